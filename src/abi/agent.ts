@@ -1,0 +1,44 @@
+/** Agent and skill files as they are after loading (formats: kernel reference, agent and skill files). */
+export interface AgentModels {
+  /** Driver: claude, anthropic, openai, script … */
+  readonly provider?: string;
+  readonly preferred?: string;
+  readonly fallback?: string;
+}
+
+export interface AgentManifest {
+  readonly name: string;
+  readonly description: string;
+  readonly models: AgentModels;
+  /** Tokens; 0 unlimited. */
+  readonly contextBudget: number;
+  /** 0: DEFAULT_MAX_STEPS. */
+  readonly maxSteps: number;
+  readonly skills: readonly string[];
+  /** Allow-list of tool names; null: the default set. */
+  readonly tools: readonly string[] | null;
+}
+
+export interface SkillManifest {
+  readonly name: string;
+  readonly description: string;
+  /** Raw `allowed-tools`. */
+  readonly allowedTools: string;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export interface Skill {
+  readonly manifest: SkillManifest;
+  readonly body: string;
+}
+
+/** A program of kind agent. Plain data: the kernel journals it at spawn. */
+export interface AgentInfo {
+  readonly manifest: AgentManifest;
+  readonly instructions: string;
+  readonly skills: readonly Skill[];
+  /** instructions, then skill bodies, joined by a blank line. */
+  readonly systemPrompt: string;
+  /** Union over the skills that name devices; null: no restriction. */
+  readonly allowedDevices: readonly string[] | null;
+}

@@ -1,0 +1,108 @@
+/** Files: everything an agent touches is opened, written, read and closed. A device is what lies behind a mounted path. */
+import type { Charge, Effect, EffectClass, PermissionView } from "./effects.ts";
+import type { CallId, Pid, ProcUuid } from "./ids.ts";
+import type { Sys } from "./sys.ts";
+
+export const O_RDONLY = 0;
+export const O_WRONLY = 1;
+export const O_RDWR = 2;
+export type OpenFlag = 0 | 1 | 2;
+
+export interface FileStat {
+  name: string;
+  /** Bytes; 0 where a device has no size. */
+  size: number;
+  isDevice: boolean;
+  /** The path at which the device is mounted. */
+  devicePath: string;
+  /** What a program under /bin tells of itself. */
+  tool?: ToolStat;
+}
+
+/** The public face of a tool: what `stat("/bin/<tool>")` returns and what a model is sent. */
+export interface ToolStat {
+  name: string;
+  /** Text for the model; constant bytes. */
+  description: string;
+  /** JSON Schema 2020-12, terse. */
+  inputSchema: Record<string, unknown>;
+  /** May it run beside other calls of the same turn, whatever its arguments? Per call: WritePlan.parallel. */
+  parallel: boolean;
+  maxResultChars: number;
+}
+
+/** Who calls, as a device may know it. Handed over at open; constant for the life of the file. */
+export interface Caller {
+  readonly pid: Pid;
+  readonly uuid: ProcUuid;
+  /** Working directory: absolute host path. */
+  readonly cwd: string;
+  /** The environment the process was started with: for model credentials and for commands. Never journalled or shown. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The process ends: everything the file started must end. */
+  readonly signal: AbortSignal;
+  /** Directories the process works in: cwd first, then added ones. */
+  readonly roots: readonly string[];
+  /** Publishes a log entry of the process (`[agent/1] log: …`). */
+  log(level: "info" | "warn" | "error", message: string): void;
+}
+
+/** What a write would do. Made by `OpenFile.plan`, which changes nothing; the gate decides on it, then calls `write`. */
+export interface WritePlan {
+  readonly effects: readonly Effect[];
+  /** What a crash in the middle means. `none` is not journalled before the act. */
+  readonly effectClass: EffectClass;
+  /** The dialog; absent: made from the effects. */
+  readonly view?: PermissionView;
+  /** The name rules match: `bash`, `edit`. Absent: the last segment of the device path. */
+  readonly tool?: string;
+  /** Worst-case cost, reserved before the act. */
+  readonly reserve?: Charge;
+  /** Read-only look for what must fail anyway; run before a person is asked, never instead of checks in the act. */
+  prepare?(sys: Sys): Promise<void>;
+  /** May it run beside other calls of its turn? */
+  readonly parallel?: boolean;
+}
+
+/** What the gate hands to a write that was permitted. */
+export interface Act {
+  /** Fires when the caller, its process or the fd ends. */
+  readonly signal: AbortSignal;
+  readonly callId: CallId;
+  /** The caller's handle, narrowed to the permitted effects. Only programs under /bin act through it. */
+  readonly sys: Sys;
+}
+
+/**
+ * An open file. Calls of one direction run one after another; a read may wait beside a write that is under way.
+ * Errors are DriverError with a documented code.
+ */
+export interface OpenFile {
+  /** Up to `length` bytes; empty is the end. */
+  read(length: number, signal: AbortSignal): Promise<Uint8Array>;
+  /** Resolves when the act is over. */
+  write(data: Uint8Array, act: Act): Promise<void>;
+  /** Ends a call that is under way and frees everything. Idempotent. */
+  close(): Promise<void>;
+  stat(): Promise<FileStat>;
+  /** Absent: a write has no effect outside Crux. Throws INVALID for data that cannot be a request. */
+  plan?(data: Uint8Array): WritePlan | Promise<WritePlan>;
+  /** What the last write cost; asked once after each write. */
+  charge?(): Charge | undefined;
+}
+
+export interface Device {
+  readonly name: string;
+  /** `message`: traced reads show a size (`892B`); `byte`: a plain number. */
+  readonly traffic: "message" | "byte";
+  /** `subpath` is "" or begins with "/". */
+  open(subpath: string, flags: OpenFlag, caller: Caller): Promise<OpenFile>;
+  /** What opening would do (a plain read or write of bytes). Absent: nothing. */
+  openEffects?(
+    subpath: string,
+    flags: OpenFlag,
+    caller: Caller,
+  ): readonly Effect[] | Promise<readonly Effect[]>;
+  stat?(subpath: string, caller: Caller): Promise<FileStat>;
+  close?(): Promise<void>;
+}

@@ -1,0 +1,50 @@
+/**
+ * What a call would do, as data, before it is done. The dialog, the rules and the audit read the same values.
+ * They are an upper bound: an act that its declared effects do not cover is refused.
+ * Paths are absolute host paths, `..` and symlinks not yet resolved, unless they begin with a Crux mount (/var/out, /proc).
+ */
+export type Effect =
+  /** `real` is filled in by the gate: `path` with `..` and symlinks resolved. Who declares an effect leaves it out. */
+  | { readonly kind: "read"; readonly path: string; readonly subtree?: boolean; readonly real?: string }
+  | {
+      readonly kind: "write";
+      readonly path: string;
+      readonly change: "create" | "modify" | "delete";
+      readonly real?: string;
+    }
+  /** `shell` is bash text that the policy analyses itself; `argv` is then ["bash", "-c", shell] and not certain. */
+  | {
+      readonly kind: "exec";
+      readonly argv: readonly string[];
+      readonly cwd: string;
+      readonly certain: boolean;
+      readonly shell?: string;
+    }
+  | { readonly kind: "network"; readonly host: string; readonly port: number; readonly method: string }
+  | { readonly kind: "spawn"; readonly program: string; readonly background: boolean }
+  /** A model call: left to the budget. */
+  | { readonly kind: "llm"; readonly device: string; readonly maxTokens: number }
+  /** The caller's own lists, /proc/self, its own outputs: never asks. */
+  | { readonly kind: "state"; readonly path: string }
+  | { readonly kind: "unknown"; readonly what: string };
+
+/**
+ * What a crash between intent and result means (journal): `none` ask again, `internal` one transaction, `probe` look at
+ * the file, `repeat` safe to do again, `once` the outcome is unknown and is said so.
+ */
+export type EffectClass = "none" | "internal" | "probe" | "repeat" | "once";
+
+/** Tokens and money of one call. `usd` null: the price is not known. */
+export interface Charge {
+  readonly tokens: number;
+  readonly usd: number | null;
+}
+
+/** What a person is shown when a call must be allowed. `operation` is one line: `edit file: src/a.ts`. */
+export interface PermissionView {
+  readonly tool: string;
+  readonly operation: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly diff?: string;
+  readonly warnings?: readonly string[];
+}

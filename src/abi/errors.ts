@@ -1,0 +1,143 @@
+/**
+ * The documented error classes. `message` is the cause in plain words, without code and place; `printed()` adds those.
+ * A fault throws one of these; a bug throws anything else and counts as INTERNAL.
+ */
+import { type ErrorCode, isErrorCode } from "./errno.ts";
+import type { CtxId, Pid } from "./ids.ts";
+
+interface FaultFields {
+  code: ErrorCode;
+  /** The cause in words for a person; becomes `message`. */
+  message: string;
+  /** The path of the device it happened to. */
+  device?: string | undefined;
+  /** What to do next, one line, for people. */
+  hint?: string | undefined;
+  cause?: unknown;
+}
+
+/** What every documented error has in common. Not thrown itself outside `lib`-like code that knows no operation. */
+export class Fault extends Error {
+  readonly code: ErrorCode;
+  readonly device: string | undefined;
+  readonly hint: string | undefined;
+  constructor(fields: FaultFields) {
+    super(fields.message, fields.cause === undefined ? undefined : { cause: fields.cause });
+    this.name = new.target.name;
+    this.code = fields.code;
+    this.device = fields.device;
+    this.hint = fields.hint;
+  }
+  /** The place, as it stands between the code and the cause: `PID 1 Open`. Empty when there is none. */
+  place(): string {
+    return "";
+  }
+}
+
+/** A kernel call that failed. `pid` is the caller (0 for clients); for Spawn the new process. */
+export class SyscallError extends Fault {
+  readonly syscall: string;
+  readonly pid: Pid;
+  constructor(fields: FaultFields & { syscall: string; pid: Pid }) {
+    super(fields);
+    this.syscall = fields.syscall;
+    this.pid = fields.pid;
+  }
+  override place(): string {
+    return `PID ${this.pid} ${this.syscall}`;
+  }
+}
+
+/** A file call that failed. */
+export class VfsError extends Fault {
+  readonly op: string;
+  readonly pid: Pid;
+  constructor(fields: FaultFields & { op: string; pid: Pid }) {
+    super(fields);
+    this.op = fields.op;
+    this.pid = fields.pid;
+  }
+  override place(): string {
+    return `PID ${this.pid} ${this.op}`;
+  }
+}
+
+/** What a device throws; it knows no process. The VFS wraps it and keeps its code. */
+export class DriverError extends Fault {
+  readonly op: string;
+  constructor(fields: FaultFields & { op: string }) {
+    super(fields);
+    this.op = fields.op;
+  }
+  override place(): string {
+    return this.op;
+  }
+}
+
+/** A context call that failed. */
+export class ContextError extends Fault {
+  readonly op: string;
+  readonly cid: CtxId;
+  constructor(fields: FaultFields & { op: string; cid: CtxId }) {
+    super(fields);
+    this.op = fields.op;
+    this.cid = fields.cid;
+  }
+  override place(): string {
+    return `CtxID ${this.cid} ${this.op}`;
+  }
+}
+
+/** `[TIMEOUT] PID 1 Spawn: /dev/llm/claude (context deadline exceeded)`; without a device the cause stands bare. */
+export function printed(error: unknown): string {
+  if (!(error instanceof Fault)) return `[${codeOf(error)}] ${messageOf(error)}`;
+  const place = error.place();
+  const where = place === "" ? "" : `${place}: `;
+  const what = error.device === undefined ? error.message : `${error.device} (${error.message})`;
+  return `[${error.code}] ${where}${what}`;
+}
+
+/** The code of an error: its own, CANCELLED for an abort, else the first in its chain of causes, else INTERNAL. */
+export function codeOf(error: unknown): ErrorCode {
+  for (let e: unknown = error, depth = 0; e instanceof Error && depth < 8; e = e.cause, depth++) {
+    if (e instanceof Fault) return e.code;
+    if (e.name === "AbortError") return "CANCELLED";
+    if (e.name === "TimeoutError") return "TIMEOUT";
+  }
+  return "INTERNAL";
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** An error as it goes over the text wire. `pid` and `hint` are for people's screens; old clients ignore them. */
+export interface WireError {
+  code: ErrorCode;
+  message: string;
+  syscall?: string;
+  device?: string;
+  retryable?: boolean;
+  pid?: number;
+  hint?: string;
+}
+
+export function toWireError(error: unknown): WireError {
+  const wire: WireError = { code: codeOf(error), message: messageOf(error) };
+  if (error instanceof SyscallError) wire.syscall = error.syscall;
+  else if (error instanceof VfsError || error instanceof DriverError || error instanceof ContextError)
+    wire.syscall = error.op;
+  if (error instanceof Fault && error.device !== undefined) wire.device = error.device;
+  if (error instanceof SyscallError || error instanceof VfsError) wire.pid = error.pid;
+  if (error instanceof Fault && error.hint !== undefined) wire.hint = error.hint;
+  return wire;
+}
+
+/** The printed form of an error that came over the wire. */
+export function printedWire(wire: WireError): string {
+  const code = isErrorCode(wire.code) ? wire.code : "INTERNAL";
+  const place =
+    wire.syscall === undefined ? "" : `${wire.pid === undefined ? "" : `PID ${wire.pid} `}${wire.syscall}: `;
+  const what = wire.device === undefined ? wire.message : `${wire.device} (${wire.message})`;
+  return `[${code}] ${place}${what}`;
+}

@@ -1,0 +1,90 @@
+/** Events: what `astrace`, clients and user interfaces see of a process while it runs. */
+import type { Pid } from "./ids.ts";
+import type { ExitStatus } from "./process.ts";
+
+/** One finished kernel call. Strings in `args` are cut at 256 characters, data is replaced by its size. */
+export interface SyscallEvent {
+  /** Milliseconds from the process's creation to the begin of the call. */
+  readonly timestampMs: number;
+  readonly pid: Pid;
+  /** The traced name: `Open`, `CtxWrite`, `GetPID`. */
+  readonly syscall: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Left out if none; bytes as their number. */
+  readonly result?: unknown;
+  /** The printed error. */
+  readonly error?: string;
+  /** To a microsecond. */
+  readonly durationMs: number;
+  /** Only shown to readers that ask for all. */
+  readonly quiet?: boolean;
+  /** The path behind the fd of a Read or Write, and how its reads are shown. */
+  readonly device?: string;
+  readonly traffic?: "message" | "byte";
+}
+
+export interface LogEntry {
+  readonly timestampMs: number;
+  readonly level: "info" | "warn" | "error";
+  readonly message: string;
+}
+
+/** A question of the permission gate to a person. `options` in the order shown. */
+export interface Ask {
+  readonly askId: string;
+  readonly pid: Pid;
+  /** One line: `bash: npm test`. */
+  readonly text: string;
+  readonly options: readonly AskAnswer[];
+  /** A diff or long parameters, shown before the question; may be empty. */
+  readonly detail: string;
+}
+export type AskAnswer = "yes" | "no" | "always";
+
+/** What a client that watches a process is told, in order. The last one is always `complete`. */
+export type ProcessEvent =
+  | {
+      readonly event: "spawn";
+      readonly pid: Pid;
+      readonly intent: string;
+      readonly notice?: string;
+      readonly details: RunDetails;
+    }
+  | { readonly event: "step"; readonly pid: Pid; readonly step: number; readonly total: number }
+  | { readonly event: "ask"; readonly pid: Pid; readonly ask: Ask }
+  /** The question was answered, here or by another client, or is void. */
+  | {
+      readonly event: "ask_closed";
+      readonly pid: Pid;
+      readonly askId: string;
+      readonly answer: AskAnswer | null;
+    }
+  | {
+      readonly event: "tool";
+      readonly pid: Pid;
+      readonly device: string;
+      readonly inBytes: number;
+      readonly outBytes: number;
+      readonly durationMs: number;
+    }
+  | { readonly event: "log"; readonly pid: Pid; readonly entry: LogEntry }
+  | { readonly event: "error"; readonly pid: Pid; readonly message: string; readonly error: Error }
+  | {
+      readonly event: "complete";
+      readonly pid: Pid;
+      readonly result: string;
+      readonly exit: ExitStatus;
+      readonly tokensUsed: number;
+      readonly elapsedMs: number;
+    };
+
+/** For the verbose screen; `-` is printed where a text is empty. */
+export interface RunDetails {
+  readonly agent: string;
+  readonly model: string;
+  /** 0: no limit. */
+  readonly maxSteps: number;
+  /** Tokens; 0: no limit. */
+  readonly budget: number;
+  readonly device: string;
+}

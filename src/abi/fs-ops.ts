@@ -1,0 +1,122 @@
+/**
+ * The requests of /dev/fs opened O_RDWR at `/dev/fs/<absolute host path>` (or `/dev/fs/./<path below cwd>`): write one JSON
+ * request, read its answer. `read` answers raw bytes, the others one JSON object.
+ * Errors: NOT_FOUND missing; CONFLICT exists, not empty, or changed (`expect`); INVALID unknown op; PERMISSION unwritable;
+ * else DRIVER with the host's errno.
+ */
+export type FsRequest =
+  /** Bytes from offset; length absent: to the end, at most 16 MiB. Devices, FIFOs and sockets are never opened: INVALID. */
+  | { op: "read"; offset?: number; length?: number }
+  /**
+   * The whole file, put in place by rename: old file or new one, never half. `expect`: SHA-256 (hex) the file must have now,
+   * null: must not exist; absent: no check. Mode, owner and symlinks stay. `mkdirs`: make missing directories.
+   */
+  | {
+      op: "write";
+      content: string;
+      encoding?: "utf8" | "base64";
+      append?: boolean;
+      expect?: string | null;
+      mkdirs?: boolean;
+    }
+  | { op: "mkdir" }
+  | { op: "remove" }
+  | { op: "rename"; to: string }
+  | { op: "stat" }
+  /** The tree below a directory, directories first, by name; `depth` 1 is the directory alone. */
+  | { op: "list"; depth?: number; hidden?: boolean; ignored?: boolean; ignore?: string[]; limit?: number }
+  | GrepRequest
+  | FilesRequest;
+
+/** ripgrep over a file or directory. */
+export interface GrepRequest {
+  op: "grep";
+  pattern: string;
+  output: "content" | "files" | "count";
+  include?: string;
+  context?: number;
+  literal?: boolean;
+  case_insensitive?: boolean;
+  multiline?: boolean;
+  type?: string;
+  no_ignore?: boolean;
+}
+
+/** All files below a directory that match a glob. */
+export interface FilesRequest {
+  op: "files";
+  glob?: string;
+  no_ignore?: boolean;
+  limit?: number;
+}
+
+export interface FsStat {
+  kind: "file" | "directory" | "symlink" | "fifo" | "socket" | "device";
+  size: number;
+  /** Nanoseconds since the epoch, decimal. */
+  mtime_ns: string;
+  inode: string;
+  /** Permission bits. */
+  mode: number;
+  nlink: number;
+  /** With `..` and symlinks resolved. */
+  real_path: string;
+}
+
+export interface FsWritten {
+  ok: true;
+  created: boolean;
+  /** SHA-256 of the new content, hex. */
+  sha256: string;
+}
+
+export interface FsListing {
+  entries: { path: string; kind: FsStat["kind"]; size: number; depth: number }[];
+  /** How many entries the limit cut. */
+  more: number;
+}
+
+/** ripgrep's own output, NUL after each path (`--null`), paths relative to the searched directory where it is one. */
+export interface GrepAnswer {
+  exit_code: number;
+  stdout: string;
+  stderr: string;
+  /** The time or size limit cut the search. */
+  partial: boolean;
+}
+
+export interface FilesAnswer {
+  /** Newest modification first, then by name; paths relative to the searched directory. */
+  files: { path: string; mtime_ms: number; size: number }[];
+  more: number;
+  partial: boolean;
+}
+
+/** The JSON form of /dev/shell. The run is over when the write resolves. */
+export interface ShellRequest {
+  command: string;
+  cwd?: string;
+  env?: Record<string, string>;
+  timeout_ms?: number;
+  /** true: one stream in order of arrival in `output`; stdout and stderr stay empty. */
+  merge?: boolean;
+}
+
+export interface ShellAnswer {
+  /** null when a signal ended it. */
+  exit_code: number | null;
+  signal: string | null;
+  /** The deadline passed and the process group was ended. */
+  timed_out: boolean;
+  /** The caller was cancelled and the process group was ended. */
+  interrupted: boolean;
+  stdout: string;
+  stderr: string;
+  /** Merged output: the whole when it is at most 2 MiB, else its first and last MiB. */
+  output: string;
+  truncated: boolean;
+  total_bytes: number;
+  /** Where the whole output lies, when it was cut: a path under /var/out. */
+  output_path: string | null;
+  duration_ms: number;
+}

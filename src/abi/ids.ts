@@ -1,0 +1,23 @@
+/** Branded identifiers: a pid is not a number that happens to fit. All rise by one and are never used again. */
+declare const brand: unique symbol;
+type Id<B extends string> = number & { readonly [brand]: B };
+
+/** 1, 2, 3 … over the whole life of the state directory; 0 is the kernel itself and every client command. */
+export type Pid = Id<"Pid">;
+/** 3, 4, 5 … per process; 0, 1, 2 are kept for stdin, stdout and stderr. */
+export type Fd = Id<"Fd">;
+/** 1, 2, 3 … per kernel. */
+export type CtxId = Id<"CtxId">;
+/** The name of a process that survives restarts and machines: a UUID. */
+export type ProcUuid = string & { readonly [brand]: "ProcUuid" };
+/** One gated call: `c_` and hex digits. It names the call in the journal and its output under /var/out. */
+export type CallId = string & { readonly [brand]: "CallId" };
+
+export const asPid = (n: number): Pid => n as Pid;
+export const asFd = (n: number): Fd => n as Fd;
+export const asCtxId = (n: number): CtxId => n as CtxId;
+export const asProcUuid = (s: string): ProcUuid => s as ProcUuid;
+export const asCallId = (s: string): CallId => s as CallId;
+
+/** The kernel's own pid, and the caller of every client command. */
+export const PID_KERNEL = asPid(0);

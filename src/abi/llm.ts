@@ -1,0 +1,162 @@
+/**
+ * What is written to and read from /dev/llm/<driver>. The dialect is that of Anthropic Messages; every driver converts.
+ * One write is one attempt: a request, or its short form. The reply is NDJSON, one StreamEvent a line, up to
+ * message_stop; the short form is answered by one object {content, tokens_used}.
+ */
+
+export type Block =
+  | { type: "text"; text: string }
+  | { type: "thinking"; thinking: string; signature: string }
+  | { type: "redacted_thinking"; data: string }
+  | { type: "tool_use"; id: string; name: string; input: unknown }
+  | { type: "tool_result"; tool_use_id: string; content: string; is_error?: boolean };
+
+/** `input` of a tool_use whose JSON did not parse: the raw text is kept, the call is answered with INVALID, never run. */
+export interface BadInput {
+  readonly __malformed_json: string;
+}
+
+export function isBadInput(input: unknown): input is BadInput {
+  return typeof input === "object" && input !== null && Object.hasOwn(input, "__malformed_json");
+}
+
+/** Paired: every tool_use has its tool_result in the next user message, in order; the first message is the user's. */
+export interface WireMessage {
+  role: "user" | "assistant";
+  content: Block[];
+}
+
+export interface ToolSpec {
+  name: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+}
+
+/** Text of a system prompt; `static` text is equal for all processes and comes first. */
+export interface SystemPart {
+  text: string;
+  zone: "static" | "dynamic";
+}
+
+export interface LlmRequest {
+  requestId: string;
+  purpose: "main" | "compact" | "helper";
+  /** "" is the driver's default. */
+  model: string;
+  system: SystemPart[];
+  tools: ToolSpec[];
+  messages: WireMessage[];
+  maxOutputTokens: number;
+  temperature?: number;
+  /** false: the reply holds finished blocks only (start with full content, stop), no deltas. */
+  stream: boolean;
+}
+
+/** The short form, on every driver. `intent` is the user message when `messages` has none; `timeout_ms` 0 is none. */
+export interface ShortRequest {
+  intent?: string;
+  system_prompt?: string;
+  model?: string;
+  max_turns?: number;
+  timeout_ms?: number;
+  messages?: { role: string; content: string }[];
+}
+
+export interface ShortReply {
+  content: string;
+  tokens_used: number;
+}
+
+export type StopReason =
+  | "end_turn"
+  | "tool_use"
+  | "max_tokens"
+  | "stop_sequence"
+  | "model_context_window_exceeded"
+  | "pause_turn"
+  | "refusal";
+
+/** input_tokens excludes cached ones, output_tokens includes reasoning, on every driver. */
+export interface Usage {
+  input_tokens: number;
+  output_tokens: number;
+  cache_creation_input_tokens: number;
+  cache_read_input_tokens: number;
+}
+
+export type BlockDelta =
+  | { type: "text_delta"; text: string }
+  | { type: "thinking_delta"; thinking: string }
+  | { type: "signature_delta"; signature: string }
+  | { type: "input_json_delta"; partial_json: string };
+
+/** What every driver yields; nothing above knows which driver is in use. */
+export type StreamEvent =
+  | { type: "message_start"; message: { id: string; model: string; usage: Usage } }
+  | { type: "content_block_start"; index: number; content_block: Block }
+  | { type: "content_block_delta"; index: number; delta: BlockDelta }
+  | { type: "content_block_stop"; index: number }
+  | { type: "message_delta"; delta: { stop_reason: StopReason }; usage: Usage }
+  | { type: "message_stop" }
+  | { type: "ping" };
+
+/** A whole reply: the fold of a stream. */
+export interface Reply {
+  id: string;
+  model: string;
+  blocks: Block[];
+  stopReason: StopReason;
+  usage: Usage;
+}
+
+export const LLM_ERROR_KINDS = {
+  rate_limit: "UNAVAILABLE",
+  quota: "PERMISSION",
+  overloaded: "UNAVAILABLE",
+  server: "DRIVER",
+  timeout: "TIMEOUT",
+  connection: "UNAVAILABLE",
+  stream_stalled: "TIMEOUT",
+  stream_malformed: "DRIVER",
+  auth: "PERMISSION",
+  forbidden: "PERMISSION",
+  model_not_found: "NOT_FOUND",
+  prompt_too_long: "INVALID",
+  media: "INVALID",
+  refusal: "DRIVER",
+  invalid: "INVALID",
+  cancelled: "CANCELLED",
+  budget: "BUDGET",
+} as const;
+export type LlmErrorKind = keyof typeof LLM_ERROR_KINDS;
+
+/** A retry is worth its while for these kinds; a driver itself never retries. */
+export const RETRYABLE_KINDS: ReadonlySet<LlmErrorKind> = new Set([
+  "rate_limit",
+  "overloaded",
+  "server",
+  "timeout",
+  "connection",
+  "stream_stalled",
+  "stream_malformed",
+] as const);
+
+export interface ModelCard {
+  id: string;
+  driver: string;
+  maxInputTokens: number;
+  maxOutputTokens: number;
+  supports: { tools: boolean; parallelTools: boolean; images: boolean };
+  /** US dollars per million tokens; absent: not known. */
+  price?: { input: number; output: number };
+  known: boolean;
+}
+
+export function totalTokens(usage: Usage): number {
+  return (
+    usage.input_tokens +
+    usage.output_tokens +
+    usage.cache_creation_input_tokens +
+    usage.cache_read_input_tokens
+  );
+}

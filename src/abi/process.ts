@@ -1,0 +1,75 @@
+/** The words of the process model: kinds, states, activities, signals, exit status and what `ps` shows. */
+import type { CtxId, Pid } from "./ids.ts";
+
+export type ProcessKind = "agent" | "native" | "service" | "supervisor";
+
+/** In this order they are also the numbers 0 … 3. */
+export const PROCESS_STATES = ["created", "running", "zombie", "dead"] as const;
+export type ProcessState = (typeof PROCESS_STATES)[number];
+
+/** What a running process is doing. `blocked`: waits for a person. */
+export type Activity = "thinking" | "tool" | "waiting" | "blocked" | "paused";
+
+export const SIGNALS = { SIGTERM: 1, SIGKILL: 2, SIGINT: 3, SIGPAUSE: 4, SIGRESUME: 5 } as const;
+export type SignalName = keyof typeof SIGNALS;
+export type Signal = (typeof SIGNALS)[SignalName];
+
+export function isSignal(n: unknown): n is Signal {
+  return n === 1 || n === 2 || n === 3 || n === 4 || n === 5;
+}
+
+export function signalName(signal: Signal): SignalName {
+  return (Object.keys(SIGNALS) as SignalName[])[signal - 1] as SignalName;
+}
+
+/** `SIGTERM`, `term`, `1` … to a signal; undefined when it is none. */
+export function parseSignal(text: string): Signal | undefined {
+  if (/^[1-5]$/.test(text)) return Number(text) as Signal;
+  const upper = text.toUpperCase();
+  const name = upper.startsWith("SIG") ? upper : `SIG${upper}`;
+  return Object.hasOwn(SIGNALS, name) ? SIGNALS[name as SignalName] : undefined;
+}
+
+/** How a process ended. `done`: by its own decision, limits included; `fault`: a failure; `killed`: by a signal. */
+export interface ExitStatus {
+  readonly code: number;
+  readonly reason: string;
+  readonly kind: "done" | "fault" | "killed";
+  readonly err?: Error;
+}
+
+/** The wording and codes of exits that have one (kernel reference, exit status). */
+export const EXIT = {
+  completed: { code: 0, reason: "completed", kind: "done" },
+  maxSteps: { code: 1, reason: "max steps exceeded", kind: "done" },
+  timeout: { code: 1, reason: "timeout", kind: "done" },
+  unexpected: { code: 1, reason: "unexpected exit", kind: "fault" },
+  budget: { code: 2, reason: "budget_exceeded", kind: "done" },
+  sigint: { code: 130, reason: "killed: SIGINT", kind: "killed" },
+  sigterm: { code: 143, reason: "killed: SIGTERM", kind: "killed" },
+  sigkill: { code: 137, reason: "killed: SIGKILL", kind: "killed" },
+} as const satisfies Record<string, ExitStatus>;
+
+/** A copy of what the process table knows; never a reference into the kernel. */
+export interface ProcInfo {
+  pid: Pid;
+  ppid: Pid;
+  kind: ProcessKind;
+  state: ProcessState;
+  activity: Activity | null;
+  intent: string;
+  skills: readonly string[];
+  tokensUsed: number;
+  createdAt: Date;
+  /** Milliseconds from creation to now, or to the exit. Monotonic clock. */
+  elapsedMs: number;
+  ctxId: CtxId;
+  result: string;
+  /** null: everything its parent may open. */
+  allowedDevices: readonly string[] | null;
+  exit: ExitStatus | null;
+  groups: readonly number[];
+}
+
+export type PermissionMode = "default" | "accept_edits" | "bypass";
+export const PERMISSION_MODES: readonly PermissionMode[] = ["default", "accept_edits", "bypass"];

@@ -1,0 +1,79 @@
+/** The lines of the text wire (manual, NDJSON protocol). Types only: the thin client must not load schemas. */
+
+import type { WireError } from "./errors.ts";
+import type { AskAnswer } from "./events.ts";
+
+export const PROTOCOL = {
+  maxLineBytes: 10 * 1024 * 1024,
+  maxConnections: 256,
+  unfinishedLineMs: 10_000,
+  maxUnsentEvents: 1_000,
+  noProgressMs: 30_000,
+} as const;
+
+export interface WireRequest {
+  id?: string | number;
+  method: string;
+  payload?: unknown;
+}
+
+export type WireResponse =
+  | { id?: string | number; ok: true; payload?: unknown }
+  | { id?: string | number; ok: false; error: WireError };
+
+export type WireStreamType = "progress" | "complete" | "error" | "syscall_event" | "eof";
+
+export interface WireStreamLine {
+  type: WireStreamType;
+  payload?: unknown;
+}
+
+/** `progress`, `complete` and `error` of a spawn stream. Absent keys are left out; order as in the manual. */
+export interface ProgressPayload {
+  event: "spawn" | "step" | "complete" | "error" | "ask" | "ask_closed" | "tool" | "log";
+  pid: number;
+  intent?: string;
+  /** spawn: a line a person must read before anything else (a script is answering, …). */
+  notice?: string;
+  /** spawn, only when asked for with `verbose`. */
+  agent?: string;
+  model?: string;
+  max_steps?: number;
+  budget?: number;
+  device?: string;
+  step?: number;
+  total?: number;
+  result?: string;
+  exit_code?: number;
+  exit_reason?: string;
+  tokens_used?: number;
+  elapsed_ms?: number;
+  error_message?: string;
+  /** error: the documented error behind error_message. */
+  error?: WireError;
+  ask_id?: string;
+  text?: string;
+  detail?: string;
+  options?: readonly AskAnswer[];
+  answer?: AskAnswer | null;
+  in_bytes?: number;
+  out_bytes?: number;
+  duration_ms?: number;
+  level?: string;
+  message?: string;
+}
+
+export interface SyscallEventWire {
+  timestamp_ms: number;
+  pid: number;
+  syscall: string;
+  args: Record<string, unknown>;
+  result?: unknown;
+  error?: string;
+  /** Written with one to three decimals. */
+  duration_ms: number;
+  /** Extra keys for the screen of astrace; not part of the JSON output. */
+  device?: string;
+  traffic?: "message" | "byte";
+  quiet?: boolean;
+}

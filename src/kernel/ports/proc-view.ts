@@ -1,0 +1,15 @@
+/** What /proc shows: the kernel gives copies, the device makes files of them. */
+import type { Fd, Pid } from "../../abi/ids.ts";
+import type { ProcInfo } from "../../abi/process.ts";
+import type { AccountView } from "../../abi/program.ts";
+
+export interface ProcView {
+  /** The processes `viewer` may see, by rising pid. Pid 0 sees all. */
+  list(viewer: Pid): readonly ProcInfo[];
+  /** undefined: no such process, or not visible to the viewer. */
+  find(viewer: Pid, pid: Pid): ProcInfo | undefined;
+  /** GetContextSummary; "" once the context is freed. */
+  contextSummary(pid: Pid): string;
+  fds(pid: Pid): readonly { fd: Fd; path: string; flags: number }[];
+  account(pid: Pid): AccountView;
+}
