@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+import { findImports } from "./imports.mjs";
+import { checkLayers } from "./layers.mjs";
+
+function check(files: Record<string, string>): string[] {
+  return checkLayers(new Map(Object.entries(files))).map(
+    ({ path, line, message }) => `${path}:${line}: ${message}`,
+  );
+}
+
+describe("findImports()", () => {
+  it("finds every form of import, with its line and kind", () => {
+    const text = [
+      `import "./effect.ts";`,
+      `import a, { b as c } from "./value.ts";`,
+      `import type { D } from './type.ts';`,
+      `import { type E } from "./kept.ts";`,
+      `import type from "./named-type.ts";`,
+      `import {`,
+      `  f,`,
+      `} from "./lines.ts";`,
+      `export * as g from "./all.ts";`,
+      `export type { H } from "./export-type.ts";`,
+      `const i = await import("./later.ts");`,
+      `export { a };`,
+      `const from = "./not.ts";`,
+    ].join("\n");
+    expect(findImports(text)).toEqual([
+      { specifier: "./effect.ts", line: 1, kind: "value" },
+      { specifier: "./value.ts", line: 2, kind: "value" },
+      { specifier: "./type.ts", line: 3, kind: "type" },
+      { specifier: "./kept.ts", line: 4, kind: "value" },
+      { specifier: "./named-type.ts", line: 5, kind: "value" },
+      { specifier: "./lines.ts", line: 6, kind: "value" },
+      { specifier: "./all.ts", line: 9, kind: "value" },
+      { specifier: "./export-type.ts", line: 10, kind: "type" },
+      { specifier: "./later.ts", line: 11, kind: "dynamic" },
+    ]);
+  });
+
+  it("is not fooled by comments, strings, templates and regular expressions", () => {
+    const text = [
+      `// import "./a.ts";`,
+      `/* import "./b.ts";`,
+      `*/ const s = 'import "./c.ts"';`,
+      "const t = `import './d.ts' ${f({ a: `${'}'} import './e.ts'` })} import './f.ts'`;",
+      `const r = /["'\`]\\/[/"]/g; const q = 4 / 2 / 1;`,
+      `x.import("./g.ts"); const u = [import.meta.url]`,
+      `export const from = "./h.ts"; export type T = "./i.ts";`,
+      `import { z } from "./found.ts";`,
+    ].join("\n");
+    expect(findImports(text)).toEqual([{ specifier: "./found.ts", line: 8, kind: "value" }]);
+  });
+});
+
+describe("checkLayers()", () => {
+  it("accepts imports that go down", () => {
+    expect(
+      check({
+        "lib/ring.ts": "",
+        "abi/ids.ts": `import { Ring } from "../lib/ring.ts";`,
+        "wire/codec/ndjson.ts": `import { x } from "../../abi/ids.ts";`,
+        "kernel/process/table.ts": `import { x } from "../../abi/ids.ts";`,
+        "dev/fs.ts": `import type { Port } from "../kernel/process/table.ts";`,
+        "wire/server/socket.ts": `import { f } from "../../dev/fs.ts"; import { y } from "../codec/ndjson.ts";`,
+        "daemon/start.ts": `import { s } from "../wire/server/socket.ts";`,
+        "boot.ts": `import { d } from "./daemon/start.ts"; import text from "./agent/prompt.md";`,
+        "wire/client/call.ts": `import { y } from "../codec/ndjson.ts";`,
+        "tui/chat.ts": `import { c } from "../wire/client/call.ts";`,
+        "cli/ps.ts": `import { c } from "../wire/client/call.ts"; import { t } from "../tui/chat.ts";`,
+        "main.ts": `import { Ring } from "./lib/ring.ts"; import type { P } from "./abi/ids.ts"; import("./cli/ps.ts"); import("./boot.ts");`,
+      }),
+    ).toEqual([]);
+  });
+
+  it("reports an import that goes up, of types too", () => {
+    expect(check({ "kernel/a.ts": `\nimport type { X } from "../dev/b.ts";`, "dev/b.ts": "" })).toEqual([
+      "kernel/a.ts:2: kernel may not import dev: dev is above kernel",
+    ]);
+  });
+
+  it("keeps the rooms in braces, and the two sides, apart", () => {
+    expect(
+      check({
+        "dev/a.ts": `import { s } from "../store/b.ts";`,
+        "store/b.ts": "",
+        "cli/c.ts": `await import("../boot.ts");`,
+        "tui/d.ts": `import type { K } from "../kernel/e.ts";`,
+        "kernel/e.ts": "",
+        "boot.ts": "",
+      }),
+    ).toEqual([
+      "cli/c.ts:1: cli may not import boot: they meet in boot.ts, or over the wire",
+      "dev/a.ts:1: dev may not import store: they meet in boot.ts, or over the wire",
+      "tui/d.ts:1: tui may not import kernel: they meet in boot.ts, or over the wire",
+    ]);
+  });
+
+  it("keeps agent/ and tool/ behind the gate, except their tests", () => {
+    expect(
+      check({
+        "agent/a.ts": `import { t } from "../kernel/t.ts"; import { readFile } from "node:fs/promises";`,
+        "tool/b/b.ts": `import net from "net"; import { join } from "node:path";`,
+        "tool/b/b.test.ts": `import { boot } from "../../kernel/testing/boot.ts"; import "node:fs";`,
+        "kernel/t.ts": "",
+        "kernel/testing/boot.ts": "",
+      }),
+    ).toEqual([
+      "agent/a.ts:1: agent may not import kernel: it sees of the kernel only the Sys handle in abi",
+      "agent/a.ts:1: agent may not import node:fs/promises: it reaches the world by system call only (no side door)",
+      "tool/b/b.ts:1: tool may not import net: it reaches the world by system call only (no side door)",
+    ]);
+  });
+
+  it("keeps test helpers out of what ships", () => {
+    expect(
+      check({ "dev/a.ts": `import { k } from "../kernel/testing/k.ts";`, "kernel/testing/k.ts": "" }),
+    ).toEqual(["dev/a.ts:1: dev may not import kernel/testing/k.ts: it is for tests only"]);
+  });
+
+  it("lets main import commands and boot only when they are needed", () => {
+    expect(
+      check({
+        "main.ts": `import { ps } from "./cli/ps.ts";\nimport { boot } from "./boot.ts";\nimport { ids } from "./abi/ids.ts";\nimport type { C } from "./cli/ps.ts";`,
+        "boot.ts": "",
+        "abi/ids.ts": "",
+        "cli/ps.ts": "",
+      }),
+    ).toEqual([
+      "main.ts:1: main may not import cli: only with await import(), so that a cold start stays fast",
+      "main.ts:2: main may not import boot: only with await import(), so that a cold start stays fast",
+      "main.ts:3: main may not import abi: only its types, or with await import(), so that a cold start stays fast",
+    ]);
+  });
+
+  it("reports each cycle of values once, and none of types", () => {
+    expect(
+      check({
+        "lib/a.ts": `\nimport { b } from "./b.ts";`,
+        "lib/b.ts": `export { c } from "./c.ts";`,
+        "lib/c.ts": `import "./a.ts";`,
+        "lib/d.ts": `import type { E } from "./e.ts";`,
+        "lib/e.ts": `import { d } from "./d.ts";`,
+        "lib/self.ts": `import "./self.ts";`,
+      }),
+    ).toEqual([
+      "lib/a.ts:2: import cycle: lib/a.ts → lib/b.ts → lib/c.ts → lib/a.ts",
+      "lib/self.ts:1: import cycle: lib/self.ts → lib/self.ts",
+    ]);
+  });
+
+  it("reports a file, and a target, that belongs to no room", () => {
+    expect(
+      check({ "utils/a.ts": "", "lib/b.ts": `import "../wire/c.ts"; import "../../test/d.ts";` }),
+    ).toEqual([
+      "lib/b.ts:1: lib may not import wire/c.ts: it belongs to no room",
+      "lib/b.ts:1: lib may not import ../../test/d.ts: it lies outside src/",
+      "utils/a.ts:1: belongs to no room: the first folder must be one that scripts/layers.mjs lists",
+    ]);
+  });
+});
