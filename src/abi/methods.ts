@@ -3,7 +3,7 @@
  * Keys are snake_case as on the text wire. Unknown keys within a payload are INVALID.
  * `stream`: the response is followed by events until the connection closes.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { PERMISSION_MODES } from "./process.ts";
 
 const pid = z.int().min(0);

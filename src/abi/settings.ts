@@ -1,5 +1,5 @@
 /** settings.json, the keys that are read today. Unknown keys are kept and ignored. */
-import { z } from "zod";
+import * as z from "zod";
 
 const strings = z.array(z.string().max(1024)).max(2000);
 
