@@ -1,0 +1,72 @@
+/** One entry per wire format: what the server needs to answer in it. */
+import {
+  anthropicErrorBody,
+  anthropicErrorFrame,
+  completeAnthropic,
+  streamAnthropic,
+} from "./anthropic/encode.ts";
+import { refuseAnthropic } from "./anthropic/validate.ts";
+import type { ApiError } from "./error.ts";
+import type { Limits } from "./limits.ts";
+import type { Frame, Message } from "./message.ts";
+import { completeOpenai, streamOpenai } from "./openai/encode.ts";
+import { openaiErrorBody, openaiErrorFrame, translateError } from "./openai/error.ts";
+import { refuseOpenai } from "./openai/validate.ts";
+import type { DialectName, ModelRequest } from "./request.ts";
+
+export interface Dialect {
+  refuse(request: ModelRequest, limits: Limits): ApiError | undefined;
+  stream(message: Message, request: ModelRequest): Iterable<Frame>;
+  complete(message: Message): object;
+  statusOf(error: ApiError): number;
+  errorBody(error: ApiError, requestId: string): object;
+  errorFrame(error: ApiError, requestId: string): string;
+  /** Headers of every answer. */
+  headers(requestId: string): Record<string, string>;
+}
+
+const resetAt = "2030-01-01T00:00:00Z";
+const limitHeaders = (kind: string, limit: string) => ({
+  [`anthropic-ratelimit-${kind}-limit`]: limit,
+  [`anthropic-ratelimit-${kind}-remaining`]: limit,
+  [`anthropic-ratelimit-${kind}-reset`]: resetAt,
+});
+const anthropicHeaders = {
+  ...limitHeaders("requests", "4000"),
+  ...limitHeaders("tokens", "2400000"),
+  ...limitHeaders("input-tokens", "2000000"),
+  ...limitHeaders("output-tokens", "400000"),
+  "anthropic-organization-id": "00000000-0000-4000-8000-000000000000",
+};
+const openaiHeaders = {
+  "openai-organization": "org-model-server",
+  "openai-processing-ms": "1",
+  "openai-version": "2020-10-01",
+  "x-ratelimit-limit-requests": "10000",
+  "x-ratelimit-limit-tokens": "2000000",
+  "x-ratelimit-remaining-requests": "9999",
+  "x-ratelimit-remaining-tokens": "1999999",
+  "x-ratelimit-reset-requests": "6ms",
+  "x-ratelimit-reset-tokens": "0s",
+};
+
+export const dialects: Readonly<Record<DialectName, Dialect>> = {
+  anthropic: {
+    refuse: (request, limits) => refuseAnthropic(request, limits, false),
+    stream: streamAnthropic,
+    complete: completeAnthropic,
+    statusOf: (error) => error.status,
+    errorBody: anthropicErrorBody,
+    errorFrame: anthropicErrorFrame,
+    headers: (requestId) => ({ ...anthropicHeaders, "request-id": requestId }),
+  },
+  openai: {
+    refuse: refuseOpenai,
+    stream: streamOpenai,
+    complete: completeOpenai,
+    statusOf: (error) => translateError(error).status,
+    errorBody: openaiErrorBody,
+    errorFrame: openaiErrorFrame,
+    headers: (requestId) => ({ ...openaiHeaders, "x-request-id": requestId }),
+  },
+};

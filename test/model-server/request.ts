@@ -1,0 +1,66 @@
+/** A model request, the same for both dialects. What the body does not hold becomes empty, never an error. */
+import type { IncomingHttpHeaders } from "node:http";
+import { parseAnthropic } from "./anthropic/parse.ts";
+import type { RequestContent, RequestMessage, ToolResult } from "./content.ts";
+import type { JsonObject } from "./json.ts";
+import { parseOpenai } from "./openai/parse.ts";
+
+export type DialectName = "anthropic" | "openai";
+
+export interface HttpRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly query: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawBody: string;
+}
+
+export interface ModelRequest extends HttpRequest, RequestContent {
+  readonly dialect: DialectName;
+  readonly body: JsonObject;
+  readonly model: string;
+  readonly stream: boolean;
+  /** How many requests the script answered before this one, on the whole server. */
+  readonly turn: number;
+  /** How many assistant messages this conversation holds: its own turn count. */
+  readonly assistantTurns: number;
+  /** The text of the last user message that has any. */
+  readonly lastUserText: string;
+  /** Results in the last message; empty when it holds none. */
+  readonly lastToolResults: readonly ToolResult[];
+}
+
+const parsers = { anthropic: parseAnthropic, openai: parseOpenai } as const;
+
+export function readRequest(
+  http: HttpRequest,
+  dialect: DialectName,
+  body: JsonObject,
+  turn: number,
+): ModelRequest {
+  const content = parsers[dialect](body);
+  const { messages } = content;
+  return {
+    ...http,
+    ...content,
+    dialect,
+    body,
+    model: typeof body.model === "string" ? body.model : "",
+    stream: body.stream === true,
+    turn,
+    assistantTurns: messages.filter((message) => message.role === "assistant").length,
+    lastUserText: findUserText(messages),
+    lastToolResults: (messages.at(-1)?.content ?? []).filter((block) => block.type === "tool_result"),
+  };
+}
+
+function findUserText(messages: readonly RequestMessage[]): string {
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const message = messages[at]!;
+    if (message.role !== "user") continue;
+    const texts = message.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+    if (texts.length > 0) return texts.join("\n");
+  }
+  return "";
+}

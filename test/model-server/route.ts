@@ -1,0 +1,42 @@
+/** Paths are matched by their end, so a base URL may carry a prefix, and the chat one a `/v1` or none. */
+import type { IncomingHttpHeaders } from "node:http";
+import type { DialectName } from "./request.ts";
+
+export type Route =
+  | { readonly to: "model"; readonly dialect: DialectName }
+  | { readonly to: "count"; readonly dialect: "anthropic" }
+  | { readonly to: "models"; readonly dialect: DialectName; readonly id: string | undefined }
+  | { readonly to: "wrong method"; readonly dialect: DialectName }
+  | { readonly to: "unknown"; readonly dialect: DialectName };
+
+const chatPath = /\/chat\/completions$/;
+const messagesPath = /\/v1\/messages(\/count_tokens)?$/;
+const modelsPath = /\/models(?:\/([^/]+))?$/;
+/** Endpoints of the chat vendor that this server does not have; their 404 is worded its way. */
+const otherOpenaiPath = /\/(responses|embeddings|completions|files|batches|moderations)(\/|$)/;
+
+export function findRoute(method: string, path: string, headers: IncomingHttpHeaders): Route {
+  if (method === "HEAD" || method === "OPTIONS") return { to: "unknown", dialect: "anthropic" };
+  const isPost = method === "POST";
+  if (chatPath.test(path)) return { to: isPost ? "model" : "wrong method", dialect: "openai" };
+  const messages = messagesPath.exec(path);
+  if (messages !== null) {
+    if (!isPost) return { to: "wrong method", dialect: "anthropic" };
+    return messages[1] === undefined
+      ? { to: "model", dialect: "anthropic" }
+      : { to: "count", dialect: "anthropic" };
+  }
+  const models = path.startsWith("/api/") ? null : modelsPath.exec(path);
+  if (models !== null && method === "GET") {
+    const isAnthropic = "anthropic-version" in headers || "x-api-key" in headers;
+    return { to: "models", dialect: isAnthropic ? "anthropic" : "openai", id: models[1] };
+  }
+  return { to: "unknown", dialect: otherOpenaiPath.test(path) ? "openai" : "anthropic" };
+}
+
+/** The key a client sent, whichever way; undefined when none. */
+export function findKey(headers: IncomingHttpHeaders): string | undefined {
+  const key = headers["x-api-key"];
+  if (typeof key === "string") return key;
+  return /^Bearer\s+(.+)$/i.exec(headers.authorization ?? "")?.[1];
+}
