@@ -58,6 +58,8 @@ export interface WritePlan {
   readonly tool?: string;
   /** Worst-case cost, reserved before the act. */
   readonly reserve?: Charge;
+  /** The least that must be affordable for the act to make sense; default: all of `reserve`. Tokens. */
+  readonly reserveLeast?: number;
   /** Read-only look for what must fail anyway; run before a person is asked, never instead of checks in the act. */
   prepare?(sys: Sys): Promise<void>;
   /** May it run beside other calls of its turn? */

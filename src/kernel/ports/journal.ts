@@ -12,6 +12,7 @@ export type RecordKind =
   | "process.state"
   | "call.intent"
   | "call.result"
+  | "call.unknown"
   | "ctx.record"
   | "permit.ask"
   | "permit.answer"

@@ -13,6 +13,8 @@ export interface Subject {
   readonly cwd: string;
   /** Directories the process works in, real paths; cwd first. */
   readonly roots: readonly string[];
+  /** Directories of its own that it may read and write without asking: its scratch folder. Real paths. */
+  readonly free?: readonly string[];
   /** Device paths it may open; null: no restriction. Checked as a ceiling before anything is asked. */
   readonly allowedDevices: readonly string[] | null;
   /** "Always" answers of this session, oldest first: rule texts. */

@@ -1,0 +1,240 @@
+/** The kernel: its parts put together, and the face it shows to the wires. One instance per daemon. */
+
+import type { AgentInfo } from "../abi/agent.ts";
+import type { Device } from "../abi/device.ts";
+import { SyscallError } from "../abi/errors.ts";
+import type { AskAnswer, ProcessEvent, SyscallEvent } from "../abi/events.ts";
+import { asPid, PID_KERNEL, type Pid } from "../abi/ids.ts";
+import { type ExitStatus, SIGNALS, type Signal } from "../abi/process.ts";
+import type { SpawnOpts, Sys } from "../abi/sys.ts";
+import { abortable } from "../lib/abort.ts";
+import { Account } from "./account/account.ts";
+import { Asks } from "./ask/asks.ts";
+import { ContextSpaces } from "./context/spaces.ts";
+import type { Core } from "./core.ts";
+import { deliver } from "./ipc/deliver.ts";
+import { KERNEL_UUID } from "./ports/journal.ts";
+import type { KernelApi, Subscription } from "./ports/kernel-api.ts";
+import type { KernelPorts } from "./ports/kernel-ports.ts";
+import type { ProcView } from "./ports/proc-view.ts";
+import { Process } from "./process/process.ts";
+import { reapProcess } from "./process/reap.ts";
+import { Reaper } from "./process/reaper.ts";
+import { Session } from "./process/session.ts";
+import { spawnProcess } from "./process/spawn.ts";
+import { ProcessTable } from "./process/table.ts";
+import type { Scope } from "./syscall/call.ts";
+import { handleFor } from "./syscall/handle.ts";
+import { DeviceRegistry } from "./vfs/registry.ts";
+
+export class Kernel implements KernelApi, Core {
+  readonly ports: KernelPorts;
+  readonly table = new ProcessTable();
+  readonly devices = new DeviceRegistry();
+  readonly contexts = new ContextSpaces();
+  readonly asks: Asks;
+  /** pid 0. It is not in the table. */
+  readonly root: Process;
+  readonly init: Sys;
+  readonly #reaper: Reaper;
+  #pid: number;
+  #accepting = true;
+  #shutdown: Promise<void> | null = null;
+
+  constructor(ports: KernelPorts) {
+    this.ports = ports;
+    this.asks = new Asks(ports.nonce);
+    this.#pid = ports.journal.highestPid();
+    this.root = makeRoot(ports);
+    this.init = this.handle(this.root, null);
+    this.#reaper = new Reaper(() => this);
+  }
+
+  get accepting(): boolean {
+    return this.#accepting;
+  }
+
+  mount(path: string, device: Device): void {
+    this.devices.register(path, device);
+  }
+
+  nextPid(): Pid {
+    if (this.#pid >= Number.MAX_SAFE_INTEGER) {
+      throw new SyscallError({
+        syscall: "Spawn",
+        pid: PID_KERNEL,
+        code: "INTERNAL",
+        message: "pids are used up",
+      });
+    }
+    return asPid(++this.#pid);
+  }
+
+  offer(proc: Process, when: "now" | "seen"): void {
+    this.#reaper.offer(proc, when);
+  }
+
+  handle(self: Process, scope: Scope | null): Sys {
+    return handleFor(this, self, scope);
+  }
+
+  deliver(proc: Process, signal: Signal): Promise<void> {
+    return deliver(this, proc, signal);
+  }
+
+  async spawnWatched(
+    intent: string,
+    agent: AgentInfo | null,
+    opts: SpawnOpts,
+  ): Promise<{ pid: Pid; events: Subscription<ProcessEvent> }> {
+    let events: Subscription<ProcessEvent> | undefined;
+    const watch = (proc: Process): void => {
+      events = proc.watchers.watch();
+    };
+    const proc = await spawnProcess(this, this.root, intent, agent, opts, this.root.abort.signal, watch);
+    return { pid: proc.pid, events: events as Subscription<ProcessEvent> };
+  }
+
+  attachDebug(pid: Pid, options: { all: boolean }): Subscription<SyscallEvent> {
+    const { debug } = this.table.require(PID_KERNEL, pid, "AttachDebug", "see");
+    if (debug === null)
+      throw new SyscallError({
+        syscall: "AttachDebug",
+        pid: PID_KERNEL,
+        code: "NOT_FOUND",
+        message: `process not found: ${pid}`,
+      });
+    return debug.attach(options);
+  }
+
+  async waitFor(
+    pid: Pid,
+    signal: AbortSignal,
+  ): Promise<{ exit: ExitStatus; tokensUsed: number; elapsedMs: number }> {
+    const proc = this.table.require(PID_KERNEL, pid, "Wait", "see");
+    const exit = await abortable(proc.done.promise, signal);
+    const { tokensUsed } = proc;
+    const elapsedMs = proc.elapsedMs(this.ports.clock.mono());
+    await reapProcess(this, proc);
+    return { exit, tokensUsed, elapsedMs };
+  }
+
+  async answer(askId: string, answer: AskAnswer, words = ""): Promise<void> {
+    this.asks.answer(askId, answer, words);
+  }
+
+  active(): number {
+    let count = 0;
+    for (const proc of this.table.all()) if (proc.isLive) count++;
+    return count;
+  }
+
+  shutdown(graceMs: number): Promise<void> {
+    this.#shutdown ??= this.#end(graceMs);
+    return this.#shutdown;
+  }
+
+  async #end(graceMs: number): Promise<void> {
+    this.#accepting = false;
+    const live = [...this.table.all()].filter((proc) => proc.isLive);
+    for (const proc of live) await deliver(this, proc, SIGNALS.SIGTERM);
+    await this.#allDone(live, graceMs);
+    for (const proc of live) await deliver(this, proc, SIGNALS.SIGKILL);
+    await Promise.all(live.map((proc) => proc.done.promise));
+    this.#reaper.close();
+    await Promise.all([...this.table.all()].map((proc) => reapProcess(this, proc)));
+    await this.devices.close();
+    this.ports.journal.note([
+      { proc: KERNEL_UUID, pid: PID_KERNEL, kind: "kernel.shutdown", v: 1, body: {} },
+    ]);
+  }
+
+  async #allDone(live: readonly Process[], graceMs: number): Promise<void> {
+    const stop = new AbortController();
+    const grace = this.ports.clock.sleep(graceMs, stop.signal).catch(() => {});
+    await Promise.race([Promise.all(live.map((proc) => proc.done.promise)), grace]);
+    stop.abort();
+  }
+
+  /** What /proc shows. */
+  view(): ProcView {
+    const visible = (viewer: Pid, pid: Pid): Process | undefined => {
+      const proc = this.table.get(pid);
+      return proc !== undefined && this.table.sees(viewer, pid) ? proc : undefined;
+    };
+    const now = (): number => this.ports.clock.mono();
+    return {
+      list: (viewer) =>
+        [...this.table.all()].filter((p) => this.table.sees(viewer, p.pid)).map((p) => p.info(now())),
+      find: (viewer, pid) => visible(viewer, pid)?.info(now()),
+      contextSummary: (pid) => this.contexts.summary(this.table.get(pid)?.ctxId ?? (0 as never)),
+      fds: (pid) => this.table.get(pid)?.fds.list() ?? [],
+      account: (pid) => this.table.get(pid)?.seed.account.view() ?? { limit: 0, used: 0, reserved: 0 },
+    };
+  }
+
+  /**
+   * What the last daemon left unfinished: processes that did not come to an end are recorded as lost, calls without a
+   * result as unknown. Called once, before the socket opens.
+   */
+  async recover(): Promise<{ lost: readonly Pid[] }> {
+    const { journal } = this.ports;
+    const [open, unfinished] = [await journal.openCalls(), await journal.unfinished()];
+    const lost = { code: 137, reason: "lost", kind: "killed", result: "", tokensUsed: 0 };
+    await journal.append([
+      {
+        proc: KERNEL_UUID,
+        pid: PID_KERNEL,
+        kind: "kernel.boot",
+        v: 1,
+        body: { epoch: journal.epoch, clean: unfinished.length === 0 },
+      },
+      ...open.map((r) => ({
+        proc: r.proc,
+        pid: r.pid,
+        kind: "call.unknown" as const,
+        v: 1,
+        ...(r.call ? { call: r.call } : {}),
+        body: {},
+      })),
+      ...unfinished.map((r) => ({
+        proc: r.proc,
+        pid: r.pid,
+        kind: "process.exited" as const,
+        v: 1,
+        body: lost,
+      })),
+    ]);
+    return { lost: unfinished.map((r) => r.pid) };
+  }
+}
+
+function makeRoot(ports: KernelPorts): Process {
+  const init = new Process(
+    {
+      pid: PID_KERNEL,
+      uuid: KERNEL_UUID,
+      kind: "service",
+      intent: "init",
+      agent: null,
+      skills: [],
+      createdAt: new Date(ports.clock.now()),
+      createdMono: ports.clock.mono(),
+      cwd: ports.home,
+      roots: [ports.home],
+      scratch: "",
+      env: ports.env,
+      mode: "bypass",
+      allowedDevices: null,
+      maxSteps: 0,
+      account: new Account(null, 0),
+      session: new Session(),
+      onParentExit: "reparent",
+    },
+    PID_KERNEL,
+  );
+  // Clients come and go for days: nobody traces pid 0, and nothing is kept for it.
+  init.debug = null;
+  init.start();
+  return init;
+}

@@ -1,0 +1,38 @@
+/** Every limit of the kernel, one line each with its reason. */
+export const LIMITS = {
+  /** Live and zombie processes; a spawn beyond is UNAVAILABLE. Bounds the table and `ps`. */
+  processes: 65_536,
+  /** UTF-8 bytes of an intent: it is sent whole with every model call. */
+  intentBytes: 256 * 1024,
+  /** Open fds of a process: beyond, UNAVAILABLE. */
+  openFds: 1_024,
+  /** Bytes of a path. */
+  pathBytes: 4_096,
+  /** Bytes of one read. */
+  readBytes: 16 * 1024 * 1024,
+  /** Bytes of one write. */
+  writeBytes: 10 * 1024 * 1024,
+  /** Kernel calls kept for a later reader, and queued for a present one. Beyond: oldest kept, newest queued are dropped. */
+  traceEvents: 256,
+  /** Events queued for a client that watches a process; beyond, older steps go first. */
+  watchEvents: 1_000,
+  /** Characters of a string in a traced argument. */
+  traceStringChars: 256,
+  /** Messages of a fresh context, and how far appending may double it. */
+  contextMessages: 64,
+  contextMessagesMax: 65_536,
+  /** Characters of one message: below the journal's record limit. */
+  messageChars: 900_000,
+  /** Questions open at once in the kernel; beyond, the call is denied. */
+  openAsks: 64,
+  /** Characters of an argument kept in a journalled intent. */
+  journalArgChars: 64 * 1024,
+  /** Step limit where neither flag, agent file nor settings say otherwise. */
+  defaultMaxSteps: 10,
+  /** TERM, then KILL after this long. */
+  termGraceMs: 10_000,
+  /** How long reaping waits for a loop that does not end. */
+  loopGraceMs: 5_000,
+  /** A child of the kernel stays a zombie this long, so that `ps` shows it. */
+  zombieMs: 60_000,
+} as const;

@@ -1,0 +1,88 @@
+/** zombie → dead: twelve steps in this order, once. A step that fails is logged and the next one runs. */
+import { PID_KERNEL } from "../../abi/ids.ts";
+import { SIGNALS } from "../../abi/process.ts";
+import { abortable } from "../../lib/abort.ts";
+import type { Core } from "../core.ts";
+import { LIMITS } from "../limits.ts";
+import type { Process } from "./process.ts";
+
+export function reapProcess(core: Core, proc: Process): Promise<void> {
+  proc.reaping ??= reapOnce(core, proc);
+  return proc.reaping;
+}
+
+async function reapOnce(core: Core, proc: Process): Promise<void> {
+  const steps: readonly [string, () => Promise<void> | void][] = [
+    ["orphans", () => handleOrphanChildren(core, proc)],
+    ["cancel", () => proc.abort.abort()],
+    ["loop", () => waitForLoop(core, proc)],
+    ["channels", () => closeChannels(proc)],
+    // 5 mailbox, 6 groups: a process has none yet.
+    ["signals", () => endPause(proc)],
+    // 8 threads, 9 coroutines: a process has none yet.
+    ["contexts", () => freeContexts(core, proc)],
+    ["dead", () => proc.reap()],
+    ["table", () => leaveTable(core, proc)],
+  ];
+  for (const [name, step] of steps) {
+    try {
+      await step();
+    } catch (error) {
+      core.ports.log("error", `pid ${proc.pid}: reaping, ${name}: ${String(error)}`);
+    }
+  }
+}
+
+function handleOrphanChildren(core: Core, proc: Process): void {
+  for (const pid of proc.children) {
+    const child = core.table.get(pid);
+    if (child === undefined) continue;
+    child.ppid = PID_KERNEL;
+    core.root.children.add(pid);
+    if (!child.isLive) core.offer(child, "now");
+    else if (child.seed.onParentExit === "terminate") void core.deliver(child, SIGNALS.SIGTERM);
+  }
+  proc.children.clear();
+}
+
+/** Its `finally` closes all fds. A loop that does not end is given up after 5 s: its handle is dead already. */
+async function waitForLoop(core: Core, proc: Process): Promise<void> {
+  const giveUp = new AbortController();
+  const stop = new AbortController();
+  core.ports.clock.sleep(LIMITS.loopGraceMs, stop.signal).then(
+    () => giveUp.abort(),
+    () => {},
+  );
+  try {
+    await abortable(proc.loop, giveUp.signal);
+  } catch {
+    core.ports.log("error", `pid ${proc.pid}: process.loop_abandoned`);
+    await proc.fds.closeAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${String(error)}`));
+  } finally {
+    stop.abort();
+  }
+}
+
+/** First null, then closed: no late event meets a closed channel. */
+function closeChannels(proc: Process): void {
+  const { debug } = proc;
+  proc.debug = null;
+  debug?.close();
+}
+
+function endPause(proc: Process): void {
+  proc.paused?.resolve();
+  proc.paused = null;
+}
+
+function freeContexts(core: Core, proc: Process): void {
+  for (const cid of proc.contexts) core.contexts.free(cid);
+  proc.contexts.clear();
+}
+
+async function leaveTable(core: Core, proc: Process): Promise<void> {
+  core.table.remove(proc.pid);
+  (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
+  core.ports.journal.note([{ proc: proc.seed.uuid, pid: proc.pid, kind: "process.reaped", v: 1, body: {} }]);
+  await core.ports.onReaped(proc.seed.uuid);
+}

@@ -1,0 +1,23 @@
+/**
+ * What a top-level process shares with all its descendants: the "always" answers a person gave, and who can be asked.
+ * Grants live as long as the session and are journalled where they are given.
+ */
+import type { Watchers } from "./watchers.ts";
+
+export class Session {
+  readonly #grants: string[] = [];
+  /** The watchers of the top-level process, once it exists, if its client can answer questions. */
+  approvers: Watchers | null = null;
+
+  get grants(): readonly string[] {
+    return this.#grants;
+  }
+
+  get canAsk(): boolean {
+    return this.approvers !== null && this.approvers.count > 0;
+  }
+
+  addGrant(rule: string): void {
+    if (!this.#grants.includes(rule)) this.#grants.push(rule);
+  }
+}

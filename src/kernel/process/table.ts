@@ -1,0 +1,75 @@
+/** The process table: who exists, who sees and who controls whom. */
+import { SyscallError } from "../../abi/errors.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import { LIMITS } from "../limits.ts";
+import type { Process } from "./process.ts";
+
+export class ProcessTable {
+  readonly #byPid = new Map<Pid, Process>();
+
+  get size(): number {
+    return this.#byPid.size;
+  }
+
+  add(proc: Process): void {
+    if (this.#byPid.size >= LIMITS.processes) {
+      const message = `process table is full: ${LIMITS.processes}`;
+      throw new SyscallError({ syscall: "Spawn", pid: proc.pid, code: "UNAVAILABLE", message });
+    }
+    this.#byPid.set(proc.pid, proc);
+  }
+
+  remove(pid: Pid): void {
+    this.#byPid.delete(pid);
+  }
+
+  get(pid: Pid): Process | undefined {
+    return this.#byPid.get(pid);
+  }
+
+  /** By rising pid: pids rise with insertion. */
+  all(): IterableIterator<Process> {
+    return this.#byPid.values();
+  }
+
+  /** A process sees itself, its descendants and its ancestors; the kernel and its clients see all. */
+  sees(viewer: Pid, pid: Pid): boolean {
+    return (
+      viewer === PID_KERNEL || viewer === pid || this.isAncestor(viewer, pid) || this.isAncestor(pid, viewer)
+    );
+  }
+
+  /** It controls itself and its descendants. */
+  controls(caller: Pid, pid: Pid): boolean {
+    return caller === PID_KERNEL || caller === pid || this.isAncestor(caller, pid);
+  }
+
+  isAncestor(ancestor: Pid, pid: Pid): boolean {
+    for (
+      let at = this.#byPid.get(pid);
+      at !== undefined && at.ppid !== PID_KERNEL;
+      at = this.#byPid.get(at.ppid)
+    ) {
+      if (at.ppid === ancestor) return true;
+    }
+    return false;
+  }
+
+  /** A process the caller may see; else NOT_FOUND. With `control`, PERMISSION for one it sees but does not control. */
+  require(caller: Pid, pid: Pid, syscall: string, right: "see" | "control"): Process {
+    const proc = this.#byPid.get(pid);
+    if (proc === undefined || !this.sees(caller, pid)) {
+      throw new SyscallError({
+        syscall,
+        pid: caller,
+        code: "NOT_FOUND",
+        message: `process not found: ${pid}`,
+      });
+    }
+    if (right === "control" && !this.controls(caller, pid)) {
+      const message = `process ${pid} is not the caller or its descendant`;
+      throw new SyscallError({ syscall, pid: caller, code: "PERMISSION", message });
+    }
+    return proc;
+  }
+}

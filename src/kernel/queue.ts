@@ -1,0 +1,85 @@
+/**
+ * A bounded queue with one reader. `push` never waits and never throws. Full: the first element that may be lost goes,
+ * else the new one if it may be lost; both are counted in `dropped`. What may not be lost is bounded by its kind
+ * (one completion, at most 64 questions a process).
+ */
+import type { Subscription } from "./ports/kernel-api.ts";
+
+export interface QueueOptions<T> {
+  readonly capacity: number;
+  /** `oldest`: make room by dropping the first losable element; `newest`: drop the new one. */
+  readonly drop: "oldest" | "newest";
+  readonly losable: (item: T) => boolean;
+  readonly onClose?: () => void;
+}
+
+export class Queue<T> implements Subscription<T> {
+  readonly #options: QueueOptions<T>;
+  #items: T[] = [];
+  #wake: (() => void) | null = null;
+  #ended = false;
+  #closed = false;
+  #dropped = 0;
+
+  constructor(options: QueueOptions<T>) {
+    this.#options = options;
+  }
+
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  push(item: T): void {
+    if (this.#ended) return;
+    if (this.#items.length >= this.#options.capacity && !this.#makeRoom(item)) {
+      this.#dropped++;
+      return;
+    }
+    this.#items.push(item);
+    this.#signal();
+  }
+
+  /** No more elements will come; the reader still gets what is queued. */
+  end(): void {
+    this.#ended = true;
+    this.#signal();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#ended = true;
+    this.#items = [];
+    this.#signal();
+    this.#options.onClose?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<T> {
+    for (;;) {
+      const batch = this.#items;
+      this.#items = [];
+      yield* batch;
+      if (this.#items.length > 0) continue;
+      if (this.#ended) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  #makeRoom(item: T): boolean {
+    const { drop, losable } = this.#options;
+    if (drop === "newest") return !losable(item);
+    const at = this.#items.findIndex(losable);
+    if (at < 0) return !losable(item);
+    this.#items.splice(at, 1);
+    this.#dropped++;
+    return true;
+  }
+
+  #signal(): void {
+    const wake = this.#wake;
+    this.#wake = null;
+    wake?.();
+  }
+}

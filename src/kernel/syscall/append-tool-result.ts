@@ -1,0 +1,25 @@
+/** AppendToolResult(cid, id, size): the one result of one tool call. */
+import type { CtxId } from "../../abi/ids.ts";
+import type { ContextMessage } from "../../abi/sys.ts";
+import type { Call } from "./call.ts";
+import { journalMessage, requireOwn } from "./own-context.ts";
+
+interface Args {
+  readonly cid: CtxId;
+  readonly toolCallId: string;
+  readonly content: string;
+  readonly isError: boolean;
+}
+
+export const appendToolResult: Call<Args, void> = {
+  name: "AppendToolResult",
+  quiet: true,
+  args: ({ cid, toolCallId, content }) => ({ cid, id: toolCallId, size: Buffer.byteLength(content) }),
+  run(core, self, { cid, toolCallId, content, isError }) {
+    requireOwn(self, cid, "AppendToolResult");
+    const result: ContextMessage = { role: "tool", content, tool_call_id: toolCallId };
+    const message = isError ? { ...result, is_error: true } : result;
+    core.contexts.append(cid, message);
+    journalMessage(core, self, message, 0);
+  },
+};

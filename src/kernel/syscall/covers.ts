@@ -1,0 +1,65 @@
+/** Does what a program does lie within what was permitted? Effects are an upper bound; acting beyond is a defect of the tool. */
+import type { Effect } from "../../abi/effects.ts";
+import { SyscallError } from "../../abi/errors.ts";
+import type { Process } from "../process/process.ts";
+import { isWithin } from "../vfs/path.ts";
+import type { Scope } from "./call.ts";
+
+export function covers(granted: readonly Effect[], wanted: Effect): boolean {
+  if (wanted.kind === "state") return true;
+  return granted.some((grant) => coversOne(grant, wanted));
+}
+
+function coversOne(grant: Effect, wanted: Effect): boolean {
+  switch (wanted.kind) {
+    case "read":
+      if (grant.kind === "write") return grant.real === wanted.real && wanted.subtree !== true;
+      if (grant.kind !== "read") return false;
+      if (grant.real === wanted.real) return grant.subtree === true || wanted.subtree !== true;
+      return grant.subtree === true && isWithin(grant.real ?? grant.path, wanted.real ?? wanted.path);
+    case "write":
+      return (
+        grant.kind === "write" &&
+        grant.real === wanted.real &&
+        (grant.change === wanted.change || wanted.change !== "delete")
+      );
+    case "exec":
+      return grant.kind === "exec" && sameArgv(grant.argv, wanted.argv) && grant.cwd === wanted.cwd;
+    case "network":
+      return grant.kind === "network" && grant.host === wanted.host && grant.port === wanted.port;
+    case "spawn":
+      return grant.kind === "spawn" && grant.program === wanted.program;
+    case "llm":
+      return grant.kind === "llm" && grant.device === wanted.device;
+    default:
+      return false;
+  }
+}
+
+function sameArgv(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((word, i) => word === b[i]);
+}
+
+/** PERMISSION for an undeclared effect; CONFLICT when a permitted path has come to lie elsewhere meanwhile. */
+export function checkCovered(
+  self: Process,
+  at: { syscall: string; device: string },
+  effects: readonly Effect[],
+  scope: Scope,
+): void {
+  for (const effect of effects) {
+    if (covers(scope.effects, effect)) continue;
+    const { syscall, device } = at;
+    if (movedSince(scope.effects, effect)) {
+      const message = "the path leads elsewhere than when it was permitted";
+      throw new SyscallError({ syscall, pid: self.pid, device, code: "CONFLICT", message });
+    }
+    const message = `tool ${scope.tool} did not declare this effect: ${effect.kind}`;
+    throw new SyscallError({ syscall, pid: self.pid, device, code: "PERMISSION", message });
+  }
+}
+
+function movedSince(granted: readonly Effect[], wanted: Effect): boolean {
+  if (wanted.kind !== "read" && wanted.kind !== "write") return false;
+  return granted.some((g) => g.kind === wanted.kind && g.path === wanted.path && g.real !== wanted.real);
+}

@@ -1,0 +1,13 @@
+/** CtxWrite(cid, offset, size): one JSON message; offset 0 appends, 1 … N replaces. The journal keeps what was replaced. */
+import type { CtxId } from "../../abi/ids.ts";
+import type { Call } from "./call.ts";
+import { journalMessage, requireOwn } from "./own-context.ts";
+
+export const ctxWrite: Call<{ cid: CtxId; offset: number; data: Uint8Array }, void> = {
+  name: "CtxWrite",
+  args: ({ cid, offset, data }) => ({ cid, offset, size: data.byteLength }),
+  run(core, self, { cid, offset, data }) {
+    requireOwn(self, cid, "CtxWrite");
+    journalMessage(core, self, core.contexts.write(cid, offset, data), offset);
+  },
+};

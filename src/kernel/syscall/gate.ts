@@ -1,0 +1,82 @@
+/**
+ * The gate. Every call of user space passes here, once: refused for a dead handle, run, traced. Calls with effects go on
+ * to guard.ts, where they are permitted, reserved, journalled and settled. There is no other way to an effect.
+ */
+
+import { Fault, printed, SyscallError } from "../../abi/errors.ts";
+import type { SyscallEvent } from "../../abi/events.ts";
+import { linkSignals } from "../../lib/abort.ts";
+import type { Core } from "../core.ts";
+import { LIMITS } from "../limits.ts";
+import type { Process } from "../process/process.ts";
+import type { Call, Pass, Scope } from "./call.ts";
+
+export async function enter<A, R>(
+  core: Core,
+  self: Process,
+  call: Call<A, R>,
+  args: A,
+  scope: Scope | null,
+  signal?: AbortSignal,
+): Promise<R> {
+  const began = core.ports.clock.mono();
+  using linked = linkSignals(self.abort.signal, signal);
+  const pass: Pass = { signal: linked.signal, scope, trace: {} };
+  try {
+    if (self.revoked || (signal?.aborted ?? false)) throw cancelled(self, call.name);
+    const result = await call.run(core, self, args, pass);
+    trace(core, self, call, args, began, pass, { result });
+    return result;
+  } catch (thrown) {
+    const error = documented(self, call.name, thrown, linked.signal);
+    trace(core, self, call, args, began, pass, { error });
+    throw error;
+  }
+}
+
+function trace<A, R>(
+  core: Core,
+  self: Process,
+  call: Call<A, R>,
+  args: A,
+  began: number,
+  pass: Pass,
+  outcome: { result: R } | { error: Error },
+): void {
+  const { debug } = self;
+  if (debug === null) return;
+  const result = "result" in outcome ? call.result?.(outcome.result) : undefined;
+  const event: SyscallEvent = {
+    timestampMs: began - self.seed.createdMono,
+    pid: self.pid,
+    syscall: call.name,
+    args: cut(call.args(args)),
+    ...(result === undefined ? {} : { result }),
+    ...("error" in outcome ? { error: printed(outcome.error) } : {}),
+    durationMs: Math.round((core.ports.clock.mono() - began) * 1000) / 1000,
+    ...(call.quiet === true ? { quiet: true } : {}),
+    ...pass.trace,
+  };
+  debug.emit(event);
+}
+
+function cut(args: Record<string, unknown>): Record<string, unknown> {
+  for (const [key, value] of Object.entries(args)) {
+    if (typeof value === "string" && value.length > LIMITS.traceStringChars) {
+      args[key] = value.slice(0, LIMITS.traceStringChars);
+    }
+  }
+  return args;
+}
+
+/** Every error that leaves the gate is a documented one: an abort is CANCELLED, anything unknown is a bug, INTERNAL. */
+function documented(self: Process, syscall: string, thrown: unknown, signal: AbortSignal): Error {
+  if (thrown instanceof Fault) return thrown;
+  if (signal.aborted) return cancelled(self, syscall, thrown);
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new SyscallError({ syscall, pid: self.pid, code: "INTERNAL", message, cause: thrown });
+}
+
+export function cancelled(self: Process, syscall: string, cause?: unknown): SyscallError {
+  return new SyscallError({ syscall, pid: self.pid, code: "CANCELLED", message: "cancelled", cause });
+}

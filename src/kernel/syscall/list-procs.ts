@@ -1,0 +1,15 @@
+/** ListProcs(): copies of what the caller sees, by rising pid. */
+import type { ProcInfo } from "../../abi/process.ts";
+import type { Call } from "./call.ts";
+
+export const listProcs: Call<Record<never, never>, ProcInfo[]> = {
+  name: "ListProcs",
+  args: () => ({}),
+  result: (procs) => procs.length,
+  run(core, self) {
+    const now = core.ports.clock.mono();
+    const seen: ProcInfo[] = [];
+    for (const proc of core.table.all()) if (core.table.sees(self.pid, proc.pid)) seen.push(proc.info(now));
+    return seen;
+  },
+};

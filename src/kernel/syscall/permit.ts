@@ -1,0 +1,101 @@
+/** Step three of the gate: allow, refuse, or ask a person. */
+import { SyscallError } from "../../abi/errors.ts";
+import type { AskAnswer } from "../../abi/events.ts";
+import { PID_KERNEL } from "../../abi/ids.ts";
+import type { PermissionMode } from "../../abi/process.ts";
+import type { Core } from "../core.ts";
+import type { Decision, Subject } from "../ports/permit.ts";
+import type { Process } from "../process/process.ts";
+import type { Pass, Scope } from "./call.ts";
+import { describe, type Question } from "./describe.ts";
+import type { Effectful } from "./guard.ts";
+
+/** Returns when the effects may happen; else PERMISSION with words for the model. The kernel itself may do all. */
+export async function permit(
+  core: Core,
+  self: Process,
+  effectful: Effectful,
+  scope: Scope,
+  pass: Pass,
+): Promise<void> {
+  if (self.pid === PID_KERNEL || effectful.effects.length === 0) return;
+  const decision = decide(core, self, scope);
+  if (decision.behavior === "allow") return;
+  if (decision.behavior === "deny") throw refused(self, effectful, decision.message);
+  await effectful.prepare?.(
+    core.handle(self, { ...scope, effects: scope.effects.filter((e) => e.kind === "read") }),
+  );
+  if (!core.asks.canAsk(self))
+    throw refused(self, effectful, headless(decision.message, self.seed.mode, decision.always));
+  await ask(core, self, effectful, scope, pass, decision.always);
+}
+
+/** A policy that throws is a question, never a permission. */
+function decide(core: Core, self: Process, scope: Scope): Decision {
+  try {
+    return core.ports
+      .permitFor(self.seed.cwd)
+      .decide(subjectOf(self), { tool: scope.tool, effects: scope.effects });
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    core.ports.log("error", `permit: ${detail}`);
+    return {
+      behavior: "ask",
+      message: `the policy failed: ${detail}`,
+      always: null,
+      reason: { kind: "error", detail },
+    };
+  }
+}
+
+function subjectOf(self: Process): Subject {
+  const { mode, cwd, roots, scratch, allowedDevices, session } = self.seed;
+  const free = scratch === "" ? [] : [scratch];
+  return { pid: self.pid, mode, cwd, roots, free, allowedDevices, grants: session.grants };
+}
+
+async function ask(
+  core: Core,
+  self: Process,
+  effectful: Effectful,
+  scope: Scope,
+  pass: Pass,
+  always: string | null,
+): Promise<void> {
+  const question: Question = describe(scope.tool, effectful);
+  const options: AskAnswer[] = always === null ? ["yes", "no"] : ["yes", "no", "always"];
+  const { uuid } = self.seed;
+  const record = { proc: uuid, pid: self.pid, v: 1, call: scope.callId };
+  core.ports.journal.note([{ ...record, kind: "permit.ask", body: { ...question, always } }]);
+  const given = await core.asks.ask(self, { ...question, options }, pass.signal);
+  core.ports.journal.note([{ ...record, kind: "permit.answer", body: given }]);
+  if (given.answer === "no") {
+    const words = given.words === "" ? "" : `: ${given.words}`;
+    throw refused(self, effectful, `Permission denied by user${words}`);
+  }
+  if (given.answer !== "always" || always === null) return;
+  await core.ports.journal.append([
+    { ...record, kind: "grant.add", body: { rule: always, scope: "session" } },
+  ]);
+  self.seed.session.addGrant(always);
+}
+
+/** Names the flag and the setting that would let it happen: the person reads this in the model's answer or the trace. */
+function headless(message: string, mode: PermissionMode, always: string | null): string {
+  const rule =
+    always === null ? "" : `, or the rule ${JSON.stringify(always)} under permissions.allow in settings.json`;
+  return (
+    `Permission denied: ${message}. It would be asked in mode ${mode}, but no person is attached who could answer. ` +
+    `To allow it: run with --permission-mode accept_edits (file edits) or bypass (everything)${rule}`
+  );
+}
+
+function refused(self: Process, at: { syscall: string; device: string }, message: string): SyscallError {
+  return new SyscallError({
+    syscall: at.syscall,
+    pid: self.pid,
+    device: at.device,
+    code: "PERMISSION",
+    message,
+  });
+}

@@ -1,0 +1,50 @@
+/** Read(fd, length): up to `length` bytes; empty is the end. */
+import type { Fd } from "../../abi/ids.ts";
+import { linkSignals } from "../../lib/abort.ts";
+import type { Core } from "../core.ts";
+import { LIMITS } from "../limits.ts";
+import type { Process } from "../process/process.ts";
+import { type FdEntry, inLane } from "../vfs/fd-table.ts";
+import type { Call } from "./call.ts";
+import { invalid, vfsError } from "./errors.ts";
+
+export const read: Call<{ fd: Fd; length: number }, Uint8Array> = {
+  name: "Read",
+  args: ({ fd, length }) => ({ fd, length }),
+  result: (bytes) => bytes.byteLength,
+  async run(core, self, { fd, length }, pass) {
+    const entry = self.fds.find(fd, "Read");
+    pass.trace.device = entry.path;
+    pass.trace.traffic = entry.traffic;
+    if (entry.flags === 1) throw invalid("Read", self, "fd is not open for reading", entry.path);
+    if (!Number.isInteger(length) || length < 1 || length > LIMITS.readBytes) {
+      throw invalid("Read", self, `length must be 1 to ${LIMITS.readBytes}: ${length}`, entry.path);
+    }
+    using linked = linkSignals(pass.signal, entry.closing.signal);
+    try {
+      const bytes = await inLane(entry, "read", () => entry.file.read(length, linked.signal));
+      toldOf(core, self, entry, bytes.byteLength);
+      return bytes;
+    } catch (error) {
+      throw vfsError("Read", self, entry.path, error);
+    }
+  },
+};
+
+/** The first read after a write to a program or a shell ends one tool call on the verbose screen. */
+function toldOf(core: Core, self: Process, entry: FdEntry, outBytes: number): void {
+  const { lastWrite } = entry;
+  if (lastWrite === null) return;
+  entry.lastWrite = null;
+  if (self.watchers.count === 0) return;
+  const durationMs = core.ports.clock.mono() - lastWrite.began;
+  const { pid } = self;
+  self.watchers.publish({
+    event: "tool",
+    pid,
+    device: entry.path,
+    inBytes: lastWrite.bytes,
+    outBytes,
+    durationMs,
+  });
+}

@@ -1,0 +1,14 @@
+/** SetSystemPrompt(cid, size). */
+import type { CtxId } from "../../abi/ids.ts";
+import type { Call } from "./call.ts";
+import { requireOwn } from "./own-context.ts";
+
+export const setSystemPrompt: Call<{ cid: CtxId; text: string }, void> = {
+  name: "SetSystemPrompt",
+  quiet: true,
+  args: ({ cid, text }) => ({ cid, size: Buffer.byteLength(text) }),
+  run(core, self, { cid, text }) {
+    requireOwn(self, cid, "SetSystemPrompt");
+    core.contexts.setSystemPrompt(cid, text);
+  },
+};

@@ -1,0 +1,29 @@
+/** Stat(path): no open needed. */
+import type { FileStat } from "../../abi/device.ts";
+import { VfsError } from "../../abi/errors.ts";
+import { narrowedTo } from "../process/rights.ts";
+import type { Call } from "./call.ts";
+import { vfsError } from "./errors.ts";
+import { callerOf } from "./open.ts";
+
+export const stat: Call<{ path: string }, FileStat> = {
+  name: "Stat",
+  quiet: true,
+  args: ({ path }) => ({ path }),
+  result: (found) => found.size,
+  async run(core, self, { path }) {
+    const found = core.devices.resolve(path, "Stat", self.pid);
+    if (!narrowedTo(self, found.mount, path)) {
+      const message = `device not allowed: ${found.mount}`;
+      throw new VfsError({ op: "Stat", pid: self.pid, device: path, code: "PERMISSION", message });
+    }
+    if (found.device.stat === undefined) {
+      return { name: found.device.name, size: 0, isDevice: true, devicePath: found.mount };
+    }
+    try {
+      return { ...(await found.device.stat(found.subpath, callerOf(core, self))), devicePath: found.mount };
+    } catch (error) {
+      throw vfsError("Stat", self, path, error);
+    }
+  },
+};

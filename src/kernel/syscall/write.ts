@@ -1,0 +1,61 @@
+/** Write(fd, size): hands data to a file. The file says what it would do with it; the guard decides; then it acts. */
+import type { Act, WritePlan } from "../../abi/device.ts";
+import type { Fd } from "../../abi/ids.ts";
+import { linkSignals } from "../../lib/abort.ts";
+import type { Core } from "../core.ts";
+import { LIMITS } from "../limits.ts";
+import type { Process } from "../process/process.ts";
+import { type FdEntry, inLane } from "../vfs/fd-table.ts";
+import type { Call, Pass, Scope } from "./call.ts";
+import { invalid, vfsError } from "./errors.ts";
+import { guard } from "./guard.ts";
+
+const HARMLESS: WritePlan = { effects: [], effectClass: "none" };
+
+export const write: Call<{ fd: Fd; data: Uint8Array }, void> = {
+  name: "Write",
+  args: ({ fd, data }) => ({ fd, size: data.byteLength }),
+  async run(core, self, { fd, data }, pass) {
+    const entry = self.fds.find(fd, "Write");
+    pass.trace.device = entry.path;
+    pass.trace.traffic = entry.traffic;
+    if (entry.flags === 0) throw invalid("Write", self, "fd is not open for writing", entry.path);
+    if (data.byteLength > LIMITS.writeBytes) {
+      throw invalid("Write", self, `${data.byteLength} bytes; at most ${LIMITS.writeBytes}`, entry.path);
+    }
+    const began = core.ports.clock.mono();
+    try {
+      await inLane(entry, "write", () => writeGuarded(core, self, entry, data, pass));
+    } catch (error) {
+      throw vfsError("Write", self, entry.path, error);
+    }
+    if (isToolLike(entry)) entry.lastWrite = { bytes: data.byteLength, began };
+  },
+};
+
+async function writeGuarded(
+  core: Core,
+  self: Process,
+  entry: FdEntry,
+  data: Uint8Array,
+  pass: Pass,
+): Promise<void> {
+  using linked = linkSignals(pass.signal, entry.closing.signal);
+  const { signal } = linked;
+  const plan = (await entry.file.plan?.(data)) ?? HARMLESS;
+  // A model request repeats the whole context, which the journal has already.
+  const input = plan.effects.some((effect) => effect.kind === "llm")
+    ? ""
+    : Buffer.from(data).toString("utf8");
+  const effectful = { ...plan, syscall: "Write", device: entry.path, input };
+  const act = (scope: Scope): Promise<void> => {
+    const hands: Act = { signal, callId: scope.callId, sys: core.handle(self, scope) };
+    return entry.file.write(data, hands);
+  };
+  // The pass must carry the fd's own end too: closing it takes back a question that is still open.
+  await guard(core, self, effectful, { ...pass, signal }, act, () => entry.file.charge?.());
+}
+
+function isToolLike(entry: FdEntry): boolean {
+  return entry.mount === "/bin" || entry.mount === "/dev/shell" || entry.mount.startsWith("/mnt/mcp/");
+}

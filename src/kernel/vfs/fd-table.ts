@@ -1,0 +1,101 @@
+/**
+ * The open files of one process: numbers from 3, counting up, never reused. Calls of one direction on one fd run one after
+ * another; reading may wait beside a write. Closing takes the fd out first, then aborts what is under way on it.
+ */
+import type { OpenFile, OpenFlag } from "../../abi/device.ts";
+import { VfsError } from "../../abi/errors.ts";
+import { asFd, type Fd, type Pid } from "../../abi/ids.ts";
+import { LIMITS } from "../limits.ts";
+
+export interface FdEntry {
+  readonly fd: Fd;
+  readonly file: OpenFile;
+  /** The path as it was opened. */
+  readonly path: string;
+  readonly mount: string;
+  readonly traffic: "message" | "byte";
+  readonly flags: OpenFlag;
+  /** Fires at close. */
+  readonly closing: AbortController;
+  readonly lanes: { read: Promise<unknown>; write: Promise<unknown> };
+  /** Called once, after the device's close: an effect that ends there. */
+  readonly onClose: (error: unknown) => void;
+  /** Tool calls: bytes written and when, for the line of the verbose screen. */
+  lastWrite: { bytes: number; began: number } | null;
+}
+
+export type FdDraft = Pick<FdEntry, "file" | "path" | "mount" | "traffic" | "flags"> & {
+  onClose?: (error: unknown) => void;
+};
+
+export class FdTable {
+  readonly #pid: Pid;
+  readonly #open = new Map<Fd, FdEntry>();
+  #next = 3;
+
+  constructor(pid: Pid) {
+    this.#pid = pid;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  list(): { fd: Fd; path: string; flags: number }[] {
+    return [...this.#open.values()].map(({ fd, path, flags }) => ({ fd, path, flags }));
+  }
+
+  /** UNAVAILABLE when the table is full. */
+  checkRoom(path: string): void {
+    if (this.#open.size < LIMITS.openFds) return;
+    const message = `too many open files: ${LIMITS.openFds}`;
+    throw new VfsError({ op: "Open", pid: this.#pid, device: path, code: "UNAVAILABLE", message });
+  }
+
+  add(draft: FdDraft): FdEntry {
+    const fd = asFd(this.#next++);
+    const lanes = { read: Promise.resolve(), write: Promise.resolve() };
+    const entry = { onClose: () => {}, ...draft, fd, closing: new AbortController(), lanes, lastWrite: null };
+    this.#open.set(fd, entry);
+    return entry;
+  }
+
+  find(fd: Fd, op: string): FdEntry {
+    const entry = this.#open.get(fd);
+    if (entry !== undefined) return entry;
+    throw new VfsError({ op, pid: this.#pid, code: "NOT_FOUND", message: `fd is not open: ${fd}` });
+  }
+
+  async close(fd: Fd): Promise<void> {
+    const entry = this.find(fd, "Close");
+    this.#open.delete(fd);
+    entry.closing.abort();
+    let failure: unknown;
+    try {
+      await entry.file.close();
+    } catch (error) {
+      failure = error;
+      throw error;
+    } finally {
+      entry.onClose(failure);
+    }
+  }
+
+  /** All of them, in reverse order of opening; a failure does not stop the next. */
+  async closeAll(onFailure: (error: unknown) => void): Promise<void> {
+    for (const fd of [...this.#open.keys()].reverse()) {
+      try {
+        if (this.#open.has(fd)) await this.close(fd);
+      } catch (error) {
+        onFailure(error);
+      }
+    }
+  }
+}
+
+/** Runs `act` after what waits in the lane; a failure there does not concern it. */
+export function inLane<T>(entry: FdEntry, lane: "read" | "write", act: () => Promise<T>): Promise<T> {
+  const run = entry.lanes[lane].then(act, act);
+  entry.lanes[lane] = run.catch(() => {});
+  return run;
+}

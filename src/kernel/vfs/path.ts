@@ -1,0 +1,28 @@
+/** Paths of the tree: absolute, at most 4,096 bytes; `//` is `/`, a final `/` and `.` segments fall away, `..` is refused. */
+import { LIMITS } from "../limits.ts";
+
+export interface ParsedPath {
+  /** Segments without `.`. */
+  readonly segments: readonly string[];
+  /** A `.` stood before the segment with this index (or before the end). */
+  readonly dotBefore: ReadonlySet<number>;
+}
+
+/** undefined: the path is INVALID. */
+export function parsePath(path: string): ParsedPath | undefined {
+  if (!path.startsWith("/") || path.includes("\0") || Buffer.byteLength(path) > LIMITS.pathBytes)
+    return undefined;
+  const segments: string[] = [];
+  const dotBefore = new Set<number>();
+  for (const segment of path.split("/")) {
+    if (segment === "..") return undefined;
+    if (segment === ".") dotBefore.add(segments.length);
+    else if (segment !== "") segments.push(segment);
+  }
+  return { segments, dotBefore };
+}
+
+/** Is `path` equal to `base` or below it, at a path boundary? */
+export function isWithin(base: string, path: string): boolean {
+  return path === base || path.startsWith(base.endsWith("/") ? base : `${base}/`);
+}

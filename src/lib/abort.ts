@@ -1,0 +1,40 @@
+/**
+ * One signal from several, without AbortSignal.any: that keeps a reference in every source for as long as the source
+ * lives, and a process's own signal lives for days.
+ */
+export interface LinkedSignal extends Disposable {
+  readonly signal: AbortSignal;
+}
+
+/** Fires when the first of `sources` does. Dispose it when the call is over: then nothing is left on the sources. */
+export function linkSignals(...sources: readonly (AbortSignal | undefined)[]): LinkedSignal {
+  const live = sources.filter((source) => source !== undefined);
+  const controller = new AbortController();
+  const fire = (event: Event): void => controller.abort((event.target as AbortSignal).reason);
+  for (const source of live) {
+    if (source.aborted) controller.abort(source.reason);
+    else source.addEventListener("abort", fire, { once: true });
+  }
+  const dispose = (): void => {
+    for (const source of live) source.removeEventListener("abort", fire);
+  };
+  return { signal: controller.signal, [Symbol.dispose]: dispose };
+}
+
+/** Settles as `promise` does, or rejects with the signal's reason when that comes first. Nothing is left on the signal. */
+export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) {
+    promise.catch(() => {});
+    return Promise.reject(reasonOf(signal));
+  }
+  return new Promise<T>((resolve, reject) => {
+    const fire = (): void => reject(reasonOf(signal));
+    signal.addEventListener("abort", fire, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", fire));
+  });
+}
+
+export function reasonOf(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason;
+  return reason instanceof Error ? reason : new DOMException("aborted", "AbortError");
+}
