@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest";
+import { VfsError } from "../abi/errors.ts";
+import { asPid } from "../abi/ids.ts";
+import type { Reply } from "../abi/llm.ts";
+import { LlmError } from "../abi/llm-error.ts";
+import { decide, endOfFailure, exitOf, type Terminal, type TurnState, textOf } from "./decide.ts";
+import { call, reply } from "./testing.ts";
+
+const first: TurnState = {
+  turn: 1,
+  maxTurns: 10,
+  maxOutputTokens: 8_000,
+  escalatedOutputTokens: 64_000,
+  hasEscalated: false,
+  hasRetriedEmpty: false,
+  account: { limit: 0, used: 0, reserved: 0 },
+  device: "/dev/llm/fake",
+};
+const account = (limit: number, used: number) => ({ limit, used, reserved: 0 });
+const view = call("view");
+const cut = { stopReason: "max_tokens" } as const;
+const thinking = { type: "thinking", thinking: "hm", signature: "s" } as const;
+
+describe("decide()", () => {
+  const rows: [name: string, state: Partial<TurnState>, reply: Reply, reason: string][] = [
+    ["text", {}, reply("done"), "completed"],
+    ["a call", {}, reply([view]), "next_turn"],
+    ["a call with stop reason end_turn", {}, reply([view], { stopReason: "end_turn" }), "next_turn"],
+    ["stop reason tool_use without a call", {}, reply("hm", { stopReason: "tool_use" }), "completed"],
+    ["no block", {}, reply([]), "empty_reply_retry"],
+    ["thoughts alone", {}, reply([thinking]), "empty_reply_retry"],
+    ["no block again", { hasRetriedEmpty: true }, reply([]), "completed"],
+    ["the step before the last", { turn: 9 }, reply([view]), "next_turn"],
+    ["the last step with a call", { turn: 10 }, reply([view]), "max_turns"],
+    ["the last step with text", { turn: 10 }, reply("done"), "completed"],
+    ["no step limit", { turn: 10_000, maxTurns: 0 }, reply([view]), "next_turn"],
+    ["cut off", {}, reply("so", cut), "max_output_tokens_escalate"],
+    ["cut off with a call", {}, reply([view], cut), "max_output_tokens_escalate"],
+    ["cut off again", { hasEscalated: true }, reply("so", cut), "model_error"],
+    ["cut off again with a call", { hasEscalated: true }, reply([view], cut), "next_turn"],
+    ["cut off, no more to be had", { escalatedOutputTokens: 8_000 }, reply("so", cut), "model_error"],
+    ["refusal", {}, reply("no", { stopReason: "refusal" }), "refusal"],
+    ["full window", {}, reply("so", { stopReason: "model_context_window_exceeded" }), "model_error"],
+    ["budget used up", { account: account(100, 100) }, reply([view]), "budget_exhausted"],
+    ["budget passed by the last answer", { account: account(100, 101) }, reply("done"), "budget_exhausted"],
+    ["budget not used up", { account: account(100, 99) }, reply("done"), "completed"],
+  ];
+  test.each(rows)("%s", (_name, state, given, reason) => {
+    expect(decide({ ...first, ...state }, given).reason).toBe(reason);
+  });
+
+  test("gives the calls in order", () => {
+    const calls = [call("view"), call("ls")];
+    expect(decide(first, reply([thinking, ...calls]))).toEqual({ reason: "next_turn", calls });
+  });
+});
+
+describe("exitOf()", () => {
+  const error = new LlmError({ kind: "auth", message: "bad key", device: "/dev/llm/fake" });
+  const wrapped = new VfsError({
+    op: "Write",
+    pid: asPid(1),
+    code: "PERMISSION",
+    message: "x",
+    cause: error,
+    device: "/d",
+  });
+  const rows: [Terminal, code: number, reason: string, kind: string][] = [
+    [{ reason: "completed" }, 0, "completed", "done"],
+    [{ reason: "max_turns", calls: [] }, 1, "max steps exceeded", "done"],
+    [{ reason: "budget_exhausted" }, 2, "budget_exceeded", "done"],
+    [{ reason: "model_error", error }, 1, "bad key", "fault"],
+    [{ reason: "model_error", error: wrapped }, 1, "bad key", "fault"],
+    [{ reason: "refusal", error }, 1, "bad key", "fault"],
+    [{ reason: "aborted" }, 143, "killed: SIGTERM", "killed"],
+  ];
+  test.each(rows)("%j", (end, code, reason, kind) => {
+    expect(exitOf(end)).toMatchObject({ code, reason, kind });
+  });
+
+  test("keeps the error as the system call gave it", () => {
+    expect(exitOf({ reason: "model_error", error: wrapped }).err).toBe(wrapped);
+  });
+});
+
+describe("endOfFailure()", () => {
+  test("a refusal of the account is the budget's end", () => {
+    const error = new VfsError({ op: "Write", pid: asPid(1), code: "BUDGET", message: "spent" });
+    expect(endOfFailure(error, false)).toEqual({ reason: "budget_exhausted" });
+  });
+
+  test("whatever is thrown after an abort is the abort", () => {
+    expect(endOfFailure(new Error("bug"), true)).toEqual({ reason: "aborted" });
+  });
+
+  test("a bug is thrown on", () => {
+    expect(() => endOfFailure(new TypeError("bug"), false)).toThrow(TypeError);
+  });
+});
+
+test("textOf() joins text blocks and leaves out the rest", () => {
+  expect(
+    textOf([{ type: "text", text: "a" }, view, { type: "text", text: "" }, { type: "text", text: "b" }]),
+  ).toBe("a\nb");
+});

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import { makeAgentLoader } from "./loader.ts";
+import { memoryFiles } from "./testing.ts";
+
+const files = memoryFiles({
+  "/low/reviewer/agent.yaml": "name: reviewer\nskills: [reading, talking]\n",
+  "/low/reviewer/instructions.md": "You review.\n",
+  "/low/explore/agent.yaml": "name: explore\n",
+  "/low/explore/instructions.md": "low",
+  "/high/Explore/agent.yaml": "name: Explore\nmystery: 1\n",
+  "/high/Explore/instructions.md": "high",
+  "/low/bare/agent.yaml": "name: bare\n",
+  "/low/nameless/agent.yaml": "description: x\n",
+  "/low/broken/agent.yaml": "name: broken\nskills: [\n",
+  "/low/lost/agent.yaml": "name: lost\nskills: [nowhere]\n",
+  "/low/lost/instructions.md": "x",
+  "/low/huge/agent.yaml": `name: huge\n#${"x".repeat(256 * 1024)}`,
+  "/low/outside": { link: "/elsewhere/agent" },
+  "/elsewhere/agent/agent.yaml": "name: outside\n",
+  "/elsewhere/agent/instructions.md": "x",
+  "/low/leaky/agent.yaml": "name: leaky\n",
+  "/low/leaky/instructions.md": { link: "/secret" },
+  "/secret": "secret",
+  "/low/notes.txt": "no agent",
+  "/skills/reading/SKILL.md": "---\nname: reading\nallowed-tools: /dev/fs Read\n---\nRead well.\n",
+  "/skills/talking/SKILL.md": "---\nname: talking\n---\nTalk well.\n",
+});
+const warnings: string[] = [];
+const loader = makeAgentLoader({
+  dirs: ["/missing", "/low", "/high"],
+  skillDirs: ["/skills"],
+  files,
+  warn: (message) => warnings.push(message),
+});
+
+describe("AgentLoader.load()", () => {
+  test("reads an agent with its skills", async () => {
+    const agent = await loader.load("reviewer");
+    expect(agent).toMatchObject({
+      manifest: { name: "reviewer", skills: ["reading", "talking"] },
+      instructions: "You review.",
+      systemPrompt: "You review.\n\nRead well.\n\nTalk well.",
+      allowedDevices: ["/dev/fs"],
+    });
+    expect(agent.skills.map((skill) => skill.manifest.name)).toEqual(["reading", "talking"]);
+    expect(structuredClone(agent)).toEqual(agent);
+  });
+
+  test("takes the definition of highest precedence whole, whatever its case, and warns of what does nothing", async () => {
+    expect(await loader.load("explore")).toMatchObject({
+      manifest: { name: "Explore" },
+      systemPrompt: "high",
+    });
+    expect(warnings).toContain("agent Explore: agent.yaml: mystery is unknown and is ignored");
+  });
+
+  test.each([
+    ["../low/reviewer", "INVALID", "agent path escapes its directory"],
+    ["/low/reviewer", "INVALID", "agent path escapes its directory"],
+    ["..", "INVALID", "agent path escapes its directory"],
+    ["a\\b", "INVALID", "agent path escapes its directory"],
+    ["a\0b", "INVALID", "agent path escapes its directory"],
+    ["outside", "INVALID", "agent path escapes its directory"],
+    ["leaky", "INVALID", "agent path escapes its directory"],
+    ["", "INVALID", 'not an agent name: ""'],
+    [".hidden", "INVALID", 'not an agent name: ".hidden"'],
+    ["x".repeat(65), "INVALID", `not an agent name: "${"x".repeat(65)}"`],
+    ["main", "INVALID", "agent name is reserved: main"],
+    ["nameless", "INVALID", "agent.yaml: name is required"],
+    ["broken", "INVALID", expect.stringMatching(/^agent.yaml: line \d: /)],
+    ["huge", "INVALID", "/low/huge/agent.yaml: larger than 256 KiB"],
+    ["bare", "NOT_FOUND", "agent bare: instructions.md not found beside agent.yaml"],
+    ["lost", "NOT_FOUND", "skill not found: nowhere. Skills here: reading, talking"],
+    [
+      "reviewers",
+      "NOT_FOUND",
+      "agent not found: reviewers. Agents here: Explore, bare, broken, leaky, lost, nameless, reviewer",
+    ],
+    ["notes.txt", "NOT_FOUND", expect.stringMatching(/^agent not found: notes.txt\. /)],
+  ])("load(%j) is %s", async (name, code, message) => {
+    await expect(loader.load(name)).rejects.toMatchObject({ code, message });
+  });
+
+  test("says so where there are no agents at all", async () => {
+    const none = makeAgentLoader({ dirs: ["/missing"], skillDirs: [], files });
+    await expect(none.load("x")).rejects.toThrow("agent not found: x. Agents here: none");
+  });
+});
+
+test("AgentLoader.list() is sorted, and a folder without agent.yaml is none", async () => {
+  expect(await loader.list()).toEqual(["Explore", "bare", "broken", "leaky", "lost", "nameless", "reviewer"]);
+});

@@ -1,0 +1,107 @@
+/** Agent files: `<name>/agent.yaml` and `<name>/instructions.md`, with the skills they name. */
+import type { AgentInfo, Skill } from "../abi/agent.ts";
+import { Fault } from "../abi/errors.ts";
+import { type AgentFiles, checkName, escapes, ifThere, isInside, isName, readInside } from "./files.ts";
+import { parseManifest } from "./manifest.ts";
+import { allowedDevices, findEntry, makeSkillLoader } from "./skill.ts";
+
+/** Definitions looked at in one directory. */
+const MAX_DEFINITIONS = 500;
+/** Names that mean something else where an agent is chosen. */
+const RESERVED = new Set(["fork", "main"]);
+
+export interface AgentLoader {
+  /** INVALID: the name or a file of the agent. NOT_FOUND: the agent, its instructions or a skill. */
+  load(name: string): Promise<AgentInfo>;
+  /** Names of the agents there are, sorted. */
+  list(): Promise<string[]>;
+}
+
+interface LoaderOptions {
+  /** Lowest precedence first; a missing one counts as empty. */
+  readonly dirs: readonly string[];
+  readonly skillDirs: readonly string[];
+  readonly files: AgentFiles;
+  /** Hears of keys and names that do nothing. */
+  readonly warn?: (message: string) => void;
+}
+
+export function makeAgentLoader(options: LoaderOptions): AgentLoader {
+  const { dirs, files } = options;
+  const list = () => listAgents(dirs, files);
+  const load = async (name: string) => {
+    checkName("agent", name);
+    if (RESERVED.has(name.toLowerCase()))
+      throw new Fault({ code: "INVALID", message: `agent name is reserved: ${name}` });
+    for (const dir of dirs.toReversed()) {
+      const found = await findAgent(files, dir, name);
+      if (found !== undefined) return await read(found, options);
+    }
+    const here = (await list()).join(", ");
+    throw new Fault({
+      code: "NOT_FOUND",
+      message: `agent not found: ${name}. Agents here: ${here || "none"}`,
+    });
+  };
+  return { load, list };
+}
+
+/** instructions, then skill bodies; empty parts leave no separator. */
+function systemPrompt(instructions: string, skills: readonly Skill[]): string {
+  return [instructions, ...skills.map((skill) => skill.body)].filter((part) => part !== "").join("\n\n");
+}
+
+interface Found {
+  /** The agent's own directory, resolved. */
+  readonly base: string;
+  readonly entry: string;
+  readonly yaml: string;
+}
+
+async function findAgent(files: AgentFiles, dir: string, name: string): Promise<Found | undefined> {
+  const entry = await findEntry(files, dir, name);
+  if (entry === undefined) return undefined;
+  const root = await files.realPath(dir);
+  const base = await ifThere(files.realPath(`${dir}/${entry}`));
+  if (base === undefined) return undefined;
+  if (!isInside(root, base)) throw escapes("agent");
+  const yaml = await readInside(files, base, `${base}/agent.yaml`, "agent");
+  return yaml === undefined ? undefined : { base, entry, yaml };
+}
+
+async function read({ base, entry, yaml }: Found, options: LoaderOptions): Promise<AgentInfo> {
+  const { files, skillDirs, warn } = options;
+  const manifest = parseManifest(yaml, (message) => warn?.(`agent ${entry}: ${message}`));
+  if (manifest.name.toLowerCase() !== entry.toLowerCase())
+    warn?.(`agent ${entry}: agent.yaml calls it ${manifest.name}; it is found as ${entry}`);
+  const text = await readInside(files, base, `${base}/instructions.md`, "agent");
+  if (text === undefined)
+    throw new Fault({
+      code: "NOT_FOUND",
+      message: `agent ${entry}: instructions.md not found beside agent.yaml`,
+    });
+  const instructions = text.replace(/^\uFEFF/, "").trim();
+  const loader = makeSkillLoader(skillDirs, files);
+  const skills: Skill[] = [];
+  for (const name of manifest.skills) skills.push(await loader.loadFull(name));
+  return {
+    manifest,
+    instructions,
+    skills,
+    systemPrompt: systemPrompt(instructions, skills),
+    allowedDevices: allowedDevices(skills),
+  };
+}
+
+async function listAgents(dirs: readonly string[], files: AgentFiles): Promise<string[]> {
+  /** Without case, to the spelling of the highest precedence. */
+  const names = new Map<string, string>();
+  for (const dir of dirs) {
+    const entries = ((await ifThere(files.list(dir))) ?? []).filter(isName).slice(0, MAX_DEFINITIONS);
+    for (const entry of entries) {
+      const found = await findAgent(files, dir, entry).catch(() => undefined);
+      if (found !== undefined && !RESERVED.has(entry.toLowerCase())) names.set(entry.toLowerCase(), entry);
+    }
+  }
+  return [...names.values()].sort();
+}

@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest";
+import { parseManifest } from "./manifest.ts";
+
+function parse(text: string) {
+  const warnings: string[] = [];
+  return { manifest: parseManifest(text, (message) => warnings.push(message)), warnings };
+}
+
+describe("parseManifest()", () => {
+  test("reads the published form", () => {
+    const text = `name: code-analyst
+description: "分析代码"
+models:
+  provider: claude
+  preferred: sonnet
+  fallback: haiku
+context_budget: 8192
+skills:
+  - code-analysis
+`;
+    expect(parse(text)).toEqual({
+      manifest: {
+        name: "code-analyst",
+        description: "分析代码",
+        models: { provider: "claude", preferred: "sonnet", fallback: "haiku" },
+        contextBudget: 8192,
+        maxSteps: 0,
+        skills: ["code-analysis"],
+        tools: null,
+      },
+      warnings: [],
+    });
+  });
+
+  test("has defaults for all but the name", () => {
+    expect(parse("name: x").manifest).toEqual({
+      name: "x",
+      description: "",
+      models: {},
+      contextBudget: 0,
+      maxSteps: 0,
+      skills: [],
+      tools: null,
+    });
+  });
+
+  test.each([
+    ["context_budget: -5", { contextBudget: 0 }],
+    ["max_steps: 7", { maxSteps: 7 }],
+    ["maxTurns: 7", { maxSteps: 7 }],
+    ["skills: a, b", { skills: ["a", "b"] }],
+    ["tools: Read, bash", { tools: ["view", "bash"] }],
+    ["tools: '*'", { tools: null }],
+    ["tools: []", { tools: [] }],
+    ["disallowedTools: [Bash, Write]", { tools: ["edit", "glob", "grep", "ls", "view"] }],
+    ["tools: view, bash\ndisallowedTools: Bash", { tools: ["view"] }],
+    ["model: haiku", { models: { preferred: "haiku" } }],
+    ["model: inherit", { models: {} }],
+    ["model: haiku\nmodels: { preferred: opus }", { models: { preferred: "opus" } }],
+  ])("%s", (text, expected) => {
+    expect(parse(`name: x\n${text}`).manifest).toMatchObject(expected);
+  });
+
+  test.each([
+    ["description: x", "agent.yaml: name is required"],
+    ["name: ''", "agent.yaml: name is required"],
+    ["", "agent.yaml: name is required"],
+    ["name: x\nmax_steps: 0", "agent.yaml: max_steps must be at least 1"],
+    ["name: x\nmax_steps: 1.5", "agent.yaml: max_steps must be a whole number"],
+    ["name: x\nmax_steps: 1\nmax_turns: 2", "agent.yaml: max_steps and max_turns are the same: give one"],
+    ["name: x\ncontext_budget: much", "agent.yaml: context_budget must be a whole number"],
+    ["name: x\nmodels: sonnet", "agent.yaml: models must be a mapping"],
+  ])("throws INVALID for %j", (text, message) => {
+    expect(() => parse(text)).toThrow(expect.objectContaining({ code: "INVALID", message }));
+  });
+
+  test("warns of keys that do nothing", () => {
+    expect(parse("name: x\ncolour: red\nmcp: [{ name: s, command: c }]").warnings).toEqual([
+      "agent.yaml: colour is unknown and is ignored",
+      "agent.yaml: mcp is not supported yet and is ignored",
+    ]);
+  });
+});

@@ -1,0 +1,56 @@
+import { readdir, readFile, realpath } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { makeAgentLoader } from "./loader.ts";
+import { makeSkillLoader } from "./skill.ts";
+
+const lib = fileURLToPath(new URL("../../lib", import.meta.url));
+const files = {
+  readText: (path: string) => readFile(path, "utf8"),
+  list: (dir: string) => readdir(dir),
+  realPath: realpath,
+};
+const warnings: string[] = [];
+const agents = makeAgentLoader({
+  dirs: [`${lib}/agents`],
+  skillDirs: [`${lib}/skills`],
+  files,
+  warn: (message) => warnings.push(message),
+});
+
+test("every shipped agent loads without a warning", async () => {
+  const names = await agents.list();
+  expect(names).toEqual(expect.arrayContaining(["code-analyst", "general-purpose"]));
+  for (const name of names) expect((await agents.load(name)).manifest.name).toBe(name);
+  expect(warnings).toEqual([]);
+});
+
+test("every shipped skill loads under its own name, with a body of bounded size", async () => {
+  const skills = makeSkillLoader([`${lib}/skills`], files);
+  for (const name of await readdir(`${lib}/skills`)) {
+    const { manifest, body } = await skills.loadFull(name);
+    expect(manifest).toMatchObject({ name, allowedTools: "/dev/fs /dev/shell" });
+    expect(manifest.description).not.toBe("");
+    expect(body.length).toBeLessThan(5_000);
+  }
+});
+
+test("the default agent is small and unrestricted", async () => {
+  const agent = await agents.load("general-purpose");
+  expect(Buffer.byteLength(agent.systemPrompt)).toBeLessThanOrEqual(1_600);
+  expect(agent).toMatchObject({
+    allowedDevices: null,
+    manifest: { maxSteps: 200, tools: null, contextBudget: 0 },
+  });
+});
+
+test("code-analyst is the sample of the reference", async () => {
+  expect(await agents.load("code-analyst")).toMatchObject({
+    manifest: {
+      models: { provider: "claude", preferred: "sonnet", fallback: "haiku" },
+      contextBudget: 8192,
+      skills: ["code-analysis"],
+    },
+    allowedDevices: ["/dev/fs", "/dev/shell"],
+  });
+});

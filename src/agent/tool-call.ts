@@ -1,0 +1,68 @@
+/** One call of a program under /bin: open, write the arguments, read the result, close. Every failure is a result. */
+import { O_RDWR } from "../abi/device.ts";
+import type { ErrorCode } from "../abi/errno.ts";
+import { codeOf, Fault, messageOf } from "../abi/errors.ts";
+import type { Fd } from "../abi/ids.ts";
+import type { ProgramContext } from "../abi/program.ts";
+import type { ToolFrame, ToolResult } from "../abi/tool.ts";
+import { readLines } from "./read.ts";
+
+const TOOL_READ_BYTES = 1_048_576;
+
+export interface CallResult {
+  readonly content: string;
+  readonly isError: boolean;
+}
+
+export const NOT_STARTED: CallResult = { content: "cancelled before it started", isError: true };
+const INTERRUPTED: CallResult = {
+  content: "interrupted while running, effects may be partial",
+  isError: true,
+};
+
+/** Never rejects. A result that came before an abort is kept. */
+export async function callTool(context: ProgramContext, name: string, input: object): Promise<CallResult> {
+  let fd: Fd | undefined;
+  try {
+    fd = await context.sys.open(`/bin/${name}`, O_RDWR, context.signal);
+    if (context.signal.aborted) return NOT_STARTED;
+    return render(name, await exchange(context, fd, input));
+  } catch (error) {
+    if (context.signal.aborted) return fd === undefined ? NOT_STARTED : INTERRUPTED;
+    return failure(codeOf(error), messageOf(error), error instanceof Fault ? error.hint : undefined);
+  } finally {
+    // a handle that was revoked closes nothing; the kernel closes the fds of a process that ended
+    if (fd !== undefined) await context.sys.close(fd).catch(() => undefined);
+  }
+}
+
+/** What a model reads of a call that failed: what is wrong, then what to do. */
+export function failure(code: ErrorCode, message: string, hint?: string): CallResult {
+  return { content: `Error [${code}]: ${message}${hint === undefined ? "" : `\n${hint}`}`, isError: true };
+}
+
+async function exchange(context: ProgramContext, fd: Fd, input: object): Promise<ToolResult | undefined> {
+  const { sys, signal } = context;
+  await sys.write(fd, new TextEncoder().encode(JSON.stringify(input)), signal);
+  const isLast = (line: string) => findResult(line) !== undefined;
+  const lines = await readLines(sys, fd, TOOL_READ_BYTES, isLast, signal);
+  return lines.map(findResult).findLast((result) => result !== undefined);
+}
+
+function findResult(line: string): ToolResult | undefined {
+  try {
+    const frame = JSON.parse(line) as ToolFrame | null;
+    return frame?.type === "result" ? frame.result : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function render(name: string, result: ToolResult | undefined): CallResult {
+  if (result === undefined) return failure("INTERNAL", `${name} gave no result`);
+  const content = result.content.map((part) => part.text).join("\n");
+  if (result.ok) return { content: content === "" ? "(no output)" : content, isError: false };
+  if (content !== "" || result.error === undefined)
+    return { content: content || `${name} failed`, isError: true };
+  return failure(result.error.code, result.error.message, result.error.hint);
+}

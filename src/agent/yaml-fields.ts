@@ -1,0 +1,133 @@
+/** YAML settings of agent and skill files: parsed, with keys in one spelling, and read by type. Nothing in them ever runs. */
+import { parseDocument } from "yaml";
+import { Fault, messageOf } from "../abi/errors.ts";
+
+const MAX_ALIASES = 100;
+
+/** A mapping with snake_case keys; each reader throws INVALID that names file and key. */
+export class YamlFields {
+  readonly #file: string;
+  readonly #values: ReadonlyMap<string, unknown>;
+  readonly #read = new Set<string>();
+
+  constructor(file: string, values: ReadonlyMap<string, unknown>) {
+    this.#file = file;
+    this.#values = values;
+  }
+
+  has(key: string): boolean {
+    return this.#values.get(key) !== undefined;
+  }
+
+  /** "" where it is absent. Numbers and booleans count as their text. */
+  text(key: string): string {
+    const value = this.#take(key);
+    if (value === undefined) return "";
+    if (typeof value === "object") throw this.wrong(key, "must be text");
+    return String(value).trim();
+  }
+
+  int(key: string): number | undefined {
+    const value = this.#take(key);
+    if (value === undefined) return undefined;
+    if (typeof value !== "number" || !Number.isSafeInteger(value))
+      throw this.wrong(key, "must be a whole number");
+    return value;
+  }
+
+  /** A sequence of texts, or one text with commas. Undefined: absent. */
+  list(key: string): string[] | undefined {
+    const value = this.#take(key);
+    if (value === undefined) return undefined;
+    const items: unknown[] = typeof value === "string" ? value.split(/,(?![^(]*\))/) : asArray(value);
+    if (items.length === 0 && !Array.isArray(value)) throw this.wrong(key, "must be a list");
+    if (items.some((item) => typeof item !== "string")) throw this.wrong(key, "must be a list of texts");
+    return items.map((item) => String(item).trim()).filter((item) => item !== "");
+  }
+
+  /** One text, or a sequence of them joined by blanks; "" where it is absent. */
+  words(key: string): string {
+    return Array.isArray(this.#values.get(key)) ? (this.list(key) ?? []).join(" ") : this.text(key);
+  }
+
+  map(key: string): YamlFields {
+    const value = this.#take(key);
+    if (value === undefined) return new YamlFields(this.#file, new Map());
+    if (!isMapping(value)) throw this.wrong(key, "must be a mapping");
+    return new YamlFields(this.#file, byKey(this.#file, value));
+  }
+
+  /** As it is written, keys included. */
+  texts(key: string): Record<string, string> {
+    const value = this.#take(key);
+    if (value === undefined) return {};
+    if (!isMapping(value)) throw this.wrong(key, "must be a mapping");
+    return Object.fromEntries(
+      Object.entries(value).map(([k, v]) => [k, typeof v === "object" ? JSON.stringify(v) : String(v)]),
+    );
+  }
+
+  wrong(key: string, what: string): Fault {
+    return new Fault({ code: "INVALID", message: `${this.#file}: ${key} ${what}` });
+  }
+
+  /** Keys that nobody asked for. */
+  unread(): string[] {
+    return [...this.#values.keys()].filter((key) => !this.#read.has(key));
+  }
+
+  #take(key: string): unknown {
+    this.#read.add(key);
+    return this.#values.get(key);
+  }
+}
+
+/** `firstLine` is the line of the file at which `text` begins, from 1. */
+export function parseYaml(file: string, text: string, firstLine = 1): YamlFields {
+  const document = parseDocument(text, { prettyErrors: true });
+  const error = document.errors[0];
+  if (error !== undefined) {
+    const line = firstLine - 1 + (error.linePos?.[0].line ?? 1);
+    const cause = (error.message.split("\n", 1)[0] ?? "").replace(/ at line \d+, column \d+:?$/, "");
+    throw new Fault({ code: "INVALID", message: `${file}: line ${line}: ${cause}` });
+  }
+  const value = toPlain(file, document);
+  if (value === null || value === undefined) return new YamlFields(file, new Map());
+  if (!isMapping(value))
+    throw new Fault({ code: "INVALID", message: `${file}: line ${firstLine}: must be a mapping` });
+  return new YamlFields(file, byKey(file, value));
+}
+
+function toPlain(file: string, document: ReturnType<typeof parseDocument>): unknown {
+  try {
+    return document.toJS({ maxAliasCount: MAX_ALIASES });
+  } catch (error) {
+    throw new Fault({ code: "INVALID", message: `${file}: ${messageOf(error)}`, cause: error });
+  }
+}
+
+/** `contextBudget`, `context-budget` and `context_budget` are one key. */
+function byKey(file: string, mapping: Record<string, unknown>): Map<string, unknown> {
+  const values = new Map<string, unknown>();
+  const spelled = new Map<string, string>();
+  for (const [key, value] of Object.entries(mapping)) {
+    const name = key
+      .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+      .replaceAll("-", "_")
+      .toLowerCase();
+    const other = spelled.get(name);
+    if (other !== undefined)
+      throw new Fault({ code: "INVALID", message: `${file}: two spellings of one key: ${other}, ${key}` });
+    spelled.set(name, key);
+    values.set(name, value ?? undefined);
+  }
+  return values;
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function asArray(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
