@@ -1,0 +1,123 @@
+/** The device at /bin: a directory of programs, each opened, written one JSON object, read one result. */
+import {
+  type Caller,
+  type Device,
+  type FileStat,
+  O_RDONLY,
+  O_RDWR,
+  type OpenFile,
+  type OpenFlag,
+  type ToolStat,
+} from "../abi/device.ts";
+import type { ProcUuid } from "../abi/ids.ts";
+import { canonicalToolName } from "../abi/tool.ts";
+import { CallFile } from "./call-file.ts";
+import { failure } from "./failure.ts";
+import { similarNames } from "./similar.ts";
+import type { Tool } from "./tool.ts";
+import { FileTracker } from "./tracker.ts";
+
+export interface ToolDeps {
+  /** Wall clock, ms. */
+  now(): number;
+}
+
+const MOUNT = "/bin";
+
+/** Throws when two tools claim one name. */
+export function toolDevice(tools: readonly Tool[], deps: ToolDeps): Device {
+  const byName = index(tools);
+  const names = tools.map((tool) => tool.name).sort();
+  const trackers = new Trackers();
+  const find = (subpath: string): Tool => {
+    const name = subpath.slice(1);
+    const tool = byName.get(name) ?? byName.get(canonicalToolName(name));
+    if (tool === undefined) throw notFound(name, names);
+    return tool;
+  };
+  return {
+    name: "bin",
+    traffic: "message",
+    async open(subpath: string, flags: OpenFlag, caller: Caller): Promise<OpenFile> {
+      if (subpath === "") return openList(names, flags);
+      const tool = find(subpath);
+      if (flags !== O_RDWR)
+        throw failure(
+          "INVALID",
+          `${tool.name}: open it for reading and writing: the call is written, its result read`,
+        );
+      return new CallFile(tool, fileStat(tool), caller, trackers.of(caller), deps.now);
+    },
+    async stat(subpath: string): Promise<FileStat> {
+      return subpath === "" ? listStat(names) : fileStat(find(subpath));
+    },
+  };
+}
+
+function index(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  const byName = new Map<string, Tool>();
+  for (const tool of tools) {
+    for (const name of [tool.name, ...tool.aliases]) {
+      const other = byName.get(name);
+      if (other !== undefined) throw new Error(`two tools are named ${name}: ${other.name} and ${tool.name}`);
+      byName.set(name, tool);
+    }
+  }
+  return byName;
+}
+
+function notFound(name: string, names: readonly string[]): Error {
+  const similar = similarNames(name, names);
+  const hint = similar.length === 0 ? `Tools: ${names.join(", ")}` : `Similar: ${similar.join(", ")}`;
+  return failure("NOT_FOUND", `tool not found: ${name.slice(0, 200)}. ${hint}`);
+}
+
+/** What each process has seen; forgotten when the process ends, so as many as there are processes. */
+class Trackers {
+  readonly #byProcess = new Map<ProcUuid, FileTracker>();
+
+  of(caller: Caller): FileTracker {
+    const known = this.#byProcess.get(caller.uuid);
+    if (known !== undefined) return known;
+    const tracker = new FileTracker();
+    if (caller.signal.aborted) return tracker;
+    this.#byProcess.set(caller.uuid, tracker);
+    caller.signal.addEventListener("abort", () => this.#byProcess.delete(caller.uuid), { once: true });
+    return tracker;
+  }
+}
+
+function fileStat(tool: Tool): FileStat {
+  const { name, description, inputSchema, parallel, maxResultChars } = tool;
+  const told: ToolStat = { name, description, inputSchema: { ...inputSchema }, parallel, maxResultChars };
+  return { name, size: 0, isDevice: true, devicePath: MOUNT, tool: told };
+}
+
+function listStat(names: readonly string[]): FileStat {
+  return { name: "bin", size: listBytes(names).byteLength, isDevice: true, devicePath: MOUNT };
+}
+
+function listBytes(names: readonly string[]): Buffer {
+  return Buffer.from(`${JSON.stringify(names)}\n`);
+}
+
+/** The directory itself: the names as JSON, read like a file. */
+function openList(names: readonly string[], flags: OpenFlag): OpenFile {
+  if (flags !== O_RDONLY) throw failure("INVALID", "the list of tools can only be read");
+  const bytes = listBytes(names);
+  let at = 0;
+  return {
+    async read(length) {
+      const chunk = bytes.subarray(at, at + length);
+      at += chunk.byteLength;
+      return chunk;
+    },
+    async write() {
+      throw failure("INVALID", "the list of tools can only be read");
+    },
+    async close() {},
+    async stat() {
+      return listStat(names);
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import { utimesSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { Bench } from "../testing/bench.ts";
+import { BenchSys } from "../testing/bench-sys.ts";
+import { view } from "../view/view.ts";
+import { edit } from "./edit.ts";
+
+async function bench(content: string | Uint8Array = "one\ntwo\n", viewed = true): Promise<Bench> {
+  const made = new Bench([view, edit]);
+  onTestFinished(() => made[Symbol.dispose]());
+  made.put("a.txt", content);
+  if (viewed) await made.text("view", { file_path: "a.txt" });
+  return made;
+}
+
+const args = { file_path: "a.txt", old_string: "two", new_string: "2" };
+
+test("edit replaces one occurrence and tells what it did", async () => {
+  const made = await bench();
+  const result = await made.call("edit", args);
+  expect(made.get("a.txt")).toBe("one\n2\n");
+  expect(result.content[0]?.text).toBe("Edited a.txt: 1 replacement, +1 -1 lines");
+  expect(result.meta).toMatchObject({
+    additions: 1,
+    removals: 1,
+    old_content: "one\ntwo\n",
+    new_content: "one\n2\n",
+  });
+  expect(result.meta?.patch).toContain("-two\n+2\n");
+});
+
+test("edit again needs no new view, and view then gives content", async () => {
+  const made = await bench();
+  await made.text("edit", args);
+  await made.text("edit", { ...args, old_string: "2", new_string: "two" });
+  expect((await made.call("view", { file_path: "a.txt" })).meta?.type).toBe("text");
+});
+
+test("edit refuses what does not occur or occurs twice, and writes nothing", async () => {
+  const made = await bench("two two\ntwo\n");
+  expect((await made.call("edit", { ...args, old_string: "x" })).error).toEqual({
+    code: "INVALID",
+    message:
+      "old_string not found in file. Make sure it matches exactly, including whitespace and line breaks.",
+  });
+  expect((await made.call("edit", args)).error).toEqual({
+    code: "INVALID",
+    message:
+      "old_string appears multiple times. Provide more context for unique match, or set replace_all to true",
+    hint: "It begins on lines 1, 1, 2, counted from 1",
+  });
+  expect(made.get("a.txt")).toBe("two two\ntwo\n");
+  await made.text("edit", { ...args, replace_all: "true" });
+  expect(made.get("a.txt")).toBe("2 2\n2\n");
+});
+
+test("edit refuses an empty and an equal string", async () => {
+  const made = await bench();
+  expect((await made.call("edit", { ...args, old_string: "" })).error).toMatchObject({
+    code: "INVALID",
+    hint: expect.stringContaining("write"),
+  });
+  expect((await made.call("edit", { ...args, new_string: "two" })).error?.code).toBe("INVALID");
+});
+
+test("edit refuses a file that was not viewed or has changed", async () => {
+  const unread = await bench("two", false);
+  expect((await unread.call("edit", args)).error).toEqual({
+    code: "CONFLICT",
+    message: "file has not been read: a.txt. View it first",
+  });
+  const changed = await bench();
+  changed.put("a.txt", "one\ntwo!\n");
+  expect((await changed.call("edit", args)).error).toEqual({
+    code: "CONFLICT",
+    message: "file has changed since it was read: a.txt. View it again",
+  });
+});
+
+test("edit goes by content: touched and restored files pass, equal times with other content do not", async () => {
+  const made = await bench();
+  const path = made.put("a.txt", "other");
+  made.put("a.txt", "one\ntwo\n");
+  utimesSync(path, 1, 1);
+  await made.text("edit", args);
+  await made.text("view", { file_path: "a.txt" });
+  made.put("a.txt", "one\n3\n");
+  utimesSync(path, 1, 1);
+  expect((await made.call("edit", { ...args, old_string: "3" })).error?.code).toBe("CONFLICT");
+});
+
+test("edit of a file that changes between look and write is CONFLICT", async () => {
+  const made = await bench();
+  made.before = (op) => {
+    if (op === "write") made.put("a.txt", "theirs");
+  };
+  expect((await made.call("edit", args)).error?.message).toBe(
+    "file has changed since it was read: a.txt. View it again",
+  );
+  expect(made.get("a.txt")).toBe("theirs");
+});
+
+test("edit finds in prepare what must fail", async () => {
+  const made = await bench();
+  await made.prepare("edit", args);
+  await expect(made.prepare("edit", { ...args, old_string: "x" })).rejects.toMatchObject({ code: "INVALID" });
+  await expect(made.prepare("edit", { ...args, file_path: "no" })).rejects.toMatchObject({
+    code: "NOT_FOUND",
+    message: "file not found: no",
+  });
+  expect(made.get("a.txt")).toBe("one\ntwo\n");
+});
+
+test("edit keeps a byte-order mark and CRLF", async () => {
+  const made = await bench("\uFEFFone\r\ntwo\r\n");
+  await made.text("edit", { ...args, old_string: "one\ntwo", new_string: "1\n2" });
+  expect(made.get("a.txt")).toBe("\uFEFF1\r\n2\r\n");
+});
+
+test("edit refuses bytes that are not UTF-8", async () => {
+  const made = await bench(Buffer.from([0x74, 0x77, 0x6f, 0xe9]));
+  expect((await made.call("edit", args)).error).toEqual({
+    code: "INVALID",
+    message: "not valid UTF-8: a.txt",
+  });
+});
+
+test("edit refuses Crux's own files and directories", async () => {
+  const made = await bench();
+  await expect(made.plan("edit", { ...args, file_path: "/proc/self/intent" })).rejects.toMatchObject({
+    code: "PERMISSION",
+  });
+  expect((await made.call("edit", { ...args, file_path: "." })).error?.message).toBe("is a directory: .");
+});
+
+test("edit shows its change in the dialog, hidden characters included", async () => {
+  const made = await bench();
+  const plan = await made.plan("edit", { ...args, new_string: "\u202Eevil" });
+  expect(plan.view).toMatchObject({ tool: "edit", operation: "edit file: a.txt" });
+  expect(plan.view?.diff).toContain("-two");
+  expect(plan.view?.diff).toContain("+\\u{202e}evil");
+});
+
+test("edit is not stopped half way by an interrupt, only by the end of its process", async () => {
+  const made = await bench();
+  expect((await made.call("edit", args, AbortSignal.abort())).ok).toBe(true);
+  made.ended.abort();
+  expect((await made.call("edit", { ...args, old_string: "one" })).error?.code).toBe("CANCELLED");
+});
+
+test("edit forgets what a process saw when that ends", async () => {
+  const made = await bench();
+  made.ended.abort();
+  const other = { ...made.caller, signal: new AbortController().signal };
+  const file = await made.device.open("/edit", 2, other);
+  const plan = await file.plan?.(Buffer.from(JSON.stringify(args)));
+  await expect(plan?.prepare?.(new BenchSys(made, plan.effects))).rejects.toMatchObject({
+    message: "file has not been read: a.txt. View it first",
+  });
+});

@@ -1,0 +1,75 @@
+/** Replacing text in a text: literal, first exactly, then with curly quotes taken for straight ones. Pure. */
+import { countLines } from "../text.ts";
+
+export type Replacement =
+  | { kind: "replaced"; text: string; count: number }
+  | { kind: "none" }
+  /** Numbers of the first five lines where it begins, from 1. */
+  | { kind: "many"; lines: number[] };
+
+export interface Change {
+  /** Not empty. */
+  oldString: string;
+  newString: string;
+  replaceAll: boolean;
+}
+
+const LISTED_LINES = 5;
+
+export function replaceText(text: string, change: Change): Replacement {
+  const oldString = inLineStyle(text, change.oldString);
+  const newString = inLineStyle(text, change.newString);
+  const exact = occurrences(text, oldString);
+  const found = exact.length > 0 ? exact : occurrences(straighten(text), straighten(oldString));
+  if (found.length === 0) return { kind: "none" };
+  if (found.length > 1 && !change.replaceAll) return { kind: "many", lines: lineNumbers(text, found) };
+  const parts: string[] = [];
+  let at = 0;
+  for (const start of found) {
+    const end = start + oldString.length;
+    const matched = text.slice(start, end);
+    parts.push(text.slice(at, start), exact.length > 0 ? newString : inQuoteStyle(matched, newString));
+    at = end;
+  }
+  return { kind: "replaced", text: parts.join("") + text.slice(at), count: found.length };
+}
+
+/** Starts, left to right, without overlap. */
+function occurrences(text: string, wanted: string): number[] {
+  const starts: number[] = [];
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length))
+    starts.push(at);
+  return starts;
+}
+
+function lineNumbers(text: string, starts: readonly number[]): number[] {
+  return starts.slice(0, LISTED_LINES).map((start) => countLines(`${text.slice(0, start)}.`));
+}
+
+/** In a file whose lines all end in CRLF a bare newline means that; in any other it means itself. */
+function inLineStyle(text: string, given: string): string {
+  const allCrlf = text.includes("\r\n") && !/(?<!\r)\n/.test(text);
+  return allCrlf ? given.replaceAll(/\r?\n/g, "\r\n") : given;
+}
+
+/** One character for one, so that positions stay. */
+function straighten(text: string): string {
+  return text.replaceAll(/[‘’]/g, "'").replaceAll(/[“”]/g, '"');
+}
+
+/** Writes the new text with the kind of quotes that the replaced text has; what it has none of stays as given. */
+function inQuoteStyle(matched: string, given: string): string {
+  let text = given;
+  if (/[“”]/.test(matched)) text = curl(text, '"', "“", "”");
+  else if (matched.includes('"')) text = text.replaceAll(/[“”]/g, '"');
+  if (/[‘’]/.test(matched)) text = curl(text, "'", "‘", "’");
+  else if (matched.includes("'")) text = text.replaceAll(/[‘’]/g, "'");
+  return text;
+}
+
+/** A quote opens at the start, after a space or an opening bracket, dash or quote; an apostrophe inside a word closes. */
+function curl(text: string, straight: string, open: string, close: string): string {
+  return text.replaceAll(straight, (_quote, at: number) =>
+    /[\s([{<“‘—–]/.test(text[at - 1] ?? " ") ? open : close,
+  );
+}

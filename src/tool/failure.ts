@@ -1,0 +1,8 @@
+/** A tool's failure: thrown inside a call, turned into data for the model by the device. */
+import type { ErrorCode } from "../abi/errno.ts";
+import { DriverError } from "../abi/errors.ts";
+
+/** `message`: what failed, in words; `hint`: what to try next. */
+export function failure(code: ErrorCode, message: string, hint?: string, cause?: unknown): DriverError {
+  return new DriverError({ op: "Write", code, message, hint, cause });
+}

@@ -1,0 +1,120 @@
+/** Files by system call: the one place where tools speak to /dev/fs and to Crux's own files. */
+import { posix } from "node:path";
+import { O_RDONLY, O_RDWR, O_WRONLY, type OpenFlag } from "../abi/device.ts";
+import { codeOf } from "../abi/errors.ts";
+import type { FsListing, FsRequest, FsStat, FsWritten } from "../abi/fs-ops.ts";
+import type { Fd } from "../abi/ids.ts";
+import type { Sys } from "../abi/sys.ts";
+import { failure } from "./failure.ts";
+
+/** How a call reaches the world. */
+export interface Io {
+  readonly sys: Sys;
+  readonly signal: AbortSignal;
+}
+
+const CHUNK_BYTES = 1024 * 1024;
+/** What one read request of /dev/fs gives at most. */
+export const MAX_READ_BYTES = 16 * 1024 * 1024;
+/** What one write system call takes. */
+const MAX_WRITE_BYTES = 10 * 1024 * 1024;
+/** 20 MB of search output, escaped, with room to spare. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/** One request of a device opened for both ways, and its whole answer. */
+async function request(io: Io, path: string, body: object, maxBytes = MAX_ANSWER_BYTES) {
+  const data = Buffer.from(JSON.stringify(body));
+  if (data.byteLength > MAX_WRITE_BYTES)
+    throw failure("INVALID", "too large to write in one piece (max 10 MiB)");
+  return withFile(io, path, O_RDWR, async (fd) => {
+    await io.sys.write(fd, data, io.signal);
+    return readToEnd(io, fd, maxBytes);
+  });
+}
+
+/** Opens, uses and closes, whatever happens between. */
+export async function withFile<T>(
+  io: Io,
+  path: string,
+  flags: OpenFlag,
+  use: (fd: Fd) => Promise<T>,
+): Promise<T> {
+  const fd = await io.sys.open(path, flags, io.signal);
+  let result: T;
+  try {
+    result = await use(fd);
+  } catch (error) {
+    // the first fault is the one to tell; after the end of the process the fd is gone anyway
+    await io.sys.close(fd).catch(() => undefined);
+    throw error;
+  }
+  await io.sys.close(fd);
+  return result;
+}
+
+/** All bytes up to the end, or the first `maxBytes`. */
+export async function readToEnd(io: Io, fd: Fd, maxBytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for (let left = maxBytes; left > 0; ) {
+    const chunk = await io.sys.read(fd, Math.min(CHUNK_BYTES, left), io.signal);
+    if (chunk.byteLength === 0) break;
+    chunks.push(chunk);
+    left -= chunk.byteLength;
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The answer of an operation of /dev/fs on `path`, which is an absolute host path. */
+export async function fsAnswer<T>(io: Io, path: string, operation: FsRequest): Promise<T> {
+  return JSON.parse((await request(io, devicePath(path), operation)).toString("utf8")) as T;
+}
+
+function devicePath(path: string): string {
+  return path === "/" ? "/dev/fs" : `/dev/fs${path}`;
+}
+
+/** undefined: no such file. */
+export async function findStat(io: Io, path: string): Promise<FsStat | undefined> {
+  try {
+    return await fsAnswer<FsStat>(io, path, { op: "stat" });
+  } catch (error) {
+    if (codeOf(error) === "NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+/** The first `maxBytes` bytes of a host file, at most 16 MiB. */
+export async function readHostFile(io: Io, path: string, maxBytes: number): Promise<Buffer> {
+  return request(io, devicePath(path), { op: "read", offset: 0, length: maxBytes }, maxBytes);
+}
+
+/** The first `maxBytes` bytes of a file of Crux: /proc, /var/out. */
+export async function readCruxFile(io: Io, path: string, maxBytes: number): Promise<Buffer> {
+  return withFile(io, path, O_RDONLY, (fd) => readToEnd(io, fd, maxBytes));
+}
+
+/** Puts the whole file in place; `expect` is the hash it must have now, null: it must not exist. CONFLICT otherwise. */
+export async function writeHostFile(io: Io, path: string, content: string, expect: string | null) {
+  return fsAnswer<FsWritten>(io, path, { op: "write", content, expect, mkdirs: expect === null });
+}
+
+/** The names in a directory without the hidden ones; none when it cannot be listed. */
+export async function siblingNames(io: Io, path: string): Promise<string[]> {
+  try {
+    const request: FsRequest = { op: "list", depth: 1, ignored: true, limit: 1000 };
+    const listing = await fsAnswer<FsListing>(io, posix.dirname(path), request);
+    return listing.entries.map((entry) => posix.basename(entry.path));
+  } catch (error) {
+    if (codeOf(error) === "CANCELLED") throw error;
+    return [];
+  }
+}
+
+/** Keeps a text whole under /var/out. */
+export async function writeOutput(io: Io, path: string, text: string): Promise<void> {
+  const bytes = Buffer.from(text);
+  await withFile(io, path, O_WRONLY, async (fd) => {
+    for (let at = 0; at < bytes.byteLength; at += CHUNK_BYTES)
+      await io.sys.write(fd, bytes.subarray(at, at + CHUNK_BYTES), io.signal);
+  });
+}

@@ -1,0 +1,146 @@
+/** grep: lines that match a pattern, in a file or below a directory. */
+import { posix } from "node:path";
+import * as z from "zod";
+import type { GrepAnswer, GrepRequest } from "../../abi/fs-ops.ts";
+import { endLine } from "../budget.ts";
+import { failure } from "../failure.ts";
+import { fsAnswer, readCruxFile } from "../files.ts";
+import { hostPath, isCruxPath, readEffect } from "../path.ts";
+import { requireExisting } from "../search-root.ts";
+import { defineTool, type Outcome, type RunContext } from "../tool.ts";
+import text from "./grep.md";
+import { contentOf, countsOf, type Found, filesOf, pathsOf, printHits } from "./hits.ts";
+import { newestFirst } from "./newest.ts";
+import { searchText } from "./text-search.ts";
+
+/** As much as one call may have kept under /var/out. */
+const MAX_CRUX_BYTES = 64 * 1024 * 1024;
+const MAX_WARNINGS = 10;
+
+const Args = z.object({
+  pattern: z.string().min(1).describe("regular expression"),
+  path: z.string().default("").describe("file or directory"),
+  include: z.string().min(1).optional().describe("glob of file names"),
+  mode: z.enum(["content", "files", "count"]).default("content"),
+  context: z.int().min(0).max(20).default(2),
+  literal: z.boolean().default(false),
+  case_insensitive: z.boolean().default(false),
+  multiline: z.boolean().default(false),
+  type: z.string().min(1).optional().describe("such as ts, py"),
+  no_ignore: z.boolean().default(false),
+  head_limit: z.int().min(1).max(2000).default(250),
+  offset: z.int().min(0).default(0),
+});
+type Args = z.output<typeof Args>;
+
+export const grep = defineTool({
+  name: "grep",
+  hint: "search file contents with regular expression",
+  text,
+  args: Args,
+  parallel: true,
+  readOnly: () => true,
+  effects: (args, scope) => [readEffect(hostPath(args.path, scope.cwd), true)],
+  prepare: async (args, look) => {
+    if (!isCruxPath(hostPath(args.path, look.cwd))) await requireExisting(look, args.path);
+  },
+  view: (args) => ({
+    operation: `search for ${JSON.stringify(args.pattern)}${args.path === "" ? "" : ` in ${args.path}`}`,
+    params: { pattern: args.pattern, path: args.path, include: args.include },
+  }),
+  activity: (args) => `Searching ${args.pattern}`,
+  run,
+});
+
+async function run(args: Args, context: RunContext): Promise<Outcome> {
+  const path = hostPath(args.path, context.cwd);
+  if (isCruxPath(path)) return render(args, await searchCrux(args, context, path), [], false);
+  const { kind } = await requireExisting(context, args.path);
+  const isDirectory = kind === "directory";
+  const answer = await fsAnswer<GrepAnswer>(context, path, requestOf(args));
+  const warnings = check(answer);
+  const show = (found: string) => (isDirectory ? posix.join(args.path, found) : args.path);
+  const found = await foundIn(args, answer.stdout, show, (paths) =>
+    isDirectory ? newestFirst(context, path, paths) : Promise.resolve(paths),
+  );
+  return render(args, found, warnings, answer.partial);
+}
+
+async function foundIn(
+  args: Args,
+  stdout: string,
+  show: (path: string) => string,
+  order: (paths: string[]) => Promise<string[]>,
+): Promise<Found> {
+  switch (args.mode) {
+    case "content":
+      return contentOf(stdout, show, args.context > 0);
+    case "count":
+      return countsOf(stdout, show);
+    case "files":
+      return filesOf(await order(pathsOf(stdout)), show);
+  }
+}
+
+function requestOf(args: Args): GrepRequest {
+  return {
+    op: "grep",
+    pattern: args.pattern,
+    output: args.mode,
+    context: args.context,
+    literal: args.literal,
+    case_insensitive: args.case_insensitive,
+    multiline: args.multiline,
+    no_ignore: args.no_ignore,
+    ...(args.include !== undefined && { include: args.include }),
+    ...(args.type !== undefined && { type: args.type }),
+  };
+}
+
+/** What ripgrep complained about beside its hits. Without hits a complaint is a failure; no hits alone is none. */
+function check(answer: GrepAnswer): string[] {
+  const complaints = answer.stderr.split("\n").filter((line) => line.trim() !== "");
+  if (answer.stdout !== "") return answer.exit_code === 2 ? complaints.slice(0, MAX_WARNINGS) : [];
+  if (answer.partial)
+    throw failure("TIMEOUT", "the search took too long", "Name a smaller directory or an include");
+  if (answer.exit_code === 0 || answer.exit_code === 1) return [];
+  const message = complaints.slice(0, MAX_WARNINGS).join("\n") || `the search failed (${answer.exit_code})`;
+  const isPattern = message.includes("regex");
+  throw failure(
+    "INVALID",
+    message,
+    isPattern ? "To search for the text itself use literal: true" : undefined,
+  );
+}
+
+async function searchCrux(args: Args, context: RunContext, path: string): Promise<Found> {
+  const file = (await readCruxFile(context, path, MAX_CRUX_BYTES)).toString("utf8");
+  const { pattern, literal, case_insensitive: ignoreCase } = args;
+  const hits = searchText(args.path, file, { pattern, literal, ignoreCase, context: args.context });
+  const found = printHits([hits], (shown) => shown, args.context > 0);
+  if (args.mode === "content" || found.count === 0) return found;
+  const line = args.mode === "files" ? args.path : `${args.path}:${found.count}`;
+  return { lines: [line], matches: new Map(), count: args.mode === "files" ? 1 : found.count };
+}
+
+function render(args: Args, found: Found, warnings: string[], partial: boolean): Outcome {
+  const total = found.lines.length;
+  const end = Math.min(total, args.offset + args.head_limit);
+  if (total > 0 && args.offset >= total)
+    throw failure("INVALID", `offset ${args.offset} is past the end: ${total} lines`);
+  const notes = [...warnings];
+  if (end - args.offset < total) {
+    const on = end < total ? `; continue with offset=${end}` : "";
+    notes.push(`[lines ${args.offset}-${end - 1} of ${total}${on}]`);
+  }
+  if (partial) notes.push("[the search took too long and was stopped: there may be more]");
+  const shown = total === 0 ? "No matches found" : found.lines.slice(args.offset, end).join("\n");
+  const matches = [...found.matches]
+    .filter(([at]) => at >= args.offset && at < end)
+    .map(([, match]) => match);
+  const meta = { matches, count: found.count, pattern: args.pattern, truncated: end < total, partial };
+  return {
+    text: notes.length === 0 ? shown : endLine(shown) + notes.join("\n"),
+    meta: warnings.length === 0 ? meta : { ...meta, warnings },
+  };
+}

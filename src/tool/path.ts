@@ -1,0 +1,41 @@
+/**
+ * Path arguments. A tool names files by absolute host path, `..` resolved by its text alone; the gate resolves
+ * symlinks. Paths below a mount of Crux itself (/proc, /var/out) are Crux's files, not the host's.
+ */
+import { posix } from "node:path";
+import type { Effect } from "../abi/effects.ts";
+import { failure } from "./failure.ts";
+
+/** The absolute path of an argument; "" is the working directory. Nothing is touched. */
+export function hostPath(given: string, cwd: string): string {
+  if (given.includes("\0")) throw failure("INVALID", "path contains a NUL character");
+  // looking at such a path would send the user's credentials to the named host
+  if (given.startsWith("\\\\")) throw failure("INVALID", `network path: ${given}`);
+  return posix.resolve(cwd, given);
+}
+
+/** Is it a file of Crux, opened at its own path instead of below /dev/fs? */
+export function isCruxPath(path: string): boolean {
+  return /^\/(proc|var\/out)(\/|$)/.test(path);
+}
+
+/** Equal path segments, not a string prefix: /work2 is not inside /work. */
+function isInside(path: string, root: string): boolean {
+  return path === root || path.startsWith(root.endsWith("/") ? root : `${root}/`);
+}
+
+export function isInRoots(path: string, roots: readonly string[]): boolean {
+  return roots.some((root) => isInside(path, root));
+}
+
+export function readEffect(path: string, subtree = false): Effect {
+  if (isCruxPath(path)) return { kind: "state", path };
+  return subtree ? { kind: "read", path, subtree } : { kind: "read", path };
+}
+
+/** The path of a file to change; Crux's own files are read-only. */
+export function writablePath(given: string, cwd: string): string {
+  const path = hostPath(given, cwd);
+  if (isCruxPath(path)) throw failure("PERMISSION", `read-only: ${given}`);
+  return path;
+}

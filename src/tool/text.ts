@@ -1,0 +1,58 @@
+/** Bytes of a file as text: what kind it is, how it is encoded, where its lines are. */
+
+export type Decoded =
+  /** `exact`: every byte is in the text, which encodes back to the same bytes (UTF-8, its byte-order mark included). */
+  { kind: "text"; text: string; exact: boolean } | { kind: "binary" };
+
+/** As far as bytes are looked at to tell text from the rest. */
+const SNIFF_BYTES = 8 * 1024;
+
+const BINARY_STARTS = ["%PDF-", "\x89PNG", "GIF8", "\xff\xd8\xff", "PK\x03\x04", "\x7fELF"];
+
+/** By content: a NUL near the start is binary, but for UTF-16 with a byte-order mark. */
+export function decodeFile(bytes: Buffer): Decoded {
+  const utf16 = utf16Of(bytes);
+  if (utf16 !== undefined) return { kind: "text", text: new TextDecoder(utf16).decode(bytes), exact: false };
+  const start = bytes.toString("latin1", 0, 8);
+  if (BINARY_STARTS.some((magic) => start.startsWith(magic))) return { kind: "binary" };
+  if (bytes.subarray(0, SNIFF_BYTES).includes(0)) return { kind: "binary" };
+  const text = bytes.toString("utf8");
+  return { kind: "text", text, exact: Buffer.byteLength(text) === bytes.byteLength && isUtf8(bytes) };
+}
+
+function utf16Of(bytes: Buffer): "utf-16le" | "utf-16be" | undefined {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : undefined;
+}
+
+function isUtf8(bytes: Buffer): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Lines as a person counts them: a final newline ends a line and begins none. */
+export function countLines(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; count++) at = lineEnd(text, at);
+  return count;
+}
+
+/** Where the line that begins at `start` ends, its newline included. */
+export function lineEnd(text: string, start: number): number {
+  const newline = text.indexOf("\n", start);
+  return newline === -1 ? text.length : newline + 1;
+}
+
+/** The first `max` UTF-16 units, one less where that would split a character. */
+export function cutEnd(text: string, max: number): string {
+  const cut = text.slice(0, max);
+  return cut.length < text.length && isHighSurrogate(cut.charCodeAt(cut.length - 1)) ? cut.slice(0, -1) : cut;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}

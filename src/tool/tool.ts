@@ -1,0 +1,157 @@
+/**
+ * What a tool is. `defineTool` checks the definition at compile time and closes it over its argument type; what is left
+ * out fails closed: not read-only, destructive, serial, outcome unknown after a crash.
+ */
+import type * as z from "zod";
+import type { Effect, EffectClass } from "../abi/effects.ts";
+import type { ErrorCode } from "../abi/errno.ts";
+import type { CallId, Pid } from "../abi/ids.ts";
+import type { Sys } from "../abi/sys.ts";
+import { parseArguments } from "./arguments.ts";
+import { terseSchema } from "./schema.ts";
+import type { FileTracker } from "./tracker.ts";
+
+/** What is known of the caller before anything acts. */
+export interface Scope {
+  /** Absolute host path. */
+  readonly cwd: string;
+  /** Directories the process works in, cwd first. */
+  readonly roots: readonly string[];
+  readonly tracker: FileTracker;
+}
+
+/** The means to look: the gate lets through what the effects cover. */
+export interface LookContext extends Scope {
+  readonly sys: Sys;
+  readonly signal: AbortSignal;
+}
+
+export interface RunContext extends LookContext {
+  readonly pid: Pid;
+  readonly callId: CallId;
+  /** Wall clock, ms: for what people are shown. */
+  now(): number;
+}
+
+/** What a run gives back; the device makes the result of it. */
+export interface Outcome {
+  /** What the model reads; cut to the tool's budget. */
+  text: string;
+  /** Last lines that are never cut: an exit code. */
+  status?: string;
+  meta?: Record<string, unknown>;
+  /** Set: the call failed, and `text` is what there is all the same. */
+  error?: { code: ErrorCode; message: string; hint?: string };
+  /** The whole is kept already, at `path` ("": it could not be); `isPart`: the middle of `text` was left out. */
+  kept?: { path: string; totalChars: number; isPart: boolean };
+}
+
+/** The dialog's own words; made from the arguments, never the arguments themselves. */
+export interface Dialog {
+  /** One line: `edit file: src/a.ts`. */
+  operation: string;
+  params: Record<string, unknown>;
+  diff?: string;
+  warnings?: string[];
+}
+
+/** Over the budget: the first 8,000 characters stay, or both ends; `none` for tools that page by themselves. */
+export type Overflow = "head" | "ends" | "none";
+
+export interface ToolDef<S extends z.ZodObject> {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  /** 3 to 10 words to be found by. */
+  readonly hint: string;
+  /** The description file; what stands before its first `---` line is what the model reads. */
+  readonly text: string;
+  readonly args: S;
+  readonly maxResultChars?: number;
+  readonly overflow?: Overflow;
+  /** `block`: an interrupt lets this call finish. */
+  readonly interrupt?: "cancel" | "block";
+  /** Of a call that is not read-only. */
+  readonly effectClass?: EffectClass;
+  readonly parallel?: boolean | ((args: z.output<S>) => boolean);
+  readOnly?(args: z.output<S>): boolean;
+  destructive?(args: z.output<S>, scope: Scope): boolean;
+  /** Pure. An upper bound of what `run` and `prepare` do. */
+  effects(args: z.output<S>, scope: Scope): readonly Effect[];
+  /** Read-only: throws for a call that must fail. `run` checks again. */
+  prepare?(args: z.output<S>, look: LookContext): Promise<void>;
+  view?(args: z.output<S>, scope: Scope): Dialog;
+  /** At most 80 characters: `Editing src/a.ts`. */
+  activity?(args: z.output<S>): string;
+  run(args: z.output<S>, context: RunContext): Promise<Outcome>;
+}
+
+/** One call: arguments parsed, nothing done yet. */
+export interface Call {
+  readonly effects: readonly Effect[];
+  readonly effectClass: EffectClass;
+  readonly readOnly: boolean;
+  readonly destructive: boolean;
+  readonly parallel: boolean;
+  readonly activity: string;
+  readonly view: Dialog;
+  prepare?(look: LookContext): Promise<void>;
+  run(context: RunContext): Promise<Outcome>;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly hint: string;
+  /** Constant bytes. */
+  readonly description: string;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly args: z.ZodObject;
+  /** May run beside other calls whatever its arguments are. */
+  readonly parallel: boolean;
+  readonly maxResultChars: number;
+  readonly overflow: Overflow;
+  readonly interrupt: "cancel" | "block";
+  /** Throws INVALID for arguments that cannot be a call. */
+  bind(raw: unknown, scope: Scope): Call;
+}
+
+const NAME = /^[a-z][a-z0-9_]{0,47}$/;
+const DEFAULT_MAX_RESULT_CHARS = 100_000;
+
+export function defineTool<S extends z.ZodObject>(def: ToolDef<S>): Tool {
+  if (!NAME.test(def.name)) throw new Error(`not a tool name: ${def.name}`);
+  return {
+    name: def.name,
+    aliases: def.aliases ?? [],
+    hint: def.hint,
+    description: modelText(def.text),
+    inputSchema: terseSchema(def.args),
+    args: def.args,
+    parallel: def.parallel === true,
+    maxResultChars: def.maxResultChars ?? DEFAULT_MAX_RESULT_CHARS,
+    overflow: def.overflow ?? "head",
+    interrupt: def.interrupt ?? "cancel",
+    bind: (raw, scope) => bind(def, parseArguments(def.name, def.args, raw), scope),
+  };
+}
+
+function bind<S extends z.ZodObject>(def: ToolDef<S>, args: z.output<S>, scope: Scope): Call {
+  const readOnly = def.readOnly?.(args) ?? false;
+  const activity = (def.activity?.(args) ?? def.name).replaceAll(/\s+/g, " ").slice(0, 80);
+  return {
+    effects: def.effects(args, scope),
+    effectClass: readOnly ? "none" : (def.effectClass ?? "once"),
+    readOnly,
+    destructive: def.destructive?.(args, scope) ?? !readOnly,
+    parallel: typeof def.parallel === "function" ? def.parallel(args) : (def.parallel ?? false),
+    activity,
+    view: def.view?.(args, scope) ?? { operation: activity, params: { ...args } },
+    ...(def.prepare && { prepare: (look: LookContext) => def.prepare?.(args, look) ?? Promise.resolve() }),
+    run: (context) => def.run(args, context),
+  };
+}
+
+/** The part of a description file that the model reads; the rest is documentation for people. */
+function modelText(file: string): string {
+  return (file.split(/^---$/m)[0] ?? "").trim();
+}

@@ -1,0 +1,94 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { Bench } from "../testing/bench.ts";
+import { view } from "../view/view.ts";
+import { write } from "./write.ts";
+
+function bench(): Bench {
+  const made = new Bench([view, write]);
+  onTestFinished(() => made[Symbol.dispose]());
+  return made;
+}
+
+test("write makes a file and its directories, content verbatim", async () => {
+  const made = bench();
+  const result = await made.call("write", { file_path: "d/e/a.txt", content: "a\nb\r\n" });
+  expect(made.get("d/e/a.txt")).toBe("a\nb\r\n");
+  expect(result.content[0]?.text).toBe("Created d/e/a.txt: 2 lines");
+  expect(result.meta).toMatchObject({
+    type: "create",
+    file_path: "d/e/a.txt",
+    additions: 2,
+    removals: 0,
+    original_file: null,
+  });
+});
+
+test("write replaces a viewed file, and one it made", async () => {
+  const made = bench();
+  made.put("a.txt", "one\ntwo\n");
+  await made.text("view", { file_path: "a.txt" });
+  const plan = await made.plan("write", { file_path: "a.txt", content: "x" });
+  expect(plan.effects).toContainEqual({ kind: "write", path: join(made.root, "a.txt"), change: "modify" });
+  expect(plan.view?.warnings).toEqual(["replaces the whole file"]);
+  const result = await made.call("write", { file_path: "a.txt", content: "one\n2\n" });
+  expect(result.meta).toMatchObject({
+    type: "update",
+    additions: 1,
+    removals: 1,
+    original_file: "one\ntwo\n",
+  });
+  expect(result.meta?.structured_patch).toHaveLength(1);
+  await made.text("write", { file_path: "a.txt", content: "3" });
+  expect(made.get("a.txt")).toBe("3");
+});
+
+test("write of equal content writes nothing", async () => {
+  const made = bench();
+  made.put("a.txt", "same");
+  await made.text("view", { file_path: "a.txt" });
+  made.asked = [];
+  expect((await made.call("write", { file_path: "a.txt", content: "same" })).meta?.type).toBe("unchanged");
+  expect(made.asked.map((asked) => asked.op)).toEqual(["stat", "read"]);
+});
+
+test("write refuses an existing file that was not viewed, has changed or appears meanwhile", async () => {
+  const made = bench();
+  made.put("a.txt", "theirs");
+  const args = { file_path: "a.txt", content: "mine" };
+  const unread = { code: "CONFLICT", message: "file has not been read: a.txt. View it first" };
+  expect((await made.call("write", args)).error).toEqual(unread);
+  await expect(made.prepare("write", args)).rejects.toMatchObject(unread);
+  await made.text("view", { file_path: "a.txt" });
+  made.put("a.txt", "changed");
+  expect((await made.call("write", args)).error?.message).toBe(
+    "file has changed since it was read: a.txt. View it again",
+  );
+  made.before = (op) => {
+    if (op === "write") made.put("new.txt", "theirs");
+  };
+  expect((await made.call("write", { ...args, file_path: "new.txt" })).error?.message).toBe(
+    "file has not been read: new.txt. View it first",
+  );
+  expect(made.get("new.txt")).toBe("theirs");
+});
+
+test("write refuses a directory and more than 5 MB", async () => {
+  const made = bench();
+  mkdirSync(join(made.root, "d"));
+  expect((await made.call("write", { file_path: "d", content: "" })).error).toEqual({
+    code: "INVALID",
+    message: "is a directory: d",
+  });
+  const content = "é".repeat(2.8 * 1024 * 1024);
+  expect((await made.call("write", { file_path: "a", content })).error?.message).toContain("too large");
+});
+
+test("write shows a long content by both ends, and says so", async () => {
+  const plan = await bench().plan("write", { file_path: "a.txt", content: `first${"x".repeat(9000)}last` });
+  const shown = plan.view?.params.content as string;
+  expect(shown.length).toBeLessThanOrEqual(4000);
+  expect(shown).toMatch(/^first.*last$/);
+  expect(plan.view?.warnings).toEqual(["content is shown in part: 9009 characters"]);
+});

@@ -1,0 +1,105 @@
+/** write: makes a file, or puts new content in the place of one that was viewed before. */
+import { createHash } from "node:crypto";
+import * as z from "zod";
+import { codeOf } from "../../abi/errors.ts";
+import { failure } from "../failure.ts";
+import { findStat, MAX_READ_BYTES, readHostFile, writeHostFile } from "../files.ts";
+import { inlineContent, makePatch, type Patch } from "../patch.ts";
+import { readEffect, writablePath } from "../path.ts";
+import { countLines } from "../text.ts";
+import { defineTool, type LookContext, type Outcome, type RunContext, type Scope } from "../tool.ts";
+import { changedError, requireSeen, requireUnchanged } from "../tracker.ts";
+import text from "./write.md";
+
+const MAX_CONTENT_BYTES = 5 * 1024 * 1024;
+
+const Args = z.object({ file_path: z.string().min(1), content: z.string().max(MAX_CONTENT_BYTES) });
+type Args = z.output<typeof Args>;
+
+export const write = defineTool({
+  name: "write",
+  hint: "create or replace a whole file",
+  text,
+  args: Args,
+  interrupt: "block",
+  effectClass: "probe",
+  // the read is the guard's: what is replaced must be what was viewed
+  effects: (args, scope) => {
+    const path = writablePath(args.file_path, scope.cwd);
+    return [readEffect(path), { kind: "write", path, change: isKnown(args, scope) ? "modify" : "create" }];
+  },
+  destructive: isKnown,
+  prepare: async (args, look) => {
+    await current(args, look);
+  },
+  view: ({ file_path, content }, scope) => ({
+    operation: `write file: ${file_path}`,
+    params: { file_path, content },
+    ...(isKnown({ file_path, content }, scope) && { warnings: ["replaces the whole file"] }),
+  }),
+  activity: (args) => `Writing ${args.file_path}`,
+  run,
+});
+
+/** A file that was never viewed can only be made: replacing it is refused. */
+function isKnown(args: Args, scope: Scope): boolean {
+  return scope.tracker.has(writablePath(args.file_path, scope.cwd));
+}
+
+async function run(args: Args, context: RunContext): Promise<Outcome> {
+  const path = writablePath(args.file_path, context.cwd);
+  const before = await current(args, context);
+  const bytes = Buffer.from(args.content);
+  if (before?.equals(bytes)) return outcome(args, "unchanged", before);
+  const expect = before === null ? null : sha256(before);
+  const written = await writeHostFile(context, path, args.content, expect).catch((error: unknown) => {
+    if (codeOf(error) !== "CONFLICT") throw error;
+    throw before === null ? unseenError(args, error) : changedError(args.file_path, error);
+  });
+  context.tracker.set(path, { sha256: written.sha256, source: "write" });
+  return outcome(args, before === null ? "create" : "update", before);
+}
+
+/** The bytes that the write would replace, or null where there is no file. Throws for what may not be replaced. */
+async function current(args: Args, look: LookContext): Promise<Buffer | null> {
+  if (Buffer.byteLength(args.content) > MAX_CONTENT_BYTES)
+    throw failure("INVALID", "content is too large (max 5MB)");
+  const path = writablePath(args.file_path, look.cwd);
+  const stat = await findStat(look, path);
+  if (stat === undefined) return null;
+  if (stat.kind === "directory") throw failure("INVALID", `is a directory: ${args.file_path}`);
+  if (stat.kind !== "file") throw failure("INVALID", `not a regular file: ${args.file_path} (${stat.kind})`);
+  const seen = requireSeen(look.tracker, path, args.file_path);
+  const bytes = await readHostFile(look, path, MAX_READ_BYTES);
+  requireUnchanged(seen, sha256(bytes), args.file_path);
+  return bytes;
+}
+
+/** It came into being after it was looked for. */
+function unseenError(args: Args, cause: unknown): Error {
+  return failure("CONFLICT", `file has not been read: ${args.file_path}. View it first`, undefined, cause);
+}
+
+function sha256(bytes: Buffer): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+function outcome(args: Args, type: "create" | "update" | "unchanged", original: Buffer | null): Outcome {
+  const before = original?.toString("utf8") ?? "";
+  const patch = makePatch(args.file_path, before, args.content);
+  const meta = {
+    type,
+    file_path: args.file_path,
+    additions: patch.additions,
+    removals: patch.removals,
+    structured_patch: patch.hunks,
+    original_file: original === null ? null : inlineContent(before),
+  };
+  return { text: report(args, type, patch), meta };
+}
+
+function report(args: Args, type: "create" | "update" | "unchanged", patch: Patch): string {
+  if (type === "create") return `Created ${args.file_path}: ${countLines(args.content)} lines`;
+  if (type === "update") return `Updated ${args.file_path}: +${patch.additions} -${patch.removals} lines`;
+  return `Unchanged: ${args.file_path} already has this content`;
+}
