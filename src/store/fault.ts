@@ -1,0 +1,79 @@
+/**
+ * What goes wrong with the disk, by what may still be promised afterwards.
+ * `refused`: nothing of the group was taken and a later group may succeed (full, read-only, locked).
+ * `lost`: what lies on the disk is not known (a sync failed, damage, another writer): nothing is acknowledged any more.
+ */
+import { Fault } from "../abi/errors.ts";
+
+export type DiskReason =
+  | "journal_full"
+  | "journal_readonly"
+  | "journal_locked"
+  | "journal_io"
+  | "journal_sync_failed"
+  | "journal_damaged"
+  | "journal_fenced";
+
+const LOST: ReadonlySet<DiskReason> = new Set(["journal_sync_failed", "journal_damaged", "journal_fenced"]);
+
+/** UNAVAILABLE with its reason. */
+export class JournalFault extends Fault {
+  readonly reason: DiskReason;
+  constructor(reason: DiskReason, what: string, cause?: unknown) {
+    super({ code: "UNAVAILABLE", message: `${reason}: ${what}`, cause });
+    this.reason = reason;
+  }
+  get isLost(): boolean {
+    return LOST.has(this.reason);
+  }
+}
+
+// Extended result codes of SQLite (sqlite.org/rescode.html); the low byte is the primary one.
+const BUSY = 5;
+const LOCKED = 6;
+const READONLY = 8;
+const IOERR = 10;
+const FULL = 13;
+const CANTOPEN = 14;
+const PERM = 3;
+const SYNC_FAILURES = new Set([
+  IOERR | (4 << 8), // IOERR_FSYNC
+  IOERR | (5 << 8), // IOERR_DIR_FSYNC
+]);
+
+/** Any error of the database as a JournalFault. What is not known counts as damage. */
+export function toJournalFault(error: unknown): JournalFault {
+  if (error instanceof JournalFault) return error;
+  const what = error instanceof Error ? error.message : String(error);
+  return new JournalFault(reasonOf(error), what, error);
+}
+
+function reasonOf(error: unknown): DiskReason {
+  const code = error instanceof Error && "errcode" in error ? error.errcode : undefined;
+  if (typeof code !== "number") return reasonOfErrno(error);
+  if (SYNC_FAILURES.has(code)) return "journal_sync_failed";
+  switch (code & 0xff) {
+    case FULL:
+      return "journal_full";
+    case READONLY:
+    case CANTOPEN:
+    case PERM:
+      return "journal_readonly";
+    case BUSY:
+    case LOCKED:
+      return "journal_locked";
+    case IOERR:
+      return "journal_io";
+    default:
+      return "journal_damaged";
+  }
+}
+
+/** Errors of node:fs, met while the directory is made ready. */
+function reasonOfErrno(error: unknown): DiskReason {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ENOSPC" || code === "EDQUOT") return "journal_full";
+  if (code === "EROFS" || code === "EACCES" || code === "EPERM" || code === "ENOENT" || code === "ENOTDIR")
+    return "journal_readonly";
+  return code === "EIO" ? "journal_io" : "journal_damaged";
+}

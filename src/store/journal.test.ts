@@ -1,0 +1,144 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { asCallId, asPid } from "../abi/ids.ts";
+import { draft, journalContract, PROC } from "./contract.ts";
+import { toJournalFault } from "./fault.ts";
+import { openJournal } from "./journal.ts";
+
+const newDir = () => mkdtempSync(join(tmpdir(), "crux-journal-"));
+
+journalContract("sqlite", () => {
+  const dir = newDir();
+  return {
+    open: () => openJournal({ dir }),
+    remove: async () => rmSync(dir, { recursive: true }),
+  };
+});
+
+describe("openJournal()", () => {
+  let dir: string;
+  beforeEach(() => {
+    dir = newDir();
+  });
+  afterEach(() => rmSync(dir, { recursive: true }));
+
+  test("append() that resolved survives SIGKILL of its process, what was open is found open", async () => {
+    const child = spawn(process.execPath, ["--input-type=module", "-e", KILLED_WRITER, dir], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const exited = once(child, "exit");
+    // it never ends by itself: the journal is open when the signal comes
+    const [said] = (await once(child.stdout, "data")) as [Buffer];
+    child.kill("SIGKILL");
+    await exited;
+    expect(said.toString()).toBe("acknowledged\n");
+
+    const journal = await openJournal({ dir });
+    const records = await journal.read(PROC, 1, 256);
+    expect(records.map((record) => record.seq)).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
+    expect((await journal.openCalls()).map((record) => record.call)).toEqual([asCallId("c_1")]);
+    expect((await journal.unfinished()).map((record) => record.pid)).toEqual([asPid(9)]);
+    expect(journal.highestPid()).toBe(9);
+    expect(journal.epoch).toBe(2);
+    await journal.close();
+  });
+
+  test("directory is 0700, files are 0600", async () => {
+    const nested = join(dir, "a", "journal");
+    const journal = await openJournal({ dir: nested });
+    await journal.append([draft("signal", 1)]);
+    expect(statSync(nested).mode & 0o777).toBe(0o700);
+    for (const name of ["journal.db", "journal.db-wal"])
+      expect(statSync(join(nested, name)).mode & 0o777, name).toBe(0o600);
+    await journal.close();
+  });
+
+  test("a full journal refuses the batch whole and goes on where it can", async () => {
+    const journal = await openJournal({ dir, maxBytes: 256 * 1024 });
+    await journal.append([draft("signal", "first")]);
+    const large = [draft("signal", "second"), draft("signal", "x".repeat(512 * 1024))];
+    await expect(journal.append(large)).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      reason: "journal_full",
+    });
+    expect(journal.health()).toMatchObject({ ok: false });
+    const [place] = await journal.append([draft("signal", "third")]);
+    expect(place).toEqual({ lsn: 2, seq: 2 });
+    expect((await journal.read(PROC, 1, 9)).map((record) => record.body)).toEqual(["first", "third"]);
+    expect(journal.health()).toEqual({ ok: true });
+    await journal.close();
+  });
+
+  test("a former daemon writes nothing once a later one has opened", async () => {
+    const former = await openJournal({ dir });
+    await former.append([draft("signal", "before")]);
+    const owner = await openJournal({ dir });
+    await expect(former.append([draft("signal", "late")])).rejects.toMatchObject({
+      reason: "journal_fenced",
+    });
+    expect(former.health().ok).toBe(false);
+    expect((await owner.read(PROC, 1, 9)).map((record) => record.body)).toEqual(["before"]);
+    await former.close();
+    await owner.close();
+  });
+
+  test("a journal of a newer version is UNAVAILABLE and stays as it is", async () => {
+    await (await openJournal({ dir })).close();
+    const db = new DatabaseSync(join(dir, "journal.db"));
+    db.exec("UPDATE meta SET value = 2 WHERE key = 'schema'");
+    await expect(openJournal({ dir })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining("newer crux (schema 2"),
+    });
+    expect(db.prepare("SELECT value FROM meta WHERE key = 'epoch'").get()?.value).toBe(1);
+    db.close();
+  });
+
+  test("a file that is no database is UNAVAILABLE, as damage", async () => {
+    writeFileSync(join(dir, "journal.db"), "x".repeat(8192));
+    await expect(openJournal({ dir })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      reason: "journal_damaged",
+    });
+  });
+
+  test("a directory that cannot be made is UNAVAILABLE", async () => {
+    writeFileSync(join(dir, "file"), "");
+    await expect(openJournal({ dir: join(dir, "file", "journal") })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      reason: "journal_readonly",
+    });
+  });
+});
+
+describe("toJournalFault()", () => {
+  const sqliteError = (errcode: number) => Object.assign(new Error("disk"), { errcode });
+
+  test("only a failed sync, damage and fencing are lost", () => {
+    expect(toJournalFault(sqliteError(13))).toMatchObject({ reason: "journal_full", isLost: false });
+    expect(toJournalFault(sqliteError(8))).toMatchObject({ reason: "journal_readonly", isLost: false });
+    expect(toJournalFault(sqliteError(778))).toMatchObject({ reason: "journal_io", isLost: false });
+    expect(toJournalFault(sqliteError(1034))).toMatchObject({ reason: "journal_sync_failed", isLost: true });
+    expect(toJournalFault(sqliteError(11))).toMatchObject({ reason: "journal_damaged", isLost: true });
+    expect(toJournalFault(new TypeError("bug"))).toMatchObject({ reason: "journal_damaged", isLost: true });
+  });
+});
+
+/** Appends in groups, says so, then waits for its death with the journal open. */
+const KILLED_WRITER = `
+  import { openJournal } from ${JSON.stringify(new URL("./journal.ts", import.meta.url).href)};
+  const journal = await openJournal({ dir: process.argv[1] });
+  const draft = (kind, more) => ({ proc: ${JSON.stringify(PROC)}, pid: 9, kind, v: 1, body: null, ...more });
+  await journal.append([draft("process.spawned"), draft("call.intent", { call: "c_1" })]);
+  for (let n = 0; n < 19; n++) {
+    journal.note([draft("ctx.record")]);
+    await journal.append([draft("signal")]);
+  }
+  process.stdout.write("acknowledged\\n");
+  setInterval(() => {}, 60_000);
+`;

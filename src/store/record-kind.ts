@@ -1,0 +1,6 @@
+import type { RecordKind } from "../kernel/ports/journal.ts";
+
+/** After such a record a process is not unfinished. A failed spawn and a reaped process count as ended. */
+export function endsProcess(kind: RecordKind): boolean {
+  return kind === "process.exited" || kind === "process.failed" || kind === "process.reaped";
+}
