@@ -1,0 +1,116 @@
+/** Judges reads and writes of paths. */
+import { type Case, formsOf } from "./case.ts";
+import { escapeGlob } from "./glob.ts";
+import { matchesPath, mayMatchBelow } from "./path-pattern.ts";
+import { isInside, isInsideAny, shown } from "./paths.ts";
+import { describeRule, type Rule } from "./rule.ts";
+import { allow, ask, deny, hardAsk, type Verdict } from "./verdict.ts";
+
+export interface PathAccess {
+  readonly access: "read" | "write";
+  readonly path: string;
+  /** Absent: resolved here. */
+  readonly real?: string | undefined;
+  /** The read goes to everything below as well. */
+  readonly subtree?: boolean | undefined;
+  /** What exists is changed or removed: for a directory, with all it holds. */
+  readonly replaces?: boolean | undefined;
+}
+
+export function judgePath(c: Case, wanted: PathAccess): Verdict {
+  const forms = formsOf(wanted.path, wanted.real ?? c.places.realPath(wanted.path));
+  return restrictPath(c, wanted, forms) ?? permitPath(c, wanted, forms);
+}
+
+/** Only what forbids: kernel paths, deny and ask rules. null: nothing does. */
+export function restrictPath(
+  c: Case,
+  wanted: PathAccess,
+  forms = formsOf(wanted.path, wanted.real ?? c.places.realPath(wanted.path)),
+): Verdict | null {
+  return restrictKernelPath(c, wanted, forms) ?? restrictByRule(c, wanted, forms);
+}
+
+function restrictKernelPath(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict | null {
+  const { kernel, stateReadable } = c.places;
+  const isOpen = wanted.access === "read" && forms.every((form) => isInsideAny(stateReadable, form));
+  if (!isOpen && forms.some((form) => isInsideAny(kernel, form)))
+    return deny("protected", `${shown(wanted.path)} belongs to crux itself; no mode or rule opens it`);
+  const holds = kernel.some((path) => forms.some((form) => isInside(form, path)));
+  if (holds && wanted.replaces === true)
+    return deny("protected", `${shown(wanted.path)} holds files of crux itself; no mode or rule opens them`);
+  if (holds && wanted.subtree === true)
+    return hardAsk(
+      "protected",
+      "the directory holds files of crux itself",
+      `${shown(wanted.path)} holds files of crux itself; name a narrower directory`,
+    );
+  return null;
+}
+
+function restrictByRule(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict | null {
+  const denied = c.rules.deny.find((rule) => covers(c, rule, wanted, forms));
+  if (denied !== undefined) return deny("rule", `${describeRule(denied)} refuses ${shown(wanted.path)}`);
+  const asked = c.rules.ask.find((rule) => covers(c, rule, wanted, forms));
+  if (asked !== undefined)
+    return hardAsk("rule", describeRule(asked), `${describeRule(asked)}: ${what(wanted)}`);
+  if (wanted.subtree !== true) return null;
+  const below = [...c.rules.deny, ...c.rules.ask].find((rule) => mayCoverBelow(c, rule, wanted, forms));
+  if (below === undefined) return null;
+  const message = `${what(wanted)}: it may hold files that ${describeRule(below)} guards; name a narrower directory`;
+  return hardAsk("rule", describeRule(below), message);
+}
+
+function covers({ generousBases }: Case, rule: Rule, wanted: PathAccess, forms: readonly string[]): boolean {
+  const { match } = rule;
+  if (match.kind !== "path" || match.access !== wanted.access) return false;
+  return forms.some((form) => matchesPath(match.pattern, form, generousBases, true));
+}
+
+function mayCoverBelow(
+  { generousBases }: Case,
+  rule: Rule,
+  wanted: PathAccess,
+  forms: readonly string[],
+): boolean {
+  const { match } = rule;
+  if (match.kind !== "path" || match.access !== wanted.access) return false;
+  return forms.some((form) => mayMatchBelow(match.pattern, form, generousBases));
+}
+
+function permitPath(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict {
+  const { match: ruleMatch = undefined, text = "" } =
+    c.allow.find((rule) => allows(c, rule, wanted, forms)) ?? {};
+  if (ruleMatch !== undefined) return allow("rule", `rule ${text}`);
+  if (c.callRule !== undefined) return allow("rule", describeRule(c.callRule));
+  const { mode } = c.subject;
+  const isIn = (dirs: readonly string[]) => forms.every((form) => isInsideAny(dirs, form));
+  if (mode === "bypass") return allow("mode", "mode bypass");
+  if (isIn(c.places.free)) return allow("default", "a free directory");
+  const isInRoots = isIn([...c.roots, ...c.places.free]);
+  if (wanted.access === "read" && (isInRoots || isIn([...c.roots, ...c.places.stateReadable])))
+    return allow("mode", "a read inside the working directories");
+  if (wanted.access === "write" && isInRoots && mode === "accept_edits")
+    return allow("mode", "mode accept_edits");
+  const where = isInRoots ? "" : " outside the working directories";
+  return ask("mode", `mode ${mode}`, `${what(wanted)}${where} (mode ${mode})`, suggestPath(wanted, forms));
+}
+
+function allows(c: Case, rule: Rule, wanted: PathAccess, forms: readonly string[]): boolean {
+  const { match } = rule;
+  if (match.kind !== "path" || match.access !== wanted.access) return false;
+  return forms.every((form) => matchesPath(match.pattern, form, c.bases, false));
+}
+
+function what({ access, path }: PathAccess): string {
+  return `${access} ${shown(path)}`;
+}
+
+/** The one path, from the host root. None where a symlink makes two paths of it: the rule would have to name both. */
+function suggestPath({ access }: PathAccess, forms: readonly string[]): string | null {
+  const [path = "", other] = forms;
+  if (other !== undefined || /\p{Cc}|\p{Cf}/u.test(path)) return null;
+  const content = escapeGlob(path).replace(/[()]/g, "\\$&");
+  const rule = `${access === "read" ? "view" : "edit"}(/${content})`;
+  return rule.length <= 1024 && !path.includes("\\") ? rule : null;
+}

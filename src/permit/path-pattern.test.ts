@@ -1,0 +1,78 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { escapeGlob, matchesGlob, parseGlob } from "./glob.ts";
+import { matchesPath, mayMatchBelow, parsePathPattern } from "./path-pattern.ts";
+
+const bases = { home: "/home/u", project: ["/ws"] };
+const matches = (text: string, path: string, generous = false) =>
+  matchesPath(parsePathPattern(text)!, path, bases, generous);
+
+describe("matchesPath()", () => {
+  test.each([
+    ["src/**", "/ws/src/a/b", true],
+    ["src/**", "/ws/src", false],
+    ["src/**", "/ws/x/src/a", false],
+    ["src/*.ts", "/ws/src/a.ts", true],
+    ["src/*.ts", "/ws/src/a/b.ts", false],
+    ["**/gen/*.ts", "/ws/a/b/gen/c.ts", true],
+    ["**", "/ws/a", true],
+    ["/x", "/ws/x/y", true],
+    ["/x", "/ws/a/x", false],
+    ["~/x", "/home/u/x/y", true],
+    ["~/x", "/ws/x", false],
+    ["//etc/**", "/etc/hosts", true],
+    ["*.pem", "/ws/a/b/k.pem", true],
+    ["*.pem", "/other/k.pem", false],
+    [".env", "/ws/.env.example", false],
+    ["a[0-9]?.ts", "/ws/a1b.ts", true],
+    ["a[!0-9].ts", "/ws/a1.ts", false],
+    ["src/\\[id\\]", "/ws/src/[id]/page", true],
+    ["src", "/ws/srcs", false],
+    ["ä", "/ws/a\u0308", true],
+  ])("%s covers %s: %s", (pattern, path, expected) => {
+    expect(matches(pattern, path)).toBe(expected);
+  });
+
+  test("a deny sees a bare name anywhere, and the directory of x/**", () => {
+    expect(matches("*.pem", "/other/k.pem", true)).toBe(true);
+    expect(matches("secrets/**", "/ws/secrets", true)).toBe(true);
+  });
+
+  test("many wildcards take no time worth the name", () => {
+    expect(matches(`${"**/a*a*a*a*/".repeat(20)}z`, `/ws/${"aaaaaaaa/".repeat(40)}b`)).toBe(false);
+  });
+});
+
+test("parsePathPattern() refuses what is no pattern", () => {
+  for (const text of ["", "!x", "../x", "a/../b", "a[b", "a\\"])
+    expect(parsePathPattern(text), text).toBeNull();
+});
+
+test("mayMatchBelow() is true wherever something below matches", () => {
+  const segment = fc.constantFrom("a", "b", "secrets", "k.pem");
+  const pattern = fc.constantFrom("secrets/**", "*.pem", "a/*/k.pem", "/a/b", "//ws/b", "**/secrets", "~/a");
+  fc.assert(
+    fc.property(
+      pattern,
+      fc.array(segment, { maxLength: 3 }),
+      fc.array(segment, { maxLength: 3 }),
+      (text, up, down) => {
+        const dir = `/ws/${up.join("/")}`;
+        const compiled = parsePathPattern(text)!;
+        if (matchesPath(compiled, `${dir}/${down.join("/")}`, bases, true))
+          expect(mayMatchBelow(compiled, dir, bases)).toBe(true);
+      },
+    ),
+  );
+  expect(mayMatchBelow(parsePathPattern("secrets/**")!, "/ws/src", bases)).toBe(false);
+});
+
+test("escapeGlob() gives a glob of just that text", () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (text, other) => {
+      const glob = parseGlob(escapeGlob(text))!;
+      expect(matchesGlob(glob, text)).toBe(true);
+      expect(matchesGlob(glob, other)).toBe(text.normalize("NFC") === other.normalize("NFC"));
+    }),
+  );
+});

@@ -1,0 +1,45 @@
+/** Paths as the policy compares them: absolute, by segment, without `.` and `..`, in Unicode's composed form. */
+import { posix } from "node:path";
+
+export function normalPath(path: string): string {
+  const normal = posix.normalize(path.normalize("NFC"));
+  return normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal;
+}
+
+export function segmentsOf(path: string): readonly string[] {
+  return normalPath(path)
+    .split("/")
+    .filter((segment) => segment !== "");
+}
+
+/** By whole segments: /workspace2 is not inside /workspace. A directory is inside itself. */
+export function isInside(dir: string, path: string): boolean {
+  const outer = normalPath(dir);
+  const inner = normalPath(path);
+  return outer === "/" || inner === outer || inner.startsWith(`${outer}/`);
+}
+
+export function isInsideAny(dirs: readonly string[], path: string): boolean {
+  return dirs.some((dir) => isInside(dir, path));
+}
+
+/** Text for a person or the model: control and invisible characters escaped, long text cut. */
+export function shown(text: string): string {
+  const safe = text.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+  return safe.length <= 300 ? safe : `${safe.slice(0, 200)} … ${safe.slice(-80)}`;
+}
+
+/** What a command's operand names, `..` left in: behind a symlink it leads elsewhere than it seems. */
+export function operandPath(cwd: string, operand: string): string {
+  return operand.startsWith("/") ? operand : `${cwd}/${operand}`;
+}
+
+/** `a/../b`: where it leads depends on what `a` is. */
+export function climbsBack(operand: string): boolean {
+  const segments = operand.split("/");
+  const named = segments.findIndex((segment) => segment !== "" && segment !== "." && segment !== "..");
+  return named >= 0 && segments.includes("..", named);
+}

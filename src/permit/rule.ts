@@ -1,0 +1,148 @@
+/** Rules: `tool` or `tool(content)`, where they come from and what their content means. */
+import { posix } from "node:path";
+import { canonicalToolName } from "../abi/tool.ts";
+import { type Glob, parseGlob } from "./glob.ts";
+import { type PathPattern, parsePathPattern } from "./path-pattern.ts";
+import { analyse } from "./shell.ts";
+
+export type RuleSource =
+  | "userSettings"
+  | "projectSettings"
+  | "localSettings"
+  | "flagSettings"
+  | "policySettings"
+  | "cliArg"
+  | "command"
+  | "session"
+  | "shipped";
+
+/** A rule as it was written. `drop` takes a shipped rule away; only user settings can. */
+export interface RuleText {
+  readonly source: RuleSource;
+  readonly behavior: "allow" | "ask" | "deny" | "drop";
+  readonly text: string;
+}
+
+export type RuleMatch =
+  /** Every call of the tool. */
+  | { readonly kind: "all" }
+  /** Argument vectors that begin so; `rest`: further arguments may follow. */
+  | {
+      readonly kind: "command";
+      readonly words: readonly Glob[];
+      /** The first word as written, and the glob of its base name; "*" for any program. */
+      readonly name: string;
+      readonly base: Glob;
+      readonly rest: boolean;
+    }
+  | { readonly kind: "path"; readonly access: "read" | "write"; readonly pattern: PathPattern }
+  | { readonly kind: "host"; readonly host: string; readonly subdomains: boolean }
+  | { readonly kind: "program"; readonly name: string }
+  /** Content that the effects of the tool do not tell: no allow matches, deny and ask ask for every call. */
+  | { readonly kind: "untold" }
+  | { readonly kind: "malformed" };
+
+export interface Rule {
+  readonly source: RuleSource;
+  readonly behavior: "allow" | "ask" | "deny";
+  readonly text: string;
+  /** Canonical name; "" where the text has none. */
+  readonly tool: string;
+  readonly match: RuleMatch;
+  /** Words of the argument vector as written, for flags that an allow must spell. */
+  readonly spelled: readonly string[];
+}
+
+const MAX_CHARS = 1024;
+const READS = new Set(["view", "grep", "glob", "ls"]);
+const WRITES = new Set(["edit", "write", "multi_edit", "notebook_edit"]);
+const SOURCE_WORDS: Readonly<Record<RuleSource, string>> = {
+  userSettings: "user settings",
+  projectSettings: "project settings",
+  localSettings: "local settings",
+  flagSettings: "the settings given with --settings",
+  policySettings: "policy settings",
+  cliArg: "the command line",
+  command: "the running skill",
+  session: "this session",
+  shipped: "the shipped defaults",
+};
+
+export function parseRule(written: RuleText & { behavior: Rule["behavior"] }): Rule {
+  const { source, behavior, text } = written;
+  const parts = text.length > MAX_CHARS ? null : splitRule(text);
+  if (parts === null) {
+    const tool = canonicalToolName(/^[\w./*-]*/.exec(text.trim())?.[0] ?? "");
+    return { source, behavior, text, tool, match: { kind: "malformed" }, spelled: [] };
+  }
+  const tool = toolName(parts.tool);
+  const match = parts.content === null ? ({ kind: "all" } as const) : parseContent(tool, parts.content);
+  const spelled = match.kind === "command" ? (parts.content ?? "").replace(/:\*$/, "").split(/\s+/) : [];
+  return { source, behavior, text, tool, match, spelled };
+}
+
+/** `rule bash(curl:*) of the shipped defaults` */
+export function describeRule(rule: Rule): string {
+  return `rule ${rule.text} of ${SOURCE_WORDS[rule.source]}`;
+}
+
+/** `/mnt/mcp/s` and `mcp__s__*` are the server `mcp__s`. */
+function toolName(written: string): string {
+  const server = /^\/mnt\/mcp\/([\w.-]+)$/.exec(written)?.[1];
+  if (server !== undefined) return `mcp__${server}`;
+  return canonicalToolName(written.replace(/^(mcp__[\w.-]+?)__\*$/, "$1"));
+}
+
+/** null: not a rule. Parentheses in the content are escaped. */
+function splitRule(text: string): { tool: string; content: string | null } | null {
+  const found = /^([A-Za-z_][\w.-]*(?:__\*)?|\/mnt\/mcp\/[\w.-]+)(?:\(((?:[^()\\]|\\[\s\S])+)\))?$/u.exec(
+    text.trim(),
+  );
+  if (found === null || /\p{Cc}/u.test(text)) return null;
+  const content = found[2]?.replace(/\\([()])/g, "$1");
+  return { tool: found[1] ?? "", content: content ?? null };
+}
+
+function parseContent(tool: string, content: string): RuleMatch {
+  if (tool === "bash" || tool === "shell") return parseCommand(content);
+  if (READS.has(tool)) return parsePath("read", content);
+  if (WRITES.has(tool)) return parsePath("write", content);
+  if (tool === "fetch") return parseHost(content);
+  if (tool === "agent" || tool === "spawn") return { kind: "program", name: content };
+  return { kind: "untold" };
+}
+
+function parsePath(access: "read" | "write", content: string): RuleMatch {
+  const pattern = parsePathPattern(content.trim());
+  return pattern === null ? { kind: "malformed" } : { kind: "path", access, pattern };
+}
+
+function parseHost(content: string): RuleMatch {
+  const host = /^domain:(\*\.)?([a-z0-9-]+(?:\.[a-z0-9-]+)*)\.?$/i.exec(content.trim());
+  if (host?.[2] === undefined) return { kind: "malformed" };
+  return { kind: "host", host: host[2].toLowerCase(), subdomains: host[1] !== undefined };
+}
+
+/** `git *`, `python:*`, `npm test`; quotes as in the shell. */
+function parseCommand(content: string): RuleMatch {
+  const trimmed = content.trim();
+  const isPrefix = trimmed.endsWith(":*");
+  const text = isPrefix ? trimmed.slice(0, -2) : trimmed;
+  const split = splitWords(text);
+  if (split === null) return { kind: "malformed" };
+  const rest = isPrefix || split.at(-1) === "*";
+  const written = !isPrefix && rest ? split.slice(0, -1) : split;
+  const words = written.map(parseGlob);
+  if (words.some((word) => word === null)) return { kind: "malformed" };
+  const name = written[0] ?? "*";
+  const base = parseGlob(posix.basename(name));
+  if (base === null || base.length === 0) return { kind: "malformed" };
+  return { kind: "command", words: words as Glob[], name, base, rest };
+}
+
+function splitWords(text: string): readonly string[] | null {
+  if (!/['"]/.test(text)) return text.split(/\s+/).filter((word) => word !== "");
+  const analysis = analyse(text);
+  if (!analysis.certain || analysis.commands.length !== 1) return null;
+  return analysis.commands[0]?.argv ?? null;
+}

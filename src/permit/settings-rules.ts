@@ -1,0 +1,15 @@
+import type { Settings } from "../abi/settings.ts";
+import type { RuleSource, RuleText } from "./rule.ts";
+
+/** The rules of one settings file. Dropped defaults count only from user settings; makePermit sees to that. */
+export function rulesFromSettings(settings: Settings, source: RuleSource): readonly RuleText[] {
+  const { allow = [], ask = [], deny = [], drop_defaults = [] } = settings.permissions ?? {};
+  const rules = (behavior: RuleText["behavior"], texts: readonly string[]) =>
+    texts.map((text): RuleText => ({ source, behavior, text }));
+  return [
+    ...rules("deny", deny),
+    ...rules("ask", ask),
+    ...rules("allow", allow),
+    ...rules("drop", drop_defaults),
+  ];
+}
