@@ -1,0 +1,52 @@
+/** The answer to a written request: kept until it has been read, one at a time. */
+import { driverError } from "./driver-error.ts";
+
+const NOTHING = new Uint8Array(0);
+
+export class Answer {
+  #bytes: Uint8Array | undefined;
+  #offset = 0;
+  readonly #name: string;
+
+  /** `name` is how error texts call the device: `shell`. */
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** CONFLICT while an earlier answer waits to be read. Forgets an answer that was read. */
+  expectRequest(): void {
+    if (this.#bytes !== undefined && this.#offset < this.#bytes.byteLength)
+      throw driverError("Write", "CONFLICT", `${this.#name}: the last answer has not been read`);
+    this.#bytes = undefined;
+    this.#offset = 0;
+  }
+
+  set(bytes: Uint8Array): void {
+    this.#bytes = bytes;
+    this.#offset = 0;
+  }
+
+  /** The next bytes; empty at the end, and again until the next request. INVALID before there was one. */
+  take(length: number): Uint8Array {
+    if (this.#bytes === undefined)
+      throw driverError("Read", "INVALID", `${this.#name}: write a request first, then read its answer`);
+    const part = this.#bytes.subarray(this.#offset, this.#offset + length);
+    this.#offset += part.byteLength;
+    // the end was reached: only the fact that there was an answer is kept
+    if (this.#offset === this.#bytes.byteLength) this.#forgetBytes();
+    return part;
+  }
+
+  clear(): void {
+    this.#bytes = undefined;
+  }
+
+  #forgetBytes(): void {
+    this.#bytes = NOTHING;
+    this.#offset = 0;
+  }
+}
+
+export function jsonBytes(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify(value), "utf8");
+}

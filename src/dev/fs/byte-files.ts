@@ -1,0 +1,98 @@
+/** Plain bytes of a host file: read in sequence, or written and put in place at close. */
+import type { FileHandle } from "node:fs/promises";
+import type { FileStat, OpenFile } from "../../abi/device.ts";
+import type { RealPath } from "../../kernel/ports/host.ts";
+import { driverError, hostError, throwIfAborted } from "../driver-error.ts";
+import type { PathLocks } from "./locks.ts";
+import { findWritable, openToRead } from "./regular.ts";
+import { TempFile } from "./temp-file.ts";
+
+/** One read allocates no more, whatever was asked for. */
+const chunkBytes = 1024 * 1024;
+
+export interface Target {
+  /** As asked for; error texts show it. */
+  readonly path: string;
+  readonly real: string;
+  stat(): Promise<FileStat>;
+}
+
+export async function openReader(target: Target): Promise<OpenFile> {
+  const handle = await openToRead(target.real, "Open");
+  let open: FileHandle | undefined = handle;
+  return {
+    async read(length, signal) {
+      throwIfAborted(signal, "Read");
+      if (open === undefined) throw driverError("Read", "CANCELLED", "the file is closed");
+      const buffer = Buffer.allocUnsafe(Math.min(length, chunkBytes));
+      try {
+        const { bytesRead } = await open.read(buffer, 0, buffer.byteLength);
+        return buffer.subarray(0, bytesRead);
+      } catch (error) {
+        throw hostError("Read", target.path, error);
+      }
+    },
+    async write() {
+      throw driverError("Write", "INVALID", "the file is open for reading only");
+    },
+    async close() {
+      const mine = open;
+      open = undefined;
+      await mine?.close();
+    },
+    stat: () => target.stat(),
+  };
+}
+
+/** `owner` fires when the process ends: then the old file stays. */
+export async function openWriter(
+  target: Target,
+  deps: { locks: PathLocks; realPath: RealPath },
+  owner: AbortSignal,
+): Promise<OpenFile> {
+  const temp = await TempFile.create(target.real, await findWritable(target.real, "Open"));
+  let isSpoilt = false;
+  let closing: Promise<void> | undefined;
+  const spoil = (error: unknown): never => {
+    isSpoilt = true;
+    throw hostError("Write", target.path, error);
+  };
+  const finish = async () => {
+    if (isSpoilt || owner.aborted) return temp.discard();
+    try {
+      await deps.locks.hold(target.real, owner, async () => {
+        if (deps.realPath(target.path) !== target.real)
+          throw driverError(
+            "Close",
+            "CONFLICT",
+            `the path leads elsewhere than when it was opened: ${target.path}`,
+          );
+        await temp.commit();
+      });
+    } catch (error) {
+      throw hostError("Close", target.path, error);
+    } finally {
+      await temp.discard();
+    }
+  };
+  return {
+    async read() {
+      throw driverError("Read", "INVALID", "the file is open for writing only");
+    },
+    async write(bytes, act) {
+      if (closing !== undefined) throw driverError("Write", "CANCELLED", "the file is closed");
+      try {
+        throwIfAborted(act.signal, "Write");
+        await temp.write(bytes);
+        throwIfAborted(act.signal, "Write");
+      } catch (error) {
+        spoil(error);
+      }
+    },
+    close() {
+      closing ??= finish();
+      return closing;
+    },
+    stat: () => target.stat(),
+  };
+}

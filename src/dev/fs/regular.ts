@@ -1,0 +1,80 @@
+/** Opening host files without ever opening anything else: a device, FIFO or socket may block, never end, or act when opened. */
+import { type BigIntStats, constants, readlinkSync } from "node:fs";
+import { access, type FileHandle, lstat, open } from "node:fs/promises";
+import { driverError, errnoOf, type FileOp } from "../driver-error.ts";
+
+/** What lies at a real path; undefined: nothing. INVALID: neither file nor directory. */
+export async function findEntry(real: string, op: FileOp): Promise<BigIntStats | undefined> {
+  const stats = await lstatOrUndefined(real);
+  if (stats !== undefined && !stats.isFile() && !stats.isDirectory())
+    throw driverError(op, "INVALID", `not a regular file: ${real}`);
+  return stats;
+}
+
+/** As findEntry, for calls that take files only. */
+export async function findFile(real: string, op: FileOp): Promise<BigIntStats | undefined> {
+  const stats = await findEntry(real, op);
+  if (stats?.isDirectory()) throw driverError(op, "INVALID", `is a directory: ${real}`);
+  return stats;
+}
+
+/**
+ * As findFile, for a file that is about to be replaced. A rename asks only for the directory's permission; the file's own is
+ * asked for here: PERMISSION.
+ */
+export async function findWritable(real: string, op: FileOp): Promise<BigIntStats | undefined> {
+  const stats = await findFile(real, op);
+  if (stats !== undefined) await access(real, constants.W_OK);
+  return stats;
+}
+
+/** Opens a file for reading. `real` has its links resolved; one that came meanwhile is not followed: CONFLICT. */
+export async function openToRead(real: string, op: FileOp): Promise<FileHandle> {
+  if ((await findFile(real, op)) === undefined) throw driverError(op, "NOT_FOUND", `file not found: ${real}`);
+  return openChecked(real, constants.O_RDONLY | constants.O_NONBLOCK, 0, op);
+}
+
+/** Opens what must lie exactly at `real`. The caller owns the handle. */
+export async function openChecked(
+  real: string,
+  flags: number,
+  mode: number,
+  op: FileOp,
+): Promise<FileHandle> {
+  const handle = await open(real, flags | constants.O_NOFOLLOW, mode).catch((error: unknown) => {
+    throw errnoOf(error) === "ELOOP" ? moved(real, op) : error;
+  });
+  try {
+    if (!(await handle.stat()).isFile()) throw driverError(op, "INVALID", `not a regular file: ${real}`);
+    if (!liesAt(handle, real)) throw moved(real, op);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** A directory of the path may have been exchanged for a link after it was resolved. Where the host cannot tell, it is taken as is. */
+function liesAt(handle: FileHandle, real: string): boolean {
+  let opened: string;
+  try {
+    opened = readlinkSync(`/proc/self/fd/${handle.fd}`);
+  } catch {
+    return true;
+  }
+  return opened === real;
+}
+
+function moved(real: string, op: FileOp): Error {
+  return driverError(op, "CONFLICT", `the path leads elsewhere than a moment ago: ${real}`);
+}
+
+async function lstatOrUndefined(real: string): Promise<BigIntStats | undefined> {
+  try {
+    return await lstat(real, { bigint: true });
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === "ENOENT" || errno === "ENOTDIR") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+/** The `write` request: a whole file, put in place at once. */
+import { createHash } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { FsWritten } from "../../abi/fs-ops.ts";
+import { driverError, throwIfAborted } from "../driver-error.ts";
+import { findWritable, openToRead } from "./regular.ts";
+import { TempFile } from "./temp-file.ts";
+
+const chunkBytes = 1024 * 1024;
+
+export interface Replacement {
+  readonly content: Uint8Array;
+  readonly append: boolean;
+  /** SHA-256 the file must have; null: must not exist; undefined: whatever is there. */
+  readonly expect: string | null | undefined;
+  readonly mkdirs: boolean;
+}
+
+/** The caller holds the lock of `real`. */
+export async function replaceFile(real: string, want: Replacement, signal: AbortSignal): Promise<FsWritten> {
+  const before = await findWritable(real, "Write");
+  if (want.expect !== undefined)
+    checkExpected(real, before === undefined ? null : await hashFile(real, signal), want.expect);
+  if (want.mkdirs) await mkdir(dirname(real), { recursive: true });
+  const temp = await TempFile.create(real, before);
+  try {
+    if (want.append && before !== undefined) await eachChunk(real, signal, (chunk) => temp.write(chunk));
+    await temp.write(want.content);
+    throwIfAborted(signal, "Write");
+    const isBound = want.append || want.expect !== undefined;
+    const { created, sha256 } = await temp.commit(isBound ? { stats: before } : undefined);
+    return { ok: true, created, sha256 };
+  } finally {
+    await temp.discard();
+  }
+}
+
+function checkExpected(real: string, found: string | null, expected: string | null): void {
+  if (found === expected) return;
+  if (expected === null) throw driverError("Write", "CONFLICT", `exists already: ${real}`);
+  if (found === null) throw driverError("Write", "CONFLICT", `was removed meanwhile: ${real}`);
+  throw driverError("Write", "CONFLICT", `changed meanwhile: ${real}`);
+}
+
+async function hashFile(real: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash("sha256");
+  await eachChunk(real, signal, async (chunk) => void hash.update(chunk));
+  return hash.digest("hex");
+}
+
+async function eachChunk(
+  real: string,
+  signal: AbortSignal,
+  take: (chunk: Uint8Array) => Promise<void>,
+): Promise<void> {
+  const handle = await openToRead(real, "Write");
+  const buffer = Buffer.allocUnsafe(chunkBytes);
+  try {
+    for (;;) {
+      throwIfAborted(signal, "Write");
+      const { bytesRead } = await handle.read(buffer, 0, chunkBytes);
+      if (bytesRead === 0) return;
+      await take(buffer.subarray(0, bytesRead));
+    }
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,140 @@
+/** /dev/fs opened for requests: one JSON object in, its answer out. */
+import { lstatSync } from "node:fs";
+import type { Caller, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
+import type { FsRequest } from "../../abi/fs-ops.ts";
+import type { RealPath } from "../../kernel/ports/host.ts";
+import { Answer, jsonBytes } from "../answer.ts";
+import { driverError, hostError, throwIfAborted } from "../driver-error.ts";
+import { listTree } from "./list.ts";
+import type { PathLocks } from "./locks.ts";
+import { entryPath, makeDirectory, readPart, removeEntry, renameEntry, statEntry } from "./ops.ts";
+import { otherPath } from "./path.ts";
+import { replaceFile } from "./replace.ts";
+import { parseRequest, planOf } from "./request.ts";
+import type { Ripgrep } from "./ripgrep.ts";
+import { files, grep } from "./search.ts";
+
+export interface FsParts {
+  readonly locks: PathLocks;
+  readonly realPath: RealPath;
+  readonly ripgrep: Ripgrep;
+}
+
+const done = { ok: true } as const;
+
+export class RequestFile implements OpenFile {
+  readonly #path: string;
+  readonly #caller: Caller;
+  readonly #parts: FsParts;
+  readonly #answer = new Answer("fs");
+  readonly #closed = new AbortController();
+  readonly stat: () => Promise<FileStat>;
+  /** What was permitted: the path must lead to the same place when it is done. */
+  #planned: { bytes: Uint8Array; request: FsRequest; real: string } | undefined;
+
+  constructor(path: string, caller: Caller, parts: FsParts, stat: () => Promise<FileStat>) {
+    this.#path = path;
+    this.#caller = caller;
+    this.#parts = parts;
+    this.stat = stat;
+  }
+
+  plan(bytes: Uint8Array): WritePlan {
+    const request = parseRequest(bytes);
+    this.#planned = { bytes, request, real: this.#parts.realPath(this.#path) };
+    return planOf(request, this.#path, this.#caller.cwd, isThere);
+  }
+
+  async write(bytes: Uint8Array, act: { signal: AbortSignal }): Promise<void> {
+    this.#answer.expectRequest();
+    const planned = this.#planned?.bytes === bytes ? this.#planned : undefined;
+    this.#planned = undefined;
+    const signal = AbortSignal.any([act.signal, this.#closed.signal]);
+    throwIfAborted(signal, "Write");
+    try {
+      const real = this.#parts.realPath(this.#path);
+      if (planned !== undefined && planned.real !== real)
+        throw driverError(
+          "Write",
+          "CONFLICT",
+          `the path leads elsewhere than when it was permitted: ${this.#path}`,
+        );
+      this.#answer.set(await this.#do(planned?.request ?? parseRequest(bytes), real, signal));
+    } catch (error) {
+      throw hostError("Write", this.#path, error);
+    }
+  }
+
+  async read(length: number, signal: AbortSignal): Promise<Uint8Array> {
+    throwIfAborted(signal, "Read");
+    return this.#answer.take(length);
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    this.#answer.clear();
+  }
+
+  async #do(request: FsRequest, real: string, signal: AbortSignal): Promise<Uint8Array> {
+    const { ripgrep } = this.#parts;
+    const place = { real, roots: this.#caller.roots, owner: `pid ${this.#caller.pid} rg` };
+    switch (request.op) {
+      case "read":
+        return readPart(real, request, signal);
+      case "stat":
+        return jsonBytes(await statEntry(real));
+      case "list":
+        return jsonBytes(await listTree(real, request, signal));
+      case "grep":
+        return jsonBytes(await grep(ripgrep, place, request, signal));
+      case "files":
+        return jsonBytes(await files(ripgrep, place, request, signal));
+      default:
+        return jsonBytes(await this.#change(request, real, signal));
+    }
+  }
+
+  #change(
+    request: Extract<FsRequest, { op: "write" | "mkdir" | "remove" | "rename" }>,
+    real: string,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const { locks, realPath } = this.#parts;
+    const entry = entryPath(this.#path, realPath);
+    switch (request.op) {
+      case "write": {
+        const want = {
+          content: contentOf(request),
+          append: request.append === true,
+          expect: request.expect,
+          mkdirs: request.mkdirs === true,
+        };
+        return locks.hold(real, signal, () => replaceFile(real, want, signal));
+      }
+      case "mkdir":
+        return locks.hold(real, signal, () => makeDirectory(real).then(() => done));
+      case "remove":
+        return locks.hold(entry, signal, () => removeEntry(entry).then(() => done));
+      case "rename": {
+        const to = entryPath(otherPath(request.to, this.#caller.cwd), realPath);
+        return locks.holdAll([entry, to], signal, () => renameEntry(entry, to).then(() => done));
+      }
+    }
+  }
+}
+
+function contentOf(request: Extract<FsRequest, { op: "write" }>): Uint8Array {
+  if (request.encoding !== "base64") return Buffer.from(request.content, "utf8");
+  const bytes = Buffer.from(request.content, "base64");
+  if (bytes.toString("base64") !== request.content)
+    throw driverError("Write", "INVALID", "fs: write.content: is not base64");
+  return bytes;
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}

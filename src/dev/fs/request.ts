@@ -1,0 +1,115 @@
+/** Reading a request of /dev/fs, and what it would do. */
+import * as z from "zod";
+import type { WritePlan } from "../../abi/device.ts";
+import type { Effect, EffectClass } from "../../abi/effects.ts";
+import type { FsRequest } from "../../abi/fs-ops.ts";
+import { driverError } from "../driver-error.ts";
+import { otherPath } from "./path.ts";
+
+const { exactOptional: may } = z;
+const count = z.int().min(0);
+const text = z.string();
+const flag = may(z.boolean());
+const digest = z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in hex");
+/** A word that ripgrep takes as a file type. */
+const typeName = z.string().regex(/^[A-Za-z0-9_+-]{1,64}$/, "must be a file type");
+
+const SHAPES = {
+  read: z.strictObject({ op: z.literal("read"), offset: may(count), length: may(count) }),
+  write: z.strictObject({
+    op: z.literal("write"),
+    content: text,
+    encoding: may(z.enum(["utf8", "base64"])),
+    append: flag,
+    expect: may(digest.nullable()),
+    mkdirs: flag,
+  }),
+  mkdir: z.strictObject({ op: z.literal("mkdir") }),
+  remove: z.strictObject({ op: z.literal("remove") }),
+  rename: z.strictObject({ op: z.literal("rename"), to: text }),
+  stat: z.strictObject({ op: z.literal("stat") }),
+  list: z.strictObject({
+    op: z.literal("list"),
+    depth: may(count.min(1).max(64)),
+    hidden: flag,
+    ignored: flag,
+    ignore: may(z.array(text).max(1_000)),
+    limit: may(count.max(100_000)),
+  }),
+  grep: z.strictObject({
+    op: z.literal("grep"),
+    pattern: text,
+    output: z.enum(["content", "files", "count"]),
+    include: may(text),
+    context: may(count.max(1_000)),
+    literal: flag,
+    case_insensitive: flag,
+    multiline: flag,
+    type: may(typeName),
+    no_ignore: flag,
+  }),
+  files: z.strictObject({ op: z.literal("files"), glob: may(text), no_ignore: flag, limit: may(count) }),
+} as const satisfies Record<FsRequest["op"], z.ZodType>;
+
+export function parseRequest(bytes: Uint8Array): FsRequest {
+  const value = parseObject(bytes);
+  const op = "op" in value ? value.op : undefined;
+  if (typeof op !== "string" || !isOp(op)) {
+    const known = Object.keys(SHAPES).join(", ");
+    throw driverError("Write", "INVALID", `fs: unknown op: ${JSON.stringify(op)}. Known: ${known}`);
+  }
+  const parsed = SHAPES[op].safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const place = [op, ...(issue?.path ?? [])].map(String).join(".");
+  throw driverError("Write", "INVALID", `fs: ${place}: ${issue?.message ?? "invalid"}`);
+}
+
+function isOp(op: string): op is FsRequest["op"] {
+  return Object.hasOwn(SHAPES, op);
+}
+
+function parseObject(bytes: Uint8Array): object {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
+    if (typeof value === "object" && value !== null) return value;
+  } catch {
+    // said below
+  }
+  throw driverError("Write", "INVALID", 'fs: a request is one JSON object, such as {"op":"stat"}');
+}
+
+/** `exists`: does a write replace something? */
+export function planOf(
+  request: FsRequest,
+  path: string,
+  cwd: string,
+  exists: (path: string) => boolean,
+): WritePlan {
+  const write = (at: string): Effect => ({
+    kind: "write",
+    path: at,
+    change: exists(at) ? "modify" : "create",
+  });
+  const of = (effectClass: EffectClass, ...effects: Effect[]): WritePlan => ({ effects, effectClass });
+  switch (request.op) {
+    case "read":
+    case "stat":
+      return { ...of("none", { kind: "read", path }), parallel: true };
+    case "list":
+      // depth 1 is the directory alone, as with a plain read of it
+      if (request.depth === 1) return { ...of("none", { kind: "read", path }), parallel: true };
+      return { ...of("none", { kind: "read", path, subtree: true }), parallel: true };
+    case "grep":
+    case "files":
+      return { ...of("none", { kind: "read", path, subtree: true }), parallel: true };
+    case "write":
+      return of("probe", write(path));
+    case "mkdir":
+      return of("probe", { kind: "write", path, change: "create" });
+    case "remove":
+      return of("probe", { kind: "write", path, change: "delete" });
+    case "rename":
+      return of("probe", { kind: "write", path, change: "delete" }, write(otherPath(request.to, cwd)));
+  }
+}

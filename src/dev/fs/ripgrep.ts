@@ -1,0 +1,141 @@
+/** The search engine: where its program is, and one bounded run of it. */
+import { join } from "node:path";
+import type { ExecSpec, HostExec } from "../../kernel/ports/host.ts";
+import { cancelled, driverError, errnoOf } from "../driver-error.ts";
+import { isExecutable, pathDirectories } from "../host/program.ts";
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** What came by then is the answer. */
+const deadlineMs = 20_000;
+const maxBytes = 20_000_000;
+const maxErrorBytes = 64 * 1024;
+/** Global ignore files of git are found by these; nothing else of the environment concerns a search. */
+const kept = ["PATH", "HOME", "XDG_CONFIG_HOME", "LANG", "LC_ALL"];
+
+export interface Search {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly owner: string;
+}
+
+export interface Found {
+  readonly exitCode: number;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+  /** Cut by the deadline or by size; the last, unfinished piece is still there. */
+  readonly partial: boolean;
+}
+
+export class Ripgrep {
+  readonly #exec: HostExec;
+  readonly #env: Env;
+  readonly #deadlineMs: number;
+  #packaged: Promise<string | undefined> | undefined;
+
+  /** `env` is the daemon's own. */
+  constructor(exec: HostExec, env: Env, limits: { deadlineMs: number } = { deadlineMs }) {
+    this.#exec = exec;
+    this.#env = env;
+    this.#deadlineMs = limits.deadlineMs;
+  }
+
+  /** `roots`: directories whose content is not trusted to name a program. UNAVAILABLE: none found. TIMEOUT: nothing came. */
+  async run(search: Search, roots: readonly string[], signal: AbortSignal): Promise<Found> {
+    const program = await this.#find(roots);
+    const first = await this.#once(program, search, signal);
+    if (!first.lacksThreads) return first;
+    return this.#once(program, { ...search, args: ["-j", "1", ...search.args] }, signal);
+  }
+
+  async #find(roots: readonly string[]): Promise<string> {
+    this.#packaged ??= import("@vscode/ripgrep").then(
+      ({ rgPath }) => (isExecutable(rgPath) ? rgPath : undefined),
+      () => undefined,
+    );
+    const isOwnWanted = this.#env.CRUX_BUILTIN_RIPGREP !== "false";
+    const found = (isOwnWanted ? await this.#packaged : undefined) ?? this.#onPath(roots);
+    if (found !== undefined) return found;
+    throw driverError(
+      "Write",
+      "UNAVAILABLE",
+      "ripgrep (rg) not found: install it, or unset CRUX_BUILTIN_RIPGREP",
+    );
+  }
+
+  #onPath(roots: readonly string[]): string | undefined {
+    const isTrusted = (dir: string) => !roots.some((root) => dir === root || dir.startsWith(`${root}/`));
+    return pathDirectories(this.#env.PATH)
+      .filter(isTrusted)
+      .map((directory) => join(directory, "rg"))
+      .find(isExecutable);
+  }
+
+  async #once(
+    program: string,
+    search: Search,
+    signal: AbortSignal,
+  ): Promise<Found & { lacksThreads: boolean }> {
+    const collected = new Collected();
+    const spec: ExecSpec = {
+      argv: [program, ...search.args],
+      cwd: search.cwd,
+      env: Object.fromEntries(kept.flatMap((name) => entry(name, this.#env[name]))),
+      owner: search.owner,
+      onOutput(stream, chunk) {
+        if (collected.take(stream, chunk)) void child.kill();
+      },
+    };
+    let isLate = false;
+    const child = this.#exec.run(spec, signal);
+    const timer = setTimeout(() => {
+      isLate = true;
+      void child.kill();
+    }, this.#deadlineMs);
+    const end = await child.exited;
+    clearTimeout(timer);
+    if (signal.aborted) throw cancelled("Write");
+    const lacksThreads = isAgain(end.error) || (end.code === 2 && /os error 11\b/.test(collected.stderr()));
+    if (end.error !== undefined && !lacksThreads) throw end.error;
+    const partial = isLate || collected.isFull;
+    const stdout = collected.stdout();
+    if (partial && stdout.byteLength === 0)
+      throw driverError("Write", "TIMEOUT", `the search found nothing within ${this.#deadlineMs / 1000} s`);
+    // one that was stopped has no status of its own
+    const exitCode = end.code ?? (stdout.byteLength > 0 ? 0 : 1);
+    return { exitCode, stdout, stderr: collected.stderr(), partial, lacksThreads };
+  }
+}
+
+class Collected {
+  readonly #chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  readonly #room = { stdout: maxBytes, stderr: maxErrorBytes };
+
+  get isFull(): boolean {
+    return this.#room.stdout === 0;
+  }
+
+  /** True: enough; the rest of stderr is dropped, of stdout it is not wanted. */
+  take(stream: "stdout" | "stderr", chunk: Buffer): boolean {
+    const part = chunk.subarray(0, this.#room[stream]);
+    this.#room[stream] -= part.byteLength;
+    if (part.byteLength > 0) this.#chunks[stream].push(part);
+    return this.isFull;
+  }
+
+  stdout(): Buffer {
+    return Buffer.concat(this.#chunks.stdout);
+  }
+
+  stderr(): string {
+    return Buffer.concat(this.#chunks.stderr).toString("utf8");
+  }
+}
+
+function isAgain(error: Error | undefined): boolean {
+  return errnoOf(error?.cause) === "EAGAIN";
+}
+
+function entry(name: string, value: string | undefined): [string, string][] {
+  return value === undefined ? [] : [[name, value]];
+}

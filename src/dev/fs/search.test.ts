@@ -1,0 +1,180 @@
+import { chmodSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import type { FilesAnswer, FsRequest, GrepAnswer } from "../../abi/fs-ops.ts";
+import { HostProcesses } from "../host/exec.ts";
+import { realPath } from "../host/real-path.ts";
+import { ask, askJson, callerIn, tempFolder } from "../testing.ts";
+import { fsDevice } from "./device.ts";
+import { Ripgrep } from "./ripgrep.ts";
+
+const exec = new HostProcesses({ kernelId: "k-rg", epoch: 1 });
+const device = fsDevice({ exec, realPath, env: process.env });
+const never = new AbortController().signal;
+afterAll(() => exec.close());
+
+type Grep = Omit<Extract<FsRequest, { op: "grep" }>, "op" | "output"> & {
+  output?: "content" | "files" | "count";
+};
+
+function grep(root: string, fields: Grep, subpath = "/."): Promise<GrepAnswer> {
+  return askJson(device, subpath, { op: "grep", output: "content", ...fields }, callerIn(root));
+}
+
+function folder(): string {
+  const root = tempFolder();
+  mkdirSync(join(root, "src"));
+  mkdirSync(join(root, ".git"));
+  writeFileSync(join(root, ".git/config"), "needle\n");
+  writeFileSync(join(root, ".hidden"), "needle\n");
+  writeFileSync(join(root, "src/a:1.ts"), "one\nNeedle (x)\nthree\n");
+  writeFileSync(join(root, "b.md"), "needle\nneedle\n");
+  writeFileSync(join(root, ".gitignore"), "*.log\n");
+  writeFileSync(join(root, "c.log"), "needle\n");
+  return root;
+}
+
+const lines = (answer: GrepAnswer) => answer.stdout.split("\n").filter(Boolean).sort();
+const names = (answer: GrepAnswer) => answer.stdout.split("\0").filter(Boolean).sort();
+
+describe("/dev/fs grep", () => {
+  it("gives ripgrep's lines, paths relative and ended by NUL; hidden files yes, .git and ignored no", async () => {
+    const answer = await grep(folder(), { pattern: "needle", context: 0 });
+    expect(answer).toMatchObject({ exit_code: 0, partial: false, stderr: "" });
+    expect(lines(answer)).toEqual([".hidden\x001:needle", "b.md\x001:needle", "b.md\x002:needle"]);
+  });
+
+  it("has context lines, and `--` between groups of files", async () => {
+    const { stdout } = await grep(folder(), { pattern: "Needle", include: "*.ts" });
+    expect(stdout).toBe("src/a:1.ts\x001-one\nsrc/a:1.ts\x002:Needle (x)\nsrc/a:1.ts\x003-three\n");
+  });
+
+  it("takes the options asked for", async () => {
+    const root = folder();
+    expect(
+      names(await grep(root, { pattern: "needle", output: "files", case_insensitive: true })).length,
+    ).toBe(3);
+    expect(lines(await grep(root, { pattern: "needle", output: "count", type: "md" }))).toEqual([
+      "b.md\x002",
+    ]);
+    expect((await grep(root, { pattern: "(x", literal: true, output: "count" })).exit_code).toBe(0);
+    expect((await grep(root, { pattern: "one\nNeedle", multiline: true, output: "count" })).exit_code).toBe(
+      0,
+    );
+    expect(names(await grep(root, { pattern: "needle", output: "files", no_ignore: true }))).toContain(
+      "c.log",
+    );
+  });
+
+  it("exit 1 is nothing found, 2 a bad pattern with ripgrep's own words", async () => {
+    const root = folder();
+    expect(await grep(root, { pattern: "absent" })).toMatchObject({ exit_code: 1, stdout: "" });
+    const bad = await grep(root, { pattern: "(" });
+    expect(bad).toMatchObject({ exit_code: 2, stdout: "" });
+    expect(bad.stderr).toContain("unclosed group");
+  });
+
+  it("no pattern, glob or file name becomes an option", async () => {
+    const root = tempFolder();
+    const marker = join(root, "ran");
+    const script = join(root, "run.sh");
+    writeFileSync(script, `#!/bin/sh\ntouch ${marker}\n`);
+    chmodSync(script, 0o755);
+    writeFileSync(join(root, "--files"), `--pre=${script}\n`);
+    const options = { pattern: `--pre=${script}`, include: `--pre=${script}`, output: "files" } as const;
+    expect((await grep(root, options)).exit_code).toBe(1);
+    expect(names(await grep(root, { pattern: `--pre=`, output: "files" }))).toEqual(["--files"]);
+    expect((await grep(root, { pattern: "--pre=", output: "count" }, "/./--files")).stdout).toBe(
+      `${root}/--files\x001\n`,
+    );
+    expect(() => chmodSync(marker, 0o600)).toThrow("ENOENT");
+  });
+
+  it("a missing path is NOT_FOUND", async () => {
+    await expect(grep(tempFolder(), { pattern: "x" }, "/./none")).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
+  });
+});
+
+describe("/dev/fs files", () => {
+  const files = (root: string, fields: object = {}) =>
+    askJson<FilesAnswer>(device, "/.", { op: "files", ...fields }, callerIn(root));
+
+  it("gives the newest first, then by name, and how many the limit cut", async () => {
+    const root = tempFolder();
+    for (const [name, seconds] of [
+      ["old.ts", 1_000],
+      ["b.ts", 2_000],
+      ["a.ts", 2_000],
+      ["new.md", 3_000],
+    ] as const) {
+      writeFileSync(join(root, name), "12");
+      utimesSync(join(root, name), seconds, seconds);
+    }
+    const all = await files(root);
+    expect(all.files.map(({ path }) => path)).toEqual(["new.md", "a.ts", "b.ts", "old.ts"]);
+    expect(all.files[0]).toEqual({ path: "new.md", mtime_ms: 3_000_000, size: 2 });
+    const some = await files(root, { glob: "*.ts", limit: 2 });
+    expect([some.files.map(({ path }) => path), some.more, some.partial]).toEqual([
+      ["a.ts", "b.ts"],
+      1,
+      false,
+    ]);
+    expect(await files(root, { glob: "*.none" })).toEqual({ files: [], more: 0, partial: false });
+  });
+
+  it("a glob is relative to the directory; a bad one is INVALID", async () => {
+    const root = folder();
+    expect((await files(root, { glob: "src/**" })).files.map(({ path }) => path)).toEqual(["src/a:1.ts"]);
+    await expect(ask(device, "/.", { op: "files", glob: "[" }, callerIn(root))).rejects.toMatchObject({
+      code: "INVALID",
+    });
+  });
+});
+
+describe("Ripgrep", () => {
+  /** A program that stands in for ripgrep, in a folder that becomes the PATH. */
+  function fake(script: string): { env: Record<string, string>; bin: string; log: string } {
+    const bin = tempFolder();
+    const log = join(bin, "log");
+    writeFileSync(join(bin, "rg"), `#!/bin/bash\nprintf '%s\\n' "$*" >> ${log}\n${script}\n`);
+    chmodSync(join(bin, "rg"), 0o755);
+    return { bin, log, env: { PATH: `${bin}:/usr/bin:/bin`, CRUX_BUILTIN_RIPGREP: "false" } };
+  }
+  const search = { args: ["-e", "x"], cwd: "/", owner: "test" };
+
+  it("tries once more with one thread when the host has none to spare", async () => {
+    const { env } = fake('[ "$1" = -j ] && echo found && exit 0; echo "rg: os error 11" >&2; exit 2');
+    const found = await new Ripgrep(exec, env).run(search, [], never);
+    expect([found.exitCode, String(found.stdout)]).toEqual([0, "found\n"]);
+  });
+
+  it("gives what came by the deadline, and TIMEOUT when nothing did", async () => {
+    const some = new Ripgrep(exec, fake("echo found; exec sleep 60").env, { deadlineMs: 400 });
+    expect(await some.run(search, [], never)).toMatchObject({ exitCode: 0, partial: true });
+    const none = new Ripgrep(exec, fake("exec sleep 60").env, { deadlineMs: 20 });
+    await expect(none.run(search, [], never)).rejects.toMatchObject({ code: "TIMEOUT" });
+  });
+
+  it("stops at 20 MB", async () => {
+    const found = await new Ripgrep(exec, fake("exec yes 0123456789").env).run(search, [], never);
+    expect([found.partial, found.stdout.byteLength]).toEqual([true, 20_000_000]);
+  });
+
+  it("is CANCELLED by an abort, and nothing is left running", async () => {
+    const stop = new AbortController();
+    const run = new Ripgrep(exec, fake("exec sleep 60").env).run(search, [], stop.signal);
+    setImmediate(() => stop.abort());
+    await expect(run).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(exec.live).toBe(0);
+  });
+
+  it("takes no program from the workspace or a relative directory; without any UNAVAILABLE", async () => {
+    const { bin } = fake("exit 0");
+    const env = { PATH: `${bin}:.:relative`, CRUX_BUILTIN_RIPGREP: "false" };
+    await expect(new Ripgrep(exec, env).run(search, [bin], never)).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+    });
+  });
+});

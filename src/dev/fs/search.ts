@@ -1,0 +1,114 @@
+/** The requests grep and files: ripgrep with fixed arguments. No pattern, glob or path can become an option of it. */
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as breathe } from "node:timers/promises";
+import type { FilesAnswer, FilesRequest, GrepAnswer, GrepRequest } from "../../abi/fs-ops.ts";
+import { driverError, throwIfAborted } from "../driver-error.ts";
+import { findEntry } from "./regular.ts";
+import type { Found, Ripgrep } from "./ripgrep.ts";
+
+const defaultContext = 2;
+const defaultLimit = 1_000;
+/** Files looked at before others get a turn. */
+const statBatch = 2_000;
+/** `--no-config`: a file of the user's could add options. */
+const always = ["--no-config", "--null", "--hidden", "--glob", "!.git"];
+
+export interface Place {
+  /** Real path. */
+  readonly real: string;
+  readonly roots: readonly string[];
+  readonly owner: string;
+}
+
+export async function grep(
+  rg: Ripgrep,
+  place: Place,
+  request: GrepRequest,
+  signal: AbortSignal,
+): Promise<GrepAnswer> {
+  const where = await whereToSearch(place.real);
+  const args = [...grepFlags(request), "-e", request.pattern, ...where.args];
+  const found = await rg.run({ args, cwd: where.cwd, owner: place.owner }, place.roots, signal);
+  const stdout = withoutDot(whole(found, request.output === "files" ? "\0" : "\n").toString("utf8"), request);
+  return { exit_code: found.exitCode, stdout, stderr: found.stderr, partial: found.partial };
+}
+
+function grepFlags(request: GrepRequest): string[] {
+  const shape = {
+    content: ["-n", "--no-heading", `--context=${request.context ?? defaultContext}`],
+    files: ["--files-with-matches"],
+    count: ["--count"],
+  };
+  return [
+    ...always,
+    ...shape[request.output],
+    "--with-filename",
+    "--color=never",
+    "--max-columns=2000",
+    "--max-columns-preview",
+    ...(request.literal ? ["-F"] : []),
+    ...(request.case_insensitive ? ["-i"] : []),
+    ...(request.multiline ? ["-U"] : []),
+    ...(request.no_ignore ? ["--no-ignore"] : []),
+    ...(request.type === undefined ? [] : [`--type=${request.type}`]),
+    ...(request.include === undefined ? [] : [`--glob=${request.include}`]),
+  ];
+}
+
+/** Newest modification first, then by name. */
+export async function files(
+  rg: Ripgrep,
+  place: Place,
+  request: FilesRequest,
+  signal: AbortSignal,
+): Promise<FilesAnswer> {
+  const where = await whereToSearch(place.real);
+  const glob = request.glob === undefined ? [] : [`--glob=${request.glob}`];
+  const args = ["--files", ...always, ...(request.no_ignore ? ["--no-ignore"] : []), ...glob, ...where.args];
+  const found = await rg.run({ args, cwd: where.cwd, owner: place.owner }, place.roots, signal);
+  if (found.exitCode > 1 && found.stdout.byteLength === 0)
+    throw driverError("Write", "INVALID", found.stderr.trim() || "the search failed");
+  const names = whole(found, "\0").toString("utf8").split("\0").filter(Boolean);
+  const all = await withTimes(where.cwd, names, signal);
+  all.sort((a, b) => b.mtime_ms - a.mtime_ms || (a.path < b.path ? -1 : 1));
+  const limit = request.limit ?? defaultLimit;
+  return { files: all.slice(0, limit), more: Math.max(0, all.length - limit), partial: found.partial };
+}
+
+/**
+ * A directory is searched from within, so that globs hold relative to it. It is named all the same: where no path is given,
+ * a search that every file was left out of counts as an error.
+ */
+async function whereToSearch(real: string): Promise<{ cwd: string; args: string[] }> {
+  const stats = await findEntry(real, "Write");
+  if (stats === undefined) throw driverError("Write", "NOT_FOUND", `file not found: ${real}`);
+  return stats.isDirectory() ? { cwd: real, args: ["--", "."] } : { cwd: "/", args: ["--", real] };
+}
+
+/** Ripgrep shows what it found in `.` as `./src/a.ts`: at the start of each line, or of each name. */
+function withoutDot(stdout: string, { output }: GrepRequest): string {
+  return output === "files" ? stdout.replace(/(^|\0)\.\//g, "$1") : stdout.replace(/(^|\n)\.\//g, "$1");
+}
+
+/** A search that was cut ends in the middle of a piece: without it. */
+function whole(found: Found, end: "\n" | "\0"): Buffer {
+  return found.partial ? found.stdout.subarray(0, found.stdout.lastIndexOf(end) + 1) : found.stdout;
+}
+
+/** A file that went meanwhile is left out. */
+async function withTimes(
+  cwd: string,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<FilesAnswer["files"]> {
+  const all: FilesAnswer["files"] = [];
+  for (const [index, path] of names.entries()) {
+    if (index % statBatch === statBatch - 1) await breathe();
+    throwIfAborted(signal, "Write");
+    const stats = lstatSync(join(cwd, path), { throwIfNoEntry: false });
+    if (stats !== undefined)
+      all.push({ path: path.replace(/^\.\//, ""), mtime_ms: stats.mtimeMs, size: stats.size });
+  }
+  return all;
+}

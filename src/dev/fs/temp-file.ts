@@ -1,0 +1,145 @@
+/**
+ * The new content of a file, beside it until it is whole: `.<name>.crux-<random>`, readable by its owner alone. Then it takes
+ * the file's place by rename, so that at every moment, crash included, the old file or the new one is there.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { type BigIntStats, constants, lstatSync, renameSync } from "node:fs";
+import { type FileHandle, open, readdir, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { driverError } from "../driver-error.ts";
+import { overwrite } from "./overwrite.ts";
+import { findFile, openChecked } from "./regular.ts";
+
+const { O_WRONLY, O_CREAT, O_EXCL } = constants;
+/** Of a name, on every file system that matters. */
+const maxNameBytes = 255;
+const randomChars = 16;
+
+export class TempFile {
+  readonly #real: string;
+  readonly #path: string;
+  readonly #handle: FileHandle;
+  /** Of the file as it was when this began: for one that is removed meanwhile. */
+  readonly #before: BigIntStats | undefined;
+  readonly #hash = createHash("sha256");
+  #isOver = false;
+  #isPlaced = false;
+
+  private constructor(real: string, path: string, handle: FileHandle, before: BigIntStats | undefined) {
+    this.#real = real;
+    this.#path = path;
+    this.#handle = handle;
+    this.#before = before;
+  }
+
+  /** `before`: what lies at `real` now. The caller ends it with commit or discard. */
+  static async create(real: string, before: BigIntStats | undefined): Promise<TempFile> {
+    const path = join(dirname(real), tempPrefix(real) + randomBytes(randomChars / 2).toString("hex"));
+    // a file that is new anyway takes its mode from the umask
+    const mode = before === undefined ? 0o666 : 0o600;
+    const handle = await openChecked(path, O_WRONLY | O_CREAT | O_EXCL, mode, "Write");
+    return new TempFile(real, path, handle, before);
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    this.#hash.update(bytes);
+    for (let at = 0; at < bytes.byteLength; )
+      at += (await this.#handle.write(bytes, at, bytes.byteLength - at)).bytesWritten;
+  }
+
+  /**
+   * Puts the content in place; the caller holds the lock of the real path. `unchangedSince`: CONFLICT if the file is another
+   * than that by now. On failure nothing but the old file is left.
+   */
+  async commit(unchangedSince?: {
+    stats: BigIntStats | undefined;
+  }): Promise<{ sha256: string; created: boolean }> {
+    try {
+      const now = await findFile(this.#real, "Write");
+      await this.#takeModeAndOwner(now ?? this.#before);
+      await this.#handle.sync();
+      // from here to the rename nothing else of this daemon runs
+      const target = this.#checkTarget(unchangedSince);
+      if (target !== undefined && target.nlink > 1n) await overwrite(this.#real, target, this.#path);
+      else this.#rename();
+      await syncDirectory(dirname(this.#real));
+      return { sha256: this.#hash.digest("hex"), created: now === undefined };
+    } finally {
+      await this.discard();
+    }
+  }
+
+  /** Idempotent; after commit only the handle is left to close. */
+  async discard(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    await this.#handle.close();
+    if (!this.#isPlaced) await rm(this.#path, { force: true });
+  }
+
+  async #takeModeAndOwner(stats: BigIntStats | undefined): Promise<void> {
+    if (stats === undefined) return;
+    const [uid, gid] = [Number(stats.uid), Number(stats.gid)];
+    const mine = await this.#handle.stat();
+    const isKept = (mine.uid === uid && mine.gid === gid) || (await this.#chown(uid, gid));
+    // changing the owner clears set-uid, so the mode comes after; with another owner set-uid would mean somebody else
+    await this.#handle.chmod(Number(stats.mode) & (isKept ? 0o7777 : 0o777));
+  }
+
+  #chown(uid: number, gid: number): Promise<boolean> {
+    return this.#handle.chown(uid, gid).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  #checkTarget(unchangedSince: { stats: BigIntStats | undefined } | undefined): BigIntStats | undefined {
+    const now = lstatSync(this.#real, { bigint: true, throwIfNoEntry: false });
+    if (now !== undefined && !now.isFile())
+      throw driverError("Write", "CONFLICT", `is no longer a regular file: ${this.#real}`);
+    if (unchangedSince !== undefined && !isSameState(now, unchangedSince.stats))
+      throw driverError("Write", "CONFLICT", `changed meanwhile: ${this.#real}`);
+    return now;
+  }
+
+  #rename(): void {
+    renameSync(this.#path, this.#real);
+    this.#isPlaced = true;
+  }
+}
+
+/** Removes what a crash left of writes to `path`, a real path. No write to it may be under way. */
+export async function sweepTemp(path: string): Promise<void> {
+  const prefix = tempPrefix(path);
+  const directory = dirname(path);
+  for (const name of await readdir(directory).catch(() => []))
+    if (name.startsWith(prefix) && /^[0-9a-f]+$/.test(name.slice(prefix.length)))
+      await rm(join(directory, name), { force: true });
+}
+
+/** A rename is durable once its directory is. Some file systems cannot sync one; they have done all they can. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, constants.O_RDONLY).catch(() => undefined);
+  if (handle === undefined) return;
+  await handle.sync().catch(() => {});
+  await handle.close();
+}
+
+/** A very long name is cut, at a character, so that the temporary one still fits. */
+function tempPrefix(path: string): string {
+  const room = maxNameBytes - ".".length - ".crux-".length - randomChars;
+  let name = basename(path);
+  while (Buffer.byteLength(name) > room) name = [...name].slice(0, -1).join("");
+  return `.${name}.crux-`;
+}
+
+function isSameState(a: BigIntStats | undefined, b: BigIntStats | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return (
+    a.dev === b.dev &&
+    a.ino === b.ino &&
+    a.size === b.size &&
+    a.mtimeNs === b.mtimeNs &&
+    a.ctimeNs === b.ctimeNs
+  );
+}

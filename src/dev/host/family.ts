@@ -1,0 +1,68 @@
+/**
+ * Who belongs to a started program: its process group, whoever inherited its mark in the environment (`setsid` leaves the
+ * group, not the environment), and the children of those.
+ */
+import { findProcess, hasProcfs, lastPid, listPids, type OsProcess, readEnviron } from "./procfs.ts";
+
+/** Pids go round after 32,768 at the least; in so short a time nobody starts that many. */
+const pidsOnlyRiseMs = 2_000;
+
+export class Family {
+  readonly #leader: number;
+  readonly #mark: string;
+  readonly #bornAtMs = performance.now();
+  /** Seen earlier, by pid: still ours when its parent is gone and it has neither group nor mark. */
+  readonly #known = new Map<number, OsProcess>();
+
+  /** `mark`: `NAME=value`, unique to the family. */
+  constructor(leader: number, mark: string) {
+    this.#leader = leader;
+    this.#mark = `\0${mark}\0`;
+  }
+
+  /** Remembers who is there now. */
+  learn(): void {
+    for (const member of this.#scan(() => true)) this.#known.set(member.pid, member);
+  }
+
+  /** The living, the leader among them. */
+  members(): number[] {
+    if (!hasProcfs) return groupLives(this.#leader) ? [-this.#leader] : [];
+    const found = new Set(this.#scan(this.#candidates()).map(({ pid }) => pid));
+    for (const { pid, startTicks } of this.#known.values())
+      if (findProcess(pid)?.startTicks === startTicks) found.add(pid);
+    return [...found];
+  }
+
+  /** Reading all of /proc costs milliseconds, so a short run looks only at pids given out since its start. */
+  #candidates(): (pid: number) => boolean {
+    const last = lastPid();
+    const isShort = performance.now() - this.#bornAtMs < pidsOnlyRiseMs;
+    return isShort && last >= this.#leader ? (pid) => pid >= this.#leader && pid <= last : () => true;
+  }
+
+  #scan(isCandidate: (pid: number) => boolean): OsProcess[] {
+    const living = listPids()
+      .filter((pid) => pid !== process.pid && isCandidate(pid))
+      .flatMap((pid) => findProcess(pid) ?? []);
+    const isMarked = (p: OsProcess) => p.group === this.#leader || readEnviron(p.pid).includes(this.#mark);
+    return withDescendants(living.filter(isMarked), living);
+  }
+}
+
+function withDescendants(heads: readonly OsProcess[], living: readonly OsProcess[]): OsProcess[] {
+  const family = new Map(heads.map((head) => [head.pid, head]));
+  for (let sizeBefore = -1; family.size > sizeBefore; ) {
+    sizeBefore = family.size;
+    for (const p of living) if (family.has(p.ppid)) family.set(p.pid, p);
+  }
+  return [...family.values()];
+}
+
+function groupLives(leader: number): boolean {
+  try {
+    return process.kill(-leader, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,52 @@
+/** Finding programs on the host. */
+import { accessSync, constants, statSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+import type { DriverError } from "../../abi/errors.ts";
+import { driverError } from "../driver-error.ts";
+
+const defaultPath = "/usr/local/bin:/usr/bin:/bin";
+
+/** Directories of a PATH; relative ones are left out, for what they name depends on where one stands. */
+export function pathDirectories(path: string | undefined): string[] {
+  return (path ?? defaultPath).split(":").filter((directory) => isAbsolute(directory));
+}
+
+export function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return isFile(path);
+  } catch {
+    return false;
+  }
+}
+
+/** The absolute path of what `name` starts, or the error of why it starts nothing. */
+export function findProgram(
+  name: string,
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): string | DriverError {
+  const places = name.includes("/")
+    ? [resolve(cwd, name)]
+    : pathDirectories(env.PATH).map((directory) => join(directory, name));
+  const found = places.find(isExecutable);
+  if (found !== undefined) return found;
+  if (places.some(isFile)) return driverError("Open", "PERMISSION", `program is not executable: ${name}`);
+  return driverError("Open", "NOT_FOUND", `program not found: ${name}`);
+}
+
+export function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,44 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { tempFolder } from "../testing.ts";
+import { realPath } from "./real-path.ts";
+
+describe("realPath", () => {
+  it("resolves links and `..` of what exists", () => {
+    const root = tempFolder();
+    mkdirSync(join(root, "a/b"), { recursive: true });
+    symlinkSync("a/b", join(root, "link"));
+    expect(realPath(join(root, "link"))).toBe(join(root, "a/b"));
+    expect(realPath(`${root}/link/../x`)).toBe(join(root, "a/x"));
+  });
+
+  it("appends what does not exist to the longest ancestor that does", () => {
+    const root = tempFolder();
+    mkdirSync(join(root, "real"));
+    symlinkSync("real", join(root, "link"));
+    expect(realPath(join(root, "link/new/deep.txt"))).toBe(join(root, "real/new/deep.txt"));
+    expect(realPath(`${root}/no/../x`)).toBe(join(root, "x"));
+  });
+
+  it("shows where a link to nothing leads: a write would go there", () => {
+    const root = tempFolder();
+    symlinkSync(join(root, "outside/secret"), join(root, "dangling"));
+    symlinkSync("dangling", join(root, "second"));
+    expect(realPath(join(root, "dangling"))).toBe(join(root, "outside/secret"));
+    expect(realPath(join(root, "second/x"))).toBe(join(root, "outside/secret/x"));
+  });
+
+  it("goes on below a file without failing", () => {
+    const root = tempFolder();
+    writeFileSync(join(root, "file"), "");
+    expect(realPath(join(root, "file/x"))).toBe(join(root, "file/x"));
+  });
+
+  it("refuses a circle, NUL and relative paths", () => {
+    const root = tempFolder();
+    symlinkSync("loop", join(root, "loop"));
+    for (const path of [join(root, "loop"), "/a\0b", "relative"])
+      expect(() => realPath(path)).toThrow(expect.objectContaining({ code: "INVALID" }));
+  });
+});

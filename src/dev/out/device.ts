@@ -1,0 +1,81 @@
+/** /var/out: the outputs a process has kept. It sees its own, reads them, and stores whole results under the name of a call. */
+import {
+  type Caller,
+  type Device,
+  type FileStat,
+  O_RDONLY,
+  O_RDWR,
+  O_WRONLY,
+  type OpenFile,
+} from "../../abi/device.ts";
+import { jsonBytes } from "../answer.ts";
+import { driverError, type FileOp, hostError, throwIfAborted } from "../driver-error.ts";
+import { openReader } from "../fs/byte-files.ts";
+import { snapshotFile } from "../snapshot.ts";
+import { OUT_MOUNT, type OutputFile, type OutputStore } from "./output-store.ts";
+
+export function outDevice(store: OutputStore): Device {
+  const stat = async (subpath: string, caller: Caller): Promise<FileStat> => {
+    if (subpath === "") return outStat("out", 0);
+    const name = nameOf(subpath, "Stat");
+    store.hostPath(caller.uuid, name, "Stat");
+    const size = store.list(caller.uuid).find((entry) => entry.name === name)?.size ?? 0;
+    return outStat(name, size);
+  };
+  return {
+    name: "out",
+    traffic: "byte",
+    stat,
+    async open(subpath, flags, caller) {
+      if (subpath === "") return openList(store, flags, caller);
+      const name = nameOf(subpath, "Open");
+      if (flags === O_RDWR) throw driverError("Open", "INVALID", "open it for reading or for writing");
+      if (flags === O_WRONLY) return storing(store.openWhole(caller.uuid, name), name, caller.signal);
+      const real = store.hostPath(caller.uuid, name, "Open");
+      const path = `${OUT_MOUNT}/${name}`;
+      return openReader({ path, real, stat: () => stat(subpath, caller) }).catch((error: unknown) => {
+        throw hostError("Open", path, error);
+      });
+    },
+    openEffects: (subpath) => [{ kind: "state", path: OUT_MOUNT + subpath }],
+  };
+}
+
+function openList(store: OutputStore, flags: number, caller: Caller): OpenFile {
+  if (flags !== O_RDONLY) throw driverError("Open", "PERMISSION", `${OUT_MOUNT} is read-only`);
+  const content = jsonBytes(store.list(caller.uuid));
+  return snapshotFile(content, outStat("out", content.byteLength));
+}
+
+/** Kept at close; forgotten when a write was cut short or the process ended. */
+function storing(output: OutputFile, name: string, owner: AbortSignal): OpenFile {
+  let isSpoilt = false;
+  let isClosed = false;
+  return {
+    async read() {
+      throw driverError("Read", "INVALID", "the file is open for writing only");
+    },
+    async write(bytes, act) {
+      isSpoilt ||= act.signal.aborted;
+      throwIfAborted(act.signal, "Write");
+      if (isClosed) throw driverError("Write", "CANCELLED", "the file is closed");
+      output.write(bytes);
+    },
+    async close() {
+      isClosed = true;
+      if (isSpoilt || owner.aborted) output.discard();
+      else output.end();
+    },
+    stat: async () => outStat(name, output.bytes),
+  };
+}
+
+function nameOf(subpath: string, op: FileOp): string {
+  const name = subpath.slice(1);
+  if (name !== "" && !name.includes("/")) return name;
+  throw driverError(op, "NOT_FOUND", `output not found: ${OUT_MOUNT}${subpath}`);
+}
+
+function outStat(name: string, size: number): FileStat {
+  return { name, size, isDevice: false, devicePath: OUT_MOUNT };
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import { asCtxId, asFd, asPid, type Pid } from "../../abi/ids.ts";
+import type { ProcInfo } from "../../abi/process.ts";
+import type { ProcView } from "../../kernel/ports/proc-view.ts";
+import { deviceContract } from "../contract.ts";
+import { callerIn, openAndRead, readAll } from "../testing.ts";
+import { procDevice } from "./device.ts";
+
+const caller = callerIn("/", { pid: asPid(7) });
+
+function info(pid: number, fields: Partial<ProcInfo> = {}): ProcInfo {
+  return {
+    pid: asPid(pid),
+    ppid: asPid(0),
+    kind: "agent",
+    state: "running",
+    activity: "thinking",
+    intent: "分析代码",
+    skills: ["code-analysis"],
+    tokensUsed: 456,
+    createdAt: new Date(0),
+    elapsedMs: 3200.4,
+    ctxId: asCtxId(5),
+    result: "",
+    allowedDevices: ["/dev/fs", "/dev/shell"],
+    exit: null,
+    groups: [],
+    ...fields,
+  };
+}
+
+/** Process 7 sees itself and 9; 8 is somebody else's. */
+function view(): ProcView & { processes: ProcInfo[] } {
+  const exit = { code: 1, reason: "timeout", kind: "done" } as const;
+  const ended = { state: "zombie", activity: null, allowedDevices: null, exit } as const;
+  const processes = [info(7), info(8), info(9, ended)];
+  const visible = (viewer: Pid) => processes.filter(({ pid }) => viewer === 0 || pid !== 8);
+  return {
+    processes,
+    list: visible,
+    find: (viewer, pid) => visible(viewer).find((found) => found.pid === pid),
+    contextSummary: (pid) => `context of ${pid}`,
+    fds: () => [{ fd: asFd(3), path: "/dev/llm/script", flags: 2 }],
+    account: () => ({ limit: 100, used: 20, reserved: 5 }),
+  };
+}
+
+deviceContract("/proc", async () => ({
+  device: procDevice(view()),
+  caller,
+  readable: { subpath: "/7/intent", content: "分析代码" },
+  refused: [
+    { subpath: "/8/status", flags: 0, code: "NOT_FOUND" },
+    { subpath: "/99", flags: 0, code: "NOT_FOUND" },
+    { subpath: "/07/status", flags: 0, code: "NOT_FOUND" },
+    { subpath: "/7/none", flags: 0, code: "NOT_FOUND" },
+    { subpath: "/7/constructor", flags: 0, code: "NOT_FOUND" },
+    { subpath: "/7/status/x", flags: 0, code: "NOT_FOUND" },
+    { subpath: "/7/status", flags: 1, code: "PERMISSION" },
+    { subpath: "/7/status", flags: 2, code: "PERMISSION" },
+    { subpath: "", flags: 1, code: "PERMISSION" },
+  ],
+}));
+
+describe("/proc", () => {
+  const read = (subpath: string, pid = 7) =>
+    openAndRead(procDevice(view()), subpath, callerIn("/", { pid: asPid(pid) }));
+
+  it("lists the visible pids; all for pid 0", async () => {
+    expect(JSON.parse(await read(""))).toEqual([7, 9]);
+    expect(JSON.parse(await read("", 0))).toEqual([7, 8, 9]);
+  });
+
+  it("status has its eight keys in order, then what else there is", async () => {
+    expect(await read("/self/status")).toBe(
+      '{"pid":7,"ppid":0,"state":"running","intent":"分析代码","skills":["code-analysis"],"tokens_used":456,' +
+        '"elapsed_ms":3200,"allowed_devices":["/dev/fs","/dev/shell"],"kind":"agent","activity":"thinking","ctx_id":5}',
+    );
+    const ended = JSON.parse(await read("/9/status"));
+    expect(ended).toMatchObject({
+      allowed_devices: null,
+      exit: { code: 1, reason: "timeout", kind: "done" },
+    });
+    expect(Object.keys(ended).slice(8)).toEqual(["kind", "ctx_id", "exit"]);
+  });
+
+  it("context, fd and account; a process is the list of its files", async () => {
+    expect(await read("/9/context")).toBe("context of 9");
+    expect(JSON.parse(await read("/self/fd"))).toEqual([{ fd: 3, path: "/dev/llm/script", flags: 2 }]);
+    expect(await read("/7/account")).toBe('{"limit":100,"used":20,"reserved":5}');
+    expect(JSON.parse(await read("/7"))).toEqual(["status", "intent", "context", "fd", "account"]);
+  });
+
+  it("a file shows the moment it was opened", async () => {
+    const changing = view();
+    const file = await procDevice(changing).open("/7/intent", 0, caller);
+    changing.processes[0] = info(7, { intent: "another" });
+    expect(String(await readAll(file))).toBe("分析代码");
+  });
+});

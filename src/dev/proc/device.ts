@@ -1,0 +1,61 @@
+/** /proc: what the process table knows, as files. Read-only; a file shows the moment it was opened. */
+import { type Caller, type Device, type FileStat, O_RDONLY } from "../../abi/device.ts";
+import { asPid } from "../../abi/ids.ts";
+import type { ProcInfo } from "../../abi/process.ts";
+import type { ProcView } from "../../kernel/ports/proc-view.ts";
+import { driverError, type FileOp } from "../driver-error.ts";
+import { snapshotFile } from "../snapshot.ts";
+import { statusOf } from "./status.ts";
+
+const mount = "/proc";
+
+type Content = (info: ProcInfo, view: ProcView) => string;
+
+const FILES: Readonly<Record<string, Content>> = {
+  status: (info) => JSON.stringify(statusOf(info)),
+  intent: (info) => info.intent,
+  context: ({ pid }, view) => view.contextSummary(pid),
+  fd: ({ pid }, view) => JSON.stringify(view.fds(pid).map(({ fd, path, flags }) => ({ fd, path, flags }))),
+  account: ({ pid }, view) => {
+    const { limit, used, reserved } = view.account(pid);
+    return JSON.stringify({ limit, used, reserved });
+  },
+};
+
+export function procDevice(view: ProcView): Device {
+  const stat = async (subpath: string, caller: Caller) =>
+    procStat(subpath, contentOf(view, subpath, caller, "Stat"));
+  return {
+    name: "proc",
+    traffic: "byte",
+    stat,
+    async open(subpath, flags, caller) {
+      const content = contentOf(view, subpath, caller, "Open");
+      if (flags !== O_RDONLY) throw driverError("Open", "PERMISSION", `${mount} is read-only`);
+      return snapshotFile(content, procStat(subpath, content));
+    },
+    openEffects: (subpath) => [{ kind: "state", path: mount + subpath }],
+  };
+}
+
+/** "": the visible pids; `/<pid>`: the names of its files. NOT_FOUND for anything that is not there or not to be seen. */
+function contentOf(view: ProcView, subpath: string, caller: Caller, op: FileOp): Uint8Array {
+  const [, first = "", file = "", ...more] = subpath.split("/");
+  if (subpath === "") return Buffer.from(JSON.stringify(view.list(caller.pid).map(({ pid }) => pid)));
+  const pid = first === "self" ? caller.pid : parsePid(first);
+  const info = pid === undefined ? undefined : view.find(caller.pid, pid);
+  if (info === undefined) throw driverError(op, "NOT_FOUND", `process not found: ${first}`);
+  if (file === "" && more.length === 0) return Buffer.from(JSON.stringify(Object.keys(FILES)));
+  const content = Object.hasOwn(FILES, file) && more.length === 0 ? FILES[file] : undefined;
+  if (content === undefined) throw driverError(op, "NOT_FOUND", `file not found: ${mount}${subpath}`);
+  return Buffer.from(content(info, view));
+}
+
+function parsePid(text: string) {
+  return /^(0|[1-9]\d{0,14})$/.test(text) ? asPid(Number(text)) : undefined;
+}
+
+function procStat(subpath: string, content: Uint8Array): FileStat {
+  const name = subpath.slice(subpath.lastIndexOf("/") + 1) || "proc";
+  return { name, size: content.byteLength, isDevice: false, devicePath: mount };
+}

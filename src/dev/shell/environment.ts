@@ -1,0 +1,60 @@
+/** The environment of a command: the user's, without secrets and without what would change what bash does before the command. */
+import { statSync } from "node:fs";
+import type { Caller } from "../../abi/device.ts";
+import { driverError } from "../driver-error.ts";
+import { pathDirectories } from "../host/program.ts";
+
+/** Keys and tokens, by the names they commonly have. */
+const secret =
+  /_(KEY|KEYS|TOKEN|TOKENS|SECRET|SECRETS|PASSWORD|PASSWD|CREDENTIALS)$|^(AWS|AZURE|ANTHROPIC|OPENAI|GEMINI|GOOGLE|MISTRAL|GROQ|OPENROUTER|DEEPSEEK|XAI|HF|GITHUB|GH|GITLAB|CLAUDE|DBUS)_|^(DATABASE_URL|SSH_AUTH_SOCK|DISPLAY|WAYLAND_DISPLAY)$/i;
+/** Read by bash or the loader before the first word of the command runs, or by common programs as code. */
+const injecting =
+  /^(IFS|ENV|SHELLOPTS|BASHOPTS|CDPATH|GLOBIGNORE|PS4|PROMPT_COMMAND|NODE_OPTIONS|RUBYOPT)$|^(BASH_ENV|BASH_FUNC_|BASH_XTRACEFD|LD_|DYLD_|GIT_|PYTHON|PERL5|CRUX_|KAIRO_)/;
+
+const quiet = { TERM: "dumb", NO_COLOR: "1", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0" };
+
+/** `extra` is the request's own; it may set anything but PATH and the injecting names: INVALID. */
+export function commandEnvironment(
+  caller: Caller,
+  extra: Readonly<Record<string, string>>,
+  socketPath: string,
+): Record<string, string> {
+  const inherited = Object.entries(caller.env).filter(
+    ([name]) => !secret.test(name) && !injecting.test(name),
+  );
+  return {
+    ...Object.fromEntries(inherited),
+    PATH: safePath(caller.env.PATH),
+    ...quiet,
+    ...checked(extra),
+    CRUX_PID: String(caller.pid),
+    CRUX_SESSION_ID: caller.uuid,
+    CRUX_IPC_SOCKET: socketPath,
+    KAIRO_IPC_SOCKET: socketPath,
+  };
+}
+
+function checked(extra: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  for (const [name, value] of Object.entries(extra)) {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || value.includes("\0"))
+      throw driverError("Write", "INVALID", `shell: env: not a variable: ${JSON.stringify(name)}`);
+    if (name === "PATH" || injecting.test(name))
+      throw driverError("Write", "INVALID", `shell: env: ${name} may not be set here; set it in the command`);
+  }
+  return extra;
+}
+
+/** Without relative directories, and without those where anybody may put a program. */
+function safePath(path: string | undefined): string {
+  return pathDirectories(path)
+    .filter((directory) => !isWorldWritable(directory))
+    .join(":");
+}
+
+function isWorldWritable(directory: string): boolean {
+  try {
+    return (statSync(directory).mode & 0o002) !== 0;
+  } catch {
+    return false;
+  }
+}

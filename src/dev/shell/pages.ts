@@ -1,0 +1,77 @@
+/** The first and the last part of a stream, in bounded memory: what lies between is dropped as it leaves the last part. */
+const pageBytes = 64 * 1024;
+
+export class Pages {
+  readonly #headPages: number;
+  readonly #tailPages: number;
+  /** All full but the last. The first `#headPages` stay. */
+  readonly #pages: Buffer[] = [];
+  #lastBytes = pageBytes;
+  #totalBytes = 0;
+
+  /** Each of both parts takes `partBytes`, a multiple of 64 KiB. */
+  constructor(partBytes: number) {
+    this.#headPages = partBytes / pageBytes;
+    // while the last page fills, one more is needed to have a whole part
+    this.#tailPages = this.#headPages + 1;
+  }
+
+  get totalBytes(): number {
+    return this.#totalBytes;
+  }
+
+  get isCut(): boolean {
+    return this.#totalBytes > 2 * this.#headPages * pageBytes;
+  }
+
+  /** Copies: many small chunks would otherwise hold on to many small buffers. */
+  add(chunk: Buffer): void {
+    this.#totalBytes += chunk.byteLength;
+    for (let at = 0; at < chunk.byteLength; ) {
+      if (this.#lastBytes === pageBytes) this.#turn();
+      const page = this.#pages.at(-1) as Buffer;
+      const copied = chunk.copy(page, this.#lastBytes, at);
+      this.#lastBytes += copied;
+      at += copied;
+    }
+  }
+
+  /** UTF-8; a character that the cut went through is left out. */
+  text(): string {
+    const bytes = Buffer.concat(this.#pages).subarray(0, this.#keptBytes());
+    if (!this.isCut) return bytes.toString("utf8");
+    const part = this.#headPages * pageBytes;
+    const missing = this.#totalBytes - 2 * part;
+    const head = withoutBrokenEnd(bytes.subarray(0, part));
+    const tail = withoutBrokenStart(bytes.subarray(bytes.byteLength - part));
+    return `${head.toString("utf8")}\n... [${missing} bytes left out] ...\n${tail.toString("utf8")}`;
+  }
+
+  #turn(): void {
+    if (this.#pages.length === this.#headPages + this.#tailPages) this.#pages.splice(this.#headPages, 1);
+    this.#pages.push(Buffer.allocUnsafe(pageBytes));
+    this.#lastBytes = 0;
+  }
+
+  #keptBytes(): number {
+    return this.#pages.length === 0 ? 0 : (this.#pages.length - 1) * pageBytes + this.#lastBytes;
+  }
+}
+
+function withoutBrokenEnd(bytes: Buffer): Buffer {
+  let start = bytes.byteLength - 1;
+  while (start > bytes.byteLength - 4 && isContinuation(bytes[start])) start--;
+  const lead = bytes[start] ?? 0;
+  const needed = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+  return start + needed > bytes.byteLength ? bytes.subarray(0, start) : bytes;
+}
+
+function withoutBrokenStart(bytes: Buffer): Buffer {
+  let start = 0;
+  while (start < 3 && isContinuation(bytes[start])) start++;
+  return bytes.subarray(start);
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}

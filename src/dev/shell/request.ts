@@ -1,0 +1,87 @@
+/** Reading what was written to /dev/shell: a command as text, or a JSON request. */
+import { resolve } from "node:path";
+import * as z from "zod";
+import type { WritePlan } from "../../abi/device.ts";
+import type { ShellRequest } from "../../abi/fs-ops.ts";
+import { driverError } from "../driver-error.ts";
+import { isDirectory } from "../host/program.ts";
+
+const maxCommandChars = 32_768;
+const maxTimeoutMs = 600_000;
+const defaultTimeoutMs = 120_000;
+
+const { exactOptional: may } = z;
+const REQUEST = z.strictObject({
+  command: z.string(),
+  cwd: may(z.string().min(1)),
+  env: may(z.record(z.string(), z.string())),
+  timeout_ms: may(z.int().min(1).max(maxTimeoutMs)),
+  merge: may(z.boolean()),
+});
+
+export interface ShellRun {
+  readonly command: string;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly isMerged: boolean;
+  /** How the answer is written. */
+  readonly form: "text" | "json";
+}
+
+/** A JSON object is a request, everything else a command: no command of bash is a JSON object. */
+export function parseRun(bytes: Uint8Array, cwd: string): ShellRun {
+  const text = Buffer.from(bytes).toString("utf8");
+  const object = findObject(text);
+  const request = object === undefined ? { command: text, merge: true } : parseRequest(object);
+  if (request.command.trim() === "") throw invalid("the command is empty");
+  if (request.command.includes("\0")) throw invalid("the command contains NUL");
+  if (request.command.length > maxCommandChars)
+    throw invalid(`the command is longer than ${maxCommandChars} characters`);
+  if (request.cwd?.includes("\0")) throw invalid("cwd contains NUL");
+  return {
+    command: request.command,
+    cwd: resolve(cwd, request.cwd ?? "."),
+    env: request.env ?? {},
+    timeoutMs: request.timeout_ms ?? defaultTimeoutMs,
+    isMerged: request.merge === true,
+    form: object === undefined ? "text" : "json",
+  };
+}
+
+export function planOf(run: ShellRun): WritePlan {
+  const argv = ["bash", "-c", run.command];
+  return {
+    effects: [{ kind: "exec", argv, cwd: run.cwd, certain: false, shell: run.command }],
+    effectClass: "once",
+    tool: "bash",
+    prepare: async () => checkCwd(run.cwd),
+  };
+}
+
+export function checkCwd(cwd: string): void {
+  if (!isDirectory(cwd)) throw driverError("Write", "NOT_FOUND", `working directory not found: ${cwd}`);
+}
+
+function findObject(text: string): object | undefined {
+  if (!text.trimStart().startsWith("{")) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function parseRequest(object: object): ShellRequest {
+  const parsed = REQUEST.safeParse(object);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const place = (issue?.path ?? []).map(String).join(".");
+  throw invalid(`${place === "" ? "" : `${place}: `}${issue?.message ?? "invalid request"}`);
+}
+
+function invalid(message: string): Error {
+  return driverError("Write", "INVALID", `shell: ${message}`);
+}
