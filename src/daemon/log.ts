@@ -1,0 +1,70 @@
+/**
+ * daemon.log. The daemon's stdout and stderr are the same file, opened for appending by the client that started it; so
+ * rotation copies and empties it instead of renaming it under them. Made at the first line. Never throws: a full disk
+ * must not end the daemon.
+ */
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  statSync,
+  truncateSync,
+} from "node:fs";
+import type { Clock } from "../abi/program.ts";
+import { parent } from "../lib/paths.ts";
+import type { Log } from "../wire/server/deps.ts";
+
+const MAX_BYTES = 10 * 1024 * 1024;
+/** `daemon.log.1` is the newest. */
+const KEPT = 3;
+/** One line never takes more: a stack is cut, not the log. */
+const MAX_LINE = 16 * 1024;
+
+export interface LogLimits {
+  readonly maxBytes: number;
+  readonly kept: number;
+}
+
+export function openLog(
+  path: string,
+  clock: Pick<Clock, "now">,
+  limits: LogLimits = { maxBytes: MAX_BYTES, kept: KEPT },
+): Log {
+  return (level, message) => {
+    const text = oneLine(message).slice(0, MAX_LINE);
+    attempt(() => {
+      mkdirSync(parent(path), { recursive: true, mode: 0o700 });
+      rotate(path, limits);
+      appendFileSync(path, `${new Date(clock.now()).toISOString()} ${level} ${text}\n`, { mode: 0o600 });
+    });
+  };
+}
+
+function rotate(path: string, { maxBytes, kept }: LogLimits): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size < maxBytes) return;
+  for (let n = kept - 1; n >= 1; n--)
+    if (existsSync(`${path}.${n}`)) renameSync(`${path}.${n}`, `${path}.${n + 1}`);
+  copyFileSync(path, `${path}.1`);
+  chmodSync(`${path}.1`, 0o600);
+  truncateSync(path);
+}
+
+/** What a client or a model wrote cannot forge a line, nor steer the terminal of who reads the log. */
+function oneLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (char) =>
+    char === "\n" ? "\\n" : JSON.stringify(char).slice(1, -1),
+  );
+}
+
+function attempt(act: () => void): void {
+  try {
+    act();
+  } catch {
+    // there is no better place to say so
+  }
+}

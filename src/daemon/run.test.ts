@@ -1,0 +1,297 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import * as net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Settings } from "../abi/settings.ts";
+import { ManualClock, settle } from "../wire/codec/testing.ts";
+import { FakeKernel, RawClient, until } from "../wire/server/testing.ts";
+import type { Host, HostEvent } from "./host.ts";
+import { type BootContext, runDaemon } from "./run.ts";
+
+class FakeHost implements Host {
+  readonly pid = 4711;
+  readonly exits: number[] = [];
+  readonly handlers: [HostEvent, (error?: unknown) => void][] = [];
+  on(event: HostEvent, act: (error?: unknown) => void): void {
+    this.handlers.push([event, act]);
+  }
+  off(event: HostEvent, act: (error?: unknown) => void): void {
+    const at = this.handlers.findIndex(([name, found]) => name === event && found === act);
+    this.handlers.splice(at, 1);
+  }
+  exit(code: number): void {
+    this.exits.push(code);
+  }
+  emit(event: HostEvent, error?: unknown): void {
+    for (const [name, act] of this.handlers) if (name === event) act(error);
+  }
+}
+
+const pong = '{"ok":true,"payload":{"version":"0.1.0"}}\n';
+let dir = "";
+let env: Record<string, string> = {};
+let log: string[] = [];
+let host: FakeHost;
+let clock: ManualClock;
+let kernel: FakeKernel;
+let clients: RawClient[] = [];
+const path = (...names: string[]) => join(dir, ...names);
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "crux-daemon-"));
+  env = { XDG_RUNTIME_DIR: dir, XDG_STATE_HOME: path("state"), XDG_CONFIG_HOME: path("config") };
+  log = [];
+  host = new FakeHost();
+  clock = new ManualClock();
+  kernel = new FakeKernel();
+  clients = [];
+});
+afterEach(() => {
+  for (const client of clients) client.socket.destroy();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+interface Parts {
+  takeLease?: () => Promise<{ release(): void } | null>;
+  boot?: (context: BootContext<{ release(): void }>) => void | Promise<void>;
+  reload?: (settings: Settings) => void;
+  close?: () => Promise<void>;
+}
+
+function run(parts: Parts = {}): Promise<number> {
+  const release = () => void log.push(`lease released, socket ${existsSync(path("crux/crux.sock"))}`);
+  return runDaemon<{ release(): void }>(
+    async (context) => {
+      await parts.boot?.(context);
+      log.push("booted");
+      const close = parts.close ?? (async () => void log.push("closed"));
+      const reload = parts.reload ?? (() => {});
+      return { kernel, loadAgent: async () => null, reload, close };
+    },
+    {
+      version: "0.1.0",
+      clock,
+      env,
+      home: dir,
+      host,
+      takeLease: parts.takeLease ?? (async () => ({ release })),
+    },
+  );
+}
+
+async function connect(): Promise<RawClient> {
+  await until(() => existsSync(path("crux/crux.pid")));
+  const socket = net.connect({ path: path("crux/crux.sock") });
+  const client = new RawClient(socket);
+  clients.push(client);
+  await new Promise((resolve) => socket.once("connect", resolve));
+  return client;
+}
+
+const readLog = () => readFileSync(path("state/crux/daemon.log"), "utf8");
+
+describe("runDaemon()", () => {
+  it("boots, listens, and stops in order when it is told to", async () => {
+    const ended = run();
+    const client = await connect();
+    expect(readFileSync(path("crux/crux.pid"), "utf8")).toBe("4711\n");
+    expect(await client.ask('{"method":"ping"}')).toBe(pong);
+    expect(await client.ask('{"method":"shutdown"}')).toBe('{"ok":true}\n');
+    expect(await client.rest()).toBe("");
+    expect(await ended).toBe(0);
+    expect(log).toEqual(["booted", "closed", "lease released, socket false"]);
+    expect(kernel.calls).toEqual(["shutdown 10000"]);
+    expect(existsSync(path("crux/crux.pid"))).toBe(false);
+    expect(host.handlers).toEqual([]);
+    expect(clock.sleeping).toBe(0);
+    expect(readLog()).toContain("info stopping: shutdown\n");
+    expect(statSync(path("state/crux/daemon.log")).mode & 0o077).toBe(0);
+  });
+
+  it("without the lease exits 0 and touches nothing", async () => {
+    mkdirSync(path("crux"), { mode: 0o700 });
+    writeFileSync(path("crux/crux.sock"), "the other's");
+    expect(await run({ takeLease: async () => null })).toBe(0);
+    expect(log).toEqual([]);
+    expect(readFileSync(path("crux/crux.sock"), "utf8")).toBe("the other's");
+    expect(existsSync(path("state"))).toBe(false);
+    expect(existsSync(path("crux/crux.pid"))).toBe(false);
+  });
+
+  it("replaces a stale socket and the pid of a dead daemon", async () => {
+    mkdirSync(path("crux"), { mode: 0o700 });
+    writeFileSync(path("crux/crux.sock"), "");
+    writeFileSync(path("crux/crux.pid"), "1\n");
+    const ended = run();
+    await until(() => statSync(path("crux/crux.sock")).isSocket());
+    expect(await (await connect()).ask('{"method":"ping"}')).toBe(pong);
+    host.emit("SIGTERM");
+    expect(await ended).toBe(0);
+  });
+
+  it("a signal stops it; while processes end, new clients are told; a second signal exits at once", async () => {
+    let allEnded = () => {};
+    kernel.shutdown = async () => {
+      await new Promise<void>((resolve) => {
+        allEnded = resolve;
+      });
+    };
+    const ended = run();
+    const early = await connect();
+    expect(await early.ask('{"method":"ping"}')).toBe(pong);
+    host.emit("SIGINT");
+    await settle();
+    expect(await (await connect()).rest()).toContain('"UNAVAILABLE","message":"daemon is shutting down"');
+    expect(await early.ask('{"method":"ping"}')).toBe(pong);
+    expect(host.exits).toEqual([]);
+    host.emit("SIGTERM");
+    expect(host.exits).toEqual([143]);
+    allEnded();
+    expect(await ended).toBe(0);
+  });
+
+  it("a signal during boot stops it after boot", async () => {
+    expect(await run({ boot: () => host.emit("SIGTERM") })).toBe(0);
+    expect(log).toEqual(["booted", "closed", "lease released, socket false"]);
+  });
+
+  it("a stop that hangs is cut off after 30 s", async () => {
+    let release = () => {};
+    const ended = run({ close: () => new Promise((resolve) => (release = resolve)) });
+    await connect();
+    host.emit("SIGTERM");
+    await clock.advance(29_000);
+    expect(host.exits).toEqual([]);
+    await clock.advance(2_000);
+    expect(host.exits).toEqual([1]);
+    release();
+    await ended;
+  });
+
+  it("stops when idle: not at 59 s, at 65 s, and neither while a client or a process is there", async () => {
+    kernel.activeCount = 1;
+    const ended = run();
+    const client = await connect();
+    await until(() => clock.sleeping === 2);
+    await clock.advance(120_000);
+    kernel.activeCount = 0;
+    await clock.advance(120_000);
+    client.socket.destroy();
+    await until(() => clock.sleeping === 1);
+    await clock.advance(59_000);
+    expect(existsSync(path("crux/crux.sock"))).toBe(true);
+    await clock.advance(6_000);
+    expect(await ended).toBe(0);
+    expect(readLog()).toContain("stopping: idle");
+  });
+
+  it("a client that came and went between two checks resets the clock", async () => {
+    const ended = run();
+    await until(() => clock.sleeping === 1);
+    await clock.advance(58_000);
+    const client = await connect();
+    client.socket.end();
+    await client.closed;
+    await until(() => clock.sleeping === 1);
+    await clock.advance(55_000);
+    expect(existsSync(path("crux/crux.sock"))).toBe(true);
+    await clock.advance(12_000);
+    expect(await ended).toBe(0);
+  });
+
+  it("SIGHUP reads the settings again", async () => {
+    mkdirSync(path("config/crux"), { recursive: true });
+    const seen: unknown[] = [];
+    const ended = run({
+      boot: (context) => void seen.push(context.settings, context.settingsProblems.length),
+      reload: (settings) => void seen.push(settings),
+    });
+    await connect();
+    writeFileSync(path("config/crux/settings.json"), '{"daemon":{"idleTimeoutMs":0},"model":5}');
+    host.emit("SIGHUP");
+    expect(seen).toEqual([{}, 0, { daemon: { idleTimeoutMs: 0 } }]);
+    expect(readLog()).toMatch(/warn INVALID .*settings\.json: model: /);
+    for (const client of clients) client.socket.destroy();
+    await settle(5);
+    await clock.advance(300_000);
+    expect(existsSync(path("crux/crux.sock"))).toBe(true);
+    host.emit("SIGTERM");
+    await ended;
+  });
+
+  it("a lease that cannot be asked for is logged, and exits 1", async () => {
+    expect(await run({ takeLease: () => Promise.reject(new Error("on NFS")) })).toBe(1);
+    expect(log).toEqual([]);
+    expect(readLog()).toContain("error daemon: Error: on NFS");
+  });
+
+  it("a boot that fails is logged, exits 1 and frees the lease", async () => {
+    const boot = () => Promise.reject(new Error("no journal"));
+    expect(await run({ boot })).toBe(1);
+    expect(log).toEqual(["lease released, socket false"]);
+    expect(readLog()).toContain("error daemon: Error: no journal");
+    expect(host.handlers).toEqual([]);
+  });
+
+  it("a socket place that is refused puts away what was booted", async () => {
+    mkdirSync(path("crux"), { mode: 0o755 });
+    expect(await run()).toBe(1);
+    expect(log).toEqual(["booted", "closed", "lease released, socket false"]);
+    expect(readLog()).toContain("is open to others");
+  });
+
+  it("an uncaught exception ends the process, a stray rejection is only logged", async () => {
+    const ended = run();
+    const client = await connect();
+    host.emit("unhandledRejection", new Error("stray"));
+    expect(host.exits).toEqual([]);
+    expect(await client.ask('{"method":"ping"}')).toBe(pong);
+    host.emit("uncaughtException", new Error("bug"));
+    expect(host.exits).toEqual([70]);
+    expect(readLog()).toMatch(
+      /unhandled rejection: Error: stray[^\n]*\n.*uncaught exception, exit: Error: bug/,
+    );
+    host.emit("SIGTERM");
+    await ended;
+  });
+});
+
+describe("runDaemon() in real processes", () => {
+  const script = fileURLToPath(new URL("testing/tiny-daemon.ts", import.meta.url));
+  const start = () =>
+    spawn(process.execPath, [script], {
+      env: { ...process.env, ...env, HOME: dir },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+  const exitOf = (child: ChildProcess) =>
+    new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+
+  it("of ten started at once one serves and nine exit 0; after kill -9 the next takes over", async () => {
+    let booted = 0;
+    const all = Array.from({ length: 10 }, start);
+    for (const child of all) child.stdout.on("data", () => booted++);
+    const exits: { pid: number | undefined; code: number | null }[] = [];
+    const ends = all.map(async (child) => void exits.push({ pid: child.pid, code: await exitOf(child) }));
+    try {
+      await until(() => exits.length === 9);
+      expect(exits.map(({ code }) => code)).toEqual(Array(9).fill(0));
+      expect(booted).toBe(1);
+      expect(await (await connect()).ask('{"method":"ping"}')).toBe(pong);
+      const winner = all.find((child) => child.exitCode === null);
+      expect(readFileSync(path("crux/crux.pid"), "utf8")).toBe(`${winner?.pid}\n`);
+      winner?.kill("SIGKILL");
+      await Promise.all(ends);
+      expect(existsSync(path("crux/crux.sock"))).toBe(true);
+      const next = start();
+      const end = exitOf(next);
+      await until(() => readFileSync(path("crux/crux.pid"), "utf8") === `${next.pid}\n`);
+      expect(await (await connect()).ask('{"method":"shutdown"}')).toBe('{"ok":true}\n');
+      expect(await end).toBe(0);
+      expect(existsSync(path("crux/crux.sock"))).toBe(false);
+    } finally {
+      for (const child of all) child.kill("SIGKILL");
+    }
+  }, 30_000);
+});

@@ -1,0 +1,68 @@
+/** Why the daemon should stop, and who may say so: signals, the shutdown method, idleness, a fault of the daemon. */
+import type { Log } from "../wire/server/deps.ts";
+import type { Host, HostEvent } from "./host.ts";
+
+/** A state that no test has seen cannot be trusted; the journal can. The next client starts a fresh daemon. */
+const EXIT_BUG = 70;
+
+export class StopRequest {
+  readonly #controller = new AbortController();
+  #reason = "";
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get reason(): string {
+    return this.#reason;
+  }
+
+  /** Only the first counts. Returns at once. */
+  request(reason: string): void {
+    if (this.signal.aborted) return;
+    this.#reason = reason;
+    this.#controller.abort();
+  }
+
+  requested(): Promise<void> {
+    if (this.signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => this.signal.addEventListener("abort", () => resolve(), { once: true }));
+  }
+}
+
+/**
+ * The first SIGTERM or SIGINT asks for an orderly stop, whatever asked before; the second ends the process at once. An
+ * uncaught exception is a bug: logged, and the process ends without touching anything further. A rejection that nobody
+ * awaited has broken no one's state: it is logged, and the processes of the user run on. The result takes it all back.
+ */
+export function listen(host: Host, stop: StopRequest, log: Log, reload: () => void): () => void {
+  let signals = 0;
+  const end = (name: string, code: number) => () => {
+    signals++;
+    if (signals > 1) {
+      log("warn", `second signal (${name}): exit at once`);
+      host.exit(code);
+    } else stop.request(name);
+  };
+  const handlers: [HostEvent, (error?: unknown) => void][] = [
+    ["SIGTERM", end("SIGTERM", 143)],
+    ["SIGINT", end("SIGINT", 130)],
+    ["SIGHUP", reload],
+    [
+      "uncaughtException",
+      (error) => {
+        log("error", `uncaught exception, exit: ${stackOf(error)}`);
+        host.exit(EXIT_BUG);
+      },
+    ],
+    ["unhandledRejection", (error) => log("error", `unhandled rejection: ${stackOf(error)}`)],
+  ];
+  for (const [event, act] of handlers) host.on(event, act);
+  return () => {
+    for (const [event, act] of handlers) host.off(event, act);
+  };
+}
+
+export function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,15 @@
+/** A real OS process with the real lease and a kernel that does nothing: `node tiny-daemon.ts`, paths by environment. */
+import { journalDir } from "../../lib/paths.ts";
+import { takeLease } from "../../store/lease.ts";
+import { FakeKernel } from "../../wire/server/testing.ts";
+import { systemClock } from "../clock.ts";
+import { runDaemon } from "../run.ts";
+
+const code = await runDaemon(
+  async () => {
+    console.log("booted");
+    return { kernel: new FakeKernel(), loadAgent: async () => null, close: async () => {} };
+  },
+  { version: "0.1.0", clock: systemClock, takeLease: (stateDir) => takeLease(journalDir(stateDir)) },
+);
+process.exit(code);

@@ -1,0 +1,135 @@
+/** One connection to the daemon. Thin: no schema is loaded here, the daemon checks what it is sent. */
+import { connect as connectSocket, type Socket } from "node:net";
+import { Fault, type WireError } from "../../abi/errors.ts";
+import type { MethodName, Params, Result } from "../../abi/methods.ts";
+import type { WireResponse, WireStreamLine } from "../../abi/wire.ts";
+import { encodeLine, parseLine } from "../codec/ndjson.ts";
+import { readLines } from "./line-source.ts";
+import { WireFault } from "./wire-fault.ts";
+
+export interface WireStream<R> {
+  readonly response: R;
+  /** One reader. Ends when the connection does, whoever closed it. */
+  readonly lines: AsyncIterable<WireStreamLine>;
+  /** Idempotent. */
+  close(): void;
+}
+
+/** UNAVAILABLE: nobody listens there. Other errors of the system keep their text. */
+export async function connect(socketPath: string, signal?: AbortSignal): Promise<Connection> {
+  const opened = await openSocket(socketPath, signal);
+  if (opened.kind === "open") return new Connection(opened.socket);
+  throw new Fault({ code: "UNAVAILABLE", message: "daemon is not running" });
+}
+
+export type Opened = { readonly kind: "open"; readonly socket: Socket } | { readonly kind: "absent" };
+
+/** `absent`: no such file, or nobody listens. CANCELLED by the signal. */
+export function openSocket(path: string, signal?: AbortSignal): Promise<Opened> {
+  if (signal?.aborted) return Promise.reject(cancelled());
+  return new Promise((resolve, reject) => {
+    const socket = connectSocket({ path });
+    const abort = () => {
+      socket.destroy();
+      reject(cancelled());
+    };
+    const settle = () => signal?.removeEventListener("abort", abort);
+    signal?.addEventListener("abort", abort, { once: true });
+    socket.once("connect", () => {
+      settle();
+      socket.removeAllListeners("error");
+      // whoever reads or writes is told by the end of the lines
+      socket.on("error", () => {});
+      resolve({ kind: "open", socket });
+    });
+    socket.once("error", (error: NodeJS.ErrnoException) => {
+      settle();
+      if (error.code === "ENOENT" || error.code === "ECONNREFUSED") resolve({ kind: "absent" });
+      else reject(toFault(path, error));
+    });
+  });
+}
+
+export class Connection {
+  readonly #socket: Socket;
+  readonly #lines: AsyncGenerator<Buffer, void, void>;
+  /** The last response that someone waits for: responses come in the order of the requests. */
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    this.#lines = readLines(socket);
+  }
+
+  /**
+   * Rejects with WireFault for what the daemon refused, UNAVAILABLE when the connection ended before the response.
+   * `signal` closes the connection: CANCELLED.
+   */
+  async request<M extends MethodName>(
+    method: M,
+    payload: Params<M>,
+    signal?: AbortSignal,
+  ): Promise<Result<M>> {
+    if (signal?.aborted) throw cancelled();
+    const abort = () => this.close();
+    signal?.addEventListener("abort", abort, { once: true });
+    try {
+      this.#socket.write(encodeLine({ method, payload }));
+      const response = this.#tail.then(() => this.#readResponse());
+      this.#tail = response.catch(() => {});
+      return (await response) as Result<M>;
+    } catch (error) {
+      throw signal?.aborted ? cancelled(error) : error;
+    } finally {
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  /** Takes the connection over. `signal` closes it, before and after the response. */
+  async stream<M extends MethodName>(
+    method: M,
+    payload: Params<M>,
+    signal?: AbortSignal,
+  ): Promise<WireStream<Result<M>>> {
+    const response = await this.request(method, payload, signal);
+    const close = () => this.close();
+    signal?.addEventListener("abort", close, { once: true });
+    this.#socket.once("close", () => signal?.removeEventListener("abort", close));
+    if (signal?.aborted) close();
+    return { response, lines: this.#streamLines(), close };
+  }
+
+  /** Idempotent. Lines not yet read are lost. */
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  async #readResponse(): Promise<unknown> {
+    const next = await this.#lines.next();
+    if (next.done) throw new Fault({ code: "UNAVAILABLE", message: "daemon closed the connection" });
+    const response = parse(next.value) as WireResponse;
+    if (response.ok) return response.payload;
+    throw new WireFault(response.error as WireError);
+  }
+
+  async *#streamLines(): AsyncGenerator<WireStreamLine, void, void> {
+    for await (const line of this.#lines) yield parse(line) as WireStreamLine;
+  }
+}
+
+function parse(line: Buffer): unknown {
+  try {
+    return parseLine(line);
+  } catch (cause) {
+    throw new Fault({ code: "INTERNAL", message: "daemon sent a line that is not JSON", cause });
+  }
+}
+
+function cancelled(cause?: unknown): Fault {
+  return new Fault({ code: "CANCELLED", message: "cancelled", cause });
+}
+
+function toFault(path: string, cause: NodeJS.ErrnoException): Fault {
+  const code = cause.code === "EACCES" || cause.code === "EPERM" ? "PERMISSION" : "UNAVAILABLE";
+  return new Fault({ code, message: `cannot connect to ${path}: ${cause.code ?? cause.message}`, cause });
+}

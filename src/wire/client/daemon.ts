@@ -1,0 +1,200 @@
+/** Finding and starting the one daemon of this user (manual, automatic start). A client never removes a socket. */
+import { homedir } from "node:os";
+import { setTimeout as sleepFor } from "node:timers/promises";
+import { Fault } from "../../abi/errors.ts";
+import {
+  type Environment,
+  ipcSocketPath,
+  parent,
+  socketPath as socketPathOf,
+  stateDir as stateDirOf,
+} from "../../lib/paths.ts";
+import { checkPrivateDir, checkSocketPath } from "../codec/address.ts";
+import type { Connection } from "./connection.ts";
+import { type Launch, type Launched, lastLogLines, launchDaemon } from "./launch.ts";
+import { findDaemonPid, findOwner, isLockHeld } from "./owner.ts";
+import { type Probe, probe, type Timer } from "./probe.ts";
+import { versionHint } from "./version-hint.ts";
+
+const ANSWER_MS = 1_000;
+const HUNG_MS = 3_000;
+const START_MS = 3_000;
+/** A daemon is up within this many short waits as a rule; then it is polled less often. */
+const FAST_TRIES = 20;
+const FAST_MS = 15;
+const POLL_MS = 100;
+/** A launched daemon that ended, because the one before was just leaving, is launched again after this long. */
+const RELAUNCH_MS = 1_000;
+/** What a daemon that is told to end by force gets before SIGKILL. */
+const FORCE_MS = 2_000;
+
+export interface DaemonOptions {
+  /** Of this client, without `v`. */
+  readonly version: string;
+  readonly env?: Environment;
+  readonly uid?: number;
+  readonly home?: string;
+  /** How this program is run again for the daemon; default as it was run itself. */
+  readonly command?: readonly string[];
+  readonly clock?: Timer;
+  readonly launch?: Launch;
+  readonly signal?: AbortSignal;
+}
+
+export interface Daemon {
+  /** The one that was asked first: used for what follows. */
+  readonly connection: Connection;
+  readonly version: string;
+  /** To be printed once: the daemon is of another version. */
+  readonly hint?: string;
+}
+
+/**
+ * A connection to the daemon, which is started where none runs. PERMISSION, INVALID: the socket's place is refused.
+ * UNAVAILABLE: it does not answer, or this is a process of Crux and none runs. TIMEOUT: it did not start in 3 s.
+ */
+export async function ensureDaemon(options: DaemonOptions): Promise<Daemon> {
+  const place = locate(options);
+  const { clock } = place;
+  let launched: (Launched & { at: number }) | undefined;
+  let deadline: number | undefined;
+  for (let tries = 0; ; tries++) {
+    const seen = await look(place, options.signal);
+    if (seen.kind === "answered") return greet(seen, place, options.version);
+    if (place.inside) throw notRunningInside(seen);
+    const now = clock.mono();
+    deadline ??= now + START_MS;
+    if (now >= deadline) throw seen.kind === "busy" ? seen.fault : notStarted(place.stateDir);
+    if (seen.kind === "absent" && mayLaunch(launched, now) && !isLockHeld(place.stateDir)) {
+      // one that was leaving has had its time; the new one gets all of its own
+      if (launched === undefined) deadline = now + START_MS;
+      launched = Object.assign(place.launch(place), { at: now });
+    }
+    if (launched?.error !== undefined) throw notLaunched(launched.error);
+    await clock.sleep(tries < FAST_TRIES ? FAST_MS : POLL_MS, options.signal);
+  }
+}
+
+/** undefined: none runs. Starts none. UNAVAILABLE: it does not answer or takes nobody now. */
+export async function findDaemon(options: DaemonOptions): Promise<Daemon | undefined> {
+  const place = locate(options);
+  const seen = await look(place, options.signal);
+  if (seen.kind === "answered") return greet(seen, place, options.version);
+  if (seen.kind === "busy") throw seen.fault;
+  return undefined;
+}
+
+/**
+ * Resolves once the process that holds the daemon's lock at the call holds it no more. Another may hold it by then: one
+ * that some client had started meanwhile.
+ */
+export async function daemonGone(options: DaemonOptions): Promise<void> {
+  const { stateDir, clock } = locate(options);
+  const pid = findOwner(stateDir);
+  while (pid !== undefined && findOwner(stateDir) === pid) await clock.sleep(POLL_MS / 2, options.signal);
+}
+
+/** Ends a daemon that does not answer, by the pid that holds the lock. False: none runs. */
+export async function forceDaemon(options: DaemonOptions): Promise<boolean> {
+  const { stateDir, clock } = locate(options);
+  const pid = findOwner(stateDir);
+  if (pid === undefined) return false;
+  const killAt = clock.mono() + FORCE_MS;
+  signalProcess(pid, "SIGTERM");
+  while (findOwner(stateDir) === pid) {
+    if (clock.mono() >= killAt) signalProcess(pid, "SIGKILL");
+    await clock.sleep(POLL_MS / 2, options.signal);
+  }
+  return true;
+}
+
+interface Place {
+  readonly socketPath: string;
+  readonly stateDir: string;
+  /** This is a process that Crux started: it uses the socket it was given and starts no daemon. */
+  readonly inside: boolean;
+  readonly command: readonly string[];
+  readonly env: Environment;
+  readonly clock: Timer;
+  readonly launch: Launch;
+}
+
+function locate(options: DaemonOptions): Place {
+  const env = options.env ?? process.env;
+  const uid = options.uid ?? process.getuid?.() ?? 0;
+  const home = options.home ?? env.HOME ?? homedir();
+  const ipc = ipcSocketPath(env);
+  const socketPath = ipc ?? socketPathOf(env, uid);
+  checkSocketPath(socketPath);
+  // the place of a given socket is the business of who gave it
+  if (ipc === undefined) checkPrivateDir(parent(socketPath), uid);
+  return {
+    socketPath,
+    stateDir: stateDirOf(env, home),
+    inside: ipc !== undefined,
+    command: options.command ?? [process.execPath, process.argv[1] ?? ""],
+    env,
+    clock: options.clock ?? systemTimer,
+    launch: options.launch ?? launchDaemon,
+  };
+}
+
+/** A hung daemon is told from a stale socket by the lock. */
+async function look(place: Place, signal?: AbortSignal): Promise<Exclude<Probe, { kind: "silent" }>> {
+  let seen = await probe(place.socketPath, ANSWER_MS, place.clock, signal);
+  if (seen.kind !== "silent") return seen;
+  const pid = findDaemonPid(place.socketPath, place.stateDir);
+  if (pid !== undefined || place.inside) seen = await seen.more(HUNG_MS);
+  if (seen.kind !== "silent") return seen;
+  seen.close();
+  if (pid === undefined && !place.inside) return { kind: "absent" };
+  throw new Fault({
+    code: "UNAVAILABLE",
+    message: pid === undefined ? "daemon does not answer" : `daemon (PID ${pid}) does not answer`,
+    hint: "crux daemon restart --force",
+  });
+}
+
+function greet(seen: Extract<Probe, { kind: "answered" }>, place: Place, own: string): Daemon {
+  const { connection, version } = seen;
+  const shell = { runtimeDir: parent(place.socketPath), pid: process.ppid };
+  const hint = place.inside ? undefined : versionHint(own, version, shell);
+  return { connection, version, ...(hint === undefined ? {} : { hint }) };
+}
+
+function mayLaunch(launched: (Launched & { at: number }) | undefined, now: number): boolean {
+  return launched === undefined || (launched.ended && now - launched.at >= RELAUNCH_MS);
+}
+
+function notRunningInside(seen: Exclude<Probe, { kind: "silent" | "answered" }>): Fault {
+  if (seen.kind === "busy") return seen.fault;
+  return new Fault({
+    code: "UNAVAILABLE",
+    message: "daemon is not running",
+    hint: "a process that Crux started does not start a daemon",
+  });
+}
+
+function notStarted(stateDir: string): Fault {
+  const lines = ["daemon did not start within 3s", ...lastLogLines(stateDir, 5)];
+  return new Fault({ code: "TIMEOUT", message: lines.join("\n") });
+}
+
+function notLaunched(cause: Error): Fault {
+  return new Fault({ code: "UNAVAILABLE", message: `daemon could not be started: ${cause.message}`, cause });
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // gone meanwhile
+  }
+}
+
+const systemTimer: Timer = {
+  mono: () => performance.now(),
+  sleep: async (ms, signal) => {
+    await sleepFor(ms, undefined, signal === undefined ? {} : { signal });
+  },
+};

@@ -1,0 +1,57 @@
+/** One look at the socket: is somebody there who answers? */
+import type { Clock } from "../../abi/program.ts";
+import { Connection, openSocket } from "./connection.ts";
+import { WireFault } from "./wire-fault.ts";
+
+export type Timer = Pick<Clock, "mono" | "sleep">;
+
+export type Probe =
+  | { readonly kind: "answered"; readonly connection: Connection; readonly version: string }
+  /** No such file, nobody listens, or it went away before it answered. */
+  | { readonly kind: "absent" }
+  /** It answered that it takes nobody now: full, or shutting down. */
+  | { readonly kind: "busy"; readonly fault: WireFault }
+  /** Connected, but no answer in time. `more` goes on waiting for the same answer. */
+  | { readonly kind: "silent"; more(ms: number): Promise<Probe>; close(): void };
+
+export async function probe(path: string, ms: number, clock: Timer, signal?: AbortSignal): Promise<Probe> {
+  const opened = await openSocket(path, signal);
+  if (opened.kind === "absent") return opened;
+  const connection = new Connection(opened.socket);
+  const answer = ping(connection, signal);
+  return waitFor(answer, connection, ms, clock, signal);
+}
+
+async function ping(connection: Connection, signal?: AbortSignal): Promise<Probe> {
+  try {
+    const { version } = await connection.request("ping", {}, signal);
+    return { kind: "answered", connection, version };
+  } catch (fault) {
+    connection.close();
+    if (signal?.aborted) throw fault;
+    return fault instanceof WireFault ? { kind: "busy", fault } : { kind: "absent" };
+  }
+}
+
+async function waitFor(
+  answer: Promise<Probe>,
+  connection: Connection,
+  ms: number,
+  clock: Timer,
+  signal?: AbortSignal,
+): Promise<Probe> {
+  const answered = new AbortController();
+  const late = clock.sleep(ms, answered.signal).then(
+    (): Probe => ({
+      kind: "silent",
+      more: (longer) => waitFor(answer, connection, longer, clock, signal),
+      close: () => connection.close(),
+    }),
+    () => answer,
+  );
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    answered.abort();
+  }
+}

@@ -1,0 +1,49 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { checkPrivateDir, checkSocketPath } from "./address.ts";
+
+const uid = process.getuid?.() ?? 0;
+let dir = "";
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "crux-address-"));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+describe("checkSocketPath()", () => {
+  it("refuses more than 107 bytes, counted in UTF-8", () => {
+    checkSocketPath(`/${"x".repeat(106)}`);
+    expect(() => checkSocketPath(`/${"x".repeat(107)}`)).toThrow(
+      expect.objectContaining({ code: "INVALID" }),
+    );
+    expect(() => checkSocketPath(`/${"分".repeat(36)}`)).toThrow("109 bytes");
+  });
+});
+
+describe("checkPrivateDir()", () => {
+  const refused = (message: string) => expect.objectContaining({ code: "PERMISSION", message });
+
+  it("takes the user's own closed folder, and tells a missing one", () => {
+    expect(checkPrivateDir(dir, uid)).toBe("ok");
+    expect(checkPrivateDir(join(dir, "none"), uid)).toBe("missing");
+  });
+
+  it("refuses symlink, file, open folder and another owner", () => {
+    const [link, file, open] = [join(dir, "link"), join(dir, "file"), join(dir, "open")];
+    symlinkSync(dir, link);
+    writeFileSync(file, "");
+    mkdirSync(open);
+    chmodSync(open, 0o755);
+    expect(() => checkPrivateDir(link, uid)).toThrow(refused(`runtime directory is a symlink: ${link}`));
+    expect(() => checkPrivateDir(file, uid)).toThrow(
+      refused(`runtime directory is not a directory: ${file}`),
+    );
+    expect(() => checkPrivateDir(open, uid)).toThrow(
+      refused(`runtime directory is open to others (mode 0755): ${open}`),
+    );
+    expect(() => checkPrivateDir(dir, uid + 1)).toThrow(
+      refused(`runtime directory belongs to user ${uid}: ${dir}`),
+    );
+  });
+});

@@ -1,0 +1,43 @@
+/**
+ * The rules for the socket's place, the same at both ends: who could put a socket there could read and answer
+ * everything, so the folder must be the user's own and closed to others.
+ */
+import { lstatSync, type Stats } from "node:fs";
+import { Fault } from "../../abi/errors.ts";
+
+/** `sun_path` of Linux holds 108 bytes with its final zero. */
+const MAX_SOCKET_PATH_BYTES = 107;
+
+/** INVALID: a path over 107 bytes, which the system would cut or refuse. */
+export function checkSocketPath(path: string): void {
+  const bytes = Buffer.byteLength(path);
+  if (bytes <= MAX_SOCKET_PATH_BYTES) return;
+  throw new Fault({
+    code: "INVALID",
+    message: `socket path has ${bytes} bytes, at most ${MAX_SOCKET_PATH_BYTES} are possible: ${path}`,
+    hint: "set CRUX_SOCKET or XDG_RUNTIME_DIR to a shorter path",
+  });
+}
+
+/**
+ * `missing` when there is no such folder. PERMISSION: a symlink, not a folder, someone else's, or open to others.
+ */
+export function checkPrivateDir(dir: string, uid: number): "ok" | "missing" {
+  const stats = lstatSync(dir, { throwIfNoEntry: false });
+  if (stats === undefined) return "missing";
+  const wrong = whatIsWrong(stats, uid);
+  if (wrong === undefined) return "ok";
+  throw new Fault({
+    code: "PERMISSION",
+    message: `runtime directory ${wrong}: ${dir}`,
+    hint: "it must be your own directory with mode 0700; CRUX_SOCKET names another place",
+  });
+}
+
+function whatIsWrong(stats: Stats, uid: number): string | undefined {
+  if (stats.isSymbolicLink()) return "is a symlink";
+  if (!stats.isDirectory()) return "is not a directory";
+  if (stats.uid !== uid) return `belongs to user ${stats.uid}`;
+  const mode = stats.mode & 0o777;
+  return (mode & 0o077) === 0 ? undefined : `is open to others (mode 0${mode.toString(8)})`;
+}

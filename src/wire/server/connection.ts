@@ -1,0 +1,142 @@
+/**
+ * One client. Requests are answered one after the other in the order they came; a stream takes the connection over and
+ * ends by closing it. Nothing a client sends may end the daemon.
+ */
+import type { Socket } from "node:net";
+import { Fault, toWireError } from "../../abi/errors.ts";
+import type { MethodName } from "../../abi/methods.ts";
+import type { Clock } from "../../abi/program.ts";
+import { PROTOCOL, type WireResponse } from "../../abi/wire.ts";
+import { encodeLine } from "../codec/ndjson.ts";
+import type { Log } from "./deps.ts";
+import type { Answer, Call } from "./handler.ts";
+import { HANDLERS } from "./handlers.ts";
+import { LineReader } from "./line-reader.ts";
+import { LineWriter } from "./line-writer.ts";
+import { invalid, parseParams, parseRequest, type RequestId } from "./request.ts";
+
+/** How long a client whose connection we closed may take to close its own end. */
+const LINGER_MS = 1_000;
+
+export type Surroundings = Pick<Call, "kernel" | "deps" | "clock" | "connections" | "uptimeMs">;
+
+export class Connection {
+  readonly #socket: Socket;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #look: () => Surroundings;
+  readonly #reader: LineReader;
+  readonly #writer: LineWriter;
+  readonly #ended = new AbortController();
+  readonly #gone = new AbortController();
+  #closingSince: number | undefined;
+
+  constructor(socket: Socket, options: { clock: Clock; log: Log; look: () => Surroundings }) {
+    this.#socket = socket;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#look = options.look;
+    this.#reader = new LineReader(socket, options.clock);
+    this.#writer = new LineWriter(socket, options.clock);
+    socket.on("error", () => socket.destroy());
+    socket.on("end", () => this.#ended.abort());
+    socket.on("close", () => {
+      this.#ended.abort();
+      this.#gone.abort();
+    });
+  }
+
+  /** Resolves when the connection was closed by either side; never rejects. */
+  async serve(): Promise<void> {
+    try {
+      while (await this.#serveNext());
+    } catch (error) {
+      this.#log("error", `connection: ${stackOf(error)}`);
+    }
+    this.close();
+  }
+
+  /** Answers with an error and closes. */
+  async refuse(error: Fault): Promise<void> {
+    await this.#respond({ ok: false, error: toWireError(error) });
+    this.close();
+  }
+
+  /** What was written is still sent; a client that does not take it or does not close is cut off by sweep(). */
+  close(): void {
+    this.#closingSince ??= this.#clock.mono();
+    this.#reader.discard();
+    this.#ended.abort();
+    this.#socket.end();
+  }
+
+  /** No further request is read; the one under way still gets its answer or its stream's end. */
+  finish(): void {
+    this.#reader.discard();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  /** Ends a connection that is over its time. Called about once a second. */
+  sweep(now: number): void {
+    const lingered = this.#closingSince === undefined ? 0 : now - this.#closingSince;
+    if (this.#writer.stalledMs(now) >= PROTOCOL.noProgressMs) {
+      this.#log("warn", `slow client: took no byte for ${PROTOCOL.noProgressMs / 1000}s, closed`);
+      this.#socket.destroy();
+    } else if (this.#reader.unfinishedMs(now) >= PROTOCOL.unfinishedLineMs) this.#socket.destroy();
+    else if (lingered >= LINGER_MS && this.#writer.stalledMs(now) === 0) this.#socket.destroy();
+  }
+
+  /** False: nothing more to serve. */
+  async #serveNext(): Promise<boolean> {
+    const next = await this.#reader.next();
+    if (next.kind === "line") return this.#serveLine(next.line);
+    if (next.kind === "too_long")
+      await this.#fail(undefined, invalid(`line is over ${PROTOCOL.maxLineBytes} bytes`));
+    if (next.kind === "not_text")
+      await this.#fail(undefined, invalid("not a client of this wire: the first byte must be {"));
+    return false;
+  }
+
+  async #serveLine(line: Buffer): Promise<boolean> {
+    const request = parseRequest(line);
+    if (request.kind === "bad") return this.#fail(request.id, request.error);
+    let answer: Answer<MethodName>;
+    try {
+      answer = await this.#call(request.method, request.payload);
+    } catch (error) {
+      if (!(error instanceof Fault)) this.#log("error", `${request.method}: ${stackOf(error)}`);
+      return this.#fail(request.id, error);
+    }
+    if (answer.follow !== undefined) this.#reader.discard();
+    const { payload } = answer;
+    const response: WireResponse = { ok: true, ...(payload === undefined ? {} : { payload }) };
+    const written = await this.#respond(withId(request.id, response));
+    if (answer.follow === undefined) return written;
+    await answer.follow((text) => this.#writer.write(text));
+    return false;
+  }
+
+  async #call<M extends MethodName>(method: M, payload: unknown): Promise<Answer<M>> {
+    const params = parseParams(method, payload);
+    return HANDLERS[method](params, { ...this.#look(), ended: this.#ended.signal, gone: this.#gone.signal });
+  }
+
+  #fail(id: RequestId | undefined, error: unknown): Promise<boolean> {
+    return this.#respond(withId(id, { ok: false, error: toWireError(error) }));
+  }
+
+  #respond(response: WireResponse): Promise<boolean> {
+    return this.#writer.write(encodeLine(response));
+  }
+}
+
+function withId(id: RequestId | undefined, response: WireResponse): WireResponse {
+  return id === undefined ? response : { id, ...response };
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

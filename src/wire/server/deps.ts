@@ -1,0 +1,37 @@
+/** What the server needs besides the kernel; the composition root provides it. */
+import type { AgentInfo } from "../../abi/agent.ts";
+import type { Clock } from "../../abi/program.ts";
+import type { KernelApi } from "../../kernel/ports/kernel-api.ts";
+
+/** One line in the daemon's log. Never throws. */
+export type Log = (level: "info" | "warn" | "error", message: string) => void;
+
+export interface ServerDeps {
+  /** Without `v`: `0.1.0`. */
+  readonly version: string;
+  /** Where an agent is looked up when a request names no folder. */
+  readonly home: string;
+  /** The environment of a process when a request gives none. */
+  readonly env: Readonly<Record<string, string>>;
+  /**
+   * The program of a spawn. undefined: the shipped default agent; "none": null, general mode. NOT_FOUND names the
+   * agents there are.
+   */
+  loadAgent(
+    name: string | undefined,
+    cwd: string,
+    env: Readonly<Record<string, string>>,
+  ): Promise<AgentInfo | null>;
+  /** Begins the shutdown of the daemon and returns at once. Called after the response is written out. */
+  shutdown(): void;
+}
+
+export interface ServerOptions {
+  readonly socketPath: string;
+  readonly kernel: KernelApi;
+  readonly deps: ServerDeps;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Who must own the socket's folder; default the user of this OS process. */
+  readonly uid?: number;
+}

@@ -1,0 +1,41 @@
+import type { SyscallEvent } from "../../../abi/events.ts";
+import { asPid } from "../../../abi/ids.ts";
+import type { SyscallEventWire } from "../../../abi/wire.ts";
+import { encodeLine, encodeSyscallEvent } from "../../codec/ndjson.ts";
+import { follow } from "../follow.ts";
+import type { Handler } from "../handler.ts";
+
+/**
+ * A slow reader holds up only its own queue in the kernel, which drops and counts; `eof` tells how many. The keys of
+ * the astrace screen come only for clients that name `all`: the documented line stays as it is for others.
+ */
+export const attachDebug: Handler<"attach_debug"> = async ({ pid, all }, { kernel, ended }) => {
+  const events = kernel.attachDebug(asPid(pid), { all: all ?? false });
+  return {
+    payload: undefined,
+    follow: async (send) => {
+      const complete = await follow(events, ended, (event) =>
+        send(encodeSyscallEvent(toWire(event, all !== undefined))),
+      );
+      if (!complete) return;
+      const { dropped } = events;
+      await send(encodeLine(dropped === 0 ? { type: "eof" } : { type: "eof", payload: { dropped } }));
+    },
+  };
+};
+
+function toWire(event: SyscallEvent, forScreen: boolean): SyscallEventWire {
+  const { result, error, device, traffic, quiet } = event;
+  return {
+    timestamp_ms: Math.floor(event.timestampMs),
+    pid: event.pid,
+    syscall: event.syscall,
+    args: event.args,
+    ...(result === undefined ? {} : { result }),
+    ...(error === undefined ? {} : { error }),
+    duration_ms: event.durationMs,
+    ...(forScreen && device !== undefined ? { device } : {}),
+    ...(forScreen && traffic !== undefined ? { traffic } : {}),
+    ...(forScreen && quiet !== undefined ? { quiet } : {}),
+  };
+}

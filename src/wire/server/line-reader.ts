@@ -1,0 +1,110 @@
+/**
+ * The way in of a connection: lines in order, read ahead up to a bound, then the client waits. A line that is too long
+ * or a wrong first byte ends the reading, after the lines before it.
+ */
+import type { Socket } from "node:net";
+import type { Clock } from "../../abi/program.ts";
+import { PROTOCOL } from "../../abi/wire.ts";
+import { type Decoded, LineDecoder } from "../codec/ndjson.ts";
+
+/** Requests sent ahead are kept up to here; one longer line may come on top. */
+const READ_AHEAD_BYTES = 1024 * 1024;
+/** Each kept line counts for this much more than its bytes. */
+const LINE_OVERHEAD = 64;
+const LF = 0x0a;
+const CR = 0x0d;
+const TEXT = 0x7b; // {
+
+export type Incoming = Decoded | { readonly kind: "not_text" } | { readonly kind: "end" };
+
+export class LineReader {
+  readonly #socket: Socket;
+  readonly #clock: Clock;
+  readonly #decoder = new LineDecoder(PROTOCOL.maxLineBytes);
+  #lines: Incoming[] = [];
+  #queuedBytes = 0;
+  #lastByteAt = 0;
+  #begun = false;
+  #done = false;
+  #wake: (() => void) | undefined;
+
+  constructor(socket: Socket, clock: Clock) {
+    this.#socket = socket;
+    this.#clock = clock;
+    socket.on("data", (chunk: Buffer) => this.#take(chunk));
+    socket.on("end", () => this.#end());
+    socket.on("close", () => this.#end());
+  }
+
+  /** How long an unfinished line has had no new byte; 0 when there is none or we are the ones who do not read. */
+  unfinishedMs(now: number): number {
+    return this.#decoder.pending === 0 || this.#done || this.#socket.isPaused() ? 0 : now - this.#lastByteAt;
+  }
+
+  async next(): Promise<Incoming> {
+    while (this.#lines.length === 0) {
+      if (this.#done) return { kind: "end" };
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const next = this.#lines.shift() as Incoming;
+    this.#queuedBytes -= sizeOf(next);
+    if (this.#socket.isPaused() && this.#queuedBytes < READ_AHEAD_BYTES) this.#resume();
+    return next;
+  }
+
+  /** From now on whatever comes is thrown away, so that the client's going is still seen. next() gives `end`. */
+  discard(): void {
+    this.#done = true;
+    this.#lines = [];
+    this.#queuedBytes = 0;
+    this.#resume();
+    this.#signal();
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#done) return;
+    this.#lastByteAt = this.#clock.mono();
+    const text = this.#begun ? chunk : this.#begin(chunk);
+    if (text === undefined) return;
+    for (const item of this.#decoder.push(text)) this.#queue(item);
+    if (this.#queuedBytes >= READ_AHEAD_BYTES) this.#socket.pause();
+  }
+
+  /** The first byte tells the wires apart. Empty lines before it are ignored as everywhere. */
+  #begin(chunk: Buffer): Buffer | undefined {
+    const at = chunk.findIndex((byte) => byte !== LF && byte !== CR);
+    if (at < 0) return undefined;
+    this.#begun = true;
+    if (chunk[at] === TEXT) return chunk.subarray(at);
+    this.#queue({ kind: "not_text" });
+    return undefined;
+  }
+
+  #queue(item: Incoming): void {
+    this.#lines.push(item);
+    this.#queuedBytes += sizeOf(item);
+    if (item.kind !== "line") this.#done = true;
+    this.#signal();
+  }
+
+  #end(): void {
+    this.#done = true;
+    this.#signal();
+  }
+
+  #resume(): void {
+    this.#lastByteAt = this.#clock.mono();
+    this.#socket.resume();
+  }
+
+  #signal(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+}
+
+function sizeOf(item: Incoming): number {
+  return item.kind === "line" ? item.line.length + LINE_OVERHEAD : LINE_OVERHEAD;
+}

@@ -1,0 +1,88 @@
+/** What a process tells, as the lines of a spawn stream. Keys in the documented order. */
+import { toWireError } from "../../abi/errors.ts";
+import type { ProcessEvent } from "../../abi/events.ts";
+import type { ProgressPayload, WireStreamLine } from "../../abi/wire.ts";
+
+/** What the client asked for. One that asked for neither gets the documented bytes and nothing else. */
+export interface Audience {
+  /** Can show questions. */
+  readonly interactive: boolean;
+  /** Wants `tool` and `log` events and the details of the run. */
+  readonly verbose: boolean;
+}
+
+/** undefined: not for this client. */
+export function toLine(event: ProcessEvent, audience: Audience): WireStreamLine | undefined {
+  const payload = toPayload(event, audience);
+  if (payload === undefined) return undefined;
+  const type = event.event === "complete" || event.event === "error" ? event.event : "progress";
+  return { type, payload };
+}
+
+function toPayload(event: ProcessEvent, audience: Audience): ProgressPayload | undefined {
+  const extended = audience.interactive || audience.verbose;
+  const { pid } = event;
+  switch (event.event) {
+    case "spawn":
+      return spawnPayload(event, audience);
+    case "step":
+      return { event: "step", pid, step: event.step, total: event.total };
+    case "complete":
+      return completePayload(event, extended);
+    case "error":
+      return {
+        event: "error",
+        pid,
+        error_message: event.message,
+        ...(extended ? { error: toWireError(event.error) } : {}),
+      };
+    case "ask":
+    case "ask_closed":
+      return audience.interactive ? askPayload(event) : undefined;
+    case "tool":
+    case "log":
+      return audience.verbose ? activityPayload(event) : undefined;
+  }
+}
+
+type Of<E extends ProcessEvent["event"]> = Extract<ProcessEvent, { event: E }>;
+
+function spawnPayload(event: Of<"spawn">, { interactive, verbose }: Audience): ProgressPayload {
+  const { agent, model, maxSteps, budget, device } = event.details;
+  return {
+    event: "spawn",
+    pid: event.pid,
+    intent: event.intent,
+    ...((interactive || verbose) && event.notice !== undefined ? { notice: event.notice } : {}),
+    ...(verbose ? { agent, model, max_steps: maxSteps, budget, device } : {}),
+  };
+}
+
+function completePayload(event: Of<"complete">, extended: boolean): ProgressPayload {
+  const { code, reason } = event.exit;
+  return {
+    event: "complete",
+    pid: event.pid,
+    result: event.result,
+    exit_code: code,
+    ...(code === 0 ? {} : { exit_reason: reason }),
+    tokens_used: event.tokensUsed,
+    ...(extended ? { elapsed_ms: Math.floor(event.elapsedMs) } : {}),
+  };
+}
+
+function askPayload(event: Of<"ask" | "ask_closed">): ProgressPayload {
+  const { pid } = event;
+  if (event.event === "ask_closed")
+    return { event: "ask_closed", pid, ask_id: event.askId, answer: event.answer };
+  const { askId, text, options, detail } = event.ask;
+  return { event: "ask", pid, ask_id: askId, text, options, ...(detail === "" ? {} : { detail }) };
+}
+
+function activityPayload(event: Of<"tool" | "log">): ProgressPayload {
+  const { pid } = event;
+  if (event.event === "log")
+    return { event: "log", pid, level: event.entry.level, message: event.entry.message };
+  const { device, inBytes, outBytes, durationMs } = event;
+  return { event: "tool", pid, device, in_bytes: inBytes, out_bytes: outBytes, duration_ms: durationMs };
+}

@@ -1,0 +1,163 @@
+/**
+ * The daemon's socket. Only the holder of the daemon's lease may start it: whatever lies at the path is a leftover
+ * then, and is removed. Who may connect is settled by the folder (0700, own) and the socket's mode (0600).
+ */
+import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import * as net from "node:net";
+import { Fault } from "../../abi/errors.ts";
+import { PROTOCOL } from "../../abi/wire.ts";
+import { parent } from "../../lib/paths.ts";
+import { checkPrivateDir, checkSocketPath } from "../codec/address.ts";
+import { Connection } from "./connection.ts";
+import type { ServerOptions } from "./deps.ts";
+
+const SWEEP_MS = 1_000;
+/** Connections that are only being told no; beyond, they are cut off without a word. */
+const MAX_REFUSING = 64;
+const DRAIN_MS = 1_000;
+
+export interface Server {
+  /** Open now. */
+  readonly connections: number;
+  /** Since the start: tells an idle check that someone was here in between. */
+  readonly accepted: number;
+  /** From now on each new connection is answered UNAVAILABLE with this cause; those open go on. */
+  refuse(cause: string): void;
+  /** Ends all connections; what is under way has a second to get its answer or its stream's end. */
+  drain(): Promise<void>;
+  /** Drains, stops listening and removes the socket file. */
+  close(): Promise<void>;
+}
+
+/** PERMISSION: the socket's folder is not private. INVALID: its path is too long. */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { socketPath } = options;
+  const uid = options.uid ?? process.getuid?.() ?? 0;
+  const dir = parent(socketPath);
+  checkSocketPath(socketPath);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  checkPrivateDir(dir, uid);
+  rmSync(socketPath, { force: true });
+  const server = new SocketServer(options);
+  await server.listen();
+  return server;
+}
+
+class SocketServer implements Server {
+  readonly #options: ServerOptions;
+  readonly #listener: net.Server;
+  readonly #open = new Set<Connection>();
+  readonly #refusing = new Set<Connection>();
+  readonly #startedAt: number;
+  #accepted = 0;
+  #refusal: string | undefined;
+  #sweeping: AbortController | undefined;
+  #onEmpty: (() => void) | undefined;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    this.#startedAt = options.clock.mono();
+    this.#listener = net.createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
+  }
+
+  get connections(): number {
+    return this.#open.size;
+  }
+
+  get accepted(): number {
+    return this.#accepted;
+  }
+
+  listen(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#listener.once("error", reject);
+      this.#listener.listen(this.#options.socketPath, () => {
+        this.#listener.off("error", reject);
+        this.#listener.on("error", (error) => this.#options.log("error", `socket: ${error.message}`));
+        chmodSync(this.#options.socketPath, 0o600);
+        resolve();
+      });
+    });
+  }
+
+  refuse(cause: string): void {
+    this.#refusal = cause;
+  }
+
+  async drain(): Promise<void> {
+    const all = [...this.#open, ...this.#refusing];
+    for (const connection of all) connection.finish();
+    if (all.length === 0) return;
+    const empty = new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
+    });
+    const waited = new AbortController();
+    const late = this.#options.clock.sleep(DRAIN_MS, waited.signal).catch(() => {});
+    await Promise.race([empty, late]);
+    waited.abort();
+    for (const connection of all) connection.destroy();
+  }
+
+  async close(): Promise<void> {
+    this.#refusal ??= "daemon is shutting down";
+    await this.drain();
+    const closed = new Promise<void>((resolve) => this.#listener.close(() => resolve()));
+    for (const connection of [...this.#open, ...this.#refusing]) connection.destroy();
+    await closed;
+    rmSync(this.#options.socketPath, { force: true });
+  }
+
+  #accept(socket: net.Socket): void {
+    const { kernel, deps, clock, log } = this.#options;
+    const look = () => ({
+      kernel,
+      deps,
+      clock,
+      connections: this.#open.size,
+      uptimeMs: Math.floor(clock.mono() - this.#startedAt),
+    });
+    const connection = new Connection(socket, { clock, log, look });
+    const cause =
+      this.#refusal ??
+      (this.#open.size >= PROTOCOL.maxConnections
+        ? `too many connections (${PROTOCOL.maxConnections})`
+        : undefined);
+    if (cause !== undefined && this.#refusing.size >= MAX_REFUSING) {
+      connection.destroy();
+      return;
+    }
+    const room = cause === undefined ? this.#open : this.#refusing;
+    room.add(connection);
+    this.#sweep();
+    socket.once("close", () => this.#leave(connection));
+    if (cause === undefined) {
+      this.#accepted++;
+      void connection.serve();
+    } else void connection.refuse(new Fault({ code: "UNAVAILABLE", message: cause }));
+  }
+
+  #leave(connection: Connection): void {
+    this.#open.delete(connection);
+    this.#refusing.delete(connection);
+    if (this.#open.size + this.#refusing.size > 0) return;
+    this.#sweeping?.abort();
+    this.#sweeping = undefined;
+    this.#onEmpty?.();
+  }
+
+  /** Runs while there are connections; its end is the last one's. */
+  #sweep(): void {
+    if (this.#sweeping !== undefined) return;
+    const { clock } = this.#options;
+    const stop = new AbortController();
+    this.#sweeping = stop;
+    const run = async () => {
+      while (!stop.signal.aborted) {
+        await clock.sleep(SWEEP_MS, stop.signal);
+        const now = clock.mono();
+        for (const connection of [...this.#open, ...this.#refusing]) connection.sweep(now);
+      }
+    };
+    run().catch(() => {});
+  }
+}

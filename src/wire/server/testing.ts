@@ -1,0 +1,283 @@
+/** A kernel that does what a test says, and a client that sees raw bytes. */
+import { mkdtempSync, rmSync } from "node:fs";
+import * as net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Fault, SyscallError } from "../../abi/errors.ts";
+import type { AskAnswer, ProcessEvent, SyscallEvent } from "../../abi/events.ts";
+import { asCtxId, asPid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
+import type { SpawnOpts, Sys } from "../../abi/sys.ts";
+import type { KernelApi, Subscription } from "../../kernel/ports/kernel-api.ts";
+import { ManualClock } from "../codec/testing.ts";
+import type { ServerDeps } from "./deps.ts";
+import { type Server, startServer } from "./server.ts";
+
+/** An endless queue with one reader. `capacity`: as the kernel's debug queue, the newest are dropped and counted. */
+export class FakeSubscription<T> implements Subscription<T> {
+  readonly #capacity: number;
+  #items: T[] = [];
+  #ended = false;
+  #wake: (() => void) | undefined;
+  dropped = 0;
+  closed = false;
+
+  constructor(capacity = Number.POSITIVE_INFINITY) {
+    this.#capacity = capacity;
+  }
+
+  push(...items: T[]): void {
+    for (const item of items) {
+      if (this.#items.length < this.#capacity) this.#items.push(item);
+      else this.dropped++;
+    }
+    this.#wake?.();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+
+  close(): void {
+    this.closed = true;
+    this.#items = [];
+    this.end();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<T> {
+    for (;;) {
+      const item = this.#items.shift();
+      if (item !== undefined) yield item;
+      else if (this.#ended) return;
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+}
+
+export interface Spawned {
+  readonly pid: Pid;
+  readonly intent: string;
+  readonly agent: string | null;
+  readonly opts: SpawnOpts;
+  /** undefined: detached. */
+  readonly events: FakeSubscription<ProcessEvent> | undefined;
+}
+
+export class FakeKernel implements KernelApi {
+  procs: ProcInfo[] = [];
+  readonly spawned: Spawned[] = [];
+  readonly killed: [Pid, Signal][] = [];
+  readonly answers: [string, AskAnswer, string | undefined][] = [];
+  readonly debug = new Map<Pid, FakeSubscription<SyscallEvent>>();
+  readonly waiting: { pid: Pid; end(exit: ExitStatus): void }[] = [];
+  readonly calls: string[] = [];
+  activeCount = 0;
+  /** What spawn throws next. */
+  spawnFault: Error | undefined;
+
+  readonly init = {
+    getPid: () => PID_KERNEL,
+    listProcs: async () => this.procs,
+    kill: async (pid: Pid, signal: Signal) => {
+      if (!this.procs.some((proc) => proc.pid === pid)) throw notFound("Kill", pid);
+      this.killed.push([pid, signal]);
+    },
+    spawn: async (intent: string, agent: { manifest: { name: string } } | null, opts: SpawnOpts) =>
+      this.#spawn(intent, agent?.manifest.name ?? null, opts, undefined).pid,
+  } as unknown as Sys;
+
+  async spawnWatched(intent: string, agent: { manifest: { name: string } } | null, opts: SpawnOpts) {
+    const events = new FakeSubscription<ProcessEvent>();
+    return { pid: this.#spawn(intent, agent?.manifest.name ?? null, opts, events).pid, events };
+  }
+
+  attachDebug(pid: Pid, options: { all: boolean }): Subscription<SyscallEvent> {
+    this.calls.push(`attachDebug ${pid} ${options.all}`);
+    const found = this.debug.get(pid);
+    if (found === undefined) throw notFound("AttachDebug", pid);
+    return found;
+  }
+
+  waitFor(pid: Pid, signal: AbortSignal) {
+    return new Promise<{ exit: ExitStatus; tokensUsed: number; elapsedMs: number }>((resolve, reject) => {
+      this.waiting.push({ pid, end: (exit) => resolve({ exit, tokensUsed: 7, elapsedMs: 1200.4 }) });
+      const cancel = () => {
+        this.calls.push(`wait ${pid} aborted`);
+        reject(new SyscallError({ code: "CANCELLED", syscall: "Wait", pid: PID_KERNEL, message: "aborted" }));
+      };
+      if (signal.aborted) cancel();
+      signal.addEventListener("abort", cancel);
+    });
+  }
+
+  async answer(askId: string, answer: AskAnswer, words?: string): Promise<void> {
+    if (askId === "none") throw new Fault({ code: "NOT_FOUND", message: "no such question: none" });
+    this.answers.push([askId, answer, words]);
+  }
+
+  active(): number {
+    return this.activeCount;
+  }
+
+  async shutdown(graceMs: number): Promise<void> {
+    this.calls.push(`shutdown ${graceMs}`);
+    for (const { events } of this.spawned) events?.end();
+  }
+
+  #spawn(
+    intent: string,
+    agent: string | null,
+    opts: SpawnOpts,
+    events: FakeSubscription<ProcessEvent> | undefined,
+  ): Spawned {
+    if (this.spawnFault !== undefined) throw this.spawnFault;
+    const spawned = { pid: asPid(this.spawned.length + 1), intent, agent, opts, events };
+    this.spawned.push(spawned);
+    return spawned;
+  }
+}
+
+function notFound(syscall: string, pid: Pid): SyscallError {
+  return new SyscallError({
+    code: "NOT_FOUND",
+    syscall,
+    pid: PID_KERNEL,
+    message: `process not found: ${pid}`,
+  });
+}
+
+export function procInfo(pid: number, more: Partial<ProcInfo> = {}): ProcInfo {
+  return {
+    pid: asPid(pid),
+    ppid: PID_KERNEL,
+    kind: "agent",
+    state: "running",
+    activity: "thinking",
+    intent: "分析代码",
+    skills: ["code-analysis"],
+    tokensUsed: 456,
+    createdAt: new Date(0),
+    elapsedMs: 3200.7,
+    ctxId: asCtxId(1),
+    result: "",
+    allowedDevices: null,
+    exit: null,
+    groups: [],
+    ...more,
+  };
+}
+
+/** Bytes in, text out. */
+export class RawClient {
+  readonly socket: net.Socket;
+  readonly closed: Promise<void>;
+  #text = "";
+  #wake: (() => void) | undefined;
+
+  constructor(socket: net.Socket) {
+    this.socket = socket;
+    socket.setEncoding("utf8");
+    socket.on("data", (text: string) => {
+      this.#text += text;
+      this.#wake?.();
+    });
+    socket.on("error", () => {});
+    this.closed = new Promise((resolve) => {
+      socket.on("close", () => {
+        resolve();
+        this.#wake?.();
+      });
+    });
+  }
+
+  send(text: string | Uint8Array): void {
+    this.socket.write(text);
+  }
+
+  /** The next line with its end; "" when the server closed. */
+  async line(): Promise<string> {
+    for (;;) {
+      const end = this.#text.indexOf("\n") + 1;
+      if (end > 0) {
+        const line = this.#text.slice(0, end);
+        this.#text = this.#text.slice(end);
+        return line;
+      }
+      if (this.socket.destroyed) return "";
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  async ask(request: string): Promise<string> {
+    this.send(`${request}\n`);
+    return this.line();
+  }
+
+  /** All that comes until the server closes. */
+  async rest(): Promise<string> {
+    await this.closed;
+    const text = this.#text;
+    this.#text = "";
+    return text;
+  }
+}
+
+export class ServerFixture {
+  readonly dir = mkdtempSync(join(tmpdir(), "crux-wire-"));
+  readonly socketPath = join(this.dir, "run", "crux.sock");
+  readonly kernel = new FakeKernel();
+  readonly clock = new ManualClock();
+  readonly logged: string[] = [];
+  readonly loaded: unknown[] = [];
+  shutdowns = 0;
+  readonly deps: ServerDeps = {
+    version: "0.1.0",
+    home: "/home/someone",
+    env: { FROM: "daemon" },
+    loadAgent: async (name, cwd, env) => {
+      this.loaded.push([name, cwd, env]);
+      if (name === "missing") throw new Fault({ code: "NOT_FOUND", message: "agent not found: missing" });
+      return null;
+    },
+    shutdown: () => void this.shutdowns++,
+  };
+  readonly #clients: RawClient[] = [];
+  #server: Server | undefined;
+
+  get server(): Server {
+    if (this.#server === undefined) throw new Error("not started");
+    return this.#server;
+  }
+
+  async start(): Promise<this> {
+    const { socketPath, kernel, deps, clock } = this;
+    const log = (level: string, message: string) => void this.logged.push(`${level} ${message}`);
+    this.#server = await startServer({ socketPath, kernel, deps, clock, log });
+    return this;
+  }
+
+  async connect(): Promise<RawClient> {
+    const socket = net.connect({ path: this.socketPath });
+    const client = new RawClient(socket);
+    this.#clients.push(client);
+    await new Promise<void>((resolve, reject) => {
+      socket.once("connect", resolve);
+      socket.once("error", reject);
+    });
+    return client;
+  }
+
+  async close(): Promise<void> {
+    for (const client of this.#clients) client.socket.destroy();
+    await this.#server?.close();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+/** Waits for what another turn of the event loop brings; the test's own time limit ends a wait in vain. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
