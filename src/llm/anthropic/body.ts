@@ -1,0 +1,53 @@
+/** An LlmRequest as the body of a Messages request. */
+import type { Block } from "../../abi/llm.ts";
+import type { AttemptRequest } from "../driver.ts";
+
+type Part = Record<string, unknown>;
+
+const marker = { type: "ephemeral" } as const;
+
+/** `maxOutputTokens` is already within what the model takes. */
+export function messagesBody(request: AttemptRequest, model: string, maxOutputTokens: number): Part {
+  const { tools, temperature } = request;
+  const system: Part[] = request.system
+    .filter(({ text }) => text.trim() !== "")
+    .map(({ text }) => ({ type: "text", text }));
+  const messages = request.messages.map(({ role, content }) => ({ role, content: contentOf(content) }));
+  // two markers of the four allowed: the prefix that stays, and the conversation so far
+  mark(system);
+  mark(messages.at(-1)?.content ?? []);
+  return {
+    model,
+    max_tokens: maxOutputTokens,
+    ...(system.length === 0 ? {} : { system }),
+    ...(tools.length === 0
+      ? {}
+      : {
+          tools: tools.map(({ name, description, inputSchema }) => ({
+            name,
+            description,
+            input_schema: inputSchema,
+          })),
+        }),
+    messages,
+    ...(temperature === undefined ? {} : { temperature }),
+    stream: true,
+  };
+}
+
+/** Never on thinking. */
+function mark(parts: Part[]): void {
+  const last = parts.at(-1);
+  if (last !== undefined && last.type !== "thinking" && last.type !== "redacted_thinking")
+    last.cache_control = marker;
+}
+
+/** Refused by the API and left out: blank text, and thinking that another vendor's model left without a signature. */
+function contentOf(blocks: readonly Block[]): Part[] {
+  const parts = blocks.flatMap((block): Part[] => {
+    if (block.type === "text" && block.text.trim() === "") return [];
+    if (block.type === "thinking" && block.signature === "") return [];
+    return [{ ...block }];
+  });
+  return parts.length > 0 ? parts : [{ type: "text", text: "(nothing)" }];
+}

@@ -1,0 +1,122 @@
+/**
+ * The Messages stream (https://docs.claude.com/en/api/messages-streaming) as StreamEvents. What it does not know, event
+ * types, blocks, deltas, fields, it passes over; the blocks it keeps are numbered without gaps.
+ */
+import type { Block, BlockDelta, StopReason, StreamEvent, Usage } from "../../abi/llm.ts";
+import { emptied } from "../blocks.ts";
+import { NO_USAGE } from "../fold.ts";
+import { type Json, objectOf, stringOf } from "../json.ts";
+
+const stopReasons: ReadonlySet<string> = new Set<StopReason>([
+  "end_turn",
+  "tool_use",
+  "max_tokens",
+  "stop_sequence",
+  "model_context_window_exceeded",
+  "pause_turn",
+  "refusal",
+]);
+
+/** One reply's worth of state. `error` events are the caller's business. */
+export class MessagesDecoder {
+  /** The vendor's index to ours; undefined for a block that is passed over. */
+  readonly #indices = new Map<unknown, number | undefined>();
+  #next = 0;
+  #usage: Usage = NO_USAGE;
+
+  /** The event in our words; undefined: nothing to tell. */
+  decode(event: Json): StreamEvent | undefined {
+    switch (event.type) {
+      case "message_start":
+        return this.#start(objectOf(event.message));
+      case "content_block_start":
+        return this.#blockStart(event);
+      case "content_block_delta": {
+        const index = this.#indices.get(event.index);
+        const delta = findDelta(objectOf(event.delta));
+        return index === undefined || delta === undefined ? undefined : { type: event.type, index, delta };
+      }
+      case "content_block_stop": {
+        const index = this.#indices.get(event.index);
+        this.#indices.delete(event.index);
+        return index === undefined ? undefined : { type: event.type, index };
+      }
+      case "message_delta":
+        this.#usage = mergeUsage(this.#usage, objectOf(event.usage));
+        return {
+          type: event.type,
+          delta: { stop_reason: stopReasonOf(objectOf(event.delta).stop_reason) },
+          usage: this.#usage,
+        };
+      case "message_stop":
+      case "ping":
+        return { type: event.type };
+      default:
+        return undefined;
+    }
+  }
+
+  #start(message: Json): StreamEvent {
+    this.#usage = mergeUsage(NO_USAGE, objectOf(message.usage));
+    return {
+      type: "message_start",
+      message: { id: stringOf(message.id), model: stringOf(message.model), usage: this.#usage },
+    };
+  }
+
+  #blockStart(event: Json): StreamEvent | undefined {
+    const block = findBlock(objectOf(event.content_block));
+    const index = block === undefined ? undefined : this.#next++;
+    this.#indices.set(event.index, index);
+    if (block === undefined || index === undefined) return undefined;
+    return { type: "content_block_start", index, content_block: block };
+  }
+}
+
+function stopReasonOf(value: unknown): StopReason {
+  return typeof value === "string" && stopReasons.has(value) ? (value as StopReason) : "end_turn";
+}
+
+/** Fields that are absent or null keep what an earlier event said. */
+function mergeUsage(usage: Usage, more: Json): Usage {
+  const pick = (name: keyof Usage): number => {
+    const value = more[name];
+    return typeof value === "number" ? value : usage[name];
+  };
+  return {
+    input_tokens: pick("input_tokens"),
+    output_tokens: pick("output_tokens"),
+    cache_creation_input_tokens: pick("cache_creation_input_tokens"),
+    cache_read_input_tokens: pick("cache_read_input_tokens"),
+  };
+}
+
+function findBlock(block: Json): Block | undefined {
+  switch (block.type) {
+    case "text":
+      return emptied({ type: "text", text: "" });
+    case "thinking":
+      return emptied({ type: "thinking", thinking: "", signature: "" });
+    case "redacted_thinking":
+      return { type: "redacted_thinking", data: stringOf(block.data) };
+    case "tool_use":
+      return { type: "tool_use", id: stringOf(block.id), name: stringOf(block.name), input: {} };
+    default:
+      return undefined;
+  }
+}
+
+function findDelta(delta: Json): BlockDelta | undefined {
+  switch (delta.type) {
+    case "text_delta":
+      return { type: "text_delta", text: stringOf(delta.text) };
+    case "thinking_delta":
+      return { type: "thinking_delta", thinking: stringOf(delta.thinking) };
+    case "signature_delta":
+      return { type: "signature_delta", signature: stringOf(delta.signature) };
+    case "input_json_delta":
+      return { type: "input_json_delta", partial_json: stringOf(delta.partial_json) };
+    default:
+      return undefined;
+  }
+}

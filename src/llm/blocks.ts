@@ -1,0 +1,71 @@
+/**
+ * One content block while it streams. Parts are collected and joined once, so long blocks cost linear time; content
+ * fields of the start are ignored, since some providers repeat the first text in start and delta.
+ */
+import type { BadInput, Block, BlockDelta } from "../abi/llm.ts";
+
+export class BlockBuilder {
+  readonly #start: Block;
+  readonly #parts: string[] = [];
+  #signature = "";
+
+  constructor(start: Block) {
+    this.#start = start;
+  }
+
+  /** Deltas of another kind than the block's are passed over. */
+  add(delta: BlockDelta): void {
+    const { type } = this.#start;
+    if (delta.type === "text_delta" && type === "text") this.#parts.push(delta.text);
+    else if (delta.type === "thinking_delta" && type === "thinking") this.#parts.push(delta.thinking);
+    else if (delta.type === "signature_delta" && type === "thinking") this.#signature = delta.signature;
+    else if (delta.type === "input_json_delta" && type === "tool_use") this.#parts.push(delta.partial_json);
+  }
+
+  get isCall(): boolean {
+    return this.#start.type === "tool_use";
+  }
+
+  finish(): Block {
+    const start = this.#start;
+    switch (start.type) {
+      case "text":
+        return { type: "text", text: this.#parts.join("") };
+      case "thinking":
+        return { type: "thinking", thinking: this.#parts.join(""), signature: this.#signature };
+      case "tool_use":
+        return { type: "tool_use", id: start.id, name: start.name, input: parseInput(this.#parts.join("")) };
+      case "redacted_thinking":
+      case "tool_result":
+        return start;
+    }
+  }
+}
+
+/** The block with its content taken out, as a stream starts it. */
+export function emptied(block: Block): Block {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: "" };
+    case "thinking":
+      return { type: "thinking", thinking: "", signature: "" };
+    case "tool_use":
+      return { type: "tool_use", id: block.id, name: block.name, input: {} };
+    case "redacted_thinking":
+    case "tool_result":
+      return block;
+  }
+}
+
+/** Arguments of a call: none is `{}`; anything but one JSON object is kept as BadInput and never run. */
+function parseInput(json: string): Record<string, unknown> | BadInput {
+  if (json.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>;
+  } catch {
+    // kept as text below
+  }
+  return { __malformed_json: json };
+}

@@ -1,0 +1,179 @@
+/** Models by driver: windows, tiers and prices as published, November 2026. Dollars per million tokens. */
+import type { ModelCard, Usage } from "../abi/llm.ts";
+
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  /** Rates of a whole request once its input, cached or not, passes `above` tokens. */
+  readonly long?: { readonly above: number } & Omit<Price, "long">;
+}
+
+interface CardRow {
+  readonly id: string;
+  readonly maxInputTokens: number;
+  readonly maxOutputTokens: number;
+  readonly price?: Price;
+}
+
+export type Tier = "large" | "mid" | "small";
+const tierNames: Readonly<Record<string, Tier>> = {
+  large: "large",
+  mid: "mid",
+  small: "small",
+  opus: "large",
+  sonnet: "mid",
+  haiku: "small",
+};
+
+interface DriverCards {
+  readonly tiers: Readonly<Record<Tier, string>>;
+  readonly rows: readonly CardRow[];
+  /** For ids that no row has. */
+  readonly unknown: Omit<CardRow, "id">;
+}
+
+const million = 1_000_000;
+
+const anthropic: DriverCards = {
+  tiers: { large: "claude-opus-5-5", mid: "claude-sonnet-5-5", small: "claude-haiku-5-5" },
+  rows: [
+    {
+      id: "claude-opus-5-5",
+      maxInputTokens: million,
+      maxOutputTokens: 128_000,
+      price: { input: 4, output: 20, cacheRead: 0.2, cacheWrite: 5 },
+    },
+    {
+      id: "claude-sonnet-5-5",
+      maxInputTokens: million,
+      maxOutputTokens: 128_000,
+      price: { input: 2, output: 10, cacheRead: 0.1, cacheWrite: 2.5 },
+    },
+    {
+      id: "claude-haiku-5-5",
+      maxInputTokens: million,
+      maxOutputTokens: 128_000,
+      price: {
+        input: 0.1,
+        output: 0.5,
+        cacheRead: 0.01,
+        cacheWrite: 0.125,
+        long: { above: 100_000, input: 0.5, output: 2.5, cacheRead: 0.05, cacheWrite: 0.625 },
+      },
+    },
+    {
+      id: "claude-haiku-4-5",
+      maxInputTokens: 200_000,
+      maxOutputTokens: 64_000,
+      price: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25 },
+    },
+  ],
+  unknown: { maxInputTokens: 200_000, maxOutputTokens: 32_000 },
+};
+
+const openai: DriverCards = {
+  tiers: { large: "gpt-6.1-sol", mid: "gpt-6.1-terra", small: "gpt-6-luna" },
+  rows: [
+    {
+      id: "gpt-6.1-sol",
+      maxInputTokens: 872_000,
+      maxOutputTokens: 128_000,
+      price: {
+        input: 2,
+        output: 10,
+        cacheRead: 0.1,
+        cacheWrite: 2,
+        long: { above: 272_000, input: 4, output: 15, cacheRead: 0.2, cacheWrite: 4 },
+      },
+    },
+    {
+      id: "gpt-6.1-terra",
+      maxInputTokens: 922_000,
+      maxOutputTokens: 128_000,
+      price: {
+        input: 1,
+        output: 5,
+        cacheRead: 0.05,
+        cacheWrite: 1,
+        long: { above: 272_000, input: 2, output: 7.5, cacheRead: 0.1, cacheWrite: 2 },
+      },
+    },
+    { id: "gpt-6-luna", maxInputTokens: 872_000, maxOutputTokens: 128_000 },
+  ],
+  unknown: { maxInputTokens: 128_000, maxOutputTokens: 16_000 },
+};
+
+const free: Price = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+/** Ollama's own models have any name; it truncates silently above its configured window. */
+const ollama: DriverCards = {
+  tiers: { large: "", mid: "", small: "" },
+  rows: [],
+  unknown: { maxInputTokens: 32_768, maxOutputTokens: 8_000, price: free },
+};
+
+/** The program resolves tier names itself; what a subscription pays per token is not known. */
+const claude: DriverCards = {
+  tiers: { large: "opus", mid: "sonnet", small: "haiku" },
+  rows: [],
+  unknown: { maxInputTokens: 200_000, maxOutputTokens: 32_000 },
+};
+
+const drivers = { anthropic, openai, ollama, claude } as const;
+export type CardedDriver = keyof typeof drivers;
+
+/** A tier becomes its id, "" the driver's `mid`, anything else stays. */
+export function modelId(driver: CardedDriver, model: string): string {
+  const tier = model === "" ? "mid" : findTier(model);
+  return tier === undefined ? model : drivers[driver].tiers[tier];
+}
+
+export function findTier(name: string): Tier | undefined {
+  return Object.hasOwn(tierNames, name) ? tierNames[name] : undefined;
+}
+
+export function cardOf(driver: CardedDriver, model: string): ModelCard {
+  const id = modelId(driver, model);
+  const row = findRow(driver, id);
+  const { maxInputTokens, maxOutputTokens, price } = row ?? drivers[driver].unknown;
+  return {
+    id,
+    driver,
+    maxInputTokens,
+    maxOutputTokens,
+    supports: { tools: true, parallelTools: true, images: false },
+    ...(price === undefined ? {} : { price: dearest(price) }),
+    known: row !== undefined,
+  };
+}
+
+/** US dollars of a reply; null: the price is not known. */
+export function costOf(driver: CardedDriver, model: string, usage: Usage): number | null {
+  const price = (findRow(driver, modelId(driver, model)) ?? drivers[driver].unknown).price;
+  if (price === undefined) return null;
+  const input = usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens;
+  const rate = price.long !== undefined && input > price.long.above ? price.long : price;
+  return (
+    (usage.input_tokens * rate.input +
+      usage.output_tokens * rate.output +
+      usage.cache_creation_input_tokens * rate.cacheWrite +
+      usage.cache_read_input_tokens * rate.cacheRead) /
+    million
+  );
+}
+
+/** Dated ids (`claude-haiku-4-5-20251001`) share the row of their undated one. */
+function findRow(driver: CardedDriver, id: string): CardRow | undefined {
+  const undated = id.replace(/-\d{8}$|-\d{4}-\d{2}-\d{2}$/, "");
+  return drivers[driver].rows.find((row) => row.id === id || row.id === undated);
+}
+
+/** What a card shows is what is reserved: the dearest rates that may apply. */
+function dearest(price: Price): { input: number; output: number } {
+  const { long } = price;
+  return {
+    input: Math.max(price.input, price.cacheWrite, long?.input ?? 0, long?.cacheWrite ?? 0),
+    output: Math.max(price.output, long?.output ?? 0),
+  };
+}

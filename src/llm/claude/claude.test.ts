@@ -1,0 +1,156 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ExecSpec, HostExec } from "../../kernel/ports/host.ts";
+import { contractRequest } from "../contract.ts";
+import { fold } from "../fold.ts";
+import { testCaller } from "../testing/callers.ts";
+import { ClaudeDriver } from "./claude.ts";
+
+const none = new AbortController().signal;
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "crux-claude-"));
+  await writeFile(join(folder, "claude"), "", { mode: 0o755 });
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** A program that prints `lines` and ends, or waits to be ended. */
+class FakeExec implements HostExec {
+  live = 0;
+  killed = 0;
+  spec: ExecSpec | undefined;
+  input = "";
+  readonly #lines: readonly unknown[];
+  readonly #code: number | undefined;
+  readonly #stderr: string;
+
+  constructor(lines: readonly unknown[], code?: number, stderr = "") {
+    this.#lines = lines;
+    this.#code = code;
+    this.#stderr = stderr;
+  }
+
+  run(spec: ExecSpec): ReturnType<HostExec["run"]> {
+    this.spec = spec;
+    this.live++;
+    const exit = Promise.withResolvers<{ code: number | null; signal: string | null }>();
+    const end = (code: number | null): void => {
+      if (this.live === 0) return;
+      this.live = 0;
+      exit.resolve({ code, signal: code === null ? "SIGTERM" : null });
+    };
+    return {
+      osPid: 1,
+      exited: exit.promise,
+      write: async (data) => {
+        this.input += String(data);
+      },
+      endInput: () => {
+        for (const line of this.#lines) spec.onOutput("stdout", Buffer.from(`${JSON.stringify(line)}\n`));
+        spec.onOutput("stderr", Buffer.from(this.#stderr));
+        if (this.#code !== undefined) end(this.#code);
+      },
+      kill: async () => {
+        this.killed++;
+        end(null);
+      },
+    };
+  }
+
+  async close(): Promise<void> {}
+}
+
+function driverOf(exec: HostExec, env: Record<string, string> = { PATH: folder }): ClaudeDriver {
+  return new ClaudeDriver(testCaller({ env }), exec, join(folder, "tmp"));
+}
+
+const event = (value: object): object => ({ type: "stream_event", event: value, parent_tool_use_id: null });
+const reply = [
+  { type: "system", subtype: "init", mcp_servers: [{ name: "crux", status: "connected" }] },
+  event({ type: "message_start", message: { id: "m", model: "x", usage: { input_tokens: 3 } } }),
+  event({
+    type: "content_block_start",
+    index: 0,
+    content_block: { type: "tool_use", id: "t", name: "mcp__crux__view" },
+  }),
+  event({
+    type: "content_block_delta",
+    index: 0,
+    delta: { type: "input_json_delta", partial_json: '{"a":1}' },
+  }),
+  { ...event({ type: "message_start", message: {} }), parent_tool_use_id: "toolu_other" },
+  event({ type: "content_block_stop", index: 0 }),
+  event({ type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 2 } }),
+  event({ type: "message_stop" }),
+];
+
+describe("ClaudeDriver", () => {
+  it("stream() gives calls under our names, then ends the child and removes its folder", async () => {
+    const exec = new FakeExec(reply);
+    const { blocks, usage } = await fold(driverOf(exec).stream(contractRequest(), none));
+    expect(blocks).toEqual([{ type: "tool_use", id: "t", name: "view", input: { a: 1 } }]);
+    expect(usage).toMatchObject({ input_tokens: 3, output_tokens: 2 });
+    expect(exec.live).toBe(0);
+    expect(await readdir(join(folder, "tmp"))).toEqual([]);
+  });
+
+  it("stream() starts it without tools, settings or marks of its own", async () => {
+    const exec = new FakeExec(reply);
+    const env = { PATH: folder, CRUX_IPC_TOKEN: "t", CLAUDECODE: "1", HOME: "/home/me" };
+    await fold(driverOf(exec, env).stream(contractRequest({ model: "opus" }), none));
+    const { argv = [], env: given = {} } = exec.spec ?? {};
+    expect(argv.join(" ")).toContain("--tools  --setting-sources  --strict-mcp-config");
+    expect(argv.slice(-2)).toEqual(["--model", "opus"]);
+    expect(Object.keys(given).filter((name) => /^CRUX|^CLAUDECODE$/.test(name))).toEqual([]);
+    expect(given).toMatchObject({
+      HOME: "/home/me",
+      CLAUDE_CODE_MAX_RETRIES: "0",
+      CLAUDE_CODE_MAX_OUTPUT_TOKENS: "1000",
+    });
+    expect(JSON.parse(exec.input)).toMatchObject({ type: "user", message: { role: "user" } });
+  });
+
+  it.each([
+    [
+      { result: "Not logged in · Please run /login" },
+      { kind: "connection", shouldRetry: false, code: "UNAVAILABLE" },
+    ],
+    [{ result: "You've hit your session limit", api_error_status: 429 }, { kind: "quota" }],
+    [{ result: "Prompt is too long", terminal_reason: "prompt_too_long" }, { kind: "prompt_too_long" }],
+    [{ result: "lost", api_error: "connection_failed" }, { kind: "connection" }],
+    [{ result: "API Error: 529", api_error_status: 529 }, { kind: "overloaded" }],
+  ])("stream() maps the result %j", async (result, error) => {
+    const exec = new FakeExec([{ type: "result", is_error: true, ...result }], 1);
+    await expect(fold(driverOf(exec).stream(contractRequest(), none))).rejects.toMatchObject(error);
+  });
+
+  it("stream() tells how a program ended that said nothing, without the key", async () => {
+    const exec = new FakeExec([], 1, "error: unknown option '--tools' (key abc123)");
+    const env = { PATH: folder, ANTHROPIC_API_KEY: "abc123" };
+    const failure = await fold(driverOf(exec, env).stream(contractRequest(), none)).catch((e: unknown) => e);
+    expect(failure).toMatchObject({
+      kind: "server",
+      message: "claude ended with exit code 1 without a reply: error: unknown option '--tools' (key [key])",
+      hint: expect.stringContaining("Update"),
+    });
+  });
+
+  it("stream() refuses a reply that begins anew", async () => {
+    const exec = new FakeExec([...reply.slice(0, 4), reply[1]]);
+    await expect(fold(driverOf(exec).stream(contractRequest(), none))).rejects.toMatchObject({
+      kind: "stream_malformed",
+    });
+    expect(exec.killed).toBe(1);
+  });
+
+  it("stream() and check() say where to get the program", async () => {
+    const driver = driverOf(new FakeExec([]), { PATH: "/nonexistent:relative" });
+    await expect(fold(driver.stream(contractRequest(), none))).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      hint: expect.stringContaining("npm install -g @anthropic-ai/claude-code"),
+    });
+    expect(await driver.check()).toMatchObject({ ok: false });
+  });
+});

@@ -1,0 +1,116 @@
+/** How the program is started: its folder, arguments and environment. */
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { AttemptRequest } from "../driver.ts";
+import { bridgeSource } from "./bridge.ts";
+import { renderHistory } from "./history.ts";
+
+/** The MCP server's name; its tools appear to the program as `mcp__crux__<tool>`. */
+export const TOOL_PREFIX = "mcp__crux__";
+
+export interface Launch {
+  /** Private to this attempt; removed after it. */
+  readonly folder: string;
+  /** Empty: the program finds nothing of the user's there. */
+  readonly cwd: string;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** What goes to standard input, one line. */
+  readonly input: string;
+}
+
+/** The program keeps out of what is Crux's business: no retries, compaction, updates or reports of its own. */
+const settings: Readonly<Record<string, string>> = {
+  CLAUDE_CODE_MAX_RETRIES: "0",
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  DISABLE_AUTO_COMPACT: "1",
+  DISABLE_AUTOUPDATER: "1",
+  DISABLE_ERROR_REPORTING: "1",
+  DISABLE_TELEMETRY: "1",
+  ENABLE_TOOL_SEARCH: "false",
+  /** A day: calls are never answered. */
+  MCP_TOOL_TIMEOUT: "86400000",
+};
+
+export async function prepareLaunch(
+  program: string,
+  request: AttemptRequest,
+  model: string,
+  maxOutputTokens: number,
+  callerEnv: Readonly<Record<string, string>>,
+  tmpDir: string,
+): Promise<Launch> {
+  await mkdir(tmpDir, { recursive: true, mode: 0o700 });
+  const folder = await mkdtemp(join(tmpDir, "claude-"));
+  const cwd = join(folder, "work");
+  const file = (name: string): string => join(folder, name);
+  const tools = request.tools.map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    inputSchema,
+  }));
+  const server = {
+    command: process.execPath,
+    args: [file("bridge.mjs"), file("tools.json")],
+    alwaysLoad: true,
+  };
+  await mkdir(cwd);
+  await Promise.all([
+    writeFile(file("bridge.mjs"), bridgeSource()),
+    writeFile(file("tools.json"), JSON.stringify(tools)),
+    writeFile(file("mcp.json"), JSON.stringify({ mcpServers: tools.length === 0 ? {} : { crux: server } })),
+    // a file, since an argument may not be longer than 128 KiB and is shown by ps
+    writeFile(file("system.txt"), request.system.map(({ text }) => text).join("\n\n") || "Answer the user."),
+  ]);
+  return {
+    folder,
+    cwd,
+    argv: [
+      program,
+      ...flags,
+      "--mcp-config",
+      file("mcp.json"),
+      "--system-prompt-file",
+      file("system.txt"),
+      "--model",
+      model,
+    ],
+    env: {
+      ...programEnv(callerEnv),
+      ...settings,
+      CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(maxOutputTokens),
+      PWD: cwd,
+    },
+    input: `${JSON.stringify({
+      type: "user",
+      message: { role: "user", content: [{ type: "text", text: renderHistory(request.messages) }] },
+    })}\n`,
+  };
+}
+
+const flags: readonly string[] = [
+  "-p",
+  "--input-format",
+  "stream-json",
+  "--output-format",
+  "stream-json",
+  "--verbose",
+  "--include-partial-messages",
+  "--tools",
+  "",
+  "--setting-sources",
+  "",
+  "--strict-mcp-config",
+  "--allowedTools",
+  "mcp__crux",
+  "--no-session-persistence",
+  "--disable-slash-commands",
+];
+
+/** Without what is ours, and without the marks by which the program would think it runs inside itself. */
+function programEnv(env: Readonly<Record<string, string>>): Record<string, string> {
+  const kept = Object.entries(env).filter(
+    ([name]) => !/^(CRUX_|KAIRO_)/.test(name) && name !== "CLAUDECODE" && name !== "CLAUDE_CODE_ENTRYPOINT",
+  );
+  return Object.fromEntries(kept);
+}

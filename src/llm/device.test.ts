@@ -1,0 +1,299 @@
+import { describe, expect, it } from "vitest";
+import type { OpenFile } from "../abi/device.ts";
+import type { StreamEvent } from "../abi/llm.ts";
+import { LlmError } from "../abi/llm-error.ts";
+import { contractRequest } from "./contract.ts";
+import { llmDevice } from "./device.ts";
+import { type Scene, TestClock, TestDriver, testAct, testCaller, textReply } from "./testing/callers.ts";
+
+const bytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+const none = new AbortController().signal;
+
+async function readAll(file: OpenFile, length = 64): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for (;;) {
+    const part = await file.read(length, none);
+    if (part.byteLength === 0) return Buffer.concat(parts).toString("utf8");
+    parts.push(part);
+  }
+}
+
+function open(scene: Scene, clock = new TestClock(), env: Record<string, string> = {}): Promise<OpenFile> {
+  const device = llmDevice({ name: "test", clock, make: () => new TestDriver(scene) });
+  return device.open("", 2, testCaller({ env }));
+}
+
+/** One event, then silence until the attempt is ended. */
+const silent: Scene = async function* (_request, signal) {
+  yield { type: "ping" } satisfies StreamEvent;
+  await new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+};
+
+/** Lets what is ready run. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("llmDevice()", () => {
+  it("answers the short form with one object", async () => {
+    const file = await open(() => textReply("Hello, ", "world."));
+    await file.write(bytes({ intent: "Greet" }), testAct());
+    expect(JSON.parse(await readAll(file))).toEqual({ content: "Hello, world.", tokens_used: 15 });
+  });
+
+  it("takes intent as the user's message only where messages have none", async () => {
+    const seen: unknown[] = [];
+    const file = await open((request) => {
+      seen.push(
+        request.messages.map(({ content }) => content),
+        request.system.map(({ text }) => text),
+        request.model,
+      );
+      return textReply("ok");
+    });
+    const messages = [{ role: "user", content: "from messages" }];
+    await file.write(bytes({ intent: "unused", messages, system_prompt: "S", model: "m" }), testAct());
+    expect(seen).toEqual([[[{ type: "text", text: "from messages" }]], ["S"], "m"]);
+  });
+
+  it("gives finished blocks without deltas when no stream is asked for, over several reads", async () => {
+    const file = await open(() => textReply("Hel", "lo"));
+    await file.write(bytes(contractRequest({ stream: false })), testAct());
+    const events = (await readAll(file, 7))
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(events.map(({ type }) => type)).not.toContain("content_block_delta");
+    expect(events[1]).toMatchObject({ content_block: { text: "Hello" } });
+  });
+
+  it("lets events be read while the write still runs", async () => {
+    const gate = Promise.withResolvers<void>();
+    const file = await open(async function* () {
+      for await (const event of textReply("one", "two")) {
+        if (event.type === "content_block_stop") await gate.promise;
+        yield event;
+      }
+    });
+    const written = file.write(bytes(contractRequest()), testAct());
+    const first = Buffer.from(await file.read(100_000, none)).toString();
+    expect(first).toContain("message_start");
+    gate.resolve();
+    const rest = await readAll(file);
+    await written;
+    expect(first + rest).toContain("message_stop");
+  });
+
+  it("keeps the attempt waiting while a megabyte is unread", async () => {
+    let made = 0;
+    const part = "x".repeat(64 * 1024);
+    const file = await open(async function* () {
+      for await (const event of textReply(...Array.from({ length: 64 }, () => part))) {
+        made++;
+        yield event;
+      }
+    });
+    const written = file.write(bytes(contractRequest()), testAct());
+    await settle();
+    await settle();
+    expect(made).toBeLessThan(30);
+    const all = await readAll(file, 1024 * 1024);
+    await written;
+    expect(all.length).toBeGreaterThan(64 * part.length);
+  });
+
+  it("refuses a read before a write, and a write while a reply is unread", async () => {
+    const file = await open(() => textReply("Hello"));
+    await expect(file.read(10, none)).rejects.toMatchObject({ code: "INVALID" });
+    await file.write(bytes({ intent: "Greet" }), testAct());
+    await expect(file.write(bytes({ intent: "Again" }), testAct())).rejects.toMatchObject({
+      code: "CONFLICT",
+    });
+    await readAll(file);
+    await file.write(bytes({ intent: "Again" }), testAct());
+  });
+
+  it("takes a new write after one that failed", async () => {
+    let attempts = 0;
+    const file = await open(() => {
+      if (attempts++ === 0) throw new LlmError({ kind: "overloaded", message: "busy" });
+      return textReply("ok");
+    });
+    await expect(file.write(bytes({ intent: "x" }), testAct())).rejects.toMatchObject({ kind: "overloaded" });
+    await expect(file.read(10, none)).rejects.toMatchObject({ kind: "overloaded" });
+    await file.write(bytes({ intent: "x" }), testAct());
+    expect(await readAll(file)).toContain("ok");
+  });
+
+  it("names the field of a request that is off its schema", async () => {
+    const file = await open(() => textReply("x"));
+    const write = (value: unknown): Promise<void> => file.write(bytes(value), testAct());
+    const broken = { ...contractRequest(), messages: [{ role: "user", content: [{ type: "text" }] }] };
+    await expect(write(broken)).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringMatching(/^messages\.0\.content\.0\.text: /),
+    });
+    await expect(write({ intnt: "x" })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(file.write(new TextEncoder().encode("{"), testAct())).rejects.toMatchObject({
+      code: "INVALID",
+    });
+  });
+
+  it("refuses a call without its result, and an assistant's first message", async () => {
+    const file = await open(() => textReply("x"));
+    const call = { type: "tool_use" as const, id: "c1", name: "view", input: {} };
+    const [user] = contractRequest().messages;
+    const unpaired = contractRequest({ messages: [user!, { role: "assistant", content: [call] }, user!] });
+    await expect(file.write(bytes(unpaired), testAct())).rejects.toMatchObject({
+      code: "INVALID",
+      message: "messages.2: no tool_result for c1",
+    });
+    const first = contractRequest({
+      messages: [{ role: "assistant", content: [{ type: "text", text: "x" }] }, user!],
+    });
+    await expect(file.write(bytes(first), testAct())).rejects.toMatchObject({ code: "INVALID" });
+  });
+
+  it("plan() reserves estimated input and the output limit, capped by the card", async () => {
+    const file = await open(() => textReply("x"));
+    const plan = await file.plan?.(bytes(contractRequest({ tools: [], system: [], maxOutputTokens: 9999 })));
+    expect(plan).toMatchObject({
+      effects: [{ kind: "llm", device: "/dev/llm/test", maxTokens: 500 }],
+      effectClass: "once",
+      reserve: { tokens: 502, usd: (2 + 500 * 2) / 1_000_000 },
+    });
+  });
+
+  it("charge() tells reported usage once", async () => {
+    const file = await open(() => textReply("x"));
+    await file.write(bytes(contractRequest({ stream: false })), testAct());
+    expect(file.charge?.()).toEqual({ tokens: 15, usd: 20 / 1_000_000 });
+    expect(file.charge?.()).toBeUndefined();
+  });
+
+  it("charge() estimates what a broken stream had cost, and nothing for a refusal", async () => {
+    const file = await open(async function* () {
+      for await (const event of textReply("four letters of it")) {
+        if (event.type === "content_block_stop") throw new LlmError({ kind: "connection", message: "gone" });
+        yield event;
+      }
+    });
+    await expect(file.write(bytes(contractRequest()), testAct())).rejects.toThrow("gone");
+    expect(file.charge?.()?.tokens).toBe(10 + 5);
+    const refused = await open(() => {
+      throw new LlmError({ kind: "auth", message: "no" });
+    });
+    await expect(refused.write(bytes(contractRequest()), testAct())).rejects.toThrow("no");
+    expect(refused.charge?.()?.tokens).toBe(0);
+  });
+
+  it("ends an attempt after 90 s of silence, and not before", async () => {
+    const clock = new TestClock();
+    const file = await open(silent, clock);
+    const written = file.write(bytes(contractRequest()), testAct());
+    written.catch(() => {});
+    await settle();
+    clock.pass(89_999);
+    await settle();
+    clock.pass(1);
+    await expect(written).rejects.toMatchObject({ kind: "stream_stalled", code: "TIMEOUT" });
+    expect(clock.pending).toBe(0);
+  });
+
+  it.each([
+    ["50", 50],
+    ["0", 90_000],
+    ["soon", 90_000],
+  ])("takes CRUX_STREAM_IDLE_TIMEOUT_MS=%s as %i ms", async (value, ms) => {
+    const clock = new TestClock();
+    const file = await open(silent, clock, { CRUX_STREAM_IDLE_TIMEOUT_MS: value });
+    const written = file.write(bytes(contractRequest()), testAct());
+    written.catch(() => {});
+    await settle();
+    clock.pass(ms);
+    await expect(written).rejects.toMatchObject({ kind: "stream_stalled" });
+  });
+
+  it("ends the short form at its timeout_ms", async () => {
+    const clock = new TestClock();
+    const file = await open(silent, clock);
+    const written = file.write(bytes({ intent: "x", timeout_ms: 3000 }), testAct());
+    written.catch(() => {});
+    await settle();
+    clock.pass(3000);
+    await expect(written).rejects.toMatchObject({ kind: "timeout", code: "TIMEOUT" });
+  });
+
+  it("an abort of the act is CANCELLED", async () => {
+    const controller = new AbortController();
+    const file = await open(silent);
+    const written = file.write(bytes(contractRequest()), testAct(controller.signal));
+    written.catch(() => {});
+    await settle();
+    controller.abort();
+    await expect(written).rejects.toMatchObject({ kind: "cancelled", code: "CANCELLED" });
+  });
+
+  it("close() ends what is under way, reads too, and lets the driver go", async () => {
+    const driver = new TestDriver(silent);
+    const clock = new TestClock();
+    const device = llmDevice({ name: "test", clock, make: () => driver });
+    const file = await device.open("", 2, testCaller());
+    const written = file.write(bytes(contractRequest()), testAct());
+    written.catch(() => {});
+    await file.read(1000, none);
+    const read = file.read(10, none);
+    read.catch(() => {});
+    await settle();
+    await file.close();
+    await file.close();
+    await expect(written).rejects.toMatchObject({ code: "CANCELLED" });
+    await expect(read).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(driver.closed).toBe(1);
+    expect(clock.pending).toBe(0);
+    await expect(file.write(bytes(contractRequest()), testAct())).rejects.toMatchObject({
+      code: "CANCELLED",
+    });
+  });
+
+  it("shares a driver among callers that agree in the variables that matter, and keeps few idle ones", async () => {
+    const made: TestDriver[] = [];
+    const device = llmDevice({
+      name: "test",
+      envKeys: ["KEY"],
+      make: () => {
+        made.push(new TestDriver(() => textReply("x")));
+        return made.at(-1)!;
+      },
+    });
+    const openWith = (env: Record<string, string>): Promise<OpenFile> =>
+      device.open("", 2, testCaller({ env }));
+    const first = await openWith({ KEY: "a", OTHER: "1" });
+    const second = await openWith({ KEY: "a", OTHER: "2" });
+    await openWith({ KEY: "b" });
+    expect(made).toHaveLength(2);
+    await first.close();
+    await second.close();
+    for (let i = 0; i < 20; i++) await (await openWith({ KEY: `c${i}` })).close();
+    expect(made.filter(({ closed }) => closed === 0).length).toBeLessThanOrEqual(8);
+    await device.close?.();
+    expect(made.every(({ closed }) => closed > 0)).toBe(true);
+  });
+
+  it("takes the model from the path where the request names none", async () => {
+    const models: string[] = [];
+    const device = llmDevice({
+      name: "test",
+      make: () =>
+        new TestDriver((request) => {
+          models.push(request.model);
+          return textReply("x");
+        }),
+    });
+    const file = await device.open("/some/model", 2, testCaller());
+    await file.write(bytes(contractRequest({ stream: false })), testAct());
+    await readAll(file);
+    await file.write(bytes(contractRequest({ stream: false, model: "own" })), testAct());
+    expect(models).toEqual(["some/model", "own"]);
+  });
+});

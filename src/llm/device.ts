@@ -1,0 +1,45 @@
+/** A model driver as a device, to be mounted at /dev/llm/<driver>. `/<model>` below it names the model. */
+import type { Device } from "../abi/device.ts";
+import type { Effect } from "../abi/effects.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import type { Driver, DriverCaller } from "./driver.ts";
+import { ModelFile } from "./file.ts";
+import { DriverPool } from "./pool.ts";
+import { patienceOf } from "./watchdog.ts";
+
+export interface LlmDeviceOptions {
+  readonly name: string;
+  /** `path` is what stands below the device, without the leading slash. */
+  readonly make: (caller: DriverCaller, path: string) => Driver;
+  /** Variables an instance depends on: callers that agree in them share one. Absent: one driver per open file. */
+  readonly envKeys?: readonly string[];
+  /** What opening a path would do, where the path is more than the name of a model. */
+  readonly openEffects?: (path: string, cwd: string) => readonly Effect[];
+  /** The server runs on this machine and may load a model first. */
+  readonly isLocal?: boolean;
+  readonly clock?: Clock;
+}
+
+export function llmDevice(options: LlmDeviceOptions): Device {
+  const { name, make, envKeys, openEffects, isLocal = false, clock = systemClock } = options;
+  const device = `/dev/llm/${name}`;
+  const pool = new DriverPool(make, envKeys);
+  return {
+    name,
+    traffic: "message",
+    open: async (subpath, _flags, caller) => {
+      const path = subpath.slice(1);
+      const { driver, release } = await pool.lease(caller, path);
+      await driver.prepare?.().catch(async (error: unknown) => {
+        await release();
+        throw error;
+      });
+      const model = openEffects === undefined ? path : "";
+      const patience = patienceOf(caller.env, isLocal);
+      return new ModelFile({ driver, device, model, patience, clock, onClose: release });
+    },
+    openEffects: (subpath, _flags, caller) => openEffects?.(subpath.slice(1), caller.cwd) ?? [],
+    stat: async () => ({ name, size: 0, isDevice: true, devicePath: device }),
+    close: () => pool.close(),
+  };
+}

@@ -1,0 +1,50 @@
+/** All model drivers as devices. Mount each at /dev/llm/<name>. */
+import { resolve } from "node:path";
+import type { Device } from "../abi/device.ts";
+import type { HostExec } from "../kernel/ports/host.ts";
+import { ANTHROPIC_ENV, AnthropicDriver } from "./anthropic/anthropic.ts";
+import { ClaudeDriver } from "./claude/claude.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { llmDevice } from "./device.ts";
+import { OpenAiDriver } from "./openai/openai.ts";
+import { OLLAMA_ENV, OPENAI_ENV, ollamaProfile, openaiProfile } from "./openai/profile.ts";
+import { Places, ScriptDriver } from "./script/script.ts";
+
+export interface ModelDevicesOptions {
+  readonly exec: HostExec;
+  /** A private folder: each attempt of the claude program gets one of its own below it, and leaves none behind. */
+  readonly tmpDir: string;
+  readonly clock?: Clock;
+}
+
+export function modelDevices({ exec, tmpDir, clock = systemClock }: ModelDevicesOptions): readonly Device[] {
+  const places = new Places();
+  return [
+    llmDevice({
+      name: "anthropic",
+      clock,
+      envKeys: ANTHROPIC_ENV,
+      make: ({ env }) => new AnthropicDriver(env),
+    }),
+    llmDevice({
+      name: "openai",
+      clock,
+      envKeys: OPENAI_ENV,
+      make: ({ env }) => new OpenAiDriver(openaiProfile(env)),
+    }),
+    llmDevice({
+      name: "ollama",
+      clock,
+      isLocal: true,
+      envKeys: OLLAMA_ENV,
+      make: ({ env }) => new OpenAiDriver(ollamaProfile(env)),
+    }),
+    llmDevice({ name: "claude", clock, make: (caller) => new ClaudeDriver(caller, exec, tmpDir) }),
+    llmDevice({
+      name: "script",
+      clock,
+      make: (caller, path) => new ScriptDriver(caller, path, places, clock),
+      openEffects: (path, cwd) => (path === "" ? [] : [{ kind: "read", path: resolve(cwd, path) }]),
+    }),
+  ];
+}

@@ -1,0 +1,215 @@
+/**
+ * An open /dev/llm/<driver>: one write is one attempt, its reply is read as NDJSON. With `stream: true` the events can
+ * be read while the write runs, and must be: at 1 MiB unread the attempt waits. Otherwise the reply is whole when the
+ * write resolves.
+ */
+import type { Act, FileStat, OpenFile, WritePlan } from "../abi/device.ts";
+import type { Charge } from "../abi/effects.ts";
+import { codeOf, DriverError } from "../abi/errors.ts";
+import type { ShortReply, StreamEvent } from "../abi/llm.ts";
+import { totalTokens } from "../abi/llm.ts";
+import { findLlmError, LlmError } from "../abi/llm-error.ts";
+import { linkSignals } from "../lib/abort.ts";
+import type { Clock } from "./clock.ts";
+import type { Driver } from "./driver.ts";
+import { fold, withoutDeltas } from "./fold.ts";
+import { Meter } from "./meter.ts";
+import { ReplyBuffer } from "./reply-buffer.ts";
+import { estimateInput, type ParsedWrite, parseWrite } from "./request.ts";
+import { type Patience, watched } from "./watchdog.ts";
+
+/** Unread events a streaming attempt runs ahead by. */
+const STREAM_BYTES = 1024 * 1024;
+/** A reply that is kept whole; the longest of any model is far below. */
+const WHOLE_BYTES = 32 * 1024 * 1024;
+/** The longest attempt. */
+const ATTEMPT_MS = 30 * 60_000;
+
+export interface ModelFileOptions {
+  readonly driver: Driver;
+  /** `/dev/llm/<driver>` */
+  readonly device: string;
+  /** From the path; a request's own wins. */
+  readonly model: string;
+  readonly patience: Patience;
+  readonly clock: Clock;
+  /** Once, when the file is closed and its attempt over. */
+  readonly onClose: () => Promise<void>;
+}
+
+export class ModelFile implements OpenFile {
+  readonly #options: ModelFileOptions;
+  /** What `plan` parsed, so that `write` of the same bytes need not. */
+  #planned: { readonly data: Uint8Array; readonly parsed: ParsedWrite } | undefined;
+  #attempt: { readonly controller: AbortController; readonly over: Promise<unknown> } | undefined;
+  #reply: ReplyBuffer | undefined;
+  #charge: Charge | undefined;
+  #closing: Promise<void> | undefined;
+  readonly #closed = new AbortController();
+
+  constructor(options: ModelFileOptions) {
+    this.#options = options;
+  }
+
+  plan(data: Uint8Array): WritePlan {
+    const { driver, device } = this.#options;
+    const parsed = this.#parse(data);
+    const { request } = parsed;
+    this.#planned = { data, parsed };
+    const { price, maxOutputTokens } = driver.card(request.model);
+    const input = estimateInput(request);
+    const output = Math.min(request.maxOutputTokens, maxOutputTokens);
+    const usd = price === undefined ? null : (input * price.input + output * price.output) / 1_000_000;
+    return {
+      effects: [{ kind: "llm", device, maxTokens: output }],
+      effectClass: "once",
+      reserve: { tokens: input + output, usd },
+    };
+  }
+
+  async write(data: Uint8Array, act: Act): Promise<void> {
+    const { device } = this.#options;
+    if (this.#closing !== undefined) throw fault("CANCELLED", device, "the file is closed", "Write");
+    if (this.#attempt !== undefined || this.#reply?.isUnread === true)
+      throw fault("CONFLICT", device, "the reply to the last request has not been read", "Write");
+    const parsed = this.#planned?.data === data ? this.#planned.parsed : this.#parse(data);
+    this.#planned = undefined;
+    const controller = new AbortController();
+    const over = this.#run(parsed, controller, act.signal);
+    this.#attempt = { controller, over: over.catch(() => {}) };
+    try {
+      await over;
+    } finally {
+      this.#attempt = undefined;
+    }
+  }
+
+  async read(length: number, signal: AbortSignal): Promise<Uint8Array> {
+    const { device } = this.#options;
+    if (this.#reply === undefined) throw fault("INVALID", device, "write a request first", "Read");
+    using link = linkSignals(signal, this.#closed.signal);
+    try {
+      return await this.#reply.read(length, link.signal);
+    } catch (error) {
+      if (link.signal.aborted && codeOf(error) === "CANCELLED")
+        throw fault("CANCELLED", device, "the read was cancelled", "Read");
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async stat(): Promise<FileStat> {
+    const { driver, device } = this.#options;
+    return { name: driver.name, size: 0, isDevice: true, devicePath: device };
+  }
+
+  charge(): Charge | undefined {
+    const charge = this.#charge;
+    this.#charge = undefined;
+    return charge;
+  }
+
+  async #close(): Promise<void> {
+    const attempt = this.#attempt;
+    const gone = fault("CANCELLED", this.#options.device, "the file was closed", "Read");
+    attempt?.controller.abort(gone);
+    this.#closed.abort(gone);
+    await attempt?.over;
+    await this.#options.onClose();
+  }
+
+  #parse(data: Uint8Array): ParsedWrite {
+    return parseWrite(data, this.#options.device, this.#options.model);
+  }
+
+  async #run(parsed: ParsedWrite, controller: AbortController, actSignal: AbortSignal): Promise<void> {
+    const { driver, clock, device } = this.#options;
+    const { request, timeoutMs } = parsed;
+    const reply = new ReplyBuffer(device, request.stream ? STREAM_BYTES : WHOLE_BYTES, request.stream);
+    this.#reply = reply;
+    const meter = new Meter();
+    using link = linkSignals(actSignal, controller.signal);
+    const limitMs = timeoutMs > 0 ? Math.min(timeoutMs, ATTEMPT_MS) : ATTEMPT_MS;
+    const stopTimer = clock.after(limitMs, () => controller.abort(late(device, limitMs)));
+    try {
+      await this.#answer(parsed, reply, this.#events(parsed, meter, controller, link.signal), link.signal);
+      this.#charge = meter.charge(driver, request, undefined);
+      reply.end();
+    } catch (error) {
+      const failure = toFailure(error, link.signal, device);
+      this.#charge = meter.charge(driver, request, findLlmError(failure)?.kind);
+      reply.fail(failure);
+      throw failure;
+    } finally {
+      stopTimer();
+    }
+  }
+
+  async *#events(
+    { request }: ParsedWrite,
+    meter: Meter,
+    controller: AbortController,
+    signal: AbortSignal,
+  ): AsyncGenerator<StreamEvent> {
+    const { driver, patience, clock, device } = this.#options;
+    signal.throwIfAborted();
+    const abort = (reason: LlmError): void => controller.abort(reason);
+    for await (const event of watched(driver.stream(request, signal), patience, clock, device, abort)) {
+      meter.see(event);
+      yield event;
+    }
+    if (!meter.isComplete)
+      throw new LlmError({
+        kind: "stream_malformed",
+        device,
+        message: "the reply ended early (no message_stop)",
+      });
+  }
+
+  async #answer(
+    { request, isShort }: ParsedWrite,
+    reply: ReplyBuffer,
+    events: AsyncIterable<StreamEvent>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (isShort) {
+      const { blocks, usage } = await fold(events);
+      const content = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+      const answer: ShortReply = { content, tokens_used: totalTokens(usage) };
+      return reply.push(JSON.stringify(answer), signal);
+    }
+    for await (const event of request.stream ? events : withoutDeltas(events))
+      await reply.push(`${JSON.stringify(event)}\n`, signal);
+  }
+}
+
+/** The reason of our own abort (a timer) outranks what the driver made of it; a foreign one is `cancelled`. */
+function toFailure(error: unknown, signal: AbortSignal, device: string): unknown {
+  if (!signal.aborted) return error;
+  if (signal.reason instanceof LlmError) return signal.reason;
+  const own = findLlmError(error);
+  if (own !== undefined && own.kind !== "cancelled") return own;
+  return new LlmError({
+    kind: "cancelled",
+    device,
+    message: "the model call was cancelled",
+    cause: signal.reason,
+  });
+}
+
+function late(device: string, ms: number): LlmError {
+  return new LlmError({ kind: "timeout", device, message: `no complete reply within ${ms} ms` });
+}
+
+function fault(
+  code: "INVALID" | "CONFLICT" | "CANCELLED",
+  device: string,
+  message: string,
+  op: string,
+): DriverError {
+  return new DriverError({ code, op, device, message });
+}

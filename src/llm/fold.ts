@@ -1,0 +1,81 @@
+/** A whole reply from its stream, and a stream without deltas. Linear in the number of events. */
+import type { Block, Reply, StopReason, StreamEvent, Usage } from "../abi/llm.ts";
+import { LlmError } from "../abi/llm-error.ts";
+import { BlockBuilder } from "./blocks.ts";
+
+export const NO_USAGE: Usage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+};
+
+/**
+ * Errors: `stream_malformed` where a delta has no block or message_stop is missing. A tool_use that did not finish is
+ * dropped; unfinished text is kept.
+ */
+export async function fold(events: AsyncIterable<StreamEvent>): Promise<Reply> {
+  const builders = new Map<number, BlockBuilder>();
+  const blocks = new Map<number, Block>();
+  let head = { id: "", model: "", usage: NO_USAGE };
+  let stopReason: StopReason = "end_turn";
+  for await (const event of events) {
+    switch (event.type) {
+      case "message_start":
+        head = event.message;
+        break;
+      case "content_block_start":
+        builders.set(event.index, new BlockBuilder(event.content_block));
+        break;
+      case "content_block_delta":
+        builderAt(builders, event.index).add(event.delta);
+        break;
+      case "content_block_stop":
+        blocks.set(event.index, builderAt(builders, event.index).finish());
+        builders.delete(event.index);
+        break;
+      case "message_delta":
+        stopReason = event.delta.stop_reason;
+        head = { ...head, usage: event.usage };
+        break;
+      case "message_stop": {
+        for (const [index, builder] of builders) if (!builder.isCall) blocks.set(index, builder.finish());
+        const ordered = [...blocks].sort(([a], [b]) => a - b).map(([, block]) => block);
+        return { ...head, blocks: ordered, stopReason };
+      }
+      case "ping":
+        break;
+    }
+  }
+  throw malformed("the reply ended before it was complete (no message_stop)");
+}
+
+/** The same stream with finished blocks only: each start carries the whole block, no deltas, no pings. */
+export async function* withoutDeltas(events: AsyncIterable<StreamEvent>): AsyncGenerator<StreamEvent> {
+  const builders = new Map<number, BlockBuilder>();
+  for await (const event of events) {
+    if (event.type === "ping") continue;
+    if (event.type === "content_block_start") {
+      builders.set(event.index, new BlockBuilder(event.content_block));
+    } else if (event.type === "content_block_delta") {
+      builderAt(builders, event.index).add(event.delta);
+    } else if (event.type === "content_block_stop") {
+      const content_block = builderAt(builders, event.index).finish();
+      builders.delete(event.index);
+      yield { type: "content_block_start", index: event.index, content_block };
+      yield event;
+    } else {
+      yield event;
+    }
+  }
+}
+
+function builderAt(builders: ReadonlyMap<number, BlockBuilder>, index: number): BlockBuilder {
+  const builder = builders.get(index);
+  if (builder === undefined) throw malformed(`content for block ${index}, which is not open`);
+  return builder;
+}
+
+function malformed(message: string): LlmError {
+  return new LlmError({ kind: "stream_malformed", message });
+}

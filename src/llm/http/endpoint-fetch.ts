@@ -1,0 +1,21 @@
+/** The fetch that is handed to a vendor's SDK: what goes over the wire is ours, whatever SDK and daemon environment add. */
+import { VERSION } from "../version.ts";
+
+/** Headers an SDK may set; all others (its own name and platform, custom ones of the daemon's environment) are dropped. */
+const kept = new Set(["accept", "content-type", "anthropic-version"]);
+
+/** `credential` is the one authentication header. Redirects are not followed: they would carry the key elsewhere. */
+export function endpointFetch(credential: Readonly<Record<string, string>>): typeof fetch {
+  return (input, init) => {
+    const headers = new Headers({ ...credential, "user-agent": `crux/${VERSION}` });
+    for (const [name, value] of new Headers(init?.headers)) if (kept.has(name)) headers.set(name, value);
+    return fetch(input, { ...init, headers, redirect: "manual" });
+  };
+}
+
+/** A base URL from the environment, or `fallback`. undefined: it is no http(s) URL. */
+export function findBaseUrl(value: string | undefined, fallback: string): string | undefined {
+  if (value === undefined || value.trim() === "") return fallback;
+  const url = URL.parse(value.trim());
+  return url !== null && /^https?:$/.test(url.protocol) ? value.trim().replace(/\/+$/, "") : undefined;
+}

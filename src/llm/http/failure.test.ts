@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { answerError, connectionError, type Endpoint, kindOf, retryAfter } from "./failure.ts";
+
+const endpoint: Endpoint = {
+  device: "/dev/llm/anthropic",
+  vendor: "Anthropic",
+  baseUrl: "https://user:word@host.example/v1?x=1",
+  keyName: "ANTHROPIC_API_KEY",
+  secret: "s3cret-value",
+  unreachableHint: "Check the network.",
+};
+const answer = (status: number | undefined, message = "", type = "", code = "") => ({
+  status,
+  message,
+  type,
+  code,
+});
+
+describe("kindOf()", () => {
+  it.each([
+    [429, "Rate limit reached", "rate_limit"],
+    [429, "You exceeded your current quota, please check your plan and billing", "quota"],
+    [400, "Your credit balance is too low", "quota"],
+    [400, "prompt is too long: 9 tokens > 8 maximum", "prompt_too_long"],
+    [400, "This model's maximum context length is 8 tokens", "prompt_too_long"],
+    [400, "Could not process image", "media"],
+    [400, "temperature: range: 0..1", "invalid"],
+    [422, "unprocessable", "invalid"],
+    [409, "conflict", "server"],
+    [503, "The engine is currently overloaded", "overloaded"],
+    [503, "no", "server"],
+  ] as const)("takes %i %j as %s", (status, message, kind) => {
+    expect(kindOf(answer(status, message))).toBe(kind);
+  });
+
+  it.each([
+    ["overloaded_error", "overloaded"],
+    ["rate_limit_error", "rate_limit"],
+    ["api_error", "server"],
+    ["", "server"],
+  ] as const)("takes %j within a stream as %s", (type, kind) => {
+    expect(kindOf(answer(undefined, "text", type))).toBe(kind);
+  });
+});
+
+describe("answerError()", () => {
+  it("reads Retry-After and x-should-retry", () => {
+    const headers = new Headers({ "retry-after": "7", "x-should-retry": "false" });
+    expect(answerError(endpoint, { ...answer(429, "slow down"), headers })).toMatchObject({
+      kind: "rate_limit",
+      status: 429,
+      retryAfterMs: 7000,
+      shouldRetry: false,
+    });
+  });
+
+  it("shows neither key nor credentials of the URL, nor what looks like a key", () => {
+    const error = answerError(endpoint, answer(401, "bad s3cret-value and sk-abc123456 and sk-p***xyz"));
+    expect(`${error.message} ${error.hint}`).not.toMatch(/s3cret|sk-|word/);
+    expect(error.hint).toBe("Set ANTHROPIC_API_KEY to a key that is valid at https://host.example/v1.");
+  });
+});
+
+describe("retryAfter()", () => {
+  it.each([
+    [{ "retry-after": "1.5" }, 1500],
+    [{ "retry-after": "Thu, 01 Jan 1970 00:00:10 GMT" }, 9000],
+    [{ "retry-after": "soon" }, undefined],
+    [{ "retry-after": "-1" }, undefined],
+    [{ "retry-after-ms": "250", "retry-after": "9" }, 250],
+    [{}, undefined],
+  ])("takes %j as %s ms", (headers, ms) => {
+    expect(retryAfter(new Headers(headers as Record<string, string>), 1000)).toBe(ms);
+  });
+});
+
+describe("connectionError()", () => {
+  it("finds the socket's error in the chain of causes", () => {
+    const socket = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
+    const error = new Error("Connection error.", { cause: new TypeError("fetch failed", { cause: socket }) });
+    expect(connectionError(endpoint, error)).toMatchObject({
+      kind: "connection",
+      message: "nothing answers at https://host.example/v1 (connection refused)",
+      hint: "Check the network.",
+    });
+  });
+});

@@ -1,0 +1,186 @@
+/** Failures of a provider's HTTP interface as kinds. No key, header or body of a request ever enters a message. */
+import type { LlmErrorKind } from "../../abi/llm.ts";
+import { LlmError } from "../../abi/llm-error.ts";
+
+/** Who is talked to, in the words of a person who must put it right. */
+export interface Endpoint {
+  /** `/dev/llm/<driver>` */
+  readonly device: string;
+  /** `Anthropic`, `OpenAI`, `Ollama` */
+  readonly vendor: string;
+  readonly baseUrl: string;
+  /** The variable that holds the credential. */
+  readonly keyName: string;
+  /** The credential itself, only to take it out of texts. */
+  readonly secret: string;
+  /** What to do when nobody answers. */
+  readonly unreachableHint: string;
+}
+
+/** What an error answer or an error event says. */
+export interface Answer {
+  /** undefined for an error within a stream. */
+  readonly status: number | undefined;
+  readonly type: string;
+  readonly code: string;
+  readonly message: string;
+  readonly headers?: Headers | undefined;
+}
+
+const byStatus: Readonly<Record<number, LlmErrorKind>> = {
+  401: "auth",
+  402: "quota",
+  403: "forbidden",
+  404: "model_not_found",
+  408: "timeout",
+  409: "server",
+  413: "prompt_too_long",
+  429: "rate_limit",
+  529: "overloaded",
+};
+
+/** Error types of events within a stream, where there is no status. */
+const byType: Readonly<Record<string, LlmErrorKind>> = {
+  overloaded_error: "overloaded",
+  rate_limit_error: "rate_limit",
+  authentication_error: "auth",
+  permission_error: "forbidden",
+  not_found_error: "model_not_found",
+  request_too_large: "prompt_too_long",
+  billing_error: "quota",
+  timeout_error: "timeout",
+  invalid_request_error: "invalid",
+};
+
+const tooLong =
+  /prompt is too long|context[_ ](length|window)|maximum context|input (is )?too (long|large)|too many (input )?tokens|request too large/i;
+const outOfMoney =
+  /insufficient_quota|credit balance|billing|spend(ing)? limit|usage limit|exceeded your current quota/i;
+const badMedia = /\b(image|document|pdf|media)\b/i;
+const busy = /overloaded|at capacity/i;
+
+export function kindOf(answer: Answer): LlmErrorKind {
+  const { status, type, code, message } = answer;
+  const text = `${type} ${code} ${message}`;
+  const kind = status === undefined ? byType[type] : byStatus[status];
+  if (kind === "rate_limit" && outOfMoney.test(text)) return "quota";
+  if (kind !== undefined && kind !== "invalid") return kind;
+  if (status === undefined && kind === undefined) return busy.test(text) ? "overloaded" : "server";
+  if (status !== undefined && status >= 500) return busy.test(text) ? "overloaded" : "server";
+  if (tooLong.test(text)) return "prompt_too_long";
+  if (outOfMoney.test(text)) return "quota";
+  if (/model_not_found/.test(code)) return "model_not_found";
+  return badMedia.test(message) ? "media" : "invalid";
+}
+
+export function answerError(endpoint: Endpoint, answer: Answer): LlmError {
+  const kind = kindOf(answer);
+  const { status, headers } = answer;
+  const said = clean(answer.message || answer.type || "no explanation", endpoint.secret);
+  const what = status === undefined ? said : `${status}: ${said}`;
+  const retryAfterMs = headers === undefined ? undefined : retryAfter(headers);
+  const shouldRetry = headers?.get("x-should-retry");
+  return new LlmError({
+    kind,
+    device: endpoint.device,
+    status,
+    retryAfterMs,
+    shouldRetry: shouldRetry === "true" ? true : shouldRetry === "false" ? false : undefined,
+    message: sentence(kind, endpoint, what, retryAfterMs),
+    hint: hintFor(kind, endpoint),
+  });
+}
+
+/** A request that got no answer, or a body that broke off: the socket's own error, somewhere in the chain of causes. */
+export function connectionError(endpoint: Endpoint, error: unknown): LlmError {
+  const code = socketCode(error);
+  const where = shownUrl(endpoint.baseUrl);
+  const isTimeout = code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT";
+  return new LlmError({
+    kind: isTimeout ? "timeout" : "connection",
+    device: endpoint.device,
+    message:
+      code === "ECONNREFUSED"
+        ? `nothing answers at ${where} (connection refused)`
+        : `the connection to ${where} failed (${clean(code ?? deepestMessage(error), endpoint.secret)})`,
+    hint: endpoint.unreachableHint,
+    cause: error,
+  });
+}
+
+export function malformedStream(endpoint: Endpoint, message: string): LlmError {
+  return new LlmError({ kind: "stream_malformed", device: endpoint.device, message });
+}
+
+export function cancelled(device: string, cause?: unknown): LlmError {
+  return new LlmError({ kind: "cancelled", device, message: "the model call was cancelled", cause });
+}
+
+/** Nothing is set up that could answer: waiting will not help, so it is not retried. */
+export function notConfigured(device: string, message: string, hint: string): LlmError {
+  return new LlmError({ kind: "connection", device, message, hint, shouldRetry: false });
+}
+
+function sentence(
+  kind: LlmErrorKind,
+  endpoint: Endpoint,
+  what: string,
+  retryAfterMs: number | undefined,
+): string {
+  const { vendor, keyName, baseUrl } = endpoint;
+  if (kind === "auth") return `${vendor} refused the API key in ${keyName} (${what})`;
+  if (kind === "model_not_found") return `${vendor} at ${shownUrl(baseUrl)} does not have it (${what})`;
+  if (kind === "rate_limit" && retryAfterMs !== undefined)
+    return `${vendor} limits the rate: again in ${Math.ceil(retryAfterMs / 1000)} s (${what})`;
+  return `${vendor} answered ${what}`;
+}
+
+function hintFor(kind: LlmErrorKind, endpoint: Endpoint): string | undefined {
+  if (kind === "auth")
+    return `Set ${endpoint.keyName} to a key that is valid at ${shownUrl(endpoint.baseUrl)}.`;
+  if (kind === "model_not_found") return "Name another model with --model, or check the base URL.";
+  if (kind === "quota") return `Check plan and billing of your ${endpoint.vendor} account.`;
+  return undefined;
+}
+
+/** Seconds or an HTTP date; `retry-after-ms` is finer. undefined when there is none that parses. */
+export function retryAfter(headers: Headers, nowMs: number = Date.now()): number | undefined {
+  const fine = Number.parseFloat(headers.get("retry-after-ms") ?? "");
+  if (Number.isFinite(fine) && fine >= 0) return Math.ceil(fine);
+  const value = headers.get("retry-after");
+  if (value === null) return undefined;
+  const seconds = Number(value);
+  if (value.trim() !== "" && Number.isFinite(seconds))
+    return seconds < 0 ? undefined : Math.ceil(seconds * 1000);
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+}
+
+/** Without user, password and query. */
+function shownUrl(url: string): string {
+  const parsed = URL.parse(url);
+  return parsed === null ? "the base URL" : `${parsed.origin}${parsed.pathname}`.replace(/\/$/, "");
+}
+
+const maxChars = 500;
+
+function clean(text: string, secret: string): string {
+  const bare = secret === "" ? text : text.replaceAll(secret, "[key]");
+  const masked = bare.replace(/\b(sk|key|xai)-[\w*.-]{6,}/g, "[key]");
+  return masked.length > maxChars ? `${masked.slice(0, maxChars)}…` : masked;
+}
+
+function socketCode(error: unknown): string | undefined {
+  for (let e: unknown = error, depth = 0; e instanceof Error && depth < 8; e = e.cause, depth++) {
+    if (e instanceof AggregateError && e.errors.length > 0) return socketCode(e.errors[0]);
+    if ("code" in e && typeof e.code === "string") return e.code;
+  }
+  return undefined;
+}
+
+function deepestMessage(error: unknown): string {
+  let message = String(error);
+  for (let e: unknown = error, depth = 0; e instanceof Error && depth < 8; e = e.cause, depth++)
+    message = e.message;
+  return message;
+}

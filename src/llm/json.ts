@@ -1,0 +1,18 @@
+/** Guards for parsed JSON that came from outside: what is missing or of another type becomes empty. */
+export type Json = Record<string, unknown>;
+
+export function objectOf(value: unknown): Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+}
+
+export function objectsOf(value: unknown): Json[] {
+  return Array.isArray(value) ? value.map(objectOf) : [];
+}
+
+export function stringOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+export function numberOf(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}

@@ -1,0 +1,59 @@
+/** What an attempt consumed, seen from its events: the base of its charge, also when it breaks off. */
+import type { Charge } from "../abi/effects.ts";
+import { type LlmErrorKind, type StreamEvent, totalTokens, type Usage } from "../abi/llm.ts";
+import type { AttemptRequest, Driver } from "./driver.ts";
+import { NO_USAGE } from "./fold.ts";
+import { estimateInput } from "./request.ts";
+
+/** Kinds after which a provider that gave no word may have worked all the same. */
+const unknownOutcome: ReadonlySet<LlmErrorKind> = new Set([
+  "timeout",
+  "stream_stalled",
+  "cancelled",
+] as const);
+
+export class Meter {
+  #usage: Usage = NO_USAGE;
+  #hasStarted = false;
+  #isComplete = false;
+  #receivedChars = 0;
+
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  see(event: StreamEvent): void {
+    if (event.type === "message_start") {
+      this.#hasStarted = true;
+      this.#usage = event.message.usage;
+    } else if (event.type === "content_block_delta") {
+      const { delta } = event;
+      if (delta.type === "text_delta") this.#receivedChars += delta.text.length;
+      else if (delta.type === "thinking_delta") this.#receivedChars += delta.thinking.length;
+      else if (delta.type === "input_json_delta") this.#receivedChars += delta.partial_json.length;
+    } else if (event.type === "message_delta") {
+      this.#usage = event.usage;
+    } else if (event.type === "message_stop") {
+      this.#isComplete = true;
+    }
+  }
+
+  /** Reported usage; without it estimated input plus received output. `failure` is the kind of an attempt that failed. */
+  charge(driver: Driver, request: AttemptRequest, failure: LlmErrorKind | undefined): Charge {
+    const usage = this.#settled(request, failure);
+    return { tokens: totalTokens(usage), usd: driver.cost(request.model, usage) };
+  }
+
+  #settled(request: AttemptRequest, failure: LlmErrorKind | undefined): Usage {
+    if (this.#isComplete && totalTokens(this.#usage) > 0) return this.#usage;
+    const isFree = failure !== undefined && !unknownOutcome.has(failure) && !this.#hasStarted;
+    if (isFree) return NO_USAGE;
+    const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens } = this.#usage;
+    const isReported = input_tokens + cache_creation_input_tokens + cache_read_input_tokens > 0;
+    return {
+      ...this.#usage,
+      input_tokens: isReported ? input_tokens : estimateInput(request),
+      output_tokens: Math.max(this.#usage.output_tokens, Math.ceil(this.#receivedChars / 4)),
+    };
+  }
+}

@@ -1,0 +1,102 @@
+/** An LlmRequest as the body of a Chat Completions request, with what servers of that dialect disagree about. */
+import { type Block, isBadInput, type WireMessage } from "../../abi/llm.ts";
+import type { AttemptRequest } from "../driver.ts";
+
+type Part = Record<string, unknown>;
+
+/** How one server differs from the others. */
+export interface Quirks {
+  readonly maxTokensField: "max_tokens" | "max_completion_tokens";
+  /** Past messages with calls carry their thinking as `reasoning_content`, even empty; other servers reject it. */
+  readonly reasoningEcho: boolean;
+  /** Models that take tools here only with their reasoning off. */
+  readonly noReasoningWithTools: (model: string) => boolean;
+}
+
+/** The vendor's own newer models refuse tools on this interface unless `reasoning_effort` is none. */
+const refusesToolsWithReasoning = /^gpt-(5\.[6-9]|[6-9]|\d\d)/;
+
+export function quirksOf(baseUrl: string): Quirks {
+  const host = URL.parse(baseUrl)?.hostname ?? "";
+  const isVendor = host === "api.openai.com" || host.endsWith(".api.openai.com");
+  return {
+    maxTokensField: isVendor ? "max_completion_tokens" : "max_tokens",
+    reasoningEcho: host === "api.deepseek.com",
+    noReasoningWithTools: (model) => isVendor && refusesToolsWithReasoning.test(model),
+  };
+}
+
+export function chatBody(
+  request: AttemptRequest,
+  model: string,
+  maxOutputTokens: number,
+  quirks: Quirks,
+): Part {
+  const { tools, temperature } = request;
+  const system = request.system.map(({ text }) => text).filter((text) => text.trim() !== "");
+  const withTools = tools.length > 0;
+  return {
+    model,
+    messages: [
+      ...(system.length === 0 ? [] : [{ role: "system", content: system.join("\n\n") }]),
+      ...request.messages.flatMap((message) => messagesOf(message, quirks)),
+    ],
+    ...(withTools ? { tools: tools.map(functionOf) } : {}),
+    ...(withTools && quirks.noReasoningWithTools(model) ? { reasoning_effort: "none" } : {}),
+    ...(temperature === undefined ? {} : { temperature }),
+    [quirks.maxTokensField]: maxOutputTokens,
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+}
+
+function functionOf({ name, description, inputSchema }: AttemptRequest["tools"][number]): Part {
+  return { type: "function", function: { name, description, parameters: inputSchema } };
+}
+
+function messagesOf({ role, content }: WireMessage, quirks: Quirks): Part[] {
+  return role === "assistant" ? [assistantMessage(content, quirks)] : userMessages(content);
+}
+
+/** Results come first, one `tool` message each: nothing may stand between a call and its answer. */
+function userMessages(content: readonly Block[]): Part[] {
+  const results = content.flatMap((block): Part[] => {
+    if (block.type !== "tool_result") return [];
+    // the dialect has no mark for failures, so the text must say it
+    const text =
+      block.is_error === true && !/^error/i.test(block.content) ? `Error: ${block.content}` : block.content;
+    return [{ role: "tool", tool_call_id: block.tool_use_id, content: text }];
+  });
+  const text = textOf(content);
+  return text === "" && results.length > 0 ? results : [...results, { role: "user", content: text }];
+}
+
+function assistantMessage(content: readonly Block[], quirks: Quirks): Part {
+  const text = textOf(content);
+  const calls = content.flatMap((block): Part[] =>
+    block.type === "tool_use"
+      ? [
+          {
+            id: block.id,
+            type: "function",
+            function: { name: block.name, arguments: argumentsOf(block.input) },
+          },
+        ]
+      : [],
+  );
+  if (calls.length === 0) return { role: "assistant", content: text };
+  const echo = quirks.reasoningEcho ? { reasoning_content: thinkingOf(content) } : {};
+  return { role: "assistant", content: text === "" ? null : text, ...echo, tool_calls: calls };
+}
+
+function argumentsOf(input: unknown): string {
+  return isBadInput(input) ? input.__malformed_json : JSON.stringify(input ?? {});
+}
+
+function textOf(content: readonly Block[]): string {
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+}
+
+function thinkingOf(content: readonly Block[]): string {
+  return content.flatMap((block) => (block.type === "thinking" ? [block.thinking] : [])).join("\n");
+}

@@ -1,0 +1,156 @@
+/**
+ * Chat Completions chunks as StreamEvents. Text and thinking are blocks that end when something else begins; each call
+ * is a block of its own, joined by its index, that ends when its arguments are complete and another call begins.
+ */
+import { randomUUID } from "node:crypto";
+import type { StopReason, StreamEvent, Usage } from "../../abi/llm.ts";
+import { NO_USAGE } from "../fold.ts";
+import { type Json, numberOf, objectOf, objectsOf, stringOf } from "../json.ts";
+
+interface OpenCall {
+  readonly block: number;
+  readonly id: string;
+  readonly json: string[];
+  isEnded: boolean;
+}
+
+const stopReasons: Readonly<Record<string, StopReason>> = {
+  stop: "end_turn",
+  tool_calls: "tool_use",
+  function_call: "tool_use",
+  length: "max_tokens",
+  content_filter: "refusal",
+};
+
+export class ChatDecoder {
+  #hasStarted = false;
+  #nextBlock = 0;
+  #open: { readonly type: "text" | "thinking"; readonly block: number } | undefined;
+  /** By the server's index; the last one that began there. */
+  readonly #calls = new Map<number, OpenCall>();
+  #finishReason = "";
+  #isRefusal = false;
+  #usage: Usage = NO_USAGE;
+
+  /** Did the server say why it stopped? */
+  get isFinished(): boolean {
+    return this.#finishReason !== "";
+  }
+
+  /** Throws RangeError where a fragment belongs to a call that is over. */
+  *decode(chunk: Json): Generator<StreamEvent> {
+    if (!this.#hasStarted) {
+      this.#hasStarted = true;
+      const { id, model } = chunk;
+      yield { type: "message_start", message: { id: stringOf(id), model: stringOf(model), usage: NO_USAGE } };
+    }
+    if (typeof chunk.usage === "object" && chunk.usage !== null) this.#usage = usageOf(objectOf(chunk.usage));
+    const [choice] = objectsOf(chunk.choices);
+    if (choice === undefined) return;
+    const delta = objectOf(choice.delta);
+    yield* this.#text("thinking", stringOf(delta.reasoning_content) || stringOf(delta.reasoning));
+    yield* this.#text("text", stringOf(delta.content));
+    const refusal = stringOf(delta.refusal);
+    if (refusal !== "") this.#isRefusal = true;
+    yield* this.#text("text", refusal);
+    for (const [at, fragment] of objectsOf(delta.tool_calls).entries()) yield* this.#call(fragment, at);
+    this.#finishReason = stringOf(choice.finish_reason) || this.#finishReason;
+  }
+
+  /** The end of the reply. */
+  *finish(): Generator<StreamEvent> {
+    yield* this.#endText();
+    for (const call of this.#calls.values()) yield* endCall(call);
+    yield { type: "message_delta", delta: { stop_reason: this.#stopReason() }, usage: this.#usage };
+    yield { type: "message_stop" };
+  }
+
+  /** Present calls outrank `stop`, which some servers send with them. */
+  #stopReason(): StopReason {
+    const said = stopReasons[this.#finishReason] ?? "end_turn";
+    if (this.#isRefusal) return "refusal";
+    if (said === "end_turn" && this.#calls.size > 0) return "tool_use";
+    return said === "tool_use" && this.#calls.size === 0 ? "end_turn" : said;
+  }
+
+  *#text(type: "text" | "thinking", text: string): Generator<StreamEvent> {
+    if (text === "") return;
+    if (this.#open?.type !== type) {
+      yield* this.#endText();
+      this.#open = { type, block: this.#nextBlock++ };
+      const content_block =
+        type === "text" ? ({ type, text: "" } as const) : ({ type, thinking: "", signature: "" } as const);
+      yield { type: "content_block_start", index: this.#open.block, content_block };
+    }
+    const delta =
+      type === "text"
+        ? ({ type: "text_delta", text } as const)
+        : ({ type: "thinking_delta", thinking: text } as const);
+    yield { type: "content_block_delta", index: this.#open.block, delta };
+  }
+
+  *#endText(): Generator<StreamEvent> {
+    if (this.#open !== undefined) yield { type: "content_block_stop", index: this.#open.block };
+    this.#open = undefined;
+  }
+
+  /** A server may leave out index or id, or count every call as 0; a name under another id begins a new call. */
+  *#call(fragment: Json, at: number): Generator<StreamEvent> {
+    const index = typeof fragment.index === "number" ? fragment.index : at;
+    const { name, arguments: json } = objectOf(fragment.function);
+    const id = stringOf(fragment.id);
+    let call = this.#calls.get(index);
+    if (call === undefined || (id !== "" && id !== call.id && stringOf(name) !== "")) {
+      yield* this.#endText();
+      for (const other of this.#calls.values()) if (isComplete(other)) yield* endCall(other);
+      if (call !== undefined) yield* endCall(call);
+      call = { block: this.#nextBlock++, id: id || `call_${randomUUID()}`, json: [], isEnded: false };
+      // one that had this index is over: it moves out of the way, under a number no server sends
+      const previous = this.#calls.get(index);
+      if (previous !== undefined) this.#calls.set(-1 - previous.block, previous);
+      this.#calls.set(index, call);
+      const content_block = { type: "tool_use", id: call.id, name: stringOf(name), input: {} } as const;
+      yield { type: "content_block_start", index: call.block, content_block };
+    }
+    const partial_json = typeof json === "object" && json !== null ? JSON.stringify(json) : stringOf(json);
+    if (partial_json === "") return;
+    if (call.isEnded) {
+      if (partial_json.trim() === "") return;
+      throw new RangeError("arguments for a call that was complete");
+    }
+    call.json.push(partial_json);
+    yield {
+      type: "content_block_delta",
+      index: call.block,
+      delta: { type: "input_json_delta", partial_json },
+    };
+  }
+}
+
+function* endCall(call: OpenCall): Generator<StreamEvent> {
+  if (call.isEnded) return;
+  call.isEnded = true;
+  yield { type: "content_block_stop", index: call.block };
+}
+
+/** Asked once per later call, so the cost stays near linear. */
+function isComplete(call: OpenCall): boolean {
+  if (call.isEnded || call.json.length === 0) return false;
+  try {
+    JSON.parse(call.json.join(""));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `prompt_tokens` counts cached tokens too. */
+function usageOf(usage: Json): Usage {
+  const cached = numberOf(objectOf(usage.prompt_tokens_details).cached_tokens);
+  return {
+    input_tokens: Math.max(0, numberOf(usage.prompt_tokens) - cached),
+    output_tokens: numberOf(usage.completion_tokens),
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: cached,
+  };
+}

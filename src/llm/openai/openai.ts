@@ -1,0 +1,177 @@
+/**
+ * Chat Completions over the vendor's SDK, for the vendor and for every server that speaks it (vLLM, DeepSeek, Ollama …).
+ * One class, one profile per driver name.
+ */
+import type OpenAI from "openai";
+import type { ModelCard, StreamEvent, Usage } from "../../abi/llm.ts";
+import { LlmError } from "../../abi/llm-error.ts";
+import { cardOf, costOf, findTier } from "../cards.ts";
+import type { AttemptRequest, Check, Driver } from "../driver.ts";
+import { endpointFetch } from "../http/endpoint-fetch.ts";
+import {
+  type Answer,
+  answerError,
+  cancelled,
+  connectionError,
+  type Endpoint,
+  malformedStream,
+  notConfigured,
+} from "../http/failure.ts";
+import { readSse } from "../http/sse.ts";
+import { objectOf, objectsOf, stringOf } from "../json.ts";
+import { chatBody, type Quirks, quirksOf } from "./body.ts";
+import { ChatDecoder } from "./chunks.ts";
+import { OPENAI_URL, type Profile } from "./profile.ts";
+
+/** The device has its own watchdog, which is shorter. */
+const requestTimeoutMs = 30 * 60_000;
+
+export class OpenAiDriver implements Driver {
+  readonly name: "openai" | "ollama";
+  readonly #profile: Profile;
+  readonly #endpoint: Endpoint;
+  readonly #quirks: Quirks;
+  #client: Promise<OpenAI> | undefined;
+  /** The first model that a server of one's own lists; asked once. */
+  #firstModel: string | undefined;
+
+  constructor(profile: Profile) {
+    this.name = profile.name;
+    this.#profile = profile;
+    this.#endpoint = profile.endpoint;
+    this.#quirks = quirksOf(profile.endpoint.baseUrl);
+  }
+
+  card(model: string): ModelCard {
+    return cardOf(this.name, model === "" ? this.#profile.model : model);
+  }
+
+  cost(model: string, usage: Usage): number | null {
+    return costOf(this.name, model === "" ? this.#profile.model : model, usage);
+  }
+
+  async models(signal: AbortSignal): Promise<ModelCard[]> {
+    const client = await this.#sdk();
+    const answer = await client.get("/models", { signal }).catch((error: unknown) => {
+      throw this.#failure(error);
+    });
+    return objectsOf(objectOf(answer).data).map(({ id }) => this.card(stringOf(id)));
+  }
+
+  async *stream(request: AttemptRequest, signal: AbortSignal): AsyncGenerator<StreamEvent> {
+    const endpoint = this.#endpoint;
+    const decoder = new ChatDecoder();
+    try {
+      const response = await this.#post(request, signal);
+      for await (const data of readSse(response.body ?? ReadableStream.from([]))) {
+        if (data === "[DONE]") {
+          yield* decoder.finish();
+          return;
+        }
+        const chunk = parseChunk(data, endpoint);
+        if (chunk.error !== undefined && chunk.error !== null)
+          throw answerError(endpoint, answerOf(undefined, chunk.error));
+        yield* decoder.decode(chunk);
+      }
+    } catch (error) {
+      if (signal.aborted) throw cancelled(endpoint.device, signal.reason);
+      if (error instanceof RangeError) throw malformedStream(endpoint, error.message);
+      throw error instanceof LlmError ? error : connectionError(endpoint, error);
+    }
+    if (signal.aborted) throw cancelled(endpoint.device, signal.reason);
+    // some servers close the body instead of sending [DONE]
+    if (!decoder.isFinished)
+      throw malformedStream(endpoint, "the reply ended before it was complete (no finish_reason)");
+    yield* decoder.finish();
+  }
+
+  async check(signal: AbortSignal): Promise<Check> {
+    try {
+      await this.models(signal);
+      return { ok: true };
+    } catch (error) {
+      const failure = error instanceof LlmError ? error : connectionError(this.#endpoint, error);
+      return { ok: false, error: failure, hint: failure.hint ?? this.#profile.setUpHint };
+    }
+  }
+
+  async close(): Promise<void> {}
+
+  async #post(request: AttemptRequest, signal: AbortSignal): Promise<Response> {
+    const client = await this.#sdk();
+    const model = await this.#modelOf(request.model, signal);
+    const { maxOutputTokens } = this.card(model);
+    const body = chatBody(request, model, Math.min(request.maxOutputTokens, maxOutputTokens), this.#quirks);
+    try {
+      return await client.post("/chat/completions", { body, stream: true, signal }).asResponse();
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  /** Tiers and defaults are the vendor's; a server of one's own is asked what it has, unless a variable says it. */
+  async #modelOf(model: string, signal: AbortSignal): Promise<string> {
+    const isNamed = model !== "" && findTier(model) === undefined;
+    if (isNamed || this.#endpoint.baseUrl === OPENAI_URL) return this.card(model).id;
+    if (this.#profile.model !== "") return this.#profile.model;
+    this.#firstModel ??= (await this.models(signal))[0]?.id;
+    if (this.#firstModel !== undefined && this.#firstModel !== "") return this.#firstModel;
+    const { device, vendor } = this.#endpoint;
+    throw new LlmError({
+      kind: "model_not_found",
+      device,
+      message: `${vendor} has no model yet`,
+      hint: this.#profile.setUpHint,
+    });
+  }
+
+  #failure(error: unknown): unknown {
+    if (!(error instanceof Error) || !("status" in error) || typeof error.status !== "number") return error;
+    const headers = "headers" in error && error.headers instanceof Headers ? error.headers : undefined;
+    const body = "error" in error ? error.error : undefined;
+    return answerError(this.#endpoint, answerOf(error.status, body, headers, error.message));
+  }
+
+  #sdk(): Promise<OpenAI> {
+    const { device, baseUrl, secret, keyName } = this.#endpoint;
+    const { setUpHint, baseUrlName } = this.#profile;
+    if (baseUrl === "")
+      throw notConfigured(device, `${baseUrlName} is not an http(s) URL`, "Set it to a URL or unset it.");
+    if (secret === "") throw notConfigured(device, `${keyName} is not set`, setUpHint);
+    this.#client ??= this.#connect();
+    return this.#client;
+  }
+
+  async #connect(): Promise<OpenAI> {
+    const { default: Client } = await import("openai");
+    const { baseUrl, secret } = this.#endpoint;
+    return new Client({
+      baseURL: baseUrl,
+      apiKey: secret,
+      // undefined would read the daemon's environment
+      adminAPIKey: null,
+      organization: null,
+      project: null,
+      webhookSecret: null,
+      fetch: endpointFetch({ authorization: `Bearer ${secret}` }),
+      maxRetries: 0,
+      timeout: requestTimeoutMs,
+      logLevel: "off",
+    });
+  }
+}
+
+/** `error` is `{message, type, code}`, from some servers a plain string. */
+function answerOf(status: number | undefined, error: unknown, headers?: Headers, fallback = ""): Answer {
+  const { type, code, message } = objectOf(error);
+  const text = stringOf(error) || stringOf(message) || fallback;
+  return { status, type: stringOf(type), code: stringOf(code), message: text, headers };
+}
+
+function parseChunk(data: string, endpoint: Endpoint): Record<string, unknown> {
+  try {
+    return objectOf(JSON.parse(data));
+  } catch {
+    throw malformedStream(endpoint, "an event of the reply is not JSON");
+  }
+}

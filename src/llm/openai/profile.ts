@@ -1,0 +1,69 @@
+/** Which server a driver of this dialect talks to, from the caller's environment. */
+import { findBaseUrl } from "../http/endpoint-fetch.ts";
+import type { Endpoint } from "../http/failure.ts";
+
+export interface Profile {
+  readonly name: "openai" | "ollama";
+  readonly endpoint: Endpoint;
+  /** The variable the base URL comes from. */
+  readonly baseUrlName: string;
+  /** The model when nobody names one; "" leaves it to the card or the server. */
+  readonly model: string;
+  /** One line: how to make it answer. */
+  readonly setUpHint: string;
+}
+
+type Env = Readonly<Record<string, string>>;
+
+export const OPENAI_URL = "https://api.openai.com/v1";
+export const OPENAI_ENV = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"] as const;
+export const OLLAMA_ENV = ["OLLAMA_HOST", "OLLAMA_MODEL"] as const;
+
+export function openaiProfile(env: Env): Profile {
+  return {
+    name: "openai",
+    baseUrlName: "OPENAI_BASE_URL",
+    model: env.OPENAI_MODEL ?? "",
+    setUpHint:
+      "Set OPENAI_API_KEY to your API key; OPENAI_BASE_URL names another server, OPENAI_MODEL its model.",
+    endpoint: {
+      device: "/dev/llm/openai",
+      vendor: "OpenAI",
+      baseUrl: findBaseUrl(env.OPENAI_BASE_URL, OPENAI_URL) ?? "",
+      keyName: "OPENAI_API_KEY",
+      secret: env.OPENAI_API_KEY ?? "",
+      unreachableHint: "Check the network and OPENAI_BASE_URL, and that the server there is running.",
+    },
+  };
+}
+
+export function ollamaProfile(env: Env): Profile {
+  const origin = findOllamaOrigin(env.OLLAMA_HOST);
+  return {
+    name: "ollama",
+    baseUrlName: "OLLAMA_HOST",
+    model: env.OLLAMA_MODEL ?? "",
+    setUpHint: "Fetch a model with `ollama pull <model>`, then name it with --model ollama/<model>.",
+    endpoint: {
+      device: "/dev/llm/ollama",
+      vendor: "Ollama",
+      baseUrl: origin === undefined ? "" : `${origin}/v1`,
+      keyName: "OLLAMA_HOST",
+      // the dialect wants one; the server ignores it
+      secret: "ollama",
+      unreachableHint: "Start Ollama with `ollama serve`, or set OLLAMA_HOST to where it runs.",
+    },
+  };
+}
+
+/** `OLLAMA_HOST` as Ollama reads it: scheme and port may be missing, and 0.0.0.0 is where a server listens, not a peer. */
+export function findOllamaOrigin(host: string | undefined): string | undefined {
+  const text = host?.trim() ?? "";
+  if (text === "") return "http://127.0.0.1:11434";
+  const url = URL.parse(/^https?:\/\//.test(text) ? text : `http://${text}`);
+  if (url === null) return undefined;
+  const hasPort = url.port !== "" || /^https?:/.test(text);
+  const hostname = url.hostname === "0.0.0.0" ? "127.0.0.1" : url.hostname;
+  const port = url.port !== "" ? `:${url.port}` : hasPort ? "" : ":11434";
+  return `${url.protocol}//${hostname}${port}${url.pathname.replace(/\/+$/, "")}`;
+}

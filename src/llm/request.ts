@@ -1,0 +1,175 @@
+/** What may be written to /dev/llm/<driver>: a request, or its short form. Refusals name the path of the field. */
+import { randomUUID } from "node:crypto";
+import * as z from "zod";
+import { DriverError } from "../abi/errors.ts";
+import type { WireMessage } from "../abi/llm.ts";
+import { estimateTokens } from "../lib/tokens.ts";
+import type { AttemptRequest } from "./driver.ts";
+
+const Block = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({ type: z.literal("thinking"), thinking: z.string(), signature: z.string() }),
+  z.object({ type: z.literal("redacted_thinking"), data: z.string() }),
+  z.object({
+    type: z.literal("tool_use"),
+    id: z.string().min(1),
+    name: z.string().min(1),
+    input: z.unknown(),
+  }),
+  z.object({
+    type: z.literal("tool_result"),
+    tool_use_id: z.string().min(1),
+    content: z.string(),
+    is_error: z.boolean().exactOptional(),
+  }),
+]);
+
+const Message = z.object({ role: z.enum(["user", "assistant"]), content: z.array(Block).min(1) });
+
+const Full = z.object({
+  requestId: z.string(),
+  purpose: z.enum(["main", "compact", "helper"]),
+  model: z.string(),
+  system: z.array(z.object({ text: z.string(), zone: z.enum(["static", "dynamic"]) })),
+  tools: z.array(
+    z.object({
+      name: z.string().min(1),
+      description: z.string(),
+      inputSchema: z.record(z.string(), z.unknown()),
+    }),
+  ),
+  messages: z.array(Message).min(1),
+  maxOutputTokens: z.int().min(1),
+  temperature: z.number().exactOptional(),
+  stream: z.boolean(),
+  metadata: z.object({ agent: z.string().exactOptional() }).exactOptional(),
+});
+
+const Short = z.strictObject({
+  intent: z.string().optional(),
+  system_prompt: z.string().optional(),
+  model: z.string().optional(),
+  max_turns: z.int().min(0).optional(),
+  timeout_ms: z.number().min(0).optional(),
+  messages: z.array(z.object({ role: z.string(), content: z.string() })).optional(),
+});
+
+export interface ParsedWrite {
+  readonly request: AttemptRequest;
+  /** The short form is answered by one object. */
+  readonly isShort: boolean;
+  /** 0: none. */
+  readonly timeoutMs: number;
+}
+
+/** The default of the short form: enough for nearly every reply, and little to reserve. */
+const SHORT_OUTPUT_TOKENS = 8_000;
+
+/** Throws INVALID. `model` is the one of the path; the request's own wins. */
+export function parseWrite(data: Uint8Array, device: string, model: string): ParsedWrite {
+  const value = parseJson(data, device);
+  const isShort = typeof value === "object" && value !== null && !("requestId" in value);
+  if (isShort) return fromShort(check(Short, value, device), device, model);
+  const request: AttemptRequest = check(Full, value, device);
+  checkPairing(request.messages, device);
+  return {
+    request: request.model === "" ? { ...request, model } : request,
+    isShort,
+    timeoutMs: 0,
+  };
+}
+
+/** Input of a request in tokens: an estimate for the reserve, never for a bill. */
+export function estimateInput(request: AttemptRequest): number {
+  let tokens = 0;
+  for (const part of request.system) tokens += estimateTokens(part.text);
+  for (const tool of request.tools) tokens += Math.ceil(JSON.stringify(tool).length / 2);
+  for (const message of request.messages) {
+    for (const block of message.content) {
+      if (block.type === "text") tokens += estimateTokens(block.text);
+      else if (block.type === "tool_result") tokens += estimateTokens(block.content);
+      else if (block.type === "thinking") tokens += estimateTokens(block.thinking);
+      else tokens += Math.ceil(JSON.stringify(block).length / 2);
+    }
+  }
+  return tokens;
+}
+
+function fromShort(short: z.infer<typeof Short>, device: string, model: string): ParsedWrite {
+  const given = short.messages ?? [];
+  const spoken = given.filter(({ role }) => role !== "system");
+  const odd = spoken.findIndex(({ role }) => role !== "user" && role !== "assistant");
+  if (odd >= 0)
+    throw invalid(
+      device,
+      `messages.${given.indexOf(spoken[odd] as (typeof given)[0])}.role: user, assistant or system`,
+    );
+  const messages = spoken.map(
+    ({ role, content }): WireMessage => ({
+      role: role === "assistant" ? "assistant" : "user",
+      content: [{ type: "text", text: content }],
+    }),
+  );
+  if (short.intent && !spoken.some(({ role }) => role === "user"))
+    messages.push({ role: "user", content: [{ type: "text", text: short.intent }] });
+  if (messages.length === 0) throw invalid(device, "intent: neither an intent nor a message is given");
+  const system = [
+    short.system_prompt ?? "",
+    ...given.filter((m) => m.role === "system").map((m) => m.content),
+  ];
+  checkPairing(messages, device);
+  return {
+    isShort: true,
+    timeoutMs: short.timeout_ms ?? 0,
+    request: {
+      requestId: randomUUID(),
+      purpose: "main",
+      model: short.model || model,
+      system: system.filter((text) => text !== "").map((text) => ({ text, zone: "dynamic" })),
+      tools: [],
+      messages,
+      maxOutputTokens: SHORT_OUTPUT_TOKENS,
+      stream: false,
+    },
+  };
+}
+
+/** User first; every tool_use is answered in the next user message, and no result lacks its call. */
+function checkPairing(messages: readonly WireMessage[], device: string): void {
+  if (messages[0]?.role !== "user")
+    throw invalid(device, "messages.0.role: the first message must be the user's");
+  let open = new Set<string>();
+  for (const [at, { role, content }] of messages.entries()) {
+    const answered = new Set(
+      role === "user" ? content.flatMap((b) => (b.type === "tool_result" ? [b.tool_use_id] : [])) : [],
+    );
+    const missing = [...open].filter((id) => !answered.has(id));
+    if (missing.length > 0) throw invalid(device, `messages.${at}: no tool_result for ${missing.join(", ")}`);
+    const calls = open;
+    const stray = [...answered].filter((id) => !calls.has(id));
+    if (stray.length > 0)
+      throw invalid(device, `messages.${at}: tool_result without its call: ${stray.join(", ")}`);
+    open = new Set(role === "assistant" ? content.flatMap((b) => (b.type === "tool_use" ? [b.id] : [])) : []);
+  }
+  if (messages.at(-1)?.role !== "user")
+    throw invalid(device, `messages.${messages.length - 1}.role: the last message must be the user's`);
+}
+
+function parseJson(data: Uint8Array, device: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data));
+  } catch (error) {
+    throw invalid(device, `not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function check<T>(schema: z.ZodType<T>, value: unknown, device: string): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw invalid(device, `${issue?.path.join(".") || "request"}: ${issue?.message ?? "invalid"}`);
+}
+
+function invalid(device: string, message: string): DriverError {
+  return new DriverError({ code: "INVALID", op: "Write", device, message });
+}

@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Settings } from "../abi/settings.ts";
+import { createModelResolver } from "./resolve.ts";
+
+const none = new AbortController().signal;
+const anthropic = { ANTHROPIC_API_KEY: "k" };
+const openai = { OPENAI_API_KEY: "k" };
+let claude: { PATH: string };
+
+beforeAll(() => {
+  claude = { PATH: mkdtempSync(join(tmpdir(), "crux-path-")) };
+  writeFileSync(join(claude.PATH, "claude"), "#!/bin/sh\n", { mode: 0o755 });
+});
+afterAll(() => rmSync(claude.PATH, { recursive: true }));
+
+interface Case {
+  readonly model?: string;
+  readonly provider?: string;
+  readonly preferred?: string;
+  readonly env?: Record<string, string>;
+  readonly settings?: Partial<Settings>;
+  readonly ollama?: boolean;
+}
+
+async function resolve({
+  model = "",
+  provider = "",
+  preferred = "",
+  env = {},
+  settings = {},
+  ollama = false,
+}: Case) {
+  const resolver = createModelResolver({ settings: () => settings, probeOllama: async () => ollama });
+  const { device, model: chosen, notice } = await resolver.resolve({ model, provider, preferred, env }, none);
+  return [device.replace("/dev/llm/", ""), chosen, ...(notice === undefined ? [] : [notice])];
+}
+
+describe("resolve()", () => {
+  it("takes the first that is set up: anthropic, openai, claude, ollama", async () => {
+    expect(await resolve({ env: { ...anthropic, ...openai, ...claude }, ollama: true })).toEqual([
+      "anthropic",
+      "",
+    ]);
+    expect(await resolve({ env: { ANTHROPIC_AUTH_TOKEN: "t" } })).toEqual(["anthropic", ""]);
+    expect(await resolve({ env: { ...openai, ...claude }, ollama: true })).toEqual(["openai", ""]);
+    expect(await resolve({ env: claude, ollama: true })).toEqual(["claude", ""]);
+    expect(await resolve({ ollama: true })).toEqual(["ollama", ""]);
+  });
+
+  it("falls back to a script that says so", async () => {
+    expect(await resolve({})).toEqual([
+      "script",
+      "",
+      "No model is configured: a script answers, not a model.",
+    ]);
+  });
+
+  it("requireModel refuses the script, and tells how to configure a model", async () => {
+    await expect(resolve({ settings: { requireModel: true } })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      hint: expect.stringContaining("ANTHROPIC_API_KEY"),
+    });
+  });
+
+  it("takes the driver that the model names", async () => {
+    expect(await resolve({ model: "openai/gpt-x", env: { ...anthropic, ...openai } })).toEqual([
+      "openai",
+      "gpt-x",
+    ]);
+    expect(await resolve({ model: "openai/org/name", env: openai })).toEqual(["openai", "org/name"]);
+    expect(await resolve({ model: "script/a/b.yaml", env: anthropic })).toEqual(["script/a/b.yaml", ""]);
+  });
+
+  it("takes a bare name to its vendor, else to the first that is set up", async () => {
+    expect(await resolve({ model: "gpt-x", env: { ...anthropic, ...openai } })).toEqual(["openai", "gpt-x"]);
+    expect(await resolve({ model: "claude-x", env: { ...openai, ...claude } })).toEqual([
+      "claude",
+      "claude-x",
+    ]);
+    expect(await resolve({ model: "llama", env: openai })).toEqual(["openai", "llama"]);
+    expect(await resolve({ model: "opus", env: openai })).toEqual(["openai", "opus"]);
+  });
+
+  it("refuses a driver that was asked for and is not set up, saying how to set it up", async () => {
+    await expect(resolve({ model: "openai/x", env: anthropic })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      hint: expect.stringContaining("OPENAI_API_KEY"),
+    });
+    await expect(resolve({ model: "claude-x", env: openai })).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(resolve({ env: { CRUX_PROVIDER: "ollama" } })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+    });
+  });
+
+  it("takes an agent file's provider as a wish", async () => {
+    const wish = { provider: "claude", preferred: "haiku" };
+    expect(await resolve({ ...wish, env: { ...anthropic, ...claude } })).toEqual(["claude", "haiku"]);
+    expect(await resolve({ ...wish, env: anthropic })).toEqual(["anthropic", "haiku"]);
+    expect(await resolve({ provider: "claude", preferred: "claude-x", env: openai })).toEqual(["openai", ""]);
+    expect(await resolve({ provider: "unheard", preferred: "inherit", env: openai })).toEqual(["openai", ""]);
+    expect((await resolve({ ...wish, env: {} }))[0]).toBe("script");
+  });
+
+  it("lets each source beat those below it", async () => {
+    const settings = { modelType: "anthropic", model: "large" };
+    const env = { ...anthropic, ...openai };
+    expect(await resolve({ env, settings })).toEqual(["anthropic", "large"]);
+    expect(await resolve({ env: { ...env, CRUX_PROVIDER: "openai", CRUX_MODEL: "mid" }, settings })).toEqual([
+      "openai",
+      "mid",
+    ]);
+    const agent = { provider: "anthropic", preferred: "small" };
+    expect(await resolve({ ...agent, env: { ...env, CRUX_PROVIDER: "openai" }, settings })).toEqual([
+      "anthropic",
+      "small",
+    ]);
+    expect(await resolve({ model: "openai/x", ...agent, env, settings })).toEqual(["openai", "x"]);
+  });
+
+  it("CRUX_SCENARIO means the script, without a notice, unless a driver was asked for", async () => {
+    const env = { ...openai, CRUX_SCENARIO: "/x.yaml" };
+    expect(await resolve({ env, provider: "openai" })).toEqual(["script", ""]);
+    expect(await resolve({ env, model: "openai/x" })).toEqual(["openai", "x"]);
+  });
+
+  it("refuses an unknown driver with names that are near", async () => {
+    await expect(resolve({ model: "antropic/x" })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+      message: "model driver not found: antropic. Similar: anthropic",
+    });
+    await expect(resolve({ env: { CRUX_PROVIDER: "zzz" } })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  it("asks for Ollama only when nothing else is set up, and not again within 10 s", async () => {
+    let probes = 0;
+    let now = 0;
+    const resolver = createModelResolver({
+      settings: () => ({}),
+      now: () => now,
+      probeOllama: async () => {
+        probes++;
+        return true;
+      },
+    });
+    const ask = (env: Record<string, string>) =>
+      resolver.resolve({ model: "", provider: "", preferred: "", env }, none);
+    await ask(anthropic);
+    expect(probes).toBe(0);
+    await ask({});
+    now = 9_999;
+    await ask({});
+    expect(probes).toBe(1);
+    now = 10_000;
+    await ask({});
+    expect(probes).toBe(2);
+  });
+});

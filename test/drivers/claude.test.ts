@@ -1,0 +1,103 @@
+import { accessSync, constants } from "node:fs";
+import { mkdtemp, readdir, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { asPid, asProcUuid } from "../../src/abi/ids.ts";
+import { HostProcesses } from "../../src/dev/host/exec.ts";
+import { ClaudeDriver } from "../../src/llm/claude/claude.ts";
+import { contractRequest, driverContract } from "../../src/llm/contract.ts";
+import { fold } from "../../src/llm/fold.ts";
+import { text } from "../model-server/reply.ts";
+import { type ModelServer, startModelServer } from "../model-server/server.ts";
+import { serverRig } from "./rig.ts";
+
+/** The real program, as scripts/install-claude.mjs prints its path. */
+const program = process.env.CRUX_TEST_CLAUDE ?? "";
+const reason = whyNot();
+if (reason !== undefined) console.log(`skipped: ${reason}`);
+
+interface Bench {
+  readonly home: string;
+  readonly exec: HostProcesses;
+  driver(server: ModelServer): ClaudeDriver;
+  dispose(): Promise<void>;
+}
+
+async function openBench(): Promise<Bench> {
+  const home = await mkdtemp(join(tmpdir(), "crux-claude-"));
+  await symlink(program, join(home, "claude"));
+  const exec = new HostProcesses({ kernelId: "test", epoch: 1 });
+  return {
+    home,
+    exec,
+    driver: (server) => {
+      const env = {
+        PATH: `${home}:/usr/bin:/bin`,
+        HOME: home,
+        ANTHROPIC_BASE_URL: server.url,
+        ANTHROPIC_API_KEY: "test",
+      };
+      const signal = new AbortController().signal;
+      const caller = { pid: asPid(1), uuid: asProcUuid("u"), cwd: home, env, signal };
+      return new ClaudeDriver(caller, exec, join(home, "tmp"));
+    },
+    dispose: async () => {
+      await exec.close();
+      await rm(home, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+describe.skipIf(reason !== undefined)("the claude program", () => {
+  let bench: Bench | undefined;
+
+  driverContract(
+    serverRig({
+      name: "claude",
+      connect: async (server) => {
+        bench = await openBench();
+        return bench.driver(server);
+      },
+      quiet: async () => {
+        expect(bench?.exec.live).toBe(0);
+        await expect(readdir(join(bench?.home ?? "", "tmp")).catch(() => [])).resolves.toEqual([]);
+      },
+      dispose: async () => bench?.dispose(),
+      stops: ["end_turn", "max_tokens", "refusal"],
+      errors: [
+        { kind: "auth", status: 401 },
+        { kind: "model_not_found", status: 404 },
+        { kind: "rate_limit", status: 429 },
+        { kind: "server", status: 500 },
+        { kind: "overloaded", status: 529 },
+      ],
+      can: { thinking: true, retryAfter: false, interleave: true },
+    }),
+  );
+
+  it("stream() gives the program our system prompt and our tools, and none of its own", async () => {
+    const server = await startModelServer({ script: text("Hi.") });
+    const bench = await openBench();
+    try {
+      await fold(bench.driver(server).stream(contractRequest(), new AbortController().signal));
+      const { system, tools } = server.requests[0]!;
+      expect(system).toContain("You are a test.");
+      expect(tools.filter((name) => name !== "DeferredToolPlaceholder")).toEqual(["mcp__crux__view"]);
+      expect(bench.exec.live).toBe(0);
+    } finally {
+      await server.close();
+      await bench.dispose();
+    }
+  });
+});
+
+function whyNot(): string | undefined {
+  if (program === "") return "CRUX_TEST_CLAUDE does not name the claude program";
+  try {
+    accessSync(program, constants.X_OK);
+    return undefined;
+  } catch {
+    return `CRUX_TEST_CLAUDE: ${program} cannot be run`;
+  }
+}

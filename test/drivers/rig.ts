@@ -1,0 +1,69 @@
+/** The driver contract's other end: the model server on loopback. */
+
+import type { Rig, RigBlock, Rigged, RigReply } from "../../src/llm/contract.ts";
+import type { Driver } from "../../src/llm/driver.ts";
+import { error, malformedToolJson, Reply, text, thinking } from "../model-server/reply.ts";
+import { type ModelServer, startModelServer } from "../model-server/server.ts";
+
+export interface ServerRig extends Omit<Rig, "serve"> {
+  connect(server: ModelServer): Driver | Promise<Driver>;
+  /** When the server is gone. */
+  dispose?(): Promise<void>;
+  /** Something besides sockets that must be gone when an attempt is. */
+  quiet?(): Promise<void>;
+}
+
+export function serverRig({ connect, quiet, dispose, ...rest }: ServerRig): Rig {
+  return {
+    ...rest,
+    serve: async (replies) => {
+      const server = await startModelServer({
+        script: replies.length === 1 ? toReply(replies[0]!) : replies.map(toReply),
+      });
+      const driver = await connect(server);
+      const rigged: Rigged = {
+        driver,
+        quiet: async () => {
+          await server.waitFor(() => server.inFlight === 0 && server.openSockets === 0);
+          await quiet?.();
+        },
+        close: async () => {
+          await driver.close();
+          await server.close();
+          await dispose?.();
+        },
+      };
+      return rigged;
+    },
+  };
+}
+
+function toReply(reply: RigReply): Reply {
+  if (reply.error !== undefined) {
+    const { status, retryAfterS } = reply.error;
+    return error(
+      status,
+      undefined,
+      undefined,
+      retryAfterS === undefined ? {} : { "retry-after": `${retryAfterS}` },
+    );
+  }
+  let made = new Reply({}).and(...reply.blocks.map(toBlock));
+  if (reply.stop !== undefined) made = made.stop(reply.stop);
+  if (reply.usage !== undefined) made = made.usage(reply.usage);
+  if (reply.split !== undefined) made = made.splitEvery(reply.split).fragment(reply.split);
+  if (reply.ending?.do === "cut") made = made.cut({ afterBlocks: reply.ending.afterBlocks });
+  if (reply.ending?.do === "stall") made = made.stall({ afterBlocks: reply.ending.afterBlocks });
+  return made;
+}
+
+function toBlock(block: RigBlock): Reply {
+  switch (block.type) {
+    case "text":
+      return text(block.text);
+    case "thinking":
+      return thinking(block.thinking);
+    case "tool_use":
+      return malformedToolJson(block.name, block.json);
+  }
+}
