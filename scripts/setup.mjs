@@ -35,7 +35,7 @@ function isInstalled() {
 
 function isBuilt() {
   if (installOnly) return true;
-  return existsSync(join(root, "dist/main.js")) && readText(join(root, "dist/.stamp")) === sourceStamp(root);
+  return existsSync(join(root, "dist/main.cjs")) && readText(join(root, "dist/.stamp")) === sourceStamp(root);
 }
 
 /** A plain `npm install` finished after package.json and the lock file last changed. */
@@ -65,7 +65,11 @@ function install() {
 
 function build() {
   console.error("crux: building…");
-  run(findNode() ?? process.execPath, [join(root, "scripts/build.mjs")], "Mend what is reported above, then try again.");
+  run(
+    findNode() ?? process.execPath,
+    [join(root, "scripts/build.mjs")],
+    "Mend what is reported above, then try again.",
+  );
 }
 
 /** The project's own Node 24, else this one when it is new enough. */

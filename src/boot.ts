@@ -1,0 +1,211 @@
+/** The daemon's composition root: every subsystem is made and mounted here, in start order, and nowhere else. */
+import { randomBytes, randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { readdir, readFile, realpath } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Effect } from "./abi/effects.ts";
+import { asProcUuid } from "./abi/ids.ts";
+import type { PermissionMode } from "./abi/process.ts";
+import type { Settings } from "./abi/settings.ts";
+import { makeAgentLoader } from "./agent/loader.ts";
+import { agentProgram } from "./agent/loop.ts";
+import type { BootContext, Booted } from "./daemon/run.ts";
+import { fsDevice } from "./dev/fs/device.ts";
+import { sweepTemp } from "./dev/fs/temp-file.ts";
+import { HostProcesses } from "./dev/host/exec.ts";
+import { sweepOrphans } from "./dev/host/orphans.ts";
+import { realPath } from "./dev/host/real-path.ts";
+import { nullDevice } from "./dev/null/device.ts";
+import { outDevice } from "./dev/out/device.ts";
+import { OutputStore } from "./dev/out/output-store.ts";
+import { ScratchStore } from "./dev/out/scratch.ts";
+import { procDevice } from "./dev/proc/device.ts";
+import { shellDevice } from "./dev/shell/device.ts";
+import { Kernel } from "./kernel/kernel.ts";
+import { LIMITS } from "./kernel/limits.ts";
+import type { Journal } from "./kernel/ports/journal.ts";
+import type { ModelResolver } from "./kernel/ports/models.ts";
+import type { Permit } from "./kernel/ports/permit.ts";
+import { modelDevices } from "./llm/devices.ts";
+import { createModelResolver } from "./llm/resolve.ts";
+import { findMode } from "./permit/mode.ts";
+import { makePermit } from "./permit/policy.ts";
+import { rulesFromSettings } from "./permit/settings-rules.ts";
+import { openJournal } from "./store/journal.ts";
+import type { Lease } from "./store/lease.ts";
+import { bash } from "./tool/bash/bash.ts";
+import { toolDevice } from "./tool/device.ts";
+import { edit } from "./tool/edit/edit.ts";
+import { glob } from "./tool/glob/glob.ts";
+import { grep } from "./tool/grep/grep.ts";
+import { ls } from "./tool/ls/ls.ts";
+import { view } from "./tool/view/view.ts";
+import { write } from "./tool/write/write.ts";
+
+const TOOLS = [bash, edit, glob, grep, ls, view, write];
+const DEFAULT_AGENT = "general-purpose";
+const SCRATCH_KEPT_MS = 7 * 24 * 3600 * 1000;
+
+export async function boot(context: BootContext<Lease>): Promise<Booted> {
+  const { lease, paths, home, env, clock, log } = context;
+  const journal = await openJournal({ dir: join(paths.stateDir, "journal") });
+  lease.describe({ kernelId: journal.kernelId, epoch: journal.epoch });
+  await clearLeftovers(journal, paths.stateDir, log);
+
+  const config = new Configuration(context);
+  const exec = new HostProcesses({ kernelId: journal.kernelId, epoch: journal.epoch });
+  const outputs = new OutputStore(join(paths.stateDir, "outputs"));
+  const scratch = new ScratchStore(join(paths.stateDir, "scratch"));
+  const kernel = new Kernel({
+    journal,
+    permitFor: () => config.permit,
+    models: config.resolver,
+    program: agentProgram({ platform: process.platform, random: Math.random, ...maxRetries(env) }),
+    clock,
+    realPath,
+    uuid: () => asProcUuid(randomUUID()),
+    nonce: () => randomBytes(8).toString("hex"),
+    scratchDir: (uuid) => scratch.scratchDir(uuid),
+    onReaped: (uuid) => outputs.remove(uuid),
+    home,
+    env,
+    additionalRoots: [],
+    defaultMaxSteps: config.settings.defaults?.maxSteps ?? LIMITS.defaultMaxSteps,
+    log,
+  });
+
+  kernel.mount("/dev/null", nullDevice);
+  kernel.mount("/dev/fs", fsDevice({ exec, realPath, env }));
+  kernel.mount("/dev/shell", shellDevice({ exec, outputs, socketPath: paths.socketPath }));
+  for (const device of modelDevices({ exec, tmpDir: join(paths.stateDir, "tmp") })) {
+    kernel.mount(`/dev/llm/${device.name}`, device);
+  }
+  kernel.mount("/var/out", outDevice(outputs));
+  kernel.mount("/proc", procDevice(kernel.view()));
+  kernel.mount("/bin", toolDevice(TOOLS, { now: () => clock.now() }));
+
+  const { lost } = await kernel.recover();
+  if (lost.length > 0) log("warn", `lost with the last daemon: pid ${lost.join(", ")}`);
+  return {
+    kernel,
+    loadAgent: (name) => loadAgent(context, name),
+    reload: (settings) => config.reload(settings, []),
+    close: async () => {
+      await exec.close();
+      await journal.close();
+    },
+  };
+}
+
+/** What follows from the user's settings; read again at SIGHUP. Running processes see the new rules at their next call. */
+class Configuration {
+  readonly resolver: ModelResolver;
+  readonly #context: BootContext<Lease>;
+  #settings: Settings;
+  #permit: Permit;
+
+  constructor(context: BootContext<Lease>) {
+    this.#context = context;
+    this.#settings = context.settings;
+    this.#permit = this.#makePermit(context.settingsProblems);
+    this.resolver = createModelResolver({ settings: () => this.#settings });
+  }
+
+  get settings(): Settings {
+    return this.#settings;
+  }
+
+  get permit(): Permit {
+    return this.#permit;
+  }
+
+  reload(settings: Settings, problems: readonly string[]): void {
+    this.#settings = settings;
+    this.#permit = this.#makePermit(problems);
+  }
+
+  /** Settings that could not be read in full may have lost a deny: then every call of every tool asks. */
+  #makePermit(problems: readonly string[]): Permit {
+    const { paths, home, log } = this.#context;
+    const { permissions } = this.#settings;
+    const asks =
+      problems.length === 0
+        ? []
+        : TOOLS.map((tool) => ({ source: "userSettings", behavior: "ask", text: tool.name }) as const);
+    const scratch = join(paths.stateDir, "scratch");
+    const permit = makePermit({
+      rules: [...rulesFromSettings(this.#settings, "userSettings"), ...asks],
+      defaultMode: this.#defaultMode(permissions?.defaultMode),
+      additionalDirectories: permissions?.additionalDirectories ?? [],
+      home,
+      kernelPaths: [paths.stateDir, paths.runtimeDir],
+      stateReadable: [join(paths.stateDir, "outputs"), scratch],
+      freeRoots: [scratch],
+      realPath,
+    });
+    for (const warning of permit.warnings) log("warn", `settings: ${warning}`);
+    return permit;
+  }
+
+  #defaultMode(text: string | undefined): PermissionMode {
+    const mode = text === undefined ? "default" : findMode(text);
+    if (mode !== undefined) return mode;
+    this.#context.log("warn", `settings: permissions.defaultMode: not a mode: ${text}; default is used`);
+    return "default";
+  }
+}
+
+/** What a daemon that was killed left: OS processes, half-written files, private folders. Before anything starts. */
+async function clearLeftovers(
+  journal: Journal,
+  stateDir: string,
+  log: BootContext<Lease>["log"],
+): Promise<void> {
+  const ended = await sweepOrphans(journal.kernelId, journal.epoch);
+  if (ended > 0) log("warn", `ended ${ended} OS processes that the last daemon left`);
+  for (const { body } of await journal.openCalls()) {
+    const { effects = [] } = body as { effects?: readonly Effect[] };
+    for (const effect of effects) if (effect.kind === "write") await sweepTemp(effect.real ?? effect.path);
+  }
+  for (const name of ["tmp", "outputs"]) rmSync(join(stateDir, name), { recursive: true, force: true });
+  mkdirSync(join(stateDir, "tmp"), { recursive: true, mode: 0o700 });
+  clearOldScratch(join(stateDir, "scratch"));
+}
+
+/** What an agent left in its scratch folder is there for the person to read, for a week. */
+function clearOldScratch(root: string): void {
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  const oldest = Date.now() - SCRATCH_KEPT_MS;
+  for (const name of readdirSync(root)) {
+    const path = join(root, name);
+    if (statSync(path).mtimeMs < oldest) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/** Project agents and skills count once a workspace can be trusted; until then only the user's own and the shipped ones. */
+function loadAgent({ paths, log }: BootContext<Lease>, name: string | undefined) {
+  if (name === "none") return Promise.resolve(null);
+  const lib = join(packageRoot(), "lib");
+  const loader = makeAgentLoader({
+    dirs: [join(lib, "agents"), join(paths.configDir, "agents")],
+    skillDirs: [join(lib, "skills"), join(paths.configDir, "skills")],
+    files: {
+      readText: (path) => readFile(path, "utf8"),
+      list: (dir) => readdir(dir),
+      realPath: (path) => realpath(path),
+    },
+    warn: (message) => log("warn", message),
+  });
+  return loader.load(name ?? DEFAULT_AGENT);
+}
+
+function maxRetries(env: Readonly<Record<string, string>>): { maxRetries?: number } {
+  const count = Number(env.CRUX_MAX_RETRIES);
+  return Number.isInteger(count) && count >= 1 ? { maxRetries: count } : {};
+}
+
+/** src/ and dist/ both lie directly below it. */
+function packageRoot(): string {
+  const here = import.meta.dirname;
+  return basename(here) === "src" || basename(here) === "dist" ? dirname(here) : here;
+}

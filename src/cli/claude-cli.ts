@@ -1,0 +1,66 @@
+/** The program behind /dev/llm/claude: where it is, and which version it says it is. Nothing is started where it is absent. */
+import { spawn } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+const ANSWER_MS = 2000;
+const MAX_OUTPUT = 64 * 1024;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The version of `claude` on PATH; undefined where there is none that answers in time. */
+export async function findClaudeVersion(env: Environment): Promise<string | undefined> {
+  const path = findOnPath("claude", env.PATH ?? "");
+  if (path === undefined) return undefined;
+  const output = await outputOf(path, ["--version"], env);
+  return /\d+\.\d+\.\d+[-+.\w]*/.exec(output)?.[0];
+}
+
+function findOnPath(name: string, searchPath: string): string | undefined {
+  return searchPath
+    .split(delimiter)
+    .filter((folder) => folder !== "")
+    .map((folder) => join(folder, name))
+    .find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Standard output of a program; "" when it fails. After the limit its whole process group is ended. */
+function outputOf(path: string, args: readonly string[], env: Environment): Promise<string> {
+  return new Promise((resolve) => {
+    const chunks: string[] = [];
+    let length = 0;
+    const child = spawn(path, args, { env: { ...env }, detached: true, stdio: ["ignore", "pipe", "ignore"] });
+    const finish = (output: string): void => {
+      clearTimeout(limit);
+      child.stdout.destroy();
+      endGroup(child.pid);
+      resolve(output);
+    };
+    const limit = setTimeout(() => finish(""), ANSWER_MS);
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      length += chunk.length;
+      if (length <= MAX_OUTPUT) chunks.push(chunk);
+    });
+    child.on("error", () => finish(""));
+    // not `exit`: what it wrote may still be in the pipe
+    child.on("close", (code) => finish(code === 0 ? chunks.join("") : ""));
+  });
+}
+
+function endGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch {
+    // it has ended, with all its children
+  }
+}

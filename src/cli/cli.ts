@@ -1,0 +1,57 @@
+/** From a command line to an exit code: chooses the command, loads it alone, and shows what it throws. */
+import { Fault } from "../abi/errors.ts";
+import { findFirstWord, findGlobalFlags, modeOf, parseFlags } from "./args.ts";
+import type { Command } from "./command.ts";
+import { COMMANDS, findNearCommand, RESERVED } from "./commands.ts";
+import { Console } from "./console.ts";
+import type { Host } from "./host.ts";
+import { UnknownCommand } from "./screen/errors.ts";
+
+export async function runCli(argv: readonly string[], host: Host): Promise<number> {
+  const global = findGlobalFlags(argv);
+  const console = new Console(host, modeOf(global), global.has("no-color"));
+  try {
+    return await dispatch(argv, global, console, host);
+  } catch (error) {
+    await console.fail(error);
+    return 1;
+  }
+}
+
+async function dispatch(
+  argv: readonly string[],
+  global: ReadonlySet<string>,
+  console: Console,
+  host: Host,
+): Promise<number> {
+  const first = findFirstWord(argv);
+  const name = first !== undefined && Object.hasOwn(COMMANDS, first.word) ? first.word : undefined;
+  const command = await load(name);
+  const rest = name === undefined ? argv : argv.filter((_, at) => at !== first?.at);
+  const args = parseFlags(rest, command.flags);
+  if (global.has("version"))
+    return (await load("version")).run({ args: { ...args, words: [] }, console, host });
+  if (global.has("help")) {
+    const words = name === undefined ? [] : [name];
+    return (await load("help")).run({ args: { ...args, words }, console, host });
+  }
+  if (name === undefined && first !== undefined) refuseReserved(first.word, args.words);
+  return command.run({ args, console, host });
+}
+
+async function load(name: string | undefined): Promise<Command> {
+  const known = name === undefined ? undefined : COMMANDS[name];
+  return known === undefined ? (await import("./run.ts")).run : known();
+}
+
+/** A first word that would be a command's: a slip of one letter, or a name kept for later. */
+function refuseReserved(word: string, words: readonly string[]): void {
+  const near = words.length === 1 ? findNearCommand(word) : undefined;
+  if (near !== undefined) throw new UnknownCommand(word, near);
+  if (!RESERVED.has(word)) return;
+  throw new Fault({
+    code: "UNAVAILABLE",
+    message: `crux ${word} is not part of this version`,
+    hint: `crux -- ${words.join(" ")} to use it as an intent`,
+  });
+}

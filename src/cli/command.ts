@@ -1,0 +1,17 @@
+import type { Args, FlagTable } from "./args.ts";
+import type { Console } from "./console.ts";
+import type { Host } from "./host.ts";
+
+/** One invocation of a command. */
+export interface Call {
+  readonly args: Args;
+  readonly console: Console;
+  readonly host: Host;
+}
+
+/** What each `cli/<command>.ts` exports. */
+export interface Command {
+  readonly flags: FlagTable;
+  /** The exit code; what it throws is shown, and the code is 1. */
+  run(call: Call): Promise<number>;
+}

@@ -1,0 +1,52 @@
+import type { Mode } from "./args.ts";
+import type { Host, Output } from "./host.ts";
+import { errorJson, errorLines } from "./screen/errors.ts";
+import { oneLine } from "./screen/json.ts";
+import { type Words, wordsOf } from "./screen/language.ts";
+import { type Paint, paintFor } from "./screen/paint.ts";
+
+/** The two streams of a command in its output mode. Each write waits until the text has left. */
+export class Console {
+  readonly mode: Mode;
+  readonly words: Words;
+  /** For stdout, and for stderr. */
+  readonly paint: Paint;
+  readonly errorPaint: Paint;
+  readonly #stdout: Output;
+  readonly #stderr: Output;
+
+  constructor(host: Pick<Host, "env" | "stdout" | "stderr">, mode: Mode, noColour: boolean) {
+    const refused = noColour || (host.env.NO_COLOR ?? "") !== "";
+    this.mode = mode;
+    this.words = wordsOf(host.env);
+    this.paint = paintFor(host.stdout.isTTY === true, refused);
+    this.errorPaint = paintFor(host.stderr.isTTY === true, refused);
+    this.#stdout = host.stdout;
+    this.#stderr = host.stderr;
+  }
+
+  /** Text and a newline on stdout. */
+  async line(text: string): Promise<void> {
+    await put(this.#stdout, `${text}\n`);
+  }
+
+  async errorLine(text: string): Promise<void> {
+    await put(this.#stderr, `${text}\n`);
+  }
+
+  /** The wrapped object of a command that succeeded. */
+  async data(data: unknown): Promise<void> {
+    await this.line(oneLine({ ok: true, data }));
+  }
+
+  async fail(error: unknown): Promise<void> {
+    if (this.mode === "json") await this.line(errorJson(error));
+    else await this.errorLine(errorLines(error, this.words, this.errorPaint));
+  }
+}
+
+function put(output: Output, text: string): Promise<void> {
+  return new Promise((resolve) => {
+    output.write(text, resolve);
+  });
+}

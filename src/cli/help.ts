@@ -1,0 +1,146 @@
+import type { Call, Command } from "./command.ts";
+import { invalid } from "./screen/errors.ts";
+
+export const help: Command = { flags: {}, run };
+
+async function run({ args, console }: Call): Promise<number> {
+  const [topic = ""] = args.words;
+  const text = Object.hasOwn(TOPICS, topic) ? TOPICS[topic] : undefined;
+  if (text === undefined) throw invalid(`no help on: ${topic}`, "crux help lists the commands");
+  await console.line(text);
+  return 0;
+}
+
+const GLOBAL = `Flags of every command, before or after it:
+      --json        JSON on stdout, errors too
+  -v, --verbose     more
+  -q, --quiet       only what a script needs
+      --no-color    no colour (as NO_COLOR=1 does)
+  -h, --help        help on the command
+  -V, --version     as crux version`;
+
+/** By command; the empty one is Crux itself. */
+export const TOPICS: Readonly<Record<string, string>> = {
+  "": `Crux, an operating system for AI agents
+
+Usage:
+  crux [flags] <intent…>      run an agent on an intent in this folder, print its result
+  crux [flags] < file         the same, with the intent on stdin
+  crux <command> [flags]
+
+Commands:
+  ps                          list processes
+  kill <pid>                  send a process a signal
+  astrace <pid>               follow what a process does, call by call
+  daemon start|stop|status|restart
+  shutdown                    as daemon stop
+  version                     versions of Crux and of what it found
+  help [command]
+
+Flags of a run:
+  -m, --model <name>          sonnet, opus, haiku, or any model name
+      --agent <name>          an agent file by its name; none for plain reasoning
+      --max-steps <n>         stop after n steps (0: the agent's own limit)
+      --budget <tokens>       stop after that many tokens (0: the agent's own limit)
+      --permission-mode <m>   default, accept_edits (edits inside the folder pass), bypass (everything passes)
+      --cwd <dir>             work in another folder
+  -d, --detach                print the pid and return; the process goes on
+
+${GLOBAL}
+
+Examples:
+  crux "explain this repository"
+  crux -m opus --budget 50000 fix the failing test
+  git diff | crux -q
+  crux -- ps explained        after -- every word belongs to the intent
+
+Ctrl-C interrupts the process, a second one kills it. Closing the terminal leaves it running.
+Exit codes: 0 done, 1 failed, 2 over budget, 130, 143, 137 ended by a signal.`,
+
+  ps: `List processes
+
+Usage:
+  crux ps [flags]
+
+  -a, --all         services and other helpers too
+
+Modes: --verbose adds parent and intent, --quiet prints pids alone.
+
+${GLOBAL}
+
+Examples:
+  crux ps
+  crux ps -q | xargs -n1 crux kill
+  crux ps --json --verbose`,
+
+  kill: `Send a process a signal
+
+Usage:
+  crux kill [-s <signal>] <pid>
+
+  -s, --signal <signal>   SIGTERM (1, default), SIGKILL (2), SIGINT (3), SIGPAUSE (4), SIGRESUME (5);
+                          by name with or without SIG, in any case, or by number
+
+It does not wait for the end of the process.
+
+${GLOBAL}
+
+Examples:
+  crux kill 3
+  crux kill -s pause 3`,
+
+  astrace: `Follow what a process does, call by call
+
+Usage:
+  crux astrace <pid>
+
+Each line has the time since the process began, the call, its result and how long it took. Calls to a model
+and slow calls are marked. Ctrl-C detaches; the process does not notice.
+
+Modes: --verbose cuts nothing, shows quiet calls and raw values; --quiet prints calls alone; --json prints one
+event a line.
+
+${GLOBAL}
+
+Examples:
+  crux astrace 3
+  crux astrace 3 --json > trace.ndjson`,
+
+  daemon: `Look after the daemon that holds the kernel
+
+Usage:
+  crux daemon start         start it, where it does not run
+  crux daemon status        whether and how it runs; exit code 1 if it does not
+  crux daemon stop          end all processes, then the daemon
+  crux daemon restart       both
+
+      --force               end one that does not answer
+
+Every command that needs the daemon starts it, and it stops by itself when it has had nothing to do for a minute.
+
+${GLOBAL}`,
+
+  shutdown: `End all processes, then the daemon (as crux daemon stop)
+
+Usage:
+  crux shutdown [--force]
+
+      --force               end one that does not answer
+
+${GLOBAL}`,
+
+  version: `Versions of Crux and of the claude program
+
+Usage:
+  crux version [flags]
+
+Modes: --verbose adds the other configured model drivers and the daemon, --quiet prints the number alone.
+
+${GLOBAL}`,
+
+  help: `Help on Crux or one of its commands
+
+Usage:
+  crux help [command]
+  crux <command> --help`,
+};

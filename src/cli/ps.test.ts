@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import { aProcess, FakeDaemon } from "./testing/fake-daemon.ts";
+import { crux, MODE_FLAGS } from "./testing/run-command.ts";
+
+const zombie = aProcess({ pid: 2, ppid: 1, state: "zombie", skills: [], tokens_used: 123, elapsed_ms: 1100 });
+const running = (processes = [aProcess(), zombie]) => new FakeDaemon({ list_procs: () => ({ processes }) });
+
+const DEFAULT = `  PID   STATE     SKILL              TOKENS   ELAPSED
+─────   ─────────   ───────────────   ────────   ────────
+    1   running   code-analysis        456      3.2s
+    2   zombie    —                    123      1.1s
+
+1 active, 1 zombie, 2 total
+`;
+
+const JSON_ONE = `{
+  "ok": true,
+  "data": {
+    "processes": [
+      {
+        "pid": 1,
+        "ppid": 0,
+        "state": "running",
+        "intent": "分析代码",
+        "skills": ["code-analysis"],
+        "tokens_used": 456,
+        "elapsed_ms": 3200
+      }
+    ]
+  }
+}
+`;
+
+test.each(MODE_FLAGS)("ps %s is %s", async (flags, mode) => {
+  const before = await crux(`${flags} ps`, { daemon: running() });
+  const after = await crux(`ps ${flags}`, { daemon: running() });
+  expect(after.out).toBe(before.out);
+  expect(after).toMatchObject({ err: "", code: 0 });
+  expect(after.daemon.openConnections).toBe(0);
+  if (mode === "default") expect(after.out).toBe(DEFAULT);
+  if (mode === "verbose") expect(after.out.split("\n")[0]).toMatch(/ELAPSED {3}INTENT$/);
+  if (mode === "quiet") expect(after.out).toBe("1\n2\n");
+  if (mode === "json") expect(JSON.parse(after.out).data.processes).toHaveLength(2);
+});
+
+test("ps --json is the object of the manual, with seven keys", async () => {
+  expect((await crux("ps --json", { daemon: running([aProcess()]) })).out).toBe(JSON_ONE);
+});
+
+test("ps --json --verbose adds keys after the seven", async () => {
+  const exit = { code: 0, reason: "completed", kind: "done" } as const;
+  const { out } = await crux("ps --json --verbose", {
+    daemon: running([aProcess({ exit, groups: [1, 2] })]),
+  });
+  expect(out).toContain(`        "elapsed_ms": 3200,
+        "kind": "agent",
+        "activity": "thinking",
+        "created_at": "2026-01-01T00:00:00.000Z",
+        "ctx_id": 1,
+        "allowed_devices": null,
+        "groups": [1, 2],
+        "result": "",
+        "exit": {
+          "code": 0,
+          "reason": "completed",
+          "kind": "done"
+        }
+`);
+});
+
+test("ps of nothing", async () => {
+  expect((await crux("ps", { daemon: running([]) })).out).toBe("No active processes.\n");
+  expect((await crux("ps -q", { daemon: running([]) })).out).toBe("");
+  expect((await crux("ps --json", { daemon: running([]) })).out).toContain('"processes": []');
+});
+
+test("ps leaves services to -a", async () => {
+  const processes = [aProcess(), aProcess({ pid: 5, kind: "service" })];
+  expect((await crux("ps -q", { daemon: running(processes) })).out).toBe("1\n");
+  expect((await crux("ps -qa", { daemon: running(processes) })).out).toBe("1\n5\n");
+});
+
+test.each(["ps 1", "ps --tree-of-life", "ps --model x"])(
+  "%s is INVALID and reaches no daemon",
+  async (line) => {
+    const { err, out, code, daemon } = await crux(line);
+    expect(err).toMatch(/^✗ \[INVALID\] /);
+    expect({ out, code, reached: daemon.reached }).toEqual({ out: "", code: 1, reached: [] });
+  },
+);

@@ -1,0 +1,38 @@
+import type { WireProc } from "../abi/methods.ts";
+import { noWords } from "./args.ts";
+import type { Call, Command } from "./command.ts";
+import { indented } from "./screen/json.ts";
+import { psTable } from "./screen/ps-table.ts";
+
+export const ps: Command = { flags: { all: { type: "boolean", short: "a" } }, run };
+
+async function run({ args, console, host }: Call): Promise<number> {
+  noWords(args, "crux ps [-a]");
+  const client = await host.daemon.ensure();
+  const { processes } = await client.request("list_procs", {});
+  client.close();
+  const shown = args.flags.has("all") ? processes : processes.filter(({ kind }) => kind !== "service");
+  switch (console.mode) {
+    case "json":
+      await console.line(
+        indented({ ok: true, data: { processes: shown.map(args.flags.has("verbose") ? full : short) } }),
+      );
+      break;
+    case "quiet":
+      if (shown.length > 0) await console.line(shown.map(({ pid }) => pid).join("\n"));
+      break;
+    case "verbose":
+    case "default":
+      await console.line(psTable(shown, console.mode === "verbose"));
+  }
+  return 0;
+}
+
+function short({ pid, ppid, state, intent, skills, tokens_used, elapsed_ms }: WireProc) {
+  return { pid, ppid, state, intent, skills, tokens_used, elapsed_ms };
+}
+
+function full(proc: WireProc) {
+  const { kind, activity, created_at, ctx_id, allowed_devices, groups, result, exit } = proc;
+  return { ...short(proc), kind, activity, created_at, ctx_id, allowed_devices, groups, result, exit };
+}

@@ -1,0 +1,115 @@
+import type { WireError } from "../abi/errors.ts";
+import type { ProgressPayload } from "../abi/wire.ts";
+import { CONFIGURE_LINES } from "./configure-help.ts";
+import type { Console } from "./console.ts";
+import { failureJson, hintLine } from "./screen/errors.ts";
+import { resultBox } from "./screen/result-box.ts";
+import {
+  detailsLine,
+  failureOf,
+  lastLine,
+  logLine,
+  runData,
+  runErrorLine,
+  spawnLine,
+  stepLine,
+  toolLine,
+} from "./screen/run-lines.ts";
+import { safeLine, safeLines } from "./screen/safe-text.ts";
+
+/** Shows the events of one run in the console's mode. */
+export class RunView {
+  readonly #console: Console;
+  readonly #isTerminal: boolean;
+  #error: WireError | undefined;
+  #saidError = false;
+  #hasNotice = false;
+
+  /** `isTerminal`: stdout is one, so that a bare result must not steer it. */
+  constructor(console: Console, isTerminal: boolean) {
+    this.#console = console;
+    this.#isTerminal = isTerminal;
+  }
+
+  async show(event: ProgressPayload): Promise<void> {
+    switch (event.event) {
+      case "spawn":
+        await this.#spawn(event);
+        break;
+      case "step":
+        await this.#screen(stepLine(event, this.#verbose));
+        break;
+      case "tool":
+        if (this.#verbose) await this.#screen(toolLine(event));
+        break;
+      case "log":
+        if (this.#verbose) await this.#screen(logLine(event));
+        break;
+      case "error":
+        await this.#fail(event.pid, event.error_message ?? "", event.error);
+        break;
+      case "complete":
+        await this.#complete(event);
+        break;
+      case "ask":
+      case "ask_closed":
+    }
+  }
+
+  get #verbose(): boolean {
+    return this.#console.mode === "verbose";
+  }
+
+  get #isScreen(): boolean {
+    return this.#console.mode === "default" || this.#console.mode === "verbose";
+  }
+
+  /** A line that scripts do not get. */
+  async #screen(text: string): Promise<void> {
+    if (this.#isScreen) await this.#console.line(text);
+  }
+
+  async #spawn(event: ProgressPayload): Promise<void> {
+    if (event.notice !== undefined) {
+      this.#hasNotice = true;
+      await this.#aside(safeLine(event.notice));
+    }
+    await this.#screen(spawnLine(event.pid));
+    if (this.#verbose) await this.#screen(detailsLine(event));
+  }
+
+  /** Said to the person in every mode, without disturbing what a script reads. */
+  async #aside(text: string): Promise<void> {
+    if (this.#isScreen) await this.#console.line(text);
+    else await this.#console.errorLine(text);
+  }
+
+  async #fail(pid: number, message: string, error: WireError | undefined): Promise<void> {
+    this.#error = error;
+    this.#saidError = true;
+    const { mode, words, errorPaint } = this.#console;
+    if (mode === "json") return;
+    await this.#console.errorLine(errorPaint.red(runErrorLine(pid, message)));
+    if (error?.hint !== undefined) await this.#console.errorLine(hintLine(error.hint, words));
+  }
+
+  async #complete(event: ProgressPayload): Promise<void> {
+    const { exit_code: code = 0, exit_reason: reason = "", result = "" } = event;
+    if (code !== 0 && !this.#saidError) await this.#fail(event.pid, reason, undefined);
+    switch (this.#console.mode) {
+      case "json":
+        if (code === 0) await this.#console.data(runData(event));
+        else await this.#console.line(failureJson(failureOf(event, this.#error)));
+        break;
+      case "quiet":
+        if (code === 0 || result !== "")
+          await this.#console.line(this.#isTerminal ? safeLines(result) : result);
+        break;
+      case "verbose":
+      case "default":
+        if (result !== "") await this.#console.line(resultBox(result));
+        await this.#console.line(lastLine(event, this.#console.paint));
+    }
+    if (this.#hasNotice) for (const line of CONFIGURE_LINES) await this.#aside(line);
+  }
+}

@@ -1,0 +1,27 @@
+import type { SyscallEventWire } from "../../abi/wire.ts";
+
+/** Files that one process has open while it is watched; the oldest is forgotten beyond this. */
+const MAX_OPEN = 4096;
+
+/**
+ * The paths behind a traced process's fds, learned from its own calls. It serves daemons whose events do not name
+ * the device; an fd that was opened before we attached stays unknown.
+ */
+export class DevicePaths {
+  readonly #paths = new Map<unknown, string>();
+
+  /** The event with its device, where that is known. */
+  follow(event: SyscallEventWire): SyscallEventWire {
+    const device = event.device ?? this.#paths.get(event.args.fd);
+    this.#learn(event);
+    return device === undefined ? event : { ...event, device };
+  }
+
+  #learn({ syscall, args, result, error }: SyscallEventWire): void {
+    if (error !== undefined) return;
+    if (syscall === "Close") this.#paths.delete(args.fd);
+    if (syscall !== "Open" || typeof result !== "number" || typeof args.path !== "string") return;
+    this.#paths.set(result, args.path);
+    if (this.#paths.size > MAX_OPEN) this.#paths.delete(this.#paths.keys().next().value);
+  }
+}

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { SyscallError } from "../../abi/errors.ts";
+import { PID_KERNEL } from "../../abi/ids.ts";
+import { WireFault } from "../../wire/client/wire-fault.ts";
+import { errorJson, errorLines, invalid, UnknownCommand } from "./errors.ts";
+import { wordsOf } from "./language.ts";
+import { COLOURED, PLAIN } from "./paint.ts";
+
+const english = wordsOf({});
+const notFound = { code: "NOT_FOUND", message: "process not found: 9", syscall: "Kill", pid: 0 } as const;
+
+test("errorLines() is the screen of the manual, from the wire and from here", () => {
+  const screen = "✗ [NOT_FOUND] PID 0 Kill: process not found: 9\n  → hint: crux ps lists the processes";
+  expect(errorLines(new WireFault(notFound), english, PLAIN)).toBe(screen);
+  expect(errorLines(new SyscallError({ ...notFound, pid: PID_KERNEL }), english, PLAIN)).toBe(screen);
+});
+
+test("errorLines() in Chinese differs in the hint's label only", () => {
+  expect(errorLines(new WireFault(notFound), wordsOf({ CRUX_LANG: "zh" }), PLAIN).split("\n")[1]).toBe(
+    "  → 建议: crux ps lists the processes",
+  );
+});
+
+test("errorLines() has no hint line where there is nothing to do, and prefers the daemon's hint", () => {
+  expect(errorLines(new WireFault({ code: "DRIVER", message: "no answer" }), english, PLAIN)).toBe(
+    "✗ [DRIVER] no answer",
+  );
+  expect(errorLines(new WireFault({ ...notFound, hint: "look twice" }), english, PLAIN)).toContain(
+    "hint: look twice",
+  );
+});
+
+test("errorLines() of an almost-command has no code", () => {
+  expect(errorLines(new UnknownCommand("pss", "ps"), english, PLAIN)).toBe(
+    "✗ unknown command: pss\n  → hint: crux ps, or crux -- pss to use it as an intent",
+  );
+});
+
+test("errorLines() colours the mark and changes no character", () => {
+  expect(errorLines(invalid("x"), english, COLOURED)).toBe("\x1b[31m✗\x1b[39m [INVALID] x");
+});
+
+test("errorJson() has the documented keys in order, and no others", () => {
+  expect(errorJson(new WireFault({ ...notFound, device: "/dev/x", hint: "h", retryable: true }))).toBe(
+    '{"ok": false, "error": {"code": "NOT_FOUND", "message": "process not found: 9", "syscall": "Kill", "device": "/dev/x"}}',
+  );
+  expect(errorJson(new TypeError("odd"))).toBe(
+    '{"ok": false, "error": {"code": "INTERNAL", "message": "odd"}}',
+  );
+});

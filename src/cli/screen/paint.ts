@@ -1,0 +1,21 @@
+/** Colour for marks. It adds escape sequences around characters and never changes them. */
+export interface Paint {
+  dim(text: string): string;
+  red(text: string): string;
+  green(text: string): string;
+}
+
+const bare = (text: string): string => text;
+
+export const PLAIN: Paint = { dim: bare, red: bare, green: bare };
+
+export const COLOURED: Paint = {
+  dim: (text) => `\x1b[2m${text}\x1b[22m`,
+  red: (text) => `\x1b[31m${text}\x1b[39m`,
+  green: (text) => `\x1b[32m${text}\x1b[39m`,
+};
+
+/** Colour is for terminals, and only where the user has not refused it. */
+export function paintFor(isTerminal: boolean, refused: boolean): Paint {
+  return isTerminal && !refused ? COLOURED : PLAIN;
+}

@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import type { WireProc } from "../../abi/methods.ts";
+import { aProcess } from "../testing/fake-daemon.ts";
+import { psTable } from "./ps-table.ts";
+
+const running = aProcess({
+  pid: 1,
+  state: "running",
+  intent: "分析代码",
+  skills: ["code-analysis"],
+  tokens_used: 456,
+  elapsed_ms: 3200,
+});
+const zombie = aProcess({
+  pid: 2,
+  ppid: 1,
+  state: "zombie",
+  intent: "检查依赖",
+  skills: [],
+  tokens_used: 123,
+  elapsed_ms: 1100,
+});
+
+const rowOf = (change: Partial<WireProc>, verbose = false): string =>
+  psTable([{ ...running, ...change }], verbose).split("\n")[2] ?? "";
+
+test("psTable() is the table of the manual", () => {
+  expect(psTable([running, zombie], false)).toBe(
+    `  PID   STATE     SKILL              TOKENS   ELAPSED
+─────   ─────────   ───────────────   ────────   ────────
+    1   running   code-analysis        456      3.2s
+    2   zombie    —                    123      1.1s
+
+1 active, 1 zombie, 2 total`,
+  );
+});
+
+test("psTable() verbose is the table of the manual", () => {
+  expect(psTable([running, zombie], true).split("\n").slice(0, 4).join("\n")).toBe(
+    `  PID    PPID   STATE     SKILL              TOKENS   ELAPSED   INTENT
+─────   ─────   ─────────   ───────────────   ────────   ────────   ────────────────────
+    1       0   running   code-analysis        456      3.2s   分析代码
+    2       1   zombie    —                    123      1.1s   检查依赖`,
+  );
+});
+
+test("psTable() of nothing is one sentence", () => {
+  expect(psTable([], true)).toBe("No active processes.");
+});
+
+test("psTable() cuts a skill of 16 characters to 15 and counts the others", () => {
+  expect(rowOf({ skills: ["sixteen-letters!"] })).toBe(
+    "    1   running   sixteen-letter…      456      3.2s",
+  );
+  expect(rowOf({ skills: ["review", "b", "c"] })).toBe(
+    "    1   running   review+2             456      3.2s",
+  );
+  expect(rowOf({ skills: ["代码分析与检查器"] })).toBe(
+    "    1   running   代码分析与检查…      456      3.2s",
+  );
+});
+
+test("psTable() lets wide numbers push their row", () => {
+  expect(rowOf({ pid: 1234567, tokens_used: 12345678, elapsed_ms: 123456789 })).toBe(
+    "1234567   running   code-analysis     12345678   123456.8s",
+  );
+});
+
+test("psTable() shows the first line of an intent, 40 columns of it", () => {
+  expect(rowOf({ intent: "分".repeat(21) }, true).endsWith(`   ${"分".repeat(19)}…`)).toBe(true);
+  expect(rowOf({ intent: "分".repeat(20) }, true).endsWith(`   ${"分".repeat(20)}`)).toBe(true);
+  expect(rowOf({ intent: "one\ntwo" }, true).endsWith("   one")).toBe(true);
+  expect(rowOf({ intent: "\x1b[31mred" }, true)).not.toContain("\x1b");
+});
+
+test("psTable() counts created processes as active", () => {
+  const many = Array.from({ length: 10_000 }, (_, at) => ({
+    ...running,
+    pid: at + 1,
+    state: "created" as const,
+  }));
+  const lines = psTable(many, false).split("\n");
+  expect(lines).toHaveLength(10_004);
+  expect(lines.at(-1)).toBe("10000 active, 0 zombie, 10000 total");
+});

@@ -1,0 +1,13 @@
+import { safeLines } from "./safe-text.ts";
+
+const HEAD = `══ Result ${"═".repeat(70)}`;
+const FOOT = "═".repeat(80);
+
+/** The box around a result: lines that are not empty are indented by two, nothing is wrapped. No final newline. */
+export function resultBox(result: string): string {
+  const lines = safeLines(result)
+    .replace(/\n+$/, "")
+    .split("\n")
+    .map((line) => (line === "" ? "" : `  ${line}`));
+  return [HEAD, ...lines, FOOT].join("\n");
+}

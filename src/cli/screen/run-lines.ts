@@ -1,0 +1,66 @@
+/** The lines of a run (manual 2), each from one event of its stream; without final newlines. */
+import type { ErrorCode } from "../../abi/errno.ts";
+import type { WireError } from "../../abi/errors.ts";
+import { EXIT } from "../../abi/process.ts";
+import type { ProgressPayload } from "../../abi/wire.ts";
+import { seconds } from "./elapsed.ts";
+import type { Paint } from "./paint.ts";
+import { safeLine, safeLines } from "./safe-text.ts";
+
+type Event = Readonly<ProgressPayload>;
+
+export function spawnLine(pid: number): string {
+  return `[kernel] spawning PID ${pid}...`;
+}
+
+/** What the process was given; `-` where there is none. */
+export function detailsLine({ pid, agent, model, max_steps, budget, device }: Event): string {
+  const details = { agent, model, max_steps, budget, device };
+  const words = Object.entries(details).map(
+    ([name, value]) => `${name}=${value ? safeLine(String(value)) : "-"}`,
+  );
+  return `[kernel] PID ${pid}: ${words.join(" ")}`;
+}
+
+export function stepLine({ pid, step = 0, total = 0 }: Event, verbose: boolean): string {
+  return `[agent/${pid}] reasoning step ${verbose && total > 0 ? `${step}/${total}` : step}...`;
+}
+
+export function toolLine({ pid, device = "-", in_bytes = 0, out_bytes = 0, duration_ms = 0 }: Event): string {
+  return `[agent/${pid}] tool ${safeLine(device)} ${in_bytes}B → ${out_bytes}B ${seconds(duration_ms)}`;
+}
+
+export function logLine({ pid, message = "" }: Event): string {
+  return `[agent/${pid}] log: ${safeLines(message)}`;
+}
+
+export function runErrorLine(pid: number, message: string): string {
+  return `[agent/${pid}] error: ${safeLines(message)}`;
+}
+
+export function lastLine(
+  { pid, exit_code = 0, tokens_used = 0, elapsed_ms = 0 }: Event,
+  paint: Paint,
+): string {
+  const exited = `exited(${exit_code})`;
+  const mark = exit_code === 0 ? paint.green(exited) : paint.red(exited);
+  return `[kernel] PID ${pid} ${mark} | tokens: ${tokens_used} | elapsed: ${seconds(elapsed_ms)}`;
+}
+
+/** The data object of JSON mode. */
+export function runData({ pid, result = "", tokens_used = 0, elapsed_ms = 0, exit_code = 0 }: Event) {
+  return { pid, result, tokens_used, elapsed_ms, exit_code };
+}
+
+/** A run that exited with another code than 0, as an error. `error` is what the exit was caused by, if anything. */
+export function failureOf(
+  { exit_code = 1, exit_reason = "" }: Event,
+  error: WireError | undefined,
+): WireError {
+  return error ?? { code: codeOfExit(exit_code, exit_reason), message: exit_reason || `exit ${exit_code}` };
+}
+
+function codeOfExit(code: number, reason: string): ErrorCode {
+  if (code === EXIT.budget.code || reason === EXIT.maxSteps.reason) return "BUDGET";
+  return reason.startsWith("killed: ") ? "CANCELLED" : "INTERNAL";
+}

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { cutToWidth, padToWidth, widthOf } from "./width.ts";
+
+test("widthOf() counts wide characters and emoji two, marks none", () => {
+  expect(widthOf("abc")).toBe(3);
+  expect(widthOf("分析代码")).toBe(8);
+  expect(widthOf("e\u0301")).toBe(1);
+  expect(widthOf("한글")).toBe(4);
+  expect(widthOf("👩‍👩‍👧")).toBe(2);
+  expect(widthOf("—…")).toBe(2);
+});
+
+test("cutToWidth() keeps what fits and counts the mark", () => {
+  expect(cutToWidth("exactly-15-wide", 15)).toBe("exactly-15-wide");
+  expect(cutToWidth("sixteen-letters!", 15)).toBe("sixteen-letter…");
+  // 14 columns are left: seven wide characters fit, half of the eighth would not
+  expect(cutToWidth("分析代码检查依赖项", 15)).toBe("分析代码检查依…");
+  expect(cutToWidth("a分析代码检查依赖", 15)).toBe("a分析代码检查…");
+});
+
+test("padToWidth() fills by columns, not by characters", () => {
+  expect(padToWidth("分析", 6)).toBe("分析  ");
+  expect(padToWidth("longer", 3)).toBe("longer");
+});

@@ -1,0 +1,61 @@
+/** Terminal columns: East Asian wide characters and emoji count two, combining marks none. */
+
+const PLAIN = /^[\x20-\x7e]*$/;
+const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]$/u;
+const EMOJI = /^\p{Emoji_Presentation}/u;
+/** Unicode's East Asian Width classes W and F, first and last code point of each block. */
+const WIDE: ReadonlyArray<readonly [first: number, last: number]> = [
+  [0x1100, 0x115f],
+  [0x2e80, 0x303e],
+  [0x3041, 0xa4cf],
+  [0xa960, 0xa97f],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xfe10, 0xfe19],
+  [0xfe30, 0xfe6f],
+  [0xff00, 0xff60],
+  [0xffe0, 0xffe6],
+  [0x1f200, 0x1f2ff],
+  [0x20000, 0x3fffd],
+];
+
+/** What a reader sees as one character; built only where a text is not plain ASCII. */
+function graphemes(text: string): string[] {
+  return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
+}
+
+function graphemeWidth(grapheme: string): number {
+  if (EMOJI.test(grapheme) || grapheme.includes("\ufe0f")) return 2;
+  let width = 0;
+  for (const character of grapheme) width = Math.max(width, characterWidth(character));
+  return width;
+}
+
+function characterWidth(character: string): number {
+  if (NO_WIDTH.test(character)) return 0;
+  const code = character.codePointAt(0) ?? 0;
+  return WIDE.some(([first, last]) => code >= first && code <= last) ? 2 : 1;
+}
+
+export function widthOf(text: string): number {
+  if (PLAIN.test(text)) return text.length;
+  return graphemes(text).reduce((sum, grapheme) => sum + graphemeWidth(grapheme), 0);
+}
+
+/** At most `columns` wide; what is cut ends in `…`, which is among the columns. */
+export function cutToWidth(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  const kept: string[] = [];
+  let width = 1;
+  for (const grapheme of graphemes(text)) {
+    width += graphemeWidth(grapheme);
+    if (width > columns) break;
+    kept.push(grapheme);
+  }
+  return `${kept.join("")}…`;
+}
+
+/** Left-aligned; a wider text pushes what follows. */
+export function padToWidth(text: string, columns: number): string {
+  return text + " ".repeat(Math.max(0, columns - widthOf(text)));
+}

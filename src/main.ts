@@ -1,0 +1,59 @@
+/**
+ * The entry. It loads what the command at hand needs and nothing else: `crux ps` sees neither a model driver nor
+ * the kernel, and `crux version -q`, which scripts ask often, nothing at all.
+ */
+import { writeSync } from "node:fs";
+import { enableCompileCache } from "node:module";
+import pkg from "../package.json" with { type: "json" };
+
+/** As the shell reports a program that SIGPIPE ended: Node ignores the signal and gives us the error instead. */
+const STDOUT_CLOSED = 141;
+
+const argv = process.argv.slice(2);
+if (isQuietVersion()) printVersion();
+else if (argv[0] === "daemon" && argv[1] === "--internal") void daemon();
+else void command();
+
+function isQuietVersion(): boolean {
+  const quiet = argv.filter((word) => word === "-q" || word === "--quiet").length;
+  const version = argv.filter((word) => word === "version" || word === "-V" || word === "--version").length;
+  return quiet === 1 && version === 1 && argv.length === 2;
+}
+
+/** Straight to the file descriptor: setting up the stream would take longer than all the rest. */
+function printVersion(): void {
+  try {
+    writeSync(1, `${pkg.version}\n`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EPIPE") process.exitCode = STDOUT_CLOSED;
+    else process.stdout.write(`${pkg.version}\n`);
+  }
+}
+
+async function daemon(): Promise<never> {
+  cacheCode();
+  const { daemonMain } = await import("./daemon/main.ts");
+  return daemonMain(pkg.version, async () => (await import("./boot.ts")).boot);
+}
+
+async function command(): Promise<void> {
+  cacheCode();
+  process.stdout.on("error", () => process.exit(STDOUT_CLOSED));
+  // whoever closed it does not want to know
+  process.stderr.on("error", () => {});
+  const { cliMain } = await import("./cli/main.ts");
+  // everything written has left by now; what may still be open must not hold the command back
+  process.exit(await cliMain(argv, pkg.version));
+}
+
+function cacheCode(): void {
+  const cacheDir = compileCacheDir();
+  if (cacheDir !== undefined) enableCompileCache(cacheDir);
+}
+
+/** The user's own place: in a shared one, another user could put code there. undefined: there is none. */
+function compileCacheDir(): string | undefined {
+  const { XDG_CACHE_HOME: cache = "", HOME: home = "" } = process.env;
+  if (cache.startsWith("/")) return `${cache}/crux`;
+  return home.startsWith("/") ? `${home}/.cache/crux` : undefined;
+}
