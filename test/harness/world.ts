@@ -1,0 +1,190 @@
+/**
+ * A world of its own for one system test: home, runtime, state and work folders in a temp directory, no model configured,
+ * the built `bin/crux` on real sockets and processes. `close()` ends its daemon and fails if anything is left behind.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const CRUX = join(ROOT, "bin/crux");
+
+export interface Run {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly stdin?: string;
+  readonly env?: Record<string, string>;
+  readonly cwd?: string;
+  readonly timeoutMs?: number;
+}
+
+/** A command under way. `output()` is what it has printed so far on both streams. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly done: Promise<Run>;
+  stdout(): string;
+  /** Resolves when stdout contains the text; rejects when the command ends without it. */
+  seen(text: string | RegExp): Promise<void>;
+}
+
+export class World {
+  readonly dir = realpathSync(mkdtempSync(join(tmpdir(), "crux-test-")));
+  readonly home = join(this.dir, "home");
+  readonly work = join(this.dir, "work");
+  readonly env: Record<string, string>;
+  readonly #running = new Set<ChildProcess>();
+
+  constructor(env: Record<string, string> = {}) {
+    for (const dir of [this.home, this.work, join(this.dir, "run")])
+      mkdirSync(dir, { recursive: true, mode: 0o700 });
+    this.env = {
+      PATH: "/usr/local/bin:/usr/bin:/bin",
+      HOME: this.home,
+      XDG_RUNTIME_DIR: join(this.dir, "run"),
+      XDG_STATE_HOME: join(this.dir, "state"),
+      XDG_CONFIG_HOME: join(this.dir, "config"),
+      LANG: "C.UTF-8",
+      ...env,
+    };
+  }
+
+  file(name: string): string {
+    return readFileSync(join(this.work, name), "utf8");
+  }
+
+  write(name: string, content: string): string {
+    const path = join(this.work, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    return path;
+  }
+
+  settings(value: unknown): void {
+    const dir = join(this.dir, "config/crux");
+    mkdirSync(dir, { recursive: true });
+    writeFileSync(join(dir, "settings.json"), JSON.stringify(value));
+  }
+
+  get socket(): string {
+    return join(this.dir, "run/crux/crux.sock");
+  }
+
+  get daemonPid(): number | undefined {
+    const path = join(this.dir, "run/crux/crux.pid");
+    return existsSync(path) ? Number(readFileSync(path, "utf8")) : undefined;
+  }
+
+  crux(args: readonly string[], options: RunOptions = {}): Promise<Run> {
+    return this.start(args, options).done;
+  }
+
+  start(args: readonly string[], options: RunOptions = {}): Running {
+    const env = { ...this.env, ...options.env };
+    const child = spawn(CRUX, args, { cwd: options.cwd ?? this.work, env, stdio: ["pipe", "pipe", "pipe"] });
+    this.#running.add(child);
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    const listeners = new Set<() => void>();
+    child.stdout.on("data", (chunk: Buffer) => {
+      out.push(chunk);
+      for (const listener of listeners) listener();
+    });
+    child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
+    child.stdin.on("error", () => {});
+    child.stdin.end(options.stdin ?? "");
+    const killer = setTimeout(() => child.kill("SIGKILL"), options.timeoutMs ?? 30_000);
+    const stdout = (): string => Buffer.concat(out).toString("utf8");
+    const done = new Promise<Run>((resolve) => {
+      child.on("close", (code, signal) => {
+        clearTimeout(killer);
+        this.#running.delete(child);
+        resolve({ code, signal, stdout: stdout(), stderr: Buffer.concat(err).toString("utf8") });
+        for (const listener of listeners) listener();
+      });
+    });
+    const seen = (text: string | RegExp): Promise<void> =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const has = typeof text === "string" ? stdout().includes(text) : text.test(stdout());
+          if (!has && this.#running.has(child)) return;
+          listeners.delete(look);
+          if (has) resolve();
+          else
+            reject(
+              new Error(`ended without ${String(text)}: ${stdout()}${Buffer.concat(err).toString("utf8")}`),
+            );
+        };
+        listeners.add(look);
+        look();
+      });
+    return { child, done, stdout, seen };
+  }
+
+  /** OS processes whose environment names this world: its daemon, its commands, and whatever they started. */
+  processes(): number[] {
+    const mark = `XDG_STATE_HOME=${this.env["XDG_STATE_HOME"]}`;
+    const owner = this.dir;
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .filter((pid) => {
+        try {
+          const environ = readFileSync(`/proc/${pid}/environ`, "utf8");
+          return environ.includes(mark) || environ.includes(`HOME=${owner}`);
+        } catch {
+          return false;
+        }
+      })
+      .map(Number);
+  }
+
+  /** Stops the daemon; throws when a process, socket or pid file survives. */
+  async close(): Promise<void> {
+    for (const child of this.#running) child.kill("SIGKILL");
+    await this.crux(["daemon", "stop"]);
+    const left = await settled(
+      () => this.processes(),
+      (pids) => pids.length === 0,
+    );
+    const files = existsSync(join(this.dir, "run/crux")) ? readdirSync(join(this.dir, "run/crux")) : [];
+    for (const pid of left) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // Gone meanwhile.
+      }
+    }
+    rmSync(this.dir, { recursive: true, force: true });
+    if (left.length > 0) throw new Error(`processes left behind: ${left.join(" ")}`);
+    if (files.length > 0) throw new Error(`files left in the runtime directory: ${files.join(" ")}`);
+  }
+}
+
+/** The value once it is as wanted, or as it is after two seconds. */
+export async function settled<T>(
+  look: () => T,
+  wanted: (value: T) => boolean,
+  timeoutMs = 2_000,
+): Promise<T> {
+  const end = performance.now() + timeoutMs;
+  for (;;) {
+    const value = look();
+    if (wanted(value) || performance.now() > end) return value;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
