@@ -24,7 +24,10 @@ export interface Core {
   nextPid(): Pid;
   /** Hands a zombie whose parent is the kernel to the reaper: `now`, or when it has been seen. */
   offer(proc: Process, when: "now" | "seen"): void;
-  deliver(proc: Process, signal: Signal): Promise<void>;
+  /** It has left the table: the reaper waits for it no more. */
+  forget(proc: Process): void;
+  /** `graceMs`: from TERM to KILL, instead of the usual. */
+  deliver(proc: Process, signal: Signal, graceMs?: number): Promise<void>;
   /** The handle of a process; with a scope, one with narrower rights. */
   handle(self: Process, scope: Scope | null): Sys;
 }

@@ -74,12 +74,16 @@ export class Kernel implements KernelApi, Core {
     this.#reaper.offer(proc, when);
   }
 
+  forget(proc: Process): void {
+    this.#reaper.forget(proc);
+  }
+
   handle(self: Process, scope: Scope | null): Sys {
     return handleFor(this, self, scope);
   }
 
-  deliver(proc: Process, signal: Signal): Promise<void> {
-    return deliver(this, proc, signal);
+  deliver(proc: Process, signal: Signal, graceMs?: number): Promise<void> {
+    return deliver(this, proc, signal, graceMs);
   }
 
   async spawnWatched(
@@ -140,7 +144,7 @@ export class Kernel implements KernelApi, Core {
     for (const proc of live) await deliver(this, proc, SIGNALS.SIGTERM);
     await this.#allDone(live, graceMs);
     for (const proc of live) await deliver(this, proc, SIGNALS.SIGKILL);
-    await Promise.all(live.map((proc) => proc.done.promise));
+    await ended(live);
     this.#reaper.close();
     await Promise.all([...this.table.all()].map((proc) => reapProcess(this, proc)));
     await this.devices.close();
@@ -152,7 +156,7 @@ export class Kernel implements KernelApi, Core {
   async #allDone(live: readonly Process[], graceMs: number): Promise<void> {
     const stop = new AbortController();
     const grace = this.ports.clock.sleep(graceMs, stop.signal).catch(() => {});
-    await Promise.race([Promise.all(live.map((proc) => proc.done.promise)), grace]);
+    await Promise.race([ended(live), grace]);
     stop.abort();
   }
 
@@ -209,6 +213,11 @@ export class Kernel implements KernelApi, Core {
   }
 }
 
+/** A spawn that fails ends its process too. */
+async function ended(procs: readonly Process[]): Promise<void> {
+  await Promise.allSettled(procs.map((proc) => proc.done.promise));
+}
+
 function makeRoot(ports: KernelPorts): Process {
   const init = new Process(
     {
@@ -235,6 +244,6 @@ function makeRoot(ports: KernelPorts): Process {
   );
   // Clients come and go for days: nobody traces pid 0, and nothing is kept for it.
   init.debug = null;
-  init.start();
+  init.start(ports.clock.mono());
   return init;
 }

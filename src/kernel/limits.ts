@@ -27,10 +27,19 @@ export const LIMITS = {
   openAsks: 64,
   /** Characters of an argument kept in a journalled intent. */
   journalArgChars: 64 * 1024,
+  /** Characters of a result and of an error text kept in the record of an exit: it must fit whatever they are. */
+  journalResultChars: 150_000,
+  journalWordsChars: 8_000,
   /** Step limit where neither flag, agent file nor settings say otherwise. */
   defaultMaxSteps: 10,
+  /** Contexts of one process: beyond, UNAVAILABLE. */
+  contexts: 256,
+  /** Answered questions remembered, so that a late answer hears CONFLICT; beyond, the oldest is NOT_FOUND. */
+  answeredAsks: 256,
   /** TERM, then KILL after this long. */
   termGraceMs: 10_000,
+  /** The same for children that end with their parent. */
+  orphanGraceMs: 5_000,
   /** How long reaping waits for a loop that does not end. */
   loopGraceMs: 5_000,
   /** A child of the kernel stays a zombie this long, so that `ps` shows it. */

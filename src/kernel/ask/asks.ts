@@ -22,10 +22,13 @@ interface Open {
   readonly settle: (answer: Answer) => void;
 }
 
+/** No person's no: the last client that could answer went away. */
 export const NOBODY: Answer = { answer: "no", words: "the client that could answer went away" };
 
 export class Asks {
   readonly #open = new Map<string, Open>();
+  /** Closed not long ago, oldest first. */
+  readonly #closed = new Set<string>();
   readonly #nonce: () => string;
 
   constructor(nonce: () => string) {
@@ -47,8 +50,7 @@ export class Asks {
     const { promise, resolve } = Promise.withResolvers<Answer>();
     const { session } = proc.seed;
     this.#open.set(askId, { ask, session, settle: resolve });
-    const before = proc.activity;
-    proc.activity = "blocked";
+    proc.openAsks++;
     let answer: AskAnswer | null = null;
     try {
       session.approvers?.publish({ event: "ask", pid: proc.pid, ask });
@@ -56,17 +58,19 @@ export class Asks {
       answer = given.answer;
       return given;
     } finally {
-      this.#open.delete(askId);
-      if (proc.activity === "blocked") proc.activity = before;
+      this.#close(askId);
+      proc.openAsks--;
       session.approvers?.publish({ event: "ask_closed", pid: proc.pid, askId, answer });
     }
   }
 
   answer(askId: string, answer: AskAnswer, words: string): void {
     const open = this.#open.get(askId);
+    if (open === undefined && this.#closed.has(askId))
+      throw failed("CONFLICT", `already answered or void: ${askId}`);
     if (open === undefined) throw failed("NOT_FOUND", `no open question: ${askId}`);
     if (!open.ask.options.includes(answer)) throw failed("INVALID", `not an option here: ${answer}`);
-    this.#open.delete(askId);
+    this.#close(askId);
     open.settle({ answer, words });
   }
 
@@ -74,12 +78,19 @@ export class Asks {
   abandon(session: Session): void {
     for (const [askId, open] of this.#open) {
       if (open.session !== session) continue;
-      this.#open.delete(askId);
+      this.#close(askId);
       open.settle(NOBODY);
     }
   }
+
+  #close(askId: string): void {
+    this.#open.delete(askId);
+    this.#closed.add(askId);
+    const [oldest] = this.#closed;
+    if (this.#closed.size > LIMITS.answeredAsks && oldest !== undefined) this.#closed.delete(oldest);
+  }
 }
 
-function failed(code: "NOT_FOUND" | "INVALID", message: string): SyscallError {
+function failed(code: "NOT_FOUND" | "INVALID" | "CONFLICT", message: string): SyscallError {
   return new SyscallError({ syscall: "Answer", pid: PID_KERNEL, code, message });
 }

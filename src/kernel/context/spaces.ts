@@ -4,8 +4,7 @@
  */
 import { ContextError } from "../../abi/errors.ts";
 import { asCtxId, type CtxId } from "../../abi/ids.ts";
-import type { Block } from "../../abi/llm.ts";
-import type { ContextMessage, Prompt, Role } from "../../abi/sys.ts";
+import type { ContextMessage, Prompt } from "../../abi/sys.ts";
 import { LIMITS } from "../limits.ts";
 import { parseMessage } from "./message.ts";
 import { summarise } from "./summary.ts";
@@ -23,6 +22,10 @@ export class ContextSpaces {
 
   get count(): number {
     return this.#spaces.size;
+  }
+
+  has(cid: CtxId): boolean {
+    return this.#spaces.has(cid);
   }
 
   alloc(size: number): CtxId {
@@ -95,10 +98,6 @@ export class ContextSpaces {
     if (space === undefined) throw notFound(op, cid);
     return space;
   }
-}
-
-export function assistantMessage(role: Role, content: string, blocks?: readonly Block[]): ContextMessage {
-  return blocks === undefined ? { role, content } : { role, content, blocks };
 }
 
 function checkSize(op: string, cid: CtxId, content: string): void {

@@ -22,5 +22,8 @@ export function summarise(
 }
 
 function head(text: string): string {
-  return Array.from(text.slice(0, 200)).slice(0, 80).join("").replace(/\r?\n/g, " ");
+  return Array.from(text.slice(0, 200))
+    .slice(0, 80)
+    .join("")
+    .replace(/\r\n|[\r\n]/g, " ");
 }

@@ -2,8 +2,9 @@
 
 import { codeOf, printed } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
-import type { ExitStatus } from "../../abi/process.ts";
+import { EXIT, type ExitStatus } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
+import { LIMITS } from "../limits.ts";
 import type { Process } from "./process.ts";
 
 /** What a signal or deadline decided outranks what the program returned. */
@@ -24,12 +25,13 @@ async function finishOnce(core: Core, proc: Process, exit: ExitStatus): Promise<
 /** Synced before anyone hears of it. A disk that refuses does not keep a process alive: it is logged. */
 async function journalExit(core: Core, proc: Process, exit: ExitStatus): Promise<void> {
   const { code, reason, kind, err } = exit;
-  const failure = err === undefined ? {} : { error: { code: codeOf(err), message: err.message } };
+  const message = err?.message.slice(0, LIMITS.journalWordsChars);
+  const failure = err === undefined ? {} : { error: { code: codeOf(err), message } };
   const body = {
     code,
-    reason,
+    reason: reason.slice(0, LIMITS.journalWordsChars),
     kind,
-    result: proc.result.slice(0, 900_000),
+    result: bounded(proc.result),
     tokensUsed: proc.tokensUsed,
     ...failure,
   };
@@ -39,6 +41,14 @@ async function journalExit(core: Core, proc: Process, exit: ExitStatus): Promise
   } catch (error) {
     core.ports.log("error", `pid ${pid}: its exit could not be journalled: ${printed(error)}`);
   }
+}
+
+/** A record that is too large would be refused, and the process be taken for lost: the end of a long result goes. */
+function bounded(result: string): string {
+  if (result.length <= LIMITS.journalResultChars) return result;
+  const encodedBytes = Buffer.byteLength(JSON.stringify(result));
+  // No character takes more than six bytes in JSON.
+  return encodedBytes <= LIMITS.journalResultChars * 6 ? result : result.slice(0, LIMITS.journalResultChars);
 }
 
 function tell(core: Core, proc: Process, exit: ExitStatus): void {
@@ -60,15 +70,40 @@ function tell(core: Core, proc: Process, exit: ExitStatus): void {
     tokensUsed,
     elapsedMs: proc.elapsedMs(core.ports.clock.mono()),
   });
+  // Its client hears no more of it: what descendants still ask through it is void.
+  const { session } = proc.seed;
+  if (session.approvers === watchers) core.asks.abandon(session);
 }
 
-/** A verdict has fallen on a running process: the program is told, and the handle dies with a forced one. */
-export function killRunning(core: Core, proc: Process): void {
-  if (proc.verdict?.code === 137) {
-    proc.revoked = true;
-    proc.abort.abort();
-    void finish(core, proc, proc.verdict);
-    return;
-  }
+/**
+ * A verdict has fallen on a live process: the program is told. A forced one ends it now; else the program has `graceMs` to
+ * heed it (Infinity: as long as it likes). One that is still being made ends in spawn.
+ */
+export function endLive(core: Core, proc: Process, graceMs: number): void {
   proc.abort.abort();
+  if (proc.state !== "running") return;
+  if (proc.verdict?.code === EXIT.sigkill.code) force(core, proc);
+  else if (graceMs !== Infinity) forceLater(core, proc, graceMs);
+}
+
+function force(core: Core, proc: Process): void {
+  proc.revoked = true;
+  void finish(core, proc, proc.verdict ?? EXIT.sigkill);
+}
+
+/** One plan a process, unless a later one ends sooner; the timer goes with the process. */
+function forceLater(core: Core, proc: Process, graceMs: number): void {
+  const at = core.ports.clock.mono() + graceMs;
+  if (proc.forceAt !== null && proc.forceAt <= at) return;
+  proc.forceAt = at;
+  const stop = new AbortController();
+  core.ports.clock.sleep(graceMs, stop.signal).then(
+    () => {
+      // What it decided itself, or a deadline, keeps its words; a signal that was not heeded becomes KILL.
+      if (proc.verdict === null || proc.verdict.kind === "killed") proc.verdict = EXIT.sigkill;
+      force(core, proc);
+    },
+    () => {},
+  );
+  void proc.done.promise.then(() => stop.abort());
 }

@@ -50,6 +50,8 @@ export class Process {
   /** null after reaping step 4: late events are skipped. */
   debug: DebugChannel | null = new DebugChannel();
   activity: Activity | null = null;
+  /** Questions of the gate that wait for a person. */
+  openAsks = 0;
   result = "";
   tokensUsed = 0;
   ctxId: CtxId = 0 as CtxId;
@@ -66,7 +68,10 @@ export class Process {
   /** The handle is dead: every later call is CANCELLED. */
   revoked = false;
   readonly abort = new AbortController();
+  /** Resolves at the exit; rejects with the error of a spawn that failed. */
   readonly done = Promise.withResolvers<ExitStatus>();
+  /** Monotonic milliseconds at which it is ended by force; null: nothing is planned. */
+  forceAt: number | null = null;
   /** The promise of the program, its clean-up and the finish; never rejects. */
   loop: Promise<void> = Promise.resolve();
   /** Both run once, whoever comes first. */
@@ -74,6 +79,9 @@ export class Process {
   reaping: Promise<void> | null = null;
   paused: PromiseWithResolvers<void> | null = null;
   #state: ProcessState = "created";
+  #startedMono = 0;
+  #pausedMono = 0;
+  #pausedMs = 0;
   #endedMono: number | null = null;
 
   constructor(seed: ProcessSeed, ppid: Pid) {
@@ -81,6 +89,8 @@ export class Process {
     this.pid = seed.pid;
     this.ppid = ppid;
     this.fds = new FdTable(seed.pid);
+    // Most processes have nobody who waits for a spawn that fails.
+    this.done.promise.catch(() => {});
   }
 
   get state(): ProcessState {
@@ -88,8 +98,10 @@ export class Process {
   }
 
   /** Check and change in one synchronous step. */
-  start(): void {
+  start(mono: number): void {
     this.#state = transition(this.#state, "running", this.pid, "Spawn");
+    this.#startedMono = mono;
+    this.#pausedMs = 0;
   }
 
   terminate(exit: ExitStatus, mono: number): void {
@@ -107,6 +119,31 @@ export class Process {
     return this.#state === "created" || this.#state === "running";
   }
 
+  /** Holds the program at its next step. Twice is once. */
+  pause(mono: number): void {
+    if (this.paused !== null) return;
+    this.paused = Promise.withResolvers<void>();
+    this.#pausedMono = mono;
+  }
+
+  resume(mono: number): void {
+    if (this.paused === null) return;
+    this.#pausedMs += this.#pauseMs(mono);
+    this.paused.resolve();
+    this.paused = null;
+  }
+
+  /** Milliseconds since the start, pauses not counted. */
+  ranMs(mono: number): number {
+    const pausedMs = this.#pausedMs + (this.paused === null ? 0 : this.#pauseMs(mono));
+    return mono - this.#startedMono - pausedMs;
+  }
+
+  /** A pause before the start does not count against the run. */
+  #pauseMs(mono: number): number {
+    return mono - Math.max(this.#pausedMono, this.#startedMono);
+  }
+
   elapsedMs(mono: number): number {
     return (this.#endedMono ?? mono) - this.seed.createdMono;
   }
@@ -118,17 +155,23 @@ export class Process {
       ppid: this.ppid,
       kind: seed.kind,
       state: this.#state,
-      activity: this.paused !== null && this.isLive ? "paused" : this.activity,
+      activity: this.#shownActivity(),
       intent: seed.intent,
-      skills: seed.skills,
+      skills: [...seed.skills],
       tokensUsed: this.tokensUsed,
-      createdAt: seed.createdAt,
+      createdAt: new Date(seed.createdAt),
       elapsedMs: this.elapsedMs(mono),
       ctxId: this.ctxId,
       result: this.result,
-      allowedDevices: seed.allowedDevices,
+      allowedDevices: seed.allowedDevices === null ? null : [...seed.allowedDevices],
       exit: this.exit,
       groups: [],
     };
+  }
+
+  #shownActivity(): Activity | null {
+    if (!this.isLive) return null;
+    if (this.paused !== null) return "paused";
+    return this.openAsks > 0 ? "blocked" : this.activity;
   }
 }

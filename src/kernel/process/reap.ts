@@ -1,4 +1,6 @@
 /** zombie → dead: twelve steps in this order, once. A step that fails is logged and the next one runs. */
+
+import { printed } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import { SIGNALS } from "../../abi/process.ts";
 import { abortable } from "../../lib/abort.ts";
@@ -18,7 +20,7 @@ async function reapOnce(core: Core, proc: Process): Promise<void> {
     ["loop", () => waitForLoop(core, proc)],
     ["channels", () => closeChannels(proc)],
     // 5 mailbox, 6 groups: a process has none yet.
-    ["signals", () => endPause(proc)],
+    ["signals", () => proc.resume(core.ports.clock.mono())],
     // 8 threads, 9 coroutines: a process has none yet.
     ["contexts", () => freeContexts(core, proc)],
     ["dead", () => proc.reap()],
@@ -28,7 +30,7 @@ async function reapOnce(core: Core, proc: Process): Promise<void> {
     try {
       await step();
     } catch (error) {
-      core.ports.log("error", `pid ${proc.pid}: reaping, ${name}: ${String(error)}`);
+      core.ports.log("error", `pid ${proc.pid}: reaping, ${name}: ${printed(error)}`);
     }
   }
 }
@@ -40,7 +42,8 @@ function handleOrphanChildren(core: Core, proc: Process): void {
     child.ppid = PID_KERNEL;
     core.root.children.add(pid);
     if (!child.isLive) core.offer(child, "now");
-    else if (child.seed.onParentExit === "terminate") void core.deliver(child, SIGNALS.SIGTERM);
+    else if (child.seed.onParentExit === "terminate")
+      void core.deliver(child, SIGNALS.SIGTERM, LIMITS.orphanGraceMs);
   }
   proc.children.clear();
 }
@@ -57,25 +60,20 @@ async function waitForLoop(core: Core, proc: Process): Promise<void> {
     await abortable(proc.loop, giveUp.signal);
   } catch {
     core.ports.log("error", `pid ${proc.pid}: process.loop_abandoned`);
-    await proc.fds.closeAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${String(error)}`));
+    proc.fds.abandonAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
   } finally {
     stop.abort();
   }
 }
 
 /** First null, then closed: no late event meets a closed channel. */
-function closeChannels(proc: Process): void {
+export function closeChannels(proc: Process): void {
   const { debug } = proc;
   proc.debug = null;
   debug?.close();
 }
 
-function endPause(proc: Process): void {
-  proc.paused?.resolve();
-  proc.paused = null;
-}
-
-function freeContexts(core: Core, proc: Process): void {
+export function freeContexts(core: Core, proc: Process): void {
   for (const cid of proc.contexts) core.contexts.free(cid);
   proc.contexts.clear();
 }
@@ -83,6 +81,7 @@ function freeContexts(core: Core, proc: Process): void {
 async function leaveTable(core: Core, proc: Process): Promise<void> {
   core.table.remove(proc.pid);
   (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
+  core.forget(proc);
   core.ports.journal.note([{ proc: proc.seed.uuid, pid: proc.pid, kind: "process.reaped", v: 1, body: {} }]);
   await core.ports.onReaped(proc.seed.uuid);
 }

@@ -7,7 +7,7 @@ const ALWAYS = ["/bin", "/var/out"];
 
 export function narrowedTo(self: Process, mount: string, path: string): boolean {
   const { allowedDevices } = self.seed;
-  if (allowedDevices === null || ALWAYS.includes(mount)) return true;
+  if (allowedDevices === null || ALWAYS.some((base) => isWithin(base, mount))) return true;
   if (isWithin(self.modelDevice === "" ? "\0" : self.modelDevice, mount)) return true;
   if (isWithin("/proc/self", path) || isWithin(`/proc/${self.pid}`, path)) return true;
   return allowedDevices.some((allowed) => isWithin(allowed, mount));

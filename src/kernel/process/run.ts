@@ -1,55 +1,73 @@
 /** Runs a program in its process: created → running, the loop, its clean-up, the finish. The kernel owns the promise. */
 
-import { SyscallError } from "../../abi/errors.ts";
+import { printed, SyscallError } from "../../abi/errors.ts";
 import { asFd } from "../../abi/ids.ts";
-import type { ExitStatus } from "../../abi/process.ts";
-import { EXIT } from "../../abi/process.ts";
+import { EXIT, type ExitStatus } from "../../abi/process.ts";
 import type { ProgramContext } from "../../abi/program.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
-import { finish } from "./finish.ts";
+import { LIMITS } from "../limits.ts";
+import { endLive, finish } from "./finish.ts";
 import type { Process } from "./process.ts";
 
 export function runProgram(core: Core, proc: Process, timeoutMs: number): void {
-  proc.start();
+  proc.start(core.ports.clock.mono());
   proc.loop = loop(core, proc, timeoutMs);
 }
 
+/** Refused first, then closed, then aborted: a file that is closed by a program's end is no aborted one. */
 async function loop(core: Core, proc: Process, timeoutMs: number): Promise<void> {
   const stopDeadline = startDeadline(core, proc, timeoutMs);
-  let exit: ExitStatus;
-  try {
-    exit = await core.ports.program(contextOf(core, proc));
-  } catch (error) {
-    const err = error instanceof Error ? error : new Error(String(error));
-    exit = { ...EXIT.unexpected, err };
-    if (proc.verdict === null)
-      core.ports.log("error", `pid ${proc.pid}: the program failed: ${err.stack ?? err.message}`);
-  } finally {
-    stopDeadline();
-    await proc.fds.closeAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${String(error)}`));
-  }
+  const exit = await run(core, proc);
+  stopDeadline();
+  proc.revoked = true;
+  await proc.fds.closeAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
+  proc.abort.abort();
   await finish(core, proc, exit);
 }
 
-/** Ends the process with `timeout`; the timer ends with the run. */
+/** One that was killed while it was made does not take a step. */
+async function run(core: Core, proc: Process): Promise<ExitStatus> {
+  if (proc.verdict !== null) return proc.verdict;
+  try {
+    const exit: ExitStatus | undefined = await core.ports.program(contextOf(core, proc));
+    return exit ?? EXIT.unexpected;
+  } catch (error) {
+    const err = error instanceof Error ? error : new Error(String(error));
+    if (proc.verdict === null)
+      core.ports.log("error", `pid ${proc.pid}: the program failed: ${err.stack ?? err.message}`);
+    return { ...EXIT.unexpected, err };
+  }
+}
+
+/** Ends the process with `timeout`; pauses do not count. The timer ends with the run. */
 function startDeadline(core: Core, proc: Process, timeoutMs: number): () => void {
   if (timeoutMs === 0) return () => {};
   const stop = new AbortController();
-  core.ports.clock.sleep(timeoutMs, stop.signal).then(
+  untilDeadline(core, proc, timeoutMs, stop.signal).then(
     () => {
-      const err = new SyscallError({
-        syscall: "Spawn",
-        pid: proc.pid,
-        code: "TIMEOUT",
-        message: `timeout after ${timeoutMs} ms`,
-      });
+      const message = `timeout after ${timeoutMs} ms`;
+      const err = new SyscallError({ syscall: "Spawn", pid: proc.pid, code: "TIMEOUT", message });
       proc.verdict ??= { ...EXIT.timeout, err };
-      proc.abort.abort(err);
+      endLive(core, proc, LIMITS.termGraceMs);
     },
     () => {},
   );
   return () => stop.abort();
+}
+
+async function untilDeadline(
+  core: Core,
+  proc: Process,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock } = core.ports;
+  const leftMs = (): number => timeoutMs - proc.ranMs(clock.mono());
+  for (let ms = leftMs(); ms > 0; ms = leftMs()) {
+    if (proc.paused === null) await clock.sleep(ms, signal);
+    else await abortable(proc.paused.promise, signal);
+  }
 }
 
 function contextOf(core: Core, proc: Process): ProgramContext {
@@ -80,7 +98,7 @@ function contextOf(core: Core, proc: Process): ProgramContext {
       if (proc.isLive) proc.activity = activity;
     },
     setResult: (text) => {
-      proc.result = text;
+      if (proc.isLive) proc.result = text;
     },
     log,
   };

@@ -14,7 +14,7 @@ export class Session {
   }
 
   get canAsk(): boolean {
-    return this.approvers !== null && this.approvers.count > 0;
+    return this.approvers?.isHeard === true;
   }
 
   addGrant(rule: string): void {

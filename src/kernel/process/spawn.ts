@@ -3,15 +3,19 @@
  * pid only when the process is journalled, synced and running.
  */
 import type { AgentInfo } from "../../abi/agent.ts";
-import { codeOf, Fault, messageOf, SyscallError } from "../../abi/errors.ts";
+import { O_RDWR } from "../../abi/device.ts";
+import { codeOf, Fault, messageOf, printed, SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
+import { abortable, linkSignals } from "../../lib/abort.ts";
 import { Account } from "../account/account.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
-import { killRunning } from "./finish.ts";
+import { isWithin } from "../vfs/path.ts";
+import { endLive } from "./finish.ts";
 import { Process, type ProcessSeed } from "./process.ts";
+import { closeChannels, freeContexts } from "./reap.ts";
 import { intersect } from "./rights.ts";
 import { runProgram } from "./run.ts";
 import { Session } from "./session.ts";
@@ -26,18 +30,37 @@ export async function spawnProcess(
   onMade: (proc: Process) => void = () => {},
 ): Promise<Process> {
   const parent = findParent(core, caller, opts);
-  checkArguments(core, caller, intent, opts);
-  const proc = new Process(seedOf(core, parent, intent, agent, opts), parent.pid);
-  const undo: (() => Promise<void> | void)[] = [];
+  checkArguments(core, caller, parent, intent, opts);
+  const id = { pid: core.nextPid(), uuid: core.ports.uuid() };
+  // The scratch folder is there even when nothing else is.
+  const undo: Undo[] = [() => core.ports.onReaped(id.uuid)];
+  let proc: Process | undefined;
   try {
+    proc = new Process(seedOf(core, parent, id, intent, agent, opts), parent.pid);
     await build(core, parent, proc, opts, undo, signal);
     onMade(proc);
-    begin(core, proc, opts);
+    begin(core, parent, proc, opts);
     return proc;
   } catch (error) {
-    for (const step of undo.reverse()) await step();
-    await journalFailure(core, proc, error);
-    throw spawnError(proc, error);
+    const failure = spawnError(id.pid, error);
+    await takeBack(core, id.pid, undo);
+    await journalFailure(core, id, error);
+    proc?.done.reject(failure);
+    throw failure;
+  }
+}
+
+type Identity = Pick<ProcessSeed, "pid" | "uuid">;
+type Undo = () => Promise<void> | void;
+
+/** In reverse order; what cannot be undone is logged and does not keep the rest. */
+async function takeBack(core: Core, pid: Pid, undo: readonly Undo[]): Promise<void> {
+  for (const step of undo.toReversed()) {
+    try {
+      await step();
+    } catch (error) {
+      core.ports.log("error", `pid ${pid}: taking back a spawn: ${printed(error)}`);
+    }
   }
 }
 
@@ -52,7 +75,7 @@ function findParent(core: Core, caller: Process, opts: SpawnOpts): Process {
   throw refuse(caller.pid, "NOT_FOUND", `parent process not found: ${parentPid}`);
 }
 
-function checkArguments(core: Core, caller: Process, intent: string, opts: SpawnOpts): void {
+function checkArguments(core: Core, caller: Process, parent: Process, intent: string, opts: SpawnOpts): void {
   if (!core.accepting) throw refuse(caller.pid, "UNAVAILABLE", "the kernel is shutting down");
   if (intent.trim() === "") throw refuse(caller.pid, "INVALID", "intent is empty");
   const bytes = Buffer.byteLength(intent);
@@ -60,28 +83,36 @@ function checkArguments(core: Core, caller: Process, intent: string, opts: Spawn
     throw refuse(caller.pid, "INVALID", `intent of ${bytes} bytes; at most ${LIMITS.intentBytes}`);
   if ((opts.maxTurns ?? 0) < 0) throw refuse(caller.pid, "INVALID", `negative maxTurns: ${opts.maxTurns}`);
   if ((opts.timeoutMs ?? 0) < 0) throw refuse(caller.pid, "INVALID", `negative timeoutMs: ${opts.timeoutMs}`);
+  if (opts.cwd !== undefined) checkDirectory(core, caller, parent, opts.cwd);
+}
+
+/** Rights only narrow: a child works below a directory in which its parent does. */
+function checkDirectory(core: Core, caller: Process, parent: Process, cwd: string): void {
+  if (!cwd.startsWith("/"))
+    throw refuse(caller.pid, "INVALID", `working directory is not an absolute path: ${cwd}`);
+  if (parent.pid === PID_KERNEL) return;
+  const real = core.ports.realPath(cwd);
+  if (parent.seed.roots.some((root) => isWithin(root, real))) return;
+  throw refuse(caller.pid, "PERMISSION", `working directory lies outside the parent's: ${cwd}`);
 }
 
 function seedOf(
   core: Core,
   parent: Process,
+  { pid, uuid }: Identity,
   intent: string,
   agent: AgentInfo | null,
   opts: SpawnOpts,
 ): ProcessSeed {
-  const { clock, uuid, scratchDir, home, realPath, additionalRoots, env } = core.ports;
+  const { clock, scratchDir, home, realPath, additionalRoots, env } = core.ports;
   const top = parent.pid === PID_KERNEL;
   const cwd = opts.cwd ?? (top ? home : parent.seed.cwd);
-  const id = uuid();
-  const scratch = scratchDir(id);
+  const scratch = scratchDir(uuid);
   const manifest = agent?.manifest;
-  const budget =
-    opts.contextBudget !== undefined && opts.contextBudget !== 0
-      ? opts.contextBudget
-      : manifest?.contextBudget;
+  const roots = [realPath(cwd), ...(top ? additionalRoots.map(realPath) : parent.seed.roots)];
   return {
-    pid: core.nextPid(),
-    uuid: id,
+    pid,
+    uuid,
     kind: "agent",
     intent,
     agent,
@@ -89,7 +120,7 @@ function seedOf(
     createdAt: new Date(clock.now()),
     createdMono: clock.mono(),
     cwd,
-    roots: [realPath(cwd), ...(top ? additionalRoots.map(realPath) : parent.seed.roots)],
+    roots: [...new Set(roots)],
     scratch,
     env: { ...(opts.env ?? (top ? env : parent.seed.env)), CRUX_SCRATCH: scratch },
     mode: top
@@ -100,7 +131,11 @@ function seedOf(
       opts.maxTurns !== undefined && opts.maxTurns > 0
         ? opts.maxTurns
         : manifest?.maxSteps || core.ports.defaultMaxSteps,
-    account: new Account(parent.seed.account, budget ?? 0),
+    // Negative counts as 0: then the agent file decides, else nothing does.
+    account: new Account(
+      parent.seed.account,
+      Math.max(0, opts.contextBudget ?? 0) || (manifest?.contextBudget ?? 0),
+    ),
     session: top ? new Session() : parent.seed.session,
     onParentExit: opts.onParentExit ?? "reparent",
   };
@@ -117,26 +152,36 @@ async function build(
   parent: Process,
   proc: Process,
   opts: SpawnOpts,
-  undo: (() => Promise<void> | void)[],
+  undo: Undo[],
   signal: AbortSignal,
 ): Promise<void> {
   core.table.add(proc);
   parent.children.add(proc.pid);
   undo.push(() => {
     core.table.remove(proc.pid);
-    parent.children.delete(proc.pid);
-    return core.ports.onReaped(proc.seed.uuid);
+    // Its parent may have been reaped meanwhile.
+    (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
+    closeChannels(proc);
   });
 
   proc.ctxId = core.contexts.alloc(LIMITS.contextMessages);
   proc.contexts.add(proc.ctxId);
-  undo.push(() => core.contexts.free(proc.ctxId));
+  undo.push(() => freeContexts(core, proc));
   core.contexts.setSystemPrompt(proc.ctxId, systemPrompt(proc.seed.agent, opts.systemPrompt ?? ""));
   core.contexts.append(proc.ctxId, { role: "user", content: proc.seed.intent });
 
-  const modelFd = await openModel(core, proc, opts, signal);
-  undo.push(() => core.handle(proc, null).close(modelFd));
+  undo.push(() => endHandle(core, proc));
+  // A signal to a process that is being made ends the making.
+  using linked = linkSignals(signal, proc.abort.signal);
+  await openModel(core, proc, opts, linked.signal);
   await journalSpawn(core, proc);
+}
+
+/** As at the end of every process: refused, closed, aborted. */
+async function endHandle(core: Core, proc: Process): Promise<void> {
+  proc.revoked = true;
+  await proc.fds.closeAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
+  proc.abort.abort();
 }
 
 function systemPrompt(agent: AgentInfo | null, more: string): string {
@@ -144,18 +189,18 @@ function systemPrompt(agent: AgentInfo | null, more: string): string {
 }
 
 /** fd 3. The open is the first call of the child's own trace. */
-async function openModel(core: Core, proc: Process, opts: SpawnOpts, signal: AbortSignal) {
+async function openModel(core: Core, proc: Process, opts: SpawnOpts, signal: AbortSignal): Promise<void> {
   const { agent, env } = proc.seed;
   const wish = {
     model: opts.model ?? "",
     provider: agent?.manifest.models.provider ?? "",
     preferred: agent?.manifest.models.preferred ?? "",
   };
-  const choice = await core.ports.models.resolve({ ...wish, env }, signal);
+  const choice = await abortable(core.ports.models.resolve({ ...wish, env }, signal), signal);
   proc.modelDevice = choice.device;
   proc.model = choice.model;
   proc.notice = choice.notice ?? "";
-  return core.handle(proc, null).open(choice.device, 2, signal);
+  await core.handle(proc, null).open(choice.device, O_RDWR, signal);
 }
 
 async function journalSpawn(core: Core, proc: Process): Promise<void> {
@@ -178,10 +223,9 @@ async function journalSpawn(core: Core, proc: Process): Promise<void> {
   await core.ports.journal.append([{ proc: seed.uuid, pid, kind: "process.spawned", v: 1, body }]);
 }
 
-function begin(core: Core, proc: Process, opts: SpawnOpts): void {
+function begin(core: Core, parent: Process, proc: Process, opts: SpawnOpts): void {
   const { seed, pid } = proc;
-  const top = proc.ppid === PID_KERNEL;
-  if (top && opts.interactive === true) seed.session.approvers = proc.watchers;
+  if (parent.pid === PID_KERNEL && opts.interactive === true) seed.session.approvers = proc.watchers;
   proc.watchers.onEmpty = () => {
     if (seed.session.approvers === proc.watchers) core.asks.abandon(seed.session);
     core.offer(proc, "now");
@@ -196,28 +240,26 @@ function begin(core: Core, proc: Process, opts: SpawnOpts): void {
   const notice = proc.notice === "" ? {} : { notice: proc.notice };
   proc.watchers.publish({ event: "spawn", pid, intent: seed.intent, ...notice, details });
   runProgram(core, proc, opts.timeoutMs ?? 0);
-  if (proc.verdict !== null) killRunning(core, proc);
+  if (proc.verdict !== null) endLive(core, proc, LIMITS.termGraceMs);
 }
 
-async function journalFailure(core: Core, proc: Process, error: unknown): Promise<void> {
-  const body = { code: codeOf(error), message: messageOf(error) };
-  const { pid } = proc;
-  const record = { proc: proc.seed.uuid, pid, kind: "process.failed", v: 1, body } as const;
+async function journalFailure(core: Core, { pid, uuid }: Identity, error: unknown): Promise<void> {
+  const body = { code: codeOf(error), message: messageOf(error).slice(0, LIMITS.journalWordsChars) };
+  const record = { proc: uuid, pid, kind: "process.failed", v: 1, body } as const;
   // The pid must stay spent; if even that cannot be written, the first error is the one to report.
   await core.ports.journal.append([record]).catch(() => {});
 }
 
-function spawnError(proc: Process, error: unknown): SyscallError {
+function spawnError(pid: Pid, error: unknown): SyscallError {
   if (error instanceof SyscallError && error.syscall === "Spawn") return error;
-  const device = error instanceof Fault ? error.device : undefined;
-  const hint = error instanceof Fault ? error.hint : undefined;
-  const code = codeOf(error);
+  const { device, hint } = error instanceof Fault ? error : {};
+  const message = messageOf(error);
   return new SyscallError({
     syscall: "Spawn",
-    pid: proc.pid,
+    pid,
     device,
-    code,
-    message: messageOf(error),
+    code: codeOf(error),
+    message,
     hint,
     cause: error,
   });

@@ -16,6 +16,11 @@ export class Watchers {
     return this.#queues.size;
   }
 
+  /** Somebody is there, and the end has not been told: what is published now will be read. */
+  get isHeard(): boolean {
+    return !this.#ended && this.#queues.size > 0;
+  }
+
   watch(): Subscription<ProcessEvent> {
     const queue: Queue<ProcessEvent> = new Queue({
       capacity: LIMITS.watchEvents,

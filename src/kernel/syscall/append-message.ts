@@ -9,8 +9,8 @@ export const appendMessage: Call<{ cid: CtxId; message: ContextMessage }, void> 
   quiet: true,
   args: ({ cid, message }) => ({ cid, role: message.role, size: Buffer.byteLength(message.content) }),
   run(core, self, { cid, message }) {
-    requireOwn(self, cid, "AppendMessage");
+    requireOwn(core, self, cid, "AppendMessage");
     core.contexts.append(cid, message);
-    journalMessage(core, self, message, 0);
+    journalMessage(core, self, cid, message, 0);
   },
 };

@@ -16,10 +16,10 @@ export const appendToolResult: Call<Args, void> = {
   quiet: true,
   args: ({ cid, toolCallId, content }) => ({ cid, id: toolCallId, size: Buffer.byteLength(content) }),
   run(core, self, { cid, toolCallId, content, isError }) {
-    requireOwn(self, cid, "AppendToolResult");
+    requireOwn(core, self, cid, "AppendToolResult");
     const result: ContextMessage = { role: "tool", content, tool_call_id: toolCallId };
     const message = isError ? { ...result, is_error: true } : result;
     core.contexts.append(cid, message);
-    journalMessage(core, self, message, 0);
+    journalMessage(core, self, cid, message, 0);
   },
 };

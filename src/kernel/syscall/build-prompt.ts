@@ -2,7 +2,7 @@
 import type { CtxId } from "../../abi/ids.ts";
 import type { Prompt } from "../../abi/sys.ts";
 import type { Call } from "./call.ts";
-import { requireOwn } from "./own-context.ts";
+import { requireReadable } from "./own-context.ts";
 
 export const buildPrompt: Call<{ cid: CtxId }, Prompt> = {
   name: "BuildPrompt",
@@ -10,7 +10,7 @@ export const buildPrompt: Call<{ cid: CtxId }, Prompt> = {
   args: ({ cid }) => ({ cid }),
   result: (prompt) => prompt.messages.length,
   run(core, self, { cid }) {
-    requireOwn(self, cid, "BuildPrompt");
+    requireReadable(core, self, cid, "BuildPrompt");
     return core.contexts.prompt(cid);
   },
 };

@@ -12,7 +12,7 @@ export const close: Call<{ fd: Fd }, void> = {
     try {
       await self.fds.close(fd);
     } catch (error) {
-      throw vfsError("Close", self, entry.path, error);
+      throw vfsError("Close", self, entry.path, error, pass.signal);
     }
   },
 };

@@ -1,5 +1,7 @@
 /** CtxAlloc(size): an empty context for `size` messages. It is freed with its process. */
+import { SyscallError } from "../../abi/errors.ts";
 import type { CtxId } from "../../abi/ids.ts";
+import { LIMITS } from "../limits.ts";
 import type { Call } from "./call.ts";
 
 export const ctxAlloc: Call<{ size: number }, CtxId> = {
@@ -7,6 +9,10 @@ export const ctxAlloc: Call<{ size: number }, CtxId> = {
   args: ({ size }) => ({ size }),
   result: (cid) => cid,
   run(core, self, { size }) {
+    if (self.contexts.size >= LIMITS.contexts) {
+      const message = `too many contexts: ${LIMITS.contexts}`;
+      throw new SyscallError({ syscall: "CtxAlloc", pid: self.pid, code: "UNAVAILABLE", message });
+    }
     const cid = core.contexts.alloc(size);
     self.contexts.add(cid);
     return cid;

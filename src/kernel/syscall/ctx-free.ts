@@ -12,7 +12,7 @@ export const ctxFree: Call<{ cid: CtxId }, void> = {
       const message = "a process keeps its own context to its end";
       throw new ContextError({ op: "CtxFree", cid, code: "PERMISSION", message });
     }
-    requireOwn(self, cid, "CtxFree");
+    requireOwn(core, self, cid, "CtxFree");
     core.contexts.free(cid);
     self.contexts.delete(cid);
   },

@@ -7,7 +7,7 @@ export const ctxWrite: Call<{ cid: CtxId; offset: number; data: Uint8Array }, vo
   name: "CtxWrite",
   args: ({ cid, offset, data }) => ({ cid, offset, size: data.byteLength }),
   run(core, self, { cid, offset, data }) {
-    requireOwn(self, cid, "CtxWrite");
-    journalMessage(core, self, core.contexts.write(cid, offset, data), offset);
+    requireOwn(core, self, cid, "CtxWrite");
+    journalMessage(core, self, cid, core.contexts.write(cid, offset, data), offset);
   },
 };

@@ -1,19 +1,22 @@
-/** Turns what a device throws into the error of the file call, with the device's code. */
+/** Turns what a device throws into the error of the file call, with the device's code; CANCELLED after an abort. */
 import { codeOf, Fault, messageOf, VfsError } from "../../abi/errors.ts";
 import type { Process } from "../process/process.ts";
 
-export function vfsError(op: string, self: Process, device: string, thrown: unknown): Fault {
+export function vfsError(
+  op: string,
+  self: Process,
+  device: string,
+  thrown: unknown,
+  signal: AbortSignal,
+): Fault {
   if (thrown instanceof Fault && !isDeviceFault(thrown)) return thrown;
+  const { pid } = self;
+  // Devices under abort throw what they like: the reason of the signal, a broken socket.
+  if (signal.aborted && !(thrown instanceof Fault) && codeOf(thrown) !== "TIMEOUT")
+    return new VfsError({ op, pid, device, code: "CANCELLED", message: "cancelled", cause: thrown });
   const hint = thrown instanceof Fault ? thrown.hint : undefined;
-  return new VfsError({
-    op,
-    pid: self.pid,
-    device,
-    code: codeOf(thrown),
-    message: messageOf(thrown),
-    hint,
-    cause: thrown,
-  });
+  const fields = { code: codeOf(thrown), message: messageOf(thrown), hint, cause: thrown };
+  return new VfsError({ op, pid, device, ...fields });
 }
 
 /** Kernel errors already name their place; a DriverError (and its subclasses) does not know the process. */

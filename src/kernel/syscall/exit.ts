@@ -1,13 +1,15 @@
 /** Exit(code): ends the calling process. The call itself never returns. */
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
+import { LIMITS } from "../limits.ts";
+import { endLive } from "../process/finish.ts";
 import type { Call } from "./call.ts";
 import { cancelled } from "./gate.ts";
 
 export const exit: Call<{ code: number; reason: string }, never> = {
   name: "Exit",
   args: ({ code }) => ({ code }),
-  run(_core, self, { code, reason }) {
+  run(core, self, { code, reason }) {
     const { pid } = self;
     if (pid === PID_KERNEL) {
       throw new SyscallError({
@@ -28,7 +30,7 @@ export const exit: Call<{ code: number; reason: string }, never> = {
     const words = reason !== "" ? reason : code === 0 ? "completed" : `exit ${code}`;
     self.verdict ??= { code, reason: words, kind: "done" };
     self.revoked = true;
-    self.abort.abort();
+    endLive(core, self, LIMITS.termGraceMs);
     throw cancelled(self, "Exit");
   },
 };

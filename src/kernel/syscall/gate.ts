@@ -3,7 +3,7 @@
  * to guard.ts, where they are permitted, reserved, journalled and settled. There is no other way to an effect.
  */
 
-import { Fault, printed, SyscallError } from "../../abi/errors.ts";
+import { ContextError, Fault, printed, SyscallError, VfsError } from "../../abi/errors.ts";
 import type { SyscallEvent } from "../../abi/events.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
@@ -71,10 +71,16 @@ function cut(args: Record<string, unknown>): Record<string, unknown> {
 
 /** Every error that leaves the gate is a documented one: an abort is CANCELLED, anything unknown is a bug, INTERNAL. */
 function documented(self: Process, syscall: string, thrown: unknown, signal: AbortSignal): Error {
-  if (thrown instanceof Fault) return thrown;
+  if (thrown instanceof SyscallError || thrown instanceof VfsError || thrown instanceof ContextError)
+    return thrown;
+  const { pid } = self;
+  if (thrown instanceof Fault) {
+    const { code, message, device, hint } = thrown;
+    return new SyscallError({ syscall, pid, code, message, device, hint, cause: thrown });
+  }
   if (signal.aborted) return cancelled(self, syscall, thrown);
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new SyscallError({ syscall, pid: self.pid, code: "INTERNAL", message, cause: thrown });
+  return new SyscallError({ syscall, pid, code: "INTERNAL", message, cause: thrown });
 }
 
 export function cancelled(self: Process, syscall: string, cause?: unknown): SyscallError {

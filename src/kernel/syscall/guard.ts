@@ -6,13 +6,14 @@
 import type { WritePlan } from "../../abi/device.ts";
 import type { Charge, Effect } from "../../abi/effects.ts";
 import { codeOf, messageOf, SyscallError } from "../../abi/errors.ts";
-import { asCallId, type CallId } from "../../abi/ids.ts";
+import { asCallId } from "../../abi/ids.ts";
 import type { Reservation } from "../account/account.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
 import type { Pass, Scope } from "./call.ts";
 import { checkCovered } from "./covers.ts";
+import { cancelled } from "./gate.ts";
 import { permit } from "./permit.ts";
 
 /** What the gate has to know of an effect before it happens. */
@@ -25,11 +26,6 @@ export interface Effectful extends WritePlan {
   readonly input: string;
 }
 
-export interface Guarded<T> {
-  readonly result: T;
-  readonly callId: CallId;
-}
-
 export async function guard<T>(
   core: Core,
   self: Process,
@@ -39,9 +35,10 @@ export async function guard<T>(
   charge: () => Charge | undefined,
 ): Promise<T> {
   const effects = effectful.effects.map((effect) => resolved(core, effect));
+  const perform = { core, self, effectful, pass, act, charge };
   if (pass.scope !== null) {
     checkCovered(self, effectful, effects, pass.scope);
-    return act(pass.scope);
+    return settled(perform, pass.scope, reserve(self, effectful), () => {});
   }
   const tool = effectful.tool ?? lastSegment(effectful.device);
   const scope: Scope = { callId: asCallId(`c_${core.ports.nonce()}`), tool, effects };
@@ -49,13 +46,85 @@ export async function guard<T>(
   const reservation = reserve(self, effectful);
   try {
     await journalIntent(core, self, effectful, scope);
-    const result = await act(scope);
-    settle(core, self, effectful, scope, reservation, charge(), undefined);
-    return result;
   } catch (error) {
-    settle(core, self, effectful, scope, reservation, charge(), error);
+    reservation?.settle(0);
     throw error;
   }
+  return settled(perform, scope, reservation, (outcome) =>
+    journalResult(core, self, effectful, scope, outcome),
+  );
+}
+
+interface Perform<T> {
+  readonly core: Core;
+  readonly self: Process;
+  readonly effectful: Effectful;
+  readonly pass: Pass;
+  act(scope: Scope): Promise<T>;
+  charge(): Charge | undefined;
+}
+
+interface Outcome {
+  readonly error?: unknown;
+  readonly cost?: Charge;
+}
+
+/** Acts, if the effect is still wanted and still the one that was permitted; whatever comes, its cost is settled. */
+async function settled<T>(
+  { core, self, effectful, pass, act, charge }: Perform<T>,
+  scope: Scope,
+  reservation: Reservation | undefined,
+  record: (outcome: Outcome) => void,
+): Promise<T> {
+  const close = (failure: { error?: unknown }, cost: Charge | undefined): void => {
+    reservation?.settle(cost?.tokens ?? 0);
+    self.tokensUsed += cost?.tokens ?? 0;
+    record(cost === undefined ? failure : { ...failure, cost });
+  };
+  try {
+    if (self.revoked || pass.signal.aborted) throw cancelled(self, effectful.syscall);
+    if (pass.scope === null) checkUnmoved(core, self, effectful, scope);
+  } catch (error) {
+    close({ error }, undefined);
+    throw error;
+  }
+  let result: T;
+  try {
+    result = await act(scope);
+  } catch (error) {
+    close({ error }, costOf(core, charge, reservation));
+    throw error;
+  }
+  close({}, costOf(core, charge, reservation));
+  return result;
+}
+
+/** A device that cannot say what it cost has cost what was set aside. */
+function costOf(
+  core: Core,
+  charge: () => Charge | undefined,
+  reservation: Reservation | undefined,
+): Charge | undefined {
+  try {
+    return charge();
+  } catch (error) {
+    core.ports.log("error", `charge: ${messageOf(error)}`);
+    return reservation === undefined ? undefined : { tokens: reservation.tokens, usd: null };
+  }
+}
+
+/** A question may wait for hours: CONFLICT when a permitted path has come to lie elsewhere meanwhile. */
+function checkUnmoved(core: Core, self: Process, effectful: Effectful, scope: Scope): void {
+  checkCovered(
+    self,
+    effectful,
+    scope.effects.filter(hasPath).map((effect) => resolved(core, effect)),
+    scope,
+  );
+}
+
+function hasPath(effect: Effect): boolean {
+  return effect.kind === "read" || effect.kind === "write";
 }
 
 function resolved(core: Core, effect: Effect): Effect {
@@ -91,20 +160,18 @@ async function journalIntent(core: Core, self: Process, effectful: Effectful, sc
   ]);
 }
 
-function settle(
+function journalResult(
   core: Core,
   self: Process,
   effectful: Effectful,
   scope: Scope,
-  reservation: Reservation | undefined,
-  cost: Charge | undefined,
-  error: unknown,
+  { error, cost }: Outcome,
 ): void {
-  reservation?.settle(cost?.tokens ?? 0);
-  self.tokensUsed += cost?.tokens ?? 0;
   if (effectful.effectClass === "none") return;
   const outcome =
-    error === undefined ? { ok: true } : { ok: false, code: codeOf(error), message: messageOf(error) };
+    error === undefined
+      ? { ok: true }
+      : { ok: false, code: codeOf(error), message: messageOf(error).slice(0, LIMITS.journalWordsChars) };
   const body = { ...outcome, ...(cost === undefined ? {} : { cost }) };
   const { uuid } = self.seed;
   core.ports.journal.note([

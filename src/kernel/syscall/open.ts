@@ -1,8 +1,9 @@
 /** Open(flags, path): a device file for the caller. What opening itself would do passes the guard. */
 import type { Caller, OpenFlag } from "../../abi/device.ts";
 import type { Effect } from "../../abi/effects.ts";
-import { VfsError } from "../../abi/errors.ts";
+import { printed, VfsError } from "../../abi/errors.ts";
 import type { Fd } from "../../abi/ids.ts";
+import { abortable } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
 import { narrowedTo } from "../process/rights.ts";
@@ -21,11 +22,15 @@ export const open: Call<{ path: string; flags: OpenFlag }, Fd> = {
     const found = core.devices.resolve(path, "Open", self.pid);
     pass.trace.device = path;
     checkAllowed(self, found, path);
-    self.fds.checkRoom(path);
-    const caller = callerOf(core, self);
-    const effects = await found.device.openEffects?.(found.subpath, flags, caller);
-    if (effects === undefined || effects.length === 0) return attach(self, found, path, flags, caller);
-    return openGuarded(core, self, { found, path, flags, caller, effects }, pass);
+    const release = self.fds.claim(path);
+    try {
+      const opening = { found, path, flags, caller: callerOf(core, self) };
+      const effects = await effectsOf(self, opening, pass);
+      if (effects.length === 0) return await attach(core, self, opening, pass);
+      return await openGuarded(core, self, opening, effects, pass);
+    } finally {
+      release();
+    }
   },
 };
 
@@ -40,11 +45,25 @@ interface Opening {
   readonly path: string;
   readonly flags: OpenFlag;
   readonly caller: Caller;
-  readonly effects: readonly Effect[];
 }
 
-async function openGuarded(core: Core, self: Process, opening: Opening, pass: Pass): Promise<Fd> {
-  const { found, path, flags, caller, effects } = opening;
+async function effectsOf(self: Process, opening: Opening, pass: Pass): Promise<readonly Effect[]> {
+  const { found, path, flags, caller } = opening;
+  try {
+    return (await found.device.openEffects?.(found.subpath, flags, caller)) ?? [];
+  } catch (error) {
+    throw vfsError("Open", self, path, error, pass.signal);
+  }
+}
+
+async function openGuarded(
+  core: Core,
+  self: Process,
+  opening: Opening,
+  effects: readonly Effect[],
+  pass: Pass,
+): Promise<Fd> {
+  const { found, path } = opening;
   const effectClass = effects.every((effect) => effect.kind === "read" || effect.kind === "state")
     ? "none"
     : "probe";
@@ -61,23 +80,25 @@ async function openGuarded(core: Core, self: Process, opening: Opening, pass: Pa
     self,
     effectful,
     pass,
-    () => attach(self, found, path, flags, caller),
+    () => attach(core, self, opening, pass),
     () => undefined,
   );
 }
 
-async function attach(
-  self: Process,
-  found: Resolved,
-  path: string,
-  flags: OpenFlag,
-  caller: Caller,
-): Promise<Fd> {
+async function attach(core: Core, self: Process, opening: Opening, pass: Pass): Promise<Fd> {
+  const { found, path, flags, caller } = opening;
+  const opened = (async () => found.device.open(found.subpath, flags, caller))();
   try {
-    const file = await found.device.open(found.subpath, flags, caller);
+    const file = await abortable(opened, pass.signal);
     return self.fds.add({ file, path, mount: found.mount, traffic: found.device.traffic, flags }).fd;
   } catch (error) {
-    throw vfsError("Open", self, path, error);
+    // Nobody will hold the file, if it comes to be one: it is closed as soon as it is open.
+    opened
+      .then((file) => file.close())
+      .catch((late) => {
+        if (late !== error) core.ports.log("warn", `pid ${self.pid}: close: ${printed(late)}`);
+      });
+    throw vfsError("Open", self, path, error, pass.signal);
   }
 }
 

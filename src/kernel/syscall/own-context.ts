@@ -1,23 +1,38 @@
-/** A context belongs to its process; another's is PERMISSION, whoever asks. */
+/** A context belongs to its process; another's is PERMISSION. The kernel's clients may look, and change nothing. */
 import { ContextError } from "../../abi/errors.ts";
 import { type CtxId, PID_KERNEL } from "../../abi/ids.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
 
-export function requireOwn(self: Process, cid: CtxId, op: string): void {
-  if (self.pid === PID_KERNEL || self.contexts.has(cid)) return;
-  throw new ContextError({
-    op,
-    cid,
-    code: "PERMISSION",
-    message: "context belongs to another process, or to none",
-  });
+export function requireOwn(core: Core, self: Process, cid: CtxId, op: string): void {
+  if (self.contexts.has(cid)) return;
+  if (!core.contexts.has(cid))
+    throw new ContextError({ op, cid, code: "NOT_FOUND", message: "context not found" });
+  throw new ContextError({ op, cid, code: "PERMISSION", message: "context belongs to another process" });
 }
 
-/** A message in the journal, synced with the next group: before the model sees it, because its request is synced later. */
-export function journalMessage(core: Core, self: Process, message: ContextMessage, replaces: number): void {
-  const body = replaces === 0 ? message : { ...message, replaces };
+export function requireReadable(core: Core, self: Process, cid: CtxId, op: string): void {
+  if (self.pid === PID_KERNEL && core.contexts.has(cid)) return;
+  requireOwn(core, self, cid, op);
+}
+
+/**
+ * A message in the journal, synced with the next group: before the model sees it, because its request is synced later.
+ * Without `cid` it belongs to the process's first context.
+ */
+export function journalMessage(
+  core: Core,
+  self: Process,
+  cid: CtxId,
+  message: ContextMessage,
+  replaces: number,
+): void {
+  const body = {
+    ...message,
+    ...(replaces === 0 ? {} : { replaces }),
+    ...(cid === self.ctxId ? {} : { cid }),
+  };
   const { pid } = self;
   core.ports.journal.note([{ proc: self.seed.uuid, pid, kind: "ctx.record", v: 1, body }]);
 }

@@ -3,6 +3,7 @@ import { SyscallError } from "../../abi/errors.ts";
 import type { AskAnswer } from "../../abi/events.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { PermissionMode } from "../../abi/process.ts";
+import { NOBODY } from "../ask/asks.ts";
 import type { Core } from "../core.ts";
 import type { Decision, Subject } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
@@ -27,7 +28,7 @@ export async function permit(
   );
   if (!core.asks.canAsk(self))
     throw refused(self, effectful, headless(decision.message, self.seed.mode, decision.always));
-  await ask(core, self, effectful, scope, pass, decision.always);
+  await ask(core, self, effectful, scope, pass, decision);
 }
 
 /** A policy that throws is a question, never a permission. */
@@ -60,7 +61,7 @@ async function ask(
   effectful: Effectful,
   scope: Scope,
   pass: Pass,
-  always: string | null,
+  { always, message }: Extract<Decision, { behavior: "ask" }>,
 ): Promise<void> {
   const question: Question = describe(scope.tool, effectful);
   const options: AskAnswer[] = always === null ? ["yes", "no"] : ["yes", "no", "always"];
@@ -69,6 +70,7 @@ async function ask(
   core.ports.journal.note([{ ...record, kind: "permit.ask", body: { ...question, always } }]);
   const given = await core.asks.ask(self, { ...question, options }, pass.signal);
   core.ports.journal.note([{ ...record, kind: "permit.answer", body: given }]);
+  if (given === NOBODY) throw refused(self, effectful, headless(message, self.seed.mode, always));
   if (given.answer === "no") {
     const words = given.words === "" ? "" : `: ${given.words}`;
     throw refused(self, effectful, `Permission denied by user${words}`);

@@ -1,6 +1,6 @@
 /** Read(fd, length): up to `length` bytes; empty is the end. */
 import type { Fd } from "../../abi/ids.ts";
-import { linkSignals } from "../../lib/abort.ts";
+import { abortable, linkSignals } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
@@ -21,12 +21,16 @@ export const read: Call<{ fd: Fd; length: number }, Uint8Array> = {
       throw invalid("Read", self, `length must be 1 to ${LIMITS.readBytes}: ${length}`, entry.path);
     }
     using linked = linkSignals(pass.signal, entry.closing.signal);
+    const { signal } = linked;
     try {
-      const bytes = await inLane(entry, "read", () => entry.file.read(length, linked.signal));
+      const bytes = await abortable(
+        inLane(entry, "read", signal, () => entry.file.read(length, signal)),
+        signal,
+      );
       toldOf(core, self, entry, bytes.byteLength);
       return bytes;
     } catch (error) {
-      throw vfsError("Read", self, entry.path, error);
+      throw vfsError("Read", self, entry.path, error, signal);
     }
   },
 };

@@ -8,7 +8,7 @@ export const setSystemPrompt: Call<{ cid: CtxId; text: string }, void> = {
   quiet: true,
   args: ({ cid, text }) => ({ cid, size: Buffer.byteLength(text) }),
   run(core, self, { cid, text }) {
-    requireOwn(self, cid, "SetSystemPrompt");
+    requireOwn(core, self, cid, "SetSystemPrompt");
     core.contexts.setSystemPrompt(cid, text);
   },
 };

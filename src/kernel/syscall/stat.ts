@@ -1,6 +1,7 @@
 /** Stat(path): no open needed. */
 import type { FileStat } from "../../abi/device.ts";
 import { VfsError } from "../../abi/errors.ts";
+import { abortable } from "../../lib/abort.ts";
 import { narrowedTo } from "../process/rights.ts";
 import type { Call } from "./call.ts";
 import { vfsError } from "./errors.ts";
@@ -11,7 +12,7 @@ export const stat: Call<{ path: string }, FileStat> = {
   quiet: true,
   args: ({ path }) => ({ path }),
   result: (found) => found.size,
-  async run(core, self, { path }) {
+  async run(core, self, { path }, pass) {
     const found = core.devices.resolve(path, "Stat", self.pid);
     if (!narrowedTo(self, found.mount, path)) {
       const message = `device not allowed: ${found.mount}`;
@@ -21,9 +22,10 @@ export const stat: Call<{ path: string }, FileStat> = {
       return { name: found.device.name, size: 0, isDevice: true, devicePath: found.mount };
     }
     try {
-      return { ...(await found.device.stat(found.subpath, callerOf(core, self))), devicePath: found.mount };
+      const told = await abortable(found.device.stat(found.subpath, callerOf(core, self)), pass.signal);
+      return { ...told, devicePath: found.mount };
     } catch (error) {
-      throw vfsError("Stat", self, path, error);
+      throw vfsError("Stat", self, path, error, pass.signal);
     }
   },
 };

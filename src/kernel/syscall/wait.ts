@@ -12,7 +12,7 @@ export const wait: Call<{ pid: Pid }, ExitStatus> = {
   async run(core, self, { pid }, pass) {
     const proc = core.table.require(self.pid, pid, "Wait", "control");
     const exit = await abortable(proc.done.promise, pass.signal);
-    await reapProcess(core, proc);
+    await abortable(reapProcess(core, proc), pass.signal);
     return exit;
   },
 };

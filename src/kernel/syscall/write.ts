@@ -6,6 +6,7 @@ import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
 import { type FdEntry, inLane } from "../vfs/fd-table.ts";
+import { isWithin } from "../vfs/path.ts";
 import type { Call, Pass, Scope } from "./call.ts";
 import { invalid, vfsError } from "./errors.ts";
 import { guard } from "./guard.ts";
@@ -24,10 +25,15 @@ export const write: Call<{ fd: Fd; data: Uint8Array }, void> = {
       throw invalid("Write", self, `${data.byteLength} bytes; at most ${LIMITS.writeBytes}`, entry.path);
     }
     const began = core.ports.clock.mono();
+    // The fd's own end counts too: closing it takes back a question that is still open.
+    using linked = linkSignals(pass.signal, entry.closing.signal);
+    const { signal } = linked;
+    // What is permitted is what is done: the caller keeps no hand on the bytes.
+    const own = data.slice();
     try {
-      await inLane(entry, "write", () => writeGuarded(core, self, entry, data, pass));
+      await inLane(entry, "write", signal, () => writeGuarded(core, self, entry, own, { ...pass, signal }));
     } catch (error) {
-      throw vfsError("Write", self, entry.path, error);
+      throw vfsError("Write", self, entry.path, error, signal);
     }
     if (isToolLike(entry)) entry.lastWrite = { bytes: data.byteLength, began };
   },
@@ -40,8 +46,6 @@ async function writeGuarded(
   data: Uint8Array,
   pass: Pass,
 ): Promise<void> {
-  using linked = linkSignals(pass.signal, entry.closing.signal);
-  const { signal } = linked;
   const plan = (await entry.file.plan?.(data)) ?? HARMLESS;
   // A model request repeats the whole context, which the journal has already.
   const input = plan.effects.some((effect) => effect.kind === "llm")
@@ -49,13 +53,12 @@ async function writeGuarded(
     : Buffer.from(data).toString("utf8");
   const effectful = { ...plan, syscall: "Write", device: entry.path, input };
   const act = (scope: Scope): Promise<void> => {
-    const hands: Act = { signal, callId: scope.callId, sys: core.handle(self, scope) };
+    const hands: Act = { signal: pass.signal, callId: scope.callId, sys: core.handle(self, scope) };
     return entry.file.write(data, hands);
   };
-  // The pass must carry the fd's own end too: closing it takes back a question that is still open.
-  await guard(core, self, effectful, { ...pass, signal }, act, () => entry.file.charge?.());
+  await guard(core, self, effectful, pass, act, () => entry.file.charge?.());
 }
 
 function isToolLike(entry: FdEntry): boolean {
-  return entry.mount === "/bin" || entry.mount === "/dev/shell" || entry.mount.startsWith("/mnt/mcp/");
+  return isWithin("/bin", entry.mount) || entry.mount === "/dev/shell" || entry.mount.startsWith("/mnt/mcp/");
 }

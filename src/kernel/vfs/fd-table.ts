@@ -5,6 +5,7 @@
 import type { OpenFile, OpenFlag } from "../../abi/device.ts";
 import { VfsError } from "../../abi/errors.ts";
 import { asFd, type Fd, type Pid } from "../../abi/ids.ts";
+import { abortable } from "../../lib/abort.ts";
 import { LIMITS } from "../limits.ts";
 
 export interface FdEntry {
@@ -17,7 +18,8 @@ export interface FdEntry {
   readonly flags: OpenFlag;
   /** Fires at close. */
   readonly closing: AbortController;
-  readonly lanes: { read: Promise<unknown>; write: Promise<unknown> };
+  /** The last call of each direction; never rejects. */
+  readonly lanes: { read: Promise<void>; write: Promise<void> };
   /** Called once, after the device's close: an effect that ends there. */
   readonly onClose: (error: unknown) => void;
   /** Tool calls: bytes written and when, for the line of the verbose screen. */
@@ -31,6 +33,9 @@ export type FdDraft = Pick<FdEntry, "file" | "path" | "mount" | "traffic" | "fla
 export class FdTable {
   readonly #pid: Pid;
   readonly #open = new Map<Fd, FdEntry>();
+  /** Places kept for files that are being opened. */
+  #claims = 0;
+  #ended = false;
   #next = 3;
 
   constructor(pid: Pid) {
@@ -45,14 +50,30 @@ export class FdTable {
     return [...this.#open.values()].map(({ fd, path, flags }) => ({ fd, path, flags }));
   }
 
-  /** UNAVAILABLE when the table is full. */
-  checkRoom(path: string): void {
-    if (this.#open.size < LIMITS.openFds) return;
-    const message = `too many open files: ${LIMITS.openFds}`;
-    throw new VfsError({ op: "Open", pid: this.#pid, device: path, code: "UNAVAILABLE", message });
+  /** Keeps a place while a file is opened, and gives back what frees it. UNAVAILABLE when the table is full. */
+  claim(path: string): () => void {
+    if (this.#open.size + this.#claims >= LIMITS.openFds) {
+      const message = `too many open files: ${LIMITS.openFds}`;
+      throw new VfsError({ op: "Open", pid: this.#pid, device: path, code: "UNAVAILABLE", message });
+    }
+    this.#claims++;
+    return () => {
+      this.#claims--;
+    };
   }
 
+  /** Within a claim. CANCELLED after the end of the process: the file is the caller's to close. */
   add(draft: FdDraft): FdEntry {
+    if (this.#ended) {
+      const { path } = draft;
+      throw new VfsError({
+        op: "Open",
+        pid: this.#pid,
+        device: path,
+        code: "CANCELLED",
+        message: "cancelled",
+      });
+    }
     const fd = asFd(this.#next++);
     const lanes = { read: Promise.resolve(), write: Promise.resolve() };
     const entry = { onClose: () => {}, ...draft, fd, closing: new AbortController(), lanes, lastWrite: null };
@@ -81,8 +102,9 @@ export class FdTable {
     }
   }
 
-  /** All of them, in reverse order of opening; a failure does not stop the next. */
+  /** The end: all of them, in reverse order of opening; a failure does not stop the next. No fd comes after it. */
   async closeAll(onFailure: (error: unknown) => void): Promise<void> {
+    this.#ended = true;
     for (const fd of [...this.#open.keys()].reverse()) {
       try {
         if (this.#open.has(fd)) await this.close(fd);
@@ -91,11 +113,33 @@ export class FdTable {
       }
     }
   }
+
+  /** The same without waiting: for files of a program that does not end, whose devices may not answer either. */
+  abandonAll(onFailure: (error: unknown) => void): void {
+    this.#ended = true;
+    for (const fd of [...this.#open.keys()].reverse()) void this.close(fd).catch(onFailure);
+  }
 }
 
-/** Runs `act` after what waits in the lane; a failure there does not concern it. */
-export function inLane<T>(entry: FdEntry, lane: "read" | "write", act: () => Promise<T>): Promise<T> {
-  const run = entry.lanes[lane].then(act, act);
-  entry.lanes[lane] = run.catch(() => {});
+/**
+ * Runs `act` after what waits in the lane; a failure there does not concern it. Who gives up while waiting leaves at once
+ * and does not act.
+ */
+export function inLane<T>(
+  entry: FdEntry,
+  lane: "read" | "write",
+  signal: AbortSignal,
+  act: () => Promise<T>,
+): Promise<T> {
+  const before = entry.lanes[lane];
+  const run = abortable(before, signal).then(() => {
+    signal.throwIfAborted();
+    return act();
+  });
+  const settled = run.then(
+    () => {},
+    () => {},
+  );
+  entry.lanes[lane] = before.then(() => settled);
   return run;
 }

@@ -63,7 +63,7 @@ export class DeviceRegistry {
   async close(): Promise<void> {
     const devices = [...new Set(this.#mounts.values())];
     this.#mounts.clear();
-    await Promise.allSettled(devices.map((device) => device.close?.()));
+    await Promise.allSettled(devices.map(async (device) => device.close?.()));
   }
 }
 

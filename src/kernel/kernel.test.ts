@@ -1,0 +1,177 @@
+import { describe, expect, test } from "vitest";
+import { asCallId, asPid, asProcUuid } from "../abi/ids.ts";
+import { EXIT } from "../abi/process.ts";
+import { brokenDevice } from "./testing/fake-devices.ts";
+import { MemoryJournal } from "./testing/memory-journal.ts";
+import { NOTHING_LEFT, testKernel } from "./testing/test-kernel.ts";
+import { settle } from "./testing/virtual-clock.ts";
+
+describe("shutdown()", () => {
+  test("TERM, all reaped, nothing left, no spawn any more", async () => {
+    const t = testKernel();
+    const parent = await t.start();
+    const child = await t.start({ by: parent.sys });
+    const zombie = await t.start();
+    zombie.end();
+    await zombie.proc.done.promise;
+    expect(t.kernel.active()).toBe(2);
+    await t.kernel.shutdown(5_000);
+    expect([parent.proc.exit, child.proc.exit]).toEqual([EXIT.sigterm, EXIT.sigterm]);
+    expect([parent, child, zombie].map(({ proc }) => proc.state)).toEqual(["dead", "dead", "dead"]);
+    expect([t.clock.mono(), t.kernel.active()]).toEqual([0, 0]);
+    expect(t.census()).toEqual(NOTHING_LEFT);
+    await expect(t.init.spawn("late", null)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(t.journal.kinds().at(-1)).toBe("kernel.shutdown");
+  });
+
+  test("KILL after the grace; twice is once", async () => {
+    const t = testKernel();
+    const { proc } = await t.start({ stubborn: true });
+    const down = t.kernel.shutdown(2_000);
+    expect(t.kernel.shutdown(0)).toBe(down);
+    await t.clock.advance(1_999);
+    expect(proc.state).toBe("running");
+    await t.clock.advance(1);
+    expect(proc.exit?.code).toBe(137);
+    await t.clock.advance(5_000);
+    await down;
+    expect(t.census()).toEqual(NOTHING_LEFT);
+  });
+
+  test("ends a spawn under way, and its devices once", async () => {
+    const t = testKernel();
+    let closed = 0;
+    t.kernel.mount("/dev/x", { ...brokenDevice(), close: async () => void closed++ });
+    t.model.script.open = () => new Promise(() => {});
+    const spawned = expect(t.init.spawn("a", null)).rejects.toMatchObject({ code: "CANCELLED" });
+    await settle();
+    await t.kernel.shutdown(5_000);
+    await spawned;
+    expect([closed, t.kernel.table.size, t.clock.pending]).toEqual([1, 0, 0]);
+  });
+
+  test("ends a process whose spawn is just being journalled", async () => {
+    const t = testKernel();
+    const gate = Promise.withResolvers<void>();
+    t.journal.gate = gate.promise;
+    const spawned = t.init.spawn("a", null);
+    await settle();
+    const down = t.kernel.shutdown(5_000);
+    await settle();
+    gate.resolve();
+    await Promise.all([down, spawned]);
+    expect(t.census()).toEqual(NOTHING_LEFT);
+    expect(t.journal.bodies("process.exited")).toMatchObject([{ code: 143 }]);
+  });
+
+  test("ends watched processes and questions too", async () => {
+    const t = testKernel();
+    const asking = Promise.withResolvers<void>();
+    t.programs.set("a", async ({ pid, signal }) => {
+      const question = { text: "?", detail: "", options: ["yes"] as const };
+      const asked = t.kernel.asks.ask(t.proc(pid), question, signal);
+      asking.resolve();
+      await asked;
+      return EXIT.completed;
+    });
+    const { events } = await t.kernel.spawnWatched("a", null, { interactive: true });
+    await asking.promise;
+    await t.kernel.shutdown(5_000);
+    const heard = await Array.fromAsync(events);
+    expect(heard.map((e) => e.event)).toEqual(["spawn", "ask", "ask_closed", "error", "complete"]);
+    expect(t.census()).toEqual(NOTHING_LEFT);
+  });
+});
+
+describe("spawnWatched()", () => {
+  test("misses nothing, from spawn to complete", async () => {
+    const t = testKernel();
+    t.programs.set("a", async ({ onStep, log, setResult }) => {
+      onStep(1);
+      log("info", "hello");
+      setResult("42");
+      return EXIT.completed;
+    });
+    const { pid, events } = await t.kernel.spawnWatched("a", null, {
+      maxTurns: 3,
+      model: "m",
+      contextBudget: 9,
+    });
+    const heard = await Array.fromAsync(events);
+    expect(heard).toEqual([
+      {
+        event: "spawn",
+        pid,
+        intent: "a",
+        details: { agent: "", model: "m", maxSteps: 3, budget: 9, device: "/dev/llm/fake" },
+      },
+      { event: "step", pid, step: 1, total: 3 },
+      { event: "log", pid, entry: { timestampMs: 0, level: "info", message: "hello" } },
+      { event: "complete", pid, result: "42", exit: EXIT.completed, tokensUsed: 0, elapsedMs: 0 },
+    ]);
+    events.close();
+    await settle();
+    expect(t.census()).toEqual(NOTHING_LEFT);
+  });
+
+  test("that fails leaves nobody watching", async () => {
+    const t = testKernel();
+    t.journal.refused.add("process.spawned");
+    await expect(t.kernel.spawnWatched("a", null, {})).rejects.toMatchObject({ code: "UNAVAILABLE", pid: 1 });
+    expect(t.census()).toEqual(NOTHING_LEFT);
+  });
+});
+
+describe("waitFor()", () => {
+  test("gives what the last line of a run shows, and reaps", async () => {
+    const t = testKernel();
+    const { pid, proc, end } = await t.start();
+    await t.clock.advance(40);
+    proc.tokensUsed = 7;
+    end();
+    const never = new AbortController();
+    expect(await t.kernel.waitFor(pid, never.signal)).toEqual({
+      exit: EXIT.completed,
+      tokensUsed: 7,
+      elapsedMs: 40,
+    });
+    expect(t.census()).toEqual(NOTHING_LEFT);
+  });
+
+  test("given up leaves the process alone", async () => {
+    const t = testKernel();
+    const { pid, proc } = await t.start();
+    await expect(t.kernel.waitFor(pid, AbortSignal.abort())).rejects.toThrow();
+    expect(proc.state).toBe("running");
+    await expect(t.kernel.waitFor(asPid(9), AbortSignal.abort())).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
+  });
+});
+
+describe("recover()", () => {
+  test("records what the last daemon left: processes lost, calls unknown; once", async () => {
+    const journal = new MemoryJournal();
+    const proc = (n: number) => ({ proc: asProcUuid(`p${n}`), pid: asPid(n), v: 1 });
+    const [a, b] = [asCallId("c_a"), asCallId("c_b")];
+    await journal.append([
+      { ...proc(1), kind: "process.spawned", body: {} },
+      { ...proc(2), kind: "process.spawned", body: {} },
+      { ...proc(1), kind: "process.exited", body: {} },
+      { ...proc(2), kind: "call.intent", call: a, body: {} },
+      { ...proc(2), kind: "call.intent", call: b, body: {} },
+      { ...proc(2), kind: "call.result", call: a, body: {} },
+    ]);
+    const before = journal.records.length;
+    const t = testKernel({}, journal);
+    expect(await t.kernel.recover()).toEqual({ lost: [2] });
+    expect(journal.records.slice(before)).toMatchObject([
+      { pid: 0, kind: "kernel.boot", body: { epoch: 1, clean: false } },
+      { pid: 2, kind: "call.unknown", call: b },
+      { pid: 2, kind: "process.exited", body: { code: 137, reason: "lost", kind: "killed" } },
+    ]);
+    expect(await t.kernel.recover()).toEqual({ lost: [] });
+    expect(journal.bodies("kernel.boot").at(-1)).toEqual({ epoch: 1, clean: true });
+    expect(await t.init.spawn("next", null)).toBe(3);
+  });
+});

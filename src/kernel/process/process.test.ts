@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../abi/process.ts";
+import { testKernel } from "../testing/test-kernel.ts";
+
+describe("Process", () => {
+  test("start(), terminate() and reap() out of order change nothing", async () => {
+    const t = testKernel();
+    const { proc } = await t.start();
+    expect(() => proc.start(0)).toThrow("illegal transition: running → running");
+    expect(() => proc.reap()).toThrow("illegal transition: running → dead");
+    expect(proc.state).toBe("running");
+    expect(proc.exit).toBeNull();
+    await t.init.kill(proc.pid, 2);
+    await proc.done.promise;
+    expect(() => proc.terminate(EXIT.completed, 0)).toThrow("illegal transition: zombie → zombie");
+    expect(proc.exit).toEqual(EXIT.sigkill);
+  });
+
+  test("info() is a copy", async () => {
+    const t = testKernel();
+    const { proc } = await t.start();
+    proc.info(0).createdAt.setTime(0);
+    expect(proc.info(0).createdAt.getTime()).toBe(t.clock.now());
+  });
+
+  test("info() shows what it does, paused before blocked before the rest", async () => {
+    const t = testKernel();
+    const { proc, context, pid, end } = await t.start();
+    context.setActivity("tool");
+    expect(proc.info(0).activity).toBe("tool");
+    proc.openAsks = 1;
+    expect(proc.info(0).activity).toBe("blocked");
+    await t.init.kill(pid, 4);
+    expect(proc.info(0).activity).toBe("paused");
+    await t.init.kill(pid, 5);
+    expect(proc.info(0).activity).toBe("blocked");
+    end();
+    await proc.done.promise;
+    expect(proc.info(0).activity).toBeNull();
+  });
+
+  test("ranMs() leaves pauses out", async () => {
+    const t = testKernel();
+    const { proc, pid } = await t.start();
+    await t.clock.advance(100);
+    await t.init.kill(pid, 4);
+    await t.clock.advance(1_000);
+    await t.init.kill(pid, 4);
+    expect(proc.ranMs(t.clock.mono())).toBe(100);
+    await t.init.kill(pid, 5);
+    await t.clock.advance(10);
+    expect(proc.ranMs(t.clock.mono())).toBe(110);
+  });
+
+  test("elapsedMs() stops at the exit", async () => {
+    const t = testKernel();
+    const { proc, end } = await t.start();
+    await t.clock.advance(50);
+    end();
+    await proc.done.promise;
+    await t.clock.advance(50);
+    expect(proc.elapsedMs(t.clock.mono())).toBe(50);
+  });
+});

@@ -1,0 +1,143 @@
+/** Open, Read, Write, Close and Stat, as a program meets them. */
+import { describe, expect, test } from "vitest";
+import { asFd } from "../../abi/ids.ts";
+import { LIMITS } from "../limits.ts";
+import { ByteDevice, brokenDevice, MessageDevice } from "../testing/fake-devices.ts";
+import { DENY } from "../testing/scripted-permit.ts";
+import { bytes, testKernel, text } from "../testing/test-kernel.ts";
+import { settle } from "../testing/virtual-clock.ts";
+
+async function bench() {
+  const t = testKernel();
+  const [device, message] = [new ByteDevice(), new MessageDevice("fs")];
+  t.kernel.mount("/dev/bytes", device);
+  t.kernel.mount("/dev/m", message);
+  return { t, device, message, ...(await t.start()) };
+}
+
+describe("files", () => {
+  test("what is written is read, piece by piece, to the end", async () => {
+    const { sys } = await bench();
+    const fd = await sys.open("/dev/bytes/a", 2);
+    await sys.write(fd, bytes("hello"));
+    const pieces: string[] = [];
+    for (;;) {
+      const piece = text(await sys.read(fd, 2));
+      pieces.push(piece);
+      if (piece === "") break;
+    }
+    expect(pieces).toEqual(["he", "ll", "o", ""]);
+    expect(await sys.stat("/dev/bytes/a")).toMatchObject({ size: 5, devicePath: "/dev/bytes" });
+  });
+
+  test("open() with a flag that is none is INVALID", async () => {
+    const { sys } = await bench();
+    await expect(sys.open("/dev/bytes", 3 as 2)).rejects.toMatchObject({ code: "INVALID" });
+  });
+
+  test("a call the file was not opened for is INVALID", async () => {
+    const { sys, message } = await bench();
+    const [reader, writer] = [await sys.open("/dev/m", 0), await sys.open("/dev/m", 1)];
+    await expect(sys.write(reader, bytes("x"))).rejects.toMatchObject({ code: "INVALID" });
+    await expect(sys.read(writer, 1)).rejects.toMatchObject({ code: "INVALID" });
+    expect(message.written).toEqual([]);
+  });
+
+  test.each([0, -1, 1.5, LIMITS.readBytes + 1, Number.NaN])(
+    "read() of %d bytes is INVALID",
+    async (length) => {
+      const { sys } = await bench();
+      const fd = await sys.open("/dev/bytes", 0);
+      await expect(sys.read(fd, length)).rejects.toMatchObject({ code: "INVALID" });
+    },
+  );
+
+  test("write() of more than 10 MiB is INVALID", async () => {
+    const { sys, device } = await bench();
+    const fd = await sys.open("/dev/bytes", 1);
+    await expect(sys.write(fd, new Uint8Array(LIMITS.writeBytes + 1))).rejects.toMatchObject({
+      code: "INVALID",
+    });
+    expect(device.files.size).toBe(0);
+  });
+
+  test("an fd that is not open is NOT_FOUND", async () => {
+    const { sys } = await bench();
+    for (const fd of [0, 4, -1, 3.5])
+      await expect(sys.read(asFd(fd), 1)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test("stat() of a device without one names it", async () => {
+    const { sys, t } = await bench();
+    t.kernel.mount("/dev/broken", brokenDevice());
+    expect(await sys.stat("/dev/broken")).toEqual({
+      name: "broken",
+      size: 0,
+      isDevice: true,
+      devicePath: "/dev/broken",
+    });
+  });
+
+  test("a caller that gives up opening is CANCELLED, and the late file is closed", async () => {
+    const { sys, message, proc } = await bench();
+    const gate = Promise.withResolvers<void>();
+    message.script.open = () => gate.promise;
+    const stop = new AbortController();
+    const open = expect(sys.open("/dev/m", 2, stop.signal)).rejects.toMatchObject({ code: "CANCELLED" });
+    await settle();
+    stop.abort();
+    await open;
+    gate.resolve();
+    await settle();
+    expect([message.live, proc.fds.size]).toEqual([0, 1]);
+  });
+});
+
+describe("open() with effects", () => {
+  const create = { kind: "write", path: "/work/a", change: "create" } as const;
+
+  test("passes the guard under the device's name", async () => {
+    const { sys, message, t } = await bench();
+    message.script.openEffects = [create];
+    await sys.open("/dev/m", 1);
+    expect(t.permit.asked.map(({ request }) => request.tool)).toEqual(["fs"]);
+    expect(t.journal.bodies("call.intent")).toMatchObject([{ tool: "fs", device: "/dev/m", class: "probe" }]);
+  });
+
+  test("that only read is permitted, not journalled", async () => {
+    const { sys, message, t } = await bench();
+    message.script.openEffects = [{ kind: "read", path: "/work/a" }];
+    await sys.open("/dev/m", 0);
+    expect(t.permit.asked).toHaveLength(1);
+    expect(t.journal.kinds()).not.toContain("call.intent");
+  });
+
+  test("refused opens nothing", async () => {
+    const { sys, message, t, proc } = await bench();
+    message.script.openEffects = [create];
+    t.permit.answer = () => DENY;
+    await expect(sys.open("/dev/m", 1)).rejects.toMatchObject({ code: "PERMISSION", syscall: "Open" });
+    expect([message.live, proc.fds.size]).toEqual([0, 1]);
+  });
+});
+
+describe("the tool line", () => {
+  test("is told at the first read after a write, for programs alone", async () => {
+    const t = testKernel();
+    for (const mount of ["/bin/ls", "/dev/m"]) t.kernel.mount(mount, new MessageDevice());
+    t.programs.set("a", async ({ sys }) => {
+      for (const path of ["/dev/m", "/bin/ls"]) {
+        const fd = await sys.open(path, 2);
+        await sys.write(fd, bytes("list"));
+        await sys.read(fd, 64);
+        await sys.read(fd, 64);
+      }
+      return { code: 0, reason: "completed", kind: "done" };
+    });
+    const { events } = await t.kernel.spawnWatched("a", null, {});
+    const heard = await Array.fromAsync(events);
+    expect(heard.filter((e) => e.event === "tool")).toEqual([
+      { event: "tool", pid: 1, device: "/bin/ls", inBytes: 4, outBytes: 4, durationMs: 0 },
+    ]);
+  });
+});

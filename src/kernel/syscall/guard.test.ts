@@ -1,0 +1,283 @@
+import { describe, expect, test, vi } from "vitest";
+import { guardedBench } from "../testing/guarded.ts";
+import { DENY } from "../testing/scripted-permit.ts";
+import { bytes } from "../testing/test-kernel.ts";
+import { settle } from "../testing/virtual-clock.ts";
+
+const COST = { tokens: 300, usd: 0.01 };
+const calls = (kinds: readonly string[]): string[] => kinds.filter((kind) => kind.startsWith("call."));
+
+describe("guard()", () => {
+  test("permits, reserves, journals the intent, acts, journals the result, settles: in this order", async () => {
+    const bench = await guardedBench({ contextBudget: 1_000 });
+    const { t, tool, context } = bench;
+    const order: string[] = [];
+    const reserved = (): number => context.account().reserved;
+    t.permit.answer = () => {
+      order.push(`permit, reserved ${reserved()}`);
+      return { behavior: "allow", reason: { kind: "rule", detail: "" } };
+    };
+    const append = vi.spyOn(t.journal, "append");
+    append.mockImplementation(async function (this: typeof t.journal, drafts) {
+      order.push(`${drafts[0]?.kind}, reserved ${reserved()}`);
+      await settle();
+      order.push("synced");
+      return [];
+    });
+    tool.script.plan = { reserve: { tokens: 500, usd: null } };
+    tool.script.charge = () => COST;
+    tool.script.act = async () => void order.push("act");
+    const note = vi.spyOn(t.journal, "note");
+    note.mockImplementation(([draft]) => void order.push(`${draft?.kind} ${JSON.stringify(draft?.body)}`));
+    await bench.call();
+    expect(order).toEqual([
+      "permit, reserved 0",
+      "call.intent, reserved 500",
+      "synced",
+      "act",
+      'call.result {"ok":true,"cost":{"tokens":300,"usd":0.01}}',
+    ]);
+    expect(context.account()).toEqual({ limit: 1_000, used: 300, reserved: 0 });
+    expect(bench.proc.tokensUsed).toBe(300);
+  });
+
+  test("asks the policy with the tool's name and the real path, and journals both", async () => {
+    const bench = await guardedBench(
+      { cwd: "/work" },
+      { realPath: (path) => path.replace("/work/a", "/real/a") },
+    );
+    await bench.call();
+    const effects = [{ kind: "write", path: "/work/a", change: "modify", real: "/real/a" }];
+    expect(bench.t.permit.asked).toMatchObject([
+      {
+        subject: {
+          pid: 1,
+          mode: "default",
+          cwd: "/work",
+          roots: ["/work"],
+          grants: [],
+          allowedDevices: null,
+        },
+        request: { tool: "edit", effects },
+      },
+    ]);
+    expect(bench.t.permit.asked[0]?.subject.free).toEqual([bench.proc.seed.scratch]);
+    const body = { tool: "edit", device: "/bin/edit", class: "once", effects, input: "{}" };
+    expect(bench.t.journal.bodies("call.intent")).toEqual([body]);
+  });
+
+  test("nothing acts and nothing is spent when the journal refuses", async () => {
+    const bench = await guardedBench({ contextBudget: 1_000 });
+    const { t, tool } = bench;
+    const charge = vi.fn(() => COST);
+    Object.assign(tool.script, { plan: { reserve: { tokens: 500, usd: null } }, charge });
+    t.journal.refused.add("call.intent");
+    await expect(bench.call()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(tool.written).toEqual([]);
+    expect(charge).not.toHaveBeenCalled();
+    expect(calls(t.journal.kinds())).toEqual([]);
+    expect(bench.context.account()).toEqual({ limit: 1_000, used: 0, reserved: 0 });
+  });
+
+  test("a refused permit leaves no intent and no reservation", async () => {
+    const bench = await guardedBench({ contextBudget: 1_000 });
+    bench.t.permit.answer = () => DENY;
+    await expect(bench.call()).rejects.toMatchObject({
+      code: "PERMISSION",
+      message: DENY.message,
+      device: "/bin/edit",
+    });
+    expect([bench.tool.written, calls(bench.t.journal.kinds())]).toEqual([[], []]);
+    expect(bench.context.account().reserved).toBe(0);
+  });
+
+  test("BUDGET before the call, with nothing journalled", async () => {
+    const bench = await guardedBench({ contextBudget: 100 });
+    bench.tool.script.plan = { reserve: { tokens: 101, usd: null } };
+    await expect(bench.call()).rejects.toMatchObject({
+      code: "BUDGET",
+      message: "budget exceeded: limit 100, used 0, reserved 0, asked 101 tokens",
+    });
+    expect([bench.tool.written, calls(bench.t.journal.kinds())]).toEqual([[], []]);
+    bench.tool.script.plan = { reserve: { tokens: 101, usd: null }, reserveLeast: 100 };
+    await bench.call();
+  });
+
+  test("an act that fails is settled and journalled with its code", async () => {
+    const bench = await guardedBench({ contextBudget: 1_000 });
+    bench.tool.script.plan = { reserve: { tokens: 500, usd: null } };
+    bench.tool.script.charge = () => COST;
+    bench.tool.script.act = () => Promise.reject(new Error("broke"));
+    await expect(bench.call()).rejects.toMatchObject({
+      code: "INTERNAL",
+      device: "/bin/edit",
+      message: "broke",
+    });
+    const result = { ok: false, code: "INTERNAL", message: "broke", cost: COST };
+    expect(bench.t.journal.bodies("call.result")).toEqual([result]);
+    expect(bench.context.account()).toEqual({ limit: 1_000, used: 300, reserved: 0 });
+  });
+
+  test("a device that cannot say its cost has cost what was reserved", async () => {
+    const bench = await guardedBench({ contextBudget: 1_000 });
+    bench.tool.script.plan = { reserve: { tokens: 500, usd: null } };
+    bench.tool.script.charge = () => {
+      throw new Error("no meter");
+    };
+    await bench.call();
+    expect(bench.context.account()).toEqual({ limit: 1_000, used: 500, reserved: 0 });
+    expect(bench.t.logs).toEqual(["error: charge: no meter"]);
+  });
+
+  test("a plan of class none is permitted and not journalled", async () => {
+    const bench = await guardedBench();
+    bench.tool.script.plan = { effectClass: "none" };
+    await bench.call();
+    expect(bench.t.permit.asked).toHaveLength(1);
+    expect(calls(bench.t.journal.kinds())).toEqual([]);
+  });
+
+  test("a model's request is not repeated in the intent; other input is cut at 64 KiB", async () => {
+    const bench = await guardedBench();
+    const write = (size: number) => bench.sys.write(bench.fd, bytes("x".repeat(size)));
+    await write(100_000);
+    bench.tool.script.effects = [{ kind: "llm", device: "/dev/llm/fake", maxTokens: 9 }];
+    await write(100_000);
+    expect(bench.t.journal.bodies("call.intent").map(({ input }) => String(input).length)).toEqual([
+      65_536, 0,
+    ]);
+  });
+
+  test("what was permitted is what is written, whatever the caller does to its bytes", async () => {
+    const bench = await guardedBench();
+    const data = bytes("good");
+    bench.t.permit.answer = () => {
+      data.set(bytes("evil"));
+      return { behavior: "allow", reason: { kind: "rule", detail: "" } };
+    };
+    await bench.sys.write(bench.fd, data);
+    expect(bench.tool.written).toEqual(["good"]);
+  });
+});
+
+describe("guard() does not act", () => {
+  test("when the fd is closed while the intent is journalled, and says so in the journal", async () => {
+    const bench = await guardedBench({ contextBudget: 1_000 });
+    bench.tool.script.plan = { reserve: { tokens: 500, usd: null } };
+    bench.tool.script.charge = () => COST;
+    const gate = Promise.withResolvers<void>();
+    bench.t.journal.gate = gate.promise;
+    const call = expect(bench.call()).rejects.toMatchObject({ code: "CANCELLED" });
+    await settle();
+    await bench.sys.close(bench.fd);
+    gate.resolve();
+    await call;
+    expect(bench.tool.written).toEqual([]);
+    expect(bench.t.journal.bodies("call.result")).toEqual([
+      { ok: false, code: "CANCELLED", message: "cancelled" },
+    ]);
+    expect(bench.context.account()).toEqual({ limit: 1_000, used: 0, reserved: 0 });
+  });
+
+  test("when the process is killed meanwhile", async () => {
+    const bench = await guardedBench();
+    const gate = Promise.withResolvers<void>();
+    bench.t.journal.gate = gate.promise;
+    const call = expect(bench.call()).rejects.toMatchObject({ code: "CANCELLED" });
+    await settle();
+    await bench.t.init.kill(bench.pid, 2);
+    gate.resolve();
+    await call;
+    expect(bench.tool.written).toEqual([]);
+  });
+
+  test("after the handle is revoked", async () => {
+    const bench = await guardedBench();
+    await bench.t.init.kill(bench.pid, 2);
+    await expect(bench.call()).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(bench.t.permit.asked).toEqual([]);
+  });
+
+  test("when a permitted path has come to lie elsewhere: CONFLICT", async () => {
+    let moved = false;
+    const bench = await guardedBench(
+      {},
+      { realPath: (path) => (moved && path === "/work/a" ? "/etc/passwd" : path) },
+    );
+    bench.t.permit.answer = () => {
+      moved = true;
+      return { behavior: "allow", reason: { kind: "rule", detail: "" } };
+    };
+    await expect(bench.call()).rejects.toMatchObject({ code: "CONFLICT" });
+    expect(bench.tool.written).toEqual([]);
+    expect(bench.t.journal.bodies("call.result")).toMatchObject([{ ok: false, code: "CONFLICT" }]);
+  });
+});
+
+describe("a call inside a permitted call", () => {
+  const nested = async () => {
+    const bench = await guardedBench({ contextBudget: 1_000 });
+    bench.acts(async (sys) => {
+      const fd = await sys.open("/dev/fs", 2);
+      await sys.write(fd, bytes("inner"));
+      await sys.close(fd);
+    });
+    return bench;
+  };
+
+  test("acts within what was permitted, and is neither asked nor journalled again", async () => {
+    const bench = await nested();
+    await bench.call();
+    expect(bench.files.written).toEqual(["inner"]);
+    expect(bench.t.permit.asked).toHaveLength(1);
+    expect(calls(bench.t.journal.kinds())).toEqual(["call.intent", "call.result"]);
+  });
+
+  test("beyond it is PERMISSION", async () => {
+    const bench = await nested();
+    bench.files.script.effects = [{ kind: "exec", argv: ["rm"], cwd: "/", certain: true }];
+    await expect(bench.call()).rejects.toMatchObject({
+      code: "PERMISSION",
+      message: "tool edit did not declare this effect: exec",
+    });
+    expect(bench.files.written).toEqual([]);
+  });
+
+  test("that opens beyond it is PERMISSION too, and opens nothing", async () => {
+    const bench = await nested();
+    bench.files.script.openEffects = [{ kind: "read", path: "/etc/shadow" }];
+    await expect(bench.call()).rejects.toMatchObject({ code: "PERMISSION" });
+    expect(bench.files.live).toBe(0);
+  });
+
+  test("on a path that has moved is CONFLICT", async () => {
+    let real = "/work/a";
+    const bench = await guardedBench({}, { realPath: (path) => (path === "/work/a" ? real : path) });
+    bench.acts(async (sys) => {
+      const fd = await sys.open("/dev/fs", 2);
+      real = "/elsewhere";
+      await sys.write(fd, bytes("inner"));
+    });
+    await expect(bench.call()).rejects.toMatchObject({ code: "CONFLICT" });
+    expect(bench.files.written).toEqual([]);
+  });
+
+  test("pays its own cost from the same account", async () => {
+    const bench = await nested();
+    bench.files.script.plan = { reserve: { tokens: 900, usd: null } };
+    bench.files.script.charge = () => COST;
+    await bench.call();
+    expect(bench.context.account()).toEqual({ limit: 1_000, used: 300, reserved: 0 });
+    await expect(bench.call()).rejects.toMatchObject({ code: "BUDGET" });
+    expect(bench.proc.tokensUsed).toBe(300);
+  });
+
+  test("starts a process only if it said so", async () => {
+    const bench = await nested();
+    bench.acts(async (sys) => void (await sys.spawn("child", null)));
+    await expect(bench.call()).rejects.toMatchObject({ code: "PERMISSION" });
+    bench.tool.script.effects = [{ kind: "spawn", program: "", background: false }];
+    await bench.call();
+    expect(bench.proc.children.size).toBe(1);
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { asCtxId } from "../../abi/ids.ts";
+import { LIMITS } from "../limits.ts";
+import { bytes, NOTHING_LEFT, testKernel, text } from "../testing/test-kernel.ts";
+
+const MESSAGE = bytes('{"role":"user","content":"x"}');
+
+describe("a context", () => {
+  test("of another process is PERMISSION, one that is not there NOT_FOUND", async () => {
+    const t = testKernel();
+    const [a, b] = [await t.start(), await t.start()];
+    for (const [cid, code] of [
+      [a.context.ctxId, "PERMISSION"],
+      [asCtxId(99), "NOT_FOUND"],
+    ] as const) {
+      const calls = [
+        b.sys.ctxRead(cid, 0, 0),
+        b.sys.ctxWrite(cid, 0, MESSAGE),
+        b.sys.ctxFree(cid),
+        b.sys.setSystemPrompt(cid, "x"),
+        b.sys.appendMessage(cid, "user", "x"),
+        b.sys.appendToolResult(cid, "t", "x"),
+        b.sys.buildPrompt(cid),
+      ];
+      for (const call of calls) await expect(call).rejects.toMatchObject({ code, cid });
+    }
+    expect((await a.sys.buildPrompt(a.context.ctxId)).messages).toHaveLength(1);
+  });
+
+  test("may be looked at by pid 0, and not changed", async () => {
+    const t = testKernel();
+    const { context, end, pid } = await t.start();
+    expect(text(await t.init.ctxRead(context.ctxId, 0, 0))).toContain("work 1");
+    await expect(t.init.ctxFree(context.ctxId)).rejects.toMatchObject({ code: "PERMISSION" });
+    await expect(t.init.ctxWrite(context.ctxId, 0, MESSAGE)).rejects.toMatchObject({ code: "PERMISSION" });
+    end();
+    await t.init.wait(pid);
+    expect(t.logs).toEqual([]);
+  });
+
+  test("made by a process is freed with it; its first it keeps to its end", async () => {
+    const t = testKernel();
+    const { sys, context, pid, end } = await t.start();
+    const [kept, freed] = [await sys.ctxAlloc(4), await sys.ctxAlloc(4)];
+    await sys.ctxWrite(kept, 0, MESSAGE);
+    await sys.ctxFree(freed);
+    await expect(sys.ctxFree(freed)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(sys.ctxFree(context.ctxId)).rejects.toMatchObject({ code: "PERMISSION" });
+    end();
+    await t.init.wait(pid);
+    expect(t.census()).toEqual(NOTHING_LEFT);
+  });
+
+  test("beyond the limit of one process is UNAVAILABLE", async () => {
+    const t = testKernel();
+    const { sys } = await t.start();
+    for (let n = 1; n < LIMITS.contexts; n++) await sys.ctxAlloc(1);
+    await expect(sys.ctxAlloc(1)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(sys.ctxAlloc(0)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+});
+
+describe("the journal", () => {
+  test("has every message, what it replaces, and which context it is in", async () => {
+    const t = testKernel();
+    const { sys, context } = await t.start();
+    const { ctxId } = context;
+    const blocks = [{ type: "text", text: "hi" }] as const;
+    await sys.appendMessage(ctxId, "assistant", "hi", blocks);
+    await sys.appendToolResult(ctxId, "t1", "done", true);
+    await sys.ctxWrite(ctxId, 1, MESSAGE);
+    const other = await sys.ctxAlloc(1);
+    await sys.ctxWrite(other, 0, MESSAGE);
+    await expect(sys.ctxWrite(other, 0, MESSAGE)).rejects.toMatchObject({ code: "INTERNAL" });
+    expect(t.journal.bodies("ctx.record")).toEqual([
+      { role: "assistant", content: "hi", blocks },
+      { role: "tool", content: "done", tool_call_id: "t1", is_error: true },
+      { role: "user", content: "x", replaces: 1 },
+      { role: "user", content: "x", cid: other },
+    ]);
+  });
+});

@@ -1,0 +1,205 @@
+import { describe, expect, test } from "vitest";
+import { type GuardedBench, guardedBench, modify } from "../testing/guarded.ts";
+import { ALLOW, askWith } from "../testing/scripted-permit.ts";
+import { bytes } from "../testing/test-kernel.ts";
+import { settle } from "../testing/virtual-clock.ts";
+
+const RULE = "edit(/work/**)";
+
+async function asking(always: string | null = RULE, interactive = true): Promise<GuardedBench> {
+  const bench = await guardedBench({ interactive });
+  bench.t.permit.answer = ({ grants }) =>
+    always !== null && grants.includes(always) ? ALLOW : askWith(always);
+  return bench;
+}
+
+/** The id of the question that is open. */
+async function asked({
+  events,
+}: GuardedBench): Promise<{ askId: string; options: readonly string[]; text: string }> {
+  for await (const event of events) if (event.event === "ask") return event.ask;
+  throw new Error("nothing was asked");
+}
+
+describe("a question", () => {
+  test("answered yes: acts this once", async () => {
+    const bench = await asking();
+    const call = bench.call();
+    const { askId, options, text } = await asked(bench);
+    expect([options, text]).toEqual([["yes", "no", "always"], "edit: modify /work/a"]);
+    expect(bench.tool.written).toEqual([]);
+    await bench.t.kernel.answer(askId, "yes");
+    await call;
+    expect(bench.tool.written).toEqual(["{}"]);
+    expect(bench.t.journal.kinds(1)).toEqual([
+      "process.spawned",
+      "permit.ask",
+      "permit.answer",
+      "call.intent",
+      "call.result",
+    ]);
+    expect(bench.proc.seed.session.grants).toEqual([]);
+  });
+
+  test.each([
+    ["", "Permission denied by user"],
+    ["use the other file", "Permission denied by user: use the other file"],
+  ])("answered no, with the words %j", async (words, message) => {
+    const bench = await asking();
+    const call = expect(bench.call()).rejects.toMatchObject({ code: "PERMISSION", message });
+    await bench.t.kernel.answer((await asked(bench)).askId, "no", words);
+    await call;
+    expect(bench.tool.written).toEqual([]);
+    expect(bench.t.journal.kinds()).not.toContain("call.intent");
+  });
+
+  test("answered always: the grant is journalled, then serves the whole session", async () => {
+    const bench = await asking();
+    const call = bench.call();
+    await bench.t.kernel.answer((await asked(bench)).askId, "always");
+    await call;
+    expect(bench.t.journal.bodies("grant.add")).toEqual([{ rule: RULE, scope: "session" }]);
+    await bench.call();
+    const child = await bench.t.start({ by: bench.sys });
+    await child.sys.write(await child.sys.open("/bin/edit", 2), bytes("child"));
+    expect(bench.tool.written).toEqual(["{}", "{}", "child"]);
+    expect(bench.t.journal.bodies("permit.ask")).toHaveLength(1);
+    const other = await bench.t.start();
+    await expect(other.sys.write(await other.sys.open("/bin/edit", 2), bytes("x"))).rejects.toMatchObject({
+      code: "PERMISSION",
+    });
+  });
+
+  test("answered always, and the journal refuses: no grant, no act", async () => {
+    const bench = await asking();
+    bench.t.journal.refused.add("grant.add");
+    const call = expect(bench.call()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await bench.t.kernel.answer((await asked(bench)).askId, "always");
+    await call;
+    expect([bench.proc.seed.session.grants, bench.tool.written]).toEqual([[], []]);
+  });
+
+  test("without a rule to suggest has no always", async () => {
+    const bench = await asking(null);
+    const call = bench.call();
+    const { askId, options } = await asked(bench);
+    expect(options).toEqual(["yes", "no"]);
+    await expect(bench.t.kernel.answer(askId, "always")).rejects.toMatchObject({ code: "INVALID" });
+    await bench.t.kernel.answer(askId, "yes");
+    await call;
+  });
+
+  test("abandoned by its client is denied, in the words for nobody there", async () => {
+    const bench = await asking();
+    const call = expect(bench.call()).rejects.toMatchObject({
+      code: "PERMISSION",
+      message: expect.stringContaining("no person is attached who could answer"),
+    });
+    await asked(bench);
+    bench.events.close();
+    await call;
+    expect(bench.tool.written).toEqual([]);
+  });
+
+  test("is taken back when the fd is closed or the process ends", async () => {
+    const bench = await asking();
+    const call = expect(bench.call()).rejects.toMatchObject({ code: "CANCELLED" });
+    const { askId } = await asked(bench);
+    await bench.sys.close(bench.fd);
+    await call;
+    await expect(bench.t.kernel.answer(askId, "yes")).rejects.toMatchObject({ code: "CONFLICT" });
+    const fd = await bench.sys.open("/bin/edit", 2);
+    const second = expect(bench.sys.write(fd, bytes("x"))).rejects.toMatchObject({ code: "CANCELLED" });
+    await settle();
+    await bench.t.init.kill(bench.pid, 1);
+    await second;
+    expect(bench.tool.written).toEqual([]);
+  });
+});
+
+describe("with nobody to ask", () => {
+  test("is denied, with the flag and the setting that would allow it", async () => {
+    const bench = await asking(RULE, false);
+    await expect(bench.call()).rejects.toMatchObject({
+      code: "PERMISSION",
+      message: expect.stringMatching(/--permission-mode .*"edit\(\/work\/\*\*\)" under permissions\.allow/),
+    });
+    expect(bench.t.journal.kinds()).not.toContain("permit.ask");
+  });
+
+  test("names no rule where none would do", async () => {
+    const bench = await asking(null, false);
+    const error = await bench.call().catch((e: Error) => e);
+    expect(String(error)).toContain("--permission-mode");
+    expect(String(error)).not.toContain("permissions.allow");
+  });
+});
+
+describe("prepare()", () => {
+  test("runs before a person is asked, and what it finds spares the question", async () => {
+    const bench = await asking();
+    bench.tool.script.plan = { prepare: () => Promise.reject(new Error("old text not found")) };
+    await expect(bench.call()).rejects.toMatchObject({ message: "old text not found" });
+    expect(bench.t.journal.kinds()).not.toContain("permit.ask");
+  });
+
+  test("may read what the call reads, and write nothing", async () => {
+    const bench = await asking();
+    const read = { kind: "read", path: "/work/a" } as const;
+    bench.tool.script.effects = [read, modify("/work/a")];
+    const tried: string[] = [];
+    bench.tool.script.plan = {
+      prepare: async (sys) => {
+        bench.files.script.effects = [read];
+        const fd = await sys.open("/dev/fs", 2);
+        await sys.write(fd, bytes("look"));
+        bench.files.script.effects = [modify("/work/a")];
+        await sys.write(fd, bytes("change")).catch((error: { code: string }) => tried.push(error.code));
+        await sys.close(fd);
+      },
+    };
+    const call = bench.call();
+    await bench.t.kernel.answer((await asked(bench)).askId, "yes");
+    await call;
+    expect([bench.files.written, tried]).toEqual([["look"], ["PERMISSION"]]);
+  });
+
+  test("does not run for what is allowed anyway", async () => {
+    const bench = await guardedBench();
+    bench.tool.script.plan = { prepare: () => Promise.reject(new Error("no")) };
+    await bench.call();
+  });
+});
+
+describe("a policy that throws", () => {
+  test("is a question without an always", async () => {
+    const bench = await asking();
+    bench.t.permit.answer = () => {
+      throw new Error("bad rule");
+    };
+    const call = bench.call();
+    const { askId, options } = await asked(bench);
+    expect(options).toEqual(["yes", "no"]);
+    await bench.t.kernel.answer(askId, "yes");
+    await call;
+    expect(bench.t.logs).toEqual(["error: permit: bad rule"]);
+  });
+
+  test("is a no when nobody can be asked", async () => {
+    const bench = await asking(RULE, false);
+    bench.t.permit.answer = () => {
+      throw new Error("bad rule");
+    };
+    await expect(bench.call()).rejects.toMatchObject({
+      code: "PERMISSION",
+      message: expect.stringContaining("the policy failed: bad rule"),
+    });
+  });
+});
+
+test("pid 0 is not asked", async () => {
+  const bench = await guardedBench();
+  const { init, permit } = bench.t;
+  await init.write(await init.open("/bin/edit", 2), bytes("x"));
+  expect([permit.asked, bench.tool.written]).toEqual([[], ["x"]]);
+});

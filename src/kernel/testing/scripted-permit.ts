@@ -1,0 +1,25 @@
+/** A policy that says what the test says, and remembers what it was asked. */
+import type { PermissionMode } from "../../abi/process.ts";
+import type { Decision, Permit, PermitRequest, Subject } from "../ports/permit.ts";
+
+export const ALLOW: Decision = { behavior: "allow", reason: { kind: "rule", detail: "test" } };
+export const DENY: Extract<Decision, { behavior: "deny" }> = {
+  behavior: "deny",
+  message: "Permission denied: rule test",
+  reason: { kind: "rule", detail: "test" },
+};
+
+export function askWith(always: string | null): Decision {
+  return { behavior: "ask", message: "may it?", always, reason: { kind: "default", detail: "test" } };
+}
+
+export class ScriptedPermit implements Permit {
+  readonly defaultMode: PermissionMode = "default";
+  readonly asked: { subject: Subject; request: PermitRequest }[] = [];
+  answer: (subject: Subject, request: PermitRequest) => Decision = () => ALLOW;
+
+  decide(subject: Subject, request: PermitRequest): Decision {
+    this.asked.push({ subject: { ...subject, grants: [...subject.grants] }, request });
+    return this.answer(subject, request);
+  }
+}

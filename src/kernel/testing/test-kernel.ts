@@ -1,0 +1,156 @@
+/** A kernel over ports that live in memory, for tests of the kernel and of whoever builds on it. */
+import type { AgentInfo } from "../../abi/agent.ts";
+import { asPid, asProcUuid, type Pid, type ProcUuid } from "../../abi/ids.ts";
+import { EXIT, type ExitStatus } from "../../abi/process.ts";
+import type { Program, ProgramContext } from "../../abi/program.ts";
+import type { SpawnOpts, Sys } from "../../abi/sys.ts";
+import { Kernel } from "../kernel.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
+import type { Process } from "../process/process.ts";
+import { MessageDevice } from "./fake-devices.ts";
+import { MemoryJournal } from "./memory-journal.ts";
+import { ScriptedPermit } from "./scripted-permit.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+const MODEL_PATH = "/dev/llm/fake";
+
+export interface StartOptions extends SpawnOpts {
+  /** Who spawns it; pid 0. */
+  readonly by?: Sys;
+  readonly agent?: AgentInfo;
+  /** It does not heed its signal. */
+  readonly stubborn?: boolean;
+}
+
+/** A process that does nothing but what the test does with its handle. */
+export interface Started {
+  readonly pid: Pid;
+  readonly sys: Sys;
+  readonly context: ProgramContext;
+  readonly proc: Process;
+  /** Its program returns. */
+  end(exit?: ExitStatus): void;
+}
+
+export class TestKernel {
+  readonly clock = new VirtualClock();
+  readonly journal: MemoryJournal;
+  readonly permit = new ScriptedPermit();
+  readonly model = new MessageDevice("fake");
+  /** What a process with this intent runs; others complete at once. */
+  readonly programs = new Map<string, Program>();
+  readonly logs: string[] = [];
+  /** Scratch folders that are there. */
+  readonly scratch = new Set<ProcUuid>();
+  readonly kernel: Kernel;
+  #named = 0;
+
+  constructor(overrides: Partial<KernelPorts> = {}, journal = new MemoryJournal()) {
+    this.journal = journal;
+    this.kernel = new Kernel({ ...this.#ports(), ...overrides });
+    this.kernel.mount(MODEL_PATH, this.model);
+  }
+
+  get init(): Sys {
+    return this.kernel.init;
+  }
+
+  /** Starts a process that waits for the test, or for its end. */
+  async start({ by, agent, stubborn, ...opts }: StartOptions = {}): Promise<Started> {
+    const intent = `work ${++this.#named}`;
+    const made = Promise.withResolvers<ProgramContext>();
+    const over = Promise.withResolvers<ExitStatus>();
+    this.programs.set(intent, (context) => {
+      made.resolve(context);
+      if (stubborn !== true) context.signal.addEventListener("abort", () => over.resolve(EXIT.unexpected));
+      return over.promise;
+    });
+    const pid = await (by ?? this.init).spawn(intent, agent ?? null, opts);
+    const context = await made.promise;
+    return {
+      pid,
+      context,
+      sys: context.sys,
+      proc: this.proc(pid),
+      end: (exit = EXIT.completed) => over.resolve(exit),
+    };
+  }
+
+  proc(pid: number): Process {
+    const found = this.kernel.table.get(asPid(pid));
+    if (found === undefined) throw new Error(`no process ${pid}`);
+    return found;
+  }
+
+  /** What must be back at its beginning when all processes are gone. */
+  census(): Record<string, number> {
+    const { kernel, clock, scratch, model } = this;
+    return {
+      processes: kernel.table.size,
+      contexts: kernel.contexts.count,
+      children: kernel.root.children.size,
+      modelFiles: model.live,
+      scratch: scratch.size,
+      sleeps: clock.pending,
+    };
+  }
+
+  #ports(): KernelPorts {
+    const { clock, journal, permit, programs, logs, scratch } = this;
+    const count = { uuid: 0, nonce: 0 };
+    const hex = (n: number, digits: number): string => n.toString(16).padStart(digits, "0");
+    return {
+      journal,
+      clock,
+      permitFor: () => permit,
+      models: { resolve: async ({ model }) => ({ device: MODEL_PATH, model }) },
+      program: async (context) => programs.get(context.intent)?.(context) ?? EXIT.completed,
+      realPath: (path) => path,
+      uuid: () => asProcUuid(`00000000-0000-4000-8000-${hex(++count.uuid, 12)}`),
+      nonce: () => hex(++count.nonce, 16),
+      scratchDir: (uuid) => {
+        scratch.add(uuid);
+        return `/scratch/${uuid}`;
+      },
+      onReaped: async (uuid) => void scratch.delete(uuid),
+      home: "/home/test",
+      env: {},
+      additionalRoots: [],
+      defaultMaxSteps: 10,
+      log: (level, message) => logs.push(`${level}: ${message}`),
+    };
+  }
+}
+
+export const NOTHING_LEFT = {
+  processes: 0,
+  contexts: 0,
+  children: 0,
+  modelFiles: 0,
+  scratch: 0,
+  sleeps: 0,
+};
+
+export function testKernel(overrides: Partial<KernelPorts> = {}, journal = new MemoryJournal()): TestKernel {
+  return new TestKernel(overrides, journal);
+}
+
+/** An agent file with nothing in it but what is given. */
+export function agentFile(
+  more: Partial<AgentInfo> & { contextBudget?: number; maxSteps?: number } = {},
+): AgentInfo {
+  const { contextBudget = 0, maxSteps = 0, ...info } = more;
+  const manifest = {
+    name: "tester",
+    description: "",
+    models: {},
+    contextBudget,
+    maxSteps,
+    skills: [],
+    tools: null,
+  };
+  return { manifest, instructions: "", skills: [], systemPrompt: "", allowedDevices: null, ...info };
+}
+
+export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+export const text = (data: Uint8Array): string => new TextDecoder().decode(data);
