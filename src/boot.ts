@@ -132,15 +132,13 @@ class Configuration {
       problems.length === 0
         ? []
         : TOOLS.map((tool) => ({ source: "userSettings", behavior: "ask", text: tool.name }) as const);
-    const scratch = join(paths.stateDir, "scratch");
     const permit = makePermit({
       rules: [...rulesFromSettings(this.#settings, "userSettings"), ...asks],
       defaultMode: this.#defaultMode(permissions?.defaultMode),
       additionalDirectories: permissions?.additionalDirectories ?? [],
       home,
       kernelPaths: [paths.stateDir, paths.runtimeDir],
-      stateReadable: [join(paths.stateDir, "outputs"), scratch],
-      freeRoots: [scratch],
+      stateReadable: [join(paths.stateDir, "outputs")],
       realPath,
     });
     for (const warning of permit.warnings) log("warn", `settings: ${warning}`);

@@ -3,6 +3,7 @@ import type { RealPath } from "../kernel/ports/host.ts";
 import type { Subject } from "../kernel/ports/permit.ts";
 import type { PathBases } from "./path-pattern.ts";
 import { normalPath } from "./paths.ts";
+import type { Protection } from "./protected.ts";
 import type { Rule } from "./rule.ts";
 import type { RuleSet } from "./rule-set.ts";
 
@@ -20,6 +21,8 @@ export interface Case {
   readonly generousBases: PathBases;
   /** Reading is free here; writing follows the mode. */
   readonly roots: readonly string[];
+  /** Closed to every other process: reading and writing are free here. */
+  readonly free: readonly string[];
 }
 
 /** Directories of the installation, each as written and with its symlinks resolved. */
@@ -27,8 +30,9 @@ export interface Places {
   readonly home: string;
   readonly kernel: readonly string[];
   readonly stateReadable: readonly string[];
-  readonly free: readonly string[];
+  readonly protections: readonly Protection[];
   readonly realPath: RealPath;
+  readonly exists: (path: string) => boolean;
 }
 
 /** A path as written and as resolved. Deny and ask rules look at either, allow rules need both. */

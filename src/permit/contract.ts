@@ -6,12 +6,12 @@ import { asPid } from "../abi/ids.ts";
 import type { Decision, Permit, Subject } from "../kernel/ports/permit.ts";
 import type { RuleSource, RuleText } from "./rule.ts";
 
-/** A permit with home /home/u, kernel path /state, outputs /state/out, free directory /scratch. */
+/** A permit with home /home/u, kernel path /state, outputs /state/out; its subjects have the free directory /state/scratch/1. */
 export type MakePermit = (rules: readonly RuleText[], realPath?: (path: string) => string) => Permit;
 
 export function subject(more: Partial<Subject> = {}): Subject {
   const base = { pid: asPid(1), mode: "default", cwd: "/ws", roots: ["/ws"], allowedDevices: null } as const;
-  return { ...base, grants: [], ...more };
+  return { ...base, free: ["/state/scratch/1"], grants: [], ...more };
 }
 
 export const read = (path: string, real = path): Effect => ({ kind: "read", path, real });
@@ -66,9 +66,11 @@ const anyRule = fc.record({
 });
 const anyEffect: fc.Arbitrary<Effect> = fc.oneof(
   fc
-    .constantFrom("/ws/src/a", "/ws/secrets/k", "/etc/passwd", "/ws/x.pem", "/state/j")
+    .constantFrom("/ws/src/a", "/ws/secrets/k", "/etc/passwd", "/ws/x.pem", "/state/j", "/state/scratch/1/a")
     .map((path) => read(path)),
-  fc.constantFrom("/ws/src/a", "/ws/secrets/k", "/etc/passwd", "/state/j").map((path) => write(path)),
+  fc
+    .constantFrom("/ws/src/a", "/ws/secrets/k", "/etc/passwd", "/state/j", "/ws/.git/config", "/ws/.crux/x")
+    .map((path) => write(path)),
   fc
     .constantFrom(
       "npm test",
@@ -212,9 +214,19 @@ export function permitContract(name: string, make: MakePermit): void {
         [read("/workspace2/a"), "ask", "ask", "allow"],
         [read("/ws/link", "/etc/hosts"), "ask", "ask", "allow"],
         [write("/ws/a"), "ask", "allow", "allow"],
-        [write("/ws/link", "/etc/hosts"), "ask", "ask", "allow"],
-        [write("/etc/hosts"), "ask", "ask", "allow"],
-        [write("/scratch/a"), "allow", "allow", "allow"],
+        [write("/ws/link", "/srv/a"), "ask", "ask", "allow"],
+        [write("/srv/a"), "ask", "ask", "allow"],
+        [write("/etc/hosts"), "ask", "ask", "ask"],
+        [write("/ws/link", "/etc/hosts"), "ask", "ask", "ask"],
+        [write("/ws/.git/config"), "ask", "ask", "ask"],
+        [read("/ws/.env"), "ask", "ask", "ask"],
+        [read("/ws/.env.example"), "allow", "allow", "allow"],
+        [write("/state/scratch/1/a"), "allow", "allow", "allow"],
+        [read("/state/scratch/1/a"), "allow", "allow", "allow"],
+        [write("/state/scratch/2/a"), "deny", "deny", "deny"],
+        [read("/state/scratch/2/a"), "deny", "deny", "deny"],
+        [bash("mkdir -p a/b && touch a/b/c"), "ask", "allow", "allow"],
+        [bash("cp a b"), "ask", "ask", "allow"],
         [bash("git status | head -5"), "allow", "allow", "allow"],
         [bash("npm test"), "ask", "ask", "allow"],
         [bash("echo $HOME"), "ask", "ask", "allow"],

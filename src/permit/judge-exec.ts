@@ -10,12 +10,15 @@ import {
   restrictsCommand,
   unquoted,
 } from "./command-match.ts";
+import { createdPaths } from "./creation.ts";
 import { type Command, type Expansion, expandArgv, expandText } from "./expand.ts";
 import { judgePath, restrictPath } from "./judge-path.ts";
+import { findMention } from "./mention.ts";
 import { restrictOperands } from "./operand.ts";
 import { isMentioned } from "./path-pattern.ts";
-import { climbsBack, operandPath, shown } from "./paths.ts";
+import { climbsBack, isInsideAny, operandPath, shown } from "./paths.ts";
 import { readOnlyOperands } from "./read-only.ts";
+import { findRepository } from "./repository.ts";
 import { describeRule, type Rule } from "./rule.ts";
 import { shippedRefusal } from "./shipped.ts";
 import { suggestCommand } from "./suggest.ts";
@@ -29,7 +32,7 @@ export function judgeExec(c: Case, effect: Exec): Verdict {
   const expansion = expand(effect);
   const verdict = expansion.certain
     ? judgeCommands(c, expansion.commands, c.places.realPath(effect.cwd))
-    : strictest([judgeUncertain(c, text, expansion.why), ...refusals(c, expansion.commands)]);
+    : strictest([judgeUncertain(c, text, expansion.why, effect.cwd), ...refusals(c, expansion.commands)]);
   return inKernel?.reason.kind === "protected" ? strictest([inKernel, verdict]) : verdict;
 }
 
@@ -47,7 +50,7 @@ function refusals(c: Case, commands: readonly Command[]): readonly Verdict[] {
 }
 
 /** Deny and ask rules that may match do; no allow rule with content does. */
-function judgeUncertain(c: Case, text: string, why: string): Verdict {
+function judgeUncertain(c: Case, text: string, why: string, cwd: string): Verdict {
   const detail = `the command cannot be read with certainty: ${why}`;
   const kernel = kernelMention(c, text);
   if (kernel !== undefined)
@@ -60,6 +63,11 @@ function judgeUncertain(c: Case, text: string, why: string): Verdict {
   const hard = [...denied, ...asked].find((rule) => rule.source !== "shipped");
   if (hard !== undefined)
     return hardAsk("rule", describeRule(hard), `${detail}; ${describeRule(hard)} may match`);
+  const mention = findMention(c, text, cwd);
+  if (mention !== undefined) {
+    const named = `a protected path (${mention.kind})`;
+    return hardAsk("protected", named, `${detail}; it names ${shown(mention.word)}, ${named}`);
+  }
   if (c.subject.mode === "bypass") return allow("mode", "mode bypass");
   const shipped = [...denied, ...asked.filter(mayMatch)][0];
   if (shipped !== undefined) return ask("rule", describeRule(shipped), `${shown(text)}: ${detail}`, null);
@@ -73,13 +81,18 @@ function mayTouch({ match }: Rule, text: string): boolean {
 }
 
 /** A kernel path named in the text, also by way of the home directory. */
-function kernelMention({ places }: Case, text: string): string | undefined {
+function kernelMention({ places, free }: Case, text: string): string | undefined {
   const bare = unquoted(text);
-  const readable = bare.includes("..")
-    ? []
-    : places.stateReadable.flatMap((path) => spellings(path, places.home));
-  const rest = readable.reduce((left, path) => left.replaceAll(`${path}/`, ""), bare);
+  const open = [...places.stateReadable, ...free];
+  const readable = bare.includes("..") ? [] : open.flatMap((path) => spellings(path, places.home));
+  const rest = readable.reduce(withoutPath, bare);
   return places.kernel.find((path) => spellings(path, places.home).some((each) => rest.includes(each)));
+}
+
+/** By whole segments: `/s/1` is not in `/s/12`, nor in the glob `/s/1*`. */
+function withoutPath(text: string, path: string): string {
+  const [first = "", ...rest] = text.split(path);
+  return first + rest.map((part) => (/^(?:$|[\s/;&|()<>])/.test(part) ? `\0${part}` : path + part)).join("");
 }
 
 function spellings(path: string, home: string): readonly string[] {
@@ -120,8 +133,8 @@ function directoryAfter(
 function judgeCommand(c: Case, command: Command, here: string | null, cwd: string): Verdict {
   const restricted = restrictByRule(c, command);
   if (restricted !== null && (restricted.behavior === "deny" || restricted.isHard)) return restricted;
-  const reads = readVerdict(c, command, here);
-  const operands = reads ?? restrictOperands(c, command.levels.at(-1) ?? [], here ?? cwd);
+  const known = readVerdict(c, command, here) ?? creationVerdict(c, command, here);
+  const operands = known ?? restrictOperands(c, command.levels.at(-1) ?? [], here ?? cwd);
   if (operands !== null && (operands.behavior === "deny" || (operands.behavior === "ask" && operands.isHard)))
     return operands;
   const rule = c.allow.find((each) => allowsCommand(each, command));
@@ -129,7 +142,7 @@ function judgeCommand(c: Case, command: Command, here: string | null, cwd: strin
   if (c.subject.mode === "bypass") return allow("mode", "mode bypass");
   if (restricted !== null) return restricted;
   if (c.callRule !== undefined) return allow("rule", describeRule(c.callRule));
-  if (reads !== null) return reads;
+  if (known !== null) return known;
   const line = shown((command.levels[0] ?? []).join(" "));
   const message = `${line}: no rule allows it (mode ${c.subject.mode})`;
   return ask("mode", `mode ${c.subject.mode}`, message, suggestCommand(command));
@@ -182,8 +195,33 @@ function readVerdict(c: Case, command: Command, here: string | null): Verdict | 
   const verdicts = reads.map(({ path, subtree }) =>
     judgePath(c, { access: "read", path: operandPath(here ?? "/", path), subtree }),
   );
+  const isGit = posix.basename(argv[0] ?? "") === "git";
+  const foreign = isGit ? foreignVerdict(c, command, here ?? "/") : null;
+  if (foreign !== null) return strictest([...verdicts, foreign]);
   if (verdicts.length === 0) return allow("default", "a command that changes nothing");
   return strictest(verdicts);
+}
+
+/** Every git command starts programs that the repository's configuration names; in the roots that file is protected. */
+function foreignVerdict(c: Case, command: Command, here: string): Verdict | null {
+  const repository = findRepository(here, c.places.exists);
+  if (repository === null || (!repository.isBare && isInsideAny(c.roots, repository.root))) return null;
+  const line = shown((command.levels[0] ?? []).join(" "));
+  const why = repository.isBare ? "is not protected" : "lies outside the working directories";
+  const message = `${line}: the repository ${shown(repository.root)} ${why}; its configuration can start programs`;
+  return ask("default", "a repository that is not trusted", message, suggestCommand(command));
+}
+
+/** Folders and empty files are writes like any other; null: it is no such command, or the mode asks for it as a command. */
+function creationVerdict(c: Case, command: Command, here: string | null): Verdict | null {
+  if (command.isOpen || !hasSystemWrappers(command)) return null;
+  const made = createdPaths(command.levels.at(-1) ?? []);
+  if (made === null || made.some(climbsBack)) return null;
+  if (here === null && made.some((path) => !path.startsWith("/"))) return null;
+  const verdict = strictest(
+    made.map((path) => judgePath(c, { access: "write", path: operandPath(here ?? "/", path) })),
+  );
+  return verdict.behavior === "ask" && !verdict.isHard ? null : verdict;
 }
 
 function cdVerdict(c: Case, argv: readonly string[], here: string | null): Verdict | null {

@@ -3,6 +3,7 @@ import { type Case, formsOf } from "./case.ts";
 import { escapeGlob } from "./glob.ts";
 import { matchesPath, mayMatchBelow } from "./path-pattern.ts";
 import { isInside, isInsideAny, shown } from "./paths.ts";
+import { findProtection, findProtectionBelow } from "./protected.ts";
 import { describeRule, type Rule } from "./rule.ts";
 import { allow, ask, deny, hardAsk, type Verdict } from "./verdict.ts";
 
@@ -15,6 +16,8 @@ export interface PathAccess {
   readonly subtree?: boolean | undefined;
   /** What exists is changed or removed: for a directory, with all it holds. */
   readonly replaces?: boolean | undefined;
+  /** A command that is not known names it: it may do so, or not. */
+  readonly isGuess?: boolean | undefined;
 }
 
 export function judgePath(c: Case, wanted: PathAccess): Verdict {
@@ -22,19 +25,24 @@ export function judgePath(c: Case, wanted: PathAccess): Verdict {
   return restrictPath(c, wanted, forms) ?? permitPath(c, wanted, forms);
 }
 
-/** Only what forbids: kernel paths, deny and ask rules. null: nothing does. */
+/** Only what forbids: kernel paths, deny and ask rules, protected paths. null: nothing does. */
 export function restrictPath(
   c: Case,
   wanted: PathAccess,
   forms = formsOf(wanted.path, wanted.real ?? c.places.realPath(wanted.path)),
 ): Verdict | null {
-  return restrictKernelPath(c, wanted, forms) ?? restrictByRule(c, wanted, forms);
+  return (
+    restrictKernelPath(c, wanted, forms) ??
+    restrictByRule(c, wanted, forms) ??
+    restrictProtected(c, wanted, forms)
+  );
 }
 
 function restrictKernelPath(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict | null {
   const { kernel, stateReadable } = c.places;
-  const isOpen = wanted.access === "read" && forms.every((form) => isInsideAny(stateReadable, form));
-  if (!isOpen && forms.some((form) => isInsideAny(kernel, form)))
+  const isOpen = (form: string) =>
+    isFree(c, wanted, form) || (wanted.access === "read" && isInsideAny(stateReadable, form));
+  if (forms.some((form) => isInsideAny(kernel, form) && !isOpen(form)))
     return deny("protected", `${shown(wanted.path)} belongs to crux itself; no mode or rule opens it`);
   const holds = kernel.some((path) => forms.some((form) => isInside(form, path)));
   if (holds && wanted.replaces === true)
@@ -46,6 +54,31 @@ function restrictKernelPath(c: Case, wanted: PathAccess, forms: readonly string[
       `${shown(wanted.path)} holds files of crux itself; name a narrower directory`,
     );
   return null;
+}
+
+/** The process's own folder is there for it: what lies in it may go, the folder may not. */
+function isFree({ free }: Case, { replaces }: PathAccess, form: string): boolean {
+  return isInsideAny(free, form) && !(replaces === true && free.includes(form));
+}
+
+/** Named paths only; see the table. A guess asks about secrets, not about what the command might change. */
+function restrictProtected(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict | null {
+  const { protections } = c.places;
+  if (wanted.isGuess === true && wanted.access === "write") return null;
+  const judged = forms.filter((form) => !isFree(c, wanted, form));
+  for (const form of judged) {
+    const found = findProtection(protections, wanted.access, form);
+    if (found !== undefined) return protectedAsk(wanted, `a protected path (${found.kind})`);
+  }
+  if (wanted.replaces !== true) return null;
+  const held = judged
+    .map((form) => findProtectionBelow(protections, form))
+    .find((each) => each !== undefined);
+  return held === undefined ? null : protectedAsk(wanted, `it may hold protected paths (${held.kind})`);
+}
+
+function protectedAsk(wanted: PathAccess, why: string): Verdict {
+  return hardAsk("protected", why, `${what(wanted)}: ${why}; no mode or rule answers for a person`);
 }
 
 function restrictByRule(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict | null {
@@ -86,8 +119,8 @@ function permitPath(c: Case, wanted: PathAccess, forms: readonly string[]): Verd
   const { mode } = c.subject;
   const isIn = (dirs: readonly string[]) => forms.every((form) => isInsideAny(dirs, form));
   if (mode === "bypass") return allow("mode", "mode bypass");
-  if (isIn(c.places.free)) return allow("default", "a free directory");
-  const isInRoots = isIn([...c.roots, ...c.places.free]);
+  if (isIn(c.free)) return allow("default", "its own folder");
+  const isInRoots = isIn([...c.roots, ...c.free]);
   if (wanted.access === "read" && (isInRoots || isIn([...c.roots, ...c.places.stateReadable])))
     return allow("mode", "a read inside the working directories");
   if (wanted.access === "write" && isInRoots && mode === "accept_edits")

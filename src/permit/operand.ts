@@ -1,44 +1,113 @@
-/** Paths among the operands of commands whose meaning is not known: what forbids a path forbids handing it over. */
+/** Paths among the operands of commands that are not read-only: what forbids a path forbids handing it over. */
 import { posix } from "node:path";
 import type { Case } from "./case.ts";
-import { restrictPath } from "./judge-path.ts";
+import { type PathAccess, restrictPath } from "./judge-path.ts";
 import { operandPath } from "./paths.ts";
 import { takesText } from "./read-only.ts";
 import { hardAsk, strictest, type Verdict } from "./verdict.ts";
 
-/** They change or remove all that they name; `mv` reads it as well, for it appears elsewhere. */
-const CHANGE_ALL = new Set("rm rmdir unlink shred touch mkdir tee truncate chmod chown mv".split(" "));
-/** They read all but the last. */
-const CHANGE_LAST = new Set("cp ln install".split(" "));
+/** They change or remove all that they name. */
+const CHANGE_ALL = new Set(
+  "rm rmdir unlink shred touch mkdir mkfifo tee truncate chmod chown chgrp".split(" "),
+);
+/** From the first operands to the last. `mv` takes its sources away, `rsync` reads as `cp` does. */
+const COPY = new Set("cp ln install mv rsync".split(" "));
+/** With this flag they change the files that they otherwise read. */
+const IN_PLACE = new Set("sed gsed perl ruby".split(" "));
+/** The programs take one; what only looks like a target flag is judged as one as well. */
+const MAX_TARGETS = 2;
+/** Of `find`: what follows is a pattern, not a file. */
+const FIND_PATTERNS = /^-i?(name|path|wholename|regex|lname)$/;
 
 /** null: no operand is forbidden. A command that is not known turns a rule's refusal into a question that no mode answers. */
 export function restrictOperands(c: Case, argv: readonly string[], cwd: string): Verdict | null {
   if (takesText(argv)) return null;
-  const name = posix.basename(argv[0] ?? "");
-  const paths = argv.slice(1).flatMap(pathsIn);
-  const found = paths.flatMap((operand, i) => {
-    const path = operandPath(cwd, operand);
-    if (CHANGE_ALL.has(name)) return [write(c, path), ...(name === "mv" ? [read(c, path)] : [])];
-    if (CHANGE_LAST.has(name)) return [i === paths.length - 1 ? write(c, path) : read(c, path)];
-    return [soften(read(c, path)), soften(restrictPath(c, { access: "write", path }))];
+  const found = accessesOf(argv).map(({ operand, ...access }) => {
+    const wanted = { ...access, path: operandPath(cwd, operand) };
+    const verdict = restrictPath(c, wanted);
+    return wanted.isGuess === true ? soften(verdict) : verdict;
   });
   const verdicts = found.filter((verdict) => verdict !== null);
   return verdicts.length === 0 ? null : strictest(verdicts);
 }
 
-function pathsIn(arg: string): readonly string[] {
+/** Does it change files that it names? */
+export function isWriter(name: string): boolean {
+  return CHANGE_ALL.has(name) || COPY.has(name) || IN_PLACE.has(name) || name === "dd";
+}
+
+export type Access = Omit<PathAccess, "path" | "real"> & { readonly operand: string };
+
+/** What a command does with what it names, as far as its name tells; an upper bound for the commands that are known. */
+export function accessesOf(argv: readonly string[]): readonly Access[] {
+  const [path = "", ...args] = argv;
+  const name = posix.basename(path);
+  const operands = args.flatMap(pathsIn);
+  if (CHANGE_ALL.has(name)) return operands.map(change);
+  if (COPY.has(name)) return copies(name, args, operands);
+  if (IN_PLACE.has(name) && args.some((arg) => /^(-[A-Za-z0-9]*i|--in-place)/.test(arg)))
+    return operands.flatMap((operand) => [...guesses(operand), change(operand)]);
+  const files = name === "find" ? args.filter((_, i) => !FIND_PATTERNS.test(args[i - 1] ?? "")) : args;
+  const written = name === "dd" ? args.filter((arg) => arg.startsWith("of=")).map((arg) => arg.slice(3)) : [];
+  return [...files.flatMap(pathsIn).flatMap(guesses), ...written.map(change)];
+}
+
+const read = (operand: string): Access => ({ operand, access: "read" });
+const write = (operand: string): Access => ({ operand, access: "write" });
+const change = (operand: string): Access => ({ operand, access: "write", replaces: true });
+
+function guesses(operand: string): readonly Access[] {
+  return [
+    { operand, access: "read", isGuess: true },
+    { operand, access: "write", isGuess: true },
+  ];
+}
+
+/** A target that is a directory gets each source under its own name. A second name for a file lets it be changed by that name. */
+function copies(name: string, args: readonly string[], operands: readonly string[]): readonly Access[] {
+  const named = args.flatMap((arg, i) => targetFlag(arg, args[i + 1])).slice(0, MAX_TARGETS);
+  const rest = operands.filter((operand) => !named.includes(operand));
+  const isLone = name === "ln" && rest.length === 1;
+  const targets = [...named, ...(isLone ? ["."] : rest.slice(-1))];
+  const sources = named.length > 0 || isLone ? rest : rest.slice(0, -1);
+  const has = (flag: RegExp) => args.some((arg) => flag.test(arg));
+  const isWhole = name === "rsync" || has(/^(-[A-Za-z]*T|--no-t)/);
+  const isSymbolic = has(/^(-[A-Za-z]*s|--s)/);
+  const isLink = (name === "ln" && !isSymbolic) || (name === "cp" && has(/^(-[A-Za-z]*l|--l)/));
+  const from = name === "mv" ? (source: string) => [read(source), change(source)] : linked(isLink);
+  return [
+    ...sources.flatMap(from),
+    ...targets.map(isWhole ? change : write),
+    ...targets.flatMap((target) => sources.map((source) => change(below(target, source)))),
+  ];
+}
+
+function linked(isLink: boolean) {
+  return (source: string) => (isLink ? [read(source), write(source)] : [read(source)]);
+}
+
+/** `x/.` and `..` have no name of their own: what they hold comes to lie in the target itself. */
+function below(target: string, source: string): string {
+  const name = posix.basename(source);
+  return name === "." || name === ".." ? target : `${target}/${name}`;
+}
+
+/** `-t dir`, `-vtdir`, `--target-directory=dir` and its unique beginnings. */
+function targetFlag(arg: string, next: string | undefined): readonly string[] {
+  const long = /^--t[a-z-]*(?:=(.*))?$/.exec(arg);
+  const short = /^-[A-Za-z]*?t(.*)$/.exec(arg);
+  const found = long ?? short;
+  if (found === null) return [];
+  const value = found[1] === undefined || found[1] === "" ? next : found[1];
+  return value === undefined ? [] : [value];
+}
+
+/** What a word may name: itself, and what stands after `=` or `@`. */
+export function pathsIn(arg: string): readonly string[] {
   const value = arg.slice(arg.indexOf("=") + 1);
   if (arg.startsWith("-")) return arg.includes("=") && value !== "" ? [value] : [];
   const plain = arg.startsWith("@") ? arg.slice(1) : arg;
   return arg.includes("=") && value !== "" ? [plain, value] : [plain];
-}
-
-function read(c: Case, path: string): Verdict | null {
-  return restrictPath(c, { access: "read", path });
-}
-
-function write(c: Case, path: string): Verdict | null {
-  return restrictPath(c, { access: "write", path, replaces: true });
 }
 
 function soften(verdict: Verdict | null): Verdict | null {

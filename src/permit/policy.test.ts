@@ -23,8 +23,8 @@ const options = (rules: readonly RuleText[], realPath = (path: string) => path) 
     home: "/home/u",
     kernelPaths: ["/state", "/home/u/.local/state/crux"],
     stateReadable: ["/state/out"],
-    freeRoots: ["/scratch"],
     realPath,
+    exists: (path: string) => path === "/ws/.git",
   }) as const;
 const make: MakePermit = (rules, realPath) => makePermit(options(rules, realPath));
 

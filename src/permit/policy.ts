@@ -1,8 +1,9 @@
 /**
  * The policy: rules, ceiling, kernel paths and modes make of each call's effects one decision. Synchronous, and a
- * function of its arguments; the one thing it asks the host is where a path leads. Whatever goes wrong inside makes the
- * outcome an ask, never an allow.
+ * function of its arguments; all it asks the host is where a path leads and whether it exists. Whatever goes wrong inside
+ * makes the outcome an ask, never an allow.
  */
+import { existsSync } from "node:fs";
 import { posix } from "node:path";
 import type { Effect } from "../abi/effects.ts";
 import type { PermissionMode } from "../abi/process.ts";
@@ -14,6 +15,8 @@ import { judgeCall, judgeCeiling, namesTool } from "./judge-call.ts";
 import { judgeExec } from "./judge-exec.ts";
 import { judgeNetwork, judgeSpawn, judgeUnknown } from "./judge-other.ts";
 import { judgePath } from "./judge-path.ts";
+import { normalPath } from "./paths.ts";
+import { protections } from "./protected.ts";
 import type { RuleText } from "./rule.ts";
 import { makeRuleSet, parseGrants, type RuleSet } from "./rule-set.ts";
 import { allow, strictest, toDecision, type Verdict } from "./verdict.ts";
@@ -31,10 +34,10 @@ export interface PermitOptions {
   readonly kernelPaths: readonly string[];
   /** What may be read of them: outputs. */
   readonly stateReadable?: readonly string[];
-  /** Reads and writes never ask here: scratch directories. */
-  readonly freeRoots?: readonly string[];
   /** Operands of shell commands are resolved with it; the gate has resolved all other paths. */
   readonly realPath: RealPath;
+  /** Finds the repository that git would work in; absent: the host is looked at. */
+  readonly exists?: (path: string) => boolean;
 }
 
 /** `warnings`: what a person should know about the rules, one line each. */
@@ -61,13 +64,15 @@ function failed(error: unknown): Decision {
 }
 
 function makePlaces(options: PermitOptions): Places {
-  const { home, kernelPaths, stateReadable = [], freeRoots = [], realPath } = options;
+  const { home, kernelPaths, stateReadable = [], realPath, exists = existsSync } = options;
+  const root = posix.resolve("/", home);
   return {
-    home: posix.resolve("/", home),
+    home: root,
     kernel: bothForms(options, kernelPaths),
     stateReadable: bothForms(options, stateReadable),
-    free: bothForms(options, freeRoots),
+    protections: protections(root, realPath),
     realPath,
+    exists,
   };
 }
 
@@ -101,6 +106,8 @@ function makeCase(
     callRule,
     places,
     roots,
+    // real paths already: what the process has put in the place of its own folder is not followed
+    free: (subject.free ?? []).map(normalPath),
     bases: { home: places.home, project },
     generousBases: { home: places.home, project: [...project, ...roots] },
   };

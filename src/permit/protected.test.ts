@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import { findProtection, findProtectionBelow, protections } from "./protected.ts";
+
+const all = protections("/home/u", (path) => path);
+const kindOf = (access: "read" | "write", path: string) => findProtection(all, access, path)?.kind;
+
+describe("findProtection()", () => {
+  test.each([
+    ["/ws/.crux/settings.json", "authority"],
+    ["/ws/.claude/settings.local.json", "authority"],
+    ["/ws/.claude/worktrees/a/.claude/agents/x.md", "authority"],
+    ["/ws/a/.mcp.json", "authority"],
+    ["/home/u/.config/crux/agents/x.md", "authority"],
+    ["/xdg/crux/settings.json", "authority"],
+    ["/ws/.git", "execution"],
+    ["/ws/.git/hooks/pre-commit", "execution"],
+    ["/ws/.git/modules/x/config", "execution"],
+    ["/ws/.git/logs/.git/config", "execution"],
+    ["/ws/.GIT/Config", "execution"],
+    ["/ws/.g\u200cit/config", "execution"],
+    ["/ws/a/../.git/config", "execution"],
+    ["/ws/.husky/pre-push", "execution"],
+    ["/ws/.yarnrc.yml", "execution"],
+    ["/home/u/.bashrc", "execution"],
+    ["/home/u/.ſsh/authorized_keys", "execution"],
+    ["/home/u/.ssh/authorized_keys", "execution"],
+    ["/home/u/.local/bin/x", "execution"],
+    ["/etc/hosts", "execution"],
+    ["/usr/lib/x", "execution"],
+  ])("writing %s concerns %s", (path, kind) => {
+    expect(kindOf("write", path)).toBe(kind);
+  });
+
+  test.each([
+    "/ws/.git/index",
+    "/ws/.git/objects/00/1",
+    "/ws/.git/HEAD",
+    "/ws/.gitignore",
+    "/ws/.github/workflows/x.yml",
+    "/ws/x.git/a",
+    "/ws/.claude/worktrees/a/src/x.ts",
+    "/ws/.env",
+    "/ws/a/.bashrc",
+    "/home/u/.config/crux/memory/a.md",
+    "/etcetera/x",
+    "/ws/etc/hosts",
+  ])("writing %s is a write like any other", (path) => {
+    expect(kindOf("write", path)).toBeUndefined();
+  });
+
+  test.each([
+    "/ws/.env",
+    "/ws/.ENV",
+    "/ws/a/.env.local",
+    "/ws/server.pem",
+    "/home/u/.ssh/id_ed25519",
+    "/home/u/.aws/credentials",
+    "/home/u/.docker/config.json",
+    "/home/u/Library/Application Support/Google/Chrome/Default/Cookies",
+    "/proc/1/environ",
+    "/proc/1/task/1/mem",
+  ])("reading %s reads a secret", (path) => {
+    expect(kindOf("read", path)).toBe("secret");
+  });
+
+  test.each([
+    "/ws/.env.example",
+    "/ws/.env.production.sample",
+    "/ws/.env/lib/x.py",
+    "/ws/.environment",
+    "/ws/.git/config",
+    "/home/u/.ssh/config",
+    "/ws/.aws/credentials",
+    "/proc/1/status",
+  ])("reading %s does not", (path) => {
+    expect(kindOf("read", path)).toBeUndefined();
+  });
+
+  test("holds for what a protected place is a link to", () => {
+    const linked = protections("/home/u", (path) => path.replace("/home/u/.bashrc", "/ws/dotfiles/bashrc"));
+    expect(findProtection(linked, "write", "/ws/dotfiles/bashrc")?.kind).toBe("execution");
+    expect(findProtection(linked, "write", "/home/u/.bashrc")?.kind).toBe("execution");
+  });
+
+  test("a place that cannot be resolved stays protected as written", () => {
+    const broken = protections("/home/u", () => {
+      throw new Error("too many symbolic links");
+    });
+    expect(findProtection(broken, "write", "/home/u/.ssh/config")?.kind).toBe("execution");
+  });
+});
+
+test("findProtectionBelow() finds what goes with a directory", () => {
+  expect(findProtectionBelow(all, "/home/u/.config")).toBeDefined();
+  expect(findProtectionBelow(all, "/home")).toBeDefined();
+  expect(findProtectionBelow(all, "/home/u/src")).toBeUndefined();
+});

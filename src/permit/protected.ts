@@ -1,0 +1,179 @@
+/**
+ * Paths that hold authority over agents, that start programs, or that are secrets. Writing the first two and reading the
+ * third is a question to a person in every mode, whether or not they exist. Only what a call names is looked at: a search
+ * over a directory that may hold secrets does not ask, since every project has an `.env`; the search itself leaves
+ * secret files out.
+ */
+import { posix } from "node:path";
+import type { RealPath } from "../kernel/ports/host.ts";
+import { type Glob, matchesGlob, parseGlob } from "./glob.ts";
+import { isInside, normalPath, segmentsOf } from "./paths.ts";
+
+export type PathClass = "authority" | "execution" | "secret";
+
+interface Row {
+  readonly kind: PathClass;
+  /** `x` at any depth, `~/x` in the home directory, `/x` on the host; `x/` with all below it. `?` stands for a space. */
+  readonly paths: string;
+  /** Names that are free: just below a directory, or of the file itself. */
+  readonly except?: string;
+}
+
+const PROTECTED_PATHS: readonly Row[] = [
+  { kind: "authority", paths: ".crux/ .mcp.json crux/settings*.json" },
+  { kind: "authority", paths: "~/.config/crux/", except: "memory" },
+  { kind: "authority", paths: ".claude/", except: "worktrees" },
+  { kind: "execution", paths: ".git/", except: "index objects refs logs HEAD COMMIT_EDITMSG" },
+  {
+    kind: "execution",
+    paths: ".gitmodules .husky/ .envrc .vscode/ .idea/ .devcontainer/ .npmrc .yarnrc*",
+  },
+  {
+    kind: "execution",
+    paths: `~/.profile ~/.login ~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.inputrc
+      ~/.zshrc ~/.zshenv ~/.zprofile ~/.zlogin ~/.zlogout ~/.kshrc ~/.cshrc ~/.tcshrc ~/.config/fish/ ~/.config/zsh/`,
+  },
+  {
+    kind: "execution",
+    paths: ".exrc .nvimrc .nvim.lua ~/.vimrc ~/.gvimrc ~/.vim/ ~/.config/nvim/ ~/.gitconfig ~/.config/git/",
+  },
+  {
+    kind: "execution",
+    paths: `~/.ssh/ ~/.gnupg/ ~/.config/systemd/ ~/.config/autostart/ ~/.local/share/systemd/
+      ~/Library/LaunchAgents/ /Library/LaunchAgents/ /Library/LaunchDaemons/ /var/spool/cron/`,
+  },
+  {
+    kind: "execution",
+    paths: "~/.local/bin/ ~/bin/ ~/.cargo/bin/ ~/go/bin/ /opt/homebrew/bin/ /bin/ /sbin/ /lib/ /lib64/",
+  },
+  { kind: "execution", paths: "/etc/ /usr/ /boot/" },
+  {
+    kind: "secret",
+    paths: `~/.ssh/id_* ~/.aws/ ~/.azure/ ~/.config/gcloud/ ~/.config/gh/ ~/.netrc ~/.kube/config
+      ~/.docker/config.json`,
+  },
+  { kind: "secret", paths: ".env .env.*", except: "*.example *.sample *.template" },
+  { kind: "secret", paths: "*.pem *.key *.p12" },
+  { kind: "secret", paths: "~/Library/Keychains/ /Library/Keychains/ ~/.local/share/keyrings/" },
+  {
+    kind: "secret",
+    paths: `~/.mozilla/ ~/.config/google-chrome/ ~/.config/chromium/ ~/.config/microsoft-edge/ ~/.config/BraveSoftware/
+      ~/snap/firefox/ ~/Library/Application?Support/Firefox/ ~/Library/Application?Support/Google/Chrome/
+      ~/Library/Safari/`,
+  },
+  {
+    kind: "secret",
+    paths: "/etc/shadow /proc/*/environ /proc/*/mem /proc/*/task/*/environ /proc/*/task/*/mem",
+  },
+];
+
+/** Most are plain: a look at each of them for every path has to be cheap. */
+type Name = string | Glob;
+
+export interface Protection {
+  readonly kind: PathClass;
+  /** Absolute directory in which `segments` begin; null: anywhere. */
+  readonly base: string | null;
+  readonly segments: readonly Name[];
+  readonly isDirectory: boolean;
+  readonly except: readonly Name[];
+}
+
+/** The table for one host: what stands behind the home directory and behind symbolic links is protected as well. */
+export function protections(home: string, realPath: RealPath): readonly Protection[] {
+  return PROTECTED_PATHS.flatMap(({ kind, paths, except = "" }) =>
+    words(paths).flatMap((path) =>
+      placesOf(path, home, realPath).map(({ base, names }) => ({
+        kind,
+        base,
+        segments: names.map(nameOf),
+        isDirectory: path.endsWith("/"),
+        except: words(except).map(nameOf),
+      })),
+    ),
+  );
+}
+
+/** `~/x` and `/x` as written and as resolved: the directory before the last name, and that name. */
+function placesOf(path: string, home: string, realPath: RealPath) {
+  const names = path.split("/").filter((name) => name !== "" && name !== "~");
+  if (!path.startsWith("~/") && !path.startsWith("/")) return [{ base: null, names }];
+  const root = path.startsWith("~/") ? home : "/";
+  const open = names.findIndex((name) => /[*?]/.test(name));
+  const plain = posix.join(root, ...names.slice(0, open < 0 ? names.length : open));
+  const tail = open < 0 ? [] : names.slice(open);
+  return [...new Set([fold(plain), fold(resolved(plain, realPath))])].map((base) => ({ base, names: tail }));
+}
+
+/** A place that cannot be resolved cannot be written through either. */
+function resolved(path: string, realPath: RealPath): string {
+  try {
+    return realPath(path);
+  } catch {
+    return path;
+  }
+}
+
+const words = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== "");
+
+/** Some volumes take names that differ in case or in invisible characters for the same. */
+function fold(text: string): string {
+  return text
+    .normalize("NFC")
+    .replace(/\p{Cf}/gu, "")
+    .toUpperCase()
+    .toLowerCase();
+}
+
+function nameOf(text: string): Name {
+  const folded = fold(text);
+  if (!/[*?]/.test(folded)) return folded;
+  const glob = parseGlob(folded);
+  if (glob === null) throw new Error(`not a name: ${text}`);
+  return glob;
+}
+
+function matches(name: Name, segment: string): boolean {
+  return typeof name === "string" ? name === segment : matchesGlob(name, segment);
+}
+
+export function findProtection(
+  all: readonly Protection[],
+  access: "read" | "write",
+  path: string,
+): Protection | undefined {
+  const folded = normalPath(fold(path));
+  const segments = segmentsOf(folded);
+  return all.find((each) => isOf(each, access) && covers(each, folded, segments));
+}
+
+/** A known place below the directory: it goes where the directory goes. */
+export function findProtectionBelow(all: readonly Protection[], dir: string): Protection | undefined {
+  const folded = fold(dir);
+  return all.find((each) => isOf(each, "write") && each.base !== null && isInside(folded, each.base));
+}
+
+function isOf({ kind }: Protection, access: "read" | "write"): boolean {
+  return (kind === "secret") === (access === "read");
+}
+
+function covers(each: Protection, path: string, segments: readonly string[]): boolean {
+  const { base } = each;
+  if (base !== null) {
+    const isWithin = path === base || path.startsWith(base === "/" ? base : `${base}/`);
+    return isWithin && coversAt(each, segments, segmentsOf(base).length);
+  }
+  return segments.some((_, at) => coversAt(each, segments, at));
+}
+
+function coversAt(
+  { segments, isDirectory, except }: Protection,
+  path: readonly string[],
+  at: number,
+): boolean {
+  const end = at + segments.length;
+  if (path.length < end || (path.length > end && !isDirectory)) return false;
+  if (!segments.every((each, i) => matches(each, path[at + i] as string))) return false;
+  const name = isDirectory ? path[end] : path[end - 1];
+  return name === undefined || !except.some((each) => matches(each, name));
+}
