@@ -1,6 +1,6 @@
 /** After a run that a script answered: the ways to a real model. */
 export const CONFIGURE_LINES: readonly string[] = [
-  "  → ANTHROPIC_API_KEY=…",
-  "  → OPENAI_API_KEY=… (with OPENAI_BASE_URL for Ollama, vLLM, DeepSeek)",
-  "  → npm install -g @anthropic-ai/claude-code, then claude login",
+  "  → export ANTHROPIC_API_KEY=…  (Claude)",
+  "  → export OPENAI_API_KEY=…  (OpenAI; with OPENAI_BASE_URL=… also Ollama, vLLM, DeepSeek)",
+  "  → npm install -g @anthropic-ai/claude-code, then run claude once and log in",
 ];

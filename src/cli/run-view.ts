@@ -43,7 +43,7 @@ export class RunView {
         if (this.#verbose) await this.#screen(toolLine(event));
         break;
       case "log":
-        if (this.#verbose) await this.#screen(logLine(event));
+        await this.#log(event);
         break;
       case "error":
         await this.#fail(event.pid, event.error_message ?? "", event.error);
@@ -76,6 +76,13 @@ export class RunView {
     }
     await this.#screen(spawnLine(event.pid));
     if (this.#verbose) await this.#screen(detailsLine(event));
+  }
+
+  /** Refusals and retries are told without --verbose too, beside the screen; scripts that asked for quiet get none. */
+  async #log(event: ProgressPayload): Promise<void> {
+    const { mode } = this.#console;
+    if (mode === "verbose") await this.#screen(logLine(event));
+    else if (mode !== "quiet" && event.level !== "info") await this.#console.errorLine(logLine(event));
   }
 
   /** Said to the person in every mode, without disturbing what a script reads. */

@@ -185,9 +185,9 @@ test.each([
 });
 
 const NOTICE = "no model is configured: a built-in script answers";
-const CONFIGURE = `  → ANTHROPIC_API_KEY=…
-  → OPENAI_API_KEY=… (with OPENAI_BASE_URL for Ollama, vLLM, DeepSeek)
-  → npm install -g @anthropic-ai/claude-code, then claude login
+const CONFIGURE = `  → export ANTHROPIC_API_KEY=…  (Claude)
+  → export OPENAI_API_KEY=…  (OpenAI; with OPENAI_BASE_URL=… also Ollama, vLLM, DeepSeek)
+  → npm install -g @anthropic-ai/claude-code, then run claude once and log in
 `;
 
 test.each(MODE_FLAGS)(

@@ -15,11 +15,9 @@ type Env = Readonly<Record<string, string>>;
 type ResolveRequest = Parameters<ModelResolver["resolve"]>[0];
 
 /** How to set up a real model, for people. */
-export const configureHelp: readonly string[] = [
-  "ANTHROPIC_API_KEY=…",
-  "OPENAI_API_KEY=… (with OPENAI_BASE_URL for Ollama, vLLM, DeepSeek)",
-  "npm install -g @anthropic-ai/claude-code, then claude login",
-];
+const configureHelp =
+  "set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL also for Ollama, vLLM, DeepSeek), " +
+  "or install the claude program: npm install -g @anthropic-ai/claude-code";
 
 const NOTICE = "No model is configured: a script answers, not a model.";
 
@@ -70,7 +68,7 @@ export function createModelResolver(options: ResolverOptions): ModelResolver {
       const driver = (await finder.granted(wishes, env, signal)) ?? (await finder.first(env, signal));
       if (driver !== undefined) return choice(driver, wishes.find((wish) => fits(wish, driver))?.model ?? "");
       if (settings.requireModel === true)
-        throw unavailable("no model is configured, and requireModel is set", configureHelp.join("; or "));
+        throw unavailable("no model is configured, and requireModel is set", configureHelp);
       return { ...choice("script", asked.model), notice: NOTICE };
     },
   };

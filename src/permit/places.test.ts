@@ -102,6 +102,7 @@ describe("protected paths", () => {
       expect(run(make(everything), "edit", [write("/ws/.git/hooks/x")], who)).toEqual({
         behavior: "ask",
         always: null,
+        isHard: true,
         message: "write /ws/.git/hooks/x: a protected path (execution); no mode or rule answers for a person",
         reason: { kind: "protected", detail: "a protected path (execution)" },
       });

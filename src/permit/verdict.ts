@@ -52,6 +52,6 @@ function rank(verdict: Verdict): number {
 
 export function toDecision(verdict: Verdict): Decision {
   if (verdict.behavior !== "ask") return verdict;
-  const { message, always, reason } = verdict;
-  return { behavior: "ask", message, always, reason };
+  const { message, always, isHard, reason } = verdict;
+  return { behavior: "ask", message, always, ...(isHard ? { isHard } : {}), reason };
 }

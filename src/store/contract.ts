@@ -123,7 +123,7 @@ export function journalContract(name: string, makeBench: () => JournalBench): vo
       ]);
       journal = await open();
       expect((await journal.openCalls()).map((record) => record.body)).toEqual(["a", "c"]);
-      await journal.append([draft("call.result", "c", { call: c, proc: OTHER })]);
+      await journal.append([draft("call.unknown", "c", { call: c, proc: OTHER })]);
       expect((await journal.openCalls()).map((record) => record.body)).toEqual(["a"]);
     });
 

@@ -5,7 +5,7 @@ import type { Journal, JournalRecord } from "../kernel/ports/journal.ts";
 import { decodeBody } from "./body.ts";
 import { GroupJournal, type JournalClock } from "./group.ts";
 import type { Entry, Ledger, Place } from "./ledger.ts";
-import { endsProcess } from "./record-kind.ts";
+import { endsCall, endsProcess } from "./record-kind.ts";
 import { systemClock } from "./system-clock.ts";
 
 interface Row {
@@ -58,7 +58,7 @@ class MemoryLedger implements Ledger {
       const { kind, proc, call } = row.entry.draft;
       if (call === undefined) continue;
       if (kind === "call.intent") open.set(`${proc} ${call}`, row);
-      if (kind === "call.result") open.delete(`${proc} ${call}`);
+      if (endsCall(kind)) open.delete(`${proc} ${call}`);
     }
     return [...open.values()].sort((a, b) => a.place.lsn - b.place.lsn).map(toRecord);
   }

@@ -9,7 +9,7 @@ import type { JournalRecord, RecordKind } from "../kernel/ports/journal.ts";
 import { decodeBody } from "./body.ts";
 import { JournalFault } from "./fault.ts";
 import type { Entry, Ledger, Place } from "./ledger.ts";
-import { endsProcess } from "./record-kind.ts";
+import { endsCall, endsProcess } from "./record-kind.ts";
 
 /** Last sequence numbers kept in memory; others are looked up. */
 const MAX_HEADS = 4096;
@@ -114,7 +114,7 @@ export class SqliteLedger implements Ledger {
     this.#heads.set(proc, place.seq);
     if (pid > this.#highestPid) this.#highestPid = pid;
     if (call !== undefined && kind === "call.intent") this.#sql.open.run(proc, call, place.lsn);
-    if (call !== undefined && kind === "call.result") this.#sql.settle.run(proc, call);
+    if (call !== undefined && endsCall(kind)) this.#sql.settle.run(proc, call);
     if (kind === "process.spawned") this.#sql.live.run(proc, pid, place.lsn);
     if (endsProcess(kind)) this.#sql.end.run(proc);
     return place;

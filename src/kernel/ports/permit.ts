@@ -45,11 +45,13 @@ export type Reason = {
 
 export type Decision =
   | { readonly behavior: "allow"; readonly reason: Reason }
-  /** `always`: the rule that an "always" answer would add; null where none may be suggested. */
   | {
       readonly behavior: "ask";
       readonly message: string;
+      /** The rule that an "always" answer would add; null where none may be suggested. */
       readonly always: string | null;
+      /** No mode and no allow rule answers it, only a person. */
+      readonly isHard?: boolean;
       readonly reason: Reason;
     }
   | { readonly behavior: "deny"; readonly message: string; readonly reason: Reason };

@@ -251,7 +251,7 @@ async function journalFailure(core: Core, { pid, uuid }: Identity, error: unknow
 }
 
 function spawnError(pid: Pid, error: unknown): SyscallError {
-  if (error instanceof SyscallError && error.syscall === "Spawn") return error;
+  if (error instanceof SyscallError && error.syscall === "Spawn" && error.pid === pid) return error;
   const { device, hint } = error instanceof Fault ? error : {};
   const message = messageOf(error);
   return new SyscallError({

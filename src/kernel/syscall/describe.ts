@@ -1,6 +1,9 @@
 /** A question in words: one line, and a detail below it. Made from the tool's own view, else from the effects. */
 import type { Effect } from "../../abi/effects.ts";
+import type { Decision } from "../ports/permit.ts";
 import type { Effectful } from "./guard.ts";
+
+export type AskDecision = Extract<Decision, { behavior: "ask" }>;
 
 export interface Question {
   /** `bash: npm test` */
@@ -11,13 +14,18 @@ export interface Question {
 const MAX_TEXT = 400;
 const MAX_DETAIL = 4_000;
 
-export function describe(tool: string, effectful: Effectful): Question {
-  const view = effectful.view;
-  const text = view === undefined ? effectful.effects.map(words).join(", ") : `${view.operation}`;
-  const detail = [view?.diff ?? "", ...(view?.warnings ?? []).map((warning) => `! ${warning}`)].filter(
+/** Why it asks is told where it is more than the mode. */
+export function describe(tool: string, effectful: Effectful, decision?: AskDecision): Question {
+  const { view, effects } = effectful;
+  const what = view === undefined ? effects.map(words).join(", ") : view.operation;
+  const text = what.startsWith(`${tool} `) ? what : `${tool}: ${what}`;
+  const isTold =
+    decision !== undefined && decision.reason.kind !== "mode" && decision.reason.kind !== "default";
+  const warnings = [...(view?.warnings ?? []), ...(isTold ? [decision.message] : [])];
+  const detail = [view?.diff ?? "", ...warnings.map((warning) => `! ${warning}`)].filter(
     (part) => part !== "",
   );
-  return { text: cut(`${tool}: ${text}`, MAX_TEXT), detail: cut(detail.join("\n"), MAX_DETAIL) };
+  return { text: cut(text, MAX_TEXT), detail: cut(detail.join("\n"), MAX_DETAIL) };
 }
 
 function words(effect: Effect): string {

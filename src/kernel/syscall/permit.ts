@@ -8,7 +8,7 @@ import type { Core } from "../core.ts";
 import type { Decision, Subject } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import type { Pass, Scope } from "./call.ts";
-import { describe, type Question } from "./describe.ts";
+import { type AskDecision, describe, type Question } from "./describe.ts";
 import type { Effectful } from "./guard.ts";
 
 /** Returns when the effects may happen; else PERMISSION with words for the model. The kernel itself may do all. */
@@ -22,12 +22,12 @@ export async function permit(
   if (self.pid === PID_KERNEL || effectful.effects.length === 0) return;
   const decision = decide(core, self, scope);
   if (decision.behavior === "allow") return;
-  if (decision.behavior === "deny") throw refused(self, effectful, decision.message);
+  if (decision.behavior === "deny") throw refused(core, self, effectful, scope, decision.message);
   await effectful.prepare?.(
     core.handle(self, { ...scope, effects: scope.effects.filter((e) => e.kind === "read") }),
   );
   if (!core.asks.canAsk(self))
-    throw refused(self, effectful, headless(decision.message, self.seed.mode, decision.always));
+    throw refused(core, self, effectful, scope, headless(decision, self.seed.mode));
   await ask(core, self, effectful, scope, pass, decision);
 }
 
@@ -61,19 +61,20 @@ async function ask(
   effectful: Effectful,
   scope: Scope,
   pass: Pass,
-  { always, message }: Extract<Decision, { behavior: "ask" }>,
+  decision: AskDecision,
 ): Promise<void> {
-  const question: Question = describe(scope.tool, effectful);
+  const { always } = decision;
+  const question: Question = describe(scope.tool, effectful, decision);
   const options: AskAnswer[] = always === null ? ["yes", "no"] : ["yes", "no", "always"];
   const { uuid } = self.seed;
   const record = { proc: uuid, pid: self.pid, v: 1, call: scope.callId };
   core.ports.journal.note([{ ...record, kind: "permit.ask", body: { ...question, always } }]);
   const given = await core.asks.ask(self, { ...question, options }, pass.signal);
   core.ports.journal.note([{ ...record, kind: "permit.answer", body: given }]);
-  if (given === NOBODY) throw refused(self, effectful, headless(message, self.seed.mode, always));
+  if (given === NOBODY) throw refused(core, self, effectful, scope, headless(decision, self.seed.mode));
   if (given.answer === "no") {
     const words = given.words === "" ? "" : `: ${given.words}`;
-    throw refused(self, effectful, `Permission denied by user${words}`);
+    throw refused(core, self, effectful, scope, `Permission denied by user${words}`);
   }
   if (given.answer !== "always" || always === null) return;
   await core.ports.journal.append([
@@ -83,21 +84,20 @@ async function ask(
 }
 
 /** Names the flag and the setting that would let it happen: the person reads this in the model's answer or the trace. */
-function headless(message: string, mode: PermissionMode, always: string | null): string {
+function headless({ message, always, isHard }: AskDecision, mode: PermissionMode): string {
+  const why = `Permission denied: ${message}. It would be asked in mode ${mode}, but no person is attached who could answer. `;
+  if (isHard === true) return `${why}No mode and no rule allows it: run crux on a terminal to be asked`;
   const rule =
     always === null ? "" : `, or the rule ${JSON.stringify(always)} under permissions.allow in settings.json`;
-  return (
-    `Permission denied: ${message}. It would be asked in mode ${mode}, but no person is attached who could answer. ` +
-    `To allow it: run with --permission-mode accept_edits (file edits) or bypass (everything)${rule}`
-  );
+  return `${why}To allow it: run with --permission-mode accept_edits (file edits) or bypass (everything)${rule}`;
 }
 
-function refused(self: Process, at: { syscall: string; device: string }, message: string): SyscallError {
-  return new SyscallError({
-    syscall: at.syscall,
-    pid: self.pid,
-    device: at.device,
-    code: "PERMISSION",
-    message,
-  });
+/** The person hears of it too, whatever the model makes of the answer. */
+function refused(core: Core, self: Process, at: Effectful, scope: Scope, message: string): SyscallError {
+  const { pid, seed } = self;
+  const timestampMs = core.ports.clock.mono() - seed.createdMono;
+  const what = describe(scope.tool, at).text;
+  const entry = { timestampMs, level: "warn", message: `denied ${what} (${message})` } as const;
+  self.watchers.publish({ event: "log", pid, entry });
+  return new SyscallError({ syscall: at.syscall, pid, device: at.device, code: "PERMISSION", message });
 }

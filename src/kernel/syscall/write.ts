@@ -35,7 +35,8 @@ export const write: Call<{ fd: Fd; data: Uint8Array }, void> = {
     } catch (error) {
       throw vfsError("Write", self, entry.path, error, signal);
     }
-    if (isToolLike(entry)) entry.lastWrite = { bytes: data.byteLength, began };
+    // What a program does within its own call is not a call of the agent.
+    if (pass.scope === null && isToolLike(entry)) entry.lastWrite = { bytes: data.byteLength, began };
   },
 };
 
