@@ -18,7 +18,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const CRUX = join(ROOT, "bin/crux");
+export const CRUX = join(ROOT, "bin/crux");
 
 export interface Run {
   readonly code: number | null;
@@ -34,13 +34,13 @@ export interface RunOptions {
   readonly timeoutMs?: number;
 }
 
-/** A command under way. `output()` is what it has printed so far on both streams. */
+/** A command under way. `stdout()` is what it has printed so far. */
 export interface Running {
   readonly child: ChildProcess;
   readonly done: Promise<Run>;
   stdout(): string;
-  /** Resolves when stdout contains the text; rejects when the command ends without it. */
-  seen(text: string | RegExp): Promise<void>;
+  /** Resolves when stdout, or stderr, contains the text; rejects when the command ends without it. */
+  seen(text: string | RegExp, stream?: "stdout" | "stderr"): Promise<void>;
 }
 
 export class World {
@@ -101,34 +101,34 @@ export class World {
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     const listeners = new Set<() => void>();
-    child.stdout.on("data", (chunk: Buffer) => {
-      out.push(chunk);
+    const take = (chunks: Buffer[]) => (chunk: Buffer) => {
+      chunks.push(chunk);
       for (const listener of listeners) listener();
-    });
-    child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
+    };
+    child.stdout.on("data", take(out));
+    child.stderr.on("data", take(err));
     child.stdin.on("error", () => {});
     child.stdin.end(options.stdin ?? "");
     const killer = setTimeout(() => child.kill("SIGKILL"), options.timeoutMs ?? 30_000);
-    const stdout = (): string => Buffer.concat(out).toString("utf8");
+    const printed = { stdout: () => textOf(out), stderr: () => textOf(err) };
+    const { stdout } = printed;
     const done = new Promise<Run>((resolve) => {
       child.on("close", (code, signal) => {
         clearTimeout(killer);
         this.#running.delete(child);
-        resolve({ code, signal, stdout: stdout(), stderr: Buffer.concat(err).toString("utf8") });
+        resolve({ code, signal, stdout: stdout(), stderr: printed.stderr() });
         for (const listener of listeners) listener();
       });
     });
-    const seen = (text: string | RegExp): Promise<void> =>
+    const seen: Running["seen"] = (text, stream = "stdout") =>
       new Promise((resolve, reject) => {
         const look = (): void => {
-          const has = typeof text === "string" ? stdout().includes(text) : text.test(stdout());
+          const shown = printed[stream]();
+          const has = typeof text === "string" ? shown.includes(text) : text.test(shown);
           if (!has && this.#running.has(child)) return;
           listeners.delete(look);
           if (has) resolve();
-          else
-            reject(
-              new Error(`ended without ${String(text)}: ${stdout()}${Buffer.concat(err).toString("utf8")}`),
-            );
+          else reject(new Error(`ended without ${String(text)}: ${stdout()}${printed.stderr()}`));
         };
         listeners.add(look);
         look();
@@ -138,7 +138,7 @@ export class World {
 
   /** OS processes whose environment names this world: its daemon, its commands, and whatever they started. */
   processes(): number[] {
-    const mark = `XDG_STATE_HOME=${this.env["XDG_STATE_HOME"]}`;
+    const mark = `XDG_STATE_HOME=${this.env.XDG_STATE_HOME}`;
     const owner = this.dir;
     return readdirSync("/proc")
       .filter((name) => /^\d+$/.test(name))
@@ -151,6 +151,17 @@ export class World {
         }
       })
       .map(Number);
+  }
+
+  /** Those of them whose command line, its words joined by blanks, matches. */
+  commands(pattern: RegExp): number[] {
+    return this.processes().filter((pid) => pattern.test(commandOf(pid)));
+  }
+
+  /** What the daemon has logged. */
+  log(): string {
+    const path = join(this.dir, "state/crux/daemon.log");
+    return existsSync(path) ? readFileSync(path, "utf8") : "";
   }
 
   /** Stops the daemon; throws when a process, socket or pid file survives. */
@@ -175,15 +186,26 @@ export class World {
   }
 }
 
-/** The value once it is as wanted, or as it is after two seconds. */
+const textOf = (chunks: readonly Buffer[]): string => Buffer.concat(chunks).toString("utf8");
+
+/** "" for a process that is gone. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").join(" ").trim();
+  } catch {
+    return "";
+  }
+}
+
+/** The value once it is as wanted, or as it is when the time is up. */
 export async function settled<T>(
-  look: () => T,
+  look: () => T | Promise<T>,
   wanted: (value: T) => boolean,
   timeoutMs = 2_000,
 ): Promise<T> {
   const end = performance.now() + timeoutMs;
   for (;;) {
-    const value = look();
+    const value = await look();
     if (wanted(value) || performance.now() > end) return value;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -34,6 +34,15 @@ describe("DebugChannel", () => {
     expect(await numbers(reader)).toEqual(Array.from({ length: 256 }, (_, n) => n));
   });
 
+  test("end() ends readers at once; a later one still gets what is kept, and its end", async () => {
+    const channel = new DebugChannel();
+    const early = channel.attach({ all: false });
+    channel.emit(event(1));
+    channel.end();
+    expect(await numbers(early)).toEqual([1]);
+    expect(await numbers(channel.attach({ all: false }))).toEqual([1]);
+  });
+
   test("two readers get all, each at its own pace", async () => {
     const channel = new DebugChannel();
     channel.emit(event(0));

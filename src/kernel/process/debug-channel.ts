@@ -11,6 +11,8 @@ export class DebugChannel {
   readonly #ring: SyscallEvent[] = [];
   #head = 0;
   readonly #readers = new Map<Queue<SyscallEvent>, { all: boolean }>();
+  /** The process has ended: readers get what there is, and their end. */
+  #ended = false;
   #closed = false;
 
   emit(event: SyscallEvent): void {
@@ -35,15 +37,21 @@ export class DebugChannel {
     for (const event of [...this.#ring.slice(this.#head), ...this.#ring.slice(0, this.#head)]) {
       if (reader.all || event.quiet !== true) queue.push(event);
     }
-    if (this.#closed) queue.end();
+    if (this.#ended) queue.end();
     else this.#readers.set(queue, reader);
     return queue;
   }
 
-  close(): void {
-    this.#closed = true;
+  /** Readers need not wait for the process to be reaped; what it did last is kept until then. */
+  end(): void {
+    this.#ended = true;
     for (const queue of this.#readers.keys()) queue.end();
     this.#readers.clear();
+  }
+
+  close(): void {
+    this.end();
+    this.#closed = true;
     this.#ring.length = 0;
   }
 }

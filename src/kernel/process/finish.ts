@@ -17,6 +17,7 @@ async function finishOnce(core: Core, proc: Process, exit: ExitStatus): Promise<
   proc.revoked = true;
   await journalExit(core, proc, exit);
   proc.terminate(exit, core.ports.clock.mono());
+  proc.debug?.end();
   proc.done.resolve(exit);
   tell(core, proc, exit);
   if (proc.ppid === PID_KERNEL) core.offer(proc, "seen");
