@@ -6,6 +6,8 @@ import { findProcess, hasProcfs, lastPid, listPids, type OsProcess, readEnviron 
 
 /** Pids go round after 32,768 at the least; in so short a time nobody starts that many. */
 const pidsOnlyRiseMs = 2_000;
+/** So many are looked at one by one rather than picked from a list of all. */
+const fewPids = 64;
 
 export class Family {
   readonly #leader: number;
@@ -22,7 +24,7 @@ export class Family {
 
   /** Remembers who is there now. */
   learn(): void {
-    for (const member of this.#scan(() => true)) this.#known.set(member.pid, member);
+    for (const member of this.#scan(listPids())) this.#known.set(member.pid, member);
   }
 
   /** The living, the leader among them. */
@@ -34,17 +36,21 @@ export class Family {
     return [...found];
   }
 
-  /** Reading all of /proc costs milliseconds, so a short run looks only at pids given out since its start. */
-  #candidates(): (pid: number) => boolean {
+  /**
+   * Reading all of /proc costs milliseconds, so a short run looks only at pids given out since its start; when none was,
+   * that is the leader alone.
+   */
+  #candidates(): number[] {
+    const first = this.#leader;
     const last = lastPid();
     const isShort = performance.now() - this.#bornAtMs < pidsOnlyRiseMs;
-    return isShort && last >= this.#leader ? (pid) => pid >= this.#leader && pid <= last : () => true;
+    if (!isShort || last < first) return listPids();
+    if (last - first > fewPids) return listPids().filter((pid) => pid >= first && pid <= last);
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i);
   }
 
-  #scan(isCandidate: (pid: number) => boolean): OsProcess[] {
-    const living = listPids()
-      .filter((pid) => pid !== process.pid && isCandidate(pid))
-      .flatMap((pid) => findProcess(pid) ?? []);
+  #scan(candidates: readonly number[]): OsProcess[] {
+    const living = candidates.filter((pid) => pid !== process.pid).flatMap((pid) => findProcess(pid) ?? []);
     const isMarked = (p: OsProcess) => p.group === this.#leader || readEnviron(p.pid).includes(this.#mark);
     return withDescendants(living.filter(isMarked), living);
   }
