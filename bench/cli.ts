@@ -12,7 +12,7 @@ import { startModelServer } from "../test/model-server/server.ts";
 import { bareLoop } from "./bare-loop.ts";
 import { median, printTable, type Row } from "./table.ts";
 
-const ROUNDS = Number(process.env["CRUX_BENCH_ROUNDS"] ?? 15);
+const ROUNDS = Number(process.env.CRUX_BENCH_ROUNDS ?? 15);
 const SHELL_CALLS = 50;
 const node = fileURLToPath(new URL("../node_modules/node/bin/node", import.meta.url));
 

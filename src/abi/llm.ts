@@ -52,16 +52,11 @@ export interface LlmRequest {
   stream: boolean;
 }
 
-/** The short form, on every driver. `intent` is the user message when `messages` has none; `timeout_ms` 0 is none. */
-export interface ShortRequest {
-  intent?: string;
-  system_prompt?: string;
-  model?: string;
-  max_turns?: number;
-  timeout_ms?: number;
-  messages?: { role: string; content: string }[];
-}
-
+/**
+ * The answer to the short form, which every driver takes:
+ * {intent?, system_prompt?, model?, max_turns?, timeout_ms?, messages?: {role, content}[]}. `intent` is the user message
+ * when `messages` has none; `timeout_ms` 0 is none.
+ */
 export interface ShortReply {
   content: string;
   tokens_used: number;
