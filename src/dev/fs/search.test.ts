@@ -124,6 +124,16 @@ describe("/dev/fs files", () => {
     expect(await files(root, { glob: "*.none" })).toEqual({ files: [], more: 0, partial: false });
   });
 
+  it("a glob never brings back what is ignored", async () => {
+    const root = tempFolder();
+    mkdirSync(join(root, "node_modules/x"), { recursive: true });
+    mkdirSync(join(root, ".git"));
+    for (const name of ["a.ts", "node_modules/x/b.ts", ".git/HEAD"]) writeFileSync(join(root, name), "1");
+    writeFileSync(join(root, ".gitignore"), "node_modules\n");
+    const paths = (await files(root, { glob: "**/*" })).files.map(({ path }) => path).sort();
+    expect(paths).toEqual([".gitignore", "a.ts"]);
+  });
+
   it("a glob is relative to the directory; a bad one is INVALID", async () => {
     const root = folder();
     expect((await files(root, { glob: "src/**" })).files.map(({ path }) => path)).toEqual(["src/a:1.ts"]);

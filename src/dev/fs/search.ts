@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import type { FilesAnswer, FilesRequest, GrepAnswer, GrepRequest } from "../../abi/fs-ops.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
+import { globMatcher } from "./glob.ts";
 import { findEntry } from "./regular.ts";
 import type { Found, Ripgrep } from "./ripgrep.ts";
 
@@ -63,13 +64,14 @@ export async function files(
   request: FilesRequest,
   signal: AbortSignal,
 ): Promise<FilesAnswer> {
+  const isMeant = request.glob === undefined ? () => true : globMatcher(request.glob);
   const where = await whereToSearch(place.real);
-  const glob = request.glob === undefined ? [] : [`--glob=${request.glob}`];
-  const args = ["--files", ...always, ...(request.no_ignore ? ["--no-ignore"] : []), ...glob, ...where.args];
+  const args = ["--files", ...always, ...(request.no_ignore ? ["--no-ignore"] : []), ...where.args];
   const found = await rg.run({ args, cwd: where.cwd, owner: place.owner }, place.roots, signal);
   if (found.exitCode > 1 && found.stdout.byteLength === 0)
     throw driverError("Write", "INVALID", found.stderr.trim() || "the search failed");
-  const names = whole(found, "\0").toString("utf8").split("\0").filter(Boolean);
+  const listed = whole(found, "\0").toString("utf8").split("\0").filter(Boolean);
+  const names = listed.map((name) => name.replace(/^\.\//, "")).filter(isMeant);
   const all = await withTimes(where.cwd, names, signal);
   all.sort((a, b) => b.mtime_ms - a.mtime_ms || (a.path < b.path ? -1 : 1));
   const limit = request.limit ?? defaultLimit;
@@ -107,8 +109,7 @@ async function withTimes(
     if (index % statBatch === statBatch - 1) await breathe();
     throwIfAborted(signal, "Write");
     const stats = lstatSync(join(cwd, path), { throwIfNoEntry: false });
-    if (stats !== undefined)
-      all.push({ path: path.replace(/^\.\//, ""), mtime_ms: stats.mtimeMs, size: stats.size });
+    if (stats !== undefined) all.push({ path, mtime_ms: stats.mtimeMs, size: stats.size });
   }
   return all;
 }
