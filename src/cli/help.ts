@@ -42,7 +42,7 @@ Flags of a run:
       --agent <name>          an agent file by its name; none for plain reasoning
       --max-steps <n>         stop after n steps (0: the agent's own limit)
       --budget <tokens>       stop after that many tokens (0: the agent's own limit)
-      --permission-mode <m>   default, accept_edits (edits inside the folder pass), bypass (everything passes)
+      --permission-mode <m>   default, accept_edits (edits inside the folder pass), bypass (all but what is denied)
       --cwd <dir>             work in another folder
   -d, --detach                print the pid and return; the process goes on
 
@@ -51,7 +51,7 @@ ${GLOBAL}
 Examples:
   crux "explain this repository"
   crux -m opus --budget 50000 fix the failing test
-  git diff | crux -q
+  echo "what is in here?" | crux -q
   crux -- ps explained        after -- every word belongs to the intent
 
 Ctrl-C interrupts the process, a second one kills it. Closing the terminal leaves it running.

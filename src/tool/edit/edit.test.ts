@@ -138,6 +138,7 @@ test("edit shows its change in the dialog, hidden characters included", async ()
   const plan = await made.plan("edit", { ...args, new_string: "\u202Eevil" });
   expect(plan.view).toMatchObject({ tool: "edit", operation: "edit file: a.txt" });
   expect(plan.view?.diff).toContain("-two");
+  expect(plan.view?.diff).not.toContain("No newline");
   expect(plan.view?.diff).toContain("+\\u{202e}evil");
 });
 

@@ -40,7 +40,8 @@ export const edit = defineTool({
   view: ({ file_path, old_string, new_string, replace_all }) => ({
     operation: `edit file: ${file_path}`,
     params: { file_path, replace_all },
-    diff: makePatch(file_path, old_string, new_string).text,
+    // parts of lines are shown as whole ones: where a line ends is not what the person decides on
+    diff: makePatch(file_path, `${old_string}\n`, `${new_string}\n`).text,
   }),
   activity: (args) => `Editing ${args.file_path}`,
   run,
