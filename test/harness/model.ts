@@ -1,0 +1,23 @@
+/** What makes a run of `crux` be answered by the model server, and what a script for it is often made of. */
+
+import type { DialectName, ModelRequest } from "../model-server/request.ts";
+import type { Answer } from "../model-server/script.ts";
+import type { ModelServer } from "../model-server/server.ts";
+
+export const MODEL_KEY = "test-key-0123456789";
+export const DIALECTS: readonly DialectName[] = ["openai", "anthropic"];
+
+/** The variables a person would set, and no others: which model answers follows from them. */
+export function modelEnv(
+  server: Pick<ModelServer, "openaiBaseUrl" | "anthropicBaseUrl">,
+  dialect: DialectName = "openai",
+): Record<string, string> {
+  return dialect === "openai"
+    ? { OPENAI_API_KEY: MODEL_KEY, OPENAI_BASE_URL: server.openaiBaseUrl, OPENAI_MODEL: "test-model" }
+    : { ANTHROPIC_API_KEY: MODEL_KEY, ANTHROPIC_BASE_URL: server.anthropicBaseUrl };
+}
+
+/** By conversation, so that many may run at once: the n-th assistant turn gets the n-th answer, later ones the last. */
+export function inTurn(...answers: readonly Exclude<Answer, (request: ModelRequest) => unknown>[]): Answer {
+  return (request) => answers[Math.min(request.assistantTurns, answers.length - 1)]!;
+}

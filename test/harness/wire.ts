@@ -1,0 +1,77 @@
+/** A client of the text wire that sends bytes as they are given, right or wrong. */
+import { once } from "node:events";
+import * as net from "node:net";
+
+export interface Reply {
+  readonly id?: string | number;
+  readonly ok?: boolean;
+  readonly type?: string;
+  readonly payload?: Record<string, unknown>;
+  readonly error?: { readonly code: string; readonly message: string; readonly syscall?: string };
+}
+
+export class Wire {
+  readonly socket: net.Socket;
+  #text = "";
+  #wake: () => void = () => {};
+  readonly #closed: Promise<unknown>;
+
+  private constructor(socket: net.Socket) {
+    this.socket = socket;
+    // a server that has closed while we still send is what some tests are about
+    socket.on("error", () => {});
+    socket.on("data", (chunk: Buffer) => {
+      this.#text += chunk.toString("utf8");
+      this.#wake();
+    });
+    socket.on("end", () => this.#wake());
+    this.#closed = once(socket, "close").finally(() => this.#wake());
+  }
+
+  static async open(path: string): Promise<Wire> {
+    const socket = net.connect({ path, allowHalfOpen: true });
+    await once(socket, "connect");
+    return new Wire(socket);
+  }
+
+  send(text: string | Buffer): void {
+    this.socket.write(text);
+  }
+
+  /** The next line; undefined when the server ended without one. */
+  async next(): Promise<Reply | undefined> {
+    for (;;) {
+      const end = this.#text.indexOf("\n");
+      if (end >= 0) {
+        const line = this.#text.slice(0, end);
+        this.#text = this.#text.slice(end + 1);
+        return JSON.parse(line) as Reply;
+      }
+      if (this.socket.readableEnded || this.socket.destroyed) return undefined;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  async ask(method: string, payload?: unknown): Promise<Reply | undefined> {
+    this.send(`${JSON.stringify({ method, payload })}\n`);
+    return this.next();
+  }
+
+  /** Every line until the server ends the connection. */
+  async rest(): Promise<Reply[]> {
+    const all: Reply[] = [];
+    for (let line = await this.next(); line !== undefined; line = await this.next()) all.push(line);
+    return all;
+  }
+
+  async close(): Promise<void> {
+    this.socket.destroy();
+    await this.#closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

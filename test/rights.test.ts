@@ -1,0 +1,190 @@
+/** What an agent may not do, it does not do: seen from outside, on real files, in the widest mode there is. */
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { inTurn, modelEnv } from "./harness/model.ts";
+import { World } from "./harness/world.ts";
+import type { ToolResult } from "./model-server/content.ts";
+import { text, toolUse } from "./model-server/reply.ts";
+import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
+
+let world: World;
+let server: ModelServer;
+
+beforeAll(async () => {
+  world = new World();
+  put("config/crux/agents/reader/agent.yaml", "name: reader\ndescription: reads\nskills: [reading]\n");
+  put("config/crux/agents/reader/instructions.md", "You read.\n");
+  put(
+    "config/crux/skills/reading/SKILL.md",
+    "---\nname: reading\nallowed-tools: /dev/fs\n---\nRead with view.\n",
+  );
+  await world.crux(["ps"]);
+});
+afterAll(() => world.close());
+afterEach(() => server.close());
+
+function put(name: string, content: string): string {
+  const path = join(world.dir, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+  return path;
+}
+
+const serve = async (script: ModelServerOptions["script"]) => {
+  server = await startModelServer({ script });
+};
+const view = (file_path: string) => ({ name: "view", input: { file_path } });
+const write = (file_path: string, content = "mine now\n") => ({
+  name: "write",
+  input: { file_path, content },
+});
+const bash = (command: string) => ({ name: "bash", input: { command } });
+
+const REFUSED: unknown = expect.stringMatching(/^Error \[PERMISSION\]: /);
+
+/** Runs the calls, one a turn, in bypass; what each of them gave. */
+async function attempt(
+  calls: readonly { name: string; input: object }[],
+  ...args: string[]
+): Promise<ToolResult[]> {
+  await serve(inTurn(...calls.map((call) => toolUse(call)), text("Done.")));
+  const run = await world.crux(["--permission-mode", "bypass", ...args, "try it"], { env: modelEnv(server) });
+  expect([run.code, server.rejected]).toEqual([0, []]);
+  const results = server.requests.flatMap(({ lastToolResults }) => lastToolResults);
+  expect(results).toHaveLength(calls.length);
+  return results;
+}
+
+describe("an agent whose skill names /dev/fs", () => {
+  it("may view and is refused a shell, whatever the mode; nothing was run", async () => {
+    world.write("a.txt", "content\n");
+    const [seen, refused, after] = await attempt(
+      [view("a.txt"), bash("touch escaped.txt"), view("a.txt")],
+      "--agent",
+      "reader",
+    );
+    expect(seen!.content).toBe("content\n");
+    expect(refused!.content).toMatch(/^Error \[PERMISSION\]: .*\/dev\/shell/);
+    expect(after!.content).toContain("a.txt");
+    expect(existsSync(join(world.work, "escaped.txt"))).toBe(false);
+    expect(server.requests[0]!.system).toContain("Read with view.");
+  });
+
+  it("shows the refusal to astrace", async () => {
+    const gate = Promise.withResolvers<void>();
+    await serve(
+      inTurn(toolUse(bash("touch escaped.txt")).until(gate.promise), toolUse(view("a.txt")), text("Done.")),
+    );
+    world.write("a.txt", "content\n");
+    const args = ["--permission-mode", "bypass", "--agent", "reader", "try it"];
+    const run = world.start(args, { env: modelEnv(server) });
+    await run.seen("reasoning step 1...");
+    const [pid] = (await world.crux(["ps", "-q"])).stdout.trim().split("\n").slice(-1);
+    const trace = world.start(["astrace", pid!]);
+    await trace.seen("attached to");
+    gate.resolve();
+    expect((await run.done).code).toBe(0);
+    const lines = (await trace.done).stdout.split("\n");
+    const refused = lines.filter((line) => line.includes(" → [PERMISSION] "));
+    expect(refused).not.toEqual([]);
+    for (const line of refused)
+      expect(line).toMatch(/^\[ {0,6}\d+\.\d{3}s\] (?:Open|Write)\(.*\) → \[PERMISSION\] \S.* {4}\d/);
+    expect(lines.some((line) => line.includes(`path="/dev/fs${world.work}/a.txt") → `))).toBe(true);
+    expect(existsSync(join(world.work, "escaped.txt"))).toBe(false);
+  });
+});
+
+describe("in bypass", () => {
+  it("the files of crux itself stay closed: state, journal, socket, log", async () => {
+    const state = join(world.dir, "state/crux");
+    const journal = readdirSync(join(state, "journal")).map((name) => join(state, "journal", name));
+    expect(journal).not.toEqual([]);
+    symlinkSync(state, join(world.work, "link"));
+    const reads = [join(state, "daemon.log"), "link/daemon.log", "../state/crux/daemon.log", ...journal];
+    const results = await attempt([
+      ...reads.map(view),
+      write(join(state, "journal/new.db")),
+      write(join(world.dir, "run/crux/crux.pid")),
+      bash(`cat ${state}/daemon.log`),
+      bash("cat link/daemon.log"),
+      bash(`rm -rf ${state}`),
+    ]);
+    expect(results.map(({ content }) => content)).toEqual(results.map(() => REFUSED));
+    expect(world.log()).toContain("running (PID");
+    expect(existsSync(join(state, "journal/new.db"))).toBe(false);
+    expect(world.daemonPid).toBeGreaterThan(0);
+  });
+
+  it("what starts programs or gives rights is not written without a person", async () => {
+    world.write(".git/config", "[core]\n");
+    const places = [
+      ".git/hooks/pre-commit",
+      ".envrc",
+      join(world.home, ".bashrc"),
+      join(world.home, ".ssh/authorized_keys"),
+      join(world.dir, "config/crux/settings.json"),
+    ];
+    const [seen, ...results] = await attempt([
+      view(".git/config"),
+      write(".git/config"),
+      ...places.map((place) => write(place)),
+      bash("echo evil >> .git/config"),
+      bash("cp /etc/hostname ~/.bashrc"),
+    ]);
+    expect(seen!.content).toBe("[core]\n");
+    expect(results.map(({ content }) => content)).toEqual(results.map(() => REFUSED));
+    expect(world.file(".git/config")).toBe("[core]\n");
+    for (const place of places) expect(existsSync(join(world.work, place))).toBe(false);
+    expect(existsSync(join(world.home, ".bashrc"))).toBe(false);
+  });
+
+  it("secrets are not read without a person, and their neighbours are", async () => {
+    put("home/.ssh/id_rsa", "PRIVATE KEY\n");
+    put("home/.aws/credentials", "aws_secret\n");
+    world.write(".env", "TOKEN=abc\n");
+    world.write(".env.example", "TOKEN=\n");
+    world.write("server.key", "PRIVATE KEY\n");
+    const key = join(world.home, ".ssh/id_rsa");
+    symlinkSync(key, join(world.work, "innocent.txt"));
+    const results = await attempt([
+      view(key),
+      view("innocent.txt"),
+      view(join(world.home, ".aws/credentials")),
+      view(".env"),
+      view("server.key"),
+      bash("cat ~/.ssh/id_rsa"),
+      bash("cat .env"),
+    ]);
+    expect(results.map(({ content }) => content)).toEqual(results.map(() => REFUSED));
+    const [example] = await attempt([view(".env.example")]);
+    expect(example!.content).toBe("TOKEN=\n");
+  });
+
+  it("what the shipped rules deny stays denied, and says what to take instead", async () => {
+    const [sudo, less] = await attempt([bash("sudo id"), bash("less a.txt")]);
+    expect(sudo!.content).toMatch(/^Error \[PERMISSION\]: .*'sudo' is not allowed/);
+    expect(less!.content).toContain("Use the view tool");
+  });
+});
+
+describe("in the default mode without a person", () => {
+  it("reads in the folder, and neither writes nor runs anything", async () => {
+    world.write("a.txt", "content\n");
+    await serve(
+      inTurn(
+        toolUse([view("a.txt"), write("b.txt"), bash("touch c.txt"), view("/etc/passwd")]),
+        text("Done."),
+      ),
+    );
+    expect((await world.crux(["try it"], { env: modelEnv(server) })).code).toBe(0);
+    const [seen, ...refused] = server.requests[1]!.lastToolResults.map(({ content }) => content);
+    expect(seen).toBe("content\n");
+    expect(refused).toHaveLength(3);
+    for (const content of refused) expect(content).toMatch(/^Error \[PERMISSION\]: Permission denied: /);
+    expect([existsSync(join(world.work, "b.txt")), existsSync(join(world.work, "c.txt"))]).toEqual([
+      false,
+      false,
+    ]);
+  });
+});
