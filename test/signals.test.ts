@@ -163,7 +163,7 @@ describe("crux kill", () => {
   });
 
   // they get SIGTERM and 5 s, as if the process had been asked politely
-  it.fails("-s KILL kills its OS processes at once", async () => {
+  it("-s KILL kills its OS processes at once", async () => {
     await stubborn();
     const run = start();
     const pid = await pidOf(run);

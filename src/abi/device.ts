@@ -41,6 +41,8 @@ export interface Caller {
   readonly env: Readonly<Record<string, string>>;
   /** The process ends: everything the file started must end. */
   readonly signal: AbortSignal;
+  /** It was killed: what it started gets no time to end by itself. Fires with `signal` or after it. */
+  readonly killed?: AbortSignal;
   /** Directories the process works in: cwd first, then added ones. */
   readonly roots: readonly string[];
   /** Publishes a log entry of the process (`[agent/1] log: …`). */

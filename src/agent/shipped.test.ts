@@ -44,11 +44,12 @@ test("the default agent is small and unrestricted", async () => {
   });
 });
 
-test("code-analyst is the sample of the reference", async () => {
+test("code-analyst has a skill, fewer devices and a budget", async () => {
   expect(await agents.load("code-analyst")).toMatchObject({
     manifest: {
       models: { provider: "claude", preferred: "sonnet", fallback: "haiku" },
-      contextBudget: 8192,
+      contextBudget: 400_000,
+      maxSteps: 60,
       skills: ["code-analysis"],
     },
     allowedDevices: ["/dev/fs", "/dev/shell"],

@@ -35,4 +35,4 @@ export interface AttemptRequest extends LlmRequest {
 }
 
 /** Of the caller, what a driver may depend on. Credentials come from `env`, never from the daemon's environment. */
-export type DriverCaller = Pick<Caller, "pid" | "uuid" | "cwd" | "env" | "signal">;
+export type DriverCaller = Pick<Caller, "pid" | "uuid" | "cwd" | "env" | "signal" | "killed">;

@@ -22,6 +22,8 @@ import { type Patience, watched } from "./watchdog.ts";
 const STREAM_BYTES = 1024 * 1024;
 /** A reply that is kept whole; the longest of any model is far below. */
 const WHOLE_BYTES = 32 * 1024 * 1024;
+/** An answer shorter than this is of no use: a budget that cannot pay it refuses the call. */
+const LEAST_OUTPUT_TOKENS = 1_024;
 /** The longest attempt. */
 const ATTEMPT_MS = 30 * 60_000;
 
@@ -64,6 +66,7 @@ export class ModelFile implements OpenFile {
       effects: [{ kind: "llm", device, maxTokens: output }],
       effectClass: "once",
       reserve: { tokens: input + output, usd },
+      reserveLeast: input + Math.min(output, LEAST_OUTPUT_TOKENS),
     };
   }
 

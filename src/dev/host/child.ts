@@ -33,20 +33,21 @@ export interface Start {
 
 export class HostChild implements ExecChild {
   readonly exited: Promise<ExecEnd>;
-  readonly #spec: ExecSpec;
+  readonly spec: ExecSpec;
   readonly #child: ChildProcess;
   readonly #family: Family | undefined;
   readonly #closed: Promise<unknown>;
   #onChunk = (): void => {};
   #isLeaderGone = false;
   #isOver = false;
-  #killedAtMs: number | undefined;
+  /** When KILL comes; undefined: nobody wants its end yet. */
+  #killAtMs: number | undefined;
   #killTimer: NodeJS.Timeout | undefined;
 
   /** Throws what spawn throws: an argument list the host cannot take. */
   constructor({ spec, argv, env, mark }: Start) {
     const [program, ...args] = argv;
-    this.#spec = spec;
+    this.spec = spec;
     const stdin = spec.stdin ?? "ignore";
     this.#child = spawn(program, args, {
       cwd: spec.cwd,
@@ -72,7 +73,7 @@ export class HostChild implements ExecChild {
   write(data: Uint8Array | string): Promise<void> {
     const stdin = this.#child.stdin;
     return new Promise((resolve, reject) => {
-      const gone = () => reject(driverError("Write", "DRIVER", `${this.#spec.owner}: its input is closed`));
+      const gone = () => reject(driverError("Write", "DRIVER", `${this.spec.owner}: its input is closed`));
       if (stdin === null || !stdin.writable) return gone();
       // an error of the pipe and its destruction both reach the callback
       stdin.write(data, (error) => (error ? gone() : resolve()));
@@ -83,27 +84,32 @@ export class HostChild implements ExecChild {
     this.#child.stdin?.end();
   }
 
-  async kill(): Promise<void> {
+  /** A later call may shorten the grace, never lengthen it. */
+  async kill(graceMs = this.spec.graceMs ?? defaultGraceMs): Promise<void> {
     const leader = this.#child.pid;
-    if (this.#killedAtMs === undefined && !this.#isOver && leader !== undefined) {
-      this.#killedAtMs = performance.now();
-      this.#family?.learn();
-      if (!this.#isLeaderGone) {
-        sendSignal(-leader, "SIGTERM");
-        this.#killTimer = setTimeout(() => sendSignal(-leader, "SIGKILL"), this.#graceMs);
-      }
-    }
+    if (!this.#isOver && leader !== undefined) this.#end(leader, graceMs);
     await this.exited;
   }
 
-  get #graceMs(): number {
-    return this.#spec.graceMs ?? defaultGraceMs;
+  #end(leader: number, graceMs: number): void {
+    const nowMs = performance.now();
+    const isFirst = this.#killAtMs === undefined;
+    if (this.#killAtMs !== undefined && this.#killAtMs <= nowMs + graceMs) return;
+    this.#killAtMs = nowMs + graceMs;
+    if (isFirst) this.#family?.learn();
+    if (this.#isLeaderGone) return;
+    clearTimeout(this.#killTimer);
+    if (graceMs === 0) sendSignal(-leader, "SIGKILL");
+    else {
+      if (isFirst) sendSignal(-leader, "SIGTERM");
+      this.#killTimer = setTimeout(() => sendSignal(-leader, "SIGKILL"), graceMs);
+    }
   }
 
   #output(stream: "stdout" | "stderr", chunk: Buffer): void {
     if (this.#isOver) return;
     this.#onChunk();
-    this.#spec.onOutput(stream, chunk);
+    this.spec.onOutput(stream, chunk);
   }
 
   async #supervise(): Promise<ExecEnd> {
@@ -123,7 +129,7 @@ export class HostChild implements ExecChild {
       this.#child.once("exit", (code, signal) => resolve({ code, signal }));
       // also emitted when a signal cannot be sent; then the program did start, and its exit comes
       this.#child.on("error", (error) => {
-        if (this.#child.pid === undefined) resolve(notStarted(this.#spec, error));
+        if (this.#child.pid === undefined) resolve(notStarted(this.spec, error));
       });
     });
   }
@@ -158,9 +164,7 @@ export class HostChild implements ExecChild {
       const left = family.members();
       if (left.length === 0) return;
       const killAtMs =
-        this.#killedAtMs === undefined
-          ? begunMs + Math.min(leftoverGraceMs, this.#graceMs)
-          : this.#killedAtMs + this.#graceMs;
+        this.#killAtMs ?? begunMs + Math.min(leftoverGraceMs, this.spec.graceMs ?? defaultGraceMs);
       const nowMs = performance.now();
       if (nowMs > Math.max(killAtMs, begunMs) + killedMs) return;
       for (const pid of left) {

@@ -58,10 +58,15 @@ export class HostProcesses implements HostExec {
 
   #adopt(child: HostChild, signal: AbortSignal): void {
     const onAbort = () => void child.kill();
+    const onKilled = () => void child.kill(0);
+    const { killed } = child.spec;
     signal.addEventListener("abort", onAbort, { once: true });
+    killed?.addEventListener("abort", onKilled, { once: true });
+    if (killed?.aborted) onKilled();
     this.#children.add(child);
     void child.exited.then(() => {
       signal.removeEventListener("abort", onAbort);
+      killed?.removeEventListener("abort", onKilled);
       this.#children.delete(child);
     });
   }

@@ -39,6 +39,7 @@ export async function runShell(
       cwd: run.cwd,
       env: commandEnvironment(caller, run.env, deps.socketPath),
       owner: `pid ${caller.pid} bash`,
+      killed: caller.killed,
       onOutput: (stream, chunk) => capture.take(stream, chunk),
     },
     signal,

@@ -25,6 +25,8 @@ export interface ExecSpec {
   onOutput(stream: "stdout" | "stderr", chunk: Buffer): void;
   /** ms from TERM to KILL when `signal` fires or kill() is called; default 5000. */
   readonly graceMs?: number;
+  /** KILL at once, also during the grace. */
+  readonly killed?: AbortSignal | undefined;
   /** Owner shown in diagnosis: `pid 3 bash`. */
   readonly owner: string;
 }

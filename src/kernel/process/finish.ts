@@ -1,6 +1,7 @@
 /** running → zombie, once, whoever comes first: the loop's end or a forced kill. */
 
-import { codeOf, printed } from "../../abi/errors.ts";
+import type { ErrorCode } from "../../abi/errno.ts";
+import { codeOf, Fault, printed } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
@@ -55,7 +56,7 @@ function bounded(result: string): string {
 function tell(core: Core, proc: Process, exit: ExitStatus): void {
   const { pid, watchers, result, tokensUsed } = proc;
   if (exit.code !== 0) {
-    const error = exit.err ?? new Error(exit.reason);
+    const error = exit.err ?? new Fault({ code: codeOfExit(exit), message: exit.reason });
     watchers.publish({
       event: "error",
       pid,
@@ -76,6 +77,12 @@ function tell(core: Core, proc: Process, exit: ExitStatus): void {
   if (session.approvers === watchers) core.asks.abandon(session);
 }
 
+/** Of an exit without an error of its own: a limit, a signal, or a program that gave up. */
+function codeOfExit({ code, reason, kind }: ExitStatus): ErrorCode {
+  if (kind === "killed") return "CANCELLED";
+  return code === EXIT.budget.code || reason === EXIT.maxSteps.reason ? "BUDGET" : "INTERNAL";
+}
+
 /**
  * A verdict has fallen on a live process: the program is told. A forced one ends it now; else the program has `graceMs` to
  * heed it (Infinity: as long as it likes). One that is still being made ends in spawn.
@@ -89,6 +96,7 @@ export function endLive(core: Core, proc: Process, graceMs: number): void {
 
 function force(core: Core, proc: Process): void {
   proc.revoked = true;
+  proc.killed.abort();
   void finish(core, proc, proc.verdict ?? EXIT.sigkill);
 }
 

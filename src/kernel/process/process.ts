@@ -68,6 +68,8 @@ export class Process {
   /** The handle is dead: every later call is CANCELLED. */
   revoked = false;
   readonly abort = new AbortController();
+  /** Fires at KILL, with `abort` or after it. */
+  readonly killed = new AbortController();
   /** Resolves at the exit; rejects with the error of a spawn that failed. */
   readonly done = Promise.withResolvers<ExitStatus>();
   /** Monotonic milliseconds at which it is ended by force; null: nothing is planned. */

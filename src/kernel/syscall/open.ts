@@ -103,11 +103,11 @@ async function attach(core: Core, self: Process, opening: Opening, pass: Pass): 
 }
 
 export function callerOf(core: Core, self: Process): Caller {
-  const { pid, seed, abort } = self;
+  const { pid, seed, abort, killed } = self;
   const { uuid, cwd, env, roots } = seed;
   const log: Caller["log"] = (level, message) => {
     const timestampMs = core.ports.clock.mono() - seed.createdMono;
     self.watchers.publish({ event: "log", pid, entry: { timestampMs, level, message } });
   };
-  return { pid, uuid, cwd, env, roots, signal: abort.signal, log };
+  return { pid, uuid, cwd, env, roots, signal: abort.signal, killed: killed.signal, log };
 }

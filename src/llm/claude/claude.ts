@@ -74,6 +74,7 @@ export class ClaudeDriver implements Driver {
         stdin: "pipe",
         graceMs,
         owner: `pid ${this.#caller.pid} claude`,
+        killed: this.#caller.killed,
         onOutput: (stream, chunk) => {
           if (stream === "stdout") lines.push(chunk);
           else stderr = (stderr + chunk.toString("utf8")).slice(-stderrChars);
