@@ -1,7 +1,8 @@
+/** Starting a daemon. Loaded only where none runs: `node:child_process` alone takes a command a millisecond. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, fstatSync, mkdirSync, openSync, readSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import type { Environment } from "../../lib/paths.ts";
+import { logPath } from "./log-tail.ts";
 
 export interface LaunchSpec {
   /** How this program is run: `[node, main.js]`. */
@@ -50,27 +51,6 @@ function start({ command, env, stateDir }: LaunchSpec): ChildProcess {
   } finally {
     closeSync(log);
   }
-}
-
-/** The last lines of daemon.log, for a person. */
-export function lastLogLines(stateDir: string, count: number): string[] {
-  try {
-    const fd = openSync(logPath(stateDir), "r");
-    try {
-      const { size } = fstatSync(fd);
-      const tail = Buffer.alloc(Math.min(size, 8 * 1024));
-      readSync(fd, tail, 0, tail.length, size - tail.length);
-      return tail.toString("utf8").trimEnd().split("\n").slice(-count);
-    } finally {
-      closeSync(fd);
-    }
-  } catch {
-    return [];
-  }
-}
-
-function logPath(stateDir: string): string {
-  return join(stateDir, "daemon.log");
 }
 
 /** What names the process a client runs in must not reach the daemon that outlives it. */
