@@ -143,8 +143,10 @@ describe("prepare()", () => {
     expect(bench.t.journal.kinds()).not.toContain("permit.ask");
   });
 
-  test("may read what the call reads, and write nothing", async () => {
+  test("may read what the call reads unasked, and write nothing", async () => {
     const bench = await asking();
+    bench.t.permit.answer = (_, { effects }) =>
+      effects.every(({ kind }) => kind === "read") ? ALLOW : askWith(RULE);
     const read = { kind: "read", path: "/work/a" } as const;
     bench.tool.script.effects = [read, modify("/work/a")];
     const tried: string[] = [];
@@ -162,6 +164,22 @@ describe("prepare()", () => {
     await bench.t.kernel.answer((await asked(bench)).askId, "yes");
     await call;
     expect([bench.files.written, tried]).toEqual([["look"], ["PERMISSION"]]);
+  });
+
+  test("does not run where the reading itself is the question", async () => {
+    const bench = await asking();
+    bench.tool.script.effects = [{ kind: "read", path: "/etc/passwd" }, modify("/work/a")];
+    let looked = false;
+    bench.tool.script.plan = {
+      prepare: async () => {
+        looked = true;
+      },
+    };
+    const call = bench.call();
+    const { askId } = await asked(bench);
+    expect(looked).toBe(false);
+    await bench.t.kernel.answer(askId, "yes");
+    await call;
   });
 
   test("does not run for what is allowed anyway", async () => {

@@ -23,12 +23,23 @@ export async function permit(
   const decision = decide(core, self, scope);
   if (decision.behavior === "allow") return;
   if (decision.behavior === "deny") throw refused(core, self, effectful, scope, decision.message);
-  await effectful.prepare?.(
-    core.handle(self, { ...scope, effects: scope.effects.filter((e) => e.kind === "read") }),
-  );
+  await lookAhead(core, self, effectful, scope);
   if (!core.asks.canAsk(self))
     throw refused(core, self, effectful, scope, headless(decision, self.seed.mode));
   await ask(core, self, effectful, scope, pass, decision);
+}
+
+/**
+ * What must fail anyway fails before a person is asked. Looking needs no more than what the process may read unasked; where
+ * the reading itself is the question, nothing is looked at.
+ */
+async function lookAhead(core: Core, self: Process, effectful: Effectful, scope: Scope): Promise<void> {
+  if (effectful.prepare === undefined) return;
+  const reads = scope.effects.filter((effect) => effect.kind === "read");
+  const isFree = reads.every(
+    (read) => decide(core, self, { ...scope, effects: [read] }).behavior === "allow",
+  );
+  if (isFree) await effectful.prepare(core.handle(self, { ...scope, effects: reads }));
 }
 
 /** A policy that throws is a question, never a permission. */
