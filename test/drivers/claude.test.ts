@@ -72,7 +72,7 @@ describe.skipIf(reason !== undefined)("the claude program", () => {
         { kind: "server", status: 500 },
         { kind: "overloaded", status: 529 },
       ],
-      can: { thinking: true, retryAfter: false, interleave: true },
+      can: { thinking: true, retryAfter: false, interleave: true, ownRetries: true },
     }),
   );
 
