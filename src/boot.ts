@@ -48,7 +48,7 @@ const SCRATCH_KEPT_MS = 7 * 24 * 3600 * 1000;
 
 export async function boot(context: BootContext<Lease>): Promise<Booted> {
   const { lease, paths, home, env, clock, log } = context;
-  const journal = await openJournal({ dir: join(paths.stateDir, "journal") });
+  const journal = await openJournal({ dir: join(paths.stateDir, "journal"), clock });
   lease.describe({ kernelId: journal.kernelId, epoch: journal.epoch });
   await clearLeftovers(journal, paths.stateDir, log);
 
@@ -77,7 +77,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   kernel.mount("/dev/null", nullDevice);
   kernel.mount("/dev/fs", fsDevice({ exec, realPath, env }));
   kernel.mount("/dev/shell", shellDevice({ exec, outputs, socketPath: paths.socketPath }));
-  for (const device of modelDevices({ exec, tmpDir: join(paths.stateDir, "tmp") })) {
+  for (const device of modelDevices({ exec, tmpDir: join(paths.stateDir, "tmp"), clock })) {
     kernel.mount(`/dev/llm/${device.name}`, device);
   }
   kernel.mount("/var/out", outDevice(outputs));

@@ -62,14 +62,21 @@ export interface ShortReply {
   tokens_used: number;
 }
 
-export type StopReason =
-  | "end_turn"
-  | "tool_use"
-  | "max_tokens"
-  | "stop_sequence"
-  | "model_context_window_exceeded"
-  | "pause_turn"
-  | "refusal";
+export const STOP_REASONS = [
+  "end_turn",
+  "tool_use",
+  "max_tokens",
+  "stop_sequence",
+  "model_context_window_exceeded",
+  "pause_turn",
+  "refusal",
+] as const;
+export type StopReason = (typeof STOP_REASONS)[number];
+
+/** A reason that nobody knows is an ordinary end. */
+export function stopReasonOf(value: unknown): StopReason {
+  return STOP_REASONS.find((reason) => reason === value) ?? "end_turn";
+}
 
 /** input_tokens excludes cached ones, output_tokens includes reasoning, on every driver. */
 export interface Usage {

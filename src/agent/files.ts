@@ -1,5 +1,6 @@
 /** Where agent and skill files come from. Boot implements the port; user space opens no host file itself. */
 import { Fault } from "../abi/errors.ts";
+import { isWithin } from "../lib/path.ts";
 
 /** Paths are absolute. Errors carry the host's code: ENOENT, ENOTDIR, EACCES … */
 export interface AgentFiles {
@@ -36,14 +37,10 @@ export async function readInside(
 ): Promise<string | undefined> {
   const real = await ifThere(files.realPath(path));
   if (real === undefined) return undefined;
-  if (!isInside(base, real)) throw escapes(kind);
+  if (!isWithin(base, real)) throw escapes(kind);
   const text = await ifThere(files.readText(real));
   if (text === undefined || new TextEncoder().encode(text).byteLength <= MAX_FILE_BYTES) return text;
   throw new Fault({ code: "INVALID", message: `${path}: larger than ${MAX_FILE_BYTES / 1024} KiB` });
-}
-
-export function isInside(base: string, path: string): boolean {
-  return path === base || path.startsWith(base.endsWith("/") ? base : `${base}/`);
 }
 
 export function escapes(kind: "agent" | "skill"): Fault {

@@ -1,7 +1,8 @@
 /** Agent files: `<name>/agent.yaml` and `<name>/instructions.md`, with the skills they name. */
 import type { AgentInfo, Skill } from "../abi/agent.ts";
 import { Fault } from "../abi/errors.ts";
-import { type AgentFiles, checkName, escapes, ifThere, isInside, isName, readInside } from "./files.ts";
+import { isWithin } from "../lib/path.ts";
+import { type AgentFiles, checkName, escapes, ifThere, isName, readInside } from "./files.ts";
 import { parseManifest } from "./manifest.ts";
 import { allowedDevices, findEntry, makeSkillLoader } from "./skill.ts";
 
@@ -64,7 +65,7 @@ async function findAgent(files: AgentFiles, dir: string, name: string): Promise<
   const root = await files.realPath(dir);
   const base = await ifThere(files.realPath(`${dir}/${entry}`));
   if (base === undefined) return undefined;
-  if (!isInside(root, base)) throw escapes("agent");
+  if (!isWithin(root, base)) throw escapes("agent");
   const yaml = await readInside(files, base, `${base}/agent.yaml`, "agent");
   return yaml === undefined ? undefined : { base, entry, yaml };
 }

@@ -1,16 +1,13 @@
 /** The NDJSON of one model reply, as it is read from the device with `stream: false`: finished blocks only. */
-import type { Block, Reply, StopReason, StreamEvent, Usage } from "../abi/llm.ts";
+import {
+  type Block,
+  type Reply,
+  type StopReason,
+  type StreamEvent,
+  stopReasonOf,
+  type Usage,
+} from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
-
-const STOP_REASONS: ReadonlySet<string> = new Set<StopReason>([
-  "end_turn",
-  "tool_use",
-  "max_tokens",
-  "stop_sequence",
-  "model_context_window_exceeded",
-  "pause_turn",
-  "refusal",
-]);
 
 export function isMessageStop(line: string): boolean {
   return findEvent(line)?.type === "message_stop";
@@ -39,7 +36,7 @@ export function parseReply(lines: readonly string[], device: string): Reply {
         finish(open, done, event.index);
         break;
       case "message_delta":
-        tail = { stopReason: knownStop(event.delta.stop_reason), usage: event.usage };
+        tail = { stopReason: stopReasonOf(event.delta.stop_reason), usage: event.usage };
         break;
       case "message_stop":
         isOver = true;
@@ -57,10 +54,6 @@ export function parseReply(lines: readonly string[], device: string): Reply {
 function finish(open: Map<number, Block>, done: Map<number, Block>, index: number): void {
   const block = open.get(index);
   if (block !== undefined) done.set(index, block);
-}
-
-function knownStop(reason: string): StopReason {
-  return STOP_REASONS.has(reason) ? (reason as StopReason) : "end_turn";
 }
 
 function findEvent(line: string): StreamEvent | undefined {

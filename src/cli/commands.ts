@@ -1,3 +1,4 @@
+import { nearNames } from "../lib/near-names.ts";
 import type { Command } from "./command.ts";
 
 /** The commands there are, each loaded only when it is called for. */
@@ -24,16 +25,5 @@ export const RESERVED: ReadonlySet<string> = new Set(
 
 /** The command that is one letter more, less, other or two swapped away. */
 export function findNearCommand(word: string): string | undefined {
-  return Object.keys(COMMANDS).find((name) => isOneEdit(word, name));
-}
-
-function isOneEdit(a: string, b: string): boolean {
-  const [short, long] = a.length <= b.length ? [a, b] : [b, a];
-  if (long.length - short.length > 1 || a === b) return false;
-  let same = 0;
-  while (same < short.length && short[same] === long[same]) same++;
-  if (short.length < long.length) return short.slice(same) === long.slice(same + 1);
-  if (short.slice(same + 1) === long.slice(same + 1)) return true;
-  const swapped = `${short[same + 1] ?? ""}${short[same] ?? ""}${short.slice(same + 2)}`;
-  return swapped === long.slice(same);
+  return nearNames(word, Object.keys(COMMANDS), 1)[0];
 }

@@ -1,7 +1,7 @@
 /** `crux daemon --internal`: of many daemons started at once, all but the one with the lease end before they load a kernel. */
 import { join } from "node:path";
+import { systemClock } from "../lib/system-clock.ts";
 import { type Lease, takeLease } from "../store/lease.ts";
-import { systemClock } from "./clock.ts";
 import { type Boot, runDaemon } from "./run.ts";
 
 export async function daemonMain(version: string, loadBoot: () => Promise<Boot<Lease>>): Promise<never> {

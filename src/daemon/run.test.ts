@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Settings } from "../abi/settings.ts";
-import { ManualClock, settle } from "../wire/codec/testing.ts";
+import { settle, VirtualClock } from "../kernel/testing/virtual-clock.ts";
 import { FakeKernel, RawClient, until } from "../wire/server/testing.ts";
 import type { Host, HostEvent } from "./host.ts";
 import { type BootContext, runDaemon } from "./run.ts";
@@ -35,7 +35,7 @@ let dir = "";
 let env: Record<string, string> = {};
 let log: string[] = [];
 let host: FakeHost;
-let clock: ManualClock;
+let clock: VirtualClock;
 let kernel: FakeKernel;
 let clients: RawClient[] = [];
 const path = (...names: string[]) => join(dir, ...names);
@@ -44,7 +44,7 @@ beforeEach(() => {
   env = { XDG_RUNTIME_DIR: dir, XDG_STATE_HOME: path("state"), XDG_CONFIG_HOME: path("config") };
   log = [];
   host = new FakeHost();
-  clock = new ManualClock();
+  clock = new VirtualClock();
   kernel = new FakeKernel();
   clients = [];
 });
@@ -105,7 +105,7 @@ describe("runDaemon()", () => {
     expect(kernel.calls).toEqual(["shutdown 10000"]);
     expect(existsSync(path("crux/crux.pid"))).toBe(false);
     expect(host.handlers).toEqual([]);
-    expect(clock.sleeping).toBe(0);
+    expect(clock.pending).toBe(0);
     expect(readLog()).toContain("info stopping: shutdown\n");
     expect(statSync(path("state/crux/daemon.log")).mode & 0o077).toBe(0);
   });
@@ -174,12 +174,12 @@ describe("runDaemon()", () => {
     kernel.activeCount = 1;
     const ended = run();
     const client = await connect();
-    await until(() => clock.sleeping === 2);
+    await until(() => clock.pending === 2);
     await clock.advance(120_000);
     kernel.activeCount = 0;
     await clock.advance(120_000);
     client.socket.destroy();
-    await until(() => clock.sleeping === 1);
+    await until(() => clock.pending === 1);
     await clock.advance(59_000);
     expect(existsSync(path("crux/crux.sock"))).toBe(true);
     await clock.advance(6_000);
@@ -189,12 +189,12 @@ describe("runDaemon()", () => {
 
   it("a client that came and went between two checks resets the clock", async () => {
     const ended = run();
-    await until(() => clock.sleeping === 1);
+    await until(() => clock.pending === 1);
     await clock.advance(58_000);
     const client = await connect();
     client.socket.end();
     await client.closed;
-    await until(() => clock.sleeping === 1);
+    await until(() => clock.pending === 1);
     await clock.advance(55_000);
     expect(existsSync(path("crux/crux.sock"))).toBe(true);
     await clock.advance(12_000);

@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { OpenFile } from "../abi/device.ts";
 import type { StreamEvent } from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
+import { settle, VirtualClock } from "../kernel/testing/virtual-clock.ts";
 import { contractRequest } from "./contract.ts";
 import { llmDevice } from "./device.ts";
-import { type Scene, TestClock, TestDriver, testAct, testCaller, textReply } from "./testing/callers.ts";
+import { type Scene, TestDriver, testAct, testCaller, textReply } from "./testing/callers.ts";
 
 const bytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 const none = new AbortController().signal;
@@ -18,7 +19,7 @@ async function readAll(file: OpenFile, length = 64): Promise<string> {
   }
 }
 
-function open(scene: Scene, clock = new TestClock(), env: Record<string, string> = {}): Promise<OpenFile> {
+function open(scene: Scene, clock = new VirtualClock(), env: Record<string, string> = {}): Promise<OpenFile> {
   const device = llmDevice({ name: "test", clock, make: () => new TestDriver(scene) });
   return device.open("", 2, testCaller({ env }));
 }
@@ -30,9 +31,6 @@ const silent: Scene = async function* (_request, signal) {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
 };
-
-/** Lets what is ready run. */
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("llmDevice()", () => {
   it("answers the short form with one object", async () => {
@@ -94,7 +92,6 @@ describe("llmDevice()", () => {
       }
     });
     const written = file.write(bytes(contractRequest()), testAct());
-    await settle();
     await settle();
     expect(made).toBeLessThan(30);
     const all = await readAll(file, 1024 * 1024);
@@ -188,14 +185,12 @@ describe("llmDevice()", () => {
   });
 
   it("ends an attempt after 90 s of silence, and not before", async () => {
-    const clock = new TestClock();
+    const clock = new VirtualClock();
     const file = await open(silent, clock);
     const written = file.write(bytes(contractRequest()), testAct());
     written.catch(() => {});
-    await settle();
-    clock.pass(89_999);
-    await settle();
-    clock.pass(1);
+    await clock.advance(89_999);
+    await clock.advance(1);
     await expect(written).rejects.toMatchObject({ kind: "stream_stalled", code: "TIMEOUT" });
     expect(clock.pending).toBe(0);
   });
@@ -205,22 +200,20 @@ describe("llmDevice()", () => {
     ["0", 90_000],
     ["soon", 90_000],
   ])("takes CRUX_STREAM_IDLE_TIMEOUT_MS=%s as %i ms", async (value, ms) => {
-    const clock = new TestClock();
+    const clock = new VirtualClock();
     const file = await open(silent, clock, { CRUX_STREAM_IDLE_TIMEOUT_MS: value });
     const written = file.write(bytes(contractRequest()), testAct());
     written.catch(() => {});
-    await settle();
-    clock.pass(ms);
+    await clock.advance(ms);
     await expect(written).rejects.toMatchObject({ kind: "stream_stalled" });
   });
 
   it("ends the short form at its timeout_ms", async () => {
-    const clock = new TestClock();
+    const clock = new VirtualClock();
     const file = await open(silent, clock);
     const written = file.write(bytes({ intent: "x", timeout_ms: 3000 }), testAct());
     written.catch(() => {});
-    await settle();
-    clock.pass(3000);
+    await clock.advance(3000);
     await expect(written).rejects.toMatchObject({ kind: "timeout", code: "TIMEOUT" });
   });
 
@@ -236,7 +229,7 @@ describe("llmDevice()", () => {
 
   it("close() ends what is under way, reads too, and lets the driver go", async () => {
     const driver = new TestDriver(silent);
-    const clock = new TestClock();
+    const clock = new VirtualClock();
     const device = llmDevice({ name: "test", clock, make: () => driver });
     const file = await device.open("", 2, testCaller());
     const written = file.write(bytes(contractRequest()), testAct());
@@ -260,6 +253,7 @@ describe("llmDevice()", () => {
     const made: TestDriver[] = [];
     const device = llmDevice({
       name: "test",
+      clock: new VirtualClock(),
       envKeys: ["KEY"],
       make: () => {
         made.push(new TestDriver(() => textReply("x")));
@@ -284,6 +278,7 @@ describe("llmDevice()", () => {
     const models: string[] = [];
     const device = llmDevice({
       name: "test",
+      clock: new VirtualClock(),
       make: () =>
         new TestDriver((request) => {
           models.push(request.model);

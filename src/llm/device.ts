@@ -1,7 +1,7 @@
 /** A model driver as a device, to be mounted at /dev/llm/<driver>. `/<model>` below it names the model. */
 import type { Device } from "../abi/device.ts";
 import type { Effect } from "../abi/effects.ts";
-import { type Clock, systemClock } from "./clock.ts";
+import type { Clock } from "../abi/program.ts";
 import type { Driver, DriverCaller } from "./driver.ts";
 import { ModelFile } from "./file.ts";
 import { DriverPool } from "./pool.ts";
@@ -17,11 +17,11 @@ export interface LlmDeviceOptions {
   readonly openEffects?: (path: string, cwd: string) => readonly Effect[];
   /** The server runs on this machine and may load a model first. */
   readonly isLocal?: boolean;
-  readonly clock?: Clock;
+  readonly clock: Clock;
 }
 
 export function llmDevice(options: LlmDeviceOptions): Device {
-  const { name, make, envKeys, openEffects, isLocal = false, clock = systemClock } = options;
+  const { name, make, envKeys, openEffects, isLocal = false, clock } = options;
   const device = `/dev/llm/${name}`;
   const pool = new DriverPool(make, envKeys);
   return {

@@ -1,10 +1,10 @@
 /** All model drivers as devices. Mount each at /dev/llm/<name>. */
 import { resolve } from "node:path";
 import type { Device } from "../abi/device.ts";
+import type { Clock } from "../abi/program.ts";
 import type { HostExec } from "../kernel/ports/host.ts";
 import { ANTHROPIC_ENV, AnthropicDriver } from "./anthropic/anthropic.ts";
 import { ClaudeDriver } from "./claude/claude.ts";
-import { type Clock, systemClock } from "./clock.ts";
 import { llmDevice } from "./device.ts";
 import { OpenAiDriver } from "./openai/openai.ts";
 import { OLLAMA_ENV, OPENAI_ENV, ollamaProfile, openaiProfile } from "./openai/profile.ts";
@@ -14,10 +14,10 @@ export interface ModelDevicesOptions {
   readonly exec: HostExec;
   /** A private folder: each attempt of the claude program gets one of its own below it, and leaves none behind. */
   readonly tmpDir: string;
-  readonly clock?: Clock;
+  readonly clock: Clock;
 }
 
-export function modelDevices({ exec, tmpDir, clock = systemClock }: ModelDevicesOptions): readonly Device[] {
+export function modelDevices({ exec, tmpDir, clock }: ModelDevicesOptions): readonly Device[] {
   const places = new Places();
   return [
     llmDevice({

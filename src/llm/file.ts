@@ -9,13 +9,14 @@ import { codeOf, DriverError } from "../abi/errors.ts";
 import type { ShortReply, StreamEvent } from "../abi/llm.ts";
 import { totalTokens } from "../abi/llm.ts";
 import { findLlmError, LlmError } from "../abi/llm-error.ts";
+import type { Clock } from "../abi/program.ts";
 import { linkSignals } from "../lib/abort.ts";
-import type { Clock } from "./clock.ts";
 import type { Driver } from "./driver.ts";
 import { fold, withoutDeltas } from "./fold.ts";
 import { Meter } from "./meter.ts";
 import { ReplyBuffer } from "./reply-buffer.ts";
 import { estimateInput, type ParsedWrite, parseWrite } from "./request.ts";
+import { startTimer } from "./timer.ts";
 import { type Patience, watched } from "./watchdog.ts";
 
 /** Unread events a streaming attempt runs ahead by. */
@@ -137,7 +138,7 @@ export class ModelFile implements OpenFile {
     const meter = new Meter();
     using link = linkSignals(actSignal, controller.signal);
     const limitMs = timeoutMs > 0 ? Math.min(timeoutMs, ATTEMPT_MS) : ATTEMPT_MS;
-    const stopTimer = clock.after(limitMs, () => controller.abort(late(device, limitMs)));
+    const stopTimer = startTimer(clock, limitMs, () => controller.abort(late(device, limitMs)));
     try {
       await this.#answer(parsed, reply, this.#events(parsed, meter, controller, link.signal), link.signal);
       this.#charge = meter.charge(driver, request, undefined);

@@ -6,9 +6,9 @@ import { SyscallError } from "../abi/errors.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import type { Settings } from "../abi/settings.ts";
 import type { ModelChoice, ModelResolver } from "../kernel/ports/models.ts";
+import { nearNames } from "../lib/near-names.ts";
 import { findTier } from "./cards.ts";
 import { findProgram } from "./claude/program.ts";
-import { nearNames } from "./near-names.ts";
 import { findOllamaOrigin } from "./openai/profile.ts";
 
 type Env = Readonly<Record<string, string>>;
@@ -191,7 +191,7 @@ function scriptChoice(file: string): ModelChoice {
 }
 
 function unknownDriver(name: string, whole: string): SyscallError {
-  const near = nearNames(name, drivers);
+  const near = nearNames(name.toLowerCase(), drivers, (driver) => Math.ceil(driver.length / 3));
   const similar = near.length === 0 ? `Drivers: ${drivers.join(", ")}` : `Similar: ${near.join(", ")}`;
   return new SyscallError({
     code: "NOT_FOUND",

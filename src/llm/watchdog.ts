@@ -1,7 +1,8 @@
 /** A timer over a stream: a dead connection brings no next event that could be late. */
 import type { StreamEvent } from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../abi/program.ts";
+import { startTimer } from "./timer.ts";
 
 export interface Patience {
   readonly firstMs: number;
@@ -35,7 +36,7 @@ export async function* watched(
       const ms = isFirst ? patience.firstMs : patience.gapMs;
       const kind = isFirst ? "timeout" : "stream_stalled";
       const message = isFirst ? `no first event within ${ms / 1000} s` : `no event for ${ms / 1000} s`;
-      const cancel = clock.after(ms, () => abort(new LlmError({ kind, device, message })));
+      const cancel = startTimer(clock, ms, () => abort(new LlmError({ kind, device, message })));
       const step = await iterator.next().finally(cancel);
       if (step.done === true) return;
       isFirst = false;

@@ -1,5 +1,6 @@
 /** Paths as the policy compares them: absolute, by segment, without `.` and `..`, in Unicode's composed form. */
 import { posix } from "node:path";
+import { isWithin } from "../lib/path.ts";
 
 export function normalPath(path: string): string {
   const normal = posix.normalize(path.normalize("NFC"));
@@ -14,9 +15,7 @@ export function segmentsOf(path: string): readonly string[] {
 
 /** By whole segments: /workspace2 is not inside /workspace. A directory is inside itself. */
 export function isInside(dir: string, path: string): boolean {
-  const outer = normalPath(dir);
-  const inner = normalPath(path);
-  return outer === "/" || inner === outer || inner.startsWith(`${outer}/`);
+  return isWithin(normalPath(dir), normalPath(path));
 }
 
 export function isInsideAny(dirs: readonly string[], path: string): boolean {

@@ -6,6 +6,7 @@
  */
 import { posix } from "node:path";
 import type { RealPath } from "../kernel/ports/host.ts";
+import { isWithin } from "../lib/path.ts";
 import { type Glob, matchesGlob, parseGlob } from "./glob.ts";
 import { isInside, normalPath, segmentsOf } from "./paths.ts";
 
@@ -159,10 +160,7 @@ function isOf({ kind }: Protection, access: "read" | "write"): boolean {
 
 function covers(each: Protection, path: string, segments: readonly string[]): boolean {
   const { base } = each;
-  if (base !== null) {
-    const isWithin = path === base || path.startsWith(base === "/" ? base : `${base}/`);
-    return isWithin && coversAt(each, segments, segmentsOf(base).length);
-  }
+  if (base !== null) return isWithin(base, path) && coversAt(each, segments, segmentsOf(base).length);
   return segments.some((_, at) => coversAt(each, segments, at));
 }
 

@@ -8,6 +8,7 @@
  */
 import { Fault } from "../abi/errors.ts";
 import type { ProcUuid } from "../abi/ids.ts";
+import type { Clock } from "../abi/program.ts";
 import type { Journal, JournalDraft, JournalRecord } from "../kernel/ports/journal.ts";
 import { encodeBody } from "./body.ts";
 import { JournalFault, toJournalFault } from "./fault.ts";
@@ -21,10 +22,7 @@ const PAGE = 256;
 const NOTE_DELAY_MS = 50;
 
 /** Wall clock and monotonic clock, both ms, both for people. */
-export interface JournalClock {
-  now(): number;
-  mono(): number;
-}
+export type JournalClock = Pick<Clock, "now" | "mono">;
 
 /** One append or sync: the entries [from, from + count) of the group. */
 interface Waiter {

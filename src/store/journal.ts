@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Fault } from "../abi/errors.ts";
 import type { Journal } from "../kernel/ports/journal.ts";
+import { systemClock } from "../lib/system-clock.ts";
 import { createPrivateFile, prepareDirectory } from "./directory.ts";
 import { toJournalFault } from "./fault.ts";
 import { GroupJournal, type JournalClock } from "./group.ts";
 import { claimSchema } from "./schema.ts";
 import { SqliteLedger } from "./sqlite-ledger.ts";
-import { systemClock } from "./system-clock.ts";
 
 const DEFAULT_MAX_BYTES = 20 * 1024 ** 3;
 /** Only a person's own sqlite3 can hold a lock; a commit waits so long for it. */

@@ -2,11 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { asCallId, type ProcUuid } from "../abi/ids.ts";
 import type { Journal, JournalRecord } from "../kernel/ports/journal.ts";
+import { systemClock } from "../lib/system-clock.ts";
 import { decodeBody } from "./body.ts";
 import { GroupJournal, type JournalClock } from "./group.ts";
 import type { Entry, Ledger, Place } from "./ledger.ts";
 import { endsCall, endsProcess } from "./record-kind.ts";
-import { systemClock } from "./system-clock.ts";
 
 interface Row {
   readonly entry: Entry;

@@ -4,6 +4,7 @@
  */
 import { posix } from "node:path";
 import type { Effect } from "../abi/effects.ts";
+import { isWithin } from "../lib/path.ts";
 import { failure } from "./failure.ts";
 
 /** The absolute path of an argument; "" is the working directory. Nothing is touched. */
@@ -19,13 +20,8 @@ export function isCruxPath(path: string): boolean {
   return /^\/(proc|var\/out)(\/|$)/.test(path);
 }
 
-/** Equal path segments, not a string prefix: /work2 is not inside /work. */
-function isInside(path: string, root: string): boolean {
-  return path === root || path.startsWith(root.endsWith("/") ? root : `${root}/`);
-}
-
 export function isInRoots(path: string, roots: readonly string[]): boolean {
-  return roots.some((root) => isInside(path, root));
+  return roots.some((root) => isWithin(root, path));
 }
 
 export function readEffect(path: string, subtree = false): Effect {

@@ -1,54 +1,31 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { AnthropicDriver } from "../../src/llm/anthropic/anthropic.ts";
 import { contractRequest, driverContract } from "../../src/llm/contract.ts";
 import { fold } from "../../src/llm/fold.ts";
 import { blocks, customBlock, error, text, thinking } from "../model-server/reply.ts";
-import { type ModelServer, startModelServer } from "../model-server/server.ts";
-import { serverRig } from "./rig.ts";
+import type { ModelServer } from "../model-server/server.ts";
+import { API_ERRORS, serve, serverRig, TEXT_STOPS } from "./rig.ts";
 
 const KEY = "test-key-0123456789";
+const anthropic = (server: ModelServer): AnthropicDriver =>
+  new AnthropicDriver({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url });
 
 driverContract(
   serverRig({
     name: "anthropic",
-    connect: (server) =>
-      new AnthropicDriver({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.anthropicBaseUrl }),
-    stops: [
-      "end_turn",
-      "max_tokens",
-      "stop_sequence",
-      "model_context_window_exceeded",
-      "pause_turn",
-      "refusal",
-    ],
-    errors: [
-      { kind: "invalid", status: 400 },
-      { kind: "auth", status: 401 },
-      { kind: "quota", status: 402 },
-      { kind: "forbidden", status: 403 },
-      { kind: "model_not_found", status: 404 },
-      { kind: "timeout", status: 408 },
-      { kind: "prompt_too_long", status: 413 },
-      { kind: "rate_limit", status: 429, retryAfterS: 7 },
-      { kind: "server", status: 500 },
-      { kind: "overloaded", status: 529 },
-    ],
+    connect: anthropic,
+    stops: TEXT_STOPS,
+    errors: [...API_ERRORS, { kind: "timeout", status: 408 }],
     can: { thinking: true, retryAfter: true, interleave: true },
   }),
 );
 
 describe("AnthropicDriver", () => {
-  let server: ModelServer | undefined;
   const none = new AbortController().signal;
-  afterEach(async () => {
-    await server?.close();
-    server = undefined;
-  });
 
   it("stream() sends the key as x-api-key and Crux's own User-Agent, and nothing of the SDK", async () => {
-    server = await startModelServer({ script: text("Hi."), apiKey: KEY });
-    const driver = new AnthropicDriver({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url });
-    await fold(driver.stream(contractRequest(), none));
+    const server = await serve({ script: text("Hi."), apiKey: KEY });
+    await fold(anthropic(server).stream(contractRequest(), none));
     const { headers } = server.requests[0]!;
     expect(headers["x-api-key"]).toBe(KEY);
     expect(headers.authorization).toBeUndefined();
@@ -57,7 +34,7 @@ describe("AnthropicDriver", () => {
   });
 
   it("stream() sends a token as Bearer", async () => {
-    server = await startModelServer({ script: text("Hi."), apiKey: "a-token" });
+    const server = await serve({ script: text("Hi."), apiKey: "a-token" });
     const driver = new AnthropicDriver({ ANTHROPIC_AUTH_TOKEN: "a-token", ANTHROPIC_BASE_URL: server.url });
     await fold(driver.stream(contractRequest(), none));
     expect(server.requests[0]!.headers.authorization).toBe("Bearer a-token");
@@ -65,9 +42,8 @@ describe("AnthropicDriver", () => {
   });
 
   it("stream() names the variable of a key that is refused, and never the key", async () => {
-    server = await startModelServer({ script: error(401, undefined, `bad key ${KEY}`) });
-    const driver = new AnthropicDriver({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url });
-    const failure = await fold(driver.stream(contractRequest(), none)).catch((e: unknown) => e);
+    const server = await serve({ script: error(401, undefined, `bad key ${KEY}`) });
+    const failure = await fold(anthropic(server).stream(contractRequest(), none)).catch((e: unknown) => e);
     expect(failure).toMatchObject({ kind: "auth", message: expect.stringContaining("ANTHROPIC_API_KEY") });
     expect((failure as Error).message).not.toContain(KEY);
   });
@@ -81,7 +57,7 @@ describe("AnthropicDriver", () => {
   });
 
   it("stream() says where nobody answers", async () => {
-    server = await startModelServer({ script: text("") });
+    const server = await serve({ script: text("") });
     const { url } = server;
     await server.close();
     const driver = new AnthropicDriver({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: url });
@@ -92,13 +68,12 @@ describe("AnthropicDriver", () => {
   });
 
   it("stream() marks the end of the system prompt and of the last message for the cache, and nothing else", async () => {
-    server = await startModelServer({ script: text("Hi.") });
-    const driver = new AnthropicDriver({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url });
+    const server = await serve({ script: text("Hi.") });
     const system = [
       { text: "one", zone: "static" },
       { text: "two", zone: "dynamic" },
     ] as const;
-    await fold(driver.stream(contractRequest({ system: [...system] }), none));
+    await fold(anthropic(server).stream(contractRequest({ system: [...system] }), none));
     const { body } = server.requests[0]!;
     expect(JSON.stringify(body).match(/cache_control/g)).toHaveLength(2);
     expect(body.system).toMatchObject([
@@ -108,11 +83,11 @@ describe("AnthropicDriver", () => {
   });
 
   it("stream() sends thinking back with its signature", async () => {
-    server = await startModelServer({
+    const server = await serve({
       script: [blocks(thinking("Let me see."), "First."), text("Second.")],
       verifySignatures: true,
     });
-    const driver = new AnthropicDriver({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url });
+    const driver = anthropic(server);
     const first = await fold(driver.stream(contractRequest(), none));
     const messages = [
       ...contractRequest().messages,
@@ -124,43 +99,41 @@ describe("AnthropicDriver", () => {
   });
 
   it("stream() passes over what it does not know, and numbers the rest without gaps", async () => {
-    server = await startModelServer({
+    const server = await serve({
       script: customBlock({ type: "future_block" }, [{ type: "future_delta" }])
         .and("Hi.")
         .noise(),
     });
-    const driver = new AnthropicDriver({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url });
     const starts: number[] = [];
-    for await (const event of driver.stream(contractRequest(), none))
+    for await (const event of anthropic(server).stream(contractRequest(), none))
       if (event.type === "content_block_start") starts.push(event.index);
     expect(starts).toEqual([0]);
   });
 
   it("stream() counts text once that start and delta both carry", async () => {
-    server = await startModelServer({ script: text("Said once.").repeatStart() });
-    const driver = new AnthropicDriver({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url });
-    const reply = await fold(driver.stream(contractRequest(), none));
+    const server = await serve({ script: text("Said once.").repeatStart() });
+    const reply = await fold(anthropic(server).stream(contractRequest(), none));
     expect(reply.blocks).toEqual([{ type: "text", text: "Said once." }]);
   });
 
   it("stream() maps an error within the stream", async () => {
-    server = await startModelServer({ script: text("Some text.").fail(error(529), { afterEvents: 3 }) });
-    const driver = new AnthropicDriver({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url });
-    await expect(fold(driver.stream(contractRequest(), none))).rejects.toMatchObject({ kind: "overloaded" });
+    const server = await serve({ script: text("Some text.").fail(error(529), { afterEvents: 3 }) });
+    await expect(fold(anthropic(server).stream(contractRequest(), none))).rejects.toMatchObject({
+      kind: "overloaded",
+    });
   });
 
   it("stream() refuses framing that is broken", async () => {
-    server = await startModelServer({
+    const server = await serve({
       script: text("Text.").inject("data: {not json\n\n", { afterEvents: 2 }),
     });
-    const driver = new AnthropicDriver({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url });
-    await expect(fold(driver.stream(contractRequest(), none))).rejects.toMatchObject({
+    await expect(fold(anthropic(server).stream(contractRequest(), none))).rejects.toMatchObject({
       kind: "stream_malformed",
     });
   });
 
   it("check() asks the server", async () => {
-    server = await startModelServer({ script: text(""), apiKey: KEY });
+    const server = await serve({ script: text(""), apiKey: KEY });
     const env = { ANTHROPIC_BASE_URL: server.url };
     await expect(new AnthropicDriver({ ...env, ANTHROPIC_API_KEY: KEY }).check(none)).resolves.toEqual({
       ok: true,

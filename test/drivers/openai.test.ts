@@ -1,11 +1,11 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { contractRequest, driverContract } from "../../src/llm/contract.ts";
 import { fold } from "../../src/llm/fold.ts";
 import { OpenAiDriver } from "../../src/llm/openai/openai.ts";
 import { ollamaProfile, openaiProfile } from "../../src/llm/openai/profile.ts";
 import { error, text } from "../model-server/reply.ts";
-import { type ModelServer, startModelServer } from "../model-server/server.ts";
-import { serverRig } from "./rig.ts";
+import type { ModelServer } from "../model-server/server.ts";
+import { API_ERRORS, serve, serverRig } from "./rig.ts";
 
 const KEY = "test-key-0123456789";
 const openai = (server: ModelServer, model = "test-model"): OpenAiDriver =>
@@ -24,32 +24,17 @@ for (const [name, connect] of [
       name,
       connect: (server) => connect(server, "test-model"),
       stops: ["end_turn", "max_tokens", "refusal"],
-      errors: [
-        { kind: "invalid", status: 400 },
-        { kind: "auth", status: 401 },
-        { kind: "quota", status: 402 },
-        { kind: "forbidden", status: 403 },
-        { kind: "model_not_found", status: 404 },
-        { kind: "prompt_too_long", status: 413 },
-        { kind: "rate_limit", status: 429, retryAfterS: 7 },
-        { kind: "server", status: 500 },
-        { kind: "overloaded", status: 529 },
-      ],
+      errors: API_ERRORS,
       can: { thinking: true, retryAfter: true, interleave: true },
     }),
   );
 }
 
 describe("OpenAiDriver", () => {
-  let server: ModelServer | undefined;
   const none = new AbortController().signal;
-  afterEach(async () => {
-    await server?.close();
-    server = undefined;
-  });
 
   it("stream() sends Crux's own User-Agent, asks for usage, and sends nothing of the SDK", async () => {
-    server = await startModelServer({ script: text("Hi."), apiKey: KEY });
+    const server = await serve({ script: text("Hi."), apiKey: KEY });
     await fold(openai(server).stream(contractRequest(), none));
     const { headers, body } = server.requests[0]!;
     expect(headers["user-agent"]).toMatch(/^crux\/\d/);
@@ -62,19 +47,19 @@ describe("OpenAiDriver", () => {
   });
 
   it("stream() asks a server of one's own which model it has, when nobody names one", async () => {
-    server = await startModelServer({ script: text("Hi."), models: ["llama-test"] });
+    const server = await serve({ script: text("Hi."), models: ["llama-test"] });
     await fold(ollama(server).stream(contractRequest(), none));
     expect(server.requests[0]!.model).toBe("llama-test");
   });
 
   it("stream() without any model there says how to get one", async () => {
-    server = await startModelServer({ script: text("Hi."), models: [] });
+    const server = await serve({ script: text("Hi."), models: [] });
     const failure = await fold(ollama(server).stream(contractRequest(), none)).catch((e: unknown) => e);
     expect(failure).toMatchObject({ kind: "model_not_found", hint: expect.stringContaining("ollama pull") });
   });
 
   it("stream() never shows the key", async () => {
-    server = await startModelServer({ script: error(401, undefined, `Incorrect API key provided: ${KEY}`) });
+    const server = await serve({ script: error(401, undefined, `Incorrect API key provided: ${KEY}`) });
     const failure = (await fold(openai(server).stream(contractRequest(), none)).catch(
       (e: unknown) => e,
     )) as Error;
@@ -83,7 +68,7 @@ describe("OpenAiDriver", () => {
   });
 
   it("stream() says where nobody answers, and what to do", async () => {
-    server = await startModelServer({ script: text("") });
+    const server = await serve({ script: text("") });
     const driver = ollama(server);
     await server.close();
     const failure = await fold(driver.stream(contractRequest(), none)).catch((e: unknown) => e);
@@ -91,7 +76,7 @@ describe("OpenAiDriver", () => {
   });
 
   it("stream() tells a spent quota from a rate limit", async () => {
-    server = await startModelServer({
+    const server = await serve({
       script: error(
         429,
         "insufficient_quota",
@@ -106,7 +91,7 @@ describe("OpenAiDriver", () => {
   });
 
   it("stream() maps an error within the stream", async () => {
-    server = await startModelServer({ script: text("Some text.").fail(error(500), { afterEvents: 2 }) });
+    const server = await serve({ script: text("Some text.").fail(error(500), { afterEvents: 2 }) });
     await expect(fold(openai(server).stream(contractRequest(), none))).rejects.toMatchObject({
       kind: "server",
     });

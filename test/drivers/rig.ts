@@ -1,9 +1,33 @@
 /** The driver contract's other end: the model server on loopback. */
-
+import { onTestFinished } from "vitest";
+import { STOP_REASONS } from "../../src/abi/llm.ts";
 import type { Rig, RigBlock, Rigged, RigReply } from "../../src/llm/contract.ts";
 import type { Driver } from "../../src/llm/driver.ts";
 import { error, malformedToolJson, Reply, text, thinking } from "../model-server/reply.ts";
-import { type ModelServer, startModelServer } from "../model-server/server.ts";
+import { type ModelServer, type ModelServerOptions, startModelServer } from "../model-server/server.ts";
+
+/** What a reply of text alone may end with. */
+export const TEXT_STOPS = STOP_REASONS.filter((reason) => reason !== "tool_use");
+
+/** What both dialects say by status. */
+export const API_ERRORS: Rig["errors"] = [
+  { kind: "invalid", status: 400 },
+  { kind: "auth", status: 401 },
+  { kind: "quota", status: 402 },
+  { kind: "forbidden", status: 403 },
+  { kind: "model_not_found", status: 404 },
+  { kind: "prompt_too_long", status: 413 },
+  { kind: "rate_limit", status: 429, retryAfterS: 7 },
+  { kind: "server", status: 500 },
+  { kind: "overloaded", status: 529 },
+];
+
+/** A model server for one test. */
+export async function serve(options: ModelServerOptions): Promise<ModelServer> {
+  const server = await startModelServer(options);
+  onTestFinished(() => server.close());
+  return server;
+}
 
 export interface ServerRig extends Omit<Rig, "serve"> {
   connect(server: ModelServer): Driver | Promise<Driver>;

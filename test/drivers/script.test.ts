@@ -5,17 +5,11 @@ import { asPid, asProcUuid } from "../../src/abi/ids.ts";
 import { systemClock } from "../../src/lib/system-clock.ts";
 import { driverContract, type RigReply } from "../../src/llm/contract.ts";
 import { Places, ScriptDriver } from "../../src/llm/script/script.ts";
+import { TEXT_STOPS } from "./rig.ts";
 
 driverContract({
   name: "script",
-  stops: [
-    "end_turn",
-    "max_tokens",
-    "stop_sequence",
-    "model_context_window_exceeded",
-    "pause_turn",
-    "refusal",
-  ],
+  stops: TEXT_STOPS,
   errors: [
     { kind: "overloaded", status: 529 },
     { kind: "rate_limit", status: 429, retryAfterS: 7 },

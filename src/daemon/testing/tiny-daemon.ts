@@ -1,8 +1,8 @@
 /** A real OS process with the real lease and a kernel that does nothing: `node tiny-daemon.ts`, paths by environment. */
 import { journalDir } from "../../lib/paths.ts";
+import { systemClock } from "../../lib/system-clock.ts";
 import { takeLease } from "../../store/lease.ts";
 import { FakeKernel } from "../../wire/server/testing.ts";
-import { systemClock } from "../clock.ts";
 import { runDaemon } from "../run.ts";
 
 const code = await runDaemon(

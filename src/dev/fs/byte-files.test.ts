@@ -1,14 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
-import { HostProcesses } from "../host/exec.ts";
-import { realPath } from "../host/real-path.ts";
+import { describe, expect, it } from "vitest";
 import { actOf, callerIn, readAll, tempFolder } from "../testing.ts";
-import { fsDevice } from "./device.ts";
+import { fsForTests } from "./testing.ts";
 
-const exec = new HostProcesses({ kernelId: "k-fs", epoch: 1 });
-const device = fsDevice({ exec, realPath, env: process.env });
-afterAll(() => exec.close());
+const { device } = fsForTests();
 
 describe("/dev/fs opened for writing", () => {
   it("puts the bytes in place at close, and not before", async () => {

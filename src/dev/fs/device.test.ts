@@ -11,17 +11,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { FsStat } from "../../abi/fs-ops.ts";
 import { deviceContract } from "../contract.ts";
-import { HostProcesses } from "../host/exec.ts";
-import { realPath } from "../host/real-path.ts";
 import { actOf, ask, askJson, callerIn, openAndRead, tempFolder } from "../testing.ts";
-import { fsDevice } from "./device.ts";
+import { fsForTests } from "./testing.ts";
 
-const exec = new HostProcesses({ kernelId: "k-fs", epoch: 1 });
-const device = fsDevice({ exec, realPath, env: process.env });
-afterAll(() => exec.close());
+const { device } = fsForTests();
 
 function makeFifo(path: string): string {
   expect(spawnSync("mkfifo", [path]).status).toBe(0);

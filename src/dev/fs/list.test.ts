@@ -1,15 +1,11 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { FsListing } from "../../abi/fs-ops.ts";
-import { HostProcesses } from "../host/exec.ts";
-import { realPath } from "../host/real-path.ts";
 import { ask, askJson, callerIn, tempFolder } from "../testing.ts";
-import { fsDevice } from "./device.ts";
+import { fsForTests } from "./testing.ts";
 
-const exec = new HostProcesses({ kernelId: "k-fs", epoch: 1 });
-const device = fsDevice({ exec, realPath, env: process.env });
-afterAll(() => exec.close());
+const { device } = fsForTests();
 
 describe("/dev/fs list", () => {
   const list = (root: string, fields: object = {}) =>

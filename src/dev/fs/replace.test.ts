@@ -10,16 +10,12 @@ import {
 } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { FsWritten } from "../../abi/fs-ops.ts";
-import { HostProcesses } from "../host/exec.ts";
-import { realPath } from "../host/real-path.ts";
 import { askJson, callerIn, tempFolder } from "../testing.ts";
-import { fsDevice } from "./device.ts";
+import { fsForTests } from "./testing.ts";
 
-const exec = new HostProcesses({ kernelId: "k-fs", epoch: 1 });
-const device = fsDevice({ exec, realPath, env: process.env });
-afterAll(() => exec.close());
+const { device } = fsForTests();
 
 const sha = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"; // of "abc"
 const left = (folder: string) => readdirSync(folder).filter((name) => name.includes(".crux-"));

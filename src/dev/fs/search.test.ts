@@ -1,17 +1,13 @@
 import { chmodSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { FilesAnswer, FsRequest, GrepAnswer } from "../../abi/fs-ops.ts";
-import { HostProcesses } from "../host/exec.ts";
-import { realPath } from "../host/real-path.ts";
 import { ask, askJson, callerIn, tempFolder } from "../testing.ts";
-import { fsDevice } from "./device.ts";
 import { Ripgrep } from "./ripgrep.ts";
+import { fsForTests } from "./testing.ts";
 
-const exec = new HostProcesses({ kernelId: "k-rg", epoch: 1 });
-const device = fsDevice({ exec, realPath, env: process.env });
+const { device, exec } = fsForTests();
 const never = new AbortController().signal;
-afterAll(() => exec.close());
 
 type Grep = Omit<Extract<FsRequest, { op: "grep" }>, "op" | "output"> & {
   output?: "content" | "files" | "count";

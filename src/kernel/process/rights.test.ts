@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { isWithin } from "../../lib/path.ts";
 import { ByteDevice } from "../testing/fake-devices.ts";
 import { agentFile, testKernel } from "../testing/test-kernel.ts";
-import { isWithin } from "../vfs/path.ts";
 import { intersect } from "./rights.ts";
 
 const path = fc

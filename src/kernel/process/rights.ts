@@ -1,5 +1,5 @@
 /** Which devices a process may open, and how a child's list is made: it only narrows. */
-import { isWithin } from "../vfs/path.ts";
+import { isWithin } from "../../lib/path.ts";
 import type { Process } from "./process.ts";
 
 /** Programs, its own outputs and its own model are always in; what programs open is checked again. */

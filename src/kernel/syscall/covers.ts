@@ -1,8 +1,8 @@
 /** Does what a program does lie within what was permitted? Effects are an upper bound; acting beyond is a defect of the tool. */
 import type { Effect } from "../../abi/effects.ts";
 import { SyscallError } from "../../abi/errors.ts";
+import { isWithin } from "../../lib/path.ts";
 import type { Process } from "../process/process.ts";
-import { isWithin } from "../vfs/path.ts";
 import type { Scope } from "./call.ts";
 
 export function covers(granted: readonly Effect[], wanted: Effect): boolean {

@@ -2,11 +2,11 @@
 import type { Act, WritePlan } from "../../abi/device.ts";
 import type { Fd } from "../../abi/ids.ts";
 import { linkSignals } from "../../lib/abort.ts";
+import { isWithin } from "../../lib/path.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
 import { type FdEntry, inLane } from "../vfs/fd-table.ts";
-import { isWithin } from "../vfs/path.ts";
 import type { Call, Pass, Scope } from "./call.ts";
 import { invalid, vfsError } from "./errors.ts";
 import { guard } from "./guard.ts";

@@ -4,7 +4,7 @@ import { reasonOf } from "../../lib/abort.ts";
 
 interface Sleep {
   readonly at: number;
-  readonly resolve: () => void;
+  readonly wake: () => void;
 }
 
 export class VirtualClock implements Clock {
@@ -25,13 +25,19 @@ export class VirtualClock implements Clock {
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted === true) return Promise.reject(reasonOf(signal));
+    if (signal?.aborted) return Promise.reject(reasonOf(signal));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const sleep = { at: this.#mono + ms, resolve };
+    const abort = (event: Event): void => {
+      this.#sleeps.delete(sleep);
+      reject(reasonOf(event.target as AbortSignal));
+    };
+    const wake = (): void => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    };
+    const sleep = { at: this.#mono + ms, wake };
     this.#sleeps.add(sleep);
-    signal?.addEventListener("abort", () => this.#sleeps.delete(sleep) && reject(reasonOf(signal)), {
-      once: true,
-    });
+    signal?.addEventListener("abort", abort, { once: true });
     return promise;
   }
 
@@ -42,7 +48,7 @@ export class VirtualClock implements Clock {
     for (let next = this.#next(end); next !== undefined; next = this.#next(end)) {
       this.#mono = next.at;
       this.#sleeps.delete(next);
-      next.resolve();
+      next.wake();
       await settle();
     }
     this.#mono = end;
@@ -54,7 +60,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Lets everything run that can run without time going by. */
-export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+/** Lets everything run that can run without time going by, local I/O included: the more `turns`, the further it gets. */
+export async function settle(turns = 3): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

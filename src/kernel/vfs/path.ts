@@ -21,8 +21,3 @@ export function parsePath(path: string): ParsedPath | undefined {
   }
   return { segments, dotBefore };
 }
-
-/** Is `path` equal to `base` or below it, at a path boundary? */
-export function isWithin(base: string, path: string): boolean {
-  return path === base || path.startsWith(base.endsWith("/") ? base : `${base}/`);
-}

@@ -2,20 +2,10 @@
  * The Messages stream (https://docs.claude.com/en/api/messages-streaming) as StreamEvents. What it does not know, event
  * types, blocks, deltas, fields, it passes over; the blocks it keeps are numbered without gaps.
  */
-import type { Block, BlockDelta, StopReason, StreamEvent, Usage } from "../../abi/llm.ts";
+import { type Block, type BlockDelta, type StreamEvent, stopReasonOf, type Usage } from "../../abi/llm.ts";
 import { emptied } from "../blocks.ts";
 import { NO_USAGE } from "../fold.ts";
 import { type Json, objectOf, stringOf } from "../json.ts";
-
-const stopReasons: ReadonlySet<string> = new Set<StopReason>([
-  "end_turn",
-  "tool_use",
-  "max_tokens",
-  "stop_sequence",
-  "model_context_window_exceeded",
-  "pause_turn",
-  "refusal",
-]);
 
 /** One reply's worth of state. `error` events are the caller's business. */
 export class MessagesDecoder {
@@ -71,10 +61,6 @@ export class MessagesDecoder {
     if (block === undefined || index === undefined) return undefined;
     return { type: "content_block_start", index, content_block: block };
   }
-}
-
-function stopReasonOf(value: unknown): StopReason {
-  return typeof value === "string" && stopReasons.has(value) ? (value as StopReason) : "end_turn";
 }
 
 /** Fields that are absent or null keep what an earlier event said. */

@@ -1,8 +1,8 @@
 /** One entry of a scenario as a stream: blocks, pace, and the faults that are asked for. */
 import type { Block, BlockDelta, StreamEvent, Usage } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
+import type { Clock } from "../../abi/program.ts";
 import { emptied } from "../blocks.ts";
-import { type Clock, sleep } from "../clock.ts";
 import type { AttemptRequest } from "../driver.ts";
 import { estimateInput } from "../request.ts";
 import type { Cue } from "./cursor.ts";
@@ -25,7 +25,7 @@ export async function* play(cue: Cue, stage: Stage, signal: AbortSignal): AsyncG
   for (const [at, event] of events.entries()) {
     if (fault !== undefined && at === breaks) yield* strike(fault, stage, signal);
     if (turn.pace.delayMs > 0 && event.type === "content_block_delta")
-      await sleep(stage.clock, turn.pace.delayMs, signal);
+      await stage.clock.sleep(turn.pace.delayMs, signal);
     signal.throwIfAborted();
     yield event;
   }
@@ -45,7 +45,7 @@ async function* strike(fault: Fault, stage: Stage, signal: AbortSignal): AsyncGe
   const { kind, ms, retryAfterMs } = fault;
   const device = "/dev/llm/script";
   if (kind === "stall") {
-    if (ms !== undefined) return sleep(stage.clock, ms, signal);
+    if (ms !== undefined) return stage.clock.sleep(ms, signal);
     await new Promise((_resolve, reject) => {
       if (signal.aborted) reject(signal.reason);
       signal.addEventListener("abort", () => reject(signal.reason), { once: true });

@@ -2,7 +2,7 @@
 import { LineCounter, parseDocument } from "yaml";
 import * as z from "zod";
 import { DriverError } from "../../abi/errors.ts";
-import { LLM_ERROR_KINDS, type LlmErrorKind } from "../../abi/llm.ts";
+import { LLM_ERROR_KINDS, type LlmErrorKind, STOP_REASONS } from "../../abi/llm.ts";
 
 const kinds = Object.keys(LLM_ERROR_KINDS) as [LlmErrorKind, ...LlmErrorKind[]];
 
@@ -57,17 +57,7 @@ const Turn = z.strictObject({
       cache_read_input_tokens: z.int().min(0).optional(),
     })
     .optional(),
-  stop: z
-    .enum([
-      "end_turn",
-      "tool_use",
-      "max_tokens",
-      "stop_sequence",
-      "model_context_window_exceeded",
-      "pause_turn",
-      "refusal",
-    ])
-    .optional(),
+  stop: z.enum(STOP_REASONS).optional(),
   fault: Fault.optional(),
   pace: z
     .strictObject({ chunk: z.int().min(1).default(24), delayMs: z.number().min(0).default(0) })

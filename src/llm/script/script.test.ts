@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { asPid, asProcUuid } from "../../abi/ids.ts";
 import { isBadInput, type Reply, type StreamEvent, type WireMessage } from "../../abi/llm.ts";
+import { VirtualClock } from "../../kernel/testing/virtual-clock.ts";
 import { contractRequest } from "../contract.ts";
 import type { AttemptRequest } from "../driver.ts";
 import { fold } from "../fold.ts";
-import { TestClock, testCaller } from "../testing/callers.ts";
+import { testCaller } from "../testing/callers.ts";
 import { Places, ScriptDriver } from "./script.ts";
 
 const none = new AbortController().signal;
@@ -20,11 +21,11 @@ afterEach(() => rm(folder, { recursive: true }));
 
 async function open(
   turns: readonly object[],
-  part: { places?: Places; pid?: number; clock?: TestClock } = {},
+  part: { places?: Places; pid?: number; clock?: VirtualClock } = {},
 ) {
   const file = join(folder, "s.yaml");
   await writeFile(file, JSON.stringify({ scenario: "s", turns }));
-  const { places = new Places(), pid = 1, clock = new TestClock() } = part;
+  const { places = new Places(), pid = 1, clock = new VirtualClock() } = part;
   const caller = testCaller({ cwd: folder, pid: asPid(pid), uuid: asProcUuid(`u${pid}`) });
   return new ScriptDriver(caller, "s.yaml", places, clock);
 }
@@ -114,7 +115,7 @@ describe("ScriptDriver", () => {
   });
 
   it("stalls and paces by the clock it is given", async () => {
-    const clock = new TestClock();
+    const clock = new VirtualClock();
     const driver = await open(
       [{ say: "abcd", pace: { chunk: 2, delayMs: 10 }, fault: { kind: "stall", ms: 500, at: "mid" } }],
       { clock },
@@ -126,7 +127,7 @@ describe("ScriptDriver", () => {
     for (const ms of [10, 500, 10]) {
       await expect.poll(() => clock.pending).toBe(1);
       expect(done).toBe(false);
-      clock.pass(ms);
+      await clock.advance(ms);
     }
     expect(textOf(await reply)).toBe("abcd");
   });
@@ -141,7 +142,12 @@ describe("ScriptDriver", () => {
   });
 
   it("says which scenario is missing, and which template is wrong", async () => {
-    const missing = new ScriptDriver(testCaller({ cwd: folder }), "no.yaml", new Places(), new TestClock());
+    const missing = new ScriptDriver(
+      testCaller({ cwd: folder }),
+      "no.yaml",
+      new Places(),
+      new VirtualClock(),
+    );
     await expect(missing.prepare()).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect(await missing.check()).toMatchObject({ ok: false });
     await expect(ask(await open([{ say: "{{odd}}" }]))).rejects.toMatchObject({ code: "INVALID" });

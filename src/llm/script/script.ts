@@ -8,7 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { DriverError } from "../../abi/errors.ts";
 import type { ModelCard, StreamEvent, Usage } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../../abi/program.ts";
 import type { AttemptRequest, Check, Driver, DriverCaller } from "../driver.ts";
 import { cancelled } from "../http/failure.ts";
 import type { Conversation } from "./conversation.ts";

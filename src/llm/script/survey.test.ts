@@ -1,9 +1,11 @@
 /** The shipped scenario against stand-ins for the tools it calls. */
+
 import { describe, expect, it } from "vitest";
 import type { Block, WireMessage } from "../../abi/llm.ts";
+import { VirtualClock } from "../../kernel/testing/virtual-clock.ts";
 import { contractRequest } from "../contract.ts";
 import { fold } from "../fold.ts";
-import { TestClock, testCaller } from "../testing/callers.ts";
+import { testCaller } from "../testing/callers.ts";
 import { Places, ScriptDriver } from "./script.ts";
 
 type Call = Extract<Block, { type: "tool_use" }>;
@@ -15,7 +17,7 @@ type Tools = (name: string, input: Record<string, unknown>) => Answer;
 
 async function survey(tools: Tools) {
   const caller = testCaller({ cwd: "/some/folder", env: { CRUX_SCRATCH: "/scratch/1" } });
-  const driver = new ScriptDriver(caller, "", new Places(), new TestClock());
+  const driver = new ScriptDriver(caller, "", new Places(), new VirtualClock());
   const messages: WireMessage[] = [
     { role: "user", content: [{ type: "text", text: "Explain this project" }] },
   ];
@@ -101,7 +103,7 @@ describe("the survey", () => {
   it("begins again with the next message", async () => {
     const { messages, text } = await survey(folder);
     const caller = testCaller({ cwd: "/some/folder" });
-    const driver = new ScriptDriver(caller, "", new Places(), new TestClock());
+    const driver = new ScriptDriver(caller, "", new Places(), new VirtualClock());
     const again: WireMessage[] = [
       ...messages,
       { role: "assistant", content: [{ type: "text", text }] },

@@ -1,9 +1,8 @@
-/** For tests: callers, acts, a clock that moves when told, and a driver that plays what it is given. */
+/** For tests: callers, acts, and a driver that plays what it is given. */
 import type { Act, Caller } from "../../abi/device.ts";
 import { asCallId, asPid, asProcUuid } from "../../abi/ids.ts";
 import type { ModelCard, StreamEvent, Usage } from "../../abi/llm.ts";
 import type { Sys } from "../../abi/sys.ts";
-import type { Clock } from "../clock.ts";
 import type { AttemptRequest, Check, Driver } from "../driver.ts";
 
 export function testCaller(part: Partial<Caller> = {}): Caller {
@@ -22,34 +21,6 @@ export function testCaller(part: Partial<Caller> = {}): Caller {
 export function testAct(signal: AbortSignal = new AbortController().signal): Act {
   // model files make no system calls
   return { signal, callId: asCallId("c_1"), sys: {} as Sys };
-}
-
-/** Time stands still until `pass` is called. */
-export class TestClock implements Clock {
-  #now = 0;
-  readonly #timers = new Set<{ readonly at: number; readonly fire: () => void }>();
-
-  now(): number {
-    return this.#now;
-  }
-
-  get pending(): number {
-    return this.#timers.size;
-  }
-
-  after(ms: number, fire: () => void): () => void {
-    const timer = { at: this.#now + ms, fire };
-    this.#timers.add(timer);
-    return () => this.#timers.delete(timer);
-  }
-
-  pass(ms: number): void {
-    this.#now += ms;
-    for (const timer of [...this.#timers].sort((a, b) => a.at - b.at)) {
-      if (timer.at > this.#now || !this.#timers.delete(timer)) continue;
-      timer.fire();
-    }
-  }
 }
 
 export type Scene = (request: AttemptRequest, signal: AbortSignal) => AsyncIterable<StreamEvent>;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { printed } from "../../abi/errors.ts";
-import { settle } from "../codec/testing.ts";
+import { settle } from "../../kernel/testing/virtual-clock.ts";
 import { connect } from "./connection.ts";
 import { ClientFixture } from "./testing.ts";
 import { WireFault } from "./wire-fault.ts";

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { codeOf } from "../../abi/errors.ts";
-import { settle } from "../codec/testing.ts";
+import { settle } from "../../kernel/testing/virtual-clock.ts";
 import { daemonGone, ensureDaemon, findDaemon, forceDaemon } from "./daemon.ts";
 import { launchDaemon } from "./launch.ts";
 import { ClientFixture } from "./testing.ts";

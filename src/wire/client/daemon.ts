@@ -1,6 +1,5 @@
 /** Finding and starting the one daemon of this user (manual, automatic start). A client never removes a socket. */
 import { homedir } from "node:os";
-import { setTimeout as sleepFor } from "node:timers/promises";
 import { Fault } from "../../abi/errors.ts";
 import {
   type Environment,
@@ -9,6 +8,7 @@ import {
   socketPath as socketPathOf,
   stateDir as stateDirOf,
 } from "../../lib/paths.ts";
+import { systemClock } from "../../lib/system-clock.ts";
 import { checkPrivateDir, checkSocketPath } from "../codec/address.ts";
 import type { Connection } from "./connection.ts";
 import type { Launch, Launched } from "./launch.ts";
@@ -141,7 +141,7 @@ function locate(options: DaemonOptions): Place {
     inside: ipc !== undefined,
     command: options.command ?? [process.execPath, YOUNG_SPACE, process.argv[1] ?? ""],
     env,
-    clock: options.clock ?? systemTimer,
+    clock: options.clock ?? systemClock,
     launch: options.launch,
   };
 }
@@ -198,10 +198,3 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
     // gone meanwhile
   }
 }
-
-const systemTimer: Timer = {
-  mono: () => performance.now(),
-  sleep: async (ms, signal) => {
-    await sleepFor(ms, undefined, signal === undefined ? {} : { signal });
-  },
-};

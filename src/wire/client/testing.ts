@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import * as net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { settle } from "../codec/testing.ts";
+import { settle } from "../../kernel/testing/virtual-clock.ts";
 import type { DaemonOptions } from "./daemon.ts";
 import type { Launched, LaunchSpec } from "./launch.ts";
 import type { Timer } from "./probe.ts";

@@ -7,7 +7,7 @@ import type { ProcessEvent } from "../../abi/events.ts";
 import { asPid } from "../../abi/ids.ts";
 import { EXIT } from "../../abi/process.ts";
 import { PROTOCOL } from "../../abi/wire.ts";
-import { settle } from "../codec/testing.ts";
+import { settle } from "../../kernel/testing/virtual-clock.ts";
 import { startServer } from "./server.ts";
 import { type RawClient, ServerFixture, until } from "./testing.ts";
 
@@ -225,9 +225,9 @@ describe("connections", () => {
   });
 
   it("no timer is left when the last one has gone", async () => {
-    await until(() => fixture.clock.sleeping === 1);
+    await until(() => fixture.clock.pending === 1);
     client.socket.destroy();
-    await until(() => fixture.clock.sleeping === 0);
+    await until(() => fixture.clock.pending === 0);
   });
 });
 
@@ -251,7 +251,7 @@ describe("close()", () => {
     expect(await watcher.rest()).toContain('"complete"');
     expect(await client.rest()).toBe("");
     expect(existsSync(fixture.socketPath)).toBe(false);
-    expect(fixture.clock.sleeping).toBe(0);
+    expect(fixture.clock.pending).toBe(0);
   });
 });
 

@@ -9,7 +9,7 @@ import { asCtxId, asPid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
 import type { SpawnOpts, Sys } from "../../abi/sys.ts";
 import type { KernelApi, Subscription } from "../../kernel/ports/kernel-api.ts";
-import { ManualClock } from "../codec/testing.ts";
+import { VirtualClock } from "../../kernel/testing/virtual-clock.ts";
 import type { ServerDeps } from "./deps.ts";
 import { type Server, startServer } from "./server.ts";
 
@@ -229,7 +229,7 @@ export class ServerFixture {
   readonly dir = mkdtempSync(join(tmpdir(), "crux-wire-"));
   readonly socketPath = join(this.dir, "run", "crux.sock");
   readonly kernel = new FakeKernel();
-  readonly clock = new ManualClock();
+  readonly clock = new VirtualClock();
   readonly logged: string[] = [];
   readonly loaded: unknown[] = [];
   shutdowns = 0;

@@ -1,0 +1,48 @@
+/** Names near to a mistyped one, for hints. */
+
+/** Longer names are near to nothing: the work grows with the product of lengths. */
+const MAX_LENGTH = 100;
+
+/**
+ * Those of `known` at most `maxDistance` away, nearest first, equally near ones as they stand in `known`. The name
+ * itself is not among them.
+ */
+export function nearNames(
+  name: string,
+  known: readonly string[],
+  maxDistance: number | ((candidate: string) => number),
+  distanceOf: (name: string, candidate: string) => number = editDistance,
+): string[] {
+  return known
+    .filter((candidate) => candidate !== name)
+    .map((candidate) => ({ candidate, distance: distanceOf(name, candidate) }))
+    .filter(
+      ({ candidate, distance }) =>
+        distance <= (typeof maxDistance === "number" ? maxDistance : maxDistance(candidate)),
+    )
+    .sort((a, b) => a.distance - b.distance)
+    .map(({ candidate }) => candidate);
+}
+
+/** Letters to add, drop, replace or swap with their neighbour (optimal string alignment). Upper case is another letter. */
+export function editDistance(a: string, b: string): number {
+  if (a.length > MAX_LENGTH || b.length > MAX_LENGTH) return Number.POSITIVE_INFINITY;
+  let before: readonly number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = at(row, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = isSwapped ? at(before, j - 2) + 1 : replaced;
+      next.push(Math.min(replaced, swapped, at(row, j) + 1, at(next, j - 1) + 1));
+    }
+    before = row;
+    row = next;
+  }
+  return at(row, b.length);
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? 0;
+}
