@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { readdir, readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Effect } from "./abi/effects.ts";
+import { messageOf } from "./abi/errors.ts";
 import { asProcUuid } from "./abi/ids.ts";
 import type { PermissionMode } from "./abi/process.ts";
 import type { Settings } from "./abi/settings.ts";
@@ -30,6 +31,7 @@ import { modelDevices } from "./llm/devices.ts";
 import { createModelResolver } from "./llm/resolve.ts";
 import { findMode } from "./permit/mode.ts";
 import { makePermit } from "./permit/policy.ts";
+import { secretPaths } from "./permit/protected.ts";
 import { rulesFromSettings } from "./permit/settings-rules.ts";
 import { openJournal } from "./store/journal.ts";
 import type { Lease } from "./store/lease.ts";
@@ -66,7 +68,10 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     uuid: () => asProcUuid(randomUUID()),
     nonce: () => randomBytes(8).toString("hex"),
     scratchDir: (uuid) => scratch.scratchDir(uuid),
-    onReaped: (uuid) => outputs.remove(uuid),
+    onReaped: async (uuid) => {
+      await scratch.removeEmpty(uuid);
+      await outputs.remove(uuid);
+    },
     home,
     env,
     additionalRoots: [],
@@ -75,7 +80,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   });
 
   kernel.mount("/dev/null", nullDevice);
-  kernel.mount("/dev/fs", fsDevice({ exec, realPath, env }));
+  kernel.mount("/dev/fs", fsDevice({ exec, realPath, env, isSecret: secretPaths(home, realPath) }));
   kernel.mount("/dev/shell", shellDevice({ exec, outputs, socketPath: paths.socketPath }));
   for (const device of modelDevices({ exec, tmpDir: join(paths.stateDir, "tmp"), clock })) {
     kernel.mount(`/dev/llm/${device.name}`, device);
@@ -89,7 +94,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   return {
     kernel,
     loadAgent: (name) => loadAgent(context, name),
-    reload: (settings) => config.reload(settings, []),
+    reload: (settings, problems) => config.reload(settings, problems),
     close: async () => {
       await exec.close();
       await journal.close();
@@ -138,7 +143,6 @@ class Configuration {
       additionalDirectories: permissions?.additionalDirectories ?? [],
       home,
       kernelPaths: [paths.stateDir, paths.runtimeDir],
-      stateReadable: [join(paths.stateDir, "outputs")],
       realPath,
     });
     for (const warning of permit.warnings) log("warn", `settings: ${warning}`);
@@ -163,11 +167,20 @@ async function clearLeftovers(
   if (ended > 0) log("warn", `ended ${ended} OS processes that the last daemon left`);
   for (const { body } of await journal.openCalls()) {
     const { effects = [] } = body as { effects?: readonly Effect[] };
-    for (const effect of effects) if (effect.kind === "write") await sweepTemp(effect.real ?? effect.path);
+    for (const effect of effects) if (effect.kind === "write") await sweep(effect.real ?? effect.path, log);
   }
   for (const name of ["tmp", "outputs"]) rmSync(join(stateDir, name), { recursive: true, force: true });
   mkdirSync(join(stateDir, "tmp"), { recursive: true, mode: 0o700 });
   clearOldScratch(join(stateDir, "scratch"));
+}
+
+/** In a place that may be closed to us by now: what stays there does not keep the daemon from starting. */
+async function sweep(path: string, log: BootContext<Lease>["log"]): Promise<void> {
+  try {
+    await sweepTemp(path);
+  } catch (error) {
+    log("warn", `left beside ${path} by the last daemon: ${messageOf(error)}`);
+  }
 }
 
 /** What an agent left in its scratch folder is there for the person to read, for a week. */

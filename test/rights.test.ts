@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { inTurn, modelEnv } from "./harness/model.ts";
-import { World } from "./harness/world.ts";
+import { settled, World } from "./harness/world.ts";
 import type { ToolResult } from "./model-server/content.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
@@ -161,6 +161,49 @@ describe("in bypass", () => {
     expect(example!.content).toBe("TOKEN=\n");
   });
 
+  it("a search shows no line of a secret file that it was not asked for by name", async () => {
+    world.write(".env", "TOKEN=needle-1\n");
+    world.write("a.txt", "needle-2\n");
+    const grep = (input: object) => ({
+      name: "grep",
+      input: { pattern: "needle", ...input },
+    });
+    const [found, included, named] = await attempt([
+      grep({ context: 0, no_ignore: true }),
+      grep({ include: ".env", mode: "count" }),
+      grep({ path: ".env" }),
+    ]);
+    expect(found!.content).toBe("a.txt:1:needle-2");
+    expect(included!.content).toBe("No matches found");
+    expect(named!.content).toEqual(REFUSED);
+  });
+
+  it("what another process has kept of its outputs is not there to be read", async () => {
+    const more = Promise.withResolvers<void>();
+    const script = inTurn(
+      toolUse(bash("seq 1 60000")),
+      toolUse(bash("true")).until(more.promise),
+      text("Done."),
+    );
+    const other = await startModelServer({ script });
+    const run = world.start(["--permission-mode", "bypass", "count"], { env: modelEnv(other) });
+    await run.seen("reasoning step 2...");
+    const outputs = join(world.dir, "state/crux/outputs");
+    const [uuid = ""] = readdirSync(outputs);
+    const [kept = ""] = readdirSync(join(outputs, uuid));
+    const path = join(outputs, uuid, kept);
+    const results = await attempt([
+      { name: "ls", input: { path: outputs } },
+      { name: "grep", input: { pattern: "7", path } },
+      bash(`tail -n 1 ${path}`),
+    ]);
+    more.resolve();
+    expect((await run.done).code).toBe(0);
+    await other.close();
+    expect(kept).toMatch(/^c_/);
+    expect(results.map(({ content }) => content)).toEqual(results.map(() => REFUSED));
+  });
+
   it("what the shipped rules deny stays denied, and says what to take instead", async () => {
     const [sudo, less] = await attempt([bash("sudo id"), bash("less a.txt")]);
     expect(sudo!.content).toMatch(/^Error \[PERMISSION\]: .*'sudo' is not allowed/);
@@ -187,4 +230,25 @@ describe("in the default mode without a person", () => {
       false,
     ]);
   });
+});
+
+it("settings that break while the daemon runs lose no deny: everything asks until they are mended", async () => {
+  const own = new World();
+  try {
+    own.write("secret.txt", "hidden\n");
+    own.settings({ permissions: { deny: ["view(secret.txt)"] } });
+    await serve(inTurn(toolUse([view("secret.txt")]), text("Done.")));
+    await own.crux(["try it"], { env: modelEnv(server) });
+    writeFileSync(join(own.dir, "config/crux/settings.json"), '{"permissions": {"deny": ["vi');
+    process.kill(own.daemonPid ?? 0, "SIGHUP");
+    await settled(() => own.log().includes("settings read again"), Boolean);
+    await own.crux(["try it again"], { env: modelEnv(server) });
+    const results = server.requests.flatMap(({ lastToolResults }) =>
+      lastToolResults.map(({ content }) => content),
+    );
+    expect(results).toHaveLength(2);
+    for (const content of results) expect(content).toMatch(/^Error \[PERMISSION\]/);
+  } finally {
+    await own.close();
+  }
 });

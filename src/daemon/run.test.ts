@@ -56,7 +56,7 @@ afterEach(() => {
 interface Parts {
   takeLease?: () => Promise<{ release(): void } | null>;
   boot?: (context: BootContext<{ release(): void }>) => void | Promise<void>;
-  reload?: (settings: Settings) => void;
+  reload?: (settings: Settings, problems: readonly string[]) => void;
   close?: () => Promise<void>;
 }
 
@@ -206,12 +206,12 @@ describe("runDaemon()", () => {
     const seen: unknown[] = [];
     const ended = run({
       boot: (context) => void seen.push(context.settings, context.settingsProblems.length),
-      reload: (settings) => void seen.push(settings),
+      reload: (settings, problems) => void seen.push(settings, problems.length),
     });
     await connect();
     writeFileSync(path("config/crux/settings.json"), '{"daemon":{"idleTimeoutMs":0},"model":5}');
     host.emit("SIGHUP");
-    expect(seen).toEqual([{}, 0, { daemon: { idleTimeoutMs: 0 } }]);
+    expect(seen).toEqual([{}, 0, { daemon: { idleTimeoutMs: 0 } }, 1]);
     expect(readLog()).toMatch(/warn INVALID .*settings\.json: model: /);
     for (const client of clients) client.socket.destroy();
     await settle(5);

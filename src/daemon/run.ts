@@ -15,7 +15,7 @@ import { type Host, thisProcess } from "./host.ts";
 import { DEFAULT_IDLE_TIMEOUT, untilIdle } from "./idle.ts";
 import { openLog } from "./log.ts";
 import { readSettings } from "./settings.ts";
-import { listen, StopRequest, stackOf } from "./stop.ts";
+import { listen, reportOf, StopRequest, stackOf } from "./stop.ts";
 
 /** What processes get between SIGTERM and SIGKILL at shutdown. */
 const GRACE_MS = 10_000;
@@ -52,8 +52,8 @@ export interface BootContext<L extends DaemonLease> {
 export interface Booted {
   readonly kernel: KernelApi;
   readonly loadAgent: ServerDeps["loadAgent"];
-  /** SIGHUP: the settings as they are now. */
-  reload?(settings: Settings): void;
+  /** SIGHUP: the settings as they are now, and what was wrong in them: a deny may be among it. */
+  reload?(settings: Settings, problems: readonly string[]): void;
   /** After all processes have ended: unmounts, ends OS children, syncs and closes the journal. The lease stays. */
   close(): Promise<void>;
 }
@@ -87,7 +87,7 @@ export async function runDaemon<L extends DaemonLease>(
   // first and alone: of many daemons that are started at once all but one end here, before they load anything
   const log = openLog(join(paths.stateDir, "daemon.log"), options.clock);
   const lease = await options.takeLease(paths.stateDir).catch((error: unknown) => {
-    log("error", `daemon: ${stackOf(error)}`);
+    log("error", `daemon: ${reportOf(error)}`);
     return undefined;
   });
   if (lease === undefined) return 1;
@@ -134,7 +134,7 @@ class Daemon<L extends DaemonLease> {
       booted = await boot(this.#context);
       return await this.#serve(booted);
     } catch (error) {
-      log("error", `daemon: ${stackOf(error)}`);
+      log("error", `daemon: ${reportOf(error)}`);
       return 1;
     } finally {
       unlisten();
@@ -159,7 +159,7 @@ class Daemon<L extends DaemonLease> {
       await this.#untilStop(server, kernel);
     } catch (error) {
       // booted but not serving: what was booted is put away all the same
-      log("error", `daemon: ${stackOf(error)}`);
+      log("error", `daemon: ${reportOf(error)}`);
       await this.#shutDown(booted, server);
       return 1;
     }
@@ -230,7 +230,7 @@ class Daemon<L extends DaemonLease> {
     const { settings, problems } = readSettings(paths.configDir);
     for (const problem of problems) log("warn", problem);
     this.#settings = settings;
-    booted?.reload?.(settings);
+    booted?.reload?.(settings, problems);
     log("info", "settings read again");
   }
 }

@@ -29,7 +29,6 @@ export interface Case {
 export interface Places {
   readonly home: string;
   readonly kernel: readonly string[];
-  readonly stateReadable: readonly string[];
   readonly protections: readonly Protection[];
   readonly realPath: RealPath;
   readonly exists: (path: string) => boolean;

@@ -6,7 +6,7 @@ import { asPid } from "../abi/ids.ts";
 import type { Decision, Permit, Subject } from "../kernel/ports/permit.ts";
 import type { RuleSource, RuleText } from "./rule.ts";
 
-/** A permit with home /home/u, kernel path /state, outputs /state/out; its subjects have the free directory /state/scratch/1. */
+/** A permit with home /home/u, kernel path /state; its subjects have the free directory /state/scratch/1. */
 export type MakePermit = (rules: readonly RuleText[], realPath?: (path: string) => string) => Permit;
 
 export function subject(more: Partial<Subject> = {}): Subject {
@@ -183,13 +183,13 @@ export function permitContract(name: string, make: MakePermit): void {
       }
     });
 
-    test("kernel paths are closed in every mode and to every rule; outputs may be read", () => {
+    test("kernel paths are closed in every mode and to every rule, kept outputs too", () => {
       const permit = make([allowed("view"), allowed("edit(//state/**)"), allowed("bash")]);
       for (const mode of MODES) {
         const who = subject({ mode });
         for (const effect of [
           read("/state/journal.db"),
-          write("/state/out/x"),
+          write("/state/outputs/x"),
           write("/ws/link", "/state/x"),
         ])
           expect(run(permit, "view", [effect], who).behavior).toBe("deny");
@@ -201,9 +201,9 @@ export function permitContract(name: string, make: MakePermit): void {
           "cp a /state/b",
         ])
           expect(run(permit, "bash", [bash(text)], who).behavior, text).toBe("deny");
-        expect(run(permit, "view", [read("/state/out/c_1")], who).behavior).toBe("allow");
+        expect(run(permit, "view", [read("/state/outputs/1/c_1")], who).behavior).toBe("deny");
       }
-      expect(run(make([]), "bash", [bash("cat /state/out/c_1")]).behavior).toBe("allow");
+      expect(run(make([]), "bash", [bash("cat /state/outputs/1/c_1")]).behavior).toBe("deny");
     });
 
     test("modes decide what no rule does", () => {

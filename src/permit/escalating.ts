@@ -52,7 +52,13 @@ export function canEscalate(program: string): boolean {
 export function escalatingArgs(argv: readonly string[]): readonly string[] {
   const [path = "", ...args] = argv;
   const name = posix.basename(path);
-  const found = args.filter((arg) => isLong(flagsOf(LONG, name), arg) || isShort(flagsOf(SHORT, name), arg));
+  const flags = flagsOf(SHORT, name);
+  const found = args.filter(
+    (arg, i) =>
+      isLong(flagsOf(LONG, name), arg) ||
+      isShort(flags, arg) ||
+      isBundled(flags, arg, name === "tar" && i === 0),
+  );
   return name === "git" ? [...found, ...escalatingGit(args)] : found;
 }
 
@@ -68,6 +74,12 @@ function isLong(flags: readonly string[] | undefined, arg: string): boolean {
 
 function isShort(flags: readonly string[] | undefined, arg: string): boolean {
   return flags?.some((flag) => arg.startsWith(flag)) === true;
+}
+
+/** `-vI`, and `cvI` where the first word needs no dash. What is a value of an earlier letter is taken for letters too. */
+function isBundled(flags: readonly string[] | undefined, arg: string, isDashless: boolean): boolean {
+  const letters = /^-[^-]/.test(arg) ? arg.slice(1) : isDashless && !arg.startsWith("-") ? arg : "";
+  return flags?.some((flag) => flag.length === 2 && letters.includes(flag.charAt(1))) === true;
 }
 
 /** Flags before the subcommand, helpers as URLs, and writing its configuration. */

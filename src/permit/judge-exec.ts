@@ -83,8 +83,7 @@ function mayTouch({ match }: Rule, text: string): boolean {
 /** A kernel path named in the text, also by way of the home directory. */
 function kernelMention({ places, free }: Case, text: string): string | undefined {
   const bare = unquoted(text);
-  const open = [...places.stateReadable, ...free];
-  const readable = bare.includes("..") ? [] : open.flatMap((path) => spellings(path, places.home));
+  const readable = bare.includes("..") ? [] : free.flatMap((path) => spellings(path, places.home));
   const rest = readable.reduce(withoutPath, bare);
   return places.kernel.find((path) => spellings(path, places.home).some((each) => rest.includes(each)));
 }

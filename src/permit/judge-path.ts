@@ -1,9 +1,10 @@
 /** Judges reads and writes of paths. */
+import { posix } from "node:path";
 import { type Case, formsOf } from "./case.ts";
 import { escapeGlob } from "./glob.ts";
 import { matchesPath, mayMatchBelow } from "./path-pattern.ts";
 import { isInside, isInsideAny, shown } from "./paths.ts";
-import { findProtection, findProtectionBelow } from "./protected.ts";
+import { findProtection, findProtectionBelow, resolved } from "./protected.ts";
 import { describeRule, type Rule } from "./rule.ts";
 import { allow, ask, deny, hardAsk, type Verdict } from "./verdict.ts";
 
@@ -39,10 +40,8 @@ export function restrictPath(
 }
 
 function restrictKernelPath(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict | null {
-  const { kernel, stateReadable } = c.places;
-  const isOpen = (form: string) =>
-    isFree(c, wanted, form) || (wanted.access === "read" && isInsideAny(stateReadable, form));
-  if (forms.some((form) => isInsideAny(kernel, form) && !isOpen(form)))
+  const { kernel } = c.places;
+  if (forms.some((form) => isInsideAny(kernel, form) && !isFree(c, wanted, form)))
     return deny("protected", `${shown(wanted.path)} belongs to crux itself; no mode or rule opens it`);
   const holds = kernel.some((path) => forms.some((form) => isInside(form, path)));
   if (holds && wanted.replaces === true)
@@ -69,12 +68,20 @@ function restrictProtected(c: Case, wanted: PathAccess, forms: readonly string[]
   for (const form of judged) {
     const found = findProtection(protections, wanted.access, form);
     if (found !== undefined) return protectedAsk(wanted, `a protected path (${found.kind})`);
+    if (wanted.access === "write" && isProgramPlace(c, posix.dirname(form)))
+      return protectedAsk(wanted, "commands are looked for there (PATH)");
   }
   if (wanted.replaces !== true) return null;
   const held = judged
     .map((form) => findProtectionBelow(protections, form))
     .find((each) => each !== undefined);
   return held === undefined ? null : protectedAsk(wanted, `it may hold protected paths (${held.kind})`);
+}
+
+/** A file there takes the place of a command that is allowed by its name. */
+function isProgramPlace({ subject, places }: Case, dir: string): boolean {
+  const { programs = [] } = subject;
+  return programs.some((each) => formsOf(each, resolved(each, places.realPath)).includes(dir));
 }
 
 function protectedAsk(wanted: PathAccess, why: string): Verdict {
@@ -121,8 +128,7 @@ function permitPath(c: Case, wanted: PathAccess, forms: readonly string[]): Verd
   if (mode === "bypass") return allow("mode", "mode bypass");
   if (isIn(c.free)) return allow("default", "its own folder");
   const isInRoots = isIn([...c.roots, ...c.free]);
-  if (wanted.access === "read" && (isInRoots || isIn([...c.roots, ...c.places.stateReadable])))
-    return allow("mode", "a read inside the working directories");
+  if (wanted.access === "read" && isInRoots) return allow("mode", "a read inside the working directories");
   if (wanted.access === "write" && isInRoots && mode === "accept_edits")
     return allow("mode", "mode accept_edits");
   const where = isInRoots ? "" : " outside the working directories";

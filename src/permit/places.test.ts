@@ -11,13 +11,28 @@ const make = (rules: readonly RuleText[] = [], realPath = (path: string) => path
     additionalDirectories: [],
     home: "/home/u",
     kernelPaths: ["/home/u/.local/state/crux", "/state"],
-    stateReadable: ["/state/out"],
     realPath,
     exists: (path) => ["/ws/.git", "/home/u/p/.git", "/ws/bare/HEAD"].includes(path),
   });
 const MODES: readonly PermissionMode[] = ["default", "accept_edits", "bypass"];
 const decideText = (text: string, mode: PermissionMode = "default", rules: readonly RuleText[] = []) =>
   run(make(rules), "bash", [bash(text)], subject({ mode }));
+
+describe("a directory of PATH", () => {
+  const who = subject({ mode: "bypass", programs: ["/ws/bin", "/ws/link"] });
+  const permit = make([allowed("edit")], (path) => path.replace(/^\/ws\/link/, "/ws/real"));
+
+  test("is not written without a person: a file there takes the place of a command", () => {
+    for (const path of ["/ws/bin/cat", "/ws/link/cat", "/ws/real/cat"])
+      expect(run(permit, "edit", [write(path)], who), path).toMatchObject({ behavior: "ask", isHard: true });
+    expect(run(permit, "bash", [bash("cp a bin/cat")], who)).toMatchObject({ behavior: "ask", isHard: true });
+  });
+
+  test("is read, and what lies below or beside it is written", () => {
+    for (const effect of [read("/ws/bin/cat"), write("/ws/bin/lib/a"), write("/ws/binary")])
+      expect(run(permit, "edit", [effect], who).behavior, JSON.stringify(effect)).toBe("allow");
+  });
+});
 
 describe("a free directory", () => {
   test("is read and written without asking, in every mode, also by commands", () => {

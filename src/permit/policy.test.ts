@@ -22,7 +22,6 @@ const options = (rules: readonly RuleText[], realPath = (path: string) => path) 
     additionalDirectories: ["~/more"],
     home: "/home/u",
     kernelPaths: ["/state", "/home/u/.local/state/crux"],
-    stateReadable: ["/state/out"],
     realPath,
     exists: (path: string) => path === "/ws/.git",
   }) as const;
@@ -243,6 +242,27 @@ describe("shell commands", () => {
   });
 });
 
+describe("an allow rule for the whole program", () => {
+  const rules = ["bash(tar *)", "bash(sort *)", "bash(rsync *)", "bash(git *)"].map(allowed);
+
+  test.each(["tar -cvf a.tar b", "tar czf a.tgz b", "sort -ru a", "rsync -av a b", "git commit -am x"])(
+    "%j is allowed",
+    (text) => expect(decideText(text, rules)).toMatchObject({ behavior: "allow" }),
+  );
+
+  test.each([
+    "tar -cI ./e -f a b",
+    "tar -cvI./e b",
+    "tar cIf ./e a b",
+    "sort -uo f a",
+    "sort -ro./f a",
+    "rsync -ave ./e a h:b",
+    "git grep -nO./e x",
+  ])("%j asks: a flag that starts a program or writes, among others", (text) => {
+    expect(decideText(text, rules)).toMatchObject({ behavior: "ask" });
+  });
+});
+
 describe("always", () => {
   test.each([
     ["npm test", "bash(npm test:*)"],
@@ -257,6 +277,7 @@ describe("always", () => {
     ["sudo-like $X", null],
     ["./x.sh", null],
     ["git -c a=b log", null],
+    ["crux fix", null],
     ["head -5 /etc/hosts", "view(//etc/hosts)"],
   ])("%j suggests %s", (text, always) => {
     expect(decideText(text)).toMatchObject({ behavior: "ask", always });

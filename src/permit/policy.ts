@@ -32,8 +32,6 @@ export interface PermitOptions {
   readonly home: string;
   /** State and runtime directory: closed to every call in every mode. */
   readonly kernelPaths: readonly string[];
-  /** What may be read of them: outputs. */
-  readonly stateReadable?: readonly string[];
   /** Operands of shell commands are resolved with it; the gate has resolved all other paths. */
   readonly realPath: RealPath;
   /** Finds the repository that git would work in; absent: the host is looked at. */
@@ -64,12 +62,11 @@ function failed(error: unknown): Decision {
 }
 
 function makePlaces(options: PermitOptions): Places {
-  const { home, kernelPaths, stateReadable = [], realPath, exists = existsSync } = options;
+  const { home, kernelPaths, realPath, exists = existsSync } = options;
   const root = posix.resolve("/", home);
   return {
     home: root,
     kernel: bothForms(options, kernelPaths),
-    stateReadable: bothForms(options, stateReadable),
     protections: protections(root, realPath),
     realPath,
     exists,

@@ -107,7 +107,7 @@ function placesOf(path: string, home: string, realPath: RealPath) {
 }
 
 /** A place that cannot be resolved cannot be written through either. */
-function resolved(path: string, realPath: RealPath): string {
+export function resolved(path: string, realPath: RealPath): string {
   try {
     return realPath(path);
   } catch {
@@ -146,6 +146,12 @@ export function findProtection(
   const folded = normalPath(fold(path));
   const segments = segmentsOf(folded);
   return all.find((each) => isOf(each, access) && covers(each, folded, segments));
+}
+
+/** Is reading the real path a question to a person in every mode? For searches, which leave such files out. */
+export function secretPaths(home: string, realPath: RealPath): (path: string) => boolean {
+  const all = protections(posix.resolve("/", home), realPath);
+  return (path) => findProtection(all, "read", path) !== undefined;
 }
 
 /** A known place below the directory: it goes where the directory goes. */

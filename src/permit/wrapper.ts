@@ -62,11 +62,11 @@ const INTERPRETERS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Programs that start others named by their arguments. A deny rule whose name stands there may match. */
+/** Programs that start others named by their arguments, or agents that would. A deny rule whose name stands there may match. */
 export const LAUNCHERS: ReadonlySet<string> = new Set([
   ...INTERPRETERS,
   ...(
     "sudo su doas pkexec runuser chroot unshare nsenter systemd-run at batch crontab docker podman kubectl parallel " +
-    "flock watch script strace ltrace chrt taskset busybox toybox coproc entr npm pnpm yarn"
+    "flock watch script strace ltrace chrt taskset busybox toybox coproc entr npm pnpm yarn crux claude codex"
   ).split(" "),
 ]);

@@ -27,6 +27,11 @@ export function parseArguments<S extends z.ZodObject>(tool: string, args: S, raw
     const known = Object.keys(args.shape).join(", ");
     throw failure("INVALID", `${tool}: unknown key "${key.slice(0, 100)}". Known: ${known}`);
   }
+  // half of a character would match within a whole one, and no file can hold it
+  const broken = Object.entries(given).find(
+    ([, value]) => typeof value === "string" && !value.isWellFormed(),
+  );
+  if (broken !== undefined) throw failure("INVALID", `${tool}: ${broken[0]}: half of a surrogate pair`);
   const parsed = args.safeParse(given);
   if (parsed.success) return parsed.data as z.output<S>;
   throw failure("INVALID", `${tool}: ${describe(parsed.error.issues[0], given)}`);

@@ -95,6 +95,20 @@ describe("/dev/fs requests", () => {
     ]);
   });
 
+  it("plan() declares the entry that goes, where the path leads back from elsewhere", async () => {
+    const root = tempFolder();
+    const outside = tempFolder();
+    writeFileSync(join(root, "f"), "");
+    symlinkSync(join(root, "f"), join(outside, "l"));
+    symlinkSync(outside, join(root, "d"));
+    const file = await device.open(join(root, "d/l"), 2, callerIn(root));
+    for (const request of [{ op: "remove" }, { op: "rename", to: "b" }]) {
+      const { effects } = (await file.plan?.(Buffer.from(JSON.stringify(request)))) ?? {};
+      expect(effects).toContainEqual({ kind: "write", path: join(outside, "l"), change: "delete" });
+    }
+    await file.close();
+  });
+
   it("what is no request is INVALID and says what is known", async () => {
     const caller = callerIn(tempFolder());
     for (const request of [

@@ -15,6 +15,8 @@ export interface FsDeps {
   readonly realPath: RealPath;
   /** The daemon's own environment: where ripgrep and git's ignore files are. */
   readonly env: Env;
+  /** A search of a directory leaves these out; whoever names one has been asked. */
+  readonly isSecret: (path: string) => boolean;
 }
 
 const mount = "/dev/fs";
@@ -23,6 +25,7 @@ export function fsDevice(deps: FsDeps): Device {
   const parts: FsParts = {
     locks: new PathLocks(),
     realPath: deps.realPath,
+    isSecret: deps.isSecret,
     ripgrep: new Ripgrep(deps.exec, deps.env),
   };
   return {

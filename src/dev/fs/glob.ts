@@ -3,18 +3,32 @@
  * hidden files count. Not handed to ripgrep itself, where a glob that matches a directory brings back what is ignored.
  */
 import picomatch from "picomatch";
+import { findMatching } from "../../lib/find-matching.ts";
 import { driverError } from "../driver-error.ts";
 
 const MAX_CHARS = 1_000;
 
-/** INVALID: a glob that cannot match anything: an unclosed bracket or brace. */
-export function globMatcher(glob: string): (path: string) => boolean {
+/** Of one search, however many names it is held against. */
+const maxMs = 500;
+
+/**
+ * Gives those of some paths that the glob means. INVALID: a glob that cannot match anything: an unclosed bracket or brace.
+ * TIMEOUT: it goes through the names in too many ways.
+ */
+export function globFilter(glob: string): (paths: readonly string[]) => readonly string[] {
   const anchored = glob.replace(/^\.?\//, "");
   const pattern = anchored === glob && !glob.includes("/") ? `**/${glob}` : anchored;
   if (glob === "" || glob.length > MAX_CHARS || !isClosed(glob))
     throw driverError("Write", "INVALID", `not a glob: ${glob.slice(0, 100)}`);
-  const matches = picomatch(pattern, { dot: true });
-  return (path) => matches(path);
+  const regex = picomatch.makeRe(pattern, { dot: true });
+  return (paths) => {
+    const found = findMatching(regex, paths, maxMs);
+    if (found === null)
+      throw driverError("Write", "TIMEOUT", `the glob takes too long on these names: ${glob.slice(0, 100)}`);
+    const meant = new Set(found);
+    // brackets in a name: the name itself is meant as well
+    return paths.filter((path, at) => meant.has(at) || path === pattern);
+  };
 }
 
 function isClosed(glob: string): boolean {

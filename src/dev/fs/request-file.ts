@@ -18,9 +18,16 @@ export interface FsParts {
   readonly locks: PathLocks;
   readonly realPath: RealPath;
   readonly ripgrep: Ripgrep;
+  readonly isSecret: (path: string) => boolean;
 }
 
 const done = { ok: true } as const;
+
+/** Where a path leads, and the entry that it names: a link is not what it leads to. */
+interface Place {
+  readonly real: string;
+  readonly entry: string;
+}
 
 export class RequestFile implements OpenFile {
   readonly #path: string;
@@ -30,7 +37,7 @@ export class RequestFile implements OpenFile {
   readonly #closed = new AbortController();
   readonly stat: () => Promise<FileStat>;
   /** What was permitted: the path must lead to the same place when it is done. */
-  #planned: { bytes: Uint8Array; request: FsRequest; real: string } | undefined;
+  #planned: ({ bytes: Uint8Array; request: FsRequest } & Place) | undefined;
 
   constructor(path: string, caller: Caller, parts: FsParts, stat: () => Promise<FileStat>) {
     this.#path = path;
@@ -41,8 +48,14 @@ export class RequestFile implements OpenFile {
 
   plan(bytes: Uint8Array): WritePlan {
     const request = parseRequest(bytes);
-    this.#planned = { bytes, request, real: this.#parts.realPath(this.#path) };
-    return planOf(request, this.#path, this.#caller.cwd, isThere);
+    this.#planned = { bytes, request, ...this.#place() };
+    const entryOf = (path: string) => entryPath(path, this.#parts.realPath);
+    return planOf(request, this.#path, this.#caller.cwd, { exists: isThere, entryOf });
+  }
+
+  #place(): Place {
+    const { realPath } = this.#parts;
+    return { real: realPath(this.#path), entry: entryPath(this.#path, realPath) };
   }
 
   async write(bytes: Uint8Array, act: { signal: AbortSignal }): Promise<void> {
@@ -52,8 +65,8 @@ export class RequestFile implements OpenFile {
     const signal = AbortSignal.any([act.signal, this.#closed.signal]);
     throwIfAborted(signal, "Write");
     try {
-      const real = this.#parts.realPath(this.#path);
-      if (planned !== undefined && planned.real !== real)
+      const { real, entry } = this.#place();
+      if (planned !== undefined && (planned.real !== real || planned.entry !== entry))
         throw driverError(
           "Write",
           "CONFLICT",
@@ -76,8 +89,8 @@ export class RequestFile implements OpenFile {
   }
 
   async #do(request: FsRequest, real: string, signal: AbortSignal): Promise<Uint8Array> {
-    const { ripgrep } = this.#parts;
-    const place = { real, roots: this.#caller.roots, owner: `pid ${this.#caller.pid} rg` };
+    const { ripgrep, isSecret } = this.#parts;
+    const place = { real, roots: this.#caller.roots, owner: `pid ${this.#caller.pid} rg`, isSecret };
     switch (request.op) {
       case "read":
         return readPart(real, request, signal);

@@ -79,18 +79,24 @@ function parseObject(bytes: Uint8Array): object {
   throw driverError("Write", "INVALID", 'fs: a request is one JSON object, such as {"op":"stat"}');
 }
 
-/** `exists`: does a write replace something? */
-export function planOf(
-  request: FsRequest,
-  path: string,
-  cwd: string,
-  exists: (path: string) => boolean,
-): WritePlan {
+/** What a plan asks the host. */
+export interface Look {
+  /** Does a write replace something? */
+  exists(path: string): boolean;
+  /** The path with the links of its directory resolved, its last name as it is. */
+  entryOf(path: string): string;
+}
+
+export function planOf(request: FsRequest, path: string, cwd: string, { exists, entryOf }: Look): WritePlan {
   const write = (at: string): Effect => ({
     kind: "write",
     path: at,
     change: exists(at) ? "modify" : "create",
   });
+  // what goes is the entry: a link that lies elsewhere than it seems, and leads back, is told by neither path nor target
+  const removed = [...new Set([path, entryOf(path)])].map(
+    (at): Effect => ({ kind: "write", path: at, change: "delete" }),
+  );
   const of = (effectClass: EffectClass, ...effects: Effect[]): WritePlan => ({ effects, effectClass });
   switch (request.op) {
     case "read":
@@ -108,8 +114,8 @@ export function planOf(
     case "mkdir":
       return of("probe", { kind: "write", path, change: "create" });
     case "remove":
-      return of("probe", { kind: "write", path, change: "delete" });
+      return of("probe", ...removed);
     case "rename":
-      return of("probe", { kind: "write", path, change: "delete" }, write(otherPath(request.to, cwd)));
+      return of("probe", ...removed, write(otherPath(request.to, cwd)));
   }
 }

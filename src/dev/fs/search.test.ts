@@ -184,3 +184,27 @@ describe("Ripgrep", () => {
     });
   });
 });
+
+describe("/dev/fs grep of a directory that holds secrets", () => {
+  const withSecrets = () => {
+    const root = tempFolder();
+    mkdirSync(join(root, "aws"));
+    for (const name of [".env", "aws/credentials", "a.txt"]) writeFileSync(join(root, name), "needle\n");
+    return root;
+  };
+
+  it("leaves them out of lines, counts and names, whatever the request includes", async () => {
+    const root = withSecrets();
+    const wide = { pattern: "needle", no_ignore: true };
+    expect(lines(await grep(root, wide))).toEqual(["a.txt\x001:needle"]);
+    expect(lines(await grep(root, { ...wide, output: "count" }))).toEqual(["a.txt\x001"]);
+    expect(names(await grep(root, { ...wide, output: "files" }))).toEqual(["a.txt"]);
+    expect(await grep(root, { ...wide, include: ".env" })).toMatchObject({ stdout: "", exit_code: 1 });
+  });
+
+  it("shows what was named itself", async () => {
+    const root = withSecrets();
+    expect((await grep(root, { pattern: "needle" }, "/./.env")).stdout).toContain("needle");
+    expect((await grep(root, { pattern: "needle" }, "/./aws")).stdout).toContain("credentials\x001:needle");
+  });
+});

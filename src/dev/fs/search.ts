@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import type { FilesAnswer, FilesRequest, GrepAnswer, GrepRequest } from "../../abi/fs-ops.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
-import { globMatcher } from "./glob.ts";
+import { globFilter } from "./glob.ts";
 import { findEntry } from "./regular.ts";
 import type { Found, Ripgrep } from "./ripgrep.ts";
 
@@ -20,6 +20,8 @@ export interface Place {
   readonly real: string;
   readonly roots: readonly string[];
   readonly owner: string;
+  /** Files that are read only where a person was asked about that very file. */
+  readonly isSecret: (path: string) => boolean;
 }
 
 export async function grep(
@@ -31,8 +33,12 @@ export async function grep(
   const where = await whereToSearch(place.real);
   const args = [...grepFlags(request), "-e", request.pattern, ...where.args];
   const found = await rg.run({ args, cwd: where.cwd, owner: place.owner }, place.roots, signal);
-  const stdout = withoutDot(whole(found, request.output === "files" ? "\0" : "\n").toString("utf8"), request);
-  return { exit_code: found.exitCode, stdout, stderr: found.stderr, partial: found.partial };
+  const end = request.output === "files" ? "\0" : "\n";
+  const printed = withoutDot(whole(found, end).toString("utf8"), request);
+  const stdout = where.isDirectory ? withoutSecrets(printed, end, place) : printed;
+  // as if there had been no hit
+  const exitCode = stdout === "" && found.exitCode === 0 ? 1 : found.exitCode;
+  return { exit_code: exitCode, stdout, stderr: found.stderr, partial: found.partial };
 }
 
 function grepFlags(request: GrepRequest): string[] {
@@ -64,14 +70,14 @@ export async function files(
   request: FilesRequest,
   signal: AbortSignal,
 ): Promise<FilesAnswer> {
-  const isMeant = request.glob === undefined ? () => true : globMatcher(request.glob);
+  const meant = request.glob === undefined ? (all: readonly string[]) => all : globFilter(request.glob);
   const where = await whereToSearch(place.real);
   const args = ["--files", ...always, ...(request.no_ignore ? ["--no-ignore"] : []), ...where.args];
   const found = await rg.run({ args, cwd: where.cwd, owner: place.owner }, place.roots, signal);
   if (found.exitCode > 1 && found.stdout.byteLength === 0)
     throw driverError("Write", "INVALID", found.stderr.trim() || "the search failed");
   const listed = whole(found, "\0").toString("utf8").split("\0").filter(Boolean);
-  const names = listed.map((name) => name.replace(/^\.\//, "")).filter(isMeant);
+  const names = meant(listed.map((name) => name.replace(/^\.\//, "")));
   const all = await withTimes(where.cwd, names, signal);
   all.sort((a, b) => b.mtime_ms - a.mtime_ms || (a.path < b.path ? -1 : 1));
   const limit = request.limit ?? defaultLimit;
@@ -82,10 +88,40 @@ export async function files(
  * A directory is searched from within, so that globs hold relative to it. It is named all the same: where no path is given,
  * a search that every file was left out of counts as an error.
  */
-async function whereToSearch(real: string): Promise<{ cwd: string; args: string[] }> {
+async function whereToSearch(real: string): Promise<{ cwd: string; args: string[]; isDirectory: boolean }> {
   const stats = await findEntry(real, "Write");
   if (stats === undefined) throw driverError("Write", "NOT_FOUND", `file not found: ${real}`);
-  return stats.isDirectory() ? { cwd: real, args: ["--", "."] } : { cwd: "/", args: ["--", real] };
+  const isDirectory = stats.isDirectory();
+  return isDirectory
+    ? { cwd: real, args: ["--", "."], isDirectory }
+    : { cwd: "/", args: ["--", real], isDirectory };
+}
+
+/**
+ * Only the directory was named, so what it holds of secrets stays out: hits, counts and names, which tell of content as well.
+ * One that is itself a secret place was asked about.
+ */
+function withoutSecrets(stdout: string, end: "\n" | "\0", { real, isSecret }: Place): string {
+  if (isSecret(real)) return stdout;
+  const known = new Map<string, boolean>();
+  const isLeftOut = (piece: string): boolean => {
+    const at = piece.indexOf("\0");
+    const path = at < 0 ? piece : piece.slice(0, at);
+    const isKnown = known.get(path) ?? isSecret(join(real, path));
+    known.set(path, isKnown);
+    return isKnown;
+  };
+  const kept: string[] = [];
+  let isApart = false;
+  for (const piece of stdout.split(end)) {
+    if (piece === "--") isApart = kept.length > 0;
+    else if (piece !== "" && !isLeftOut(piece)) {
+      if (isApart) kept.push("--");
+      isApart = false;
+      kept.push(piece);
+    }
+  }
+  return kept.map((piece) => piece + end).join("");
 }
 
 /** Ripgrep shows what it found in `.` as `./src/a.ts`: at the start of each line, or of each name. */

@@ -149,6 +149,14 @@ describe("OutputStore", () => {
 });
 
 describe("ScratchStore", () => {
+  it("removeEmpty() takes away what its process put nothing into", async () => {
+    const scratch = new ScratchStore(join(tempFolder(), "scratch"));
+    const [used, unused] = [scratch.scratchDir(uuidA), scratch.scratchDir(uuidB)];
+    writeFileSync(join(used, "a"), "");
+    for (const uuid of [uuidA, uuidB, uuidB]) await scratch.removeEmpty(uuid);
+    expect([existsSync(used), existsSync(unused)]).toEqual([true, false]);
+  });
+
   it("scratchDir() makes a private folder for each process; remove() takes it away", async () => {
     const scratch = new ScratchStore(join(tempFolder(), "scratch"));
     const folder = scratch.scratchDir(uuidA);

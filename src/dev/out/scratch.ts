@@ -1,6 +1,6 @@
 /** A folder for each process that it may read and write without asking: `<root>/<process uuid>`, 0700. The policy knows it by its path. */
 import { mkdirSync, realpathSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ProcUuid } from "../../abi/ids.ts";
 
@@ -18,6 +18,12 @@ export class ScratchStore {
     const path = this.#path(uuid);
     mkdirSync(path, { recursive: true, mode: 0o700 });
     return path;
+  }
+
+  /** Its process has gone: a folder it put nothing into goes too. */
+  async removeEmpty(uuid: ProcUuid): Promise<void> {
+    // one that holds something, and one that is gone, stay as they are
+    await rmdir(this.#path(uuid)).catch(() => {});
   }
 
   async remove(uuid: ProcUuid): Promise<void> {

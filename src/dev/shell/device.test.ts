@@ -149,6 +149,17 @@ describe("/dev/shell, the JSON form", () => {
 });
 
 describe("/dev/shell environment", () => {
+  it("plan() declares the variables of the request with its command", async () => {
+    const { device, caller, cwd } = shell();
+    const file = await device.open("", 2, caller);
+    const request = { command: "git status", env: { HOME: "/x", A: "it's" } };
+    const text = "export HOME='/x'\nexport A='it'\\''s'\ngit status";
+    expect((await file.plan?.(Buffer.from(JSON.stringify(request))))?.effects).toEqual([
+      { kind: "exec", argv: ["bash", "-c", text], cwd, certain: false, shell: text },
+    ]);
+    await file.close();
+  });
+
   it("has no secrets, nothing that injects, and says where the command runs", async () => {
     const secrets = {
       ANTHROPIC_API_KEY: "k",

@@ -51,13 +51,22 @@ export function parseRun(bytes: Uint8Array, cwd: string): ShellRun {
 }
 
 export function planOf(run: ShellRun): WritePlan {
-  const argv = ["bash", "-c", run.command];
+  const shell = withVariables(run);
+  const argv = ["bash", "-c", shell];
   return {
-    effects: [{ kind: "exec", argv, cwd: run.cwd, certain: false, shell: run.command }],
+    effects: [{ kind: "exec", argv, cwd: run.cwd, certain: false, shell }],
     effectClass: "once",
     tool: "bash",
     prepare: async () => checkCwd(run.cwd),
   };
+}
+
+/** Variables change what a command does, so they are judged, shown and recorded with it: as bash would be told to set them. */
+function withVariables({ command, env }: ShellRun): string {
+  const set = Object.entries(env).map(
+    ([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`,
+  );
+  return set.join("") + command;
 }
 
 export function checkCwd(cwd: string): void {

@@ -15,6 +15,8 @@ export interface Subject {
   readonly roots: readonly string[];
   /** Directories of its own that it may read and write without asking: its scratch folder. Real paths. */
   readonly free?: readonly string[];
+  /** Directories where its commands are looked for: PATH, absolute. What is put there is run by name. */
+  readonly programs?: readonly string[];
   /** Device paths it may open; null: no restriction. Checked as a ceiling before anything is asked. */
   readonly allowedDevices: readonly string[] | null;
   /** "Always" answers of this session, oldest first: rule texts. */

@@ -32,3 +32,14 @@ test("describe() without a view reads the effects", () => {
   const effects = [{ kind: "exec", argv: ["ls"], cwd: "/w", certain: true }] as const;
   expect(describeCall("shell", { ...base, effects }).text).toBe("shell: ls");
 });
+
+test("describe() shows in the detail what the line leaves out of the parameters", () => {
+  const command = `echo a # \nrm -r x; echo ${"b".repeat(400)}`;
+  const operation = `${command.replace("\n", " ").slice(0, 100)} [...] bbb`;
+  const params = { command, working_dir: "/other", timeout: 5 };
+  const { text, detail } = describeCall("bash", { ...base, view: { tool: "bash", operation, params } });
+  expect(text).toBe(`bash: ${operation}`);
+  expect(detail).toBe(`command:\n${command}\nworking_dir: /other`);
+  const whole = { tool: "bash", operation: "npm test", params: { command: "npm test" } };
+  expect(describeCall("bash", { ...base, view: whole }).detail).toBe("");
+});

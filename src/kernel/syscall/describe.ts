@@ -12,7 +12,8 @@ export interface Question {
 }
 
 const MAX_TEXT = 400;
-const MAX_DETAIL = 4_000;
+/** The longest parameter that a view has, and room for what else it tells. */
+const MAX_DETAIL = 6_000;
 
 /** Why it asks is told where it is more than the mode. */
 export function describe(tool: string, effectful: Effectful, decision?: AskDecision): Question {
@@ -22,10 +23,18 @@ export function describe(tool: string, effectful: Effectful, decision?: AskDecis
   const isTold =
     decision !== undefined && decision.reason.kind !== "mode" && decision.reason.kind !== "default";
   const warnings = [...(view?.warnings ?? []), ...(isTold ? [decision.message] : [])];
-  const detail = [view?.diff ?? "", ...warnings.map((warning) => `! ${warning}`)].filter(
-    (part) => part !== "",
-  );
+  const diff = view?.diff ?? "";
+  const shown = diff === "" ? untold(text, view?.params ?? {}) : [diff];
+  const detail = [...shown, ...warnings.map((warning) => `! ${warning}`)];
   return { text: cut(text, MAX_TEXT), detail: cut(detail.join("\n"), MAX_DETAIL) };
+}
+
+/** A line has no room for a long command, and none for the lines of a short one: nobody allows what was not shown. */
+function untold(text: string, params: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(params).flatMap(([name, value]) => {
+    if (typeof value !== "string" || value === "" || text.includes(value)) return [];
+    return [value.includes("\n") ? `${name}:\n${value}` : `${name}: ${value}`];
+  });
 }
 
 function words(effect: Effect): string {

@@ -198,6 +198,21 @@ describe("guard() does not act", () => {
     expect(bench.t.permit.asked).toEqual([]);
   });
 
+  test("when a command's working directory has come to lie elsewhere: CONFLICT", async () => {
+    let moved = false;
+    const bench = await guardedBench(
+      {},
+      { realPath: (path) => (moved && path === "/work/a" ? "/home" : path) },
+    );
+    bench.tool.script.effects = [{ kind: "exec", argv: ["ls"], cwd: "/work/a", certain: true }];
+    bench.t.permit.answer = () => {
+      moved = true;
+      return { behavior: "allow", reason: { kind: "rule", detail: "" } };
+    };
+    await expect(bench.call()).rejects.toMatchObject({ code: "CONFLICT" });
+    expect(bench.tool.written).toEqual([]);
+  });
+
   test("when a permitted path has come to lie elsewhere: CONFLICT", async () => {
     let moved = false;
     const bench = await guardedBench(

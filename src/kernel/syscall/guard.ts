@@ -35,7 +35,7 @@ export async function guard<T>(
   charge: () => Charge | undefined,
 ): Promise<T> {
   const effects = effectful.effects.map((effect) => resolved(core, effect));
-  const perform = { core, self, effectful, pass, act, charge };
+  const perform = { core, self, effectful, pass, act, charge, workplaces: workplacesOf(core, effects) };
   if (pass.scope !== null) {
     checkCovered(self, effectful, effects, pass.scope);
     return settled(perform, pass.scope, reserve(self, effectful), () => {});
@@ -60,6 +60,8 @@ interface Perform<T> {
   readonly self: Process;
   readonly effectful: Effectful;
   readonly pass: Pass;
+  /** Where commands would work, symlinks resolved, as it was permitted. */
+  readonly workplaces: readonly string[];
   act(scope: Scope): Promise<T>;
   charge(): Charge | undefined;
 }
@@ -71,7 +73,7 @@ interface Outcome {
 
 /** Acts, if the effect is still wanted and still the one that was permitted; whatever comes, its cost is settled. */
 async function settled<T>(
-  { core, self, effectful, pass, act, charge }: Perform<T>,
+  { core, self, effectful, pass, workplaces, act, charge }: Perform<T>,
   scope: Scope,
   reservation: Reservation | undefined,
   record: (outcome: Outcome) => void,
@@ -83,7 +85,7 @@ async function settled<T>(
   };
   try {
     if (self.revoked || pass.signal.aborted) throw cancelled(self, effectful.syscall);
-    if (pass.scope === null) checkUnmoved(core, self, effectful, scope);
+    if (pass.scope === null) checkUnmoved(core, self, effectful, scope, workplaces);
   } catch (error) {
     close({ error }, undefined);
     throw error;
@@ -114,13 +116,28 @@ function costOf(
 }
 
 /** A question may wait for hours: CONFLICT when a permitted path has come to lie elsewhere meanwhile. */
-function checkUnmoved(core: Core, self: Process, effectful: Effectful, scope: Scope): void {
+function checkUnmoved(
+  core: Core,
+  self: Process,
+  effectful: Effectful,
+  scope: Scope,
+  workplaces: readonly string[],
+): void {
+  const { syscall, device } = effectful;
+  if (workplacesOf(core, scope.effects).some((real, i) => real !== workplaces[i])) {
+    const message = "the working directory leads elsewhere than when it was permitted";
+    throw new SyscallError({ syscall, pid: self.pid, device, code: "CONFLICT", message });
+  }
   checkCovered(
     self,
     effectful,
     scope.effects.filter(hasPath).map((effect) => resolved(core, effect)),
     scope,
   );
+}
+
+function workplacesOf(core: Core, effects: readonly Effect[]): readonly string[] {
+  return effects.flatMap((effect) => (effect.kind === "exec" ? [core.ports.realPath(effect.cwd)] : []));
 }
 
 function hasPath(effect: Effect): boolean {

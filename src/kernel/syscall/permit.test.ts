@@ -221,3 +221,9 @@ test("pid 0 is not asked", async () => {
   await init.write(await init.open("/bin/edit", 2), bytes("x"));
   expect([permit.asked, bench.tool.written]).toEqual([[], ["x"]]);
 });
+
+test("the policy is told where commands are looked for", async () => {
+  const bench = await guardedBench({ env: { PATH: "bin:/work/bin::/usr/bin" } });
+  await bench.call();
+  expect(bench.t.permit.asked[0]?.subject.programs).toEqual(["/work/bin", "/usr/bin"]);
+});

@@ -61,9 +61,10 @@ function decide(core: Core, self: Process, scope: Scope): Decision {
 }
 
 function subjectOf(self: Process): Subject {
-  const { mode, cwd, roots, scratch, allowedDevices, session } = self.seed;
+  const { mode, cwd, roots, scratch, env, allowedDevices, session } = self.seed;
+  const programs = (env.PATH ?? "").split(":").filter((dir) => dir.startsWith("/"));
   const free = scratch === "" ? [] : [scratch];
-  return { pid: self.pid, mode, cwd, roots, free, allowedDevices, grants: session.grants };
+  return { pid: self.pid, mode, cwd, roots, free, programs, allowedDevices, grants: session.grants };
 }
 
 async function ask(

@@ -42,7 +42,11 @@ export const bash = defineTool({
   ],
   view: (args, scope) => ({
     operation: args.command,
-    params: { command: args.command, description: args.description, working_dir: workingDir(args, scope) },
+    params: {
+      command: args.command,
+      description: args.description,
+      working_dir: args.working_dir === undefined ? undefined : workingDir(args, scope),
+    },
   }),
   activity: (args) => args.description ?? `Running ${args.command}`,
   run,

@@ -159,3 +159,23 @@ test("edit forgets what a process saw when that ends", async () => {
     message: "file has not been read: a.txt. View it first",
   });
 });
+
+test("edit refuses half of a character, which would match within a whole one", async () => {
+  const made = await bench("😀\n");
+  await expect(made.plan("edit", { ...args, old_string: "\ud83d", new_string: "x" })).rejects.toMatchObject({
+    code: "INVALID",
+    message: "edit: old_string: half of a surrogate pair",
+  });
+  expect(made.get("a.txt")).toBe("😀\n");
+});
+
+test("edit shows both texts where there is no diff, and says when it replaces all", async () => {
+  const made = await bench();
+  const long = "x\n".repeat(40_000);
+  const plan = await made.plan("edit", { ...args, new_string: long, replace_all: true });
+  expect(plan.view).toMatchObject({ diff: "", params: { old_string: "two" } });
+  expect(plan.view?.warnings).toEqual([
+    "replaces every occurrence",
+    "new_string is shown in part: 80000 characters",
+  ]);
+});

@@ -7,7 +7,7 @@ import { findStat, MAX_READ_BYTES, readHostFile, writeHostFile } from "../files.
 import { inlineContent, makePatch, type Patch } from "../patch.ts";
 import { readEffect, writablePath } from "../path.ts";
 import { decodeFile } from "../text.ts";
-import { defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
+import { type Dialog, defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
 import { changedError, requireSeen, requireUnchanged } from "../tracker.ts";
 import text from "./edit.md";
 import { replaceText } from "./replace.ts";
@@ -37,15 +37,22 @@ export const edit = defineTool({
   prepare: async (args, look) => {
     await work(args, look);
   },
-  view: ({ file_path, old_string, new_string, replace_all }) => ({
-    operation: `edit file: ${file_path}`,
-    params: { file_path, replace_all },
-    // parts of lines are shown as whole ones: where a line ends is not what the person decides on
-    diff: makePatch(file_path, `${old_string}\n`, `${new_string}\n`).text,
-  }),
+  view,
   activity: (args) => `Editing ${args.file_path}`,
   run,
 });
+
+function view({ file_path, old_string, new_string, replace_all }: Args): Dialog {
+  // parts of lines are shown as whole ones: where a line ends is not what the person decides on
+  const diff = makePatch(file_path, `${old_string}\n`, `${new_string}\n`).text;
+  return {
+    operation: `edit file: ${file_path}`,
+    // without a diff, as between long texts, both are shown as they are
+    params: { file_path, replace_all, ...(diff === "" && { old_string, new_string }) },
+    diff,
+    ...(replace_all && { warnings: ["replaces every occurrence"] }),
+  };
+}
 
 interface Worked {
   path: string;

@@ -1,9 +1,6 @@
-/**
- * The pattern on a text in memory: for Crux's own files, which ripgrep cannot reach. A pattern can be made to search for
- * hours, and the thread is everybody's: it runs under a deadline.
- */
-import { createContext, runInContext } from "node:vm";
-import { codeOf, messageOf } from "../../abi/errors.ts";
+/** The pattern on a text in memory: for Crux's own files, which ripgrep cannot reach. */
+import { messageOf } from "../../abi/errors.ts";
+import { findMatching } from "../../lib/find-matching.ts";
 import { failure } from "../failure.ts";
 import type { FileHits, HitLine } from "./hits.ts";
 
@@ -32,24 +29,12 @@ export function searchText(path: string, text: string, wanted: TextPattern): Fil
   return { path, groups };
 }
 
-function matchingLines(lines: readonly string[], wanted: TextPattern): number[] {
+function matchingLines(lines: readonly string[], wanted: TextPattern): readonly number[] {
   const source = wanted.literal ? wanted.pattern.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&") : wanted.pattern;
   const flags = wanted.ignoreCase ? "i" : "";
-  const regex = compile(source, flags);
-  const sandbox = createContext({ regex, lines });
-  try {
-    const found: unknown = runInContext(
-      "lines.flatMap((line, at) => (regex.test(line) ? [at] : []))",
-      sandbox,
-      {
-        timeout: MAX_MS,
-      },
-    );
-    return Array.from(found as ArrayLike<number>);
-  } catch (error) {
-    if (!isTimeout(error)) throw error;
-    throw failure("TIMEOUT", "the pattern takes too long on this text", "Simplify it, or use literal: true");
-  }
+  const found = findMatching(compile(source, flags), lines, MAX_MS);
+  if (found !== null) return found;
+  throw failure("TIMEOUT", "the pattern takes too long on this text", "Simplify it, or use literal: true");
 }
 
 function compile(source: string, flags: string): RegExp {
@@ -58,11 +43,6 @@ function compile(source: string, flags: string): RegExp {
   } catch (error) {
     throw failure("INVALID", messageOf(error), "To search for the text itself use literal: true");
   }
-}
-
-function isTimeout(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return code === "ERR_SCRIPT_EXECUTION_TIMEOUT" || codeOf(error) === "TIMEOUT";
 }
 
 function shownLines(matches: ReadonlySet<number>, context: number, total: number): number[] {

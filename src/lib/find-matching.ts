@@ -1,0 +1,25 @@
+/**
+ * Which of many texts a pattern matches, under a deadline: a pattern can be made to search for hours, and the thread is
+ * everybody's.
+ */
+import { createContext, runInContext } from "node:vm";
+
+/** The indexes of the texts that match; null: not done within `maxMs`. */
+export function findMatching(
+  regex: RegExp,
+  texts: readonly string[],
+  maxMs: number,
+): readonly number[] | null {
+  const sandbox = createContext({ regex, texts });
+  try {
+    const found: unknown = runInContext(
+      "texts.flatMap((text, at) => (regex.test(text) ? [at] : []))",
+      sandbox,
+      { timeout: maxMs },
+    );
+    return Array.from(found as ArrayLike<number>);
+  } catch (error) {
+    if ((error as { code?: unknown } | null)?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return null;
+    throw error;
+  }
+}
