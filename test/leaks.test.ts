@@ -108,6 +108,7 @@ it(`${RUNS} runs, ${AT_ONCE} at a time, leave the daemon as it was`, async () =>
   expect(journal).toContain("journal.db");
   expect(readdirSync(join(world.dir, "state/crux/outputs"))).toEqual([]);
   expect(readdirSync(join(world.dir, "state/crux/tmp"))).toEqual([]);
+  expect(readdirSync(join(world.dir, "state/crux/scratch"))).toEqual([]);
   expect(world.log()).not.toMatch(/ (?:error|warn) /);
 });
 

@@ -52,6 +52,31 @@ test("daemon stop of none is done", async () => {
   });
 });
 
+test.each(["daemon is shutting down", "daemon closed the connection"])(
+  "daemon stop of one that is leaving (%s) waits until it is gone",
+  async (message) => {
+    const daemon = running();
+    daemon.find = async () => {
+      throw new WireFault({ code: "UNAVAILABLE", message });
+    };
+    expect(await crux("daemon stop", { daemon })).toMatchObject({
+      out: "[daemon] stopped\n",
+      err: "",
+      code: 0,
+    });
+    expect(daemon.reached).toEqual(["gone"]);
+  },
+);
+
+test("daemon stop of one that is full says so", async () => {
+  const daemon = running();
+  daemon.find = async () => {
+    throw new WireFault({ code: "UNAVAILABLE", message: "too many connections (256)" });
+  };
+  const { err, code } = await crux("daemon stop", { daemon });
+  expect([err, code]).toEqual(["✗ [UNAVAILABLE] too many connections (256)\n", 1]);
+});
+
 const deaf = () => {
   const daemon = running();
   daemon.find = async () => {

@@ -1,4 +1,5 @@
 /** Why the daemon should stop, and who may say so: signals, the shutdown method, idleness, a fault of the daemon. */
+import { Fault } from "../abi/errors.ts";
 import type { Log } from "../wire/server/deps.ts";
 import type { Host, HostEvent } from "./host.ts";
 
@@ -61,6 +62,12 @@ export function listen(host: Host, stop: StopRequest, log: Log, reload: () => vo
   return () => {
     for (const [event, act] of handlers) host.off(event, act);
   };
+}
+
+/** For a person: a fault says what is wrong in its own words, of a bug we need the stack. */
+export function reportOf(error: unknown): string {
+  if (!(error instanceof Fault)) return stackOf(error);
+  return `[${error.code}] ${error.message}${error.hint === undefined ? "" : ` (${error.hint})`}`;
 }
 
 export function stackOf(error: unknown): string {

@@ -1,7 +1,7 @@
 /**
  * What goes wrong with the disk, by what may still be promised afterwards.
  * `refused`: nothing of the group was taken and a later group may succeed (full, read-only, locked).
- * `lost`: what lies on the disk is not known (a sync failed, damage, another writer): nothing is acknowledged any more.
+ * `lost`: what lies on the disk is not known (a sync failed, damage, the file is gone, another writer): nothing is acknowledged any more.
  */
 import { Fault } from "../abi/errors.ts";
 
@@ -12,15 +12,29 @@ export type DiskReason =
   | "journal_io"
   | "journal_sync_failed"
   | "journal_damaged"
+  | "journal_removed"
   | "journal_fenced";
 
-const LOST: ReadonlySet<DiskReason> = new Set(["journal_sync_failed", "journal_damaged", "journal_fenced"]);
+const LOST: ReadonlySet<DiskReason> = new Set([
+  "journal_sync_failed",
+  "journal_damaged",
+  "journal_removed",
+  "journal_fenced",
+]);
+
+/** The disk is well, this daemon's hold on it is not. */
+const RESTART: ReadonlySet<DiskReason> = new Set([
+  "journal_sync_failed",
+  "journal_removed",
+  "journal_fenced",
+]);
 
 /** UNAVAILABLE with its reason. */
 export class JournalFault extends Fault {
   readonly reason: DiskReason;
   constructor(reason: DiskReason, what: string, cause?: unknown) {
-    super({ code: "UNAVAILABLE", message: `${reason}: ${what}`, cause });
+    const hint = RESTART.has(reason) ? "crux daemon restart" : undefined;
+    super({ code: "UNAVAILABLE", message: `${reason}: ${what}`, hint, cause });
     this.reason = reason;
   }
   get isLost(): boolean {
@@ -41,11 +55,11 @@ const SYNC_FAILURES = new Set([
   IOERR | (5 << 8), // IOERR_DIR_FSYNC
 ]);
 
-/** Any error of the database as a JournalFault. What is not known counts as damage. */
-export function toJournalFault(error: unknown): JournalFault {
+/** Any error of the database as a JournalFault; `path` says of which. What is not known counts as damage. */
+export function toJournalFault(error: unknown, path?: string): JournalFault {
   if (error instanceof JournalFault) return error;
   const what = error instanceof Error ? error.message : String(error);
-  return new JournalFault(reasonOf(error), what, error);
+  return new JournalFault(reasonOf(error), path === undefined ? what : `${path}: ${what}`, error);
 }
 
 function reasonOf(error: unknown): DiskReason {

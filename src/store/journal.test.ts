@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -72,6 +72,30 @@ describe("openJournal()", () => {
     expect((await journal.read(PROC, 1, 9)).map((record) => record.body)).toEqual(["first", "third"]);
     expect(journal.health()).toEqual({ ok: true });
     await journal.close();
+  });
+
+  test.each(["removed", "moved", "replaced"])("nothing is acknowledged once its file was %s", async (how) => {
+    const nested = join(dir, "journal");
+    const journal = await openJournal({ dir: nested });
+    await journal.append([draft("signal", "kept")]);
+    if (how === "removed") rmSync(nested, { recursive: true });
+    else renameSync(nested, join(dir, "elsewhere"));
+    if (how === "replaced") await (await openJournal({ dir: nested })).close();
+    const removed = { code: "UNAVAILABLE", reason: "journal_removed", hint: "crux daemon restart" };
+    await expect(journal.append([draft("signal", "lost")])).rejects.toMatchObject(removed);
+    await expect(journal.append([draft("signal", "later")])).rejects.toMatchObject(removed);
+    expect(journal.health().ok).toBe(false);
+    await journal.close();
+  });
+
+  test("a file that is no journal is refused by its name, and left as it is", async () => {
+    const path = join(dir, "journal.db");
+    writeFileSync(path, "no journal\n".repeat(500));
+    await expect(openJournal({ dir })).rejects.toMatchObject({
+      reason: "journal_damaged",
+      message: `journal_damaged: ${path}: file is not a database`,
+    });
+    expect(readFileSync(path, "utf8")).toBe("no journal\n".repeat(500));
   });
 
   test("a former daemon writes nothing once a later one has opened", async () => {

@@ -6,6 +6,7 @@ import type { Journal } from "../kernel/ports/journal.ts";
 import { systemClock } from "../lib/system-clock.ts";
 import { createPrivateFile, prepareDirectory } from "./directory.ts";
 import { toJournalFault } from "./fault.ts";
+import { FilePlace } from "./file-place.ts";
 import { GroupJournal, type JournalClock } from "./group.ts";
 import { claimSchema } from "./schema.ts";
 import { SqliteLedger } from "./sqlite-ledger.ts";
@@ -25,17 +26,17 @@ export interface JournalOptions {
 /** Errors: UNAVAILABLE with the reason: unwritable, damaged, newer schema, network file system. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   const { dir, clock = systemClock, maxBytes = DEFAULT_MAX_BYTES } = options;
+  const path = join(dir, "journal.db");
   let db: DatabaseSync | undefined;
   try {
     prepareDirectory(dir);
-    const path = join(dir, "journal.db");
     createPrivateFile(dir, path);
     db = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
     configure(db, maxBytes);
-    return new GroupJournal(new SqliteLedger(db, claimSchema(db)), clock);
+    return new GroupJournal(new SqliteLedger(db, claimSchema(db), new FilePlace(path)), clock);
   } catch (error) {
     db?.close();
-    throw error instanceof Fault ? error : toJournalFault(error);
+    throw error instanceof Fault ? error : toJournalFault(error, path);
   }
 }
 

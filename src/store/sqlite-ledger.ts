@@ -1,6 +1,7 @@
 /**
  * The ledger on SQLite: WAL, synchronous=FULL, one connection. Derived tables (open_calls, live) change in the
  * transaction of their records, so that recovery costs what is open, not what ever was.
+ * A file that was removed takes writes and syncs like any other: a commit counts only if its file still has its name.
  * Fencing: each commit asserts the epoch in its own transaction; a former owner that wakes late writes nothing.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
@@ -8,6 +9,7 @@ import { asCallId, asPid, asProcUuid } from "../abi/ids.ts";
 import type { JournalRecord, RecordKind } from "../kernel/ports/journal.ts";
 import { decodeBody } from "./body.ts";
 import { JournalFault } from "./fault.ts";
+import type { FilePlace } from "./file-place.ts";
 import type { Entry, Ledger, Place } from "./ledger.ts";
 import { endsCall, endsProcess } from "./record-kind.ts";
 
@@ -44,8 +46,11 @@ export class SqliteLedger implements Ledger {
   /** Last seq by process; what was used longest ago goes first. */
   readonly #heads = new Map<string, number>();
 
-  constructor(db: DatabaseSync, identity: { epoch: number; kernelId: string }) {
+  readonly #place: FilePlace;
+
+  constructor(db: DatabaseSync, identity: { epoch: number; kernelId: string }, place: FilePlace) {
     this.#db = db;
+    this.#place = place;
     this.epoch = identity.epoch;
     this.kernelId = identity.kernelId;
     const prepared = Object.entries(SQL).map(([name, text]) => [name, db.prepare(text)]);
@@ -62,6 +67,7 @@ export class SqliteLedger implements Ledger {
       const places = entries.map((entry) => this.#insert(entry));
       if (this.#highestPid > before.pid) this.#sql.raisePid.run(this.#highestPid);
       this.#sql.commit.run();
+      this.#place.check();
       return places;
     } catch (error) {
       this.#nextLsn = before.lsn;

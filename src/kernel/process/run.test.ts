@@ -141,6 +141,22 @@ describe("timeoutMs", () => {
     expect(t.census()).toEqual(NOTHING_LEFT);
   });
 
+  test("longer than a timer takes is waited for in parts", async () => {
+    const t = testKernel();
+    const asked: number[] = [];
+    const { sleep } = t.clock;
+    t.clock.sleep = (ms, signal) => {
+      asked.push(ms);
+      return sleep.call(t.clock, ms, signal);
+    };
+    const { proc } = await t.start({ timeoutMs: 2 ** 32 });
+    await t.clock.advance(2 ** 32 - 1);
+    expect(proc.state).toBe("running");
+    await t.clock.advance(1);
+    expect(proc.exit?.reason).toBe("timeout");
+    expect(Math.max(...asked)).toBeLessThan(2 ** 31);
+  });
+
   test("does not count pauses", async () => {
     const t = testKernel();
     const { proc, pid } = await t.start({ timeoutMs: 500 });

@@ -10,6 +10,9 @@ import { LIMITS } from "../limits.ts";
 import { endLive, finish } from "./finish.ts";
 import type { Process } from "./process.ts";
 
+/** Longest delay a timer of the platform takes, 24.8 days: a longer one fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 export function runProgram(core: Core, proc: Process, timeoutMs: number): void {
   proc.start(core.ports.clock.mono());
   proc.loop = loop(core, proc, timeoutMs);
@@ -65,7 +68,7 @@ async function untilDeadline(
   const { clock } = core.ports;
   const leftMs = (): number => timeoutMs - proc.ranMs(clock.mono());
   for (let ms = leftMs(); ms > 0; ms = leftMs()) {
-    if (proc.paused === null) await clock.sleep(ms, signal);
+    if (proc.paused === null) await clock.sleep(Math.min(ms, MAX_TIMER_MS), signal);
     else await abortable(proc.paused.promise, signal);
   }
 }

@@ -1,7 +1,8 @@
+import * as net from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { printed } from "../../abi/errors.ts";
 import { settle } from "../../kernel/testing/virtual-clock.ts";
-import { connect } from "./connection.ts";
+import { connect, openSocket } from "./connection.ts";
 import { ClientFixture } from "./testing.ts";
 import { WireFault } from "./wire-fault.ts";
 
@@ -10,6 +11,28 @@ beforeEach(() => {
   fixture = new ClientFixture();
 });
 afterEach(() => fixture.close());
+
+describe("openSocket()", () => {
+  it("finds nobody, and no error, where more wait than the system keeps", async () => {
+    const listener = net.createServer((socket) => socket.destroy());
+    await new Promise<void>((resolve) => listener.listen({ path: fixture.socketPath, backlog: 1 }, resolve));
+    // all in one turn of the event loop: nobody is let in between
+    const opened = await Promise.all(Array.from({ length: 20 }, () => openSocket(fixture.socketPath)));
+    expect(new Set(opened.map(({ kind }) => kind))).toContain("open");
+    for (const each of opened) if (each.kind === "open") each.socket.destroy();
+    await new Promise((resolve) => listener.close(resolve));
+  });
+});
+
+describe("openSocket() of a listener that leaves", () => {
+  it("finds nobody, and no error, though it stood at the door already", async () => {
+    const listener = net.createServer();
+    await new Promise<void>((resolve) => listener.listen(fixture.socketPath, resolve));
+    const opening = Array.from({ length: 5 }, () => openSocket(fixture.socketPath));
+    listener.close();
+    for (const opened of await Promise.all(opening)) if (opened.kind === "open") opened.socket.destroy();
+  });
+});
 
 describe("request()", () => {
   it("sends the documented line and gives the payload; several go in order", async () => {

@@ -24,7 +24,13 @@ export async function connect(socketPath: string, signal?: AbortSignal): Promise
 
 export type Opened = { readonly kind: "open"; readonly socket: Socket } | { readonly kind: "absent" };
 
-/** `absent`: no such file, or nobody listens. CANCELLED by the signal. */
+/**
+ * Whoever tries again finds out. EAGAIN: more wait at the door than the system keeps. ECONNRESET: it was closed while we
+ * stood there, for the daemon was just leaving.
+ */
+const ABSENT: ReadonlySet<string | undefined> = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET", "EAGAIN"]);
+
+/** `absent`: no such file, nobody listens, or nobody comes to the door now. CANCELLED by the signal. */
 export function openSocket(path: string, signal?: AbortSignal): Promise<Opened> {
   if (signal?.aborted) return Promise.reject(cancelled());
   return new Promise((resolve, reject) => {
@@ -44,7 +50,7 @@ export function openSocket(path: string, signal?: AbortSignal): Promise<Opened> 
     });
     socket.once("error", (error: NodeJS.ErrnoException) => {
       settle();
-      if (error.code === "ENOENT" || error.code === "ECONNREFUSED") resolve({ kind: "absent" });
+      if (ABSENT.has(error.code)) resolve({ kind: "absent" });
       else reject(toFault(path, error));
     });
   });

@@ -164,6 +164,34 @@ describe("ensureDaemon()", () => {
   });
 });
 
+describe.skipIf(!existsSync("/proc/self/stat"))("a daemon that holds the lock and has no socket", () => {
+  const own = () => {
+    const stat = readFileSync("/proc/self/stat", "utf8");
+    fixture.own(process.pid, process.pid, Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]));
+  };
+  const unanswered = {
+    code: "UNAVAILABLE",
+    message: `daemon (PID ${process.pid}) does not answer`,
+    hint: "crux daemon restart --force",
+  };
+
+  it("does not answer, and is not doubled", async () => {
+    own();
+    await expect(findDaemon(fixture.options())).rejects.toMatchObject(unanswered);
+    await expect(ensureDaemon(fixture.options())).rejects.toMatchObject(unanswered);
+    expect(fixture.launches).toEqual([]);
+  });
+
+  it("is found if it was just starting", async () => {
+    own();
+    const found = findDaemon(fixture.options());
+    while (fixture.clock.mono() < 100) await settle();
+    await fixture.listen();
+    (await found)?.connection.close();
+    expect(await found).toMatchObject({ version: "0.1.0" });
+  });
+});
+
 describe("findDaemon()", () => {
   it("starts none", async () => {
     expect(await findDaemon(fixture.options())).toBeUndefined();
@@ -249,6 +277,24 @@ console.log(JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd(), se
       session: true,
       env: ["CRUX_LANG", "KEPT"],
     });
+  });
+
+  it("tells what one that gave up wrote last, and nothing of what stood there before", async () => {
+    const run = async (script: string) => {
+      const path = join(fixture.dir, "daemon.mjs");
+      writeFileSync(path, script);
+      const launched = launchDaemon({
+        command: [process.execPath, path],
+        env: {},
+        stateDir: fixture.stateDir,
+      });
+      while (!launched.ended) await settle();
+      return launched.error?.message;
+    };
+    expect(await run("process.exit(0)")).toBeUndefined();
+    expect(await run("console.log('first'); console.log('no room'); process.exit(1)")).toBe("no room");
+    expect(await run("process.exit(3)")).toBe("exit code 3");
+    expect(await run("process.kill(process.pid, 'SIGKILL')")).toBeUndefined();
   });
 
   it("tells what cannot be started", async () => {

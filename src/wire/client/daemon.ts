@@ -70,7 +70,7 @@ export async function ensureDaemon(options: DaemonOptions): Promise<Daemon> {
     if (place.inside) throw notRunningInside(seen);
     const now = clock.mono();
     deadline ??= now + START_MS;
-    if (now >= deadline) throw seen.kind === "busy" ? seen.fault : notStarted(place.stateDir);
+    if (now >= deadline) throw seen.kind === "busy" ? seen.fault : notReached(place, launched);
     if (seen.kind === "absent" && mayLaunch(launched, now) && !isLockHeld(place.stateDir)) {
       // one that was leaving has had its time; the new one gets all of its own
       if (launched === undefined) deadline = now + START_MS;
@@ -82,13 +82,22 @@ export async function ensureDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 }
 
-/** undefined: none runs. Starts none. UNAVAILABLE: it does not answer or takes nobody now. */
+/**
+ * undefined: none runs. Starts none. UNAVAILABLE: it does not answer or takes nobody now. One that holds the lock and
+ * has no socket is just starting or leaving; if it stays so, its socket was taken from it.
+ */
 export async function findDaemon(options: DaemonOptions): Promise<Daemon | undefined> {
   const place = locate(options);
-  const seen = await look(place, options.signal);
-  if (seen.kind === "answered") return greet(seen, place, options.version);
-  if (seen.kind === "busy") throw seen.fault;
-  return undefined;
+  const { clock } = place;
+  const deadline = clock.mono() + HUNG_MS;
+  for (;;) {
+    const seen = await look(place, options.signal);
+    if (seen.kind === "answered") return greet(seen, place, options.version);
+    if (seen.kind === "busy") throw seen.fault;
+    if (place.inside || !isLockHeld(place.stateDir)) return undefined;
+    if (clock.mono() >= deadline) throw unanswered(findOwner(place.stateDir));
+    await clock.sleep(FAST_MS, options.signal);
+  }
 }
 
 /**
@@ -155,7 +164,11 @@ async function look(place: Place, signal?: AbortSignal): Promise<Exclude<Probe, 
   if (seen.kind !== "silent") return seen;
   seen.close();
   if (pid === undefined && !place.inside) return { kind: "absent" };
-  throw new Fault({
+  throw unanswered(pid);
+}
+
+function unanswered(pid: number | undefined): Fault {
+  return new Fault({
     code: "UNAVAILABLE",
     message: pid === undefined ? "daemon does not answer" : `daemon (PID ${pid}) does not answer`,
     hint: "crux daemon restart --force",
@@ -182,7 +195,9 @@ function notRunningInside(seen: Exclude<Probe, { kind: "silent" | "answered" }>)
   });
 }
 
-function notStarted(stateDir: string): Fault {
+/** Ours did not start, or we started none because another holds the lock. */
+function notReached({ stateDir }: Place, launched: Launched | undefined): Fault {
+  if (launched === undefined) return unanswered(findOwner(stateDir));
   const lines = ["daemon did not start within 3s", ...lastLogLines(stateDir, 5)];
   return new Fault({ code: "TIMEOUT", message: lines.join("\n") });
 }

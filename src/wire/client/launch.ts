@@ -1,8 +1,8 @@
 /** Starting a daemon. Loaded only where none runs: `node:child_process` alone takes a command a millisecond. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import type { Environment } from "../../lib/paths.ts";
-import { logPath } from "./log-tail.ts";
+import { lastLogLines, logPath } from "./log-tail.ts";
 
 export interface LaunchSpec {
   /** How this program is run: `[node, main.js]`. */
@@ -12,9 +12,9 @@ export interface LaunchSpec {
 }
 
 export interface Launched {
-  /** The launched process has ended: it found the lock held, or it failed. */
+  /** The launched process has ended: it found the lock held, or there is an error. */
   readonly ended: boolean;
-  /** It could not be started at all. */
+  /** It could not be started at all, or it gave up, with what it wrote last. */
   readonly error: Error | undefined;
 }
 
@@ -27,15 +27,33 @@ export type Launch = (spec: LaunchSpec) => Launched;
 export const launchDaemon: Launch = (spec) => {
   const state: { ended: boolean; error: Error | undefined } = { ended: false, error: undefined };
   try {
+    const logged = logSize(spec.stateDir);
     const child = start(spec);
     child.once("error", (error) => Object.assign(state, { ended: true, error }));
-    child.once("exit", () => Object.assign(state, { ended: true }));
+    child.once("exit", (code) => {
+      // what a signal ended says nothing of the next one
+      const gaveUp = code !== null && code !== 0;
+      Object.assign(state, {
+        ended: true,
+        ...(gaveUp ? { error: lastWords(spec.stateDir, logged, code) } : {}),
+      });
+    });
     child.unref();
   } catch (error) {
     Object.assign(state, { ended: true, error });
   }
   return state;
 };
+
+/** What the log says since; on a full disk that is nothing. */
+function lastWords(stateDir: string, logged: number, code: number): Error {
+  const [line = ""] = logSize(stateDir) > logged ? lastLogLines(stateDir, 1) : [];
+  return new Error(line === "" ? `exit code ${code}` : line);
+}
+
+function logSize(stateDir: string): number {
+  return statSync(logPath(stateDir), { throwIfNoEntry: false })?.size ?? 0;
+}
 
 function start({ command, env, stateDir }: LaunchSpec): ChildProcess {
   const [file = "", ...args] = command;

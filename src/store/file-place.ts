@@ -1,0 +1,24 @@
+/** Whether an open file is still the one its name leads to. */
+import { statSync } from "node:fs";
+import { JournalFault } from "./fault.ts";
+
+export class FilePlace {
+  readonly #path: string;
+  readonly #device: number;
+  readonly #inode: number;
+
+  /** Remembers the file that lies there now. */
+  constructor(path: string) {
+    const { dev, ino } = statSync(path);
+    this.#path = path;
+    this.#device = dev;
+    this.#inode = ino;
+  }
+
+  /** Throws `journal_removed` when it was deleted, moved or replaced. */
+  check(): void {
+    const found = statSync(this.#path, { throwIfNoEntry: false });
+    if (found?.ino === this.#inode && found.dev === this.#device) return;
+    throw new JournalFault("journal_removed", `${this.#path} was removed while it was in use`);
+  }
+}

@@ -1,0 +1,238 @@
+/** What befalls a daemon from outside: killed at any moment, its files damaged or taken away, stopped by many at once. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { inTurn, modelEnv } from "./harness/model.ts";
+import { type Reply, Wire } from "./harness/wire.ts";
+import { type Run, settled, World } from "./harness/world.ts";
+import { text, toolUse } from "./model-server/reply.ts";
+import { type ModelServer, startModelServer } from "./model-server/server.ts";
+
+let world: World;
+let server: ModelServer;
+
+beforeEach(async () => {
+  world = new World();
+  const write = toolUse({ name: "write", input: { file_path: "f.txt", content: "x\n".repeat(200_000) } });
+  const bash = toolUse({ name: "bash", input: { command: "(setsid sleep 300 &); sleep 0.05" } });
+  server = await startModelServer({
+    script: [
+      { when: { lastUserText: "hang" }, reply: text("This begins and then").stall({ afterEvents: 2 }) },
+      { default: inTurn(write, bash, text("Done.")) },
+    ],
+    keepRequests: 1,
+  });
+});
+afterEach(async () => {
+  await server.close();
+  await world.close();
+});
+
+const stateDir = (...names: string[]): string => join(world.dir, "state/crux", ...names);
+const gone = (pid: number): Promise<boolean> =>
+  settled(
+    () => !existsSync(`/proc/${pid}/exe`),
+    (left) => left,
+    5_000,
+  );
+const hanging = async () => {
+  const run = world.start(["hang"], { env: modelEnv(server) });
+  await server.waitFor(() => server.requestCount > 0);
+  return run;
+};
+
+/** Numbers that look random and are the same each time. */
+function dice(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state / 2 ** 31;
+  };
+}
+
+/** Spawns one run after the other until the daemon is no more; the pids it was told. */
+async function spawnUntilKilled(folder: string): Promise<number[]> {
+  const pids: number[] = [];
+  const cwd = join(world.work, folder);
+  mkdirSync(cwd, { recursive: true });
+  const env = { PATH: world.env.PATH, HOME: world.env.HOME, ...modelEnv(server) };
+  const request = { intent: "work", cwd, permission_mode: "bypass", env };
+  for (;;) {
+    try {
+      await using wire = await Wire.open(world.socket);
+      const reply = await wire.ask("spawn", request);
+      if (reply?.ok !== true) return pids;
+      pids.push((reply.payload as { pid: number }).pid);
+      await wire.rest();
+    } catch {
+      return pids;
+    }
+  }
+}
+
+it("kill -9 at any moment of busy runs: what was acknowledged is in the journal, and nothing else is left", async () => {
+  const roll = dice(7);
+  const told: number[] = [];
+  for (let round = 0; round < 6; round++) {
+    expect(await world.crux(["ps"])).toMatchObject({ code: 0, stdout: "No active processes.\n", stderr: "" });
+    expect(world.processes()).toEqual([world.daemonPid]);
+    const lanes = ["a", "b", "c", "d", "e", "f"].map(spawnUntilKilled);
+    await new Promise((resolve) => setTimeout(resolve, roll() * 700));
+    const pid = world.daemonPid!;
+    process.kill(pid, "SIGKILL");
+    expect(await gone(pid)).toBe(true);
+    const pids = (await Promise.all(lanes)).flat().sort((a, b) => a - b);
+    expect(pids[0] ?? Number.POSITIVE_INFINITY).toBeGreaterThan(told.at(-1) ?? 0);
+    told.push(...pids);
+  }
+  await world.crux(["ps"]);
+  for (const folder of readdirSync(world.work))
+    expect(readdirSync(join(world.work, folder)).filter((name) => name !== "f.txt")).toEqual([]);
+  expect(readdirSync(stateDir("journal")).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  await world.crux(["daemon", "stop"]);
+  expectWholeJournal(told);
+});
+
+function expectWholeJournal(told: readonly number[]): void {
+  using db = new DatabaseSync(stateDir("journal/journal.db"), { readOnly: true });
+  const column = (sql: string): number[] =>
+    db
+      .prepare(sql)
+      .all()
+      .map(({ n }) => Number(n));
+  expect(db.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+  const spawned = new Set(column("SELECT pid AS n FROM records WHERE kind = 'process.spawned'"));
+  expect(told.length).toBeGreaterThan(0);
+  expect(told.filter((pid) => !spawned.has(pid))).toEqual([]);
+  expect(
+    column("SELECT pid AS n FROM records WHERE pid > 0 GROUP BY pid HAVING count(DISTINCT proc) > 1"),
+  ).toEqual([]);
+  expect(column("SELECT count(*) AS n FROM open_calls UNION ALL SELECT count(*) FROM live")).toEqual([0, 0]);
+  const ends = "('call.result', 'call.unknown')";
+  const twice = `SELECT lsn AS n FROM records WHERE kind IN ${ends} GROUP BY proc, call HAVING count(*) > 1`;
+  expect(column(twice)).toEqual([]);
+  const exits =
+    "SELECT lsn AS n FROM records WHERE kind = 'process.exited' GROUP BY proc HAVING count(*) > 1";
+  expect(column(exits)).toEqual([]);
+}
+
+it("a damaged journal is named at once by every command that needs it, and left as it is", async () => {
+  mkdirSync(stateDir("journal"), { recursive: true, mode: 0o700 });
+  const path = stateDir("journal/journal.db");
+  writeFileSync(path, "no journal\n".repeat(500));
+  for (const args of [["ps"], ["hello"], ["daemon", "start"]]) {
+    const { code, stdout, stderr } = await world.crux(args);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(
+      /^✗ \[UNAVAILABLE\] daemon could not be started: .*journal_damaged: (\S+): file is not a database\n$/,
+    );
+    expect(stderr).toContain(path);
+  }
+  expect(world.log().trimEnd().split("\n")).toHaveLength(3);
+  expect(readFileSync(path, "utf8")).toBe("no journal\n".repeat(500));
+  expect(world.processes()).toEqual([]);
+});
+
+it("what cannot be cleared away after a kill -9 does not keep the next daemon from starting", async () => {
+  expect((await world.crux(["daemon", "start"])).code).toBe(0);
+  expect((await world.crux(["daemon", "stop"])).code).toBe(0);
+  const path = join(world.work, "f.txt");
+  // as half a write, but no file: it cannot be removed as one
+  mkdirSync(join(world.work, ".f.txt.crux-0a1b2c"));
+  leaveOpenWrite(path);
+  expect(await world.crux(["ps"])).toMatchObject({ code: 0, stdout: "No active processes.\n" });
+  expect(world.log()).toContain(`left beside ${path} by the last daemon: `);
+  expect((await world.crux(["daemon", "stop"])).code).toBe(0);
+  using db = new DatabaseSync(stateDir("journal/journal.db"), { readOnly: true });
+  expect(db.prepare("SELECT * FROM open_calls").all()).toEqual([]);
+});
+
+/** A journal as a daemon leaves it that is killed in the middle of a write. */
+function leaveOpenWrite(path: string): void {
+  using db = new DatabaseSync(stateDir("journal/journal.db"));
+  const { lsn } = db.prepare("SELECT max(lsn) + 1 AS lsn FROM records").get() as { lsn: number };
+  const body = JSON.stringify({ tool: "write", effects: [{ kind: "write", path, real: path }] });
+  const columns = "lsn, proc, pid, seq, epoch, kind, v, call, at, mono, body";
+  db.prepare(
+    `INSERT INTO records (${columns}) VALUES (?, 'p', 1, 1, 1, 'call.intent', 1, 'c_1', 0, 0, ?)`,
+  ).run(lsn, body);
+  db.prepare("INSERT INTO open_calls (proc, call, lsn) VALUES ('p', 'c_1', ?)").run(lsn);
+}
+
+it("nothing is acknowledged once the journal was removed under the daemon", async () => {
+  const detach = () => world.crux(["-q", "-d", "hang"], { env: modelEnv(server) });
+  expect(await detach()).toMatchObject({ code: 0, stdout: "1\n" });
+  rmSync(stateDir("journal"), { recursive: true });
+  const { code, stdout, stderr } = await detach();
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toMatch(/^✗ \[UNAVAILABLE\] .*journal_removed: .*\n {2}→ hint: crux daemon restart\n$/);
+  expect((await world.crux(["daemon", "restart"])).code).toBe(0);
+  expect((await detach()).code).toBe(0);
+});
+
+it("a daemon whose socket was removed is not taken for none, and --force ends it and its processes", async () => {
+  const run = await hanging();
+  const pid = world.daemonPid!;
+  rmSync(join(world.dir, "run/crux"), { recursive: true });
+  expect(await world.crux(["daemon", "stop"])).toMatchObject({
+    code: 1,
+    stderr: `✗ [UNAVAILABLE] daemon (PID ${pid}) does not answer\n  → hint: crux daemon restart --force\n`,
+  });
+  expect(await world.crux(["daemon", "stop", "--force"])).toMatchObject({
+    code: 0,
+    stdout: "[daemon] stopped\n",
+  });
+  expect((await run.done).code).toBe(143);
+  expect(await gone(pid)).toBe(true);
+  expect(await world.crux(["ps"])).toMatchObject({ code: 0, stdout: "No active processes.\n" });
+});
+
+it("many that stop it at once all hear that it has stopped, and who starts the next is served", async () => {
+  const run = await hanging();
+  const stops = Array.from({ length: 6 }, () => world.crux(["daemon", "stop"]));
+  const said = (runs: readonly Run[]) =>
+    new Set(runs.map(({ code, stdout, stderr }) => code + stdout + stderr));
+  expect([...said(await Promise.all(stops))].sort()).toSatisfy((lines: string[]) =>
+    lines.every((line) => line === "0[daemon] stopped\n" || line === "0[daemon] not running\n"),
+  );
+  expect((await run.done).code).toBe(143);
+  expect((await world.crux(["ps"])).code).toBe(0);
+});
+
+it("a time limit beyond what a timer takes costs nothing while it runs", async () => {
+  await world.crux(["ps"]);
+  await using wire = await Wire.open(world.socket);
+  const env = modelEnv(server);
+  const reply = await wire.ask("spawn", { intent: "hang", timeout_ms: 2 ** 40, cwd: world.work, env });
+  expect(reply).toMatchObject({ ok: true });
+  await server.waitFor(() => server.requestCount > 0);
+  expect(world.log()).not.toContain("TimeoutOverflowWarning");
+});
+
+it("300 connections at once: 256 are served, the others told why, and all is well afterwards", async () => {
+  await world.crux(["ps"]);
+  const wires = await Promise.all(Array.from({ length: 300 }, () => Wire.open(world.socket)));
+  const replies = await Promise.all(wires.map((wire) => wire.ask("ping")));
+  const refused = replies.filter((reply: Reply | undefined) => reply?.ok !== true);
+  expect(refused).toHaveLength(44);
+  for (const { error } of refused as Reply[])
+    expect(error).toMatchObject({ code: "UNAVAILABLE", message: "too many connections (256)" });
+  await Promise.all(wires.map((wire) => wire.close()));
+  expect((await world.crux(["ps"])).code).toBe(0);
+});
+
+it("a process whose client has gone and that would ask is refused, and ends", async () => {
+  await world.crux(["ps"]);
+  const env = { PATH: world.env.PATH, HOME: world.env.HOME, ...modelEnv(server) };
+  const wire = await Wire.open(world.socket);
+  await wire.ask("spawn", { intent: "work", interactive: true, cwd: world.work, env });
+  let line = await wire.next();
+  while (line !== undefined && line.payload?.event !== "ask") line = await wire.next();
+  expect(line).toBeDefined();
+  await wire.close();
+  await using other = await Wire.open(world.socket);
+  const end = await other.ask("process.wait", { pid: 1, timeout_ms: 10_000 });
+  expect(end).toMatchObject({ ok: true, payload: { exit_code: 0 } });
+  expect(existsSync(join(world.work, "f.txt"))).toBe(false);
+});
