@@ -9,6 +9,7 @@ import {
   type Answer,
   answerError,
   cancelled,
+  checkKey,
   connectionError,
   type Endpoint,
   malformedStream,
@@ -112,6 +113,7 @@ export class AnthropicDriver implements Driver {
       throw notConfigured(device, "ANTHROPIC_BASE_URL is not an http(s) URL", "Set it to a URL or unset it.");
     if (secret === "")
       throw notConfigured(device, "neither ANTHROPIC_API_KEY nor ANTHROPIC_AUTH_TOKEN is set", setKey);
+    checkKey(this.#endpoint);
     this.#client ??= this.#connect();
     return this.#client;
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answerError, connectionError, type Endpoint, kindOf, retryAfter } from "./failure.ts";
+import { answerError, checkKey, connectionError, type Endpoint, kindOf, retryAfter } from "./failure.ts";
 
 const endpoint: Endpoint = {
   device: "/dev/llm/anthropic",
@@ -84,4 +84,17 @@ describe("connectionError()", () => {
       hint: "Check the network.",
     });
   });
+});
+
+it.each(["s3\ncret", "s3 cret", "s3crét", " s3cret"])(
+  "checkKey() refuses %j for good, without showing it",
+  (secret) => {
+    const refused = expect.objectContaining({ code: "UNAVAILABLE", shouldRetry: false });
+    expect(() => checkKey({ ...endpoint, secret })).toThrow(refused);
+    expect(() => checkKey({ ...endpoint, secret })).not.toThrow(secret);
+  },
+);
+
+it("checkKey() takes a key as vendors make them", () => {
+  expect(() => checkKey({ ...endpoint, secret: "sk-ant-api03_Ab.c=" })).not.toThrow();
 });

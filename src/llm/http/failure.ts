@@ -121,6 +121,13 @@ export function notConfigured(device: string, message: string, hint: string): Ll
   return new LlmError({ kind: "connection", device, message, hint, shouldRetry: false });
 }
 
+/** A key goes into a header: one that cannot (a line break copied along, a letter outside ASCII) is told, not tried. */
+export function checkKey({ device, keyName, secret }: Endpoint): void {
+  if (/^[\x21-\x7e]*$/.test(secret)) return;
+  const message = `the key in ${keyName} holds a blank, a line break or a letter outside ASCII`;
+  throw notConfigured(device, message, `Set ${keyName} again, without them.`);
+}
+
 function sentence(
   kind: LlmErrorKind,
   endpoint: Endpoint,

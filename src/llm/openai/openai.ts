@@ -12,6 +12,7 @@ import {
   type Answer,
   answerError,
   cancelled,
+  checkKey,
   connectionError,
   type Endpoint,
   malformedStream,
@@ -138,6 +139,7 @@ export class OpenAiDriver implements Driver {
     if (baseUrl === "")
       throw notConfigured(device, `${baseUrlName} is not an http(s) URL`, "Set it to a URL or unset it.");
     if (secret === "") throw notConfigured(device, `${keyName} is not set`, setUpHint);
+    checkKey(this.#endpoint);
     this.#client ??= this.#connect();
     return this.#client;
   }
