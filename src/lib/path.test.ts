@@ -2,15 +2,15 @@ import { expect, test } from "vitest";
 import { isWithin } from "./path.ts";
 
 test.each([
-  ["/work", "/work", true],
-  ["/work", "/work/a/b", true],
-  ["/work/", "/work/a", true],
-  ["/", "/work", true],
+  ["/desk", "/desk", true],
+  ["/desk", "/desk/a/b", true],
+  ["/desk/", "/desk/a", true],
+  ["/", "/desk", true],
   ["/", "/", true],
-  ["/work", "/work2", false],
-  ["/work/a", "/work", false],
-  ["/work", "/", false],
-  ["/work", "work/a", false],
+  ["/desk", "/desk2", false],
+  ["/desk/a", "/desk", false],
+  ["/desk", "/", false],
+  ["/desk", "work/a", false],
 ])("isWithin(%j, %j) is %s", (base, path, isIt) => {
   expect(isWithin(base, path)).toBe(isIt);
 });

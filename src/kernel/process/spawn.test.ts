@@ -143,13 +143,13 @@ describe("spawn() only narrows", () => {
   });
 
   test("the directories", async () => {
-    const t = testKernel({ realPath: (path) => (path === "/work/link" ? "/etc" : path) });
-    const parent = await t.start({ cwd: "/work" });
-    const child = await t.start({ by: parent.sys, cwd: "/work/sub" });
-    expect(child.proc.seed.roots).toEqual(["/work/sub", "/work"]);
+    const t = testKernel({ realPath: (path) => (path === "/desk/link" ? "/etc" : path) });
+    const parent = await t.start({ cwd: "/desk" });
+    const child = await t.start({ by: parent.sys, cwd: "/desk/sub" });
+    expect(child.proc.seed.roots).toEqual(["/desk/sub", "/desk"]);
     const same = await t.start({ by: child.sys });
-    expect(same.proc.seed.roots).toEqual(["/work/sub", "/work"]);
-    for (const cwd of ["/", "/workshop", "/work/link"])
+    expect(same.proc.seed.roots).toEqual(["/desk/sub", "/desk"]);
+    for (const cwd of ["/", "/deskshop", "/desk/link"])
       await expect(parent.sys.spawn("x", null, { cwd })).rejects.toMatchObject({ code: "PERMISSION" });
   });
 });

@@ -94,7 +94,7 @@ describe("files", () => {
 });
 
 describe("open() with effects", () => {
-  const create = { kind: "write", path: "/work/a", change: "create" } as const;
+  const create = { kind: "write", path: "/desk/a", change: "create" } as const;
 
   test("passes the guard under the device's name", async () => {
     const { sys, message, t } = await bench();
@@ -106,7 +106,7 @@ describe("open() with effects", () => {
 
   test("that only read is permitted, not journalled", async () => {
     const { sys, message, t } = await bench();
-    message.script.openEffects = [{ kind: "read", path: "/work/a" }];
+    message.script.openEffects = [{ kind: "read", path: "/desk/a" }];
     await sys.open("/dev/m", 0);
     expect(t.permit.asked).toHaveLength(1);
     expect(t.journal.kinds()).not.toContain("call.intent");

@@ -43,18 +43,18 @@ describe("guard()", () => {
 
   test("asks the policy with the tool's name and the real path, and journals both", async () => {
     const bench = await guardedBench(
-      { cwd: "/work" },
-      { realPath: (path) => path.replace("/work/a", "/real/a") },
+      { cwd: "/desk" },
+      { realPath: (path) => path.replace("/desk/a", "/real/a") },
     );
     await bench.call();
-    const effects = [{ kind: "write", path: "/work/a", change: "modify", real: "/real/a" }];
+    const effects = [{ kind: "write", path: "/desk/a", change: "modify", real: "/real/a" }];
     expect(bench.t.permit.asked).toMatchObject([
       {
         subject: {
           pid: 1,
           mode: "default",
-          cwd: "/work",
-          roots: ["/work"],
+          cwd: "/desk",
+          roots: ["/desk"],
           grants: [],
           allowedDevices: null,
         },
@@ -202,9 +202,9 @@ describe("guard() does not act", () => {
     let moved = false;
     const bench = await guardedBench(
       {},
-      { realPath: (path) => (moved && path === "/work/a" ? "/home" : path) },
+      { realPath: (path) => (moved && path === "/desk/a" ? "/home" : path) },
     );
-    bench.tool.script.effects = [{ kind: "exec", argv: ["ls"], cwd: "/work/a", certain: true }];
+    bench.tool.script.effects = [{ kind: "exec", argv: ["ls"], cwd: "/desk/a", certain: true }];
     bench.t.permit.answer = () => {
       moved = true;
       return { behavior: "allow", reason: { kind: "rule", detail: "" } };
@@ -217,7 +217,7 @@ describe("guard() does not act", () => {
     let moved = false;
     const bench = await guardedBench(
       {},
-      { realPath: (path) => (moved && path === "/work/a" ? "/etc/passwd" : path) },
+      { realPath: (path) => (moved && path === "/desk/a" ? "/etc/passwd" : path) },
     );
     bench.t.permit.answer = () => {
       moved = true;
@@ -266,8 +266,8 @@ describe("a call inside a permitted call", () => {
   });
 
   test("on a path that has moved is CONFLICT", async () => {
-    let real = "/work/a";
-    const bench = await guardedBench({}, { realPath: (path) => (path === "/work/a" ? real : path) });
+    let real = "/desk/a";
+    const bench = await guardedBench({}, { realPath: (path) => (path === "/desk/a" ? real : path) });
     bench.acts(async (sys) => {
       const fd = await sys.open("/dev/fs", 2);
       real = "/elsewhere";

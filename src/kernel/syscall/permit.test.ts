@@ -4,7 +4,7 @@ import { ALLOW, askWith } from "../testing/scripted-permit.ts";
 import { bytes } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";
 
-const RULE = "edit(/work/**)";
+const RULE = "edit(/desk/**)";
 
 async function asking(always: string | null = RULE, interactive = true): Promise<GuardedBench> {
   const bench = await guardedBench({ interactive });
@@ -26,7 +26,7 @@ describe("a question", () => {
     const bench = await asking();
     const call = bench.call();
     const { askId, options, text } = await asked(bench);
-    expect([options, text]).toEqual([["yes", "no", "always"], "edit: modify /work/a"]);
+    expect([options, text]).toEqual([["yes", "no", "always"], "edit: modify /desk/a"]);
     expect(bench.tool.written).toEqual([]);
     await bench.t.kernel.answer(askId, "yes");
     await call;
@@ -122,7 +122,7 @@ describe("with nobody to ask", () => {
     const bench = await asking(RULE, false);
     await expect(bench.call()).rejects.toMatchObject({
       code: "PERMISSION",
-      message: expect.stringMatching(/--permission-mode .*"edit\(\/work\/\*\*\)" under permissions\.allow/),
+      message: expect.stringMatching(/--permission-mode .*"edit\(\/desk\/\*\*\)" under permissions\.allow/),
     });
     expect(bench.t.journal.kinds()).not.toContain("permit.ask");
   });
@@ -147,15 +147,15 @@ describe("prepare()", () => {
     const bench = await asking();
     bench.t.permit.answer = (_, { effects }) =>
       effects.every(({ kind }) => kind === "read") ? ALLOW : askWith(RULE);
-    const read = { kind: "read", path: "/work/a" } as const;
-    bench.tool.script.effects = [read, modify("/work/a")];
+    const read = { kind: "read", path: "/desk/a" } as const;
+    bench.tool.script.effects = [read, modify("/desk/a")];
     const tried: string[] = [];
     bench.tool.script.plan = {
       prepare: async (sys) => {
         bench.files.script.effects = [read];
         const fd = await sys.open("/dev/fs", 2);
         await sys.write(fd, bytes("look"));
-        bench.files.script.effects = [modify("/work/a")];
+        bench.files.script.effects = [modify("/desk/a")];
         await sys.write(fd, bytes("change")).catch((error: { code: string }) => tried.push(error.code));
         await sys.close(fd);
       },
@@ -168,7 +168,7 @@ describe("prepare()", () => {
 
   test("does not run where the reading itself is the question", async () => {
     const bench = await asking();
-    bench.tool.script.effects = [{ kind: "read", path: "/etc/passwd" }, modify("/work/a")];
+    bench.tool.script.effects = [{ kind: "read", path: "/etc/passwd" }, modify("/desk/a")];
     let looked = false;
     bench.tool.script.plan = {
       prepare: async () => {
@@ -223,7 +223,7 @@ test("pid 0 is not asked", async () => {
 });
 
 test("the policy is told where commands are looked for", async () => {
-  const bench = await guardedBench({ env: { PATH: "bin:/work/bin::/usr/bin" } });
+  const bench = await guardedBench({ env: { PATH: "bin:/desk/bin::/usr/bin" } });
   await bench.call();
-  expect(bench.t.permit.asked[0]?.subject.programs).toEqual(["/work/bin", "/usr/bin"]);
+  expect(bench.t.permit.asked[0]?.subject.programs).toEqual(["/desk/bin", "/usr/bin"]);
 });

@@ -29,7 +29,7 @@ export interface GuardedBench {
   acts(act: (sys: Sys, act: Act) => Promise<void>): void;
 }
 
-/** The tool declares that it modifies /work/a, `once`. */
+/** The tool declares that it modifies /desk/a, `once`. */
 export async function guardedBench(
   opts: SpawnOpts = {},
   ports: Partial<KernelPorts> = {},
@@ -38,8 +38,8 @@ export async function guardedBench(
   const [tool, files] = [new MessageDevice("edit"), new MessageDevice("fs")];
   t.kernel.mount("/bin/edit", tool);
   t.kernel.mount("/dev/fs", files);
-  tool.script.effects = [modify("/work/a")];
-  files.script.effects = [modify("/work/a")];
+  tool.script.effects = [modify("/desk/a")];
+  files.script.effects = [modify("/desk/a")];
   const made = Promise.withResolvers<ProgramContext>();
   t.programs.set("work", (context) => {
     made.resolve(context);

@@ -6,7 +6,7 @@ const result = (content: string, isError = false): CallResult => ({ tool: "grep"
 const counts = "src/a:b.ts:12\nsrc/c.ts:120\n\nodd line\n[lines 0-2 of 9; continue with offset=3]\n";
 const results = [result(counts), result("No matches found"), result("Error [NOT_FOUND]: gone\nhint", true)];
 const variables = {
-  cwd: "/work",
+  cwd: "/desk",
   pid: 7,
   scratch: "/scratch/7",
   conversation: {
@@ -21,7 +21,7 @@ const variables = {
 
 describe("render()", () => {
   it.each([
-    ["{{cwd}}/{{pid}} {{scratch}} {{model}}", "/work/7 /scratch/7 m"],
+    ["{{cwd}}/{{pid}} {{scratch}} {{model}}", "/desk/7 /scratch/7 m"],
     ["{{user | first 1}}", "Do it"],
     ["{{result}}", "Error [NOT_FOUND]: gone\nhint"],
     ["{{result:2}}", "No matches found"],
@@ -58,6 +58,6 @@ describe("render()", () => {
 it("renderAll() reaches strings at any depth and leaves the rest", () => {
   expect(renderAll({ a: ["{{pid}}", 1, null], b: { c: "{{cwd}}" } }, variables)).toEqual({
     a: ["7", 1, null],
-    b: { c: "/work" },
+    b: { c: "/desk" },
   });
 });

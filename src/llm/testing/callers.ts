@@ -9,10 +9,10 @@ export function testCaller(part: Partial<Caller> = {}): Caller {
   return {
     pid: asPid(1),
     uuid: asProcUuid("00000000-0000-4000-8000-000000000001"),
-    cwd: "/work",
+    cwd: "/desk",
     env: {},
     signal: new AbortController().signal,
-    roots: ["/work"],
+    roots: ["/desk"],
     log: () => {},
     ...part,
   };
