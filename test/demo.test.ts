@@ -113,4 +113,11 @@ describe("crux without a model", () => {
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/^✗ \[UNAVAILABLE\] .*no model is configured.*\n {2}→ hint: .*ANTHROPIC_API_KEY/);
   });
+
+  it("-d tells at once that a script answers: nobody follows who could be told later", async () => {
+    const { code, stdout } = await world.crux(["-d", "survey this"]);
+    expect(code).toBe(0);
+    expect(stdout.split("\n")[0]).toMatch(/script answers, not a model/);
+    expect(stdout).toMatch(/\[kernel\] spawning PID \d+\.\.\.\n {2}→ export ANTHROPIC_API_KEY/);
+  });
 });

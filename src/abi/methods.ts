@@ -77,7 +77,8 @@ export const METHODS = {
     kind: "stream",
     right: "spawn",
     params: SpawnRequest,
-    result: z.strictObject({ pid }),
+    /** `notice` only for a detached spawn that asked with `verbose`: nobody follows it who could be told later. */
+    result: z.strictObject({ pid, notice: z.string().optional() }),
   },
   list_procs: {
     summary: "all processes, by rising pid",

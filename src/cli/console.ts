@@ -34,6 +34,17 @@ export class Console {
     await put(this.#stderr, `${text}\n`);
   }
 
+  /** A screen for people, not an output for scripts. */
+  get isScreen(): boolean {
+    return this.mode === "default" || this.mode === "verbose";
+  }
+
+  /** Said to the person in every mode, without disturbing what a script reads. */
+  async aside(text: string): Promise<void> {
+    if (this.isScreen) await this.line(text);
+    else await this.errorLine(text);
+  }
+
   /** The wrapped object of a command that succeeded. */
   async data(data: unknown): Promise<void> {
     await this.line(oneLine({ ok: true, data }));

@@ -60,19 +60,15 @@ export class RunView {
     return this.#console.mode === "verbose";
   }
 
-  get #isScreen(): boolean {
-    return this.#console.mode === "default" || this.#console.mode === "verbose";
-  }
-
   /** A line that scripts do not get. */
   async #screen(text: string): Promise<void> {
-    if (this.#isScreen) await this.#console.line(text);
+    if (this.#console.isScreen) await this.#console.line(text);
   }
 
   async #spawn(event: ProgressPayload): Promise<void> {
     if (event.notice !== undefined) {
       this.#hasNotice = true;
-      await this.#aside(safeLine(event.notice));
+      await this.#console.aside(safeLine(event.notice));
     }
     await this.#screen(spawnLine(event.pid));
     if (this.#verbose) await this.#screen(detailsLine(event));
@@ -83,12 +79,6 @@ export class RunView {
     const { mode } = this.#console;
     if (mode === "verbose") await this.#screen(logLine(event));
     else if (mode !== "quiet" && event.level !== "info") await this.#console.errorLine(logLine(event));
-  }
-
-  /** Said to the person in every mode, without disturbing what a script reads. */
-  async #aside(text: string): Promise<void> {
-    if (this.#isScreen) await this.#console.line(text);
-    else await this.#console.errorLine(text);
   }
 
   async #fail(pid: number, message: string, error: WireError | undefined): Promise<void> {
@@ -117,6 +107,6 @@ export class RunView {
         if (result !== "") await this.#console.line(resultBox(result));
         await this.#console.line(lastLine(event, this.#console.paint));
     }
-    if (this.#hasNotice) for (const line of CONFIGURE_LINES) await this.#aside(line);
+    if (this.#hasNotice) for (const line of CONFIGURE_LINES) await this.#console.aside(line);
   }
 }

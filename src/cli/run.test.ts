@@ -231,6 +231,16 @@ test("run --detach prints the pid and leaves", async () => {
   expect(daemon.openConnections).toBe(0);
 });
 
+test("run --detach tells that a script answers, beside what a script reads", async () => {
+  const run = (flag: string) =>
+    crux(`-d x ${flag}`, {
+      daemon: new FakeDaemon({ spawn: () => ({ pid: 1, notice: "A script answers." }) }),
+    });
+  expect((await run("")).out).toBe(`A script answers.\n[kernel] spawning PID 1...\n${CONFIGURE}`);
+  const { out, err } = await run("-q");
+  expect([out, err]).toEqual(["1\n", `A script answers.\n${CONFIGURE}`]);
+});
+
 test.each([
   ["x --max-steps many", "--max-steps needs a whole number"],
   ["x --permission-mode yolo", "unknown permission mode: yolo"],

@@ -7,6 +7,7 @@ import type { ProgressPayload, WireStreamLine } from "../abi/wire.ts";
 import { type Args, countFlag, RUN_FLAGS, textFlag } from "./args.ts";
 import { AskDialog } from "./ask-dialog.ts";
 import type { Call, Command } from "./command.ts";
+import { CONFIGURE_LINES } from "./configure-help.ts";
 import { daemonVanished } from "./daemon-vanished.ts";
 import type { Host, Output } from "./host.ts";
 import { findIntent } from "./intent.ts";
@@ -14,6 +15,7 @@ import { RunInterrupt } from "./run-interrupt.ts";
 import { RunView } from "./run-view.ts";
 import { invalid } from "./screen/errors.ts";
 import { spawnLine } from "./screen/run-lines.ts";
+import { safeLine } from "./screen/safe-text.ts";
 
 /** `crux <intent…>`: starts a process and follows it to its end. */
 export const run: Command = { flags: RUN_FLAGS, run: start };
@@ -92,10 +94,12 @@ function questionTerminal({ console, host }: Call): Output | undefined {
 
 async function detach({ console, host }: Call, request: SpawnRequest): Promise<number> {
   const client = await host.daemon.ensure();
-  const { pid } = await client.request("spawn", request);
+  const { pid, notice } = await client.request("spawn", request);
   client.close();
+  if (notice !== undefined) await console.aside(safeLine(notice));
   if (console.mode === "json") await console.data({ pid });
   else await console.line(console.mode === "quiet" ? String(pid) : spawnLine(pid));
+  if (notice !== undefined) for (const line of CONFIGURE_LINES) await console.aside(line);
   return 0;
 }
 

@@ -127,6 +127,10 @@ export class Kernel implements KernelApi, Core {
     this.asks.answer(askId, answer, words);
   }
 
+  noticeOf(pid: Pid): string {
+    return this.table.get(pid)?.notice ?? "";
+  }
+
   active(): number {
     let count = 0;
     for (const proc of this.table.all()) if (proc.isLive) count++;

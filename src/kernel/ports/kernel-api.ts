@@ -37,6 +37,8 @@ export interface KernelApi {
   ): Promise<{ exit: ExitStatus; tokensUsed: number; elapsedMs: number }>;
   /** First valid answer wins: CONFLICT later; NOT_FOUND unknown. `words` reach the model with a no. */
   answer(askId: string, answer: AskAnswer, words?: string): Promise<void>;
+  /** The line a person must read before anything of this process; "" for none. */
+  noticeOf(pid: Pid): string;
   /** Created and running processes that keep the daemon alive. */
   active(): number;
   /** TERM to all, `graceMs`, KILL, reaped; no new spawns from now on (UNAVAILABLE). Idempotent. */

@@ -162,6 +162,16 @@ describe("spawn", () => {
     expect(fixture.kernel.spawned[0]?.events).toBeUndefined();
   });
 
+  it("detached and verbose: the notice comes with the response", async () => {
+    fixture.kernel.notice = "A script answers.";
+    expect(await client.ask('{"method":"spawn","payload":{"intent":"x","detach":true,"verbose":true}}')).toBe(
+      '{"ok":true,"payload":{"pid":1,"notice":"A script answers."}}\n',
+    );
+    expect(await client.ask('{"method":"spawn","payload":{"intent":"x","detach":true}}')).toBe(
+      '{"ok":true,"payload":{"pid":2}}\n',
+    );
+  });
+
   it("that fails before its response leaves the connection usable", async () => {
     expect(await client.ask('{"method":"spawn","payload":{"intent":"x","agent":"missing"}}')).toBe(
       '{"ok":false,"error":{"code":"NOT_FOUND","message":"agent not found: missing"}}\n',

@@ -116,6 +116,13 @@ export class FakeKernel implements KernelApi {
     this.answers.push([askId, answer, words]);
   }
 
+  /** What every process has to say first. */
+  notice = "";
+
+  noticeOf(): string {
+    return this.notice;
+  }
+
   active(): number {
     return this.activeCount;
   }

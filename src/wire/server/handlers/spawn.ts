@@ -18,7 +18,8 @@ export const spawn: Handler<"spawn"> = async (params, { kernel, deps, ended, gon
   const agent = await deps.loadAgent(params.agent, params.cwd ?? deps.home, params.env ?? deps.env);
   if (params.detach) {
     const pid = await kernel.init.spawn(params.intent, agent, toOpts({ ...params, interactive: false }));
-    return { payload: { pid } };
+    const notice = params.verbose === true ? kernel.noticeOf(pid) : "";
+    return { payload: notice === "" ? { pid } : { pid, notice } };
   }
   const { pid, events } = await kernel.spawnWatched(params.intent, agent, toOpts(params));
   const audience: Audience = { interactive: params.interactive ?? false, verbose: params.verbose ?? false };
