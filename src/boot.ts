@@ -16,12 +16,15 @@ import { sweepTemp } from "./dev/fs/temp-file.ts";
 import { HostProcesses } from "./dev/host/exec.ts";
 import { sweepOrphans } from "./dev/host/orphans.ts";
 import { realPath } from "./dev/host/real-path.ts";
+import { mcpHost } from "./dev/mcp/host.ts";
 import { nullDevice } from "./dev/null/device.ts";
 import { outDevice } from "./dev/out/device.ts";
 import { OutputStore } from "./dev/out/output-store.ts";
 import { ScratchStore } from "./dev/out/scratch.ts";
+import { DiskSpools } from "./dev/out/spool.ts";
 import { procDevice } from "./dev/proc/device.ts";
 import { shellDevice } from "./dev/shell/device.ts";
+import { commandEnvironment } from "./dev/shell/environment.ts";
 import { Kernel } from "./kernel/kernel.ts";
 import { LIMITS } from "./kernel/limits.ts";
 import type { Journal } from "./kernel/ports/journal.ts";
@@ -58,12 +61,19 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   const exec = new HostProcesses({ kernelId: journal.kernelId, epoch: journal.epoch });
   const outputs = new OutputStore(join(paths.stateDir, "outputs"));
   const scratch = new ScratchStore(join(paths.stateDir, "scratch"));
-  const kernel = new Kernel({
+  const mcp = mcpHost({ exec, services: () => kernel.services, clock, home, version: context.version });
+  const kernel: Kernel = new Kernel({
     journal,
     permitFor: () => config.permit,
     models: config.resolver,
     program: agentProgram({ platform: process.platform, random: Math.random, ...maxRetries(env) }),
     clock,
+    exec,
+    spools: new DiskSpools(join(paths.stateDir, "spools")),
+    mcp,
+    commandEnv: (owner, extra) => commandEnvironment(owner, extra, paths.socketPath),
+    random: Math.random,
+    loadAgent: (name) => loadAgent(context, name),
     realPath,
     uuid: () => asProcUuid(randomUUID()),
     nonce: () => randomBytes(8).toString("hex"),
@@ -96,6 +106,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     loadAgent: (name) => loadAgent(context, name),
     reload: (settings, problems) => config.reload(settings, problems),
     close: async () => {
+      await mcp.close();
       await exec.close();
       await journal.close();
     },

@@ -1,4 +1,6 @@
 /** Agent and skill files as they are after loading (formats: kernel reference, agent and skill files). */
+import type { McpServer } from "./mcp.ts";
+
 export interface AgentModels {
   /** Driver: claude, anthropic, openai, script … */
   readonly provider?: string;
@@ -17,6 +19,8 @@ export interface AgentManifest {
   readonly skills: readonly string[];
   /** Allow-list of tool names; null: the default set. */
   readonly tools: readonly string[] | null;
+  /** Servers mounted for each process that runs it. */
+  readonly mcp: readonly McpServer[];
 }
 
 export interface SkillManifest {

@@ -51,8 +51,58 @@ export const SpawnRequest = z.strictObject({
   env: z.record(z.string(), z.string()).optional(),
   /** Also send `tool` and `log` progress events. */
   verbose: z.boolean().optional(),
+  /** A group to join. */
+  group: z.string().max(64).optional(),
+  /** Data for the process: its fd 0. Text, or bytes in base64; at most 4 MiB. */
+  stdin: z.union([z.string(), z.strictObject({ base64: z.base64() })]).optional(),
 });
 export type SpawnRequest = z.infer<typeof SpawnRequest>;
+
+/** A row of `top` and `tree`: the documented process and what else a person wants to see of it. */
+export const WireRow = z.strictObject({
+  ...WireProc.shape,
+  /** Agent, program or supervisor; "" in general mode. */
+  name: z.string(),
+  model: z.string(),
+  threads: z.int(),
+  coroutines: z.int(),
+});
+export type WireRow = z.infer<typeof WireRow>;
+
+const name = z.string().min(1).max(64);
+const text = z.string().max(256 * 1024);
+const environment = z.record(z.string(), z.string());
+
+/** A compose file as it was read, its variables filled in: checked here, so that every client gets the same answer. */
+const composeFile = {
+  /** Parsed YAML. */
+  file: z.unknown(),
+  /** Default name of the project, and where relative paths begin: absolute. */
+  dir: z.string(),
+  /** `-p`: outranks the file's. */
+  project: name.optional(),
+};
+
+const mcpConfig = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("stdio"),
+    command: z.string().min(1),
+    args: z.array(z.string()),
+    env: environment,
+    cwd: z.string().optional(),
+  }),
+  z.strictObject({ type: z.literal("http"), url: z.url(), headers: environment }),
+]);
+
+const mountView = z.strictObject({
+  path: z.string(),
+  pid,
+  server: z.string(),
+  state: z.enum(["pending", "connected", "failed"]),
+  tools: z.int(),
+  service_pid: pid.nullable(),
+  problem: z.string(),
+});
 
 interface MethodSpec {
   readonly summary: string;
@@ -120,6 +170,194 @@ export const METHODS = {
       kind: z.enum(["done", "fault", "killed"]),
       tokens_used: z.int(),
       elapsed_ms: z.int(),
+    }),
+  },
+  "process.list": {
+    summary: "all processes with what top and tree show",
+    kind: "request",
+    right: "observe",
+    params: empty,
+    result: z.strictObject({ processes: z.array(WireRow) }),
+  },
+  "process.signal": {
+    summary: "send a signal to a process, with `tree` to all below it too",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({
+      pid,
+      signal: z.int(),
+      tree: z.boolean().optional(),
+      /** With RESUME: for a process that came back after a restart and has lost its client's environment. */
+      env: environment.optional(),
+    }),
+    /** Those that were alive, by rising pid. */
+    result: z.strictObject({ pids: z.array(pid) }),
+  },
+  "process.attach": {
+    summary: "follow a process that runs, from now to its end",
+    kind: "stream",
+    right: "observe",
+    params: z.strictObject({ pid, interactive: z.boolean().optional(), verbose: z.boolean().optional() }),
+    result: undefined,
+  },
+  "process.logs": {
+    summary: "the log of a process, alive or gone",
+    kind: "stream",
+    right: "observe",
+    params: z.strictObject({
+      pid,
+      tail: z.int().min(0).max(100_000).optional(),
+      follow: z.boolean().optional(),
+    }),
+    result: undefined,
+  },
+  "group.list": {
+    summary: "process groups and their members",
+    kind: "request",
+    right: "observe",
+    params: empty,
+    result: z.strictObject({
+      groups: z.array(z.strictObject({ id: z.int(), name: z.string(), pids: z.array(pid) })),
+    }),
+  },
+  "group.signal": {
+    summary: "send a signal to all members of a group",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ group: z.union([name, z.int().min(1)]), signal: z.int() }),
+    result: z.strictObject({ reached: z.int() }),
+  },
+  "mail.send": {
+    summary: "a message for a process; answered once it is durable",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ pid, text }),
+    result: undefined,
+  },
+  "supervisor.start_child": {
+    summary: "start a child that is stopped",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ pid, child: name }),
+    result: undefined,
+  },
+  "supervisor.stop_child": {
+    summary: "stop a child; it stays stopped",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ pid, child: name }),
+    result: undefined,
+  },
+  "supervisor.restart_child": {
+    summary: "stop a child and start it again",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ pid, child: name }),
+    result: undefined,
+  },
+  "compose.config": {
+    summary: "check a compose file and give it with its defaults",
+    kind: "request",
+    right: "observe",
+    params: z.strictObject(composeFile),
+    /** ComposeProject of abi/compose.ts. */
+    result: z.strictObject({ project: z.unknown() }),
+  },
+  "compose.up": {
+    summary: "bring a project up and follow it",
+    kind: "stream",
+    right: "spawn",
+    params: z.strictObject({
+      ...composeFile,
+      services: z.array(name).optional(),
+      remove_orphans: z.boolean().optional(),
+      /** The stream ends after `up`. */
+      detach: z.boolean().optional(),
+      env: environment.optional(),
+    }),
+    result: z.strictObject({ pid, project: z.string() }),
+  },
+  "compose.down": {
+    summary: "stop a project, in reverse order",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({
+      project: name,
+      timeout_ms: z.int().min(0).optional(),
+      kill: z.boolean().optional(),
+    }),
+    result: undefined,
+  },
+  "compose.ps": {
+    summary: "the services of a project",
+    kind: "request",
+    right: "observe",
+    params: z.strictObject({ project: name }),
+    result: z.strictObject({
+      project: z.string(),
+      pid,
+      services: z.array(
+        z.strictObject({
+          service: z.string(),
+          replica: z.int(),
+          pid: pid.nullable(),
+          state: z.string(),
+          exit_code: z.int().nullable(),
+          restarts: z.int(),
+          tokens_used: z.int(),
+          elapsed_ms: z.int(),
+        }),
+      ),
+    }),
+  },
+  "compose.logs": {
+    summary: "the merged logs of a project",
+    kind: "stream",
+    right: "observe",
+    params: z.strictObject({
+      project: name,
+      services: z.array(name).optional(),
+      tail: z.int().min(0).max(100_000).optional(),
+      follow: z.boolean().optional(),
+    }),
+    result: undefined,
+  },
+  "mcp.list": {
+    summary: "mounted MCP servers",
+    kind: "request",
+    right: "observe",
+    params: empty,
+    result: z.strictObject({ mounts: z.array(mountView) }),
+  },
+  "mcp.mount": {
+    summary: "mount an MCP server for all processes",
+    kind: "request",
+    right: "admin",
+    params: z.strictObject({ path: z.string(), config: mcpConfig }),
+    result: z.strictObject({ path: z.string(), state: z.enum(["pending", "connected", "failed"]) }),
+  },
+  "mcp.unmount": {
+    summary: "unmount an MCP server",
+    kind: "request",
+    right: "admin",
+    params: z.strictObject({ path: z.string() }),
+    result: undefined,
+  },
+  "kernel.metrics": {
+    summary: "what the daemon uses",
+    kind: "request",
+    right: "observe",
+    params: empty,
+    result: z.strictObject({
+      at: z.int(),
+      uptime_ms: z.int(),
+      rss_bytes: z.int(),
+      heap_bytes: z.int(),
+      /** Longest delay of the event loop in the last seconds. */
+      loop_lag_ms: z.number(),
+      processes: z.int(),
+      connections: z.int(),
+      os_children: z.int(),
     }),
   },
   "ask.answer": {

@@ -1,5 +1,5 @@
 /** The words of the process model: kinds, states, activities, signals, exit status and what `ps` shows. */
-import type { CtxId, Pid } from "./ids.ts";
+import type { CtxId, Pgid, Pid } from "./ids.ts";
 
 export type ProcessKind = "agent" | "native" | "service" | "supervisor";
 
@@ -13,6 +13,12 @@ export type Activity = "thinking" | "tool" | "waiting" | "blocked" | "paused";
 export const SIGNALS = { SIGTERM: 1, SIGKILL: 2, SIGINT: 3, SIGPAUSE: 4, SIGRESUME: 5 } as const;
 export type SignalName = keyof typeof SIGNALS;
 export type Signal = (typeof SIGNALS)[SignalName];
+
+/** What a signal met: it acted by default, ran a handler, waits until it is unblocked, or nobody was there to heed it. */
+export type Disposition = "default" | "handler" | "pending" | "ignored";
+
+/** What a process does at a signal instead of the default. A handler that throws or takes over 5 s: the default acts. */
+export type SignalAction = ((signal: Signal) => void | Promise<void>) | "default" | "ignore";
 
 export function isSignal(n: unknown): n is Signal {
   return n === 1 || n === 2 || n === 3 || n === 4 || n === 5;
@@ -68,7 +74,14 @@ export interface ProcInfo {
   /** null: everything its parent may open. */
   allowedDevices: readonly string[] | null;
   exit: ExitStatus | null;
-  groups: readonly number[];
+  groups: readonly Pgid[];
+  /** Of those that have not ended. */
+  threads: number;
+  coroutines: number;
+  /** Agent name, program, or supervisor name; "" in general mode. */
+  name: string;
+  /** "" where the driver chooses, or no model is used. */
+  model: string;
 }
 
 export type PermissionMode = "default" | "accept_edits" | "bypass";

@@ -38,6 +38,19 @@ export interface ProgramContext {
   /** Fires at TERM, INT, KILL, timeout. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** fd 0, to be read to its end before the first step; null: nothing was given. */
+  readonly input: Fd | null;
+  /** Servers mounted for this process, by the names of the agent file. */
+  readonly mounts: readonly { readonly name: string; readonly path: string }[];
+  /** What the last `checkpoint` before a restart of the daemon told; null: a fresh start. */
+  readonly restored: unknown;
+  /**
+   * Notes where the program is (plain data), so that it can go on from there in another daemon. Durable before the next
+   * effect, without waiting.
+   */
+  checkpoint(state: unknown): void;
+  /** Runs alone among the threads of this process: what is written to the context within is one unit. */
+  unit<T>(act: () => Promise<T>): Promise<T>;
   /** Holds while the process is paused; rejects when it ends. */
   waitIfPaused(): Promise<void>;
   account(): AccountView;

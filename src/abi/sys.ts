@@ -6,9 +6,21 @@
  */
 import type { AgentInfo } from "./agent.ts";
 import type { FileStat, OpenFlag } from "./device.ts";
-import type { CtxId, Fd, Pid } from "./ids.ts";
+import type { CoId, CtxId, Fd, Pgid, Pid, Tid } from "./ids.ts";
 import type { Block } from "./llm.ts";
-import type { ExitStatus, PermissionMode, ProcInfo, Signal } from "./process.ts";
+import type { Message } from "./mail.ts";
+import type { McpConfig, McpState } from "./mcp.ts";
+import type { NativeOptions } from "./native.ts";
+import type {
+  Disposition,
+  ExitStatus,
+  PermissionMode,
+  ProcessState,
+  ProcInfo,
+  Signal,
+  SignalAction,
+} from "./process.ts";
+import type { SupervisorSpec } from "./supervise.ts";
 
 export interface SpawnOpts {
   /** "" lets the agent file, then the driver decide. */
@@ -30,7 +42,37 @@ export interface SpawnOpts {
   readonly permissionMode?: PermissionMode;
   /** A client that can answer questions is attached. */
   readonly interactive?: boolean;
+  /** Default: `reparent` for agents and supervisors, `terminate` for natives. */
   readonly onParentExit?: "reparent" | "terminate";
+  /** argv of a host program: the process is of kind `native`. With an agent: INVALID. An empty intent is the command. */
+  readonly command?: readonly string[];
+  readonly options?: NativeOptions;
+  /** A group to join before the first step; by name, made where there is none. */
+  readonly group?: string;
+  /**
+   * fd 0 of the child. An fd of the caller is handed over: it is the caller's no more. Bytes are read as a file would be.
+   * An agent reads it to the end before its first step and gets it as a second user message.
+   */
+  readonly stdin?: Fd | Uint8Array;
+  /** fd 1 of the child, handed over like stdin: a native's output, an agent's result. */
+  readonly stdout?: Fd;
+}
+
+/** What comes back from a coroutine each time it runs. */
+export type CoroutineStep<O, R> =
+  | { readonly done: false; readonly value: O }
+  | { readonly done: true; readonly value: R };
+
+export interface CoroutineHandle<I, O> {
+  /** Hands `value` to who resumed, and waits for the next resume. Rejects when the coroutine is cancelled. */
+  yield(value: O): Promise<I>;
+  readonly signal: AbortSignal;
+}
+
+export interface ThreadView {
+  readonly tid: Tid;
+  readonly intent: string;
+  readonly state: ProcessState;
 }
 
 export type Role = "system" | "user" | "assistant" | "tool";
@@ -61,6 +103,57 @@ export interface Sys {
   listProcs(): Promise<ProcInfo[]>;
   exit(code: number, reason?: string): Promise<never>;
   reap(pid: Pid): Promise<void>;
+
+  /** kill() that tells what the signal met. Recorded when it resolves. */
+  signal(pid: Pid, signal: Signal): Promise<Disposition>;
+  /** A blocked signal stays pending, once, however often it is sent. KILL: INVALID. */
+  sigBlock(pid: Pid, signal: Signal): Promise<void>;
+  /** Delivers what is pending before it returns. */
+  sigUnblock(pid: Pid, signal: Signal): Promise<void>;
+  /** For the caller itself. KILL: INVALID. */
+  sigHandle(signal: Signal, action: SignalAction): Promise<void>;
+
+  /** Made on first use; 0: a new one without a name. Idempotent. UNAVAILABLE: 16 groups, or 1,024 members. */
+  joinGroup(pid: Pid, group: Pgid | string): Promise<Pgid>;
+  /** NOT_FOUND: no such group, or not a member. */
+  leaveGroup(pid: Pid, group: Pgid | string): Promise<void>;
+  /** Members by rising pid. */
+  getProcGroup(group: Pgid | string): Promise<Pid[]>;
+  /** Signals who is a member at the call; the number reached. PERMISSION: only its maker and pid 0. */
+  signalGroup(group: Pgid | string, signal: Signal): Promise<number>;
+
+  /**
+   * Resolves when the message is durable. At most 256 KiB (INVALID). A box holds 1,024 messages and 16 MiB; a full one:
+   * UNAVAILABLE, nothing is stored. NOT_FOUND: no such process, or it has ended. PERMISSION: a stranger.
+   */
+  send(target: Pid, data: Uint8Array, signal?: AbortSignal): Promise<void>;
+  /** The oldest message, waiting for one if there is none. `timeoutMs` 0: at once, or TIMEOUT. Absent: as long as it takes. */
+  recv(options?: { timeoutMs?: number }, signal?: AbortSignal): Promise<Message>;
+  /** Bytes from one process to another, 64 KiB; each fd lies in its own process's table. The caller controls both. */
+  pipe(writer: Pid, reader: Pid): Promise<{ writeFd: Fd; readFd: Fd }>;
+
+  /** A second loop in this process: it shares context, fds, rights and account. UNAVAILABLE: 32. */
+  spawnThread(intent: string, opts?: { maxTurns?: number }): Promise<Tid>;
+  /** A thread's failure is data. NOT_FOUND: no such thread, or it was joined. */
+  joinThread(tid: Tid, signal?: AbortSignal): Promise<{ result: string; err?: Error }>;
+  /** Idempotent. */
+  cancelThread(tid: Tid): Promise<void>;
+  listThreads(): Promise<ThreadView[]>;
+  /** The body starts at the first resume. UNAVAILABLE: 64. */
+  spawnCoroutine<I, O, R>(body: (co: CoroutineHandle<I, O>, first: I) => Promise<R>): Promise<CoId>;
+  /** CONFLICT: it runs; INVALID: it has ended. Rejects with what the body throws. */
+  resumeCoroutine<I, O, R>(id: CoId, value: I, signal?: AbortSignal): Promise<CoroutineStep<O, R>>;
+  /** Idempotent. */
+  cancelCoroutine(id: CoId): Promise<void>;
+
+  /** Rejects with the error of the first child that does not start; then no process is left. INVALID: path of the field. */
+  spawnSupervisor(spec: SupervisorSpec, opts?: { parentPid?: Pid }): Promise<Pid>;
+
+  /** Back within 500 ms. CONFLICT: path in use; INVALID: not below /mnt/mcp/; UNAVAILABLE: 64 mounts, or it cannot start. */
+  mount(path: string, config: McpConfig, signal?: AbortSignal): Promise<{ path: string; state: McpState }>;
+  unmount(path: string): Promise<void>;
+  /** Only pid 0. */
+  unmountAll(): Promise<void>;
 
   open(path: string, flags: OpenFlag, signal?: AbortSignal): Promise<Fd>;
   read(fd: Fd, length: number, signal?: AbortSignal): Promise<Uint8Array>;

@@ -21,7 +21,8 @@ export type WireResponse =
   | { id?: string | number; ok: true; payload?: unknown }
   | { id?: string | number; ok: false; error: WireError };
 
-export type WireStreamType = "progress" | "complete" | "error" | "syscall_event" | "eof";
+/** `log`: process.logs and compose.logs; `event`: compose.up. */
+export type WireStreamType = "progress" | "complete" | "error" | "syscall_event" | "log" | "event" | "eof";
 
 export interface WireStreamLine {
   type: WireStreamType;
@@ -62,6 +63,11 @@ export interface ProgressPayload {
   level?: string;
   message?: string;
 }
+
+/** `log` of process.logs: a line an agent said, or bytes a native program wrote. */
+export type LogPayload =
+  | { pid: number; timestamp_ms: number; level: string; message: string }
+  | { pid: number; data: { base64: string } };
 
 export interface SyscallEventWire {
   timestamp_ms: number;

@@ -27,6 +27,7 @@ skills:
         maxSteps: 0,
         skills: ["code-analysis"],
         tools: null,
+        mcp: [],
       },
       warnings: [],
     });
@@ -41,6 +42,7 @@ skills:
       maxSteps: 0,
       skills: [],
       tools: null,
+      mcp: [],
     });
   });
 

@@ -21,6 +21,7 @@ export function parseManifest(text: string, warn: (message: string) => void): Ag
     maxSteps: maxSteps(fields),
     skills: fields.list("skills") ?? [],
     tools: tools(fields),
+    mcp: [],
   };
   for (const key of fields.unread())
     warn(

@@ -1,13 +1,17 @@
 /** The parts of the kernel as the calls see them. One instance per daemon, made in kernel.ts. */
 import type { Pid } from "../abi/ids.ts";
-import type { Signal } from "../abi/process.ts";
+import type { Disposition, Signal } from "../abi/process.ts";
 import type { Sys } from "../abi/sys.ts";
 import type { Asks } from "./ask/asks.ts";
 import type { ContextSpaces } from "./context/spaces.ts";
+import type { Groups } from "./ipc/groups.ts";
+import type { RecordKind } from "./ports/journal.ts";
 import type { KernelPorts } from "./ports/kernel-ports.ts";
 import type { Process } from "./process/process.ts";
 import type { ProcessTable } from "./process/table.ts";
+import type { SupervisorControl } from "./supervise/supervisor.ts";
 import type { Scope } from "./syscall/call.ts";
+import type { Mounts } from "./vfs/mounts.ts";
 import type { DeviceRegistry } from "./vfs/registry.ts";
 
 export interface Core {
@@ -16,18 +20,26 @@ export interface Core {
   readonly devices: DeviceRegistry;
   readonly contexts: ContextSpaces;
   readonly asks: Asks;
+  readonly groups: Groups;
+  readonly mounts: Mounts;
+  /** Those that run, by pid; a supervisor enters and leaves by itself. */
+  readonly supervisors: Map<Pid, SupervisorControl>;
   /** pid 0. */
   readonly root: Process;
   /** false once shutdown has begun: no new processes. */
   readonly accepting: boolean;
   /** Pids rise by one and are never used again. */
   nextPid(): Pid;
+  /** Rises over the whole kernel. */
+  nextMessage(): number;
+  /** A record of a process that may wait for the next group. */
+  note(proc: Process, kind: RecordKind, body: unknown): void;
   /** Hands a zombie whose parent is the kernel to the reaper: `now`, or when it has been seen. */
   offer(proc: Process, when: "now" | "seen"): void;
   /** It has left the table: the reaper waits for it no more. */
   forget(proc: Process): void;
   /** `graceMs`: from TERM to KILL, instead of the usual. */
-  deliver(proc: Process, signal: Signal, graceMs?: number): Promise<void>;
-  /** The handle of a process; with a scope, one with narrower rights. */
-  handle(self: Process, scope: Scope | null): Sys;
+  deliver(proc: Process, signal: Signal, graceMs?: number): Promise<Disposition>;
+  /** The handle of a process; with a scope, one with narrower rights; with a signal, every call of it ends with that too. */
+  handle(self: Process, scope: Scope | null, signal?: AbortSignal): Sys;
 }

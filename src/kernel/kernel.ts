@@ -5,7 +5,8 @@ import type { Device } from "../abi/device.ts";
 import { SyscallError } from "../abi/errors.ts";
 import type { AskAnswer, ProcessEvent, SyscallEvent } from "../abi/events.ts";
 import { asPid, PID_KERNEL, type Pid } from "../abi/ids.ts";
-import { type ExitStatus, SIGNALS, type Signal } from "../abi/process.ts";
+import type { MountView } from "../abi/mcp.ts";
+import { type Disposition, EXIT, type ExitStatus, SIGNALS, type Signal } from "../abi/process.ts";
 import type { SpawnOpts, Sys } from "../abi/sys.ts";
 import { abortable } from "../lib/abort.ts";
 import { Account } from "./account/account.ts";
@@ -13,31 +14,47 @@ import { Asks } from "./ask/asks.ts";
 import { ContextSpaces } from "./context/spaces.ts";
 import type { Core } from "./core.ts";
 import { deliver } from "./ipc/deliver.ts";
-import { KERNEL_UUID } from "./ports/journal.ts";
-import type { KernelApi, Subscription } from "./ports/kernel-api.ts";
+import { Groups, type GroupView } from "./ipc/groups.ts";
+import { signalTree } from "./ipc/signal-tree.ts";
+import { KERNEL_UUID, type RecordKind } from "./ports/journal.ts";
+import type { KernelApi, LogPiece, Subscription } from "./ports/kernel-api.ts";
 import type { KernelPorts } from "./ports/kernel-ports.ts";
 import type { ProcView } from "./ports/proc-view.ts";
+import type { Projects } from "./ports/projects.ts";
+import type { Services } from "./ports/services.ts";
+import type { Body } from "./process/body.ts";
+import { openLogs } from "./process/logs.ts";
 import { Process } from "./process/process.ts";
 import { reapProcess } from "./process/reap.ts";
 import { Reaper } from "./process/reaper.ts";
+import { ServiceTable } from "./process/services.ts";
 import { Session } from "./process/session.ts";
 import { spawnProcess } from "./process/spawn.ts";
 import { ProcessTable } from "./process/table.ts";
+import { makeProjects } from "./supervise/projects.ts";
+import type { SupervisorControl } from "./supervise/supervisor.ts";
 import type { Scope } from "./syscall/call.ts";
 import { handleFor } from "./syscall/handle.ts";
+import { Mounts } from "./vfs/mounts.ts";
 import { DeviceRegistry } from "./vfs/registry.ts";
 
 export class Kernel implements KernelApi, Core {
   readonly ports: KernelPorts;
-  readonly table = new ProcessTable();
+  readonly groups = new Groups();
+  readonly table = new ProcessTable((a, b) => this.groups.shareOne(a, b));
   readonly devices = new DeviceRegistry();
   readonly contexts = new ContextSpaces();
+  readonly mounts = new Mounts();
+  readonly supervisors = new Map<Pid, SupervisorControl>();
+  readonly projects: Projects = makeProjects(() => this);
+  readonly services: Services = new ServiceTable(() => this);
   readonly asks: Asks;
   /** pid 0. It is not in the table. */
   readonly root: Process;
   readonly init: Sys;
   readonly #reaper: Reaper;
   #pid: number;
+  #message = 0;
   #accepting = true;
   #shutdown: Promise<void> | null = null;
 
@@ -78,13 +95,54 @@ export class Kernel implements KernelApi, Core {
     this.#reaper.forget(proc);
   }
 
-  handle(self: Process, scope: Scope | null): Sys {
-    return handleFor(this, self, scope);
+  nextMessage(): number {
+    return ++this.#message;
   }
 
-  deliver(proc: Process, signal: Signal, graceMs?: number): Promise<void> {
+  note(proc: Process, kind: RecordKind, body: unknown): void {
+    this.ports.journal.note([{ proc: proc.seed.uuid, pid: proc.pid, kind, v: 1, body }]);
+  }
+
+  handle(self: Process, scope: Scope | null, signal?: AbortSignal): Sys {
+    return handleFor(this, self, scope, signal);
+  }
+
+  deliver(proc: Process, signal: Signal, graceMs?: number): Promise<Disposition> {
     return deliver(this, proc, signal, graceMs);
   }
+
+  listGroups(): readonly GroupView[] {
+    return this.groups.list();
+  }
+
+  listMounts(): readonly MountView[] {
+    return this.mounts.list();
+  }
+
+  supervisor(pid: Pid): SupervisorControl {
+    const found = this.supervisors.get(pid);
+    if (found !== undefined) return found;
+    const message = `no supervisor runs with pid ${pid}`;
+    throw new SyscallError({ code: "NOT_FOUND", syscall: "Supervisor", pid: PID_KERNEL, message });
+  }
+
+  attach(pid: Pid, { interactive }: { interactive: boolean }): Subscription<ProcessEvent> {
+    const proc = this.table.require(PID_KERNEL, pid, "Attach", "see");
+    const events = proc.watchers.watch();
+    const { session } = proc.seed;
+    if (interactive && !session.canAsk && proc.isLive) session.approvers = proc.watchers;
+    return events;
+  }
+
+  logs(pid: Pid, options: { tail: number; follow: boolean }): Promise<Subscription<LogPiece>> {
+    return openLogs(this, pid, options);
+  }
+
+  signalTree(pid: Pid, signal: Signal): Promise<Pid[]> {
+    return signalTree(this, pid, signal);
+  }
+
+  lendEnv(_pid: Pid, _env: Readonly<Record<string, string>>): void {}
 
   async spawnWatched(
     intent: string,
@@ -95,7 +153,8 @@ export class Kernel implements KernelApi, Core {
     const watch = (proc: Process): void => {
       events = proc.watchers.watch();
     };
-    const proc = await spawnProcess(this, this.root, intent, agent, opts, this.root.abort.signal, watch);
+    const { signal } = this.root.abort;
+    const proc = await spawnProcess(this, this.root, intent, agent, opts, signal, { onMade: watch });
     return { pid: proc.pid, events: events as Subscription<ProcessEvent> };
   }
 
@@ -133,7 +192,7 @@ export class Kernel implements KernelApi, Core {
 
   active(): number {
     let count = 0;
-    for (const proc of this.table.all()) if (proc.isLive) count++;
+    for (const proc of this.table.all()) if (proc.isLive && proc.seed.body.isActive) count++;
     return count;
   }
 
@@ -151,6 +210,7 @@ export class Kernel implements KernelApi, Core {
     await ended(live);
     this.#reaper.close();
     await Promise.all([...this.table.all()].map((proc) => reapProcess(this, proc)));
+    await this.mounts.unmountAll(this);
     await this.devices.close();
     this.ports.journal.note([
       { proc: KERNEL_UUID, pid: PID_KERNEL, kind: "kernel.shutdown", v: 1, body: {} },
@@ -222,12 +282,23 @@ async function ended(procs: readonly Process[]): Promise<void> {
   await Promise.allSettled(procs.map((proc) => proc.done.promise));
 }
 
+/** The kernel itself runs no program. */
+const INIT: Body = {
+  kind: "service",
+  name: "init",
+  agent: null,
+  isActive: false,
+  prepare: async () => {},
+  run: async () => EXIT.completed,
+};
+
 function makeRoot(ports: KernelPorts): Process {
   const init = new Process(
     {
       pid: PID_KERNEL,
       uuid: KERNEL_UUID,
       kind: "service",
+      body: INIT,
       intent: "init",
       agent: null,
       skills: [],
@@ -248,6 +319,7 @@ function makeRoot(ports: KernelPorts): Process {
   );
   // Clients come and go for days: nobody traces pid 0, and nothing is kept for it.
   init.debug = null;
+  init.logs = null;
   init.start(ports.clock.mono());
   return init;
 }

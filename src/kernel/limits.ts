@@ -16,6 +16,8 @@ export const LIMITS = {
   traceEvents: 256,
   /** Events queued for a client that watches a process; beyond, older steps go first. */
   watchEvents: 1_000,
+  /** Log lines kept for a later reader, and queued for a present one. Beyond: oldest kept, newest queued are dropped. */
+  logEntries: 256,
   /** Characters of a string in a traced argument. */
   traceStringChars: 256,
   /** Messages of a fresh context, and how far appending may double it. */
@@ -36,6 +38,34 @@ export const LIMITS = {
   contexts: 256,
   /** Answered questions remembered, so that a late answer hears CONFLICT; beyond, the oldest is NOT_FOUND. */
   answeredAsks: 256,
+  /** Groups of one process, members of one group: beyond, UNAVAILABLE. */
+  groupsPerProcess: 16,
+  groupMembers: 1_024,
+  /** Bytes of one message (INVALID), messages and bytes in one box (UNAVAILABLE: nothing is stored). */
+  mailBytes: 256 * 1024,
+  mailboxMessages: 1_024,
+  mailboxBytes: 16 * 1024 * 1024,
+  /** Bytes a pipe holds; then its writer waits. Writes up to `pipeAtomicBytes` are not split. */
+  pipeBytes: 64 * 1024,
+  pipeAtomicBytes: 4_096,
+  /** Of one process: beyond, UNAVAILABLE. */
+  threads: 32,
+  coroutines: 64,
+  mounts: 64,
+  /** Children of a supervisor: beyond, INVALID. */
+  supervised: 1_000,
+  /** Crash reports kept of each child: the oldest goes. */
+  crashReports: 20,
+  /** A handler of a signal that takes longer is logged, and the default acts. */
+  handlerMs: 5_000,
+  /** A mount is back after this long, connected or not. */
+  mountWaitMs: 500,
+  /** A required server of an agent file has this long to connect. */
+  mountRequiredMs: 30_000,
+  /** All mounts together at shutdown. */
+  unmountAllMs: 600,
+  /** Input of an agent beyond this is a file under /var/out instead of a message. */
+  inputBytes: 256 * 1024,
   /** TERM, then KILL after this long. */
   termGraceMs: 10_000,
   /** The same for children that end with their parent. */

@@ -139,6 +139,8 @@ function judgeEffect(c: Case, effect: Effect): Verdict {
       return allow("default", "model calls are left to the budget");
     case "state":
       return allow("default", "its own state");
+    case "mcp":
+      return judgeUnknown(c, { kind: "unknown", what: `${effect.server}: ${effect.tool}` });
     case "unknown":
       return judgeUnknown(c, effect);
     default:

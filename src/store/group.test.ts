@@ -18,6 +18,7 @@ class ScriptedLedger implements Ledger {
   read = () => [];
   openCalls = () => [];
   unfinished = () => [];
+  processOf = () => undefined;
   highestPid = () => 0;
   close() {}
 }

@@ -7,7 +7,7 @@
  * would be a lie.
  */
 import { Fault } from "../abi/errors.ts";
-import type { ProcUuid } from "../abi/ids.ts";
+import { asProcUuid, type Pid, type ProcUuid } from "../abi/ids.ts";
 import type { Clock } from "../abi/program.ts";
 import type { Journal, JournalDraft, JournalRecord } from "../kernel/ports/journal.ts";
 import { encodeBody } from "./body.ts";
@@ -96,6 +96,11 @@ export class GroupJournal implements Journal {
 
   async unfinished(): Promise<readonly JournalRecord[]> {
     return this.#ask(() => this.#ledger.unfinished());
+  }
+
+  async processOf(pid: Pid): Promise<ProcUuid | undefined> {
+    const found = await this.#ask(() => this.#ledger.processOf(pid));
+    return found === undefined ? undefined : asProcUuid(found);
   }
 
   highestPid(): number {

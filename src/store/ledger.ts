@@ -25,6 +25,7 @@ export interface Ledger {
   read(proc: string, fromSeq: number, limit: number): readonly JournalRecord[];
   openCalls(): readonly JournalRecord[];
   unfinished(): readonly JournalRecord[];
+  processOf(pid: number): string | undefined;
   highestPid(): number;
   close(): void;
 }

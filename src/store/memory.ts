@@ -73,6 +73,11 @@ class MemoryLedger implements Ledger {
     return [...live.values()].sort((a, b) => a.entry.draft.pid - b.entry.draft.pid).map(toRecord);
   }
 
+  processOf(pid: number): string | undefined {
+    const isIt = ({ entry }: Row) => entry.draft.pid === pid && entry.draft.kind === "process.spawned";
+    return this.#disk.rows.find(isIt)?.entry.draft.proc;
+  }
+
   highestPid(): number {
     return this.#disk.rows.reduce((highest, row) => Math.max(highest, row.entry.draft.pid), 0);
   }

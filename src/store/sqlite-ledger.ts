@@ -32,6 +32,7 @@ const SQL = {
   head: "SELECT max(seq) AS value FROM records WHERE proc = ?",
   lsn: "SELECT coalesce(max(lsn), 0) AS value FROM records",
   read: `SELECT ${COLUMNS} FROM records r WHERE proc = ? AND seq >= ? ORDER BY seq LIMIT ?`,
+  processOf: "SELECT proc FROM records WHERE pid = ? AND kind = 'process.spawned' LIMIT 1",
   openCalls: `SELECT ${COLUMNS} FROM open_calls o JOIN records r ON r.lsn = o.lsn ORDER BY o.lsn`,
   unfinished: `SELECT ${COLUMNS} FROM live l JOIN records r ON r.lsn = l.lsn ORDER BY l.pid`,
 } as const;
@@ -88,6 +89,11 @@ export class SqliteLedger implements Ledger {
 
   unfinished(): readonly JournalRecord[] {
     return this.#sql.unfinished.all().map(toRecord);
+  }
+
+  processOf(pid: number): string | undefined {
+    const row = this.#sql.processOf.get(pid);
+    return row === undefined ? undefined : String(row.proc);
   }
 
   highestPid(): number {

@@ -84,6 +84,11 @@ export class HostChild implements ExecChild {
     this.#child.stdin?.end();
   }
 
+  signal(name: Parameters<ExecChild["signal"]>[0]): boolean {
+    const leader = this.#child.pid;
+    return !this.#isLeaderGone && leader !== undefined && sendSignal(-leader, name);
+  }
+
   /** A later call may shorten the grace, never lengthen it. */
   async kill(graceMs = this.spec.graceMs ?? defaultGraceMs): Promise<void> {
     const leader = this.#child.pid;

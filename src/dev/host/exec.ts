@@ -12,6 +12,7 @@ import { parentDeathPrefix } from "./parent-death.ts";
 import { findProgram, isDirectory } from "./program.ts";
 
 export class HostProcesses implements HostExec {
+  readonly ownership = "pdeathsig";
   readonly #owner: string;
   readonly #children = new Set<HostChild>();
   #isClosed = false;
@@ -88,6 +89,10 @@ class DeadChild implements ExecChild {
   }
 
   endInput(): void {}
+
+  signal(): boolean {
+    return false;
+  }
 
   async kill(): Promise<void> {}
 }

@@ -25,6 +25,10 @@ function info(pid: number, fields: Partial<ProcInfo> = {}): ProcInfo {
     allowedDevices: ["/dev/fs", "/dev/shell"],
     exit: null,
     groups: [],
+    threads: 0,
+    coroutines: 0,
+    name: "",
+    model: "",
     ...fields,
   };
 }

@@ -15,7 +15,7 @@ const quiet = { TERM: "dumb", NO_COLOR: "1", PAGER: "cat", GIT_PAGER: "cat", GIT
 
 /** `extra` is the request's own; it may set anything but PATH and the injecting names: INVALID. */
 export function commandEnvironment(
-  caller: Caller,
+  caller: Pick<Caller, "pid" | "uuid" | "env">,
   extra: Readonly<Record<string, string>>,
   socketPath: string,
 ): Record<string, string> {

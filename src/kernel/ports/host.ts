@@ -13,6 +13,11 @@ export interface HostExec {
   close(): Promise<void>;
   /** Live OS children, for tests and status. */
   readonly live: number;
+  /**
+   * How children are kept from outliving the daemon: `namespace` (a pid namespace each, which dies with it), `pdeathsig`
+   * (their leader dies with it, the rest at the next start), `group` (at the next start).
+   */
+  readonly ownership: "namespace" | "pdeathsig" | "group";
 }
 
 export interface ExecSpec {
@@ -21,8 +26,11 @@ export interface ExecSpec {
   readonly env: Readonly<Record<string, string>>;
   /** Default ignore. */
   readonly stdin?: "ignore" | "pipe";
-  /** Called with each chunk in order of arrival; never after `exited`. */
-  onOutput(stream: "stdout" | "stderr", chunk: Buffer): void;
+  /**
+   * Called with each chunk in order of arrival; never after `exited`. A promise holds that stream, and so the program, until
+   * it settles.
+   */
+  onOutput(stream: "stdout" | "stderr", chunk: Buffer): unknown;
   /** ms from TERM to KILL when `signal` fires or kill() is called; default 5000. */
   readonly graceMs?: number;
   /** KILL at once, also during the grace. */
@@ -38,6 +46,8 @@ export interface ExecChild {
   /** Writes to stdin; resolves when the pipe took it. */
   write(data: Uint8Array | string): Promise<void>;
   endInput(): void;
+  /** To the program and all it started, inside its namespace too. False: none of them lives. */
+  signal(signal: "SIGTERM" | "SIGINT" | "SIGSTOP" | "SIGCONT" | "SIGKILL"): boolean;
   /** TERM to the group, then KILL, then descendants that left the group. Resolves when they are gone. */
   kill(): Promise<void>;
 }

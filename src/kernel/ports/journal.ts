@@ -10,6 +10,9 @@ export type RecordKind =
   | "process.exited"
   | "process.reaped"
   | "process.state"
+  | "process.log"
+  | "process.checkpoint"
+  | "process.recovered"
   | "call.intent"
   | "call.result"
   | "call.unknown"
@@ -19,6 +22,12 @@ export type RecordKind =
   | "grant.add"
   | "acct.settle"
   | "signal"
+  | "mail.put"
+  | "mail.done"
+  | "group.join"
+  | "group.leave"
+  | "supervisor.crash"
+  | "supervisor.escalated"
   | "kernel.boot"
   | "kernel.shutdown";
 
@@ -68,6 +77,8 @@ export interface Journal {
   openCalls(): Promise<readonly JournalRecord[]>;
   /** Processes spawned and not exited, by rising pid: their `process.spawned` records. */
   unfinished(): Promise<readonly JournalRecord[]>;
+  /** The process that had this pid; undefined: none, or its history is gone. */
+  processOf(pid: Pid): Promise<ProcUuid | undefined>;
   /** The highest pid ever used by any daemon on this journal; 0 for none. */
   highestPid(): number;
   health(): { ok: true } | { ok: false; reason: string };

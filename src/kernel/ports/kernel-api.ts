@@ -1,9 +1,14 @@
 /** What the wires see of the kernel. Everything a client does passes the handle of pid 0, and so the gate. */
 import type { AgentInfo } from "../../abi/agent.ts";
-import type { AskAnswer, ProcessEvent, SyscallEvent } from "../../abi/events.ts";
+import type { AskAnswer, LogEntry, ProcessEvent, SyscallEvent } from "../../abi/events.ts";
 import type { Pid } from "../../abi/ids.ts";
-import type { ExitStatus } from "../../abi/process.ts";
+import type { MountView } from "../../abi/mcp.ts";
+import type { ExitStatus, Signal } from "../../abi/process.ts";
 import type { SpawnOpts, Sys } from "../../abi/sys.ts";
+import type { GroupView } from "../ipc/groups.ts";
+import type { SupervisorControl } from "../supervise/supervisor.ts";
+import type { Projects } from "./projects.ts";
+import type { Services } from "./services.ts";
 
 /** A bounded stream of events with one reader. Ends when the process does or `close` is called. */
 export interface Subscription<T> extends AsyncIterable<T> {
@@ -13,9 +18,14 @@ export interface Subscription<T> extends AsyncIterable<T> {
   close(): void;
 }
 
+/** A piece of a log: a line an agent said, or bytes a native program wrote. */
+export type LogPiece = { readonly entry: LogEntry } | { readonly data: Uint8Array };
+
 export interface KernelApi {
   /** The handle of pid 0: sees and controls all. */
   readonly init: Sys;
+  readonly projects: Projects;
+  readonly services: Services;
   /**
    * spawn() of pid 0 with a watcher attached before the first event, so that nothing is missed. While the watcher is
    * open, the process is not reaped; closing it hands a zombie to the reaper.
@@ -30,6 +40,27 @@ export interface KernelApi {
    * Queue of 256; a full queue drops the new event and counts it. NOT_FOUND: no such process.
    */
   attachDebug(pid: Pid, options: { all: boolean }): Subscription<SyscallEvent>;
+  /**
+   * Follows a process that runs, from now on to its end; one that has ended tells its end at once. While the subscription is
+   * open it is not reaped. `interactive`: this client can answer questions. NOT_FOUND.
+   */
+  attach(pid: Pid, options: { interactive: boolean }): Subscription<ProcessEvent>;
+  /**
+   * The newest `tail` lines, then what comes until the end. A process that is gone answers from the journal, a native's output
+   * from its spool. NOT_FOUND: there never was such a process, or its history is gone.
+   */
+  logs(pid: Pid, options: { tail: number; follow: boolean }): Promise<Subscription<LogPiece>>;
+  /** To a process and all its descendants that are alive now; those reached, by rising pid. NOT_FOUND. */
+  signalTree(pid: Pid, signal: Signal): Promise<Pid[]>;
+  /**
+   * What a process that was brought back after a restart needs of its client before it can go on; nothing for others.
+   * Kept in memory only.
+   */
+  lendEnv(pid: Pid, env: Readonly<Record<string, string>>): void;
+  listGroups(): readonly GroupView[];
+  listMounts(): readonly MountView[];
+  /** NOT_FOUND: no supervisor has this pid. */
+  supervisor(pid: Pid): SupervisorControl;
   /** wait() with a deadline, and what the last line of a run shows. TIMEOUT: the process goes on. */
   waitFor(
     pid: Pid,

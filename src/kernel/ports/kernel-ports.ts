@@ -1,11 +1,14 @@
 /** Everything the kernel needs from outside: no disk, no model, no clock of its own. `boot` fills it in. */
 
-import type { ProcUuid } from "../../abi/ids.ts";
+import type { AgentInfo } from "../../abi/agent.ts";
+import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { Clock, Program } from "../../abi/program.ts";
-import type { RealPath } from "./host.ts";
+import type { HostExec, RealPath } from "./host.ts";
 import type { Journal } from "./journal.ts";
+import type { McpHost } from "./mcp.ts";
 import type { ModelResolver } from "./models.ts";
 import type { Permit } from "./permit.ts";
+import type { SpoolStore } from "./spools.ts";
 
 export interface KernelPorts {
   readonly journal: Journal;
@@ -15,6 +18,24 @@ export interface KernelPorts {
   /** What runs an agent. */
   readonly program: Program;
   readonly clock: Clock;
+  /** OS children. */
+  readonly exec: HostExec;
+  /** Outputs of natives and pipes of projects, on disk. */
+  readonly spools: SpoolStore;
+  readonly mcp: McpHost;
+  /** The environment a command of this process gets: without secrets. INVALID: `extra` names what it may not. */
+  readonly commandEnv: (
+    owner: { pid: Pid; uuid: ProcUuid; env: Readonly<Record<string, string>> },
+    extra: Readonly<Record<string, string>>,
+  ) => Record<string, string>;
+  /** 0 … 1, for jitter. */
+  readonly random: () => number;
+  /** An agent by name for who starts one inside the kernel: "none" is null. NOT_FOUND names those there are. */
+  readonly loadAgent: (
+    name: string | undefined,
+    cwd: string,
+    env: Readonly<Record<string, string>>,
+  ) => Promise<AgentInfo | null>;
   readonly realPath: RealPath;
   /** A random UUID. */
   readonly uuid: () => ProcUuid;

@@ -16,6 +16,7 @@ export function finish(core: Core, proc: Process, returned: ExitStatus): Promise
 
 async function finishOnce(core: Core, proc: Process, exit: ExitStatus): Promise<void> {
   proc.revoked = true;
+  await core.mounts.unmountOf(core, proc);
   await journalExit(core, proc, exit);
   proc.terminate(exit, core.ports.clock.mono());
   proc.debug?.end();
@@ -55,23 +56,14 @@ function bounded(result: string): string {
 
 function tell(core: Core, proc: Process, exit: ExitStatus): void {
   const { pid, watchers, result, tokensUsed } = proc;
+  const mono = core.ports.clock.mono();
   if (exit.code !== 0) {
     const error = exit.err ?? new Fault({ code: codeOfExit(exit), message: exit.reason });
-    watchers.publish({
-      event: "error",
-      pid,
-      message: exit.err === undefined ? exit.reason : exit.err.message,
-      error,
-    });
+    const message = exit.err === undefined ? exit.reason : exit.err.message;
+    proc.tell({ event: "error", pid, message, error }, mono);
   }
-  watchers.publish({
-    event: "complete",
-    pid,
-    result,
-    exit,
-    tokensUsed,
-    elapsedMs: proc.elapsedMs(core.ports.clock.mono()),
-  });
+  proc.tell({ event: "complete", pid, result, exit, tokensUsed, elapsedMs: proc.elapsedMs(mono) }, mono);
+  proc.logs?.end();
   // Its client hears no more of it: what descendants still ask through it is void.
   const { session } = proc.seed;
   if (session.approvers === watchers) core.asks.abandon(session);

@@ -1,6 +1,7 @@
 /** One process: identity, state and what it owns. Mechanism of its life is in spawn, finish and reap. */
 import type { AgentInfo } from "../../abi/agent.ts";
-import type { CtxId, Pid, ProcUuid } from "../../abi/ids.ts";
+import type { LogEntry, ProcessEvent } from "../../abi/events.ts";
+import type { CtxId, Pgid, Pid, ProcUuid } from "../../abi/ids.ts";
 import type {
   Activity,
   ExitStatus,
@@ -10,10 +11,18 @@ import type {
   ProcInfo,
 } from "../../abi/process.ts";
 import type { Account } from "../account/account.ts";
+import type { Mailbox } from "../ipc/mailbox.ts";
+import type { SignalState } from "../ipc/signal-state.ts";
 import { FdTable } from "../vfs/fd-table.ts";
+import type { Body } from "./body.ts";
+import type { Coroutines } from "./coroutines.ts";
 import { DebugChannel } from "./debug-channel.ts";
+import { LogChannel } from "./log-channel.ts";
+import { logLine } from "./log-line.ts";
 import type { Session } from "./session.ts";
 import { transition } from "./state.ts";
+import type { Threads } from "./threads.ts";
+import { Units } from "./units.ts";
 import { Watchers } from "./watchers.ts";
 
 /** What never changes after spawn. */
@@ -21,6 +30,7 @@ export interface ProcessSeed {
   readonly pid: Pid;
   readonly uuid: ProcUuid;
   readonly kind: ProcessKind;
+  readonly body: Body;
   readonly intent: string;
   readonly agent: AgentInfo | null;
   readonly skills: readonly string[];
@@ -49,6 +59,19 @@ export class Process {
   readonly watchers = new Watchers();
   /** null after reaping step 4: late events are skipped. */
   debug: DebugChannel | null = new DebugChannel();
+  /** null after reaping step 4. */
+  logs: LogChannel | null = new LogChannel();
+  /** Hears each log line once it is said; the journal keeps them. */
+  onLog: ((entry: LogEntry) => void) | null = null;
+  /** Those below are made on first use: most processes need none. */
+  signals: SignalState | null = null;
+  mailbox: Mailbox | null = null;
+  threads: Threads | null = null;
+  coroutines: Coroutines | null = null;
+  readonly groups = new Set<Pgid>();
+  readonly units = new Units();
+  /** What a program told before its daemon ended; null: a fresh start. */
+  restored: unknown = null;
   activity: Activity | null = null;
   /** Questions of the gate that wait for a person. */
   openAsks = 0;
@@ -146,6 +169,21 @@ export class Process {
     return mono - Math.max(this.#pausedMono, this.#startedMono);
   }
 
+  /** To whoever watches, and into the log. */
+  tell(event: ProcessEvent, mono: number): void {
+    this.watchers.publish(event);
+    const line = logLine(event);
+    if (line === undefined || this.logs === null) return;
+    const entry = { timestampMs: mono - this.seed.createdMono, ...line };
+    this.logs.emit(entry);
+    this.onLog?.(entry);
+  }
+
+  log(level: LogEntry["level"], message: string, mono: number): void {
+    const timestampMs = mono - this.seed.createdMono;
+    this.tell({ event: "log", pid: this.pid, entry: { timestampMs, level, message } }, mono);
+  }
+
   elapsedMs(mono: number): number {
     return (this.#endedMono ?? mono) - this.seed.createdMono;
   }
@@ -167,7 +205,11 @@ export class Process {
       result: this.result,
       allowedDevices: seed.allowedDevices === null ? null : [...seed.allowedDevices],
       exit: this.exit,
-      groups: [],
+      groups: [...this.groups].sort((a, b) => a - b),
+      threads: this.threads?.live ?? 0,
+      coroutines: this.coroutines?.live ?? 0,
+      name: seed.body.name,
+      model: this.model,
     };
   }
 

@@ -19,9 +19,11 @@ async function reapOnce(core: Core, proc: Process): Promise<void> {
     ["cancel", () => proc.abort.abort()],
     ["loop", () => waitForLoop(core, proc)],
     ["channels", () => closeChannels(proc)],
-    // 5 mailbox, 6 groups: a process has none yet.
-    ["signals", () => proc.resume(core.ports.clock.mono())],
-    // 8 threads, 9 coroutines: a process has none yet.
+    ["mailbox", () => proc.mailbox?.close()],
+    ["groups", () => core.groups.leaveAll(proc)],
+    ["signals", () => clearSignals(core, proc)],
+    ["threads", () => proc.threads?.clear(core)],
+    ["coroutines", () => proc.coroutines?.clear()],
     ["contexts", () => freeContexts(core, proc)],
     ["dead", () => proc.reap()],
     ["table", () => leaveTable(core, proc)],
@@ -68,9 +70,16 @@ async function waitForLoop(core: Core, proc: Process): Promise<void> {
 
 /** First null, then closed: no late event meets a closed channel. */
 export function closeChannels(proc: Process): void {
-  const { debug } = proc;
+  const { debug, logs } = proc;
   proc.debug = null;
+  proc.logs = null;
   debug?.close();
+  logs?.end();
+}
+
+function clearSignals(core: Core, proc: Process): void {
+  proc.signals?.clear();
+  proc.resume(core.ports.clock.mono());
 }
 
 export function freeContexts(core: Core, proc: Process): void {

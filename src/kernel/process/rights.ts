@@ -9,6 +9,7 @@ export function narrowedTo(self: Process, mount: string, path: string): boolean 
   const { allowedDevices } = self.seed;
   if (allowedDevices === null || ALWAYS.some((base) => isWithin(base, mount))) return true;
   if (isWithin(self.modelDevice === "" ? "\0" : self.modelDevice, mount)) return true;
+  if (mount.startsWith(`/mnt/mcp/${self.pid}-`)) return true;
   if (isWithin("/proc/self", path) || isWithin(`/proc/${self.pid}`, path)) return true;
   return allowedDevices.some((allowed) => isWithin(allowed, mount));
 }

@@ -1,9 +1,7 @@
 /** Runs a program in its process: created → running, the loop, its clean-up, the finish. The kernel owns the promise. */
 
 import { printed, SyscallError } from "../../abi/errors.ts";
-import { asFd } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../../abi/process.ts";
-import type { ProgramContext } from "../../abi/program.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
@@ -33,7 +31,7 @@ async function loop(core: Core, proc: Process, timeoutMs: number): Promise<void>
 async function run(core: Core, proc: Process): Promise<ExitStatus> {
   if (proc.verdict !== null) return proc.verdict;
   try {
-    const exit: ExitStatus | undefined = await core.ports.program(contextOf(core, proc));
+    const exit: ExitStatus | undefined = await proc.seed.body.run(core, proc);
     return exit ?? EXIT.unexpected;
   } catch (error) {
     const err = error instanceof Error ? error : new Error(String(error));
@@ -71,38 +69,4 @@ async function untilDeadline(
     if (proc.paused === null) await clock.sleep(Math.min(ms, MAX_TIMER_MS), signal);
     else await abortable(proc.paused.promise, signal);
   }
-}
-
-function contextOf(core: Core, proc: Process): ProgramContext {
-  const { seed, pid } = proc;
-  const log: ProgramContext["log"] = (level, message) => {
-    const timestampMs = core.ports.clock.mono() - seed.createdMono;
-    proc.watchers.publish({ event: "log", pid, entry: { timestampMs, level, message } });
-  };
-  return {
-    sys: core.handle(proc, null),
-    pid,
-    ctxId: proc.ctxId,
-    intent: seed.intent,
-    agent: seed.agent,
-    cwd: seed.cwd,
-    modelFd: asFd(3),
-    modelDevice: proc.modelDevice,
-    model: proc.model,
-    maxSteps: seed.maxSteps,
-    signal: proc.abort.signal,
-    clock: core.ports.clock,
-    waitIfPaused: async () => {
-      while (proc.paused !== null) await abortable(proc.paused.promise, proc.abort.signal);
-    },
-    account: () => seed.account.view(),
-    onStep: (step) => proc.watchers.publish({ event: "step", pid, step, total: seed.maxSteps }),
-    setActivity: (activity) => {
-      if (proc.isLive) proc.activity = activity;
-    },
-    setResult: (text) => {
-      if (proc.isLive) proc.result = text;
-    },
-    log,
-  };
 }

@@ -3,31 +3,58 @@
  * pid only when the process is journalled, synced and running.
  */
 import type { AgentInfo } from "../../abi/agent.ts";
-import { O_RDWR } from "../../abi/device.ts";
 import { codeOf, Fault, messageOf, printed, SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
-import { abortable, linkSignals } from "../../lib/abort.ts";
+import { linkSignals } from "../../lib/abort.ts";
 import { isWithin } from "../../lib/path.ts";
-import { Account } from "../account/account.ts";
+import type { Account } from "../account/account.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
+import { agentBody } from "./agent-body.ts";
+import type { Body, Undo } from "./body.ts";
 import { endLive } from "./finish.ts";
-import { Process, type ProcessSeed } from "./process.ts";
-import { closeChannels, freeContexts } from "./reap.ts";
-import { intersect } from "./rights.ts";
+import { nativeBody } from "./native-body.ts";
+import { Process } from "./process.ts";
+import { closeChannels } from "./reap.ts";
 import { runProgram } from "./run.ts";
-import { Session } from "./session.ts";
+import { type Identity, seedOf } from "./seed.ts";
+import { handOver } from "./stdio.ts";
 
-export async function spawnProcess(
+/** What the kernel's own parts may ask for beyond what a program may. */
+export interface SpawnMore {
+  /** Called before the first event. */
+  readonly onMade?: (proc: Process) => void;
+  /** A budget that outlives the process: that of a supervised child. */
+  readonly account?: Account;
+}
+
+/** An agent, or with `opts.command` a program of the host. */
+export function spawnProcess(
   core: Core,
   caller: Process,
   intent: string,
   agent: AgentInfo | null,
   opts: SpawnOpts,
   signal: AbortSignal,
-  onMade: (proc: Process) => void = () => {},
+  more: SpawnMore = {},
+): Promise<Process> {
+  if (opts.command === undefined)
+    return spawnBody(core, caller, intent, agentBody(agent), opts, signal, more);
+  if (agent !== null) throw refuse(caller.pid, "INVALID", "either an agent or a command, not both");
+  const body = nativeBody(opts.command, opts.options ?? {});
+  const words = intent === "" ? opts.command.join(" ").slice(0, LIMITS.journalWordsChars) : intent;
+  return spawnBody(core, caller, words, body, { onParentExit: "terminate", ...opts }, signal, more);
+}
+
+export async function spawnBody(
+  core: Core,
+  caller: Process,
+  intent: string,
+  body: Body,
+  opts: SpawnOpts,
+  signal: AbortSignal,
+  more: SpawnMore = {},
 ): Promise<Process> {
   const parent = findParent(core, caller, opts);
   checkArguments(core, caller, parent, intent, opts);
@@ -36,9 +63,9 @@ export async function spawnProcess(
   const undo: Undo[] = [() => core.ports.onReaped(id.uuid)];
   let proc: Process | undefined;
   try {
-    proc = new Process(seedOf(core, parent, id, intent, agent, opts), parent.pid);
-    await build(core, parent, proc, opts, undo, signal);
-    onMade(proc);
+    proc = new Process(seedOf(core, parent, id, intent, body, opts, more.account), parent.pid);
+    await build({ core, caller, parent, proc, opts, undo }, signal);
+    more.onMade?.(proc);
     begin(core, parent, proc, opts);
     return proc;
   } catch (error) {
@@ -49,9 +76,6 @@ export async function spawnProcess(
     throw failure;
   }
 }
-
-type Identity = Pick<ProcessSeed, "pid" | "uuid">;
-type Undo = () => Promise<void> | void;
 
 /** In reverse order; what cannot be undone is logged and does not keep the rest. */
 async function takeBack(core: Core, pid: Pid, undo: readonly Undo[]): Promise<void> {
@@ -96,84 +120,35 @@ function checkDirectory(core: Core, caller: Process, parent: Process, cwd: strin
   throw refuse(caller.pid, "PERMISSION", `working directory lies outside the parent's: ${cwd}`);
 }
 
-function seedOf(
-  core: Core,
-  parent: Process,
-  { pid, uuid }: Identity,
-  intent: string,
-  agent: AgentInfo | null,
-  opts: SpawnOpts,
-): ProcessSeed {
-  const { clock, scratchDir, home, realPath, additionalRoots, env } = core.ports;
-  const top = parent.pid === PID_KERNEL;
-  const cwd = opts.cwd ?? (top ? home : parent.seed.cwd);
-  const scratch = scratchDir(uuid);
-  const manifest = agent?.manifest;
-  const roots = [realPath(cwd), ...(top ? additionalRoots.map(realPath) : parent.seed.roots)];
-  return {
-    pid,
-    uuid,
-    kind: "agent",
-    intent,
-    agent,
-    skills: manifest?.skills ?? [],
-    createdAt: new Date(clock.now()),
-    createdMono: clock.mono(),
-    cwd,
-    roots: [...new Set(roots)],
-    scratch,
-    env: { ...(opts.env ?? (top ? env : parent.seed.env)), CRUX_SCRATCH: scratch },
-    mode: top
-      ? (opts.permissionMode ?? core.ports.permitFor(cwd).defaultMode)
-      : narrowest(parent.seed.mode, opts.permissionMode),
-    allowedDevices: intersect(parent.seed.allowedDevices, agent?.allowedDevices ?? null),
-    maxSteps:
-      opts.maxTurns !== undefined && opts.maxTurns > 0
-        ? opts.maxTurns
-        : manifest?.maxSteps || core.ports.defaultMaxSteps,
-    // Negative counts as 0: then the agent file decides, else nothing does.
-    account: new Account(
-      parent.seed.account,
-      Math.max(0, opts.contextBudget ?? 0) || (manifest?.contextBudget ?? 0),
-    ),
-    session: top ? new Session() : parent.seed.session,
-    onParentExit: opts.onParentExit ?? "reparent",
-  };
-}
-
-function narrowest(parent: PermissionMode, wish: PermissionMode | undefined): PermissionMode {
-  if (wish === undefined) return parent;
-  return PERMISSION_MODES.indexOf(wish) < PERMISSION_MODES.indexOf(parent) ? wish : parent;
+interface Building {
+  readonly core: Core;
+  readonly caller: Process;
+  readonly parent: Process;
+  readonly proc: Process;
+  readonly opts: SpawnOpts;
+  readonly undo: Undo[];
 }
 
 /** Steps 2 to 6; each pushes what takes it back. */
 async function build(
-  core: Core,
-  parent: Process,
-  proc: Process,
-  opts: SpawnOpts,
-  undo: Undo[],
+  { core, caller, parent, proc, opts, undo }: Building,
   signal: AbortSignal,
 ): Promise<void> {
   core.table.add(proc);
   parent.children.add(proc.pid);
   undo.push(() => {
     core.table.remove(proc.pid);
+    core.groups.leaveAll(proc);
     // Its parent may have been reaped meanwhile.
     (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
     closeChannels(proc);
   });
-
-  proc.ctxId = core.contexts.alloc(LIMITS.contextMessages);
-  proc.contexts.add(proc.ctxId);
-  undo.push(() => freeContexts(core, proc));
-  core.contexts.setSystemPrompt(proc.ctxId, systemPrompt(proc.seed.agent, opts.systemPrompt ?? ""));
-  core.contexts.append(proc.ctxId, { role: "user", content: proc.seed.intent });
-
   undo.push(() => endHandle(core, proc));
+  handOver(caller, proc, opts);
+  if (opts.group !== undefined) core.groups.join(proc, opts.group, caller.pid);
   // A signal to a process that is being made ends the making.
   using linked = linkSignals(signal, proc.abort.signal);
-  await openModel(core, proc, opts, linked.signal);
+  await proc.seed.body.prepare({ core, parent, proc, opts, undo, signal: linked.signal });
   await journalSpawn(core, proc);
 }
 
@@ -184,27 +159,8 @@ async function endHandle(core: Core, proc: Process): Promise<void> {
   proc.abort.abort();
 }
 
-function systemPrompt(agent: AgentInfo | null, more: string): string {
-  return [agent?.systemPrompt ?? "", more].filter((part) => part !== "").join("\n\n");
-}
-
-/** fd 3. The open is the first call of the child's own trace. */
-async function openModel(core: Core, proc: Process, opts: SpawnOpts, signal: AbortSignal): Promise<void> {
-  const { agent, env } = proc.seed;
-  const wish = {
-    model: opts.model ?? "",
-    provider: agent?.manifest.models.provider ?? "",
-    preferred: agent?.manifest.models.preferred ?? "",
-  };
-  const choice = await abortable(core.ports.models.resolve({ ...wish, env }, signal), signal);
-  proc.modelDevice = choice.device;
-  proc.model = choice.model;
-  proc.notice = choice.notice ?? "";
-  await core.handle(proc, null).open(choice.device, O_RDWR, signal);
-}
-
 async function journalSpawn(core: Core, proc: Process): Promise<void> {
-  const { seed, pid, ppid, model, modelDevice } = proc;
+  const { seed, pid, ppid } = proc;
   const body = {
     ppid,
     kind: seed.kind,
@@ -216,9 +172,8 @@ async function journalSpawn(core: Core, proc: Process): Promise<void> {
     allowedDevices: seed.allowedDevices,
     maxSteps: seed.maxSteps,
     budget: seed.account.limit,
-    model,
-    modelDevice,
     createdAt: seed.createdAt.getTime(),
+    ...seed.body.record?.(proc),
   };
   await core.ports.journal.append([{ proc: seed.uuid, pid, kind: "process.spawned", v: 1, body }]);
 }
@@ -230,6 +185,8 @@ function begin(core: Core, parent: Process, proc: Process, opts: SpawnOpts): voi
     if (seed.session.approvers === proc.watchers) core.asks.abandon(seed.session);
     core.offer(proc, "now");
   };
+  proc.onLog = ({ level, message }) =>
+    core.note(proc, "process.log", { level, message: message.slice(0, LIMITS.journalWordsChars) });
   const details = {
     agent: seed.agent?.manifest.name ?? "",
     model: proc.model,
@@ -238,7 +195,7 @@ function begin(core: Core, parent: Process, proc: Process, opts: SpawnOpts): voi
     device: proc.modelDevice,
   };
   const notice = proc.notice === "" ? {} : { notice: proc.notice };
-  proc.watchers.publish({ event: "spawn", pid, intent: seed.intent, ...notice, details });
+  proc.tell({ event: "spawn", pid, intent: seed.intent, ...notice, details }, core.ports.clock.mono());
   runProgram(core, proc, opts.timeoutMs ?? 0);
   if (proc.verdict !== null) endLive(core, proc, LIMITS.termGraceMs);
 }

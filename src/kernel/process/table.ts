@@ -6,6 +6,11 @@ import type { Process } from "./process.ts";
 
 export class ProcessTable {
   readonly #byPid = new Map<Pid, Process>();
+  readonly #shareGroup: (a: Process, b: Process) => boolean;
+
+  constructor(shareGroup: (a: Process, b: Process) => boolean = () => false) {
+    this.#shareGroup = shareGroup;
+  }
 
   get size(): number {
     return this.#byPid.size;
@@ -32,11 +37,15 @@ export class ProcessTable {
     return this.#byPid.values();
   }
 
-  /** A process sees itself, its descendants and its ancestors; the kernel and its clients see all. */
+  /** A process sees itself, its descendants, ancestors and group members; the kernel and its clients see all. */
   sees(viewer: Pid, pid: Pid): boolean {
-    return (
-      viewer === PID_KERNEL || viewer === pid || this.isAncestor(viewer, pid) || this.isAncestor(pid, viewer)
-    );
+    if (viewer === PID_KERNEL || viewer === pid) return true;
+    return this.isAncestor(viewer, pid) || this.isAncestor(pid, viewer) || this.#areMates(viewer, pid);
+  }
+
+  #areMates(a: Pid, b: Pid): boolean {
+    const [one, other] = [this.#byPid.get(a), this.#byPid.get(b)];
+    return one !== undefined && other !== undefined && this.#shareGroup(one, other);
   }
 
   /** It controls itself and its descendants. */

@@ -26,6 +26,8 @@ export interface Call<A, R> {
   readonly name: string;
   /** Traced only for readers that ask for all. */
   readonly quiet?: boolean;
+  /** Begins something: while the process is paused it waits. What only ends what has begun does not. */
+  readonly holds?: boolean;
   /** Traced arguments, keys in alphabetical order, data replaced by its size. */
   args(args: A): Record<string, unknown>;
   /** Traced result; absent: none. */

@@ -29,6 +29,8 @@ function coversOne(grant: Effect, wanted: Effect): boolean {
       return grant.kind === "network" && grant.host === wanted.host && grant.port === wanted.port;
     case "spawn":
       return grant.kind === "spawn" && grant.program === wanted.program;
+    case "mcp":
+      return grant.kind === "mcp" && grant.server === wanted.server && grant.tool === wanted.tool;
     case "llm":
       return grant.kind === "llm" && grant.device === wanted.device;
     default:

@@ -52,6 +52,8 @@ function words(effect: Effect): string {
       return `start ${effect.program}`;
     case "llm":
       return `ask ${effect.device}`;
+    case "mcp":
+      return `${effect.server}: ${effect.tool}`;
     case "unknown":
       return effect.what;
   }

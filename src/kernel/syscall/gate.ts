@@ -5,7 +5,7 @@
 
 import { ContextError, Fault, printed, SyscallError, VfsError } from "../../abi/errors.ts";
 import type { SyscallEvent } from "../../abi/events.ts";
-import { linkSignals } from "../../lib/abort.ts";
+import { abortable, linkSignals } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
@@ -18,10 +18,15 @@ export async function enter<A, R>(
   args: A,
   scope: Scope | null,
   signal?: AbortSignal,
+  /** Of the thread whose handle it is. */
+  ofThread?: AbortSignal,
 ): Promise<R> {
-  const began = core.ports.clock.mono();
-  using linked = linkSignals(self.abort.signal, signal);
+  using linked = linkSignals(self.abort.signal, signal, ofThread);
   const pass: Pass = { signal: linked.signal, scope, trace: {} };
+  // what a permitted call of a tool does within itself has begun
+  if (call.holds === true && scope === null && self.paused !== null)
+    await resumed(self, call.name, linked.signal);
+  const began = core.ports.clock.mono();
   try {
     if (self.revoked || (signal?.aborted ?? false)) throw cancelled(self, call.name);
     const result = await call.run(core, self, args, pass);
@@ -31,6 +36,16 @@ export async function enter<A, R>(
     const error = documented(self, call.name, thrown, linked.signal);
     trace(core, self, call, args, began, pass, { error });
     throw error;
+  }
+}
+
+async function resumed(self: Process, name: string, signal: AbortSignal): Promise<void> {
+  while (self.paused !== null) {
+    try {
+      await abortable(self.paused.promise, signal);
+    } catch (error) {
+      throw cancelled(self, name, error);
+    }
   }
 }
 

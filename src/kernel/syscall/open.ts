@@ -14,6 +14,7 @@ import { guard } from "./guard.ts";
 
 export const open: Call<{ path: string; flags: OpenFlag }, Fd> = {
   name: "Open",
+  holds: true,
   args: ({ flags, path }) => ({ flags, path }),
   result: (fd) => fd,
   async run(core, self, { path, flags }, pass) {
@@ -21,7 +22,7 @@ export const open: Call<{ path: string; flags: OpenFlag }, Fd> = {
       throw invalid("Open", self, `not an open flag: ${String(flags)}`);
     const found = core.devices.resolve(path, "Open", self.pid);
     pass.trace.device = path;
-    checkAllowed(self, found, path);
+    checkAllowed(core, self, found, path);
     const release = self.fds.claim(path);
     try {
       const opening = { found, path, flags, caller: callerOf(core, self) };
@@ -34,7 +35,11 @@ export const open: Call<{ path: string; flags: OpenFlag }, Fd> = {
   },
 };
 
-function checkAllowed(self: Process, found: Resolved, path: string): void {
+function checkAllowed(core: Core, self: Process, found: Resolved, path: string): void {
+  if (!core.mounts.isVisible(core, self, found.mount)) {
+    const message = `device not found: ${path}`;
+    throw new VfsError({ op: "Open", pid: self.pid, device: path, code: "NOT_FOUND", message });
+  }
   if (narrowedTo(self, found.mount, path)) return;
   const message = `device not allowed: ${found.mount}`;
   throw new VfsError({ op: "Open", pid: self.pid, device: path, code: "PERMISSION", message });
@@ -105,9 +110,6 @@ async function attach(core: Core, self: Process, opening: Opening, pass: Pass): 
 export function callerOf(core: Core, self: Process): Caller {
   const { pid, seed, abort, killed } = self;
   const { uuid, cwd, env, roots } = seed;
-  const log: Caller["log"] = (level, message) => {
-    const timestampMs = core.ports.clock.mono() - seed.createdMono;
-    self.watchers.publish({ event: "log", pid, entry: { timestampMs, level, message } });
-  };
+  const log: Caller["log"] = (level, message) => self.log(level, message, core.ports.clock.mono());
   return { pid, uuid, cwd, env, roots, signal: abort.signal, killed: killed.signal, log };
 }

@@ -106,10 +106,8 @@ function headless({ message, always, isHard }: AskDecision, mode: PermissionMode
 
 /** The person hears of it too, whatever the model makes of the answer. */
 function refused(core: Core, self: Process, at: Effectful, scope: Scope, message: string): SyscallError {
-  const { pid, seed } = self;
-  const timestampMs = core.ports.clock.mono() - seed.createdMono;
+  const { pid } = self;
   const what = describe(scope.tool, at).text;
-  const entry = { timestampMs, level: "warn", message: `denied ${what} (${message})` } as const;
-  self.watchers.publish({ event: "log", pid, entry });
+  self.log("warn", `denied ${what} (${message})`, core.ports.clock.mono());
   return new SyscallError({ syscall: at.syscall, pid, device: at.device, code: "PERMISSION", message });
 }

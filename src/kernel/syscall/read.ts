@@ -40,15 +40,9 @@ function toldOf(core: Core, self: Process, entry: FdEntry, outBytes: number): vo
   const { lastWrite } = entry;
   if (lastWrite === null) return;
   entry.lastWrite = null;
-  if (self.watchers.count === 0) return;
-  const durationMs = core.ports.clock.mono() - lastWrite.began;
+  const mono = core.ports.clock.mono();
+  const durationMs = mono - lastWrite.began;
   const { pid } = self;
-  self.watchers.publish({
-    event: "tool",
-    pid,
-    device: entry.path,
-    inBytes: lastWrite.bytes,
-    outBytes,
-    durationMs,
-  });
+  const inBytes = lastWrite.bytes;
+  self.tell({ event: "tool", pid, device: entry.path, inBytes, outBytes, durationMs }, mono);
 }

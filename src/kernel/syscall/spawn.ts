@@ -9,6 +9,7 @@ import { checkCovered } from "./covers.ts";
 
 export const spawn: Call<{ intent: string; agent: AgentInfo | null; opts: SpawnOpts }, Pid> = {
   name: "Spawn",
+  holds: true,
   args: ({ agent, intent, opts }) => ({ agent: agent?.manifest.name ?? "", intent, model: opts.model ?? "" }),
   result: (pid) => pid,
   async run(core, self, { intent, agent, opts }, pass) {

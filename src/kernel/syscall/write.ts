@@ -15,6 +15,7 @@ const HARMLESS: WritePlan = { effects: [], effectClass: "none" };
 
 export const write: Call<{ fd: Fd; data: Uint8Array }, void> = {
   name: "Write",
+  holds: true,
   args: ({ fd, data }) => ({ fd, size: data.byteLength }),
   async run(core, self, { fd, data }, pass) {
     const entry = self.fds.find(fd, "Write");

@@ -1,6 +1,6 @@
 /** A journal in memory for tests of the kernel: it keeps order and places, and refuses or waits when it is told to. */
 import { Fault } from "../../abi/errors.ts";
-import type { ProcUuid } from "../../abi/ids.ts";
+import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { Journal, JournalDraft, JournalRecord, RecordKind } from "../ports/journal.ts";
 
 export class MemoryJournal implements Journal {
@@ -45,6 +45,10 @@ export class MemoryJournal implements Journal {
     const ended = new Set(this.records.filter((r) => ENDS_PROCESS.has(r.kind)).map((r) => r.proc));
     const live = this.records.filter((r) => r.kind === "process.spawned" && !ended.has(r.proc));
     return live.sort((a, b) => a.pid - b.pid);
+  }
+
+  async processOf(pid: Pid): Promise<ProcUuid | undefined> {
+    return this.records.find((r) => r.pid === pid && r.kind === "process.spawned")?.proc;
   }
 
   highestPid(): number {

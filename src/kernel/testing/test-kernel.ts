@@ -1,5 +1,6 @@
 /** A kernel over ports that live in memory, for tests of the kernel and of whoever builds on it. */
 import type { AgentInfo } from "../../abi/agent.ts";
+import { Fault } from "../../abi/errors.ts";
 import { asPid, asProcUuid, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../../abi/process.ts";
 import type { Program, ProgramContext } from "../../abi/program.ts";
@@ -8,7 +9,10 @@ import { Kernel } from "../kernel.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
 import { MessageDevice } from "./fake-devices.ts";
+import { fakeExec } from "./fake-exec.ts";
+import { FakeMcp } from "./fake-mcp.ts";
 import { MemoryJournal } from "./memory-journal.ts";
+import { MemorySpools } from "./memory-spools.ts";
 import { ScriptedPermit } from "./scripted-permit.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
@@ -39,6 +43,8 @@ export class TestKernel {
   readonly model = new MessageDevice("fake");
   /** What a process with this intent runs; others complete at once. */
   readonly programs = new Map<string, Program>();
+  /** Agents by name, for what starts them itself. */
+  readonly agents = new Map<string, AgentInfo>();
   readonly logs: string[] = [];
   /** Scratch folders that are there. */
   readonly scratch = new Set<ProcUuid>();
@@ -113,6 +119,17 @@ export class TestKernel {
         return `/scratch/${uuid}`;
       },
       onReaped: async (uuid) => void scratch.delete(uuid),
+      exec: fakeExec(),
+      spools: new MemorySpools(),
+      mcp: new FakeMcp(),
+      commandEnv: ({ pid, env }, extra) => ({ ...env, ...extra, CRUX_PID: String(pid) }),
+      random: () => 0.5,
+      loadAgent: async (name) => {
+        if (name === undefined || name === "none") return null;
+        const found = this.agents.get(name);
+        if (found === undefined) throw new Fault({ code: "NOT_FOUND", message: `agent not found: ${name}` });
+        return found;
+      },
       home: "/home/test",
       env: {},
       additionalRoots: [],
@@ -148,6 +165,7 @@ export function agentFile(
     maxSteps,
     skills: [],
     tools: null,
+    mcp: [],
   };
   return { manifest, instructions: "", skills: [], systemPrompt: "", allowedDevices: null, ...info };
 }

@@ -1,5 +1,5 @@
 /**
- * The open files of one process: numbers from 3, counting up, never reused. Calls of one direction on one fd run one after
+ * The open files of one process: numbers from 3, counting up, never reused; 0 and 1 are what it was given at spawn. Calls of one direction on one fd run one after
  * another; reading may wait beside a write. Closing takes the fd out first, then aborts what is under way on it.
  */
 import type { OpenFile, OpenFlag } from "../../abi/device.ts";
@@ -75,9 +75,25 @@ export class FdTable {
       });
     }
     const fd = asFd(this.#next++);
-    const lanes = { read: Promise.resolve(), write: Promise.resolve() };
-    const entry = { onClose: () => {}, ...draft, fd, closing: new AbortController(), lanes, lastWrite: null };
+    const entry = entryOf(fd, draft);
     this.#open.set(fd, entry);
+    return entry;
+  }
+
+  /** fd 0 or 1, before the process runs. */
+  install(fd: Fd, draft: FdDraft): void {
+    this.#open.set(fd, entryOf(fd, draft));
+  }
+
+  has(fd: Fd): boolean {
+    return this.#open.has(fd);
+  }
+
+  /** Out of this table without closing it: it belongs to another from now on. What is under way on it is aborted. */
+  take(fd: Fd): FdDraft {
+    const entry = this.find(fd, "Spawn");
+    this.#open.delete(fd);
+    entry.closing.abort();
     return entry;
   }
 
@@ -119,6 +135,12 @@ export class FdTable {
     this.#ended = true;
     for (const fd of [...this.#open.keys()].reverse()) void this.close(fd).catch(onFailure);
   }
+}
+
+function entryOf(fd: Fd, { file, path, mount, traffic, flags, onClose = () => {} }: FdDraft): FdEntry {
+  const lanes = { read: Promise.resolve(), write: Promise.resolve() };
+  const closing = new AbortController();
+  return { file, path, mount, traffic, flags, onClose, fd, closing, lanes, lastWrite: null };
 }
 
 /**

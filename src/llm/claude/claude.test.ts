@@ -18,6 +18,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 /** A program that prints `lines` and ends, or waits to be ended. */
 class FakeExec implements HostExec {
+  readonly ownership = "group";
   live = 0;
   killed = 0;
   spec: ExecSpec | undefined;
@@ -43,6 +44,7 @@ class FakeExec implements HostExec {
     };
     return {
       osPid: 1,
+      signal: () => true,
       exited: exit.promise,
       write: async (data) => {
         this.input += String(data);

@@ -175,6 +175,28 @@ export class BenchSys implements Sys {
   appendMessage = refuse;
   appendToolResult = refuse;
   buildPrompt = refuse;
+  signal = refuse;
+  sigBlock = refuse;
+  sigUnblock = refuse;
+  sigHandle = refuse;
+  joinGroup = refuse;
+  leaveGroup = refuse;
+  getProcGroup = refuse;
+  signalGroup = refuse;
+  send = refuse;
+  recv = refuse;
+  pipe = refuse;
+  spawnThread = refuse;
+  joinThread = refuse;
+  cancelThread = refuse;
+  listThreads = refuse;
+  spawnCoroutine = refuse;
+  resumeCoroutine = refuse;
+  cancelCoroutine = refuse;
+  spawnSupervisor = refuse;
+  mount = refuse;
+  unmount = refuse;
+  unmountAll = refuse;
 }
 
 function throwIfAborted(signal: AbortSignal | undefined): void {

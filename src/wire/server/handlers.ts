@@ -8,6 +8,10 @@ import { listProcs } from "./handlers/list-procs.ts";
 import { processWait } from "./handlers/process-wait.ts";
 import { spawn } from "./handlers/spawn.ts";
 
+const missing = (): never => {
+  throw new Error("to be written");
+};
+
 export const HANDLERS: Handlers = {
   ping: async (_params, call) => ({ payload: { version: call.deps.version } }),
   spawn,
@@ -17,6 +21,25 @@ export const HANDLERS: Handlers = {
   // the response is written out, then shutdown begins, then the connection closes
   shutdown: async (_params, call) => ({ payload: undefined, follow: async () => call.deps.shutdown() }),
   "process.wait": processWait,
+  "process.list": missing,
+  "process.signal": missing,
+  "process.attach": missing,
+  "process.logs": missing,
+  "group.list": missing,
+  "group.signal": missing,
+  "mail.send": missing,
+  "supervisor.start_child": missing,
+  "supervisor.stop_child": missing,
+  "supervisor.restart_child": missing,
+  "compose.config": missing,
+  "compose.up": missing,
+  "compose.down": missing,
+  "compose.ps": missing,
+  "compose.logs": missing,
+  "mcp.list": missing,
+  "mcp.mount": missing,
+  "mcp.unmount": missing,
+  "kernel.metrics": missing,
   "ask.answer": askAnswer,
   "kernel.status": async (_params, call) => ({
     payload: {

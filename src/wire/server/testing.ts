@@ -8,7 +8,7 @@ import type { AskAnswer, ProcessEvent, SyscallEvent } from "../../abi/events.ts"
 import { asCtxId, asPid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
 import type { SpawnOpts, Sys } from "../../abi/sys.ts";
-import type { KernelApi, Subscription } from "../../kernel/ports/kernel-api.ts";
+import type { KernelApi, LogPiece, Subscription } from "../../kernel/ports/kernel-api.ts";
 import { VirtualClock } from "../../kernel/testing/virtual-clock.ts";
 import type { ServerDeps } from "./deps.ts";
 import { type Server, startServer } from "./server.ts";
@@ -123,6 +123,48 @@ export class FakeKernel implements KernelApi {
     return this.notice;
   }
 
+  readonly projects = {} as KernelApi["projects"];
+  readonly services = {} as KernelApi["services"];
+  readonly groups: ReturnType<KernelApi["listGroups"]> = [];
+  readonly mounts: ReturnType<KernelApi["listMounts"]> = [];
+  readonly attached = new Map<Pid, FakeSubscription<ProcessEvent>>();
+  readonly pieces = new Map<Pid, FakeSubscription<LogPiece>>();
+
+  attach(pid: Pid, options: { interactive: boolean }): Subscription<ProcessEvent> {
+    this.calls.push(`attach ${pid} ${options.interactive}`);
+    const found = this.attached.get(pid);
+    if (found === undefined) throw notFound("Attach", pid);
+    return found;
+  }
+
+  async logs(pid: Pid, options: { tail: number; follow: boolean }): Promise<Subscription<LogPiece>> {
+    this.calls.push(`logs ${pid} ${options.tail} ${options.follow}`);
+    const found = this.pieces.get(pid);
+    if (found === undefined) throw notFound("Logs", pid);
+    return found;
+  }
+
+  async signalTree(pid: Pid, signal: Signal): Promise<Pid[]> {
+    await this.init.kill(pid, signal);
+    return this.procs.filter((proc) => proc.pid === pid || proc.ppid === pid).map((proc) => proc.pid);
+  }
+
+  lendEnv(pid: Pid): void {
+    this.calls.push(`lendEnv ${pid}`);
+  }
+
+  listGroups() {
+    return this.groups;
+  }
+
+  listMounts() {
+    return this.mounts;
+  }
+
+  supervisor(pid: Pid): never {
+    throw notFound("Supervisor", pid);
+  }
+
   active(): number {
     return this.activeCount;
   }
@@ -171,6 +213,10 @@ export function procInfo(pid: number, more: Partial<ProcInfo> = {}): ProcInfo {
     allowedDevices: null,
     exit: null,
     groups: [],
+    threads: 0,
+    coroutines: 0,
+    name: "",
+    model: "",
     ...more,
   };
 }

@@ -1,0 +1,13 @@
+/** Messages between processes. */
+import type { Pid } from "./ids.ts";
+
+export interface Message {
+  /** Rises over the whole kernel. */
+  readonly seq: number;
+  /** 0: a person or a client of the user. */
+  readonly from: Pid;
+  readonly to: Pid;
+  readonly data: Uint8Array;
+  /** Wall clock, ms: for people. */
+  readonly sentAt: number;
+}

@@ -1,0 +1,46 @@
+/** MCP servers as they are named in agent files and mounted (kernel reference, MCP mounts). */
+
+/** stdio: the kernel starts `command`; http: streamable HTTP at `url`. Values are expanded already. */
+export type McpConfig = McpStdio | McpHttp;
+
+export interface McpStdio {
+  readonly type: "stdio";
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Added to HOME LOGNAME PATH SHELL TERM USER LANG LC_* TMPDIR XDG_*. Never journalled. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Absolute; absent: the user's home. */
+  readonly cwd?: string;
+}
+
+export interface McpHttp {
+  readonly type: "http";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** One entry of `mcp` in agent.yaml. */
+export interface McpServer {
+  /** `[A-Za-z0-9_-]{1,64}` */
+  readonly name: string;
+  readonly config: McpConfig;
+  /** false: a server that does not connect is logged and left out. */
+  readonly required: boolean;
+}
+
+export type McpState = "pending" | "connected" | "failed";
+
+/** A mount as `crux mcp list` shows it. */
+export interface MountView {
+  readonly path: string;
+  /** Who owns it; 0: mounted by the user for all. */
+  readonly pid: number;
+  /** `stdio: npx server-memory`, `http: http://127.0.0.1:8080/mcp`: without secrets. */
+  readonly server: string;
+  readonly state: McpState;
+  readonly tools: number;
+  /** The service process behind it; null for a remote server. */
+  readonly servicePid: number | null;
+  /** Why it is not connected; "" otherwise. */
+  readonly problem: string;
+}

@@ -1,0 +1,13 @@
+/** Programs of the host as processes of kind `native` (kernel IPC reference, SpawnOptions). */
+
+/** How a native program is started; what it may not do is decided from its rights. */
+export interface NativeOptions {
+  /** Absolute; absent: the parent's. */
+  readonly cwd?: string;
+  /** Added to the environment a command gets; may not name PATH or the kernel's own variables: INVALID. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** `null`: the program reads the end at once. Default `null`; with a pipe at fd 0 it is that pipe. */
+  readonly stdin?: "pipe" | "null";
+  /** ms; then SIGTERM, 5 s, SIGKILL, reason `timeout`. 0 none. */
+  readonly timeoutMs?: number;
+}

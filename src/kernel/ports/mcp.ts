@@ -1,0 +1,41 @@
+/** MCP servers as the kernel mounts them. `dev/mcp` implements it: transports, the pool, the device over a transport. */
+import type { Device } from "../../abi/device.ts";
+import type { Pid, ProcUuid } from "../../abi/ids.ts";
+import type { McpConfig, McpState } from "../../abi/mcp.ts";
+
+/** Whose mount it is: where a server works, what environment it may see, who hears of it. */
+export interface McpOwner {
+  readonly pid: Pid;
+  readonly uuid: ProcUuid;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  log(level: "info" | "warn" | "error", message: string): void;
+}
+
+/** One reference to a server; the process behind it may be shared. */
+export interface McpTransport {
+  /** `stdio: npx server-memory`: for people, without secrets. */
+  readonly label: string;
+  readonly state: McpState;
+  /** The service process behind it; null: remote, or not started. */
+  readonly servicePid: Pid | null;
+  /** Why it is not connected; "" otherwise. */
+  readonly problem: string;
+  readonly tools: number;
+  /** Resolves when connected; rejects UNAVAILABLE, DRIVER, or with the signal's reason. At most 30 s. */
+  connect(signal: AbortSignal): Promise<void>;
+  /** UNAVAILABLE: not connected. DRIVER: the server's error. TIMEOUT. */
+  call(method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
+  ping(signal: AbortSignal): Promise<void>;
+  /** Drops the reference; calls under way end UNAVAILABLE. Idempotent, at most 600 ms. */
+  close(): Promise<void>;
+}
+
+export interface McpHost {
+  /** INVALID: a config that cannot be one. Starts nothing before `connect`. */
+  transport(config: McpConfig, owner: McpOwner): McpTransport;
+  /** The device of kernel reference 9.1 over a transport; `server` names it in effects and rules. */
+  device(server: string, transport: McpTransport): Device;
+  /** Ends all services. At shutdown. */
+  close(): Promise<void>;
+}

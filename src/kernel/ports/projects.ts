@@ -1,0 +1,33 @@
+/** Compose projects as the wires see them (kernel reference, compose). `kernel/supervise` implements it. */
+import type { ComposeProject, ProjectEvent, ProjectView } from "../../abi/compose.ts";
+import type { Pid } from "../../abi/ids.ts";
+import type { Subscription } from "./kernel-api.ts";
+
+export interface ProjectUp {
+  readonly project: ComposeProject;
+  /** Only these and what they depend on; empty: all. NOT_FOUND for an unknown one. */
+  readonly services: readonly string[];
+  /** What runs and is no longer in the file is stopped. */
+  readonly removeOrphans: boolean;
+  /** The environment of its agents, for model credentials; never journalled. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface Projects {
+  /**
+   * Starts what does not run, replaces what changed. Resolves when the supervisor runs; the events begin with `starting` and
+   * end with `done`, `failed` or `stopped`. Closing them ends nothing.
+   */
+  up(request: ProjectUp): Promise<{ pid: Pid; events: Subscription<ProjectEvent> }>;
+  /** All in reverse order, then the supervisor; what is not gone after `timeoutMs` is killed. NOT_FOUND: it does not run. */
+  down(name: string, timeoutMs: number): Promise<void>;
+  /** KILL to everything at once. NOT_FOUND. */
+  kill(name: string): Promise<void>;
+  /** NOT_FOUND: no such project, or it was forgotten: the last 32 that ended are remembered. */
+  view(name: string): ProjectView;
+  /** The newest `tail` lines of each child, merged in order, then what comes. NOT_FOUND. */
+  logs(
+    name: string,
+    options: { services: readonly string[]; tail: number; follow: boolean },
+  ): Promise<Subscription<ProjectEvent>>;
+}

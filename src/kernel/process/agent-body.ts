@@ -1,0 +1,108 @@
+/** An agent: a context, its servers, its model at fd 3, and the reasoning loop of user space. */
+import type { AgentInfo } from "../../abi/agent.ts";
+import { O_RDWR } from "../../abi/device.ts";
+import { asFd, type Fd } from "../../abi/ids.ts";
+import type { ProgramContext } from "../../abi/program.ts";
+import { abortable } from "../../lib/abort.ts";
+import type { Core } from "../core.ts";
+import { LIMITS } from "../limits.ts";
+import type { Body, Making } from "./body.ts";
+import type { Process } from "./process.ts";
+import { freeContexts } from "./reap.ts";
+import { writeResult } from "./stdio.ts";
+
+export function agentBody(agent: AgentInfo | null): Body {
+  return {
+    kind: "agent",
+    name: agent?.manifest.name ?? "",
+    agent,
+    isActive: true,
+    prepare,
+    run: async (core, proc) => {
+      const exit = await core.ports.program(contextOf(core, proc));
+      await writeResult(core, proc);
+      return exit;
+    },
+    record: (proc) => ({ model: proc.model, modelDevice: proc.modelDevice }),
+  };
+}
+
+async function prepare(making: Making): Promise<void> {
+  const { core, proc, opts, undo, signal } = making;
+  proc.ctxId = core.contexts.alloc(LIMITS.contextMessages);
+  proc.contexts.add(proc.ctxId);
+  undo.push(() => freeContexts(core, proc));
+  core.contexts.setSystemPrompt(proc.ctxId, systemPrompt(proc.seed.agent, opts.systemPrompt ?? ""));
+  core.contexts.append(proc.ctxId, { role: "user", content: proc.seed.intent });
+  await core.mounts.mountAll(core, proc, proc.seed.agent?.manifest.mcp ?? [], undo, signal);
+  await openModel(making);
+}
+
+function systemPrompt(agent: AgentInfo | null, more: string): string {
+  return [agent?.systemPrompt ?? "", more].filter((part) => part !== "").join("\n\n");
+}
+
+/** fd 3. The open is the first call of the child's own trace. */
+async function openModel({ core, proc, opts, signal }: Making): Promise<void> {
+  const { agent, env } = proc.seed;
+  const wish = {
+    model: opts.model ?? "",
+    provider: agent?.manifest.models.provider ?? "",
+    preferred: agent?.manifest.models.preferred ?? "",
+  };
+  const choice = await abortable(core.ports.models.resolve({ ...wish, env }, signal), signal);
+  proc.modelDevice = choice.device;
+  proc.model = choice.model;
+  proc.notice = choice.notice ?? "";
+  await core.handle(proc, null).open(choice.device, O_RDWR, signal);
+}
+
+/** How a thread differs from the process it runs in. */
+export interface ThreadSeat {
+  readonly intent: string;
+  readonly modelFd: Fd;
+  readonly maxSteps: number;
+  readonly signal: AbortSignal;
+  setResult(text: string): void;
+}
+
+export function contextOf(core: Core, proc: Process, seat?: ThreadSeat): ProgramContext {
+  const { seed, pid } = proc;
+  const maxSteps = seat?.maxSteps ?? seed.maxSteps;
+  const signal = seat?.signal ?? proc.abort.signal;
+  return {
+    sys: core.handle(proc, null, seat?.signal),
+    pid,
+    ctxId: proc.ctxId,
+    intent: seat?.intent ?? seed.intent,
+    agent: seed.agent,
+    cwd: seed.cwd,
+    modelFd: seat?.modelFd ?? asFd(3),
+    modelDevice: proc.modelDevice,
+    model: proc.model,
+    maxSteps,
+    signal,
+    clock: core.ports.clock,
+    input: seat === undefined && proc.fds.has(asFd(0)) ? asFd(0) : null,
+    mounts: core.mounts.namedBy(pid),
+    restored: seat === undefined ? proc.restored : null,
+    checkpoint: (state) => {
+      if (seat === undefined) core.note(proc, "process.checkpoint", { state });
+    },
+    unit: (act) => proc.units.run(act, signal),
+    waitIfPaused: async () => {
+      while (proc.paused !== null) await abortable(proc.paused.promise, signal);
+    },
+    account: () => seed.account.view(),
+    onStep: (step) => proc.tell({ event: "step", pid, step, total: maxSteps }, core.ports.clock.mono()),
+    setActivity: (activity) => {
+      if (proc.isLive) proc.activity = activity;
+    },
+    setResult:
+      seat?.setResult ??
+      ((text) => {
+        if (proc.isLive) proc.result = text;
+      }),
+    log: (level, message) => proc.log(level, message, core.ports.clock.mono()),
+  };
+}

@@ -1,0 +1,42 @@
+/**
+ * What a process says of its work, line by line: steps, tools, notices. The newest 256 are kept for a reader to come; each
+ * reader has its own queue of 256, which drops and counts what it has no room for.
+ */
+import type { LogEntry } from "../../abi/events.ts";
+import { LIMITS } from "../limits.ts";
+import type { Subscription } from "../ports/kernel-api.ts";
+import { Queue } from "../queue.ts";
+
+export class LogChannel {
+  readonly #kept: LogEntry[] = [];
+  readonly #readers = new Set<Queue<LogEntry>>();
+  #ended = false;
+
+  emit(entry: LogEntry): void {
+    if (this.#ended) return;
+    this.#kept.push(entry);
+    if (this.#kept.length > LIMITS.logEntries) this.#kept.shift();
+    for (const queue of this.#readers) queue.push(entry);
+  }
+
+  /** The newest `tail` lines, then, for one that follows, what comes until the process ends. */
+  attach({ tail, follow }: { tail: number; follow: boolean }): Subscription<LogEntry> {
+    const queue: Queue<LogEntry> = new Queue({
+      capacity: LIMITS.logEntries,
+      drop: "newest",
+      losable: () => true,
+      onClose: () => this.#readers.delete(queue),
+    });
+    for (const entry of tail === 0 ? [] : this.#kept.slice(-tail)) queue.push(entry);
+    if (this.#ended || !follow) queue.end();
+    else this.#readers.add(queue);
+    return queue;
+  }
+
+  /** Readers need not wait for the reaping. */
+  end(): void {
+    this.#ended = true;
+    for (const queue of this.#readers) queue.end();
+    this.#readers.clear();
+  }
+}

@@ -1,0 +1,20 @@
+/** A helper of the kernel as a process, so that it is seen, owned and ended like all others. */
+import type { ServiceSpec } from "../ports/services.ts";
+import type { Body } from "./body.ts";
+
+export function serviceBody(spec: ServiceSpec): Body {
+  return {
+    kind: "service",
+    name: spec.name,
+    agent: null,
+    isActive: false,
+    prepare: async () => {},
+    run: (core, proc) =>
+      spec.run({
+        pid: proc.pid,
+        signal: proc.abort.signal,
+        killed: proc.killed.signal,
+        log: (level, message) => proc.log(level, message, core.ports.clock.mono()),
+      }),
+  };
+}

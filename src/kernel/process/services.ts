@@ -1,0 +1,32 @@
+/** Service processes: children of pid 0 that hold something for others, stopped when nobody needs it. */
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import { SIGNALS } from "../../abi/process.ts";
+import type { Core } from "../core.ts";
+import type { ServiceSpec, Services } from "../ports/services.ts";
+import { reapProcess } from "./reap.ts";
+import { serviceBody } from "./service-body.ts";
+import { spawnBody } from "./spawn.ts";
+
+export class ServiceTable implements Services {
+  readonly #core: () => Core;
+
+  constructor(core: () => Core) {
+    this.#core = core;
+  }
+
+  async start(spec: ServiceSpec): Promise<Pid> {
+    const core = this.#core();
+    const { root } = core;
+    const proc = await spawnBody(core, root, spec.intent, serviceBody(spec), {}, root.abort.signal);
+    return proc.pid;
+  }
+
+  async stop(pid: Pid): Promise<void> {
+    const core = this.#core();
+    const proc = core.table.get(pid);
+    if (proc === undefined || proc.ppid !== PID_KERNEL || proc.seed.kind !== "service") return;
+    await core.deliver(proc, SIGNALS.SIGTERM);
+    await proc.done.promise;
+    await reapProcess(core, proc);
+  }
+}

@@ -1,0 +1,74 @@
+/** Spools in memory, for tests of the kernel. */
+
+import { Fault } from "../../abi/errors.ts";
+import { abortable } from "../../lib/abort.ts";
+import type { Spool, SpoolReader, SpoolStore } from "../ports/spools.ts";
+
+export class MemorySpools implements SpoolStore {
+  readonly spools = new Map<string, MemorySpool>();
+
+  open(name: string, onFull: "drop" | "refuse"): Spool {
+    const spool = new MemorySpool(onFull, () => this.spools.delete(name));
+    this.spools.set(name, spool);
+    return spool;
+  }
+
+  find(name: string): SpoolReader | undefined {
+    return this.spools.get(name)?.reader(0);
+  }
+}
+
+const LIMIT = 64 * 1024 * 1024;
+
+class MemorySpool implements Spool {
+  readonly droppedBytes = 0;
+  readonly #onFull: "drop" | "refuse";
+  readonly #onRemove: () => void;
+  #data = Buffer.alloc(0);
+  #isEnded = false;
+  #more = Promise.withResolvers<void>();
+
+  constructor(onFull: "drop" | "refuse", onRemove: () => void) {
+    this.#onFull = onFull;
+    this.#onRemove = onRemove;
+  }
+
+  get bytes(): number {
+    return this.#data.length;
+  }
+
+  write(chunk: Uint8Array): void {
+    if (this.#onFull === "refuse" && this.bytes + chunk.length > LIMIT)
+      throw new Fault({ code: "UNAVAILABLE", message: "pipe spool full" });
+    this.#data = Buffer.concat([this.#data, chunk]);
+    this.#wake();
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#wake();
+  }
+
+  reader(from: number): SpoolReader {
+    let at = from;
+    return {
+      read: async (length, signal) => {
+        while (at >= this.#data.length && !this.#isEnded) await abortable(this.#more.promise, signal);
+        const chunk = this.#data.subarray(at, at + length);
+        at += chunk.length;
+        return chunk;
+      },
+      close: () => {},
+    };
+  }
+
+  async remove(): Promise<void> {
+    this.end();
+    this.#onRemove();
+  }
+
+  #wake(): void {
+    this.#more.resolve();
+    this.#more = Promise.withResolvers<void>();
+  }
+}
