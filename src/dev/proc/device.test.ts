@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { asCtxId, asFd, asPid, type Pid } from "../../abi/ids.ts";
-import type { ProcInfo } from "../../abi/process.ts";
+import type { ExitStatus, ProcInfo } from "../../abi/process.ts";
+import type { SupervisorView } from "../../abi/supervise.ts";
 import type { ProcView } from "../../kernel/ports/proc-view.ts";
 import { deviceContract } from "../contract.ts";
 import { callerIn, openAndRead, readAll } from "../testing.ts";
@@ -46,8 +47,52 @@ function view(): ProcView & { processes: ProcInfo[] } {
     contextSummary: (pid) => `context of ${pid}`,
     fds: () => [{ fd: asFd(3), path: "/dev/llm/script", flags: 2 }],
     account: () => ({ limit: 100, used: 20, reserved: 5 }),
+    signals: (pid) => (pid === 7 ? { blocked: [1, 4], pending: [4], handled: [3] } : NO_SIGNALS),
+    mounts: (pid) => (pid === 7 ? [{ path: "/mnt/mcp/7-memory", device: "stdio: npx server-memory" }] : []),
+    supervisor: (pid) => (pid === 9 ? SUPERVISOR : undefined),
   };
 }
+
+const NO_SIGNALS = { blocked: [], pending: [], handled: [] };
+const CRASH: ExitStatus = { code: 1, reason: "exit 1", kind: "fault", err: new Error("behind it") };
+const SUPERVISOR: SupervisorView = {
+  name: "notes",
+  strategy: "one_for_one",
+  intensity: { maxRestarts: 5, windowMs: 60_000 },
+  children: [
+    {
+      id: "writer",
+      pid: null,
+      state: "restarting",
+      restart: "permanent",
+      restarts: 1,
+      lastExit: CRASH,
+      nextStartAt: 1_700_000_001_000,
+    },
+    {
+      id: "reader",
+      pid: asPid(12),
+      state: "running",
+      restart: "temporary",
+      restarts: 0,
+      lastExit: null,
+      nextStartAt: null,
+    },
+  ],
+  crashes: [
+    {
+      supervisor: "notes",
+      child: "writer",
+      pid: asPid(11),
+      exit: CRASH,
+      cause: "behind it",
+      restarts: 1,
+      decision: "restart",
+      delayMs: 1_000,
+      at: 1_700_000_000_000,
+    },
+  ],
+};
 
 deviceContract("/proc", async () => ({
   device: procDevice(view()),
@@ -58,6 +103,9 @@ deviceContract("/proc", async () => ({
     { subpath: "/99", flags: 0, code: "NOT_FOUND" },
     { subpath: "/07/status", flags: 0, code: "NOT_FOUND" },
     { subpath: "/7/none", flags: 0, code: "NOT_FOUND" },
+    { subpath: "/7/supervisor", flags: 0, code: "NOT_FOUND" },
+    { subpath: "/8/signals", flags: 0, code: "NOT_FOUND" },
+    { subpath: "/7/signals", flags: 1, code: "PERMISSION" },
     { subpath: "/7/constructor", flags: 0, code: "NOT_FOUND" },
     { subpath: "/7/status/x", flags: 0, code: "NOT_FOUND" },
     { subpath: "/7/status", flags: 1, code: "PERMISSION" },
@@ -92,7 +140,27 @@ describe("/proc", () => {
     expect(await read("/9/context")).toBe("context of 9");
     expect(JSON.parse(await read("/self/fd"))).toEqual([{ fd: 3, path: "/dev/llm/script", flags: 2 }]);
     expect(await read("/7/account")).toBe('{"limit":100,"used":20,"reserved":5}');
-    expect(JSON.parse(await read("/7"))).toEqual(["status", "intent", "context", "fd", "account"]);
+    const names = ["status", "intent", "context", "fd", "mounts", "account", "signals"];
+    expect(JSON.parse(await read("/7"))).toEqual(names);
+    expect(JSON.parse(await read("/9"))).toEqual([...names, "supervisor"]);
+  });
+
+  it("signals and mounts", async () => {
+    expect(await read("/self/signals")).toBe('{"blocked":[1,4],"pending":[4],"handled":[3]}');
+    expect(await read("/9/signals")).toBe('{"blocked":[],"pending":[],"handled":[]}');
+    expect(await read("/self/mounts")).toBe(
+      '[{"path":"/mnt/mcp/7-memory","device":"stdio: npx server-memory"}]',
+    );
+    expect(await read("/9/mounts")).toBe("[]");
+  });
+
+  it("supervisor: its children in order, exits without the error behind them", async () => {
+    const exit = { code: 1, reason: "exit 1", kind: "fault" };
+    expect(JSON.parse(await read("/9/supervisor"))).toEqual({
+      ...SUPERVISOR,
+      children: [{ ...SUPERVISOR.children[0], lastExit: exit }, SUPERVISOR.children[1]],
+      crashes: [{ ...SUPERVISOR.crashes[0], exit }],
+    });
   });
 
   it("a file shows the moment it was opened", async () => {

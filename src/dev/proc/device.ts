@@ -6,19 +6,30 @@ import type { ProcView } from "../../kernel/ports/proc-view.ts";
 import { driverError, type FileOp } from "../driver-error.ts";
 import { snapshotFile } from "../snapshot.ts";
 import { statusOf } from "./status.ts";
+import { supervisorOf } from "./supervisor.ts";
 
 const mount = "/proc";
 
-type Content = (info: ProcInfo, view: ProcView) => string;
+/** undefined: this process has no such file. */
+type Content = (info: ProcInfo, view: ProcView) => string | undefined;
 
 const FILES: Readonly<Record<string, Content>> = {
   status: (info) => JSON.stringify(statusOf(info)),
   intent: (info) => info.intent,
   context: ({ pid }, view) => view.contextSummary(pid),
   fd: ({ pid }, view) => JSON.stringify(view.fds(pid).map(({ fd, path, flags }) => ({ fd, path, flags }))),
+  mounts: ({ pid }, view) => JSON.stringify(view.mounts(pid).map(({ path, device }) => ({ path, device }))),
   account: ({ pid }, view) => {
     const { limit, used, reserved } = view.account(pid);
     return JSON.stringify({ limit, used, reserved });
+  },
+  signals: ({ pid }, view) => {
+    const { blocked, pending, handled } = view.signals(pid);
+    return JSON.stringify({ blocked, pending, handled });
+  },
+  supervisor: ({ pid }, view) => {
+    const supervisor = view.supervisor(pid);
+    return supervisor === undefined ? undefined : JSON.stringify(supervisorOf(supervisor));
   },
 };
 
@@ -45,10 +56,15 @@ function contentOf(view: ProcView, subpath: string, caller: Caller, op: FileOp):
   const pid = first === "self" ? caller.pid : parsePid(first);
   const info = pid === undefined ? undefined : view.find(caller.pid, pid);
   if (info === undefined) throw driverError(op, "NOT_FOUND", `process not found: ${first}`);
-  if (file === "" && more.length === 0) return Buffer.from(JSON.stringify(Object.keys(FILES)));
-  const content = Object.hasOwn(FILES, file) && more.length === 0 ? FILES[file] : undefined;
+  if (file === "" && more.length === 0) return Buffer.from(JSON.stringify(namesOf(info, view)));
+  const content = Object.hasOwn(FILES, file) && more.length === 0 ? FILES[file]?.(info, view) : undefined;
   if (content === undefined) throw driverError(op, "NOT_FOUND", `file not found: ${mount}${subpath}`);
-  return Buffer.from(content(info, view));
+  return Buffer.from(content);
+}
+
+function namesOf({ pid }: ProcInfo, view: ProcView): readonly string[] {
+  const names = Object.keys(FILES);
+  return view.supervisor(pid) === undefined ? names.filter((name) => name !== "supervisor") : names;
 }
 
 function parsePid(text: string) {

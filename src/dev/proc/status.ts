@@ -1,5 +1,6 @@
 /** `/proc/<pid>/status`: eight keys in a fixed order, then what else there is to say. */
 import type { ProcInfo } from "../../abi/process.ts";
+import { exitOf } from "./exit.ts";
 
 export function statusOf(info: ProcInfo): Record<string, unknown> {
   const { exit } = info;
@@ -15,6 +16,6 @@ export function statusOf(info: ProcInfo): Record<string, unknown> {
     kind: info.kind,
     ...(info.activity === null ? {} : { activity: info.activity }),
     ctx_id: info.ctxId,
-    ...(exit === null ? {} : { exit: { code: exit.code, reason: exit.reason, kind: exit.kind } }),
+    ...(exit === null ? {} : { exit: exitOf(exit) }),
   };
 }

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { printed } from "../../abi/errors.ts";
+import { Fault, printed } from "../../abi/errors.ts";
 import { asFd, asPid } from "../../abi/ids.ts";
-import type { Signal } from "../../abi/process.ts";
+import { EXIT, type ExitStatus, type Signal } from "../../abi/process.ts";
+import type { Body } from "../process/body.ts";
+import { spawnBody } from "../process/spawn.ts";
 import { hangingDevice } from "../testing/fake-devices.ts";
-import { bytes, NOTHING_LEFT, testKernel } from "../testing/test-kernel.ts";
+import { bytes, NOTHING_LEFT, type Started, type TestKernel, testKernel } from "../testing/test-kernel.ts";
+import { settle } from "../testing/virtual-clock.ts";
 
 describe("kill()", () => {
   test.each([0, 6, 1.5, -1, Number.NaN])("%d is INVALID", async (signal) => {
@@ -149,5 +152,265 @@ describe("pause", () => {
     await t.init.kill(pid, signal);
     expect((await t.init.wait(pid)).code).toBe(code);
     expect(steps).toBe(0);
+  });
+});
+
+const ALL: readonly Signal[] = [1, 2, 3, 4, 5];
+const EXIT_OF: Readonly<Partial<Record<Signal, ExitStatus>>> = {
+  1: EXIT.sigterm,
+  2: EXIT.sigkill,
+  3: EXIT.sigint,
+};
+
+/** What the default action of a signal does to a process that runs, or to one that was paused for RESUME. */
+function hasActed({ proc }: Started, signal: Signal): boolean {
+  if (signal === 4) return proc.paused !== null;
+  if (signal === 5) return proc.paused === null;
+  return proc.verdict === EXIT_OF[signal] && proc.abort.signal.aborted;
+}
+
+async function startedFor(t: TestKernel, signal: Signal): Promise<Started> {
+  const started = await t.start();
+  if (signal === 5) await t.init.kill(started.pid, 4);
+  return started;
+}
+
+describe("signal()", () => {
+  test.each(ALL)("%i by default: it acts before the call returns", async (signal) => {
+    const t = testKernel();
+    const started = await startedFor(t, signal);
+    const told = t.init.signal(started.pid, signal);
+    expect(hasActed(started, signal)).toBe(true);
+    expect(await told).toBe("default");
+    const { exit } = EXIT_OF[signal] === undefined ? started.proc : { exit: await t.init.wait(started.pid) };
+    expect(exit).toEqual(EXIT_OF[signal] ?? null);
+  });
+
+  test.each([1, 3, 4, 5] as const)("%i with a handler: that runs instead", async (signal) => {
+    const t = testKernel();
+    const started = await startedFor(t, signal);
+    const heard: Signal[] = [];
+    await started.sys.sigHandle(signal, (each) => void heard.push(each));
+    expect(await t.init.signal(started.pid, signal)).toBe("handler");
+    expect(heard).toEqual([signal]);
+    expect(started.proc.verdict).toBeNull();
+    expect(started.proc.paused).toBeNull();
+  });
+
+  test.each([1, 3, 4, 5] as const)("%i blocked: pending, and nothing happens", async (signal) => {
+    const t = testKernel();
+    const started = await startedFor(t, signal);
+    await started.sys.sigBlock(started.pid, signal);
+    expect(await t.init.signal(started.pid, signal)).toBe("pending");
+    expect(hasActed(started, signal)).toBe(false);
+  });
+
+  test.each([1, 3, 4, 5] as const)("%i ignored by the process: nothing happens", async (signal) => {
+    const t = testKernel();
+    const started = await startedFor(t, signal);
+    await started.sys.sigHandle(signal, "ignore");
+    expect(await t.init.signal(started.pid, signal)).toBe("ignored");
+    expect(hasActed(started, signal)).toBe(false);
+    await started.sys.sigHandle(signal, "default");
+    expect(await t.init.signal(started.pid, signal)).toBe("default");
+  });
+
+  test.each(ALL)("%i of a zombie is ignored, whatever it had said", async (signal) => {
+    const t = testKernel();
+    const { sys, pid, proc, end } = await t.start();
+    if (signal !== 2) {
+      await sys.sigHandle(signal, () => expect.unreachable());
+      await sys.sigBlock(pid, signal);
+    }
+    end();
+    await proc.done.promise;
+    expect(await t.init.signal(pid, signal)).toBe("ignored");
+    await t.init.sigBlock(pid, 1);
+    if (signal !== 2) await t.init.sigUnblock(pid, signal);
+    expect(await t.init.wait(pid)).toEqual(EXIT.completed);
+  });
+
+  test("during the finish is ignored: the exit is decided", async () => {
+    const t = testKernel();
+    const { pid, sys, proc, end } = await t.start();
+    await sys.sigHandle(1, () => expect.unreachable());
+    const gate = Promise.withResolvers<void>();
+    t.journal.gate = gate.promise;
+    end();
+    await settle();
+    expect([proc.state, await t.init.signal(pid, 1)]).toEqual(["running", "ignored"]);
+    gate.resolve();
+    expect(await t.init.wait(pid)).toEqual(EXIT.completed);
+  });
+});
+
+describe("a blocked signal", () => {
+  test("sent three times arrives once", async () => {
+    const t = testKernel();
+    const { sys, pid } = await t.start();
+    let runs = 0;
+    await sys.sigHandle(1, () => void runs++);
+    await sys.sigBlock(pid, 1);
+    for (let n = 0; n < 3; n++) expect(await t.init.signal(pid, 1)).toBe("pending");
+    expect(runs).toBe(0);
+    await sys.sigUnblock(pid, 1);
+    expect(runs).toBe(1);
+    await sys.sigUnblock(pid, 1);
+    expect(runs).toBe(1);
+  });
+
+  test("is delivered before the unblocking returns, its handler run to the end", async () => {
+    const t = testKernel();
+    const { sys, pid } = await t.start();
+    const done: string[] = [];
+    await sys.sigHandle(3, async () => {
+      await settle();
+      done.push("handler");
+    });
+    await sys.sigBlock(pid, 3);
+    await t.init.kill(pid, 3);
+    await sys.sigUnblock(pid, 3);
+    done.push("unblocked");
+    expect(done).toEqual(["handler", "unblocked"]);
+  });
+
+  test("acts by default when it is unblocked: the caller of its own end is told nothing is wrong", async () => {
+    const t = testKernel();
+    const { sys, pid } = await t.start();
+    await sys.sigBlock(pid, 1);
+    await t.init.kill(pid, 1);
+    await sys.sigUnblock(pid, 1);
+    expect(await t.init.wait(pid)).toEqual(EXIT.sigterm);
+  });
+
+  test("waits for its own unblocking; KILL waits for none", async () => {
+    const t = testKernel();
+    const { sys, pid, proc } = await t.start();
+    for (const signal of [1, 3, 4, 5] as const) await sys.sigBlock(pid, signal);
+    for (const signal of [5, 4, 3, 1] as const) await t.init.kill(pid, signal);
+    await sys.sigUnblock(pid, 4);
+    expect([proc.paused !== null, [...(proc.signals?.pending ?? [])].sort()]).toEqual([true, [1, 3, 5]]);
+    await t.init.kill(pid, 2);
+    expect(await t.init.wait(pid)).toEqual(EXIT.sigkill);
+  });
+});
+
+describe("the record of a signal", () => {
+  test("says what it met and how it left the process", async () => {
+    const t = testKernel();
+    const { sys, pid } = await t.start();
+    await sys.sigHandle(3, "ignore");
+    await sys.sigBlock(pid, 1);
+    for (const signal of [4, 1, 1, 3, 5, 2] as const) await t.init.kill(pid, signal);
+    expect(t.journal.bodies("signal")).toEqual([
+      { signal: 4, disposition: "default", paused: true, ranMs: 0 },
+      { signal: 1, disposition: "pending", paused: true, ranMs: 0 },
+      { signal: 3, disposition: "ignored", paused: true, ranMs: 0 },
+      { signal: 5, disposition: "default", paused: false, ranMs: 0 },
+      { signal: 2, disposition: "default", paused: false, ranMs: 0 },
+    ]);
+  });
+
+  test("is durable before the sender hears of it, and delays nothing", async () => {
+    const t = testKernel();
+    const { pid, proc } = await t.start();
+    const gate = Promise.withResolvers<void>();
+    t.journal.gate = gate.promise;
+    let heard = false;
+    const told = t.init.kill(pid, 4).then(() => {
+      heard = true;
+    });
+    expect(proc.paused).not.toBeNull();
+    await settle();
+    expect(heard).toBe(false);
+    gate.resolve();
+    await told;
+    expect(t.journal.records.at(-1)).toMatchObject({ kind: "signal", pid });
+  });
+
+  test("that the journal refuses: the signal acts, and its sender hears that it may be forgotten", async () => {
+    const t = testKernel();
+    const { pid, proc } = await t.start();
+    const full = new Fault({ code: "UNAVAILABLE", message: "the disk is full" });
+    t.journal.sync = () => Promise.reject(full);
+    const error = await t.init.kill(pid, 4).catch((thrown: unknown) => thrown);
+    expect(printed(error)).toBe(
+      "[UNAVAILABLE] PID 0 Kill: the signal was delivered, but it could not be recorded: the disk is full",
+    );
+    expect(proc.paused).not.toBeNull();
+    await expect(t.init.signal(pid, 1)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(await t.init.wait(pid)).toEqual(EXIT.sigterm);
+    expect(t.journal.bodies("signal")).toMatchObject([{ signal: 4 }, { signal: 1 }]);
+  });
+});
+
+describe("a body with defaults of its own", () => {
+  /** Passes on what it is asked for; the program ends with its signal. */
+  function body(passed: Signal[], handles: readonly Signal[]): Body {
+    return {
+      kind: "native",
+      name: "sleep",
+      agent: null,
+      isActive: true,
+      prepare: async () => {},
+      run: (_core, { abort }) =>
+        new Promise((resolve) => abort.signal.addEventListener("abort", () => resolve(EXIT.unexpected))),
+      onSignal: (_core, _proc, signal) => {
+        passed.push(signal);
+        return handles.includes(signal);
+      },
+    };
+  }
+
+  async function native(t: TestKernel, handles: readonly Signal[]) {
+    const passed: Signal[] = [];
+    const { root } = t.kernel;
+    const proc = await spawnBody(t.kernel, root, "sleep", body(passed, handles), {}, root.abort.signal);
+    return { proc, pid: proc.pid, passed };
+  }
+
+  test("is asked first; what it does not take acts as always", async () => {
+    const t = testKernel();
+    const { proc, pid, passed } = await native(t, [3, 4, 5]);
+    expect(await t.init.signal(pid, 3)).toBe("default");
+    expect(proc.verdict).toBeNull();
+    expect(await t.init.signal(pid, 1)).toBe("default");
+    expect(passed).toEqual([3, 1]);
+    expect(await t.init.wait(pid)).toEqual(EXIT.sigterm);
+  });
+
+  test("is paused as any process is, and goes on before it hears of its end", async () => {
+    const t = testKernel();
+    const { proc, pid, passed } = await native(t, [3, 4, 5]);
+    await t.init.kill(pid, 4);
+    expect(proc.info(0).activity).toBe("paused");
+    await t.init.kill(pid, 5);
+    expect(proc.info(0).activity).toBeNull();
+    await t.init.kill(pid, 4);
+    await t.init.kill(pid, 1);
+    expect(passed).toEqual([4, 5, 4, 1, 5]);
+    expect(await t.init.wait(pid)).toEqual(EXIT.sigterm);
+    expect(t.census()).toEqual(NOTHING_LEFT);
+  });
+
+  test("that takes TERM for itself is ended by force when the sender insists", async () => {
+    const t = testKernel();
+    const { proc, pid } = await native(t, [1]);
+    await t.init.kill(pid, 1);
+    await t.clock.advance(60_000);
+    expect(proc.state).toBe("running");
+    await t.kernel.deliver(proc, 1, 500);
+    await t.clock.advance(500);
+    expect(await t.init.wait(pid)).toEqual(EXIT.sigkill);
+  });
+
+  test("whose blocked signal is not passed on", async () => {
+    const t = testKernel();
+    const { pid, passed } = await native(t, [4, 5]);
+    await t.init.sigBlock(pid, 4);
+    expect(await t.init.signal(pid, 4)).toBe("pending");
+    expect(passed).toEqual([]);
+    await t.init.sigUnblock(pid, 4);
+    expect(passed).toEqual([4]);
   });
 });

@@ -1,39 +1,150 @@
 /**
- * What a signal does to a process. The default actions: TERM and INT cancel, KILL is forced, PAUSE holds at the next step,
- * RESUME goes on. Decided and recorded in one synchronous step.
+ * What a signal does to a process: decided, recorded and done in one synchronous step, so that a mask or handler that
+ * changes meanwhile neither loses nor doubles it. By default TERM and INT cancel, KILL is forced, PAUSE holds at the next
+ * step, RESUME goes on.
+ *
+ * A TERM that is blocked, ignored or handled does not end the process. Who must have its end sends it with a grace: then
+ * KILL follows, whatever TERM met (children that end with their parent), or sends KILL itself (the shutdown).
  */
-import { type Disposition, EXIT, type ExitStatus, SIGNALS, type Signal } from "../../abi/process.ts";
+import { Fault, messageOf } from "../../abi/errors.ts";
+import {
+  type Disposition,
+  EXIT,
+  type ExitStatus,
+  SIGNALS,
+  type Signal,
+  signalName,
+} from "../../abi/process.ts";
 import type { Core } from "../core.ts";
-import { LIMITS } from "../limits.ts";
-import { endLive } from "../process/finish.ts";
+import { endLive, forceAfter, graceOf } from "../process/finish.ts";
 import type { Process } from "../process/process.ts";
+import { dispositionOf } from "./disposition.ts";
+import { runHandler } from "./handler.ts";
+import { SignalState } from "./signal-state.ts";
 
 const VERDICT: Readonly<Partial<Record<Signal, ExitStatus>>> = {
   1: EXIT.sigterm,
   2: EXIT.sigkill,
   3: EXIT.sigint,
 };
+/** Of a process that has said nothing; nothing is ever put into it. */
+const UNTOUCHED = new SignalState();
+const OVER = Promise.resolve();
 
-/** Resolves when the signal is recorded; the process ends in its own time, after TERM by force after `graceMs`. */
+/**
+ * It has acted when the call returns; nothing is waited for. With `graceMs` (TERM only) KILL follows after it; without, a
+ * TERM that acts by default becomes KILL after the usual 10 s.
+ */
 export async function deliver(
   core: Core,
   proc: Process,
   signal: Signal,
-  graceMs: number = LIMITS.termGraceMs,
+  graceMs?: number,
 ): Promise<Disposition> {
-  if (!proc.isLive) return "ignored";
-  const { pid } = proc;
-  core.ports.journal.note([{ proc: proc.seed.uuid, pid, kind: "signal", v: 1, body: { signal } }]);
-  const mono = core.ports.clock.mono();
-  if (signal === SIGNALS.SIGPAUSE) {
-    proc.pause(mono);
-    return "default";
+  const { disposition } = meet(core, proc, signal, graceMs);
+  if (signal === SIGNALS.SIGTERM && graceMs !== undefined) forceAfter(core, proc, graceMs);
+  return disposition;
+}
+
+/** What waited for this signal to be unblocked is delivered in the same step. Resolves when its handlers are over. */
+export async function unblock(core: Core, proc: Process, signal: Signal): Promise<void> {
+  const due = proc.signals?.unblock(signal) ?? [];
+  await Promise.all(due.map((each) => meet(core, proc, each).heeded));
+}
+
+/**
+ * Acknowledged means durable: awaited before a client hears that a signal was sent. UNAVAILABLE: it has acted all the same,
+ * and its record is kept for when the disk takes it.
+ */
+export async function recorded(core: Core): Promise<void> {
+  try {
+    await core.ports.journal.sync();
+  } catch (error) {
+    const message = `the signal was delivered, but it could not be recorded: ${messageOf(error)}`;
+    throw new Fault({ code: "UNAVAILABLE", message, cause: error });
   }
-  proc.resume(mono);
+}
+
+interface Meeting {
+  readonly disposition: Disposition;
+  /** Never rejects. */
+  readonly heeded: Promise<void>;
+}
+
+function meet(core: Core, proc: Process, signal: Signal, graceMs?: number): Meeting {
+  const signals = proc.signals ?? UNTOUCHED;
+  const ended = hasEnded(proc);
+  const state = ended ? "zombie" : proc.state;
+  const disposition = dispositionOf(state, signals.blocked, signals.handlers, signal);
+  switch (disposition) {
+    case "default":
+      byDefault(core, proc, signal, graceMs);
+      break;
+    case "pending":
+      postpone(core, proc, signals, signal);
+      break;
+    case "ignored":
+      if (!ended) record(core, proc, signal, disposition);
+      break;
+    case "handler":
+      return { disposition, heeded: byHandler(core, proc, signals, signal) };
+  }
+  return { disposition, heeded: OVER };
+}
+
+/** An exit that is being journalled is not changed any more. */
+function hasEnded(proc: Process): boolean {
+  return !proc.isLive || proc.finishing !== null;
+}
+
+/** Noted before what follows from it. `paused` is how it leaves the process: that, and how long it ran, outlives the daemon. */
+function record(core: Core, proc: Process, signal: Signal, disposition: Disposition): void {
+  const ranMs = Math.round(proc.ranMs(core.ports.clock.mono()));
+  core.note(proc, "signal", { signal, disposition, paused: proc.paused !== null, ranMs });
+}
+
+function postpone(core: Core, proc: Process, signals: SignalState, signal: Signal): void {
+  if (signals.pending.has(signal)) return;
+  signals.pending.add(signal);
+  record(core, proc, signal, "pending");
+}
+
+function byDefault(core: Core, proc: Process, signal: Signal, graceMs: number = graceOf(proc)): void {
+  const mono = core.ports.clock.mono();
+  const wasPaused = proc.paused !== null;
+  if (signal === SIGNALS.SIGPAUSE) proc.pause(mono);
+  else proc.resume(mono);
+  record(core, proc, signal, "default");
+  const { body } = proc.seed;
+  if (body.onSignal?.(core, proc, signal) !== true) endByVerdict(core, proc, signal, graceMs);
+  // a program of the host that is stopped hears TERM and INT only when it goes on
+  if (wasPaused && VERDICT[signal] !== undefined) body.onSignal?.(core, proc, SIGNALS.SIGRESUME);
+}
+
+function endByVerdict(core: Core, proc: Process, signal: Signal, graceMs: number): void {
   const verdict = VERDICT[signal];
-  if (verdict === undefined) return "default";
+  if (verdict === undefined) return;
   // KILL outranks a TERM that is under way; otherwise the first verdict stands.
   if (proc.verdict === null || signal === SIGNALS.SIGKILL) proc.verdict = verdict;
   endLive(core, proc, signal === SIGNALS.SIGTERM ? graceMs : Infinity);
-  return "default";
+}
+
+/** A handler can do nothing in a process that is held: what it handles ends the pause, as the default would. */
+function byHandler(core: Core, proc: Process, signals: SignalState, signal: Signal): Promise<void> {
+  if (signal !== SIGNALS.SIGPAUSE) proc.resume(core.ports.clock.mono());
+  record(core, proc, signal, "handler");
+  return heed(core, proc, signals, signal);
+}
+
+/** A handler that fails is logged, and the default acts. */
+async function heed(core: Core, proc: Process, signals: SignalState, signal: Signal): Promise<void> {
+  try {
+    const running = runHandler(core, proc, signals, signal);
+    if (running !== undefined) await running;
+  } catch (error) {
+    if (hasEnded(proc)) return;
+    const words = `the handler of ${signalName(signal)} failed, the default acts: ${messageOf(error)}`;
+    proc.log("warn", words, core.ports.clock.mono());
+    byDefault(core, proc, signal);
+  }
 }

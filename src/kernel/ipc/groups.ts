@@ -1,5 +1,11 @@
-/** Process groups: made on first use, gone with the last member. */
-import type { Pgid, Pid } from "../../abi/ids.ts";
+/**
+ * Process groups: made on first use, gone with the last member. Members see each other, so an existing group is not open to
+ * all: only the user, its maker, and who is a member or the ancestor or descendant of one may bring a process in. Nobody
+ * comes to see what was hidden from it and all its kin.
+ */
+import { Fault } from "../../abi/errors.ts";
+import { asPgid, type Pgid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
 
 export interface GroupView {
@@ -10,24 +16,158 @@ export interface GroupView {
   readonly pids: readonly Pid[];
 }
 
+/** The body of `group.join`. */
+export interface GroupRecord {
+  readonly group: Pgid;
+  readonly name: string;
+  readonly maker: Pid;
+}
+
+interface Group {
+  readonly id: Pgid;
+  readonly name: string;
+  readonly maker: Pid;
+  readonly members: Set<Pid>;
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+/** Joined by this number, a new group without a name is made. */
+const NEW = 0;
+
 export class Groups {
-  /** `maker`: who makes it when it is not there. Errors: INVALID name, NOT_FOUND id, UNAVAILABLE full. */
-  join(_proc: Process, _group: Pgid | string, _maker: Pid): Pgid {
-    throw new Error("to be written");
+  readonly #isKin: (a: Pid, b: Pid) => boolean;
+  readonly #byId = new Map<Pgid, Group>();
+  readonly #byName = new Map<string, Group>();
+  #last = 0;
+
+  /** `isKin`: the same process, or one is an ancestor of the other. */
+  constructor(isKin: (a: Pid, b: Pid) => boolean) {
+    this.#isKin = isKin;
   }
-  /** NOT_FOUND: no such group, or not a member. */
-  leave(_proc: Process, _group: Pgid | string): void {
-    throw new Error("to be written");
+
+  /**
+   * `by`: who brings the process in, and makes the group where there is none. INVALID: no name, no number. NOT_FOUND: no
+   * group with this number. PERMISSION: a stranger's. UNAVAILABLE: full. CONFLICT: the process has ended.
+   */
+  join(proc: Process, ref: Pgid | string, by: Pid): Pgid {
+    checkReference(ref);
+    if (!proc.isLive) throw new Fault({ code: "CONFLICT", message: `process ${proc.pid} has ended` });
+    const found = this.#get(ref);
+    if (found === undefined && typeof ref === "number" && ref !== NEW) throw groupNotFound(ref);
+    if (found?.members.has(proc.pid) === true) return found.id;
+    if (found !== undefined) this.#checkEntry(found, ref, by);
+    checkRoom(proc, found);
+    const group = found ?? this.#make(typeof ref === "string" ? ref : "", by);
+    group.members.add(proc.pid);
+    proc.groups.add(group.id);
+    return group.id;
   }
+
+  /** As an earlier daemon recorded it, with its number and its maker. Before any process of this daemon is in a group. */
+  restore(proc: Process, { group: id, name, maker }: GroupRecord): void {
+    this.#last = Math.max(this.#last, id);
+    const group = this.#byId.get(id) ?? this.#enter({ id, name, maker, members: new Set() });
+    group.members.add(proc.pid);
+    proc.groups.add(id);
+  }
+
+  /** Its number. NOT_FOUND: no such group, or not a member. */
+  leave(proc: Process, ref: Pgid | string): Pgid {
+    const group = this.#require(ref);
+    if (!group.members.has(proc.pid)) {
+      const message = `process ${proc.pid} is not a member of group ${ref}`;
+      throw new Fault({ code: "NOT_FOUND", message });
+    }
+    this.#remove(proc, group);
+    return group.id;
+  }
+
+  leaveAll(proc: Process): void {
+    for (const id of proc.groups) {
+      const group = this.#byId.get(id);
+      if (group !== undefined) this.#remove(proc, group);
+    }
+  }
+
   /** NOT_FOUND. */
-  find(_group: Pgid | string): GroupView & { readonly maker: Pid } {
-    throw new Error("to be written");
+  find(ref: Pgid | string): GroupView & { readonly maker: Pid } {
+    const group = this.#require(ref);
+    return { ...viewOf(group), maker: group.maker };
   }
-  leaveAll(_proc: Process): void {}
-  shareOne(_a: Process, _b: Process): boolean {
+
+  /** The body of the record that a process has joined. NOT_FOUND. */
+  recordOf(id: Pgid): GroupRecord {
+    const { name, maker } = this.#require(id);
+    return { group: id, name, maker };
+  }
+
+  shareOne(a: Process, b: Process): boolean {
+    for (const id of a.groups) if (b.groups.has(id)) return true;
     return false;
   }
+
   list(): readonly GroupView[] {
-    return [];
+    return [...this.#byId.values()].map(viewOf);
   }
+
+  #get(ref: Pgid | string): Group | undefined {
+    return typeof ref === "string" ? this.#byName.get(ref) : this.#byId.get(ref);
+  }
+
+  #require(ref: Pgid | string): Group {
+    checkReference(ref);
+    const found = this.#get(ref);
+    if (found === undefined) throw groupNotFound(ref);
+    return found;
+  }
+
+  #checkEntry({ maker, members }: Group, ref: Pgid | string, by: Pid): void {
+    if (by === PID_KERNEL || by === maker) return;
+    for (const member of members) if (this.#isKin(by, member)) return;
+    const message = `group ${ref} is of others: its maker, a member, or the parent of one can let process ${by} in`;
+    throw new Fault({ code: "PERMISSION", message });
+  }
+
+  #make(name: string, maker: Pid): Group {
+    return this.#enter({ id: asPgid(++this.#last), name, maker, members: new Set() });
+  }
+
+  #enter(group: Group): Group {
+    this.#byId.set(group.id, group);
+    if (group.name !== "") this.#byName.set(group.name, group);
+    return group;
+  }
+
+  #remove(proc: Process, group: Group): void {
+    group.members.delete(proc.pid);
+    proc.groups.delete(group.id);
+    if (group.members.size > 0) return;
+    this.#byId.delete(group.id);
+    this.#byName.delete(group.name);
+  }
+}
+
+export function groupNotFound(ref: Pgid | string): Fault {
+  return new Fault({ code: "NOT_FOUND", message: `group not found: ${ref}` });
+}
+
+function checkReference(ref: Pgid | string): void {
+  const isOne = typeof ref === "string" ? NAME.test(ref) : Number.isSafeInteger(ref) && ref >= 0;
+  if (isOne) return;
+  const message = `not a group: ${String(ref).slice(0, 80)}; a name has 1 to 64 of A-Z a-z 0-9 _ . - and begins with a letter or digit`;
+  throw new Fault({ code: "INVALID", message });
+}
+
+function checkRoom(proc: Process, group: Group | undefined): void {
+  const { groupsPerProcess, groupMembers } = LIMITS;
+  const message =
+    proc.groups.size >= groupsPerProcess
+      ? `process ${proc.pid} is in ${groupsPerProcess} groups; it must leave one first`
+      : `a group has at most ${groupMembers} members`;
+  if (proc.groups.size >= groupsPerProcess || (group?.members.size ?? 0) >= groupMembers)
+    throw new Fault({ code: "UNAVAILABLE", message });
+}
+
+function viewOf({ id, name, members }: Group): GroupView {
+  return { id, name, pids: [...members].sort((a, b) => a - b) };
 }

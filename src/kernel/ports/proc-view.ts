@@ -2,6 +2,7 @@
 import type { Fd, Pid } from "../../abi/ids.ts";
 import type { ProcInfo } from "../../abi/process.ts";
 import type { AccountView } from "../../abi/program.ts";
+import type { SupervisorView } from "../../abi/supervise.ts";
 
 export interface ProcView {
   /** The processes `viewer` may see, by rising pid. Pid 0 sees all. */
@@ -12,4 +13,14 @@ export interface ProcView {
   contextSummary(pid: Pid): string;
   fds(pid: Pid): readonly { fd: Fd; path: string; flags: number }[];
   account(pid: Pid): AccountView;
+  /** Numbers of signals, rising. */
+  signals(pid: Pid): {
+    readonly blocked: readonly number[];
+    readonly pending: readonly number[];
+    readonly handled: readonly number[];
+  };
+  /** Its own mounts. `device` names the server, without secrets. */
+  mounts(pid: Pid): readonly { readonly path: string; readonly device: string }[];
+  /** undefined: it is no supervisor that runs. */
+  supervisor(pid: Pid): SupervisorView | undefined;
 }
