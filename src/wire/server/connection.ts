@@ -18,7 +18,7 @@ import { invalid, parseParams, parseRequest, type RequestId } from "./request.ts
 /** How long a client whose connection we closed may take to close its own end. */
 const LINGER_MS = 1_000;
 
-export type Surroundings = Pick<Call, "kernel" | "deps" | "clock" | "connections" | "uptimeMs">;
+export type Surroundings = Pick<Call, "kernel" | "deps" | "clock" | "connections" | "uptimeMs" | "loopLag">;
 
 export class Connection {
   readonly #socket: Socket;

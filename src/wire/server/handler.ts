@@ -3,6 +3,7 @@ import type { MethodName, Params, Result } from "../../abi/methods.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { KernelApi } from "../../kernel/ports/kernel-api.ts";
 import type { ServerDeps } from "./deps.ts";
+import type { LoopLag } from "./loop-lag.ts";
 
 /** The request's surroundings. */
 export interface Call {
@@ -12,6 +13,7 @@ export interface Call {
   /** Connections of the server, this one included. */
   readonly connections: number;
   readonly uptimeMs: number;
+  readonly loopLag: Pick<LoopLag, "longestMs">;
   /** Fires when the client will send no more: it went away, or closed its half and may still read. */
   readonly ended: AbortSignal;
   /** Fires when nothing can be sent any more. */

@@ -3,14 +3,24 @@
 import type { Handlers } from "./handler.ts";
 import { askAnswer } from "./handlers/ask-answer.ts";
 import { attachDebug } from "./handlers/attach-debug.ts";
+import { composeConfig } from "./handlers/compose-config.ts";
+import { composeDown } from "./handlers/compose-down.ts";
+import { composeLogs } from "./handlers/compose-logs.ts";
+import { composePs } from "./handlers/compose-ps.ts";
+import { composeUp } from "./handlers/compose-up.ts";
+import { groupList, groupSignal } from "./handlers/group.ts";
+import { kernelMetrics } from "./handlers/kernel-metrics.ts";
 import { kill } from "./handlers/kill.ts";
 import { listProcs } from "./handlers/list-procs.ts";
+import { mailSend } from "./handlers/mail-send.ts";
+import { mcpList, mcpMount, mcpUnmount } from "./handlers/mcp.ts";
+import { processAttach } from "./handlers/process-attach.ts";
+import { processList } from "./handlers/process-list.ts";
+import { processLogs } from "./handlers/process-logs.ts";
+import { processSignal } from "./handlers/process-signal.ts";
 import { processWait } from "./handlers/process-wait.ts";
 import { spawn } from "./handlers/spawn.ts";
-
-const missing = (): never => {
-  throw new Error("to be written");
-};
+import { restartChild, startChild, stopChild } from "./handlers/supervisor.ts";
 
 export const HANDLERS: Handlers = {
   ping: async (_params, call) => ({ payload: { version: call.deps.version } }),
@@ -21,25 +31,25 @@ export const HANDLERS: Handlers = {
   // the response is written out, then shutdown begins, then the connection closes
   shutdown: async (_params, call) => ({ payload: undefined, follow: async () => call.deps.shutdown() }),
   "process.wait": processWait,
-  "process.list": missing,
-  "process.signal": missing,
-  "process.attach": missing,
-  "process.logs": missing,
-  "group.list": missing,
-  "group.signal": missing,
-  "mail.send": missing,
-  "supervisor.start_child": missing,
-  "supervisor.stop_child": missing,
-  "supervisor.restart_child": missing,
-  "compose.config": missing,
-  "compose.up": missing,
-  "compose.down": missing,
-  "compose.ps": missing,
-  "compose.logs": missing,
-  "mcp.list": missing,
-  "mcp.mount": missing,
-  "mcp.unmount": missing,
-  "kernel.metrics": missing,
+  "process.list": processList,
+  "process.signal": processSignal,
+  "process.attach": processAttach,
+  "process.logs": processLogs,
+  "group.list": groupList,
+  "group.signal": groupSignal,
+  "mail.send": mailSend,
+  "supervisor.start_child": startChild,
+  "supervisor.stop_child": stopChild,
+  "supervisor.restart_child": restartChild,
+  "compose.config": composeConfig,
+  "compose.up": composeUp,
+  "compose.down": composeDown,
+  "compose.ps": composePs,
+  "compose.logs": composeLogs,
+  "mcp.list": mcpList,
+  "mcp.mount": mcpMount,
+  "mcp.unmount": mcpUnmount,
+  "kernel.metrics": kernelMetrics,
   "ask.answer": askAnswer,
   "kernel.status": async (_params, call) => ({
     payload: {

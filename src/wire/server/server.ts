@@ -10,6 +10,7 @@ import { parent } from "../../lib/paths.ts";
 import { checkPrivateDir, checkSocketPath } from "../codec/address.ts";
 import { Connection } from "./connection.ts";
 import type { ServerOptions } from "./deps.ts";
+import { LoopLag } from "./loop-lag.ts";
 
 const SWEEP_MS = 1_000;
 /** Connections that are only being told no; beyond, they are cut off without a word. */
@@ -49,6 +50,7 @@ class SocketServer implements Server {
   readonly #open = new Set<Connection>();
   readonly #refusing = new Set<Connection>();
   readonly #startedAt: number;
+  readonly #loopLag: LoopLag;
   #accepted = 0;
   #refusal: string | undefined;
   #sweeping: AbortController | undefined;
@@ -57,6 +59,7 @@ class SocketServer implements Server {
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#startedAt = options.clock.mono();
+    this.#loopLag = new LoopLag(options.clock);
     this.#listener = net.createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
   }
 
@@ -75,6 +78,7 @@ class SocketServer implements Server {
         this.#listener.off("error", reject);
         this.#listener.on("error", (error) => this.#options.log("error", `socket: ${error.message}`));
         chmodSync(this.#options.socketPath, 0o600);
+        this.#loopLag.start();
         resolve();
       });
     });
@@ -104,6 +108,7 @@ class SocketServer implements Server {
     const closed = new Promise<void>((resolve) => this.#listener.close(() => resolve()));
     for (const connection of [...this.#open, ...this.#refusing]) connection.destroy();
     await closed;
+    this.#loopLag.stop();
     rmSync(this.#options.socketPath, { force: true });
   }
 
@@ -115,6 +120,7 @@ class SocketServer implements Server {
       clock,
       connections: this.#open.size,
       uptimeMs: Math.floor(clock.mono() - this.#startedAt),
+      loopLag: this.#loopLag,
     });
     const connection = new Connection(socket, { clock, log, look });
     const cause =

@@ -5,10 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Fault, SyscallError } from "../../abi/errors.ts";
 import type { AskAnswer, ProcessEvent, SyscallEvent } from "../../abi/events.ts";
-import { asCtxId, asPid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import type { ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
+import { asCtxId, asPid, type Pgid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { McpConfig } from "../../abi/mcp.ts";
+import type { Disposition, ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
+import type { SupervisorView } from "../../abi/supervise.ts";
 import type { SpawnOpts, Sys } from "../../abi/sys.ts";
 import type { KernelApi, LogPiece, Subscription } from "../../kernel/ports/kernel-api.ts";
+import type { SupervisorControl } from "../../kernel/supervise/supervisor.ts";
 import { VirtualClock } from "../../kernel/testing/virtual-clock.ts";
 import type { ServerDeps } from "./deps.ts";
 import { type Server, startServer } from "./server.ts";
@@ -72,6 +75,10 @@ export class FakeKernel implements KernelApi {
   readonly debug = new Map<Pid, FakeSubscription<SyscallEvent>>();
   readonly waiting: { pid: Pid; end(exit: ExitStatus): void }[] = [];
   readonly calls: string[] = [];
+  readonly sent: [Pid, string][] = [];
+  /** What a signal meets in a process that runs. */
+  disposition: Disposition = "default";
+  osChildren = 3;
   activeCount = 0;
   /** What spawn throws next. */
   spawnFault: Error | undefined;
@@ -83,6 +90,23 @@ export class FakeKernel implements KernelApi {
       if (!this.procs.some((proc) => proc.pid === pid)) throw notFound("Kill", pid);
       this.killed.push([pid, signal]);
     },
+    signal: async (pid: Pid, signal: Signal): Promise<Disposition> => {
+      await this.init.kill(pid, signal);
+      const found = this.procs.find((proc) => proc.pid === pid);
+      return found?.state === "running" ? this.disposition : "ignored";
+    },
+    signalGroup: async (group: Pgid | string, signal: Signal) => {
+      this.calls.push(`signalGroup ${group} ${signal}`);
+      const found = this.groups.find(({ id, name }) => id === group || name === group);
+      if (found === undefined) throw new Fault({ code: "NOT_FOUND", message: `group not found: ${group}` });
+      return found.pids.length;
+    },
+    send: async (pid: Pid, data: Uint8Array) => void this.sent.push([pid, Buffer.from(data).toString()]),
+    mount: async (path: string, config: McpConfig) => {
+      this.calls.push(`mount ${path} ${JSON.stringify(config)}`);
+      return { path, state: "pending" as const };
+    },
+    unmount: async (path: string) => void this.calls.push(`unmount ${path}`),
     spawn: async (intent: string, agent: { manifest: { name: string } } | null, opts: SpawnOpts) =>
       this.#spawn(intent, agent?.manifest.name ?? null, opts, undefined).pid,
   } as unknown as Sys;
@@ -125,8 +149,8 @@ export class FakeKernel implements KernelApi {
 
   readonly projects = {} as KernelApi["projects"];
   readonly services = {} as KernelApi["services"];
-  readonly groups: ReturnType<KernelApi["listGroups"]> = [];
-  readonly mounts: ReturnType<KernelApi["listMounts"]> = [];
+  groups: ReturnType<KernelApi["listGroups"]> = [];
+  mounts: ReturnType<KernelApi["listMounts"]> = [];
   readonly attached = new Map<Pid, FakeSubscription<ProcessEvent>>();
   readonly pieces = new Map<Pid, FakeSubscription<LogPiece>>();
 
@@ -145,12 +169,12 @@ export class FakeKernel implements KernelApi {
   }
 
   async signalTree(pid: Pid, signal: Signal): Promise<Pid[]> {
-    await this.init.kill(pid, signal);
+    this.calls.push(`signalTree ${pid} ${signal}`);
     return this.procs.filter((proc) => proc.pid === pid || proc.ppid === pid).map((proc) => proc.pid);
   }
 
-  lendEnv(pid: Pid): void {
-    this.calls.push(`lendEnv ${pid}`);
+  lendEnv(pid: Pid, env: Readonly<Record<string, string>>): void {
+    this.calls.push(`lendEnv ${pid} ${JSON.stringify(env)}`);
   }
 
   listGroups() {
@@ -161,8 +185,16 @@ export class FakeKernel implements KernelApi {
     return this.mounts;
   }
 
-  supervisor(pid: Pid): never {
-    throw notFound("Supervisor", pid);
+  supervisor(pid: Pid): SupervisorControl {
+    if (!this.procs.some((proc) => proc.pid === pid && proc.kind === "supervisor"))
+      throw notFound("Supervisor", pid);
+    const call = (name: string) => async (id: string) => void this.calls.push(`${name} ${pid} ${id}`);
+    return {
+      view: () => ({}) as SupervisorView,
+      startChild: call("startChild"),
+      stopChild: call("stopChild"),
+      restartChild: call("restartChild"),
+    };
   }
 
   active(): number {

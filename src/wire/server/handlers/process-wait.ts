@@ -1,5 +1,6 @@
 import { SyscallError } from "../../../abi/errors.ts";
 import { asPid, PID_KERNEL } from "../../../abi/ids.ts";
+import { linkSignals } from "../../../lib/abort.ts";
 import type { Handler } from "../handler.ts";
 
 /** Longest delay a timer of the platform takes: 24.8 days. */
@@ -18,8 +19,9 @@ export const processWait: Handler<"process.wait"> = async ({ pid, timeout_ms }, 
       },
       () => {},
     );
+  using until = linkSignals(ended, over.signal);
   try {
-    const end = await kernel.waitFor(asPid(pid), AbortSignal.any([ended, over.signal]));
+    const end = await kernel.waitFor(asPid(pid), until.signal);
     const { code, reason, kind } = end.exit;
     return {
       payload: {

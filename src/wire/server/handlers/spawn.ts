@@ -1,18 +1,15 @@
 import type { SpawnRequest } from "../../../abi/methods.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
-import { encodeLine } from "../../codec/ndjson.ts";
-import { follow } from "../follow.ts";
+import { followProcess } from "../follow-process.ts";
 import type { Handler } from "../handler.ts";
-import { type Audience, toLine } from "../progress.ts";
 import { invalid } from "../request.ts";
 
-/**
- * Starts a process and follows it to its end. The kernel's queue holds what a slow client has not yet taken (1,000
- * events, older steps go first, the end never). When the stream ends or the client goes, closing the subscription
- * hands the process to the reaper; it never ends it.
- */
-export const spawn: Handler<"spawn"> = async (params, { kernel, deps, ended, gone }) => {
+const MAX_STDIN_BYTES = 4 * 1024 * 1024;
+
+/** Starts a process and follows it to its end; a client that goes away ends nothing. */
+export const spawn: Handler<"spawn"> = async (params, call) => {
+  const { kernel, deps } = call;
   if (params.cwd !== undefined && !params.cwd.startsWith("/"))
     throw invalid(`payload.cwd: must be absolute: ${params.cwd}`);
   const agent = await deps.loadAgent(params.agent, params.cwd ?? deps.home, params.env ?? deps.env);
@@ -22,23 +19,16 @@ export const spawn: Handler<"spawn"> = async (params, { kernel, deps, ended, gon
     return { payload: notice === "" ? { pid } : { pid, notice } };
   }
   const { pid, events } = await kernel.spawnWatched(params.intent, agent, toOpts(params));
-  const audience: Audience = { interactive: params.interactive ?? false, verbose: params.verbose ?? false };
+  const { interactive = false, verbose = false } = params;
   // who can be asked must be there to answer; one that only listens may have closed its own half
-  const until = audience.interactive ? ended : gone;
-  return {
-    payload: { pid },
-    follow: async (send) => {
-      await follow(events, until, async (event) => {
-        const line = toLine(event, audience);
-        return line === undefined || send(encodeLine(line));
-      });
-    },
-  };
+  const until = interactive ? call.ended : call.gone;
+  return { payload: { pid }, follow: followProcess(events, { interactive, verbose }, until) };
 };
 
 function toOpts(params: SpawnRequest): SpawnOpts {
   const { model, system_prompt, max_steps, timeout_ms, budget, cwd, env, permission_mode, interactive } =
     params;
+  const { group, stdin } = params;
   return {
     ...(model === undefined ? {} : { model }),
     ...(system_prompt === undefined ? {} : { systemPrompt: system_prompt }),
@@ -49,5 +39,13 @@ function toOpts(params: SpawnRequest): SpawnOpts {
     ...(env === undefined ? {} : { env }),
     ...(permission_mode === undefined ? {} : { permissionMode: permission_mode as PermissionMode }),
     ...(interactive === undefined ? {} : { interactive }),
+    ...(group === undefined ? {} : { group }),
+    ...(stdin === undefined ? {} : { stdin: stdinBytes(stdin) }),
   };
+}
+
+function stdinBytes(stdin: NonNullable<SpawnRequest["stdin"]>): Uint8Array {
+  const bytes = typeof stdin === "string" ? Buffer.from(stdin) : Buffer.from(stdin.base64, "base64");
+  if (bytes.length <= MAX_STDIN_BYTES) return bytes;
+  throw invalid(`payload.stdin: ${bytes.length} bytes, at most ${MAX_STDIN_BYTES}`);
 }

@@ -1,0 +1,24 @@
+import type { ProcessEvent } from "../../abi/events.ts";
+import type { Subscription } from "../../kernel/ports/kernel-api.ts";
+import { encodeLine } from "../codec/ndjson.ts";
+import { follow } from "./follow.ts";
+import type { Send } from "./handler.ts";
+import { type Audience, toLine } from "./progress.ts";
+
+/**
+ * Sends what a process tells, to its end. The kernel's queue holds what a slow client has not yet taken (1,000 events,
+ * older steps go first, the end never). When the stream ends or the client goes, closing the subscription hands a process
+ * that has ended to the reaper; it never ends it.
+ */
+export function followProcess(
+  events: Subscription<ProcessEvent>,
+  audience: Audience,
+  until: AbortSignal,
+): (send: Send) => Promise<void> {
+  return async (send) => {
+    await follow(events, until, async (event) => {
+      const line = toLine(event, audience);
+      return line === undefined || send(encodeLine(line));
+    });
+  };
+}

@@ -1,0 +1,39 @@
+/** A process as the wire shows it. Keys in the order of `ps --json`. */
+import type { WireProc, WireRow } from "../../abi/methods.ts";
+import type { ProcInfo } from "../../abi/process.ts";
+
+/** What is shown of a text in a row: a full table of them still fits one line of the wire. */
+const ROW_TEXT_CHARS = 160;
+
+export function toWireProc(proc: ProcInfo): WireProc {
+  const { exit } = proc;
+  return {
+    pid: proc.pid,
+    ppid: proc.ppid,
+    state: proc.state,
+    intent: proc.intent,
+    skills: [...proc.skills],
+    tokens_used: proc.tokensUsed,
+    elapsed_ms: Math.floor(proc.elapsedMs),
+    kind: proc.kind,
+    activity: proc.activity,
+    created_at: proc.createdAt.toISOString(),
+    ctx_id: proc.ctxId,
+    allowed_devices: proc.allowedDevices === null ? null : [...proc.allowedDevices],
+    groups: [...proc.groups],
+    result: proc.result,
+    exit: exit === null ? null : { code: exit.code, reason: exit.reason, kind: exit.kind },
+  };
+}
+
+/** `intent` and `result` are cut: they may be long, and are asked for every second. */
+export function toWireRow(proc: ProcInfo): WireRow {
+  const { name, model, threads, coroutines } = proc;
+  const intent = cut(proc.intent);
+  const result = cut(proc.result);
+  return { ...toWireProc(proc), intent, result, name, model, threads, coroutines };
+}
+
+function cut(text: string): string {
+  return text.length <= ROW_TEXT_CHARS ? text : `${text.slice(0, ROW_TEXT_CHARS).toWellFormed()}…`;
+}
