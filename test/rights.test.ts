@@ -186,7 +186,7 @@ describe("in bypass", () => {
       text("Done."),
     );
     const other = await startModelServer({ script });
-    const run = world.start(["--permission-mode", "bypass", "count"], { env: modelEnv(other) });
+    const run = world.start(["--permission-mode", "bypass", "count them"], { env: modelEnv(other) });
     await run.seen("reasoning step 2...");
     const outputs = join(world.dir, "state/crux/outputs");
     const [uuid = ""] = readdirSync(outputs);

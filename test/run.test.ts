@@ -31,7 +31,7 @@ const shapeOf = (value: unknown): unknown =>
     ? Object.entries(value).map(([key, inner]) => [key, shapeOf(inner)])
     : typeof value;
 const lastPid = async (): Promise<number> => {
-  const { stdout } = await world.crux(["-q", "-d", "count"], { env: modelEnv(server) });
+  const { stdout } = await world.crux(["-q", "-d", "count them"], { env: modelEnv(server) });
   return Number(stdout);
 };
 

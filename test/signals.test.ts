@@ -233,7 +233,7 @@ describe("a closed stdout", () => {
   it("in the middle of a run ends the command with 141, and the process goes on", async () => {
     const gate = Promise.withResolvers<void>();
     await serve(toolUse({ name: "ls" }).until(gate.promise), text("Alone."));
-    const ended = piped("work", "(read -r line)");
+    const ended = piped("-v work", "(read -r line)");
     await server.waitFor(() => server.inFlight === 1);
     gate.resolve();
     expect(await ended).toEqual({ code: 141, stderr: "" });

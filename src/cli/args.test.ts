@@ -5,6 +5,7 @@ import {
   findGlobalFlags,
   modeOf,
   onePid,
+  pairsFlag,
   parseFlags,
   RUN_FLAGS,
   textFlag,
@@ -60,4 +61,26 @@ test.each([["1", "2"], ["x"], ["1x"], ["+1"], ["0x1"], []])("onePid() refuses %j
   expect(() => onePid(parsed(...words.filter((word) => word !== undefined)), "usage")).toThrow(
     expect.objectContaining({ code: "INVALID", hint: "usage" }),
   );
+});
+
+test("parseFlags() keeps every value of a flag, and knows which words stood behind --", () => {
+  const args = parsed("a", "-m", "x", "--model=y", "--", "b", "--model", "z");
+  expect(args.values.get("model")).toEqual(["x", "y"]);
+  expect([args.words, args.behind]).toEqual([
+    ["a", "b", "--model", "z"],
+    ["b", "--model", "z"],
+  ]);
+  expect(parsed("a").behind).toBeUndefined();
+  expect(parsed("a", "--").behind).toEqual([]);
+});
+
+test("pairsFlag() splits at the first =, and takes what has none from the environment it is given", () => {
+  const args = parsed("-m", "A=1=2", "-m", "B=", "-m", "C", "-m", "__proto__=x");
+  expect(Object.entries(pairsFlag(args, "model", { C: "c" }))).toEqual([
+    ["A", "1=2"],
+    ["B", ""],
+    ["C", "c"],
+    ["__proto__", "x"],
+  ]);
+  expect(() => pairsFlag(args, "model")).toThrow(/^--model needs NAME=VALUE, not "C"/);
 });

@@ -37,11 +37,18 @@ export interface Args {
   readonly flags: ReadonlyMap<string, string | true>;
   /** What is not a flag, in order; without the command's own name. */
   readonly words: readonly string[];
+  /** The last of the words: those behind `--`; absent where it is. */
+  readonly behind?: readonly string[];
+  /** Every value of each flag that takes one, in order: some may be given more than once. */
+  readonly values: ReadonlyMap<string, readonly string[]>;
 }
 
 /** The first word that is not a flag, and its place; absent when there is none or `--` comes first. */
-export function findFirstWord(argv: readonly string[]): { word: string; at: number } | undefined {
-  for (const token of tokensOf(argv, RUN_FLAGS)) {
+export function findFirstWord(
+  argv: readonly string[],
+  table: FlagTable = RUN_FLAGS,
+): { word: string; at: number } | undefined {
+  for (const token of tokensOf(argv, table)) {
     if (token.kind === "option-terminator") return undefined;
     if (token.kind === "positional") return { word: token.value, at: token.index };
   }
@@ -66,15 +73,20 @@ export function modeOf(flags: ReadonlySet<string>): Mode {
 export function parseFlags(argv: readonly string[], table: FlagTable): Args {
   const all = { ...GLOBAL_FLAGS, ...table };
   const flags = new Map<string, string | true>();
+  const values = new Map<string, string[]>();
   const words: string[] = [];
+  let ownWords: number | undefined;
   for (const token of tokensOf(argv, table)) {
+    if (token.kind === "option-terminator") ownWords = words.length;
     if (token.kind === "positional") words.push(token.value);
     if (token.kind !== "option") continue;
     const flag = Object.hasOwn(all, token.name) ? all[token.name] : undefined;
     if (flag === undefined) throw invalid(`unknown flag: ${token.rawName}`);
-    flags.set(token.name, flagValue(flag, token.rawName, token.value, token.inlineValue === true));
+    const value = flagValue(flag, token.rawName, token.value, token.inlineValue === true);
+    flags.set(token.name, value);
+    if (value !== true) values.set(token.name, [...(values.get(token.name) ?? []), value]);
   }
-  return { flags, words };
+  return { flags, values, words, ...(ownWords === undefined ? {} : { behind: words.slice(ownWords) }) };
 }
 
 function flagValue(flag: Flag, rawName: string, value: string | undefined, isInline: boolean): string | true {
@@ -106,11 +118,31 @@ export function countFlag(args: Args, name: string): number {
   return Number(text);
 }
 
+/** `K=V` of each time a flag was given. A name alone takes its value from the environment, where that is allowed. */
+export function pairsFlag(
+  args: Args,
+  name: string,
+  env: Readonly<Record<string, string | undefined>> = {},
+): Record<string, string> {
+  const pairs = (args.values.get(name) ?? []).map((text): [string, string] => {
+    const at = text.indexOf("=");
+    const key = at < 0 ? text : text.slice(0, at);
+    const value = at < 0 ? env[key] : text.slice(at + 1);
+    if (key !== "" && value !== undefined) return [key, value];
+    throw invalid(`--${name} needs NAME=VALUE, not ${JSON.stringify(text)}`);
+  });
+  return Object.fromEntries(pairs);
+}
+
 /** The one decimal pid that `crux <command> <pid>` takes. */
 export function onePid(args: Args, usage: string): number {
   const [text, ...more] = args.words;
-  if (text === undefined) throw invalid("a pid is missing", usage);
   if (more.length > 0) throw invalid(`one pid at a time: ${args.words.join(" ")}`, usage);
+  return pidOf(text, usage);
+}
+
+export function pidOf(text: string | undefined, usage: string): number {
+  if (text === undefined) throw invalid("a pid is missing", usage);
   if (!/^\d{1,15}$/.test(text)) throw invalid(`not a pid: ${text}`, usage);
   return Number(text);
 }

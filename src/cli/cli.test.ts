@@ -27,6 +27,12 @@ test.each([
   ["xkill", "kill"],
   ["demon", "daemon"],
   ["versoin", "version"],
+  ["tre", "tree"],
+  ["tpo", "top"],
+  ["log", "logs"],
+  ["group", "groups"],
+  ["unmount", "umount"],
+  ["attahc", "attach"],
 ])("findNearCommand(%s) is %s", (word, near) => {
   expect(findNearCommand(word)).toBe(near);
 });
@@ -36,11 +42,13 @@ test.each(["ps", "hello", "pssx", "", "killers", "spx"])("findNearCommand(%j) fi
 });
 
 test("a name kept for a later command never begins an intent", async () => {
-  const { err, code, daemon } = await crux("wait for me");
+  const { err, code, daemon } = await crux("fork for me");
   expect(err).toBe(
-    "✗ [UNAVAILABLE] crux wait is not part of this version\n  → hint: crux -- wait for me to use it as an intent\n",
+    "✗ [UNAVAILABLE] crux fork is not part of this version\n  → hint: crux -- fork for me to use it as an intent\n",
   );
   expect({ code, reached: daemon.reached }).toEqual({ code: 1, reached: [] });
+  // one letter from top, and yet a name of its own
+  expect((await crux("stop")).err).toContain("crux stop is not part of this version");
 });
 
 test("--version and -V are crux version, wherever they stand", async () => {

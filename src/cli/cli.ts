@@ -28,7 +28,7 @@ async function dispatch(
   const name = first !== undefined && Object.hasOwn(COMMANDS, first.word) ? first.word : undefined;
   const command = await load(name);
   const rest = name === undefined ? argv : argv.filter((_, at) => at !== first?.at);
-  const args = parseFlags(rest, command.flags);
+  const args = command.parse?.(rest) ?? parseFlags(rest, command.flags);
   if (global.has("version"))
     return (await load("version")).run({ args: { ...args, words: [] }, console, host });
   if (global.has("help")) {
@@ -46,7 +46,7 @@ async function load(name: string | undefined): Promise<Command> {
 
 /** A first word that would be a command's: a slip of one letter, or a name kept for later. */
 function refuseReserved(word: string, words: readonly string[]): void {
-  const near = words.length === 1 ? findNearCommand(word) : undefined;
+  const near = words.length === 1 && !RESERVED.has(word) ? findNearCommand(word) : undefined;
   if (near !== undefined) throw new UnknownCommand(word, near);
   if (!RESERVED.has(word)) return;
   throw new Fault({

@@ -12,6 +12,8 @@ export interface Call {
 /** What each `cli/<command>.ts` exports. */
 export interface Command {
   readonly flags: FlagTable;
+  /** Where a table of flags does not do: all of the command line but the command's own name. */
+  parse?(argv: readonly string[]): Args;
   /** The exit code; what it throws is shown, and the code is 1. */
   run(call: Call): Promise<number>;
 }

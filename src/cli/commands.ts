@@ -4,8 +4,22 @@ import type { Command } from "./command.ts";
 /** The commands there are, each loaded only when it is called for. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   ps: async () => (await import("./ps.ts")).ps,
+  top: async () => (await import("./top.ts")).top,
+  tree: async () => (await import("./tree.ts")).tree,
+  attach: async () => (await import("./attach.ts")).attach,
+  wait: async () => (await import("./wait.ts")).wait,
+  logs: async () => (await import("./logs.ts")).logs,
+  send: async () => (await import("./send.ts")).send,
   kill: async () => (await import("./kill.ts")).kill,
+  pause: async () => (await import("./pause.ts")).pause,
+  cont: async () => (await import("./cont.ts")).cont,
+  groups: async () => (await import("./groups.ts")).groups,
+  signal: async () => (await import("./signal.ts")).signal,
   astrace: async () => (await import("./astrace.ts")).astrace,
+  compose: async () => (await import("./compose.ts")).compose,
+  mcp: async () => (await import("./mcp.ts")).mcp,
+  mount: async () => (await import("./mount.ts")).mount,
+  umount: async () => (await import("./umount.ts")).umount,
   version: async () => (await import("./version.ts")).version,
   daemon: async () => (await import("./daemon.ts")).daemon,
   shutdown: async () => (await import("./shutdown.ts")).shutdown,
@@ -18,8 +32,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
  */
 export const RESERVED: ReadonlySet<string> = new Set(
   (
-    "wait pause cont logs signal groups compose stop send attach fork agents export rewind model login demo " +
-    "context compact memory mcp plugin hooks commands config trust setup chat top"
+    "stop fork agents export rewind model login demo context compact memory plugin hooks commands config " +
+    "trust setup chat"
   ).split(" "),
 );
 

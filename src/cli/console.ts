@@ -30,6 +30,11 @@ export class Console {
     await put(this.#stdout, `${text}\n`);
   }
 
+  /** Text or bytes on stdout as they are. */
+  async raw(data: string | Uint8Array): Promise<void> {
+    await put(this.#stdout, data);
+  }
+
   async errorLine(text: string): Promise<void> {
     await put(this.#stderr, `${text}\n`);
   }
@@ -56,7 +61,7 @@ export class Console {
   }
 }
 
-function put(output: Output, text: string): Promise<void> {
+function put(output: Output, text: string | Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     output.write(text, resolve);
   });

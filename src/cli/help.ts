@@ -1,4 +1,8 @@
 import type { Call, Command } from "./command.ts";
+import { COMPOSE_TOPICS } from "./help-compose.ts";
+import { GLOBAL } from "./help-flags.ts";
+import { MOUNT_TOPICS } from "./help-mounts.ts";
+import { PROCESS_TOPICS } from "./help-processes.ts";
 import { invalid } from "./screen/errors.ts";
 
 export const help: Command = { flags: {}, run };
@@ -11,27 +15,34 @@ async function run({ args, console }: Call): Promise<number> {
   return 0;
 }
 
-const GLOBAL = `Flags of every command, before or after it:
-      --json        JSON on stdout, errors too
-  -v, --verbose     more
-  -q, --quiet       only what a script needs
-      --no-color    no colour (as NO_COLOR=1 does)
-  -h, --help        help on the command
-  -V, --version     as crux version`;
-
 /** By command; the empty one is Crux itself. */
 export const TOPICS: Readonly<Record<string, string>> = {
+  ...PROCESS_TOPICS,
+  ...MOUNT_TOPICS,
+  ...COMPOSE_TOPICS,
+
   "": `Crux, an operating system for AI agents
 
 Usage:
   crux [flags] <intent…>      run an agent on an intent in this folder, print its result
   crux [flags] < file         the same, with the intent on stdin
+  crux "…" < file             the same, with the file as its data
+  crux "…" | crux "…"         the result of one is the data of the next
   crux <command> [flags]
 
-Commands:
-  ps                          list processes
-  kill <pid>                  send a process a signal
-  astrace <pid>               follow what a process does, call by call
+Processes:
+  ps, tree, top               list them: flat, as a tree, live
+  attach <pid>                follow one that runs; logs <pid> what it said
+  wait <pid>                  wait for its end, and end as it did
+  send <pid> <text…>          a message, which an agent reads before its next step
+  pause, cont <pid>           hold it, let it go on
+  kill <pid>                  send it a signal; signal <group> to a group, groups lists those
+  astrace <pid>               follow what it does, call by call
+Projects:
+  compose up|down|ps|logs|config      the services of a crux.compose.yaml
+Servers of tools (MCP):
+  mount, umount <name>        for all processes; mcp list shows them
+Crux itself:
   daemon start|stop|status|restart
   shutdown                    as daemon stop
   version                     versions of Crux and of what it found
@@ -52,8 +63,12 @@ Examples:
   crux "explain this repository"
   crux -m opus --budget 50000 fix the failing test
   echo "what is in here?" | crux -q
+  crux "what changed?" < a.diff > answer.txt
+  git log | crux "draft release notes" | crux "translate to German"
   crux -- ps explained        after -- every word belongs to the intent
 
+Where stdout is a pipe or a file, it gets the result alone, and the screen goes to stderr. A pipe or a file at stdin is
+read to its end, up to 4 MiB: in a script that must not happen, add < /dev/null.
 Ctrl-C interrupts the process, a second one kills it. Closing the terminal leaves it running.
 Exit codes: 0 done, 1 failed, 2 over budget, 130, 143, 137 ended by a signal.`,
 
@@ -63,6 +78,7 @@ Usage:
   crux ps [flags]
 
   -a, --all         services and other helpers too
+      --tree        as crux tree
 
 Modes: --verbose adds parent and intent, --quiet prints pids alone.
 
@@ -76,8 +92,9 @@ Examples:
   kill: `Send a process a signal
 
 Usage:
-  crux kill [-s <signal>] <pid>
+  crux kill [-s <signal>] [--tree] <pid>
 
+      --tree              to all below it too; prints a line for each that was reached
   -s, --signal <signal>   SIGTERM (1, default), SIGKILL (2), SIGINT (3), SIGPAUSE (4), SIGRESUME (5);
                           by name with or without SIG, in any case, or by number
 

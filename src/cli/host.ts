@@ -1,5 +1,6 @@
 import type { DaemonAccess } from "./daemon-client.ts";
 import type { Interrupts } from "./interrupts.ts";
+import type { StreamKind } from "./stdio.ts";
 
 /** What a command sees of its surroundings; tests bring their own. */
 export interface Host {
@@ -10,7 +11,10 @@ export interface Host {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
+  readonly stdinKind: StreamKind;
+  readonly stdoutKind: StreamKind;
   readonly interrupts: Interrupts;
+  readonly lifecycle: Lifecycle;
   readonly daemon: DaemonAccess;
 }
 
@@ -28,6 +32,19 @@ export interface Input {
 
 export interface Output {
   readonly isTTY?: boolean;
+  /** Of a terminal. */
+  readonly columns?: number;
+  readonly rows?: number;
   /** The callback says that the text has left; a slow reader holds it back. */
-  write(text: string, done: () => void): boolean;
+  write(text: string | Uint8Array, done: () => void): boolean;
+  on?(event: "resize", listener: () => void): unknown;
+  off?(event: "resize", listener: () => void): unknown;
+}
+
+/** How this process ends or stops, for what must be undone then. */
+export interface Lifecycle {
+  /** `undo` is called at once, however the process ends: by itself, a signal, a crash. Returns the way to take it back. */
+  onEnd(undo: () => void): () => void;
+  /** Stops as Ctrl-Z does; resolves when the shell lets it go on. */
+  suspend(): Promise<void>;
 }

@@ -1,9 +1,10 @@
 import type { Args } from "./args.ts";
-import type { Input } from "./host.ts";
+import type { Console } from "./console.ts";
+import type { Host, Input } from "./host.ts";
 import { invalid } from "./screen/errors.ts";
+import { readStdin } from "./stdin.ts";
+import { dataUse } from "./stdio.ts";
 
-/** A stdin that says nothing for this long is no intent: whoever started us left it open and forgot it. */
-const FIRST_BYTE_MS = 3000;
 /** Below the longest line of the wire, 10 MiB, with room for what JSON escapes. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -11,38 +12,36 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export async function findIntent(args: Args, stdin: Input): Promise<string | undefined> {
   if (args.words.length > 0) return notBlank(args.words.join(" "));
   if (stdin.isTTY === true) return undefined;
-  const bytes = await readToEnd(stdin);
+  const bytes = await readStdin(stdin, {
+    maxBytes: MAX_BYTES,
+    what: "the intent on stdin",
+    onSilence: () => true,
+  });
   return bytes.length === 0 ? undefined : notBlank(bytes.toString("utf8").replace(/(?:\r?\n)+$/, ""));
+}
+
+/** What stands on stdin beside an intent in words, byte for byte; undefined where there is nothing. */
+export async function findData(
+  host: Pick<Host, "stdin" | "stdinKind">,
+  console: Console,
+): Promise<Buffer | undefined> {
+  const use = dataUse(host.stdinKind);
+  if (use === "not_at_all") return undefined;
+  const bytes = await readStdin(host.stdin, {
+    maxBytes: MAX_BYTES,
+    what: "the data on stdin",
+    hint: "put it into a file, and name the file in the intent",
+    onSilence: () => {
+      if (use === "if_it_speaks") return true;
+      if (console.mode !== "quiet")
+        void console.errorLine("[crux] waiting for the end of stdin (< /dev/null runs without it)");
+      return false;
+    },
+  });
+  return bytes.length === 0 ? undefined : bytes;
 }
 
 function notBlank(intent: string): string {
   if (intent.trim() === "") throw invalid("the intent is empty");
   return intent;
-}
-
-async function readToEnd(stdin: Input): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  const end = (): void => resolve(Buffer.concat(chunks));
-  const patience = setTimeout(end, FIRST_BYTE_MS);
-  const take = (chunk: Buffer): void => {
-    clearTimeout(patience);
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) reject(invalid(`the intent on stdin is longer than ${MAX_BYTES} bytes`));
-  };
-  stdin.on("data", take);
-  stdin.on("end", end);
-  stdin.on("error", end);
-  stdin.resume();
-  try {
-    return await promise;
-  } finally {
-    clearTimeout(patience);
-    stdin.off("data", take);
-    stdin.off("end", end);
-    stdin.off("error", end);
-    stdin.pause();
-  }
 }

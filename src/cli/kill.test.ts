@@ -36,7 +36,8 @@ test.each([
   "kill -s hup 1",
   "kill -s 6 1",
   "kill --signal= 1",
-  "kill 1 --tree",
+  "kill --tree",
+  "kill 1 --forest",
   "kill -1",
 ])("%s is INVALID and reaches no daemon", async (line) => {
   const { out, err, code, daemon } = await crux(line);

@@ -1,15 +1,21 @@
-import { parseSignal, SIGNALS, signalName } from "../abi/process.ts";
-import { type Args, onePid, textFlag } from "./args.ts";
+import { parseSignal, SIGNALS, type Signal, signalName } from "../abi/process.ts";
+import { onePid, textFlag } from "./args.ts";
 import type { Call, Command } from "./command.ts";
 import { invalid } from "./screen/errors.ts";
+import { signalProcess, TREE_FLAG } from "./signal-process.ts";
 
-const USAGE = "crux kill [-s <signal>] <pid>";
+const USAGE = "crux kill [-s <signal>] [--tree] <pid>";
 
-export const kill: Command = { flags: { signal: { type: "string", short: "s" } }, run };
+export const kill: Command = { flags: { signal: { type: "string", short: "s" }, ...TREE_FLAG }, run };
 
-async function run({ args, console, host }: Call): Promise<number> {
+async function run(call: Call): Promise<number> {
+  const { args, console, host } = call;
   const pid = onePid(args, USAGE);
-  const signal = signalOf(args);
+  const signal = args.flags.has("signal") ? signalOf(textFlag(args, "signal") ?? "") : SIGNALS.SIGTERM;
+  if (args.flags.has("tree")) {
+    await signalProcess(call, pid, signal);
+    return 0;
+  }
   const client = await host.daemon.ensure();
   await client.request("kill", { pid, signal });
   client.close();
@@ -19,9 +25,8 @@ async function run({ args, console, host }: Call): Promise<number> {
   return 0;
 }
 
-function signalOf(args: Args) {
-  if (!args.flags.has("signal")) return SIGNALS.SIGTERM;
-  const text = textFlag(args, "signal") ?? "";
+/** By name or number, as a person writes it. INVALID. */
+export function signalOf(text: string): Signal {
   const signal = parseSignal(text);
   if (signal === undefined)
     throw invalid(`unknown signal: ${text}`, `signals: ${Object.keys(SIGNALS).join(", ")}, or 1 to 5`);

@@ -4,10 +4,15 @@ import type { Call, Command } from "./command.ts";
 import { indented } from "./screen/json.ts";
 import { psTable } from "./screen/ps-table.ts";
 
-export const ps: Command = { flags: { all: { type: "boolean", short: "a" } }, run };
+export const ps: Command = {
+  flags: { all: { type: "boolean", short: "a" }, tree: { type: "boolean" } },
+  run,
+};
 
-async function run({ args, console, host }: Call): Promise<number> {
-  noWords(args, "crux ps [-a]");
+async function run(call: Call): Promise<number> {
+  const { args, console, host } = call;
+  noWords(args, "crux ps [-a] [--tree]");
+  if (args.flags.has("tree")) return (await import("./tree.ts")).tree.run(call);
   const client = await host.daemon.ensure();
   const { processes } = await client.request("list_procs", {});
   client.close();

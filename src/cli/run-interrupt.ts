@@ -29,6 +29,11 @@ export class RunInterrupt implements AsyncDisposable {
     return this.#abandon.signal;
   }
 
+  /** Pressed a second time: whatever the process comes to, the command has been told to leave. */
+  get isInsisted(): boolean {
+    return this.#presses > 1;
+  }
+
   /** From here on a process may exist that we do not know yet: a Ctrl-C waits for its pid. */
   spawning(): void {
     this.#state = "spawning";

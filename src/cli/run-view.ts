@@ -3,6 +3,7 @@ import type { ProgressPayload } from "../abi/wire.ts";
 import { CONFIGURE_LINES } from "./configure-help.ts";
 import type { Console } from "./console.ts";
 import { failureJson, hintLine } from "./screen/errors.ts";
+import type { Paint } from "./screen/paint.ts";
 import { resultBox } from "./screen/result-box.ts";
 import {
   detailsLine,
@@ -17,18 +18,24 @@ import {
 } from "./screen/run-lines.ts";
 import { safeLine, safeLines } from "./screen/safe-text.ts";
 
+interface RunOutput {
+  /** stdout is one, so that a bare result must not steer it. */
+  readonly isTerminal: boolean;
+  /** stdout is for the result and nothing else; the screen is on stderr. */
+  readonly isResultAlone: boolean;
+}
+
 /** Shows the events of one run in the console's mode. */
 export class RunView {
   readonly #console: Console;
-  readonly #isTerminal: boolean;
+  readonly #output: RunOutput;
   #error: WireError | undefined;
   #saidError = false;
   #hasNotice = false;
 
-  /** `isTerminal`: stdout is one, so that a bare result must not steer it. */
-  constructor(console: Console, isTerminal: boolean) {
+  constructor(console: Console, output: RunOutput) {
     this.#console = console;
-    this.#isTerminal = isTerminal;
+    this.#output = output;
   }
 
   async show(event: ProgressPayload): Promise<void> {
@@ -60,18 +67,36 @@ export class RunView {
     return this.#console.mode === "verbose";
   }
 
+  get #paint(): Paint {
+    return this.#output.isResultAlone ? this.#console.errorPaint : this.#console.paint;
+  }
+
   /** A line that scripts do not get. */
   async #screen(text: string): Promise<void> {
-    if (this.#console.isScreen) await this.#console.line(text);
+    if (!this.#console.isScreen) return;
+    if (this.#output.isResultAlone) await this.#console.errorLine(text);
+    else await this.#console.line(text);
+  }
+
+  /** Said to the person in every mode. */
+  async #aside(text: string): Promise<void> {
+    if (this.#output.isResultAlone) await this.#console.errorLine(text);
+    else await this.#console.aside(text);
   }
 
   async #spawn(event: ProgressPayload): Promise<void> {
     if (event.notice !== undefined) {
       this.#hasNotice = true;
-      await this.#console.aside(safeLine(event.notice));
+      await this.#aside(safeLine(event.notice));
     }
     await this.#screen(spawnLine(event.pid));
     if (this.#verbose) await this.#screen(detailsLine(event));
+  }
+
+  async #result(result: string): Promise<void> {
+    if (result === "") return;
+    if (!this.#output.isResultAlone) await this.#console.line(resultBox(result));
+    else await this.#console.raw(result.endsWith("\n") ? result : `${result}\n`);
   }
 
   /** Refusals and retries are told without --verbose too, beside the screen; scripts that asked for quiet get none. */
@@ -100,13 +125,13 @@ export class RunView {
         break;
       case "quiet":
         if (code === 0 || result !== "")
-          await this.#console.line(this.#isTerminal ? safeLines(result) : result);
+          await this.#console.line(this.#output.isTerminal ? safeLines(result) : result);
         break;
       case "verbose":
       case "default":
-        if (result !== "") await this.#console.line(resultBox(result));
-        await this.#console.line(lastLine(event, this.#console.paint));
+        await this.#result(result);
+        await this.#screen(lastLine(event, this.#paint));
     }
-    if (this.#hasNotice) for (const line of CONFIGURE_LINES) await this.#console.aside(line);
+    if (this.#hasNotice) for (const line of CONFIGURE_LINES) await this.#aside(line);
   }
 }

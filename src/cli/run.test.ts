@@ -317,6 +317,28 @@ test("run: Ctrl-C twice sends SIGKILL and exits 130", async () => {
   expect(daemon.openConnections).toBe(0);
 });
 
+test("run: Ctrl-C twice exits 130, also where the end of the process is heard first", async () => {
+  const feed = new Feed().push(spawned);
+  const daemon = new FakeDaemon(
+    {
+      spawn,
+      kill: (payload) => {
+        if ((payload as { signal: number }).signal === 2)
+          feed.push(complete({ exit_code: 137, exit_reason: "killed: SIGKILL", result: "" }));
+      },
+    },
+    feed,
+  );
+  const { host, stderr, interrupt } = aMachine({ daemon });
+  const code = runCli(["x"], host);
+  await expect.poll(() => daemon.asked.length).toBe(1);
+  interrupt();
+  await stderr.shows("(SIGINT)");
+  interrupt();
+  expect(await code).toBe(130);
+  expect(stderr.text).toContain("[kernel] PID 1: signal sent (SIGKILL)\n");
+});
+
 test("run: Ctrl-C before the pid is known is sent when it is", async () => {
   const answer = Promise.withResolvers<{ pid: number }>();
   const feed = new Feed();

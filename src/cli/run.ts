@@ -5,17 +5,19 @@ import type { SpawnRequest } from "../abi/methods.ts";
 import { PERMISSION_MODES } from "../abi/process.ts";
 import type { ProgressPayload, WireStreamLine } from "../abi/wire.ts";
 import { type Args, countFlag, RUN_FLAGS, textFlag } from "./args.ts";
-import { AskDialog } from "./ask-dialog.ts";
 import type { Call, Command } from "./command.ts";
 import { CONFIGURE_LINES } from "./configure-help.ts";
 import { daemonVanished } from "./daemon-vanished.ts";
+import { clientEnvironment } from "./environment.ts";
 import type { Host, Output } from "./host.ts";
-import { findIntent } from "./intent.ts";
+import { findData, findIntent } from "./intent.ts";
+import { openDialog, questionTerminal } from "./questions.ts";
 import { RunInterrupt } from "./run-interrupt.ts";
 import { RunView } from "./run-view.ts";
 import { invalid } from "./screen/errors.ts";
 import { spawnLine } from "./screen/run-lines.ts";
 import { safeLine } from "./screen/safe-text.ts";
+import { isResultAlone } from "./stdio.ts";
 
 /** `crux <intent…>`: starts a process and follows it to its end. */
 export const run: Command = { flags: RUN_FLAGS, run: start };
@@ -28,9 +30,11 @@ async function start(call: Call): Promise<number> {
     const { help } = await import("./help.ts");
     return help.run(call);
   }
+  const data = args.words.length === 0 ? undefined : await findData(host, console);
   const isDetached = args.flags.has("detach");
   const terminal = isDetached ? undefined : questionTerminal(call);
-  const request: SpawnRequest = { intent, ...options };
+  const stdin = data === undefined ? {} : { stdin: { base64: data.toString("base64") } };
+  const request: SpawnRequest = { intent, ...options, ...stdin };
   if (isDetached) return detach(call, { ...request, detach: true });
   await using interrupt = new RunInterrupt(host, console);
   // awaited here: its Ctrl-C must be ours until the end
@@ -56,7 +60,7 @@ function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "intent"> {
     ...(budget === 0 ? {} : { budget }),
     ...(mode === undefined ? {} : { permission_mode: mode }),
     cwd: workingDirectory(args, host),
-    env: environment(host.env),
+    env: clientEnvironment(host.env),
     // elapsed time, notice, tool and log lines come only to clients that ask for them
     verbose: true,
   };
@@ -74,22 +78,6 @@ function workingDirectory(args: Args, host: Host): string {
   const path = resolve(host.cwd, given);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
   throw new Fault({ code: "NOT_FOUND", message: `directory not found: ${given}` });
-}
-
-/** A process started from here must not take our place at the socket, or our token. */
-function environment(env: Host["env"]): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env))
-    if (value !== undefined && !/^(?:CRUX|KAIRO)_IPC_/.test(name)) kept[name] = value;
-  return kept;
-}
-
-/** Where questions can be put: a terminal that a person reads and types at, and that no script parses. */
-function questionTerminal({ console, host }: Call): Output | undefined {
-  if (host.stdin.isTTY !== true) return undefined;
-  if (host.stderr.isTTY === true) return host.stderr;
-  const isScreen = console.mode === "default" || console.mode === "verbose";
-  return isScreen && host.stdout.isTTY === true ? host.stdout : undefined;
 }
 
 async function detach({ console, host }: Call, request: SpawnRequest): Promise<number> {
@@ -118,7 +106,8 @@ async function follow(
     abandoned.addEventListener("abort", close);
     interrupt.spawned(stream.response.pid);
     try {
-      return await showToEnd(call, stream.lines, terminal);
+      const code = await showToEnd(call, stream.lines, terminal);
+      return interrupt.isInsisted ? 130 : code;
     } finally {
       abandoned.removeEventListener("abort", close);
       stream.close();
@@ -135,7 +124,10 @@ async function showToEnd(
   lines: AsyncIterable<WireStreamLine>,
   terminal: Output | undefined,
 ): Promise<number> {
-  const view = new RunView(console, host.stdout.isTTY === true);
+  const view = new RunView(console, {
+    isTerminal: host.stdout.isTTY === true,
+    isResultAlone: isResultAlone(host.stdoutKind, console.mode),
+  });
   await using dialog = terminal === undefined ? undefined : openDialog({ console, host }, terminal);
   for await (const { payload } of lines) {
     const event = payload as ProgressPayload;
@@ -145,25 +137,4 @@ async function showToEnd(
     if (event.event === "complete") return event.exit_code ?? 0;
   }
   throw daemonVanished();
-}
-
-function openDialog({ console, host }: Pick<Call, "console" | "host">, terminal: Output): AskDialog {
-  return new AskDialog({
-    input: host.stdin,
-    onInterrupt: () => {
-      // as the terminal itself shows it outside of raw mode, and what comes next begins a line
-      terminal.write("^C\n", () => {});
-      host.interrupts.raise();
-    },
-    write: (text) => new Promise((done) => void terminal.write(text, done)),
-    answer: async (askId, answer) => {
-      try {
-        const client = await host.daemon.find();
-        await client?.request("ask.answer", { ask_id: askId, answer });
-        client?.close();
-      } catch (error) {
-        await console.fail(error);
-      }
-    },
-  });
 }

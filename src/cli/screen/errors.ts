@@ -26,6 +26,9 @@ export function invalid(message: string, hint?: string): Fault {
 const HINTS: ReadonlyArray<readonly [ErrorCode, RegExp, string]> = [
   ["NOT_FOUND", /^process not found/, "crux ps lists the processes"],
   ["NOT_FOUND", /^agent not found/, "leave out --agent for the default agent"],
+  ["NOT_FOUND", /^(?:no such group|group not found)/, "crux groups lists the groups"],
+  ["NOT_FOUND", /^not mounted/, "crux mcp list shows what is mounted"],
+  ["NOT_FOUND", /^no project /, "crux compose up starts it"],
   ["UNAVAILABLE", /^daemon .*does not answer/, "crux daemon restart --force"],
   ["UNAVAILABLE", /^daemon closed the connection/, "crux ps starts it again and shows what it recovered"],
   ["TIMEOUT", /^daemon did not start/, "crux daemon start tries again"],

@@ -1,5 +1,6 @@
-import type { MethodName, WireProc } from "../../abi/methods.ts";
+import type { MethodName, WireProc, WireRow } from "../../abi/methods.ts";
 import type { WireStreamLine } from "../../abi/wire.ts";
+import { abortable } from "../../lib/abort.ts";
 import type { DaemonAccess, DaemonClient, DaemonStream } from "../daemon-client.ts";
 
 export function aProcess(change: Partial<WireProc> = {}): WireProc {
@@ -19,6 +20,17 @@ export function aProcess(change: Partial<WireProc> = {}): WireProc {
     groups: [],
     result: "",
     exit: null,
+    ...change,
+  };
+}
+
+export function aRow(change: Partial<WireRow> = {}): WireRow {
+  return {
+    ...aProcess(),
+    name: "code-analyst",
+    model: "sonnet",
+    threads: 0,
+    coroutines: 0,
     ...change,
   };
 }
@@ -64,11 +76,12 @@ export class FakeDaemon implements DaemonAccess {
   openConnections = 0;
   isRunning = true;
   readonly #answers: Answers;
-  readonly #feed: Feed;
+  readonly #feed: (method: MethodName) => Feed;
 
-  constructor(answers: Answers = {}, feed: Feed = new Feed().end()) {
+  /** `feed`: of every stream, or by method. */
+  constructor(answers: Answers = {}, feed: Feed | { readonly [M in MethodName]?: Feed } = {}) {
     this.#answers = answers;
-    this.#feed = feed;
+    this.#feed = (method) => (feed instanceof Feed ? feed : (feed[method] ?? new Feed().end()));
   }
 
   async ensure(): Promise<DaemonClient> {
@@ -99,21 +112,24 @@ export class FakeDaemon implements DaemonAccess {
       if (isOpen) this.openConnections--;
       isOpen = false;
     };
-    const answer = async (method: MethodName, payload: unknown): Promise<unknown> => {
+    const answer = async (method: MethodName, payload: unknown, signal?: AbortSignal): Promise<unknown> => {
       this.asked.push([method, payload]);
-      return this.#answers[method]?.(payload);
+      const given = Promise.resolve(this.#answers[method]?.(payload));
+      return signal === undefined ? given : abortable(given, signal);
     };
     return {
-      request: (method, payload) => answer(method, payload) as Promise<never>,
-      stream: async (method, payload) => {
-        const response = await answer(method, payload);
+      request: (method, payload, signal) => answer(method, payload, signal) as Promise<never>,
+      stream: async (method, payload, signal) => {
+        const response = await answer(method, payload, signal);
+        const feed = this.#feed(method);
         const end = (): void => {
-          this.#feed.end();
+          feed.end();
           close();
         };
+        signal?.addEventListener("abort", end, { once: true });
         return {
           response: response as never,
-          lines: this.#feed.lines(),
+          lines: feed.lines(),
           close: end,
         } satisfies DaemonStream<never>;
       },

@@ -1,21 +1,38 @@
 import { EventEmitter } from "node:events";
 import { runCli } from "../cli.ts";
-import type { Host, Input, Output } from "../host.ts";
+import type { Host, Input, Lifecycle, Output } from "../host.ts";
 import { Interrupts } from "../interrupts.ts";
+import type { StreamKind } from "../stdio.ts";
 import { FakeDaemon } from "./fake-daemon.ts";
 
 /** What arrives at one stream. */
-export class FakeOutput implements Output {
+export class FakeOutput extends EventEmitter implements Output {
   readonly isTTY: boolean;
-  text = "";
+  columns = 80;
+  rows = 24;
+  readonly #chunks: Buffer[] = [];
   #awaited: ReadonlyArray<readonly [text: string, found: () => void]> = [];
 
   constructor(isTTY = false) {
+    super();
     this.isTTY = isTTY;
   }
 
-  write(text: string, done: () => void): boolean {
-    this.text += text;
+  get bytes(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
+
+  get text(): string {
+    return this.bytes.toString("utf8");
+  }
+
+  /** From here on `text` is what comes. */
+  clear(): void {
+    this.#chunks.length = 0;
+  }
+
+  write(text: string | Uint8Array, done: () => void): boolean {
+    this.#chunks.push(Buffer.from(text as string));
     done();
     for (const [wanted, found] of this.#awaited) if (this.text.includes(wanted)) found();
     return true;
@@ -27,6 +44,21 @@ export class FakeOutput implements Output {
     await new Promise<void>((found) => {
       this.#awaited = [...this.#awaited, [wanted, found]];
     });
+  }
+}
+
+/** What an ending process would undo, and how often it was suspended. */
+export class FakeLifecycle implements Lifecycle {
+  readonly undos = new Set<() => void>();
+  suspended = 0;
+
+  onEnd(undo: () => void): () => void {
+    this.undos.add(undo);
+    return () => this.undos.delete(undo);
+  }
+
+  async suspend(): Promise<void> {
+    this.suspended++;
   }
 }
 
@@ -65,6 +97,8 @@ export class FakeInput extends EventEmitter implements Input {
 
 export interface Run {
   readonly out: string;
+  /** stdout, byte for byte. */
+  readonly bytes: Buffer;
   readonly err: string;
   readonly code: number;
   readonly daemon: FakeDaemon;
@@ -75,6 +109,7 @@ export interface Machine {
   readonly stdin: FakeInput;
   readonly stdout: FakeOutput;
   readonly stderr: FakeOutput;
+  readonly lifecycle: FakeLifecycle;
   /** Presses Ctrl-C. */
   interrupt(): void;
 }
@@ -86,6 +121,9 @@ interface Parts {
   stdin?: string;
   /** stdout and stderr are terminals. */
   isTerminal?: boolean;
+  /** What a shell has put there; default neither a pipe nor a file. */
+  stdinKind?: StreamKind;
+  stdoutKind?: StreamKind;
 }
 
 export function aMachine({
@@ -93,6 +131,8 @@ export function aMachine({
   env = {},
   stdin: content,
   isTerminal,
+  stdinKind = "device",
+  stdoutKind = "device",
 }: Parts = {}): Machine {
   const signals = new EventEmitter();
   const interrupts = new Interrupts(signals);
@@ -101,8 +141,21 @@ export function aMachine({
     new FakeOutput(isTerminal),
     new FakeOutput(isTerminal),
   ];
-  const host = { version: "0.1.0", env, cwd: "/home/me/project", stdin, stdout, stderr, interrupts, daemon };
-  return { host, stdin, stdout, stderr, interrupt: () => signals.emit("SIGINT") };
+  const lifecycle = new FakeLifecycle();
+  const host = {
+    version: "0.1.0",
+    env,
+    cwd: "/home/me/project",
+    stdin,
+    stdout,
+    stderr,
+    stdinKind,
+    stdoutKind,
+    interrupts,
+    lifecycle,
+    daemon,
+  };
+  return { host, stdin, stdout, stderr, lifecycle, interrupt: () => signals.emit("SIGINT") };
 }
 
 /** Runs `crux <line>`, split at blanks, or the words given. */
@@ -111,7 +164,7 @@ export async function crux(line: string | readonly string[], parts: Parts = {}):
   const { host, stdout, stderr } = aMachine({ ...parts, daemon });
   const argv = typeof line === "string" ? line.split(" ").filter((word) => word !== "") : line;
   const code = await runCli(argv, host);
-  return { out: stdout.text, err: stderr.text, code, daemon };
+  return { out: stdout.text, bytes: stdout.bytes, err: stderr.text, code, daemon };
 }
 
 /** The eight ways to set the three mode flags, and the mode that holds. */

@@ -1,0 +1,139 @@
+import type { WireRow } from "../abi/methods.ts";
+import type { ProgressPayload, WireStreamLine } from "../abi/wire.ts";
+import { onePid } from "./args.ts";
+import type { AskDialog } from "./ask-dialog.ts";
+import type { Call, Command } from "./command.ts";
+import type { DaemonClient, DaemonStream } from "./daemon-client.ts";
+import { daemonVanished } from "./daemon-vanished.ts";
+import { LogPrinter } from "./log-printer.ts";
+import { openDialog, questionTerminal } from "./questions.ts";
+import { RunView } from "./run-view.ts";
+import { oneLine } from "./screen/json.ts";
+import { stateCell } from "./screen/process-cells.ts";
+import { SharedTerminal } from "./shared-terminal.ts";
+
+/** What a program wrote before is shown so far back. */
+const NATIVE_TAIL = 50;
+
+/** Follows a process that runs, as the command that started it would; leaving it never ends it. */
+export const attach: Command = { flags: { "read-only": { type: "boolean" } }, run };
+
+/** Its end as an exit code, 0 when it was left before. */
+async function run(call: Call): Promise<number> {
+  const pid = onePid(call.args, "crux attach <pid> [--read-only]");
+  const { host } = call;
+  const leaving = new AbortController();
+  const unlisten = host.interrupts.listen(() => leaving.abort());
+  let isAttached = false;
+  try {
+    const client = await host.daemon.ensure(leaving.signal);
+    const row = await findRow(client, pid);
+    const stream = await client.stream("process.attach", {
+      pid,
+      interactive: findTerminal(call) !== undefined,
+      verbose: true,
+    });
+    isAttached = true;
+    const code = await showToEnd(call, { pid, row, stream, leaving });
+    if (code !== undefined) return code;
+  } catch (error) {
+    if (!leaving.signal.aborted) throw error;
+  } finally {
+    unlisten();
+  }
+  if (!isAttached) return 130;
+  if (!givesEvents(call) && call.console.isScreen)
+    await call.console.line(`[attach] detached from PID ${pid} (process goes on)`);
+  return 0;
+}
+
+interface Attached {
+  readonly pid: number;
+  /** undefined: it ended just before. */
+  readonly row: WireRow | undefined;
+  readonly stream: DaemonStream<undefined>;
+  readonly leaving: AbortController;
+}
+
+/** undefined: it was left. Rejects when the stream breaks off. */
+async function showToEnd(call: Call, attached: Attached): Promise<number | undefined> {
+  const { host } = call;
+  const { stream, leaving, pid, row } = attached;
+  const close = (): void => stream.close();
+  leaving.signal.addEventListener("abort", close);
+  if (leaving.signal.aborted) close();
+  try {
+    const isTerminal = host.stdin.isTTY === true && host.stdout.isTTY === true && call.console.isScreen;
+    if (!givesEvents(call) && call.console.isScreen)
+      await call.console.line(`[attach] attached to PID ${pid} (state: ${row ? stateCell(row) : "dead"})`);
+    using keys = isTerminal
+      ? new SharedTerminal(host.stdin, host.lifecycle, () => leaving.abort())
+      : undefined;
+    const terminal = findTerminal(call);
+    await using dialog = terminal === undefined ? undefined : openDialog(call, terminal, keys ?? host.stdin);
+    await using output = row?.kind === "native" ? await followOutput(call, pid, leaving.signal) : undefined;
+    return await showEvents(call, stream.lines, dialog, output, leaving.signal);
+  } finally {
+    leaving.signal.removeEventListener("abort", close);
+    close();
+  }
+}
+
+async function showEvents(
+  call: Call,
+  lines: AsyncIterable<WireStreamLine>,
+  dialog: AskDialog | undefined,
+  output: Output | undefined,
+  leaving: AbortSignal,
+): Promise<number | undefined> {
+  const { console, host } = call;
+  const view = new RunView(console, { isTerminal: host.stdout.isTTY === true, isResultAlone: false });
+  for await (const { payload } of lines) {
+    const event = payload as ProgressPayload;
+    if (event.event === "ask") dialog?.ask(event);
+    if (event.event === "ask_closed") dialog?.close(event);
+    if (event.event === "complete") await output?.ended;
+    if (givesEvents(call)) await console.line(oneLine(event));
+    else await view.show(event);
+    if (event.event === "complete") return event.exit_code ?? 0;
+  }
+  if (leaving.aborted) return undefined;
+  throw daemonVanished();
+}
+
+interface Output extends AsyncDisposable {
+  /** All of it has been printed. Never rejects: what broke off is told by the events too. */
+  readonly ended: Promise<void>;
+}
+
+/** What a program writes, beside the events of its process. */
+async function followOutput(call: Call, pid: number, leaving: AbortSignal): Promise<Output> {
+  const { console, host } = call;
+  const client = await host.daemon.ensure(leaving);
+  const stream = await client.stream("process.logs", { pid, tail: NATIVE_TAIL, follow: true }, leaving);
+  const mode = givesEvents(call) ? "json" : console.mode;
+  const printer = new LogPrinter(console, host.stdout.isTTY === true, mode);
+  const ended = printer.printAll(stream.lines).catch(() => {});
+  return {
+    ended,
+    async [Symbol.asyncDispose]() {
+      stream.close();
+      await ended;
+    },
+  };
+}
+
+/** One JSON object a line: for a program that reads, unless it asked for a screen. */
+function givesEvents({ console, host }: Call): boolean {
+  return console.mode === "json" || (console.mode === "default" && host.stdout.isTTY !== true);
+}
+
+/** Where questions are put; undefined: somebody else answers them. */
+function findTerminal(call: Call) {
+  return call.args.flags.has("read-only") ? undefined : questionTerminal(call);
+}
+
+async function findRow(client: DaemonClient, pid: number): Promise<WireRow | undefined> {
+  const { processes } = await client.request("process.list", {});
+  return processes.find((row) => row.pid === pid);
+}

@@ -1,0 +1,156 @@
+import { GLOBAL } from "./help-flags.ts";
+
+/** By command. */
+export const PROCESS_TOPICS: Readonly<Record<string, string>> = {
+  top: `Watch the processes, live
+
+Usage:
+  crux top [flags]
+
+      --once            one look, also where there is no terminal
+      --sort <key>      rate (tokens a minute, default), tokens, age, pid, name, children
+  -d, --delay <s>       seconds between looks, 0.1 to 3600 (1)
+  -a, --all             services and other helpers too
+
+Keys:
+  up, down, page up, page down, home, end   choose a process (Esc: none)
+  p  pause it     r  let it go on     k  send it a signal, which is asked for
+  s  sort by the next key     t  as a tree     /  rows with a text     a  services too
+  q  quit
+
+Above the table: what the processes do, and what the daemon uses. --json prints one object for one look, --quiet pids.
+
+${GLOBAL}
+
+Examples:
+  crux top --sort tokens
+  crux top --once --json | jq .data.metrics.rss_bytes`,
+
+  tree: `Show who started whom
+
+Usage:
+  crux tree [<pid>] [flags]
+
+  -a, --all         services and other helpers too
+      --ascii       without line drawing characters
+
+TOKENS are those of the process itself, SUBTREE with all below it. With a pid, it and what is below it.
+Modes: --quiet prints pids alone, in the order of the tree.
+
+${GLOBAL}
+
+Examples:
+  crux tree
+  crux tree 3 -q | xargs -n1 crux logs`,
+
+  attach: `Follow a process that runs, as the command that started it would
+
+Usage:
+  crux attach <pid> [--read-only]
+
+      --read-only   leave its questions to others
+
+It shows steps, refusals and the result, with -v tools and log lines too, and what a program writes. Questions of the
+permission gate can be answered. Ctrl-C or Ctrl-] leaves; the process goes on. It ends with the process, and with its
+exit code. Where stdout is no terminal, and with --json, it prints one JSON event a line.
+
+${GLOBAL}
+
+Examples:
+  crux attach 3
+  crux attach 3 --json > events.ndjson`,
+
+  wait: `Wait for the end of a process, and end as it did
+
+Usage:
+  crux wait <pid>
+
+The exit code is that of the process. A process that was waited for is gone from crux ps; crux logs still has it.
+Ctrl-C ends the waiting, not the process. Modes: --verbose adds the reason, --quiet prints nothing.
+
+${GLOBAL}
+
+Examples:
+  pid=$(crux -dq "run the long tests"); crux wait $pid && echo passed`,
+
+  logs: `What a process said, alive or gone
+
+Usage:
+  crux logs <pid> [-f] [--tail <n>]
+
+  -f, --follow      go on until it ends
+  -n, --tail <n>    the last n lines (200)
+
+Steps, tools and notices of an agent, a line each; the output of a program as it is.
+Modes: --verbose adds time and level, --quiet leaves out who said it, --json prints one object a line.
+
+${GLOBAL}
+
+Examples:
+  crux logs 3 -f
+  crux logs 3 --tail 20 --json`,
+
+  send: `Send an agent a message
+
+Usage:
+  crux send <pid> <text…>
+  crux send <pid> < file
+
+It is kept from then on, also over a restart of the daemon; the agent reads it before its next step. At most 256 KiB.
+
+${GLOBAL}
+
+Examples:
+  crux send 3 leave the tests alone, please
+  git diff | crux send 3`,
+
+  pause: `Hold a process
+
+Usage:
+  crux pause <pid> [--tree]
+
+      --tree        all below it too
+
+What is under way comes to its end and is kept; nothing new begins, and its time stands still. crux cont lets it go on,
+also after a restart of the daemon.
+
+${GLOBAL}
+
+Examples:
+  crux pause 3 --tree`,
+
+  cont: `Let a paused process go on
+
+Usage:
+  crux cont <pid> [--tree]
+
+      --tree        all below it too
+
+A process that came back after a restart of the daemon goes on with the environment of this terminal: its model keys.
+
+${GLOBAL}
+
+Examples:
+  crux cont 3 --tree`,
+
+  groups: `List process groups and their members
+
+Usage:
+  crux groups
+
+Modes: --quiet prints names alone.
+
+${GLOBAL}`,
+
+  signal: `Send all members of a group a signal
+
+Usage:
+  crux signal <group> <signal>
+
+The group by its name, or by its number where it has none. The signal as for crux kill.
+
+${GLOBAL}
+
+Examples:
+  crux signal authors pause`,
+};

@@ -1,0 +1,55 @@
+import type { Result } from "../abi/methods.ts";
+import { WireFault } from "../wire/client/wire-fault.ts";
+import { onePid } from "./args.ts";
+import type { Call, Command } from "./command.ts";
+import type { Console } from "./console.ts";
+import { lastLine } from "./screen/run-lines.ts";
+import { safeLine } from "./screen/safe-text.ts";
+
+/** Waits for the end of a process, and ends as it did. Ctrl-C ends the waiting alone. */
+export const wait: Command = { flags: {}, run };
+
+type End = Result<"process.wait">;
+
+async function run({ args, console, host }: Call): Promise<number> {
+  const pid = onePid(args, "crux wait <pid>");
+  const client = await host.daemon.ensure();
+  const interrupted = new AbortController();
+  const unlisten = host.interrupts.listen(() => interrupted.abort());
+  try {
+    const end = await client.request("process.wait", { pid }, interrupted.signal);
+    await show(console, end);
+    return end.exit_code;
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw withHint(error, pid);
+    if (console.isScreen) await console.errorLine(`[wait] PID ${pid} goes on`);
+    return 130;
+  } finally {
+    unlisten();
+    client.close();
+  }
+}
+
+async function show(
+  console: Console,
+  { pid, exit_code, reason, tokens_used, elapsed_ms }: End,
+): Promise<void> {
+  switch (console.mode) {
+    case "json":
+      return console.data({ pid, exit_code, reason });
+    case "quiet":
+      return;
+    case "verbose":
+      await console.line(`[kernel] PID ${pid}: ${safeLine(reason)}`);
+      break;
+    case "default":
+  }
+  await console.line(lastLine({ event: "complete", pid, exit_code, tokens_used, elapsed_ms }, console.paint));
+}
+
+/** One that was waited for already is gone, and its journal is not. */
+function withHint(error: unknown, pid: number): unknown {
+  if (!(error instanceof WireFault) || error.code !== "NOT_FOUND" || error.wire.hint !== undefined)
+    return error;
+  return new WireFault({ ...error.wire, hint: `crux logs ${pid}, if it has ended and was waited for` });
+}
