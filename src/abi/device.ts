@@ -89,6 +89,8 @@ export interface OpenFile {
   /** Ends a call that is under way and frees everything. Idempotent. */
   close(): Promise<void>;
   stat(): Promise<FileStat>;
+  /** Its reads settle by themselves when the signal fires: they are not left alone, so that what they took is not lost. */
+  readonly heedsSignal?: true;
   /** Absent: a write has no effect outside Crux. Throws INVALID for data that cannot be a request. */
   plan?(data: Uint8Array): WritePlan | Promise<WritePlan>;
   /** What the last write cost; asked once after each write. */

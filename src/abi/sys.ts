@@ -51,7 +51,7 @@ export interface SpawnOpts {
   readonly group?: string;
   /**
    * fd 0 of the child. An fd of the caller is handed over: it is the caller's no more. Bytes are read as a file would be.
-   * An agent reads it to the end before its first step and gets it as a second user message.
+   * An agent reads it to the end before its first step and gets it as a second user message. Bytes: at most 10 MiB.
    */
   readonly stdin?: Fd | Uint8Array;
   /** fd 1 of the child, handed over like stdin: a native's output, an agent's result. */
@@ -104,27 +104,31 @@ export interface Sys {
   exit(code: number, reason?: string): Promise<never>;
   reap(pid: Pid): Promise<void>;
 
-  /** kill() that tells what the signal met. Recorded when it resolves. */
+  /** kill() that tells what the signal met. It has acted at once, and is recorded when this resolves; UNAVAILABLE: not recorded. */
   signal(pid: Pid, signal: Signal): Promise<Disposition>;
-  /** A blocked signal stays pending, once, however often it is sent. KILL: INVALID. */
+  /** A blocked signal stays pending, once, however often it is sent. KILL: INVALID. Within a tool's call: PERMISSION. */
   sigBlock(pid: Pid, signal: Signal): Promise<void>;
-  /** Delivers what is pending before it returns. */
+  /** Delivers what is pending before it returns, handlers included. */
   sigUnblock(pid: Pid, signal: Signal): Promise<void>;
   /** For the caller itself. KILL: INVALID. */
   sigHandle(signal: Signal, action: SignalAction): Promise<void>;
 
-  /** Made on first use; 0: a new one without a name. Idempotent. UNAVAILABLE: 16 groups, or 1,024 members. */
+  /**
+   * Made on first use; 0: a new one without a name. Idempotent. PERMISSION: into a group that is there only pid 0, its maker,
+   * and who is a member, or the ancestor or descendant of one, brings a process. UNAVAILABLE: 16 groups, or 1,024 members.
+   */
   joinGroup(pid: Pid, group: Pgid | string): Promise<Pgid>;
   /** NOT_FOUND: no such group, or not a member. */
   leaveGroup(pid: Pid, group: Pgid | string): Promise<void>;
-  /** Members by rising pid. */
+  /** Members by rising pid, as far as the caller sees them; its maker sees all. */
   getProcGroup(group: Pgid | string): Promise<Pid[]>;
   /** Signals who is a member at the call; the number reached. PERMISSION: only its maker and pid 0. */
   signalGroup(group: Pgid | string, signal: Signal): Promise<number>;
 
   /**
    * Resolves when the message is durable. At most 256 KiB (INVALID). A box holds 1,024 messages and 16 MiB; a full one:
-   * UNAVAILABLE, nothing is stored. NOT_FOUND: no such process, or it has ended. PERMISSION: a stranger.
+   * UNAVAILABLE, nothing is stored. NOT_FOUND: the caller sees no such process, or it has ended. Once the message is on its
+   * way to the disk, `signal` does not take it back.
    */
   send(target: Pid, data: Uint8Array, signal?: AbortSignal): Promise<void>;
   /** The oldest message, waiting for one if there is none. `timeoutMs` 0: at once, or TIMEOUT. Absent: as long as it takes. */
@@ -132,7 +136,7 @@ export interface Sys {
   /** Bytes from one process to another, 64 KiB; each fd lies in its own process's table. The caller controls both. */
   pipe(writer: Pid, reader: Pid): Promise<{ writeFd: Fd; readFd: Fd }>;
 
-  /** A second loop in this process: it shares context, fds, rights and account. UNAVAILABLE: 32. */
+  /** A second loop in this process: it shares context, fds, rights and account. UNAVAILABLE: 32 that were not joined. */
   spawnThread(intent: string, opts?: { maxTurns?: number }): Promise<Tid>;
   /** A thread's failure is data. NOT_FOUND: no such thread, or it was joined. */
   joinThread(tid: Tid, signal?: AbortSignal): Promise<{ result: string; err?: Error }>;
@@ -141,7 +145,10 @@ export interface Sys {
   listThreads(): Promise<ThreadView[]>;
   /** The body starts at the first resume. UNAVAILABLE: 64. */
   spawnCoroutine<I, O, R>(body: (co: CoroutineHandle<I, O>, first: I) => Promise<R>): Promise<CoId>;
-  /** CONFLICT: it runs; INVALID: it has ended. Rejects with what the body throws. */
+  /**
+   * CONFLICT: it runs; INVALID: it has ended. Rejects with what the body throws. Who gives up leaves it alone: it runs on, and
+   * what it yields next is dropped.
+   */
   resumeCoroutine<I, O, R>(id: CoId, value: I, signal?: AbortSignal): Promise<CoroutineStep<O, R>>;
   /** Idempotent. */
   cancelCoroutine(id: CoId): Promise<void>;

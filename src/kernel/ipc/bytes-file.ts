@@ -1,19 +1,22 @@
-/** Bytes that are there already, as a file that is read once. */
+/** Bytes that are there already, as a file that is read once, from its beginning to its end. */
 import type { OpenFile } from "../../abi/device.ts";
 import { DriverError } from "../../abi/errors.ts";
 
-export function bytesFile(data: Uint8Array): OpenFile {
-  let at = 0;
+/** `data` is the file's from now on. `path` names it in errors. */
+export function bytesFile(data: Uint8Array, path: string): OpenFile {
+  let left = data;
   return {
     read: async (length) => {
-      const chunk = data.subarray(at, at + length);
-      at += chunk.byteLength;
+      const chunk = left.slice(0, length);
+      left = left.subarray(length);
       return chunk;
     },
     write: async () => {
-      throw new DriverError({ op: "Write", device: "/dev/stdin", code: "PERMISSION", message: "read only" });
+      throw new DriverError({ op: "Write", device: path, code: "PERMISSION", message: "read only" });
     },
-    close: async () => {},
-    stat: async () => ({ name: "stdin", size: data.byteLength, isDevice: false, devicePath: "/dev/stdin" }),
+    close: async () => {
+      left = new Uint8Array();
+    },
+    stat: async () => ({ name: "stdin", size: data.byteLength, isDevice: false, devicePath: path }),
   };
 }

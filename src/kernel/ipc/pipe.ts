@@ -1,11 +1,193 @@
-/** A pipe: bytes from one process to another, bounded. */
+/**
+ * A pipe: bytes from its writing ends to its reading end, in order. It holds `pipeBytes`; a full one holds its writers.
+ * Writes take turns: none begins before the one in front of it is in, so none is mixed with another. Up to
+ * `pipeAtomicBytes` go in whole or, when their writer gives up, not at all; larger ones go in as room comes.
+ */
 import type { OpenFile } from "../../abi/device.ts";
+import { DriverError } from "../../abi/errors.ts";
+import { reasonOf } from "../../lib/abort.ts";
+import { LIMITS } from "../limits.ts";
+import { ByteRing } from "./ring.ts";
 
 export interface Pipe {
+  /** Reads give 0 bytes once all writing ends are closed and what they wrote is read. */
   readonly reader: OpenFile;
+  /** Once the reading end is closed, writes are DRIVER `broken pipe`. */
   readonly writer: OpenFile;
+  /** One more writing end. */
+  addWriter(): OpenFile;
 }
 
-export function makePipe(): Pipe {
-  throw new Error("to be written");
+/** `path` names it in errors and listings: `pipe:[7]`. */
+export function makePipe(path = "pipe"): Pipe {
+  const channel = new Channel(path);
+  const addWriter = (): OpenFile => writingEnd(channel);
+  return { reader: readingEnd(channel), writer: addWriter(), addWriter };
+}
+
+function readingEnd(channel: Channel): OpenFile {
+  return {
+    heedsSignal: true,
+    read: (length, signal) => channel.read(length, signal),
+    write: async () => {
+      throw channel.fault("Write", "INVALID", "the reading end of a pipe");
+    },
+    close: async () => channel.closeReader(),
+    stat: async () => channel.stat(),
+  };
+}
+
+function writingEnd(channel: Channel): OpenFile {
+  const end = channel.addWriter();
+  return {
+    read: async () => {
+      throw channel.fault("Read", "INVALID", "the writing end of a pipe");
+    },
+    write: (data, act) => channel.write(end, data, act.signal),
+    close: async () => channel.closeWriter(end),
+    stat: async () => channel.stat(),
+  };
+}
+
+type Writer = symbol;
+
+/** A write that is not yet in. */
+interface Write {
+  readonly writer: Writer;
+  readonly data: Uint8Array;
+  taken: number;
+  /** Once: it is in, or it never will be. */
+  readonly settle: (error?: Error) => void;
+}
+
+/** A read that waits. */
+interface Read {
+  readonly length: number;
+  readonly settle: (bytes: Uint8Array | Error) => void;
+}
+
+class Channel {
+  readonly #path: string;
+  readonly #ring = new ByteRing(LIMITS.pipeBytes);
+  /** Open writing ends. */
+  readonly #writers = new Set<Writer>();
+  /** In order of their turns: one of each writer and reader, as calls on one fd follow each other. */
+  readonly #writes: Write[] = [];
+  readonly #reads: Read[] = [];
+  #isReaderGone = false;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  addWriter(): Writer {
+    const writer: Writer = Symbol("writer");
+    this.#writers.add(writer);
+    return writer;
+  }
+
+  /** `data` is the pipe's until it resolves. */
+  write(writer: Writer, data: Uint8Array, signal: AbortSignal): Promise<void> {
+    if (this.#isReaderGone) return Promise.reject(this.#broken());
+    if (signal.aborted) return Promise.reject(reasonOf(signal));
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const settle = (error?: Error): void => {
+      signal.removeEventListener("abort", giveUp);
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    const write: Write = { writer, data, taken: 0, settle };
+    const giveUp = (): void => {
+      this.#takeBack(write);
+      this.#move();
+    };
+    signal.addEventListener("abort", giveUp, { once: true });
+    this.#writes.push(write);
+    this.#move();
+    return promise;
+  }
+
+  read(length: number, signal: AbortSignal): Promise<Uint8Array> {
+    if (signal.aborted) return Promise.reject(reasonOf(signal));
+    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+    const settle = (bytes: Uint8Array | Error): void => {
+      signal.removeEventListener("abort", giveUp);
+      if (bytes instanceof Error) reject(bytes);
+      else resolve(bytes);
+    };
+    const read: Read = { length, settle };
+    const giveUp = (): void => {
+      this.#reads.splice(this.#reads.indexOf(read), 1);
+      settle(reasonOf(signal));
+    };
+    signal.addEventListener("abort", giveUp, { once: true });
+    this.#reads.push(read);
+    this.#move();
+    return promise;
+  }
+
+  /** Idempotent. */
+  closeWriter(writer: Writer): void {
+    if (!this.#writers.delete(writer)) return;
+    for (const write of this.#writes.filter((each) => each.writer === writer)) this.#takeBack(write);
+    this.#move();
+  }
+
+  /** What was not read is gone. Idempotent. */
+  closeReader(): void {
+    this.#isReaderGone = true;
+    this.#ring.clear();
+    for (const { settle } of this.#writes.splice(0)) settle(this.#broken());
+    for (const { settle } of this.#reads.splice(0))
+      settle(this.fault("Read", "CANCELLED", "the pipe was closed"));
+  }
+
+  stat() {
+    return { name: "pipe", size: this.#ring.size, isDevice: false, devicePath: this.#path };
+  }
+
+  fault(op: "Read" | "Write", code: "INVALID" | "CANCELLED" | "DRIVER", message: string): DriverError {
+    return new DriverError({ op, device: this.#path, code, message });
+  }
+
+  /** The writer gives up. What is in stays in: it says how much that is. */
+  #takeBack(write: Write): void {
+    const { data, taken, settle } = write;
+    this.#writes.splice(this.#writes.indexOf(write), 1);
+    settle(
+      this.fault("Write", "CANCELLED", `cancelled: ${taken} of ${data.byteLength} bytes went into the pipe`),
+    );
+  }
+
+  #broken(): DriverError {
+    return this.fault("Write", "DRIVER", "broken pipe");
+  }
+
+  /** Lets in and gives out until nothing moves any more. */
+  #move(): void {
+    for (let moved = true; moved; ) moved = this.#letIn() || this.#giveOut();
+  }
+
+  #letIn(): boolean {
+    const write = this.#writes[0];
+    if (write === undefined) return false;
+    const { data, taken, settle } = write;
+    const left = data.byteLength - taken;
+    const least = data.byteLength <= LIMITS.pipeAtomicBytes ? left : Math.min(left, 1);
+    if (this.#ring.room < least) return false;
+    write.taken += this.#ring.put(data.subarray(taken));
+    if (write.taken === data.byteLength) {
+      this.#writes.shift();
+      settle();
+    }
+    return true;
+  }
+
+  #giveOut(): boolean {
+    const read = this.#reads[0];
+    if (read === undefined || (this.#ring.size === 0 && this.#writers.size > 0)) return false;
+    this.#reads.shift();
+    read.settle(this.#ring.get(read.length));
+    return true;
+  }
 }

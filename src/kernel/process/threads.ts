@@ -1,26 +1,101 @@
-/** The threads of one process: further loops over its context, fds, rights and account. Made on first use. */
-import type { Tid } from "../../abi/ids.ts";
+/**
+ * The threads of one process. Made on first use. Bounded: one that has ended counts until it is joined, so that no outcome is
+ * lost and none is kept for ever. They live as long as the daemon: after a restart the process goes on without them.
+ */
+import { O_RDWR } from "../../abi/device.ts";
+import { Fault } from "../../abi/errors.ts";
+import { asTid, type Tid } from "../../abi/ids.ts";
 import type { ThreadView } from "../../abi/sys.ts";
+import { abortable } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
+import { LIMITS } from "../limits.ts";
+import { endWithin } from "./grace.ts";
 import type { Process } from "./process.ts";
+import { Thread } from "./thread.ts";
+
+export function threadsOf(proc: Process): Threads {
+  proc.threads ??= new Threads();
+  return proc.threads;
+}
 
 export class Threads {
+  readonly #threads = new Map<Tid, Thread>();
+  #next = 1;
+  #clearing: Promise<void> | null = null;
+
   /** Of those that have not ended. */
   get live(): number {
-    return 0;
+    return [...this.#threads.values()].filter(({ state }) => state !== "zombie").length;
   }
-  spawn(_core: Core, _proc: Process, _intent: string, _maxTurns: number): Promise<Tid> {
-    throw new Error("to be written");
+
+  /** Resolves when it has its model and runs. Errors of the open are the caller's, and no thread is left. */
+  async spawn(
+    core: Core,
+    proc: Process,
+    intent: string,
+    maxTurns: number,
+    signal: AbortSignal,
+  ): Promise<Tid> {
+    const thread = this.#add(proc, intent);
+    try {
+      const { modelDevice, seed } = proc;
+      const modelFd = await core.handle(proc, null, thread.signal).open(modelDevice, O_RDWR, signal);
+      thread.start(core, modelFd, maxTurns === 0 ? seed.maxSteps : maxTurns);
+      return thread.tid;
+    } catch (error) {
+      this.#threads.delete(thread.tid);
+      thread.discard();
+      throw error;
+    }
   }
-  join(_tid: Tid, _signal: AbortSignal): Promise<{ result: string; err?: Error }> {
-    throw new Error("to be written");
+
+  /** Waits for its end. Who joins at the same time hears the same; later it is NOT_FOUND. */
+  async join(tid: Tid, signal: AbortSignal): Promise<{ result: string; err?: Error }> {
+    const thread = this.#threads.get(tid);
+    if (thread === undefined) throw unknown(tid);
+    await abortable(thread.ended, signal);
+    thread.bury();
+    this.#threads.delete(tid);
+    return thread.outcome;
   }
-  cancel(_tid: Tid): Promise<void> {
-    throw new Error("to be written");
+
+  /** Resolves when it is told; join() waits for its end. Nothing happens to one that has ended. */
+  cancel(tid: Tid): void {
+    if (!Number.isInteger(tid) || tid < 1 || tid >= this.#next) throw unknown(tid);
+    this.#threads.get(tid)?.cancel();
   }
+
   list(): ThreadView[] {
-    return [];
+    return [...this.#threads.values()].map(({ tid, intent, state }) => ({ tid, intent, state }));
   }
-  /** Cancels all and waits for their ends, at most 5 s. */
-  async clear(_core: Core): Promise<void> {}
+
+  /** Cancels all and waits for their ends, at most 5 s; there are no new ones. Whoever calls, it happens once. */
+  clear(core: Core, proc: Process): Promise<void> {
+    this.#clearing ??= this.#clear(core, proc);
+    return this.#clearing;
+  }
+
+  async #clear(core: Core, proc: Process): Promise<void> {
+    const all = [...this.#threads.values()];
+    for (const thread of all) thread.cancel();
+    const ends = all.map(({ ended }) => ended);
+    if (!(await endWithin(core.ports.clock, ends, LIMITS.threadGraceMs)))
+      core.ports.log("error", `pid ${proc.pid}: ${this.live} threads do not end; given up`);
+    this.#threads.clear();
+  }
+
+  #add(proc: Process, intent: string): Thread {
+    if (this.#clearing !== null) throw new Fault({ code: "CANCELLED", message: "the process ends" });
+    if (this.#threads.size >= LIMITS.threads) {
+      const hint = "join threads that have ended";
+      throw new Fault({ code: "UNAVAILABLE", message: `too many threads: ${LIMITS.threads}`, hint });
+    }
+    const thread = new Thread(proc, asTid(this.#next++), intent);
+    this.#threads.set(thread.tid, thread);
+    return thread;
+  }
+}
+
+function unknown(tid: Tid): Fault {
+  return new Fault({ code: "NOT_FOUND", message: `thread not found: ${tid}` });
 }

@@ -4,11 +4,12 @@ import { abortable } from "../../lib/abort.ts";
 export class Units {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Whoever gives up while it waits does not act. */
-  run<T>(act: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  /** Whoever gives up while it waits does not act; without a signal its turn is waited for. */
+  run<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const before = this.#last;
-    const result = abortable(before, signal).then(() => {
-      signal.throwIfAborted();
+    const turn = signal === undefined ? before : abortable(before, signal);
+    const result = turn.then(() => {
+      signal?.throwIfAborted();
       return act();
     });
     const settled = result.then(

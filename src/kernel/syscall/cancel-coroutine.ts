@@ -1,10 +1,10 @@
+/** CancelCoroutine(id): idempotent. Its body hears CANCELLED where it waits. */
 import type { CoId } from "../../abi/ids.ts";
+import { coroutinesOf } from "../process/coroutines.ts";
 import type { Call } from "./call.ts";
 
 export const cancelCoroutine: Call<{ id: CoId }, void> = {
   name: "CancelCoroutine",
   args: ({ id }) => ({ id }),
-  run() {
-    throw new Error("to be written");
-  },
+  run: (_core, self, { id }) => coroutinesOf(self).cancel(id),
 };

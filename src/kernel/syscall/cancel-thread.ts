@@ -1,10 +1,10 @@
+/** CancelThread(tid): idempotent; its end is for JoinThread to tell. */
 import type { Tid } from "../../abi/ids.ts";
+import { threadsOf } from "../process/threads.ts";
 import type { Call } from "./call.ts";
 
 export const cancelThread: Call<{ tid: Tid }, void> = {
   name: "CancelThread",
   args: ({ tid }) => ({ tid }),
-  run() {
-    throw new Error("to be written");
-  },
+  run: (_core, self, { tid }) => threadsOf(self).cancel(tid),
 };

@@ -53,7 +53,7 @@ function words(effect: Effect): string {
     case "llm":
       return `ask ${effect.device}`;
     case "mcp":
-      return `${effect.server}: ${effect.tool}`;
+      return effect.tool === "" ? `read from ${effect.server}` : `${effect.server}: ${effect.tool}`;
     case "unknown":
       return effect.what;
   }

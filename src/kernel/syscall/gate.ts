@@ -23,11 +23,16 @@ export async function enter<A, R>(
 ): Promise<R> {
   using linked = linkSignals(self.abort.signal, signal, ofThread);
   const pass: Pass = { signal: linked.signal, scope, trace: {} };
-  // what a permitted call of a tool does within itself has begun
-  if (call.holds === true && scope === null && self.paused !== null)
-    await resumed(self, call.name, linked.signal);
-  const began = core.ports.clock.mono();
+  let began = core.ports.clock.mono();
+  // what a tool does within its call is part of that
+  if (scope === null) self.stillness.begin();
   try {
+    if (call.holds === true && scope === null && self.paused !== null) {
+      await held(self, call.name, linked.signal);
+      // what ends a pause may be the end of the process
+      if (linked.signal.aborted) throw cancelled(self, call.name);
+      began = core.ports.clock.mono();
+    }
     if (self.revoked || (signal?.aborted ?? false)) throw cancelled(self, call.name);
     const result = await call.run(core, self, args, pass);
     trace(core, self, call, args, began, pass, { result });
@@ -36,13 +41,16 @@ export async function enter<A, R>(
     const error = documented(self, call.name, thrown, linked.signal);
     trace(core, self, call, args, began, pass, { error });
     throw error;
+  } finally {
+    if (scope === null) self.stillness.end();
   }
 }
 
-async function resumed(self: Process, name: string, signal: AbortSignal): Promise<void> {
+/** Within a call. Returns when the process is not paused, or goes on; CANCELLED when the call is given up there. */
+export async function held(self: Process, name: string, signal: AbortSignal): Promise<void> {
   while (self.paused !== null) {
     try {
-      await abortable(self.paused.promise, signal);
+      await self.stillness.suspend(abortable(self.paused.promise, signal));
     } catch (error) {
       throw cancelled(self, name, error);
     }

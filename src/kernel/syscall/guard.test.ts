@@ -35,6 +35,7 @@ describe("guard()", () => {
       "call.intent, reserved 500",
       "synced",
       "act",
+      'acct.settle {"used":300}',
       'call.result {"ok":true,"cost":{"tokens":300,"usd":0.01}}',
     ]);
     expect(context.account()).toEqual({ limit: 1_000, used: 300, reserved: 0 });
@@ -185,9 +186,9 @@ describe("guard() does not act", () => {
     bench.t.journal.gate = gate.promise;
     const call = expect(bench.call()).rejects.toMatchObject({ code: "CANCELLED" });
     await settle();
-    await bench.t.init.kill(bench.pid, 2);
+    const told = bench.t.init.kill(bench.pid, 2);
     gate.resolve();
-    await call;
+    await Promise.all([told, call]);
     expect(bench.tool.written).toEqual([]);
   });
 

@@ -13,7 +13,7 @@ import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
 import type { Pass, Scope } from "./call.ts";
 import { checkCovered } from "./covers.ts";
-import { cancelled } from "./gate.ts";
+import { cancelled, held } from "./gate.ts";
 import { permit } from "./permit.ts";
 
 /** What the gate has to know of an effect before it happens. */
@@ -43,9 +43,11 @@ export async function guard<T>(
   const tool = effectful.tool ?? lastSegment(effectful.device);
   const scope: Scope = { callId: asCallId(`c_${core.ports.nonce()}`), tool, effects };
   await permit(core, self, effectful, scope, pass);
+  // it may have waited long for its turn or for a person: a process that is paused begins nothing
+  if (self.paused !== null) await held(self, effectful.syscall, pass.signal);
   const reservation = reserve(self, effectful);
   try {
-    await journalIntent(core, self, effectful, scope);
+    await journalIntent(core, self, effectful, scope, reservation);
   } catch (error) {
     reservation?.settle(0);
     throw error;
@@ -81,6 +83,7 @@ async function settled<T>(
   const close = (failure: { error?: unknown }, cost: Charge | undefined): void => {
     reservation?.settle(cost?.tokens ?? 0);
     self.tokensUsed += cost?.tokens ?? 0;
+    if (reservation !== undefined && cost !== undefined) noteAccounts(core, self);
     record(cost === undefined ? failure : { ...failure, cost });
   };
   try {
@@ -99,6 +102,15 @@ async function settled<T>(
   }
   close({}, costOf(core, charge, reservation));
   return result;
+}
+
+/** What is used of a limit outlives the daemon, in the history of the process whose limit it is. */
+function noteAccounts(core: Core, self: Process): void {
+  for (const account of self.seed.account.limited()) {
+    if (account.owner === null) continue;
+    const body = { used: account.view().used };
+    core.ports.journal.note([{ ...account.owner, kind: "acct.settle", v: 1, body }]);
+  }
 }
 
 /** A device that cannot say what it cost has cost what was set aside. */
@@ -166,11 +178,18 @@ function reserve(self: Process, effectful: Effectful): Reservation | undefined {
 }
 
 /** Synced before the act wherever the effect cannot simply be asked again. */
-async function journalIntent(core: Core, self: Process, effectful: Effectful, scope: Scope): Promise<void> {
+async function journalIntent(
+  core: Core,
+  self: Process,
+  effectful: Effectful,
+  scope: Scope,
+  reservation: Reservation | undefined,
+): Promise<void> {
   if (effectful.effectClass === "none") return;
   const { tool, callId, effects } = scope;
   const input = effectful.input.slice(0, LIMITS.journalArgChars);
-  const body = { tool, device: effectful.device, class: effectful.effectClass, effects, input };
+  const reserved = reservation === undefined ? {} : { reserved: reservation.tokens };
+  const body = { tool, device: effectful.device, class: effectful.effectClass, effects, input, ...reserved };
   const { uuid } = self.seed;
   await core.ports.journal.append([
     { proc: uuid, pid: self.pid, kind: "call.intent", v: 1, call: callId, body },

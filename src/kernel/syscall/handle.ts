@@ -18,6 +18,7 @@ import type {
   ThreadView,
 } from "../../abi/sys.ts";
 import type { Core } from "../core.ts";
+import type { CoroutineBody } from "../process/coroutine.ts";
 import type { Process } from "../process/process.ts";
 import { appendMessage } from "./append-message.ts";
 import { appendToolResult } from "./append-tool-result.ts";
@@ -54,7 +55,7 @@ import { sigUnblock } from "./sig-unblock.ts";
 import { signal } from "./signal.ts";
 import { signalGroup } from "./signal-group.ts";
 import { spawn } from "./spawn.ts";
-import { type CoroutineBody, spawnCoroutine } from "./spawn-coroutine.ts";
+import { spawnCoroutine } from "./spawn-coroutine.ts";
 import { spawnSupervisor } from "./spawn-supervisor.ts";
 import { spawnThread } from "./spawn-thread.ts";
 import { stat } from "./stat.ts";

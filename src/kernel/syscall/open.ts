@@ -22,7 +22,7 @@ export const open: Call<{ path: string; flags: OpenFlag }, Fd> = {
       throw invalid("Open", self, `not an open flag: ${String(flags)}`);
     const found = core.devices.resolve(path, "Open", self.pid);
     pass.trace.device = path;
-    checkAllowed(core, self, found, path);
+    checkAllowed(core, self, found, path, "Open");
     const release = self.fds.claim(path);
     try {
       const opening = { found, path, flags, caller: callerOf(core, self) };
@@ -35,14 +35,15 @@ export const open: Call<{ path: string; flags: OpenFlag }, Fd> = {
   },
 };
 
-function checkAllowed(core: Core, self: Process, found: Resolved, path: string): void {
+/** Another's mount is not there; what lies outside its list is refused. */
+export function checkAllowed(core: Core, self: Process, found: Resolved, path: string, op: string): void {
   if (!core.mounts.isVisible(core, self, found.mount)) {
     const message = `device not found: ${path}`;
-    throw new VfsError({ op: "Open", pid: self.pid, device: path, code: "NOT_FOUND", message });
+    throw new VfsError({ op, pid: self.pid, device: path, code: "NOT_FOUND", message });
   }
   if (narrowedTo(self, found.mount, path)) return;
   const message = `device not allowed: ${found.mount}`;
-  throw new VfsError({ op: "Open", pid: self.pid, device: path, code: "PERMISSION", message });
+  throw new VfsError({ op, pid: self.pid, device: path, code: "PERMISSION", message });
 }
 
 interface Opening {

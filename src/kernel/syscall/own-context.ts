@@ -28,11 +28,13 @@ export function journalMessage(
   message: ContextMessage,
   replaces: number,
 ): void {
-  const body = {
+  core.note(self, "ctx.record", {
     ...message,
     ...(replaces === 0 ? {} : { replaces }),
     ...(cid === self.ctxId ? {} : { cid }),
-  };
-  const { pid } = self;
-  core.ports.journal.note([{ proc: self.seed.uuid, pid, kind: "ctx.record", v: 1, body }]);
+  });
+}
+
+export function journalSystemPrompt(core: Core, self: Process, cid: CtxId, text: string): void {
+  core.note(self, "ctx.record", { system_prompt: text, ...(cid === self.ctxId ? {} : { cid }) });
 }

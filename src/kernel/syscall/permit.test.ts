@@ -33,6 +33,7 @@ describe("a question", () => {
     expect(bench.tool.written).toEqual(["{}"]);
     expect(bench.t.journal.kinds(1)).toEqual([
       "process.spawned",
+      "process.state",
       "permit.ask",
       "permit.answer",
       "call.intent",

@@ -81,7 +81,7 @@ async function ask(
   const { uuid } = self.seed;
   const record = { proc: uuid, pid: self.pid, v: 1, call: scope.callId };
   core.ports.journal.note([{ ...record, kind: "permit.ask", body: { ...question, always } }]);
-  const given = await core.asks.ask(self, { ...question, options }, pass.signal);
+  const given = await self.stillness.suspend(core.asks.ask(self, { ...question, options }, pass.signal));
   core.ports.journal.note([{ ...record, kind: "permit.answer", body: given }]);
   if (given === NOBODY) throw refused(core, self, effectful, scope, headless(decision, self.seed.mode));
   if (given.answer === "no") {
@@ -89,10 +89,11 @@ async function ask(
     throw refused(core, self, effectful, scope, `Permission denied by user${words}`);
   }
   if (given.answer !== "always" || always === null) return;
-  await core.ports.journal.append([
-    { ...record, kind: "grant.add", body: { rule: always, scope: "session" } },
-  ]);
-  self.seed.session.addGrant(always);
+  // in the history of the session's own process, whichever of its descendants asked: there a later daemon looks for it
+  const { session } = self.seed;
+  const grant = { rule: always, scope: "session" };
+  await core.ports.journal.append([{ ...record, ...session.owner, kind: "grant.add", body: grant }]);
+  session.addGrant(always);
 }
 
 /** Names the flag and the setting that would let it happen: the person reads this in the model's answer or the trace. */

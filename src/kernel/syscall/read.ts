@@ -23,10 +23,8 @@ export const read: Call<{ fd: Fd; length: number }, Uint8Array> = {
     using linked = linkSignals(pass.signal, entry.closing.signal);
     const { signal } = linked;
     try {
-      const bytes = await abortable(
-        inLane(entry, "read", signal, () => entry.file.read(length, signal)),
-        signal,
-      );
+      const reading = inLane(entry, "read", signal, () => entry.file.read(length, signal));
+      const bytes = await (entry.file.heedsSignal === true ? reading : abortable(reading, signal));
       toldOf(core, self, entry, bytes.byteLength);
       return bytes;
     } catch (error) {

@@ -1,10 +1,73 @@
+/**
+ * Recv(): the oldest message for the caller, waiting for one. Who gives up, or whose time is over, takes none: the message
+ * stays for the next. A message whose taking was not yet synced when the daemon died is there again after the restart.
+ */
+import { SyscallError } from "../../abi/errors.ts";
 import type { Message } from "../../abi/mail.ts";
+import { linkSignals } from "../../lib/abort.ts";
+import type { Core } from "../core.ts";
+import { Mailbox } from "../ipc/mailbox.ts";
+import type { Process } from "../process/process.ts";
 import type { Call } from "./call.ts";
+
+/** What a timer of the platform takes, 24.8 days. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 export const recv: Call<{ timeoutMs?: number }, Message> = {
   name: "Recv",
   args: () => ({}),
-  run() {
-    throw new Error("to be written");
+  result: ({ data }) => data.byteLength,
+  async run(core, self, { timeoutMs }, pass) {
+    checkTimeout(self, timeoutMs);
+    const box = self.mailbox ?? new Mailbox();
+    self.mailbox = box;
+    const message =
+      box.tryTake() ?? (await shownWaiting(self, () => within(core, self, box, timeoutMs, pass.signal)));
+    core.note(self, "mail.done", { seq: message.seq });
+    return message;
   },
 };
+
+function checkTimeout(self: Process, timeoutMs: number | undefined): void {
+  if (timeoutMs === undefined || (timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS)) return;
+  const message = `timeoutMs must be 0 to ${MAX_TIMEOUT_MS}: ${timeoutMs}`;
+  throw new SyscallError({ syscall: "Recv", pid: self.pid, code: "INVALID", message });
+}
+
+/** The process shows `waiting` meanwhile, and then again what it showed before. */
+async function shownWaiting(self: Process, wait: () => Promise<Message>): Promise<Message> {
+  const before = self.activity;
+  if (self.isLive) self.activity = "waiting";
+  try {
+    return await wait();
+  } finally {
+    if (self.isLive && self.activity === "waiting") self.activity = before;
+  }
+}
+
+async function within(
+  core: Core,
+  self: Process,
+  box: Mailbox,
+  timeoutMs: number | undefined,
+  signal: AbortSignal,
+): Promise<Message> {
+  if (timeoutMs === undefined) return box.take(signal);
+  if (timeoutMs === 0) throw late(self, timeoutMs);
+  const [over, stop] = [new AbortController(), new AbortController()];
+  core.ports.clock.sleep(timeoutMs, stop.signal).then(
+    () => over.abort(late(self, timeoutMs)),
+    () => {},
+  );
+  using linked = linkSignals(signal, over.signal);
+  try {
+    return await box.take(linked.signal);
+  } finally {
+    stop.abort();
+  }
+}
+
+function late(self: Process, timeoutMs: number): SyscallError {
+  const message = timeoutMs === 0 ? "no message is there" : `no message within ${timeoutMs} ms`;
+  return new SyscallError({ syscall: "Recv", pid: self.pid, code: "TIMEOUT", message });
+}

@@ -1,7 +1,7 @@
 /** SetSystemPrompt(cid, size). */
 import type { CtxId } from "../../abi/ids.ts";
 import type { Call } from "./call.ts";
-import { requireOwn } from "./own-context.ts";
+import { journalSystemPrompt, requireOwn } from "./own-context.ts";
 
 export const setSystemPrompt: Call<{ cid: CtxId; text: string }, void> = {
   name: "SetSystemPrompt",
@@ -10,5 +10,6 @@ export const setSystemPrompt: Call<{ cid: CtxId; text: string }, void> = {
   run(core, self, { cid, text }) {
     requireOwn(core, self, cid, "SetSystemPrompt");
     core.contexts.setSystemPrompt(cid, text);
+    journalSystemPrompt(core, self, cid, text);
   },
 };

@@ -1,11 +1,9 @@
 /** Stat(path): no open needed. */
 import type { FileStat } from "../../abi/device.ts";
-import { VfsError } from "../../abi/errors.ts";
 import { abortable } from "../../lib/abort.ts";
-import { narrowedTo } from "../process/rights.ts";
 import type { Call } from "./call.ts";
 import { vfsError } from "./errors.ts";
-import { callerOf } from "./open.ts";
+import { callerOf, checkAllowed } from "./open.ts";
 
 export const stat: Call<{ path: string }, FileStat> = {
   name: "Stat",
@@ -14,10 +12,7 @@ export const stat: Call<{ path: string }, FileStat> = {
   result: (found) => found.size,
   async run(core, self, { path }, pass) {
     const found = core.devices.resolve(path, "Stat", self.pid);
-    if (!narrowedTo(self, found.mount, path)) {
-      const message = `device not allowed: ${found.mount}`;
-      throw new VfsError({ op: "Stat", pid: self.pid, device: path, code: "PERMISSION", message });
-    }
+    checkAllowed(core, self, found, path, "Stat");
     if (found.device.stat === undefined) {
       return { name: found.device.name, size: 0, isDevice: true, devicePath: found.mount };
     }

@@ -49,10 +49,9 @@ async function writeGuarded(
   pass: Pass,
 ): Promise<void> {
   const plan = (await entry.file.plan?.(data)) ?? HARMLESS;
-  // A model request repeats the whole context, which the journal has already.
-  const input = plan.effects.some((effect) => effect.kind === "llm")
-    ? ""
-    : Buffer.from(data).toString("utf8");
+  // For the journal, where it is kept. A model request repeats the whole context, which the journal has already.
+  const isKept = plan.effectClass !== "none" && !plan.effects.some((effect) => effect.kind === "llm");
+  const input = isKept ? Buffer.from(data).toString("utf8") : "";
   const effectful = { ...plan, syscall: "Write", device: entry.path, input };
   const act = (scope: Scope): Promise<void> => {
     const hands: Act = { signal: pass.signal, callId: scope.callId, sys: core.handle(self, scope) };

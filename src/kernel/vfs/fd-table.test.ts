@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { asFd } from "../../abi/ids.ts";
+import { asFd, asPid } from "../../abi/ids.ts";
 import { LIMITS } from "../limits.ts";
 import { ByteDevice, hangingDevice, MessageDevice } from "../testing/fake-devices.ts";
 import { bytes, testKernel } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";
+import { FdTable } from "./fd-table.ts";
 
 async function opened() {
   const t = testKernel();
@@ -82,6 +83,48 @@ describe("fds", () => {
     await settle();
     await sys.close(fd);
     await ended;
+  });
+});
+
+describe("fds 0 and 1", () => {
+  async function draft(device: ByteDevice, flags: 0 | 1 | 2 = 2) {
+    const file = await device.open("/x");
+    return { file, path: "/dev/bytes/x", mount: "/dev/bytes", traffic: "byte", flags } as const;
+  }
+
+  test("are installed beside the others, which go on from 3; closed last, 1 before 0", async () => {
+    const table = new FdTable(asPid(1));
+    const device = new ByteDevice();
+    for (const fd of [0, 1]) table.install(asFd(fd), await draft(device));
+    const order: number[] = [];
+    const { fd } = table.add({ ...(await draft(device)), onClose: () => order.push(3) });
+    expect([fd, table.has(asFd(0)), table.has(asFd(2)), table.size]).toEqual([3, true, false, 3]);
+    for (const n of [0, 1]) {
+      const { file } = table.find(asFd(n), "Read");
+      const { close } = file;
+      file.close = async () => {
+        order.push(n);
+        await close();
+      };
+    }
+    await table.closeAll(() => {});
+    expect([order, device.live, table.isEnded]).toEqual([[3, 1, 0], 0, true]);
+  });
+
+  test("take() takes a file out without closing it; another table closes it, once, and its owner hears", async () => {
+    const [mine, yours, device] = [new FdTable(asPid(1)), new FdTable(asPid(2)), new ByteDevice()];
+    let closes = 0;
+    const { fd, closing } = mine.add({ ...(await draft(device, 0)), onClose: () => closes++ });
+    const taken = mine.take(fd);
+    expect([closing.signal.aborted, mine.has(fd), device.live]).toEqual([true, false, 1]);
+    expect(() => mine.take(fd)).toThrow(expect.objectContaining({ code: "NOT_FOUND", op: "Spawn" }));
+    yours.install(asFd(0), taken);
+    expect(yours.find(asFd(0), "Read").closing.signal.aborted).toBe(false);
+    expect(yours.list()).toEqual([{ fd: 0, path: "/dev/bytes/x", flags: 0 }]);
+    await mine.closeAll(() => {});
+    expect(device.live).toBe(1);
+    await yours.closeAll(() => {});
+    expect([device.live, closes]).toEqual([0, 1]);
   });
 });
 

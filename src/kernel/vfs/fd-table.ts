@@ -1,6 +1,7 @@
 /**
- * The open files of one process: numbers from 3, counting up, never reused; 0 and 1 are what it was given at spawn. Calls of one direction on one fd run one after
- * another; reading may wait beside a write. Closing takes the fd out first, then aborts what is under way on it.
+ * The open files of one process: numbers from 3, counting up, never reused; 0 and 1 are what it was given at spawn. Calls
+ * of one direction on one fd run one after another; reading may wait beside a write. Closing takes the fd out first, then
+ * aborts what is under way on it.
  */
 import type { OpenFile, OpenFlag } from "../../abi/device.ts";
 import { VfsError } from "../../abi/errors.ts";
@@ -46,15 +47,20 @@ export class FdTable {
     return this.#open.size;
   }
 
+  /** Its process has ended: no file is added any more. */
+  get isEnded(): boolean {
+    return this.#ended;
+  }
+
   list(): { fd: Fd; path: string; flags: number }[] {
     return [...this.#open.values()].map(({ fd, path, flags }) => ({ fd, path, flags }));
   }
 
   /** Keeps a place while a file is opened, and gives back what frees it. UNAVAILABLE when the table is full. */
-  claim(path: string): () => void {
+  claim(path: string, op = "Open"): () => void {
     if (this.#open.size + this.#claims >= LIMITS.openFds) {
       const message = `too many open files: ${LIMITS.openFds}`;
-      throw new VfsError({ op: "Open", pid: this.#pid, device: path, code: "UNAVAILABLE", message });
+      throw new VfsError({ op, pid: this.#pid, device: path, code: "UNAVAILABLE", message });
     }
     this.#claims++;
     return () => {

@@ -1,0 +1,65 @@
+/** The log of a process in the journal: kept while it runs, read when it is gone. */
+import type { LogEntry } from "../../abi/events.ts";
+import type { ProcUuid } from "../../abi/ids.ts";
+import type { ProcessKind } from "../../abi/process.ts";
+import type { Core } from "../core.ts";
+import { LIMITS } from "../limits.ts";
+import type { Journal, JournalRecord } from "../ports/journal.ts";
+import type { Process } from "./process.ts";
+
+/**
+ * What a process says goes into the journal with this, `journalLogLines` and `journalLogChars` of it: one that talks without
+ * end does not fill the disk. The last line kept says that there was more.
+ */
+export function keepLog(core: Core, proc: Process): (entry: LogEntry) => void {
+  const left: { lines: number; chars: number } = {
+    lines: LIMITS.journalLogLines,
+    chars: LIMITS.journalLogChars,
+  };
+  const note = (entry: LogEntry): void => core.note(proc, "process.log", entry);
+  return (entry) => {
+    if (left.lines === 0) return;
+    const message = entry.message.slice(0, LIMITS.journalWordsChars);
+    left.lines--;
+    left.chars -= message.length;
+    if (left.lines > 0 && left.chars > 0) return note({ ...entry, message });
+    left.lines = 0;
+    note({ ...entry, level: "warn", message: "the log is longer than what is kept of it: the rest is lost" });
+  };
+}
+
+export interface LogHistory {
+  readonly kind: ProcessKind;
+  readonly entries: readonly LogEntry[];
+}
+
+/** Its newest `tail` lines, in order. undefined: the journal has no such process. */
+export async function readLog(core: Core, uuid: ProcUuid, tail: number): Promise<LogHistory | undefined> {
+  const { journal } = core.ports;
+  // What it said last may wait for its group. A disk that refuses does not keep anybody from reading what is there.
+  await journal.sync().catch(() => {});
+  let kind: ProcessKind | undefined;
+  const entries: LogEntry[] = [];
+  for await (const { kind: of, body } of recordsOf(journal, uuid)) {
+    if (of === "process.spawned") kind = (body as { kind: ProcessKind }).kind;
+    if (of !== "process.log" || tail === 0) continue;
+    entries.push(body as LogEntry);
+    if (entries.length > tail) entries.shift();
+  }
+  return kind === undefined ? undefined : { kind, entries };
+}
+
+const PAGE = 256;
+
+/** All of a process's history, in order. */
+export async function* recordsOf(journal: Journal, uuid: ProcUuid): AsyncGenerator<JournalRecord> {
+  for (let from = 1; ; ) {
+    const page = await journal.read(uuid, from, PAGE);
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    from = last.seq + 1;
+    // a long history is no reason to keep others waiting
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

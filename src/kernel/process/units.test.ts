@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest";
+import { settle } from "../testing/virtual-clock.ts";
+import { Units } from "./units.ts";
+
+describe("Units", () => {
+  test("run one after another, in order, past one that fails", async () => {
+    const [units, log] = [new Units(), [] as string[]];
+    const act = (name: string) => async () => {
+      log.push(`${name} begins`);
+      await settle(1);
+      log.push(`${name} ends`);
+      if (name === "a") throw new Error("failed");
+      return name;
+    };
+    const results = await Promise.allSettled(["a", "b", "c"].map((name) => units.run(act(name))));
+    expect(results.map((each) => (each.status === "fulfilled" ? each.value : "failed"))).toEqual([
+      "failed",
+      "b",
+      "c",
+    ]);
+    expect(log).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
+  });
+
+  test("who gives up while it waits leaves at once, and does not act; the next keeps its turn", async () => {
+    const [units, log, stop] = [new Units(), [] as string[], new AbortController()];
+    const gate = Promise.withResolvers<void>();
+    const first = units.run(() => gate.promise.then(() => log.push("first")));
+    const second = expect(units.run(async () => log.push("second"), stop.signal)).rejects.toThrow("gave up");
+    const third = units.run(async () => log.push("third"), stop.signal);
+    third.catch(() => {});
+    const last = units.run(async () => log.push("last"));
+    await settle();
+    stop.abort(new Error("gave up"));
+    await second;
+    expect(log).toEqual([]);
+    gate.resolve();
+    await Promise.all([first, last]);
+    expect(log).toEqual(["first", "last"]);
+  });
+
+  test("one that throws before it waits rejects its own run only", async () => {
+    const units = new Units();
+    const thrown = units.run(() => {
+      throw new Error("at once");
+    });
+    await expect(thrown).rejects.toThrow("at once");
+    expect(await units.run(async () => 1)).toBe(1);
+  });
+});

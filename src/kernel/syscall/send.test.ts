@@ -1,0 +1,215 @@
+import { describe, expect, test } from "vitest";
+import { printed } from "../../abi/errors.ts";
+import { asPid } from "../../abi/ids.ts";
+import { LIMITS } from "../limits.ts";
+import {
+  bytes,
+  NOTHING_LEFT,
+  type Started,
+  type TestKernel,
+  testKernel,
+  text,
+} from "../testing/test-kernel.ts";
+import { settle } from "../testing/virtual-clock.ts";
+
+/** A parent and its child. */
+async function pair(): Promise<{ t: TestKernel; parent: Started; child: Started }> {
+  const t = testKernel();
+  const parent = await t.start();
+  return { t, parent, child: await t.start({ by: parent.sys }) };
+}
+
+describe("send()", () => {
+  test("reaches a descendant and an ancestor, with who sent it and when", async () => {
+    const { t, parent, child } = await pair();
+    await t.clock.advance(5);
+    await parent.sys.send(child.pid, bytes("go"));
+    await child.sys.send(parent.pid, bytes("gone"));
+    const { data, ...rest } = await child.sys.recv();
+    expect(rest).toEqual({ seq: 1, from: parent.pid, to: child.pid, sentAt: t.clock.now() });
+    expect(text(data)).toBe("go");
+    expect(await parent.sys.recv()).toMatchObject({ seq: 2, from: child.pid, data: bytes("gone") });
+  });
+
+  test("reaches the process itself, and anybody from pid 0", async () => {
+    const { t, parent, child } = await pair();
+    await child.sys.send(child.pid, bytes("note"));
+    await t.init.send(child.pid, bytes("from a person"));
+    expect((await child.sys.recv()).from).toBe(child.pid);
+    expect((await child.sys.recv()).from).toBe(0);
+    await expect(parent.sys.recv({ timeoutMs: 0 })).rejects.toMatchObject({ code: "TIMEOUT" });
+  });
+
+  test("is durable when it resolves, in the history of who receives it", async () => {
+    const { t, parent, child } = await pair();
+    const gate = Promise.withResolvers<void>();
+    t.journal.gate = gate.promise;
+    let sent = false;
+    const sending = parent.sys.send(child.pid, bytes("hi")).then(() => {
+      sent = true;
+    });
+    await settle();
+    expect(sent).toBe(false);
+    await expect(child.sys.recv({ timeoutMs: 0 })).rejects.toMatchObject({ code: "TIMEOUT" });
+    gate.resolve();
+    await sending;
+    const record = t.journal.records.find(({ kind }) => kind === "mail.put");
+    expect(record).toMatchObject({
+      proc: child.proc.seed.uuid,
+      pid: child.pid,
+      body: { seq: 1, from: parent.pid, to: child.pid, data: "aGk=", sentAt: t.clock.now() },
+    });
+  });
+
+  test("to who is out of sight is NOT_FOUND, as to who is not there", async () => {
+    const { t, child } = await pair();
+    const stranger = await t.start();
+    for (const pid of [stranger.pid, asPid(99), asPid(0)])
+      await expect(child.sys.send(pid, bytes("x"))).rejects.toMatchObject({
+        code: "NOT_FOUND",
+        message: `process not found: ${pid}`,
+      });
+    expect(t.journal.kinds()).not.toContain("mail.put");
+  });
+
+  test("to a member of its group arrives; of another group it does not", async () => {
+    const t = testKernel();
+    const [a, b, c] = [await t.start({ group: "team" }), await t.start({ group: "team" }), await t.start()];
+    await a.sys.send(b.pid, bytes("mate"));
+    expect(text((await b.sys.recv()).data)).toBe("mate");
+    await expect(a.sys.send(c.pid, bytes("x"))).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test("to a zombie is NOT_FOUND, in these words", async () => {
+    const { t, child } = await pair();
+    child.end();
+    await child.proc.done.promise;
+    const error = await t.init.send(child.pid, bytes("x")).catch((e: unknown) => e);
+    expect(printed(error)).toBe("[NOT_FOUND] PID 0 Send: process has ended: 2");
+    expect(child.proc.mailbox).toBeNull();
+  });
+
+  test("to one that ends while the message is journalled is NOT_FOUND", async () => {
+    const { t, child } = await pair();
+    const gate = Promise.withResolvers<void>();
+    const { append } = t.journal;
+    t.journal.append = async (drafts) => {
+      if (drafts.some(({ kind }) => kind === "mail.put")) await gate.promise;
+      return append.call(t.journal, drafts);
+    };
+    const sending = expect(t.init.send(child.pid, bytes("x"))).rejects.toMatchObject({ code: "NOT_FOUND" });
+    child.end();
+    await child.proc.done.promise;
+    gate.resolve();
+    await sending;
+    expect(child.proc.mailbox?.size).toBe(0);
+  });
+
+  test("of more than 256 KiB is INVALID; of 256 KiB it arrives whole", async () => {
+    const { parent, child } = await pair();
+    const largest = new Uint8Array(LIMITS.mailBytes).fill(7);
+    await parent.sys.send(child.pid, largest);
+    expect((await child.sys.recv()).data).toEqual(largest);
+    await expect(parent.sys.send(child.pid, new Uint8Array(LIMITS.mailBytes + 1))).rejects.toMatchObject({
+      code: "INVALID",
+    });
+  });
+
+  test("the 1,025th is UNAVAILABLE and stored nowhere; a recv makes room", async () => {
+    const { t, parent, child } = await pair();
+    const sent = await Promise.allSettled(
+      Array.from({ length: LIMITS.mailboxMessages + 3 }, () => parent.sys.send(child.pid, bytes("x"))),
+    );
+    const refused = sent.flatMap((each) => (each.status === "rejected" ? [each.reason.code] : []));
+    expect(refused).toEqual(["UNAVAILABLE", "UNAVAILABLE", "UNAVAILABLE"]);
+    expect(t.journal.bodies("mail.put")).toHaveLength(1_024);
+    await child.sys.recv();
+    await parent.sys.send(child.pid, bytes("x"));
+    await expect(parent.sys.send(child.pid, bytes("x"))).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+
+  test("that the journal refuses gives its room back and is not delivered", async () => {
+    const { t, parent, child } = await pair();
+    t.journal.refused.add("mail.put");
+    await expect(parent.sys.send(child.pid, bytes("x"))).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect([child.proc.mailbox?.size, child.proc.mailbox?.bytes]).toEqual([0, 0]);
+    t.journal.refused.clear();
+    await parent.sys.send(child.pid, bytes("y"));
+    expect(text((await child.sys.recv()).data)).toBe("y");
+  });
+
+  test("is not taken back by who gives up once it has begun: it is there or it was refused", async () => {
+    const { t, parent, child } = await pair();
+    const gate = Promise.withResolvers<void>();
+    t.journal.gate = gate.promise;
+    const stop = new AbortController();
+    const sending = parent.sys.send(child.pid, bytes("x"), stop.signal);
+    await settle();
+    stop.abort();
+    gate.resolve();
+    await sending;
+    expect(text((await child.sys.recv()).data)).toBe("x");
+    await expect(parent.sys.send(child.pid, bytes("x"), AbortSignal.abort())).rejects.toMatchObject({
+      code: "CANCELLED",
+    });
+    expect(child.proc.mailbox?.size).toBe(0);
+  });
+
+  test("sends what the bytes were when it was called", async () => {
+    const { parent, child } = await pair();
+    const data = bytes("before");
+    const sending = parent.sys.send(child.pid, data);
+    data.fill(0);
+    await sending;
+    expect(text((await child.sys.recv()).data)).toBe("before");
+  });
+
+  test("of 32 senders arrives in the order of the numbers, each sender's own in its order", async () => {
+    const t = testKernel();
+    const reader = await t.start();
+    const senders = await Promise.all(Array.from({ length: 32 }, () => t.start({ by: reader.sys })));
+    const all = Promise.all(
+      senders.map(async ({ sys }, n) => {
+        for (let i = 0; i < 20; i++) {
+          await sys.send(reader.pid, bytes(`${n}:${i}`));
+          if ((n + i) % 5 === 0) await settle(1);
+        }
+      }),
+    );
+    const got: { seq: number; from: string; i: number }[] = [];
+    while (got.length < 32 * 20) {
+      const { seq, data } = await reader.sys.recv();
+      const [from = "", i] = text(data).split(":");
+      got.push({ seq, from, i: Number(i) });
+    }
+    await all;
+    expect(got.map(({ seq }) => seq)).toEqual(got.map((_, n) => n + 1));
+    for (let n = 0; n < 32; n++) {
+      const own = got.filter(({ from }) => from === String(n)).map(({ i }) => i);
+      expect(own).toEqual(own.map((_, i) => i));
+    }
+  });
+
+  test("waits while its sender is paused", async () => {
+    const { t, parent, child } = await pair();
+    await t.init.kill(parent.pid, 4);
+    const sending = parent.sys.send(child.pid, bytes("x"));
+    await settle();
+    expect(t.journal.kinds()).not.toContain("mail.put");
+    await t.init.kill(parent.pid, 5);
+    await sending;
+    expect((await child.sys.recv()).seq).toBe(1);
+  });
+
+  test("unread messages end with their process, and nothing is left", async () => {
+    const { t, parent, child } = await pair();
+    await parent.sys.send(child.pid, bytes("x"));
+    const box = child.proc.mailbox;
+    child.end();
+    await parent.sys.wait(child.pid);
+    parent.end();
+    await t.init.wait(parent.pid);
+    expect([box?.size, box?.bytes]).toEqual([0, 0]);
+    expect(t.census()).toEqual(NOTHING_LEFT);
+  });
+});
