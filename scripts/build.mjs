@@ -58,8 +58,28 @@ const entry = {
   ],
 };
 
+/**
+ * What few commands need and is large lies beside the client, loaded with the first use.
+ * @type {import("esbuild").BuildOptions}
+ */
+const yaml = {
+  ...client,
+  entryPoints: [fileURLToPath(import.meta.resolve("yaml"))],
+  outfile: join(fresh, "yaml.cjs"),
+};
+
 /** @type {import("esbuild").BuildOptions} */
-const cli = { ...client, entryPoints: ["src/cli/main.ts"], outfile: join(fresh, "cli.cjs") };
+const cli = {
+  ...client,
+  entryPoints: ["src/cli/main.ts"],
+  outfile: join(fresh, "cli.cjs"),
+  plugins: [
+    {
+      name: "yaml-apart",
+      setup: (build) => build.onResolve({ filter: /^yaml$/ }, () => ({ path: "./yaml.cjs", external: true })),
+    },
+  ],
+};
 
 /** @type {import("esbuild").BuildOptions} */
 const daemon = {
@@ -86,7 +106,7 @@ swap();
 
 async function bundle() {
   try {
-    await Promise.all([build(entry), build(cli), build(daemon)]);
+    await Promise.all([build(entry), build(cli), build(yaml), build(daemon)]);
   } catch {
     process.exit(1); // esbuild has printed why
   }

@@ -30,6 +30,8 @@ export interface ComposeService {
   readonly env: Readonly<Record<string, string>>;
   /** Tokens of one replica; 0 none of its own. */
   readonly budgetTokens: number;
+  /** US dollars. Carried, not enforced. */
+  readonly budgetUsd?: number;
   readonly dependsOn: Readonly<Record<string, DependsCondition>>;
   readonly ready?: Readiness;
   readonly group?: string;
@@ -48,6 +50,8 @@ export interface ComposeProject {
   readonly name: string;
   /** Tokens of the whole project; 0 none. */
   readonly budgetTokens: number;
+  /** US dollars. Carried, not enforced. */
+  readonly budgetUsd?: number;
   readonly intensity: Intensity;
   readonly backoff: Backoff;
   readonly services: readonly ComposeService[];

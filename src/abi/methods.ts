@@ -58,7 +58,10 @@ export const SpawnRequest = z.strictObject({
 });
 export type SpawnRequest = z.infer<typeof SpawnRequest>;
 
-/** A row of `top` and `tree`: the documented process and what else a person wants to see of it. */
+/**
+ * A row of `top` and `tree`: the documented process and what else a person wants to see of it. `intent` and `result` are cut
+ * at 160 characters, so that a full table still fits one line.
+ */
 export const WireRow = z.strictObject({
   ...WireProc.shape,
   /** Agent, program or supervisor; "" in general mode. */
@@ -260,8 +263,8 @@ export const METHODS = {
     kind: "request",
     right: "observe",
     params: z.strictObject(composeFile),
-    /** ComposeProject of abi/compose.ts. */
-    result: z.strictObject({ project: z.unknown() }),
+    /** `file`: in its own keys, with every default. `notices`: what this version does not do of it. */
+    result: z.strictObject({ project: z.string(), file: z.unknown(), notices: z.array(z.string()) }),
   },
   "compose.up": {
     summary: "bring a project up and follow it",
@@ -275,7 +278,13 @@ export const METHODS = {
       detach: z.boolean().optional(),
       env: environment.optional(),
     }),
-    result: z.strictObject({ pid, project: z.string() }),
+    /** `children`: all there may be, `<service>-<replica>`. `notices` as in compose.config. */
+    result: z.strictObject({
+      pid,
+      project: z.string(),
+      children: z.array(z.string()),
+      notices: z.array(z.string()),
+    }),
   },
   "compose.down": {
     summary: "stop a project, in reverse order",
@@ -320,7 +329,8 @@ export const METHODS = {
       tail: z.int().min(0).max(100_000).optional(),
       follow: z.boolean().optional(),
     }),
-    result: undefined,
+    /** Whose logs they are: `<service>-<replica>`. */
+    result: z.strictObject({ children: z.array(z.string()) }),
   },
   "mcp.list": {
     summary: "mounted MCP servers",
@@ -358,6 +368,8 @@ export const METHODS = {
       processes: z.int(),
       connections: z.int(),
       os_children: z.int(),
+      /** Timers under way in the daemon: a number that rises for days is a leak. */
+      timers: z.int(),
     }),
   },
   "ask.answer": {

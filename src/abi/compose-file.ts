@@ -1,0 +1,102 @@
+/** From crux.compose.yaml, parsed and its variables filled in, to the project the kernel runs. */
+import { posix } from "node:path";
+import type { ComposePipe, ComposeProject, ComposeService, Readiness } from "./compose.ts";
+import { checkComposeFile, streamOf } from "./compose-check.ts";
+import { invalid, toComposeFault } from "./compose-issue.ts";
+import { PROJECT_NAME, projectNameOf } from "./compose-name.ts";
+import { ComposeFile, composeKeysAt, DEFAULT_READY_MS, type ServiceEntry } from "./compose-schema.ts";
+
+export interface ComposePlace {
+  /** Where relative paths begin, and the default name: absolute. */
+  readonly dir: string;
+  /** Outranks the file's name. */
+  readonly project?: string | undefined;
+}
+
+/** INVALID with the path of the first thing that is wrong; then nothing may be started. */
+export function parseComposeFile(raw: unknown, place: ComposePlace): ComposeProject {
+  const parsed = ComposeFile.safeParse(raw);
+  if (!parsed.success) throw toComposeFault(parsed.error, raw, composeKeysAt);
+  const file = parsed.data;
+  checkComposeFile(file);
+  return {
+    name: nameOf(file, place),
+    ...budgetOf(file.budget),
+    intensity: { maxRestarts: file.intensity.max_restarts, windowMs: file.intensity.window_ms },
+    backoff: {
+      initialMs: file.backoff.initial_ms,
+      factor: file.backoff.factor,
+      maxMs: file.backoff.max_ms,
+      jitter: file.backoff.jitter,
+    },
+    services: Object.keys(file.services).map((name) => serviceOf(name, file, place.dir)),
+    pipes: file.pipes.map(
+      (pipe): ComposePipe => ({ from: pipe.from, to: pipe.to, stream: streamOf(pipe, file) }),
+    ),
+  };
+}
+
+/** What the file asks for and this version does not do, one line each: to be told before anything starts. */
+export function composeNotices({ budgetUsd, services }: ComposeProject): string[] {
+  const limits = [
+    ...(budgetUsd === undefined ? [] : ["budget"]),
+    ...services.flatMap((service) =>
+      service.budgetUsd === undefined ? [] : [`services.${service.name}.budget`],
+    ),
+  ];
+  return limits.map((path) => `${path}.usd is not enforced yet; ${path}.tokens is`);
+}
+
+function nameOf(file: ComposeFile, { dir, project }: ComposePlace): string {
+  if (project !== undefined && !PROJECT_NAME.test(project))
+    throw invalid(
+      `project name ${project}: must be small letters, digits, _ and -, a letter first, at most 64 characters`,
+    );
+  return project ?? file.name ?? projectNameOf(dir);
+}
+
+function serviceOf(name: string, file: ComposeFile, dir: string): ComposeService {
+  const entry = file.services[name] as ServiceEntry;
+  const ready = readinessOf(name, entry, file);
+  const { model, system_prompt: systemPrompt, permission_mode: permissionMode, group } = entry;
+  return {
+    name,
+    program: programOf(entry),
+    ...(model === undefined ? {} : { model }),
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    maxSteps: entry.max_steps,
+    timeoutMs: entry.timeout_ms,
+    ...(permissionMode === undefined ? {} : { permissionMode }),
+    cwd: posix.resolve(dir, entry.cwd ?? "."),
+    env: entry.env,
+    ...budgetOf(entry.budget),
+    dependsOn: entry.depends_on,
+    ...(ready === undefined ? {} : { ready }),
+    ...(group === undefined ? {} : { group }),
+    restart: entry.restart,
+    replicas: entry.replicas,
+    shutdownMs: entry.shutdown_ms,
+  };
+}
+
+function programOf({ agent, intent = "", command }: ServiceEntry): ComposeService["program"] {
+  if (command !== undefined) return { kind: "native", command };
+  return { kind: "agent", ...(agent === undefined ? {} : { agent }), intent };
+}
+
+function budgetOf({ tokens = 0, usd }: ComposeFile["budget"]) {
+  return { budgetTokens: tokens, ...(usd === undefined ? {} : { budgetUsd: usd }) };
+}
+
+/** An agent that others wait for has a default. */
+function readinessOf(
+  name: string,
+  { ready }: ServiceEntry,
+  { services }: ComposeFile,
+): Readiness | undefined {
+  if (ready?.stdout !== undefined)
+    return { kind: "stdout", pattern: ready.stdout, timeoutMs: ready.timeout_ms };
+  if (ready !== undefined) return { kind: "step", timeoutMs: ready.timeout_ms };
+  const isAwaited = Object.values(services).some(({ depends_on }) => depends_on[name] === "ready");
+  return isAwaited ? { kind: "step", timeoutMs: DEFAULT_READY_MS } : undefined;
+}

@@ -1,0 +1,22 @@
+import type { Call, Command } from "./command.ts";
+import { isVerb, parseComposeArgs, USAGE, type Verb } from "./compose/args.ts";
+import { invalid } from "./screen/errors.ts";
+
+/** `crux compose <verb>`; each verb is loaded only when it is called for. */
+export const compose: Command = { flags: {}, parse: parseComposeArgs, run };
+
+const VERBS: Readonly<Record<Verb, () => Promise<(call: Call) => Promise<number>>>> = {
+  up: async () => (await import("./compose/up.ts")).up,
+  down: async () => (await import("./compose/down.ts")).down,
+  ps: async () => (await import("./compose/ps.ts")).ps,
+  logs: async () => (await import("./compose/logs.ts")).logs,
+  config: async () => (await import("./compose/config.ts")).config,
+};
+
+async function run(call: Call): Promise<number> {
+  const [verb] = call.args.words;
+  if (verb === undefined) throw invalid("a verb is missing", USAGE);
+  if (!isVerb(verb)) throw invalid(`unknown argument: ${verb}`, USAGE);
+  const start = await VERBS[verb]();
+  return start(call);
+}

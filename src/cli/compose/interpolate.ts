@@ -1,0 +1,41 @@
+/** Variables in a compose file: `${NAME}`, `${NAME:-default}`, and `$$` for a `$`. A `$` before anything else is itself. */
+import { pathOf } from "../../abi/compose-issue.ts";
+import { invalid } from "../screen/errors.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Path = readonly (string | number)[];
+
+const MARK = /\$\$|\$\{([^{}]*)\}|\$\{/g;
+const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
+
+/** A copy with the variables of every text filled in; names of keys stay. INVALID with the path of the text. */
+export function interpolate(value: unknown, env: Environment, path: Path = []): unknown {
+  if (typeof value === "string") return fill(value, env, path);
+  if (Array.isArray(value)) return value.map((item, at) => interpolate(item, env, [...path, at]));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, interpolate(item, env, [...path, key])]),
+  );
+}
+
+/** Text that interpolate() gives back as it was. */
+export function escapeVariables(text: string): string {
+  return text.replaceAll("$", "$$$$");
+}
+
+function fill(text: string, env: Environment, path: Path): string {
+  return text.replace(MARK, (mark: string, inner: string | undefined) => {
+    if (mark === "$$") return "$";
+    const [, name, fallback] = VARIABLE.exec(inner ?? "") ?? [];
+    if (name === undefined)
+      throw invalid(
+        `${pathOf(path)}: not a variable: ${mark}`,
+        "write ${NAME}, ${NAME:-default}, or $${ for a plain ${",
+      );
+    const value = Object.hasOwn(env, name) ? env[name] : undefined;
+    // an empty one counts as set, but not where there is a default
+    if (value !== undefined && (value !== "" || fallback === undefined)) return value;
+    if (fallback !== undefined) return fallback;
+    throw invalid(`${pathOf(path)}: variable ${name} is not set`, `set it, or write \${${name}:-default}`);
+  });
+}
