@@ -8,6 +8,7 @@ import { messageOf } from "./abi/errors.ts";
 import { asProcUuid } from "./abi/ids.ts";
 import type { PermissionMode } from "./abi/process.ts";
 import type { Settings } from "./abi/settings.ts";
+import { AgentCache } from "./agent/agent-cache.ts";
 import { makeAgentLoader } from "./agent/loader.ts";
 import { agentProgram } from "./agent/loop.ts";
 import type { BootContext, Booted } from "./daemon/run.ts";
@@ -46,9 +47,12 @@ import { grep } from "./tool/grep/grep.ts";
 import { ls } from "./tool/ls/ls.ts";
 import { view } from "./tool/view/view.ts";
 import { write } from "./tool/write/write.ts";
+import type { ServerDeps } from "./wire/server/deps.ts";
 
 const TOOLS = [bash, edit, glob, grep, ls, view, write];
 const DEFAULT_AGENT = "general-purpose";
+/** The first client is served first. */
+const LOOK_AHEAD_MS = 200;
 const SCRATCH_KEPT_MS = 7 * 24 * 3600 * 1000;
 
 export async function boot(context: BootContext<Lease>): Promise<Booted> {
@@ -58,9 +62,12 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   await clearLeftovers(journal, paths.stateDir, log);
 
   const config = new Configuration(context);
-  const exec = new HostProcesses({ kernelId: journal.kernelId, epoch: journal.epoch });
+  const pipesDir = join(paths.stateDir, "pipes");
+  const exec = new HostProcesses({ kernelId: journal.kernelId, epoch: journal.epoch, pipesDir });
+  setTimeout(() => void exec.lookAhead(), LOOK_AHEAD_MS).unref();
   const outputs = new OutputStore(join(paths.stateDir, "outputs"));
   const scratch = new ScratchStore(join(paths.stateDir, "scratch"));
+  const loadAgent = agentsOf(context);
   const mcp = mcpHost({ exec, services: () => kernel.services, clock, home, version: context.version });
   const kernel: Kernel = new Kernel({
     journal,
@@ -73,7 +80,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     mcp,
     commandEnv: (owner, extra) => commandEnvironment(owner, extra, paths.socketPath),
     random: Math.random,
-    loadAgent: (name) => loadAgent(context, name),
+    loadAgent,
     realPath,
     uuid: () => asProcUuid(randomUUID()),
     nonce: () => randomBytes(8).toString("hex"),
@@ -99,11 +106,14 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   kernel.mount("/proc", procDevice(kernel.view()));
   kernel.mount("/bin", toolDevice(TOOLS, { now: () => clock.now() }));
 
-  const { lost } = await kernel.recover();
+  const { lost, restored } = await kernel.recover();
   if (lost.length > 0) log("warn", `lost with the last daemon: pid ${lost.join(", ")}`);
+  if (restored.length > 0)
+    log("info", `brought back, paused: pid ${restored.map(({ pid }) => pid).join(", ")}`);
+  clearFolders(paths.stateDir, new Set(restored.map(({ uuid }) => uuid)));
   return {
     kernel,
-    loadAgent: (name) => loadAgent(context, name),
+    loadAgent,
     reload: (settings, problems) => config.reload(settings, problems),
     close: async () => {
       await mcp.close();
@@ -147,7 +157,9 @@ class Configuration {
     const asks =
       problems.length === 0
         ? []
-        : TOOLS.map((tool) => ({ source: "userSettings", behavior: "ask", text: tool.name }) as const);
+        : [...TOOLS.map((tool) => tool.name), "mount", "mcp__*"].map(
+            (text) => ({ source: "userSettings", behavior: "ask", text }) as const,
+          );
     const permit = makePermit({
       rules: [...rulesFromSettings(this.#settings, "userSettings"), ...asks],
       defaultMode: this.#defaultMode(permissions?.defaultMode),
@@ -168,7 +180,7 @@ class Configuration {
   }
 }
 
-/** What a daemon that was killed left: OS processes, half-written files, private folders. Before anything starts. */
+/** What a daemon that was killed left: OS processes, half-written files. Before anything starts. */
 async function clearLeftovers(
   journal: Journal,
   stateDir: string,
@@ -180,9 +192,8 @@ async function clearLeftovers(
     const { effects = [] } = body as { effects?: readonly Effect[] };
     for (const effect of effects) if (effect.kind === "write") await sweep(effect.real ?? effect.path, log);
   }
-  for (const name of ["tmp", "outputs"]) rmSync(join(stateDir, name), { recursive: true, force: true });
+  for (const name of ["tmp", "pipes"]) rmSync(join(stateDir, name), { recursive: true, force: true });
   mkdirSync(join(stateDir, "tmp"), { recursive: true, mode: 0o700 });
-  clearOldScratch(join(stateDir, "scratch"));
 }
 
 /** In a place that may be closed to us by now: what stays there does not keep the daemon from starting. */
@@ -194,31 +205,52 @@ async function sweep(path: string, log: BootContext<Lease>["log"]): Promise<void
   }
 }
 
-/** What an agent left in its scratch folder is there for the person to read, for a week. */
-function clearOldScratch(root: string): void {
-  mkdirSync(root, { recursive: true, mode: 0o700 });
+/**
+ * The folders of processes that are gone: outputs at once; what an agent left in its scratch folder is there for the person to
+ * read, for a week. Both are named after their process; those of one that came `back` are its own still.
+ */
+function clearFolders(stateDir: string, back: ReadonlySet<string>): void {
   const oldest = Date.now() - SCRATCH_KEPT_MS;
-  for (const name of readdirSync(root)) {
-    const path = join(root, name);
-    if (statSync(path).mtimeMs < oldest) rmSync(path, { recursive: true, force: true });
+  for (const [folder, before] of [
+    ["outputs", Number.POSITIVE_INFINITY],
+    ["scratch", oldest],
+  ] as const) {
+    for (const name of readdirSync(join(stateDir, folder))) {
+      const path = join(stateDir, folder, name);
+      if (!back.has(name) && statSync(path).mtimeMs < before) rmSync(path, { recursive: true, force: true });
+    }
   }
 }
 
 /** Project agents and skills count once a workspace can be trusted; until then only the user's own and the shipped ones. */
-function loadAgent({ paths, log }: BootContext<Lease>, name: string | undefined) {
-  if (name === "none") return Promise.resolve(null);
+function agentsOf({ paths, log }: BootContext<Lease>): ServerDeps["loadAgent"] {
   const lib = join(packageRoot(), "lib");
-  const loader = makeAgentLoader({
-    dirs: [join(lib, "agents"), join(paths.configDir, "agents")],
-    skillDirs: [join(lib, "skills"), join(paths.configDir, "skills")],
-    files: {
-      readText: (path) => readFile(path, "utf8"),
-      list: (dir) => readdir(dir),
-      realPath: (path) => realpath(path),
-    },
-    warn: (message) => log("warn", message),
+  const cache = new AgentCache({
+    readText: (path) => readFile(path, "utf8"),
+    list: (dir) => readdir(dir),
+    realPath: (path) => realpath(path),
+    stamp: stampOf,
   });
-  return loader.load(name ?? DEFAULT_AGENT);
+  return async (name = DEFAULT_AGENT, cwd, env) => {
+    if (name === "none") return null;
+    const options = {
+      dirs: [join(lib, "agents"), join(paths.configDir, "agents")],
+      skillDirs: [join(lib, "skills"), join(paths.configDir, "skills")],
+      env: { ...env, CRUX_PROJECT_DIR: cwd },
+      warn: (message: string) => log("warn", message),
+    };
+    return cache.load(name, (files) => makeAgentLoader({ ...options, files }).load(name));
+  };
+}
+
+/** What changes when the file does; "" for one that is not there or may not be seen. */
+function stampOf(path: string): string {
+  try {
+    const { ino, mtimeNs, ctimeNs, size } = statSync(path, { bigint: true });
+    return `${ino} ${mtimeNs} ${ctimeNs} ${size}`;
+  } catch {
+    return "";
+  }
 }
 
 function maxRetries(env: Readonly<Record<string, string>>): { maxRetries?: number } {

@@ -19,6 +19,8 @@ export interface AgentManifest {
   readonly skills: readonly string[];
   /** Allow-list of tool names; null: the default set. */
   readonly tools: readonly string[] | null;
+  /** Tools of servers (`mcp__…`) that it is not offered. */
+  readonly disallowedTools?: readonly string[];
   /** Servers mounted for each process that runs it. */
   readonly mcp: readonly McpServer[];
 }

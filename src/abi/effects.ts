@@ -26,7 +26,7 @@ export type Effect =
   | { readonly kind: "llm"; readonly device: string; readonly maxTokens: number }
   /** The caller's own lists, /proc/self, its own outputs: never asks. */
   | { readonly kind: "state"; readonly path: string }
-  /** A call of a tool of an MCP server. */
+  /** A call of a tool of an MCP server; `tool` "": reading a resource of it. */
   | { readonly kind: "mcp"; readonly server: string; readonly tool: string; readonly host: string }
   | { readonly kind: "unknown"; readonly what: string };
 

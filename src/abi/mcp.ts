@@ -21,11 +21,19 @@ export interface McpHttp {
 
 /** One entry of `mcp` in agent.yaml. */
 export interface McpServer {
-  /** `[A-Za-z0-9_-]{1,64}` */
+  /** isServerName() */
   readonly name: string;
   readonly config: McpConfig;
   /** false: a server that does not connect is logged and left out. */
   readonly required: boolean;
+}
+
+/**
+ * Letters, digits, `_` and `-`, at most 64; no `__`, no `_` at the end. Tools are `mcp__<server>__<tool>`: a server whose own
+ * name could be read as both would answer to the rules of another.
+ */
+export function isServerName(name: string): boolean {
+  return /^[A-Za-z0-9_-]{1,64}$/.test(name) && !name.includes("__") && !name.endsWith("_");
 }
 
 export type McpState = "pending" | "connected" | "failed";

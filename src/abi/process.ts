@@ -14,7 +14,7 @@ export const SIGNALS = { SIGTERM: 1, SIGKILL: 2, SIGINT: 3, SIGPAUSE: 4, SIGRESU
 export type SignalName = keyof typeof SIGNALS;
 export type Signal = (typeof SIGNALS)[SignalName];
 
-/** What a signal met: it acted by default, ran a handler, waits until it is unblocked, or nobody was there to heed it. */
+/** What a signal met: it acted by default, ran a handler, waits until it is unblocked, or nobody heeded it. */
 export type Disposition = "default" | "handler" | "pending" | "ignored";
 
 /** What a process does at a signal instead of the default. A handler that throws or takes over 5 s: the default acts. */

@@ -20,6 +20,14 @@ export interface AccountView {
   readonly reserved: number;
 }
 
+/** What a program told an earlier daemon before that ended. */
+export interface Restored {
+  /** Of the last `checkpoint`; null: it told nothing. */
+  readonly state: unknown;
+  /** What followed, in order: parts that were added to it, and effects that began (a model call is none). */
+  readonly since: readonly ({ readonly kind: "part"; readonly part: unknown } | { readonly kind: "effect" })[];
+}
+
 export interface ProgramContext {
   readonly sys: Sys;
   readonly pid: Pid;
@@ -42,14 +50,19 @@ export interface ProgramContext {
   readonly input: Fd | null;
   /** Servers mounted for this process, by the names of the agent file. */
   readonly mounts: readonly { readonly name: string; readonly path: string }[];
-  /** What the last `checkpoint` before a restart of the daemon told; null: a fresh start. */
-  readonly restored: unknown;
+  /** null: a fresh start. */
+  readonly restored: Restored | null;
   /**
-   * Notes where the program is (plain data), so that it can go on from there in another daemon. Durable before the next
-   * effect, without waiting.
+   * Notes where the program is (plain data, at most 1 MiB), so that it can go on from there in another daemon. Durable
+   * before the next effect, and at once while the process is paused; without waiting.
    */
   checkpoint(state: unknown): void;
-  /** Runs alone among the threads of this process: what is written to the context within is one unit. */
+  /** The same for what came to the last checkpoint, so that nothing is written twice. */
+  addToCheckpoint(part: unknown): void;
+  /** A message can be received at once. */
+  hasMail(): boolean;
+  isPaused(): boolean;
+  /** Runs alone among the threads of this process: what is written to the context within is one unit. To be kept short. */
   unit<T>(act: () => Promise<T>): Promise<T>;
   /** Holds while the process is paused; rejects when it ends. */
   waitIfPaused(): Promise<void>;

@@ -13,6 +13,7 @@ const first: TurnState = {
   escalatedOutputTokens: 64_000,
   hasEscalated: false,
   hasRetriedEmpty: false,
+  hasMail: false,
   account: { limit: 0, used: 0, reserved: 0 },
   device: "/dev/llm/fake",
 };
@@ -33,6 +34,9 @@ describe("decide()", () => {
     ["the step before the last", { turn: 9 }, reply([view]), "next_turn"],
     ["the last step with a call", { turn: 10 }, reply([view]), "max_turns"],
     ["the last step with text", { turn: 10 }, reply("done"), "completed"],
+    ["text while mail waits", { hasMail: true }, reply("done"), "mail"],
+    ["a call while mail waits", { hasMail: true }, reply([view]), "next_turn"],
+    ["the last step with text while mail waits", { turn: 10, hasMail: true }, reply("done"), "completed"],
     ["no step limit", { turn: 10_000, maxTurns: 0 }, reply([view]), "next_turn"],
     ["cut off", {}, reply("so", cut), "max_output_tokens_escalate"],
     ["cut off with a call", {}, reply([view], cut), "max_output_tokens_escalate"],

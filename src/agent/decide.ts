@@ -17,6 +17,8 @@ export interface TurnState {
   readonly escalatedOutputTokens: number;
   readonly hasEscalated: boolean;
   readonly hasRetriedEmpty: boolean;
+  /** Messages wait to be read. */
+  readonly hasMail: boolean;
   /** After the reply was paid for. */
   readonly account: AccountView;
   readonly device: string;
@@ -24,6 +26,8 @@ export interface TurnState {
 
 export type Continue =
   | { readonly reason: "next_turn"; readonly calls: readonly ToolCall[] }
+  /** The run would end here, but something was said to it meanwhile. */
+  | { readonly reason: "mail" }
   | { readonly reason: "empty_reply_retry" }
   | { readonly reason: "max_output_tokens_escalate" };
 
@@ -44,15 +48,13 @@ export function decide(state: TurnState, reply: Reply): Continue | Terminal {
   if (reply.stopReason === "max_tokens" && canEscalate(state))
     return { reason: "max_output_tokens_escalate" };
   const calls = callsOf(reply.blocks);
-  if (calls.length > 0) {
-    const isLast = state.maxTurns > 0 && state.turn >= state.maxTurns;
-    return { reason: isLast ? "max_turns" : "next_turn", calls };
-  }
+  const isLast = state.maxTurns > 0 && state.turn >= state.maxTurns;
+  if (calls.length > 0) return { reason: isLast ? "max_turns" : "next_turn", calls };
   if (reply.stopReason === "max_tokens") return { reason: "model_error", error: cutShort(state) };
   if (reply.stopReason === "model_context_window_exceeded")
     return { reason: "model_error", error: tooLong(state, reply) };
   if (textOf(reply.blocks).trim() === "" && !state.hasRetriedEmpty) return { reason: "empty_reply_retry" };
-  return { reason: "completed" };
+  return { reason: state.hasMail && !isLast ? "mail" : "completed" };
 }
 
 /** How a run ends that something threw out of. A bug is thrown on: it is never caught to carry on. */

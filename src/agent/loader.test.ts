@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { makeAgentLoader } from "./loader.ts";
-import { memoryFiles } from "./testing.ts";
+import { memoryFiles } from "./memory-files.ts";
 
 const files = memoryFiles({
   "/low/reviewer/agent.yaml": "name: reviewer\nskills: [reading, talking]\n",

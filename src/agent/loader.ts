@@ -23,6 +23,8 @@ interface LoaderOptions {
   readonly dirs: readonly string[];
   readonly skillDirs: readonly string[];
   readonly files: AgentFiles;
+  /** For variables in the entries of servers; default none. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Hears of keys and names that do nothing. */
   readonly warn?: (message: string) => void;
 }
@@ -71,8 +73,8 @@ async function findAgent(files: AgentFiles, dir: string, name: string): Promise<
 }
 
 async function read({ base, entry, yaml }: Found, options: LoaderOptions): Promise<AgentInfo> {
-  const { files, skillDirs, warn } = options;
-  const manifest = parseManifest(yaml, (message) => warn?.(`agent ${entry}: ${message}`));
+  const { files, skillDirs, warn, env } = options;
+  const manifest = parseManifest(yaml, (message) => warn?.(`agent ${entry}: ${message}`), env);
   if (manifest.name.toLowerCase() !== entry.toLowerCase())
     warn?.(`agent ${entry}: agent.yaml calls it ${manifest.name}; it is found as ${entry}`);
   const text = await readInside(files, base, `${base}/instructions.md`, "agent");

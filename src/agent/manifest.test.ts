@@ -56,6 +56,7 @@ skills:
     ["tools: []", { tools: [] }],
     ["disallowedTools: [Bash, Write]", { tools: ["edit", "glob", "grep", "ls", "view"] }],
     ["tools: view, bash\ndisallowedTools: Bash", { tools: ["view"] }],
+    ["disallowedTools: [mcp__memory__delete, Bash]", { disallowedTools: ["mcp__memory__delete"] }],
     ["model: haiku", { models: { preferred: "haiku" } }],
     ["model: inherit", { models: {} }],
     ["model: haiku\nmodels: { preferred: opus }", { models: { preferred: "opus" } }],
@@ -77,9 +78,9 @@ skills:
   });
 
   test("warns of keys that do nothing", () => {
-    expect(parse("name: x\ncolour: red\nmcp: [{ name: s, command: c }]").warnings).toEqual([
+    expect(parse("name: x\ncolour: red\nmcp: [{ name: s, command: c, shape: round }]").warnings).toEqual([
+      "agent.yaml: mcp: s: shape is not supported and is ignored",
       "agent.yaml: colour is unknown and is ignored",
-      "agent.yaml: mcp is not supported yet and is ignored",
     ]);
   });
 });

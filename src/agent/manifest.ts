@@ -1,15 +1,18 @@
 /** agent.yaml: the settings of an agent. */
 import type { AgentManifest, AgentModels } from "../abi/agent.ts";
 import { canonicalToolName } from "../abi/tool.ts";
+import { mcpServers } from "./mcp-entries.ts";
 import { DEFAULT_TOOLS } from "./tools.ts";
 import { parseYaml, type YamlFields } from "./yaml-fields.ts";
 
 const FILE = "agent.yaml";
-/** Known, and for what is not there yet. */
-const NOT_YET = new Set(["mcp", "mcp_servers"]);
 
-/** `warn` hears of keys that do nothing. Throws INVALID with the line or the key. */
-export function parseManifest(text: string, warn: (message: string) => void): AgentManifest {
+/** `warn` hears of keys that do nothing; `env` fills in variables of servers. Throws INVALID with the line or the key. */
+export function parseManifest(
+  text: string,
+  warn: (message: string) => void,
+  env: Readonly<Record<string, string>> = {},
+): AgentManifest {
   const fields = parseYaml(FILE, text);
   const name = fields.text("name");
   if (name === "") throw fields.wrong("name", "is required");
@@ -21,12 +24,10 @@ export function parseManifest(text: string, warn: (message: string) => void): Ag
     maxSteps: maxSteps(fields),
     skills: fields.list("skills") ?? [],
     tools: tools(fields),
-    mcp: [],
+    ...disallowed(fields),
+    mcp: mcpServers(fields, { env, warn: (message) => warn(`${FILE}: ${message}`) }),
   };
-  for (const key of fields.unread())
-    warn(
-      `${FILE}: ${key} ${NOT_YET.has(key) ? "is not supported yet and is ignored" : "is unknown and is ignored"}`,
-    );
+  for (const key of fields.unread()) warn(`${FILE}: ${key} is unknown and is ignored`);
   return manifest;
 }
 
@@ -59,4 +60,10 @@ function tools(fields: YamlFields): readonly string[] | null {
   const denied = new Set(fields.list("disallowed_tools")?.map(canonicalToolName));
   if (denied.size === 0) return allowed;
   return (allowed ?? DEFAULT_TOOLS).filter((name) => !denied.has(name));
+}
+
+/** Those of servers are not among the tools that are named: they are taken away from what the servers have. */
+function disallowed(fields: YamlFields): Pick<AgentManifest, "disallowedTools"> {
+  const names = (fields.list("disallowed_tools") ?? []).filter((name) => name.startsWith("mcp__"));
+  return names.length === 0 ? {} : { disallowedTools: names };
 }

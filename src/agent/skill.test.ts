@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Skill } from "../abi/agent.ts";
 import { parseFrontMatter } from "./front-matter.ts";
+import { memoryFiles } from "./memory-files.ts";
 import { allowedDevices, allowedTools, makeSkillLoader, parseSkill } from "./skill.ts";
-import { memoryFiles } from "./testing.ts";
 
 const SAMPLE = `---
 name: code-analysis

@@ -3,18 +3,37 @@ import type { AgentInfo, AgentManifest } from "../abi/agent.ts";
 import { DriverError, Fault, VfsError } from "../abi/errors.ts";
 import { asCtxId, asFd, asPid, type Fd } from "../abi/ids.ts";
 import { type Block, type LlmRequest, type Reply, type StreamEvent, totalTokens } from "../abi/llm.ts";
+import type { Message } from "../abi/mail.ts";
 import type { Activity, ExitStatus } from "../abi/process.ts";
-import type { Clock, ProgramContext } from "../abi/program.ts";
+import type { Clock, ProgramContext, Restored } from "../abi/program.ts";
 import type { ContextMessage, Sys } from "../abi/sys.ts";
 import type { ToolResult } from "../abi/tool.ts";
-import type { AgentFiles } from "./files.ts";
+import { abortable } from "../lib/abort.ts";
+import { FakeOutputs } from "./fake-outputs.ts";
 import { type AgentOptions, agentProgram } from "./loop.ts";
 
 export type Answer = Reply | Error | ((request: LlmRequest) => Reply | Error);
 
 export interface FakeTool {
   readonly parallel?: boolean;
+  /** Its call is journalled before it runs. */
+  readonly hasEffect?: boolean;
   run(input: unknown, signal: AbortSignal): ToolResult | Promise<ToolResult>;
+}
+
+export type Kept =
+  | { readonly kind: "state"; readonly state: unknown }
+  | { readonly kind: "part"; readonly part: unknown }
+  | { readonly kind: "effect" }
+  | { readonly kind: "message"; readonly message: ContextMessage };
+
+/** A process as the next daemon has it, when all but `history` is lost. */
+export function restoredFrom(history: readonly Kept[]): Pick<FakeOptions, "restored" | "said"> {
+  const at = history.findLastIndex(({ kind }) => kind === "state");
+  const last = history[at];
+  const since = history.slice(at + 1).filter((each) => each.kind === "part" || each.kind === "effect");
+  const said = history.flatMap((each) => (each.kind === "message" ? [each.message] : []));
+  return { restored: { state: last?.kind === "state" ? last.state : null, since }, said };
 }
 
 export interface FakeOptions {
@@ -28,14 +47,26 @@ export interface FakeOptions {
   readonly abortAtCall?: number;
   /** From then on its handle does nothing, as after KILL. */
   readonly revokeOnAbort?: boolean;
+  /** What comes at fd 0, read by read. */
+  readonly input?: readonly Uint8Array[];
+  readonly restored?: Restored;
+  /** What the context holds beside the intent, after a restart. */
+  readonly said?: readonly ContextMessage[];
   readonly program?: Partial<AgentOptions>;
 }
 
+const INPUT_FD = asFd(0);
 const MODEL_FD = asFd(3);
 export const MODEL_DEVICE = "/dev/llm/fake";
 
 export class FakeProcess {
-  readonly messages: ContextMessage[] = [{ role: "user", content: "do it" }];
+  readonly messages: ContextMessage[];
+  /** What would outlive the daemon, in order. */
+  readonly history: Kept[] = [];
+  /** Messages that wait. */
+  readonly mail: Message[] = [];
+  readonly outputs = new FakeOutputs();
+  paused: PromiseWithResolvers<void> | null = null;
   readonly requests: LlmRequest[] = [];
   /** `Open /bin/view`, `Write 4`, `Read 4 1048576` … */
   readonly trace: string[] = [];
@@ -53,12 +84,15 @@ export class FakeProcess {
   readonly #answers: Answer[];
   readonly #unread = new Map<Fd, Uint8Array>();
   readonly #tools = new Map<Fd, FakeTool>();
+  readonly #input: Uint8Array[];
   #nextFd = 4;
   #mono = 0;
 
   constructor(options: FakeOptions) {
     this.#options = options;
+    this.messages = [{ role: "user", content: "do it" }, ...(options.said ?? [])];
     this.#answers = [...options.answers];
+    this.#input = [...(options.input ?? [])];
     this.context = this.#makeContext();
   }
 
@@ -70,8 +104,22 @@ export class FakeProcess {
     this.#abort.abort();
   }
 
+  pause(): void {
+    this.paused ??= Promise.withResolvers<void>();
+  }
+
+  resume(): void {
+    this.paused?.resolve();
+    this.paused = null;
+  }
+
+  receive(from: number, text: string): void {
+    const data = new TextEncoder().encode(text);
+    this.mail.push({ seq: this.mail.length + 1, from: asPid(from), to: asPid(1), data, sentAt: 0 });
+  }
+
   #makeContext(): ProgramContext {
-    const { agent = null, maxSteps = 0, budget = 0 } = this.#options;
+    const { agent = null, maxSteps = 0, budget = 0, input, restored = null } = this.#options;
     return {
       sys: this.#makeSys(),
       pid: asPid(1),
@@ -85,12 +133,18 @@ export class FakeProcess {
       maxSteps,
       signal: this.#abort.signal,
       clock: this.#makeClock(),
-      input: null,
+      input: input === undefined ? null : INPUT_FD,
       mounts: [],
-      restored: null,
-      checkpoint: () => {},
+      restored,
+      checkpoint: (state) => this.history.push({ kind: "state", state }),
+      addToCheckpoint: (part) => this.history.push({ kind: "part", part }),
+      hasMail: () => this.mail.length > 0,
+      isPaused: () => this.paused !== null,
       unit: (act) => act(),
-      waitIfPaused: async () => this.#abort.signal.throwIfAborted(),
+      waitIfPaused: async () => {
+        this.#abort.signal.throwIfAborted();
+        while (this.paused !== null) await abortable(this.paused.promise, this.#abort.signal);
+      },
       account: () => ({ limit: budget, used: this.used, reserved: 0 }),
       onStep: (step) => this.steps.push(step),
       setActivity: (activity) => this.activities.push(activity),
@@ -139,7 +193,12 @@ export class FakeProcess {
       getProcGroup: refused,
       signalGroup: refused,
       send: refused,
-      recv: refused,
+      recv: () =>
+        this.#call("Recv", undefined, () => {
+          const message = this.mail.shift();
+          if (message === undefined) throw fault("Recv", noMessage());
+          return message;
+        }),
       pipe: refused,
       spawnThread: refused,
       joinThread: refused,
@@ -159,9 +218,11 @@ export class FakeProcess {
       close: (fd) =>
         this.#call(`Close ${fd}`, undefined, () => {
           this.openFds.delete(fd);
+          this.outputs.close(fd);
         }),
       stat: (path) =>
         this.#call(`Stat ${path}`, undefined, () => {
+          if (FakeOutputs.holds(path)) return this.outputs.stat(path);
           const { name, tool } = this.#find(path, "Stat");
           const parallel = tool.parallel ?? false;
           const face = { name, description: `${name}.`, inputSchema: { type: "object" }, parallel };
@@ -175,11 +236,11 @@ export class FakeProcess {
         }),
       appendMessage: (_cid, role, content, blocks) =>
         this.#call(`AppendMessage ${role}`, undefined, () => {
-          this.messages.push({ role, content, ...(blocks && { blocks }) });
+          this.#keep({ role, content, ...(blocks && { blocks }) });
         }),
       appendToolResult: (_cid, id, content, isError) =>
         this.#call(`AppendToolResult ${id}`, undefined, () => {
-          this.messages.push({ role: "tool", content, tool_call_id: id, ...(isError && { is_error: true }) });
+          this.#keep({ role: "tool", content, tool_call_id: id, ...(isError && { is_error: true }) });
         }),
       buildPrompt: () =>
         this.#call("BuildPrompt", undefined, () => ({
@@ -205,21 +266,29 @@ export class FakeProcess {
     return { name, tool };
   }
 
+  #keep(message: ContextMessage): void {
+    this.messages.push(message);
+    this.history.push({ kind: "message", message });
+  }
+
   #open(path: string): Fd {
-    const { tool } = this.#find(path, "Open");
+    const tool = FakeOutputs.holds(path) ? undefined : this.#find(path, "Open").tool;
     const fd = asFd(this.#nextFd++);
     this.openFds.add(fd);
-    this.#tools.set(fd, tool);
+    if (tool === undefined) this.outputs.open(fd, path);
+    else this.#tools.set(fd, tool);
     return fd;
   }
 
   async #write(fd: Fd, bytes: Uint8Array, signal: AbortSignal): Promise<void> {
+    if (this.outputs.isOpen(fd)) return this.outputs.write(fd, bytes);
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
     const tool = this.#tools.get(fd);
     if (tool === undefined) return this.#answer(value as LlmRequest);
     const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener("abort", () => reject(cancelled("Write")), { once: true });
     });
+    if (tool.hasEffect === true) this.history.push({ kind: "effect" });
     const result = await Promise.race([tool.run(value, signal), aborted]);
     this.#unread.set(fd, encodeLines([{ type: "result", result }]));
   }
@@ -235,6 +304,7 @@ export class FakeProcess {
   }
 
   #read(fd: Fd, length: number): Uint8Array {
+    if (fd === INPUT_FD) return this.#input.shift() ?? new Uint8Array();
     const unread = this.#unread.get(fd) ?? new Uint8Array();
     this.#unread.set(fd, unread.slice(length));
     return unread.slice(0, length);
@@ -299,44 +369,12 @@ export function agentInfo(manifest: Partial<AgentManifest> = {}): AgentInfo {
   };
 }
 
-/** Files in memory: path to text, or to `{ link }`. */
-export function memoryFiles(entries: Readonly<Record<string, string | { link: string }>>): AgentFiles {
-  const resolve = (path: string): string => {
-    let real = "";
-    for (const segment of path.split("/").filter((s) => s !== "" && s !== ".")) {
-      real = segment === ".." ? real.replace(/\/[^/]*$/, "") : `${real}/${segment}`;
-      const entry = entries[real];
-      if (typeof entry === "object") real = resolve(entry.link);
-    }
-    return real === "" ? "/" : real;
-  };
-  const below = (dir: string) => {
-    const prefix = `${resolve(dir)}/`;
-    const paths = Object.keys(entries).filter((path) => path.startsWith(prefix));
-    return [...new Set(paths.map((path) => path.slice(prefix.length).split("/")[0] ?? ""))];
-  };
-  const missing = (path: string) => Object.assign(new Error(`ENOENT: ${path}`), { code: "ENOENT" });
-  return {
-    readText: async (path) => {
-      const text = entries[resolve(path)];
-      if (typeof text !== "string") throw missing(path);
-      return text;
-    },
-    list: async (dir) => {
-      const names = below(dir);
-      if (names.length === 0) throw missing(dir);
-      return names;
-    },
-    realPath: async (path) => {
-      const real = resolve(path);
-      if (entries[real] === undefined && below(real).length === 0) throw missing(path);
-      return real;
-    },
-  };
-}
-
 function encodeLines(values: readonly unknown[]): Uint8Array {
   return new TextEncoder().encode(values.map((value) => `${JSON.stringify(value)}\n`).join(""));
+}
+
+function noMessage(): Fault {
+  return new DriverError({ code: "TIMEOUT", op: "Recv", message: "no message is there" });
 }
 
 function missing(name: string): string {

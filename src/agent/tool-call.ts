@@ -1,4 +1,4 @@
-/** One call of a program under /bin: open, write the arguments, read the result, close. Every failure is a result. */
+/** One call of a tool: open its file, write the arguments, read the result, close. Every failure is a result. */
 import { O_RDWR } from "../abi/device.ts";
 import type { ErrorCode } from "../abi/errno.ts";
 import { codeOf, Fault, messageOf } from "../abi/errors.ts";
@@ -20,13 +20,22 @@ const INTERRUPTED: CallResult = {
   isError: true,
 };
 
-/** Never rejects. A result that came before an abort is kept. */
-export async function callTool(context: ProgramContext, name: string, input: object): Promise<CallResult> {
+/** A program under /bin. Never rejects. A result that came before an abort is kept. */
+export function callTool(context: ProgramContext, name: string, input: object): Promise<CallResult> {
+  return callFile(context, `/bin/${name}`, async (fd) => render(name, await exchange(context, fd, input)));
+}
+
+/** Opens, acts, closes. Never rejects. */
+export async function callFile(
+  context: ProgramContext,
+  path: string,
+  act: (fd: Fd) => Promise<CallResult>,
+): Promise<CallResult> {
   let fd: Fd | undefined;
   try {
-    fd = await context.sys.open(`/bin/${name}`, O_RDWR, context.signal);
+    fd = await context.sys.open(path, O_RDWR, context.signal);
     if (context.signal.aborted) return NOT_STARTED;
-    return render(name, await exchange(context, fd, input));
+    return await act(fd);
   } catch (error) {
     if (context.signal.aborted) return fd === undefined ? NOT_STARTED : INTERRUPTED;
     return failure(codeOf(error), messageOf(error), error instanceof Fault ? error.hint : undefined);

@@ -3,6 +3,7 @@ import { codeOf } from "../abi/errors.ts";
 import type { ToolSpec } from "../abi/llm.ts";
 import type { ProgramContext } from "../abi/program.ts";
 import { canonicalToolName } from "../abi/tool.ts";
+import { mountedTools } from "./mounted-tools.ts";
 
 /** Without an allow-list in the agent file. */
 export const DEFAULT_TOOLS: readonly string[] = ["bash", "edit", "glob", "grep", "ls", "view", "write"];
@@ -12,12 +13,17 @@ export interface OfferedTools {
   readonly specs: readonly ToolSpec[];
   /** Canonical name to: may it overlap with its neighbours? */
   readonly parallel: ReadonlyMap<string, boolean>;
+  /** Name to path, of those that are no programs under /bin. */
+  readonly files?: ReadonlyMap<string, string>;
 }
 
-/** Those named that are mounted. What a process may not use is refused by the gate when it is called. */
+/**
+ * Those named that are mounted, then those of the servers of its agent file. What a process may not use is refused by the gate
+ * when it is called.
+ */
 export async function offeredTools(context: ProgramContext): Promise<OfferedTools> {
   const named = context.agent?.manifest.tools ?? null;
-  const names = new Set((named ?? DEFAULT_TOOLS).map(canonicalToolName));
+  const names = new Set((named ?? DEFAULT_TOOLS).filter(isProgram).map(canonicalToolName));
   const specs: ToolSpec[] = [];
   const parallel = new Map<string, boolean>();
   for (const name of [...names].sort()) {
@@ -29,7 +35,17 @@ export async function offeredTools(context: ProgramContext): Promise<OfferedTool
     specs.push({ name, description: tool.description, inputSchema: tool.inputSchema });
     parallel.set(name, tool.parallel);
   }
-  return { specs, parallel };
+  const files = new Map<string, string>();
+  for (const { spec, path, parallel: mayOverlap } of await mountedTools(context)) {
+    specs.push(spec);
+    parallel.set(spec.name, mayOverlap);
+    files.set(spec.name, path);
+  }
+  return { specs, parallel, files };
+}
+
+function isProgram(name: string): boolean {
+  return !name.startsWith("mcp__");
 }
 
 /** A name is one path segment below /bin and nothing else. */

@@ -67,6 +67,48 @@ export class YamlFields {
     );
   }
 
+  /**
+   * A sequence of mappings, or a mapping of them by name: each with its name, keys as usual. A text in the sequence is a name
+   * alone. The names stay as they are written.
+   */
+  named(key: string): { name: string; fields: YamlFields | null }[] {
+    const value = this.#take(key);
+    if (value === undefined) return [];
+    if (isMapping(value)) return Object.entries(value).map(([name, entry]) => this.#entry(key, name, entry));
+    if (!Array.isArray(value)) throw this.wrong(key, "must be a list of mappings");
+    return value.map((item: unknown) => {
+      if (typeof item === "string") return { name: item, fields: null };
+      if (!isMapping(item)) throw this.wrong(key, "must be a list of mappings");
+      const [only, ...more] = Object.entries(item);
+      // `- memory: { command: … }`
+      if (only !== undefined && more.length === 0 && isMapping(only[1]))
+        return this.#entry(key, only[0], only[1]);
+      const fields = new YamlFields(this.#file, byKey(this.#file, item));
+      return { name: fields.text("name"), fields };
+    });
+  }
+
+  #entry(key: string, name: string, value: unknown) {
+    if (!isMapping(value)) throw this.wrong(key, `${name} must be a mapping`);
+    return { name, fields: new YamlFields(this.#file, byKey(this.#file, value)) };
+  }
+
+  flag(key: string): boolean | undefined {
+    const value = this.#take(key);
+    if (value === undefined) return undefined;
+    if (typeof value !== "boolean") throw this.wrong(key, "must be true or false");
+    return value;
+  }
+
+  /** Texts as they are written, blanks included. */
+  strings(key: string): string[] {
+    const value = this.#take(key);
+    if (value === undefined) return [];
+    if (!Array.isArray(value) || value.some((item) => typeof item === "object"))
+      throw this.wrong(key, "must be a list of texts");
+    return value.map(String);
+  }
+
   wrong(key: string, what: string): Fault {
     return new Fault({ code: "INVALID", message: `${this.#file}: ${key} ${what}` });
   }

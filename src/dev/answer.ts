@@ -15,10 +15,15 @@ export class Answer {
 
   /** CONFLICT while an earlier answer waits to be read. Forgets an answer that was read. */
   expectRequest(): void {
-    if (this.#bytes !== undefined && this.#offset < this.#bytes.byteLength)
+    if (this.isUnread)
       throw driverError("Write", "CONFLICT", `${this.#name}: the last answer has not been read`);
     this.#bytes = undefined;
     this.#offset = 0;
+  }
+
+  /** There is an answer, and some of it has not been read. */
+  get isUnread(): boolean {
+    return this.#bytes !== undefined && this.#offset < this.#bytes.byteLength;
   }
 
   set(bytes: Uint8Array): void {

@@ -16,6 +16,7 @@ export function subject(more: Partial<Subject> = {}): Subject {
 
 export const read = (path: string, real = path): Effect => ({ kind: "read", path, real });
 export const write = (path: string, real = path): Effect => ({ kind: "write", path, change: "modify", real });
+export const mcp = (server: string, tool: string): Effect => ({ kind: "mcp", server, tool, host: "local" });
 export const bash = (shell: string): Effect => ({
   kind: "exec",
   argv: ["bash", "-c", shell],
@@ -55,6 +56,10 @@ const anyText = fc.constantFrom(
     "view(//etc/**)",
     "fetch(domain:h.io)",
     "agent(helper)",
+    "mcp__s",
+    "mcp__s__t",
+    "/mnt/mcp/s",
+    "mcp__s__t(x)",
     "bash(",
     "view()",
   ],
@@ -84,6 +89,7 @@ const anyEffect: fc.Arbitrary<Effect> = fc.oneof(
     .map(bash),
   fc.constant<Effect>({ kind: "network", host: "h.io", port: 443, method: "GET" }),
   fc.constant<Effect>({ kind: "spawn", program: "helper", background: false }),
+  fc.constantFrom("t", "u", "").map((tool) => mcp("s", tool)),
   fc.constant<Effect>({ kind: "unknown", what: "something" }),
   fc.constant<Effect>({ kind: "state", path: "/proc/self" }),
 );
@@ -232,6 +238,8 @@ export function permitContract(name: string, make: MakePermit): void {
         [bash("echo $HOME"), "ask", "ask", "allow"],
         [{ kind: "network", host: "h", port: 1, method: "GET" }, "ask", "ask", "allow"],
         [{ kind: "spawn", program: "x", background: false }, "ask", "ask", "allow"],
+        [mcp("s", "t"), "ask", "ask", "allow"],
+        [mcp("s", ""), "allow", "allow", "allow"],
         [{ kind: "unknown", what: "x" }, "ask", "ask", "allow"],
         [{ kind: "llm", device: "/dev/llm/x", maxTokens: 1 }, "allow", "allow", "allow"],
         [{ kind: "state", path: "/proc/self" }, "allow", "allow", "allow"],
@@ -272,6 +280,7 @@ export function permitContract(name: string, make: MakePermit): void {
         ["view", read("/etc/hosts")],
         ["fetch", { kind: "network", host: "h.io", port: 443, method: "GET" }],
         ["agent", { kind: "spawn", program: "helper", background: false }],
+        ["mcp__s__t", mcp("s", "t")],
       ];
       for (const [tool, effect] of calls) {
         const decision = run(permit, tool, [effect]);

@@ -131,11 +131,13 @@ function directoryAfter(
 
 function judgeCommand(c: Case, command: Command, here: string | null, cwd: string): Verdict {
   const restricted = restrictByRule(c, command);
-  if (restricted !== null && (restricted.behavior === "deny" || restricted.isHard)) return restricted;
+  if (restricted?.behavior === "deny") return restricted;
   const known = readVerdict(c, command, here) ?? creationVerdict(c, command, here);
   const operands = known ?? restrictOperands(c, command.levels.at(-1) ?? [], here ?? cwd);
-  if (operands !== null && (operands.behavior === "deny" || (operands.behavior === "ask" && operands.isHard)))
-    return operands;
+  // what denies an operand outranks a question about the command
+  if (operands?.behavior === "deny") return operands;
+  if (restricted?.isHard === true) return restricted;
+  if (operands?.behavior === "ask" && operands.isHard) return operands;
   const rule = c.allow.find((each) => allowsCommand(each, command));
   if (rule !== undefined) return allow("rule", describeRule(rule));
   if (c.subject.mode === "bypass") return allow("mode", "mode bypass");

@@ -7,6 +7,7 @@ import { allow, ask, deny, hardAsk, type Verdict } from "./verdict.ts";
 
 type Network = Extract<Effect, { kind: "network" }>;
 type Spawn = Extract<Effect, { kind: "spawn" }>;
+type Mcp = Extract<Effect, { kind: "mcp" }>;
 type Unknown = Extract<Effect, { kind: "unknown" }>;
 
 export function judgeNetwork(c: Case, effect: Network): Verdict {
@@ -28,15 +29,49 @@ export function judgeSpawn(c: Case, { program }: Spawn): Verdict {
   return byRules(c, isNamed, `start ${shown(program)}`, always);
 }
 
+const ALL_SERVERS = "mcp__*";
+
+/**
+ * A tool of a server, or with no tool the reading of its resources: that asks nothing unless a rule on the server forbids it.
+ * What a server says of its own tools lifts no question.
+ */
+export function judgeMcp(c: Case, { server, tool }: Mcp): Verdict {
+  const wholeServer = `mcp__${server}`;
+  // long names are cut after 55 characters; one of another server names nothing here
+  const own = tool !== "" && c.tool.startsWith(`${wholeServer}__`.slice(0, 55)) ? c.tool : null;
+  const isNamed = ({ match, tool: named }: Rule) =>
+    match.kind === "all" && (named === ALL_SERVERS || named === wholeServer || named === own);
+  // a rule that allows a tool which calls servers does not allow what those do
+  if (tool !== "")
+    return byRules(
+      { ...c, callRule: undefined },
+      isNamed,
+      `${shown(server)}: ${shown(tool)}`,
+      suggestTool(own),
+    );
+  const what = `reading from ${shown(server)}`;
+  return restricted(c, isNamed, what) ?? allow("default", "reading what the server offers");
+}
+
+function suggestTool(name: string | null): string | null {
+  return name !== null && /^[A-Za-z0-9_-]{1,64}$/.test(name) ? name : null;
+}
+
 export function judgeUnknown(c: Case, { what }: Unknown): Verdict {
   return byRules(c, () => false, shown(what), null);
 }
 
-function byRules(c: Case, matches: (rule: Rule) => boolean, what: string, always: string | null): Verdict {
+/** What deny and ask rules say; null: nothing. */
+function restricted(c: Case, matches: (rule: Rule) => boolean, what: string): Verdict | null {
   const denied = c.rules.deny.find(matches);
   if (denied !== undefined) return deny("rule", `${describeRule(denied)} refuses ${what}`);
   const asked = c.rules.ask.find(matches);
-  if (asked !== undefined) return hardAsk("rule", describeRule(asked), `${describeRule(asked)}: ${what}`);
+  return asked === undefined ? null : hardAsk("rule", describeRule(asked), `${describeRule(asked)}: ${what}`);
+}
+
+function byRules(c: Case, matches: (rule: Rule) => boolean, what: string, always: string | null): Verdict {
+  const forbidden = restricted(c, matches, what);
+  if (forbidden !== null) return forbidden;
   const allowed = c.allow.find(matches) ?? c.callRule;
   if (allowed !== undefined) return allow("rule", describeRule(allowed));
   const { mode } = c.subject;

@@ -5,6 +5,7 @@ import {
   bash,
   denied,
   type MakePermit,
+  mcp,
   permitContract,
   read,
   rule,
@@ -343,5 +344,90 @@ describe("rules", () => {
   test("additional directories are read freely", () => {
     expect(run(make([]), "view", [read("/home/u/more/a")]).behavior).toBe("allow");
     expect(run(make([]), "view", [read("/home/u/other")]).behavior).toBe("ask");
+  });
+});
+
+test("an ask rule on a command does not hide a deny of what it reads", () => {
+  const rules = [denied("view(secrets/**)"), asked("bash(*)")];
+  expect(decideText("cat secrets/k", rules).behavior).toBe("deny");
+  expect(decideText("cat src/a", rules)).toMatchObject({ behavior: "ask", isHard: true });
+});
+
+describe("tools of MCP servers", () => {
+  const tool = (name: string) => ({ name: `mcp__memory__${name}`, effect: mcp("memory", name) });
+  const [read1, write1] = [tool("read"), tool("write")];
+  const decide = (
+    rules: readonly RuleText[],
+    { name, effect }: typeof read1,
+    mode: "default" | "bypass" = "default",
+  ) => run(make(rules), name, [effect], subject({ mode })).behavior;
+
+  test.each<[string, readonly RuleText[], string, string]>([
+    ["no rule", [], "ask", "ask"],
+    ["the server", [allowed("mcp__memory")], "allow", "allow"],
+    ["the server with a star", [allowed("mcp__memory__*")], "allow", "allow"],
+    ["the server by its path", [allowed("/mnt/mcp/memory")], "allow", "allow"],
+    ["all servers", [allowed("mcp__*")], "allow", "allow"],
+    ["a deny of all servers", [denied("mcp__*"), allowed("mcp__memory")], "deny", "deny"],
+    ["one tool", [allowed("mcp__memory__read")], "allow", "ask"],
+    ["a tool that begins so", [allowed("mcp__memory__re")], "ask", "ask"],
+    ["another server that begins so", [allowed("mcp__mem")], "ask", "ask"],
+    ["another server that goes on so", [allowed("mcp__memory2")], "ask", "ask"],
+    [
+      "a deny of one tool of an allowed server",
+      [allowed("mcp__memory"), denied("mcp__memory__read")],
+      "deny",
+      "allow",
+    ],
+    [
+      "a deny of the server, a tool of which is allowed",
+      [denied("mcp__memory__*"), allowed("mcp__memory__read")],
+      "deny",
+      "deny",
+    ],
+    [
+      "an ask for one tool of an allowed server",
+      [allowed("mcp__memory"), asked("mcp__memory__read")],
+      "ask",
+      "allow",
+    ],
+  ])("%s", (_what, rules, onRead, onWrite) => {
+    expect([decide(rules, read1), decide(rules, write1)]).toEqual([onRead, onWrite]);
+  });
+
+  test("bypass allows what no rule forbids; an ask rule is asked there too", () => {
+    expect(decide([], write1, "bypass")).toBe("allow");
+    expect(decide([denied("mcp__memory")], write1, "bypass")).toBe("deny");
+    expect(decide([asked("mcp__memory__write")], write1, "bypass")).toBe("ask");
+  });
+
+  test("always is this tool, and no other of its server", () => {
+    const decision = run(make([]), write1.name, [write1.effect]);
+    expect(decision).toMatchObject({ behavior: "ask", always: "mcp__memory__write" });
+    const who = subject({ grants: ["mcp__memory__write"] });
+    expect(run(make([]), write1.name, [write1.effect], who).behavior).toBe("allow");
+    expect(run(make([]), read1.name, [read1.effect], who).behavior).toBe("ask");
+  });
+
+  test("reading a resource asks nothing, unless a rule on the server says so", () => {
+    const reading = { name: "memory", effect: mcp("memory", "") };
+    expect(decide([], reading)).toBe("allow");
+    expect(decide([denied("mcp__memory__read")], reading)).toBe("allow");
+    expect(decide([denied("mcp__memory")], reading)).toBe("deny");
+    expect(decide([asked("/mnt/mcp/memory")], reading, "bypass")).toBe("ask");
+  });
+
+  test("a name that is cut answers to its server's rule and to its own", () => {
+    const name = `mcp__memory__${"x".repeat(42)}_0123abcd`;
+    const effect = mcp("memory", "x".repeat(80));
+    for (const rule of ["mcp__memory", name])
+      expect(run(make([allowed(rule)]), name, [effect]).behavior).toBe("allow");
+    expect(run(make([]), name, [effect])).toMatchObject({ always: name });
+  });
+
+  test("the name of a call grants nothing on another server", () => {
+    const rules = ["mcp__memory", "mcp__memory__read", "call_tool"].map(allowed);
+    for (const name of ["mcp__memory__read", "call_tool"])
+      expect(run(make(rules), name, [mcp("other", "read")])).toMatchObject({ behavior: "ask", always: null });
   });
 });

@@ -13,7 +13,7 @@ import type { Decision, Permit, PermitRequest, Subject } from "../kernel/ports/p
 import { type Case, formsOf, type Places } from "./case.ts";
 import { judgeCall, judgeCeiling, namesTool } from "./judge-call.ts";
 import { judgeExec } from "./judge-exec.ts";
-import { judgeNetwork, judgeSpawn, judgeUnknown } from "./judge-other.ts";
+import { judgeMcp, judgeNetwork, judgeSpawn, judgeUnknown } from "./judge-other.ts";
 import { judgePath } from "./judge-path.ts";
 import { normalPath } from "./paths.ts";
 import { protections } from "./protected.ts";
@@ -140,7 +140,7 @@ function judgeEffect(c: Case, effect: Effect): Verdict {
     case "state":
       return allow("default", "its own state");
     case "mcp":
-      return judgeUnknown(c, { kind: "unknown", what: `${effect.server}: ${effect.tool}` });
+      return judgeMcp(c, effect);
     case "unknown":
       return judgeUnknown(c, effect);
     default:

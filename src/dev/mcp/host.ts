@@ -1,8 +1,15 @@
-/** MCP servers: transports over the pool of service processes, and the device over a transport. */
+/** MCP servers: transports over a pool of servers, and the device over a transport. */
+import type { Device } from "../../abi/device.ts";
+import type { McpConfig } from "../../abi/mcp.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { HostExec } from "../../kernel/ports/host.ts";
-import type { McpHost } from "../../kernel/ports/mcp.ts";
+import type { McpHost, McpOwner, McpTransport } from "../../kernel/ports/mcp.ts";
 import type { Services } from "../../kernel/ports/services.ts";
+import { mcpDevice } from "./device.ts";
+import { launchOf } from "./launch.ts";
+import { MCP_LIMITS } from "./limits.ts";
+import { Pool } from "./pool.ts";
+import { PooledTransport } from "./pooled-transport.ts";
 
 export interface McpDeps {
   readonly exec: HostExec;
@@ -11,11 +18,22 @@ export interface McpDeps {
   readonly clock: Clock;
   readonly home: string;
   readonly version: string;
+  /** How long a server lives that nobody holds; default 5 minutes. */
+  readonly idleTtlMs?: number;
 }
 
-export function mcpHost(_deps: McpDeps): McpHost {
-  const missing = (): never => {
-    throw new Error("to be written");
+export function mcpHost(deps: McpDeps): McpHost {
+  const { clock, home } = deps;
+  const pool = new Pool({ idleTtlMs: MCP_LIMITS.idleTtlMs, ...deps });
+  return {
+    transport: (config: McpConfig, owner: McpOwner) =>
+      new PooledTransport(pool, clock, launchOf(config, owner, home), owner),
+    device: (server: string, transport: McpTransport): Device => mcpDevice(server, asPooled(transport)),
+    close: () => pool.close(),
   };
-  return { transport: missing, device: missing, close: async () => {} };
+}
+
+function asPooled(transport: McpTransport): PooledTransport {
+  if (transport instanceof PooledTransport) return transport;
+  throw new Error("a transport of another host");
 }

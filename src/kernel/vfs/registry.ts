@@ -32,6 +32,11 @@ export class DeviceRegistry {
     return device;
   }
 
+  /** Is a device registered at exactly this path? */
+  has(mount: string): boolean {
+    return this.#mounts.has(mount);
+  }
+
   /** Mounted paths, sorted. */
   list(): readonly string[] {
     return [...this.#mounts.keys()].sort();

@@ -1,0 +1,104 @@
+/**
+ * Where the loop is, and how it goes on from there in another daemon. A reply with calls is told whole when it is there, then
+ * the result of each call: a call that has its result is not repeated, and the reply is not asked for again.
+ */
+import { Fault } from "../abi/errors.ts";
+import type { Reply } from "../abi/llm.ts";
+import type { Restored } from "../abi/program.ts";
+import type { ContextMessage } from "../abi/sys.ts";
+import { callsOf } from "./decide.ts";
+import type { CallResult } from "./tool-call.ts";
+
+/** A reply that is not in the context yet, with what its request allowed. */
+export interface KeptReply {
+  readonly reply: Reply;
+  readonly maxOutputTokens: number;
+  readonly escalatedOutputTokens: number;
+  /** How many of its calls run together, in order. */
+  readonly batches: readonly number[];
+}
+
+export interface Place {
+  /** Of this form. */
+  readonly v: 1;
+  /** Steps that were begun and whose reply was there. */
+  readonly turn: number;
+  /** Requests that were answered. */
+  readonly requests: number;
+  readonly hasEscalated: boolean;
+  readonly hasRetriedEmpty: boolean;
+  readonly kept: KeptReply | null;
+}
+
+/** Told when a call is over; `call` is its index in the reply. */
+export interface FinishedCall extends CallResult {
+  readonly call: number;
+}
+
+const START: Place = {
+  v: 1,
+  turn: 0,
+  requests: 0,
+  hasEscalated: false,
+  hasRetriedEmpty: false,
+  kept: null,
+};
+
+export const UNKNOWN: CallResult = {
+  content: "outcome unknown: the daemon stopped while it ran; check before repeating",
+  isError: true,
+};
+
+/** INTERNAL: told by a version that is not known here. */
+export function placeOf(restored: Restored | null): Place {
+  const place = (restored?.state ?? START) as Place;
+  if (place.v === 1) return place;
+  const message = `its place was recorded by another version of crux: ${String(place.v)}`;
+  throw new Fault({ code: "INTERNAL", message });
+}
+
+/**
+ * The results that need not be made again, by the index of the call. Calls of the batch that was under way are unknown if an
+ * effect began in it: of which of them it was, nobody tells.
+ */
+export function finishedCalls(
+  { since }: Restored,
+  sizes: readonly number[],
+): ReadonlyMap<number, CallResult> {
+  const batches = indexesOf(sizes);
+  const results = new Map<number, CallResult>();
+  const isWhole = (batch: readonly number[] = []) => batch.every((call) => results.has(call));
+  let hasActed = false;
+  for (const event of since) {
+    if (event.kind === "effect") {
+      hasActed = true;
+      continue;
+    }
+    const { call, content, isError } = event.part as FinishedCall;
+    results.set(call, { content, isError });
+    if (isWhole(batches.find((batch) => batch.includes(call)))) hasActed = false;
+  }
+  const underWay = hasActed ? batches.find((batch) => !isWhole(batch)) : undefined;
+  for (const call of underWay ?? []) if (!results.has(call)) results.set(call, UNKNOWN);
+  return results;
+}
+
+/**
+ * The daemon may have died while a step was being written to the context: the calls of the reply that are answered there;
+ * null: the reply itself is not there.
+ */
+export function answeredIn(
+  messages: readonly ContextMessage[],
+  { blocks }: Reply,
+): ReadonlySet<string> | null {
+  const at = messages.findLastIndex(({ role }) => role === "assistant");
+  const isSame = JSON.stringify(messages[at]?.blocks) === JSON.stringify(blocks);
+  // the same words may have been said before; a call has an id of its own
+  if (!isSame || (callsOf(blocks).length === 0 && at < messages.length - 1)) return null;
+  return new Set(messages.slice(at + 1).flatMap(({ tool_call_id }) => tool_call_id ?? []));
+}
+
+function indexesOf(sizes: readonly number[]): readonly (readonly number[])[] {
+  let next = 0;
+  return sizes.map((size) => Array.from({ length: size }, () => next++));
+}

@@ -1,0 +1,34 @@
+/** Messages for an agent, as its model reads them: a person's words as they are, another process's in a tag that names it. */
+import { codeOf } from "../abi/errors.ts";
+import { PID_KERNEL } from "../abi/ids.ts";
+import type { Message } from "../abi/mail.ts";
+import type { ProgramContext } from "../abi/program.ts";
+
+/** More wait for the next step: the model answers some before it reads on. */
+export const MAX_PER_STEP = 32;
+
+/** Those that wait now enter the context, oldest first. Costs nothing when there are none. */
+export async function readInbox(context: ProgramContext): Promise<void> {
+  for (let read = 0; read < MAX_PER_STEP && context.hasMail(); read++) {
+    const message = await nextMessage(context);
+    if (message === undefined) return;
+    const text = messageText(message);
+    if (text.trim() !== "") await context.sys.appendMessage(context.ctxId, "user", text);
+  }
+}
+
+/** undefined: another thread of this process took it. */
+async function nextMessage({ sys, signal }: ProgramContext): Promise<Message | undefined> {
+  try {
+    return await sys.recv({ timeoutMs: 0 }, signal);
+  } catch (error) {
+    if (codeOf(error) === "TIMEOUT") return undefined;
+    throw error;
+  }
+}
+
+/** No text can pose as a message of another process: the tag is escaped, whoever sent it. */
+export function messageText({ from, data }: Pick<Message, "from" | "data">): string {
+  const words = new TextDecoder().decode(data).replace(/<(\s*\/?\s*agent-message)/gi, "&lt;$1");
+  return from === PID_KERNEL ? words : `<agent-message from="pid ${from}">${words}</agent-message>`;
+}

@@ -1,0 +1,100 @@
+/**
+ * The tools of one connection, as they may be used: named, described, bounded. What a server lists is foreign text; what does
+ * not fit is dropped and named, never cut into something else.
+ */
+import { createHash } from "node:crypto";
+import { MCP_LIMITS } from "./limits.ts";
+
+export interface McpTool {
+  /** As the server calls it. */
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
+  /** Claims of the server: they order and show, and lift no question. */
+  readonly annotations?: Readonly<Record<string, unknown>>;
+}
+
+export interface Catalogue {
+  readonly tools: readonly McpTool[];
+  /** Why some are not there, one line each. */
+  readonly dropped: readonly string[];
+}
+
+/** Of what the pages of `tools/list` held. */
+export function catalogueOf(listed: readonly unknown[]): Catalogue {
+  const tools = new Map<string, McpTool>();
+  const dropped: string[] = [];
+  let bytes = 0;
+  for (const item of listed) {
+    const tool = readTool(item);
+    if (typeof tool === "string") {
+      dropped.push(tool);
+      continue;
+    }
+    bytes += JSON.stringify(tool).length;
+    if (tools.has(tool.name)) dropped.push(`tool ${tool.name} is listed twice`);
+    else if (tools.size >= MCP_LIMITS.tools || bytes > MCP_LIMITS.listBytes) {
+      dropped.push(`tool ${tool.name} and what follows: there are more tools than fit`);
+      break;
+    } else tools.set(tool.name, tool);
+  }
+  return { tools: [...tools.values()], dropped };
+}
+
+/** Or why it is none. */
+function readTool(item: unknown): McpTool | string {
+  if (!isRecord(item) || typeof item.name !== "string") return "a tool without a name";
+  const { name, title, description, inputSchema, outputSchema, annotations } = item;
+  const shown = JSON.stringify(name.slice(0, 80));
+  if (!/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,128}$/u.test(name)) return `tool ${shown}: not a name`;
+  if (!isRecord(inputSchema)) return `tool ${shown}: its schema is no object`;
+  if (inputSchema.type !== undefined && inputSchema.type !== "object")
+    return `tool ${shown}: its arguments are no object`;
+  for (const schema of [inputSchema, outputSchema])
+    if (schema !== undefined && JSON.stringify(schema).length > MCP_LIMITS.schemaBytes)
+      return `tool ${shown}: its schema is larger than ${MCP_LIMITS.schemaBytes} bytes`;
+  return {
+    name,
+    ...(typeof title === "string" && { title: title.slice(0, 200) }),
+    description: describe(description),
+    inputSchema,
+    ...(isRecord(outputSchema) && { outputSchema }),
+    ...(isRecord(annotations) && { annotations }),
+  };
+}
+
+function describe(description: unknown): string {
+  const text = typeof description === "string" ? description : "";
+  const max = MCP_LIMITS.descriptionChars;
+  return text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`;
+}
+
+const MAX_NAME = 64;
+const CUT_NAME = 55;
+
+/**
+ * By the server's names: what models and rules call its tools, `mcp__<server>__<tool>`. Letters that do not fit become `_`;
+ * what is too long, or equal to another then, ends in a hash of the whole.
+ */
+export function callNames(server: string, tools: readonly McpTool[]): ReadonlyMap<string, string> {
+  const plain = tools.map(({ name }) => `mcp__${server}__${name.replaceAll(/[^A-Za-z0-9_-]/g, "_")}`);
+  const counts = new Map<string, number>();
+  for (const name of plain) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return new Map(
+    tools.map(({ name }, i) => {
+      const candidate = plain[i] ?? "";
+      const isFine = candidate.length <= MAX_NAME && counts.get(candidate) === 1;
+      return [name, isFine ? candidate : `${candidate.slice(0, CUT_NAME)}_${hashOf(server, name)}`];
+    }),
+  );
+}
+
+function hashOf(server: string, name: string): string {
+  return createHash("sha256").update(`${server}\0${name}`).digest("hex").slice(0, 8);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

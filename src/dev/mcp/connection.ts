@@ -1,0 +1,231 @@
+/** One connection to a server, from its start to its end: a local program as a service, or a remote server over HTTP. */
+import type {
+  Client,
+  ClientOptions,
+  JsonSchemaValidator,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
+import { DriverError, messageOf } from "../../abi/errors.ts";
+import type { Pid } from "../../abi/ids.ts";
+import { abortable } from "../../lib/abort.ts";
+import { cancelled, driverError } from "../driver-error.ts";
+import { boundedFetch } from "./bounded-fetch.ts";
+import { httpStatus, networkErrno, SessionGone } from "./fault.ts";
+import type { Launch, LocalLaunch, RemoteLaunch } from "./launch.ts";
+import { MCP_LIMITS } from "./limits.ts";
+import { findMismatch } from "./schema-check.ts";
+import { loadSdk, type Sdk } from "./sdk.ts";
+import { type LocalService, type ServiceDeps, startService } from "./service.ts";
+import { type ListName, Session } from "./session.ts";
+
+export interface ConnectionDeps extends ServiceDeps {
+  readonly version: string;
+}
+
+export interface Connection {
+  readonly session: Session;
+  /** Tools that are left out, and why: one line each. */
+  readonly dropped: readonly string[];
+  /** null: remote. */
+  readonly servicePid: Pid | null;
+  /** Why it ended, in words; never rejects. */
+  readonly ended: Promise<string>;
+  /** Requests under way fail. Idempotent; resolves when nothing of it is left. */
+  close(): Promise<void>;
+}
+
+/** What was found out about a server at an earlier start. */
+export interface Memory {
+  /** It ends when it is asked for the newer protocol. */
+  isLegacy: boolean;
+}
+
+/** Longer than any deadline of ours. */
+const NEVER_MS = 2 ** 31 - 1;
+/** A remote server gets this long to forget its session; then it is left to its own. */
+const FAREWELL_MS = 400;
+
+/**
+ * Connected means: its tools are known; a server that has them and cannot list them is of no use. UNAVAILABLE, in words; or
+ * what `signal` says. When it rejects nothing is left.
+ */
+export async function openConnection(
+  deps: ConnectionDeps,
+  launch: Launch,
+  memory: Memory,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const sdk = await abortable(loadSdk(), signal);
+  return launch.kind === "local"
+    ? openLocal(sdk, deps, launch, memory, signal)
+    : openRemote(sdk, deps, launch, signal);
+}
+
+async function openLocal(
+  sdk: Sdk,
+  deps: ConnectionDeps,
+  launch: LocalLaunch,
+  memory: Memory,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const service = await startService(deps, launch, signal);
+  const { client, session } = begin(sdk, deps);
+  let dropped: readonly string[];
+  try {
+    const prior = memory.isLegacy ? ({ prior: { kind: "legacy" } } as const) : {};
+    await abortable(client.connect(service.transport, { timeout: NEVER_MS, ...prior }), signal);
+    ({ dropped } = await session.tools(signal));
+  } catch (error) {
+    // what it died of says more than that its pipe is closed
+    const { end } = service;
+    await service.stop();
+    if (signal.aborted) throw lateOrStopped(signal, service);
+    if (end?.isMissing === false && !memory.isLegacy && client.getProtocolEra() === undefined) {
+      memory.isLegacy = true;
+      return openLocal(sdk, deps, launch, memory, signal);
+    }
+    memory.isLegacy = false;
+    throw notConnected(end?.words ?? withWords(messageOf(error), service), error);
+  }
+  const close = async (): Promise<void> => {
+    await client.close();
+    await service.stop();
+  };
+  return {
+    session,
+    dropped,
+    servicePid: service.pid,
+    ended: service.over.then(() => service.end?.words ?? ""),
+    close,
+  };
+}
+
+async function openRemote(
+  sdk: Sdk,
+  deps: ConnectionDeps,
+  launch: RemoteLaunch,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const { client, session, ended, why } = begin(sdk, deps);
+  const transport = new sdk.StreamableHTTPClientTransport(launch.url, {
+    requestInit: { headers: { "user-agent": `crux/${deps.version}`, ...launch.headers } },
+    fetch: boundedFetch(),
+  });
+  let dropped: readonly string[];
+  try {
+    await abortable(client.connect(transport, { timeout: NEVER_MS }), signal);
+    ({ dropped } = await session.tools(signal));
+  } catch (error) {
+    await client.close();
+    signal.throwIfAborted();
+    throw notConnected(remoteWords(sdk, error), error);
+  }
+  const checker = new Checker(sdk, session, (words) => {
+    why.words = words;
+    void client.close();
+  });
+  client.onerror = () => checker.doubt();
+  return {
+    session,
+    dropped,
+    servicePid: null,
+    ended: ended.then(() => why.words),
+    close: async () => {
+      await farewell(transport, deps);
+      await client.close();
+    },
+  };
+}
+
+/** A request or a stream that fails says little; whether the server is there, a ping tells. One at a time. */
+class Checker {
+  readonly #sdk: Sdk;
+  readonly #session: Session;
+  readonly #lost: (words: string) => void;
+  #isChecking = false;
+
+  constructor(sdk: Sdk, session: Session, lost: (words: string) => void) {
+    this.#sdk = sdk;
+    this.#session = session;
+    this.#lost = lost;
+  }
+
+  doubt(): void {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    this.#session
+      .request("ping", undefined, new AbortController().signal)
+      .catch((error: unknown) => {
+        const cause = error instanceof Error ? error.cause : undefined;
+        // a server that was started again may answer 400 to a session it does not know
+        const isForgotten = error instanceof SessionGone || httpStatus(this.#sdk, cause) === 400;
+        if (isForgotten || networkErrno(error) !== undefined) this.#lost(`it is gone: ${messageOf(error)}`);
+      })
+      .finally(() => {
+        this.#isChecking = false;
+      });
+  }
+}
+
+function begin(sdk: Sdk, deps: ConnectionDeps) {
+  const over = Promise.withResolvers<void>();
+  const why = { words: "its connection was closed" };
+  const forget = (list: ListName) => ({
+    autoRefresh: false,
+    debounceMs: 0,
+    onChanged: () => session.forget(list),
+  });
+  const options: ClientOptions = {
+    capabilities: {},
+    versionNegotiation: { mode: "auto", probe: { timeoutMs: MCP_LIMITS.probeMs } },
+    inputRequired: { autoFulfill: false },
+    jsonSchemaValidator: { getValidator: <T>(schema: unknown) => basicValidator<T>(schema) },
+    listChanged: { tools: forget("tools"), resources: forget("resources") },
+  };
+  const client: Client = new sdk.Client({ name: "crux", version: deps.version }, options);
+  client.onclose = () => over.resolve();
+  const session: Session = new Session(sdk, client, deps.clock);
+  return { client, session, ended: over.promise, why };
+}
+
+/** What a tool gives is checked as what it is given: by the basics of its schema. */
+function basicValidator<T>(schema: unknown): JsonSchemaValidator<T> {
+  return (input) => {
+    const wrong = findMismatch(schema, input);
+    return wrong === undefined
+      ? { valid: true, data: input as T, errorMessage: undefined }
+      : { valid: false, data: undefined, errorMessage: wrong };
+  };
+}
+
+/** Ends the session on the server, if there is one and it answers soon. */
+async function farewell(transport: StreamableHTTPClientTransport, { clock }: ConnectionDeps): Promise<void> {
+  if (transport.sessionId === undefined) return;
+  const stop = new AbortController();
+  const late = clock.sleep(FAREWELL_MS, stop.signal).catch(() => {});
+  await Promise.race([transport.terminateSession().catch(() => {}), late]);
+  stop.abort();
+}
+
+/** A deadline knows what is late; the program may know why. */
+function lateOrStopped({ reason }: AbortSignal, service: LocalService): Error {
+  const isLate = reason instanceof DriverError;
+  return isLate ? notConnected(withWords(reason.message, service), reason) : cancelled("Open");
+}
+
+function withWords(what: string, service: LocalService): string {
+  const said = service.said();
+  return said === "" ? what : `${what}; it said: ${said}`;
+}
+
+function remoteWords(sdk: Sdk, error: unknown): string {
+  const status = httpStatus(sdk, error);
+  if (status === 401 || status === 403)
+    return `the server wants to know who asks (HTTP ${status}): give it a header in its entry`;
+  const errno = networkErrno(error);
+  return errno === undefined ? messageOf(error) : `nobody answers (${errno})`;
+}
+
+function notConnected(words: string, cause: unknown): Error {
+  return driverError("Open", "UNAVAILABLE", words, cause);
+}

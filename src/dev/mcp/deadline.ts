@@ -1,0 +1,53 @@
+/** How long an answer may take: so long since the last sign of life, and so long in all. One timer, gone with the call. */
+import { Fault } from "../../abi/errors.ts";
+import type { Clock } from "../../abi/program.ts";
+import { linkSignals } from "../../lib/abort.ts";
+
+export interface Patience {
+  readonly quietMs: number;
+  readonly totalMs: number;
+}
+
+/**
+ * Runs `act` with a signal that fires when the caller gives up or the time is over; then rejects with `late(words)`.
+ * `alive` starts the quiet time anew.
+ */
+export async function withPatience<T>(
+  clock: Clock,
+  { quietMs, totalMs }: Patience,
+  signal: AbortSignal,
+  late: (words: string) => Error,
+  act: (signal: AbortSignal, alive: () => void) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const done = new AbortController();
+  const began = clock.mono();
+  let heard = began;
+  const wait = async (): Promise<void> => {
+    for (;;) {
+      const dueMs = Math.min(heard + quietMs, began + totalMs) - clock.mono();
+      if (dueMs <= 0) return;
+      await clock.sleep(dueMs, done.signal);
+    }
+  };
+  wait().then(
+    () => {
+      const isTotal = clock.mono() - began >= totalMs;
+      over.abort(
+        late(isTotal ? `not answered within ${totalMs / 1000} s` : `no answer for ${quietMs / 1000} s`),
+      );
+    },
+    () => {},
+  );
+  using linked = linkSignals(signal, over.signal);
+  try {
+    return await act(linked.signal, () => {
+      heard = clock.mono();
+    });
+  } catch (error) {
+    // who knows more about it than that it is late says so
+    throw over.signal.aborted && !signal.aborted && !(error instanceof Fault) ? over.signal.reason : error;
+  } finally {
+    done.abort();
+  }
+}

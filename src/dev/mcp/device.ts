@@ -1,0 +1,161 @@
+/**
+ * /mnt/mcp/<server>: its tools and resources as files (kernel reference, MCP mounts).
+ *
+ *     /                      ["tools","resources"]
+ *     /tools                 what tools/list gave
+ *     /tools/<name>          write JSON arguments: tools/call; read: the result
+ *     /resources             what resources/list gave
+ *     /resources/<uri>       the contents; the uri is percent-encoded
+ */
+import {
+  type Caller,
+  type Device,
+  type FileStat,
+  O_RDONLY,
+  type OpenFile,
+  type OpenFlag,
+  type ToolStat,
+} from "../../abi/device.ts";
+import { nearNames } from "../../lib/near-names.ts";
+import { jsonBytes } from "../answer.ts";
+import { driverError, type FileOp } from "../driver-error.ts";
+import { snapshotFile } from "../snapshot.ts";
+import { type Catalogue, callNames, type McpTool } from "./catalogue.ts";
+import { MCP_LIMITS } from "./limits.ts";
+import type { PooledTransport } from "./pooled-transport.ts";
+import { ResourceFile } from "./resource-file.ts";
+import { ToolFile } from "./tool-file.ts";
+
+const ROOT = ["tools", "resources"];
+
+type Place =
+  | { readonly kind: "root" | "tools" | "resources" }
+  | { readonly kind: "tool"; readonly name: string }
+  | { readonly kind: "resource"; readonly uri: string };
+
+export function mcpDevice(server: string, transport: PooledTransport): Device {
+  return new McpDevice(server, transport);
+}
+
+class McpDevice implements Device {
+  readonly name: string;
+  readonly traffic = "message";
+  readonly #transport: PooledTransport;
+  /** Made once for each list. */
+  #named: { readonly of: Catalogue; readonly names: ReadonlyMap<string, string> } | null = null;
+
+  constructor(server: string, transport: PooledTransport) {
+    this.name = server;
+    this.#transport = transport;
+  }
+
+  async open(subpath: string, flags: OpenFlag, caller: Caller): Promise<OpenFile> {
+    const place = this.#place(subpath, "Open");
+    if (place.kind === "tool") return this.#openTool(place.name, caller);
+    if (flags !== O_RDONLY)
+      throw driverError("Open", "PERMISSION", `read-only: ${this.name}${subpath}; only tools are written`);
+    if (place.kind === "resource") {
+      const stat = this.#stat(place.uri, 0);
+      return new ResourceFile(this.#transport, place.uri, stat);
+    }
+    const content = await this.#content(place.kind, "Open", caller);
+    const file = snapshotFile(content, this.#stat(place.kind, content.byteLength));
+    return {
+      ...file,
+      read: async (length, signal) => {
+        this.#transport.checkMounted("Read");
+        return file.read(length, signal);
+      },
+    };
+  }
+
+  /** Reading a resource asks the server for what the path says: rules on the server hold for it. */
+  openEffects(subpath: string) {
+    if (this.#place(subpath, "Open").kind !== "resource") return [];
+    return [{ kind: "mcp", server: this.name, tool: "", host: this.#transport.host } as const];
+  }
+
+  async stat(subpath: string, caller: Caller): Promise<FileStat> {
+    const place = this.#place(subpath, "Stat");
+    if (place.kind === "resource") return this.#stat(place.uri, 0);
+    if (place.kind !== "tool") {
+      const content = await this.#content(place.kind, "Stat", caller);
+      return this.#stat(place.kind, content.byteLength);
+    }
+    const { tool, callName } = await this.#find(place.name, "Stat", caller);
+    return { ...this.#stat(tool.name, 0), tool: toolStat(tool, callName) };
+  }
+
+  #place(subpath: string, op: FileOp): Place {
+    const [, list, item, ...rest] = subpath.split("/");
+    if (list === undefined || list === "") return { kind: "root" };
+    if (rest.length === 0 && (list === "tools" || list === "resources")) {
+      if (item === undefined) return { kind: list };
+      const text = decoded(item);
+      if (text !== undefined)
+        return list === "tools" ? { kind: "tool", name: text } : { kind: "resource", uri: text };
+    }
+    const here = `here are ${ROOT.join(" and ")}; a name with / in it is percent-encoded`;
+    throw driverError(op, "NOT_FOUND", `file not found: ${this.name}${subpath} (${here})`);
+  }
+
+  async #openTool(name: string, caller: Caller): Promise<OpenFile> {
+    const found = await this.#find(name, "Open", caller);
+    const stat = { ...this.#stat(name, 0), tool: toolStat(found.tool, found.callName) };
+    return new ToolFile({ ...found, server: this.name, transport: this.#transport, stat });
+  }
+
+  async #find(name: string, op: FileOp, caller: Caller) {
+    const catalogue = await this.#transport.catalogue(op, caller.signal);
+    const tool = catalogue.tools.find((each) => each.name === name);
+    if (tool === undefined) throw this.#noSuchTool(name, op, catalogue);
+    return { tool, callName: this.#callName(catalogue, name) };
+  }
+
+  #callName(catalogue: Catalogue, name: string): string {
+    if (this.#named?.of !== catalogue)
+      this.#named = { of: catalogue, names: callNames(this.name, catalogue.tools) };
+    return this.#named.names.get(name) ?? "";
+  }
+
+  #noSuchTool(name: string, op: FileOp, { tools }: Catalogue): Error {
+    const names = tools.map((tool) => tool.name);
+    const near = nearNames(name, names, 3).slice(0, 3);
+    const hint =
+      near.length > 0 ? `Similar: ${near.join(", ")}` : `Tools: ${names.slice(0, 20).join(", ") || "none"}`;
+    return driverError(op, "NOT_FOUND", `tool not found: ${name.slice(0, 128)}. ${hint}`);
+  }
+
+  async #content(kind: "root" | "tools" | "resources", op: FileOp, caller: Caller): Promise<Uint8Array> {
+    if (kind === "root") return jsonBytes(ROOT);
+    if (kind === "tools") return jsonBytes((await this.#transport.catalogue(op, caller.signal)).tools);
+    return jsonBytes(await this.#transport.resources(op, caller.signal));
+  }
+
+  #stat(name: string, size: number): FileStat {
+    return {
+      name: name === "root" ? this.name : name,
+      size,
+      isDevice: true,
+      devicePath: `/mnt/mcp/${this.name}`,
+    };
+  }
+}
+
+function decoded(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
+function toolStat(tool: McpTool, callName: string): ToolStat {
+  return {
+    name: callName,
+    description: tool.description || (tool.title ?? ""),
+    inputSchema: { type: "object", ...tool.inputSchema },
+    parallel: tool.annotations?.readOnlyHint === true,
+    maxResultChars: MCP_LIMITS.resultChars,
+  };
+}

@@ -1,0 +1,83 @@
+/** What an entry comes to once it is known for whom: what is started, or where it is reached. */
+import { createHash } from "node:crypto";
+import type { McpConfig } from "../../abi/mcp.ts";
+import type { McpOwner } from "../../kernel/ports/mcp.ts";
+import { serverLabel } from "../../kernel/vfs/server-label.ts";
+import { driverError } from "../driver-error.ts";
+import { distinguishing, serverEnvironment } from "./environment.ts";
+
+export type Launch = LocalLaunch | RemoteLaunch;
+
+interface Common {
+  /** Equal for those that can share one server. */
+  readonly key: string;
+  /** For people, without secrets. */
+  readonly label: string;
+  /** In effects: where a call goes. */
+  readonly host: string;
+}
+
+export interface LocalLaunch extends Common {
+  readonly kind: "local";
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface RemoteLaunch extends Common {
+  readonly kind: "remote";
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** INVALID: a config that cannot be one. */
+export function launchOf(config: McpConfig, owner: Pick<McpOwner, "env">, home: string): Launch {
+  return config.type === "http" ? remote(config) : local(config, owner, home);
+}
+
+function local(
+  config: Extract<McpConfig, { type: "stdio" }>,
+  owner: Pick<McpOwner, "env">,
+  home: string,
+): LocalLaunch {
+  const { command, args, cwd = home } = config;
+  if (command === "" || [command, ...args].some((word) => word.includes("\0")))
+    throw invalid("the command is empty, or has a NUL in it");
+  if (!cwd.startsWith("/")) throw invalid(`cwd must be absolute: ${cwd}`);
+  for (const [name, value] of Object.entries(config.env))
+    if (!/^[^=\0]+$/.test(name) || value.includes("\0"))
+      throw invalid(`not a variable of an environment: ${JSON.stringify(name)}`);
+  const argv = [command, ...args];
+  const env = serverEnvironment(owner.env, config.env);
+  const key = keyOf("stdio", argv, cwd, distinguishing(env));
+  return { kind: "local", key, label: serverLabel(config), host: "local", argv, cwd, env };
+}
+
+function remote(config: Extract<McpConfig, { type: "http" }>): RemoteLaunch {
+  const url = URL.parse(config.url);
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
+    throw invalid(`not an http or https URL: ${config.url.slice(0, 200)}`);
+  if (url.username !== "" || url.password !== "")
+    throw invalid("user and password do not go into the URL: put them into a header");
+  for (const [name, value] of Object.entries(config.headers))
+    if (!/^[!#$%&'*+.^`|~\w-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+      throw invalid(`not an HTTP header: ${JSON.stringify(name)}`);
+  const { headers } = config;
+  const names = Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    kind: "remote",
+    key: keyOf("http", url.href, names),
+    label: serverLabel(config),
+    host: url.host,
+    url,
+    headers,
+  };
+}
+
+function keyOf(...parts: readonly unknown[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+}
+
+function invalid(message: string): Error {
+  return driverError("Open", "INVALID", `MCP server: ${message}`);
+}

@@ -1,0 +1,93 @@
+/** The servers there are, by what makes them distinct. One that nobody holds lives on for a while, then is stopped. */
+import { driverError } from "../driver-error.ts";
+import type { ConnectionDeps } from "./connection.ts";
+import type { Launch } from "./launch.ts";
+import { MCP_LIMITS } from "./limits.ts";
+import { type Holder, SharedServer } from "./server.ts";
+import { Slots } from "./slots.ts";
+
+export interface PoolDeps extends ConnectionDeps {
+  readonly idleTtlMs: number;
+}
+
+interface Entry {
+  readonly server: SharedServer;
+  /** Ends the wait of a server that nobody holds; null while somebody does. */
+  idle: AbortController | null;
+}
+
+export class Pool {
+  readonly #deps: PoolDeps;
+  readonly #slots = new Slots();
+  /** In the order in which they were last held. */
+  readonly #entries = new Map<string, Entry>();
+  /** Being stopped, by key. */
+  readonly #leaving = new Map<string, Promise<void>>();
+  #isClosed = false;
+
+  constructor(deps: PoolDeps) {
+    this.#deps = deps;
+  }
+
+  /** BUDGET: there are too many, and all are held. UNAVAILABLE: the daemon shuts down. */
+  acquire(launch: Launch, holder: Holder): SharedServer {
+    if (this.#isClosed) throw driverError("Open", "UNAVAILABLE", "the daemon is shutting down");
+    const { key } = launch;
+    const entry = this.#entries.get(key) ?? this.#make(launch);
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    entry.idle?.abort();
+    entry.idle = null;
+    entry.server.hold(holder);
+    return entry.server;
+  }
+
+  /** One that works is kept for the next who wants it; any other is stopped. */
+  release(server: SharedServer, holder: Holder): void {
+    server.letGo(holder);
+    const { key } = server.launch;
+    const entry = this.#entries.get(key);
+    if (entry?.server !== server || server.isHeld || entry.idle !== null) return;
+    if (server.state !== "connected") {
+      this.#retire(key, entry);
+      return;
+    }
+    const idle = new AbortController();
+    entry.idle = idle;
+    this.#deps.clock.sleep(this.#deps.idleTtlMs, idle.signal).then(
+      () => this.#retire(key, entry),
+      () => {},
+    );
+  }
+
+  /** Ends all of them. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const [key, entry] of [...this.#entries]) this.#retire(key, entry);
+    await Promise.all(this.#leaving.values());
+  }
+
+  #make(launch: Launch): Entry {
+    if (this.#entries.size >= MCP_LIMITS.servers) this.#makeRoom();
+    const after = this.#leaving.get(launch.key) ?? Promise.resolve();
+    return { server: new SharedServer(this.#deps, this.#slots, launch, after), idle: null };
+  }
+
+  /** The one that nobody has held for the longest goes. */
+  #makeRoom(): void {
+    const unheld = [...this.#entries].find(([, { idle }]) => idle !== null);
+    if (unheld === undefined)
+      throw driverError("Open", "BUDGET", `too many MCP servers at once: ${MCP_LIMITS.servers}`);
+    this.#retire(...unheld);
+  }
+
+  #retire(key: string, entry: Entry): void {
+    entry.idle?.abort();
+    this.#entries.delete(key);
+    const before = this.#leaving.get(key);
+    const leaving = Promise.all([before, entry.server.stop()]).then(() => {
+      if (this.#leaving.get(key) === leaving) this.#leaving.delete(key);
+    });
+    this.#leaving.set(key, leaving);
+  }
+}

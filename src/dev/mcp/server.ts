@@ -1,0 +1,252 @@
+/**
+ * One distinct server, shared by all who mounted it: connected while somebody holds it, started again when it ends, given up
+ * when it ends too often. Who holds it keeps it through all that, and is told.
+ */
+import { messageOf } from "../../abi/errors.ts";
+import type { Pid } from "../../abi/ids.ts";
+import type { McpState } from "../../abi/mcp.ts";
+import { abortable } from "../../lib/abort.ts";
+import { driverError, type FileOp } from "../driver-error.ts";
+import { type Connection, type ConnectionDeps, type Memory, openConnection } from "./connection.ts";
+import { withPatience } from "./deadline.ts";
+import { SessionGone } from "./fault.ts";
+import type { Launch } from "./launch.ts";
+import { MCP_LIMITS } from "./limits.ts";
+import { restartDelay } from "./restart.ts";
+import type { Session } from "./session.ts";
+import type { Slots } from "./slots.ts";
+
+/** Of tools that are left out. */
+const MAX_TOLD = 10;
+
+export interface Holder {
+  log(level: "info" | "warn" | "error", message: string): void;
+}
+
+/** A run from its start until it is stopped or given up. */
+interface Run {
+  readonly stop: AbortController;
+  readonly over: Promise<void>;
+}
+
+export class SharedServer {
+  readonly launch: Launch;
+  readonly #deps: ConnectionDeps;
+  readonly #slots: Slots;
+  /** What had this key before has to be gone first: two of one kind could share a file. */
+  readonly #after: Promise<unknown>;
+  readonly #holders = new Set<Holder>();
+  readonly #memory: Memory = { isLegacy: false };
+  #state: McpState = "pending";
+  #problem = "";
+  #connection: Connection | null = null;
+  #run: Run | null = null;
+  /** Settles when it is connected, or given up. */
+  #outcome = new Outcome();
+  #failedAt = 0;
+
+  constructor(deps: ConnectionDeps, slots: Slots, launch: Launch, after: Promise<unknown>) {
+    this.#deps = deps;
+    this.#slots = slots;
+    this.launch = launch;
+    this.#after = after;
+  }
+
+  get state(): McpState {
+    return this.#state;
+  }
+  get problem(): string {
+    return this.#problem;
+  }
+  get servicePid(): Pid | null {
+    return this.#connection?.servicePid ?? null;
+  }
+  get toolCount(): number {
+    return this.#connection?.session.toolCount ?? 0;
+  }
+  get isHeld(): boolean {
+    return this.#holders.size > 0;
+  }
+
+  hold(holder: Holder): void {
+    this.#holders.add(holder);
+  }
+
+  letGo(holder: Holder): void {
+    this.#holders.delete(holder);
+  }
+
+  /** Resolves when it is connected; UNAVAILABLE when it is given up, in words. */
+  async connect(signal: AbortSignal): Promise<void> {
+    if (this.#state === "connected") return;
+    this.#start();
+    await abortable(this.#outcome.promise, signal);
+  }
+
+  /** UNAVAILABLE while there is no connection; one that was given up is then tried again. */
+  check(op: FileOp): Connection {
+    if (this.#connection === null) throw this.#unavailable(op);
+    return this.#connection;
+  }
+
+  /** Runs `act` in a session. UNAVAILABLE as check(). */
+  async use<T>(op: FileOp, signal: AbortSignal, act: (session: Session) => Promise<T>): Promise<T> {
+    const connection = this.check(op);
+    try {
+      return await act(connection.session);
+    } catch (error) {
+      if (!(error instanceof SessionGone)) throw error;
+      await this.#reconnect(connection, signal);
+      return await act(this.#connection?.session ?? connection.session);
+    }
+  }
+
+  /** Ends it for good. Never rejects. */
+  async stop(): Promise<void> {
+    const run = this.#run;
+    if (run === null) return;
+    run.stop.abort();
+    await this.#connection?.close();
+    await run.over;
+  }
+
+  #unavailable(op: FileOp): Error {
+    const { label } = this.launch;
+    if (this.#state !== "failed")
+      return driverError(op, "UNAVAILABLE", `${label} is not connected yet: ${this.#problem}`);
+    const mayTry = this.#deps.clock.mono() - this.#failedAt >= MCP_LIMITS.maxBackoffMs;
+    const words = `${label} is not connected: ${this.#problem}`;
+    if (mayTry) this.#start();
+    return driverError(op, "UNAVAILABLE", mayTry ? `${words}. It is tried again now` : words);
+  }
+
+  /** The session is gone, the server is not. */
+  async #reconnect(old: Connection, signal: AbortSignal): Promise<void> {
+    if (this.#connection === old) {
+      this.#dropped("its session is gone");
+      await old.close();
+    }
+    await abortable(this.#outcome.promise, signal);
+  }
+
+  #start(): void {
+    if (this.#run !== null) return;
+    const stop = new AbortController();
+    this.#dropped("it is starting");
+    const over = this.#live(stop.signal).finally(() => {
+      this.#run = null;
+    });
+    this.#run = { stop, over };
+  }
+
+  /** Never rejects. */
+  async #live(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
+    const restarts: number[] = [];
+    let wasConnected = false;
+    let inRow = 0;
+    while (!signal.aborted) {
+      let why: string;
+      try {
+        const connection = await this.#open(signal);
+        const since = clock.mono();
+        why = await this.#stay(connection, wasConnected);
+        wasConnected = true;
+        if (clock.mono() - since >= MCP_LIMITS.restartWindowMs) inRow = 0;
+      } catch (error) {
+        if (signal.aborted) break;
+        // what never worked is not tried again and again: whoever mounts it hears why
+        if (!wasConnected) return this.#fail(error);
+        why = messageOf(error);
+      }
+      if (signal.aborted) break;
+      const delayMs = restartDelay({ restarts, inRow: ++inRow }, clock.mono());
+      if (delayMs === null) return this.#giveUp(why);
+      if (!this.isHeld) return this.#fail(new Error(why));
+      this.#dropped(why);
+      this.#tell("warn", `${why}; starting it again in ${delayMs / 1000} s`);
+      await clock.sleep(delayMs, signal).catch(() => {});
+      restarts.splice(0, restarts.length - MCP_LIMITS.restarts + 1);
+      restarts.push(clock.mono());
+    }
+    this.#fail(new Error("it was stopped"));
+  }
+
+  /** One attempt, in a slot, within its time. */
+  async #open(signal: AbortSignal): Promise<Connection> {
+    const free = await this.#slots.take(this.launch.kind, signal);
+    try {
+      await abortable(this.#after, signal);
+      const patience = { quietMs: MCP_LIMITS.connectMs, totalMs: MCP_LIMITS.connectMs };
+      const late = () =>
+        driverError("Open", "UNAVAILABLE", `it did not answer within ${MCP_LIMITS.connectMs / 1000} s`);
+      return await withPatience(this.#deps.clock, patience, signal, late, (linked) =>
+        openConnection(this.#deps, this.launch, this.#memory, linked),
+      );
+    } finally {
+      free();
+    }
+  }
+
+  /** Until it ends: why. */
+  async #stay(connection: Connection, isBack: boolean): Promise<string> {
+    this.#connection = connection;
+    this.#state = "connected";
+    this.#problem = "";
+    this.#outcome.resolve();
+    if (isBack) this.#tell("info", "connected again");
+    for (const line of connection.dropped.slice(0, MAX_TOLD)) this.#tell("warn", `${line}; it is left out`);
+    const why = await connection.ended;
+    if (this.#connection === connection) this.#dropped(why);
+    await connection.close();
+    return why;
+  }
+
+  /** Who waits from now on waits for the next connection. */
+  #dropped(why: string): void {
+    this.#connection = null;
+    this.#state = "pending";
+    this.#problem = why;
+    if (this.#outcome.isSettled) this.#outcome = new Outcome();
+  }
+
+  #giveUp(why: string): void {
+    this.#fail(new Error(`it ended too often; last: ${why}`));
+    this.#tell("error", this.#problem);
+  }
+
+  #fail(error: unknown): void {
+    this.#state = "failed";
+    this.#problem = messageOf(error);
+    this.#failedAt = this.#deps.clock.mono();
+    this.#outcome.reject(driverError("Open", "UNAVAILABLE", this.#problem, error));
+  }
+
+  #tell(level: "info" | "warn" | "error", what: string): void {
+    for (const holder of this.#holders) holder.log(level, `MCP server ${this.launch.label}: ${what}`);
+  }
+}
+
+/** Of connecting. One that nobody waits for is no failure of ours. */
+class Outcome {
+  readonly #settling = Promise.withResolvers<void>();
+  isSettled = false;
+
+  constructor() {
+    this.#settling.promise.catch(() => {});
+  }
+
+  get promise(): Promise<void> {
+    return this.#settling.promise;
+  }
+
+  resolve(): void {
+    this.isSettled = true;
+    this.#settling.resolve();
+  }
+
+  reject(error: Error): void {
+    this.isSettled = true;
+    this.#settling.reject(error);
+  }
+}

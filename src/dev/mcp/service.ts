@@ -1,0 +1,152 @@
+/**
+ * A local server as a process of the kernel: the OS child runs as long as the service does, and no longer. Told to stop, its
+ * input is closed and its group interrupted; 100 ms later it gets TERM, 400 ms after that KILL.
+ */
+import { constants } from "node:os";
+import { basename } from "node:path";
+import type { Pid } from "../../abi/ids.ts";
+import type { ExitStatus } from "../../abi/process.ts";
+import type { Clock } from "../../abi/program.ts";
+import type { ExecChild, HostExec } from "../../kernel/ports/host.ts";
+import type { Services } from "../../kernel/ports/services.ts";
+import { abortable } from "../../lib/abort.ts";
+import type { LocalLaunch } from "./launch.ts";
+import { MCP_LIMITS } from "./limits.ts";
+import { ServerLog } from "./server-log.ts";
+import { StdioTransport } from "./stdio-transport.ts";
+import { Tail } from "./tail.ts";
+
+const WORDS_CHARS = 600;
+
+export interface ServiceDeps {
+  readonly exec: HostExec;
+  readonly services: () => Services;
+  readonly clock: Clock;
+}
+
+/** How a program ended. `isMissing`: it never started. */
+export interface ServerEnd {
+  readonly words: string;
+  readonly isMissing: boolean;
+}
+
+export interface LocalService {
+  readonly pid: Pid;
+  readonly transport: StdioTransport;
+  /** Null while it runs; set before its connection closes. */
+  readonly end: ServerEnd | null;
+  /** Resolves when nothing of it is left. */
+  readonly over: Promise<void>;
+  /** The last of what it printed on stderr, on one line; "" for nothing. */
+  said(): string;
+  /** Resolves when it has ended and is reaped. */
+  stop(): Promise<void>;
+}
+
+type RunContext = Parameters<Parameters<Services["start"]>[0]["run"]>[0];
+type RunningChild = Omit<LocalService, "pid" | "stop">;
+
+/** UNAVAILABLE: the kernel shuts down, or has no room. Whether the program starts, `end` tells. */
+export async function startService(
+  deps: ServiceDeps,
+  launch: LocalLaunch,
+  signal: AbortSignal,
+): Promise<LocalService> {
+  const begun = Promise.withResolvers<RunningChild>();
+  const services = deps.services();
+  const pid = await services.start({
+    name: basename(launch.argv[0] ?? ""),
+    intent: `MCP server: ${launch.label.replace(/^stdio: /, "")}`,
+    run: (context) => runChild(deps, launch, context, begun.resolve),
+  });
+  const stop = () => services.stop(pid);
+  try {
+    return Object.assign(await abortable(begun.promise, signal), { pid, stop });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function runChild(
+  { exec, clock }: ServiceDeps,
+  launch: LocalLaunch,
+  context: RunContext,
+  onBegun: (child: RunningChild) => void,
+): Promise<ExitStatus> {
+  const { pid, signal, killed, log } = context;
+  const tail = new Tail(MCP_LIMITS.stderrBytes);
+  const serverLog = new ServerLog(log);
+  let broken = "";
+  let transport: StdioTransport | undefined;
+  const child = exec.run(
+    {
+      argv: launch.argv,
+      cwd: launch.cwd,
+      env: launch.env,
+      stdin: "pipe",
+      graceMs: MCP_LIMITS.termMs,
+      killed,
+      owner: `pid ${pid} ${launch.label}`,
+      onOutput: (stream, chunk) => {
+        if (stream === "stdout") return transport?.take(chunk);
+        tail.push(chunk);
+        serverLog.stderr(chunk);
+      },
+    },
+    killed,
+  );
+  const stopChild = () => void windDown(child, clock);
+  transport = new StdioTransport(child, {
+    garbage: (line) => serverLog.garbage(line),
+    broken: (why) => {
+      broken = why;
+      stopChild();
+    },
+  });
+  const over = Promise.withResolvers<void>();
+  const said = () => tail.words(WORDS_CHARS);
+  const running = { transport, end: null as ServerEnd | null, over: over.promise, said };
+  onBegun(running);
+  if (signal.aborted) stopChild();
+  signal.addEventListener("abort", stopChild, { once: true });
+  const end = await child.exited;
+  signal.removeEventListener("abort", stopChild);
+  running.end = { words: wordsOf(end, broken, said()), isMissing: end.error !== undefined };
+  over.resolve();
+  await transport.close();
+  return statusOf(end);
+}
+
+/** Ends the child and all it started; at most 600 ms for one that heeds nothing. */
+async function windDown(child: ExecChild, clock: Clock): Promise<void> {
+  child.endInput();
+  child.signal("SIGINT");
+  const stop = new AbortController();
+  const over = child.exited.then(() => stop.abort());
+  await clock.sleep(MCP_LIMITS.interruptMs, stop.signal).catch(() => {});
+  await child.kill();
+  await over;
+}
+
+type End = Awaited<ExecChild["exited"]>;
+
+function statusOf({ code, signal, error }: End): ExitStatus {
+  if (error !== undefined) return { code: 1, reason: error.message, kind: "fault", err: error };
+  if (signal !== null)
+    return {
+      code: 128 + (constants.signals[signal as NodeJS.Signals] ?? 0),
+      reason: `killed: ${signal}`,
+      kind: "killed",
+    };
+  return code === 0
+    ? { code: 0, reason: "completed", kind: "done" }
+    : { code: code ?? 1, reason: `exit ${code}`, kind: "fault" };
+}
+
+function wordsOf({ code, signal, error }: End, broken: string, said: string): string {
+  if (error !== undefined) return error.message;
+  const how = signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
+  const what = broken === "" ? how : broken;
+  return said === "" ? what : `${what}; it said: ${said}`;
+}

@@ -1,0 +1,92 @@
+/** A remote MCP server for tests, on loopback: it answers in plain JSON, and goes wrong as it is told. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+
+type Json = Record<string, unknown>;
+
+export class HttpServer {
+  /** Tools that were called, in order. */
+  readonly calls: string[] = [];
+  /** Headers of the requests. */
+  readonly headers: IncomingMessage["headers"][] = [];
+  /** Answers every request with this status. */
+  status: number | null = null;
+  #session = 1;
+  readonly #server = createServer((request, response) => void this.#answer(request, response));
+
+  static async start(): Promise<HttpServer> {
+    const made = new HttpServer();
+    await new Promise<void>((resolve) => made.#server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => made.stop());
+    return made;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/mcp`;
+  }
+
+  /** Whoever comes with the session of before is told 404. */
+  forget(): void {
+    this.#session++;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.headers.push(request.headers);
+    if (this.status !== null) return void response.writeHead(this.status).end("told so");
+    if (request.method !== "POST") return void response.writeHead(405).end();
+    const { method, params, id } = JSON.parse(await bodyOf(request)) as {
+      method: string;
+      params?: Json;
+      id?: number;
+    };
+    if (method === "initialize") {
+      response.setHeader("mcp-session-id", String(this.#session));
+      const capabilities = { tools: {} };
+      const serverInfo = { name: "http", version: "1" };
+      return reply(response, { id, result: { protocolVersion: "2025-11-25", capabilities, serverInfo } });
+    }
+    const session = request.headers["mcp-session-id"];
+    if (session === undefined) return void response.writeHead(400).end("no session");
+    if (session !== String(this.#session)) {
+      response.writeHead(404, { "content-type": "application/json" });
+      return void response.end(
+        JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32001, message: "Session not found" } }),
+      );
+    }
+    if (id === undefined) return void response.writeHead(202).end();
+    if (method === "tools/list") {
+      const tools = ["echo", "break", "huge", "gone"].map((name) => ({
+        name,
+        inputSchema: { type: "object" },
+      }));
+      return reply(response, { id, result: { tools } });
+    }
+    if (method === "tools/call") return this.#call(response, String(params?.name), id);
+    return reply(response, { id, result: {} });
+  }
+
+  #call(response: ServerResponse, name: string, id: number): void {
+    this.calls.push(name);
+    if (name === "break") return void response.socket?.destroy();
+    if (name === "gone") return void response.writeHead(503).end("no");
+    const text = name === "huge" ? "x".repeat(11 * 1024 * 1024) : "hello";
+    reply(response, { id, result: { content: [{ type: "text", text }] } });
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString("utf8");
+}
+
+function reply(response: ServerResponse, message: Json): void {
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(JSON.stringify({ jsonrpc: "2.0", ...message }));
+}

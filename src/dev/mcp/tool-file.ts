@@ -1,0 +1,121 @@
+/** An open tool: its arguments are written as JSON, the result of the call is read as the server gave it. */
+import type { Act, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
+import { linkSignals } from "../../lib/abort.ts";
+import { Answer, jsonBytes } from "../answer.ts";
+import { cancelled, driverError, throwIfAborted } from "../driver-error.ts";
+import type { McpTool } from "./catalogue.ts";
+import type { PooledTransport } from "./pooled-transport.ts";
+import { findMismatch } from "./schema-check.ts";
+
+export interface OpenTool {
+  readonly tool: McpTool;
+  /** `mcp__memory__create_entities`: what rules name. */
+  readonly callName: string;
+  readonly server: string;
+  readonly transport: PooledTransport;
+  readonly stat: FileStat;
+}
+
+export class ToolFile implements OpenFile {
+  readonly #of: OpenTool;
+  readonly #answer: Answer;
+  readonly #closing = new AbortController();
+  #running: Promise<void> | null = null;
+
+  constructor(of: OpenTool) {
+    this.#of = of;
+    this.#answer = new Answer(of.callName);
+  }
+
+  /** What a server says of its tools lifts no question: every call is one that cannot be taken back. */
+  plan(data: Uint8Array): WritePlan {
+    const { tool, callName, server, transport } = this.#of;
+    transport.check("Write");
+    const args = parseArguments(this.#of, data);
+    this.#refuseRunning();
+    this.#answer.expectRequest();
+    return {
+      effects: [{ kind: "mcp", server, tool: tool.name, host: transport.host }],
+      effectClass: "once",
+      tool: callName,
+      parallel: tool.annotations?.readOnlyHint === true,
+      view: {
+        tool: callName,
+        operation: `${callName} on MCP server ${server} (${transport.label})`,
+        params: { arguments: shown(args) },
+      },
+    };
+  }
+
+  async write(data: Uint8Array, act: Act): Promise<void> {
+    this.#refuseRunning();
+    this.#answer.expectRequest();
+    this.#running = this.#call(parseArguments(this.#of, data), act.signal);
+    try {
+      await this.#running;
+    } finally {
+      this.#running = null;
+    }
+  }
+
+  /** Waits for the call under way. */
+  async read(length: number, signal: AbortSignal): Promise<Uint8Array> {
+    throwIfAborted(signal, "Read");
+    await this.#running?.catch(() => {});
+    if (this.#closing.signal.aborted) throw cancelled("Read");
+    // a call that was made is answered, whatever became of the mount since
+    if (!this.#answer.isUnread) this.#of.transport.checkMounted("Read");
+    return this.#answer.take(length);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running?.catch(() => {});
+    this.#answer.clear();
+  }
+
+  async stat(): Promise<FileStat> {
+    return this.#of.stat;
+  }
+
+  async #call(args: Record<string, unknown>, signal: AbortSignal): Promise<void> {
+    const { tool, transport } = this.#of;
+    using linked = linkSignals(signal, this.#closing.signal);
+    throwIfAborted(linked.signal, "Write");
+    this.#answer.set(jsonBytes(await transport.callTool(tool, args, linked.signal)));
+  }
+
+  #refuseRunning(): void {
+    if (this.#running !== null)
+      throw driverError("Write", "CONFLICT", `${this.#of.callName}: a call is still running`);
+  }
+}
+
+/** INVALID: not an object, or not one that the tool could take; nothing was sent then. */
+function parseArguments({ tool, callName }: OpenTool, data: Uint8Array): Record<string, unknown> {
+  const text = Buffer.from(data).toString("utf8");
+  let value: unknown;
+  try {
+    value = text.trim() === "" ? {} : JSON.parse(text);
+  } catch {
+    throw driverError("Write", "INVALID", `${callName}: the arguments are not valid JSON`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw driverError("Write", "INVALID", `${callName}: the arguments must be one JSON object`);
+  const wrong = findMismatch(tool.inputSchema, value);
+  if (wrong !== undefined) throw driverError("Write", "INVALID", `${callName}: ${wrong}; nothing was sent`);
+  return value as Record<string, unknown>;
+}
+
+const MAX_SHOWN = 4_000;
+
+/** Nothing hidden, nothing that reorders what a person reads, nothing endless. */
+function shown(args: Record<string, unknown>): string {
+  const text = JSON.stringify(args, null, 1).replaceAll(/[\p{Cf}\p{Zl}\p{Zp}]|[^\P{Cc}\n]/gu, (char) => {
+    const code = char.codePointAt(0)?.toString(16) ?? "";
+    return `\\u{${code}}`;
+  });
+  if (text.length <= MAX_SHOWN) return text;
+  const half = MAX_SHOWN / 2 - 30;
+  return `${text.slice(0, half).toWellFormed()} [... ${text.length} characters ...] ${text.slice(-half).toWellFormed()}`;
+}

@@ -1,0 +1,36 @@
+/** An MCP server in words for people: what is started or where it is, never what opens it. */
+import type { McpConfig } from "../../abi/mcp.ts";
+
+const MAX_CHARS = 200;
+const HIDDEN = "…";
+/** A flag whose value is a secret; with `=`, the value is in the same word. */
+const SECRET_FLAG = /^(--?[\w.-]*(?:key|token|secret|passw|auth|credential|bearer)[\w.-]*)(=.*)?$/i;
+/** Values that are secrets whatever stands before them. */
+const SECRET_VALUE = /^(?:sk|pk|ghp|gho|ghs|glpat|xox[a-z]|github_pat|AKIA)[-_A-Za-z0-9]{12,}|^Bearer /;
+
+/** `stdio: npx server-memory`, `http: http://127.0.0.1:8080/mcp` */
+export function serverLabel(config: McpConfig): string {
+  if (config.type === "http") return cut(`http: ${withoutSecrets(config.url)}`);
+  return cut(`stdio: ${[config.command, ...maskedArgs(config.args)].join(" ")}`);
+}
+
+function maskedArgs(args: readonly string[]): string[] {
+  return args.map((arg, i) => {
+    const flag = SECRET_FLAG.exec(arg);
+    if (flag?.[2] !== undefined) return `${flag[1]}=${HIDDEN}`;
+    const before = SECRET_FLAG.exec(args[i - 1] ?? "");
+    const isValue = before !== null && before[2] === undefined && !arg.startsWith("-");
+    if (isValue || SECRET_VALUE.test(arg)) return HIDDEN;
+    return /^[a-z][a-z0-9+.-]*:\/\//i.test(arg) ? withoutSecrets(arg) : arg;
+  });
+}
+
+/** Without user, password, query and fragment. */
+function withoutSecrets(url: string): string {
+  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, "$1").replace(/[?#].*$/s, "");
+}
+
+function cut(text: string): string {
+  const line = text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ");
+  return line.length <= MAX_CHARS ? line : `${line.slice(0, MAX_CHARS - 1)}${HIDDEN}`;
+}

@@ -1,0 +1,23 @@
+/** `$VAR`, `${VAR}` and `${VAR:-default}` in a text, as the shell reads them; nothing else means anything. */
+
+export interface Expanded {
+  readonly text: string;
+  /** Names that have no value and no default: "" stands in their place. */
+  readonly missing: readonly string[];
+}
+
+const VARIABLE = /\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::-([^}]*))?\})/g;
+
+export function expandVariables(text: string, env: Readonly<Record<string, string>>): Expanded {
+  const missing: string[] = [];
+  const expanded = text.replace(VARIABLE, (_whole, bare?: string, braced?: string, fallback?: string) => {
+    const name = bare ?? braced ?? "";
+    const value = Object.hasOwn(env, name) ? (env[name] ?? "") : "";
+    // as in the shell, `:-` counts an empty value as none
+    if (value !== "") return value;
+    if (fallback !== undefined) return fallback;
+    if (!Object.hasOwn(env, name)) missing.push(name);
+    return "";
+  });
+  return { text: expanded, missing };
+}

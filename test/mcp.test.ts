@@ -1,0 +1,211 @@
+/** MCP servers of agent files and of the user, through the booted system: real servers, a model server on loopback. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { modelEnv } from "./harness/model.ts";
+import { Wire } from "./harness/wire.ts";
+import { type Run, settled, World } from "./harness/world.ts";
+import { text, toolUse } from "./model-server/reply.ts";
+import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
+
+const MEMORY = fileURLToPath(
+  new URL("../node_modules/@modelcontextprotocol/server-memory/dist/index.js", import.meta.url),
+);
+const SCRIPTED = fileURLToPath(new URL("../src/dev/mcp/testing/scripted-server.ts", import.meta.url));
+const NODE = process.execPath;
+const CREATE = "mcp__memory__create_entities";
+const entities = [{ name: "Ada", entityType: "person", observations: ["counts"] }];
+
+let world: World;
+let server: ModelServer;
+let memoryFile: string;
+
+beforeAll(() => {
+  world = new World();
+  memoryFile = join(world.dir, "memory.json");
+  agent("librarian", [
+    "mcp:",
+    "  - name: memory",
+    `    command: ${NODE}`,
+    `    args: [${MEMORY}]`,
+    '    env: { MEMORY_FILE_PATH: "$MEMORY_PLACE" }',
+  ]);
+  agent("stranded", [
+    "mcp:",
+    `  - { name: memory, command: ${NODE}, args: [${MEMORY}, other] }`,
+    "  - { name: absent, command: no-such-server }",
+  ]);
+  agent("easy-going", ["mcp:", "  - { name: absent, command: no-such-server, required: false }"]);
+  for (const name of ["clumsy", "noisy"])
+    agent(name, [`mcpServers: { ${name}: { command: ${NODE}, args: [${SCRIPTED}, --${name}] } }`]);
+});
+afterAll(() => world.close());
+afterEach(() => server?.close());
+
+function agent(name: string, lines: readonly string[]): void {
+  const dir = join(world.dir, "config/crux/agents", name);
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, "agent.yaml"), [`name: ${name}`, "tools: [view]", ...lines, ""].join("\n"));
+  writeFileSync(join(dir, "instructions.md"), "Do as you are told.\n");
+}
+
+const serve = async (script: ModelServerOptions["script"]) => {
+  server = await startModelServer({ script });
+};
+const run = (name: string, ...flags: string[]): Promise<Run> =>
+  world.crux(["-q", "--agent", name, ...flags, "do it"], {
+    env: { ...modelEnv(server), MEMORY_PLACE: memoryFile },
+  });
+const results = () => server.requests.at(-1)!.lastToolResults;
+const offered = (request = server.requests[0]!) => [...request.tools];
+/** Servers, without what keeps them from outliving their daemon. */
+const memories = () => world.commands(new RegExp(`^${NODE} .*server-memory`));
+const mounts = async () => {
+  await using wire = await Wire.open(world.socket);
+  return ((await wire.ask("mcp.list", {})) as { payload: { mounts: unknown[] } }).payload.mounts;
+};
+
+describe("an agent file with a server", () => {
+  it("offers its tools after the others, calls them, and gives the model what they say", async () => {
+    await serve([toolUse({ name: CREATE, input: { entities } }), text("Noted.")]);
+    const { code, stdout, stderr } = await run("librarian", "--permission-mode", "bypass");
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "Noted.\n", stderr: "" });
+    const [first, ...theirs] = offered();
+    expect(first).toBe("view");
+    expect(theirs).toEqual([...theirs].sort());
+    expect(theirs).toContain(CREATE);
+    expect(JSON.parse(results()[0]!.content)).toEqual(entities);
+    expect(readFileSync(memoryFile, "utf8")).toContain('"name":"Ada"');
+    expect([server.rejected, server.unexpected]).toEqual([[], []]);
+    expect(await mounts()).toEqual([]);
+  });
+
+  it("shares one server process between runs, kept warm between them", async () => {
+    const before = memories();
+    await serve([toolUse({ name: "mcp__memory__read_graph", input: {} }), text("Ada.")]);
+    await run("librarian", "--permission-mode", "bypass");
+    expect(results()[0]!.content).toContain("counts");
+    expect(memories()).toEqual(before);
+    const { stdout } = await world.crux(["ps", "-a", "--json"]);
+    expect(stdout).toContain("MCP server: ");
+    expect(stdout).not.toContain(memoryFile);
+  });
+
+  it("asks before each call; with nobody to ask, the model hears which rule would allow it", async () => {
+    await serve([toolUse({ name: CREATE, input: { entities } }), text("Not allowed.")]);
+    await run("librarian");
+    expect(results()[0]!.content).toMatch(/^Error \[PERMISSION\]: /);
+    expect(results()[0]!.content).toContain(`"${CREATE}" under permissions.allow`);
+  });
+
+  it("is allowed by a rule for the tool, and for no other", async () => {
+    world.settings({ permissions: { allow: ["mcp__memory__read_graph"] } });
+    process.kill(world.daemonPid!, "SIGHUP");
+    await settled(() => world.log().includes("settings read again"), Boolean);
+    await serve([
+      toolUse([
+        { name: "mcp__memory__read_graph", input: {} },
+        { name: "mcp__memory__delete_entities", input: { entityNames: ["Ada"] } },
+      ]),
+      text("Read."),
+    ]);
+    await run("librarian");
+    const [read, deleted] = results();
+    expect(read!.content).toContain('"Ada"');
+    expect(deleted!.content).toMatch(/^Error \[PERMISSION\]: /);
+    expect(readFileSync(memoryFile, "utf8")).toContain("Ada");
+  });
+
+  it("that does not start ends the run before it begins, in words, and leaves nothing", async () => {
+    const before = memories();
+    await serve([text("never")]);
+    const { code, stdout, stderr } = await run("stranded");
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(
+      /\[UNAVAILABLE\] PID \d+ Spawn: .*MCP server absent: program not found: no-such-server/,
+    );
+    expect(server.requests).toEqual([]);
+    expect(await mounts()).toEqual([]);
+    expect(world.commands(/no-such-server/)).toEqual([]);
+    // the first of its servers did start; it is kept for the next who wants it, as all are
+    expect(memories().length).toBeLessThanOrEqual(before.length + 1);
+  });
+
+  it("that is not required is left out", async () => {
+    await serve([text("Without it.")]);
+    expect(await run("easy-going")).toMatchObject({ code: 0, stdout: "Without it.\n" });
+    expect(offered()).toEqual(["view"]);
+  });
+
+  it("that dies in the middle of a call: the model hears that the outcome is unknown, and the run goes on", async () => {
+    await serve([toolUse({ name: "mcp__clumsy__die", input: {} }), text("It died.")]);
+    const { code, stdout } = await run("clumsy", "--permission-mode", "bypass");
+    expect([code, stdout]).toEqual([0, "It died.\n"]);
+    expect(results()[0]!.content).toBe(
+      "Error [DRIVER]: die: the server ended during the call: its outcome is unknown",
+    );
+  });
+
+  it("that prints garbage between its answers is heard all the same", async () => {
+    await serve([toolUse({ name: "mcp__noisy__echo", input: { text: "clear" } }), text("Heard.")]);
+    const { code } = await run("noisy", "--permission-mode", "bypass");
+    expect([code, results()[0]!.content]).toEqual([0, "clear"]);
+  });
+});
+
+describe("a server that the user mounts", () => {
+  const config = (...args: string[]) => ({
+    type: "stdio",
+    command: NODE,
+    args: [SCRIPTED, ...args],
+    env: {},
+  });
+
+  it("is there for all until it is unmounted; one that never answers is back in time, pending", async () => {
+    await using wire = await Wire.open(world.socket);
+    const mount = (path: string, ...args: string[]) =>
+      wire.ask("mcp.mount", { path, config: config(...args) });
+    expect(await mount("/mnt/mcp/notes")).toMatchObject({
+      payload: { path: "/mnt/mcp/notes", state: "connected" },
+    });
+    expect(await mount("/mnt/mcp/silent", "--mute")).toMatchObject({ payload: { state: "pending" } });
+    expect(await mounts()).toMatchObject([
+      {
+        path: "/mnt/mcp/notes",
+        pid: 0,
+        state: "connected",
+        problem: "",
+        service_pid: expect.any(Number) as number,
+      },
+      { path: "/mnt/mcp/silent", pid: 0, state: "pending", tools: 0 },
+    ]);
+    expect(await mount("/mnt/mcp/notes")).toMatchObject({ error: { code: "CONFLICT" } });
+    expect(await mount("/etc")).toMatchObject({ error: { code: "INVALID" } });
+    const absent = { ...config(), command: "no-such-server" };
+    expect(await wire.ask("mcp.mount", { path: "/mnt/mcp/absent", config: absent })).toMatchObject({
+      error: { code: "UNAVAILABLE", message: "program not found: no-such-server" },
+    });
+    for (const path of ["/mnt/mcp/notes", "/mnt/mcp/silent"])
+      expect(await wire.ask("mcp.unmount", { path })).toMatchObject({ ok: true });
+    expect(await mounts()).toEqual([]);
+    expect(
+      await settled(
+        () => world.commands(/--mute/),
+        (pids) => pids.length === 0,
+      ),
+    ).toEqual([]);
+  });
+
+  it("goes with its daemon, however that ends: within a second nothing of five servers is left", async () => {
+    await using wire = await Wire.open(world.socket);
+    for (let i = 0; i < 5; i++)
+      await wire.ask("mcp.mount", { path: `/mnt/mcp/s${i}`, config: config("--stubborn", `--n${i}`) });
+    const servers = () => world.commands(/--stubborn/);
+    expect(servers().length).toBeGreaterThanOrEqual(5);
+    process.kill(world.daemonPid!, "SIGKILL");
+    expect(await settled(servers, (pids) => pids.length === 0, 1_000)).toEqual([]);
+    expect((await world.crux(["ps"])).code).toBe(0);
+    expect(await mounts()).toEqual([]);
+  });
+});
