@@ -1,6 +1,7 @@
 /** Terminal columns: East Asian wide characters and emoji count two, combining marks none. */
 
-const PLAIN = /^[\x20-\x7e]*$/;
+/** One column each: ASCII, Latin letters, dashes and ellipsis. */
+const PLAIN = /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027]*$/;
 const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]$/u;
 const EMOJI = /^\p{Emoji_Presentation}/u;
 /** Unicode's East Asian Width classes W and F, first and last code point of each block. */
@@ -19,9 +20,12 @@ const WIDE: ReadonlyArray<readonly [first: number, last: number]> = [
   [0x20000, 0x3fffd],
 ];
 
-/** What a reader sees as one character; built only where a text is not plain ASCII. */
+let segmenter: Intl.Segmenter | undefined;
+
+/** What a reader sees as one character. Made once, and only where a text is not plain: it costs milliseconds. */
 function graphemes(text: string): string[] {
-  return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
+  segmenter ??= new Intl.Segmenter();
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
 function graphemeWidth(grapheme: string): number {

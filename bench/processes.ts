@@ -1,0 +1,247 @@
+/**
+ * What processes cost in a running daemon, against stated baselines, all in one run:
+ *   node bench/processes.ts            (npm run build first)
+ * Sizes come from the environment: CRUX_BENCH_SPAWNS (1000), CRUX_BENCH_IDLE (100,1000,10000), CRUX_BENCH_BUSY (1000).
+ * Memory is the daemon's resident set, read from /proc after it has come to rest.
+ */
+import { readFileSync } from "node:fs";
+import { Wire } from "../test/harness/wire.ts";
+import { settled, World } from "../test/harness/world.ts";
+import { text, toolUse } from "../test/model-server/reply.ts";
+import { startModelServer } from "../test/model-server/server.ts";
+import { bareLoop } from "./bare-loop.ts";
+import { median, percentile, printTable, type Row } from "./table.ts";
+
+const SPAWNS = Number(process.env.CRUX_BENCH_SPAWNS ?? 1_000);
+const IDLE = (process.env.CRUX_BENCH_IDLE ?? "100,1000,10000").split(",").map(Number);
+const BUSY = Number(process.env.CRUX_BENCH_BUSY ?? 1_000);
+/** Spawns under way on the one connection. */
+const WINDOW = 64;
+const TRACED_CALLS = 50;
+/** Long enough for idle connections to close and the heap to shrink. */
+const REST_MS = 10_000;
+
+const world = new World();
+const arrived = { atMs: 0 };
+/** Agents that are to be idle: their first reply waits until all of a window are paused. */
+const held = { arrived: 0, release: Promise.withResolvers<void>() };
+await using server = await startModelServer({
+  script: (request) => {
+    arrived.atMs = performance.now();
+    if (request.lastUserText.includes("idle")) {
+      held.arrived++;
+      return toolUse({ name: "ls", input: { path: "." } }).until(held.release.promise);
+    }
+    return request.lastUserText.includes("shell") ? shellTurn(request.assistantTurns, 2) : text("Done.");
+  },
+  keepRequests: 4,
+  validate: false,
+});
+const rows: Row[] = [];
+try {
+  await world.crux(["daemon", "start"]);
+  await firstRequest();
+  await restart();
+  await idle();
+  await restart();
+  await busy();
+  await restart();
+  await traced();
+} finally {
+  await world.close();
+}
+printTable(["what", "figure", "baseline", "ratio", "aim"], rows);
+
+function shellTurn(done: number, calls: number) {
+  return done < calls ? toolUse({ name: "bash", input: { command: "true" } }) : text("Done.");
+}
+
+async function restart(): Promise<void> {
+  await world.crux(["daemon", "stop"], { timeoutMs: 60_000 });
+  await world.crux(["daemon", "start"]);
+}
+
+function modelEnv(): Record<string, string> {
+  return { ...world.env, OPENAI_API_KEY: "bench", OPENAI_BASE_URL: server.openaiBaseUrl };
+}
+
+async function ask(wire: Wire, method: string, payload: unknown): Promise<Record<string, unknown>> {
+  const reply = await wire.ask(method, payload);
+  if (reply?.ok !== true) throw new Error(`${method}: ${JSON.stringify(reply)}`);
+  return reply.payload ?? {};
+}
+
+function detached(intent: string, env: Record<string, string>): Record<string, unknown> {
+  return { intent, cwd: world.work, env, detach: true, permission_mode: "bypass" };
+}
+
+/** From the client's write to the request at the model's door; the baseline is a bare fetch to the same door. */
+async function firstRequest(): Promise<void> {
+  const wire = await Wire.open(world.socket);
+  const [crux, bare]: [number[], number[]] = [[], []];
+  for (let n = 0; n < SPAWNS + 20; n++) {
+    const began = performance.now();
+    arrived.atMs = 0;
+    const { pid } = await ask(wire, "spawn", detached("hello", modelEnv()));
+    await ask(wire, "process.wait", { pid });
+    if (n >= 20) crux.push(arrived.atMs - began);
+    if (n % 10 === 0) bare.push(await bareFetch());
+  }
+  wire.socket.destroy();
+  for (const p of [50, 99]) {
+    const [own, base] = [percentile(crux, p), percentile(bare, p)];
+    const aim = p === 50 ? "5 ms" : "20 ms";
+    add(
+      `spawn to first request, p${p} of ${SPAWNS}`,
+      `${own.toFixed(1)} ms`,
+      `${base.toFixed(1)} ms fetch`,
+      own / base,
+      aim,
+    );
+  }
+}
+
+async function bareFetch(): Promise<number> {
+  const began = performance.now();
+  arrived.atMs = 0;
+  const body = { model: "m", stream: true, max_tokens: 100, messages: [{ role: "user", content: "hello" }] };
+  const response = await fetch(`${server.openaiBaseUrl}/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: "Bearer bench" },
+    body: JSON.stringify(body),
+  });
+  await response.text();
+  return arrived.atMs - began;
+}
+
+/** Agents that are paused in the middle of their work, a reply in hand, added step by step. */
+async function idle(): Promise<void> {
+  const wire = await Wire.open(world.socket);
+  const emptyPs = await psMs(0);
+  await idleAgents(wire, 20);
+  const base = await restingBytes();
+  let count = 0;
+  for (const goal of IDLE) {
+    for (; count < goal; count += Math.min(WINDOW, goal - count))
+      await idleAgents(wire, Math.min(WINDOW, goal - count));
+    const bytes = await restingBytes();
+    const each = (bytes - base) / goal / 1024;
+    rows.push([`memory of an idle agent, at ${goal}`, `${each.toFixed(1)} KB`, "", "", "40 KB"]);
+    const [all, empty] = [`${(bytes / 1e6).toFixed(0)} MB`, `${(base / 1e6).toFixed(0)} MB with 20`];
+    rows.push([`daemon in all, at ${goal}`, all, empty, (bytes / base).toFixed(2), "500 MB at 10,000"]);
+  }
+  const list = await timed(() => ask(wire, "list_procs", {}));
+  wire.socket.destroy();
+  const ps = await psMs(count);
+  rows.push([`list_procs on the wire, at ${count}`, `${list.toFixed(0)} ms`, "", "", ""]);
+  add(
+    `crux ps, at ${count}`,
+    `${ps.toFixed(0)} ms`,
+    `${emptyPs.toFixed(0)} ms at none`,
+    ps / emptyPs,
+    "100 ms",
+  );
+}
+
+async function idleAgents(wire: Wire, count: number): Promise<void> {
+  held.arrived = 0;
+  held.release = Promise.withResolvers();
+  const request = `${JSON.stringify({ method: "spawn", payload: detached("idle", modelEnv()) })}\n`;
+  for (let n = 0; n < count; n++) wire.send(request);
+  const pids: unknown[] = [];
+  for (let n = 0; n < count; n++) {
+    const reply = await wire.next();
+    if (reply?.ok !== true) throw new Error(JSON.stringify(reply));
+    pids.push(reply.payload?.pid);
+  }
+  await settled(
+    () => held.arrived,
+    (arrivals) => arrivals >= count,
+    30_000,
+  );
+  for (const pid of pids) await ask(wire, "kill", { pid, signal: 4 });
+  held.release.resolve();
+}
+
+async function psMs(least: number): Promise<number> {
+  const times: number[] = [];
+  for (let n = 0; n < 5; n++) {
+    times.push(
+      await timed(async () => {
+        const { stdout, code } = await world.crux(["ps"], { timeoutMs: 60_000 });
+        if (code !== 0 || stdout.split("\n").length < least)
+          throw new Error(`ps: ${code} ${stdout.slice(0, 200)}`);
+      }),
+    );
+  }
+  return median(times);
+}
+
+async function restingBytes(): Promise<number> {
+  await new Promise((resolve) => setTimeout(resolve, REST_MS));
+  const status = readFileSync(`/proc/${world.daemonPid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+}
+
+/** All at once, two shell calls each; the baseline is as many bare loops in one process. */
+async function busy(): Promise<void> {
+  const wire = await Wire.open(world.socket);
+  const crux = await timed(async () => {
+    const pids: unknown[] = [];
+    const request = `${JSON.stringify({ method: "spawn", payload: detached("run the shell", modelEnv()) })}\n`;
+    for (let n = 0; n < BUSY; n++) wire.send(request);
+    for (let n = 0; n < BUSY; n++) pids.push((await wire.next())?.payload?.pid);
+    let failed = 0;
+    for (const pid of pids) if ((await ask(wire, "process.wait", { pid })).exit_code !== 0) failed++;
+    if (failed > 0) throw new Error(`${failed} of ${BUSY} agents failed`);
+  });
+  wire.socket.destroy();
+  const bare = await timed(() =>
+    Promise.all(Array.from({ length: BUSY }, () => bareLoop(server.openaiBaseUrl, 2))),
+  );
+  add(
+    `${BUSY} agents at once, all finish`,
+    `${(crux / 1000).toFixed(1)} s`,
+    `${(bare / 1000).toFixed(1)} s bare loops`,
+    crux / bare,
+    "",
+  );
+}
+
+/** The same run with somebody watching every call, and without: interleaved. */
+async function traced(): Promise<void> {
+  server.use((request) => shellTurn(request.assistantTurns, TRACED_CALLS));
+  const [plain, watched]: [number[], number[]] = [[], []];
+  const wire = await Wire.open(world.socket);
+  for (let round = 0; round < 8; round++) {
+    for (const list of round % 2 === 0 ? [plain, watched] : [watched, plain]) {
+      const ms = await timed(async () => {
+        const { pid } = await ask(wire, "spawn", detached("run the shell", modelEnv()));
+        const trace =
+          list === watched ? world.start(["astrace", String(pid)], { timeoutMs: 120_000 }) : undefined;
+        await ask(wire, "process.wait", { pid });
+        void trace?.done;
+      });
+      if (round > 0) list.push(ms);
+    }
+  }
+  wire.socket.destroy();
+  const [own, base] = [median(watched), median(plain)];
+  add(
+    `run of ${TRACED_CALLS} calls with astrace attached`,
+    `${own.toFixed(0)} ms`,
+    `${base.toFixed(0)} ms without`,
+    own / base,
+    "1.03",
+  );
+}
+
+async function timed(act: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await act();
+  return performance.now() - began;
+}
+
+function add(what: string, figure: string, baseline: string, ratio: number, aim: string): void {
+  rows.push([what, figure, baseline, `${ratio.toFixed(2)}x`, aim]);
+}

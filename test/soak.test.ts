@@ -1,0 +1,152 @@
+/**
+ * Many clients that start, signal and wait for processes at random, for a long time; then nothing of it may be left.
+ * CI runs a few thousand cycles; more: CRUX_SOAK_CYCLES=100000 npx vitest run --project system test/soak.test.ts
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Wire } from "./harness/wire.ts";
+import { settled, World } from "./harness/world.ts";
+import { stall, text, toolUse } from "./model-server/reply.ts";
+import { type ModelServer, startModelServer } from "./model-server/server.ts";
+
+const CLIENTS = 32;
+const CYCLES = Number(process.env.CRUX_SOAK_CYCLES ?? 3_000);
+const SEED = Number(process.env.CRUX_SOAK_SEED ?? 20_261_121);
+const TIMEOUT_MS = Math.max(170_000, CYCLES * 60);
+
+/** mulberry32: the same cycles for the same seed. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) % below;
+  };
+}
+
+const KINDS = ["quick", "shell", "sleeper", "stubborn", "stalled"] as const;
+type Kind = (typeof KINDS)[number];
+
+const COMMANDS: Readonly<Record<Kind, string | undefined>> = {
+  quick: undefined,
+  stalled: undefined,
+  shell: "true",
+  sleeper: "sleep 300",
+  stubborn: "trap '' TERM INT HUP; (setsid sleep 300 &) ; sleep 300",
+};
+
+interface Census {
+  readonly fds: number;
+  readonly timers: number;
+  readonly osChildren: number;
+  readonly rssBytes: number;
+}
+
+describe("soak", () => {
+  let world: World;
+  let server: ModelServer;
+
+  beforeAll(async () => {
+    world = new World();
+    server = await startModelServer({
+      validate: false,
+      keepRequests: 4,
+      script: (request) => {
+        const kind = KINDS.find((name) => request.lastUserText.includes(name)) ?? "quick";
+        if (kind === "stalled") return stall();
+        const command = COMMANDS[kind];
+        return command === undefined || request.assistantTurns > 0
+          ? text("Done.")
+          : toolUse({ name: "bash", input: { command } });
+      },
+    });
+    await world.crux(["daemon", "start"]);
+  });
+
+  afterAll(async () => {
+    await world.close();
+    await server.close();
+  });
+
+  const ask = async (wire: Wire, method: string, payload: unknown) => {
+    const reply = await wire.ask(method, payload);
+    if (reply?.ok !== true) throw new Error(`${method}: ${JSON.stringify(reply)}`);
+    return reply.payload ?? {};
+  };
+
+  const census = async (): Promise<Census> => {
+    const wire = await Wire.open(world.socket);
+    const { timers, os_children } = await ask(wire, "kernel.metrics", {});
+    wire.socket.destroy();
+    const pid = world.daemonPid;
+    const fds = readdirSync(`/proc/${pid}/fd`).length;
+    const rss = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
+    return { fds, timers: Number(timers), osChildren: Number(os_children), rssBytes: rss };
+  };
+
+  /** One process from start to end: left alone, or signalled once or more; it always ends, and is always waited for. */
+  const cycle = async (wire: Wire, random: (below: number) => number): Promise<void> => {
+    const kind = KINDS[random(KINDS.length)] ?? "quick";
+    const env = { ...world.env, OPENAI_API_KEY: "soak", OPENAI_BASE_URL: server.openaiBaseUrl };
+    const request = { intent: kind, cwd: world.work, env, detach: true, permission_mode: "bypass" };
+    const { pid } = await ask(
+      wire,
+      "spawn",
+      random(4) === 0 ? { ...request, group: `g${random(8)}` } : request,
+    );
+    for (let n = random(4); n > 0; n--) {
+      const signal = 1 + random(5);
+      await ask(wire, random(2) === 0 ? "kill" : "process.signal", { pid, signal });
+    }
+    if (random(8) === 0) await ask(wire, "list_procs", {});
+    const isEndless = kind === "sleeper" || kind === "stubborn" || kind === "stalled";
+    await ask(wire, "kill", { pid, signal: 5 });
+    if (isEndless || random(2) === 0) await ask(wire, "kill", { pid, signal: random(3) === 0 ? 1 : 2 });
+    await ask(wire, "process.wait", { pid });
+  };
+
+  const run = async (cycles: number, seed: number): Promise<void> => {
+    const random = randomOf(seed);
+    let left = cycles;
+    await Promise.all(
+      Array.from({ length: CLIENTS }, async () => {
+        const wire = await Wire.open(world.socket);
+        while (left-- > 0) await cycle(wire, random);
+        wire.socket.destroy();
+      }),
+    );
+  };
+
+  test(`${CLIENTS} clients, ${CYCLES} processes, random signals: nothing is left`, {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    await run(CLIENTS * 4, SEED);
+    const before = await settled(census, ({ osChildren }) => osChildren === 0, 20_000);
+    const peaks: number[] = [];
+    for (let quarter = 0; quarter < 4; quarter++) {
+      await run(Math.ceil(CYCLES / 4), SEED + 1 + quarter);
+      peaks.push((await census()).rssBytes);
+    }
+    const isBack = (now: Census) =>
+      now.osChildren === 0 && now.fds <= before.fds && now.timers <= before.timers;
+    const after = await settled(census, isBack, 20_000);
+    expect({ ...after, rssBytes: 0 }).toEqual({
+      fds: Math.min(after.fds, before.fds),
+      timers: Math.min(after.timers, before.timers),
+      osChildren: 0,
+      rssBytes: 0,
+    });
+    const wire = await Wire.open(world.socket);
+    expect((await ask(wire, "list_procs", {})).processes).toEqual([]);
+    expect((await ask(wire, "group.list", {})).groups).toEqual([]);
+    wire.socket.destroy();
+    // only the daemon: nothing it started is left
+    expect(world.processes()).toEqual([world.daemonPid]);
+    // flat: the last quarter needs no more than the second did, but for what the allocator rounds up
+    expect(peaks[3]).toBeLessThan((peaks[1] ?? 0) * 1.25 + 16e6);
+    console.log(
+      `rss after each quarter: ${peaks.map((bytes) => `${Math.round(bytes / 1e6)} MB`).join(", ")}; fds ${before.fds} → ${after.fds}; timers ${before.timers} → ${after.timers}`,
+    );
+  });
+});
