@@ -32,13 +32,15 @@ export interface Core {
   nextPid(): Pid;
   /** Rises over the whole kernel. */
   nextMessage(): number;
+  /** Names the pipes of this daemon. */
+  nextPipe(): number;
   /** A record of a process that may wait for the next group. */
   note(proc: Process, kind: RecordKind, body: unknown): void;
   /** Hands a zombie whose parent is the kernel to the reaper: `now`, or when it has been seen. */
   offer(proc: Process, when: "now" | "seen"): void;
   /** It has left the table: the reaper waits for it no more. */
   forget(proc: Process): void;
-  /** `graceMs`: from TERM to KILL, instead of the usual. */
+  /** It has acted when the call returns. `graceMs`, with TERM: KILL follows after it, whatever TERM met. */
   deliver(proc: Process, signal: Signal, graceMs?: number): Promise<Disposition>;
   /** The handle of a process; with a scope, one with narrower rights; with a signal, every call of it ends with that too. */
   handle(self: Process, scope: Scope | null, signal?: AbortSignal): Sys;

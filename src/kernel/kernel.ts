@@ -6,7 +6,7 @@ import { SyscallError } from "../abi/errors.ts";
 import type { AskAnswer, ProcessEvent, SyscallEvent } from "../abi/events.ts";
 import { asPid, PID_KERNEL, type Pid } from "../abi/ids.ts";
 import type { MountView } from "../abi/mcp.ts";
-import { type Disposition, EXIT, type ExitStatus, SIGNALS, type Signal } from "../abi/process.ts";
+import { type Disposition, EXIT, type ExitStatus, type Signal } from "../abi/process.ts";
 import type { SpawnOpts, Sys } from "../abi/sys.ts";
 import { abortable } from "../lib/abort.ts";
 import { Account } from "./account/account.ts";
@@ -27,8 +27,10 @@ import { openLogs } from "./process/logs.ts";
 import { Process } from "./process/process.ts";
 import { reapProcess } from "./process/reap.ts";
 import { Reaper } from "./process/reaper.ts";
+import { type Recovery, recover } from "./process/recover.ts";
 import { ServiceTable } from "./process/services.ts";
 import { Session } from "./process/session.ts";
+import { endAll } from "./process/shutdown.ts";
 import { spawnProcess } from "./process/spawn.ts";
 import { ProcessTable } from "./process/table.ts";
 import { makeProjects } from "./supervise/projects.ts";
@@ -40,7 +42,7 @@ import { DeviceRegistry } from "./vfs/registry.ts";
 
 export class Kernel implements KernelApi, Core {
   readonly ports: KernelPorts;
-  readonly groups = new Groups();
+  readonly groups = new Groups((a, b) => this.table.isKin(a, b));
   readonly table = new ProcessTable((a, b) => this.groups.shareOne(a, b));
   readonly devices = new DeviceRegistry();
   readonly contexts = new ContextSpaces();
@@ -54,7 +56,8 @@ export class Kernel implements KernelApi, Core {
   readonly init: Sys;
   readonly #reaper: Reaper;
   #pid: number;
-  #message = 0;
+  #message: number;
+  #pipe = 0;
   #accepting = true;
   #shutdown: Promise<void> | null = null;
 
@@ -62,6 +65,7 @@ export class Kernel implements KernelApi, Core {
     this.ports = ports;
     this.asks = new Asks(ports.nonce);
     this.#pid = ports.journal.highestPid();
+    this.#message = ports.journal.highestMessage();
     this.root = makeRoot(ports);
     this.init = this.handle(this.root, null);
     this.#reaper = new Reaper(() => this);
@@ -99,6 +103,10 @@ export class Kernel implements KernelApi, Core {
     return ++this.#message;
   }
 
+  nextPipe(): number {
+    return ++this.#pipe;
+  }
+
   note(proc: Process, kind: RecordKind, body: unknown): void {
     this.ports.journal.note([{ proc: proc.seed.uuid, pid: proc.pid, kind, v: 1, body }]);
   }
@@ -109,6 +117,10 @@ export class Kernel implements KernelApi, Core {
 
   deliver(proc: Process, signal: Signal, graceMs?: number): Promise<Disposition> {
     return deliver(this, proc, signal, graceMs);
+  }
+
+  get osChildren(): number {
+    return this.ports.exec.live;
   }
 
   listGroups(): readonly GroupView[] {
@@ -142,7 +154,9 @@ export class Kernel implements KernelApi, Core {
     return signalTree(this, pid, signal);
   }
 
-  lendEnv(_pid: Pid, _env: Readonly<Record<string, string>>): void {}
+  lendEnv(pid: Pid, env: Readonly<Record<string, string>>): void {
+    this.table.get(pid)?.lendEnv?.(env);
+  }
 
   async spawnWatched(
     intent: string,
@@ -203,25 +217,13 @@ export class Kernel implements KernelApi, Core {
 
   async #end(graceMs: number): Promise<void> {
     this.#accepting = false;
-    const live = [...this.table.all()].filter((proc) => proc.isLive);
-    for (const proc of live) await deliver(this, proc, SIGNALS.SIGTERM);
-    await this.#allDone(live, graceMs);
-    for (const proc of live) await deliver(this, proc, SIGNALS.SIGKILL);
-    await ended(live);
     this.#reaper.close();
-    await Promise.all([...this.table.all()].map((proc) => reapProcess(this, proc)));
+    await endAll(this, graceMs);
     await this.mounts.unmountAll(this);
     await this.devices.close();
     this.ports.journal.note([
       { proc: KERNEL_UUID, pid: PID_KERNEL, kind: "kernel.shutdown", v: 1, body: {} },
     ]);
-  }
-
-  async #allDone(live: readonly Process[], graceMs: number): Promise<void> {
-    const stop = new AbortController();
-    const grace = this.ports.clock.sleep(graceMs, stop.signal).catch(() => {});
-    await Promise.race([ended(live), grace]);
-    stop.abort();
   }
 
   /** What /proc shows. */
@@ -238,48 +240,20 @@ export class Kernel implements KernelApi, Core {
       contextSummary: (pid) => this.contexts.summary(this.table.get(pid)?.ctxId ?? (0 as never)),
       fds: (pid) => this.table.get(pid)?.fds.list() ?? [],
       account: (pid) => this.table.get(pid)?.seed.account.view() ?? { limit: 0, used: 0, reserved: 0 },
+      signals: (pid) => this.table.get(pid)?.signals?.view() ?? { blocked: [], pending: [], handled: [] },
+      mounts: (pid) =>
+        this.mounts
+          .list()
+          .filter((mount) => mount.pid === pid)
+          .map(({ path, server }) => ({ path, device: server })),
+      supervisor: (pid) => this.supervisors.get(pid)?.view(),
     };
   }
 
-  /**
-   * What the last daemon left unfinished: processes that did not come to an end are recorded as lost, calls without a
-   * result as unknown. Called once, before the socket opens.
-   */
-  async recover(): Promise<{ lost: readonly Pid[] }> {
-    const { journal } = this.ports;
-    const [open, unfinished] = [await journal.openCalls(), await journal.unfinished()];
-    const lost = { code: 137, reason: "lost", kind: "killed", result: "", tokensUsed: 0 };
-    await journal.append([
-      {
-        proc: KERNEL_UUID,
-        pid: PID_KERNEL,
-        kind: "kernel.boot",
-        v: 1,
-        body: { epoch: journal.epoch, clean: unfinished.length === 0 },
-      },
-      ...open.map((r) => ({
-        proc: r.proc,
-        pid: r.pid,
-        kind: "call.unknown" as const,
-        v: 1,
-        ...(r.call ? { call: r.call } : {}),
-        body: {},
-      })),
-      ...unfinished.map((r) => ({
-        proc: r.proc,
-        pid: r.pid,
-        kind: "process.exited" as const,
-        v: 1,
-        body: lost,
-      })),
-    ]);
-    return { lost: unfinished.map((r) => r.pid) };
+  /** What the last daemon left. Called once, before the socket opens. */
+  recover(): Promise<Recovery> {
+    return recover(this);
   }
-}
-
-/** A spawn that fails ends its process too. */
-async function ended(procs: readonly Process[]): Promise<void> {
-  await Promise.allSettled(procs.map((proc) => proc.done.promise));
 }
 
 /** The kernel itself runs no program. */
@@ -312,7 +286,7 @@ function makeRoot(ports: KernelPorts): Process {
       allowedDevices: null,
       maxSteps: 0,
       account: new Account(null, 0),
-      session: new Session(),
+      session: new Session(null),
       onParentExit: "reparent",
     },
     PID_KERNEL,

@@ -18,6 +18,11 @@ export const LIMITS = {
   watchEvents: 1_000,
   /** Log lines kept for a later reader, and queued for a present one. Beyond: oldest kept, newest queued are dropped. */
   logEntries: 256,
+  /** Of one process in one daemon's time: lines and characters of its log that the journal keeps; then one line says so. */
+  journalLogLines: 10_000,
+  journalLogChars: 4 * 1024 * 1024,
+  /** Bytes of a native's output that a reader of its last lines gets. */
+  logTailBytes: 1024 * 1024,
   /** Characters of a string in a traced argument. */
   traceStringChars: 256,
   /** Messages of a fresh context, and how far appending may double it. */
@@ -45,31 +50,56 @@ export const LIMITS = {
   mailBytes: 256 * 1024,
   mailboxMessages: 1_024,
   mailboxBytes: 16 * 1024 * 1024,
+  /** Calls of one process that wait for a message: beyond, UNAVAILABLE. */
+  mailboxReceivers: 256,
   /** Bytes a pipe holds; then its writer waits. Writes up to `pipeAtomicBytes` are not split. */
   pipeBytes: 64 * 1024,
   pipeAtomicBytes: 4_096,
-  /** Of one process: beyond, UNAVAILABLE. */
+  /** Of one process: beyond, UNAVAILABLE. A thread counts until it is joined, a coroutine until its body has returned. */
   threads: 32,
   coroutines: 64,
   mounts: 64,
+  /** How long the end of a process waits for its threads, and for its coroutines. */
+  threadGraceMs: 5_000,
   /** Children of a supervisor: beyond, INVALID. */
   supervised: 1_000,
   /** Crash reports kept of each child: the oldest goes. */
   crashReports: 20,
+  /** Characters of a cause or reason in such a report;. */
+  crashWordsChars: 1_000,
+  /** Calls on one supervisor that wait their turn: beyond, UNAVAILABLE. */
+  supervisorCalls: 64,
+  /** Of one child of a project: lines kept for `logs`, and their characters; the oldest go. */
+  projectLines: 1_000,
+  projectLineChars: 128 * 1024,
+  /** Characters of one such line; a longer one is told in pieces. */
+  lineChars: 16 * 1024,
+  /** Events queued for a client that follows a project; beyond, the oldest that may be lost go. */
+  projectEvents: 1_000,
+  /** Projects that have ended and are remembered, and the characters of their last lines, each. */
+  projectsEnded: 32,
+  endedLineChars: 512 * 1024,
   /** A handler of a signal that takes longer is logged, and the default acts. */
   handlerMs: 5_000,
+  /** Handlers of one process under way at once; beyond, the default acts. */
+  handlersRunning: 16_384,
   /** A mount is back after this long, connected or not. */
   mountWaitMs: 500,
   /** A required server of an agent file has this long to connect. */
   mountRequiredMs: 30_000,
   /** All mounts together at shutdown. */
   unmountAllMs: 600,
-  /** Input of an agent beyond this is a file under /var/out instead of a message. */
-  inputBytes: 256 * 1024,
   /** TERM, then KILL after this long. */
   termGraceMs: 10_000,
   /** The same for children that end with their parent. */
   orphanGraceMs: 5_000,
+  /** TERM, then KILL after this long, for programs of the host. */
+  nativeGraceMs: 5_000,
+  /** Live programs of one agent or program: beyond, BUDGET. */
+  natives: 100,
+  /** Words and bytes of a command: beyond, INVALID. */
+  commandWords: 4_096,
+  commandBytes: 128 * 1024,
   /** How long reaping waits for a loop that does not end. */
   loopGraceMs: 5_000,
   /** A child of the kernel stays a zombie this long, so that `ps` shows it. */

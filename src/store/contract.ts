@@ -144,6 +144,31 @@ export function journalContract(name: string, makeBench: () => JournalBench): vo
       ]);
     });
 
+    test("lastSignals() gives the newest of each process that has not ended", async () => {
+      const of = (n: number) => ({
+        pid: asPid(n),
+        proc: asProcUuid(`00000000-0000-4000-8000-00000000000${n}`),
+      });
+      await journal.append([1, 2, 3].map((n) => draft("process.spawned", n, of(n))));
+      await journal.append([
+        draft("signal", "first", of(2)),
+        draft("signal", "ended", of(3)),
+        draft("signal", "last", of(2)),
+        draft("ctx.record", "later", of(2)),
+        draft("process.exited", null, of(3)),
+      ]);
+      journal = await open();
+      expect((await journal.lastSignals()).map(({ pid, body }) => [pid, body])).toEqual([[2, "last"]]);
+    });
+
+    test("highestMessage() is 0 at first, rises with what is stored, and outlives the daemon", async () => {
+      expect(journal.highestMessage()).toBe(0);
+      await journal.append([7, 9, 8].map((seq) => draft("mail.put", { seq, data: "" })));
+      await journal.append([draft("mail.put", null), draft("mail.done", { seq: 20 })]);
+      expect(journal.highestMessage()).toBe(9);
+      expect((await open()).highestMessage()).toBe(9);
+    });
+
     test("highestPid() is 0 at first and outlives the process and the daemon", async () => {
       expect(journal.highestPid()).toBe(0);
       await journal.append([

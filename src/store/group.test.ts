@@ -18,8 +18,10 @@ class ScriptedLedger implements Ledger {
   read = () => [];
   openCalls = () => [];
   unfinished = () => [];
+  lastSignals = () => [];
   processOf = () => undefined;
   highestPid = () => 0;
+  highestMessage = () => 0;
   close() {}
 }
 

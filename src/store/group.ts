@@ -98,6 +98,10 @@ export class GroupJournal implements Journal {
     return this.#ask(() => this.#ledger.unfinished());
   }
 
+  async lastSignals(): Promise<readonly JournalRecord[]> {
+    return this.#ask(() => this.#ledger.lastSignals());
+  }
+
   async processOf(pid: Pid): Promise<ProcUuid | undefined> {
     const found = await this.#ask(() => this.#ledger.processOf(pid));
     return found === undefined ? undefined : asProcUuid(found);
@@ -105,6 +109,10 @@ export class GroupJournal implements Journal {
 
   highestPid(): number {
     return this.#ledger.highestPid();
+  }
+
+  highestMessage(): number {
+    return this.#ledger.highestMessage();
   }
 
   health(): { ok: true } | { ok: false; reason: string } {

@@ -25,7 +25,9 @@ export interface Ledger {
   read(proc: string, fromSeq: number, limit: number): readonly JournalRecord[];
   openCalls(): readonly JournalRecord[];
   unfinished(): readonly JournalRecord[];
+  lastSignals(): readonly JournalRecord[];
   processOf(pid: number): string | undefined;
   highestPid(): number;
+  highestMessage(): number;
   close(): void;
 }

@@ -6,7 +6,7 @@ import { systemClock } from "../lib/system-clock.ts";
 import { decodeBody } from "./body.ts";
 import { GroupJournal, type JournalClock } from "./group.ts";
 import type { Entry, Ledger, Place } from "./ledger.ts";
-import { endsCall, endsProcess } from "./record-kind.ts";
+import { endsCall, endsProcess, messageOf } from "./record-kind.ts";
 
 interface Row {
   readonly entry: Entry;
@@ -73,6 +73,13 @@ class MemoryLedger implements Ledger {
     return [...live.values()].sort((a, b) => a.entry.draft.pid - b.entry.draft.pid).map(toRecord);
   }
 
+  lastSignals(): readonly JournalRecord[] {
+    return this.unfinished().flatMap(({ proc }) => {
+      const last = this.#rowsOf(proc).findLast((row) => row.entry.draft.kind === "signal");
+      return last === undefined ? [] : [toRecord(last)];
+    });
+  }
+
   processOf(pid: number): string | undefined {
     const isIt = ({ entry }: Row) => entry.draft.pid === pid && entry.draft.kind === "process.spawned";
     return this.#disk.rows.find(isIt)?.entry.draft.proc;
@@ -80,6 +87,11 @@ class MemoryLedger implements Ledger {
 
   highestPid(): number {
     return this.#disk.rows.reduce((highest, row) => Math.max(highest, row.entry.draft.pid), 0);
+  }
+
+  highestMessage(): number {
+    const seqs = this.#disk.rows.map(({ entry }) => messageOf(entry.draft.kind, entry.body));
+    return seqs.reduce((highest, seq) => Math.max(highest, seq), 0);
   }
 
   close(): void {}

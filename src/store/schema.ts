@@ -18,8 +18,12 @@ const TABLES = `
   CREATE TABLE live (proc TEXT PRIMARY KEY, pid INTEGER NOT NULL, lsn INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-/** Not part of the schema's version: a program that does not know it keeps it all the same. */
-const FIND_BY_PID = "CREATE INDEX IF NOT EXISTS spawned ON records (pid) WHERE kind = 'process.spawned'";
+/** Not part of the schema's version: a program that does not know them keeps them all the same. */
+const INDEXES = `
+  CREATE INDEX IF NOT EXISTS spawned ON records (pid) WHERE kind = 'process.spawned';
+  CREATE INDEX IF NOT EXISTS signals ON records (proc, seq) WHERE kind = 'signal';
+  INSERT OR IGNORE INTO meta (key, value) VALUES ('highest_message', 0);
+`;
 
 /** Makes the tables where there are none, raises the epoch, tells both names. Errors: UNAVAILABLE for a newer schema. */
 export function claimSchema(db: DatabaseSync): { epoch: number; kernelId: string } {
@@ -29,7 +33,7 @@ export function claimSchema(db: DatabaseSync): { epoch: number; kernelId: string
     if (!exists) createTables(db);
     const meta = readMeta(db);
     assertKnown(Number(meta.get("schema")));
-    db.exec(FIND_BY_PID);
+    db.exec(INDEXES);
     const epoch = Number(meta.get("epoch")) + 1;
     db.prepare("UPDATE meta SET value = ? WHERE key = 'epoch'").run(epoch);
     db.exec("COMMIT");

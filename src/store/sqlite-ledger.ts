@@ -11,7 +11,7 @@ import { decodeBody } from "./body.ts";
 import { JournalFault } from "./fault.ts";
 import type { FilePlace } from "./file-place.ts";
 import type { Entry, Ledger, Place } from "./ledger.ts";
-import { endsCall, endsProcess } from "./record-kind.ts";
+import { endsCall, endsProcess, messageOf } from "./record-kind.ts";
 
 /** Last sequence numbers kept in memory; others are looked up. */
 const MAX_HEADS = 4096;
@@ -29,12 +29,17 @@ const SQL = {
   end: "DELETE FROM live WHERE proc = ?",
   raisePid: "UPDATE meta SET value = ? WHERE key = 'highest_pid'",
   pid: "SELECT value FROM meta WHERE key = 'highest_pid'",
+  raiseMessage: "UPDATE meta SET value = ? WHERE key = 'highest_message'",
+  message: "SELECT value FROM meta WHERE key = 'highest_message'",
   head: "SELECT max(seq) AS value FROM records WHERE proc = ?",
   lsn: "SELECT coalesce(max(lsn), 0) AS value FROM records",
   read: `SELECT ${COLUMNS} FROM records r WHERE proc = ? AND seq >= ? ORDER BY seq LIMIT ?`,
   processOf: "SELECT proc FROM records WHERE pid = ? AND kind = 'process.spawned' LIMIT 1",
   openCalls: `SELECT ${COLUMNS} FROM open_calls o JOIN records r ON r.lsn = o.lsn ORDER BY o.lsn`,
   unfinished: `SELECT ${COLUMNS} FROM live l JOIN records r ON r.lsn = l.lsn ORDER BY l.pid`,
+  // CROSS: from what is live, never through all records
+  lastSignals: `SELECT ${COLUMNS} FROM live l CROSS JOIN records r ON r.proc = l.proc AND r.seq =
+    (SELECT max(s.seq) FROM records s WHERE s.proc = l.proc AND s.kind = 'signal') ORDER BY l.pid`,
 } as const;
 
 export class SqliteLedger implements Ledger {
@@ -44,6 +49,7 @@ export class SqliteLedger implements Ledger {
   readonly #sql: Readonly<Record<keyof typeof SQL, StatementSync>>;
   #nextLsn: number;
   #highestPid: number;
+  #highestMessage: number;
   /** Last seq by process; what was used longest ago goes first. */
   readonly #heads = new Map<string, number>();
 
@@ -58,21 +64,24 @@ export class SqliteLedger implements Ledger {
     this.#sql = Object.fromEntries(prepared);
     this.#nextLsn = this.#value("lsn") + 1;
     this.#highestPid = this.#value("pid");
+    this.#highestMessage = this.#value("message");
   }
 
   commit(entries: readonly Entry[]): readonly Place[] {
-    const before = { lsn: this.#nextLsn, pid: this.#highestPid };
+    const before = { lsn: this.#nextLsn, pid: this.#highestPid, message: this.#highestMessage };
     try {
       this.#sql.begin.run();
       this.#assertEpoch();
       const places = entries.map((entry) => this.#insert(entry));
       if (this.#highestPid > before.pid) this.#sql.raisePid.run(this.#highestPid);
+      if (this.#highestMessage > before.message) this.#sql.raiseMessage.run(this.#highestMessage);
       this.#sql.commit.run();
       this.#place.check();
       return places;
     } catch (error) {
       this.#nextLsn = before.lsn;
       this.#highestPid = before.pid;
+      this.#highestMessage = before.message;
       this.#heads.clear();
       this.#undo();
       throw error;
@@ -91,6 +100,10 @@ export class SqliteLedger implements Ledger {
     return this.#sql.unfinished.all().map(toRecord);
   }
 
+  lastSignals(): readonly JournalRecord[] {
+    return this.#sql.lastSignals.all().map(toRecord);
+  }
+
   processOf(pid: number): string | undefined {
     const row = this.#sql.processOf.get(pid);
     return row === undefined ? undefined : String(row.proc);
@@ -98,6 +111,10 @@ export class SqliteLedger implements Ledger {
 
   highestPid(): number {
     return this.#highestPid;
+  }
+
+  highestMessage(): number {
+    return this.#highestMessage;
   }
 
   close(): void {
@@ -125,6 +142,7 @@ export class SqliteLedger implements Ledger {
     this.#sql.insert.run(place.lsn, proc, pid, place.seq, this.epoch, kind, v, call ?? null, at, mono, body);
     this.#heads.set(proc, place.seq);
     if (pid > this.#highestPid) this.#highestPid = pid;
+    this.#highestMessage = Math.max(this.#highestMessage, messageOf(kind, body));
     if (call !== undefined && kind === "call.intent") this.#sql.open.run(proc, call, place.lsn);
     if (call !== undefined && endsCall(kind)) this.#sql.settle.run(proc, call);
     if (kind === "process.spawned") this.#sql.live.run(proc, pid, place.lsn);
@@ -142,7 +160,7 @@ export class SqliteLedger implements Ledger {
     return known ?? this.#value("head", proc);
   }
 
-  #value(name: "epoch" | "pid" | "head" | "lsn", ...args: string[]): number {
+  #value(name: "epoch" | "pid" | "message" | "head" | "lsn", ...args: string[]): number {
     return Number(this.#sql[name].get(...args)?.value ?? 0);
   }
 }

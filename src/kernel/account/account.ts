@@ -3,17 +3,23 @@
  * cost; so the sum of what is spent and reserved below a limit never passes it, however many calls run at once.
  */
 import type { AccountView } from "../../abi/program.ts";
+import type { RecordOwner } from "../ports/journal.ts";
 
 export class Account {
   /** 0: no limit of its own. */
   readonly limit: number;
+  /** In whose history its use is kept; null: it ends with the daemon. */
+  readonly owner: RecordOwner | null;
   readonly #parent: Account | null;
-  #used = 0;
+  #used: number;
   #reserved = 0;
 
-  constructor(parent: Account | null, limit: number) {
+  /** `used`: by an earlier daemon; those above have counted it already. */
+  constructor(parent: Account | null, limit: number, owner: RecordOwner | null = null, used = 0) {
     this.#parent = parent;
     this.limit = Math.max(0, limit);
+    this.owner = owner;
+    this.#used = used;
   }
 
   view(): AccountView {
@@ -24,6 +30,12 @@ export class Account {
   remaining(): number {
     const own = this.limit === 0 ? Infinity : this.limit - this.#used - this.#reserved;
     return Math.min(own, this.#parent?.remaining() ?? Infinity);
+  }
+
+  /** This one and those above it that have a limit, nearest first. */
+  limited(): readonly Account[] {
+    const above = this.#parent?.limited() ?? [];
+    return this.limit === 0 ? above : [this, ...above];
   }
 
   /** Reserves `tokens`, or as much as is left if that is at least `least`; undefined: refused, nothing changed. */

@@ -43,6 +43,9 @@ export interface JournalDraft {
   readonly body: unknown;
 }
 
+/** In whose history a record lies. */
+export type RecordOwner = Pick<JournalDraft, "proc" | "pid">;
+
 export interface JournalRecord extends JournalDraft {
   /** Order of the whole kernel; rises, the only order that counts. */
   readonly lsn: number;
@@ -77,10 +80,14 @@ export interface Journal {
   openCalls(): Promise<readonly JournalRecord[]>;
   /** Processes spawned and not exited, by rising pid: their `process.spawned` records. */
   unfinished(): Promise<readonly JournalRecord[]>;
+  /** The newest `signal` of each of them that has one: costs what is open, not what ever was. */
+  lastSignals(): Promise<readonly JournalRecord[]>;
   /** The process that had this pid; undefined: none, or its history is gone. */
   processOf(pid: Pid): Promise<ProcUuid | undefined>;
   /** The highest pid ever used by any daemon on this journal; 0 for none. */
   highestPid(): number;
+  /** The highest `seq` of a message (`mail.put`) ever stored on this journal; 0 for none. */
+  highestMessage(): number;
   health(): { ok: true } | { ok: false; reason: string };
   /** Syncs and closes; later calls are UNAVAILABLE. */
   close(): Promise<void>;

@@ -1,12 +1,14 @@
 /** An agent: a context, its servers, its model at fd 3, and the reasoning loop of user space. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import { O_RDWR } from "../../abi/device.ts";
+import { printed } from "../../abi/errors.ts";
 import { asFd, type Fd } from "../../abi/ids.ts";
 import type { ProgramContext } from "../../abi/program.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Body, Making } from "./body.ts";
+import { keepState, keptAccounts } from "./kept-state.ts";
 import type { Process } from "./process.ts";
 import { freeContexts } from "./reap.ts";
 import { writeResult } from "./stdio.ts";
@@ -23,7 +25,8 @@ export function agentBody(agent: AgentInfo | null): Body {
       await writeResult(core, proc);
       return exit;
     },
-    record: (proc) => ({ model: proc.model, modelDevice: proc.modelDevice }),
+    record: (proc) => ({ model: proc.model, modelDevice: proc.modelDevice, ...keptAccounts(proc) }),
+    keep: keepState,
   };
 }
 
@@ -87,12 +90,15 @@ export function contextOf(core: Core, proc: Process, seat?: ThreadSeat): Program
     mounts: core.mounts.namedBy(pid),
     restored: seat === undefined ? proc.restored : null,
     checkpoint: (state) => {
-      if (seat === undefined) core.note(proc, "process.checkpoint", { state });
+      if (seat === undefined) noteCheckpoint(core, proc, { state });
     },
-    unit: (act) => proc.units.run(act, signal),
-    waitIfPaused: async () => {
-      while (proc.paused !== null) await abortable(proc.paused.promise, signal);
+    addToCheckpoint: (part) => {
+      if (seat === undefined) noteCheckpoint(core, proc, { part });
     },
+    hasMail: () => seat === undefined && proc.mailbox?.isReady === true,
+    isPaused: () => proc.paused !== null,
+    unit: (act) => proc.units.run(act),
+    waitIfPaused: () => proc.untilResumed(signal),
     account: () => seed.account.view(),
     onStep: (step) => proc.tell({ event: "step", pid, step, total: maxSteps }, core.ports.clock.mono()),
     setActivity: (activity) => {
@@ -105,4 +111,14 @@ export function contextOf(core: Core, proc: Process, seat?: ThreadSeat): Program
       }),
     log: (level, message) => proc.log(level, message, core.ports.clock.mono()),
   };
+}
+
+/** One that is paused may be the one that a later daemon brings back: then it does not wait for company. */
+function noteCheckpoint(core: Core, proc: Process, body: { state: unknown } | { part: unknown }): void {
+  if (proc.isResting) return;
+  core.note(proc, "process.checkpoint", body);
+  if (proc.paused === null) return;
+  core.ports.journal.sync().catch((error: unknown) => {
+    core.ports.log("error", `pid ${proc.pid}: its place could not be recorded: ${printed(error)}`);
+  });
 }

@@ -6,6 +6,7 @@ import type { AgentInfo } from "../../abi/agent.ts";
 import type { ExitStatus, ProcessKind, Signal } from "../../abi/process.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import type { Core } from "../core.ts";
+import type { JournalDraft } from "../ports/journal.ts";
 import type { Process } from "./process.ts";
 
 export type Undo = () => Promise<void> | void;
@@ -34,6 +35,10 @@ export interface Body {
   run(core: Core, proc: Process): Promise<ExitStatus>;
   /** The default action where it is not the kernel's own: natives pass PAUSE, RESUME and INT on. True: that was all. */
   onSignal?(core: Core, proc: Process, signal: Signal): boolean;
+  /** ms from a TERM that acts by default, or a deadline, to KILL; absent: the usual. */
+  readonly termGraceMs?: number;
   /** Keys added to the record of the spawn. */
   record?(proc: Process): Record<string, unknown>;
+  /** Further records of the spawn, one unit with it: what a later daemon needs to bring the process back. */
+  keep?(making: Making): readonly Pick<JournalDraft, "kind" | "body">[];
 }

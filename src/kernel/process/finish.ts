@@ -70,7 +70,7 @@ function tell(core: Core, proc: Process, exit: ExitStatus): void {
 }
 
 /** Of an exit without an error of its own: a limit, a signal, or a program that gave up. */
-function codeOfExit({ code, reason, kind }: ExitStatus): ErrorCode {
+export function codeOfExit({ code, reason, kind }: ExitStatus): ErrorCode {
   if (kind === "killed") return "CANCELLED";
   return code === EXIT.budget.code || reason === EXIT.maxSteps.reason ? "BUDGET" : "INTERNAL";
 }
@@ -83,7 +83,12 @@ export function endLive(core: Core, proc: Process, graceMs: number): void {
   proc.abort.abort();
   if (proc.state !== "running") return;
   if (proc.verdict?.code === EXIT.sigkill.code) force(core, proc);
-  else if (graceMs !== Infinity) forceLater(core, proc, graceMs);
+  else forceAfter(core, proc, graceMs);
+}
+
+/** TERM to KILL where nobody says. */
+export function graceOf(proc: Process): number {
+  return proc.seed.body.termGraceMs ?? LIMITS.termGraceMs;
 }
 
 function force(core: Core, proc: Process): void {
@@ -92,19 +97,25 @@ function force(core: Core, proc: Process): void {
   void finish(core, proc, proc.verdict ?? EXIT.sigkill);
 }
 
-/** One plan a process, unless a later one ends sooner; the timer goes with the process. */
-function forceLater(core: Core, proc: Process, graceMs: number): void {
+/**
+ * Ends it by force if it has not ended by itself after `graceMs` (Infinity: never), whatever it does about signals. One plan
+ * a process, unless a later one ends sooner; the timer goes with the process.
+ */
+export function forceAfter(core: Core, proc: Process, graceMs: number): void {
   const at = core.ports.clock.mono() + graceMs;
-  if (proc.forceAt !== null && proc.forceAt <= at) return;
+  if (graceMs === Infinity || (proc.forceAt !== null && proc.forceAt <= at)) return;
   proc.forceAt = at;
   const stop = new AbortController();
   core.ports.clock.sleep(graceMs, stop.signal).then(
     () => {
       // What it decided itself, or a deadline, keeps its words; a signal that was not heeded becomes KILL.
       if (proc.verdict === null || proc.verdict.kind === "killed") proc.verdict = EXIT.sigkill;
-      force(core, proc);
+      proc.abort.abort();
+      // one that is still being made ends in spawn
+      if (proc.state === "running") force(core, proc);
     },
     () => {},
   );
-  void proc.done.promise.then(() => stop.abort());
+  const over = (): void => stop.abort();
+  proc.done.promise.then(over, over);
 }

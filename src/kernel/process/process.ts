@@ -10,6 +10,8 @@ import type {
   ProcessState,
   ProcInfo,
 } from "../../abi/process.ts";
+import type { Restored } from "../../abi/program.ts";
+import { abortable } from "../../lib/abort.ts";
 import type { Account } from "../account/account.ts";
 import type { Mailbox } from "../ipc/mailbox.ts";
 import type { SignalState } from "../ipc/signal-state.ts";
@@ -21,6 +23,7 @@ import { LogChannel } from "./log-channel.ts";
 import { logLine } from "./log-line.ts";
 import type { Session } from "./session.ts";
 import { transition } from "./state.ts";
+import { Stillness } from "./stillness.ts";
 import type { Threads } from "./threads.ts";
 import { Units } from "./units.ts";
 import { Watchers } from "./watchers.ts";
@@ -68,10 +71,19 @@ export class Process {
   mailbox: Mailbox | null = null;
   threads: Threads | null = null;
   coroutines: Coroutines | null = null;
+  /** Where the MCP servers it owns are mounted: its own devices, whatever `allowedDevices` says. */
+  mounts: Set<string> | null = null;
   readonly groups = new Set<Pgid>();
   readonly units = new Units();
+  readonly stillness = new Stillness();
   /** What a program told before its daemon ended; null: a fresh start. */
-  restored: unknown = null;
+  restored: Restored | null = null;
+  /** The journal has all that a later daemon needs to bring it back. */
+  isRestorable = false;
+  /** Brought back, and not yet gone on: takes the environment of a client. */
+  lendEnv: ((env: Readonly<Record<string, string>>) => void) | null = null;
+  /** It leaves memory without an end, with its daemon: nothing that it does now counts. */
+  isResting = false;
   activity: Activity | null = null;
   /** Questions of the gate that wait for a person. */
   openAsks = 0;
@@ -93,7 +105,7 @@ export class Process {
   readonly abort = new AbortController();
   /** Fires at KILL, with `abort` or after it. */
   readonly killed = new AbortController();
-  /** Resolves at the exit; rejects with the error of a spawn that failed. */
+  /** Resolves at the exit; rejects with the error of a spawn that failed, or UNAVAILABLE when it rests with its daemon. */
   readonly done = Promise.withResolvers<ExitStatus>();
   /** Monotonic milliseconds at which it is ended by force; null: nothing is planned. */
   forceAt: number | null = null;
@@ -105,6 +117,7 @@ export class Process {
   paused: PromiseWithResolvers<void> | null = null;
   #state: ProcessState = "created";
   #startedMono = 0;
+  #ranBeforeMs = 0;
   #pausedMono = 0;
   #pausedMs = 0;
   #endedMono: number | null = null;
@@ -158,10 +171,21 @@ export class Process {
     this.paused = null;
   }
 
-  /** Milliseconds since the start, pauses not counted. */
+  /** Returns when it is not paused; rejects when `signal` fires. */
+  async untilResumed(signal: AbortSignal): Promise<void> {
+    while (this.paused !== null) await this.stillness.hold(abortable(this.paused.promise, signal));
+  }
+
+  /** Milliseconds since the start, pauses not counted, nor the time between two daemons. */
   ranMs(mono: number): number {
+    if (this.#state === "created") return this.#ranBeforeMs;
     const pausedMs = this.#pausedMs + (this.paused === null ? 0 : this.#pauseMs(mono));
-    return mono - this.#startedMono - pausedMs;
+    return this.#ranBeforeMs + mono - this.#startedMono - pausedMs;
+  }
+
+  /** Milliseconds that it ran under an earlier daemon. */
+  carryOver(ranMs: number): void {
+    this.#ranBeforeMs = ranMs;
   }
 
   /** A pause before the start does not count against the run. */
@@ -203,7 +227,7 @@ export class Process {
       elapsedMs: this.elapsedMs(mono),
       ctxId: this.ctxId,
       result: this.result,
-      allowedDevices: seed.allowedDevices === null ? null : [...seed.allowedDevices],
+      allowedDevices: seed.allowedDevices === null ? null : [...seed.allowedDevices, ...(this.mounts ?? [])],
       exit: this.exit,
       groups: [...this.groups].sort((a, b) => a - b),
       threads: this.threads?.live ?? 0,

@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { asPid, type Pid } from "../../abi/ids.ts";
-import type { Signal } from "../../abi/process.ts";
+import { EXIT, type Signal } from "../../abi/process.ts";
+import type { MemoryJournal } from "../testing/memory-journal.ts";
 import { NOTHING_LEFT, type Started, testKernel } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";
 
@@ -58,13 +59,30 @@ async function play(moves: readonly Move[]): Promise<void> {
   await settle();
   expect(unexpected).toEqual([]);
   expect(t.logs.filter((line) => !line.includes("loop_abandoned"))).toEqual([]);
-  expect(t.census()).toEqual(NOTHING_LEFT);
+  // what is paused rests: its folder is there for the next daemon
+  await t.journal.sync();
+  const resting = (await t.journal.unfinished()).map(({ pid }) => pid);
+  expect(t.census()).toEqual({ ...NOTHING_LEFT, scratch: resting.length });
   for (const { pid } of started) {
     const ends = t.journal
       .kinds(pid)
       .filter((kind) => kind === "process.exited" || kind === "process.reaped");
-    expect(ends).toEqual(["process.exited", "process.reaped"]);
+    expect(ends).toEqual(resting.includes(pid) ? [] : ["process.exited", "process.reaped"]);
   }
+  await goOn(t.journal, resting);
+}
+
+/** The next daemon brings back what rests, and nothing else; it goes on to its end. */
+async function goOn(journal: MemoryJournal, resting: readonly Pid[]): Promise<void> {
+  const next = testKernel({}, journal);
+  const { lost, restored } = await next.kernel.recover();
+  expect([lost, restored.map(({ pid }) => pid)]).toEqual([[], resting]);
+  for (const pid of resting) {
+    expect(next.proc(pid).info(0)).toMatchObject({ state: "running", activity: "paused" });
+    await next.init.kill(pid, 5);
+    expect(await next.init.wait(pid)).toEqual(EXIT.completed);
+  }
+  expect(next.census()).toEqual(NOTHING_LEFT);
 }
 
 test("any order of what may happen to processes ends well", async () => {

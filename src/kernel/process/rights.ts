@@ -9,9 +9,14 @@ export function narrowedTo(self: Process, mount: string, path: string): boolean 
   const { allowedDevices } = self.seed;
   if (allowedDevices === null || ALWAYS.some((base) => isWithin(base, mount))) return true;
   if (isWithin(self.modelDevice === "" ? "\0" : self.modelDevice, mount)) return true;
-  if (mount.startsWith(`/mnt/mcp/${self.pid}-`)) return true;
+  if (self.mounts?.has(mount) === true) return true;
   if (isWithin("/proc/self", path) || isWithin(`/proc/${self.pid}`, path)) return true;
   return allowedDevices.some((allowed) => isWithin(allowed, mount));
+}
+
+/** What a process may hand on: its list, and its own mounts. null: no restriction. */
+export function devicesOf({ seed, mounts }: Process): readonly string[] | null {
+  return seed.allowedDevices === null ? null : [...seed.allowedDevices, ...(mounts ?? [])];
 }
 
 /** The child's wish ∩ what the parent may. null: no restriction. */

@@ -4,8 +4,7 @@ import { printed, SyscallError } from "../../abi/errors.ts";
 import { EXIT, type ExitStatus } from "../../abi/process.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
-import { LIMITS } from "../limits.ts";
-import { endLive, finish } from "./finish.ts";
+import { endLive, finish, graceOf } from "./finish.ts";
 import type { Process } from "./process.ts";
 
 /** Longest delay a timer of the platform takes, 24.8 days: a longer one fires at once. */
@@ -16,26 +15,31 @@ export function runProgram(core: Core, proc: Process, timeoutMs: number): void {
   proc.loop = loop(core, proc, timeoutMs);
 }
 
-/** Refused first, then closed, then aborted: a file that is closed by a program's end is no aborted one. */
+/**
+ * Refused first, then its threads ended, then closed, then aborted: a file that is closed by a program's end is no aborted
+ * one, and no thread is left that reads it.
+ */
 async function loop(core: Core, proc: Process, timeoutMs: number): Promise<void> {
   const stopDeadline = startDeadline(core, proc, timeoutMs);
   const exit = await run(core, proc);
   stopDeadline();
   proc.revoked = true;
+  if (proc.threads !== null) await proc.threads.clear(core, proc);
   await proc.fds.closeAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
   proc.abort.abort();
-  await finish(core, proc, exit);
+  if (!proc.isResting) await finish(core, proc, exit);
 }
 
-/** One that was killed while it was made does not take a step. */
+/** One that was killed while it was made does not take a step; one that was paused takes none until it goes on. */
 async function run(core: Core, proc: Process): Promise<ExitStatus> {
-  if (proc.verdict !== null) return proc.verdict;
   try {
+    await proc.untilResumed(proc.abort.signal);
+    if (proc.verdict !== null) return proc.verdict;
     const exit: ExitStatus | undefined = await proc.seed.body.run(core, proc);
     return exit ?? EXIT.unexpected;
   } catch (error) {
     const err = error instanceof Error ? error : new Error(String(error));
-    if (proc.verdict === null)
+    if (proc.verdict === null && !proc.isResting)
       core.ports.log("error", `pid ${proc.pid}: the program failed: ${err.stack ?? err.message}`);
     return { ...EXIT.unexpected, err };
   }
@@ -50,14 +54,15 @@ function startDeadline(core: Core, proc: Process, timeoutMs: number): () => void
       const message = `timeout after ${timeoutMs} ms`;
       const err = new SyscallError({ syscall: "Spawn", pid: proc.pid, code: "TIMEOUT", message });
       proc.verdict ??= { ...EXIT.timeout, err };
-      endLive(core, proc, LIMITS.termGraceMs);
+      endLive(core, proc, graceOf(proc));
     },
     () => {},
   );
   return () => stop.abort();
 }
 
-async function untilDeadline(
+/** Until it has run this long; pauses do not count. */
+export async function untilDeadline(
   core: Core,
   proc: Process,
   timeoutMs: number,

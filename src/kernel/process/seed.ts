@@ -6,7 +6,7 @@ import { Account } from "../account/account.ts";
 import type { Core } from "../core.ts";
 import type { Body } from "./body.ts";
 import type { Process, ProcessSeed } from "./process.ts";
-import { intersect } from "./rights.ts";
+import { devicesOf, intersect } from "./rights.ts";
 import { Session } from "./session.ts";
 
 export type Identity = Pick<ProcessSeed, "pid" | "uuid">;
@@ -19,14 +19,16 @@ export function seedOf(
   body: Body,
   opts: SpawnOpts,
   account?: Account,
+  /** Of whose rights it gets part. */
+  rights: Process = parent,
 ): ProcessSeed {
   const { clock, scratchDir, home, realPath, additionalRoots, env } = core.ports;
-  const top = parent.pid === PID_KERNEL;
-  const cwd = opts.cwd ?? (top ? home : parent.seed.cwd);
+  const top = rights.pid === PID_KERNEL;
+  const cwd = opts.cwd ?? (top ? home : rights.seed.cwd);
   const scratch = body.kind === "agent" || body.kind === "native" ? scratchDir(uuid) : "";
   const { agent } = body;
   const manifest = agent?.manifest;
-  const roots = [realPath(cwd), ...(top ? additionalRoots.map(realPath) : parent.seed.roots)];
+  const roots = [realPath(cwd), ...(top ? additionalRoots.map(realPath) : rights.seed.roots)];
   return {
     pid,
     uuid,
@@ -41,13 +43,13 @@ export function seedOf(
     roots: [...new Set(roots)],
     scratch,
     env: {
-      ...(opts.env ?? (top ? env : parent.seed.env)),
+      ...(opts.env ?? (top ? env : rights.seed.env)),
       ...(scratch === "" ? {} : { CRUX_SCRATCH: scratch }),
     },
     mode: top
       ? (opts.permissionMode ?? core.ports.permitFor(cwd).defaultMode)
-      : narrowest(parent.seed.mode, opts.permissionMode),
-    allowedDevices: intersect(parent.seed.allowedDevices, agent?.allowedDevices ?? null),
+      : narrowest(rights.seed.mode, opts.permissionMode),
+    allowedDevices: intersect(devicesOf(rights), agent?.allowedDevices ?? null),
     maxSteps:
       opts.maxTurns !== undefined && opts.maxTurns > 0
         ? opts.maxTurns
@@ -58,8 +60,9 @@ export function seedOf(
       new Account(
         parent.seed.account,
         Math.max(0, opts.contextBudget ?? 0) || (manifest?.contextBudget ?? 0),
+        { proc: uuid, pid },
       ),
-    session: top ? new Session() : parent.seed.session,
+    session: parent.pid === PID_KERNEL ? new Session({ proc: uuid, pid }) : parent.seed.session,
     onParentExit: opts.onParentExit ?? "reparent",
   };
 }

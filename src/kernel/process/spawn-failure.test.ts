@@ -151,8 +151,9 @@ describe("kill() of a process that is being made", () => {
     t.journal.gate = gate.promise;
     const spawned = t.init.spawn("a", null);
     await settle();
-    await t.init.kill(asPid(1), signal);
+    const told = t.init.kill(asPid(1), signal);
     gate.resolve();
+    await told;
     const pid = await spawned;
     expect((await t.init.wait(pid)).code).toBe(code);
     expect(steps).toBe(0);
@@ -171,8 +172,9 @@ describe("kill() of a process that is being made", () => {
     t.journal.gate = gate.promise;
     const spawned = t.init.spawn("a", null);
     await settle();
-    await t.init.kill(asPid(1), 4);
+    const told = t.init.kill(asPid(1), 4);
     gate.resolve();
+    await told;
     const pid = await spawned;
     await settle();
     expect(passed).toBe(false);

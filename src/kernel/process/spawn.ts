@@ -12,14 +12,16 @@ import type { Account } from "../account/account.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import { agentBody } from "./agent-body.ts";
-import type { Body, Undo } from "./body.ts";
-import { endLive } from "./finish.ts";
+import type { Body, Making, Undo } from "./body.ts";
+import { endLive, graceOf } from "./finish.ts";
+import { keepLog } from "./log-history.ts";
 import { nativeBody } from "./native-body.ts";
+import { nativeOpts } from "./native-command.ts";
 import { Process } from "./process.ts";
 import { closeChannels } from "./reap.ts";
 import { runProgram } from "./run.ts";
 import { type Identity, seedOf } from "./seed.ts";
-import { handOver } from "./stdio.ts";
+import { handOver, installFiles, type StdFile } from "./stdio.ts";
 
 /** What the kernel's own parts may ask for beyond what a program may. */
 export interface SpawnMore {
@@ -27,6 +29,10 @@ export interface SpawnMore {
   readonly onMade?: (proc: Process) => void;
   /** A budget that outlives the process: that of a supervised child. */
   readonly account?: Account;
+  /** Of whose rights it gets part, where that is not its parent: a supervisor that a person started only keeps what runs. */
+  readonly rights?: Process;
+  /** Its fds 0 to 2. Closed with it, also if the spawn fails once it is in the table. */
+  readonly files?: readonly StdFile[];
 }
 
 /** An agent, or with `opts.command` a program of the host. */
@@ -44,7 +50,7 @@ export function spawnProcess(
   if (agent !== null) throw refuse(caller.pid, "INVALID", "either an agent or a command, not both");
   const body = nativeBody(opts.command, opts.options ?? {});
   const words = intent === "" ? opts.command.join(" ").slice(0, LIMITS.journalWordsChars) : intent;
-  return spawnBody(core, caller, words, body, { onParentExit: "terminate", ...opts }, signal, more);
+  return spawnBody(core, caller, words, body, nativeOpts(opts, opts.options ?? {}), signal, more);
 }
 
 export async function spawnBody(
@@ -57,14 +63,15 @@ export async function spawnBody(
   more: SpawnMore = {},
 ): Promise<Process> {
   const parent = findParent(core, caller, opts);
-  checkArguments(core, caller, parent, intent, opts);
+  const rights = more.rights ?? parent;
+  checkArguments(core, caller, rights, intent, opts);
   const id = { pid: core.nextPid(), uuid: core.ports.uuid() };
   // The scratch folder is there even when nothing else is.
   const undo: Undo[] = [() => core.ports.onReaped(id.uuid)];
   let proc: Process | undefined;
   try {
-    proc = new Process(seedOf(core, parent, id, intent, body, opts, more.account), parent.pid);
-    await build({ core, caller, parent, proc, opts, undo }, signal);
+    proc = new Process(seedOf(core, parent, id, intent, body, opts, more.account, rights), parent.pid);
+    await build({ core, caller, parent, proc, opts, more, undo }, signal);
     more.onMade?.(proc);
     begin(core, parent, proc, opts);
     return proc;
@@ -126,12 +133,13 @@ interface Building {
   readonly parent: Process;
   readonly proc: Process;
   readonly opts: SpawnOpts;
+  readonly more: SpawnMore;
   readonly undo: Undo[];
 }
 
 /** Steps 2 to 6; each pushes what takes it back. */
 async function build(
-  { core, caller, parent, proc, opts, undo }: Building,
+  { core, caller, parent, proc, opts, more, undo }: Building,
   signal: AbortSignal,
 ): Promise<void> {
   core.table.add(proc);
@@ -145,11 +153,13 @@ async function build(
   });
   undo.push(() => endHandle(core, proc));
   handOver(caller, proc, opts);
-  if (opts.group !== undefined) core.groups.join(proc, opts.group, caller.pid);
+  installFiles(proc, more.files ?? []);
+  if (opts.group !== undefined) core.groups.join(proc, opts.group, (more.rights ?? caller).pid);
   // A signal to a process that is being made ends the making.
   using linked = linkSignals(signal, proc.abort.signal);
-  await proc.seed.body.prepare({ core, parent, proc, opts, undo, signal: linked.signal });
-  await journalSpawn(core, proc);
+  const making = { core, parent, proc, opts, undo, signal: linked.signal };
+  await proc.seed.body.prepare(making);
+  await journalSpawn(making);
 }
 
 /** As at the end of every process: refused, closed, aborted. */
@@ -159,7 +169,8 @@ async function endHandle(core: Core, proc: Process): Promise<void> {
   proc.abort.abort();
 }
 
-async function journalSpawn(core: Core, proc: Process): Promise<void> {
+async function journalSpawn(making: Making): Promise<void> {
+  const { core, proc } = making;
   const { seed, pid, ppid } = proc;
   const body = {
     ppid,
@@ -175,18 +186,28 @@ async function journalSpawn(core: Core, proc: Process): Promise<void> {
     createdAt: seed.createdAt.getTime(),
     ...seed.body.record?.(proc),
   };
-  await core.ports.journal.append([{ proc: seed.uuid, pid, kind: "process.spawned", v: 1, body }]);
+  const own = { proc: seed.uuid, pid, v: 1 };
+  const joins = [...proc.groups].map(
+    (id) => ({ ...own, kind: "group.join", body: core.groups.recordOf(id) }) as const,
+  );
+  const kept = (seed.body.keep?.(making) ?? []).map((record) => ({ ...own, ...record }));
+  await core.ports.journal.append([{ ...own, kind: "process.spawned", body }, ...kept, ...joins]);
+}
+
+/** Who follows it may go, and its log is kept. */
+export function attend(core: Core, proc: Process): void {
+  const { session } = proc.seed;
+  proc.watchers.onEmpty = () => {
+    if (session.approvers === proc.watchers) core.asks.abandon(session);
+    core.offer(proc, "now");
+  };
+  proc.onLog = keepLog(core, proc);
 }
 
 function begin(core: Core, parent: Process, proc: Process, opts: SpawnOpts): void {
   const { seed, pid } = proc;
   if (parent.pid === PID_KERNEL && opts.interactive === true) seed.session.approvers = proc.watchers;
-  proc.watchers.onEmpty = () => {
-    if (seed.session.approvers === proc.watchers) core.asks.abandon(seed.session);
-    core.offer(proc, "now");
-  };
-  proc.onLog = ({ level, message }) =>
-    core.note(proc, "process.log", { level, message: message.slice(0, LIMITS.journalWordsChars) });
+  attend(core, proc);
   const details = {
     agent: seed.agent?.manifest.name ?? "",
     model: proc.model,
@@ -197,7 +218,7 @@ function begin(core: Core, parent: Process, proc: Process, opts: SpawnOpts): voi
   const notice = proc.notice === "" ? {} : { notice: proc.notice };
   proc.tell({ event: "spawn", pid, intent: seed.intent, ...notice, details }, core.ports.clock.mono());
   runProgram(core, proc, opts.timeoutMs ?? 0);
-  if (proc.verdict !== null) endLive(core, proc, LIMITS.termGraceMs);
+  if (proc.verdict !== null) endLive(core, proc, graceOf(proc));
 }
 
 async function journalFailure(core: Core, { pid, uuid }: Identity, error: unknown): Promise<void> {

@@ -39,8 +39,13 @@ export class ProcessTable {
 
   /** A process sees itself, its descendants, ancestors and group members; the kernel and its clients see all. */
   sees(viewer: Pid, pid: Pid): boolean {
-    if (viewer === PID_KERNEL || viewer === pid) return true;
-    return this.isAncestor(viewer, pid) || this.isAncestor(pid, viewer) || this.#areMates(viewer, pid);
+    if (viewer === PID_KERNEL) return true;
+    return this.isKin(viewer, pid) || this.#areMates(viewer, pid);
+  }
+
+  /** The same process, or one is an ancestor of the other. */
+  isKin(a: Pid, b: Pid): boolean {
+    return a === b || this.isAncestor(a, b) || this.isAncestor(b, a);
   }
 
   #areMates(a: Pid, b: Pid): boolean {

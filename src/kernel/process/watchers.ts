@@ -38,7 +38,11 @@ export class Watchers {
 
   publish(event: ProcessEvent): void {
     for (const queue of this.#queues) queue.push(event);
-    if (event.event !== "complete") return;
+    if (event.event === "complete") this.end();
+  }
+
+  /** Nothing more will come: the process has ended, or rests until the next daemon. */
+  end(): void {
     this.#ended = true;
     for (const queue of this.#queues) queue.end();
   }

@@ -5,6 +5,7 @@ export function fakeExec(): HostExec {
   return {
     live: 0,
     ownership: "group",
+    find: ({ argv }) => argv[0] ?? "",
     run: (_spec, signal) => {
       const exited = new Promise<{ code: null; signal: string }>((resolve) => {
         const end = (): void => resolve({ code: null, signal: "SIGTERM" });

@@ -32,6 +32,11 @@ export class MemoryJournal implements Journal {
     await this.append([]);
   }
 
+  /** The daemon dies: what was only noted is lost. */
+  crash(): void {
+    this.#noted = [];
+  }
+
   async read(proc: ProcUuid, fromSeq: number, limit: number): Promise<readonly JournalRecord[]> {
     return this.records.filter((r) => r.proc === proc && r.seq >= fromSeq).slice(0, limit);
   }
@@ -47,12 +52,23 @@ export class MemoryJournal implements Journal {
     return live.sort((a, b) => a.pid - b.pid);
   }
 
+  async lastSignals(): Promise<readonly JournalRecord[]> {
+    return (await this.unfinished()).flatMap(({ proc }) => {
+      return this.records.filter((r) => r.proc === proc && r.kind === "signal").slice(-1);
+    });
+  }
+
   async processOf(pid: Pid): Promise<ProcUuid | undefined> {
     return this.records.find((r) => r.pid === pid && r.kind === "process.spawned")?.proc;
   }
 
   highestPid(): number {
     return this.records.reduce((highest, { pid }) => Math.max(highest, pid), 0);
+  }
+
+  highestMessage(): number {
+    const seqs = this.bodies("mail.put").map((body) => Number(body.seq));
+    return seqs.reduce((highest, seq) => Math.max(highest, seq), 0);
   }
 
   health(): { ok: true } {

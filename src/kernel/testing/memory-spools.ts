@@ -51,9 +51,13 @@ class MemorySpool implements Spool {
 
   reader(from: number): SpoolReader {
     let at = from;
+    const left = (): number => this.#data.length - at;
     return {
+      get available() {
+        return left();
+      },
       read: async (length, signal) => {
-        while (at >= this.#data.length && !this.#isEnded) await abortable(this.#more.promise, signal);
+        while (left() <= 0 && !this.#isEnded) await abortable(this.#more.promise, signal);
         const chunk = this.#data.subarray(at, at + length);
         at += chunk.length;
         return chunk;

@@ -1,0 +1,77 @@
+/**
+ * An agent that an earlier daemon left paused. It has neither its model nor its servers: the environment they need is the
+ * client's and was kept in memory only. So nothing is opened before it goes on; what then does not open pauses it again.
+ */
+import type { AgentInfo } from "../../abi/agent.ts";
+import { O_RDWR } from "../../abi/device.ts";
+import { messageOf, printed } from "../../abi/errors.ts";
+import type { McpServer } from "../../abi/mcp.ts";
+import { SIGNALS } from "../../abi/process.ts";
+import { abortable } from "../../lib/abort.ts";
+import type { Core } from "../core.ts";
+import { agentBody } from "./agent-body.ts";
+import type { Body, Undo } from "./body.ts";
+import type { Process } from "./process.ts";
+
+const LLM = "/dev/llm/";
+
+/** `servers`: the MCP servers it had, by the names of its agent file. */
+export function restoredBody(agent: AgentInfo | null, servers: readonly string[]): Body {
+  const body = agentBody(agent);
+  const run: Body["run"] = async (core, proc) => {
+    await awaken(core, proc, servers);
+    return body.run(core, proc);
+  };
+  return { ...body, run };
+}
+
+async function awaken(core: Core, proc: Process, servers: readonly string[]): Promise<void> {
+  const { signal } = proc.abort;
+  while (!(await isReady(core, proc, servers))) await proc.untilResumed(signal);
+  proc.lendEnv = null;
+}
+
+async function isReady(core: Core, proc: Process, servers: readonly string[]): Promise<boolean> {
+  const { signal } = proc.abort;
+  const undo: Undo[] = [];
+  try {
+    await checkModel(core, proc);
+    await core.mounts.mountAll(core, proc, await configured(core, proc, servers), undo, signal);
+    await core.handle(proc, null).open(proc.modelDevice, O_RDWR, signal);
+    return true;
+  } catch (error) {
+    await takeBack(core, proc, undo);
+    signal.throwIfAborted();
+    const words = `it could not go on and is paused again: ${printed(error)}; then: crux cont ${proc.pid}`;
+    proc.log("error", words, core.ports.clock.mono());
+    await core.deliver(proc, SIGNALS.SIGPAUSE);
+    return false;
+  }
+}
+
+/** A driver may open without its key, and fail at the first request: then the process would end of it. */
+async function checkModel(core: Core, { seed, modelDevice, model, abort }: Process): Promise<void> {
+  const wish = { model: `${modelDevice.slice(LLM.length)}/${model}`, provider: "", preferred: "" };
+  await abortable(core.ports.models.resolve({ ...wish, env: seed.env }, abort.signal), abort.signal);
+}
+
+/** As the agent file has them now: what they need to connect is not in the journal. */
+async function configured(
+  core: Core,
+  { seed }: Process,
+  servers: readonly string[],
+): Promise<readonly McpServer[]> {
+  if (servers.length === 0) return [];
+  const agent = await core.ports.loadAgent(seed.body.name, seed.cwd, seed.env);
+  return agent?.manifest.mcp.filter(({ name }) => servers.includes(name)) ?? [];
+}
+
+async function takeBack(core: Core, proc: Process, undo: readonly Undo[]): Promise<void> {
+  for (const step of undo.toReversed()) {
+    try {
+      await step();
+    } catch (error) {
+      core.ports.log("warn", `pid ${proc.pid}: taking back a mount: ${messageOf(error)}`);
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * All processes at the daemon's end. Those that work are ended, by TERM, a grace, KILL, and reaped. A paused agent rests: what it has under
+ * way is finished, if it is within the grace, and then it leaves memory without an exit, for the next daemon to bring back.
+ */
+import { Fault, printed } from "../../abi/errors.ts";
+import { PID_KERNEL } from "../../abi/ids.ts";
+import { SIGNALS } from "../../abi/process.ts";
+import type { Core } from "../core.ts";
+import { LIMITS } from "../limits.ts";
+import { endWithin } from "./grace.ts";
+import type { Process } from "./process.ts";
+import { closeChannels, freeContexts, reapProcess } from "./reap.ts";
+import { STDIN } from "./stdio.ts";
+
+export async function endAll(core: Core, graceMs: number): Promise<void> {
+  const live = [...core.table.all()].filter((proc) => proc.isLive);
+  const paused = new Set(live.filter((proc) => mayRest(core, proc)));
+  const ending = live.filter((proc) => !paused.has(proc));
+  for (const proc of ending) await core.deliver(proc, SIGNALS.SIGTERM);
+  const ends = [...ending.map(({ done }) => done.promise), ...[...paused].map((proc) => still(core, proc))];
+  await endWithin(core.ports.clock, ends, graceMs);
+  // one that went on meanwhile is ended like the others
+  const resting = new Set([...paused].filter((proc) => mayRest(core, proc)));
+  const rest = live.filter((proc) => !resting.has(proc));
+  for (const proc of rest) await core.deliver(proc, SIGNALS.SIGKILL);
+  await Promise.allSettled(rest.map(({ done }) => done.promise));
+  const leaving = [...core.table.all()].map((proc) =>
+    resting.has(proc) ? layToRest(core, proc) : reapProcess(core, proc),
+  );
+  await Promise.all(leaving);
+}
+
+/** Only what can come back as it is: all above it rest too, and nothing is left to read that dies with this daemon. */
+function mayRest(core: Core, proc: Process): boolean {
+  const isHeld = proc.state === "running" && proc.paused !== null && proc.verdict === null;
+  if (!isHeld || !proc.isRestorable || proc.finishing !== null || proc.fds.has(STDIN)) return false;
+  if (proc.ppid === PID_KERNEL) return true;
+  const parent = core.table.get(proc.ppid);
+  return parent !== undefined && mayRest(core, parent);
+}
+
+/** What it did last is in the journal, and it has not begun anything since. */
+async function still(core: Core, { stillness }: Process): Promise<void> {
+  do {
+    await stillness.reached();
+    await core.ports.journal.sync().catch(() => {});
+  } while (!stillness.isStill);
+}
+
+/** Nothing that it does from here on counts: what is still under way is cut off, and unknown to the next daemon. */
+async function layToRest(core: Core, proc: Process): Promise<void> {
+  proc.isResting = true;
+  proc.revoked = true;
+  proc.abort.abort();
+  if (!(await endWithin(core.ports.clock, [proc.loop], LIMITS.loopGraceMs)))
+    proc.fds.abandonAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
+  tell(core, proc);
+  leave(core, proc);
+}
+
+/** Who follows it hears that it did not end. */
+function tell(core: Core, proc: Process): void {
+  const { pid } = proc;
+  const message = `the daemon stopped; process ${pid} rests paused`;
+  const error = new Fault({ code: "UNAVAILABLE", message, hint: `crux cont ${pid}` });
+  proc.tell({ event: "error", pid, message, error }, core.ports.clock.mono());
+  proc.watchers.end();
+  closeChannels(proc);
+  proc.done.reject(error);
+}
+
+/** What it has on disk stays: its history, its outputs, its scratch folder. */
+function leave(core: Core, proc: Process): void {
+  proc.mailbox?.close();
+  core.groups.leaveAll(proc);
+  freeContexts(core, proc);
+  core.table.remove(proc.pid);
+  (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
+}
