@@ -27,11 +27,17 @@ export function commandEnvironment(
     PATH: safePath(caller.env.PATH),
     ...quiet,
     ...checked(extra),
+    ...replicaOf(caller.env),
     CRUX_PID: String(caller.pid),
     CRUX_SESSION_ID: caller.uuid,
     CRUX_IPC_SOCKET: socketPath,
     KAIRO_IPC_SOCKET: socketPath,
   };
+}
+
+/** Which replica of its service it belongs to: told by the kernel, for the service and all below it. */
+function replicaOf({ CRUX_REPLICA: n }: Readonly<Record<string, string>>): Record<string, string> {
+  return n !== undefined && /^\d{1,4}$/.test(n) ? { CRUX_REPLICA: n } : {};
 }
 
 function checked(extra: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

@@ -1,10 +1,111 @@
-/** Compose projects: each is one supervisor whose children wait for one another. */
+/** The compose projects of this daemon: those that run, and the last that ended. One at a time is brought up by one name. */
+import type { ProjectEvent, ProjectView } from "../../abi/compose.ts";
+import { SyscallError } from "../../abi/errors.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
-import type { Projects } from "../ports/projects.ts";
+import { LIMITS } from "../limits.ts";
+import type { Subscription } from "../ports/kernel-api.ts";
+import type { Projects, ProjectUp } from "../ports/projects.ts";
+import { Units } from "../process/units.ts";
+import { Project } from "./project.ts";
+import { type LogWish, logsOf, type PastProject } from "./project-view.ts";
 
-export function makeProjects(_core: () => Core): Projects {
-  const missing = (): never => {
-    throw new Error("to be written");
-  };
-  return { up: missing, down: missing, kill: missing, view: missing, logs: missing };
+export function makeProjects(core: () => Core): Projects {
+  return new ProjectTable(core);
+}
+
+class ProjectTable implements Projects {
+  readonly #core: () => Core;
+  readonly #running = new Map<string, Project>();
+  /** The one that ended last is the last. */
+  readonly #past = new Map<string, PastProject>();
+  /** Of names that are being brought up. */
+  readonly #lanes = new Map<string, { readonly units: Units; users: number }>();
+
+  constructor(core: () => Core) {
+    this.#core = core;
+  }
+
+  up(request: ProjectUp): Promise<{ pid: Pid; events: Subscription<ProjectEvent> }> {
+    return this.#alone(request.project.name, () => this.#up(request));
+  }
+
+  async down(name: string, timeoutMs: number): Promise<void> {
+    await this.#require(name).down(timeoutMs);
+  }
+
+  async kill(name: string): Promise<void> {
+    await this.#require(name).kill();
+  }
+
+  view(name: string): ProjectView {
+    return this.#find(name).view;
+  }
+
+  async logs(name: string, wish: LogWish): Promise<Subscription<ProjectEvent>> {
+    return logsOf(this.#find(name), wish);
+  }
+
+  async #up(request: ProjectUp): Promise<{ pid: Pid; events: Subscription<ProjectEvent> }> {
+    const running = this.#running.get(request.project.name);
+    if (running?.isEnding === true) await running.over;
+    else if (running !== undefined) return follow(running, () => running.change(request));
+    const project = new Project(this.#core(), request);
+    const up = await follow(project, () => project.start(request));
+    this.#running.set(project.name, project);
+    void project.over.then(() => this.#ended(project));
+    return up;
+  }
+
+  #ended(project: Project): void {
+    const { name, view, feed } = project;
+    if (this.#running.get(name) === project) this.#running.delete(name);
+    this.#past.delete(name);
+    this.#past.set(name, { view, feed });
+    const [oldest = name] = this.#past.keys();
+    if (this.#past.size > LIMITS.projectsEnded) this.#past.delete(oldest);
+  }
+
+  async #alone<T>(name: string, act: () => Promise<T>): Promise<T> {
+    const lane = this.#lanes.get(name) ?? { units: new Units(), users: 0 };
+    this.#lanes.set(name, lane);
+    lane.users++;
+    try {
+      return await lane.units.run(act, this.#core().root.abort.signal);
+    } finally {
+      lane.users--;
+      if (lane.users === 0) this.#lanes.delete(name);
+    }
+  }
+
+  #require(name: string): Project {
+    const found = this.#running.get(name);
+    if (found !== undefined) return found;
+    throw notFound(`no project ${name} is running`);
+  }
+
+  #find(name: string): PastProject {
+    const found = this.#running.get(name) ?? this.#past.get(name);
+    if (found !== undefined) return found;
+    throw notFound(`no project ${name}`);
+  }
+}
+
+/** Watched before it begins, so that nothing is missed. */
+async function follow(
+  project: Project,
+  begin: () => Promise<void>,
+): Promise<{ pid: Pid; events: Subscription<ProjectEvent> }> {
+  const events = project.watch();
+  try {
+    await begin();
+    return { pid: project.pid, events };
+  } catch (error) {
+    events.close();
+    throw error;
+  }
+}
+
+function notFound(message: string): SyscallError {
+  return new SyscallError({ syscall: "Compose", pid: PID_KERNEL, code: "NOT_FOUND", message });
 }

@@ -1,12 +1,17 @@
-/** SpawnSupervisor(name, strategy): keeps children up as the spec says. */
+/**
+ * SpawnSupervisor(name, strategy): keeps children up as the spec says. The programs of the host among them are effects: they
+ * pass the guard all at once before the first starts, unless a person starts them, and start again without asking.
+ */
 import type { Effect } from "../../abi/effects.ts";
-import type { Pid } from "../../abi/ids.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { DEFAULT_STRATEGY, type SupervisorSpec } from "../../abi/supervise.ts";
+import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
 import { spawnSupervisor as spawn } from "../supervise/spawn-supervisor.ts";
 import { type CheckedSpec, type CheckedStart, checkSpec } from "../supervise/spec.ts";
-import type { Call, Scope } from "./call.ts";
-import { checkCovered } from "./covers.ts";
+import type { Call, Pass } from "./call.ts";
+import { EXEC_TOOL, execEffect } from "./exec-effect.ts";
+import { guard } from "./guard.ts";
 
 export const spawnSupervisor: Call<{ spec: SupervisorSpec; opts: { parentPid?: Pid } }, Pid> = {
   name: "SpawnSupervisor",
@@ -14,15 +19,24 @@ export const spawnSupervisor: Call<{ spec: SupervisorSpec; opts: { parentPid?: P
   args: ({ spec }) => ({ name: spec.name, strategy: spec.strategy ?? DEFAULT_STRATEGY }),
   result: (pid) => pid,
   run(core, self, { spec, opts }, pass) {
-    if (pass.scope !== null) checkDeclared(self, checkSpec(spec), pass.scope);
-    return spawn(core, self, spec, opts, pass.signal);
+    const start = (): Promise<Pid> => spawn(core, self, spec, opts, pass.signal);
+    return self.pid === PID_KERNEL ? start() : guarded(core, self, checkSpec(spec), pass, start);
   },
 };
 
-/** A program under /bin starts only what it said it would, now and at each restart. */
-function checkDeclared(self: Process, spec: CheckedSpec, scope: Scope): void {
-  const at = { syscall: "SpawnSupervisor", device: spec.name };
-  checkCovered(self, at, startsOf(self, spec), scope);
+async function guarded(
+  core: Core,
+  self: Process,
+  spec: CheckedSpec,
+  pass: Pass,
+  start: () => Promise<Pid>,
+): Promise<Pid> {
+  const all = startsOf(self, spec);
+  // a program under /bin starts only what it said it would; agents of others need no leave of their own
+  const effects = pass.scope !== null ? all : all.filter(({ kind }) => kind === "exec");
+  if (effects.length === 0) return start();
+  const at = { syscall: "SpawnSupervisor", device: spec.name, tool: EXEC_TOOL, input: spec.name };
+  return guard(core, self, { ...at, effects, effectClass: "once" }, pass, start, () => undefined);
 }
 
 function startsOf(self: Process, { children }: CheckedSpec): Effect[] {
@@ -33,10 +47,8 @@ function effectsOf(self: Process, start: CheckedStart): Effect[] {
   switch (start.kind) {
     case "agent":
       return [{ kind: "spawn", program: start.agent ?? "", background: true }];
-    case "native": {
-      const cwd = start.options.cwd ?? start.opts.cwd ?? self.seed.cwd;
-      return [{ kind: "exec", argv: start.command, cwd, certain: true }];
-    }
+    case "native":
+      return [execEffect(self, start.command, { ...start.opts, options: start.options })];
     case "supervisor":
       return startsOf(self, start.spec);
   }

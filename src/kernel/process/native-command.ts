@@ -1,0 +1,32 @@
+/** A command as it is given to the host: words, no shell. */
+import { Fault } from "../../abi/errors.ts";
+import type { NativeOptions } from "../../abi/native.ts";
+import type { SpawnOpts } from "../../abi/sys.ts";
+import { LIMITS } from "../limits.ts";
+
+/** INVALID: not a command that the host takes. */
+export function checkCommand(command: readonly string[]): void {
+  const [program = ""] = command;
+  if (program === "") throw invalid("the command names no program");
+  if (command.length > LIMITS.commandWords)
+    throw invalid(`a command of ${command.length} words; at most ${LIMITS.commandWords}`);
+  if (command.some((word) => word.includes("\0"))) throw invalid("the command contains NUL");
+  const bytes = command.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0);
+  if (bytes > LIMITS.commandBytes)
+    throw invalid(`a command of ${bytes} bytes; at most ${LIMITS.commandBytes}`);
+}
+
+/** The options of a native as those of any spawn: the more particular word counts, of two time limits the shorter. */
+export function nativeOpts(opts: SpawnOpts, { cwd, timeoutMs = 0 }: NativeOptions): SpawnOpts {
+  const limits = [opts.timeoutMs ?? 0, timeoutMs].filter((ms) => ms !== 0);
+  return {
+    onParentExit: "terminate",
+    ...opts,
+    ...(cwd === undefined ? {} : { cwd }),
+    timeoutMs: limits.length === 0 ? 0 : Math.min(...limits),
+  };
+}
+
+function invalid(message: string): Fault {
+  return new Fault({ code: "INVALID", message });
+}

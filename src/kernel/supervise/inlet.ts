@@ -1,0 +1,92 @@
+/**
+ * Where the pipes into one service meet: what its writers say lies on disk until it is read, so that nobody waits for
+ * anybody's start. Each write is whole. A reader that starts again reads again what is kept, from the beginning.
+ *
+ * The end is kept here. A spool that has ended may go when others are newer; this one must not go before it is read.
+ */
+import type { OpenFile } from "../../abi/device.ts";
+import { codeOf, DriverError, messageOf } from "../../abi/errors.ts";
+import { linkSignals } from "../../lib/abort.ts";
+import type { Spool, SpoolReader } from "../ports/spools.ts";
+
+export class Inlet {
+  readonly #spool: Spool;
+  /** Fires when all writers are over. */
+  readonly #ended = new AbortController();
+  #isBroken = false;
+
+  constructor(spool: Spool) {
+    this.#spool = spool;
+  }
+
+  /** Somebody may still read what is written. */
+  get isOpen(): boolean {
+    return !this.#ended.signal.aborted && !this.#isBroken;
+  }
+
+  /** UNAVAILABLE: over 64 MiB that nobody has read. */
+  write(data: Uint8Array): void {
+    this.#spool.write(data);
+  }
+
+  /** All writers are over: the reader comes to the end. */
+  end(): void {
+    this.#ended.abort();
+  }
+
+  /** The reader is over: who writes hears of it. */
+  break(): void {
+    this.#isBroken = true;
+  }
+
+  async remove(): Promise<void> {
+    this.#isBroken = true;
+    await this.#spool.remove();
+  }
+
+  /** fd 0 of one run of the reader. */
+  reader(): OpenFile {
+    const reader = this.#spool.reader(0);
+    return {
+      heedsSignal: true,
+      read: (length, signal) => this.#read(reader, length, signal),
+      write: () => Promise.reject(refused("PERMISSION", "/dev/stdin", "read only")),
+      close: async () => reader.close(),
+      stat: async () => ({ name: "stdin", size: 0, isDevice: false, devicePath: "/dev/stdin" }),
+    };
+  }
+
+  async #read(reader: SpoolReader, length: number, signal: AbortSignal): Promise<Uint8Array> {
+    const ended = this.#ended.signal;
+    while (reader.available > 0 || !ended.aborted) {
+      // the end interrupts a wait, and takes nothing of what has come before it
+      using linked = linkSignals(signal, reader.available > 0 ? undefined : ended);
+      try {
+        return await reader.read(length, linked.signal);
+      } catch (error) {
+        if (error !== ended.reason) throw error;
+      }
+    }
+    return NOTHING;
+  }
+}
+
+const NOTHING = new Uint8Array();
+
+/** A write that goes to all that are open. Without any, the pipe is broken; with none at all, nobody was to hear it. */
+export function writeToAll(inlets: readonly Inlet[], data: Uint8Array, device: string): void {
+  if (inlets.length === 0) return;
+  const open = inlets.filter(({ isOpen }) => isOpen);
+  if (open.length === 0) throw refused("DRIVER", device, "broken pipe");
+  for (const inlet of open) {
+    try {
+      inlet.write(data);
+    } catch (error) {
+      throw refused(codeOf(error), device, messageOf(error));
+    }
+  }
+}
+
+function refused(code: DriverError["code"], device: string, message: string): DriverError {
+  return new DriverError({ op: device === "/dev/stdin" ? "Read" : "Write", device, code, message });
+}

@@ -1,0 +1,25 @@
+/** fd 1 or 2 of a service: what it writes is heard here, and goes on along its pipes. */
+import type { OpenFile } from "../../abi/device.ts";
+import { DriverError } from "../../abi/errors.ts";
+import { type Inlet, writeToAll } from "./inlet.ts";
+
+export interface OutputListener {
+  chunk?(data: Uint8Array): void;
+  end?(): void;
+  /** As they are at each write. */
+  inlets(): readonly Inlet[];
+}
+
+export function outputFile(name: "stdout" | "stderr", listener: OutputListener): OpenFile {
+  const device = `/dev/${name}`;
+  return {
+    read: () =>
+      Promise.reject(new DriverError({ op: "Read", device, code: "PERMISSION", message: "write only" })),
+    write: async (data) => {
+      listener.chunk?.(data);
+      writeToAll(listener.inlets(), data, device);
+    },
+    close: async () => listener.end?.(),
+    stat: async () => ({ name, size: 0, isDevice: false, devicePath: device }),
+  };
+}

@@ -1,0 +1,348 @@
+/**
+ * A compose project that runs: one supervisor, each replica of a service one of its children. When a child starts is decided
+ * here, by what its dependencies have come to; how it is kept up is the supervisor's.
+ */
+import type { ComposeProject, ProjectEvent, ProjectView } from "../../abi/compose.ts";
+import type { Pid } from "../../abi/ids.ts";
+import { type ExitStatus, SIGNALS } from "../../abi/process.ts";
+import type { CrashReport } from "../../abi/supervise.ts";
+import type { Core } from "../core.ts";
+import type { Subscription } from "../ports/kernel-api.ts";
+import type { ProjectUp } from "../ports/projects.ts";
+import type { Process } from "../process/process.ts";
+import { reapProcess } from "../process/reap.ts";
+import { type Outlook, outlookOf } from "./conditions.ts";
+import { send } from "./end-process.ts";
+import { conflict } from "./ending.ts";
+import { launchSupervisor } from "./launch.ts";
+import {
+  idOf,
+  type ProjectChange,
+  planChange,
+  type Standing,
+  signatureOf,
+  startOrder,
+  withDependencies,
+} from "./project-change.ts";
+import { ProjectFeed } from "./project-feed.ts";
+import { ProjectPipes } from "./project-pipes.ts";
+import { type PastProject, unknownService, viewOf } from "./project-view.ts";
+import { Replica, type ReplicaHost } from "./replica.ts";
+import { childOf } from "./service-child.ts";
+import { Supervisor } from "./supervisor.ts";
+
+/** A program whose reader is gone has not failed: whether the reader has, its own exit tells. */
+const UNREAD = "killed: SIGPIPE";
+
+export class Project implements PastProject {
+  readonly name: string;
+  readonly feed = new ProjectFeed();
+  readonly #core: Core;
+  readonly #supervisor: Supervisor;
+  readonly #host: ReplicaHost;
+  readonly #pipes: ProjectPipes;
+  readonly #over = Promise.withResolvers<void>();
+  /** What was begun for it; nothing of it is left when it is over. */
+  readonly #tasks = new Set<Promise<void>>();
+  /** In start order. */
+  #replicas: ReadonlyMap<string, Replica> = new Map();
+  #byService: ReadonlyMap<string, readonly Replica[]> = new Map();
+  /** The definitions they run by: signatures, by service. */
+  readonly #signatures = new Map<string, string>();
+  /** What failed, in order: its code. */
+  readonly #failures = new Map<string, number>();
+  /** Who waits is told of. */
+  #tellsWaits = false;
+  #proc: Process | null = null;
+  #isOver = false;
+
+  /** Nothing runs before start(). NOT_FOUND: a service that is not there. */
+  constructor(core: Core, request: ProjectUp) {
+    this.#core = core;
+    this.name = request.project.name;
+    const { spools, nonce, log } = core.ports;
+    this.#pipes = new ProjectPipes(
+      () => spools.open(`pipe-${nonce()}`, "refuse"),
+      (message) => log("warn", `project ${this.name}: ${message}`),
+    );
+    this.#host = {
+      core,
+      publish: (event) => this.feed.publish(event),
+      changed: () => this.#evaluate(),
+      late: ({ id }) => this.#failed(id, 1),
+      inletOf: (service) => this.#pipes.inletOf(service),
+      outletsOf: (service, stream) => this.#pipes.outletsOf(service, stream),
+    };
+    const change = planChange(new Map(), request.project, select(request), false);
+    this.#seat(this.#replicasAfter(request.project, change));
+    this.#supervisor = this.#makeSupervisor(request);
+  }
+
+  /** Of its supervisor. */
+  get pid(): Pid {
+    return this.#process.pid;
+  }
+
+  /** It takes no more services. */
+  get isEnding(): boolean {
+    return this.#supervisor.isEnding;
+  }
+
+  /** All is gone, and its end has been told. */
+  get over(): Promise<void> {
+    return this.#over.promise;
+  }
+
+  get view(): ProjectView {
+    const mono = this.#core.ports.clock.mono();
+    const replicas = [...this.#replicas.values()].map((replica) =>
+      viewOf(replica, this.#supervisor.find(replica.id), this.#isOver, mono),
+    );
+    return { project: this.name, pid: this.pid, replicas };
+  }
+
+  watch(): Subscription<ProjectEvent> {
+    return this.feed.watch();
+  }
+
+  /** Resolves when its supervisor runs; the rest comes to pass by itself. Rejects: nothing is left. */
+  async start({ project }: ProjectUp): Promise<void> {
+    const prepared = this.#pipes.prepare(project.pipes, (service) => this.#has(service), new Set());
+    await this.#pipes.adopt(project.pipes, prepared);
+    const { root } = this.#core;
+    const opts = { contextBudget: project.budgetTokens, permissionMode: "bypass" } as const;
+    try {
+      this.#proc = await launchSupervisor(this.#core, root, this.#supervisor, opts, root.abort.signal);
+    } catch (error) {
+      await this.#pipes.close();
+      throw error;
+    }
+    void this.#awaitEnd(this.#process);
+    this.#own(this.#bringUp([...this.#replicas.values()]));
+  }
+
+  /** Brings it to what the file says now: what goes or is replaced is shut down first. CONFLICT: it has ended meanwhile. */
+  change(request: ProjectUp): Promise<void> {
+    const changing = this.#change(request);
+    const settled = changing.catch(() => {});
+    this.#own(settled);
+    return changing;
+  }
+
+  /** TERM, and KILL to what is not gone in time. Resolves when nothing is left. */
+  async down(timeoutMs: number): Promise<void> {
+    send(this.#core, this.#process, SIGNALS.SIGTERM, timeoutMs);
+    await this.#gone();
+  }
+
+  async kill(): Promise<void> {
+    send(this.#core, this.#process, SIGNALS.SIGKILL);
+    await this.#gone();
+  }
+
+  async #change({ project, services, removeOrphans, env }: ProjectUp): Promise<void> {
+    const selected = select({ project, services });
+    const change = planChange(this.#standing(), project, selected, removeOrphans);
+    const starting = new Set(change.start.map(idOf));
+    const staysOrStarts = (service: string): boolean =>
+      selected.has(service) || (this.#has(service) && !change.stop.includes(service));
+    const prepared = this.#pipes.prepare(project.pipes, staysOrStarts, change.fresh);
+    const after = this.#replicasAfter(project, change);
+    const added = after.filter(({ id }) => starting.has(id));
+    this.#tellsWaits = false;
+    for (const id of change.leave) this.#dismiss(id);
+    await this.#supervisor.reshape(
+      change.leave,
+      added.map(({ service, n }) => childOf(service, n, env)),
+      after.map(({ id }) => id),
+    );
+    this.#seat(after);
+    const adopted = this.#pipes.adopt(project.pipes, prepared);
+    if (!this.isEnding) this.#own(this.#bringUp(added));
+    await adopted;
+    if (this.isEnding) throw conflict(`project ${this.name} has ended meanwhile; bring it up again`);
+  }
+
+  #seat(replicas: readonly Replica[]): void {
+    this.#replicas = new Map(replicas.map((replica) => [replica.id, replica]));
+    this.#byService = Map.groupBy(replicas, ({ service }) => service.name);
+  }
+
+  get #process(): Process {
+    if (this.#proc === null) throw new Error("the project was not started");
+    return this.#proc;
+  }
+
+  async #gone(): Promise<void> {
+    await this.over;
+    await reapProcess(this.#core, this.#process);
+  }
+
+  #makeSupervisor({ project, env }: ProjectUp): Supervisor {
+    const { name, intensity, backoff } = project;
+    const children = [...this.#replicas.values()].map(({ service, n }) => childOf(service, n, env));
+    const strategy = "one_for_one" as const;
+    const spec = { name: `compose:${name}`, strategy, intensity, backoff, exitWhenDone: true, children };
+    const observer = {
+      attend: (id: string) => this.#replica(id).attend(),
+      exited: (report: CrashReport) => this.#exited(report, intensity.maxRestarts),
+    };
+    // a person's: its services run as if the person had started each
+    return new Supervisor(this.#core, spec, { rights: this.#core.root, observer });
+  }
+
+  #replica(id: string): Replica {
+    const found = this.#replicas.get(id);
+    if (found === undefined) throw new Error(`project ${this.name} has no replica ${id}`);
+    return found;
+  }
+
+  #has(service: string): boolean {
+    return this.#of(service).length > 0;
+  }
+
+  #of(service: string): readonly Replica[] {
+    return this.#byService.get(service) ?? [];
+  }
+
+  #standing(): ReadonlyMap<string, Standing> {
+    return new Map(
+      [...this.#signatures].map(([name, signature]) => {
+        const ids = this.#of(name).map(({ id }) => id);
+        return [name, { signature, ids, idle: ids.filter((id) => this.#isIdle(id)) }];
+      }),
+    );
+  }
+
+  /** One that has completed has done what it was there for. */
+  #isIdle(id: string): boolean {
+    const child = this.#supervisor.find(id);
+    if (child === undefined) return true;
+    return child.isIdle && !(child.state === "done" && child.lastExit?.code === 0);
+  }
+
+  /** In start order. */
+  #replicasAfter(project: ComposeProject, { leave, start, stop }: ProjectChange): Replica[] {
+    for (const name of stop) this.#signatures.delete(name);
+    for (const { service } of start) this.#signatures.set(service.name, signatureOf(service, project));
+    const stays = [...this.#replicas.values()].filter(({ id }) => !leave.includes(id));
+    const all = [...stays, ...start.map(({ service, n }) => new Replica(service, n, this.#host))];
+    const services = new Map(all.map(({ service }) => [service.name, service]));
+    const order = startOrder([...services.values()]);
+    return all.sort((a, b) => order.indexOf(a.service.name) - order.indexOf(b.service.name) || a.n - b.n);
+  }
+
+  /** It is not started any more, and what it failed at counts for nothing. */
+  #dismiss(id: string): void {
+    const replica = this.#replica(id);
+    replica.isReleased = true;
+    replica.close();
+    this.#failures.delete(id);
+  }
+
+  async #bringUp(replicas: readonly Replica[]): Promise<void> {
+    const services = new Set(replicas.map(({ service }) => service.name)).size;
+    this.feed.publish({ event: "starting", project: this.name, services });
+    const free = replicas.filter((replica) => this.#outlook(replica).kind === "go");
+    await Promise.all(free.map((replica) => this.#release(replica)));
+    if (this.isEnding) return;
+    this.#tellsWaits = true;
+    this.#evaluate();
+    this.feed.publish({ event: "up", project: this.name, pid: this.pid });
+  }
+
+  #outlook({ service }: Replica): Outlook {
+    return outlookOf(service.dependsOn, (name) => this.#of(name));
+  }
+
+  #release(replica: Replica): Promise<void> {
+    replica.isReleased = true;
+    return this.#supervisor.release(replica.id);
+  }
+
+  /** Starts those whose time has come, and gives up those whose time will not come; that may touch others in turn. */
+  #evaluate(): void {
+    if (this.isEnding) return;
+    for (let isSettled = false; !isSettled; ) {
+      isSettled = true;
+      for (const replica of this.#replicas.values()) {
+        if (replica.isReleased || replica.isSkipped) continue;
+        const outlook = this.#outlook(replica);
+        if (outlook.kind === "go") this.#own(this.#release(replica));
+        else if (outlook.kind === "wait") this.#tellWait(replica, outlook);
+        else {
+          this.#skip(replica, outlook.reason);
+          isSettled = false;
+        }
+      }
+    }
+    this.#pipes.settle((service) => this.#of(service).every(({ isOver, isSkipped }) => isOver || isSkipped));
+  }
+
+  #tellWait(replica: Replica, { on, condition }: Extract<Outlook, { kind: "wait" }>): void {
+    if (!this.#tellsWaits || replica.waitsOn === on) return;
+    replica.waitsOn = on;
+    this.feed.publish({ event: "waiting", child: replica.id, on, condition });
+  }
+
+  #skip(replica: Replica, reason: string): void {
+    replica.isSkipped = true;
+    this.feed.publish({ event: "skipped", child: replica.id, reason });
+    this.#supervisor.skip(replica.id);
+  }
+
+  #exited({ child: id, pid, exit, cause, decision, delayMs, restarts }: CrashReport, max: number): void {
+    const replica = this.#replicas.get(id);
+    if (replica === undefined) return;
+    const { code, reason } = exit;
+    if (pid !== replica.pid)
+      this.feed.publish({ event: "log", child: id, text: `could not start: ${cause}` });
+    this.feed.publish({ event: "exited", child: id, code, reason });
+    replica.exited(code);
+    if (decision === "restart") this.feed.publish({ event: "restarting", child: id, delayMs, restarts, max });
+    replica.isOver = decision === "drop" || decision === "escalate";
+    if (replica.isOver && code !== 0 && reason !== UNREAD) this.#failed(id, code);
+    else this.#evaluate();
+  }
+
+  #failed(id: string, code: number): void {
+    if (!this.#failures.has(id)) this.#failures.set(id, code);
+    this.#evaluate();
+  }
+
+  async #awaitEnd(proc: Process): Promise<void> {
+    const exit = await proc.done.promise;
+    await this.#supervisor.over;
+    for (const replica of this.#replicas.values()) replica.close();
+    await Promise.allSettled(this.#tasks);
+    await this.#pipes.close();
+    this.#isOver = true;
+    this.feed.publish(this.#endOf(proc, exit));
+    this.feed.end();
+    this.#over.resolve();
+  }
+
+  #endOf(proc: Process, exit: ExitStatus): ProjectEvent {
+    const project = this.name;
+    const [code = 0] = this.#failures.values();
+    if (exit.kind === "killed") return { event: "stopped", project };
+    if (exit.code !== 0) return { event: "failed", project, reason: exit.reason, code: code || exit.code };
+    const tokens = proc.seed.account.view().used;
+    return { event: "done", project, tokens, elapsedMs: proc.elapsedMs(this.#core.ports.clock.mono()), code };
+  }
+
+  /** Waited for at the end. It does not reject. */
+  #own(task: Promise<void>): void {
+    this.#tasks.add(task);
+    void task.finally(() => this.#tasks.delete(task));
+  }
+}
+
+function select({ project, services }: Pick<ProjectUp, "project" | "services">): ReadonlySet<string> {
+  return withDependencies(project, services, (name) => {
+    throw unknownService(
+      name,
+      project.services.map((service) => service.name),
+    );
+  });
+}

@@ -1,0 +1,174 @@
+/**
+ * One replica of a service: what has become of it, and its ears. What an agent says comes through its events, what a program
+ * says through fds 1 and 2; both are told line by line, in order, and before its exit.
+ */
+import type { ComposeService, ProjectEvent } from "../../abi/compose.ts";
+import type { Pid } from "../../abi/ids.ts";
+import type { Core } from "../core.ts";
+import { logLine } from "../process/log-line.ts";
+import type { Process } from "../process/process.ts";
+import type { StdFile } from "../process/stdio.ts";
+import type { Attendance } from "./child-runs.ts";
+import type { ReplicaFacts } from "./conditions.ts";
+import type { Inlet } from "./inlet.ts";
+import { LineSplitter, linesOf } from "./line-splitter.ts";
+import { outputFile } from "./output-file.ts";
+
+/** What a replica needs of its project. */
+export interface ReplicaHost {
+  readonly core: Core;
+  publish(event: ProjectEvent): void;
+  /** Its facts have changed. */
+  changed(): void;
+  /** It was not ready in time. */
+  late(replica: Replica): void;
+  /** The pipe it reads from. */
+  inletOf(service: string): Inlet | undefined;
+  /** The pipes it writes to with one of its streams. */
+  outletsOf(service: string, stream: "stdout" | "stderr" | "result"): readonly Inlet[];
+}
+
+export class Replica implements ReplicaFacts {
+  readonly id: string;
+  readonly service: ComposeService;
+  /** From 1. */
+  readonly n: number;
+  readonly #host: ReplicaHost;
+  /** Ends the wait for its readiness. */
+  readonly #patience = new AbortController();
+  readonly #pattern: RegExp | null;
+  #isWaitedFor = false;
+  hasStarted = false;
+  isReady = false;
+  isLate = false;
+  hasCompleted = false;
+  isOver = false;
+  isSkipped = false;
+  /** It was told to start, once. */
+  isReleased = false;
+  /** The dependency it was last said to wait for. */
+  waitsOn = "";
+  /** Of its newest run. */
+  pid: Pid | null = null;
+
+  constructor(service: ComposeService, n: number, host: ReplicaHost) {
+    this.id = `${service.name}-${n}`;
+    this.service = service;
+    this.n = n;
+    this.#host = host;
+    this.#pattern = service.ready?.kind === "stdout" ? new RegExp(service.ready.pattern) : null;
+  }
+
+  /** For one run. */
+  attend(): Attendance {
+    return this.service.program.kind === "agent" ? this.#attendAgent() : this.#attendNative();
+  }
+
+  exited(code: number): void {
+    if (code !== 0) return;
+    this.hasCompleted = true;
+    // its first step was its last
+    if (this.service.ready?.kind !== "stdout") this.#ready();
+  }
+
+  /** Nothing of it is waited for any more. */
+  close(): void {
+    this.#patience.abort();
+  }
+
+  #attendAgent(): Attendance {
+    const told = Promise.withResolvers<void>();
+    const { name } = this.service;
+    const result = { inlets: () => this.#host.outletsOf(name, "result") };
+    return {
+      files: [
+        ...this.#input(),
+        ...(result.inlets().length === 0 ? [] : [{ fd: 1, file: outputFile("stdout", result) } as const]),
+      ],
+      onMade: (proc) => {
+        this.#started(proc.pid);
+        this.#follow(proc).then(told.resolve, told.reject);
+      },
+      told: () => told.promise,
+    };
+  }
+
+  async #follow(proc: Process): Promise<void> {
+    const events = proc.watchers.watch();
+    try {
+      for await (const event of events) {
+        const line = logLine(event);
+        const texts = line === undefined ? [] : linesOf(line.message);
+        for (const text of texts) this.#say(`[agent/${proc.pid}] ${text}`);
+        // the second begins when the first is done
+        if (event.event === "step" && event.step > 1) this.#ready();
+      }
+    } finally {
+      events.close();
+    }
+  }
+
+  #attendNative(): Attendance {
+    return {
+      files: [
+        ...this.#input(),
+        { fd: 1, file: this.#output("stdout") },
+        { fd: 2, file: this.#output("stderr") },
+      ],
+      onMade: (proc) => this.#started(proc.pid),
+    };
+  }
+
+  #output(stream: "stdout" | "stderr") {
+    const lines = new LineSplitter((line) => {
+      this.#say(line);
+      if (stream === "stdout" && this.#pattern?.test(line) === true) this.#ready();
+    });
+    return outputFile(stream, {
+      chunk: (data) => lines.push(data),
+      end: () => lines.flush(),
+      inlets: () => this.#host.outletsOf(this.service.name, stream),
+    });
+  }
+
+  #input(): readonly StdFile[] {
+    const inlet = this.#host.inletOf(this.service.name);
+    return inlet === undefined ? [] : [{ fd: 0, file: inlet.reader() }];
+  }
+
+  #say(text: string): void {
+    this.#host.publish({ event: "log", child: this.id, text });
+  }
+
+  #started(pid: Pid): void {
+    this.pid = pid;
+    this.isOver = false;
+    this.isSkipped = false;
+    this.hasStarted = true;
+    this.#host.publish({ event: "started", child: this.id, pid });
+    const { ready } = this.service;
+    if (ready === undefined) this.isReady = true;
+    else if (!this.#isWaitedFor) this.#awaitReady(ready.timeoutMs);
+    this.#host.changed();
+  }
+
+  /** Counted from its first start: what is restarted again and again is not ready either. */
+  #awaitReady(timeoutMs: number): void {
+    this.#isWaitedFor = true;
+    this.#host.core.ports.clock.sleep(timeoutMs, this.#patience.signal).then(
+      () => {
+        this.isLate = true;
+        this.#say(`not ready after ${timeoutMs / 1000}s`);
+        this.#host.late(this);
+      },
+      () => {},
+    );
+  }
+
+  #ready(): void {
+    if (this.isReady) return;
+    this.isReady = true;
+    this.#patience.abort();
+    this.#host.changed();
+  }
+}
