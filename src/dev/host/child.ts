@@ -3,66 +3,61 @@
  * what it left behind is ended; the pipes are let go; then `exited` resolves and no output follows.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ExecChild, ExecSpec } from "../../kernel/ports/host.ts";
 import { driverError, hostError } from "../driver-error.ts";
-import { Family } from "./family.ts";
+import type { ExecEnd, Isolation, Job } from "./job.ts";
+import { Output } from "./output.ts";
+import type { Pipes } from "./pipes.ts";
 import { sendSignal } from "./procfs.ts";
+import { type Started, type Streams, withStreams } from "./streams.ts";
 
-export type ExecEnd = Awaited<ExecChild["exited"]>;
-
-/** TERM to KILL when the spec says nothing. */
-const defaultGraceMs = 5_000;
+/** TERM to KILL when the spec says nothing, and at the end of the daemon whatever it says. */
+export const defaultGraceMs = 5_000;
+/** After a CONT, looked for again and again: who stops late. */
+const lateStopsMs = [10, 50, 200, 1_000];
 /** What a program left behind has done its work: it gets less time than the program itself. */
 const leftoverGraceMs = 500;
-/** A grandchild may hold the pipes open: silence this long after the exit counts as their end … */
-const quietMs = 100;
-/** … and no chatter is listened to for longer than this. */
-const drainMs = 1_000;
 /** After KILL; a process that outlives it hangs in the host's kernel, and nobody can end it. */
 const killedMs = 5_000;
 
 export interface Start {
   readonly spec: ExecSpec;
-  /** The whole argv, with an absolute program. */
-  readonly argv: readonly [string, ...string[]];
+  /** Absolute. */
+  readonly program: string;
   readonly env: Readonly<Record<string, string>>;
   /** `NAME=value` of `env` that only this child has. */
   readonly mark: string;
+  readonly isolation: Isolation;
+  readonly pipes: Pipes | undefined;
 }
 
 export class HostChild implements ExecChild {
   readonly exited: Promise<ExecEnd>;
   readonly spec: ExecSpec;
   readonly #child: ChildProcess;
-  readonly #family: Family | undefined;
-  readonly #closed: Promise<unknown>;
-  #onChunk = (): void => {};
+  readonly #stdin: Streams["stdin"];
+  readonly #output: Output;
+  /** undefined: it did not start. */
+  readonly #job: Job | undefined;
   #isLeaderGone = false;
-  #isOver = false;
+  #isStopped = false;
   /** When KILL comes; undefined: nobody wants its end yet. */
   #killAtMs: number | undefined;
   #killTimer: NodeJS.Timeout | undefined;
 
   /** Throws what spawn throws: an argument list the host cannot take. */
-  constructor({ spec, argv, env, mark }: Start) {
-    const [program, ...args] = argv;
-    this.spec = spec;
-    const stdin = spec.stdin ?? "ignore";
-    this.#child = spawn(program, args, {
-      cwd: spec.cwd,
-      env,
-      detached: true,
-      stdio: [stdin, "pipe", "pipe"],
-    });
-    this.#closed = new Promise((resolve) => this.#child.once("close", resolve));
-    const leader = this.#child.pid;
-    this.#family = leader === undefined ? undefined : new Family(leader, mark);
-    this.#child.stdout?.on("data", (chunk: Buffer) => this.#output("stdout", chunk));
-    this.#child.stderr?.on("data", (chunk: Buffer) => this.#output("stderr", chunk));
-    // a reader that went away is told by write(); unheard, these would end the daemon
-    for (const pipe of [this.#child.stdin, this.#child.stdout, this.#child.stderr])
-      pipe?.on("error", () => {});
+  constructor(start: Start) {
+    this.spec = start.spec;
+    const { child, streams } = spawnChild(start);
+    this.#child = child;
+    this.#stdin = streams.stdin;
+    this.#output = new Output(streams.outputs, this.spec.onOutput);
+    const { pid } = child;
+    this.#job = pid === undefined ? undefined : start.isolation.job(pid, start.mark);
+    // a reader that went away is told by write(); unheard, it would end the daemon
+    this.#stdin?.on("error", () => {});
     this.exited = this.#supervise();
   }
 
@@ -71,7 +66,7 @@ export class HostChild implements ExecChild {
   }
 
   write(data: Uint8Array | string): Promise<void> {
-    const stdin = this.#child.stdin;
+    const stdin = this.#stdin;
     return new Promise((resolve, reject) => {
       const gone = () => reject(driverError("Write", "DRIVER", `${this.spec.owner}: its input is closed`));
       if (stdin === null || !stdin.writable) return gone();
@@ -81,52 +76,64 @@ export class HostChild implements ExecChild {
   }
 
   endInput(): void {
-    this.#child.stdin?.end();
+    this.#stdin?.end();
   }
 
   signal(name: Parameters<ExecChild["signal"]>[0]): boolean {
-    const leader = this.#child.pid;
-    return !this.#isLeaderGone && leader !== undefined && sendSignal(-leader, name);
+    if (this.#isLeaderGone || this.#job === undefined) return false;
+    if (name === "SIGSTOP") this.#isStopped = true;
+    if (name === "SIGCONT") this.#continue(this.#job);
+    return this.#job.signal(name);
+  }
+
+  /** A process that was being forked at the STOP may come to be, and stop, only after the CONT. */
+  #continue(job: Job): void {
+    this.#isStopped = false;
+    const look = (waitsMs: readonly number[]) => {
+      const [waitMs, ...later] = waitsMs;
+      if (waitMs === undefined) return;
+      setTimeout(() => {
+        if (this.#isStopped || this.#isLeaderGone) return;
+        for (const pid of job.stopped()) sendSignal(pid, "SIGCONT");
+        look(later);
+      }, waitMs).unref();
+    };
+    look(lateStopsMs);
   }
 
   /** A later call may shorten the grace, never lengthen it. */
   async kill(graceMs = this.spec.graceMs ?? defaultGraceMs): Promise<void> {
-    const leader = this.#child.pid;
-    if (!this.#isOver && leader !== undefined) this.#end(leader, graceMs);
+    if (this.#job !== undefined) this.#end(this.#job, graceMs);
     await this.exited;
   }
 
-  #end(leader: number, graceMs: number): void {
+  #end(job: Job, graceMs: number): void {
     const nowMs = performance.now();
     const isFirst = this.#killAtMs === undefined;
     if (this.#killAtMs !== undefined && this.#killAtMs <= nowMs + graceMs) return;
     this.#killAtMs = nowMs + graceMs;
-    if (isFirst) this.#family?.learn();
+    this.#output.abandon();
     if (this.#isLeaderGone) return;
     clearTimeout(this.#killTimer);
-    if (graceMs === 0) sendSignal(-leader, "SIGKILL");
-    else {
-      if (isFirst) sendSignal(-leader, "SIGTERM");
-      this.#killTimer = setTimeout(() => sendSignal(-leader, "SIGKILL"), graceMs);
+    if (graceMs === 0) {
+      job.kill();
+      return;
     }
-  }
-
-  #output(stream: "stdout" | "stderr", chunk: Buffer): void {
-    if (this.#isOver) return;
-    this.#onChunk();
-    this.spec.onOutput(stream, chunk);
+    if (isFirst) job.signal("SIGTERM");
+    // one that is stopped hears it only when it goes on
+    if (this.#isStopped) this.signal("SIGCONT");
+    if (graceMs !== Infinity) this.#killTimer = setTimeout(() => job.kill(), graceMs);
   }
 
   async #supervise(): Promise<ExecEnd> {
     const end = await this.#leaderEnd();
     this.#isLeaderGone = true;
     clearTimeout(this.#killTimer);
-    await this.#quiet();
-    await this.#endLeftovers();
-    await this.#quiet();
-    this.#isOver = true;
-    for (const pipe of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) pipe?.destroy();
-    return end;
+    await this.#output.quiet();
+    if (this.#job !== undefined && (await this.#endLeftovers(this.#job, end))) await this.#output.quiet();
+    this.#output.end();
+    this.#stdin?.destroy();
+    return this.#job?.endOf(end) ?? end;
   }
 
   #leaderEnd(): Promise<ExecEnd> {
@@ -139,39 +146,17 @@ export class HostChild implements ExecChild {
     });
   }
 
-  /** Resolves when the pipes are closed, silent for a while, or have been listened to long enough. */
-  #quiet(): Promise<void> {
-    if (this.#child.pid === undefined) return Promise.resolve();
-    const untilMs = performance.now() + drainMs;
-    return new Promise((resolve) => {
-      let timer: NodeJS.Timeout | undefined;
-      const done = () => {
-        clearTimeout(timer);
-        this.#onChunk = () => {};
-        resolve();
-      };
-      this.#onChunk = () => {
-        clearTimeout(timer);
-        timer = setTimeout(done, Math.max(0, Math.min(quietMs, untilMs - performance.now())));
-      };
-      this.#onChunk();
-      void this.#closed.then(done);
-    });
-  }
-
-  /** TERM, then KILL, to each of them alone: the group's number may be somebody else's by now. */
-  async #endLeftovers(): Promise<void> {
-    const family = this.#family;
-    if (family === undefined) return;
+  /** TERM, then KILL, to each of them alone: the group's number may be somebody else's by now. True: there were some. */
+  async #endLeftovers(job: Job, end: ExecEnd): Promise<boolean> {
     const warned = new Set<number>();
     const begunMs = performance.now();
     for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, 50)) {
-      const left = family.members();
-      if (left.length === 0) return;
+      const left = job.left(end);
+      if (left.length === 0) return warned.size > 0;
       const killAtMs =
         this.#killAtMs ?? begunMs + Math.min(leftoverGraceMs, this.spec.graceMs ?? defaultGraceMs);
       const nowMs = performance.now();
-      if (nowMs > Math.max(killAtMs, begunMs) + killedMs) return;
+      if (nowMs > Math.max(killAtMs, begunMs) + killedMs) return true;
       for (const pid of left) {
         if (nowMs >= killAtMs) sendSignal(pid, "SIGKILL");
         else if (!warned.has(pid)) sendSignal(pid, "SIGTERM");
@@ -180,6 +165,25 @@ export class HostChild implements ExecChild {
       await sleep(waitMs);
     }
   }
+}
+
+function spawnChild({ spec, program, env, isolation, pipes }: Start): Started {
+  const { argv, cwd } = spec;
+  const [first, ...rest] = isolation.wrap({ program, args: argv.slice(1), cwd });
+  return withStreams(spec, pipes, (streams) => {
+    const stdio = isolation.asksAtStart ? [...streams, "pipe" as const] : [...streams];
+    const child = spawn(first, rest, { cwd, env, detached: true, stdio });
+    const question = child.stdio[3];
+    if (question instanceof Duplex) answer(question);
+    return child;
+  });
+}
+
+/** Whoever hears it knows that this daemon lived when all that ends with it was tied to it. */
+function answer(question: Duplex): void {
+  // who asked may be gone
+  question.on("error", () => {});
+  question.once("data", () => question.end("\n"));
 }
 
 export function notStarted(spec: ExecSpec, error: unknown): ExecEnd {

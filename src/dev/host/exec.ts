@@ -1,28 +1,53 @@
 /**
- * OS children of the daemon. Each has its own process group and two marks in its environment: CRUX_OWNER names the daemon
- * (orphans.ts finds what a dead one left), CRUX_EXEC_ID the child and its descendants (family.ts).
+ * OS children of the daemon. Each has its own process group and, where bubblewrap works, a pid namespace that dies with the
+ * daemon. Second line of defence: two marks in its environment. CRUX_OWNER names the daemon (orphans.ts finds what a dead
+ * one left), CRUX_EXEC_ID the child and its descendants (family.ts).
  * Whoever starts a new daemon from within a child must drop both marks from its environment.
  */
 import { randomBytes } from "node:crypto";
 import type { DriverError } from "../../abi/errors.ts";
 import type { ExecChild, ExecSpec, HostExec } from "../../kernel/ports/host.ts";
 import { cancelled, driverError } from "../driver-error.ts";
-import { type ExecEnd, HostChild, notStarted } from "./child.ts";
-import { parentDeathPrefix } from "./parent-death.ts";
+import { defaultGraceMs, HostChild, notStarted } from "./child.ts";
+import { hostIsolation, lookAhead } from "./isolation.ts";
+import type { ExecEnd, Isolation } from "./job.ts";
+import { Pipes } from "./pipes.ts";
 import { findProgram, isDirectory } from "./program.ts";
 
+export interface HostProcessesOptions {
+  readonly kernelId: string;
+  readonly epoch: number;
+  /** For pipes alone: made, and removed at the end. Absent: streams are sockets, which programs cannot open by name. */
+  readonly pipesDir?: string;
+  /** Asked for each child. */
+  readonly isolation?: () => Isolation;
+}
+
 export class HostProcesses implements HostExec {
-  readonly ownership = "pdeathsig";
   readonly #owner: string;
+  readonly #isolation: () => Isolation;
+  readonly #pipes: Pipes | undefined;
   readonly #children = new Set<HostChild>();
   #isClosed = false;
 
-  constructor(owner: { kernelId: string; epoch: number }) {
-    this.#owner = `${owner.kernelId}:${owner.epoch}`;
+  constructor({ kernelId, epoch, pipesDir, isolation = hostIsolation }: HostProcessesOptions) {
+    this.#owner = `${kernelId}:${epoch}`;
+    this.#isolation = isolation;
+    this.#pipes = pipesDir === undefined ? undefined : new Pipes(pipesDir);
+  }
+
+  get ownership(): HostExec["ownership"] {
+    return this.#isolation().ownership;
   }
 
   get live(): number {
     return this.#children.size;
+  }
+
+  /** Finds out and makes what the first child would have to wait for. */
+  async lookAhead(): Promise<void> {
+    await lookAhead();
+    await this.#pipes?.makeMore();
   }
 
   run(spec: ExecSpec, signal: AbortSignal): ExecChild {
@@ -37,24 +62,31 @@ export class HostProcesses implements HostExec {
     }
   }
 
+  find({ argv, cwd, env }: Parameters<HostExec["find"]>[0]): string {
+    const found = findStart(argv, cwd, env);
+    if (typeof found === "string") return found;
+    throw found;
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#children].map((child) => child.kill()));
+    const end = (child: HostChild) =>
+      child.kill(Math.min(child.spec.graceMs ?? defaultGraceMs, defaultGraceMs));
+    await Promise.all([...this.#children].map(end));
+    await this.#pipes?.close();
   }
 
   #check(spec: ExecSpec, signal: AbortSignal): string | DriverError {
     if (this.#isClosed) return driverError("Open", "UNAVAILABLE", "the daemon is shutting down");
     if (signal.aborted) return cancelled("Open");
-    if (!isDirectory(spec.cwd))
-      return driverError("Open", "NOT_FOUND", `working directory not found: ${spec.cwd}`);
-    return findProgram(spec.argv[0] ?? "", spec.cwd, spec.env);
+    return findStart(spec.argv, spec.cwd, spec.env);
   }
 
   #start(spec: ExecSpec, program: string): HostChild {
     const id = randomBytes(12).toString("hex");
-    const env = { ...spec.env, CRUX_OWNER: this.#owner, CRUX_EXEC_ID: id };
-    const [first = program, ...rest] = [...parentDeathPrefix(), program, ...spec.argv.slice(1)];
-    return new HostChild({ spec, argv: [first, ...rest], env, mark: `CRUX_EXEC_ID=${id}` });
+    const env = { ...shellDepth(spec), CRUX_OWNER: this.#owner, CRUX_EXEC_ID: id };
+    const isolation = this.#isolation();
+    return new HostChild({ spec, program, env, mark: `CRUX_EXEC_ID=${id}`, isolation, pipes: this.#pipes });
   }
 
   #adopt(child: HostChild, signal: AbortSignal): void {
@@ -71,6 +103,20 @@ export class HostProcesses implements HostExec {
       this.#children.delete(child);
     });
   }
+}
+
+/** stdin is a socket, which bash takes for that of a remote login: it would read ~/.bashrc, but in an inner shell. */
+function shellDepth({ env, stdin }: ExecSpec): ExecSpec["env"] {
+  return stdin !== "pipe" || Number(env.SHLVL) >= 1 ? env : { ...env, SHLVL: "1" };
+}
+
+function findStart(
+  argv: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): string | DriverError {
+  if (!isDirectory(cwd)) return driverError("Open", "NOT_FOUND", `working directory not found: ${cwd}`);
+  return findProgram(argv[0] ?? "", cwd, env);
 }
 
 /** A program that did not start. */

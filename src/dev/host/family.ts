@@ -12,13 +12,14 @@ const fewPids = 64;
 export class Family {
   readonly #leader: number;
   readonly #mark: string;
-  readonly #bornAtMs = performance.now();
+  readonly #bornAtMs: number;
   /** Seen earlier, by pid: still ours when its parent is gone and it has neither group nor mark. */
   readonly #known = new Map<number, OsProcess>();
 
-  /** `mark`: `NAME=value`, unique to the family. */
-  constructor(leader: number, mark: string) {
+  /** `mark`: `NAME=value`, unique to the family. `bornAtMs`: not after its first member, on the monotonic clock. */
+  constructor(leader: number, mark: string, bornAtMs = performance.now()) {
     this.#leader = leader;
+    this.#bornAtMs = bornAtMs;
     this.#mark = `\0${mark}\0`;
   }
 

@@ -1,12 +1,152 @@
-/** Spools on disk: `<dir>/<name>`, 64 MiB each. */
+/**
+ * Spools on disk: `<dir>/<name>.<n>`, segments of 32 MiB, the last two of which are kept. A spool that has ended holds no
+ * fd; it stays for 24 h, while fewer than 1,000 others and less than 4 GiB of them have ended after it.
+ */
+import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
 import type { Spool, SpoolReader, SpoolStore } from "../../kernel/ports/spools.ts";
+import { DiskSpool, type Segment } from "./disk-spool.ts";
+import { SegmentReader, type SegmentSource } from "./segment-reader.ts";
+
+export interface SpoolLimits {
+  readonly segmentBytes: number;
+  readonly keptMs: number;
+  readonly keptSpools: number;
+  readonly keptBytes: number;
+}
+
+const defaultLimits: SpoolLimits = {
+  segmentBytes: 32 * 1024 * 1024,
+  keptMs: 24 * 3600 * 1000,
+  keptSpools: 1_000,
+  keptBytes: 4 * 1024 ** 3,
+};
+
+/** Of a spool that has ended. */
+interface Kept {
+  readonly segments: readonly Segment[];
+  /** Wall clock, ms. */
+  readonly endedAt: number;
+}
 
 export class DiskSpools implements SpoolStore {
-  open(_name: string, _onFull: "drop" | "refuse"): Spool {
-    throw new Error("to be written");
+  readonly #dir: string;
+  readonly #limits: SpoolLimits;
+  readonly #now: () => number;
+  readonly #live = new Map<string, DiskSpool>();
+  /** The longest ended first. Read from the folder when it is first needed. */
+  #ended: Map<string, Kept> | undefined;
+
+  /** Makes `dir`, for the user alone. `now`: the wall clock, for files outlive the daemon. */
+  constructor(dir: string, now: () => number = Date.now, limits: SpoolLimits = defaultLimits) {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    this.#dir = dir;
+    this.#now = now;
+    this.#limits = limits;
   }
 
-  find(_name: string): SpoolReader | undefined {
-    return undefined;
+  /** Takes the place of an ended one of this name. */
+  open(name: string, onFull: "drop" | "refuse"): Spool {
+    if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name)) throw new Error(`not a name for a spool: ${name}`);
+    if (this.#live.has(name)) throw new Error(`spool is in use: ${name}`);
+    this.#forget(name);
+    const spool = new DiskSpool({
+      place: join(this.#dir, name),
+      onFull,
+      segmentBytes: this.#limits.segmentBytes,
+      onEnd: (segments) => this.#keep(name, segments),
+      onRemove: (segments) => {
+        // another may have its name by now
+        if (this.#known().get(name)?.segments === segments) this.#forget(name);
+      },
+    });
+    this.#live.set(name, spool);
+    return spool;
   }
+
+  find(name: string): SpoolReader | undefined {
+    const live = this.#live.get(name);
+    if (live !== undefined) return live.reader(0);
+    this.#expire();
+    const kept = this.#known().get(name);
+    return kept === undefined ? undefined : new SegmentReader(endedSource(kept), 0);
+  }
+
+  #keep(name: string, segments: readonly Segment[]): void {
+    this.#live.delete(name);
+    if (segments.length === 0) return;
+    this.#known().set(name, { segments, endedAt: this.#now() });
+    this.#expire();
+  }
+
+  #known(): Map<string, Kept> {
+    this.#ended ??= listKept(this.#dir, new Set(this.#live.keys()));
+    return this.#ended;
+  }
+
+  #forget(name: string): void {
+    const kept = this.#known().get(name);
+    for (const { path } of kept?.segments ?? []) rmSync(path, { force: true });
+    this.#known().delete(name);
+  }
+
+  #expire(): void {
+    const known = this.#known();
+    const oldest = this.#now() - this.#limits.keptMs;
+    let bytes = 0;
+    for (const kept of known.values()) bytes += bytesOf(kept);
+    for (const [name, kept] of known) {
+      const isWanted = known.size <= this.#limits.keptSpools && bytes <= this.#limits.keptBytes;
+      if (isWanted && kept.endedAt >= oldest) return;
+      bytes -= bytesOf(kept);
+      this.#forget(name);
+    }
+  }
+}
+
+function endedSource(kept: Kept): SegmentSource {
+  const bytes = bytesOf(kept);
+  return {
+    bytes,
+    oldest: 0,
+    isEnded: true,
+    locate(position) {
+      let offset = position;
+      for (const segment of kept.segments) {
+        if (offset < segment.bytes) return { path: segment.path, offset, left: segment.bytes - offset };
+        offset -= segment.bytes;
+      }
+      throw new Error(`beyond the end: ${position}`);
+    },
+    more: async () => {},
+    onRead: () => {},
+    onClose: () => {},
+  };
+}
+
+function bytesOf({ segments }: Kept): number {
+  return segments.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** What earlier daemons left, and what has ended since. */
+function listKept(dir: string, live: ReadonlySet<string>): Map<string, Kept> {
+  const found = new Map<string, { path: string; segment: number; bytes: number; endedAt: number }[]>();
+  for (const file of readdirSync(dir)) {
+    const [, name = "", segment] = /^(.+)\.(\d+)$/.exec(file) ?? [];
+    const stats = statSync(join(dir, file), { throwIfNoEntry: false });
+    if (segment === undefined || live.has(name) || stats === undefined) continue;
+    const segments = found.get(name) ?? [];
+    segments.push({
+      path: join(dir, file),
+      segment: Number(segment),
+      bytes: stats.size,
+      endedAt: stats.mtimeMs,
+    });
+    found.set(name, segments);
+  }
+  const kept = [...found].map(([name, segments]) => {
+    const endedAt = Math.max(...segments.map((each) => each.endedAt));
+    return [name, { segments: segments.sort((a, b) => a.segment - b.segment), endedAt }] as const;
+  });
+  return new Map(kept.sort(([, a], [, b]) => a.endedAt - b.endedAt));
 }

@@ -1,16 +1,19 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Caller } from "../../abi/device.ts";
 import type { ShellAnswer } from "../../abi/fs-ops.ts";
 import { deviceContract } from "../contract.ts";
 import { HostProcesses } from "../host/exec.ts";
-import { findProcess, hasProcfs } from "../host/procfs.ts";
+import { hasProcfs } from "../host/procfs.ts";
+import { naming, newTag } from "../host/testing.ts";
 import { OutputStore } from "../out/output-store.ts";
 import { actOf, ask, askJson, callerIn, readAll, tempFolder, until, uuidA } from "../testing.ts";
 import { shellDevice } from "./device.ts";
 
-const exec = new HostProcesses({ kernelId: "k-shell", epoch: 1 });
+const pipesDir = join(tmpdir(), `crux-shell-${process.pid}`);
+const exec = new HostProcesses({ kernelId: "k-shell", epoch: 1, pipesDir });
 afterAll(() => exec.close());
 
 const socketPath = "/run/user/1/crux/crux.sock";
@@ -174,11 +177,12 @@ describe("/dev/shell environment", () => {
       "BASH_FUNC_ls%%": "() { echo hijacked; }",
       CRUX_X: "1",
     };
-    const env = { PATH: `.:/tmp:${process.env.PATH}`, KEPT: "yes", TERM: "xterm", ...secrets, ...injecting };
+    const kept = { KEPT: "yes", CRUX_REPLICA: "2" };
+    const env = { PATH: `.:/tmp:${process.env.PATH}`, TERM: "xterm", ...kept, ...secrets, ...injecting };
     const { stdout } = await run("env; ls -d / ", { env });
     const seen = Object.fromEntries(stdout.split("\n").map((line) => line.split(/=(.*)/s).slice(0, 2)));
     expect(seen).toMatchObject({
-      KEPT: "yes",
+      ...kept,
       TERM: "dumb",
       NO_COLOR: "1",
       PAGER: "cat",
@@ -275,11 +279,11 @@ describe("/dev/shell ends", () => {
   });
 
   it.runIf(hasProcfs)("leaving no process behind, not even one in a session of its own", async () => {
-    const script = "setsid sleep 61 >/dev/null 2>&1 & echo $!; sleep 62 & echo $!";
-    const { stdout } = await run(script);
-    const pids = stdout.trim().split("\n").map(Number);
-    expect(pids.length).toBe(2);
-    expect(pids.filter((pid) => findProcess(pid) !== undefined)).toEqual([]);
+    const tag = newTag();
+    const script = `setsid bash -c 'exec -a ${tag} sleep 61' >/dev/null 2>&1 & (exec -a ${tag} sleep 62) &
+      while [ "$(grep -lsz ^${tag} /proc/[0-9]*/cmdline | wc -l)" != 2 ]; do sleep 0.01; done; echo both`;
+    expect((await run(script)).stdout).toBe("both\n");
+    expect(naming(tag)).toEqual([]);
   });
 
   it("a read waits for the command; a second command meanwhile is a CONFLICT", async () => {

@@ -36,6 +36,7 @@ export async function runShell(
   const child = deps.exec.run(
     {
       argv: argvOf(run),
+      isMerged: run.isMerged,
       cwd: run.cwd,
       env: commandEnvironment(caller, run.env, deps.socketPath),
       owner: `pid ${caller.pid} bash`,
@@ -64,11 +65,10 @@ export async function runShell(
   };
 }
 
-/** Last word: `$0`, which bash puts before its own messages. One stream needs one pipe for both, or their order is lost. */
-function argvOf({ command, isMerged }: ShellRun): string[] {
+/** Last word: `$0`, which bash puts before its own messages. */
+function argvOf({ command }: ShellRun): string[] {
   const bash = bashPlaces.find(isExecutable) ?? "bash";
-  const argv = [bash, "--noprofile", "--norc", "-c", command, "bash"];
-  return isMerged ? ["/bin/sh", "-c", 'exec "$@" 2>&1', "sh", ...argv] : argv;
+  return [bash, "--noprofile", "--norc", "-c", command, "bash"];
 }
 
 /** The text form: what was printed, then a line for each thing the reader must know. */

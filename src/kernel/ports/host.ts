@@ -9,13 +9,16 @@ export type RealPath = (path: string) => string;
  */
 export interface HostExec {
   run(spec: ExecSpec, signal: AbortSignal): ExecChild;
+  /** The absolute path of the program that run() would start. NOT_FOUND: program or cwd; PERMISSION: not executable. */
+  find(what: Pick<ExecSpec, "argv" | "cwd" | "env">): string;
   /** Ends every child of every owner; resolves when none is left. */
   close(): Promise<void>;
   /** Live OS children, for tests and status. */
   readonly live: number;
   /**
    * How children are kept from outliving the daemon: `namespace` (a pid namespace each, which dies with it), `pdeathsig`
-   * (their leader dies with it, the rest at the next start), `group` (at the next start).
+   * (their leader dies with it, the rest at the next start), `group` (at the next start). In a namespace a program sees and
+   * signals no process but those it started.
    */
   readonly ownership: "namespace" | "pdeathsig" | "group";
 }
@@ -26,12 +29,17 @@ export interface ExecSpec {
   readonly env: Readonly<Record<string, string>>;
   /** Default ignore. */
   readonly stdin?: "ignore" | "pipe";
+  /** stderr comes as stdout, in the order in which the program writes. */
+  readonly isMerged?: boolean;
   /**
    * Called with each chunk in order of arrival; never after `exited`. A promise holds that stream, and so the program, until
    * it settles.
    */
   onOutput(stream: "stdout" | "stderr", chunk: Buffer): unknown;
-  /** ms from TERM to KILL when `signal` fires or kill() is called; default 5000. */
+  /**
+   * ms from TERM to KILL when `signal` fires or kill() is called; default 5000. Infinity: until `killed`, or the end of the
+   * daemon.
+   */
   readonly graceMs?: number;
   /** KILL at once, also during the grace. */
   readonly killed?: AbortSignal | undefined;
@@ -40,14 +48,18 @@ export interface ExecSpec {
 }
 
 export interface ExecChild {
+  /** Of what the daemon started: in a namespace that is the keeper of the namespace, not the program. */
   readonly osPid: number | undefined;
-  /** Never rejects; `error` is set when the program did not start (NOT_FOUND, PERMISSION …). */
+  /**
+   * When nothing of it is left. Never rejects; `error` is set when the program did not start (NOT_FOUND, PERMISSION …).
+   * Dead by a signal n that was not sent through here, it may have the code 128 + n instead of the signal's name.
+   */
   readonly exited: Promise<{ code: number | null; signal: string | null; error?: Error }>;
   /** Writes to stdin; resolves when the pipe took it. */
   write(data: Uint8Array | string): Promise<void>;
   endInput(): void;
   /** To the program and all it started, inside its namespace too. False: none of them lives. */
-  signal(signal: "SIGTERM" | "SIGINT" | "SIGSTOP" | "SIGCONT" | "SIGKILL"): boolean;
-  /** TERM to the group, then KILL, then descendants that left the group. Resolves when they are gone. */
+  signal(signal: "SIGTERM" | "SIGINT" | "SIGPIPE" | "SIGSTOP" | "SIGCONT"): boolean;
+  /** TERM, then KILL, to the program and all it started. Resolves when they are gone. */
   kill(): Promise<void>;
 }

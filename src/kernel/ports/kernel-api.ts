@@ -72,6 +72,11 @@ export interface KernelApi {
   noticeOf(pid: Pid): string;
   /** Created and running processes that keep the daemon alive. */
   active(): number;
-  /** TERM to all, `graceMs`, KILL, reaped; no new spawns from now on (UNAVAILABLE). Idempotent. */
+  /** Live OS children, of every owner. */
+  readonly osChildren: number;
+  /**
+   * TERM to all, `graceMs`, KILL, reaped; no new spawns from now on (UNAVAILABLE). Paused agents rest: they do not end, and the
+   * next daemon brings them back. Idempotent.
+   */
   shutdown(graceMs: number): Promise<void>;
 }

@@ -22,7 +22,7 @@ export interface McpTransport {
   /** Why it is not connected; "" otherwise. */
   readonly problem: string;
   readonly tools: number;
-  /** Resolves when connected; rejects UNAVAILABLE, DRIVER, or with the signal's reason. At most 30 s. */
+  /** Resolves when connected; rejects UNAVAILABLE, BUDGET (too many servers), or with the signal's reason. At most 30 s. */
   connect(signal: AbortSignal): Promise<void>;
   /** UNAVAILABLE: not connected. DRIVER: the server's error. TIMEOUT. */
   call(method: string, params: unknown, signal: AbortSignal): Promise<unknown>;

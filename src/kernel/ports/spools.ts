@@ -16,6 +16,8 @@ export interface Spool {
 }
 
 export interface SpoolReader {
+  /** Bytes that a read gives now without waiting. */
+  readonly available: number;
   /** The next bytes, at most `length`; waits for some; empty is the end. Rejects with the signal's reason. */
   read(length: number, signal: AbortSignal): Promise<Uint8Array>;
   close(): void;
@@ -24,6 +26,9 @@ export interface SpoolReader {
 export interface SpoolStore {
   /** `name`: a file name. `onFull` at 64 MiB: `drop` forgets the oldest half, `refuse` says no. */
   open(name: string, onFull: "drop" | "refuse"): Spool;
-  /** What an ended spool kept, also of an earlier daemon; undefined: nothing, or it went after 24 h or 1,000 newer ones. */
+  /**
+   * From its oldest byte: one that is written now, or what an ended one kept, also of an earlier daemon. undefined: there is
+   * none, or it went after 24 h, or for newer ones (1,000, or 4 GiB).
+   */
   find(name: string): SpoolReader | undefined;
 }

@@ -33,6 +33,10 @@ class FakeExec implements HostExec {
     this.#stderr = stderr;
   }
 
+  find({ argv }: Pick<ExecSpec, "argv">): string {
+    return argv[0] ?? "";
+  }
+
   run(spec: ExecSpec): ReturnType<HostExec["run"]> {
     this.spec = spec;
     this.live++;

@@ -1,0 +1,56 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { tempFolder } from "../testing.ts";
+import { HostProcesses } from "./exec.ts";
+import { hostIsolation, IsolationFinder } from "./isolation.ts";
+import { parentDeathPrefix } from "./parent-death.ts";
+import { bashSpec } from "./testing.ts";
+
+const fallback = parentDeathPrefix().length > 0 ? "pdeathsig" : "group";
+
+function bwrapThat(does: string): string {
+  const file = join(tempFolder(), "bwrap");
+  writeFileSync(file, `#!/bin/sh\n${does}\n`, { mode: 0o755 });
+  return file;
+}
+
+/** Asked at once, and after a look ahead. */
+async function ownershipWith(place: string, probeMs = 10_000): Promise<string[]> {
+  const [asked, ahead] = [
+    new IsolationFinder({ places: [place], probeMs }),
+    new IsolationFinder({ places: [place], probeMs }),
+  ];
+  await ahead.lookAhead();
+  return [asked.get().ownership, ahead.get().ownership];
+}
+
+describe("IsolationFinder", () => {
+  it("falls back where bubblewrap is not there, fails, does nothing of it, or hangs", async () => {
+    expect(await ownershipWith("/no/such/bwrap")).toEqual([fallback, fallback]);
+    const denied = bwrapThat('echo "No permissions to create new namespace" >&2; exit 1');
+    expect(await ownershipWith(denied)).toEqual([fallback, fallback]);
+    const pretends = bwrapThat('while [ "$1" != -- ]; do shift; done; shift; exec "$@"');
+    expect(await ownershipWith(pretends)).toEqual([fallback, fallback]);
+    expect(await ownershipWith(bwrapThat("exec sleep 60"), 50)).toEqual([fallback, fallback]);
+  });
+
+  it("probes once", async () => {
+    const count = join(tempFolder(), "count");
+    const finder = new IsolationFinder({ places: [bwrapThat(`echo >> ${count}; exit 1`)] });
+    const found = finder.get();
+    await finder.lookAhead();
+    expect(finder.get()).toBe(found);
+    expect(readFileSync(count, "utf8")).toBe("\n");
+    expect(new HostProcesses({ kernelId: "k", epoch: 1 }).ownership).toBe(hostIsolation().ownership);
+  });
+
+  it("a machine without bubblewrap runs programs all the same", async () => {
+    const finder = new IsolationFinder({ places: [] });
+    const made = new HostProcesses({ kernelId: "k-plain", epoch: 1, isolation: () => finder.get() });
+    const { spec, out } = bashSpec("echo runs");
+    expect(await made.run(spec, new AbortController().signal).exited).toEqual({ code: 0, signal: null });
+    expect([out(), made.ownership]).toEqual(["runs\n", fallback]);
+    await made.close();
+  });
+});

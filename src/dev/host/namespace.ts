@@ -1,0 +1,149 @@
+/**
+ * Children in a pid namespace of their own, made by bubblewrap. The daemon's child is bwrap; its child is the namespace's
+ * first process, a shell, whose child is the program. The kernel ends the whole namespace with its first process, that one
+ * is killed with bwrap, and bwrap with the daemon: nothing inside outlives any of them, whatever it does.
+ *
+ * bwrap ends by itself only after the namespace is empty. What the program leaves behind has a moment to say its last (the
+ * end of a pipe, written to a file), then hears TERM, and is gone half a second later.
+ *
+ * A program sees and signals only what is in its namespace: no other child of the daemon, and nothing else on the host
+ * either. bwrap also forbids to gain rights, so `sudo` and other setuid programs do not work within; for an ordinary user,
+ * who gets a user namespace, files of others seem to belong to nobody.
+ */
+import { constants } from "node:os";
+import { Family } from "./family.ts";
+import type { ExecEnd, Isolation, Job, JobSignal, Launch } from "./job.ts";
+import { childrenOf, descendantsOf, findProcess, type OsProcess, sendSignal } from "./procfs.ts";
+
+export function namespaceIsolation(bwrap: string): Isolation {
+  return {
+    ownership: "namespace",
+    asksAtStart: true,
+    wrap: (launch) => [bwrap, ...OPTIONS, "--chdir", launch.cwd, "--", ...firstProcess(launch)],
+    job: (leader, mark) => new NamespaceJob(leader, mark),
+  };
+}
+
+/** A session of its own: `kill 0`, as scripts do at their end, must not reach bwrap, whose death ends everything at once. */
+const OPTIONS = "--die-with-parent --new-session --unshare-pid --as-pid-1 --dev-bind / / --proc /proc".split(
+  " ",
+);
+
+/**
+ * The shell keeps its own words (`Killed`) off the program's stderr, and outlives an INT to its group. It does nothing where
+ * it is not the first of a namespace, for there `kill -1` would reach everything of this user; and nothing without an answer
+ * from the daemon: one that died while this was set up would never be heard dying. What is left in the end has 0.1 s, then
+ * TERM and 0.5 s.
+ */
+function firstProcess({ program, args }: Launch): string[] {
+  return ["/bin/sh", "-c", FIRST, "sh", program, ...args];
+}
+
+const FIRST = `[ $$ = 1 ] || exit 125
+trap : INT
+exec 4>&2 2>/dev/null
+if [ -e /proc/$$/fd/3 ]; then echo >&3; read -r _ <&3 || exit 125; fi
+exec 3>&-
+(exec "$@" 2>&4 4>&-)
+code=$?
+exec 4>&-
+for pause in .01 .03 .06 TERM .01 .03 .06 .1 .1 .1 .1; do
+  set -- /proc/[0-9]*
+  [ $# -gt 1 ] || break
+  case $pause in TERM) kill -s TERM -- -1 ;; *) sleep $pause ;; esac
+done
+exit $code`;
+
+/** A program that starts processes without end is not chased for ever. */
+const maxRounds = 16;
+
+class NamespaceJob implements Job {
+  /** bwrap; leads a process group in which the first process is until it is set up. */
+  readonly #outer: number;
+  readonly #mark: string;
+  readonly #bornAtMs = performance.now();
+  #first: OsProcess | undefined;
+  readonly #sent = new Set<string>();
+
+  constructor(outer: number, mark: string) {
+    this.#outer = outer;
+    this.#mark = mark;
+  }
+
+  /** To the programs, never to bwrap: its death would leave them no time. */
+  signal(name: JobSignal): boolean {
+    this.#sent.add(name);
+    const first = this.#findFirst();
+    const inside = first === undefined ? [] : descendantsOf(first.pid);
+    if (first === undefined || inside.length === 0) return this.#signalSetup(name);
+    if (name === "SIGCONT") this.#signalSetup(name);
+    if (name === "SIGSTOP") stopAll(first.pid);
+    else signalAll(first.pid, inside, name);
+    return true;
+  }
+
+  stopped(): readonly number[] {
+    const first = this.#findFirst();
+    const inside = first === undefined ? [] : descendantsOf(first.pid);
+    return inside.filter((pid) => findProcess(pid)?.isStopped === true);
+  }
+
+  kill(): void {
+    this.#sent.add("SIGKILL");
+    const first = this.#findFirst();
+    sendSignal(-this.#outer, "SIGKILL");
+    if (first !== undefined) sendSignal(first.pid, "SIGKILL");
+  }
+
+  left(leader: ExecEnd): readonly number[] {
+    if (leader.signal === null) return [];
+    const first = this.#first;
+    if (first === undefined) return new Family(this.#outer, this.#mark, this.#bornAtMs).members();
+    return findProcess(first.pid)?.startTicks === first.startTicks ? [first.pid] : [];
+  }
+
+  /** bwrap tells of a program that died of a signal as a shell would; one that we sent is told as what it was. */
+  endOf(leader: ExecEnd): ExecEnd {
+    const name = signalOfStatus(leader.code);
+    return name !== undefined && this.#sent.has(name) ? { code: null, signal: name } : leader;
+  }
+
+  /** The program has not begun, or is over: whatever is there is bwrap's own. */
+  #signalSetup(name: JobSignal): boolean {
+    const first = this.#findFirst();
+    const isHeard = sendSignal(-this.#outer, name);
+    // an end that reaches bwrap alone may come before the first process is bound to it
+    const isEnd = name !== "SIGSTOP" && name !== "SIGCONT";
+    if (first !== undefined) sendSignal(first.pid, isEnd ? "SIGKILL" : name);
+    return isHeard;
+  }
+
+  #findFirst(): OsProcess | undefined {
+    const [pid] = this.#first === undefined ? childrenOf(this.#outer) : [];
+    if (pid !== undefined) this.#first = findProcess(pid);
+    return this.#first;
+  }
+}
+
+/** The first process leads the group and hears it too: the kernel spares it what it does not handle. */
+function signalAll(first: number, inside: readonly number[], name: JobSignal): void {
+  sendSignal(-first, name);
+  for (const pid of inside) if (findProcess(pid)?.group !== first) sendSignal(pid, name);
+}
+
+/** Until nobody new is found: a process that is stopped starts no other. The first one goes on; it has to see the end. */
+function stopAll(first: number): void {
+  let stopped = -1;
+  for (let round = 0; round < maxRounds; round++) {
+    const inside = descendantsOf(first);
+    if (inside.length === stopped) break;
+    stopped = inside.length;
+    signalAll(first, inside, "SIGSTOP");
+  }
+  sendSignal(first, "SIGCONT");
+}
+
+function signalOfStatus(code: number | null): string | undefined {
+  if (code === null || code <= 128) return undefined;
+  return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
+}

@@ -1,0 +1,95 @@
+/**
+ * What a child prints, in order of arrival. Who takes it may hold a stream with a promise: then no more of it is read, its
+ * pipe fills, and the program waits.
+ */
+import type { Readable } from "node:stream";
+import type { ExecSpec } from "../../kernel/ports/host.ts";
+import type { OutputName, Streams } from "./streams.ts";
+
+/** Somebody may hold the pipes open after the exit: silence this long counts as their end … */
+const quietMs = 100;
+/** … and no chatter is listened to for longer than this. */
+const drainMs = 1_000;
+
+export class Output {
+  readonly #streams: Streams["outputs"];
+  readonly #onOutput: ExecSpec["onOutput"];
+  readonly #held = new Set<Readable>();
+  #open: number;
+  #isAbandoned = false;
+  #isOver = false;
+  #onChange = (): void => {};
+
+  constructor(streams: Streams["outputs"], onOutput: ExecSpec["onOutput"]) {
+    this.#streams = streams;
+    this.#onOutput = onOutput;
+    this.#open = streams.length;
+    for (const { name, stream } of streams) {
+      stream.on("data", (chunk: Buffer) => this.#take(name, stream, chunk));
+      // unheard, it would end the daemon; the close follows
+      stream.on("error", () => {});
+      stream.once("close", () => {
+        this.#open--;
+        this.#onChange();
+      });
+    }
+  }
+
+  /**
+   * For after the exit. Resolves when the pipes are closed, silent for a while, or have been listened to long enough. A
+   * stream that is held is waited for, unless the output was abandoned: then for as long as anything is listened to.
+   */
+  quiet(): Promise<void> {
+    return new Promise((resolve) => {
+      let timer: NodeJS.Timeout | undefined;
+      let leftMs = drainMs;
+      let countedFromMs: number | undefined;
+      const done = () => {
+        this.#onChange = () => {};
+        resolve();
+      };
+      this.#onChange = () => {
+        clearTimeout(timer);
+        const nowMs = performance.now();
+        if (countedFromMs !== undefined) leftMs = Math.max(0, leftMs - (nowMs - countedFromMs));
+        const isHeld = this.#held.size > 0;
+        countedFromMs = isHeld && !this.#isAbandoned ? undefined : nowMs;
+        if (this.#open === 0 && !isHeld) done();
+        else if (countedFromMs !== undefined)
+          timer = setTimeout(done, isHeld ? leftMs : Math.min(quietMs, leftMs));
+      };
+      this.#onChange();
+    });
+  }
+
+  /** The child is to end: who holds its output is waited for no longer than for any other end of it. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.#onChange();
+  }
+
+  /** Nothing is told from here on. */
+  end(): void {
+    this.#isOver = true;
+    for (const { stream } of this.#streams) stream.destroy();
+  }
+
+  #take(name: OutputName, stream: Readable, chunk: Buffer): void {
+    if (this.#isOver) return;
+    const taken = this.#onOutput(name, chunk);
+    if (taken instanceof Promise) this.#hold(stream, taken);
+    this.#onChange();
+  }
+
+  #hold(stream: Readable, taken: Promise<unknown>): void {
+    stream.pause();
+    this.#held.add(stream);
+    const release = () => {
+      this.#held.delete(stream);
+      if (this.#isOver) return;
+      stream.resume();
+      this.#onChange();
+    };
+    taken.then(release, release);
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * stdin, stdout and stderr of a child. stdin is a socket, as Node makes it: a pipe that had a name makes who opens it again,
+ * after the end of the input, wait for ever.
+ */
+import type { ChildProcess } from "node:child_process";
+import { closeSync } from "node:fs";
+import { Socket } from "node:net";
+import type { Readable, Writable } from "node:stream";
+import type { ExecSpec } from "../../kernel/ports/host.ts";
+import type { PipeEnds, Pipes } from "./pipes.ts";
+
+/** What a chunk is told as. */
+export type OutputName = "stdout" | "stderr";
+
+/** Our ends. */
+export interface Streams {
+  readonly stdin: Writable | null;
+  readonly outputs: readonly { readonly name: OutputName; readonly stream: Readable }[];
+}
+
+export interface Started {
+  readonly child: ChildProcess;
+  readonly streams: Streams;
+}
+
+type Wish = Pick<ExecSpec, "stdin" | "isMerged">;
+type Spawn = (stdio: readonly ("ignore" | "pipe" | number)[]) => ChildProcess;
+
+/** Starts a child. Throws what spawn throws; nothing is left open then. */
+export function withStreams(wish: Wish, pipes: Pipes | undefined, spawn: Spawn): Started {
+  const stdout = pipes?.open();
+  if (stdout === undefined) return overSockets(wish, spawn);
+  const opened = [stdout];
+  try {
+    // one pipe for both keeps the order in which the program writes
+    const stderr = wish.isMerged === true ? undefined : pipes?.open();
+    if (stderr !== undefined) opened.push(stderr);
+    const child = spawn([wish.stdin ?? "ignore", stdout.writer, (stderr ?? stdout).writer]);
+    const outputs = opened.map(
+      (ends, i) => ({ name: i === 0 ? "stdout" : "stderr", stream: reading(ends) }) as const,
+    );
+    return { child, streams: { stdin: child.stdin, outputs } };
+  } catch (error) {
+    for (const { reader } of opened) closeSync(reader);
+    throw error;
+  } finally {
+    // the child has its own by now
+    for (const { writer } of opened) closeSync(writer);
+  }
+}
+
+function reading({ reader }: PipeEnds): Readable {
+  return new Socket({ fd: reader, readable: true, writable: false });
+}
+
+function overSockets({ stdin = "ignore", isMerged }: Wish, spawn: Spawn): Started {
+  const child = spawn([stdin, "pipe", "pipe"]);
+  const outputs = [
+    { name: "stdout" as const, stream: child.stdout },
+    { name: isMerged === true ? ("stdout" as const) : ("stderr" as const), stream: child.stderr },
+  ];
+  const present = outputs.flatMap(({ name, stream }) => (stream === null ? [] : [{ name, stream }]));
+  return { child, streams: { stdin: child.stdin, outputs: present } };
+}

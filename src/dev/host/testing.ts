@@ -1,0 +1,58 @@
+/** For tests of children: the ways that work here, and the host's processes by what they run. */
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { ExecSpec } from "../../kernel/ports/host.ts";
+import { groupIsolation } from "./group.ts";
+import { hostIsolation } from "./isolation.ts";
+import type { Isolation } from "./job.ts";
+import { parentDeathPrefix } from "./parent-death.ts";
+import { findProcess, listPids } from "./procfs.ts";
+
+/** The best first. */
+export function isolationsHere(): readonly Isolation[] {
+  const prefix = parentDeathPrefix();
+  const best = hostIsolation();
+  return [
+    ...(best.ownership === "namespace" ? [best] : []),
+    ...(prefix.length > 0 ? [groupIsolation(prefix)] : []),
+    groupIsolation([]),
+  ];
+}
+
+/** A name that no other process has: `exec -a <tag>` gives it to one. */
+export function newTag(): string {
+  return `tag-${randomBytes(6).toString("hex")}`;
+}
+
+/** Living processes of the host whose words, joined by blanks, begin with `start`. */
+export function running(start: string): number[] {
+  return listPids().filter((pid) => commandOf(pid).startsWith(start) && findProcess(pid) !== undefined);
+}
+
+/** Those that name it anywhere: whoever keeps the program among them. */
+export function naming(tag: string): number[] {
+  return listPids().filter((pid) => commandOf(pid).includes(tag) && findProcess(pid) !== undefined);
+}
+
+/** Its words, joined by blanks; "" for one that is gone. */
+export function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").join(" ").trim();
+  } catch {
+    return "";
+  }
+}
+
+/** bash without start-up files; `out()` is what it printed, both streams in order of arrival. */
+export function bashSpec(script: string, fields: Partial<ExecSpec> = {}): { spec: ExecSpec; out(): string } {
+  const chunks: string[] = [];
+  const spec: ExecSpec = {
+    argv: ["bash", "--norc", "-c", script],
+    cwd: "/",
+    env: { PATH: process.env.PATH ?? "", LANG: "C" },
+    owner: "test",
+    onOutput: (_stream, chunk) => void chunks.push(chunk.toString("utf8")),
+    ...fields,
+  };
+  return { spec, out: () => chunks.join("") };
+}

@@ -1,0 +1,190 @@
+/** A spool that is being written: segment files, made with their first byte or at the end. One fd, none before and after. */
+import { closeSync, constants, openSync, rmSync, writeSync } from "node:fs";
+import type { Spool } from "../../kernel/ports/spools.ts";
+import { driverError } from "../driver-error.ts";
+import { SegmentReader, type SegmentSource } from "./segment-reader.ts";
+
+export interface Segment {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+export interface DiskSpoolOptions {
+  /** Absolute; a segment has its number behind it. */
+  readonly place: string;
+  /** At two segments: of all for `drop`, of what is unread for `refuse`. */
+  readonly onFull: "drop" | "refuse";
+  readonly segmentBytes: number;
+  /** What there is, in order; called once. */
+  onEnd(segments: readonly Segment[]): void;
+  /** With the same; after it. */
+  onRemove(segments: readonly Segment[]): void;
+}
+
+export class DiskSpool implements Spool, SegmentSource {
+  readonly #options: DiskSpoolOptions;
+  readonly #isDropping: boolean;
+  readonly #segmentBytes: number;
+  readonly #readers = new Set<SegmentReader>();
+  #bytes = 0;
+  #droppedBytes = 0;
+  /** Segments before this one are gone. */
+  #firstSegment = 0;
+  /** All before it was read by whoever reads. */
+  #readBytes = 0;
+  #file: { readonly segment: number; readonly fd: number } | undefined;
+  /** Once it has ended. */
+  #left: readonly Segment[] | undefined;
+  #isRemoved = false;
+  #more: PromiseWithResolvers<void> | undefined;
+
+  constructor(options: DiskSpoolOptions) {
+    this.#options = options;
+    this.#isDropping = options.onFull === "drop";
+    this.#segmentBytes = options.segmentBytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get droppedBytes(): number {
+    return this.#droppedBytes;
+  }
+
+  get oldest(): number {
+    return this.#isRemoved ? this.#bytes : this.#firstSegment * this.#segmentBytes;
+  }
+
+  get isEnded(): boolean {
+    return this.#left !== undefined;
+  }
+
+  /** A disk that takes no more: `drop` counts what it did not take, `refuse` takes nothing of the chunk. */
+  write(chunk: Uint8Array): void {
+    if (this.isEnded) return;
+    const unread = this.#bytes - this.#readBytes;
+    if (!this.#isDropping && unread + chunk.byteLength > 2 * this.#segmentBytes) throw full();
+    const written = this.#store(chunk);
+    if (!this.#isDropping && written < chunk.byteLength) throw full();
+    this.#droppedBytes += chunk.byteLength - written;
+    this.#bytes += written;
+    this.#wake();
+  }
+
+  end(): void {
+    if (this.#left !== undefined) return;
+    if (this.#bytes === 0) this.#makeEmpty();
+    this.#left = this.#segments();
+    this.#closeFile();
+    this.#options.onEnd(this.#left);
+    this.#wake();
+  }
+
+  async remove(): Promise<void> {
+    this.end();
+    this.#isRemoved = true;
+    this.#options.onRemove(this.#left ?? []);
+  }
+
+  reader(from: number): SegmentReader {
+    const reader = new SegmentReader(this, from);
+    this.#readers.add(reader);
+    return reader;
+  }
+
+  locate(position: number): { path: string; offset: number; left: number } {
+    const segment = Math.floor(position / this.#segmentBytes);
+    const offset = position - segment * this.#segmentBytes;
+    const left = Math.min(this.#segmentBytes - offset, this.#bytes - position);
+    return { path: this.#pathOf(segment), offset, left };
+  }
+
+  more(): Promise<void> {
+    this.#more ??= Promise.withResolvers<void>();
+    return this.#more.promise;
+  }
+
+  /** The slowest decides what was read; what all have read makes room where nothing may be dropped. */
+  onRead(): void {
+    const slowest = Math.min(...[...this.#readers].map(({ position }) => position));
+    if (slowest > this.#readBytes && slowest !== Infinity) this.#readBytes = slowest;
+    if (!this.#isDropping) this.#removeUpTo(Math.floor(this.#readBytes / this.#segmentBytes));
+  }
+
+  onClose(reader: SegmentReader): void {
+    this.#readers.delete(reader);
+  }
+
+  /** How much of it the disk took. Nothing counts as written here. */
+  #store(chunk: Uint8Array): number {
+    let at = 0;
+    try {
+      while (at < chunk.byteLength) {
+        const position = this.#bytes + at;
+        const segment = Math.floor(position / this.#segmentBytes);
+        const offset = position - segment * this.#segmentBytes;
+        const part = Math.min(chunk.byteLength - at, this.#segmentBytes - offset);
+        at += writeSync(this.#fdOf(segment), chunk, at, part, offset);
+      }
+    } catch {
+      // full, or gone: told by the count
+    }
+    return at;
+  }
+
+  #fdOf(segment: number): number {
+    if (this.#file?.segment === segment) return this.#file.fd;
+    this.#closeFile();
+    const fd = openSync(this.#pathOf(segment), constants.O_WRONLY | constants.O_CREAT, 0o600);
+    this.#file = { segment, fd };
+    if (this.#isDropping) this.#droppedBytes += this.#removeUpTo(segment - 1) * this.#segmentBytes;
+    return fd;
+  }
+
+  /** One who had nothing to say is told from one whose words are gone. */
+  #makeEmpty(): void {
+    try {
+      this.#fdOf(0);
+    } catch {
+      // then it is not
+    }
+  }
+
+  #closeFile(): void {
+    if (this.#file !== undefined) closeSync(this.#file.fd);
+    this.#file = undefined;
+  }
+
+  /** How many that were. */
+  #removeUpTo(segment: number): number {
+    const before = this.#firstSegment;
+    for (; this.#firstSegment < segment; this.#firstSegment++)
+      rmSync(this.#pathOf(this.#firstSegment), { force: true });
+    return this.#firstSegment - before;
+  }
+
+  #segments(): readonly Segment[] {
+    if (this.#bytes === 0) return this.#file === undefined ? [] : [{ path: this.#pathOf(0), bytes: 0 }];
+    const found: Segment[] = [];
+    for (let at = this.#firstSegment * this.#segmentBytes; at < this.#bytes; ) {
+      const { path, left } = this.locate(at);
+      found.push({ path, bytes: left });
+      at += left;
+    }
+    return found;
+  }
+
+  #pathOf(segment: number): string {
+    return `${this.#options.place}.${segment}`;
+  }
+
+  #wake(): void {
+    this.#more?.resolve();
+    this.#more = undefined;
+  }
+}
+
+function full(): Error {
+  return driverError("Write", "UNAVAILABLE", "pipe spool full");
+}

@@ -1,0 +1,86 @@
+/** One reader's way through bytes that lie in several files, and may still be growing at one end and going at the other. */
+import { type FileHandle, open } from "node:fs/promises";
+import type { SpoolReader } from "../../kernel/ports/spools.ts";
+import { abortable, reasonOf } from "../../lib/abort.ts";
+import { errnoOf, hostError } from "../driver-error.ts";
+
+export interface SegmentSource {
+  /** Positions run from `oldest` to `bytes`. */
+  readonly oldest: number;
+  readonly bytes: number;
+  /** There will be no more. */
+  readonly isEnded: boolean;
+  /** Where a byte lies, and how many follow it in the same file. */
+  locate(position: number): { path: string; offset: number; left: number };
+  /** Resolves when there are more, or the end. */
+  more(): Promise<void>;
+  /** A reader has moved on. */
+  onRead(): void;
+  onClose(reader: SegmentReader): void;
+}
+
+/** Reads of one reader follow each other. Between them it holds no file: readers are forgotten, and stand still for days. */
+export class SegmentReader implements SpoolReader {
+  readonly #source: SegmentSource;
+  #position: number;
+  #isClosed = false;
+
+  constructor(source: SegmentSource, from: number) {
+    this.#source = source;
+    this.#position = from;
+  }
+
+  /** Of the next byte. */
+  get position(): number {
+    return this.#position;
+  }
+
+  get available(): number {
+    return Math.max(0, this.#source.bytes - Math.max(this.#position, this.#source.oldest));
+  }
+
+  async read(length: number, signal: AbortSignal): Promise<Uint8Array> {
+    for (;;) {
+      if (signal.aborted) throw reasonOf(signal);
+      this.#position = Math.max(this.#position, this.#source.oldest);
+      const isAtEnd = this.#position >= this.#source.bytes;
+      if (this.#isClosed || (isAtEnd && this.#source.isEnded)) return new Uint8Array();
+      if (isAtEnd) await abortable(this.#source.more(), signal);
+      else {
+        const chunk = await this.#next(length, signal);
+        if (chunk.byteLength > 0) return chunk;
+      }
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#source.onClose(this);
+  }
+
+  /** Empty: what should be here is gone; the reader stands behind it then. */
+  async #next(length: number, signal: AbortSignal): Promise<Uint8Array> {
+    const { path, offset, left } = this.#source.locate(this.#position);
+    const chunk = await readAt(path, offset, Math.min(length, left));
+    if (signal.aborted) throw reasonOf(signal);
+    this.#position += chunk.byteLength > 0 ? chunk.byteLength : left;
+    this.#source.onRead();
+    return chunk;
+  }
+}
+
+/** Empty: there is no such file, or it is shorter. */
+async function readAt(path: string, offset: number, length: number): Promise<Uint8Array> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(path);
+    const buffer = Buffer.allocUnsafe(length);
+    const { bytesRead } = await handle.read(buffer, 0, length, offset);
+    return buffer.subarray(0, bytesRead);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return new Uint8Array();
+    throw hostError("Read", path, error);
+  } finally {
+    await handle?.close();
+  }
+}

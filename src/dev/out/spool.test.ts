@@ -1,0 +1,311 @@
+import {
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmdirSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { SpoolReader } from "../../kernel/ports/spools.ts";
+import { hasProcfs } from "../host/procfs.ts";
+import { tempFolder } from "../testing.ts";
+import { DiskSpools, type SpoolLimits } from "./spool.ts";
+
+const never = new AbortController().signal;
+const DAY = 24 * 3600 * 1000;
+const SMALL: SpoolLimits = { segmentBytes: 8, keptMs: DAY, keptSpools: 3, keptBytes: 1_000 };
+
+function spools(limits: Partial<SpoolLimits> = {}, dir = join(tempFolder(), "spools")) {
+  const clock = { now: 1_700_000_000_000 };
+  const open = () => new DiskSpools(dir, () => clock.now, { ...SMALL, ...limits });
+  return { store: open(), dir, clock, open };
+}
+
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");
+
+async function rest(reader: SpoolReader | undefined, length = 100): Promise<string> {
+  let all = "";
+  for (;;) {
+    const chunk = (await reader?.read(length, never)) ?? new Uint8Array();
+    if (chunk.byteLength === 0) return all;
+    expect(chunk.byteLength).toBeLessThanOrEqual(length);
+    all += text(chunk);
+  }
+}
+
+/** fds of this process on files below `dir`. */
+function fdsOn(dir: string): number {
+  const targets = readdirSync("/proc/self/fd").map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return "";
+    }
+  });
+  return targets.filter((target) => target.startsWith(dir)).length;
+}
+
+describe("DiskSpools", () => {
+  it("is for the user alone, and makes no file before the first byte", () => {
+    const { store, dir } = spools();
+    const spool = store.open("a.log", "drop");
+    expect(statSync(dir).mode & 0o777).toBe(0o700);
+    expect(readdirSync(dir)).toEqual([]);
+    spool.write(Buffer.from("x"));
+    expect(statSync(join(dir, "a.log.0")).mode & 0o777).toBe(0o600);
+    spool.end();
+  });
+
+  it("a reader gets what is there, waits for more, and hears of the end", async () => {
+    const { store } = spools();
+    const spool = store.open("a", "drop");
+    const reader = spool.reader(0);
+    const first = reader.read(2, never);
+    spool.write(Buffer.from("abc"));
+    expect(reader.available).toBe(3);
+    expect(text(await first)).toBe("ab");
+    expect(text(await reader.read(9, never))).toBe("c");
+    expect(reader.available).toBe(0);
+    const last = reader.read(9, never);
+    spool.end();
+    spool.end();
+    expect(text(await last)).toBe("");
+    expect(text(await reader.read(9, never))).toBe("");
+  });
+
+  it("a read that is given up rejects with the reason and loses nothing", async () => {
+    const { store } = spools();
+    const spool = store.open("a", "drop");
+    const reader = spool.reader(0);
+    const stop = new AbortController();
+    const read = expect(reader.read(9, stop.signal)).rejects.toThrow("enough");
+    stop.abort(new Error("enough"));
+    await read;
+    spool.write(Buffer.from("abc"));
+    await expect(reader.read(9, stop.signal)).rejects.toThrow("enough");
+    expect(text(await reader.read(9, never))).toBe("abc");
+    spool.end();
+  });
+
+  it("each reader has its own place; one from behind the end waits there", async () => {
+    const { store } = spools();
+    const spool = store.open("a", "drop");
+    spool.write(Buffer.from("0123"));
+    const [all, tail, ahead] = [spool.reader(0), spool.reader(2), spool.reader(6)];
+    spool.write(Buffer.from("456789"));
+    spool.end();
+    expect(await Promise.all([all, tail, ahead].map((each) => rest(each, 3)))).toEqual([
+      "0123456789",
+      "23456789",
+      "6789",
+    ]);
+  });
+
+  it("drop: forgets the oldest half at its limit, counts it, and a reader goes on with the oldest there is", async () => {
+    const { store, dir } = spools();
+    const spool = store.open("a", "drop");
+    const slow = spool.reader(0);
+    spool.write(Buffer.from("0123"));
+    expect(text(await slow.read(2, never))).toBe("01");
+    spool.write(Buffer.from("456789abcdef"));
+    expect(spool.droppedBytes).toBe(0);
+    spool.write(Buffer.from("gh"));
+    expect([spool.bytes, spool.droppedBytes]).toEqual([18, 8]);
+    spool.end();
+    expect(await rest(slow)).toBe("89abcdefgh");
+    expect(await rest(spool.reader(3))).toBe("89abcdefgh");
+    expect(readdirSync(dir).sort()).toEqual(["a.1", "a.2"]);
+  });
+
+  it("refuse: takes nothing beyond what is unread; reading makes room, on the disk too", async () => {
+    const { store, dir } = spools();
+    const spool = store.open("a", "refuse");
+    spool.write(Buffer.from("0123456789abcdef"));
+    const full = expect.objectContaining({ code: "UNAVAILABLE", message: "pipe spool full" });
+    expect(() => spool.write(Buffer.from("g"))).toThrow(full);
+    const [fast, slow] = [spool.reader(0), spool.reader(0)];
+    expect(text(await fast.read(8, never))).toBe("01234567");
+    expect(() => spool.write(Buffer.from("g"))).toThrow(full);
+    expect(text(await slow.read(4, never))).toBe("0123");
+    spool.write(Buffer.from("ghij"));
+    expect(() => spool.write(Buffer.from("k"))).toThrow(full);
+    slow.close();
+    expect(text(await fast.read(1, never))).toBe("8");
+    expect(readdirSync(dir).sort()).toEqual(["a.1", "a.2"]);
+    spool.end();
+    expect(await rest(fast)).toBe("9abcdefghij");
+    expect([spool.bytes, spool.droppedBytes]).toEqual([20, 0]);
+  });
+
+  it("a disk that takes no more is counted by drop and told by refuse; what comes later is whole", async () => {
+    const { store, dir } = spools();
+    const [drop, refuse] = [store.open("drop", "drop"), store.open("refuse", "refuse")];
+    drop.write(Buffer.from("01234567"));
+    refuse.write(Buffer.from("012345"));
+    // where the next segment would be
+    mkdirSync(join(dir, "drop.1"));
+    mkdirSync(join(dir, "refuse.1"));
+    drop.write(Buffer.from("lost"));
+    expect([drop.bytes, drop.droppedBytes]).toEqual([8, 4]);
+    expect(() => refuse.write(Buffer.from("67lost"))).toThrow(
+      expect.objectContaining({ code: "UNAVAILABLE" }),
+    );
+    expect(refuse.bytes).toBe(6);
+    rmdirSync(join(dir, "drop.1"));
+    rmdirSync(join(dir, "refuse.1"));
+    drop.write(Buffer.from("89"));
+    refuse.write(Buffer.from("6789"));
+    for (const spool of [drop, refuse]) {
+      spool.end();
+      expect(await rest(spool.reader(0))).toBe("0123456789");
+    }
+  });
+
+  it("find() reads one that is written now, and one that has ended, also of an earlier daemon", async () => {
+    const { store, open } = spools();
+    const spool = store.open("a.log", "drop");
+    const early = store.find("a.log");
+    spool.write(Buffer.from("0123456789abcdefgh"));
+    spool.end();
+    expect(await rest(early)).toBe("89abcdefgh");
+    expect(await rest(store.find("a.log"), 3)).toBe("89abcdefgh");
+    expect(await rest(open().find("a.log"))).toBe("89abcdefgh");
+    expect(store.find("a")).toBeUndefined();
+    store.open("silent", "drop").end();
+    expect(await rest(store.find("silent"))).toBe("");
+    expect(await rest(open().find("silent"))).toBe("");
+  });
+
+  it("what has ended goes after a day, or when enough has ended after it", async () => {
+    const { store, clock, dir, open } = spools({ keptBytes: 12 });
+    const put = (name: string, bytes: string) => {
+      const spool = store.open(name, "drop");
+      spool.write(Buffer.from(bytes));
+      spool.end();
+      clock.now += 1_000;
+    };
+    for (const name of ["a", "b", "c", "d"]) put(name, "1");
+    expect(readdirSync(dir).sort()).toEqual(["b.0", "c.0", "d.0"]);
+    put("e", "12345678901");
+    expect(readdirSync(dir).sort()).toEqual(["d.0", "e.0", "e.1"]);
+    clock.now += DAY - 1_500;
+    expect(store.find("d")).toBeUndefined();
+    expect(readdirSync(dir).sort()).toEqual(["e.0", "e.1"]);
+    const kept = (clock.now - DAY) / 1_000;
+    for (const name of ["e.0", "e.1"]) utimesSync(join(dir, name), kept, kept + 1);
+    expect(await rest(open().find("e"))).toBe("12345678901");
+    clock.now += 2_000;
+    expect(open().find("e")).toBeUndefined();
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  it("open() takes the place of what has ended; remove() takes it away and wakes its readers", async () => {
+    const { store, dir, open } = spools();
+    const old = store.open("a", "drop");
+    old.write(Buffer.from("0123456789"));
+    old.end();
+    for (const each of [store, open()]) {
+      const spool = each.open("a", "drop");
+      expect(readdirSync(dir)).toEqual([]);
+      spool.write(Buffer.from("new"));
+      const reader = spool.reader(3);
+      const waiting = reader.read(9, never);
+      await spool.remove();
+      expect(text(await waiting)).toBe("");
+      expect(await rest(spool.reader(0))).toBe("");
+      expect(readdirSync(dir)).toEqual([]);
+      expect(each.find("a")).toBeUndefined();
+      await spool.remove();
+    }
+    const young = store.open("a", "drop");
+    young.write(Buffer.from("young"));
+    await old.remove();
+    expect(readdirSync(dir)).toEqual(["a.0"]);
+    young.end();
+    await old.remove();
+    expect(await rest(store.find("a"))).toBe("young");
+  });
+
+  it("remove() after end() leaves no trace", async () => {
+    const { store, dir } = spools();
+    const spool = store.open("a", "drop");
+    spool.write(Buffer.from("0123456789"));
+    spool.end();
+    await spool.remove();
+    expect(readdirSync(dir)).toEqual([]);
+    expect(store.find("a")).toBeUndefined();
+  });
+
+  it.runIf(hasProcfs)("holds no fd of what has ended, nor one for who does not read", async () => {
+    const { store, dir } = spools();
+    const spool = store.open("a", "drop");
+    const reader = spool.reader(0);
+    spool.write(Buffer.from("0123456789"));
+    expect(fdsOn(dir)).toBe(1);
+    spool.end();
+    expect(fdsOn(dir)).toBe(0);
+    await rest(reader);
+    await store.find("a")?.read(1, never);
+    expect(fdsOn(dir)).toBe(0);
+  });
+
+  it("a name is a file name", () => {
+    const { store } = spools();
+    for (const name of ["", "..", "../a", "a/b", ".a", "a\0"])
+      expect(() => store.open(name, "drop")).toThrow("name");
+    store.open("a", "drop");
+    expect(() => store.open("a", "drop")).toThrow("in use");
+  });
+
+  it("files that are none of its own are left alone", () => {
+    const { store, dir } = spools();
+    writeFileSync(join(dir, "notes"), "");
+    expect(store.find("notes")).toBeUndefined();
+    expect(readdirSync(dir)).toEqual(["notes"]);
+  });
+
+  it("property: a reader sees each byte once and in order, and misses only whole segments that were dropped", async () => {
+    const { store } = spools();
+    const step = fc.oneof(
+      fc.record({ write: fc.integer({ min: 1, max: 20 }) }),
+      fc.record({ read: fc.integer({ min: 1, max: 12 }) }),
+    );
+    let named = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const spool = store.open(`p${named++}`, "drop");
+        const reader = spool.reader(0);
+        let next = 0;
+        let missed = 0;
+        const see = (bytes: Uint8Array) => {
+          if (bytes.byteLength === 0) return;
+          missed += ((bytes[0] ?? 0) - next + 256) % 256;
+          bytes.forEach((byte, i) => {
+            expect(byte).toBe(((bytes[0] ?? 0) + i) % 256);
+          });
+          next = ((bytes.at(-1) ?? 0) + 1) % 256;
+        };
+        let written = 0;
+        for (const each of steps) {
+          if ("write" in each) {
+            spool.write(Uint8Array.from({ length: each.write }, () => written++ % 256));
+          } else if (reader.available > 0) see(await reader.read(each.read, never));
+        }
+        spool.end();
+        for (let chunk = await reader.read(5, never); chunk.byteLength > 0; ) {
+          see(chunk);
+          chunk = await reader.read(5, never);
+        }
+        expect(next).toBe(written % 256);
+        expect(missed).toBeLessThanOrEqual(spool.droppedBytes);
+        expect(spool.bytes - spool.droppedBytes).toBeLessThanOrEqual(16);
+        await spool.remove();
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
