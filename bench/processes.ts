@@ -18,6 +18,7 @@ const BUSY = Number(process.env.CRUX_BENCH_BUSY ?? 1_000);
 /** Spawns under way on the one connection. */
 const WINDOW = 64;
 const TRACED_CALLS = 50;
+const TRACED_ROUNDS = Number(process.env.CRUX_BENCH_ROUNDS ?? 10);
 /** Long enough for idle connections to close and the heap to shrink. */
 const REST_MS = 10_000;
 
@@ -208,32 +209,34 @@ async function busy(): Promise<void> {
   );
 }
 
-/** The same run with somebody watching every call, and without: interleaved. */
+/** The same run with somebody who watches every call, and without: interleaved, from the first reply to the end. */
 async function traced(): Promise<void> {
-  server.use((request) => shellTurn(request.assistantTurns, TRACED_CALLS));
+  const begin = { gate: Promise.withResolvers<void>() };
+  server.use((request) => {
+    const turn = shellTurn(request.assistantTurns, TRACED_CALLS);
+    return request.assistantTurns === 0 ? turn.until(begin.gate.promise) : turn;
+  });
   const [plain, watched]: [number[], number[]] = [[], []];
   const wire = await Wire.open(world.socket);
-  for (let round = 0; round < 8; round++) {
+  for (let round = 0; round < TRACED_ROUNDS; round++) {
     for (const list of round % 2 === 0 ? [plain, watched] : [watched, plain]) {
+      begin.gate = Promise.withResolvers();
+      const { pid } = await ask(wire, "spawn", detached("run the shell", modelEnv()));
+      const trace =
+        list === watched ? world.start(["astrace", String(pid)], { timeoutMs: 120_000 }) : undefined;
+      await trace?.seen("attached");
       const ms = await timed(async () => {
-        const { pid } = await ask(wire, "spawn", detached("run the shell", modelEnv()));
-        const trace =
-          list === watched ? world.start(["astrace", String(pid)], { timeoutMs: 120_000 }) : undefined;
+        begin.gate.resolve();
         await ask(wire, "process.wait", { pid });
-        void trace?.done;
       });
+      await trace?.done;
       if (round > 0) list.push(ms);
     }
   }
   wire.socket.destroy();
   const [own, base] = [median(watched), median(plain)];
-  add(
-    `run of ${TRACED_CALLS} calls with astrace attached`,
-    `${own.toFixed(0)} ms`,
-    `${base.toFixed(0)} ms without`,
-    own / base,
-    "1.03",
-  );
+  const what = `run of ${TRACED_CALLS} calls with astrace attached`;
+  add(what, `${own.toFixed(0)} ms`, `${base.toFixed(0)} ms without`, own / base, "1.03");
 }
 
 async function timed(act: () => Promise<unknown>): Promise<number> {

@@ -4,20 +4,22 @@ import type { SyscallEventWire } from "../../../abi/wire.ts";
 import { encodeLine, encodeSyscallEvent } from "../../codec/ndjson.ts";
 import { follow } from "../follow.ts";
 import type { Handler } from "../handler.ts";
+import { LineBatch } from "../line-batch.ts";
 
 /**
  * A slow reader holds up only its own queue in the kernel, which drops and counts; `eof` tells how many. The keys of
  * the astrace screen come only for clients that name `all`: the documented line stays as it is for others.
  */
-export const attachDebug: Handler<"attach_debug"> = async ({ pid, all }, { kernel, ended }) => {
+export const attachDebug: Handler<"attach_debug"> = async ({ pid, all }, { kernel, clock, ended }) => {
   const events = kernel.attachDebug(asPid(pid), { all: all ?? false });
   return {
     payload: undefined,
     follow: async (send) => {
+      const batch = new LineBatch(send, clock);
       const complete = await follow(events, ended, (event) =>
-        send(encodeSyscallEvent(toWire(event, all !== undefined))),
+        batch.add(encodeSyscallEvent(toWire(event, all !== undefined))),
       );
-      if (!complete) return;
+      if (!(await batch.flush()) || !complete) return;
       const { dropped } = events;
       await send(encodeLine(dropped === 0 ? { type: "eof" } : { type: "eof", payload: { dropped } }));
     },
