@@ -25,7 +25,10 @@ export interface Restored {
   /** Of the last `checkpoint`; null: it told nothing. */
   readonly state: unknown;
   /** What followed, in order: parts that were added to it, and effects that began (a model call is none). */
-  readonly since: readonly ({ readonly kind: "part"; readonly part: unknown } | { readonly kind: "effect" })[];
+  readonly since: readonly (
+    | { readonly kind: "part"; readonly part: unknown }
+    | { readonly kind: "effect" }
+  )[];
 }
 
 export interface ProgramContext {
