@@ -2,12 +2,12 @@
  * One started program, from spawn until nothing of it is left. The order of its end: the leader exits; its output runs dry;
  * what it left behind is ended; the pipes are let go; then `exited` resolves and no output follows.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { Duplex } from "node:stream";
+import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ExecChild, ExecSpec } from "../../kernel/ports/host.ts";
 import { driverError, hostError } from "../driver-error.ts";
 import type { ExecEnd, Isolation, Job } from "./job.ts";
+import type { Launch, Launched } from "./launch.ts";
 import { Output } from "./output.ts";
 import type { Pipes } from "./pipes.ts";
 import { sendSignal } from "./procfs.ts";
@@ -31,12 +31,13 @@ export interface Start {
   readonly mark: string;
   readonly isolation: Isolation;
   readonly pipes: Pipes | undefined;
+  readonly launch: Launch;
 }
 
 export class HostChild implements ExecChild {
   readonly exited: Promise<ExecEnd>;
   readonly spec: ExecSpec;
-  readonly #child: ChildProcess;
+  readonly #child: Launched;
   readonly #stdin: Streams["stdin"];
   readonly #output: Output;
   /** undefined: it did not start. */
@@ -126,7 +127,8 @@ export class HostChild implements ExecChild {
   }
 
   async #supervise(): Promise<ExecEnd> {
-    const end = await this.#leaderEnd();
+    const { error, ...leader } = await this.#child.ended;
+    const end = error === undefined ? leader : notStarted(this.spec, error);
     this.#isLeaderGone = true;
     clearTimeout(this.#killTimer);
     await this.#output.quiet();
@@ -134,16 +136,6 @@ export class HostChild implements ExecChild {
     this.#output.end();
     this.#stdin?.destroy();
     return this.#job?.endOf(end) ?? end;
-  }
-
-  #leaderEnd(): Promise<ExecEnd> {
-    return new Promise((resolve) => {
-      this.#child.once("exit", (code, signal) => resolve({ code, signal }));
-      // also emitted when a signal cannot be sent; then the program did start, and its exit comes
-      this.#child.on("error", (error) => {
-        if (this.#child.pid === undefined) resolve(notStarted(this.spec, error));
-      });
-    });
   }
 
   /** TERM, then KILL, to each of them alone: the group's number may be somebody else's by now. True: there were some. */
@@ -167,14 +159,14 @@ export class HostChild implements ExecChild {
   }
 }
 
-function spawnChild({ spec, program, env, isolation, pipes }: Start): Started {
+function spawnChild({ spec, program, env, isolation, pipes, launch }: Start): Started {
   const { argv, cwd } = spec;
-  const [first, ...rest] = isolation.wrap({ program, args: argv.slice(1), cwd });
+  const wrapped = isolation.wrap({ program, args: argv.slice(1), cwd });
   return withStreams(spec, pipes, (streams) => {
-    const stdio = isolation.asksAtStart ? [...streams, "pipe" as const] : [...streams];
-    const child = spawn(first, rest, { cwd, env, detached: true, stdio });
-    const question = child.stdio[3];
-    if (question instanceof Duplex) answer(question);
+    const stdio = isolation.asksAtStart ? [...streams, "pipe" as const] : streams;
+    const child = launch({ argv: wrapped, cwd, env, stdio });
+    const question = child.pipes[3] ?? null;
+    if (question !== null) answer(question);
     return child;
   });
 }

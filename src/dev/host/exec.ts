@@ -11,6 +11,7 @@ import { cancelled, driverError } from "../driver-error.ts";
 import { defaultGraceMs, HostChild, notStarted } from "./child.ts";
 import { hostIsolation, lookAhead } from "./isolation.ts";
 import type { ExecEnd, Isolation } from "./job.ts";
+import { hostLaunch, type Launch } from "./launch.ts";
 import { Pipes } from "./pipes.ts";
 import { findProgram, isDirectory } from "./program.ts";
 
@@ -21,18 +22,27 @@ export interface HostProcessesOptions {
   readonly pipesDir?: string;
   /** Asked for each child. */
   readonly isolation?: () => Isolation;
+  readonly launch?: () => Launch;
 }
 
 export class HostProcesses implements HostExec {
   readonly #owner: string;
   readonly #isolation: () => Isolation;
+  readonly #launch: () => Launch;
   readonly #pipes: Pipes | undefined;
   readonly #children = new Set<HostChild>();
   #isClosed = false;
 
-  constructor({ kernelId, epoch, pipesDir, isolation = hostIsolation }: HostProcessesOptions) {
+  constructor({
+    kernelId,
+    epoch,
+    pipesDir,
+    isolation = hostIsolation,
+    launch = hostLaunch,
+  }: HostProcessesOptions) {
     this.#owner = `${kernelId}:${epoch}`;
     this.#isolation = isolation;
+    this.#launch = launch;
     this.#pipes = pipesDir === undefined ? undefined : new Pipes(pipesDir);
   }
 
@@ -46,6 +56,7 @@ export class HostProcesses implements HostExec {
 
   /** Finds out and makes what the first child would have to wait for. */
   async lookAhead(): Promise<void> {
+    this.#launch();
     await lookAhead();
     await this.#pipes?.makeMore();
   }
@@ -86,7 +97,9 @@ export class HostProcesses implements HostExec {
     const id = randomBytes(12).toString("hex");
     const env = { ...shellDepth(spec), CRUX_OWNER: this.#owner, CRUX_EXEC_ID: id };
     const isolation = this.#isolation();
-    return new HostChild({ spec, program, env, mark: `CRUX_EXEC_ID=${id}`, isolation, pipes: this.#pipes });
+    const mark = `CRUX_EXEC_ID=${id}`;
+    const launch = this.#launch();
+    return new HostChild({ spec, program, env, mark, isolation, pipes: this.#pipes, launch });
   }
 
   #adopt(child: HostChild, signal: AbortSignal): void {

@@ -2,11 +2,11 @@
  * stdin, stdout and stderr of a child. stdin is a socket, as Node makes it: a pipe that had a name makes who opens it again,
  * after the end of the input, wait for ever.
  */
-import type { ChildProcess } from "node:child_process";
 import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import type { ExecSpec } from "../../kernel/ports/host.ts";
+import type { Launched, StdioWish } from "./launch.ts";
 import type { PipeEnds, Pipes } from "./pipes.ts";
 
 /** What a chunk is told as. */
@@ -19,12 +19,12 @@ export interface Streams {
 }
 
 export interface Started {
-  readonly child: ChildProcess;
+  readonly child: Launched;
   readonly streams: Streams;
 }
 
 type Wish = Pick<ExecSpec, "stdin" | "isMerged">;
-type Spawn = (stdio: readonly ("ignore" | "pipe" | number)[]) => ChildProcess;
+type Spawn = (stdio: readonly StdioWish[]) => Launched;
 
 /** Starts a child. Throws what spawn throws; nothing is left open then. */
 export function withStreams(wish: Wish, pipes: Pipes | undefined, spawn: Spawn): Started {
@@ -39,7 +39,7 @@ export function withStreams(wish: Wish, pipes: Pipes | undefined, spawn: Spawn):
     const outputs = opened.map(
       (ends, i) => ({ name: i === 0 ? "stdout" : "stderr", stream: reading(ends) }) as const,
     );
-    return { child, streams: { stdin: child.stdin, outputs } };
+    return { child, streams: { stdin: child.pipes[0] ?? null, outputs } };
   } catch (error) {
     for (const { reader } of opened) closeSync(reader);
     throw error;
@@ -55,10 +55,11 @@ function reading({ reader }: PipeEnds): Readable {
 
 function overSockets({ stdin = "ignore", isMerged }: Wish, spawn: Spawn): Started {
   const child = spawn([stdin, "pipe", "pipe"]);
+  const [input = null, out = null, err = null] = child.pipes;
   const outputs = [
-    { name: "stdout" as const, stream: child.stdout },
-    { name: isMerged === true ? ("stdout" as const) : ("stderr" as const), stream: child.stderr },
+    { name: "stdout" as const, stream: out },
+    { name: isMerged === true ? ("stdout" as const) : ("stderr" as const), stream: err },
   ];
   const present = outputs.flatMap(({ name, stream }) => (stream === null ? [] : [{ name, stream }]));
-  return { child, streams: { stdin: child.stdin, outputs: present } };
+  return { child, streams: { stdin: input, outputs: present } };
 }

@@ -1,0 +1,102 @@
+/** Starting an OS process: by posix_spawn where the C library can be reached, else as Node does. */
+import { spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { Socket } from "node:net";
+import { constants } from "node:os";
+import type { Duplex } from "node:stream";
+import { Children } from "./children.ts";
+import { findLibc, type Libc } from "./libc.ts";
+
+/** One fd of the program: closed to the world, a socket whose other end is ours, or an fd of ours. */
+export type StdioWish = "ignore" | "pipe" | number;
+
+export interface LaunchCall {
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdio: readonly StdioWish[];
+}
+
+export interface LeaderEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** It did not start. */
+  readonly error?: unknown;
+}
+
+export interface Launched {
+  /** undefined: it did not start. */
+  readonly pid: number | undefined;
+  /** Our end of each fd that was to be a pipe. */
+  readonly pipes: readonly (Duplex | null)[];
+  /** Never rejects. */
+  readonly ended: Promise<LeaderEnd>;
+}
+
+/** Each is a session of its own. Throws for an argument list the host cannot take. */
+export type Launch = (call: LaunchCall) => Launched;
+
+export function forkLaunch({ argv, cwd, env, stdio }: LaunchCall): Launched {
+  const [program, ...args] = argv;
+  const child = spawn(program, args, { cwd, env, detached: true, stdio: [...stdio] });
+  const ended = new Promise<LeaderEnd>((resolve) => {
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+    // also emitted when a signal cannot be sent; then the program did start, and its exit comes
+    child.on("error", (error) => {
+      if (child.pid === undefined) resolve({ code: null, signal: null, error });
+    });
+  });
+  return { pid: child.pid, pipes: child.stdio.map((stream) => stream as Duplex | null), ended };
+}
+
+export function posixLaunch(libc: Libc): Launch {
+  const children = new Children(libc);
+  const nothing = openSync("/dev/null", "r+");
+  return ({ argv, cwd, env, stdio }) => {
+    const ours: (number | undefined)[] = [];
+    const theirs: number[] = [];
+    try {
+      const fds = stdio.map((wish) => {
+        if (wish !== "pipe") {
+          ours.push(undefined);
+          return wish === "ignore" ? nothing : wish;
+        }
+        const [own, other] = libc.socketPair();
+        ours.push(own);
+        theirs.push(other);
+        return other;
+      });
+      const words = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+      const { pid, ended } = children.start(() => libc.spawn({ path: argv[0], argv, env: words, cwd, fds }));
+      return { pid, pipes: ours.map(socketOf), ended: ended.then(leaderEnd) };
+    } catch (error) {
+      for (const fd of ours) if (fd !== undefined) closeSync(fd);
+      throw error;
+    } finally {
+      for (const fd of theirs) closeSync(fd);
+    }
+  };
+}
+
+function socketOf(fd: number | undefined): Duplex | null {
+  return fd === undefined ? null : new Socket({ fd, readable: true, writable: true });
+}
+
+/** As wait(2) encodes it. */
+function leaderEnd(status: number): LeaderEnd {
+  const number = status & 0x7f;
+  if (number === 0) return { code: (status >> 8) & 0xff, signal: null };
+  const name = Object.entries(constants.signals).find(([, known]) => known === number)?.[0];
+  return { code: null, signal: name ?? `SIG${number}` };
+}
+
+let found: Launch | undefined;
+
+/** The best way of this machine, found once. */
+export function hostLaunch(): Launch {
+  if (found === undefined) {
+    const libc = findLibc();
+    found = libc === undefined ? forkLaunch : posixLaunch(libc);
+  }
+  return found;
+}
