@@ -1,6 +1,6 @@
 /**
  * Many clients that start, signal and wait for processes at random, for a long time; then nothing of it may be left.
- * CI runs a few thousand cycles; more: CRUX_SOAK_CYCLES=100000 npx vitest run --project system test/soak.test.ts
+ * CI runs a few thousand cycles; `npm run soak` runs 100,000 (CRUX_SOAK_CYCLES).
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
