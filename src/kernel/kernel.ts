@@ -30,7 +30,7 @@ import { Reaper } from "./process/reaper.ts";
 import { type Recovery, recover } from "./process/recover.ts";
 import { ServiceTable } from "./process/services.ts";
 import { Session } from "./process/session.ts";
-import { endAll } from "./process/shutdown.ts";
+import { endAll, endServices } from "./process/shutdown.ts";
 import { spawnProcess } from "./process/spawn.ts";
 import { ProcessTable } from "./process/table.ts";
 import { makeProjects } from "./supervise/projects.ts";
@@ -220,6 +220,7 @@ export class Kernel implements KernelApi, Core {
     this.#reaper.close();
     await endAll(this, graceMs);
     await this.mounts.unmountAll(this);
+    await endServices(this);
     await this.devices.close();
     this.ports.journal.note([
       { proc: KERNEL_UUID, pid: PID_KERNEL, kind: "kernel.shutdown", v: 1, body: {} },

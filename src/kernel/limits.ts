@@ -93,6 +93,8 @@ export const LIMITS = {
   termGraceMs: 10_000,
   /** The same for children that end with their parent. */
   orphanGraceMs: 5_000,
+  /** The same for services at the shutdown, when nobody needs them any more. */
+  serviceGraceMs: 2_000,
   /** TERM, then KILL after this long, for programs of the host. */
   nativeGraceMs: 5_000,
   /** Live programs of one agent or program: beyond, BUDGET. */

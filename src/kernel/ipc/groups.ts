@@ -63,6 +63,17 @@ export class Groups {
     return group.id;
   }
 
+  /**
+   * As join(), of a process that is being made. CONFLICT: what a person starts does not join by name what a process has made,
+   * for who took the name first would see it and may signal it.
+   */
+  joinNew(proc: Process, name: string, by: Pid): Pgid {
+    const maker = this.#get(name)?.maker ?? PID_KERNEL;
+    if (by !== PID_KERNEL || maker === PID_KERNEL) return this.join(proc, name, by);
+    const message = `group ${name} was made by process ${maker}, which would see what joins it and may signal it; choose another name`;
+    throw new Fault({ code: "CONFLICT", message });
+  }
+
   /** As an earlier daemon recorded it, with its number and its maker. Before any process of this daemon is in a group. */
   restore(proc: Process, { group: id, name, maker }: GroupRecord): void {
     this.#last = Math.max(this.#last, id);

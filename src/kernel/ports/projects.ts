@@ -16,9 +16,10 @@ export interface ProjectUp {
 export interface Projects {
   /**
    * Starts what does not run, replaces what changed. Resolves when the supervisor runs; the events begin with `starting` and
-   * end with `done`, `failed` or `stopped`. Closing them ends nothing.
+   * end with `done`, `failed` or `stopped`. Closing them ends nothing. `signal` gives up only the wait for one of this name that
+   * is being brought up or down: CANCELLED, and nothing was begun.
    */
-  up(request: ProjectUp): Promise<{ pid: Pid; events: Subscription<ProjectEvent> }>;
+  up(request: ProjectUp, signal?: AbortSignal): Promise<{ pid: Pid; events: Subscription<ProjectEvent> }>;
   /** All in reverse order, then the supervisor; what is not gone after `timeoutMs` is killed. NOT_FOUND: it does not run. */
   down(name: string, timeoutMs: number): Promise<void>;
   /** KILL to everything at once. NOT_FOUND. */

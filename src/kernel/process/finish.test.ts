@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { ProcessEvent } from "../../abi/events.ts";
 import { EXIT } from "../../abi/process.ts";
+import { LIMITS } from "../limits.ts";
 import { testKernel } from "../testing/test-kernel.ts";
+import { settle } from "../testing/virtual-clock.ts";
 
 describe("finish()", () => {
   test("the exit is synced before anyone hears of it", async () => {
@@ -26,6 +28,18 @@ describe("finish()", () => {
     expect(t.logs).toEqual([
       "error: pid 1: its exit could not be journalled: [UNAVAILABLE] the disk is full",
     ]);
+  });
+
+  test("an exit that the disk refused is on record once the disk takes it again", async () => {
+    const t = testKernel();
+    const { proc, end } = await t.start();
+    t.journal.refused.add("process.exited");
+    end();
+    await proc.done.promise;
+    t.journal.refused.clear();
+    await t.journal.sync();
+    expect(await t.journal.unfinished()).toEqual([]);
+    expect(t.journal.bodies("process.exited")).toMatchObject([{ code: 0, reason: "completed" }]);
   });
 
   test("its record stays below 1 MiB whatever the result is", async () => {
@@ -63,5 +77,36 @@ describe("finish()", () => {
     expect(heard.map((e) => e.event)).toEqual(["spawn", "error", "complete"]);
     expect(heard[1]).toMatchObject({ message: "gone" });
     expect(heard[2]).toMatchObject({ exit: { code: 1 } });
+  });
+});
+
+describe("what ends with its parent", () => {
+  const children = async () => {
+    const t = testKernel();
+    const top = await t.start();
+    const owner = await t.start({ by: top.sys });
+    const opts = { by: owner.sys, onParentExit: "terminate" } as const;
+    return { t, owner, bound: await t.start(opts), deaf: await t.start({ ...opts, stubborn: true }) };
+  };
+
+  test("does so at its exit, however long nobody reaps that: TERM, then KILL after 5 s", async () => {
+    const { t, owner, bound, deaf } = await children();
+    owner.end();
+    await settle();
+    expect([owner.proc.state, bound.proc.state, deaf.proc.state]).toEqual(["zombie", "zombie", "running"]);
+    await t.clock.advance(LIMITS.orphanGraceMs);
+    expect(deaf.proc.exit).toEqual(EXIT.sigkill);
+    expect(t.journal.kinds(bound.pid).filter((kind) => kind === "signal").length).toBe(1);
+  });
+
+  test("is told once, also when its parent is reaped meanwhile", async () => {
+    const { t, owner, deaf } = await children();
+    const ended = t.init.wait(owner.pid);
+    owner.end();
+    await ended;
+    expect(deaf.proc.ppid).toBe(0);
+    await t.clock.advance(LIMITS.orphanGraceMs);
+    const told = t.journal.kinds(deaf.pid).filter((kind) => kind === "signal");
+    expect([told.length, deaf.proc.exit]).toEqual([1, EXIT.sigkill]);
   });
 });

@@ -3,9 +3,10 @@
 import type { ErrorCode } from "../../abi/errno.ts";
 import { codeOf, Fault, printed } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
-import { EXIT, type ExitStatus } from "../../abi/process.ts";
+import { EXIT, type ExitStatus, SIGNALS } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
+import { resultLines } from "./log-line.ts";
 import type { Process } from "./process.ts";
 
 /** What a signal or deadline decided outranks what the program returned. */
@@ -20,12 +21,25 @@ async function finishOnce(core: Core, proc: Process, exit: ExitStatus): Promise<
   await journalExit(core, proc, exit);
   proc.terminate(exit, core.ports.clock.mono());
   proc.debug?.end();
+  endDependants(core, proc);
   proc.done.resolve(exit);
   tell(core, proc, exit);
   if (proc.ppid === PID_KERNEL) core.offer(proc, "seen");
 }
 
-/** Synced before anyone hears of it. A disk that refuses does not keep a process alive: it is logged. */
+/** Those that end with it do so at its exit, however long nobody reaps it. */
+function endDependants(core: Core, proc: Process): void {
+  for (const pid of proc.children) {
+    const child = core.table.get(pid);
+    if (child?.isLive === true && child.seed.onParentExit === "terminate")
+      void core.deliver(child, SIGNALS.SIGTERM, LIMITS.orphanGraceMs);
+  }
+}
+
+/**
+ * Synced before anyone hears of it. A disk that refuses does not keep a process alive: it is logged, and the record is kept for
+ * when the disk takes it, or the next daemon would take the process for lost.
+ */
 async function journalExit(core: Core, proc: Process, exit: ExitStatus): Promise<void> {
   const { code, reason, kind, err } = exit;
   const message = err?.message.slice(0, LIMITS.journalWordsChars);
@@ -43,6 +57,7 @@ async function journalExit(core: Core, proc: Process, exit: ExitStatus): Promise
     await core.ports.journal.append([{ proc: proc.seed.uuid, pid, kind: "process.exited", v: 1, body }]);
   } catch (error) {
     core.ports.log("error", `pid ${pid}: its exit could not be journalled: ${printed(error)}`);
+    core.note(proc, "process.exited", body);
   }
 }
 
@@ -62,6 +77,8 @@ function tell(core: Core, proc: Process, exit: ExitStatus): void {
     const message = exit.err === undefined ? exit.reason : exit.err.message;
     proc.tell({ event: "error", pid, message, error }, mono);
   }
+  if (proc.seed.kind === "agent")
+    for (const line of resultLines(result, proc.elapsedMs(mono))) proc.logs?.emit(line);
   proc.tell({ event: "complete", pid, result, exit, tokensUsed, elapsedMs: proc.elapsedMs(mono) }, mono);
   proc.logs?.end();
   // Its client hears no more of it: what descendants still ask through it is void.

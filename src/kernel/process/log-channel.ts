@@ -12,6 +12,11 @@ export class LogChannel {
   readonly #readers = new Set<Queue<LogEntry>>();
   #ended = false;
 
+  /** The newest, oldest first. */
+  get kept(): readonly LogEntry[] {
+    return this.#kept;
+  }
+
   emit(entry: LogEntry): void {
     if (this.#ended) return;
     this.#kept.push(entry);

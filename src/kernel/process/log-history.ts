@@ -5,6 +5,7 @@ import type { ProcessKind } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Journal, JournalRecord } from "../ports/journal.ts";
+import { resultLines } from "./log-line.ts";
 import type { Process } from "./process.ts";
 
 /**
@@ -39,14 +40,33 @@ export async function readLog(core: Core, uuid: ProcUuid, tail: number): Promise
   // What it said last may wait for its group. A disk that refuses does not keep anybody from reading what is there.
   await journal.sync().catch(() => {});
   let kind: ProcessKind | undefined;
+  let begunAt = 0;
+  let result: readonly LogEntry[] = [];
   const entries: LogEntry[] = [];
-  for await (const { kind: of, body } of recordsOf(journal, uuid)) {
-    if (of === "process.spawned") kind = (body as { kind: ProcessKind }).kind;
+  for await (const { kind: of, at, body } of recordsOf(journal, uuid)) {
+    if (of === "process.spawned") {
+      kind = (body as { kind: ProcessKind }).kind;
+      begunAt = at;
+    }
+    // it is written before the last words, and told after them
+    if (of === "process.exited" && kind === "agent") result = lastLines(body as Exited, at - begunAt);
     if (of !== "process.log" || tail === 0) continue;
     entries.push(body as LogEntry);
     if (entries.length > tail) entries.shift();
   }
-  return kind === undefined ? undefined : { kind, entries };
+  if (kind === undefined) return undefined;
+  return { kind, entries: tail === 0 ? [] : [...entries, ...result].slice(-tail) };
+}
+
+interface Exited {
+  readonly result?: unknown;
+  readonly reason?: unknown;
+}
+
+/** One that a daemon's death cut off could not say so itself. */
+function lastLines({ reason, result = "" }: Exited, timestampMs: number): LogEntry[] {
+  if (reason !== "lost") return resultLines(String(result), timestampMs);
+  return [{ timestampMs, level: "error", message: "error: lost, its daemon ended before it did" }];
 }
 
 const PAGE = 256;

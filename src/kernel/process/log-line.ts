@@ -1,5 +1,6 @@
 /** What an event of a process is in its log; undefined: nothing, it is told elsewhere. */
 import type { LogEntry, ProcessEvent } from "../../abi/events.ts";
+import { LIMITS } from "../limits.ts";
 
 export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | undefined {
   switch (event.event) {
@@ -21,4 +22,13 @@ export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | un
     case "complete":
       return undefined;
   }
+}
+
+/**
+ * What an agent came to, the last line of its log, at most as long as the journal keeps it; none without a result. It is
+ * kept once, in the record of the exit.
+ */
+export function resultLines(result: string, timestampMs: number): LogEntry[] {
+  if (result === "") return [];
+  return [{ timestampMs, level: "info", message: `result: ${result.slice(0, LIMITS.journalResultChars)}` }];
 }

@@ -85,6 +85,21 @@ describe("logs() of an agent", () => {
     expect(await wordsOf(t.kernel.logs(pid, { tail: 0, follow: false }))).toEqual([]);
   });
 
+  test("that came to a result: that is its last line, alive or gone, and whatever it said before", async () => {
+    const { t, pid, proc, context, end } = await agentThatSaid(1);
+    const followed = wordsOf(t.kernel.logs(pid, { tail: 0, follow: true }));
+    context.setResult("All done.");
+    end();
+    await proc.done.promise;
+    const all = ["line 1", "result: All done."];
+    expect(await followed).toEqual(all.slice(1));
+    expect(await wordsOf(t.kernel.logs(pid, ALL))).toEqual(all);
+    await t.init.wait(pid);
+    expect(await wordsOf(t.kernel.logs(pid, ALL))).toEqual(all);
+    expect(await wordsOf(t.kernel.logs(pid, { tail: 1, follow: false }))).toEqual(all.slice(1));
+    expect(await wordsOf(t.kernel.logs(pid, { tail: 0, follow: false }))).toEqual([]);
+  });
+
   test("that is gone, over many pages of its history", async () => {
     const { t, pid, end } = await agentThatSaid(700);
     end();

@@ -233,7 +233,7 @@ export class Process {
       threads: this.threads?.live ?? 0,
       coroutines: this.coroutines?.live ?? 0,
       name: seed.body.name,
-      model: this.model,
+      model: this.model || (this.modelDevice.split("/")[3] ?? ""),
     };
   }
 

@@ -2,7 +2,6 @@
 
 import { printed } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
-import { SIGNALS } from "../../abi/process.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
@@ -37,6 +36,7 @@ async function reapOnce(core: Core, proc: Process): Promise<void> {
   }
 }
 
+/** Those that end with their parent were told so at its exit. */
 function handleOrphanChildren(core: Core, proc: Process): void {
   for (const pid of proc.children) {
     const child = core.table.get(pid);
@@ -44,8 +44,6 @@ function handleOrphanChildren(core: Core, proc: Process): void {
     child.ppid = PID_KERNEL;
     core.root.children.add(pid);
     if (!child.isLive) core.offer(child, "now");
-    else if (child.seed.onParentExit === "terminate")
-      void core.deliver(child, SIGNALS.SIGTERM, LIMITS.orphanGraceMs);
   }
   proc.children.clear();
 }

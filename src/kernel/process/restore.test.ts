@@ -6,7 +6,7 @@ import type { ProgramContext } from "../../abi/program.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { MessageDevice } from "../testing/fake-devices.ts";
 import type { MemoryJournal } from "../testing/memory-journal.ts";
-import { askWith } from "../testing/scripted-permit.ts";
+import { ALLOW, askWith, DENY } from "../testing/scripted-permit.ts";
 import {
   agentFile,
   bytes,
@@ -338,6 +338,34 @@ describe("what a process that came back needs to go on", () => {
     next.agents.set("tester", with_("two", "three"));
     const { mounts } = await goOn(next, pid);
     expect(mounts).toEqual([{ name: "two", path: `/mnt/mcp/${pid}-two` }]);
+    expect(next.permit.asked).toEqual([]);
+    await next.init.kill(pid, 1);
+    await next.init.wait(pid);
+    expect(next.census()).toEqual(NOTHING_LEFT);
+  });
+
+  test("are its servers only if they are permitted now, for one that no person started", async () => {
+    const t = testKernel();
+    const parent = await t.start();
+    const agent = agentFile();
+    const server = (command: string) => {
+      const config = { type: "stdio", command, args: [], env: {} } as const;
+      const mcp = [{ name: "one", config, required: true }];
+      return { ...agent, manifest: { ...agent.manifest, mcp } };
+    };
+    const { pid } = await pausedChild(t, { by: parent.sys, agent: server("mine") });
+    const { next } = await afterCrash(t);
+    next.agents.set("tester", server("another"));
+    next.permit.answer = () => DENY;
+    await next.init.kill(pid, RESUME);
+    await settle();
+    expect([next.proc(pid).paused === null, next.kernel.listMounts()]).toEqual([false, []]);
+    expect(next.permit.asked).toMatchObject([
+      { subject: { pid }, request: { tool: "mount", effects: [{ kind: "exec", argv: ["another"] }] } },
+    ]);
+    next.permit.answer = () => ALLOW;
+    const { mounts } = await goOn(next, pid);
+    expect(mounts).toEqual([{ name: "one", path: `/mnt/mcp/${pid}-one` }]);
     await next.init.kill(pid, 1);
     await next.init.wait(pid);
     expect(next.census()).toEqual(NOTHING_LEFT);

@@ -9,6 +9,7 @@ import type { McpServer } from "../../abi/mcp.ts";
 import { SIGNALS } from "../../abi/process.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
+import { guardServers } from "../syscall/servers.ts";
 import { agentBody } from "./agent-body.ts";
 import type { Body, Undo } from "./body.ts";
 import type { Process } from "./process.ts";
@@ -36,7 +37,7 @@ async function isReady(core: Core, proc: Process, servers: readonly string[]): P
   const undo: Undo[] = [];
   try {
     await checkModel(core, proc);
-    await core.mounts.mountAll(core, proc, await configured(core, proc, servers), undo, signal);
+    await mount(core, proc, await configured(core, proc, servers), undo);
     await core.handle(proc, null).open(proc.modelDevice, O_RDWR, signal);
     return true;
   } catch (error) {
@@ -53,6 +54,20 @@ async function isReady(core: Core, proc: Process, servers: readonly string[]): P
 async function checkModel(core: Core, { seed, modelDevice, model, abort }: Process): Promise<void> {
   const wish = { model: `${modelDevice.slice(LLM.length)}/${model}`, provider: "", preferred: "" };
   await abortable(core.ports.models.resolve({ ...wish, env: seed.env }, abort.signal), abort.signal);
+}
+
+/** A person's choice for what a person started. For any other they may be others now than those that were permitted. */
+async function mount(core: Core, proc: Process, servers: readonly McpServer[], undo: Undo[]): Promise<void> {
+  const { seed, abort, stillness } = proc;
+  const act = () => core.mounts.mountAll(core, proc, servers, undo, abort.signal);
+  if (seed.session.owner?.proc === seed.uuid) return act();
+  const pass = { signal: abort.signal, scope: null, trace: {} };
+  stillness.begin();
+  try {
+    await guardServers(core, proc, { syscall: "Mount", device: seed.body.name }, servers, pass, act);
+  } finally {
+    stillness.end();
+  }
 }
 
 /** As the agent file has them now: what they need to connect is not in the journal. */

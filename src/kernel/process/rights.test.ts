@@ -18,7 +18,7 @@ describe("intersect()", () => {
       fc.property(list, list, path, (parent, wish, mount) => {
         expect(may(intersect(parent, wish), mount)).toBe(may(parent, mount) && may(wish, mount));
       }),
-      { numRuns: 500 },
+      { numRuns: 10_000 },
     );
   });
 

@@ -1,7 +1,8 @@
 /** What a daemon that stops in order does with a paused agent: it rests, and the next one brings it back. */
 import { describe, expect, test } from "vitest";
-import type { EXIT } from "../../abi/process.ts";
+import { EXIT } from "../../abi/process.ts";
 import type { ProgramContext } from "../../abi/program.ts";
+import { LIMITS } from "../limits.ts";
 import { type GuardedBench, guardedBench } from "../testing/guarded.ts";
 import { askWith } from "../testing/scripted-permit.ts";
 import { bytes, NOTHING_LEFT, type TestKernel, testKernel } from "../testing/test-kernel.ts";
@@ -193,5 +194,45 @@ describe("shutdown() with a call of a paused agent under way", () => {
     await t.kernel.shutdown(GRACE_MS);
     expect([ran, t.clock.mono()]).toEqual([[], 0]);
     expect((await afterStop(t)).next.proc(pid).restored?.since).toEqual([]);
+  });
+});
+
+describe("shutdown() of what serves others", () => {
+  test("comes last: nobody is left who calls it, and what it says is still heard", async () => {
+    const t = testKernel();
+    const told: string[] = [];
+    t.programs.set("work", async ({ signal }) => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      await settle();
+      told.push("agent over");
+      return EXIT.completed;
+    });
+    const service = await t.kernel.services.start({
+      name: "server",
+      intent: "serve",
+      run: async ({ signal }) => {
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        told.push("service told");
+        return EXIT.completed;
+      },
+    });
+    const agent = await t.init.spawn("work", null);
+    await t.kernel.shutdown(GRACE_MS);
+    expect(told).toEqual(["agent over", "service told"]);
+    const ends = [agent, service].filter((pid) => t.journal.kinds(pid).includes("process.reaped"));
+    expect([ends, t.census()]).toEqual([[agent, service], NOTHING_LEFT]);
+  });
+
+  test("one that heeds nothing is ended by force, in its own short time", async () => {
+    const t = testKernel();
+    await t.kernel.services.start({
+      name: "server",
+      intent: "serve",
+      run: () => new Promise(() => {}),
+    });
+    const down = t.kernel.shutdown(GRACE_MS);
+    await t.clock.advance(LIMITS.serviceGraceMs + LIMITS.loopGraceMs);
+    await down;
+    expect(t.census()).toEqual(NOTHING_LEFT);
   });
 });

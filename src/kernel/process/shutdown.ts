@@ -1,6 +1,7 @@
 /**
  * All processes at the daemon's end. Those that work are ended, by TERM, a grace, KILL, and reaped. A paused agent rests: what it has under
  * way is finished, if it is within the grace, and then it leaves memory without an exit, for the next daemon to bring back.
+ * Services come last, when all that use them are gone: no call of theirs is cut off while its caller could still hear.
  */
 import { Fault, printed } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
@@ -12,8 +13,22 @@ import type { Process } from "./process.ts";
 import { closeChannels, freeContexts, reapProcess } from "./reap.ts";
 import { STDIN } from "./stdio.ts";
 
+/** All but the services. */
 export async function endAll(core: Core, graceMs: number): Promise<void> {
-  const live = [...core.table.all()].filter((proc) => proc.isLive);
+  await end(core, (proc) => !isService(proc), graceMs);
+}
+
+/** Once nobody holds them any more. */
+export async function endServices(core: Core): Promise<void> {
+  await end(core, isService, LIMITS.serviceGraceMs);
+}
+
+function isService({ seed }: Process): boolean {
+  return seed.kind === "service";
+}
+
+async function end(core: Core, isMeant: (proc: Process) => boolean, graceMs: number): Promise<void> {
+  const live = [...core.table.all()].filter((proc) => proc.isLive && isMeant(proc));
   const paused = new Set(live.filter((proc) => mayRest(core, proc)));
   const ending = live.filter((proc) => !paused.has(proc));
   for (const proc of ending) await core.deliver(proc, SIGNALS.SIGTERM);
@@ -24,9 +39,9 @@ export async function endAll(core: Core, graceMs: number): Promise<void> {
   const rest = live.filter((proc) => !resting.has(proc));
   for (const proc of rest) await core.deliver(proc, SIGNALS.SIGKILL);
   await Promise.allSettled(rest.map(({ done }) => done.promise));
-  const leaving = [...core.table.all()].map((proc) =>
-    resting.has(proc) ? layToRest(core, proc) : reapProcess(core, proc),
-  );
+  const leaving = [...core.table.all()]
+    .filter(isMeant)
+    .map((proc) => (resting.has(proc) ? layToRest(core, proc) : reapProcess(core, proc)));
   await Promise.all(leaving);
 }
 

@@ -65,6 +65,7 @@ export async function spawnBody(
   const parent = findParent(core, caller, opts);
   const rights = more.rights ?? parent;
   checkArguments(core, caller, rights, intent, opts);
+  if (body.kind !== "native") checkEnvironment(caller, rights, opts);
   const id = { pid: core.nextPid(), uuid: core.ports.uuid() };
   // The scratch folder is there even when nothing else is.
   const undo: Undo[] = [() => core.ports.onReaped(id.uuid)];
@@ -127,6 +128,18 @@ function checkDirectory(core: Core, caller: Process, parent: Process, cwd: strin
   throw refuse(caller.pid, "PERMISSION", `working directory lies outside the parent's: ${cwd}`);
 }
 
+/**
+ * Which programs it finds, and where its keys go, is the person's to say. A program of the host is another matter: with what
+ * its environment has of its own it was judged.
+ */
+function checkEnvironment(caller: Process, { pid, seed }: Process, { env }: SpawnOpts): void {
+  if (pid === PID_KERNEL || env === undefined) return;
+  const names = new Set([...Object.keys(seed.env), ...Object.keys(env)]);
+  const changed = [...names].find((name) => env[name] !== seed.env[name] && name !== "CRUX_SCRATCH");
+  if (changed === undefined) return;
+  throw refuse(caller.pid, "PERMISSION", `an agent has its parent's environment; ${changed} differs`);
+}
+
 interface Building {
   readonly core: Core;
   readonly caller: Process;
@@ -152,9 +165,9 @@ async function build(
     closeChannels(proc);
   });
   undo.push(() => endHandle(core, proc));
-  handOver(caller, proc, opts);
+  handOver(core, caller, proc, opts);
   installFiles(proc, more.files ?? []);
-  if (opts.group !== undefined) core.groups.join(proc, opts.group, (more.rights ?? caller).pid);
+  if (opts.group !== undefined) core.groups.joinNew(proc, opts.group, (more.rights ?? caller).pid);
   // A signal to a process that is being made ends the making.
   using linked = linkSignals(signal, proc.abort.signal);
   const making = { core, parent, proc, opts, undo, signal: linked.signal };
@@ -208,6 +221,7 @@ function begin(core: Core, parent: Process, proc: Process, opts: SpawnOpts): voi
   const { seed, pid } = proc;
   if (parent.pid === PID_KERNEL && opts.interactive === true) seed.session.approvers = proc.watchers;
   attend(core, proc);
+  const early = [...(proc.logs?.kept ?? [])];
   const details = {
     agent: seed.agent?.manifest.name ?? "",
     model: proc.model,
@@ -217,6 +231,11 @@ function begin(core: Core, parent: Process, proc: Process, opts: SpawnOpts): voi
   };
   const notice = proc.notice === "" ? {} : { notice: proc.notice };
   proc.tell({ event: "spawn", pid, intent: seed.intent, ...notice, details }, core.ports.clock.mono());
+  // what was said of its making, when nobody could hear it yet
+  for (const entry of early) {
+    proc.watchers.publish({ event: "log", pid, entry });
+    proc.onLog?.(entry);
+  }
   runProgram(core, proc, opts.timeoutMs ?? 0);
   if (proc.verdict !== null) endLive(core, proc, graceOf(proc));
 }

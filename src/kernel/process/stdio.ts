@@ -8,6 +8,7 @@ import { bytesFile } from "../ipc/bytes-file.ts";
 import { LIMITS } from "../limits.ts";
 import type { FdDraft } from "../vfs/fd-table.ts";
 import type { Process } from "./process.ts";
+import { narrowedTo } from "./rights.ts";
 
 export const STDIN = asFd(0);
 export const STDOUT = asFd(1);
@@ -17,9 +18,10 @@ const STDIN_PATH = "/dev/stdin";
  * The caller's fds become the child's. Both are looked at before one is moved: who is refused here keeps them. If the spawn
  * fails later they are closed with it: who is at their other end hears.
  */
-export function handOver(caller: Process, proc: Process, { stdin, stdout }: SpawnOpts): void {
+export function handOver(core: Core, caller: Process, proc: Process, { stdin, stdout }: SpawnOpts): void {
   checkInput(caller, stdin);
   if (stdout !== undefined) checkOpenFor(caller, stdout, "writing");
+  for (const fd of [stdin, stdout]) if (typeof fd === "number") checkMayHave(core, caller, proc, fd);
   if (stdout !== undefined && stdin === stdout)
     throw invalid(caller, `fd ${stdout} cannot be both stdin and stdout`);
   if (stdin !== undefined)
@@ -57,6 +59,14 @@ function checkOpenFor(caller: Process, fd: Fd, use: "reading" | "writing"): void
   const { flags } = caller.fds.find(fd, "Spawn");
   if (flags === (use === "reading" ? O_WRONLY : O_RDONLY))
     throw invalid(caller, `fd ${fd} is not open for ${use}`);
+}
+
+/** A file goes on acting for who opened it: of a device, only to who could have opened it. */
+function checkMayHave(core: Core, caller: Process, proc: Process, fd: Fd): void {
+  const { mount, path } = caller.fds.find(fd, "Spawn");
+  if (!core.devices.has(mount) || narrowedTo(proc, mount, path)) return;
+  const message = `device not allowed: ${mount}`;
+  throw new SyscallError({ syscall: "Spawn", pid: caller.pid, code: "PERMISSION", message });
 }
 
 /** The caller keeps no hand on the bytes. */

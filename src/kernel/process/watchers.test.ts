@@ -33,6 +33,13 @@ describe("Watchers", () => {
     expect(heard.slice(-2)).toEqual([ask("b"), COMPLETE]);
   });
 
+  test("who comes after the end is told how it ended, and nothing else", async () => {
+    const watchers = new Watchers();
+    const failure: ProcessEvent = { event: "error", pid, message: "no", error: new Error("no") };
+    for (const event of [step(1), failure, COMPLETE, step(2)]) watchers.publish(event);
+    for (const _ of [1, 2]) expect(await Array.fromAsync(watchers.watch())).toEqual([failure, COMPLETE]);
+  });
+
   test("after the end nothing comes, and nobody is heard", async () => {
     const watchers = new Watchers();
     const events = watchers.watch();
@@ -42,7 +49,7 @@ describe("Watchers", () => {
     expect(watchers.isHeard).toBe(false);
     expect(watchers.count).toBe(1);
     expect(await Array.fromAsync(events)).toEqual([COMPLETE]);
-    expect(await Array.fromAsync(watchers.watch())).toEqual([]);
+    expect(await Array.fromAsync(watchers.watch())).toEqual([COMPLETE]);
   });
 
   test("onEmpty is called when the last one goes, once per close", () => {

@@ -9,6 +9,8 @@ const LOSABLE: ReadonlySet<ProcessEvent["event"]> = new Set(["step", "tool", "lo
 export class Watchers {
   readonly #queues = new Set<Queue<ProcessEvent>>();
   #ended = false;
+  /** How it ended, for who comes late. */
+  #last: readonly ProcessEvent[] = [];
   /** Called when the last watcher has gone. */
   onEmpty: (() => void) | null = null;
 
@@ -21,6 +23,7 @@ export class Watchers {
     return !this.#ended && this.#queues.size > 0;
   }
 
+  /** From now on; of a process that has ended, its end. */
   watch(): Subscription<ProcessEvent> {
     const queue: Queue<ProcessEvent> = new Queue({
       capacity: LIMITS.watchEvents,
@@ -31,14 +34,21 @@ export class Watchers {
         if (this.#queues.size === 0) this.onEmpty?.();
       },
     });
-    if (this.#ended) queue.end();
+    if (this.#ended) {
+      for (const event of this.#last) queue.push(event);
+      queue.end();
+    }
     this.#queues.add(queue);
     return queue;
   }
 
   publish(event: ProcessEvent): void {
+    if (this.#ended) return;
     for (const queue of this.#queues) queue.push(event);
-    if (event.event === "complete") this.end();
+    if (event.event === "error") this.#last = [event];
+    if (event.event !== "complete") return;
+    this.#last = [...this.#last, event];
+    this.end();
   }
 
   /** Nothing more will come: the process has ended, or rests until the next daemon. */

@@ -40,7 +40,7 @@ export class ChildRuns {
     try {
       await this.#untilResumed(stop.signal);
       const { told, ...extra } = this.#listener.attend(child);
-      const proc = await startChild(this.#seat, child.spec, child.endowment, stop.signal, extra);
+      const proc = await this.#made(child, stop.signal, extra);
       return this.#begin(child, proc, told);
     } finally {
       child.starting = null;
@@ -63,6 +63,16 @@ export class ChildRuns {
     for (const pid of supervisor.children) {
       const proc = core.table.get(pid);
       if (proc !== undefined) send(core, proc, SIGNALS.SIGKILL);
+    }
+  }
+
+  /** What was opened for a run that does not come to be is closed: the other end of a pipe would wait for it. */
+  async #made(child: Child, signal: AbortSignal, extra: Extra): Promise<Process> {
+    try {
+      return await startChild(this.#seat, child.spec, child.endowment, signal, extra);
+    } catch (error) {
+      await Promise.allSettled((extra.files ?? []).map(({ file }) => file.close()));
+      throw error;
     }
   }
 

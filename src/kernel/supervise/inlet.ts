@@ -14,6 +14,11 @@ export class Inlet {
   /** Fires when all writers are over. */
   readonly #ended = new AbortController();
   #isBroken = false;
+  /** Runs of the reader that have it at fd 0. */
+  #readers = 0;
+  readonly #closed = new WeakSet<SpoolReader>();
+  /** Called when the last of them has closed it. */
+  onUnread: (() => void) | null = null;
 
   constructor(spool: Spool) {
     this.#spool = spool;
@@ -22,6 +27,11 @@ export class Inlet {
   /** Somebody may still read what is written. */
   get isOpen(): boolean {
     return !this.#ended.signal.aborted && !this.#isBroken;
+  }
+
+  /** A run of the reader has it open. */
+  get isRead(): boolean {
+    return this.#readers > 0;
   }
 
   /** UNAVAILABLE: over 64 MiB that nobody has read. */
@@ -44,16 +54,26 @@ export class Inlet {
     await this.#spool.remove();
   }
 
-  /** fd 0 of one run of the reader. */
+  /** fd 0 of one run of the reader. To be closed by who asks for it: what it has not read is kept for it. */
   reader(): OpenFile {
     const reader = this.#spool.reader(0);
+    this.#readers++;
     return {
       heedsSignal: true,
       read: (length, signal) => this.#read(reader, length, signal),
       write: () => Promise.reject(refused("PERMISSION", "/dev/stdin", "read only")),
-      close: async () => reader.close(),
+      close: async () => this.#close(reader),
       stat: async () => ({ name: "stdin", size: 0, isDevice: false, devicePath: "/dev/stdin" }),
     };
+  }
+
+  /** One run closes it once, whether it was ever made or not. */
+  #close(reader: SpoolReader): void {
+    if (this.#closed.has(reader)) return;
+    this.#closed.add(reader);
+    reader.close();
+    this.#readers--;
+    if (this.#readers === 0) this.onUnread?.();
   }
 
   async #read(reader: SpoolReader, length: number, signal: AbortSignal): Promise<Uint8Array> {

@@ -5,7 +5,7 @@ import { LineSplitter, linesOf } from "./line-splitter.ts";
 
 function linesFrom(chunks: readonly Uint8Array[]): string[] {
   const lines: string[] = [];
-  const splitter = new LineSplitter((line) => lines.push(line));
+  const splitter = new LineSplitter((heard) => lines.push(...heard));
   for (const chunk of chunks) splitter.push(chunk);
   splitter.flush();
   return lines;

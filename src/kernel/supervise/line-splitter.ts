@@ -2,12 +2,13 @@
 import { LIMITS } from "../limits.ts";
 
 export class LineSplitter {
-  readonly #onLine: (line: string) => void;
+  readonly #onLines: (lines: readonly string[]) => void;
   readonly #decoder = new TextDecoder();
   #rest = "";
 
-  constructor(onLine: (line: string) => void) {
-    this.#onLine = onLine;
+  /** `onLines`: those that came together, at least one. */
+  constructor(onLines: (lines: readonly string[]) => void) {
+    this.#onLines = onLines;
   }
 
   push(chunk: Uint8Array): void {
@@ -17,7 +18,7 @@ export class LineSplitter {
   /** What has no end yet is a line. */
   flush(): void {
     this.#take(this.#decoder.decode());
-    if (this.#rest !== "") this.#onLine(withoutReturn(this.#rest));
+    if (this.#rest !== "") this.#onLines([withoutReturn(this.#rest)]);
     this.#rest = "";
   }
 
@@ -25,7 +26,8 @@ export class LineSplitter {
     const lines = (this.#rest + text).split("\n");
     const rest = [...pieces(lines.pop() ?? "")];
     this.#rest = rest.pop() ?? "";
-    for (const piece of [...lines.flatMap(linePieces), ...rest]) this.#onLine(piece);
+    const whole = [...lines.flatMap(linePieces), ...rest];
+    if (whole.length > 0) this.#onLines(whole);
   }
 }
 
@@ -34,8 +36,10 @@ export function linesOf(text: string): string[] {
   return text.split("\n").flatMap(linePieces);
 }
 
-function linePieces(line: string): string[] {
-  return [...pieces(withoutReturn(line))];
+/** Most lines are short, and there may be many: those cost nothing here. */
+function linePieces(line: string): string | string[] {
+  const text = withoutReturn(line);
+  return text.length <= LIMITS.lineChars ? text : [...pieces(text)];
 }
 
 function withoutReturn(line: string): string {

@@ -1,11 +1,13 @@
 /** fd 1 or 2 of a service: what it writes is heard here, and goes on along its pipes. */
 import type { OpenFile } from "../../abi/device.ts";
-import { DriverError } from "../../abi/errors.ts";
+import { codeOf, DriverError } from "../../abi/errors.ts";
 import { type Inlet, writeToAll } from "./inlet.ts";
 
 export interface OutputListener {
   chunk?(data: Uint8Array): void;
   end?(): void;
+  /** A reader takes no more: what was written is lost to it. */
+  overflow?(): void;
   /** As they are at each write. */
   inlets(): readonly Inlet[];
 }
@@ -17,7 +19,12 @@ export function outputFile(name: "stdout" | "stderr", listener: OutputListener):
       Promise.reject(new DriverError({ op: "Read", device, code: "PERMISSION", message: "write only" })),
     write: async (data) => {
       listener.chunk?.(data);
-      writeToAll(listener.inlets(), data, device);
+      try {
+        writeToAll(listener.inlets(), data, device);
+      } catch (error) {
+        if (codeOf(error) === "UNAVAILABLE") listener.overflow?.();
+        throw error;
+      }
     },
     close: async () => listener.end?.(),
     stat: async () => ({ name, size: 0, isDevice: false, devicePath: device }),

@@ -16,7 +16,7 @@ const NAMES = ["a", "b", "c", "d", "e"];
 function service(name: string, more: Partial<ComposeService> = {}): ComposeService {
   return {
     name,
-    program: { kind: "agent", intent: name },
+    program: { kind: "agent", agent: "none", intent: name },
     maxSteps: 0,
     timeoutMs: 0,
     cwd: "/desk",

@@ -69,7 +69,7 @@ function projectOf({ depends, pipes, kinds, twice }: Scenario, changed: readonly
     const needs = depends.filter(([from, to]) => to === each && from < to);
     return {
       name: each,
-      program: { kind: "agent", intent: each },
+      program: { kind: "agent", agent: "none", intent: each },
       maxSteps: changed.includes(each) ? 1 : 0,
       timeoutMs: 0,
       cwd: "/desk",

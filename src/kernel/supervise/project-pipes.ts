@@ -9,8 +9,9 @@ export class ProjectPipes {
   readonly #warn: (message: string) => void;
   #pipes: readonly ComposePipe[] = [];
   readonly #inlets = new Map<string, Inlet>();
-  /** Of pipes that are no longer in the file, while their reader may still read. */
+  /** Of pipes that are no longer in the file, while a run of their reader still reads. */
   readonly #retired = new Set<Inlet>();
+  readonly #removing = new Set<Promise<void>>();
 
   /** `warn`: what cannot be removed keeps nobody from going on. */
   constructor(open: () => Spool, warn: (message: string) => void) {
@@ -31,12 +32,16 @@ export class ProjectPipes {
 
   /** In this turn; resolves when what they replace is removed. */
   adopt(pipes: readonly ComposePipe[], prepared: ReadonlyMap<string, Inlet>): Promise<void> {
-    const replaced = [...this.#inlets].filter(([to]) => prepared.has(to)).map(([, inlet]) => inlet);
+    const left = [...this.#inlets].filter(([to]) => prepared.has(to)).map(([, inlet]) => inlet);
     this.#pipes = pipes;
-    for (const [to, inlet] of this.#inlets)
-      if (!pipes.some((pipe) => pipe.to === to)) this.#retire(to, inlet);
+    for (const [to, inlet] of this.#inlets) {
+      if (pipes.some((pipe) => pipe.to === to)) continue;
+      this.#inlets.delete(to);
+      if (inlet.isRead) this.#retire(inlet);
+      else left.push(inlet);
+    }
     for (const [to, inlet] of prepared) this.#inlets.set(to, inlet);
-    return this.#remove(replaced);
+    return this.#remove(left);
   }
 
   inletOf(service: string): Inlet | undefined {
@@ -63,6 +68,7 @@ export class ProjectPipes {
     this.#inlets.clear();
     this.#retired.clear();
     await this.#remove(all);
+    await Promise.all(this.#removing);
   }
 
   async #remove(inlets: readonly Inlet[]): Promise<void> {
@@ -71,9 +77,14 @@ export class ProjectPipes {
       if (removal.status === "rejected") this.#warn(`removing a pipe: ${messageOf(removal.reason)}`);
   }
 
-  #retire(to: string, inlet: Inlet): void {
+  /** Its reader comes to the end of it, at its own pace; a later run has another fd 0, or none. */
+  #retire(inlet: Inlet): void {
     inlet.end();
-    this.#inlets.delete(to);
     this.#retired.add(inlet);
+    inlet.onUnread = () => {
+      if (!this.#retired.delete(inlet)) return;
+      const removing = this.#remove([inlet]).finally(() => this.#removing.delete(removing));
+      this.#removing.add(removing);
+    };
   }
 }

@@ -301,7 +301,8 @@ export class Project implements PastProject {
     replica.exited(code);
     if (decision === "restart") this.feed.publish({ event: "restarting", child: id, delayMs, restarts, max });
     replica.isOver = decision === "drop" || decision === "escalate";
-    if (replica.isOver && code !== 0 && reason !== UNREAD) this.#failed(id, code);
+    const isUnread = reason === UNREAD && !replica.hasOverflown;
+    if (replica.isOver && code !== 0 && !isUnread) this.#failed(id, code);
     else this.#evaluate();
   }
 

@@ -18,7 +18,7 @@ type Wish = Partial<ComposeService> & { readonly after?: ComposeService["depends
 function service(name: string, { after = {}, ...more }: Wish = {}): ComposeService {
   return {
     name,
-    program: { kind: "agent", intent: name },
+    program: { kind: "agent", agent: "none", intent: name },
     maxSteps: 0,
     timeoutMs: 0,
     cwd: "/desk/notes",
@@ -776,6 +776,26 @@ describe("programs of the host", () => {
     await bench.expectNothingLeft();
   });
 
+  test("of lines that come at once no more are told than are kept; each is looked at for the ready pattern", async () => {
+    const bench = new Bench();
+    const ready = { kind: "stdout", pattern: "^up$", timeoutMs: 60_000 } as const;
+    await bench.up(notes([command("yes", { ready }), service("after", { after: { yes: "ready" } })]));
+    bench.told();
+    await bench.program("yes").print(`up\n${"y\n".repeat(30_000)}`);
+    await settle(6);
+    const logs = await bench.projects.logs("notes", { services: ["yes"], tail: 5_000, follow: false });
+    const lines: string[] = [];
+    for await (const event of logs) lines.push(wordsOf(event));
+    expect([lines.length, lines[0], lines.at(-1)]).toEqual([
+      1_000,
+      "yes-1 | (29002 lines left out)",
+      "yes-1 | y",
+    ]);
+    expect(bench.workers.alive).toEqual(["after"]);
+    await bench.projects.down("notes", 10_000);
+    await bench.expectNothingLeft();
+  });
+
   test("a pipe that is too full fails its writer", async () => {
     const bench = new Bench();
     await bench.up(
@@ -797,6 +817,63 @@ describe("programs of the host", () => {
         .filter((words) => !words.includes("|"))
         .slice(-3),
     ).toEqual(["yes-1 exited(143)", "head-1 skipped (yes failed)", "done 143"]);
+    await bench.expectNothingLeft();
+  });
+
+  test("a pipe that is too full is its writer's failure, also when it heeds the SIGPIPE", async () => {
+    const bench = new Bench();
+    bench.programs.stubborn.add("yes");
+    const services = [command("yes"), command("head", { after: { yes: "completed" } })];
+    await bench.up(notes(services, { pipes: [stdout("yes", "head")] }));
+    const yes = bench.program("yes");
+    const spool = [...bench.spools.spools.values()][0];
+    if (spool !== undefined)
+      spool.write = () => {
+        throw new Fault({ code: "UNAVAILABLE", message: "pipe spool full" });
+      };
+    await yes.print("y\n");
+    yes.end({ code: null, signal: "SIGPIPE" });
+    await bench.over();
+    const told = bench.told();
+    expect(told).toContain("yes-1 | pipe spool full: nobody has read what it wrote");
+    expect(told.at(-1)).toBe("done 141");
+    await bench.expectNothingLeft();
+  });
+
+  test("a run that does not come to be leaves its pipe to the next one", async () => {
+    const bench = new Bench();
+    const reader = service("reader", {
+      program: { kind: "agent", agent: "ghost", intent: "reader" },
+      restart: "permanent",
+    });
+    await bench.up(notes([command("git"), reader], { pipes: [stdout("git", "reader")] }));
+    const [spool] = [...bench.spools.spools.values()];
+    await bench.t.clock.advance(1_000);
+    expect(bench.t.logs).toEqual([]);
+    expect(spool?.readers).toBe(0);
+    bench.t.agents.set("ghost", agentFile());
+    await bench.t.clock.advance(2_000);
+    await settle(6);
+    expect([bench.workers.alive, spool?.readers]).toEqual([["reader"], 1]);
+    await bench.projects.down("notes", 10_000);
+    await bench.expectNothingLeft();
+  });
+
+  test("a pipe that is taken out of the file is gone when nobody reads it any more", async () => {
+    const bench = new Bench();
+    const services = [command("git"), service("writer"), command("wc")];
+    const pipes = [stdout("git", "writer")];
+    const open = () => [...bench.spools.spools.keys()].filter((name) => name.startsWith("pipe-")).length;
+    await bench.up(notes(services, { pipes }));
+    await bench.up(notes(services));
+    expect(open()).toBe(0);
+    await bench.up(notes(services, { pipes }));
+    // its reader goes on as it was started
+    await bench.up(notes(services), { services: ["wc"] });
+    expect(open()).toBe(1);
+    await bench.workers.end("writer");
+    expect(open()).toBe(0);
+    await bench.projects.down("notes", 10_000);
     await bench.expectNothingLeft();
   });
 
@@ -913,6 +990,25 @@ describe("up() of a project that runs", () => {
     (await changed).events.close();
     expect([workers.alive, bench.projects.view("notes").replicas.length]).toEqual([["other"], 2]);
     await bench.projects.down("notes", 10_000);
+    await bench.expectNothingLeft();
+  });
+
+  test("who gives up while it goes down does not bring it up again", async () => {
+    const bench = new Bench();
+    bench.workers.stubborn.add("a");
+    await bench.up(notes([service("a")]));
+    const down = bench.projects.down("notes", 60_000);
+    await settle();
+    const gone = new AbortController();
+    const request = { project: notes([service("a")]), services: [], removeOrphans: false, env: {} };
+    const first = bench.projects.up(request, gone.signal);
+    const second = bench.projects.up(request, gone.signal);
+    await settle();
+    gone.abort();
+    for (const up of [first, second]) await expect(up).rejects.toMatchObject({ code: "CANCELLED" });
+    await bench.workers.end("a");
+    await down;
+    expect(bench.workers.alive).toEqual([]);
     await bench.expectNothingLeft();
   });
 

@@ -2,6 +2,7 @@
 import type { ProjectEvent, ProjectView } from "../../abi/compose.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import { abortable, linkSignals } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Subscription } from "../ports/kernel-api.ts";
@@ -26,8 +27,13 @@ class ProjectTable implements Projects {
     this.#core = core;
   }
 
-  up(request: ProjectUp): Promise<{ pid: Pid; events: Subscription<ProjectEvent> }> {
-    return this.#alone(request.project.name, () => this.#up(request));
+  async up(
+    request: ProjectUp,
+    signal?: AbortSignal,
+  ): Promise<{ pid: Pid; events: Subscription<ProjectEvent> }> {
+    const { name } = request.project;
+    using linked = linkSignals(this.#core().root.abort.signal, signal);
+    return await this.#alone(name, linked.signal, () => this.#up(request, linked.signal));
   }
 
   async down(name: string, timeoutMs: number): Promise<void> {
@@ -46,9 +52,12 @@ class ProjectTable implements Projects {
     return logsOf(this.#find(name), wish);
   }
 
-  async #up(request: ProjectUp): Promise<{ pid: Pid; events: Subscription<ProjectEvent> }> {
+  async #up(
+    request: ProjectUp,
+    signal: AbortSignal,
+  ): Promise<{ pid: Pid; events: Subscription<ProjectEvent> }> {
     const running = this.#running.get(request.project.name);
-    if (running?.isEnding === true) await running.over;
+    if (running?.isEnding === true) await abortable(running.over, signal);
     else if (running !== undefined) return follow(running, () => running.change(request));
     const project = new Project(this.#core(), request);
     const up = await follow(project, () => project.start(request));
@@ -66,12 +75,17 @@ class ProjectTable implements Projects {
     if (this.#past.size > LIMITS.projectsEnded) this.#past.delete(oldest);
   }
 
-  async #alone<T>(name: string, act: () => Promise<T>): Promise<T> {
+  /** CANCELLED: whoever asked has gone while it waited for its turn. */
+  async #alone<T>(name: string, signal: AbortSignal, act: () => Promise<T>): Promise<T> {
     const lane = this.#lanes.get(name) ?? { units: new Units(), users: 0 };
     this.#lanes.set(name, lane);
     lane.users++;
     try {
-      return await lane.units.run(act, this.#core().root.abort.signal);
+      return await lane.units.run(act, signal);
+    } catch (error) {
+      throw error === signal.reason
+        ? refusal("CANCELLED", `bringing up project ${name} was given up`)
+        : error;
     } finally {
       lane.users--;
       if (lane.users === 0) this.#lanes.delete(name);
@@ -81,13 +95,13 @@ class ProjectTable implements Projects {
   #require(name: string): Project {
     const found = this.#running.get(name);
     if (found !== undefined) return found;
-    throw notFound(`no project ${name} is running`);
+    throw refusal("NOT_FOUND", `no project ${name} is running`);
   }
 
   #find(name: string): PastProject {
     const found = this.#running.get(name) ?? this.#past.get(name);
     if (found !== undefined) return found;
-    throw notFound(`no project ${name}`);
+    throw refusal("NOT_FOUND", `no project ${name}`);
   }
 }
 
@@ -106,6 +120,6 @@ async function follow(
   }
 }
 
-function notFound(message: string): SyscallError {
-  return new SyscallError({ syscall: "Compose", pid: PID_KERNEL, code: "NOT_FOUND", message });
+function refusal(code: "NOT_FOUND" | "CANCELLED", message: string): SyscallError {
+  return new SyscallError({ syscall: "Compose", pid: PID_KERNEL, code, message });
 }

@@ -5,6 +5,7 @@
 import type { ComposeService, ProjectEvent } from "../../abi/compose.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
+import { LIMITS } from "../limits.ts";
 import { logLine } from "../process/log-line.ts";
 import type { Process } from "../process/process.ts";
 import type { StdFile } from "../process/stdio.ts";
@@ -44,6 +45,8 @@ export class Replica implements ReplicaFacts {
   hasCompleted = false;
   isOver = false;
   isSkipped = false;
+  /** What its newest run wrote was more than its readers had room for. */
+  hasOverflown = false;
   /** It was told to start, once. */
   isReleased = false;
   /** The dependency it was last said to wait for. */
@@ -79,7 +82,10 @@ export class Replica implements ReplicaFacts {
   #attendAgent(): Attendance {
     const told = Promise.withResolvers<void>();
     const { name } = this.service;
-    const result = { inlets: () => this.#host.outletsOf(name, "result") };
+    const result = {
+      inlets: () => this.#host.outletsOf(name, "result"),
+      overflow: () => this.#overflow(),
+    };
     return {
       files: [
         ...this.#input(),
@@ -120,14 +126,15 @@ export class Replica implements ReplicaFacts {
   }
 
   #output(stream: "stdout" | "stderr") {
-    const lines = new LineSplitter((line) => {
-      this.#say(line);
-      if (stream === "stdout" && this.#pattern?.test(line) === true) this.#ready();
+    const lines = new LineSplitter((heard) => {
+      this.#sayAll(heard);
+      if (stream === "stdout" && heard.some((line) => this.#pattern?.test(line) === true)) this.#ready();
     });
     return outputFile(stream, {
       chunk: (data) => lines.push(data),
       end: () => lines.flush(),
       inlets: () => this.#host.outletsOf(this.service.name, stream),
+      overflow: () => this.#overflow(),
     });
   }
 
@@ -136,12 +143,25 @@ export class Replica implements ReplicaFacts {
     return inlet === undefined ? [] : [{ fd: 0, file: inlet.reader() }];
   }
 
+  /** Of what comes at once no more than is kept: a program that floods would keep the whole daemon busy with its lines. */
+  #sayAll(lines: readonly string[]): void {
+    const told = lines.length <= LIMITS.projectLines ? lines : lines.slice(1 - LIMITS.projectLines);
+    if (told.length < lines.length) this.#say(`(${lines.length - told.length} lines left out)`);
+    for (const line of told) this.#say(line);
+  }
+
   #say(text: string): void {
     this.#host.publish({ event: "log", child: this.id, text });
   }
 
+  #overflow(): void {
+    if (!this.hasOverflown) this.#say("pipe spool full: nobody has read what it wrote");
+    this.hasOverflown = true;
+  }
+
   #started(pid: Pid): void {
     this.pid = pid;
+    this.hasOverflown = false;
     this.isOver = false;
     this.isSkipped = false;
     this.hasStarted = true;

@@ -83,9 +83,11 @@ describe("spawnSupervisor()", () => {
 
   test("ends what it has started when its caller ends", async () => {
     const gate = Promise.withResolvers<never>();
-    const { t, workers, child } = bench({ loadAgent: () => gate.promise });
+    const resolve = async ({ model }: { model: string }) =>
+      model === "slow" ? gate.promise : { device: "/dev/llm/fake", model };
+    const { t, workers, child } = bench({ models: { resolve } });
     const caller = await t.start();
-    const children = [child("a"), { id: "b", start: { agent: "slow", intent: "b" } }];
+    const children = [child("a"), { id: "b", start: { intent: "b", opts: { model: "slow" } } }];
     const made = caller.sys.spawnSupervisor({ name: "shop", children });
     made.catch(() => {});
     await settle();

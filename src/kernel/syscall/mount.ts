@@ -8,13 +8,15 @@ import { serverLabel } from "../vfs/server-label.ts";
 import type { Call } from "./call.ts";
 import { invalid } from "./errors.ts";
 import { guard } from "./guard.ts";
+import { ownCopy } from "./own-copy.ts";
 
 export const mount: Call<{ path: string; config: McpConfig }, { path: string; state: McpState }> = {
   name: "Mount",
   holds: true,
   args: ({ path, config }) => ({ path, server: serverLabel(config) }),
   result: ({ state }) => state,
-  async run(core, self, { path, config }, pass) {
+  async run(core, self, { path, config: given }, pass) {
+    const config = ownCopy(self, "Mount", given);
     const act = () => core.mounts.mount(core, self, path, config, pass.signal);
     // what the person mounts was the person's choice
     if (self.pid === PID_KERNEL) return act();

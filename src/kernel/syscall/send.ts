@@ -52,9 +52,9 @@ async function journalPut(core: Core, target: Process, message: Message): Promis
 }
 
 function ended(self: Process, pid: Pid): SyscallError {
-  return refuse(self, "NOT_FOUND", `process has ended: ${pid}`);
+  return refuse(self, "NOT_FOUND", `process has ended: ${pid}`, `crux logs ${pid} shows what it did`);
 }
 
-function refuse(self: Process, code: "INVALID" | "NOT_FOUND", message: string): SyscallError {
-  return new SyscallError({ syscall: "Send", pid: self.pid, code, message });
+function refuse(self: Process, code: "INVALID" | "NOT_FOUND", message: string, hint?: string): SyscallError {
+  return new SyscallError({ syscall: "Send", pid: self.pid, code, message, hint });
 }

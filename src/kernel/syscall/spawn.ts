@@ -4,17 +4,16 @@
  */
 import type { AgentInfo } from "../../abi/agent.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import type { McpServer } from "../../abi/mcp.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
 import { spawnProcess } from "../process/spawn.ts";
-import { serverLabel } from "../vfs/server-label.ts";
 import type { Call, Pass, Scope } from "./call.ts";
 import { checkCovered } from "./covers.ts";
 import { EXEC_TOOL, execEffect } from "./exec-effect.ts";
 import { guard } from "./guard.ts";
-import { MOUNT_TOOL, mountEffect } from "./mount.ts";
+import { ownCopy } from "./own-copy.ts";
+import { guardServers } from "./servers.ts";
 
 interface SpawnArgs {
   readonly intent: string;
@@ -27,16 +26,31 @@ export const spawn: Call<SpawnArgs, Pid> = {
   holds: true,
   args: ({ agent, intent, opts }) => ({ agent: agent?.manifest.name ?? "", intent, model: opts.model ?? "" }),
   result: (pid) => pid,
-  async run(core, self, args, pass) {
+  async run(core, self, given, pass) {
+    if (self.pid === PID_KERNEL) return start(core, self, given, pass);
+    const args = ownArgs(self, given);
     const { command } = args.opts;
-    if (command !== undefined && self.pid !== PID_KERNEL) return spawnNative(core, self, command, args, pass);
+    if (command !== undefined) return spawnNative(core, self, command, args, pass);
     if (pass.scope !== null) checkDeclared(self, args.agent, pass.scope);
-    const servers = self.pid === PID_KERNEL ? [] : (args.agent?.manifest.mcp ?? []);
-    return servers.length === 0
-      ? start(core, self, args, pass)
-      : spawnWithServers(core, self, servers, args, pass);
+    const { name = "", mcp = [] } = args.agent?.manifest ?? {};
+    const at = { syscall: "Spawn", device: name };
+    return guardServers(core, self, at, mcp, pass, () => start(core, self, args, pass));
   },
 };
+
+/** Of what the guard judges. Its words may be long, and are shared by all that run the same agent. */
+function ownArgs(self: Process, { intent, agent, opts: { stdin, ...opts } }: SpawnArgs): SpawnArgs {
+  return {
+    intent,
+    agent: agent === null ? null : withOwnServers(self, agent),
+    opts: { ...ownCopy(self, "Spawn", opts), ...(stdin === undefined ? {} : { stdin }) },
+  };
+}
+
+function withOwnServers(self: Process, agent: AgentInfo): AgentInfo {
+  const mcp = ownCopy(self, "Spawn", agent.manifest.mcp);
+  return { ...agent, manifest: { ...agent.manifest, mcp } };
+}
 
 async function start(core: Core, self: Process, args: SpawnArgs, pass: Pass): Promise<Pid> {
   const { intent, agent, opts } = args;
@@ -60,33 +74,6 @@ function spawnNative(
   } as const;
   const act = (): Promise<Pid> => start(core, self, args, pass);
   return guard(core, self, effectful, pass, act, () => undefined);
-}
-
-/** The file may be any: who gives it is no person. */
-function spawnWithServers(
-  core: Core,
-  self: Process,
-  servers: readonly McpServer[],
-  args: SpawnArgs,
-  pass: Pass,
-): Promise<Pid> {
-  const device = args.agent?.manifest.name ?? "";
-  const effectful = {
-    syscall: "Spawn",
-    device,
-    tool: MOUNT_TOOL,
-    effects: servers.map(({ config }) => mountEffect(core, self, device, config)),
-    effectClass: "once",
-    input: servers.map(({ config }) => serverLabel(config)).join("\n"),
-  } as const;
-  return guard(
-    core,
-    self,
-    effectful,
-    pass,
-    () => start(core, self, args, pass),
-    () => undefined,
-  );
 }
 
 /** A program under /bin starts only what it said it would. */

@@ -22,6 +22,8 @@ const LIMIT = 64 * 1024 * 1024;
 
 class MemorySpool implements Spool {
   readonly droppedBytes = 0;
+  /** Open now. */
+  readers = 0;
   readonly #onFull: "drop" | "refuse";
   readonly #onRemove: () => void;
   #data = Buffer.alloc(0);
@@ -51,6 +53,7 @@ class MemorySpool implements Spool {
 
   reader(from: number): SpoolReader {
     let at = from;
+    this.readers++;
     const left = (): number => this.#data.length - at;
     return {
       get available() {
@@ -62,7 +65,9 @@ class MemorySpool implements Spool {
         at += chunk.length;
         return chunk;
       },
-      close: () => {},
+      close: () => {
+        this.readers--;
+      },
     };
   }
 

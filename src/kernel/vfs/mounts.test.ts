@@ -390,13 +390,16 @@ describe("the servers of an agent file", () => {
   test("one that is not required is left out, with a word about it", async () => {
     const { t, mcp } = world();
     const { agent } = withServers(entry("a", "fails", false), entry("b", "invalid", false), entry("c", "ok"));
-    const { context, proc } = await t.start({ agent: agent! });
+    const { context, pid, end } = await t.start({ agent: agent! });
     expect(context.mounts.map(({ name }) => name)).toEqual(["c"]);
     expect(mcp.live).toBe(1);
-    const said: unknown[] = [];
-    const logs = await t.kernel.logs(proc.pid, { tail: 9, follow: false });
-    for await (const piece of logs) said.push(piece);
-    expect(JSON.stringify(said)).toContain("MCP server a: program not found: fails; it is left out");
+    const words = "MCP server a: program not found: fails; it is left out";
+    const said = async () =>
+      JSON.stringify(await Array.fromAsync(await t.kernel.logs(pid, { tail: 9, follow: false })));
+    expect(await said()).toContain(words);
+    end();
+    await t.init.wait(pid);
+    expect(await said()).toContain(words);
   });
 
   test("a signal while they connect ends the spawn at once", async () => {
