@@ -132,8 +132,10 @@ async function idle(): Promise<void> {
     rows.push([`daemon in all, at ${goal}`, all, empty, (bytes / base).toFixed(2), "500 MB at 10,000"]);
   }
   const list = await timed(() => ask(wire, "list_procs", {}));
-  wire.socket.destroy();
   const ps = await psMs(count);
+  // paused agents would rest over the restart, and be there again
+  await endAll(wire);
+  wire.socket.destroy();
   rows.push([`list_procs on the wire, at ${count}`, `${list.toFixed(0)} ms`, "", "", ""]);
   add(
     `crux ps, at ${count}`,
@@ -142,6 +144,13 @@ async function idle(): Promise<void> {
     ps / emptyPs,
     "100 ms",
   );
+}
+
+async function endAll(wire: Wire): Promise<void> {
+  const { processes } = await ask(wire, "list_procs", {});
+  const pids = (processes as { pid: number }[]).map(({ pid }) => pid);
+  for (const pid of pids) await ask(wire, "kill", { pid, signal: 2 });
+  for (const pid of pids) await ask(wire, "process.wait", { pid });
 }
 
 async function idleAgents(wire: Wire, count: number): Promise<void> {
