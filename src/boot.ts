@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { readdir, readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { DEFAULT_AGENT } from "./abi/agent.ts";
 import type { Effect } from "./abi/effects.ts";
 import { messageOf } from "./abi/errors.ts";
 import { asProcUuid } from "./abi/ids.ts";
@@ -50,7 +51,6 @@ import { write } from "./tool/write/write.ts";
 import type { ServerDeps } from "./wire/server/deps.ts";
 
 const TOOLS = [bash, edit, glob, grep, ls, view, write];
-const DEFAULT_AGENT = "general-purpose";
 /** The first client is served first. */
 const LOOK_AHEAD_MS = 200;
 const SCRATCH_KEPT_MS = 7 * 24 * 3600 * 1000;

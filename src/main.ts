@@ -6,6 +6,8 @@ import { writeSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import pkg from "../package.json" with { type: "json" };
 
+/** What could not be written is wanted, but has no room. */
+const NO_ROOM: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 /** As the shell reports a program that SIGPIPE ended: Node ignores the signal and gives us the error instead. */
 const STDOUT_CLOSED = 141;
 
@@ -38,7 +40,11 @@ async function daemon(): Promise<never> {
 
 async function command(): Promise<void> {
   cacheCode();
-  process.stdout.on("error", () => process.exit(STDOUT_CLOSED));
+  process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+    if (!NO_ROOM.has(code)) process.exit(STDOUT_CLOSED);
+    writeSync(2, `✗ [DRIVER] cannot write to stdout: ${message}\n`);
+    process.exit(1);
+  });
   // whoever closed it does not want to know
   process.stderr.on("error", () => {});
   const { cliMain } = await import("./cli/main.ts");

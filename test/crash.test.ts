@@ -122,5 +122,8 @@ it("a run that the daemon's death cut off is told as lost in its log, and the fi
   expect(world.file("a.txt")).toBe("uno\n");
   expect(readdirSync(world.work)).toEqual(["a.txt"]);
   expect(world.log()).toMatch(/lost with the last daemon: pid 1\n/);
+  expect((await world.crux(["logs", "1", "-n", "1"])).stdout).toBe(
+    "[agent/1] error: lost, its daemon ended before it did\n",
+  );
   expect(server.openSockets).toBe(0);
 });

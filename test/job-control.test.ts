@@ -216,7 +216,9 @@ describe("wait and logs", () => {
       code: 1,
       stderr: `✗ [NOT_FOUND] PID 0 Wait: process not found: ${pid}\n  → hint: crux logs ${pid}, if it has ended and was waited for\n`,
     });
-    expect(await printed("logs", String(pid))).toBe(`[agent/${pid}] reasoning step 1...\n`);
+    expect(await printed("logs", String(pid))).toBe(
+      `[agent/${pid}] reasoning step 1...\n[agent/${pid}] result: done\n`,
+    );
   });
 
   it("logs -f goes on to the end, and later gives the same from the journal", async () => {
@@ -231,6 +233,7 @@ describe("wait and logs", () => {
     const lines = stdout.trimEnd().split("\n");
     expect(lines[0]).toBe(`[agent/${pid}] reasoning step 1...`);
     expect(lines.some((line) => line.startsWith(`[agent/${pid}] tool /bin/view `))).toBe(true);
+    expect(lines.at(-1)).toBe(`[agent/${pid}] result: All done.`);
     await crux("wait", String(pid));
     expect(await printed("logs", String(pid))).toBe(stdout);
     expect(await printed("logs", String(pid), "--tail", "1")).toBe(`${lines.at(-1)}\n`);
@@ -269,6 +272,21 @@ describe("attach and send", () => {
       `[attach] attached to PID ${pid} (state: running/thinking)\n[attach] detached from PID ${pid} (process goes on)\n`,
     );
     expect((await find(pid))?.state).toBe("running");
+  });
+
+  it("attach to one that has ended shows its result, once; it is in its log for good", async () => {
+    await serve([{ default: text("All done.") }]);
+    const pid = await detach("quick");
+    await settled(
+      () => find(pid),
+      (row) => row?.state === "zombie",
+      10_000,
+    );
+    const { code, stdout } = await crux("attach", String(pid), "-v");
+    expect(code).toBe(0);
+    expect(stdout).toContain("  All done.\n");
+    expect((await crux("attach", String(pid))).stderr).toContain("[NOT_FOUND]");
+    expect(await printed("logs", String(pid), "-n", "1")).toBe(`[agent/${pid}] result: All done.\n`);
   });
 
   it("attach to a program shows its output and ends as it does; logs have it byte for byte", async () => {

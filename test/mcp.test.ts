@@ -136,6 +136,10 @@ describe("an agent file with a server", () => {
     await serve([text("Without it.")]);
     expect(await run("easy-going")).toMatchObject({ code: 0, stdout: "Without it.\n" });
     expect(offered()).toEqual(["view"]);
+    await serve([text("Without it.")]);
+    const env = modelEnv(server);
+    const { stderr } = await world.crux(["--agent", "easy-going", "do it"], { env });
+    expect(stderr).toMatch(/log: MCP server absent: program not found: no-such-server; it is left out\n/);
   });
 
   it("that dies in the middle of a call: the model hears that the outcome is unknown, and the run goes on", async () => {

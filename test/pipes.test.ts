@@ -1,7 +1,7 @@
 /** `crux "a" | crux "b"` and files as data, in a real shell: what each run reads, prints and ends with. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { inTurn, modelEnv } from "./harness/model.ts";
@@ -138,3 +138,13 @@ it("a reader that has gone ends the command with 141, as SIGPIPE would", async (
   await run;
   expect(readFileSync(join(world.work, "code.txt"), "utf8")).toBe("141\n");
 });
+
+it.runIf(existsSync("/dev/full"))(
+  "a result that finds no room is an error, not a reader that has gone",
+  async () => {
+    await serve(text("too much"));
+    const { stderr } = await sh('crux -q "go" > /dev/full; echo "$?" > code.txt');
+    expect(stderr).toMatch(/^✗ \[DRIVER\] cannot write to stdout: ENOSPC/);
+    expect(readFileSync(join(world.work, "code.txt"), "utf8")).toBe("1\n");
+  },
+);

@@ -38,6 +38,9 @@ export interface Skill {
   readonly body: string;
 }
 
+/** The shipped agent that is used where nobody names one; "none" is no agent file at all. */
+export const DEFAULT_AGENT = "general-purpose";
+
 /** A program of kind agent. Plain data: the kernel journals it at spawn. */
 export interface AgentInfo {
   readonly manifest: AgentManifest;

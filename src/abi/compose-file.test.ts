@@ -160,6 +160,11 @@ describe("parseComposeFile()", () => {
     ]);
   });
 
+  test("an agent without a name is the one that crux runs without --agent", () => {
+    const { services } = parse({ services: { a: { intent: "x" } } });
+    expect(services[0]?.program).toEqual({ kind: "agent", agent: "general-purpose", intent: "x" });
+  });
+
   test("an agent pipes its result", () => {
     const { pipes } = parse({ services: { w: agent, c: command }, pipes: [{ from: "w", to: "c" }] });
     expect(pipes).toEqual([{ from: "w", to: "c", stream: "result" }]);

@@ -1,5 +1,6 @@
 /** From crux.compose.yaml, parsed and its variables filled in, to the project the kernel runs. */
 import { posix } from "node:path";
+import { DEFAULT_AGENT } from "./agent.ts";
 import type { ComposePipe, ComposeProject, ComposeService, Readiness } from "./compose.ts";
 import { checkComposeFile, streamOf } from "./compose-check.ts";
 import { invalid, toComposeFault } from "./compose-issue.ts";
@@ -79,9 +80,9 @@ function serviceOf(name: string, file: ComposeFile, dir: string): ComposeService
   };
 }
 
-function programOf({ agent, intent = "", command }: ServiceEntry): ComposeService["program"] {
+function programOf({ agent = DEFAULT_AGENT, intent = "", command }: ServiceEntry): ComposeService["program"] {
   if (command !== undefined) return { kind: "native", command };
-  return { kind: "agent", ...(agent === undefined ? {} : { agent }), intent };
+  return { kind: "agent", agent, intent };
 }
 
 function budgetOf({ tokens = 0, usd }: ComposeFile["budget"]) {

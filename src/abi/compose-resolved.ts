@@ -41,7 +41,7 @@ function entryOf(service: ComposeService) {
 function programOf({ program, maxSteps, env }: ComposeService) {
   if (program.kind === "native") return { command: program.command, env };
   const { agent, intent } = program;
-  return { ...(agent === undefined ? {} : { agent }), intent, max_steps: maxSteps };
+  return { agent, intent, max_steps: maxSteps };
 }
 
 function readyOf(ready: Readiness) {

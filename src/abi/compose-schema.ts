@@ -85,7 +85,9 @@ const Ready = z.strictObject({
 
 const Service = z
   .strictObject({
-    agent: text.optional().meta({ description: "Agent by name; absent: the general one." }),
+    agent: text
+      .optional()
+      .meta({ description: "Agent by name; absent: `general-purpose`. `none`: plain reasoning." }),
     intent: text.optional().meta({ description: "What the agent is to do. Required without `command`." }),
     command: z
       .tuple([text], anyText)

@@ -17,7 +17,7 @@ export type Readiness =
 export interface ComposeService {
   readonly name: string;
   readonly program:
-    | { readonly kind: "agent"; readonly agent?: string; readonly intent: string }
+    | { readonly kind: "agent"; readonly agent: string; readonly intent: string }
     | { readonly kind: "native"; readonly command: readonly string[] };
   readonly model?: string;
   readonly systemPrompt?: string;

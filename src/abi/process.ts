@@ -80,7 +80,7 @@ export interface ProcInfo {
   coroutines: number;
   /** Agent name, program, or supervisor name; "" in general mode. */
   name: string;
-  /** "" where the driver chooses, or no model is used. */
+  /** The name of the driver where that chooses; "" where no model is used. */
   model: string;
 }
 

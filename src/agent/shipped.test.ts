@@ -55,3 +55,27 @@ test("code-analyst has a skill, fewer devices and a budget", async () => {
     allowedDevices: ["/dev/fs", "/dev/shell"],
   });
 });
+
+test("the agent file of the user's page loads, with its servers", async () => {
+  const page = await readFile(new URL("../../docs/processes.md", import.meta.url), "utf8");
+  const [, yaml = ""] = /```yaml\n(.*?)```/s.exec(page) ?? [];
+  const told: string[] = [];
+  const loader = makeAgentLoader({
+    dirs: ["/agents"],
+    skillDirs: [],
+    files: {
+      readText: async (path) => (path.endsWith("agent.yaml") ? yaml : "Keep it."),
+      list: async () => ["librarian"],
+      realPath: async (path) => path,
+    },
+    env: { HOME: "/home/ada", TOKEN: "t" },
+    warn: (message) => told.push(message),
+  });
+  const { manifest } = await loader.load("librarian");
+  expect(manifest.mcp?.map(({ name, required }) => [name, required])).toEqual([
+    ["memory", true],
+    ["tracker", false],
+  ]);
+  expect(manifest.mcp?.[0]?.config).toMatchObject({ env: { MEMORY_FILE_PATH: "/home/ada/memory.json" } });
+  expect(told).toEqual([]);
+});

@@ -209,6 +209,29 @@ test("attach to nobody is the daemon's error, also in JSON", async () => {
   );
 });
 
+test.each([true, false])(
+  "one that rests when the daemon stops is told of once (terminal: %s)",
+  async (isTerminal) => {
+    const message = "the daemon stopped; process 1 rests paused";
+    const rests: WireStreamLine = {
+      type: "error",
+      payload: {
+        event: "error",
+        pid: 1,
+        error_message: message,
+        error: { code: "UNAVAILABLE", message, hint: "crux cont 1" },
+      },
+    };
+    const { out, err, code } = await crux("attach 1 --no-color", {
+      daemon: following(new Feed().push(rests).end()),
+      ...(isTerminal ? { isTerminal } : { stdin: "" }),
+    });
+    expect(code).toBe(1);
+    expect(err).toBe(isTerminal ? `[agent/1] error: ${message}\n  → hint: crux cont 1\n` : "");
+    expect(out.split("\n").length).toBe(2);
+  },
+);
+
 test("a stream that breaks off is an error", async () => {
   const { err, code } = await crux("attach 1", {
     daemon: following(new Feed().push(step(1)).end()),

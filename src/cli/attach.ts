@@ -4,7 +4,6 @@ import { onePid } from "./args.ts";
 import type { AskDialog } from "./ask-dialog.ts";
 import type { Call, Command } from "./command.ts";
 import type { DaemonClient, DaemonStream } from "./daemon-client.ts";
-import { daemonVanished } from "./daemon-vanished.ts";
 import { LogPrinter } from "./log-printer.ts";
 import { openDialog, questionTerminal } from "./questions.ts";
 import { RunView } from "./run-view.ts";
@@ -88,8 +87,10 @@ async function showEvents(
 ): Promise<number | undefined> {
   const { console, host } = call;
   const view = new RunView(console, { isTerminal: host.stdout.isTTY === true, isResultAlone: false });
+  let hasFailed = false;
   for await (const { payload } of lines) {
     const event = payload as ProgressPayload;
+    if (event.event === "error") hasFailed = true;
     if (event.event === "ask") dialog?.ask(event);
     if (event.event === "ask_closed") dialog?.close(event);
     if (event.event === "complete") await output?.ended;
@@ -98,7 +99,7 @@ async function showEvents(
     if (event.event === "complete") return event.exit_code ?? 0;
   }
   if (leaving.aborted) return undefined;
-  throw daemonVanished();
+  return givesEvents(call) && hasFailed ? 1 : view.cutOff();
 }
 
 interface Output extends AsyncDisposable {

@@ -41,6 +41,13 @@ test.each(["ps", "hello", "pssx", "", "killers", "spx"])("findNearCommand(%j) fi
   expect(findNearCommand(word)).toBeUndefined();
 });
 
+test("a flag that a command has not: its own help is named", async () => {
+  expect((await crux("compose up -f x.yaml")).err).toBe(
+    "✗ [INVALID] unknown flag: -f\n  → hint: crux help compose tells how it is used\n",
+  );
+  expect((await crux("fix it --bogus")).err).toContain("hint: crux help lists commands and flags");
+});
+
 test("a name kept for a later command never begins an intent", async () => {
   const { err, code, daemon } = await crux("fork for me");
   expect(err).toBe(

@@ -1,6 +1,6 @@
 /** From a command line to an exit code: chooses the command, loads it alone, and shows what it throws. */
 import { Fault } from "../abi/errors.ts";
-import { findFirstWord, findGlobalFlags, modeOf, parseFlags } from "./args.ts";
+import { type Args, findFirstWord, findGlobalFlags, modeOf, parseFlags } from "./args.ts";
 import type { Command } from "./command.ts";
 import { COMMANDS, findNearCommand, RESERVED } from "./commands.ts";
 import { Console } from "./console.ts";
@@ -28,7 +28,7 @@ async function dispatch(
   const name = first !== undefined && Object.hasOwn(COMMANDS, first.word) ? first.word : undefined;
   const command = await load(name);
   const rest = name === undefined ? argv : argv.filter((_, at) => at !== first?.at);
-  const args = command.parse?.(rest) ?? parseFlags(rest, command.flags);
+  const args = parse(command, rest, name);
   if (global.has("version"))
     return (await load("version")).run({ args: { ...args, words: [] }, console, host });
   if (global.has("help")) {
@@ -37,6 +37,17 @@ async function dispatch(
   }
   if (name === undefined && first !== undefined) refuseReserved(first.word, args.words);
   return command.run({ args, console, host });
+}
+
+/** What is wrong with the flags of a command, its help tells right. */
+function parse(command: Command, argv: readonly string[], name: string | undefined): Args {
+  try {
+    return command.parse?.(argv) ?? parseFlags(argv, command.flags);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.hint !== undefined || name === undefined) throw error;
+    const { code, message } = error;
+    throw new Fault({ code, message, hint: `crux help ${name} tells how it is used`, cause: error });
+  }
 }
 
 async function load(name: string | undefined): Promise<Command> {

@@ -18,7 +18,8 @@ Keys:
   s  sort by the next key     t  as a tree     /  rows with a text     a  services too
   q  quit
 
-Above the table: what the processes do, and what the daemon uses. --json prints one object for one look, --quiet pids.
+Above the table: what the processes do, and what the daemon uses; loop lag is how late it was at worst with anything it
+does in the last 10 seconds. --json prints one object for one look, --quiet pids.
 
 ${GLOBAL}
 
@@ -51,8 +52,9 @@ Usage:
       --read-only   leave its questions to others
 
 It shows steps, refusals and the result, with -v tools and log lines too, and what a program writes. Questions of the
-permission gate can be answered. Ctrl-C or Ctrl-] leaves; the process goes on. It ends with the process, and with its
-exit code. Where stdout is no terminal, and with --json, it prints one JSON event a line.
+permission gate can be answered. Of one that has just ended it shows how, and the result. Ctrl-C or Ctrl-] leaves; the
+process goes on. It ends with the process, and with its exit code. Where stdout is no terminal, and with --json, it
+prints one JSON event a line.
 
 ${GLOBAL}
 
@@ -81,7 +83,7 @@ Usage:
   -f, --follow      go on until it ends
   -n, --tail <n>    the last n lines (200)
 
-Steps, tools and notices of an agent, a line each; the output of a program as it is.
+Steps, tools and notices of an agent, a line each, and its result at last; the output of a program as it is.
 Modes: --verbose adds time and level, --quiet leaves out who said it, --json prints one object a line.
 
 ${GLOBAL}

@@ -44,6 +44,11 @@ export class RunInterrupt implements AsyncDisposable {
     if (this.#presses > 0) this.#interrupt(pid);
   }
 
+  /** Resolves when no signal is being sent: what it did to the process is shown behind the line that tells of it. */
+  async told(): Promise<void> {
+    await this.#sending;
+  }
+
   /** Stops listening; resolves when nothing is being sent any more. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#unlisten();

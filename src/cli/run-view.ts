@@ -2,6 +2,7 @@ import type { WireError } from "../abi/errors.ts";
 import type { ProgressPayload } from "../abi/wire.ts";
 import { CONFIGURE_LINES } from "./configure-help.ts";
 import type { Console } from "./console.ts";
+import { daemonVanished } from "./daemon-vanished.ts";
 import { failureJson, hintLine } from "./screen/errors.ts";
 import type { Paint } from "./screen/paint.ts";
 import { resultBox } from "./screen/result-box.ts";
@@ -61,6 +62,16 @@ export class RunView {
       case "ask":
       case "ask_closed":
     }
+  }
+
+  /**
+   * The exit code when the events broke off before the end. A daemon that stopped in order has said why there is none;
+   * otherwise it is gone: rejects.
+   */
+  async cutOff(): Promise<number> {
+    if (this.#error === undefined) throw daemonVanished();
+    if (this.#console.mode === "json") await this.#console.line(failureJson(this.#error));
+    return 1;
   }
 
   get #verbose(): boolean {

@@ -300,6 +300,45 @@ test("run: Ctrl-C once sends SIGINT over another connection and waits for the en
   expect(daemon.openConnections).toBe(0);
 });
 
+test("run: the last line is that of the end, also where it is heard before the signal is known to be sent", async () => {
+  const feed = new Feed().push(spawned, ...steps);
+  const sent = Promise.withResolvers<void>();
+  const kill = () => {
+    feed.push(
+      failed({ error_message: "killed: SIGINT" }),
+      complete({ exit_code: 130, exit_reason: "killed: SIGINT", result: "" }),
+    );
+    return sent.promise;
+  };
+  const { host, stdout, stderr, interrupt } = aMachine({ daemon: new FakeDaemon({ spawn, kill }, feed) });
+  const code = runCli(["x"], host);
+  await stdout.shows("step 2...");
+  interrupt();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(stdout.text).not.toContain("exited");
+  sent.resolve();
+  expect(await code).toBe(130);
+  expect(stderr.text).toBe("[kernel] PID 1: signal sent (SIGINT)\n[agent/1] error: killed: SIGINT\n");
+});
+
+const RESTS = {
+  code: "UNAVAILABLE",
+  message: "the daemon stopped; process 1 rests paused",
+  hint: "crux cont 1",
+} as const;
+const resting = () => daemonOf(spawned, failed({ error_message: RESTS.message, error: RESTS }));
+
+test("run: one that rests when the daemon stops is told of once, with how to go on", async () => {
+  const { err, code } = await crux("x", { daemon: resting() });
+  expect({ err, code }).toEqual({
+    err: `[agent/1] error: ${RESTS.message}\n  → hint: crux cont 1\n`,
+    code: 1,
+  });
+  expect((await crux("x --json", { daemon: resting() })).out).toBe(
+    `{"ok": false, "error": {"code": "UNAVAILABLE", "message": "${RESTS.message}"}}\n`,
+  );
+});
+
 test("run: Ctrl-C twice sends SIGKILL and exits 130", async () => {
   const daemon = new FakeDaemon({ spawn }, new Feed().push(spawned));
   const { host, stdout, stderr, interrupt } = aMachine({ daemon });

@@ -7,7 +7,6 @@ import type { ProgressPayload, WireStreamLine } from "../abi/wire.ts";
 import { type Args, countFlag, RUN_FLAGS, textFlag } from "./args.ts";
 import type { Call, Command } from "./command.ts";
 import { CONFIGURE_LINES } from "./configure-help.ts";
-import { daemonVanished } from "./daemon-vanished.ts";
 import { clientEnvironment } from "./environment.ts";
 import type { Host, Output } from "./host.ts";
 import { findData, findIntent } from "./intent.ts";
@@ -106,7 +105,7 @@ async function follow(
     abandoned.addEventListener("abort", close);
     interrupt.spawned(stream.response.pid);
     try {
-      const code = await showToEnd(call, stream.lines, terminal);
+      const code = await showToEnd(call, stream.lines, terminal, interrupt);
       return interrupt.isInsisted ? 130 : code;
     } finally {
       abandoned.removeEventListener("abort", close);
@@ -123,6 +122,7 @@ async function showToEnd(
   { console, host }: Call,
   lines: AsyncIterable<WireStreamLine>,
   terminal: Output | undefined,
+  interrupt: RunInterrupt,
 ): Promise<number> {
   const view = new RunView(console, {
     isTerminal: host.stdout.isTTY === true,
@@ -131,10 +131,11 @@ async function showToEnd(
   await using dialog = terminal === undefined ? undefined : openDialog({ console, host }, terminal);
   for await (const { payload } of lines) {
     const event = payload as ProgressPayload;
+    if (event.event === "error" || event.event === "complete") await interrupt.told();
     if (event.event === "ask") dialog?.ask(event);
     else if (event.event === "ask_closed") dialog?.close(event);
     else await view.show(event);
     if (event.event === "complete") return event.exit_code ?? 0;
   }
-  throw daemonVanished();
+  return view.cutOff();
 }

@@ -6,6 +6,7 @@ import { readStdin } from "./stdin.ts";
 const USAGE = "crux send <pid> <text…>";
 /** The kernel's bound of one message. */
 const MAX_BYTES = 256 * 1024;
+const TOO_LONG = "put it into a file, and name the file in the message";
 
 /** A message for an agent, which reads it before its next step. */
 export const send: Command = { flags: {}, run };
@@ -16,11 +17,7 @@ async function run(call: Call): Promise<number> {
   const text = args.words.length > 1 ? args.words.slice(1).join(" ") : await textOnStdin(call);
   if (text.trim() === "") throw invalid("the message is empty", USAGE);
   const size = Buffer.byteLength(text);
-  if (size > MAX_BYTES)
-    throw invalid(
-      `the message has ${size} bytes, at most ${MAX_BYTES}`,
-      "put it into a file, and name the file in the message",
-    );
+  if (size > MAX_BYTES) throw invalid(`the message has ${size} bytes, at most ${MAX_BYTES}`, TOO_LONG);
   const client = await host.daemon.ensure();
   await client.request("mail.send", { pid, text });
   client.close();
@@ -34,6 +31,7 @@ async function textOnStdin({ console, host }: Call): Promise<string> {
   const bytes = await readStdin(host.stdin, {
     maxBytes: MAX_BYTES,
     what: "the message on stdin",
+    hint: TOO_LONG,
     onSilence: () => {
       if (console.isScreen) void console.errorLine("[crux] reading the message from stdin, to its end");
       return false;

@@ -18,7 +18,7 @@ const daemon = (processes = ROWS) =>
   });
 
 const SCREEN = `2 processes: 2 running (2 thinking) | 1000 tokens/min
-memory 121.4 MB, heap 60.2 MB | loop lag 1.2ms | OS children 3 | connections 2 | up 62.0s
+memory 121.4 MB, heap 60.2 MB | loop lag 1.2ms in 10s | OS children 3 | connections 2 | up 62.0s
 
    PID  NAME              STATE      MODEL            TOK/MIN    TOKENS  CHILD       AGE  INTENT
      2  code-analyst      thinking   sonnet               900       900      0     60.0s  second
@@ -171,7 +171,7 @@ test("only lines that changed are drawn; a new size draws them all", async () =>
   run.stdout.rows = 8;
   run.stdout.emit("resize");
   await run.stdout.shows("memory");
-  expect(run.stdout.text.startsWith("\x1b[2J\x1b[1;1H1 processes")).toBe(true);
+  expect(run.stdout.text.startsWith("\x1b[2J\x1b[1;1H1 process:")).toBe(true);
   expect(run.stdout.text).not.toContain("\x1b[9;1H");
   run.stdin.type("\x03");
   await run.code;

@@ -7,6 +7,7 @@ import { COLOURED, PLAIN } from "./paint.ts";
 test.each<[line: string, event: Exclude<ProjectEventWire, { event: "log" }>]>([
   ["notes: starting 2 services", { event: "starting", project: "notes", services: 2 }],
   ["notes: starting 1 service", { event: "starting", project: "notes", services: 1 }],
+  ["notes: nothing to start", { event: "starting", project: "notes", services: 0 }],
   ["collector-1: started (PID 4)", { event: "started", child: "collector-1", pid: 4 }],
   [
     "writer-1: waiting for collector (completed)",

@@ -18,6 +18,7 @@ export function projectLine(
 function wordsOf(event: Exclude<ProjectEventWire, { event: "log" }>, paint: Paint, reasons: boolean): string {
   switch (event.event) {
     case "starting":
+      if (event.services === 0) return "nothing to start";
       return `starting ${event.services} ${event.services === 1 ? "service" : "services"}`;
     case "started":
       return `started (PID ${event.pid})`;

@@ -30,6 +30,11 @@ test("errorLines() has no hint line where there is nothing to do, and prefers th
   );
 });
 
+test("errorLines() of a mount whose place is taken tells how to go on", () => {
+  const taken = { code: "CONFLICT", message: "path is taken: /mnt/mcp/notes", syscall: "Mount" } as const;
+  expect(errorLines(new WireFault(taken), english, PLAIN)).toContain("hint: crux umount takes it away");
+});
+
 test("errorLines() of an almost-command has no code", () => {
   expect(errorLines(new UnknownCommand("pss", "ps"), english, PLAIN)).toBe(
     "✗ unknown command: pss\n  → hint: crux ps, or crux -- pss to use it as an intent",

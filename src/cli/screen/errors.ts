@@ -28,6 +28,7 @@ const HINTS: ReadonlyArray<readonly [ErrorCode, RegExp, string]> = [
   ["NOT_FOUND", /^agent not found/, "leave out --agent for the default agent"],
   ["NOT_FOUND", /^(?:no such group|group not found)/, "crux groups lists the groups"],
   ["NOT_FOUND", /^not mounted/, "crux mcp list shows what is mounted"],
+  ["CONFLICT", /^path is taken: \/mnt\/mcp\//, "crux umount takes it away; or choose another name"],
   ["NOT_FOUND", /^no project /, "crux compose up starts it"],
   ["UNAVAILABLE", /^daemon .*does not answer/, "crux daemon restart --force"],
   ["UNAVAILABLE", /^daemon closed the connection/, "crux ps starts it again and shows what it recovered"],

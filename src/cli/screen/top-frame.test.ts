@@ -24,7 +24,7 @@ const bare = (lines: readonly string[]) => lines.map((line) => line.replace(/\x1
 test("topFrame() fills the screen: totals, table, keys", () => {
   expect(bare(frame(ROWS, 121, 9))).toEqual([
     "3 processes: 2 running (1 paused, 1 thinking), 1 zombie | 8550 tokens/min",
-    "memory 121.4 MB, heap 60.2 MB | loop lag 1.2ms | OS children 3 | connections 2 | up 62.0s",
+    "memory 121.4 MB, heap 60.2 MB | loop lag 1.2ms in 10s | OS children 3 | connections 2 | up 62.0s",
     "   PID  NAME              STATE      MODEL            TOK/MIN    TOKENS  CHILD       AGE  INTENT",
     "     1  code-analyst      thinking   sonnet              8550       456      0      3.2s  分析代码",
     "     2  -                 paused     -                      0       456      0     72.4s  x\\x1b[2J",

@@ -113,7 +113,10 @@ function stateLine(rows: readonly TopRow[]): string {
     const doing = state === "running" && activities.size > 0 ? ` (${listed(activities)})` : "";
     return [`${count} ${state}${doing}`];
   });
-  return [`${rows.length} processes`, ...(words.length === 0 ? [] : [words.join(", ")])].join(": ");
+  return [
+    `${rows.length} ${rows.length === 1 ? "process" : "processes"}`,
+    ...(words.length === 0 ? [] : [words.join(", ")]),
+  ].join(": ");
 }
 
 function listed(counts: ReadonlyMap<string, number>): string {
@@ -133,7 +136,7 @@ function metricsLine(metrics: Result<"kernel.metrics">): string {
   const { rss_bytes, heap_bytes, loop_lag_ms, os_children, connections, uptime_ms } = metrics;
   return [
     `memory ${megabytes(rss_bytes)}, heap ${megabytes(heap_bytes)}`,
-    `loop lag ${loop_lag_ms.toFixed(1)}ms`,
+    `loop lag ${loop_lag_ms.toFixed(1)}ms in 10s`,
     `OS children ${os_children}`,
     `connections ${connections}`,
     `up ${seconds(uptime_ms)}`,

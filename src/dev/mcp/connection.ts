@@ -80,6 +80,8 @@ async function openLocal(
     const { end } = service;
     await service.stop();
     if (signal.aborted) throw lateOrStopped(signal, service);
+    const { brokenBy } = service.transport;
+    if (brokenBy !== "") throw notConnected(withWords(brokenBy, service), error);
     if (end?.isMissing === false && !memory.isLegacy && client.getProtocolEra() === undefined) {
       memory.isLegacy = true;
       return openLocal(sdk, deps, launch, memory, signal);

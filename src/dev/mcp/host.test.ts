@@ -120,6 +120,16 @@ describe("a local server", () => {
     expect(r.services.ended).toMatchObject([{ code: 9 }]);
   });
 
+  test("that prints nothing else, and without end, is none: it is ended at once, and who mounts it hears why", async () => {
+    const r = rig(systemClock);
+    const flood: McpConfig = { type: "stdio", command: "yes", args: [], env: {} } as McpConfig;
+    await expect(r.transport(flood).connect(never)).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: 'it writes to stdout what is no message: "y"',
+    });
+    await nothingLeft(r);
+  });
+
   test("that prints garbage is heard all the same, and the garbage is logged", async () => {
     const r = rig(systemClock);
     const transport = await r.connected(scripted("--noisy"));

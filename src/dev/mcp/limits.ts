@@ -25,6 +25,8 @@ export const MCP_LIMITS = {
   termMs: 400,
   /** One message of a server: beyond, its connection ends. */
   messageBytes: 10 * 1024 * 1024,
+  /** Lines on stdout in a row that are no messages: beyond, its connection ends. */
+  garbageLines: 10_000,
   /** Written to a server that does not read: beyond, its connection ends. */
   unreadBytes: 16 * 1024 * 1024,
   /** Of a server's stderr, for the words about its end. */

@@ -15,6 +15,7 @@ export class ServerLog {
   }
 
   stderr(chunk: Uint8Array): void {
+    if (this.#left === 0) return;
     for (const line of this.#stderr.push(chunk) ?? []) if (line.trim() !== "") this.#line("info", line);
   }
 

@@ -7,10 +7,13 @@ import type { ExecChild } from "../../kernel/ports/host.ts";
 import { MCP_LIMITS } from "./limits.ts";
 import { LineSplitter } from "./lines.ts";
 
+/** Of a line that is no message. */
+const SHOWN_CHARS = 60;
+
 export interface StdioHooks {
   /** A line that is no message. */
   garbage(line: string): void;
-  /** It cannot go on: too long a message, or a program that does not read. The service is to be stopped. */
+  /** It cannot go on: too long a message, a flood of what is none, or a program that does not read. The service is to be stopped. */
   broken(why: string): void;
 }
 
@@ -21,11 +24,15 @@ export class StdioTransport implements Transport {
   /** The library takes a transport that has both for one over pipes: silence then means an older server, not an outage. */
   readonly stderr = null;
   readonly pid: number | undefined;
+  /** Why it could not go on; "" where it was not its fault. */
+  brokenBy = "";
   readonly #child: ExecChild;
   readonly #hooks: StdioHooks;
   readonly #lines = new LineSplitter(MCP_LIMITS.messageBytes);
   /** Bytes handed to the pipe and not taken by it. */
   #unread = 0;
+  /** Lines since its last message that are none. */
+  #garbage = 0;
   #isClosed = false;
 
   constructor(child: ExecChild, hooks: StdioHooks) {
@@ -66,12 +73,23 @@ export class StdioTransport implements Transport {
   #receive(line: string): void {
     if (this.#isClosed) return;
     const message = parseMessage(line);
-    if (message === undefined) this.#hooks.garbage(line);
-    else this.onmessage?.(message);
+    if (message === undefined) this.#discard(line);
+    else {
+      this.#garbage = 0;
+      this.onmessage?.(message);
+    }
+  }
+
+  /** A few lines on the wrong stream are a blemish; a program that writes nothing else is no server. */
+  #discard(line: string): void {
+    this.#garbage++;
+    if (this.#garbage <= MCP_LIMITS.garbageLines) this.#hooks.garbage(line);
+    else this.#break(`it writes to stdout what is no message: ${JSON.stringify(line.slice(0, SHOWN_CHARS))}`);
   }
 
   #break(why: string): void {
     if (this.#isClosed) return;
+    this.brokenBy = why;
     this.#hooks.broken(why);
     void this.close();
   }

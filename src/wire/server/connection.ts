@@ -107,6 +107,7 @@ export class Connection {
     try {
       answer = await this.#call(request.method, request.payload);
     } catch (error) {
+      if (this.#hasLeft(error)) return false;
       if (!(error instanceof Fault)) this.#log("error", `${request.method}: ${stackOf(error)}`);
       return this.#fail(request.id, error);
     }
@@ -117,6 +118,11 @@ export class Connection {
     if (answer.follow === undefined) return written;
     await answer.follow((text) => this.#writer.write(text));
     return false;
+  }
+
+  /** What was given up because its client left is nobody's failure, and nobody waits for the answer. */
+  #hasLeft(error: unknown): boolean {
+    return [this.#ended, this.#gone].some(({ signal }) => signal.aborted && error === signal.reason);
   }
 
   async #call<M extends MethodName>(method: M, payload: unknown): Promise<Answer<M>> {

@@ -1,4 +1,4 @@
-/** How late the event loop has been lately. The measuring is native: it runs no JavaScript while nobody asks. */
+/** How late the event loop has been in the last seconds, whoever asks and however rarely. The measuring is native. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Clock } from "../../abi/program.ts";
 
@@ -15,37 +15,44 @@ export interface DelayHistogram {
 }
 
 export class LoopLag {
-  readonly #clock: Pick<Clock, "mono">;
+  readonly #clock: Pick<Clock, "sleep">;
   readonly #delays: DelayHistogram;
-  #since: number;
+  readonly #stop = new AbortController();
   #before = 0;
 
   constructor(
-    clock: Pick<Clock, "mono">,
+    clock: Pick<Clock, "sleep">,
     delays: DelayHistogram = monitorEventLoopDelay({ resolution: TICK_MS }),
   ) {
     this.#clock = clock;
     this.#delays = delays;
-    this.#since = clock.mono();
   }
 
   start(): void {
     this.#delays.enable();
+    // its end is that of the signal
+    void this.#roll(this.#stop.signal).catch(() => {});
   }
 
-  /** Of the last 5 seconds or a little more, in milliseconds; asked rarely, since it was asked last. */
+  /** Of the last 5 to 10 seconds, in milliseconds. */
   longestMs(): number {
-    const longest = Math.max(0, this.#delays.max / 1e6 - TICK_MS);
-    const answer = Math.max(longest, this.#before);
-    const now = this.#clock.mono();
-    if (now - this.#since < WINDOW_MS) return answer;
-    this.#since = now;
-    this.#before = longest;
-    this.#delays.reset();
-    return answer;
+    return Math.max(this.#longest(), this.#before);
   }
 
   stop(): void {
+    this.#stop.abort();
     this.#delays.disable();
+  }
+
+  #longest(): number {
+    return Math.max(0, this.#delays.max / 1e6 - TICK_MS);
+  }
+
+  async #roll(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#clock.sleep(WINDOW_MS, signal);
+      this.#before = this.#longest();
+      this.#delays.reset();
+    }
   }
 }

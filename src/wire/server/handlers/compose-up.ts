@@ -1,17 +1,14 @@
-import type { ComposeProject, ProjectEvent } from "../../../abi/compose.ts";
+import type { ProjectEvent } from "../../../abi/compose.ts";
 import { composeNotices } from "../../../abi/compose-file.ts";
 import { Fault } from "../../../abi/errors.ts";
 import type { Pid } from "../../../abi/ids.ts";
 import type { KernelApi } from "../../../kernel/ports/kernel-api.ts";
-import type { ServerDeps } from "../deps.ts";
 import type { Handler } from "../handler.ts";
-import { projectOf } from "./compose-config.ts";
+import { checkAgents, projectOf } from "./compose-config.ts";
 import { sendEvents } from "./compose-events.ts";
 
 /** Ends of a project. */
 const ENDS: ReadonlySet<ProjectEvent["event"]> = new Set(["done", "failed", "stopped"]);
-
-type Env = Readonly<Record<string, string>>;
 
 /** A client that goes away leaves the project running; so does one that asked to be let go once it is up. */
 export const composeUp: Handler<"compose.up"> = async (params, { kernel, deps, ended, gone }) => {
@@ -26,12 +23,15 @@ export const composeUp: Handler<"compose.up"> = async (params, { kernel, deps, e
   } = params;
   const project = projectOf({ file, dir, project: name });
   await checkAgents(project, deps, env);
-  const { pid, events } = await kernel.projects.up({
-    project,
-    services: services ?? [],
-    removeOrphans: removeOrphans ?? false,
-    env,
-  });
+  const { pid, events } = await kernel.projects.up(
+    {
+      project,
+      services: services ?? [],
+      removeOrphans: removeOrphans ?? false,
+      env,
+    },
+    gone,
+  );
   return {
     payload: {
       pid,
@@ -51,20 +51,6 @@ export const composeUp: Handler<"compose.up"> = async (params, { kernel, deps, e
     },
   };
 };
-
-/** Before anything starts. NOT_FOUND with the path of the service, and the agents there are. */
-async function checkAgents({ services }: ComposeProject, deps: ServerDeps, env: Env): Promise<void> {
-  for (const { name, program, cwd } of services) {
-    if (program.kind !== "agent" || program.agent === undefined) continue;
-    try {
-      await deps.loadAgent(program.agent, cwd, env);
-    } catch (cause) {
-      if (!(cause instanceof Fault)) throw cause;
-      const { code, message, hint } = cause;
-      throw new Fault({ code, message: `services.${name}.agent: ${message}`, hint, cause });
-    }
-  }
-}
 
 function childrenOf(service: string, replicas: number): string[] {
   return Array.from({ length: replicas }, (_, at) => `${service}-${at + 1}`);

@@ -179,11 +179,10 @@ describe("compose.up", () => {
 
   test("an unknown agent is NOT_FOUND with its path, before anything starts", async () => {
     const file = { services: { w: { intent: "x", agent: "missing" } } };
-    expect(JSON.parse(await ask("compose.up", { file, dir: "/desk", env: { A: "b" } })).error).toEqual({
-      code: "NOT_FOUND",
-      message: "services.w.agent: agent not found: missing",
-    });
+    const error = { code: "NOT_FOUND", message: "services.w.agent: agent not found: missing" };
+    expect(JSON.parse(await ask("compose.up", { file, dir: "/desk", env: { A: "b" } })).error).toEqual(error);
     expect(fixture.loaded).toEqual([["missing", "/desk", { A: "b" }]]);
+    expect(JSON.parse(await ask("compose.config", { file, dir: "/desk" })).error).toEqual(error);
     expect(projects.ups).toEqual([]);
   });
 
