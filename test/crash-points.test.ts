@@ -1,0 +1,169 @@
+/**
+ * The daemon is killed at random moments while agents are started, paused, written to and let go. What a client was told holds:
+ * a pause outlives the daemon, a message is read once, no command runs twice, no pid is used twice.
+ * More rounds: CRUX_CRASHES=200 npx vitest run --project system test/crash-points.test.ts
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pass } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { SIGNALS } from "../src/abi/process.ts";
+import { modelEnv } from "./harness/model.ts";
+import { Wire } from "./harness/wire.ts";
+import { World } from "./harness/world.ts";
+import { text, toolUse } from "./model-server/reply.ts";
+import { type ModelServer, startModelServer } from "./model-server/server.ts";
+
+const ROUNDS = Number(process.env.CRUX_CRASHES ?? 12);
+const SEED = Number(process.env.CRUX_CRASH_SEED ?? 20_261_122);
+const AGENTS = 6;
+/** From the moment that the first agents of a round are there to the kill, at most. */
+const WINDOW_MS = 250;
+
+/** One agent, and what its clients were told. */
+interface Job {
+  readonly name: string;
+  readonly pid: number;
+  /** The last order was to pause, and it was acknowledged. */
+  isHeld: boolean;
+  readonly mail: string[];
+}
+
+let world: World;
+let server: ModelServer;
+let state = SEED;
+const jobs: Job[] = [];
+
+/** mulberry32. */
+function random(below: number): number {
+  state = (state + 0x6d2b79f5) | 0;
+  let t = Math.imul(state ^ (state >>> 15), 1 | state);
+  t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+  return ((t ^ (t >>> 14)) >>> 0) % below;
+}
+
+const nameIn = (messages: unknown): string => /job-\d+/.exec(JSON.stringify(messages))?.[0] ?? "";
+
+beforeAll(async () => {
+  world = new World();
+  server = await startModelServer({
+    script: (request) => {
+      if (request.assistantTurns > 1) return text("Done.");
+      const command = `echo ${nameIn(request.messages)}-${request.assistantTurns} >> ran; sleep 0.03`;
+      return toolUse({ name: "bash", input: { command } });
+    },
+  });
+  Object.assign(world.env, modelEnv(server));
+});
+afterAll(async () => {
+  await server.close();
+  await world.close();
+});
+
+/** undefined: the daemon died before it answered. */
+async function told(method: string, payload: object): Promise<Record<string, unknown> | undefined> {
+  try {
+    await using wire = await Wire.open(world.socket);
+    const reply = await wire.ask(method, payload);
+    if (reply === undefined) return undefined;
+    return reply.ok === true ? (reply.payload ?? {}) : { refused: reply.error?.code };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Starts an agent and gives it orders until it ends or the daemon does. `begun`: it was started, or will not be. */
+function work(name: string): { readonly begun: Promise<unknown>; readonly over: Promise<void> } {
+  const begun = begin(name);
+  return { begun, over: begun.then((job) => (job === undefined ? undefined : orders(job))) };
+}
+
+async function begin(name: string): Promise<Job | undefined> {
+  const request = { intent: name, cwd: world.work, env: world.env, detach: true, permission_mode: "bypass" };
+  const spawned = await told("spawn", { ...request, max_steps: 20 });
+  if (spawned?.pid === undefined) return undefined;
+  const job: Job = { name, pid: Number(spawned.pid), isHeld: false, mail: [] };
+  jobs.push(job);
+  return job;
+}
+
+async function orders(job: Job): Promise<void> {
+  await pass(random(40));
+  for (let n = 0; n < 6; n++) if (!(await order(job, n))) return;
+}
+
+async function order(job: Job, n: number): Promise<boolean> {
+  const { pid } = job;
+  if (random(3) === 0) {
+    const words = `${job.name}-mail-${n}`;
+    const sent = await told("mail.send", { pid, text: words });
+    if (sent !== undefined && sent.refused === undefined) job.mail.push(words);
+    return sent !== undefined && sent.refused === undefined;
+  }
+  const signal = job.isHeld && random(3) === 0 ? SIGNALS.SIGRESUME : SIGNALS.SIGPAUSE;
+  // an order that is not acknowledged may have been carried out
+  if (signal === SIGNALS.SIGRESUME) job.isHeld = false;
+  const done = await told("process.signal", { pid, signal });
+  const isReached = (done?.pids as number[] | undefined)?.includes(pid) === true;
+  if (isReached && signal === SIGNALS.SIGPAUSE) job.isHeld = true;
+  return isReached;
+}
+
+interface Exit {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** By pid, from the journal. */
+function exits(): ReadonlyMap<number, Exit> {
+  const db = new DatabaseSync(join(world.dir, "state/crux/journal/journal.db"), { readOnly: true });
+  try {
+    const rows = db.prepare("SELECT pid, body FROM records WHERE kind = 'process.exited' ORDER BY lsn").all();
+    return new Map(rows.map(({ pid, body }) => [Number(pid), JSON.parse(String(body)) as Exit]));
+  } finally {
+    db.close();
+  }
+}
+
+async function paused(): Promise<ReadonlySet<number>> {
+  const { stdout } = await world.crux(["ps", "--json", "-v"]);
+  const { data } = JSON.parse(stdout) as { data: { processes: { pid: number; activity: string | null }[] } };
+  return new Set(data.processes.filter(({ activity }) => activity === "paused").map(({ pid }) => pid));
+}
+
+it(`${ROUNDS} deaths of the daemon at random moments: what was acknowledged holds`, {
+  timeout: 60_000 + ROUNDS * 4_000,
+}, async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    expect((await world.crux(["ps"])).code).toBe(0);
+    const names = Array.from({ length: AGENTS }, (_, n) => `job-${round * AGENTS + n}`);
+    const works = names.map(work);
+    await Promise.all(works.slice(0, random(AGENTS)).map(({ begun }) => begun));
+    await pass(random(WINDOW_MS));
+    process.kill(world.daemonPid!, "SIGKILL");
+    await Promise.all(works.map(({ over }) => over));
+    const back = await paused();
+    const left = exits();
+    for (const { name, pid } of jobs.filter(({ isHeld }) => isHeld))
+      expect([name, back.has(pid) || left.get(pid)?.reason === "completed"]).toEqual([name, true]);
+  }
+  expect(new Set(jobs.map(({ pid }) => pid)).size).toBe(jobs.length);
+  await goOn();
+});
+
+/** All that is still there goes on to its end; then each command has run once, each message was read once. */
+async function goOn(): Promise<void> {
+  const back = await paused();
+  expect(back.size).toBeGreaterThan(0);
+  for (const pid of back) await told("process.signal", { pid, signal: SIGNALS.SIGRESUME, env: world.env });
+  for (const pid of back) await told("process.wait", { pid });
+  const ran = existsSync(join(world.work, "ran")) ? world.file("ran").trim().split("\n") : [];
+  expect(ran.filter((line, at) => ran.indexOf(line) !== at)).toEqual([]);
+  for (const { name, mail, pid } of jobs.filter((job) => back.has(job.pid))) {
+    const said = server.requests.map(({ messages }) => JSON.stringify(messages));
+    const last = said.findLast((messages) => nameIn(messages) === name) ?? "";
+    expect([name, exits().get(pid)?.reason]).toEqual([name, "completed"]);
+    for (const words of mail) expect([words, last.split(words).length - 1]).toEqual([words, 1]);
+  }
+}
