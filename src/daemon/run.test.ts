@@ -92,6 +92,9 @@ async function connect(): Promise<RawClient> {
 
 const readLog = () => readFileSync(path("state/crux/daemon.log"), "utf8");
 
+/** Timers of a daemon that nobody uses: its look whether it is idle, and the window of the loop lag. A client has one more. */
+const AT_REST = 2;
+
 describe("runDaemon()", () => {
   it("boots, listens, and stops in order when it is told to", async () => {
     const ended = run();
@@ -174,12 +177,12 @@ describe("runDaemon()", () => {
     kernel.activeCount = 1;
     const ended = run();
     const client = await connect();
-    await until(() => clock.pending === 2);
+    await until(() => clock.pending === AT_REST + 1);
     await clock.advance(120_000);
     kernel.activeCount = 0;
     await clock.advance(120_000);
     client.socket.destroy();
-    await until(() => clock.pending === 1);
+    await until(() => clock.pending === AT_REST);
     await clock.advance(59_000);
     expect(existsSync(path("crux/crux.sock"))).toBe(true);
     await clock.advance(6_000);
@@ -189,12 +192,12 @@ describe("runDaemon()", () => {
 
   it("a client that came and went between two checks resets the clock", async () => {
     const ended = run();
-    await until(() => clock.pending === 1);
+    await until(() => clock.pending === AT_REST);
     await clock.advance(58_000);
     const client = await connect();
     client.socket.end();
     await client.closed;
-    await until(() => clock.pending === 1);
+    await until(() => clock.pending === AT_REST);
     await clock.advance(55_000);
     expect(existsSync(path("crux/crux.sock"))).toBe(true);
     await clock.advance(12_000);

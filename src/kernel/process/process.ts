@@ -69,6 +69,8 @@ export class Process {
   /** Those below are made on first use: most processes need none. */
   signals: SignalState | null = null;
   mailbox: Mailbox | null = null;
+  /** Messages received, whose taking is not journalled yet: it goes with what the program makes of them. */
+  takenMail: readonly number[] = [];
   threads: Threads | null = null;
   coroutines: Coroutines | null = null;
   /** Where the MCP servers it owns are mounted: its own devices, whatever `allowedDevices` says. */

@@ -138,8 +138,11 @@ describe("a paused agent comes back", () => {
 
   test("with its messages, in order, once each; later ones have higher numbers", async () => {
     const t = testKernel();
-    const { pid, sys } = await t.start();
+    const { pid, sys, context } = await t.start();
     for (const words of ["read", "one", "two"]) await t.init.send(pid, bytes(words));
+    await sys.recv();
+    await sys.appendMessage(context.ctxId, "user", "read");
+    // taken by a program that had no time to make anything of it
     await sys.recv();
     await t.init.kill(pid, PAUSE);
     const { next } = await afterCrash(t);

@@ -3,6 +3,7 @@ import { ContextError } from "../../abi/errors.ts";
 import { type CtxId, PID_KERNEL } from "../../abi/ids.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import type { Core } from "../core.ts";
+import { takenDrafts } from "../ipc/taken.ts";
 import type { Process } from "../process/process.ts";
 
 export function requireOwn(core: Core, self: Process, cid: CtxId, op: string): void {
@@ -28,11 +29,14 @@ export function journalMessage(
   message: ContextMessage,
   replaces: number,
 ): void {
-  core.note(self, "ctx.record", {
+  const body = {
     ...message,
     ...(replaces === 0 ? {} : { replaces }),
     ...(cid === self.ctxId ? {} : { cid }),
-  });
+  };
+  const record = { proc: self.seed.uuid, pid: self.pid, kind: "ctx.record", v: 1, body } as const;
+  // a received message and what was made of it are one: a crash leaves both or neither
+  core.ports.journal.note([record, ...takenDrafts(self)]);
 }
 
 export function journalSystemPrompt(core: Core, self: Process, cid: CtxId, text: string): void {

@@ -84,7 +84,7 @@ describe("recv()", () => {
     expect(t.clock.pending).toBe(0);
     await t.init.send(pid, bytes("x"));
     expect((await sys.recv()).seq).toBe(1);
-    expect(t.journal.bodies("mail.done")).toEqual([{ seq: 1 }]);
+    await expect(sys.recv({ timeoutMs: 0 })).rejects.toMatchObject({ code: "TIMEOUT" });
   });
 
   test.each(["before", "after"])(
@@ -104,6 +104,8 @@ describe("recv()", () => {
       stop.abort();
       expect(await first).toBe(when === "before" ? "CANCELLED" : 9);
       if (when === "before") expect((await sys.recv({ timeoutMs: 0 })).seq).toBe(9);
+      await t.init.send(pid, bytes("y"));
+      await sys.recv();
       expect(t.journal.bodies("mail.done")).toEqual([{ seq: 9 }]);
     },
   );
@@ -120,12 +122,28 @@ describe("recv()", () => {
     expect(t.census()).toEqual(NOTHING_LEFT);
   });
 
-  test("what was taken is noted before the next effect", async () => {
+  test("that it was taken is journalled in one with what next enters the context", async () => {
     const { t, sys, pid, proc } = await started();
     await t.init.send(pid, bytes("x"));
     await sys.recv();
     await t.journal.append([]);
-    const [record] = t.journal.records.filter(({ kind }) => kind === "mail.done");
-    expect(record).toMatchObject({ proc: proc.seed.uuid, body: { seq: 1 } });
+    expect(t.journal.bodies("mail.done")).toEqual([]);
+    const noted: string[][] = [];
+    const note = t.journal.note.bind(t.journal);
+    t.journal.note = (drafts) => {
+      noted.push(drafts.map(({ kind }) => kind));
+      note(drafts);
+    };
+    await sys.appendMessage(proc.ctxId, "user", "x");
+    expect(noted).toContainEqual(["ctx.record", "mail.done"]);
+    expect(t.journal.bodies("mail.done")).toEqual([{ seq: 1 }]);
+  });
+
+  test("that it was taken is journalled at the next one, where nothing entered the context", async () => {
+    const { t, sys, pid } = await started();
+    for (const text of ["x", "y"]) await t.init.send(pid, bytes(text));
+    await sys.recv();
+    await sys.recv();
+    expect(t.journal.bodies("mail.done")).toEqual([{ seq: 1 }]);
   });
 });

@@ -1,12 +1,14 @@
 /**
  * Recv(): the oldest message for the caller, waiting for one. Who gives up, or whose time is over, takes none: the message
- * stays for the next. A message whose taking was not yet synced when the daemon died is there again after the restart.
+ * stays for the next. That it was taken is journalled in one with what next enters the context, or at the next Recv; a daemon
+ * that dies before leaves it in the box, so a message is in the box or in the context, and never in neither.
  */
 import { SyscallError } from "../../abi/errors.ts";
 import type { Message } from "../../abi/mail.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { Mailbox } from "../ipc/mailbox.ts";
+import { takenDrafts } from "../ipc/taken.ts";
 import type { Process } from "../process/process.ts";
 import type { Call } from "./call.ts";
 
@@ -23,7 +25,9 @@ export const recv: Call<{ timeoutMs?: number }, Message> = {
     self.mailbox = box;
     const message =
       box.tryTake() ?? (await shownWaiting(self, () => within(core, self, box, timeoutMs, pass.signal)));
-    core.note(self, "mail.done", { seq: message.seq });
+    // the one before was dealt with, whatever its program made of it
+    core.ports.journal.note(takenDrafts(self));
+    self.takenMail = [message.seq];
     return message;
   },
 };

@@ -335,6 +335,8 @@ describe("requests", () => {
     await until(() => fixture.kernel.waiting.length === 3);
     client.socket.destroy();
     await until(() => fixture.kernel.calls.includes("wait 3 aborted"));
+    await until(() => fixture.server.connections === 0);
+    expect(fixture.logged).toEqual([]);
   });
 
   it("ask.answer and kernel.status", async () => {

@@ -128,7 +128,7 @@ export class FakeKernel implements KernelApi {
       this.waiting.push({ pid, end: (exit) => resolve({ exit, tokensUsed: 7, elapsedMs: 1200.4 }) });
       const cancel = () => {
         this.calls.push(`wait ${pid} aborted`);
-        reject(new SyscallError({ code: "CANCELLED", syscall: "Wait", pid: PID_KERNEL, message: "aborted" }));
+        reject(signal.reason);
       };
       if (signal.aborted) cancel();
       signal.addEventListener("abort", cancel);
