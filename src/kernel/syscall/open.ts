@@ -99,11 +99,11 @@ async function attach(core: Core, self: Process, opening: Opening, pass: Pass): 
     return self.fds.add({ file, path, mount: found.mount, traffic: found.device.traffic, flags }).fd;
   } catch (error) {
     // Nobody will hold the file, if it comes to be one: it is closed as soon as it is open.
-    opened
-      .then((file) => file.close())
-      .catch((late) => {
-        if (late !== error) core.ports.log("warn", `pid ${self.pid}: close: ${printed(late)}`);
-      });
+    const closed = opened.then(
+      (file) => file.close(),
+      () => {},
+    );
+    closed.catch((late) => core.ports.log("warn", `pid ${self.pid}: close: ${printed(late)}`));
     throw vfsError("Open", self, path, error, pass.signal);
   }
 }
