@@ -29,6 +29,17 @@ const LISTENS =
   "trap 'echo int' INT; trap 'echo term; exit 5' TERM; echo ready; while :; do sleep 0.01; done";
 
 describe.runIf(isolation.ownership === "namespace")("a program in a namespace", () => {
+  it("that died of a signal is told so, although it is told to end while bwrap puts things away", async () => {
+    for (let turns = 0; turns < 40; turns++) {
+      const { child, out } = start("echo ready; exec sleep 60");
+      await until(() => out() !== "");
+      child.signal("SIGPIPE");
+      for (let turn = 0; turn < turns * 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+      await child.kill();
+      expect(await child.exited).toEqual({ code: null, signal: "SIGPIPE" });
+    }
+  });
+
   it("sees and signals no process but its own", async () => {
     const bystander = start("sleep 60");
     const script = `kill -0 ${process.pid} || kill -0 ${bystander.child.osPid} || echo alone; ps -e -o pid= | wc -l`;

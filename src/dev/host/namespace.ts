@@ -63,6 +63,8 @@ class NamespaceJob implements Job {
   readonly #mark: string;
   readonly #bornAtMs = performance.now();
   #first: OsProcess | undefined;
+  /** Programs were seen: when none is left, all is over but for bwrap's own end, which must tell how they ended. */
+  #hasBegun = false;
   readonly #sent = new Set<string>();
 
   constructor(outer: number, mark: string) {
@@ -75,6 +77,8 @@ class NamespaceJob implements Job {
     this.#sent.add(name);
     const first = this.#findFirst();
     const inside = first === undefined ? [] : descendantsOf(first.pid);
+    if (inside.length > 0) this.#hasBegun = true;
+    else if (this.#hasBegun && first !== undefined) return this.#signalLast(first.pid, name);
     if (first === undefined || inside.length === 0) return this.#signalSetup(name);
     if (name === "SIGCONT") this.#signalSetup(name);
     if (name === "SIGSTOP") stopAll(first.pid);
@@ -108,7 +112,13 @@ class NamespaceJob implements Job {
     return name !== undefined && this.#sent.has(name) ? { code: null, signal: name } : leader;
   }
 
-  /** The program has not begun, or is over: whatever is there is bwrap's own. */
+  /** Nobody was seen any more; whoever was missed is in the first one's group. */
+  #signalLast(first: number, name: JobSignal): boolean {
+    sendSignal(-first, name);
+    return false;
+  }
+
+  /** The program has not begun: whatever is there is bwrap's own. */
   #signalSetup(name: JobSignal): boolean {
     const first = this.#findFirst();
     const isHeard = sendSignal(-this.#outer, name);
