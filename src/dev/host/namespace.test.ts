@@ -32,7 +32,7 @@ describe.runIf(isolation.ownership === "namespace")("a program in a namespace", 
   it("that died of a signal is told so, although it is told to end while bwrap puts things away", async () => {
     for (let turns = 0; turns < 40; turns++) {
       const { child, out } = start("echo ready; exec sleep 60");
-      await until(() => out() !== "");
+      await until(() => out() !== "", "it is ready");
       child.signal("SIGPIPE");
       for (let turn = 0; turn < turns * 20; turn++) await new Promise((resolve) => setImmediate(resolve));
       await child.kill();
