@@ -249,6 +249,7 @@ describe("attach and send", () => {
     await server.waitFor(() => server.inFlight === 1);
     const attached = start("attach", String(pid));
     const second = start("attach", String(pid), "-v");
+    await attached.seen('"attached"');
     await second.seen("[attach] attached to PID");
     gate.resolve();
     const { code, stdout } = await attached.done;

@@ -58,7 +58,8 @@ test("attach where nobody looks is one event a line, also with --json", async ()
       stdin: "",
     });
     expect(out).toBe(
-      `{"pid": 1, "event": "step", "step": 3, "total": 10}
+      `{"event": "attached", "pid": 1, "state": "running/thinking"}
+{"pid": 1, "event": "step", "step": 3, "total": 10}
 {"event": "complete", "pid": 1, "result": "All done.", "exit_code": 0, "tokens_used": 1234, "elapsed_ms": 6200}
 `,
     );
@@ -108,7 +109,9 @@ test("SIGINT leaves too, and events have no last line of ours", async () => {
   await stdout.shows("step");
   interrupt();
   expect(await code).toBe(0);
-  expect(stdout.text).toBe('{"pid": 1, "event": "step", "step": 1, "total": 10}\n');
+  expect(stdout.text).toBe(
+    '{"event": "attached", "pid": 1, "state": "running/thinking"}\n{"pid": 1, "event": "step", "step": 1, "total": 10}\n',
+  );
 });
 
 test("Ctrl-Z stops, and the terminal is raw again afterwards", async () => {
@@ -228,7 +231,8 @@ test.each([true, false])(
     });
     expect(code).toBe(1);
     expect(err).toBe(isTerminal ? `[agent/1] error: ${message}\n  → hint: crux cont 1\n` : "");
-    expect(out.split("\n").length).toBe(2);
+    // what it begins with, and, of events, the error
+    expect(out.split("\n").length).toBe(isTerminal ? 2 : 3);
   },
 );
 

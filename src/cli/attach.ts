@@ -63,8 +63,7 @@ async function showToEnd(call: Call, attached: Attached): Promise<number | undef
   if (leaving.signal.aborted) close();
   try {
     const isTerminal = host.stdin.isTTY === true && host.stdout.isTTY === true && call.console.isScreen;
-    if (!givesEvents(call) && call.console.isScreen)
-      await call.console.line(`[attach] attached to PID ${pid} (state: ${row ? stateCell(row) : "dead"})`);
+    await tellAttached(call, pid, row);
     using keys = isTerminal
       ? new SharedTerminal(host.stdin, host.lifecycle, () => leaving.abort())
       : undefined;
@@ -125,6 +124,14 @@ async function followOutput(call: Call, pid: number, leaving: AbortSignal): Prom
 }
 
 /** One JSON object a line: for a program that reads, unless it asked for a screen. */
+/** From here on nothing is missed: a program that reads events may wait for it. */
+async function tellAttached(call: Call, pid: number, row: WireRow | undefined): Promise<void> {
+  const { console } = call;
+  const state = row === undefined ? "dead" : stateCell(row);
+  if (givesEvents(call)) await console.line(oneLine({ event: "attached", pid, state }));
+  else if (console.isScreen) await console.line(`[attach] attached to PID ${pid} (state: ${state})`);
+}
+
 function givesEvents({ console, host }: Call): boolean {
   return console.mode === "json" || (console.mode === "default" && host.stdout.isTTY !== true);
 }
