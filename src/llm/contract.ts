@@ -170,7 +170,9 @@ export function driverContract(rig: Rig): void {
         expect(failure.retryAfterMs).toBe(error.retryAfterS * 1000);
     });
 
-    it("stream() throws a retryable kind for a reply that is cut off", async () => {
+    // a foreign program sometimes ends a reply where it was cut and calls it complete: what it should do is asked again
+    const retry = rig.can.ownRetries === true ? 4 : 0;
+    it("stream() throws a retryable kind for a reply that is cut off", { retry }, async () => {
       const driver = await serve({
         blocks: [
           { type: "text", text: "one" },
@@ -180,11 +182,9 @@ export function driverContract(rig: Rig): void {
       });
       const attempt = fold(driver.stream(contractRequest(), new AbortController().signal));
       const outcome = await attempt.catch((error: unknown) => error);
-      // a program that tries again by itself may give the whole reply; some end it where it was cut and call it complete,
-      // and theirs is the only word there is
+      // a program that tries again by itself may give the whole reply, never a part of it
       if (rig.can.ownRetries === true && !(outcome instanceof Error)) {
-        const first = expect.objectContaining({ text: "one" });
-        expect(outcome).toMatchObject({ blocks: expect.arrayContaining([first]), stopReason: "end_turn" });
+        expect(outcome).toMatchObject({ blocks: [{ text: "one" }, { text: "two" }], stopReason: "end_turn" });
         return;
       }
       expect(outcome).toBeInstanceOf(LlmError);
