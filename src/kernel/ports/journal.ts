@@ -3,6 +3,7 @@
  * What `append` acknowledged survives kill -9 and power loss; what survives is a prefix by lsn.
  */
 import type { CallId, Pid, ProcUuid } from "../../abi/ids.ts";
+import type { ProcessKind } from "../../abi/process.ts";
 
 export type RecordKind =
   | "process.spawned"
@@ -12,10 +13,19 @@ export type RecordKind =
   | "process.state"
   | "process.log"
   | "process.checkpoint"
+  /** A later daemon has it again. Body: `{epoch}`; `resumed`: it had ended, and a person made it go on. */
   | "process.recovered"
+  /** The first record of a fork: `{from: ProcUuid, at: seq}`. What it remembers begins with records 1 … at of that process. */
+  | "process.forked"
+  /** What a person says of it: `{title?, kept?}`. */
+  | "process.described"
   | "call.intent"
   | "call.result"
   | "call.unknown"
+  /** What a call that needs no intent gave, or one input of the program: only replay reads it. */
+  | "call.read"
+  /** The content of a file before an agent changed it. */
+  | "snapshot"
   | "ctx.record"
   | "permit.ask"
   | "permit.answer"
@@ -29,7 +39,16 @@ export type RecordKind =
   | "supervisor.crash"
   | "supervisor.escalated"
   | "kernel.boot"
-  | "kernel.shutdown";
+  | "kernel.shutdown"
+  /** The clock jumped, or the daemon was frozen: `{gapMs, jumpMs}`. */
+  | "kernel.clock"
+  | "journal.degraded"
+  /** Of the kernel's history, body `{root, previous, processes, lsn}`: what `audit verify` compares with (chain.ts). */
+  | "journal.anchor"
+  /** What fsck cut away. */
+  | "journal.repair"
+  /** A process whose history is gone by retention: `{proc, pid, seq, hash}`. */
+  | "journal.tombstone";
 
 export interface JournalDraft {
   /** The kernel's own records have the zero UUID and pid 0. */
@@ -39,7 +58,10 @@ export interface JournalDraft {
   /** Version of the body. */
   readonly v: number;
   readonly call?: CallId;
-  /** Plain data, at most 1 MiB encoded: INVALID beyond. */
+  /**
+   * Plain data. Strings over 64 KiB in it are kept apart, by digest, and come back whole; the rest has at most 1 MiB encoded:
+   * INVALID beyond. All of it together at most 64 MiB.
+   */
   readonly body: unknown;
 }
 
@@ -57,6 +79,68 @@ export interface JournalRecord extends JournalDraft {
   readonly at: number;
 }
 
+/** One line for each process, kept up to date by the records themselves: what is known of it without reading its history. */
+export interface ProcessRow {
+  readonly proc: ProcUuid;
+  readonly pid: Pid;
+  readonly ppid: Pid;
+  readonly kind: ProcessKind;
+  /** Agent, program or supervisor; "" in general mode. */
+  readonly name: string;
+  /** Cut at 200 characters. */
+  readonly intent: string;
+  readonly cwd: string;
+  /** A person talks to it: it waits for the next message. */
+  readonly isSession: boolean;
+  /** Wall clock, ms; of its last record likewise. */
+  readonly createdAt: number;
+  readonly lastAt: number;
+  /** Of its newest record. */
+  readonly lastSeq: number;
+  /** By its newest `signal`. */
+  readonly isPaused: boolean;
+  readonly ranMs: number;
+  /** By its own calls; and of its own limit, by it and all below it. */
+  readonly tokensUsed: number;
+  readonly limitUsed: number;
+  /** Messages in its context that came from a person or another process. */
+  readonly turns: number;
+  /** null: it has not ended, as far as the journal knows. */
+  readonly exit: { readonly code: number; readonly reason: string } | null;
+  readonly forkedFrom: { readonly proc: ProcUuid; readonly at: number } | null;
+  /** "" none. */
+  readonly title: string;
+  /** Retention leaves it alone. */
+  readonly isKept: boolean;
+  /** The first record that cannot be trusted; null: none is known. It is readable up to there and is not run. */
+  readonly damagedAt: number | null;
+}
+
+export interface RowFilter {
+  /** Spawned and not exited. */
+  readonly live?: boolean;
+  readonly session?: boolean;
+  readonly cwd?: string;
+  /** Newest last record first; at most 1,000. */
+  readonly limit?: number;
+}
+
+/**
+ * `degraded`: the disk takes nothing for now (full, read-only, too slow); what is appended is refused, what is noted is kept,
+ * and it is tried again by itself. `lost`: nothing will be acknowledged any more, whatever the disk does.
+ */
+export type JournalState =
+  | { readonly state: "well" }
+  | {
+      readonly state: "degraded";
+      readonly reason: string;
+      readonly path: string;
+      /** Free on its file system; null: not known. */
+      readonly freeBytes: number | null;
+      readonly needBytes: number;
+    }
+  | { readonly state: "lost"; readonly reason: string; readonly message: string };
+
 export interface Journal {
   /** Raised by one at each open; this daemon's fencing token. */
   readonly epoch: number;
@@ -64,9 +148,13 @@ export interface Journal {
   readonly kernelId: string;
   /**
    * Resolves once all drafts are synced, in order, as one unit. UNAVAILABLE: the disk refuses (full, read-only);
-   * nothing of the batch was taken. INVALID: a body too large.
+   * nothing of the batch was taken. INVALID: a body too large. `expect`: the last seq of the history of the first draft;
+   * CONFLICT if it is another: nothing was taken.
    */
-  append(drafts: readonly JournalDraft[]): Promise<readonly { lsn: number; seq: number }[]>;
+  append(
+    drafts: readonly JournalDraft[],
+    options?: { readonly expect?: number },
+  ): Promise<readonly { lsn: number; seq: number }[]>;
   /**
    * Takes drafts that may wait for the next group; no later append overtakes them. Never throws, never waits.
    * Bounded: beyond 65,536 waiting records the group is committed at once.
@@ -74,21 +162,47 @@ export interface Journal {
   note(drafts: readonly JournalDraft[]): void;
   /** Resolves when all that was noted or appended before is synced. */
   sync(): Promise<void>;
-  /** A page of a process's history from `seq` on, at most 256. */
+  /**
+   * A page of a process's own history from `seq` on, at most 256 and 8 MiB of bodies, but at least one. INTERNAL with the seq: a record is damaged
+   * (its hash, or a gap); what lies before it was given by the page before, or is in this page when the damage is not its
+   * first record.
+   */
   read(proc: ProcUuid, fromSeq: number, limit: number): Promise<readonly JournalRecord[]>;
   /** Intents of any process without a result. */
   openCalls(): Promise<readonly JournalRecord[]>;
   /** Processes spawned and not exited, by rising pid: their `process.spawned` records. */
   unfinished(): Promise<readonly JournalRecord[]>;
-  /** The newest `signal` of each of them that has one: costs what is open, not what ever was. */
-  lastSignals(): Promise<readonly JournalRecord[]>;
+  /** The newest `process.state` of each of them that has one, and for all of them what of `mail.put` and `group.join` is not undone. */
+  liveStates(): Promise<readonly JournalRecord[]>;
+  liveMail(): Promise<readonly JournalRecord[]>;
+  liveGroups(): Promise<readonly JournalRecord[]>;
+  /** All of one kind in the history of one process, in order: few by nature. */
+  ofKind(
+    proc: ProcUuid,
+    kind: "process.spawned" | "process.state" | "process.forked" | "grant.add",
+  ): Promise<readonly JournalRecord[]>;
+  rows(filter: RowFilter): Promise<readonly ProcessRow[]>;
+  row(proc: ProcUuid): Promise<ProcessRow | undefined>;
   /** The process that had this pid; undefined: none, or its history is gone. */
   processOf(pid: Pid): Promise<ProcUuid | undefined>;
   /** The highest pid ever used by any daemon on this journal; 0 for none. */
   highestPid(): number;
   /** The highest `seq` of a message (`mail.put`) ever stored on this journal; 0 for none. */
   highestMessage(): number;
-  health(): { ok: true } | { ok: false; reason: string };
+  /**
+   * A folded state of a process as of its record `seq`: a cache, never the truth. The last two are kept; one over 8 MiB is
+   * dropped. Never rejects: a snapshot that cannot be written is none.
+   */
+  saveSnapshot(proc: ProcUuid, seq: number, state: unknown): Promise<void>;
+  /** The newest at or before `atMost`; undefined: none that is whole. */
+  snapshot(proc: ProcUuid, atMost?: number): Promise<{ seq: number; state: unknown } | undefined>;
+  /** Synced when it resolves: the record that names it comes after. At most 64 MiB: INVALID. The SHA-256 in hex. */
+  putBlob(bytes: Uint8Array): Promise<string>;
+  /** NOT_FOUND: there is none, or it was evicted. INTERNAL: it is not what its digest says; it is set aside. */
+  getBlob(digest: string): Promise<Uint8Array>;
+  readonly state: JournalState;
+  /** Told of each change of `state`, from now on. The result ends it. */
+  onState(listener: (state: JournalState) => void): () => void;
   /** Syncs and closes; later calls are UNAVAILABLE. */
   close(): Promise<void>;
 }

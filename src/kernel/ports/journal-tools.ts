@@ -1,0 +1,115 @@
+/**
+ * What is done to the journal as a whole: checked, measured, cleared out. Works beside a daemon that writes (read-only but for
+ * `collect`) and on a journal that nobody has open. All of it in small portions: an event loop that shares the thread goes on.
+ */
+import type { Pid, ProcUuid } from "../../abi/ids.ts";
+
+export type FindingCode =
+  | "torn_tail"
+  | "missing_acknowledged"
+  | "bad_hash"
+  | "gap"
+  | "bad_body"
+  | "bad_snapshot"
+  | "missing_blob"
+  | "bad_blob"
+  | "orphan_blob"
+  | "stale_part"
+  | "bad_row"
+  | "bad_anchor"
+  | "open_intent"
+  | "schema"
+  | "database";
+
+export interface Finding {
+  readonly code: FindingCode;
+  readonly severity: "notice" | "damage";
+  readonly pid?: Pid;
+  readonly proc?: ProcUuid;
+  readonly seq?: number;
+  readonly lsn?: number;
+  /** One line for a person. */
+  readonly detail: string;
+  /** What `--repair` would do; absent: nothing. */
+  readonly repair?: string;
+}
+
+export interface CheckReport {
+  readonly findings: readonly Finding[];
+  readonly processes: number;
+  readonly records: number;
+  readonly blobs: number;
+  readonly elapsedMs: number;
+}
+
+/** A root over the last record of every process, as `journal.anchor` keeps it. Hashes in hex. */
+export interface Anchor {
+  readonly lsn: number;
+  readonly root: string;
+  readonly previous: string;
+  readonly at: number;
+}
+
+export interface VerifyReport {
+  readonly records: number;
+  readonly processes: number;
+  readonly anchors: number;
+  readonly lastAnchor: Anchor | null;
+  /** null: the chain holds. Else the first record that does not fit, by lsn. */
+  readonly broken: Finding | null;
+  readonly elapsedMs: number;
+}
+
+export interface Usage {
+  readonly databaseBytes: number;
+  readonly blobBytes: number;
+  readonly blobs: number;
+  readonly records: number;
+  readonly processes: number;
+  /** `journal.maxBytes`. */
+  readonly maxBytes: number;
+  /** Free on the file system. */
+  readonly freeBytes: number;
+}
+
+export interface CollectReport {
+  /** Histories that went, and would go with `dryRun`. */
+  readonly processes: readonly {
+    readonly pid: Pid;
+    readonly proc: ProcUuid;
+    readonly reason: "age" | "space";
+  }[];
+  readonly records: number;
+  readonly blobs: number;
+  readonly bytes: number;
+  readonly usage: Usage;
+}
+
+export interface Retention {
+  /** Ended processes idle for longer go; 0: never by age. */
+  readonly cleanupPeriodDays: number;
+  readonly maxBytes: number;
+}
+
+export interface JournalTools {
+  /** `full`: every hash, body, snapshot and blob; else head, rows against tails, open calls, the last 1,000 records of each history. */
+  check(options: {
+    full: boolean;
+    signal?: AbortSignal;
+    progress?: (records: number) => void;
+  }): Promise<CheckReport>;
+  /** Every hash of every history in lsn order, and each anchor; `against`: roots kept elsewhere. */
+  verify(options: {
+    against?: readonly Anchor[];
+    signal?: AbortSignal;
+    progress?: (records: number) => void;
+  }): Promise<VerifyReport>;
+  usage(): Promise<Usage>;
+  /** Retention and the sweep of blobs that no record names and that are older than a day. A fork's prefix stays while it does. */
+  collect(options: {
+    retention: Retention;
+    now: number;
+    dryRun: boolean;
+    signal?: AbortSignal;
+  }): Promise<CollectReport>;
+}
