@@ -97,6 +97,17 @@ const daemon = {
   },
 };
 
+/**
+ * The thread that writes the journal, in one file: it is started beside the rest of boot and shares nothing with it.
+ * @type {import("esbuild").BuildOptions}
+ */
+const writerThread = {
+  ...common,
+  entryPoints: ["src/store/writer-thread.ts"],
+  outfile: join(fresh, "writer-thread.js"),
+  format: "esm",
+};
+
 // taken first: a source that changes meanwhile makes the build stale, not wrong
 const stamp = sourceStamp(root);
 await bundle();
@@ -106,7 +117,7 @@ swap();
 
 async function bundle() {
   try {
-    await Promise.all([build(entry), build(cli), build(yaml), build(daemon)]);
+    await Promise.all([build(entry), build(cli), build(yaml), build(daemon), build(writerThread)]);
   } catch {
     process.exit(1); // esbuild has printed why
   }

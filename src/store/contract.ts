@@ -1,8 +1,8 @@
 /** What every journal keeps to. Run by each implementation's test. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { asCallId, asPid, asProcUuid, type ProcUuid } from "../abi/ids.ts";
-import type { Journal, JournalDraft, RecordKind } from "../kernel/ports/journal.ts";
-import { MAX_BODY_BYTES } from "./body.ts";
+import type { Journal, JournalDraft, RecordKind, RowFilter } from "../kernel/ports/journal.ts";
+import { MAX_BODY_BYTES, MAX_STRING_BYTES } from "./body.ts";
 
 /** A place for one test; each open() is a new daemon on the same state. */
 export interface JournalBench {
@@ -13,6 +13,13 @@ export interface JournalBench {
 
 export const PROC = asProcUuid("11111111-1111-4111-8111-111111111111");
 const OTHER = asProcUuid("22222222-2222-4222-8222-222222222222");
+/** Many small strings: nothing in it can be kept apart. */
+const TOO_LARGE = Array.from({ length: 100_000 }, () => "x".repeat(20));
+
+/** Of a process of its own. */
+function of(n: number): Pick<JournalDraft, "pid" | "proc"> {
+  return { pid: asPid(n), proc: asProcUuid(`00000000-0000-4000-8000-00000000000${n}`) };
+}
 
 export function draft(kind: RecordKind, body: unknown, more: Partial<JournalDraft> = {}): JournalDraft {
   return { proc: PROC, pid: asPid(1), kind, v: 1, body, ...more };
@@ -98,7 +105,7 @@ export function journalContract(name: string, makeBench: () => JournalBench): vo
     });
 
     test("note() with a body that may not be kept leaves a record and no gap", async () => {
-      journal.note([draft("ctx.record", "x".repeat(MAX_BODY_BYTES)), draft("ctx.record", "after")]);
+      journal.note([draft("ctx.record", TOO_LARGE), draft("ctx.record", "after")]);
       const kept = await bodies();
       expect(kept).toHaveLength(2);
       expect(kept[0]).toHaveProperty("omitted");
@@ -106,11 +113,15 @@ export function journalContract(name: string, makeBench: () => JournalBench): vo
     });
 
     test("append() with a body over 1 MiB is INVALID and takes nothing of the batch", async () => {
-      const tooLarge = draft("signal", "x".repeat(MAX_BODY_BYTES));
+      const tooLarge = draft("signal", TOO_LARGE);
       await expect(journal.append([draft("signal", 1), tooLarge])).rejects.toMatchObject({ code: "INVALID" });
       await expect(journal.append([draft("signal", 1n)])).rejects.toMatchObject({ code: "INVALID" });
       expect(await bodies()).toEqual([]);
-      expect(await journal.append([draft("signal", "x".repeat(MAX_BODY_BYTES - 2))])).toHaveLength(1);
+      const list = Array.from({ length: MAX_BODY_BYTES / 32 }, () => "x".repeat(29));
+      expect(await journal.append([draft("signal", list.with(0, "x".repeat(28)))])).toHaveLength(1);
+      await expect(journal.append([draft("signal", list)])).rejects.toMatchObject({ code: "INVALID" });
+      const total = Array.from({ length: 9 }, () => "y").map((y, n) => y.repeat(8 * 1024 * 1024 + n));
+      await expect(journal.append([draft("signal", total)])).rejects.toMatchObject({ code: "INVALID" });
     });
 
     test("openCalls() gives intents without a result, of any process and daemon", async () => {
@@ -144,21 +155,219 @@ export function journalContract(name: string, makeBench: () => JournalBench): vo
       ]);
     });
 
-    test("lastSignals() gives the newest of each process that has not ended", async () => {
-      const of = (n: number) => ({
-        pid: asPid(n),
-        proc: asProcUuid(`00000000-0000-4000-8000-00000000000${n}`),
-      });
+    test("liveStates() gives the newest state of each process that has not ended", async () => {
       await journal.append([1, 2, 3].map((n) => draft("process.spawned", n, of(n))));
       await journal.append([
-        draft("signal", "first", of(2)),
-        draft("signal", "ended", of(3)),
-        draft("signal", "last", of(2)),
+        draft("process.state", "first", of(2)),
+        draft("process.state", "ended", of(3)),
+        draft("process.state", "last", of(2)),
         draft("ctx.record", "later", of(2)),
         draft("process.exited", null, of(3)),
       ]);
       journal = await open();
-      expect((await journal.lastSignals()).map(({ pid, body }) => [pid, body])).toEqual([[2, "last"]]);
+      expect((await journal.liveStates()).map(({ pid, body }) => [pid, body])).toEqual([[2, "last"]]);
+    });
+
+    test("liveMail() and liveGroups() give what is not undone, of processes that have not ended", async () => {
+      await journal.append([1, 2].map((n) => draft("process.spawned", n, of(n))));
+      await journal.append([
+        draft("mail.put", { seq: 7, data: "b" }, of(1)),
+        draft("mail.put", { seq: 8, data: "a" }, of(2)),
+        draft("mail.put", { seq: 9, data: "read" }, of(1)),
+        draft("mail.done", { seq: 9 }, of(1)),
+        draft("group.join", { group: 3 }, of(1)),
+        draft("group.join", { group: 4 }, of(1)),
+        draft("group.join", { group: 3 }, of(2)),
+        draft("group.leave", { group: 4 }, of(1)),
+        draft("process.exited", { code: 0, reason: "" }, of(2)),
+      ]);
+      journal = await open();
+      expect((await journal.liveMail()).map(({ body }) => body)).toEqual([{ seq: 7, data: "b" }]);
+      expect((await journal.liveGroups()).map(({ pid, body }) => [pid, body])).toEqual([[1, { group: 3 }]]);
+      await journal.append([draft("process.recovered", { epoch: 2, resumed: true }, of(2))]);
+      expect((await journal.liveMail()).map(({ pid }) => pid)).toEqual([1, 2]);
+    });
+
+    test("ofKind() gives all of one kind, in order", async () => {
+      await journal.append([draft("grant.add", 1), draft("signal", 0), draft("grant.add", 2)]);
+      await journal.append([draft("grant.add", 3, { proc: OTHER }), draft("process.state", 4)]);
+      expect((await journal.ofKind(PROC, "grant.add")).map(({ body }) => body)).toEqual([1, 2]);
+      expect(await journal.ofKind(PROC, "process.spawned")).toEqual([]);
+    });
+
+    test("row() is what the records of a process make of it", async () => {
+      const spawned = {
+        ppid: 4,
+        kind: "agent",
+        intent: "x".repeat(300),
+        agent: "reviewer",
+        cwd: "/home",
+        createdAt: 1_000,
+        isSession: true,
+      };
+      await journal.append([
+        draft("process.spawned", spawned),
+        draft("ctx.record", { role: "user", content: "more" }),
+        draft("ctx.record", { role: "assistant", content: "yes" }),
+        draft("ctx.record", { role: "user", content: "elsewhere", cid: 2 }),
+        draft("call.result", { ok: true, cost: { tokens: 30, usd: 0.1 } }, { call: asCallId("c_1") }),
+        draft("call.unknown", { cost: { tokens: 12, usd: null } }, { call: asCallId("c_2") }),
+        draft("acct.settle", { used: 100 }),
+        draft("signal", { signal: 4, paused: true, ranMs: 250.5 }),
+        draft("process.described", { title: "A title", kept: true }),
+      ]);
+      expect(await journal.row(PROC)).toEqual({
+        proc: PROC,
+        pid: 1,
+        ppid: 4,
+        kind: "agent",
+        name: "reviewer",
+        intent: "x".repeat(200),
+        cwd: "/home",
+        isSession: true,
+        createdAt: 1_000,
+        lastAt: expect.any(Number),
+        lastSeq: 9,
+        isPaused: true,
+        ranMs: 250.5,
+        tokensUsed: 42,
+        limitUsed: 100,
+        turns: 2,
+        exit: null,
+        forkedFrom: null,
+        title: "A title",
+        isKept: true,
+        damagedAt: null,
+      });
+      await journal.append([
+        draft("signal", { paused: false }),
+        draft("process.exited", { code: 3, reason: "failed" }),
+      ]);
+      journal = await open();
+      const ended = { isPaused: false, ranMs: 250.5, exit: { code: 3, reason: "failed" }, lastSeq: 11 };
+      expect(await journal.row(PROC)).toMatchObject(ended);
+      await journal.append([draft("process.recovered", { epoch: 2, resumed: true })]);
+      expect(await journal.row(PROC)).toMatchObject({ exit: null, lastSeq: 12 });
+      expect(await journal.row(OTHER)).toBeUndefined();
+    });
+
+    test.each([
+      [{ kind: "native", command: ["/usr/bin/make", "all"] }, "make"],
+      [{ kind: "supervisor", supervisor: { name: "farm" } }, "farm"],
+      [{ kind: "agent", agent: null }, ""],
+      [null, ""],
+    ])("row() of %j has the name %j", async (body, name) => {
+      await journal.append([draft("process.spawned", body)]);
+      expect((await journal.row(PROC))?.name).toBe(name);
+    });
+
+    test("rows() gives those that fit, newest last record first, at most 1,000", async () => {
+      const spawned = (n: number, cwd: string, isSession: boolean) =>
+        draft("process.spawned", { kind: "agent", intent: "", cwd, isSession }, of(n));
+      await journal.append([spawned(1, "/a", true), spawned(2, "/b", false), spawned(3, "/a", false)]);
+      await journal.append([
+        draft("ctx.record", "newest", of(1)),
+        draft("process.exited", { code: 0 }, of(2)),
+      ]);
+      await journal.append([
+        draft("process.failed", { message: "no" }, of(4)),
+        draft("signal", 1, { proc: OTHER }),
+      ]);
+      const pids = async (filter: RowFilter) => (await journal.rows(filter)).map(({ pid }) => pid);
+      expect(await pids({})).toEqual([2, 1, 3]);
+      expect(await pids({ live: true })).toEqual([1, 3]);
+      expect(await pids({ live: false })).toEqual([2]);
+      expect(await pids({ session: true })).toEqual([1]);
+      expect(await pids({ cwd: "/a", live: true, session: false })).toEqual([3]);
+      expect(await pids({ limit: 1 })).toEqual([2]);
+      expect(await pids({ limit: 0 })).toEqual([]);
+    });
+
+    test("rows() of the live ones leaves none out", async () => {
+      const spawned = (n: number) => draft("process.spawned", { kind: "agent", intent: "" }, of(n));
+      await journal.append(Array.from({ length: 1_200 }, (_, n) => spawned(n + 1)));
+      expect(await journal.rows({ live: true })).toHaveLength(1_200);
+      expect(await journal.rows({})).toHaveLength(1_000);
+    });
+
+    test("append() with expect is CONFLICT when the history ends elsewhere, and nothing is taken", async () => {
+      expect(await journal.append([draft("signal", 1)], { expect: 0 })).toHaveLength(1);
+      const late = journal.append([draft("signal", 2), draft("signal", 9, { proc: OTHER })], { expect: 0 });
+      await expect(late).rejects.toMatchObject({ code: "CONFLICT" });
+      const both = [
+        journal.append([draft("signal", 3)], { expect: 1 }),
+        journal.append([draft("signal", 4)], { expect: 1 }),
+      ];
+      expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+      expect(await bodies()).toEqual([1, 3]);
+      expect(await bodies(OTHER)).toEqual([]);
+    });
+
+    test("a fork has the history of its own, a row that says so, and must be of a record that is there", async () => {
+      await journal.append([draft("process.spawned", 1), draft("ctx.record", 2)]);
+      const fork = (at: number) =>
+        draft("process.forked", { from: PROC, at }, { proc: OTHER, pid: asPid(2) });
+      await expect(journal.append([fork(3)])).rejects.toMatchObject({ code: "NOT_FOUND" });
+      await journal.append([fork(2), draft("process.spawned", {}, { proc: OTHER, pid: asPid(2) })]);
+      expect((await journal.read(OTHER, 1, 9)).map(({ seq, kind }) => [seq, kind])).toEqual([
+        [1, "process.forked"],
+        [2, "process.spawned"],
+      ]);
+      expect(await journal.row(OTHER)).toMatchObject({ forkedFrom: { proc: PROC, at: 2 }, lastSeq: 2 });
+    });
+
+    test("large strings come back whole, whatever they hold", async () => {
+      const large = "ä".repeat(200_000);
+      const broken = `${"x".repeat(MAX_STRING_BYTES)}\ud800`;
+      const body = {
+        large,
+        list: [large, { broken, small: "s" }],
+        $blob: "a person's own",
+        $$blob: { $blob: "0".repeat(64), length: 1 },
+      };
+      await journal.append([draft("ctx.record", body)]);
+      journal.note([draft("ctx.record", { $blob: "f".repeat(64), length: 3 })]);
+      await journal.sync();
+      journal = await open();
+      expect(await bodies()).toEqual([body, { $blob: "f".repeat(64), length: 3 }]);
+    });
+
+    test("read() gives at most 8 MiB of bodies, large strings counted, but at least one", async () => {
+      const large = "x".repeat(5 * 1024 * 1024);
+      await journal.append([draft("process.spawned", large), draft("ctx.record", large), draft("signal", 3)]);
+      expect((await journal.read(PROC, 1, 9)).map(({ seq }) => seq)).toEqual([1]);
+      expect((await journal.read(PROC, 2, 9)).map(({ seq }) => seq)).toEqual([2, 3]);
+      expect((await journal.row(PROC))?.damagedAt).toBeNull();
+    });
+
+    test("saveSnapshot() keeps the last two and drops what is too large; snapshot() gives the newest at or before", async () => {
+      await journal.append(Array.from({ length: 30 }, () => draft("signal", 1)));
+      for (const seq of [10, 20, 30]) await journal.saveSnapshot(PROC, seq, { seq });
+      await journal.saveSnapshot(PROC, 25, "x".repeat(9 * 1024 * 1024));
+      await journal.saveSnapshot(PROC, 26, 1n);
+      journal = await open();
+      expect(await journal.snapshot(PROC)).toEqual({ seq: 30, state: { seq: 30 } });
+      expect(await journal.snapshot(PROC, 29)).toEqual({ seq: 20, state: { seq: 20 } });
+      expect(await journal.snapshot(PROC, 19)).toBeUndefined();
+      expect(await journal.snapshot(OTHER)).toBeUndefined();
+    });
+
+    test("putBlob() gives the SHA-256 under which getBlob() finds the bytes", async () => {
+      const digest = await journal.putBlob(Buffer.from("abc"));
+      expect(digest).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+      expect(await journal.putBlob(Buffer.from("abc"))).toBe(digest);
+      journal = await open();
+      expect(Buffer.from(await journal.getBlob(digest)).toString()).toBe("abc");
+      await expect(journal.getBlob("0".repeat(64))).rejects.toMatchObject({ code: "NOT_FOUND" });
+      await expect(journal.getBlob("../../head")).rejects.toMatchObject({ code: "NOT_FOUND" });
+      const tooLarge = journal.putBlob(new Uint8Array(64 * 1024 * 1024 + 1));
+      await expect(tooLarge).rejects.toMatchObject({ code: "INVALID" });
+    });
+
+    test("processOf() gives the process that had a pid", async () => {
+      await journal.append([draft("process.spawned", 1, of(7))]);
+      expect(await journal.processOf(asPid(7))).toBe(of(7).proc);
+      expect(await journal.processOf(asPid(8))).toBeUndefined();
     });
 
     test("highestMessage() is 0 at first, rises with what is stored, and outlives the daemon", async () => {
@@ -206,7 +415,7 @@ export function journalContract(name: string, makeBench: () => JournalBench): vo
       await expect(journal.sync()).rejects.toMatchObject({ code: "UNAVAILABLE" });
       await expect(journal.read(PROC, 1, 1)).rejects.toMatchObject({ code: "UNAVAILABLE" });
       await expect(journal.openCalls()).rejects.toMatchObject({ code: "UNAVAILABLE" });
-      expect(journal.health().ok).toBe(false);
+      await expect(journal.putBlob(new Uint8Array())).rejects.toMatchObject({ code: "UNAVAILABLE" });
       journal.note([draft("signal", 4)]);
       journal = await open();
       expect(await bodies()).toEqual([1, 2]);

@@ -3,6 +3,8 @@
  * `refused`: nothing of the group was taken and a later group may succeed (full, read-only, locked).
  * `lost`: what lies on the disk is not known (a sync failed, damage, the file is gone, another writer): nothing is acknowledged any more.
  */
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { Fault } from "../abi/errors.ts";
 
 export type DiskReason =
@@ -13,13 +15,18 @@ export type DiskReason =
   | "journal_sync_failed"
   | "journal_damaged"
   | "journal_removed"
-  | "journal_fenced";
+  | "journal_fenced"
+  /** A commit that does not come back: the disk hangs. */
+  | "journal_slow"
+  /** The thread that writes has ended. */
+  | "journal_writer_ended";
 
 const LOST: ReadonlySet<DiskReason> = new Set([
   "journal_sync_failed",
   "journal_damaged",
   "journal_removed",
   "journal_fenced",
+  "journal_writer_ended",
 ]);
 
 /** The disk is well, this daemon's hold on it is not. */
@@ -27,15 +34,28 @@ const RESTART: ReadonlySet<DiskReason> = new Set([
   "journal_sync_failed",
   "journal_removed",
   "journal_fenced",
+  "journal_writer_ended",
 ]);
+
+/** Bytes of the file system, or of the size that the journal may have. */
+export interface Room {
+  /** null: not known. */
+  readonly freeBytes: number | null;
+  readonly needBytes: number;
+}
 
 /** UNAVAILABLE with its reason. */
 export class JournalFault extends Fault {
   readonly reason: DiskReason;
-  constructor(reason: DiskReason, what: string, cause?: unknown) {
+  /** The message without the reason. */
+  readonly what: string;
+  readonly room: Room | undefined;
+  constructor(reason: DiskReason, what: string, cause?: unknown, room?: Room) {
     const hint = RESTART.has(reason) ? "crux daemon restart" : undefined;
     super({ code: "UNAVAILABLE", message: `${reason}: ${what}`, hint, cause });
     this.reason = reason;
+    this.what = what;
+    this.room = room;
   }
   get isLost(): boolean {
     return LOST.has(this.reason);
@@ -80,6 +100,20 @@ function reasonOf(error: unknown): DiskReason {
       return "journal_io";
     default:
       return "journal_damaged";
+  }
+}
+
+/** SQLite does not tell why a write failed: whether the disk is full or takes no writes at all, a file of one byte shows. */
+export function diagnosed(fault: JournalFault, dir: string): JournalFault {
+  if (fault.reason !== "journal_io") return fault;
+  const path = join(dir, "probe");
+  try {
+    writeFileSync(path, "x", { mode: 0o600 });
+    rmSync(path);
+    return fault;
+  } catch (error) {
+    const found = toJournalFault(error, path);
+    return found.isLost ? fault : new JournalFault(found.reason, fault.what, fault);
   }
 }
 

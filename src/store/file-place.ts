@@ -15,10 +15,18 @@ export class FilePlace {
     this.#inode = ino;
   }
 
-  /** Throws `journal_removed` when it was deleted, moved or replaced. */
+  /** Throws `journal_removed` when it was deleted, moved or replaced, or cannot be looked at. */
   check(): void {
-    const found = statSync(this.#path, { throwIfNoEntry: false });
-    if (found?.ino === this.#inode && found.dev === this.#device) return;
+    if (this.#isThere()) return;
     throw new JournalFault("journal_removed", `${this.#path} was removed while it was in use`);
+  }
+
+  #isThere(): boolean {
+    try {
+      const found = statSync(this.#path, { throwIfNoEntry: false });
+      return found?.ino === this.#inode && found.dev === this.#device;
+    } catch {
+      return false;
+    }
   }
 }

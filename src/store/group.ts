@@ -1,53 +1,49 @@
-/**
- * Group commit: what is appended and noted in one turn of the event loop is one transaction and one sync.
- * Order: the queue is the order of the journal; notes and appends share it, so none overtakes another.
- * Failure: a refused group (disk full) rejects its appends and keeps its notes for the next group; after a lost one
- * (failed sync) nothing is acknowledged any more. Bound: MAX_WAITING entries or MAX_WAITING_BYTES, then the group is
- * committed at once; notes that a refusing disk cannot take at that bound end the journal, for a history with a hole
- * would be a lie.
- */
+/** The journal over a ledger: bodies are encoded on the way in and decoded on the way out; the queue decides when. */
 import { Fault } from "../abi/errors.ts";
 import { asProcUuid, type Pid, type ProcUuid } from "../abi/ids.ts";
-import type { Clock } from "../abi/program.ts";
-import type { Journal, JournalDraft, JournalRecord } from "../kernel/ports/journal.ts";
-import { encodeBody } from "./body.ts";
+import type {
+  Journal,
+  JournalDraft,
+  JournalRecord,
+  JournalState,
+  ProcessRow,
+  RowFilter,
+} from "../kernel/ports/journal.ts";
+import { MAX_BLOB_BYTES, makeBlob } from "./blobs.ts";
+import { decodeBody, type EncodedBody, encodeBody } from "./body.ts";
+import type { StoredRecord } from "./chain.ts";
+import { factOf } from "./fact.ts";
 import { JournalFault, toJournalFault } from "./fault.ts";
-import type { Entry, Ledger, Place } from "./ledger.ts";
+import { GroupQueue } from "./group-queue.ts";
+import type { JournalClock } from "./journal-clock.ts";
+import type { Entry, Ledger, LedgerReader, Place } from "./ledger.ts";
+import type { OnNotice } from "./notice.ts";
+import { DamagedRecord, readPage } from "./page.ts";
+import { messageOf } from "./record-kind.ts";
+import { toProcessRow } from "./row.ts";
+import { toRecord } from "./stored.ts";
 
-export const MAX_WAITING = 65_536;
-/** Of encoded bodies, counted in characters. */
-const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 const PAGE = 256;
-/** How long a note may wait for company before it is committed on its own. */
-const NOTE_DELAY_MS = 50;
-
-/** Wall clock and monotonic clock, both ms, both for people. */
-export type JournalClock = Pick<Clock, "now" | "mono">;
-
-/** One append or sync: the entries [from, from + count) of the group. */
-interface Waiter {
-  readonly from: number;
-  readonly count: number;
-  resolve(places: readonly Place[]): void;
-  reject(error: unknown): void;
-}
+const PAGE_BYTES = 8 * 1024 * 1024;
+const MAX_SNAPSHOT_BYTES = 8 * 1024 * 1024;
 
 export class GroupJournal implements Journal {
   readonly #ledger: Ledger;
   readonly #clock: JournalClock;
-  #entries: Entry[] = [];
-  #bytes = 0;
-  #waiters: Waiter[] = [];
-  /** Indexes in #entries that belong to an append: a refused group forgets exactly these. */
-  #appended = new Set<number>();
-  #turn: NodeJS.Immediate | undefined;
-  #noteTimer: NodeJS.Timeout | undefined;
-  #fault: JournalFault | undefined;
+  readonly #queue: GroupQueue;
+  #highestPid: number;
+  #highestMessage: number;
   #closed: Promise<void> | undefined;
 
-  constructor(ledger: Ledger, clock: JournalClock) {
+  constructor(ledger: Ledger, clock: JournalClock, onNotice: OnNotice = () => {}) {
     this.#ledger = ledger;
     this.#clock = clock;
+    this.#highestPid = ledger.highest.pid;
+    this.#highestMessage = ledger.highest.message;
+    this.#queue = new GroupQueue(ledger, clock, onNotice, ({ pid, fact }) => {
+      this.#highestPid = Math.max(this.#highestPid, pid);
+      this.#highestMessage = Math.max(this.#highestMessage, messageOf(fact));
+    });
   }
 
   get epoch(): number {
@@ -58,66 +54,136 @@ export class GroupJournal implements Journal {
     return this.#ledger.kernelId;
   }
 
-  append(drafts: readonly JournalDraft[]): Promise<readonly Place[]> {
-    try {
-      this.#assertUsable();
-      // all bodies are encoded before the first is queued: a batch is taken whole or not at all
-      const entries = drafts.map((draft) => this.#entry(draft, encodeBody(draft.body)));
-      return this.#enqueue(entries);
-    } catch (error) {
-      return Promise.reject(error);
-    }
+  get state(): JournalState {
+    return this.#queue.health.state;
+  }
+
+  onState(listener: (state: JournalState) => void): () => void {
+    return this.#queue.health.onState(listener);
+  }
+
+  async append(
+    drafts: readonly JournalDraft[],
+    options: { readonly expect?: number } = {},
+  ): Promise<readonly Place[]> {
+    this.#assertTaking();
+    // all bodies are encoded before the batch is queued: it is taken whole or not at all
+    const entries = drafts.map((draft) => this.#entry(draft, encodeBody(draft.body)));
+    const verdict = await this.#queue.enqueue({ entries, ...options });
+    if ("code" in verdict) throw new Fault(verdict);
+    return verdict;
   }
 
   note(drafts: readonly JournalDraft[]): void {
-    if (this.#closed !== undefined || this.#fault?.isLost === true) return;
-    for (const draft of drafts) this.#push(this.#entry(draft, encodeNote(draft.body)));
-    if (this.#isFull()) this.#commit();
-    else this.#noteTimer ??= setTimeout(() => this.#commit(), NOTE_DELAY_MS);
+    if (this.#closed !== undefined) return;
+    this.#queue.push(drafts.map((draft) => this.#entry(draft, encodeNote(draft.body))));
   }
 
-  sync(): Promise<void> {
-    try {
-      this.#assertUsable();
-      return this.#enqueue([]).then(() => undefined);
-    } catch (error) {
-      return Promise.reject(error);
-    }
+  async sync(): Promise<void> {
+    this.#assertTaking();
+    await this.#queue.enqueue({ entries: [] });
   }
 
   async read(proc: ProcUuid, fromSeq: number, limit: number): Promise<readonly JournalRecord[]> {
     const count = Math.max(0, Math.min(PAGE, Math.trunc(limit)));
-    return this.#ask(() => (count === 0 ? [] : this.#ledger.read(proc, fromSeq, count)));
+    const from = Math.max(1, Math.trunc(fromSeq));
+    const checked = await this.#ask((reader) => readPage(reader, proc, from, Math.max(1, count), PAGE_BYTES));
+    const { records, damage } = await this.#decodePage(checked.good.slice(0, count));
+    const damagedAt = damage?.seq ?? checked.damagedAt;
+    const isCut = damage === undefined && records.length < checked.good.length;
+    if (damagedAt === null || isCut) return records;
+    await this.#ledger.markDamaged(proc, damagedAt).catch(() => {});
+    if (records.length === 0) throw damage ?? new DamagedRecord(proc, damagedAt);
+    return records;
   }
 
-  async openCalls(): Promise<readonly JournalRecord[]> {
-    return this.#ask(() => this.#ledger.openCalls());
+  openCalls(): Promise<readonly JournalRecord[]> {
+    return this.#list((reader) => reader.openCalls());
   }
 
-  async unfinished(): Promise<readonly JournalRecord[]> {
-    return this.#ask(() => this.#ledger.unfinished());
+  unfinished(): Promise<readonly JournalRecord[]> {
+    return this.#list((reader) => reader.unfinished());
   }
 
-  async lastSignals(): Promise<readonly JournalRecord[]> {
-    return this.#ask(() => this.#ledger.lastSignals());
+  liveStates(): Promise<readonly JournalRecord[]> {
+    return this.#list((reader) => reader.liveStates());
+  }
+
+  liveMail(): Promise<readonly JournalRecord[]> {
+    return this.#list((reader) => reader.liveMail());
+  }
+
+  liveGroups(): Promise<readonly JournalRecord[]> {
+    return this.#list((reader) => reader.liveGroups());
+  }
+
+  ofKind(proc: ProcUuid, kind: Parameters<Journal["ofKind"]>[1]): Promise<readonly JournalRecord[]> {
+    return this.#list((reader) => reader.ofKind(proc, kind));
+  }
+
+  async rows(filter: RowFilter): Promise<readonly ProcessRow[]> {
+    const rows = await this.#ask((reader) => reader.rows(filter));
+    return rows.flatMap((row) => toProcessRow(row) ?? []);
+  }
+
+  async row(proc: ProcUuid): Promise<ProcessRow | undefined> {
+    const row = await this.#ask((reader) => reader.row(proc));
+    return row === undefined ? undefined : toProcessRow(row);
   }
 
   async processOf(pid: Pid): Promise<ProcUuid | undefined> {
-    const found = await this.#ask(() => this.#ledger.processOf(pid));
+    const found = await this.#ask((reader) => reader.processOf(pid));
     return found === undefined ? undefined : asProcUuid(found);
   }
 
   highestPid(): number {
-    return this.#ledger.highestPid();
+    return this.#highestPid;
   }
 
   highestMessage(): number {
-    return this.#ledger.highestMessage();
+    return this.#highestMessage;
   }
 
-  health(): { ok: true } | { ok: false; reason: string } {
-    if (this.#fault !== undefined) return { ok: false, reason: this.#fault.message };
-    return this.#closed === undefined ? { ok: true } : { ok: false, reason: "the journal is closed" };
+  async saveSnapshot(proc: ProcUuid, seq: number, state: unknown): Promise<void> {
+    try {
+      const text = JSON.stringify(state);
+      if (text === undefined || Buffer.byteLength(text) > MAX_SNAPSHOT_BYTES) return;
+      // never of records that a crash could take back
+      await this.sync();
+      await this.#ledger.saveSnapshot(proc, seq, text);
+    } catch {
+      // a snapshot is a cache: the records are there
+    }
+  }
+
+  async snapshot(proc: ProcUuid, atMost?: number): Promise<{ seq: number; state: unknown } | undefined> {
+    const [found] = await this.#ask((reader) => {
+      const last = reader.row(proc)?.lastSeq ?? 0;
+      return reader.snapshots(proc, Math.min(last, Math.trunc(atMost ?? last)));
+    });
+    return found === undefined ? undefined : { seq: found.seq, state: JSON.parse(found.state) as unknown };
+  }
+
+  async putBlob(bytes: Uint8Array): Promise<string> {
+    this.#assertTaking();
+    if (bytes.byteLength > MAX_BLOB_BYTES) {
+      const message = `a blob has at most ${MAX_BLOB_BYTES} bytes, not ${bytes.byteLength}`;
+      throw new Fault({ code: "INVALID", message });
+    }
+    const blob = makeBlob(bytes);
+    try {
+      await this.#ledger.putBlob(blob);
+    } catch (error) {
+      const fault = toJournalFault(error);
+      this.#queue.degrade(fault);
+      throw fault;
+    }
+    return blob.digest;
+  }
+
+  async getBlob(digest: string): Promise<Uint8Array> {
+    this.#assertOpen();
+    return this.#ledger.getBlob(digest);
   }
 
   close(): Promise<void> {
@@ -126,109 +192,96 @@ export class GroupJournal implements Journal {
   }
 
   async #end(): Promise<void> {
-    const hadEntries = this.#entries.length > 0;
-    this.#commit();
-    const unsynced = hadEntries ? this.#fault : undefined;
-    this.#disarm();
-    this.#entries = [];
     try {
-      this.#ledger.close();
-    } catch (error) {
-      throw toJournalFault(error);
+      await this.#queue.close();
+    } finally {
+      await this.#ledger.close().catch((error: unknown) => {
+        throw toJournalFault(error);
+      });
     }
-    if (unsynced !== undefined) throw unsynced;
   }
 
-  #assertUsable(): void {
-    if (this.#closed !== undefined)
-      throw new Fault({ code: "UNAVAILABLE", message: "the journal is closed" });
-    if (this.#fault?.isLost === true) throw this.#fault;
+  #assertOpen(): void {
+    if (this.#closed === undefined) return;
+    throw new Fault({ code: "UNAVAILABLE", message: "the journal is closed" });
+  }
+
+  #assertTaking(): void {
+    this.#assertOpen();
+    const { fault } = this.#queue.health;
+    if (fault !== undefined) throw fault;
   }
 
   /** Reads see what was written before them, also what still waited. A disk that refuses does not stop reading. */
-  #ask<T>(answer: () => T): T {
-    if (this.#closed !== undefined)
-      throw new Fault({ code: "UNAVAILABLE", message: "the journal is closed" });
-    this.#commit();
-    try {
-      return answer();
-    } catch (error) {
-      throw toJournalFault(error);
+  async #ask<T>(answer: (reader: LedgerReader) => T): Promise<T> {
+    this.#assertOpen();
+    await this.#queue.settle();
+    this.#assertOpen();
+    return answer(this.#ledger.reader);
+  }
+
+  async #list(answer: (reader: LedgerReader) => readonly StoredRecord[]): Promise<readonly JournalRecord[]> {
+    const records: JournalRecord[] = [];
+    for (const stored of await this.#ask(answer)) records.push(toRecord(stored, await this.#decode(stored)));
+    return records;
+  }
+
+  /** Large values count, too: a page is bounded whatever its records name. */
+  async #decodePage(
+    page: readonly StoredRecord[],
+  ): Promise<{ records: readonly JournalRecord[]; damage?: DamagedRecord }> {
+    const records: JournalRecord[] = [];
+    let bytes = 0;
+    for (const stored of page) {
+      let own = stored.body.length;
+      const count = (blob: Uint8Array): void => {
+        own += blob.byteLength;
+      };
+      try {
+        const body = await this.#decode(stored, count);
+        bytes += own;
+        if (records.length > 0 && bytes > PAGE_BYTES) break;
+        records.push(toRecord(stored, body));
+      } catch (error) {
+        if (!(error instanceof DamagedRecord)) throw error;
+        return { records, damage: error };
+      }
     }
+    return { records };
   }
 
-  #entry(draft: JournalDraft, body: string): Entry {
-    const { proc, pid, kind, v, call } = draft;
-    const kept = call === undefined ? { proc, pid, kind, v } : { proc, pid, kind, v, call };
-    return { draft: kept, body, at: this.#clock.now(), mono: this.#clock.mono() };
+  #decode({ proc, seq, body }: StoredRecord, count?: (blob: Uint8Array) => void): unknown {
+    return decodeBody(body, async (digest) => {
+      const blob = await this.#ledger.getBlob(digest).catch((error: unknown) => {
+        throw error instanceof JournalFault ? error : new DamagedRecord(proc, seq, error);
+      });
+      count?.(blob);
+      return blob;
+    });
   }
 
-  #push(entry: Entry): void {
-    this.#entries.push(entry);
-    this.#bytes += entry.body.length;
-  }
-
-  #enqueue(entries: readonly Entry[]): Promise<readonly Place[]> {
-    const { promise, resolve, reject } = Promise.withResolvers<readonly Place[]>();
-    const from = this.#entries.length;
-    for (const entry of entries) {
-      this.#appended.add(this.#entries.length);
-      this.#push(entry);
-    }
-    this.#waiters.push({ from, count: entries.length, resolve, reject });
-    if (this.#isFull()) this.#commit();
-    else this.#turn ??= setImmediate(() => this.#commit());
-    return promise;
-  }
-
-  #isFull(): boolean {
-    return this.#entries.length >= MAX_WAITING || this.#bytes >= MAX_WAITING_BYTES;
-  }
-
-  #disarm(): void {
-    clearImmediate(this.#turn);
-    clearTimeout(this.#noteTimer);
-    this.#turn = undefined;
-    this.#noteTimer = undefined;
-  }
-
-  /** Never throws: failure goes to the waiters and to health(). */
-  #commit(): void {
-    this.#disarm();
-    const waiters = this.#waiters;
-    if (this.#entries.length === 0 && waiters.length === 0) return;
-    this.#waiters = [];
-    try {
-      if (this.#fault?.isLost === true) throw this.#fault;
-      const places = this.#entries.length === 0 ? [] : this.#ledger.commit(this.#entries);
-      this.#forget(() => false);
-      this.#fault = undefined;
-      for (const waiter of waiters) waiter.resolve(places.slice(waiter.from, waiter.from + waiter.count));
-    } catch (error) {
-      this.#fail(toJournalFault(error), waiters);
-    }
-  }
-
-  #fail(fault: JournalFault, waiters: readonly Waiter[]): void {
-    const appended = this.#appended;
-    this.#forget((index) => !fault.isLost && !appended.has(index));
-    this.#fault = fault;
-    if (this.#isFull()) {
-      this.#fault = new JournalFault("journal_damaged", `${this.#entries.length} notes were lost`, fault);
-      this.#forget(() => false);
-    }
-    for (const waiter of waiters) waiter.reject(this.#fault);
-  }
-
-  #forget(keep: (index: number) => boolean): void {
-    this.#entries = this.#entries.filter((_, index) => keep(index));
-    this.#bytes = this.#entries.reduce((sum, entry) => sum + entry.body.length, 0);
-    this.#appended = new Set();
+  #entry(draft: JournalDraft, encoded: EncodedBody): Entry {
+    const { proc, pid, kind, v, call = null } = draft;
+    const { text: body, names, blobs } = encoded;
+    const fact = factOf(draft) ?? null;
+    return {
+      proc,
+      pid,
+      kind,
+      v,
+      call,
+      at: this.#clock.now(),
+      mono: this.#clock.mono(),
+      body,
+      fact,
+      names,
+      blobs,
+    };
   }
 }
 
 /** A note cannot be refused: a body that may not be kept leaves a record that says so, and no gap. */
-function encodeNote(body: unknown): string {
+function encodeNote(body: unknown): EncodedBody {
   try {
     return encodeBody(body);
   } catch (error) {

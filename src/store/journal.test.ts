@@ -8,14 +8,30 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { asCallId, asPid } from "../abi/ids.ts";
 import { draft, journalContract, PROC } from "./contract.ts";
 import { toJournalFault } from "./fault.ts";
-import { openJournal } from "./journal.ts";
+import { type MakeScribe, openJournal } from "./journal.ts";
+import { openClerk } from "./open-database.ts";
+import { DirectScribe } from "./scribe.ts";
+import { HandClock, nextState } from "./testing.ts";
 
+/** A body of about so many bytes that is not kept apart. */
+const manySmall = (bytes: number) => Array.from({ length: bytes / 100 }, () => "x".repeat(97));
 const newDir = () => mkdtempSync(join(tmpdir(), "crux-journal-"));
 
-journalContract("sqlite", () => {
+const inThisThread: MakeScribe = ({ dir, identity, maxBytes }, onNotice) =>
+  new DirectScribe(openClerk(dir, identity, { maxBytes, onNotice, mono: () => performance.now() }));
+
+journalContract("sqlite in a thread of its own", () => {
   const dir = newDir();
   return {
     open: () => openJournal({ dir }),
+    remove: async () => rmSync(dir, { recursive: true }),
+  };
+});
+
+journalContract("sqlite in this thread", () => {
+  const dir = newDir();
+  return {
+    open: () => openJournal({ dir }, inThisThread),
     remove: async () => rmSync(dir, { recursive: true }),
   };
 });
@@ -58,19 +74,32 @@ describe("openJournal()", () => {
     await journal.close();
   });
 
-  test("a full journal refuses the batch whole and goes on where it can", async () => {
-    const journal = await openJournal({ dir, maxBytes: 256 * 1024 });
+  test("a full journal refuses the batch whole, is degraded, and goes on by itself where it can", async () => {
+    const clock = new HandClock();
+    const journal = await openJournal({ dir, maxBytes: 512 * 1024, clock });
     await journal.append([draft("signal", "first")]);
-    const large = [draft("signal", "second"), draft("signal", "x".repeat(512 * 1024))];
-    await expect(journal.append(large)).rejects.toMatchObject({
-      code: "UNAVAILABLE",
+    const large = [draft("signal", "second"), draft("signal", manySmall(1_000_000))];
+    const full = { code: "UNAVAILABLE", reason: "journal_full" };
+    await expect(journal.append(large)).rejects.toMatchObject(full);
+    await expect(journal.append([draft("signal", "too soon")])).rejects.toMatchObject(full);
+    expect(journal.state).toMatchObject({
+      state: "degraded",
       reason: "journal_full",
+      path: join(dir, "journal.db"),
+      freeBytes: expect.any(Number),
+      needBytes: expect.any(Number),
     });
-    expect(journal.health()).toMatchObject({ ok: false });
+    journal.note([draft("signal", "noted")]);
+    const well = nextState(journal);
+    clock.advance(5_000);
+    expect(await well).toEqual({ state: "well" });
     const [place] = await journal.append([draft("signal", "third")]);
-    expect(place).toEqual({ lsn: 2, seq: 2 });
-    expect((await journal.read(PROC, 1, 9)).map((record) => record.body)).toEqual(["first", "third"]);
-    expect(journal.health()).toEqual({ ok: true });
+    expect(place).toEqual({ lsn: 3, seq: 3 });
+    expect((await journal.read(PROC, 1, 9)).map((record) => record.body)).toEqual([
+      "first",
+      "noted",
+      "third",
+    ]);
     await journal.close();
   });
 
@@ -84,7 +113,7 @@ describe("openJournal()", () => {
     const removed = { code: "UNAVAILABLE", reason: "journal_removed", hint: "crux daemon restart" };
     await expect(journal.append([draft("signal", "lost")])).rejects.toMatchObject(removed);
     await expect(journal.append([draft("signal", "later")])).rejects.toMatchObject(removed);
-    expect(journal.health().ok).toBe(false);
+    expect(journal.state).toMatchObject({ state: "lost", reason: "journal_removed" });
     await journal.close();
   });
 
@@ -105,7 +134,7 @@ describe("openJournal()", () => {
     await expect(former.append([draft("signal", "late")])).rejects.toMatchObject({
       reason: "journal_fenced",
     });
-    expect(former.health().ok).toBe(false);
+    expect(former.state).toMatchObject({ state: "lost", reason: "journal_fenced" });
     expect((await owner.read(PROC, 1, 9)).map((record) => record.body)).toEqual(["before"]);
     await former.close();
     await owner.close();
@@ -114,10 +143,10 @@ describe("openJournal()", () => {
   test("a journal of a newer version is UNAVAILABLE and stays as it is", async () => {
     await (await openJournal({ dir })).close();
     const db = new DatabaseSync(join(dir, "journal.db"));
-    db.exec("UPDATE meta SET value = 2 WHERE key = 'schema'");
+    db.exec("UPDATE meta SET value = 3 WHERE key = 'schema'");
     await expect(openJournal({ dir })).rejects.toMatchObject({
       code: "UNAVAILABLE",
-      message: expect.stringContaining("newer crux (schema 2"),
+      message: expect.stringContaining("newer crux (schema 3"),
     });
     expect(db.prepare("SELECT value FROM meta WHERE key = 'epoch'").get()?.value).toBe(1);
     db.close();

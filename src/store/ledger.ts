@@ -1,14 +1,37 @@
-/** What lies under a journal: it keeps groups whole and answers from what it keeps. The group above decides when. */
-import type { JournalDraft, JournalRecord } from "../kernel/ports/journal.ts";
+/**
+ * What lies under a journal: it keeps groups whole and answers from what it keeps. The group above decides when. Three of
+ * the same: in memory, on SQLite in this thread, on SQLite in a thread of its own.
+ */
+import type { RecordKind, RowFilter } from "../kernel/ports/journal.ts";
+import type { Blob } from "./body.ts";
+import type { StoredRecord } from "./chain.ts";
+import type { Fact } from "./fact.ts";
+import type { JournalFault } from "./fault.ts";
+import type { Row } from "./row.ts";
 
 /** A draft on its way to the disk: its body is encoded, its time is that of the call. */
 export interface Entry {
-  readonly draft: Omit<JournalDraft, "body">;
-  readonly body: string;
-  /** Wall clock, ms. */
+  readonly proc: string;
+  readonly pid: number;
+  readonly kind: RecordKind;
+  readonly v: number;
+  readonly call: string | null;
+  /** Wall clock and monotonic clock, ms. */
   readonly at: number;
-  /** Monotonic clock, ms. */
   readonly mono: number;
+  readonly body: string;
+  readonly fact: Fact | null;
+  /** Digests of blobs that the record names. */
+  readonly names: readonly string[];
+  /** To be durable before the record. */
+  readonly blobs: readonly Blob[];
+}
+
+/** What one call handed over: taken whole or not at all. */
+export interface Batch {
+  readonly entries: readonly Entry[];
+  /** The last seq of the history of the first entry; another: the batch is refused. */
+  readonly expect?: number;
 }
 
 export interface Place {
@@ -16,18 +39,67 @@ export interface Place {
   readonly seq: number;
 }
 
-/** Synchronous: when a call returns, it has happened. */
+/** A batch that was not taken for what it says. The others of its group were. */
+export interface Refusal {
+  readonly code: "CONFLICT" | "NOT_FOUND";
+  readonly message: string;
+}
+
+export type Verdict = readonly Place[] | Refusal;
+
+/**
+ * `reserve`: what belongs to effects already begun may use the space set aside for it. `retry`: it is tried whether the disk
+ * takes something again, with room to go on.
+ */
+export type CommitMode = "normal" | "reserve" | "retry";
+
+export interface ChainedRecord extends StoredRecord {
+  readonly hash: Uint8Array;
+}
+
+/** Answers from what is committed. Throws JournalFault. */
+export interface LedgerReader {
+  /** From `fromSeq` on, in order, gaps and all; stops beyond `maxChars` of bodies, but not before one. */
+  page(proc: string, fromSeq: number, limit: number, maxChars: number): readonly ChainedRecord[];
+  /** The hash that the record `seq` follows; undefined: what lies before it is missing. */
+  hashBefore(proc: string, seq: number): Uint8Array | undefined;
+  openCalls(): readonly StoredRecord[];
+  unfinished(): readonly StoredRecord[];
+  liveStates(): readonly StoredRecord[];
+  liveMail(): readonly StoredRecord[];
+  liveGroups(): readonly StoredRecord[];
+  ofKind(proc: string, kind: RecordKind): readonly StoredRecord[];
+  rows(filter: RowFilter): readonly Row[];
+  row(proc: string): Row | undefined;
+  processOf(pid: number): string | undefined;
+  /** The newest first, at or before `atMost`, whole ones only. */
+  snapshots(proc: string, atMost: number): readonly { seq: number; state: string }[];
+}
+
 export interface Ledger {
   readonly epoch: number;
   readonly kernelId: string;
-  /** All entries in order, as one unit, synced. Throws JournalFault; then nothing was taken, or it is `isLost`. */
-  commit(entries: readonly Entry[]): readonly Place[];
-  read(proc: string, fromSeq: number, limit: number): readonly JournalRecord[];
-  openCalls(): readonly JournalRecord[];
-  unfinished(): readonly JournalRecord[];
-  lastSignals(): readonly JournalRecord[];
-  processOf(pid: number): string | undefined;
-  highestPid(): number;
-  highestMessage(): number;
-  close(): void;
+  /** What a degraded state names. */
+  readonly path: string;
+  /** Ever used, when it was opened. */
+  readonly highest: { readonly pid: number; readonly message: number };
+  readonly reader: LedgerReader;
+  /** All batches in order, as one unit, synced. Rejects with JournalFault: nothing was taken, or it is `isLost`. */
+  commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly Verdict[]>;
+  saveSnapshot(proc: string, seq: number, state: string): Promise<void>;
+  markDamaged(proc: string, seq: number): Promise<void>;
+  putBlob(blob: Blob): Promise<void>;
+  /** Errors: NOT_FOUND; INTERNAL: it is not what its digest says. */
+  getBlob(digest: string): Promise<Uint8Array>;
+  /** Told when nothing will be acknowledged any more, though nobody asked. */
+  onLost(listener: (fault: JournalFault) => void): void;
+  close(): Promise<void>;
+}
+
+export const SNAPSHOTS_KEPT = 2;
+/** Rows of one answer. Those that are live are bounded by the process table. */
+const MAX_ROWS = 1000;
+
+export function boundedRows(limit = MAX_ROWS): number {
+  return Math.max(0, Math.min(MAX_ROWS, Math.trunc(limit)));
 }

@@ -1,115 +1,236 @@
 /** A journal in memory, for tests: the same contract as the one on disk, without the disk. */
 import { randomUUID } from "node:crypto";
-import { asCallId, type ProcUuid } from "../abi/ids.ts";
-import type { Journal, JournalRecord } from "../kernel/ports/journal.ts";
+import { Fault } from "../abi/errors.ts";
+import type { Journal, RecordKind, RowFilter } from "../kernel/ports/journal.ts";
 import { systemClock } from "../lib/system-clock.ts";
-import { decodeBody } from "./body.ts";
-import { GroupJournal, type JournalClock } from "./group.ts";
-import type { Entry, Ledger, Place } from "./ledger.ts";
-import { endsCall, endsProcess, messageOf } from "./record-kind.ts";
-
-interface Row {
-  readonly entry: Entry;
-  readonly place: Place;
-  readonly epoch: number;
-}
+import type { Blob } from "./body.ts";
+import { chainHash, genesis, type StoredRecord } from "./chain.ts";
+import { GroupJournal } from "./group.ts";
+import type { JournalClock } from "./journal-clock.ts";
+import {
+  type Batch,
+  boundedRows,
+  type ChainedRecord,
+  type Entry,
+  type Ledger,
+  type LedgerReader,
+  type Place,
+  SNAPSHOTS_KEPT,
+  type Verdict,
+} from "./ledger.ts";
+import { endsCall, messageOf } from "./record-kind.ts";
+import { emptyRow, foldRow, isLive, type Row } from "./row.ts";
 
 /** Stands for a state directory: hand the same one to a second openMemoryJournal to reopen it. */
 export class MemoryDisk {
   readonly kernelId = randomUUID();
   epoch = 0;
-  /** By lsn: row n has lsn n + 1. */
-  readonly rows: Row[] = [];
+  /** By lsn: record n has lsn n + 1. */
+  readonly records: ChainedRecord[] = [];
+  readonly processes = new Map<string, { row: Row; history: ChainedRecord[] }>();
+  /** By process and call, message, group: as the tables of journal.db. */
+  readonly open = new Map<string, ChainedRecord>();
+  readonly mail = new Map<string, ChainedRecord>();
+  readonly members = new Map<string, ChainedRecord>();
+  readonly snapshots = new Map<string, { seq: number; state: string }[]>();
+  readonly blobs = new Map<string, Uint8Array>();
+  highest = { pid: 0, message: 0 };
 }
 
 export function openMemoryJournal(disk = new MemoryDisk(), clock: JournalClock = systemClock): Journal {
-  disk.epoch += 1;
   return new GroupJournal(new MemoryLedger(disk), clock);
 }
 
-class MemoryLedger implements Ledger {
+export class MemoryLedger implements Ledger {
   readonly epoch: number;
   readonly kernelId: string;
+  readonly path = ":memory:";
+  readonly highest: Ledger["highest"];
+  readonly reader: LedgerReader;
+  readonly #disk: MemoryDisk;
+
+  constructor(disk: MemoryDisk) {
+    disk.epoch += 1;
+    this.#disk = disk;
+    this.epoch = disk.epoch;
+    this.kernelId = disk.kernelId;
+    this.highest = { ...disk.highest };
+    this.reader = new MemoryReader(disk);
+  }
+
+  async commit(batches: readonly Batch[]): Promise<readonly Verdict[]> {
+    return batches.map((batch) => this.#take(batch));
+  }
+
+  async saveSnapshot(proc: string, seq: number, state: string): Promise<void> {
+    const others = (this.#disk.snapshots.get(proc) ?? []).filter((each) => each.seq !== seq);
+    const newest = [...others, { seq, state }].sort((a, b) => b.seq - a.seq);
+    this.#disk.snapshots.set(proc, newest.slice(0, SNAPSHOTS_KEPT));
+  }
+
+  async markDamaged(proc: string, seq: number): Promise<void> {
+    const found = this.#disk.processes.get(proc);
+    if (found !== undefined) found.row.damagedAt = Math.min(found.row.damagedAt ?? seq, seq);
+  }
+
+  async putBlob({ digest, bytes }: Blob): Promise<void> {
+    this.#disk.blobs.set(digest, bytes.slice());
+  }
+
+  async getBlob(digest: string): Promise<Uint8Array> {
+    const found = this.#disk.blobs.get(digest);
+    if (found === undefined)
+      throw new Fault({ code: "NOT_FOUND", message: `no blob ${digest.slice(0, 100)}` });
+    return found;
+  }
+
+  onLost(): void {}
+
+  async close(): Promise<void> {}
+
+  #take({ entries, expect }: Batch): Verdict {
+    const [first] = entries;
+    if (first === undefined) return [];
+    const { lastSeq } = this.#processOf(first.proc).row;
+    if (expect !== undefined && lastSeq !== expect)
+      return { code: "CONFLICT", message: `the history ends with record ${lastSeq}, not with ${expect}` };
+    const isOrphan = ({ fact }: Entry): boolean =>
+      fact?.is === "forked" && this.#disk.processes.get(fact.from)?.history[fact.at - 1] === undefined;
+    if (entries.some(isOrphan)) return { code: "NOT_FOUND", message: "a fork of a record that is not there" };
+    return entries.map((entry) => this.#insert(entry));
+  }
+
+  #insert(entry: Entry): Place {
+    const { proc, pid, kind, v, call, at, mono, body, fact, blobs } = entry;
+    for (const { digest, bytes } of blobs) this.#disk.blobs.set(digest, bytes);
+    const { row, history } = this.#processOf(proc);
+    const lsn = this.#disk.records.length + 1;
+    const seq = row.lastSeq + 1;
+    const stored: StoredRecord = { lsn, proc, pid, seq, epoch: this.epoch, kind, v, call, at, mono, body };
+    foldRow(row, stored, fact);
+    const previous = seq === 1 ? this.reader.hashBefore(proc, 1) : row.lastHash;
+    row.lastHash = chainHash(previous ?? row.lastHash, stored);
+    const record = { ...stored, hash: row.lastHash };
+    history.push(record);
+    this.#disk.records.push(record);
+    this.#list(record, entry);
+    return { lsn, seq };
+  }
+
+  #list(record: ChainedRecord, { proc, pid, kind, call, fact }: Entry): void {
+    const { open, mail, members, highest } = this.#disk;
+    highest.pid = Math.max(highest.pid, pid);
+    highest.message = Math.max(highest.message, messageOf(fact));
+    if (call !== null && kind === "call.intent") open.set(`${proc} ${call}`, record);
+    if (call !== null && endsCall(kind)) open.delete(`${proc} ${call}`);
+    if (fact?.is === "mail") mail.set(`${proc} ${fact.message}`, record);
+    if (fact?.is === "read") mail.delete(`${proc} ${fact.message}`);
+    if (fact?.is === "joined") members.set(`${proc} ${fact.group}`, record);
+    if (fact?.is === "left") members.delete(`${proc} ${fact.group}`);
+  }
+
+  #processOf(proc: string): { row: Row; history: ChainedRecord[] } {
+    const found = this.#disk.processes.get(proc);
+    if (found !== undefined) return found;
+    const made = { row: emptyRow(proc, genesis(this.kernelId, proc)), history: [] };
+    this.#disk.processes.set(proc, made);
+    return made;
+  }
+}
+
+class MemoryReader implements LedgerReader {
   readonly #disk: MemoryDisk;
 
   constructor(disk: MemoryDisk) {
     this.#disk = disk;
-    this.epoch = disk.epoch;
-    this.kernelId = disk.kernelId;
   }
 
-  commit(entries: readonly Entry[]): readonly Place[] {
-    return entries.map((entry) => {
-      const seq = this.#rowsOf(entry.draft.proc).length + 1;
-      const place = { lsn: this.#disk.rows.length + 1, seq };
-      this.#disk.rows.push({ entry, place, epoch: this.epoch });
-      return place;
-    });
-  }
-
-  read(proc: string, fromSeq: number, limit: number): readonly JournalRecord[] {
-    const rows = this.#rowsOf(proc).filter((row) => row.place.seq >= fromSeq);
-    return rows.slice(0, limit).map(toRecord);
-  }
-
-  openCalls(): readonly JournalRecord[] {
-    const open = new Map<string, Row>();
-    for (const row of this.#disk.rows) {
-      const { kind, proc, call } = row.entry.draft;
-      if (call === undefined) continue;
-      if (kind === "call.intent") open.set(`${proc} ${call}`, row);
-      if (endsCall(kind)) open.delete(`${proc} ${call}`);
+  page(proc: string, fromSeq: number, limit: number, maxChars: number): readonly ChainedRecord[] {
+    const page: ChainedRecord[] = [];
+    let chars = 0;
+    for (const record of this.#disk.processes.get(proc)?.history.slice(fromSeq - 1, fromSeq - 1 + limit) ??
+      []) {
+      chars += record.body.length;
+      if (page.length > 0 && chars > maxChars) break;
+      page.push(record);
     }
-    return [...open.values()].sort((a, b) => a.place.lsn - b.place.lsn).map(toRecord);
+    return page;
   }
 
-  unfinished(): readonly JournalRecord[] {
-    const live = new Map<string, Row>();
-    for (const row of this.#disk.rows) {
-      const { kind, proc } = row.entry.draft;
-      if (kind === "process.spawned") live.set(proc, row);
-      if (endsProcess(kind)) live.delete(proc);
-    }
-    return [...live.values()].sort((a, b) => a.entry.draft.pid - b.entry.draft.pid).map(toRecord);
+  hashBefore(proc: string, seq: number): Uint8Array | undefined {
+    const found = this.#disk.processes.get(proc);
+    if (seq > 1) return found?.history[seq - 2]?.hash;
+    const forked = found?.row.forkedFrom ?? null;
+    const plain = genesis(this.#disk.kernelId, proc);
+    return forked === null
+      ? plain
+      : (this.#disk.processes.get(forked.proc)?.history[forked.at - 1]?.hash ?? plain);
   }
 
-  lastSignals(): readonly JournalRecord[] {
-    return this.unfinished().flatMap(({ proc }) => {
-      const last = this.#rowsOf(proc).findLast((row) => row.entry.draft.kind === "signal");
-      return last === undefined ? [] : [toRecord(last)];
-    });
+  openCalls(): readonly StoredRecord[] {
+    return [...this.#disk.open.values()].sort((a, b) => a.lsn - b.lsn);
+  }
+
+  unfinished(): readonly StoredRecord[] {
+    return this.#ofLive(({ spawnedLsn }) => spawnedLsn);
+  }
+
+  liveStates(): readonly StoredRecord[] {
+    return this.#ofLive(({ stateLsn }) => stateLsn);
+  }
+
+  liveMail(): readonly StoredRecord[] {
+    return this.#listed(this.#disk.mail);
+  }
+
+  liveGroups(): readonly StoredRecord[] {
+    return this.#listed(this.#disk.members);
+  }
+
+  ofKind(proc: string, kind: RecordKind): readonly StoredRecord[] {
+    return this.#disk.processes.get(proc)?.history.filter((record) => record.kind === kind) ?? [];
+  }
+
+  rows({ live, session, cwd, limit }: RowFilter): readonly Row[] {
+    const isIt = (row: Row): boolean =>
+      row.spawned !== null &&
+      (live === undefined || live === isLive(row)) &&
+      (session === undefined || session === row.spawned.isSession) &&
+      (cwd === undefined || cwd === row.spawned.cwd);
+    const found = this.#rows().filter(isIt);
+    found.sort((a, b) => b.lastLsn - a.lastLsn);
+    const most = limit === undefined && live === true ? found.length : boundedRows(limit);
+    return found.slice(0, most).map((row) => ({ ...row }));
+  }
+
+  row(proc: string): Row | undefined {
+    const found = this.#disk.processes.get(proc);
+    return found === undefined || found.row.lastSeq === 0 ? undefined : { ...found.row };
   }
 
   processOf(pid: number): string | undefined {
-    const isIt = ({ entry }: Row) => entry.draft.pid === pid && entry.draft.kind === "process.spawned";
-    return this.#disk.rows.find(isIt)?.entry.draft.proc;
+    const found = this.#rows().filter((row) => row.pid === pid && row.spawned !== null);
+    return found.sort((a, b) => b.lastLsn - a.lastLsn)[0]?.proc;
   }
 
-  highestPid(): number {
-    return this.#disk.rows.reduce((highest, row) => Math.max(highest, row.entry.draft.pid), 0);
+  snapshots(proc: string, atMost: number): readonly { seq: number; state: string }[] {
+    return (this.#disk.snapshots.get(proc) ?? []).filter(({ seq }) => seq <= atMost);
   }
 
-  highestMessage(): number {
-    const seqs = this.#disk.rows.map(({ entry }) => messageOf(entry.draft.kind, entry.body));
-    return seqs.reduce((highest, seq) => Math.max(highest, seq), 0);
+  #rows(): Row[] {
+    return [...this.#disk.processes.values()].map(({ row }) => row);
   }
 
-  close(): void {}
-
-  #rowsOf(proc: string): readonly Row[] {
-    return this.#disk.rows.filter((row) => row.entry.draft.proc === proc);
+  #ofLive(lsnOf: (row: Row) => number): readonly StoredRecord[] {
+    const live = this.#rows().filter((row) => isLive(row) && lsnOf(row) > 0);
+    return live.sort((a, b) => a.pid - b.pid).flatMap((row) => this.#disk.records[lsnOf(row) - 1] ?? []);
   }
-}
 
-function toRecord({ entry, place, epoch }: Row): JournalRecord {
-  const { proc, call, ...rest } = entry.draft;
-  const record = {
-    ...rest,
-    proc: proc as ProcUuid,
-    ...place,
-    epoch,
-    at: entry.at,
-    body: decodeBody(entry.body),
-  };
-  return call === undefined ? record : { ...record, call: asCallId(call) };
+  #listed(list: ReadonlyMap<string, ChainedRecord>): readonly StoredRecord[] {
+    const isOfLive = ({ proc }: StoredRecord): boolean => {
+      const found = this.#disk.processes.get(proc);
+      return found !== undefined && isLive(found.row);
+    };
+    return [...list.values()].filter(isOfLive).sort((a, b) => a.lsn - b.lsn);
+  }
 }

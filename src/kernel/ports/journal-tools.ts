@@ -55,13 +55,18 @@ export interface VerifyReport {
   readonly processes: number;
   readonly anchors: number;
   readonly lastAnchor: Anchor | null;
+  /** Anchors that name a history which retention has removed since: their roots cannot be made again. */
+  readonly uncheckedAnchors: number;
   /** null: the chain holds. Else the first record that does not fit, by lsn. */
   readonly broken: Finding | null;
   readonly elapsedMs: number;
 }
 
 export interface Usage {
+  /** In use, with the write-ahead log. */
   readonly databaseBytes: number;
+  /** Freed inside the database's file: used again before it grows. */
+  readonly reusableBytes: number;
   readonly blobBytes: number;
   readonly blobs: number;
   readonly records: number;
@@ -95,6 +100,8 @@ export interface JournalTools {
   /** `full`: every hash, body, snapshot and blob; else head, rows against tails, open calls, the last 1,000 records of each history. */
   check(options: {
     full: boolean;
+    /** Pids or UUIDs: only their histories. */
+    only?: readonly string[];
     signal?: AbortSignal;
     progress?: (records: number) => void;
   }): Promise<CheckReport>;
@@ -112,4 +119,26 @@ export interface JournalTools {
     dryRun: boolean;
     signal?: AbortSignal;
   }): Promise<CollectReport>;
+}
+
+/** A page of a history as it is stored: each record as one line of JSON (abi/journal-line.ts). */
+export interface LinePage {
+  readonly lines: readonly string[];
+  /** Where the next page begins. */
+  readonly nextSeq: number;
+}
+
+/** What the wires see of the journal; boot fills it in. What retention allows is decided by the settings. */
+export interface JournalDesk extends Pick<JournalTools, "check" | "verify" | "usage"> {
+  collect(options: { dryRun: boolean; signal?: AbortSignal }): Promise<CollectReport>;
+  /** By rising lsn, in pages. */
+  anchors(): AsyncIterable<readonly Anchor[]>;
+  /** By pid or UUID. NOT_FOUND: there is none, or its history is gone. */
+  find(process: string): Promise<ProcUuid>;
+  /** The seq of the n-th record from the end, of that kind if one is given; 1 if there are fewer. */
+  seqFromEnd(proc: ProcUuid, count: number, kind?: string): Promise<number>;
+  /** Noted records too. At most 256 records and about 4 MiB, but at least one; empty at the end. */
+  lines(proc: ProcUuid, fromSeq: number, kind?: string): Promise<LinePage>;
+  /** Its newest exit is on record: nothing follows unless a person makes it go on. */
+  hasEnded(proc: ProcUuid): Promise<boolean>;
 }

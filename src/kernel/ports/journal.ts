@@ -121,7 +121,7 @@ export interface RowFilter {
   readonly live?: boolean;
   readonly session?: boolean;
   readonly cwd?: string;
-  /** Newest last record first; at most 1,000. */
+  /** Newest last record first; at most 1,000, which is also the default; only with `live` and no limit all of them. */
   readonly limit?: number;
 }
 

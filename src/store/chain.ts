@@ -1,0 +1,86 @@
+/**
+ * The hash chain of each process's history: every record's hash covers the hash before it, so a record cannot be changed,
+ * taken out or put in without all later hashes changing. Outside programs can check it. With H = SHA-256 and ‖ for bytes
+ * put together:
+ *
+ *   genesis = H("crux-journal-1" ‖ kernelId ‖ proc), both UUIDs in text form. A history that begins with `process.forked`
+ *             has the hash of record `at` of `from` instead; the plain genesis, if there was no such record.
+ *   hash    = H(hash of the previous record, or genesis
+ *               ‖ JSON.stringify([lsn, proc, seq, epoch, pid, kind, v, call ?? null, at, mono]) ‖ "\n" ‖ body)
+ *
+ * Text is UTF-8; `body` is the text as it is stored (the column of that name); numbers are written as JavaScript writes them.
+ */
+import { hash } from "node:crypto";
+
+const HASH_BYTES = 32;
+
+/** A row of `records` without its hash. */
+export interface StoredRecord {
+  readonly lsn: number;
+  readonly proc: string;
+  readonly pid: number;
+  readonly seq: number;
+  readonly epoch: number;
+  readonly kind: string;
+  readonly v: number;
+  readonly call: string | null;
+  readonly at: number;
+  readonly mono: number;
+  readonly body: string;
+}
+
+export function genesis(kernelId: string, proc: string): Uint8Array {
+  return hash("sha256", `crux-journal-1${kernelId}${proc}`, "buffer");
+}
+
+export function chainHash(previous: Uint8Array, stored: StoredRecord): Uint8Array {
+  const { lsn, proc, seq, epoch, pid, kind, v, call, at, mono, body } = stored;
+  const head = JSON.stringify([lsn, proc, seq, epoch, pid, kind, v, call, at, mono]);
+  const text = `${head}\n${body}`;
+  // no character takes more than three bytes; a large one is measured
+  const bytes = text.length < 4096 ? text.length * 3 : Buffer.byteLength(text);
+  const preimage = Buffer.allocUnsafe(HASH_BYTES + bytes);
+  preimage.set(previous);
+  const length = HASH_BYTES + preimage.write(text, HASH_BYTES);
+  return hash("sha256", preimage.subarray(0, length), "buffer");
+}
+
+/** The last record of a process. */
+export interface Tail {
+  readonly proc: string;
+  readonly seq: number;
+  readonly hash: Uint8Array;
+}
+
+/**
+ * One hash over the last record of every process and over the root before it (`null`: this is the first).
+ * Leaves, by rising `proc`: H(0x00 ‖ JSON.stringify([proc, seq]) ‖ "\n" ‖ hash). A level is made of pairs, H(0x01 ‖ left ‖
+ * right), an odd last one going up as it is. The root: H(0x02 ‖ previous root ‖ top); 32 zero bytes stand for no previous
+ * root and for the top of no tails.
+ */
+export function anchorRoot(tails: readonly Tail[], previous: Uint8Array | null): Uint8Array {
+  const sorted = [...tails].sort((a, b) => (a.proc < b.proc ? -1 : a.proc > b.proc ? 1 : 0));
+  const none = new Uint8Array(HASH_BYTES);
+  return join(2, previous ?? none, top(sorted.map(leaf)) ?? none);
+}
+
+function leaf({ proc, seq, hash: last }: Tail): Uint8Array {
+  return join(0, Buffer.from(`${JSON.stringify([proc, seq])}\n`), last);
+}
+
+function top(level: readonly Uint8Array[]): Uint8Array | undefined {
+  let nodes = level;
+  while (nodes.length > 1) {
+    const above: Uint8Array[] = [];
+    for (let n = 0; n < nodes.length; n += 2) {
+      const [left, right] = [nodes[n] as Uint8Array, nodes[n + 1]];
+      above.push(right === undefined ? left : join(1, left, right));
+    }
+    nodes = above;
+  }
+  return nodes[0];
+}
+
+function join(tag: number, left: Uint8Array, right: Uint8Array): Uint8Array {
+  return hash("sha256", Buffer.concat([Uint8Array.of(tag), left, right]), "buffer");
+}

@@ -1,0 +1,52 @@
+/** Which histories retention lets go: pure rules over the rows of processes. */
+
+/** An ended process that nobody said to keep. */
+export interface Ended {
+  readonly proc: string;
+  readonly pid: number;
+  readonly lastSeq: number;
+  readonly lastHash: Uint8Array;
+  readonly lastLsn: number;
+  /** Wall clock, ms. */
+  readonly lastAt: number;
+}
+
+export interface Fork {
+  readonly proc: string;
+  readonly from: string;
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** Those idle for longer than `days`; 0: none. Oldest first, as given. */
+export function tooOld(ended: readonly Ended[], days: number, now: number): readonly Ended[] {
+  return days === 0 ? [] : ended.filter(({ lastAt }) => now - lastAt > days * DAY_MS);
+}
+
+/** A history that a fork goes on from stays while the fork does: what is left of `going`, forks before what they came from. */
+export function withoutPrefixes(going: readonly Ended[], forks: readonly Fork[]): readonly Ended[] {
+  const gone = new Set(going.map(({ proc }) => proc));
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const { proc, from } of forks) if (!gone.has(proc) && gone.delete(from)) changed = true;
+  }
+  return forksFirst(
+    going.filter(({ proc }) => gone.has(proc)),
+    forks,
+  );
+}
+
+function forksFirst(going: readonly Ended[], forks: readonly Fork[]): readonly Ended[] {
+  const byProc = new Map(going.map((each) => [each.proc, each]));
+  const forksOf = new Map<string, string[]>();
+  for (const { proc, from } of forks) forksOf.set(from, [...(forksOf.get(from) ?? []), proc]);
+  const ordered: Ended[] = [];
+  const put = (proc: string): void => {
+    const each = byProc.get(proc);
+    if (each === undefined || !byProc.delete(proc)) return;
+    for (const fork of forksOf.get(proc) ?? []) put(fork);
+    ordered.push(each);
+  };
+  for (const { proc } of going) put(proc);
+  return ordered;
+}

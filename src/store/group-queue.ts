@@ -1,0 +1,294 @@
+/**
+ * Group commit: while one group is committed the next gathers. What is appended and noted lies in one queue, which is the
+ * order of the journal, so none overtakes another.
+ * Failure: a group that is refused (disk full) rejects its appends and keeps its notes; the journal is degraded until the disk
+ * takes a group again, which is tried every 5 s. After a lost one (failed sync) nothing is acknowledged any more.
+ * Bound: MAX_WAITING records or MAX_WAITING_BYTES. An append beyond waits in the queue and its caller with it; notes that a
+ * refusing disk cannot take at that bound end the journal, for a history with a hole would be a lie.
+ */
+import { JournalFault, toJournalFault } from "./fault.ts";
+import { Health } from "./health.ts";
+import type { JournalClock } from "./journal-clock.ts";
+import type { Batch, CommitMode, Entry, Ledger, Verdict } from "./ledger.ts";
+import type { OnNotice } from "./notice.ts";
+import { Watch } from "./watch.ts";
+
+export const MAX_WAITING = 65_536;
+/** Of encoded bodies and blobs. */
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+/** Of one group; a larger batch is a group of its own. */
+const GROUP_RECORDS = 2_048;
+const GROUP_BYTES = 4 * 1024 * 1024;
+/** How long a note may wait for company before it is committed on its own. */
+const NOTE_DELAY_MS = 50;
+const RETRY_MS = 5_000;
+
+/** What one call put into the queue. Without a waiter it is a note, which nothing can refuse. */
+interface Item extends Batch {
+  readonly bytes: number;
+  readonly waiter?: Waiter;
+}
+
+interface Waiter {
+  resolve(verdict: Verdict): void;
+  reject(fault: JournalFault): void;
+}
+
+export class GroupQueue {
+  readonly health: Health;
+  readonly #ledger: Ledger;
+  readonly #clock: JournalClock;
+  readonly #onTaken: (entry: Entry) => void;
+  readonly #ending = new AbortController();
+  readonly #watch: Watch;
+  #items: Item[] = [];
+  #records = 0;
+  #bytes = 0;
+  #turn: NodeJS.Immediate | undefined;
+  #noteTimer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #isRetrying = false;
+  #retryIsDue = false;
+  /** The space set aside is used up, too. */
+  #reserveIsSpent = false;
+
+  /** `onTaken` hears of each entry that is on disk, before whoever waits for it. */
+  constructor(ledger: Ledger, clock: JournalClock, onNotice: OnNotice, onTaken: (entry: Entry) => void) {
+    this.#ledger = ledger;
+    this.#clock = clock;
+    this.#onTaken = onTaken;
+    this.health = new Health(ledger.path);
+    this.#watch = new Watch(ledger.path, clock, this.#ending.signal, onNotice, (fault) =>
+      this.degrade(fault),
+    );
+    ledger.onLost((fault) => this.degrade(fault));
+  }
+
+  /** Takes entries that nobody waits for. */
+  push(entries: readonly Entry[]): void {
+    const { fault } = this.health;
+    if (fault?.isLost === true) return;
+    this.#add({ entries, bytes: bytesOf(entries) });
+    if (this.#isOver() && fault !== undefined) this.#lose(this.#holed(fault));
+    else if (this.#records >= GROUP_RECORDS || this.#bytes >= GROUP_BYTES) this.#pump();
+    else this.#noteLater();
+  }
+
+  /** Resolves once the batch, and what lies before it, is synced. Rejects with JournalFault. */
+  enqueue(batch: Batch): Promise<Verdict> {
+    const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
+    this.#enter(batch, { resolve, reject });
+    return promise;
+  }
+
+  /** Resolves when what was pushed before is on disk, or cannot be put there now. */
+  async settle(): Promise<void> {
+    if (this.#records === 0 && this.#running === undefined) return;
+    if (this.health.fault !== undefined && this.#mode() === null) return;
+    const { promise, resolve } = Promise.withResolvers<Verdict>();
+    this.#enter({ entries: [] }, { resolve, reject: () => resolve([]) });
+    await promise;
+  }
+
+  /** Commits what waits. Rejects with the fault that kept something from the disk. */
+  async close(): Promise<void> {
+    const hadRecords = this.#records > 0;
+    this.#ending.abort();
+    do {
+      this.#pump();
+      await this.#running;
+    } while (this.#items.length > 0 && this.#mode() !== null);
+    // what a refusing disk had left is tried once more
+    if (this.#records > 0 && this.health.fault?.isLost === false) await this.#commitGroup("reserve");
+    const { fault } = this.health;
+    const isUnsynced = hadRecords && (this.#records > 0 || fault?.isLost === true);
+    this.#disarm();
+    this.#take(Infinity, Infinity);
+    if (isUnsynced && fault !== undefined) throw fault;
+  }
+
+  /** After a fault that the queue did not meet itself, too. */
+  degrade(fault: JournalFault): void {
+    if (this.health.fault?.isLost === true) return;
+    if (!fault.isLost) this.#rejectWaiting(fault);
+    if (fault.isLost) this.#lose(fault);
+    else if (this.#isOver()) this.#lose(this.#holed(fault));
+    else this.#await(fault);
+  }
+
+  #await(fault: JournalFault): void {
+    if (this.health.fault === undefined) this.#reserveIsSpent = false;
+    this.health.become(fault);
+    if (!this.#isRetrying) void this.#retry();
+  }
+
+  #add(item: Item): void {
+    this.#items.push(item);
+    this.#count(item, 1);
+  }
+
+  #count({ entries, bytes }: Item, sign: 1 | -1): void {
+    this.#records += sign * entries.length;
+    this.#bytes += sign * bytes;
+  }
+
+  #enter(batch: Batch, waiter: Waiter): void {
+    this.#add({ ...batch, bytes: bytesOf(batch.entries), waiter });
+    if (this.#isOver()) this.#pump();
+    else this.#turn ??= setImmediate(() => this.#pump());
+  }
+
+  #isOver(): boolean {
+    return this.#records >= MAX_WAITING || this.#bytes >= MAX_WAITING_BYTES;
+  }
+
+  #noteLater(): void {
+    this.#noteTimer ??= setTimeout(() => this.#pump(), NOTE_DELAY_MS);
+  }
+
+  #disarm(): void {
+    clearImmediate(this.#turn);
+    clearTimeout(this.#noteTimer);
+    this.#turn = undefined;
+    this.#noteTimer = undefined;
+  }
+
+  #pump(): void {
+    this.#disarm();
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      // what came in the last moment of the run
+      if (this.#isDue()) this.#pump();
+      else if (this.#records > 0 && this.#mode() !== null) this.#noteLater();
+    });
+  }
+
+  /** One group, then more for as long as somebody waits. Never rejects: failure goes to the waiters and to the state. */
+  async #run(): Promise<void> {
+    if (this.#items.length === 0 && !this.#retryIsDue) return;
+    do {
+      const mode = this.#mode();
+      if (mode === null) return;
+      await this.#commitGroup(mode);
+    } while (this.#isDue());
+  }
+
+  /** Somebody waits, or there is enough for a group. */
+  #isDue(): boolean {
+    if (this.#mode() === null) return false;
+    if (this.#retryIsDue || this.#records >= GROUP_RECORDS || this.#bytes >= GROUP_BYTES) return true;
+    return this.#items.some(({ waiter }) => waiter !== undefined);
+  }
+
+  /** null: nothing is tried now. */
+  #mode(): CommitMode | null {
+    const { fault } = this.health;
+    if (fault === undefined) return "normal";
+    if (fault.isLost) return null;
+    if (this.#retryIsDue) return "retry";
+    return fault.reason === "journal_full" && !this.#reserveIsSpent ? "reserve" : null;
+  }
+
+  async #commitGroup(mode: CommitMode): Promise<void> {
+    this.#retryIsDue = false;
+    const group = this.#take(GROUP_RECORDS, GROUP_BYTES);
+    this.#watch.begin();
+    try {
+      this.#taken(group, await this.#commit(group, mode));
+      if (mode !== "reserve") this.health.become(undefined);
+    } catch (error) {
+      this.#refused(group, toJournalFault(error), mode);
+    } finally {
+      this.#watch.end();
+    }
+  }
+
+  /** A group of mere waiting needs no disk: what lies before it is synced. */
+  async #commit(group: readonly Item[], mode: CommitMode): Promise<readonly Verdict[]> {
+    const isEmpty = group.every(({ entries }) => entries.length === 0);
+    if (isEmpty && mode !== "retry") return [];
+    return this.#ledger.commit(group.map(toBatch), mode);
+  }
+
+  #take(maxRecords: number, maxBytes: number): Item[] {
+    let [count, records, bytes] = [0, 0, 0];
+    for (const item of this.#items) {
+      const isOver = records + item.entries.length > maxRecords || bytes + item.bytes > maxBytes;
+      if (count > 0 && isOver) break;
+      count += 1;
+      records += item.entries.length;
+      bytes += item.bytes;
+    }
+    this.#records -= records;
+    this.#bytes -= bytes;
+    return this.#items.splice(0, count);
+  }
+
+  #taken(group: readonly Item[], verdicts: readonly Verdict[]): void {
+    for (const [n, { entries, waiter }] of group.entries()) {
+      const verdict = verdicts[n] ?? [];
+      if (!("code" in verdict)) entries.forEach(this.#onTaken);
+      waiter?.resolve(verdict);
+    }
+  }
+
+  /** Notes keep their place before whatever comes later. */
+  #refused(group: readonly Item[], fault: JournalFault, mode: CommitMode): void {
+    const notes = group.filter(({ waiter }) => waiter === undefined);
+    for (const note of notes) this.#count(note, 1);
+    this.#items = [...notes, ...this.#items];
+    if (mode === "reserve") this.#reserveIsSpent = true;
+    this.degrade(fault);
+    for (const { waiter } of group) waiter?.reject(this.health.fault ?? fault);
+  }
+
+  #rejectWaiting(fault: JournalFault): void {
+    const waiting = this.#items.filter(({ waiter }) => waiter !== undefined);
+    this.#items = this.#items.filter(({ waiter }) => waiter === undefined);
+    for (const item of waiting) {
+      this.#count(item, -1);
+      item.waiter?.reject(fault);
+    }
+  }
+
+  #holed(cause: JournalFault): JournalFault {
+    return new JournalFault("journal_damaged", `${this.#records} notes were lost`, cause);
+  }
+
+  #lose(fault: JournalFault): void {
+    this.health.become(fault);
+    for (const { waiter } of this.#take(Infinity, Infinity)) waiter?.reject(fault);
+    this.#disarm();
+  }
+
+  /** One at a time, for as long as the disk refuses. */
+  async #retry(): Promise<void> {
+    this.#isRetrying = true;
+    try {
+      while (this.health.state.state === "degraded") {
+        await this.#clock.sleep(RETRY_MS, this.#ending.signal);
+        this.#retryIsDue = true;
+        this.#pump();
+        await this.#running;
+      }
+    } catch {
+      // the journal is closed
+    } finally {
+      this.#isRetrying = false;
+      this.#retryIsDue = false;
+    }
+  }
+}
+
+function toBatch({ entries, expect }: Item): Batch {
+  return expect === undefined ? { entries } : { entries, expect };
+}
+
+function bytesOf(entries: readonly Entry[]): number {
+  let bytes = 0;
+  for (const { body, blobs } of entries) {
+    bytes += body.length;
+    for (const blob of blobs) bytes += blob.bytes.byteLength;
+  }
+  return bytes;
+}

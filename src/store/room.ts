@@ -1,0 +1,66 @@
+/**
+ * The space that the journal has, and the space it sets aside: the file `reserve` is given up when the disk is full, so that
+ * results of what has begun fit, and made again when there is room.
+ */
+import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+export const RESERVE_BYTES = 16 * 1024 * 1024;
+/** Below this, or below 2 % of the file system, a person is told. The reserve is made again above it. */
+export const LOW_BYTES = 512 * 1024 * 1024;
+const LOW_SHARE = 0.02;
+const PART = Buffer.alloc(1024 * 1024);
+
+export interface Space {
+  readonly freeBytes: number;
+  readonly isLow: boolean;
+}
+
+/** null: the file system does not say. */
+export function spaceOf(dir: string): Space | null {
+  try {
+    const { bavail, blocks, bsize } = statfsSync(dir);
+    const freeBytes = bavail * bsize;
+    return { freeBytes, isLow: freeBytes < LOW_BYTES || bavail < blocks * LOW_SHARE };
+  } catch {
+    return null;
+  }
+}
+
+export class Reserve {
+  readonly #path: string;
+  #bytes: number;
+
+  constructor(dir: string) {
+    this.#path = join(dir, "reserve");
+    this.#bytes = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  /** Whole. */
+  get isThere(): boolean {
+    return this.#bytes >= RESERVE_BYTES;
+  }
+
+  /** By one part at a time, so that nothing waits for it long. It need not be synced, only hold its space. */
+  grow(): void {
+    try {
+      const fd = openSync(this.#path, "a", 0o600);
+      try {
+        this.#bytes += writeSync(fd, PART);
+      } finally {
+        closeSync(fd);
+      }
+    } catch {
+      this.release();
+    }
+  }
+
+  release(): void {
+    this.#bytes = 0;
+    try {
+      rmSync(this.#path, { force: true });
+    } catch {
+      // a disk that takes nothing at all keeps it
+    }
+  }
+}

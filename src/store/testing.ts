@@ -1,0 +1,102 @@
+/** What tests of the store share: a clock moved by hand, a ledger whose disk does as it is told, the next state of a journal. */
+import type { Journal, JournalState } from "../kernel/ports/journal.ts";
+import { abortable } from "../lib/abort.ts";
+import type { Blob } from "./body.ts";
+import type { JournalFault } from "./fault.ts";
+import type { JournalClock } from "./journal-clock.ts";
+import type { Batch, CommitMode, Ledger, LedgerReader, Verdict } from "./ledger.ts";
+
+export class HandClock implements JournalClock {
+  #ms = 0;
+  #sleepers: { until: number; wake: () => void }[] = [];
+  /** Told of each sleep that begins. */
+  onSleep = (_ms: number): void => {};
+  now = (): number => 1_000_000 + this.#ms;
+  mono = (): number => this.#ms;
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#sleepers.push({ until: this.#ms + ms, wake: resolve });
+    this.onSleep(ms);
+    return signal === undefined ? promise : abortable(promise, signal);
+  }
+  advance(ms: number): void {
+    this.#ms += ms;
+    const due = this.#sleepers.filter(({ until }) => until <= this.#ms);
+    this.#sleepers = this.#sleepers.filter(({ until }) => until > this.#ms);
+    for (const { wake } of due) wake();
+  }
+}
+
+export function nextState(journal: Journal): Promise<JournalState> {
+  return new Promise((resolve) => {
+    const stop = journal.onState((state) => {
+      stop();
+      resolve(state);
+    });
+  });
+}
+
+/** A ledger on a disk that does as it is told. */
+export class ToldLedger implements Ledger {
+  readonly epoch: number;
+  readonly kernelId: string;
+  readonly path: string;
+  readonly highest: Ledger["highest"];
+  readonly reader: LedgerReader;
+  /** What it was asked to commit: the bodies of each group, with its mode. */
+  readonly groups: { readonly mode: CommitMode; readonly bodies: readonly string[] }[] = [];
+  /** What it answers instead; of a mode, or of all. */
+  fault: JournalFault | undefined;
+  reserveFault: JournalFault | undefined;
+  /** A commit waits for it. */
+  gate: Promise<void> | undefined;
+  readonly #inner: Ledger;
+  #lose: (fault: JournalFault) => void = () => {};
+
+  constructor(inner: Ledger) {
+    this.#inner = inner;
+    this.epoch = inner.epoch;
+    this.kernelId = inner.kernelId;
+    this.path = inner.path;
+    this.highest = inner.highest;
+    this.reader = inner.reader;
+  }
+
+  async commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly Verdict[]> {
+    this.groups.push({ mode, bodies: batches.flatMap(({ entries }) => entries.map(({ body }) => body)) });
+    await this.gate;
+    const fault = mode === "reserve" ? this.reserveFault : this.fault;
+    if (fault !== undefined) throw fault;
+    return this.#inner.commit(batches, mode);
+  }
+
+  /** As when the thread that writes ends while nobody waits for it. */
+  lose(fault: JournalFault): void {
+    this.#lose(fault);
+  }
+
+  onLost(listener: (fault: JournalFault) => void): void {
+    this.#lose = listener;
+  }
+
+  saveSnapshot(proc: string, seq: number, state: string): Promise<void> {
+    return this.#inner.saveSnapshot(proc, seq, state);
+  }
+
+  markDamaged(proc: string, seq: number): Promise<void> {
+    return this.#inner.markDamaged(proc, seq);
+  }
+
+  async putBlob(blob: Blob): Promise<void> {
+    if (this.fault !== undefined) throw this.fault;
+    return this.#inner.putBlob(blob);
+  }
+
+  getBlob(digest: string): Promise<Uint8Array> {
+    return this.#inner.getBlob(digest);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Writes in a thread of its own, so that no disk stalls the event loop. The thread is held by the tasks it has: one that has
+ * none keeps no process alive. Its end, for whatever reason, is the end of acknowledgement, never a hang.
+ */
+import { Worker } from "node:worker_threads";
+import { type DiskReason, JournalFault } from "./fault.ts";
+import type { Batch, CommitMode, Verdict } from "./ledger.ts";
+import type { OnNotice } from "./notice.ts";
+import type { Scribe } from "./scribe.ts";
+import type { ToldFault, WriterReply, WriterRequest, WriterSeed, WriterTask } from "./writer-message.ts";
+
+/** Measured: a third of the memory of an unlimited one, and half the time to start. */
+const RESOURCES = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 256 };
+
+interface Pending {
+  resolve(verdicts: readonly Verdict[]): void;
+  reject(fault: JournalFault): void;
+}
+
+export class ThreadedScribe implements Scribe {
+  readonly #worker: Worker;
+  readonly #pending = new Map<number, Pending>();
+  readonly #ended: Promise<void>;
+  #lastId = 0;
+  #isClosing = false;
+  #lost: JournalFault | undefined;
+  #onLost: (fault: JournalFault) => void = () => {};
+
+  /** It owns the worker (startWriter). */
+  constructor(worker: Worker, onNotice: OnNotice) {
+    this.#worker = worker;
+    this.#worker.unref();
+    this.#worker.on("message", (reply: WriterReply) => this.#hear(reply, onNotice));
+    this.#worker.on("error", (error) => this.#lose("journal_writer_ended", error.message, error));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#ended = promise;
+    this.#worker.on("exit", (code) => {
+      if (!this.#isClosing || this.#pending.size > 0)
+        this.#lose("journal_writer_ended", `the thread that writes has ended (${code})`);
+      resolve();
+    });
+  }
+
+  commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly Verdict[]> {
+    return this.#ask({ do: "commit", batches, mode });
+  }
+
+  async saveSnapshot(proc: string, seq: number, state: string): Promise<void> {
+    await this.#ask({ do: "snapshot", proc, seq, state });
+  }
+
+  async markDamaged(proc: string, seq: number): Promise<void> {
+    await this.#ask({ do: "damaged", proc, seq });
+  }
+
+  onLost(listener: (fault: JournalFault) => void): void {
+    this.#onLost = listener;
+    if (this.#lost !== undefined) listener(this.#lost);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    try {
+      if (this.#lost?.reason !== "journal_writer_ended") await this.#send({ do: "close" });
+      this.#worker.ref();
+    } catch (error) {
+      // a thread that cannot close ends all the same
+      await this.#worker.terminate();
+      throw error;
+    }
+    await this.#ended;
+  }
+
+  #ask(task: WriterTask): Promise<readonly Verdict[]> {
+    return this.#lost === undefined ? this.#send(task) : Promise.reject(this.#lost);
+  }
+
+  #send(task: WriterTask): Promise<readonly Verdict[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly Verdict[]>();
+    const id = ++this.#lastId;
+    if (this.#pending.size === 0) this.#worker.ref();
+    this.#pending.set(id, { resolve, reject });
+    this.#worker.postMessage({ ...task, id } satisfies WriterRequest);
+    return promise;
+  }
+
+  #hear(reply: WriterReply, onNotice: OnNotice): void {
+    if (reply.is === "notice") onNotice(reply.notice);
+    else if (reply.is === "lost") this.#lose(reply.fault.reason, reply.fault.what);
+    else this.#settle(reply);
+  }
+
+  #settle(reply: Extract<WriterReply, { id: number }>): void {
+    const pending = this.#pending.get(reply.id);
+    this.#pending.delete(reply.id);
+    if (this.#pending.size === 0) this.#worker.unref();
+    if (reply.is === "done") pending?.resolve(reply.verdicts);
+    else pending?.reject(this.#keepLost(faultOf(reply.fault)));
+  }
+
+  /** After a lost commit nothing is sent any more. */
+  #keepLost(fault: JournalFault): JournalFault {
+    if (fault.isLost) this.#lost ??= fault;
+    return fault;
+  }
+
+  /** Whoever waits for a thread that has ended waits no longer. */
+  #lose(reason: DiskReason, what: string, cause?: unknown): void {
+    const fault = new JournalFault(reason, what, cause);
+    this.#lost ??= fault;
+    if (reason === "journal_writer_ended") {
+      this.#lost = fault;
+      for (const { reject } of this.#pending.values()) reject(fault);
+      this.#pending.clear();
+    }
+    this.#onLost(this.#lost);
+  }
+}
+
+function faultOf({ reason, what, room }: ToldFault): JournalFault {
+  return new JournalFault(reason, what, undefined, room);
+}
+
+/** Beside this file when it is run as it is written, beside the bundle it is part of otherwise (scripts/build.mjs). */
+export function startWriter(workerData: WriterSeed): Worker {
+  const name = import.meta.url.endsWith(".ts") ? "./writer-thread.ts" : "./writer-thread.js";
+  const url = new URL(name, import.meta.url);
+  return new Worker(url, { workerData, name: "journal", resourceLimits: RESOURCES, execArgv: [], env: {} });
+}
