@@ -103,6 +103,8 @@ export interface ReplicaView {
   readonly restarts: number;
   readonly tokensUsed: number;
   readonly elapsedMs: number;
+  /** Why it does not run, where its state does not say. */
+  readonly note?: string;
 }
 
 export interface ProjectView {

@@ -1,87 +1,57 @@
 import { SIGNALS, signalName } from "../abi/process.ts";
 import type { Console } from "./console.ts";
 import type { Host } from "./host.ts";
+import { InterruptTwice, LAST_WORDS_MS } from "./interrupt-twice.ts";
 
-/** How long the last words of a second Ctrl-C may take before we leave anyway. */
-const LAST_WORDS_MS = 1000;
-
-/**
- * Ctrl-C during a run. Once: SIGINT to the process, whose end is then awaited as usual. Twice: SIGKILL, and
- * `abandoned` fires. Before there is anything to end, the first one abandons.
- */
+/** Ctrl-C during a run. Once: SIGINT to the process. Twice: SIGKILL, and the command leaves. */
 export class RunInterrupt implements AsyncDisposable {
   readonly #host: Pick<Host, "daemon" | "interrupts">;
   readonly #console: Console;
-  readonly #abandon = new AbortController();
-  readonly #unlisten: () => void;
-  #state: "connecting" | "spawning" | { readonly pid: number } = "connecting";
-  #presses = 0;
+  readonly #twice: InterruptTwice<number>;
   /** Signals are sent one after the other; never rejects. */
   #sending: Promise<void> = Promise.resolve();
 
   constructor(host: Pick<Host, "daemon" | "interrupts">, console: Console) {
     this.#host = host;
     this.#console = console;
-    this.#unlisten = host.interrupts.listen(() => this.#press());
+    this.#twice = new InterruptTwice(host.interrupts, {
+      ask: (pid) => this.#queue(() => this.#send(pid, SIGNALS.SIGINT, this.abandoned)),
+      insist: (pid) =>
+        this.#queue(() => this.#send(pid, SIGNALS.SIGKILL, AbortSignal.timeout(LAST_WORDS_MS))),
+    });
   }
 
   get abandoned(): AbortSignal {
-    return this.#abandon.signal;
+    return this.#twice.abandoned;
   }
 
   /** Pressed a second time: whatever the process comes to, the command has been told to leave. */
   get isInsisted(): boolean {
-    return this.#presses > 1;
+    return this.#twice.presses > 1;
   }
 
   /** From here on a process may exist that we do not know yet: a Ctrl-C waits for its pid. */
   spawning(): void {
-    this.#state = "spawning";
+    this.#twice.beginning();
   }
 
   spawned(pid: number): void {
-    this.#state = { pid };
-    if (this.#presses > 0) this.#interrupt(pid);
+    this.#twice.began(pid);
   }
 
   /** Resolves when no signal is being sent: what it did to the process is shown behind the line that tells of it. */
-  async told(): Promise<void> {
-    await this.#sending;
+  told(): Promise<void> {
+    return this.#twice.told();
   }
 
   /** Stops listening; resolves when nothing is being sent any more. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#unlisten();
-    await this.#sending;
+    await this.#twice[Symbol.asyncDispose]();
   }
 
-  #press(): void {
-    this.#presses++;
-    const state = this.#state;
-    if (this.#presses > 2 || state === "connecting") this.#leave();
-    else if (state === "spawning") {
-      if (this.#presses === 2) this.#leave();
-    } else if (this.#presses === 1) this.#interrupt(state.pid);
-    else this.#kill(state.pid);
-  }
-
-  #interrupt(pid: number): void {
-    this.#queue(() => this.#send(pid, SIGNALS.SIGINT, this.abandoned));
-  }
-
-  #kill(pid: number): void {
-    this.#queue(async () => {
-      await this.#send(pid, SIGNALS.SIGKILL, AbortSignal.timeout(LAST_WORDS_MS));
-      this.#leave();
-    });
-  }
-
-  #leave(): void {
-    this.#abandon.abort();
-  }
-
-  #queue(work: () => Promise<void>): void {
+  #queue(work: () => Promise<void>): Promise<void> {
     this.#sending = this.#sending.then(work);
+    return this.#sending;
   }
 
   /** Over a connection of its own: the stream has taken the first. */

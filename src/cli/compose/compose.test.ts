@@ -101,6 +101,7 @@ describe("compose up", () => {
         {
           file: { name: "notes", services: { collector: { command: ["git", "log", "v1.."] } } },
           dir,
+          path: file,
           project: "mine",
           services: ["writer"],
           remove_orphans: true,
@@ -301,6 +302,14 @@ describe("compose ps", () => {
   ];
   const daemon = () => new FakeDaemon({ "compose.ps": () => ({ project: "notes", pid: 3, services: rows }) });
   const ps = (flags: string) => crux(`compose -p notes ps ${flags}`, { daemon: daemon() });
+
+  test("says below the table why one does not run", async () => {
+    const note = "not started: it is no longer in the compose file";
+    const services = [...rows, replica({ service: "gone", replica: 2, pid: null, state: "skipped", note })];
+    const held = new FakeDaemon({ "compose.ps": () => ({ project: "notes", pid: 3, services }) });
+    const { out } = await crux("compose -p notes ps", { daemon: held });
+    expect(out.trimEnd().split("\n").at(-1)).toBe(`gone-2: ${note}`);
+  });
 
   test("is the table; quiet the pids of what runs; JSON the object of the manual", async () => {
     expect((await ps("")).out).toMatch(/^SERVICE {14}N .*\n─.*\ncollector .*\nwriter .* 4\.0s\nlast .*\n$/);

@@ -1,8 +1,8 @@
+import { printComposeYaml } from "../../abi/compose-yaml.ts";
 import { noWords } from "../args.ts";
 import type { Call } from "../command.ts";
 import { showNotices } from "./event-view.ts";
 import { readComposeFile } from "./file.ts";
-import { printComposeYaml } from "./yaml.ts";
 
 export async function config({ args, console, host }: Call): Promise<number> {
   noWords({ ...args, words: args.words.slice(1) }, "crux compose config");

@@ -2,12 +2,12 @@
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { projectNameOf } from "../../abi/compose-name.ts";
+import { interpolate } from "../../abi/compose-variables.ts";
+import { parseComposeYaml } from "../../abi/compose-yaml.ts";
 import { Fault, messageOf } from "../../abi/errors.ts";
 import { type Args, textFlag } from "../args.ts";
 import type { Host } from "../host.ts";
 import { invalid } from "../screen/errors.ts";
-import { interpolate } from "./interpolate.ts";
-import { parseComposeYaml } from "./yaml.ts";
 
 const NAMES = ["crux.compose.yaml", "crux.compose.yml"] as const;
 const MAX_BYTES = 1024 * 1024;
@@ -27,6 +27,11 @@ export function readComposeFile(args: Args, { cwd, env }: Surroundings): FileReq
   const file = interpolate(parseFile(path, cwd), env);
   const project = textFlag(args, "project");
   return { file, dir: dirname(path), ...(project === undefined ? {} : { project }) };
+}
+
+/** Where it is, for a daemon that has to read it again: absolute. NOT_FOUND. */
+export function composePath(args: Args, { cwd }: Pick<Host, "cwd">): string {
+  return pathOf(args, cwd);
 }
 
 /** The project's name: of a file that has become wrong meanwhile, too, so that it can be stopped. */

@@ -5,7 +5,7 @@ import type { DaemonStream } from "../daemon-client.ts";
 import { daemonVanished } from "../daemon-vanished.ts";
 import { clientEnvironment } from "../environment.ts";
 import { EventView, showNotices } from "./event-view.ts";
-import { readComposeFile } from "./file.ts";
+import { composePath, readComposeFile } from "./file.ts";
 import { ProjectInterrupt } from "./interrupt.ts";
 
 /** Of a command that Ctrl-C has ended. */
@@ -17,6 +17,7 @@ export async function up(call: Call): Promise<number> {
   const detach = args.flags.has("detach");
   const request: Params<"compose.up"> = {
     ...readComposeFile(args, host),
+    path: composePath(args, host),
     ...(services.length === 0 ? {} : { services }),
     ...(args.flags.has("remove-orphans") ? { remove_orphans: true } : {}),
     ...(detach ? { detach } : {}),

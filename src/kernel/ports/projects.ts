@@ -3,6 +3,16 @@ import type { ComposeProject, ProjectEvent, ProjectView } from "../../abi/compos
 import type { Pid } from "../../abi/ids.ts";
 import type { Subscription } from "./kernel-api.ts";
 
+/** Where the compose file of a project is, for a later daemon. */
+export interface ProjectSource {
+  /** Absolute. */
+  readonly path: string;
+  /** Where relative paths in it begin, and the default of its name: absolute. */
+  readonly dir: string;
+  /** What outranks the file's own name; "" nothing. */
+  readonly name: string;
+}
+
 export interface ProjectUp {
   readonly project: ComposeProject;
   /** Only these and what they depend on; empty: all. NOT_FOUND for an unknown one. */
@@ -11,6 +21,8 @@ export interface ProjectUp {
   readonly removeOrphans: boolean;
   /** The environment of its agents, for model credentials; never journalled. */
   readonly env: Readonly<Record<string, string>>;
+  /** Absent: nobody knows; then a later daemon does not start its services. */
+  readonly source?: ProjectSource;
 }
 
 export interface Projects {

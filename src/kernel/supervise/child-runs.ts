@@ -48,6 +48,11 @@ export class ChildRuns {
     }
   }
 
+  /** One that an earlier daemon started, and that came back. */
+  adopt(child: Child, proc: Process): void {
+    this.#begin(child, proc, undefined);
+  }
+
   /** Resolves when it is gone; whoever asks, it happens once a run. Nothing for one that does not run. */
   stop(child: Child): Promise<void> {
     const { run } = child;
@@ -79,6 +84,7 @@ export class ChildRuns {
   #begin(child: Child, proc: Process, told: Attendance["told"]): Run {
     const { core } = this.#seat;
     const run: Run = {
+      pid: proc.pid,
       proc,
       startedMono: core.ports.clock.mono(),
       gone: this.#gone(proc, told),
@@ -103,7 +109,7 @@ export class ChildRuns {
 
   async #stop(child: Child, run: Run): Promise<void> {
     const { core } = this.#seat;
-    await endProcess(core, run.proc, this.#isKilled ? "kill" : child.spec.shutdown);
+    if (run.proc !== null) await endProcess(core, run.proc, this.#isKilled ? "kill" : child.spec.shutdown);
     const exit = await run.gone;
     child.end(plainExit(exit), core.ports.clock.mono() - run.startedMono);
     this.#listener.shutDown(child, run, exit);

@@ -6,12 +6,15 @@ import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
 import type { Units } from "../process/units.ts";
 import type { Endowment } from "./endowment.ts";
+import { type KeptChild, newChild } from "./kept-supervisor.ts";
 import type { Sibling } from "./restart-plan.ts";
 import type { CheckedChild } from "./spec.ts";
 
 /** A process under supervision. */
 export interface Run {
-  readonly proc: Process;
+  readonly pid: Pid;
+  /** null: it was lost with an earlier daemon, or had ended in it. */
+  readonly proc: Process | null;
   /** Monotonic ms. */
   readonly startedMono: number;
   /** Resolves when it has ended, is reaped, and all it said has been told. Never rejects. */
@@ -34,11 +37,10 @@ export interface Round {
 }
 
 export class Child {
-  readonly spec: CheckedChild;
+  spec: CheckedChild;
   readonly endowment: Endowment;
   /** What is done to it, one after another. */
   readonly lane: Units;
-  state: ChildState;
   run: Run | null = null;
   starting: Attempt | null = null;
   round: Round | null = null;
@@ -53,12 +55,36 @@ export class Child {
   /** Of the last run that has ended. */
   ranMs = 0;
   #crashes: CrashReport[] = [];
+  #state: ChildState;
+  readonly #changed: (child: Child) => void;
 
-  constructor(spec: CheckedChild, endowment: Endowment, lane: Units, state: ChildState) {
+  /** `changed`: hears of each state that no exit and no start has brought about. */
+  constructor(
+    spec: CheckedChild,
+    endowment: Endowment,
+    lane: Units,
+    state: ChildState,
+    changed: (child: Child) => void = () => {},
+  ) {
     this.spec = spec;
     this.endowment = endowment;
     this.lane = lane;
-    this.state = state;
+    this.#state = state;
+    this.#changed = changed;
+  }
+
+  get state(): ChildState {
+    return this.#state;
+  }
+
+  set state(next: ChildState) {
+    this.#state = next;
+    this.#changed(this);
+  }
+
+  /** By an exit or a start, which are told elsewhere. */
+  become(state: ChildState): void {
+    this.#state = state;
   }
 
   get id(): string {
@@ -80,8 +106,8 @@ export class Child {
 
   begin(run: Run): void {
     this.run = run;
-    this.pid = run.proc.pid;
-    this.state = "running";
+    this.pid = run.pid;
+    this.become("running");
     this.leaveRound();
   }
 
@@ -110,6 +136,22 @@ export class Child {
   sibling(): Sibling {
     const isUp = this.run !== null || this.state === "restarting";
     return { id: this.id, restart: this.spec.restart, isUp };
+  }
+
+  /** As an earlier daemon left it; its runs are entered when it begins. */
+  restore(kept: KeptChild): void {
+    this.#state = kept.state;
+    this.pid = kept.run?.pid ?? null;
+    this.row = kept.row;
+    this.restarts = kept.restarts;
+    this.lastExit = kept.lastExit;
+    this.ranMs = kept.ranMs;
+    this.nextStartAt = kept.nextStartAt === 0 ? null : kept.nextStartAt;
+  }
+
+  /** Of one that has not run yet. */
+  get kept(): KeptChild {
+    return newChild(this.id, this.state, this.endowment.kept);
   }
 
   view(): ChildView {

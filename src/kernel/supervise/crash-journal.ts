@@ -6,6 +6,8 @@ import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
 import type { Child } from "./child.ts";
 import { causeOf, plainExit } from "./crash-report.ts";
+import type { KeptCrash } from "./kept-supervisor.ts";
+import type { Ledger } from "./ledger.ts";
 import type { Judgement } from "./restart-policy.ts";
 import type { CheckedSpec } from "./spec.ts";
 
@@ -13,8 +15,10 @@ export class CrashJournal {
   readonly #core: Core;
   readonly #spec: CheckedSpec;
   readonly #supervisor: Process;
+  readonly #ledger: Ledger;
 
-  constructor(core: Core, spec: CheckedSpec, supervisor: Process) {
+  constructor(core: Core, spec: CheckedSpec, supervisor: Process, ledger: Ledger) {
+    this.#ledger = ledger;
     this.#core = core;
     this.#spec = spec;
     this.#supervisor = supervisor;
@@ -35,7 +39,7 @@ export class CrashJournal {
       at: this.#core.ports.clock.now(),
     };
     child.remember(report);
-    this.#core.note(this.#supervisor, "supervisor.crash", report);
+    this.#keep({ ...report, row: rowAfter(child, judgement), ranMs: child.ranMs, used: usedOf(child) });
     this.say(decision === "none" || exit.code === 0 ? "info" : "warn", this.#wordsOf(report));
     return report;
   }
@@ -43,11 +47,17 @@ export class CrashJournal {
   escalated(child: Child, reason: string, cause: string): void {
     const body = { supervisor: this.#spec.name, child: child.id, reason, cause };
     this.#core.note(this.#supervisor, "supervisor.escalated", body);
+    this.#ledger.ended({ kind: "escalated", reason });
     this.say("error", reason);
   }
 
   say(level: "info" | "warn" | "error", words: string): void {
     this.#supervisor.log(level, words, this.#core.ports.clock.mono());
+  }
+
+  #keep(report: KeptCrash): void {
+    this.#core.note(this.#supervisor, "supervisor.crash", report);
+    this.#ledger.crash(report);
   }
 
   #wordsOf({ child, pid, exit, cause, restarts, decision, delayMs }: CrashReport): string {
@@ -56,4 +66,13 @@ export class CrashJournal {
     const next = `; restarting in ${(delayMs / 1000).toFixed(1)}s (${restarts}/${this.#spec.intensity.maxRestarts})`;
     return `${what}${why}${decision === "restart" ? next : ""}`;
   }
+}
+
+/** Restarts in a row, with the one that follows. */
+function rowAfter({ row }: Child, judgement: Judgement): number {
+  return judgement.decision === "restart" ? judgement.row : row;
+}
+
+function usedOf({ endowment }: Child): number {
+  return endowment.account?.view().used ?? 0;
 }

@@ -2,6 +2,7 @@
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../../abi/process.ts";
+import type { KeptEnding } from "./kept-supervisor.ts";
 
 export type Ending =
   | { readonly kind: "signal"; readonly exit: ExitStatus }
@@ -25,6 +26,18 @@ export function exitOf(ending: Ending): ExitStatus {
     case "bug":
       throw ending.error;
   }
+}
+
+/** What the journal keeps of it; null: nothing, or it is told elsewhere. */
+export function keptEnding(ending: Ending): KeptEnding | null {
+  if (ending.kind === "signal") return { kind: "signal", code: ending.exit.code, reason: ending.exit.reason };
+  return ending.kind === "done" ? { kind: "done" } : null;
+}
+
+/** An end that an earlier daemon began. */
+export function endingOf(kept: KeptEnding): Ending {
+  if (kept.kind !== "signal") return kept;
+  return { kind: "signal", exit: { code: kept.code, reason: kept.reason, kind: "killed" } };
 }
 
 export function ended(name: string): SyscallError {

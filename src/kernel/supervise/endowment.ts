@@ -5,13 +5,19 @@
  */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { PermissionMode } from "../../abi/process.ts";
-import type { Account } from "../account/account.ts";
+import { Account } from "../account/account.ts";
+import { type KeptAgent, keptAgent, narrowedTo } from "./kept-agent.ts";
+import type { KeptEndowment } from "./kept-supervisor.ts";
 
 export class Endowment {
   account: Account | null = null;
   /** Loaded once: who could change an agent file would else give the next run its rights. */
   agent: { readonly info: AgentInfo | null } | null = null;
   mode: PermissionMode | null = null;
+  /** Hears what is used of the account, after each call that was paid from it. */
+  onUse: ((used: number) => void) | null = null;
+  /** Of an agent that an earlier daemon loaded: it is loaded again, and gets no more than this. */
+  #bounds: KeptAgent | null = null;
   #children: Map<string, Endowment> | null = null;
 
   of(id: string): Endowment {
@@ -23,5 +29,40 @@ export class Endowment {
 
   forget(id: string): void {
     this.#children?.delete(id);
+  }
+
+  /** The account, made at the first start. */
+  accountIn(parent: Account, limit: number): Account {
+    this.account ??= this.#opened(parent, limit, 0);
+    return this.account;
+  }
+
+  /** `isPersons`: a person started it. */
+  takeAgent(info: AgentInfo | null, isPersons: boolean): AgentInfo | null {
+    const bounds = this.#bounds;
+    const own = info === null || bounds === null ? info : narrowedTo(info, bounds, isPersons);
+    this.agent = { info: own };
+    return own;
+  }
+
+  get kept(): KeptEndowment {
+    const { account, mode, agent } = this;
+    const limit = account?.limit ?? null;
+    const used = account?.view().used ?? 0;
+    const info = agent?.info ?? null;
+    return { limit, used, mode, agent: info === null ? this.#bounds : keptAgent(info) };
+  }
+
+  /** As an earlier daemon left it. `used`: what that one had counted, and more that was spent since. */
+  restore({ limit, mode, agent }: KeptEndowment, parent: Account, used: number): void {
+    if (limit !== null) this.account = this.#opened(parent, limit, used);
+    this.mode = mode;
+    this.#bounds = agent;
+  }
+
+  #opened(parent: Account, limit: number, used: number): Account {
+    const account = new Account(parent, limit, null, used);
+    account.onUse = (now) => this.onUse?.(now);
+    return account;
   }
 }

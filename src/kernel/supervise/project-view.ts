@@ -1,9 +1,11 @@
 /** What `compose ps` and `compose logs` show of a project, while it runs and once it is over. */
 import type { ProjectEvent, ProjectView, ReplicaView } from "../../abi/compose.ts";
 import { Fault } from "../../abi/errors.ts";
+import type { ExitStatus } from "../../abi/process.ts";
 import type { Subscription } from "../ports/kernel-api.ts";
+import type { ProjectUp } from "../ports/projects.ts";
 import type { Child } from "./child.ts";
-import type { Seat } from "./project-change.ts";
+import { type Seat, withDependencies } from "./project-change.ts";
 import type { LogChoice, ProjectFeed } from "./project-feed.ts";
 
 export type LogWish = Omit<LogChoice, "children"> & { readonly services: readonly string[] };
@@ -16,7 +18,7 @@ export interface PastProject {
 
 /** `child` undefined: it is being exchanged. */
 export function viewOf(
-  { service, n }: Seat,
+  { service, n, note = "" }: Seat & { readonly note?: string },
   child: Child | undefined,
   isOver: boolean,
   mono: number,
@@ -30,7 +32,8 @@ export function viewOf(
     exitCode: run === null ? (child?.lastExit?.code ?? null) : null,
     restarts: child?.restarts ?? 0,
     tokensUsed: child?.endowment.account?.view().used ?? 0,
-    elapsedMs: run === null ? (child?.ranMs ?? 0) : run.proc.elapsedMs(mono),
+    elapsedMs: run?.proc?.elapsedMs(mono) ?? child?.ranMs ?? 0,
+    ...(note === "" ? {} : { note }),
   };
 }
 
@@ -53,7 +56,30 @@ export function logsOf(
   return feed.logs({ ...choice, children: services.length === 0 ? undefined : children });
 }
 
-export function unknownService(name: string, known: readonly string[]): Fault {
+function unknownService(name: string, known: readonly string[]): Fault {
   const message = `no such service: ${name}. Services here: ${known.join(", ")}`;
   return new Fault({ code: "NOT_FOUND", message });
+}
+
+/** The services asked for, and what they depend on. NOT_FOUND: one that is not there. */
+export function selectedOf({
+  project,
+  services,
+}: Pick<ProjectUp, "project" | "services">): ReadonlySet<string> {
+  const known = project.services.map(({ name }) => name);
+  return withDependencies(project, services, (name) => {
+    throw unknownService(name, known);
+  });
+}
+
+/** `code`: of the first service that failed; 0 none. */
+export function endOf(
+  project: string,
+  exit: ExitStatus,
+  code: number,
+  spent: { readonly tokens: number; readonly elapsedMs: number },
+): ProjectEvent {
+  if (exit.kind === "killed") return { event: "stopped", project };
+  if (exit.code !== 0) return { event: "failed", project, reason: exit.reason, code: code || exit.code };
+  return { event: "done", project, ...spent, code };
 }

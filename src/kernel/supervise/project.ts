@@ -4,16 +4,17 @@
  */
 import type { ComposeProject, ProjectEvent, ProjectView } from "../../abi/compose.ts";
 import type { Pid } from "../../abi/ids.ts";
-import { type ExitStatus, SIGNALS } from "../../abi/process.ts";
+import { SIGNALS } from "../../abi/process.ts";
 import type { CrashReport } from "../../abi/supervise.ts";
 import type { Core } from "../core.ts";
 import type { Subscription } from "../ports/kernel-api.ts";
-import type { ProjectUp } from "../ports/projects.ts";
+import type { ProjectSource, ProjectUp } from "../ports/projects.ts";
 import type { Process } from "../process/process.ts";
 import { reapProcess } from "../process/reap.ts";
 import { type Outlook, outlookOf } from "./conditions.ts";
 import { send } from "./end-process.ts";
 import { conflict } from "./ending.ts";
+import { digestOf, type KeptProject } from "./kept-project.ts";
 import { launchSupervisor } from "./launch.ts";
 import {
   idOf,
@@ -22,13 +23,13 @@ import {
   type Standing,
   signatureOf,
   startOrder,
-  withDependencies,
 } from "./project-change.ts";
 import { ProjectFeed } from "./project-feed.ts";
 import { ProjectPipes } from "./project-pipes.ts";
-import { type PastProject, unknownService, viewOf } from "./project-view.ts";
+import { endOf, type PastProject, selectedOf, viewOf } from "./project-view.ts";
 import { Replica, type ReplicaHost } from "./replica.ts";
-import { childOf } from "./service-child.ts";
+import type { ProjectComeback } from "./restored-project.ts";
+import { childOf, heldChild } from "./service-child.ts";
 import { Supervisor } from "./supervisor.ts";
 
 /** A program whose reader is gone has not failed: whether the reader has, its own exit tells. */
@@ -38,7 +39,7 @@ export class Project implements PastProject {
   readonly name: string;
   readonly feed = new ProjectFeed();
   readonly #core: Core;
-  readonly #supervisor: Supervisor;
+  readonly supervisor: Supervisor;
   readonly #host: ReplicaHost;
   readonly #pipes: ProjectPipes;
   readonly #over = Promise.withResolvers<void>();
@@ -51,14 +52,25 @@ export class Project implements PastProject {
   readonly #signatures = new Map<string, string>();
   /** What failed, in order: its code. */
   readonly #failures = new Map<string, number>();
+  /** Makes the digests of its definitions its own. */
+  readonly #salt: string;
+  #source: ProjectSource | null;
+  /** An earlier daemon left it, and it is not judged yet what comes back. */
+  #isResuming: boolean;
+  /** Its services have the environment of the daemon. */
+  #isBare: boolean;
   /** Who waits is told of. */
   #tellsWaits = false;
   #proc: Process | null = null;
   #isOver = false;
 
-  /** Nothing runs before start(). NOT_FOUND: a service that is not there. */
-  constructor(core: Core, request: ProjectUp) {
+  /** Nothing runs before start(), or resume(). NOT_FOUND: a service that is not there. */
+  constructor(core: Core, request: ProjectUp, restored: ProjectComeback | null = null) {
     this.#core = core;
+    this.#salt = restored?.kept.salt ?? core.ports.nonce();
+    this.#source = restored?.kept.source ?? request.source ?? null;
+    this.#isResuming = restored !== null;
+    this.#isBare = restored !== null;
     this.name = request.project.name;
     const { spools, nonce, log } = core.ports;
     this.#pipes = new ProjectPipes(
@@ -69,13 +81,14 @@ export class Project implements PastProject {
       core,
       publish: (event) => this.feed.publish(event),
       changed: () => this.#evaluate(),
+      ready: ({ id }) => this.supervisor.readied(id),
       late: ({ id }) => this.#failed(id, 1),
       inletOf: (service) => this.#pipes.inletOf(service),
       outletsOf: (service, stream) => this.#pipes.outletsOf(service, stream),
     };
-    const change = planChange(new Map(), request.project, select(request), false);
+    const change = planChange(new Map(), request.project, selectedOf(request), false);
     this.#seat(this.#replicasAfter(request.project, change));
-    this.#supervisor = this.#makeSupervisor(request);
+    this.supervisor = this.#makeSupervisor(request, restored);
   }
 
   /** Of its supervisor. */
@@ -85,7 +98,7 @@ export class Project implements PastProject {
 
   /** It takes no more services. */
   get isEnding(): boolean {
-    return this.#supervisor.isEnding;
+    return this.supervisor.isEnding;
   }
 
   /** All is gone, and its end has been told. */
@@ -96,9 +109,17 @@ export class Project implements PastProject {
   get view(): ProjectView {
     const mono = this.#core.ports.clock.mono();
     const replicas = [...this.#replicas.values()].map((replica) =>
-      viewOf(replica, this.#supervisor.find(replica.id), this.#isOver, mono),
+      viewOf(replica, this.supervisor.find(replica.id), this.#isOver, mono),
     );
     return { project: this.name, pid: this.pid, replicas };
+  }
+
+  /** What an earlier daemon left goes on as the supervisor of this process, once that runs. */
+  resume(proc: Process, { pipes }: ComposeProject): void {
+    const prepared = this.#pipes.prepare(pipes, (service) => this.#has(service), new Set());
+    this.#own(this.#pipes.adopt(pipes, prepared));
+    this.#proc = proc;
+    void this.#awaitEnd(proc);
   }
 
   watch(): Subscription<ProjectEvent> {
@@ -112,7 +133,7 @@ export class Project implements PastProject {
     const { root } = this.#core;
     const opts = { contextBudget: project.budgetTokens, permissionMode: "bypass" } as const;
     try {
-      this.#proc = await launchSupervisor(this.#core, root, this.#supervisor, opts, root.abort.signal);
+      this.#proc = await launchSupervisor(this.#core, root, this.supervisor, opts, root.abort.signal);
     } catch (error) {
       await this.#pipes.close();
       throw error;
@@ -140,8 +161,8 @@ export class Project implements PastProject {
     await this.#gone();
   }
 
-  async #change({ project, services, removeOrphans, env }: ProjectUp): Promise<void> {
-    const selected = select({ project, services });
+  async #change({ project, services, removeOrphans, env, source }: ProjectUp): Promise<void> {
+    const selected = selectedOf({ project, services });
     const change = planChange(this.#standing(), project, selected, removeOrphans);
     const starting = new Set(change.start.map(idOf));
     const staysOrStarts = (service: string): boolean =>
@@ -151,15 +172,18 @@ export class Project implements PastProject {
     const added = after.filter(({ id }) => starting.has(id));
     this.#tellsWaits = false;
     for (const id of change.leave) this.#dismiss(id);
-    await this.#supervisor.reshape(
+    await this.supervisor.reshape(
       change.leave,
       added.map(({ service, n }) => childOf(service, n, env)),
       after.map(({ id }) => id),
     );
     this.#seat(after);
+    if (this.#isBare) this.#lend(env);
+    this.#source = source ?? null;
+    this.supervisor.rekeep(this.#kept(), starting);
     const adopted = this.#pipes.adopt(project.pipes, prepared);
     if (!this.isEnding) this.#own(this.#bringUp(added));
-    await adopted;
+    await Promise.all([adopted, this.#core.ports.journal.sync()]);
     if (this.isEnding) throw conflict(`project ${this.name} has ended meanwhile; bring it up again`);
   }
 
@@ -178,17 +202,46 @@ export class Project implements PastProject {
     await reapProcess(this.#core, this.#process);
   }
 
-  #makeSupervisor({ project, env }: ProjectUp): Supervisor {
+  /** From now on they start with the environment of a client. */
+  #lend(env: ProjectUp["env"]): void {
+    this.#isBare = false;
+    for (const { id, service, n } of this.#replicas.values()) {
+      const child = this.supervisor.find(id);
+      if (child !== undefined && child.spec.start.kind !== "withheld") child.spec = childOf(service, n, env);
+    }
+  }
+
+  #kept(): KeptProject {
+    const digests = [...this.#signatures].map(([name, signature]) => [name, digestOf(this.#salt, signature)]);
+    return {
+      name: this.name,
+      source: this.#source,
+      salt: this.#salt,
+      digests: Object.fromEntries(digests) as Record<string, string>,
+    };
+  }
+
+  #makeSupervisor({ project, env }: ProjectUp, restored: ProjectComeback | null): Supervisor {
     const { name, intensity, backoff } = project;
-    const children = [...this.#replicas.values()].map(({ service, n }) => childOf(service, n, env));
+    const replicas = [...this.#replicas.values()];
+    const children = replicas.map(({ id, service, n }) => {
+      const reason = restored?.withheld.get(service.name);
+      if (restored !== null) this.#replica(id).restore(restored.comeback.fold.find(id), reason);
+      return reason === undefined ? childOf(service, n, env) : heldChild(id, reason);
+    });
     const strategy = "one_for_one" as const;
     const spec = { name: `compose:${name}`, strategy, intensity, backoff, exitWhenDone: true, children };
     const observer = {
       attend: (id: string) => this.#replica(id).attend(),
       exited: (report: CrashReport) => this.#exited(report, intensity.maxRestarts),
+      cameBack: (ids: readonly string[]) => this.#cameBack(ids),
     };
     // a person's: its services run as if the person had started each
-    return new Supervisor(this.#core, spec, { rights: this.#core.root, observer });
+    const rights = this.#core.root;
+    if (restored === null)
+      return new Supervisor(this.#core, spec, { rights, observer, project: this.#kept() });
+    const { comeback, endowment } = restored;
+    return new Supervisor(this.#core, spec, { rights, observer, comeback, endowment });
   }
 
   #replica(id: string): Replica {
@@ -216,7 +269,7 @@ export class Project implements PastProject {
 
   /** One that has completed has done what it was there for. */
   #isIdle(id: string): boolean {
-    const child = this.#supervisor.find(id);
+    const child = this.supervisor.find(id);
     if (child === undefined) return true;
     return child.isIdle && !(child.state === "done" && child.lastExit?.code === 0);
   }
@@ -257,12 +310,12 @@ export class Project implements PastProject {
 
   #release(replica: Replica): Promise<void> {
     replica.isReleased = true;
-    return this.#supervisor.release(replica.id);
+    return this.supervisor.release(replica.id);
   }
 
   /** Starts those whose time has come, and gives up those whose time will not come; that may touch others in turn. */
   #evaluate(): void {
-    if (this.isEnding) return;
+    if (this.isEnding || this.#isResuming) return;
     for (let isSettled = false; !isSettled; ) {
       isSettled = true;
       for (const replica of this.#replicas.values()) {
@@ -288,7 +341,7 @@ export class Project implements PastProject {
   #skip(replica: Replica, reason: string): void {
     replica.isSkipped = true;
     this.feed.publish({ event: "skipped", child: replica.id, reason });
-    this.#supervisor.skip(replica.id);
+    this.supervisor.skip(replica.id);
   }
 
   #exited({ child: id, pid, exit, cause, decision, delayMs, restarts }: CrashReport, max: number): void {
@@ -299,11 +352,19 @@ export class Project implements PastProject {
       this.feed.publish({ event: "log", child: id, text: `could not start: ${cause}` });
     this.feed.publish({ event: "exited", child: id, code, reason });
     replica.exited(code);
+    if (this.#isResuming && decision === "restart") replica.comeBack();
     if (decision === "restart") this.feed.publish({ event: "restarting", child: id, delayMs, restarts, max });
     replica.isOver = decision === "drop" || decision === "escalate";
     const isUnread = reason === UNREAD && !replica.hasOverflown;
     if (replica.isOver && code !== 0 && !isUnread) this.#failed(id, code);
     else this.#evaluate();
+  }
+
+  /** They wait for one another as at their first start. */
+  #cameBack(ids: readonly string[]): void {
+    for (const id of ids) this.#replica(id).comeBack();
+    this.#isResuming = false;
+    this.#evaluate();
   }
 
   #failed(id: string, code: number): void {
@@ -313,23 +374,16 @@ export class Project implements PastProject {
 
   async #awaitEnd(proc: Process): Promise<void> {
     const exit = await proc.done.promise;
-    await this.#supervisor.over;
+    await this.supervisor.over;
     for (const replica of this.#replicas.values()) replica.close();
     await Promise.allSettled(this.#tasks);
     await this.#pipes.close();
     this.#isOver = true;
-    this.feed.publish(this.#endOf(proc, exit));
+    const [code = 0] = this.#failures.values();
+    const elapsedMs = proc.elapsedMs(this.#core.ports.clock.mono());
+    this.feed.publish(endOf(this.name, exit, code, { tokens: proc.seed.account.view().used, elapsedMs }));
     this.feed.end();
     this.#over.resolve();
-  }
-
-  #endOf(proc: Process, exit: ExitStatus): ProjectEvent {
-    const project = this.name;
-    const [code = 0] = this.#failures.values();
-    if (exit.kind === "killed") return { event: "stopped", project };
-    if (exit.code !== 0) return { event: "failed", project, reason: exit.reason, code: code || exit.code };
-    const tokens = proc.seed.account.view().used;
-    return { event: "done", project, tokens, elapsedMs: proc.elapsedMs(this.#core.ports.clock.mono()), code };
   }
 
   /** Waited for at the end. It does not reject. */
@@ -337,13 +391,4 @@ export class Project implements PastProject {
     this.#tasks.add(task);
     void task.finally(() => this.#tasks.delete(task));
   }
-}
-
-function select({ project, services }: Pick<ProjectUp, "project" | "services">): ReadonlySet<string> {
-  return withDependencies(project, services, (name) => {
-    throw unknownService(
-      name,
-      project.services.map((service) => service.name),
-    );
-  });
 }

@@ -11,11 +11,17 @@ import { Units } from "../process/units.ts";
 import { Project } from "./project.ts";
 import { type LogWish, logsOf, type PastProject } from "./project-view.ts";
 
-export function makeProjects(core: () => Core): Projects {
+/** As the kernel itself sees them. */
+export interface ProjectRoster extends Projects {
+  /** One that an earlier daemon left, and that runs again. */
+  enter(project: Project): void;
+}
+
+export function makeProjects(core: () => Core): ProjectRoster {
   return new ProjectTable(core);
 }
 
-class ProjectTable implements Projects {
+class ProjectTable implements ProjectRoster {
   readonly #core: () => Core;
   readonly #running = new Map<string, Project>();
   /** The one that ended last is the last. */
@@ -34,6 +40,11 @@ class ProjectTable implements Projects {
     const { name } = request.project;
     using linked = linkSignals(this.#core().root.abort.signal, signal);
     return await this.#alone(name, linked.signal, () => this.#up(request, linked.signal));
+  }
+
+  enter(project: Project): void {
+    this.#running.set(project.name, project);
+    void project.over.then(() => this.#ended(project));
   }
 
   async down(name: string, timeoutMs: number): Promise<void> {
@@ -61,8 +72,7 @@ class ProjectTable implements Projects {
     else if (running !== undefined) return follow(running, () => running.change(request));
     const project = new Project(this.#core(), request);
     const up = await follow(project, () => project.start(request));
-    this.#running.set(project.name, project);
-    void project.over.then(() => this.#ended(project));
+    this.enter(project);
     return up;
   }
 

@@ -12,6 +12,7 @@ import type { StdFile } from "../process/stdio.ts";
 import type { Attendance } from "./child-runs.ts";
 import type { ReplicaFacts } from "./conditions.ts";
 import type { Inlet } from "./inlet.ts";
+import type { KeptChild } from "./kept-supervisor.ts";
 import { LineSplitter, linesOf } from "./line-splitter.ts";
 import { outputFile } from "./output-file.ts";
 
@@ -21,6 +22,7 @@ export interface ReplicaHost {
   publish(event: ProjectEvent): void;
   /** Its facts have changed. */
   changed(): void;
+  ready(replica: Replica): void;
   /** It was not ready in time. */
   late(replica: Replica): void;
   /** The pipe it reads from. */
@@ -36,7 +38,7 @@ export class Replica implements ReplicaFacts {
   readonly n: number;
   readonly #host: ReplicaHost;
   /** Ends the wait for its readiness. */
-  readonly #patience = new AbortController();
+  #patience = new AbortController();
   readonly #pattern: RegExp | null;
   #isWaitedFor = false;
   hasStarted = false;
@@ -53,6 +55,8 @@ export class Replica implements ReplicaFacts {
   waitsOn = "";
   /** Of its newest run. */
   pid: Pid | null = null;
+  /** Why it does not run, where that needs saying. */
+  note = "";
 
   constructor(service: ComposeService, n: number, host: ReplicaHost) {
     this.id = `${service.name}-${n}`;
@@ -60,6 +64,32 @@ export class Replica implements ReplicaFacts {
     this.n = n;
     this.#host = host;
     this.#pattern = service.ready?.kind === "stdout" ? new RegExp(service.ready.pattern) : null;
+  }
+
+  /** As an earlier daemon left it. `heldFor`: why it is not started. */
+  restore(kept: KeptChild | undefined, heldFor: string | undefined): void {
+    if (kept === undefined) return;
+    const { run, state } = kept;
+    this.pid = run?.pid ?? null;
+    this.isReleased = state !== "waiting" && state !== "skipped";
+    this.isSkipped = state === "skipped";
+    this.isOver = state === "done";
+    this.hasStarted = run !== null && !this.isSkipped;
+    this.hasCompleted = kept.hasCompleted;
+    this.isReady = this.hasStarted && (kept.isReady || this.service.ready === undefined);
+    if (this.isSkipped && heldFor !== undefined) this.note = `not started: ${heldFor}`;
+    if (this.note !== "") this.#say(this.note);
+  }
+
+  /** It starts anew, when its dependencies are there again; that it has completed once stays true. */
+  comeBack(): void {
+    this.isReleased = false;
+    this.isOver = false;
+    this.hasStarted = false;
+    this.isReady = false;
+    this.isLate = false;
+    this.#isWaitedFor = false;
+    this.#say("brought back by a new daemon: its log and its pipes begin anew");
   }
 
   /** For one run. */
@@ -161,6 +191,7 @@ export class Replica implements ReplicaFacts {
 
   #started(pid: Pid): void {
     this.pid = pid;
+    this.note = "";
     this.hasOverflown = false;
     this.isOver = false;
     this.isSkipped = false;
@@ -175,6 +206,7 @@ export class Replica implements ReplicaFacts {
   /** Counted from its first start: what is restarted again and again is not ready either. */
   #awaitReady(timeoutMs: number): void {
     this.#isWaitedFor = true;
+    if (this.#patience.signal.aborted) this.#patience = new AbortController();
     this.#host.core.ports.clock.sleep(timeoutMs, this.#patience.signal).then(
       () => {
         this.isLate = true;
@@ -189,6 +221,7 @@ export class Replica implements ReplicaFacts {
     if (this.isReady) return;
     this.isReady = true;
     this.#patience.abort();
+    this.#host.ready(this);
     this.#host.changed();
   }
 }

@@ -38,9 +38,10 @@ export class RestartPolicy {
   readonly #rules: Rules;
   readonly #window: RestartWindow;
 
-  constructor(rules: Rules) {
+  /** `restarts`: those so far, monotonic ms, rising. */
+  constructor(rules: Rules, restarts: readonly number[] = []) {
     this.#rules = rules;
-    this.#window = new RestartWindow(rules.intensity);
+    this.#window = new RestartWindow(rules.intensity, restarts);
   }
 
   /** `siblings` in start order; `now` monotonic ms. A restart is counted here, whether or not it comes to pass. */

@@ -4,10 +4,12 @@ import type { Intensity } from "../../abi/supervise.ts";
 export class RestartWindow {
   readonly #intensity: Intensity;
   /** Monotonic ms, rising. */
-  readonly #times: number[] = [];
+  readonly #times: number[];
 
-  constructor(intensity: Intensity) {
+  /** `times`: of restarts so far, also before this daemon: negative then. */
+  constructor(intensity: Intensity, times: readonly number[] = []) {
     this.#intensity = intensity;
+    this.#times = [...times];
   }
 
   /** Restarts in the last `windowMs`, both ends included. */

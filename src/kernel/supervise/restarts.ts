@@ -6,6 +6,7 @@ import type { CrashReport } from "../../abi/supervise.ts";
 import type { Core } from "../core.ts";
 import type { Child, Round, Run } from "./child.ts";
 import type { ChildRuns } from "./child-runs.ts";
+import type { Departed } from "./comeback.ts";
 import type { CrashJournal } from "./crash-journal.ts";
 import { causeOf, exitOfFailure, plainExit, wasOrdered } from "./crash-report.ts";
 import { type Departure, type Judgement, RestartPolicy, type Rules } from "./restart-policy.ts";
@@ -19,9 +20,13 @@ export interface Restarter {
   /** In start order. */
   readonly children: readonly Child[];
   /** In the lane of the child. */
-  task(child: Child, act: () => Promise<void>): void;
+  task(child: Child, act: () => Promise<void>): Promise<void>;
+  /** Waited for at the end. */
+  keep(task: Promise<void>): void;
   /** To whoever observes. */
   tell(report: CrashReport): void;
+  /** null: those that come back start by themselves. */
+  readonly cameBack: ((ids: readonly string[]) => void) | null;
   giveUp(reason: string): void;
   /** Perhaps none is left. */
   checkDone(): void;
@@ -33,18 +38,21 @@ type Decision = Judgement["decision"];
 export class Restarts {
   readonly #host: Restarter;
   readonly #policy: RestartPolicy;
+  readonly #rules: Rules;
 
-  constructor(host: Restarter, rules: Rules) {
+  /** `restarts`: within the window, monotonic ms, rising. */
+  constructor(host: Restarter, rules: Rules, restarts: readonly number[] = []) {
     this.#host = host;
-    this.#policy = new RestartPolicy(rules);
+    this.#rules = rules;
+    this.#policy = new RestartPolicy(rules, restarts);
   }
 
   async start(child: Child, stop: AbortController): Promise<void> {
     const { runs, journal, isEnding } = this.#host;
     // once it ends, nothing begins
     if (isEnding) stop.abort();
-    const { proc } = await runs.start(child, stop);
-    journal.say("info", `${child.id}: started (PID ${proc.pid})`);
+    const { pid } = await runs.start(child, stop);
+    journal.say("info", `${child.id}: started (PID ${pid})`);
   }
 
   /** False: it did not start, and what follows from that has been begun. */
@@ -78,14 +86,87 @@ export class Restarts {
     // it was shut down meanwhile
     if (child.run !== run) return;
     child.end(plainExit(exit), this.#mono() - run.startedMono);
-    const isOrdered = wasOrdered(run.proc, exit);
-    await this.#left(child, run.proc.pid, exit, { isStopping: false, isOrdered, isRefused: false });
+    const isOrdered = run.proc !== null && wasOrdered(run.proc, exit);
+    await this.#left(child, run.pid, exit, { isStopping: false, isOrdered, isRefused: false });
+  }
+
+  /**
+   * What an earlier daemon left. Each that was lost is an exit; where those exits leave the others alone, all that come back do
+   * so together and in order, as at a first start.
+   */
+  async resume(lost: readonly Departed[]): Promise<void> {
+    const { children, isEnding } = this.#host;
+    if (isEnding) return;
+    const planned = children.filter(({ state, run }) => state === "restarting" && run === null);
+    if (this.#rules.strategy !== "one_for_one") {
+      this.#comeBack(planned);
+      for (const each of lost) this.#host.keep(this.#host.task(each.child, () => this.#lost(each)));
+      return;
+    }
+    for (const each of lost) if (!this.#judgeLost(each)) return;
+    this.#comeBack(children.filter(({ state, run }) => state === "restarting" && run === null));
+  }
+
+  async #lost({ child, run, exit, isOrdered }: Departed): Promise<void> {
+    if (child.run !== run) return;
+    child.end(plainExit(exit), this.#mono() - run.startedMono);
+    await this.#left(child, run.pid, exit, { isStopping: false, isOrdered, isRefused: false });
+  }
+
+  /** False: it was one too many. */
+  #judgeLost({ child, run, exit, isOrdered }: Departed): boolean {
+    const facts = { isStopping: false, isOrdered, isRefused: false };
+    child.end(plainExit(exit), this.#mono() - run.startedMono);
+    const judgement = this.#judge(child, exit, facts);
+    if (judgement.decision === "drop") child.become("done");
+    if (judgement.decision === "restart") child.become("restarting");
+    this.#tell(child, run.pid, exit, judgement);
+    if (judgement.decision === "escalate") this.#escalate(child, exit, false);
+    if (judgement.decision !== "restart") return judgement.decision !== "escalate";
+    child.restarts++;
+    child.row = judgement.row;
+    child.nextStartAt = this.#host.core.ports.clock.now() + judgement.delayMs;
+    return true;
+  }
+
+  /** After the longest of their waits, each when the one before is running. */
+  #comeBack(children: readonly Child[]): void {
+    const { cameBack, core } = this.#host;
+    const { clock } = core.ports;
+    if (children.length === 0) {
+      cameBack?.([]);
+      return;
+    }
+    const waitMs = Math.max(0, ...children.map(({ nextStartAt }) => (nextStartAt ?? 0) - clock.now()));
+    const round: Round = { children, stop: new AbortController() };
+    for (const child of children) child.join(round, clock.now() + waitMs);
+    clock.sleep(waitMs, round.stop.signal).then(
+      () => this.#host.keep(this.#startInTurn(round)),
+      () => cameBack?.([]),
+    );
+  }
+
+  async #startInTurn(round: Round): Promise<void> {
+    const { cameBack } = this.#host;
+    const left = round.children.filter((child) => child.round === round);
+    if (cameBack !== null) {
+      for (const child of left) {
+        child.leaveRound();
+        child.state = "waiting";
+      }
+      cameBack(left.map(({ id }) => id));
+      return;
+    }
+    for (const child of left)
+      await this.#host.task(child, async () => {
+        if (child.round === round) await this.attempt(child);
+      });
   }
 
   /** Of a run that was ended here. */
   wasShutDown(child: Child, run: Run, exit: ExitStatus): void {
     const facts = { isStopping: true, isOrdered: true, isRefused: false };
-    this.#tell(child, run.proc.pid, exit, this.#judge(child, exit, facts));
+    this.#tell(child, run.pid, exit, this.#judge(child, exit, facts));
   }
 
   /** Shut down, and nothing planned for it. */
@@ -98,8 +179,8 @@ export class Restarts {
   async #left(child: Child, pid: Pid, exit: ExitStatus, facts: Facts): Promise<Decision> {
     const judgement = this.#judge(child, exit, facts);
     const { decision } = judgement;
-    if (decision === "drop") child.state = "done";
-    if (decision === "restart") child.state = "restarting";
+    if (decision === "drop") child.become("done");
+    if (decision === "restart") child.become("restarting");
     this.#tell(child, pid, exit, judgement);
     if (judgement.decision === "restart") await this.#restart(child, judgement);
     else if (decision === "escalate") this.#escalate(child, exit, facts.isRefused);
@@ -141,7 +222,7 @@ export class Restarts {
     const round: Round = { children, stop: new AbortController() };
     for (const child of children) child.join(round, clock.now() + waitMs);
     clock.sleep(waitMs, round.stop.signal).then(
-      () => this.#host.task(pivot, () => this.#startRound(round)),
+      () => this.#host.keep(this.#host.task(pivot, () => this.#startRound(round))),
       () => {},
     );
   }

@@ -40,3 +40,8 @@ function startOf(service: ComposeService, env: Readonly<Record<string, string>>)
   };
   return { kind: "agent", agent: program.agent, intent: program.intent, opts };
 }
+
+/** In place of one that is not started as it was. */
+export function heldChild(id: string, reason: string): CheckedChild {
+  return { id, start: { kind: "withheld", reason }, restart: "temporary", shutdown: 0 };
+}

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { SupervisorSpec } from "../../abi/supervise.ts";
-import { checkSpec, recordOfSpec } from "./spec.ts";
+import { checkSpec } from "./spec.ts";
+import { recordOfSpec } from "./spec-record.ts";
 
 const child = (id: string, more: object = {}) => ({ id, start: { intent: "work" }, ...more });
 const spec = (more: object = {}): SupervisorSpec => ({ name: "shop", children: [child("a")], ...more });

@@ -47,7 +47,9 @@ export type CheckedStart =
       readonly options: NativeOptions;
       readonly opts: SpawnOpts;
     }
-  | { readonly kind: "supervisor"; readonly spec: CheckedSpec };
+  | { readonly kind: "supervisor"; readonly spec: CheckedSpec }
+  /** Of an earlier daemon, and not to be started as it was. */
+  | { readonly kind: "withheld"; readonly reason: string };
 
 const DEFAULT_SHUTDOWN_MS = 5_000;
 
@@ -172,17 +174,4 @@ function optsAt(field: Field): SpawnOpts {
   if (typeof stdin.value === "number") stdin.fail("an fd can be handed over only once; give it as bytes");
   if (stdout.isGiven) stdout.fail("an fd can be handed over only once");
   return field.value as SpawnOpts;
-}
-
-/** For the journal: without environments, which may hold secrets, and without data given as input. */
-export function recordOfSpec(spec: CheckedSpec): Record<string, unknown> {
-  return { ...spec, children: spec.children.map(recordOfChild) };
-}
-
-function recordOfChild({ start, ...child }: CheckedChild): Record<string, unknown> {
-  if (start.kind === "supervisor") return { ...child, supervisor: recordOfSpec(start.spec) };
-  const { env: _env, stdin: _stdin, ...opts } = start.opts;
-  if (start.kind === "agent") return { ...child, agent: start.agent ?? null, intent: start.intent, opts };
-  const { env: _own, ...options } = start.options;
-  return { ...child, command: start.command, options, opts };
 }

@@ -1,8 +1,9 @@
 /** One start of a supervised child: the same rights and what is left of its budget, each time. */
 import type { AgentInfo } from "../../abi/agent.ts";
+import { SyscallError } from "../../abi/errors.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import { abortable } from "../../lib/abort.ts";
-import { Account } from "../account/account.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
 import { type SpawnMore, spawnProcess } from "../process/spawn.ts";
@@ -16,15 +17,21 @@ export interface Seat {
   /** Of whose rights they get part. */
   readonly rights: Process;
   /** Starts a supervisor below this one. */
-  nest(spec: CheckedSpec, endowment: Endowment, signal: AbortSignal, more: SpawnMore): Promise<Process>;
+  nest(
+    id: string,
+    spec: CheckedSpec,
+    endowment: Endowment,
+    signal: AbortSignal,
+    more: SpawnMore,
+  ): Promise<Process>;
 }
 
-export type Extra = Pick<SpawnMore, "onMade" | "files">;
+export type Extra = Pick<SpawnMore, "onMade" | "files" | "alongside">;
 
 /** Errors as of spawn; NOT_FOUND: no such agent. */
 export async function startChild(
   seat: Seat,
-  { start }: CheckedChild,
+  { id, start }: CheckedChild,
   endowment: Endowment,
   signal: AbortSignal,
   extra: Extra,
@@ -39,7 +46,9 @@ export async function startChild(
       return spawn(seat, endowment, "", null, opts, signal, extra);
     }
     case "supervisor":
-      return seat.nest(start.spec, endowment, signal, moreOf(seat, endowment, 0, extra));
+      return seat.nest(id, start.spec, endowment, signal, moreOf(seat, endowment, 0, extra));
+    case "withheld":
+      throw withheld(seat.supervisor.pid, id, start.reason);
   }
 }
 
@@ -68,8 +77,7 @@ async function spawn(
 }
 
 function moreOf({ supervisor, rights }: Seat, endowment: Endowment, limit: number, extra: Extra): SpawnMore {
-  endowment.account ??= new Account(supervisor.seed.account, limit);
-  return { ...extra, account: endowment.account, rights };
+  return { ...extra, account: endowment.accountIn(supervisor.seed.account, limit), rights };
 }
 
 async function agentOf(
@@ -83,6 +91,11 @@ async function agentOf(
   const { cwd, env } = rights.seed;
   const loading = (): Promise<AgentInfo | null> =>
     abortable(core.ports.loadAgent(name, opts.cwd ?? cwd, opts.env ?? env), signal);
-  endowment.agent ??= { info: await loading() };
-  return endowment.agent.info;
+  if (endowment.agent !== null) return endowment.agent.info;
+  return endowment.takeAgent(await loading(), rights.pid === PID_KERNEL);
+}
+
+function withheld(pid: Pid, id: string, reason: string): SyscallError {
+  const message = `child ${id} cannot be started as it was: ${reason}`;
+  return new SyscallError({ syscall: "Spawn", pid, code: "UNAVAILABLE", message });
 }

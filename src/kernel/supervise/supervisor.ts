@@ -4,49 +4,28 @@
  * takes all with it: at TERM in reverse start order, at KILL at once.
  */
 import { messageOf, printed, SyscallError } from "../../abi/errors.ts";
-import { PID_KERNEL } from "../../abi/ids.ts";
+import { PID_KERNEL, type ProcUuid } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../../abi/process.ts";
-import type { CrashReport, SupervisorView } from "../../abi/supervise.ts";
+import type { SupervisorView } from "../../abi/supervise.ts";
 import type { Core } from "../core.ts";
 import type { Body } from "../process/body.ts";
 import type { Process } from "../process/process.ts";
 import { Units } from "../process/units.ts";
 import { Child } from "./child.ts";
-import { type Attendance, ChildRuns } from "./child-runs.ts";
+import { ChildRuns } from "./child-runs.ts";
+import type { Comeback } from "./comeback.ts";
 import { CrashJournal } from "./crash-journal.ts";
-import { conflict, type Ending, ended, exitOf } from "./ending.ts";
+import { conflict, type Ending, ended, endingOf, exitOf } from "./ending.ts";
 import { Endowment } from "./endowment.ts";
+import type { KeptProject } from "./kept-project.ts";
 import { Lanes } from "./lanes.ts";
 import { launchSupervisor } from "./launch.ts";
+import { Ledger } from "./ledger.ts";
 import { type Restarter, Restarts } from "./restarts.ts";
-import { type CheckedChild, type CheckedSpec, recordOfSpec } from "./spec.ts";
+import type { CheckedChild, CheckedSpec } from "./spec.ts";
+import { recordOfSpec } from "./spec-record.ts";
 import type { Seat } from "./start-child.ts";
-
-/** What a person or a client can do to a supervisor that runs. */
-export interface SupervisorControl {
-  view(): SupervisorView;
-  /** NOT_FOUND: no such child; CONFLICT: it runs. With the error of a start that fails it is stopped. */
-  startChild(id: string): Promise<void>;
-  /** It stays stopped. CONFLICT: it does not run. */
-  stopChild(id: string): Promise<void>;
-  /** CONFLICT: it does not run. A start that fails counts as an exit. */
-  restartChild(id: string): Promise<void>;
-}
-
-/** Who hears of each step, in the same turn. */
-export interface Observer {
-  attend(id: string): Attendance;
-  /** An exit, or a start that failed, and what was decided. */
-  exited(report: CrashReport): void;
-}
-
-export interface SupervisorOptions {
-  /** Of whose rights the children get part; absent: the supervisor's own. */
-  readonly rights?: Process;
-  readonly endowment?: Endowment;
-  /** Then nothing starts by itself: each child waits until it is released. */
-  readonly observer?: Observer;
-}
+import type { SupervisorControl, SupervisorOptions } from "./supervisor-options.ts";
 
 export class Supervisor implements SupervisorControl {
   readonly #core: Core;
@@ -63,6 +42,7 @@ export class Supervisor implements SupervisorControl {
   /** Children are being exchanged: none left means nothing yet. */
   #reshaping = 0;
   readonly #lanes: Lanes;
+  readonly #ledger: Ledger;
   readonly #ended = Promise.withResolvers<void>();
   readonly #over = Promise.withResolvers<void>();
 
@@ -72,7 +52,12 @@ export class Supervisor implements SupervisorControl {
     this.#options = options;
     this.#endowment = options.endowment ?? new Endowment();
     this.#lanes = new Lanes(spec.name, (error) => this.#bug(error));
+    this.#ledger = new Ledger(core);
     this.#children = spec.children.map((child) => this.#childOf(child));
+    for (const child of this.#children) {
+      const kept = options.comeback?.fold.find(child.id);
+      if (kept !== undefined) child.restore(kept);
+    }
   }
 
   get name(): string {
@@ -97,6 +82,11 @@ export class Supervisor implements SupervisorControl {
     return this.#children;
   }
 
+  /** Undefined: its own, once it is a process. */
+  get rights(): Process | undefined {
+    return this.#options.rights;
+  }
+
   find(id: string): Child | undefined {
     return this.#children.find((child) => child.id === id);
   }
@@ -111,6 +101,7 @@ export class Supervisor implements SupervisorControl {
       run: (_core, proc) => this.#run(proc),
       onSignal: (_core, _proc, signal) => this.#onSignal(signal),
       record: () => ({ supervisor: recordOfSpec(this.#spec) }),
+      keep: ({ proc }) => this.#ledger.begin(proc, this.#children, this.#options),
     };
   }
 
@@ -122,7 +113,7 @@ export class Supervisor implements SupervisorControl {
 
   startChild(id: string): Promise<void> {
     return this.#call(id, async (child) => {
-      if (child.run !== null) throw conflict(`child ${id} runs: PID ${child.run.proc.pid}`);
+      if (child.run !== null) throw conflict(`child ${id} runs: PID ${child.run.pid}`);
       child.leaveRound();
       await this.#startByCall(child, () => this.#stopped(child));
     });
@@ -136,6 +127,8 @@ export class Supervisor implements SupervisorControl {
       if (attempt === null && child.isIdle) throw notRunning(child);
       await this.#restarts.shut(child, "stopped");
       this.#stopped(child);
+      // it stays so, whatever becomes of the daemon
+      await this.#core.ports.journal.sync();
     });
   }
 
@@ -206,7 +199,9 @@ export class Supervisor implements SupervisorControl {
   #childOf(spec: CheckedChild): Child {
     const lane = this.#spec.strategy === "one_for_one" ? new Units() : this.#sharedLane;
     const state = this.#options.observer === undefined ? "stopped" : "waiting";
-    return new Child(spec, this.#endowment.of(spec.id), lane, state);
+    const endowment = this.#endowment.of(spec.id);
+    endowment.onUse = (used) => this.#ledger.note({ child: spec.id, used });
+    return new Child(spec, endowment, lane, state, (changed) => this.#ledger.state(changed));
   }
 
   #require(id: string): Child {
@@ -227,14 +222,20 @@ export class Supervisor implements SupervisorControl {
     const { supervisors } = this.#core;
     const { abort, killed, pid } = proc;
     this.#runs = new ChildRuns(this.#seatOf(proc), {
-      attend: ({ id }) => this.#options.observer?.attend(id) ?? {},
+      attend: (child) => this.#ledger.attendance(child, this.#options.observer?.attend(child.id) ?? {}),
       exited: (child, run, exit) => void this.#task(child, () => this.#restarts.exited(child, run, exit)),
       shutDown: (child, run, exit) => this.#restarts.wasShutDown(child, run, exit),
     });
-    this.#restarts = new Restarts(this.#restarter(proc), this.#spec);
+    const { comeback } = this.#options;
+    this.#restarts = new Restarts(
+      this.#restarter(proc),
+      this.#spec,
+      comeback?.window(this.#core.ports.clock),
+    );
     abort.signal.addEventListener("abort", () => this.#end({ kind: "signal", exit: EXIT.sigterm }));
     killed.signal.addEventListener("abort", () => this.#runs.kill());
     supervisors.set(pid, this);
+    comeback?.enter(this.#children, this.#runs, this.#core.ports.clock.mono());
     void this.#lanes.keep(this.#open());
     await this.#ended.promise;
     await this.#shutDown();
@@ -250,8 +251,8 @@ export class Supervisor implements SupervisorControl {
       core,
       supervisor,
       rights,
-      nest: (spec, endowment, signal, more) => {
-        const nested = new Supervisor(core, spec, { rights, endowment });
+      nest: (nestedAs, spec, endowment, signal, more) => {
+        const nested = new Supervisor(core, spec, { rights, endowment, nestedAs });
         return launchSupervisor(core, supervisor, nested, {}, signal, more);
       },
     };
@@ -262,22 +263,26 @@ export class Supervisor implements SupervisorControl {
     return {
       core: this.#core,
       runs: this.#runs,
-      journal: new CrashJournal(this.#core, this.#spec, proc),
+      journal: new CrashJournal(this.#core, this.#spec, proc, this.#ledger),
       get isEnding() {
         return supervisor.isEnding;
       },
       get children() {
         return supervisor.children;
       },
-      task: (child, act) => void this.#task(child, act),
+      task: (child, act) => this.#task(child, act),
+      keep: (task) => void this.#lanes.keep(task),
       tell: (report) => this.#options.observer?.exited(report),
+      cameBack: this.#options.observer?.cameBack ?? null,
       giveUp: (reason) => this.#end({ kind: "escalated", reason }),
       checkDone: () => this.#checkDone(),
     };
   }
 
   async #open(): Promise<void> {
-    const waits = this.#options.observer !== undefined;
+    const { comeback, observer } = this.#options;
+    if (comeback !== undefined) return this.#reopen(comeback);
+    const waits = observer !== undefined;
     for (const child of waits ? [] : this.#children) {
       try {
         await this.#restarts.start(child, new AbortController());
@@ -286,14 +291,61 @@ export class Supervisor implements SupervisorControl {
         return;
       }
     }
+    if (!waits) await this.#recordOpen();
     this.#lanes.open();
     this.#checkDone();
+  }
+
+  /** Whoever is told that it runs may rely on it. */
+  async #recordOpen(): Promise<void> {
+    try {
+      await this.#ledger.opened();
+    } catch (error) {
+      this.#end({ kind: "unstarted", error: error instanceof Error ? error : new Error(messageOf(error)) });
+    }
+  }
+
+  /** What was lost with the daemon has exited, as if it were now. */
+  async #reopen({ fold, departures }: Comeback): Promise<void> {
+    const { ending } = fold.kept;
+    if (ending !== null) this.#end(endingOf(ending));
+    this.#lanes.open();
+    await this.#restarts.resume(departures);
+    this.#checkDone();
+  }
+
+  /** Enters it as the supervisor of this process, before its program begins. */
+  resume(proc: Process): void {
+    const { comeback } = this.#options;
+    if (comeback === undefined) return;
+    this.#ledger.resume(proc, comeback.fold);
+    this.#core.supervisors.set(proc.pid, this);
+  }
+
+  /** A supervisor below, that came back too. False: it is no child of this one, or no longer. */
+  adopt(id: string, uuid: ProcUuid, proc: Process): boolean {
+    return this.#options.comeback?.adopt(id, uuid, proc) ?? false;
+  }
+
+  endowmentOf(id: string): Endowment {
+    return this.#endowment.of(id);
+  }
+
+  /** It has come to what others wait for. */
+  readied(id: string): void {
+    this.#ledger.note({ child: id, ready: true });
+  }
+
+  /** The project has changed. `added`: children that begin anew. */
+  rekeep(project: KeptProject, added: ReadonlySet<string>): void {
+    this.#ledger.reshape(project, this.#children, added);
   }
 
   /** The first reason stands. */
   #end(ending: Ending): void {
     if (this.#ending !== null) return;
     this.#ending = ending;
+    this.#ledger.ending(ending);
     for (const child of this.#children) {
       child.starting?.stop.abort();
       child.leaveRound();

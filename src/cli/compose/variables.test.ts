@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { escapeVariables, interpolate } from "../../abi/compose-variables.ts";
 import { errorLines } from "../screen/errors.ts";
 import { wordsOf } from "../screen/language.ts";
 import { PLAIN } from "../screen/paint.ts";
-import { escapeVariables, interpolate } from "./interpolate.ts";
 
 const env = { HOME: "/home/ada", EMPTY: "", UNSET: undefined, RANGE: "$HOME ${HOME}" };
 

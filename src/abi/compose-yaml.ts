@@ -1,8 +1,7 @@
 /** The YAML of compose files. Anchors, aliases and `<<` count; a tag that YAML does not know is an error. Nothing in it runs. */
 import { Document, parseDocument, visit } from "yaml";
-import { messageOf } from "../../abi/errors.ts";
-import { invalid } from "../screen/errors.ts";
-import { escapeVariables } from "./interpolate.ts";
+import { escapeVariables } from "./compose-variables.ts";
+import { Fault, messageOf } from "./errors.ts";
 
 const MAX_ALIASES = 100;
 /** Blanks and controls that a parser might take for the end of a line, or drop. */
@@ -46,4 +45,8 @@ function hintAt(text: string, line: number): string | undefined {
 
 function firstLine(message: string): string {
   return (message.split("\n", 1)[0] ?? "").replace(/ at line \d+, column \d+:?$/, "");
+}
+
+function invalid(message: string, hint?: string): Fault {
+  return new Fault({ code: "INVALID", message, hint });
 }

@@ -1,6 +1,6 @@
 /** Variables in a compose file: `${NAME}`, `${NAME:-default}`, and `$$` for a `$`. A `$` before anything else is itself. */
-import { pathOf } from "../../abi/compose-issue.ts";
-import { invalid } from "../screen/errors.ts";
+import { pathOf } from "./compose-issue.ts";
+import { Fault } from "./errors.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Path = readonly (string | number)[];
@@ -38,4 +38,8 @@ function fill(text: string, env: Environment, path: Path): string {
     if (fallback !== undefined) return fallback;
     throw invalid(`${pathOf(path)}: variable ${name} is not set`, `set it, or write \${${name}:-default}`);
   });
+}
+
+function invalid(message: string, hint: string): Fault {
+  return new Fault({ code: "INVALID", message, hint });
 }

@@ -1,0 +1,100 @@
+/** The process of a supervisor that comes back: the same name, below whom it was, with the rights it had and no more. */
+import { asPid, PID_KERNEL } from "../../abi/ids.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
+import type { Account } from "../account/account.ts";
+import type { Core } from "../core.ts";
+import type { JournalRecord } from "../ports/journal.ts";
+import type { Body } from "../process/body.ts";
+import type { SpawnedBody } from "../process/kept-state.ts";
+import { Process } from "../process/process.ts";
+import { Shares } from "../process/restore-shares.ts";
+import { devicesOf, intersect } from "../process/rights.ts";
+import { attend } from "../process/spawn.ts";
+import type { KeptSupervisor } from "./kept-supervisor.ts";
+import { Supervisor } from "./supervisor.ts";
+
+/** Where it stands. */
+export interface Place {
+  readonly parent: Process;
+  /** The supervisor above it, that came back before it, and which of its children it is. */
+  readonly above: { readonly supervisor: Supervisor; readonly id: string } | null;
+  /** Of whose rights its children get part; null: its own. */
+  readonly rights: Process | null;
+}
+
+/** undefined: its place is gone; whoever is above it starts another. */
+export function placeOf(core: Core, { body }: JournalRecord, kept: KeptSupervisor): Place | undefined {
+  const { ppid } = body as SpawnedBody;
+  const parent = core.table.get(asPid(ppid));
+  if (kept.nestedAs === null) {
+    const rights = kept.rights === "person" ? core.root : null;
+    return { parent: parent ?? core.root, above: null, rights };
+  }
+  const supervisor = core.supervisors.get(asPid(ppid));
+  if (parent === undefined || !(supervisor instanceof Supervisor)) return undefined;
+  return { parent, above: { supervisor, id: kept.nestedAs }, rights: supervisor.rights ?? parent };
+}
+
+interface Restored {
+  readonly place: Place;
+  readonly account: Account;
+  readonly body: Body;
+}
+
+/** Not in the table yet. */
+export function processOf(
+  core: Core,
+  { proc: uuid, pid, body }: JournalRecord,
+  kept: KeptSupervisor,
+  { place, account, body: own }: Restored,
+): Process {
+  const { clock, env } = core.ports;
+  const spawned = body as SpawnedBody;
+  const { parent } = place;
+  const giver = place.rights ?? parent;
+  const isPersons = giver.pid === PID_KERNEL;
+  const shares = new Shares(core, () => 0);
+  return new Process(
+    {
+      pid,
+      uuid,
+      kind: "supervisor",
+      body: own,
+      intent: spawned.intent,
+      agent: null,
+      skills: spawned.skills,
+      createdAt: new Date(spawned.createdAt),
+      createdMono: clock.mono() - Math.max(0, clock.now() - spawned.createdAt),
+      cwd: spawned.cwd,
+      roots: kept.roots,
+      scratch: "",
+      env: isPersons ? env : giver.seed.env,
+      mode: isPersons ? spawned.mode : narrower(giver.seed.mode, spawned.mode),
+      allowedDevices: intersect(devicesOf(giver), spawned.allowedDevices),
+      maxSteps: spawned.maxSteps,
+      account,
+      session:
+        parent.pid === PID_KERNEL ? shares.session(kept.session ?? { proc: uuid, pid }) : parent.seed.session,
+      onParentExit: kept.onParentExit,
+    },
+    parent.pid,
+  );
+}
+
+/** `isPaused`, `ranMs`: by its row. */
+export function enterTable(
+  core: Core,
+  proc: Process,
+  parent: Process,
+  row: { readonly isPaused: boolean; readonly ranMs: number } | undefined,
+): void {
+  core.table.add(proc);
+  parent.children.add(proc.pid);
+  proc.carryOver(row?.ranMs ?? 0);
+  if (row?.isPaused === true) proc.pause(core.ports.clock.mono());
+  attend(core, proc);
+}
+
+function narrower(a: PermissionMode, b: PermissionMode): PermissionMode {
+  return PERMISSION_MODES.indexOf(b) < PERMISSION_MODES.indexOf(a) ? b : a;
+}
