@@ -1,8 +1,9 @@
 /** Plain bytes of a host file: read in sequence, or written and put in place at close. */
 import type { FileHandle } from "node:fs/promises";
-import type { FileStat, OpenFile } from "../../abi/device.ts";
+import type { Caller, FileStat, OpenFile } from "../../abi/device.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import { driverError, hostError, throwIfAborted } from "../driver-error.ts";
+import { announce } from "./announce.ts";
 import type { PathLocks } from "./locks.ts";
 import { findWritable, openToRead } from "./regular.ts";
 import { TempFile } from "./temp-file.ts";
@@ -44,11 +45,11 @@ export async function openReader(target: Target): Promise<OpenFile> {
   };
 }
 
-/** `owner` fires when the process ends: then the old file stays. */
+/** Its signal fires when the process ends: then the old file stays. */
 export async function openWriter(
   target: Target,
   deps: { locks: PathLocks; realPath: RealPath },
-  owner: AbortSignal,
+  { signal: owner, changing }: Pick<Caller, "signal" | "changing">,
 ): Promise<OpenFile> {
   const temp = await TempFile.create(target.real, await findWritable(target.real, "Open"));
   let isSpoilt = false;
@@ -67,7 +68,7 @@ export async function openWriter(
             "CONFLICT",
             `the path leads elsewhere than when it was opened: ${target.path}`,
           );
-        await temp.commit();
+        await putInPlace(temp, target.real, changing);
       });
     } catch (error) {
       throw hostError("Close", target.path, error);
@@ -95,4 +96,11 @@ export async function openWriter(
     },
     stat: () => target.stat(),
   };
+}
+
+async function putInPlace(temp: TempFile, real: string, changing: Caller["changing"]): Promise<void> {
+  if (changing === undefined) return void (await temp.commit());
+  const before = await findWritable(real, "Close");
+  const after = { kind: "file", digest: temp.sha256, mode: Number(before?.mode ?? 0n) & 0o7777 } as const;
+  await temp.commit({ stats: before }, await announce(changing, { path: real, before, after }));
 }

@@ -2,6 +2,7 @@
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { type Caller, type Device, type FileStat, O_RDONLY, O_RDWR, O_WRONLY } from "../../abi/device.ts";
+import type { Clock } from "../../abi/program.ts";
 import type { HostExec, RealPath } from "../../kernel/ports/host.ts";
 import { driverError, hostError } from "../driver-error.ts";
 import { openReader, openWriter, type Target } from "./byte-files.ts";
@@ -17,6 +18,8 @@ export interface FsDeps {
   readonly env: Env;
   /** A search of a directory leaves these out; whoever names one has been asked. */
   readonly isSecret: (path: string) => boolean;
+  /** Of a search's deadline; default the machine's own. */
+  readonly clock?: Pick<Clock, "sleep">;
 }
 
 const mount = "/dev/fs";
@@ -26,7 +29,7 @@ export function fsDevice(deps: FsDeps): Device {
     locks: new PathLocks(),
     realPath: deps.realPath,
     isSecret: deps.isSecret,
-    ripgrep: new Ripgrep(deps.exec, deps.env),
+    ripgrep: new Ripgrep(deps.exec, deps.env, undefined, deps.clock),
   };
   return {
     name: "fs",
@@ -39,7 +42,7 @@ export function fsDevice(deps: FsDeps): Device {
           case O_RDONLY:
             return await openReader(target);
           case O_WRONLY:
-            return await openWriter(target, parts, caller.signal);
+            return await openWriter(target, parts, caller);
           case O_RDWR:
             return new RequestFile(path, caller, parts, target.stat);
         }

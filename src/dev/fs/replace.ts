@@ -1,9 +1,9 @@
 /** The `write` request: a whole file, put in place at once. */
 import { createHash } from "node:crypto";
-import { mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
+import type { Caller, FileChange } from "../../abi/device.ts";
 import type { FsWritten } from "../../abi/fs-ops.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
+import { announce, makeParents } from "./announce.ts";
 import { findWritable, openToRead } from "./regular.ts";
 import { TempFile } from "./temp-file.ts";
 
@@ -15,6 +15,8 @@ export interface Replacement {
   /** SHA-256 the file must have; null: must not exist; undefined: whatever is there. */
   readonly expect: string | null | undefined;
   readonly mkdirs: boolean;
+  readonly changing?: Caller["changing"];
+  readonly call?: FileChange["call"];
 }
 
 /** The caller holds the lock of `real`. */
@@ -22,14 +24,18 @@ export async function replaceFile(real: string, want: Replacement, signal: Abort
   const before = await findWritable(real, "Write");
   if (want.expect !== undefined)
     checkExpected(real, before === undefined ? null : await hashFile(real, signal), want.expect);
-  if (want.mkdirs) await mkdir(dirname(real), { recursive: true });
+  const made = want.mkdirs ? await makeParents(real) : [];
   const temp = await TempFile.create(real, before);
   try {
     if (want.append && before !== undefined) await eachChunk(real, signal, (chunk) => temp.write(chunk));
     await temp.write(want.content);
     throwIfAborted(signal, "Write");
-    const isBound = want.append || want.expect !== undefined;
-    const { created, sha256 } = await temp.commit(isBound ? { stats: before } : undefined);
+    const after = { kind: "file", digest: temp.sha256, mode: Number(before?.mode ?? 0n) & 0o7777 } as const;
+    const { changing, call } = want;
+    const mode = await announce(changing, { path: real, before, after, made, ...(call && { call }) });
+    throwIfAborted(signal, "Write");
+    const isBound = want.append || want.expect !== undefined || changing !== undefined;
+    const { created, sha256 } = await temp.commit(isBound ? { stats: before } : undefined, mode);
     return { ok: true, created, sha256 };
   } finally {
     await temp.discard();

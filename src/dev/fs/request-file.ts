@@ -1,10 +1,11 @@
 /** /dev/fs opened for requests: one JSON object in, its answer out. */
 import { lstatSync } from "node:fs";
-import type { Caller, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
+import type { Act, Caller, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
 import type { FsRequest } from "../../abi/fs-ops.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import { Answer, jsonBytes } from "../answer.ts";
 import { driverError, hostError, throwIfAborted } from "../driver-error.ts";
+import { announceGone, announceMade, announceMove } from "./announce.ts";
 import { listTree } from "./list.ts";
 import type { PathLocks } from "./locks.ts";
 import { entryPath, makeDirectory, readPart, removeEntry, renameEntry, statEntry } from "./ops.ts";
@@ -22,6 +23,9 @@ export interface FsParts {
 }
 
 const done = { ok: true } as const;
+
+/** What the gate gave to the write that is under way. */
+type Under = Pick<Act, "signal" | "callId">;
 
 /** Where a path leads, and the entry that it names: a link is not what it leads to. */
 interface Place {
@@ -58,7 +62,7 @@ export class RequestFile implements OpenFile {
     return { real: realPath(this.#path), entry: entryPath(this.#path, realPath) };
   }
 
-  async write(bytes: Uint8Array, act: { signal: AbortSignal }): Promise<void> {
+  async write(bytes: Uint8Array, act: Pick<Act, "signal" | "callId">): Promise<void> {
     this.#answer.expectRequest();
     const planned = this.#planned?.bytes === bytes ? this.#planned : undefined;
     this.#planned = undefined;
@@ -72,7 +76,7 @@ export class RequestFile implements OpenFile {
           "CONFLICT",
           `the path leads elsewhere than when it was permitted: ${this.#path}`,
         );
-      this.#answer.set(await this.#do(planned?.request ?? parseRequest(bytes), real, signal));
+      this.#answer.set(await this.#do(planned?.request ?? parseRequest(bytes), real, { ...act, signal }));
     } catch (error) {
       throw hostError("Write", this.#path, error);
     }
@@ -88,7 +92,8 @@ export class RequestFile implements OpenFile {
     this.#answer.clear();
   }
 
-  async #do(request: FsRequest, real: string, signal: AbortSignal): Promise<Uint8Array> {
+  async #do(request: FsRequest, real: string, act: Under): Promise<Uint8Array> {
+    const { signal } = act;
     const { ripgrep, isSecret } = this.#parts;
     const place = { real, roots: this.#caller.roots, owner: `pid ${this.#caller.pid} rg`, isSecret };
     switch (request.op) {
@@ -103,16 +108,17 @@ export class RequestFile implements OpenFile {
       case "files":
         return jsonBytes(await files(ripgrep, place, request, signal));
       default:
-        return jsonBytes(await this.#change(request, real, signal));
+        return jsonBytes(await this.#change(request, real, act));
     }
   }
 
   #change(
     request: Extract<FsRequest, { op: "write" | "mkdir" | "remove" | "rename" }>,
     real: string,
-    signal: AbortSignal,
+    { signal, callId: call }: Under,
   ): Promise<unknown> {
     const { locks, realPath } = this.#parts;
+    const { changing } = this.#caller;
     const entry = entryPath(this.#path, realPath);
     switch (request.op) {
       case "write": {
@@ -121,16 +127,30 @@ export class RequestFile implements OpenFile {
           append: request.append === true,
           expect: request.expect,
           mkdirs: request.mkdirs === true,
+          changing,
+          call,
         };
         return locks.hold(real, signal, () => replaceFile(real, want, signal));
       }
       case "mkdir":
-        return locks.hold(real, signal, () => makeDirectory(real).then(() => done));
+        return locks.hold(real, signal, async () => {
+          await announceMade(changing, real, call);
+          await makeDirectory(real);
+          return done;
+        });
       case "remove":
-        return locks.hold(entry, signal, () => removeEntry(entry).then(() => done));
+        return locks.hold(entry, signal, async () => {
+          await announceGone(changing, entry, call);
+          await removeEntry(entry);
+          return done;
+        });
       case "rename": {
         const to = entryPath(otherPath(request.to, this.#caller.cwd), realPath);
-        return locks.holdAll([entry, to], signal, () => renameEntry(entry, to).then(() => done));
+        return locks.holdAll([entry, to], signal, async () => {
+          await announceMove(changing, entry, to, call);
+          await renameEntry(entry, to);
+          return done;
+        });
       }
     }
   }

@@ -1,6 +1,8 @@
 /** The search engine: where its program is, and one bounded run of it. */
 import { join } from "node:path";
+import type { Clock } from "../../abi/program.ts";
 import type { ExecSpec, HostExec } from "../../kernel/ports/host.ts";
+import { systemClock } from "../../lib/system-clock.ts";
 import { cancelled, driverError, errnoOf } from "../driver-error.ts";
 import { isExecutable, pathDirectories } from "../host/program.ts";
 
@@ -31,13 +33,20 @@ export class Ripgrep {
   readonly #exec: HostExec;
   readonly #env: Env;
   readonly #deadlineMs: number;
+  readonly #clock: Pick<Clock, "sleep">;
   #packaged: Promise<string | undefined> | undefined;
 
   /** `env` is the daemon's own. */
-  constructor(exec: HostExec, env: Env, limits: { deadlineMs: number } = { deadlineMs }) {
+  constructor(
+    exec: HostExec,
+    env: Env,
+    limits: { deadlineMs: number } = { deadlineMs },
+    clock: Pick<Clock, "sleep"> = systemClock,
+  ) {
     this.#exec = exec;
     this.#env = env;
     this.#deadlineMs = limits.deadlineMs;
+    this.#clock = clock;
   }
 
   /** `roots`: directories whose content is not trusted to name a program. UNAVAILABLE: none found. TIMEOUT: nothing came. */
@@ -88,12 +97,16 @@ export class Ripgrep {
     };
     let isLate = false;
     const child = this.#exec.run(spec, signal);
-    const timer = setTimeout(() => {
-      isLate = true;
-      void child.kill();
-    }, this.#deadlineMs);
+    const over = new AbortController();
+    this.#clock.sleep(this.#deadlineMs, over.signal).then(
+      () => {
+        isLate = true;
+        void child.kill();
+      },
+      () => {},
+    );
     const end = await child.exited;
-    clearTimeout(timer);
+    over.abort();
     if (signal.aborted) throw cancelled("Write");
     const lacksThreads = isAgain(end.error) || (end.code === 2 && /os error 11\b/.test(collected.stderr()));
     if (end.error !== undefined && !lacksThreads) throw end.error;

@@ -22,6 +22,7 @@ export class TempFile {
   /** Of the file as it was when this began: for one that is removed meanwhile. */
   readonly #before: BigIntStats | undefined;
   readonly #hash = createHash("sha256");
+  #digest: string | undefined;
   #isOver = false;
   #isPlaced = false;
 
@@ -47,23 +48,31 @@ export class TempFile {
       at += (await this.#handle.write(bytes, at, bytes.byteLength - at)).bytesWritten;
   }
 
+  /** Of what was written, in hex; nothing is written after it was asked for. */
+  get sha256(): string {
+    this.#digest ??= this.#hash.digest("hex");
+    return this.#digest;
+  }
+
   /**
    * Puts the content in place; the caller holds the lock of the real path. `unchangedSince`: CONFLICT if the file is another
-   * than that by now. On failure nothing but the old file is left.
+   * than that by now. `mode`: the permission bits it gets, instead of the old file's. On failure nothing but the old file is left.
    */
-  async commit(unchangedSince?: {
-    stats: BigIntStats | undefined;
-  }): Promise<{ sha256: string; created: boolean }> {
+  async commit(
+    unchangedSince?: { stats: BigIntStats | undefined },
+    mode: number | null = null,
+  ): Promise<{ sha256: string; created: boolean }> {
     try {
       const now = await findFile(this.#real, "Write");
       await this.#takeModeAndOwner(now ?? this.#before);
+      if (mode !== null) await this.#handle.chmod(mode);
       await this.#handle.sync();
       // from here to the rename nothing else of this daemon runs
       const target = this.#checkTarget(unchangedSince);
       if (target !== undefined && target.nlink > 1n) await overwrite(this.#real, target, this.#path);
       else this.#rename();
       await syncDirectory(dirname(this.#real));
-      return { sha256: this.#hash.digest("hex"), created: now === undefined };
+      return { sha256: this.sha256, created: now === undefined };
     } finally {
       await this.discard();
     }

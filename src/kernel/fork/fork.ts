@@ -1,0 +1,148 @@
+/**
+ * A fork is records only: where it comes from, and what it is. What it remembers is read from the shared records when it wakes.
+ * It is a process of its own: what is open in the other, its children, mail, groups and "always" answers are not copied.
+ */
+import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
+import type { Core } from "../core.ts";
+import { LIMITS } from "../limits.ts";
+import type { Forked, ForkRequest } from "../ports/forks.ts";
+import type { JournalDraft, RecordOwner } from "../ports/journal.ts";
+import { type KeptState, keptState, type SpawnedBody } from "../process/kept-state.ts";
+import { devicesOf, intersect } from "../process/rights.ts";
+import { forkError } from "./fork-error.ts";
+import { findPlace } from "./place.ts";
+
+/** What is known of the process that is forked. */
+export interface Origin {
+  readonly uuid: ProcUuid;
+  readonly pid: Pid;
+  readonly spawned: SpawnedBody & { readonly isSession?: boolean };
+  /** null: too little was kept. */
+  readonly state: KeptState | null;
+  readonly isSession: boolean;
+}
+
+/** NOT_FOUND; INVALID: no agent; CONFLICT: its history is damaged. */
+export async function originOf(core: Core, pid: Pid): Promise<Origin> {
+  const { journal } = core.ports;
+  await journal.sync();
+  const uuid = core.table.get(pid)?.seed.uuid ?? (await journal.processOf(pid));
+  const row = uuid === undefined ? undefined : await journal.row(uuid);
+  const [spawned] = uuid === undefined ? [] : await journal.ofKind(uuid, "process.spawned");
+  if (uuid === undefined || row === undefined || spawned === undefined)
+    throw forkError("NOT_FOUND", `process not found: ${pid}, or its history is gone`);
+  if (row.kind !== "agent") throw forkError("INVALID", `process ${pid} is no agent but a ${row.kind}`);
+  if (row.damagedAt !== null)
+    throw forkError("CONFLICT", `the history of process ${pid} is damaged`, "crux fsck tells more");
+  const state = (await journal.ofKind(uuid, "process.state")).at(-1);
+  return {
+    uuid,
+    pid,
+    spawned: spawned.body as SpawnedBody,
+    state: state === undefined ? null : keptState(state),
+    isSession: row.isSession,
+  };
+}
+
+export async function forkProcess(core: Core, origin: Origin, request: ForkRequest): Promise<Forked> {
+  const found = await findPlace(core.ports.journal, origin.uuid, request.at);
+  return forkAt(core, origin, found, request);
+}
+
+export async function forkAt(
+  core: Core,
+  origin: Origin,
+  found: { readonly proc: ProcUuid; readonly seq: number; readonly step: number | null },
+  request: ForkRequest,
+): Promise<Forked> {
+  const state = checkForkable(core, origin);
+  const own = { proc: core.ports.uuid(), pid: core.nextPid() };
+  const drafts = [
+    { ...own, kind: "process.forked", v: 1, body: { from: found.proc, at: found.seq } } as const,
+    spawnedDraft(core, own, origin, request),
+    stateDraft(core, own, origin, state, request),
+    ...mailDrafts(core, own, request),
+  ];
+  await core.ports.journal.append(drafts);
+  return { pid: own.pid, uuid: own.proc, step: found.step, from: found.proc, at: found.seq };
+}
+
+/** What is copied of its state. UNAVAILABLE; CONFLICT: too little of it was kept. */
+export function checkForkable(core: Core, { pid, state }: Origin): KeptState {
+  if (!core.accepting) throw forkError("UNAVAILABLE", "the kernel is shutting down");
+  core.journalWatch.check("Fork");
+  if (state !== null) return state;
+  throw forkError("CONFLICT", `of process ${pid} too little was kept to go on from it`);
+}
+
+/** One that runs without a person goes on so, if it is told what to do; any other is there to be talked to. */
+function isTalkedTo({ isSession, state }: Origin, { message }: ForkRequest): boolean {
+  const isHeadless = !isSession && state?.isInteractive !== true;
+  return !(isHeadless && message !== undefined);
+}
+
+function spawnedDraft(core: Core, own: RecordOwner, origin: Origin, request: ForkRequest): JournalDraft {
+  const { isSession: _, ...spawned } = origin.spawned;
+  const live = core.table.get(origin.pid)?.seed;
+  const body = {
+    ...spawned,
+    ppid: PID_KERNEL,
+    mode: narrower(spawned.mode, live?.mode),
+    allowedDevices: intersect(spawned.allowedDevices, liveDevices(core, origin)),
+    createdAt: core.ports.clock.now(),
+    ...(isTalkedTo(origin, request) ? { isSession: true } : {}),
+  };
+  return { ...own, kind: "process.spawned", v: 1, body };
+}
+
+/** Servers of its own are devices of its own: they do not count among what it may hand on. */
+function liveDevices(core: Core, { pid, spawned }: Origin): readonly string[] | null {
+  const live = core.table.get(pid);
+  return live === undefined ? spawned.allowedDevices : devicesOf(live);
+}
+
+function stateDraft(
+  core: Core,
+  own: RecordOwner,
+  origin: Origin,
+  kept: KeptState,
+  request: ForkRequest,
+): JournalDraft {
+  const live = core.table.get(origin.pid)?.seed.roots;
+  const body: KeptState = {
+    ...kept,
+    roots: live === undefined ? kept.roots : kept.roots.filter((root) => live.includes(root)),
+    // the answers that a person gave "always" are those of the other's session
+    session: own,
+    onParentExit: "reparent",
+    timeoutMs: 0,
+    hasInput: false,
+    hasOutput: false,
+    isSession: isTalkedTo(origin, request),
+    client: "",
+  };
+  return { ...own, kind: "process.state", v: 2, body };
+}
+
+function mailDrafts(core: Core, own: RecordOwner, { message, client }: ForkRequest): JournalDraft[] {
+  if (message === undefined) return [];
+  const data = Buffer.from(message);
+  if (message.trim() === "") throw forkError("INVALID", "the message is empty");
+  if (data.byteLength > LIMITS.mailBytes)
+    throw forkError("INVALID", `message of ${data.byteLength} bytes; at most ${LIMITS.mailBytes}`);
+  const body = {
+    seq: core.nextMessage(),
+    from: PID_KERNEL,
+    to: own.pid,
+    data: data.toString("base64"),
+    ...(client === undefined ? {} : { client }),
+    sentAt: core.ports.clock.now(),
+  };
+  return [{ ...own, kind: "mail.put", v: 1, body }];
+}
+
+function narrower(kept: PermissionMode, live: PermissionMode | undefined): PermissionMode {
+  if (live === undefined) return kept;
+  return PERMISSION_MODES.indexOf(live) < PERMISSION_MODES.indexOf(kept) ? live : kept;
+}

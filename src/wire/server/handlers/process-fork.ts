@@ -1,0 +1,42 @@
+import { asPid } from "../../../abi/ids.ts";
+import type { Forked } from "../../../kernel/ports/forks.ts";
+import type { Handler } from "../handler.ts";
+
+const DEFAULT_STEPS = 100;
+/** A step that changed thousands of files is still one line. */
+const FILES_SHOWN = 20;
+
+export const processSteps: Handler<"process.steps"> = async ({ pid, last = DEFAULT_STEPS }, { kernel }) => {
+  const steps = await kernel.forks.steps(asPid(pid), last);
+  return {
+    payload: {
+      pid,
+      steps: steps.map(({ step, at, words, files, commands, proc, seq }) => ({
+        step,
+        at: new Date(at).toISOString(),
+        words,
+        files: files.slice(0, FILES_SHOWN),
+        file_count: files.length,
+        commands,
+        uuid: proc,
+        seq,
+      })),
+    },
+  };
+};
+
+export const processFork: Handler<"process.fork"> = async (params, { kernel }) => {
+  const { pid, at, text, client, wake, env } = params;
+  const request = {
+    ...(at === undefined ? {} : { at }),
+    ...(text === undefined ? {} : { message: text }),
+    ...(client === undefined ? {} : { client }),
+    ...(wake === undefined ? {} : { wake }),
+    ...(env === undefined ? {} : { env }),
+  };
+  return { payload: toWireFork(await kernel.forks.fork(asPid(pid), request)) };
+};
+
+export function toWireFork({ pid, uuid, step, from, at }: Forked) {
+  return { pid, uuid, step, from, at };
+}
