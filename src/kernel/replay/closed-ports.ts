@@ -1,0 +1,76 @@
+/** Ports that lead nowhere. What calls one is refused and noted down; the journal hears, and keeps nothing. */
+import { Fault } from "../../abi/errors.ts";
+import { asProcUuid } from "../../abi/ids.ts";
+import type { Journal, JournalDraft } from "../ports/journal.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
+
+/** What a replay takes of the world: none of it is a way out. */
+export type OpenPorts = Pick<KernelPorts, "program" | "clock" | "version">;
+
+/** `reached` gets the name of each port that was called. */
+export function closedPorts(
+  open: OpenPorts,
+  hear: (drafts: readonly JournalDraft[]) => void,
+  reached: string[],
+): KernelPorts {
+  const closed = closer(reached);
+  let named = 0;
+  return {
+    journal: heardJournal(hear, reached),
+    program: open.program,
+    clock: open.clock,
+    ...(open.version === undefined ? {} : { version: open.version }),
+    permitFor: closed("permitFor"),
+    models: closedParts("models", reached),
+    exec: closedParts("exec", reached),
+    spools: closedParts("spools", reached),
+    mcp: closedParts("mcp", reached),
+    commandEnv: closed("commandEnv"),
+    random: () => 0.5,
+    loadAgent: closed("loadAgent"),
+    realPath: closed("realPath"),
+    uuid: () => asProcUuid(`00000000-0000-4000-8000-${(++named).toString(16).padStart(12, "0")}`),
+    nonce: () => (++named).toString(16).padStart(16, "0"),
+    scratchDir: closed("scratchDir"),
+    onReaped: async () => {},
+    home: "/",
+    env: {},
+    additionalRoots: [],
+    defaultMaxSteps: 0,
+    log: () => {},
+  };
+}
+
+/** Never called as what it stands for: it throws. */
+function closer(reached: string[]): (name: string) => () => never {
+  return (name) => () => {
+    reached.push(name);
+    throw new Fault({ code: "INTERNAL", message: `a replay reached for ${name}` });
+  };
+}
+
+/** Each of its methods is closed. */
+function closedParts<T extends object>(name: string, reached: string[], parts: Partial<T> = {}): T {
+  const closed = closer(reached);
+  return new Proxy(parts, {
+    get: (own, key) => Reflect.get(own, key) ?? closed(`${name}.${String(key)}`),
+  }) as T;
+}
+
+function heardJournal(hear: (drafts: readonly JournalDraft[]) => void, reached: string[]): Journal {
+  const parts: Partial<Journal> = {
+    epoch: 1,
+    kernelId: "",
+    state: { state: "well" },
+    onState: () => () => {},
+    highestPid: () => 0,
+    highestMessage: () => 0,
+    note: hear,
+    sync: async () => {},
+    append: async (drafts) => {
+      hear(drafts);
+      return drafts.map((_, i) => ({ lsn: i, seq: i }));
+    },
+  };
+  return closedParts("journal", reached, parts);
+}

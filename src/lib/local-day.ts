@@ -1,0 +1,6 @@
+/** The local day of a wall clock, ms: `2026-01-05`. A time of day would change a prompt with every process. */
+export function localDay(nowMs: number): string {
+  const date = new Date(nowMs);
+  const two = (n: number) => String(n).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
