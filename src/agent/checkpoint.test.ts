@@ -57,10 +57,15 @@ describe("finishedCalls()", () => {
   });
 });
 
+test("placeOf() reads what version 1 told, which knew no runs", () => {
+  const told = { v: 1, turn: 3, requests: 4, hasEscalated: false, hasRetriedEmpty: true, kept: null };
+  expect(placeOf({ state: told, since: [] })).toEqual({ ...told, v: 2, run: null });
+});
+
 test("placeOf() refuses a place that another version told", () => {
   expect(placeOf(null).turn).toBe(0);
   expect(placeOf({ state: null, since: [] }).turn).toBe(0);
-  expect(() => placeOf({ state: { v: 2 }, since: [] })).toThrow(/another version of crux: 2/);
+  expect(() => placeOf({ state: { v: 3 }, since: [] })).toThrow(/another version of crux: 3/);
 });
 
 test("answeredIn() knows a step that was written in part", () => {

@@ -3,6 +3,7 @@
  * the result of each call: a call that has its result is not repeated, and the reply is not asked for again.
  */
 import { Fault } from "../abi/errors.ts";
+import type { Pid } from "../abi/ids.ts";
 import type { Reply } from "../abi/llm.ts";
 import type { Restored } from "../abi/program.ts";
 import type { ContextMessage } from "../abi/sys.ts";
@@ -18,10 +19,20 @@ export interface KeptReply {
   readonly batches: readonly number[];
 }
 
+/** The message of a session whose run is under way. Told before the message enters the context. */
+export interface RunPlace {
+  /** 0: the intent. */
+  readonly seq: number;
+  readonly from: Pid;
+  readonly client: string;
+}
+
 export interface Place {
-  /** Of this form. */
-  readonly v: 1;
-  /** Steps that were begun and whose reply was there. */
+  /** Of this form. Version 1 knew no runs. */
+  readonly v: 2;
+  /** Of a session; null: it waits for a message. */
+  readonly run: RunPlace | null;
+  /** Steps of the run that were begun and whose reply was there. */
   readonly turn: number;
   /** Requests that were answered. */
   readonly requests: number;
@@ -36,13 +47,17 @@ export interface FinishedCall extends CallResult {
 }
 
 const START: Place = {
-  v: 1,
+  v: 2,
+  run: null,
   turn: 0,
   requests: 0,
   hasEscalated: false,
   hasRetriedEmpty: false,
   kept: null,
 };
+
+/** What the model reads of a run that a person ended. */
+export const INTERRUPTED_NOTE = "[interrupted by the user]";
 
 export const UNKNOWN: CallResult = {
   content: "outcome unknown: the daemon stopped while it ran; check before repeating",
@@ -51,9 +66,11 @@ export const UNKNOWN: CallResult = {
 
 /** INTERNAL: told by a version that is not known here. */
 export function placeOf(restored: Restored | null): Place {
-  const place = (restored?.state ?? START) as Place;
-  if (place.v === 1) return place;
-  const message = `its place was recorded by another version of crux: ${String(place.v)}`;
+  const place = (restored?.state ?? START) as Place | (Omit<Place, "v" | "run"> & { readonly v: 1 });
+  if (place.v === 2) return place;
+  if (place.v === 1) return { ...place, v: 2, run: null };
+  const { v } = place as { v: unknown };
+  const message = `its place was recorded by another version of crux: ${String(v)}`;
   throw new Fault({ code: "INTERNAL", message });
 }
 
@@ -96,6 +113,13 @@ export function answeredIn(
   // the same words may have been said before; a call has an id of its own
   if (!isSame || (callsOf(blocks).length === 0 && at < messages.length - 1)) return null;
   return new Set(messages.slice(at + 1).flatMap(({ tool_call_id }) => tool_call_id ?? []));
+}
+
+/** Nothing is left to do: the last word is the model's, or that the user ended the run. */
+export function isAtItsEnd(messages: readonly ContextMessage[]): boolean {
+  const last = messages.at(-1);
+  if (last?.role === "user") return last.content === INTERRUPTED_NOTE;
+  return last?.role === "assistant" && callsOf(last.blocks ?? []).length === 0;
 }
 
 function indexesOf(sizes: readonly number[]): readonly (readonly number[])[] {

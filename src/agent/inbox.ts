@@ -2,7 +2,7 @@
 import { codeOf } from "../abi/errors.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import type { Message } from "../abi/mail.ts";
-import type { ProgramContext } from "../abi/program.ts";
+import type { ProgramContext, RunInput } from "../abi/program.ts";
 
 /** More wait for the next step: the model answers some before it reads on. */
 export const MAX_PER_STEP = 32;
@@ -13,18 +13,26 @@ export async function readInbox(context: ProgramContext): Promise<void> {
     const message = await nextMessage(context);
     if (message === undefined) return;
     const text = messageText(message);
-    if (text.trim() !== "") await context.sys.appendMessage(context.ctxId, "user", text);
+    if (text.trim() === "") continue;
+    await context.sys.appendMessage(context.ctxId, "user", text);
+    context.session?.join(inputOf(message));
   }
 }
 
 /** undefined: another thread of this process took it. */
-async function nextMessage({ sys, signal }: ProgramContext): Promise<Message | undefined> {
+async function nextMessage({ sys, signal, client }: ProgramContext): Promise<Message | undefined> {
+  const whose = client === undefined ? {} : { client };
   try {
-    return await sys.recv({ timeoutMs: 0 }, signal);
+    return await sys.recv({ timeoutMs: 0, ...whose }, signal);
   } catch (error) {
     if (codeOf(error) === "TIMEOUT") return undefined;
     throw error;
   }
+}
+
+/** As who follows a session is told of it. */
+export function inputOf({ seq, from, client = "", data }: Message): RunInput {
+  return { seq, from, client, text: new TextDecoder().decode(data) };
 }
 
 /** No text can pose as a message of another process: the tag is escaped, whoever sent it. */

@@ -1,232 +1,41 @@
 /**
- * The reasoning loop: what an agent process does. It asks the model, runs the calls, and stops for a stated reason. All it
- * does to the world is a system call. A reply and all its results enter the context together, so calls stay paired.
+ * What an agent process does: it reasons about its intent and ends, or, as a session, about one message after another. All it
+ * does to the world is a system call.
  */
-import type { Reply } from "../abi/llm.ts";
-import type { Program, ProgramContext, Restored } from "../abi/program.ts";
-import type { Prompt } from "../abi/sys.ts";
-import { askModel } from "./attempt.ts";
-import { batches, runCalls, untilResumed } from "./calls.ts";
-import { answeredIn, finishedCalls, type KeptReply, type Place, placeOf } from "./checkpoint.ts";
-import { callsOf, decide, endOfFailure, exitOf, type Terminal, type ToolCall, textOf } from "./decide.ts";
-import { readInbox } from "./inbox.ts";
-import { takeInput } from "./input.ts";
-import { environmentText } from "./prompt.ts";
-import { ESCALATED_OUTPUT_TOKENS, OUTPUT_TOKENS, turnRequest } from "./request.ts";
-import { DEFAULT_MAX_RETRIES } from "./retry.ts";
-import { type CallResult, NOT_STARTED } from "./tool-call.ts";
-import { type OfferedTools, offeredTools } from "./tools.ts";
+import type { ExitStatus } from "../abi/process.ts";
+import type { Program } from "../abi/program.ts";
+import { isAtItsEnd } from "./checkpoint.ts";
+import { endOfFailure, exitOf, type Terminal } from "./decide.ts";
+import { type AgentOptions, begin, checkpoint, logBudget, newRun, type Run, untilTerminal } from "./run.ts";
+import { runSession } from "./session-runs.ts";
 
-export interface AgentOptions {
-  /** For the prompt: `linux`. */
-  readonly platform: string;
-  /** 0 … 1; for the jitter of retries. */
-  random(): number;
-  /** Retries of one model call; default 10. */
-  readonly maxRetries?: number;
-}
-
-/** One run. Lives as long as the process. */
-interface Run {
-  readonly context: ProgramContext;
-  readonly options: AgentOptions;
-  readonly environment: string;
-  tools: OfferedTools | null;
-  turn: number;
-  requests: number;
-  hasEscalated: boolean;
-  hasRetriedEmpty: boolean;
-  /** Had by an earlier daemon, and not yet dealt with. */
-  kept: KeptReply | null;
-  /** The last checkpoint names a reply. */
-  hasToldReply: boolean;
-}
+export type { AgentOptions } from "./run.ts";
 
 export function agentProgram(options: AgentOptions): Program {
   return async (context) => {
-    let end: Terminal;
-    try {
-      end = await untilTerminal(newRun(context, options));
-    } catch (error) {
-      end = endOfFailure(error, context.signal.aborted);
-    }
-    if (end.reason === "budget_exhausted") logBudget(context);
-    return exitOf(end);
+    const { session } = context;
+    return session === null ? runOnce(newRun(context, options)) : runSession(context, session, options);
   };
 }
 
-function newRun(context: ProgramContext, options: AgentOptions): Run {
-  const { cwd, clock, restored } = context;
-  const environment = environmentText({ cwd, nowMs: clock.now(), platform: options.platform });
-  const place = placeOf(restored);
-  return { context, options, environment, tools: null, ...place, hasToldReply: place.kept !== null };
-}
-
-async function untilTerminal(run: Run): Promise<Terminal> {
+async function runOnce(run: Run): Promise<ExitStatus> {
   const { context } = run;
-  if (context.restored === null) await begin(run);
-  for (;;) {
-    await context.waitIfPaused();
-    context.signal.throwIfAborted();
-    if (run.kept === null) context.onStep(++run.turn);
-    const end = await reasonStep(run);
-    if (end !== undefined) return end;
+  let end: Terminal;
+  try {
+    if (context.restored === null) await begin(run);
+    end = (await hasEnded(run)) ? { reason: "completed" } : await untilTerminal(run);
+  } catch (error) {
+    end = endOfFailure(error, context.signal.aborted);
   }
+  if (end.reason === "budget_exhausted") logBudget(context);
+  // so that a person who talks to it later does not begin its run anew
+  if (end.reason !== "completed" && end.reason !== "aborted") checkpoint(run, null);
+  return exitOf(end);
 }
 
-/** The input is taken while the process is paused, too: what a client sent is kept nowhere else. */
-async function begin(run: Run): Promise<void> {
-  const { context } = run;
-  if (context.input === null) return;
-  const text = await takeInput(context, context.input);
-  if (text !== "") await context.unit(() => context.sys.appendMessage(context.ctxId, "user", text));
-  checkpoint(run, null);
-}
-
-function checkpoint(run: Run, kept: KeptReply | null): void {
-  const { turn, requests, hasEscalated, hasRetriedEmpty } = run;
-  run.hasToldReply = kept !== null;
-  const place: Place = { v: 1, turn, requests, hasEscalated, hasRetriedEmpty, kept };
-  run.context.checkpoint(place);
-}
-
-/** One step: a reply that is kept, its calls, and all of it in the context. Undefined: another step follows. */
-async function reasonStep(run: Run): Promise<Terminal | undefined> {
-  const { context } = run;
-  for (;;) {
-    const restored = run.kept === null ? null : context.restored;
-    const kept = run.kept ?? (await nextReply(run));
-    run.kept = null;
-    const { reply, batches: _, ...limits } = kept;
-    const { turn, hasEscalated, hasRetriedEmpty } = run;
-    const { maxSteps: maxTurns, modelDevice: device } = context;
-    const [account, hasMail] = [context.account(), context.hasMail()];
-    const decision = decide(
-      { turn, maxTurns, ...limits, hasEscalated, hasRetriedEmpty, hasMail, account, device },
-      reply,
-    );
-    switch (decision.reason) {
-      case "empty_reply_retry":
-        run.hasRetriedEmpty = true;
-        break;
-      case "max_output_tokens_escalate":
-        run.hasEscalated = true;
-        break;
-      case "next_turn":
-        await keep(run, reply, await resultsOf(run, kept, restored), restored);
-        return undefined;
-      case "mail":
-        await keep(run, reply, [], restored);
-        checkpoint(run, null);
-        return undefined;
-      case "max_turns":
-        await keep(run, reply, await resultsOf(run, kept, restored), restored);
-        return context.signal.aborted ? { reason: "aborted" } : decision;
-      default:
-        await keep(run, reply, [], restored);
-        return decision;
-    }
-    await context.waitIfPaused();
-    context.signal.throwIfAborted();
-  }
-}
-
-/**
- * A reply is on record before anything follows from it: its calls, or the wait of a process that was paused while it came.
- * One that would end the run waits there, too.
- */
-async function nextReply(run: Run): Promise<KeptReply> {
-  const { context } = run;
-  const kept = await ask(run);
-  if (callsOf(kept.reply.blocks).length > 0 || context.isPaused()) checkpoint(run, kept);
-  await untilResumed(context);
-  return kept;
-}
-
-async function ask(run: Run): Promise<KeptReply> {
-  const { context, options } = run;
-  context.setActivity("thinking");
-  run.tools ??= await offeredTools(context);
-  const { request, escalatedOutputTokens } = turnRequest({
-    requestId: `r${context.pid}-${run.requests + 1}`,
-    model: context.model,
-    prompt: await promptOf(context),
-    environment: run.environment,
-    tools: run.tools.specs,
-    account: context.account(),
-    wantedOutputTokens: run.hasEscalated ? ESCALATED_OUTPUT_TOKENS : OUTPUT_TOKENS,
-  });
-  const reply = await askModel(context, request, {
-    maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,
-    hasSucceeded: run.requests > 0,
-    random: options.random,
-  });
-  run.requests++;
-  const { maxOutputTokens } = request;
-  const sizes = batchSizes(callsOf(reply.blocks), run.tools);
-  return { reply, maxOutputTokens, escalatedOutputTokens, batches: sizes };
-}
-
-/** With what was said to the process meanwhile. */
-function promptOf(context: ProgramContext): Promise<Prompt> {
-  return context.unit(async () => {
-    await readInbox(context);
-    return context.sys.buildPrompt(context.ctxId);
-  });
-}
-
-/** What an earlier daemon knows of the calls is not made again, and what it did not know stays unknown. */
-async function resultsOf(
-  run: Run,
-  kept: KeptReply,
-  restored: Restored | null,
-): Promise<readonly CallResult[]> {
-  const { context } = run;
-  const { blocks } = kept.reply;
-  const said = textOf(blocks);
-  if (said.trim() !== "") context.setResult(said);
-  run.tools ??= await offeredTools(context);
-  const calls = callsOf(blocks);
-  const tell = (call: number, result: CallResult): void => context.addToCheckpoint({ call, ...result });
-  const done = restored === null ? undefined : finishedCalls(restored, kept.batches);
-  if (done !== undefined) {
-    // the tools may be others now, and so what runs together
-    checkpoint(run, { ...kept, batches: batchSizes(calls, run.tools) });
-    for (const [call, result] of done) tell(call, result);
-  }
-  context.setActivity("tool");
-  return runCalls(context, run.tools, calls, done, tell);
-}
-
-function batchSizes(calls: readonly ToolCall[], tools: OfferedTools): readonly number[] {
-  return batches(calls, tools).map(({ length }) => length);
-}
-
-/** The reply and one result per call, as one unit. A call that was not run is answered too. */
-async function keep(
-  run: Run,
-  reply: Reply,
-  results: readonly CallResult[],
-  restored: Restored | null,
-): Promise<void> {
-  const { context } = run;
-  const { sys, ctxId } = context;
-  if (reply.blocks.length === 0) return;
-  const text = textOf(reply.blocks);
-  if (text.trim() !== "") context.setResult(text);
-  await context.unit(async () => {
-    const answered = restored === null ? null : answeredIn((await sys.buildPrompt(ctxId)).messages, reply);
-    if (answered === null) await sys.appendMessage(ctxId, "assistant", text, reply.blocks);
-    for (const [i, call] of callsOf(reply.blocks).entries()) {
-      const { content, isError } = results[i] ?? NOT_STARTED;
-      if (answered?.has(call.id) !== true) await sys.appendToolResult(ctxId, call.id, content, isError);
-    }
-    if (run.hasToldReply) checkpoint(run, null);
-  });
-}
-
-function logBudget(context: ProgramContext): void {
-  const { used, limit } = context.account();
-  // without a limit of its own it was that of a process above
-  context.log("warn", `Token budget exceeded: ${limit > 0 ? `${used}/${limit}` : "the parent's is spent"}`);
+/** Its last word was kept, and its daemon died before it was the exit. */
+async function hasEnded({ context, kept }: Run): Promise<boolean> {
+  const { restored, sys, ctxId } = context;
+  if (restored === null || kept !== null || context.hasMail()) return false;
+  return isAtItsEnd((await sys.buildPrompt(ctxId)).messages);
 }

@@ -97,7 +97,7 @@ export class FakeProcess {
   }
 
   run(): Promise<ExitStatus> {
-    return agentProgram({ platform: "linux", random: () => 0.5, ...this.#options.program })(this.context);
+    return agentProgram({ platform: "linux", ...this.#options.program })(this.context);
   }
 
   end(): void {
@@ -133,11 +133,14 @@ export class FakeProcess {
       maxSteps,
       signal: this.#abort.signal,
       clock: this.#makeClock(),
+      random: () => 0.5,
+      today: () => "2026-11-21",
       input: input === undefined ? null : INPUT_FD,
       mounts: [],
       restored,
       checkpoint: (state) => this.history.push({ kind: "state", state }),
       addToCheckpoint: (part) => this.history.push({ kind: "part", part }),
+      session: null,
       hasMail: () => this.mail.length > 0,
       isPaused: () => this.paused !== null,
       unit: (act) => act(),

@@ -1,0 +1,238 @@
+/**
+ * One run: it asks the model, runs the calls, and stops for a stated reason. A reply and all its results enter the context
+ * together, so calls stay paired.
+ */
+import type { Reply } from "../abi/llm.ts";
+import type { ProgramContext, Restored } from "../abi/program.ts";
+import type { Prompt } from "../abi/sys.ts";
+import { askModel } from "./attempt.ts";
+import { batches, runCalls, untilResumed } from "./calls.ts";
+import {
+  answeredIn,
+  finishedCalls,
+  type KeptReply,
+  type Place,
+  placeOf,
+  type RunPlace,
+} from "./checkpoint.ts";
+import { type Continue, callsOf, decide, type Terminal, type ToolCall, textOf } from "./decide.ts";
+import { readInbox } from "./inbox.ts";
+import { takeInput } from "./input.ts";
+import { environmentText } from "./prompt.ts";
+import { ESCALATED_OUTPUT_TOKENS, OUTPUT_TOKENS, turnRequest } from "./request.ts";
+import { DEFAULT_MAX_RETRIES } from "./retry.ts";
+import { type CallResult, NOT_STARTED } from "./tool-call.ts";
+import { type OfferedTools, offeredTools } from "./tools.ts";
+
+export interface AgentOptions {
+  /** For the prompt: `linux`. */
+  readonly platform: string;
+  /** Retries of one model call; default 10. */
+  readonly maxRetries?: number;
+}
+
+/** One run after another, or the only one. Lives as long as the process. */
+export interface Run {
+  /** Of the process, or of the run under way in a session: then its calls end with the run. */
+  context: ProgramContext;
+  readonly options: AgentOptions;
+  readonly environment: string;
+  /** Of a session: the message whose run is under way; null: none is. */
+  underWay: RunPlace | null;
+  tools: OfferedTools | null;
+  turn: number;
+  requests: number;
+  hasEscalated: boolean;
+  hasRetriedEmpty: boolean;
+  /** Had by an earlier daemon, and not yet dealt with. */
+  kept: KeptReply | null;
+  /** The last checkpoint names a reply. */
+  hasToldReply: boolean;
+}
+
+export function newRun(context: ProgramContext, options: AgentOptions): Run {
+  const { cwd, restored } = context;
+  const environment = environmentText({ cwd, day: context.today(), platform: options.platform });
+  const { v: _, run: underWay, ...place } = placeOf(restored);
+  const hasToldReply = place.kept !== null;
+  return { context, options, environment, underWay, tools: null, ...place, hasToldReply };
+}
+
+export async function untilTerminal(run: Run): Promise<Terminal> {
+  const { context } = run;
+  for (;;) {
+    await context.waitIfPaused();
+    context.signal.throwIfAborted();
+    if (run.kept === null) context.onStep(++run.turn);
+    const end = await reasonStep(run);
+    if (end !== undefined) return end;
+  }
+}
+
+/** Before the first step. The input is taken while the process is paused, too: what a client sent is kept nowhere else. */
+export async function begin(run: Run): Promise<void> {
+  const { context } = run;
+  if (context.input === null) return;
+  const text = await takeInput(context, context.input);
+  if (text !== "") await context.unit(() => context.sys.appendMessage(context.ctxId, "user", text));
+  checkpoint(run, null);
+}
+
+export function checkpoint(run: Run, kept: KeptReply | null): void {
+  const { turn, requests, hasEscalated, hasRetriedEmpty, underWay } = run;
+  run.hasToldReply = kept !== null;
+  const place: Place = { v: 2, run: underWay, turn, requests, hasEscalated, hasRetriedEmpty, kept };
+  run.context.checkpoint(place);
+}
+
+/** One step: a reply that is kept, its calls, and all of it in the context. Undefined: another step follows. */
+async function reasonStep(run: Run): Promise<Terminal | undefined> {
+  const { context } = run;
+  for (;;) {
+    const restored = run.kept === null ? null : context.restored;
+    const kept = run.kept ?? (await nextReply(run));
+    run.kept = null;
+    const { reply, batches: _, ...limits } = kept;
+    const { turn, hasEscalated, hasRetriedEmpty } = run;
+    const { maxSteps: maxTurns, modelDevice: device } = context;
+    const [account, hasMail] = [context.account(), context.hasMail()];
+    const decision = decide(
+      { turn, maxTurns, ...limits, hasEscalated, hasRetriedEmpty, hasMail, account, device },
+      reply,
+    );
+    if (!isAskedAgain(decision)) tellReply(run, reply);
+    switch (decision.reason) {
+      case "empty_reply_retry":
+        run.hasRetriedEmpty = true;
+        break;
+      case "max_output_tokens_escalate":
+        run.hasEscalated = true;
+        break;
+      case "next_turn":
+        await keep(run, reply, await resultsOf(run, kept, restored), restored);
+        return undefined;
+      case "mail":
+        await keep(run, reply, [], restored);
+        checkpoint(run, null);
+        return undefined;
+      case "max_turns":
+        await keep(run, reply, await resultsOf(run, kept, restored), restored);
+        return context.signal.aborted ? { reason: "aborted" } : decision;
+      default:
+        await keep(run, reply, [], restored);
+        return decision;
+    }
+    await context.waitIfPaused();
+    context.signal.throwIfAborted();
+  }
+}
+
+/** The reply itself is dropped. */
+function isAskedAgain({ reason }: Continue | Terminal): boolean {
+  return reason === "empty_reply_retry" || reason === "max_output_tokens_escalate";
+}
+
+function tellReply({ context }: Run, { blocks }: Reply): void {
+  const text = textOf(blocks);
+  if (text.trim() !== "") context.session?.reply(text);
+}
+
+/**
+ * A reply is on record before anything follows from it: its calls, or the wait of a process that was paused while it came.
+ * One that would end the run waits there, too.
+ */
+async function nextReply(run: Run): Promise<KeptReply> {
+  const { context } = run;
+  const kept = await ask(run);
+  if (callsOf(kept.reply.blocks).length > 0 || context.isPaused()) checkpoint(run, kept);
+  await untilResumed(context);
+  return kept;
+}
+
+async function ask(run: Run): Promise<KeptReply> {
+  const { context, options } = run;
+  context.setActivity("thinking");
+  run.tools ??= await offeredTools(context);
+  const { request, escalatedOutputTokens } = turnRequest({
+    requestId: `r${context.pid}-${run.requests + 1}`,
+    model: context.model,
+    prompt: await promptOf(context),
+    environment: run.environment,
+    tools: run.tools.specs,
+    account: context.account(),
+    wantedOutputTokens: run.hasEscalated ? ESCALATED_OUTPUT_TOKENS : OUTPUT_TOKENS,
+  });
+  const reply = await askModel(context, request, {
+    maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,
+    hasSucceeded: run.requests > 0,
+    random: context.random,
+  });
+  run.requests++;
+  const { maxOutputTokens } = request;
+  const sizes = batchSizes(callsOf(reply.blocks), run.tools);
+  return { reply, maxOutputTokens, escalatedOutputTokens, batches: sizes };
+}
+
+/** With what was said to the process meanwhile. */
+function promptOf(context: ProgramContext): Promise<Prompt> {
+  return context.unit(async () => {
+    await readInbox(context);
+    return context.sys.buildPrompt(context.ctxId);
+  });
+}
+
+/** What an earlier daemon knows of the calls is not made again, and what it did not know stays unknown. */
+async function resultsOf(
+  run: Run,
+  kept: KeptReply,
+  restored: Restored | null,
+): Promise<readonly CallResult[]> {
+  const { context } = run;
+  const { blocks } = kept.reply;
+  const said = textOf(blocks);
+  if (said.trim() !== "") context.setResult(said);
+  run.tools ??= await offeredTools(context);
+  const calls = callsOf(blocks);
+  const tell = (call: number, result: CallResult): void => context.addToCheckpoint({ call, ...result });
+  const done = restored === null ? undefined : finishedCalls(restored, kept.batches);
+  if (done !== undefined) {
+    // the tools may be others now, and so what runs together
+    checkpoint(run, { ...kept, batches: batchSizes(calls, run.tools) });
+    for (const [call, result] of done) tell(call, result);
+  }
+  context.setActivity("tool");
+  return runCalls(context, run.tools, calls, done, tell);
+}
+
+function batchSizes(calls: readonly ToolCall[], tools: OfferedTools): readonly number[] {
+  return batches(calls, tools).map(({ length }) => length);
+}
+
+/** The reply and one result per call, as one unit. A call that was not run is answered too. */
+export async function keep(
+  run: Run,
+  reply: Reply,
+  results: readonly CallResult[],
+  restored: Restored | null,
+): Promise<void> {
+  const { context } = run;
+  const { sys, ctxId } = context;
+  if (reply.blocks.length === 0) return;
+  const text = textOf(reply.blocks);
+  if (text.trim() !== "") context.setResult(text);
+  await context.unit(async () => {
+    const answered = restored === null ? null : answeredIn((await sys.buildPrompt(ctxId)).messages, reply);
+    if (answered === null) await sys.appendMessage(ctxId, "assistant", text, reply.blocks);
+    for (const [i, call] of callsOf(reply.blocks).entries()) {
+      const { content, isError } = results[i] ?? NOT_STARTED;
+      if (answered?.has(call.id) !== true) await sys.appendToolResult(ctxId, call.id, content, isError);
+    }
+    if (run.hasToldReply) checkpoint(run, null);
+  });
+}
+
+export function logBudget(context: ProgramContext): void {
+  const { used, limit } = context.account();
+  // without a limit of its own it was that of a process above
+  context.log("warn", `Token budget exceeded: ${limit > 0 ? `${used}/${limit}` : "the parent's is spent"}`);
+}

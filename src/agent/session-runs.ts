@@ -1,0 +1,163 @@
+/**
+ * A process that a person talks to: one message, one run, then it waits for the next. What ends a run, an interrupt, a failure
+ * or a limit, does not end the session. That a run is under way is told before its message enters the context, and that it is
+ * over after its last word: wherever the daemon dies, a message is answered, and none twice.
+ */
+import type { RunOutcome } from "../abi/events.ts";
+import { PID_KERNEL } from "../abi/ids.ts";
+import { EXIT, type ExitStatus } from "../abi/process.ts";
+import type { ProgramContext, ProgramSession, RunInput } from "../abi/program.ts";
+import { finishedCalls, INTERRUPTED_NOTE, isAtItsEnd } from "./checkpoint.ts";
+import { callsOf, endOfFailure, exitOf, type Terminal } from "./decide.ts";
+import { inputOf, messageText } from "./inbox.ts";
+import {
+  type AgentOptions,
+  begin,
+  checkpoint,
+  keep,
+  logBudget,
+  newRun,
+  type Run,
+  untilTerminal,
+} from "./run.ts";
+import { salvagedBlocks } from "./session-salvage.ts";
+import { NOT_STARTED } from "./tool-call.ts";
+
+/** How a run begins: with a message that it has read, or, in a later daemon, in the middle. */
+type Beginning =
+  | { readonly kind: "message"; readonly input: RunInput; readonly text: string }
+  | { readonly kind: "intent"; readonly input: RunInput; readonly isNew: boolean }
+  | { readonly kind: "middle"; readonly input: RunInput };
+
+/** Until the process ends, or leaves memory. */
+export async function runSession(
+  context: ProgramContext,
+  session: ProgramSession,
+  options: AgentOptions,
+): Promise<ExitStatus> {
+  const run = newRun(context, options);
+  try {
+    if (context.restored === null) await begin(run);
+    let next = await underWay(run, context, session);
+    for (;;) {
+      const beginning = next ?? (await nextMessage(context));
+      next = null;
+      if (beginning !== null) await oneRun(run, context, session, beginning);
+    }
+  } catch (error) {
+    return exitOf(endOfFailure(error, context.signal.aborted));
+  }
+}
+
+/** null: it waits for a message. */
+async function underWay(
+  run: Run,
+  context: ProgramContext,
+  session: ProgramSession,
+): Promise<Beginning | null> {
+  const { restored, intent } = context;
+  const input = { seq: 0, from: PID_KERNEL, client: session.client, text: intent };
+  if (restored === null) return intent === "" ? null : { kind: "intent", input, isNew: true };
+  const place = run.underWay;
+  // its message has not entered the context: it is the next that is read
+  if (place !== null && session.isQueued(place.seq)) return forget(run);
+  const hasBegun = place !== null || (restored.state === null && intent !== "");
+  if (!hasBegun) return closeKept(run, context);
+  const { messages } = await context.sys.buildPrompt(context.ctxId);
+  if (run.kept === null && isAtItsEnd(messages)) return forget(run);
+  if (place === null) return { kind: "intent", input, isNew: false };
+  return { kind: "middle", input: { ...place, text: "" } };
+}
+
+function forget(run: Run): null {
+  run.underWay = null;
+  run.kept = null;
+  checkpoint(run, null);
+  return null;
+}
+
+/** It had ended in the middle of a step: what is known of its calls enters the context, and none is made. */
+async function closeKept(run: Run, context: ProgramContext): Promise<null> {
+  const { kept } = run;
+  const { restored } = context;
+  if (kept === null || restored === null) return null;
+  const done = finishedCalls(restored, kept.batches);
+  const results = callsOf(kept.reply.blocks).map((_, index) => done.get(index) ?? NOT_STARTED);
+  await keep(run, kept.reply, results, restored);
+  return forget(run);
+}
+
+/** null: it says nothing. */
+async function nextMessage(context: ProgramContext): Promise<Beginning | null> {
+  context.setActivity("waiting");
+  const message = await context.sys.recv({}, context.signal);
+  const text = messageText(message);
+  return text.trim() === "" ? null : { kind: "message", input: inputOf(message), text };
+}
+
+async function oneRun(
+  run: Run,
+  context: ProgramContext,
+  session: ProgramSession,
+  beginning: Beginning,
+): Promise<void> {
+  const { input } = beginning;
+  const isNew = beginning.kind !== "middle";
+  if (isNew) {
+    const { seq, from, client } = input;
+    Object.assign(run, { underWay: { seq, from, client }, kept: null, turn: 0 });
+    Object.assign(run, { hasEscalated: false, hasRetriedEmpty: false });
+    checkpoint(run, null);
+  }
+  run.context = session.begin(input, beginning.kind === "message" || (isNew && beginning.isNew));
+  const end = await endOf(run, beginning);
+  const { signal } = run.context;
+  run.context = context;
+  context.signal.throwIfAborted();
+  if (signal.aborted) await noteInterrupt(run, context);
+  if (end.reason === "budget_exhausted") logBudget(context);
+  forget(run);
+  await session.end(OUTCOMES[end.reason], exitOfRun(end));
+}
+
+async function endOf(run: Run, beginning: Beginning): Promise<Terminal> {
+  const { context } = run;
+  try {
+    if (beginning.kind === "message")
+      await context.unit(() => context.sys.appendMessage(context.ctxId, "user", beginning.text));
+    return await untilTerminal(run);
+  } catch (error) {
+    return endOfFailure(error, context.signal.aborted);
+  }
+}
+
+/** What the model had said whole is kept, and that it was cut off is told. */
+async function noteInterrupt(run: Run, context: ProgramContext): Promise<void> {
+  const { sys, ctxId, modelFd } = context;
+  const blocks = await salvagedBlocks(sys, modelFd);
+  await context.unit(async () => {
+    const { messages } = await sys.buildPrompt(ctxId);
+    if (messages.at(-1)?.content === INTERRUPTED_NOTE) return;
+    const text = blocks.map((block) => block.text).join("\n");
+    if (text.trim() !== "") await sys.appendMessage(ctxId, "assistant", text, blocks);
+    await sys.appendMessage(ctxId, "user", INTERRUPTED_NOTE);
+  });
+  const text = blocks.map((block) => block.text).join("\n");
+  if (text.trim() === "") return;
+  context.setResult(text);
+  run.context.session?.reply(text);
+}
+
+const OUTCOMES: Readonly<Record<Terminal["reason"], RunOutcome>> = {
+  completed: "completed",
+  max_turns: "limit",
+  budget_exhausted: "limit",
+  refusal: "failed",
+  model_error: "failed",
+  aborted: "interrupted",
+};
+
+function exitOfRun(end: Terminal): ExitStatus {
+  if (end.reason !== "aborted") return exitOf(end);
+  return { ...EXIT.sigint, reason: "interrupted by the user" };
+}

@@ -1,0 +1,173 @@
+/** A conversation at a terminal: what the session tells above, the line that is typed below. Leaving never ends it. */
+import type { WireHistoryItem } from "../abi/methods.ts";
+import type { ProgressPayload } from "../abi/wire.ts";
+import type { AskDialog } from "./ask-dialog.ts";
+import type { ChatClient } from "./chat-client.ts";
+import type { ChatStream } from "./chat-stream.ts";
+import { ChatTerminal } from "./chat-terminal.ts";
+import { ChatView } from "./chat-view.ts";
+import { HELP_LINES, wordOf } from "./chat-words.ts";
+import type { Call } from "./command.ts";
+import { openDialog, questionTerminal } from "./questions.ts";
+import { historyLines, openedLine, restsLine } from "./screen/chat-lines.ts";
+import { sessionTable } from "./screen/session-table.ts";
+
+/** A second Ctrl-C on an empty line leaves within this. */
+const TWICE_MS = 2_000;
+const SHOWN_MESSAGES = 6;
+
+export async function chatAtTerminal(call: Call, stream: ChatStream, client: ChatClient): Promise<number> {
+  const said = stream.session === undefined ? [] : await lastSaid(client, stream.pid);
+  if (stream.session !== undefined) {
+    await call.console.line(openedLine(stream.session));
+    for (const item of said)
+      for (const line of historyLines(item, call.console.paint)) await call.console.line(line);
+  }
+  const isRunning = stream.session?.state === "running" || stream.session?.state === "blocked";
+  await using chat = new Chat(call, stream, client, said, isRunning);
+  return await chat.untilOver();
+}
+
+async function lastSaid(client: ChatClient, pid: number): Promise<readonly WireHistoryItem[]> {
+  return (await client.request("session.history", { pid, limit: SHOWN_MESSAGES })).messages;
+}
+
+class Chat implements AsyncDisposable {
+  readonly #call: Call;
+  readonly #stream: ChatStream;
+  readonly #client: ChatClient;
+  readonly #view: ChatView;
+  readonly #terminal: ChatTerminal;
+  readonly #dialog: AskDialog | undefined;
+  readonly #unlisten: () => void;
+  #isRunning: boolean;
+  #hasLeft = false;
+  #pressedMono = Number.NEGATIVE_INFINITY;
+  /** Of this client, waiting; the newest last. */
+  #waiting: number[] = [];
+
+  constructor(
+    call: Call,
+    stream: ChatStream,
+    client: ChatClient,
+    said: readonly WireHistoryItem[],
+    isRunning: boolean,
+  ) {
+    const { console, host } = call;
+    this.#call = call;
+    this.#stream = stream;
+    this.#client = client;
+    this.#isRunning = isRunning;
+    this.#view = new ChatView(console, {
+      isTerminal: true,
+      client: client.name,
+      isEvents: false,
+      isResultAlone: false,
+    });
+    const mine = said.filter(({ role }) => role === "user").map(({ text }) => text);
+    this.#terminal = new ChatTerminal(host, mine.toReversed(), {
+      onLine: (text) => this.#typed(text),
+      onInterrupt: (isEmpty) => this.#interrupted(isEmpty),
+      onEnd: () => this.#leave(),
+    });
+    const output = questionTerminal(call);
+    this.#dialog = output === undefined ? undefined : openDialog(call, output, this.#terminal.keys);
+    // Ctrl-C at a question, or from outside
+    this.#unlisten = host.interrupts.listen(() => this.#interrupted(true));
+  }
+
+  /** The exit code of the process, 0 when it was left before. Rejects when the stream breaks off. */
+  async untilOver(): Promise<number> {
+    let code: number | undefined;
+    for await (const event of this.#stream.events) {
+      this.#follow(event);
+      if (event.event === "ask") this.#dialog?.ask(event);
+      else if (event.event === "ask_closed") this.#dialog?.close(event);
+      else await this.#terminal.above(() => this.#view.show(event));
+      if (event.event === "complete") code = event.exit_code ?? 0;
+    }
+    if (code !== undefined) return code;
+    if (!this.#hasLeft) return this.#view.cutOff();
+    await this.#close();
+    await this.#call.console.line(restsLine(this.#stream.pid));
+    return 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#close();
+  }
+
+  async #close(): Promise<void> {
+    this.#unlisten();
+    this.#stream.close();
+    await this.#dialog?.[Symbol.asyncDispose]();
+    await this.#terminal[Symbol.asyncDispose]();
+  }
+
+  #follow({ event, seq = 0 }: ProgressPayload): void {
+    if (event === "input" || event === "step") this.#isRunning = true;
+    if (event === "idle") this.#isRunning = false;
+    if (event === "input" || event === "withdrawn")
+      this.#waiting = this.#waiting.filter((each) => each !== seq);
+  }
+
+  #typed(line: string): void {
+    const word = wordOf(line);
+    if (word === undefined) return;
+    const { pid } = this.#stream;
+    if (word.kind === "exit") this.#leave();
+    else if (word.kind === "help") this.#print(HELP_LINES.join("\n"));
+    else if (word.kind === "unknown") this.#print(word.message);
+    else if (word.kind === "say") this.#do(() => this.#say(word.text));
+    else if (word.kind === "title") this.#do(() => this.#client.entitle(pid, word.title));
+    else if (word.kind === "stop") this.#do(() => this.#client.interrupt(pid));
+    else if (word.kind === "back") this.#do(() => this.#takeBack());
+    else this.#do(() => this.#list());
+  }
+
+  /** At work: what it does ends. At rest: with nothing typed, twice leaves. */
+  #interrupted(isEmpty: boolean): void {
+    if (this.#isRunning) this.#do(() => this.#client.interrupt(this.#stream.pid));
+    else if (isEmpty) this.#pressed(performance.now());
+  }
+
+  #pressed(now: number): void {
+    const isAgain = now - this.#pressedMono <= TWICE_MS;
+    this.#pressedMono = now;
+    if (isAgain) this.#leave();
+    else this.#print("Ctrl-C again, or Ctrl-D, leaves; the session rests");
+  }
+
+  async #say(text: string): Promise<void> {
+    const { seq } = await this.#client.say(this.#stream.pid, text);
+    this.#waiting.push(seq);
+  }
+
+  async #takeBack(): Promise<void> {
+    const seq = this.#waiting.at(-1);
+    if (seq === undefined) this.#print("no message of yours waits");
+    else await this.#client.withdraw(this.#stream.pid, seq);
+  }
+
+  async #list(): Promise<void> {
+    const { cwd } = this.#call.host;
+    const { sessions } = await this.#client.request("session.list", { cwd });
+    this.#print(
+      sessions.length === 0 ? "No sessions in this folder." : sessionTable(sessions, Date.now(), false),
+    );
+  }
+
+  #leave(): void {
+    this.#hasLeft = true;
+    this.#stream.close();
+  }
+
+  #print(text: string): void {
+    void this.#terminal.above(() => this.#call.console.line(text));
+  }
+
+  /** Its failure is shown, and the conversation goes on. */
+  #do(act: () => Promise<void>): void {
+    void act().catch((error: unknown) => this.#terminal.above(() => this.#call.console.fail(error)));
+  }
+}

@@ -1,0 +1,95 @@
+/** `crux -c "and now?"`: one run in a session that is there, shown as a run is. The session goes on to rest. */
+import type { ProgressPayload } from "../abi/wire.ts";
+import { ChatClient } from "./chat-client.ts";
+import { type ChatStream, openSession } from "./chat-stream.ts";
+import type { Call } from "./command.ts";
+import { openDialog, questionTerminal } from "./questions.ts";
+import { RunView } from "./run-view.ts";
+import { queuedLine } from "./screen/chat-lines.ts";
+import { isResultAlone } from "./stdio.ts";
+
+/** Its exit code is that of the run. */
+export async function once(call: Call, pid: number, text: string): Promise<number> {
+  const { host, console } = call;
+  const client = new ChatClient(host.daemon);
+  const terminal = questionTerminal(call);
+  const stream = await openSession(host, pid, terminal !== undefined);
+  await using dialog = terminal === undefined ? undefined : openDialog(call, terminal);
+  const left = new AbortController();
+  const unlisten = host.interrupts.listen(() => interrupt());
+  let interrupt = (): void => left.abort();
+  left.signal.addEventListener("abort", () => stream.close());
+  try {
+    const { seq, ahead } = await client.say(pid, text);
+    if (ahead > 0 && console.isScreen)
+      await console.line(queuedLine({ event: "queued", pid, seq, ahead }, true));
+    const place: Place = { pid, seq, hasBegun: false };
+    interrupt = (): void => {
+      interrupt = () => left.abort();
+      void giveUp(client, place).catch((error: unknown) => console.fail(error));
+    };
+    const code = await untilOver(call, stream, place, dialog);
+    return left.signal.aborted ? 130 : code;
+  } catch (error) {
+    if (left.signal.aborted) return 130;
+    throw error;
+  } finally {
+    unlisten();
+    stream.close();
+  }
+}
+
+interface Place {
+  readonly pid: number;
+  readonly seq: number;
+  /** Its message was read. */
+  hasBegun: boolean;
+}
+
+/** What has begun is interrupted; what has not is taken back. */
+async function giveUp(client: ChatClient, { pid, seq, hasBegun }: Place): Promise<void> {
+  if (hasBegun) await client.interrupt(pid);
+  else await client.withdraw(pid, seq);
+}
+
+async function untilOver(
+  { console, host }: Call,
+  { events }: ChatStream,
+  place: Place,
+  dialog: ReturnType<typeof openDialog> | undefined,
+): Promise<number> {
+  const isTerminal = host.stdout.isTTY === true;
+  const view = new RunView(console, {
+    isTerminal,
+    isResultAlone: isResultAlone(host.stdoutKind, console.mode),
+  });
+  for await (const event of events) {
+    const isOurs = event.seq === place.seq;
+    if (event.event === "input" && isOurs) place.hasBegun = true;
+    if (event.event === "withdrawn" && isOurs) return 130;
+    if (event.event === "ask") dialog?.ask(event);
+    else if (event.event === "ask_closed") dialog?.close(event);
+    else if (event.event === "idle" && isOurs) return finish(view, event);
+    else if (place.hasBegun || isEnd(event)) await view.show(event);
+    if (event.event === "complete") return event.exit_code ?? 1;
+  }
+  return view.cutOff();
+}
+
+/** Whatever run is under way, this concerns who waits for another. */
+function isEnd({ event }: ProgressPayload): boolean {
+  return event === "error" || event === "complete";
+}
+
+async function finish(view: RunView, event: ProgressPayload): Promise<number> {
+  const { message, error, exit_code = 0 } = event;
+  const { pid } = event;
+  if (exit_code !== 0 && error !== undefined)
+    await view.show({ event: "error", pid, error_message: message ?? error.message, error });
+  await view.show({
+    ...event,
+    event: "complete",
+    ...(message === undefined ? {} : { exit_reason: message }),
+  });
+  return exit_code;
+}

@@ -1,0 +1,51 @@
+/** The stream of a conversation: of a new session, or of one that is there. */
+import type { SpawnRequest, WireSession } from "../abi/methods.ts";
+import type { ProgressPayload } from "../abi/wire.ts";
+import type { DaemonStream } from "./daemon-client.ts";
+import { clientEnvironment } from "./environment.ts";
+import type { Host } from "./host.ts";
+
+export interface ChatStream {
+  readonly pid: number;
+  /** undefined: it has just begun. */
+  readonly session: WireSession | undefined;
+  readonly events: AsyncIterable<ProgressPayload>;
+  close(): void;
+}
+
+/** What is said first is said by `client`. */
+export async function beginSession(
+  host: Host,
+  request: SpawnRequest,
+  client: string,
+  signal?: AbortSignal,
+): Promise<ChatStream> {
+  const daemon = await host.daemon.ensure(signal);
+  const stream = await daemon.stream("spawn", { ...request, session: true, client }, signal);
+  return chatStream(stream.response.pid, undefined, stream);
+}
+
+/** One that rests comes back, an agent that has ended becomes a session. */
+export async function openSession(
+  host: Host,
+  pid: number,
+  interactive: boolean,
+  signal?: AbortSignal,
+): Promise<ChatStream> {
+  const daemon = await host.daemon.ensure(signal);
+  const env = clientEnvironment(host.env);
+  const stream = await daemon.stream("session.open", { pid, env, interactive, verbose: true }, signal);
+  return chatStream(pid, stream.response, stream);
+}
+
+function chatStream(
+  pid: number,
+  session: WireSession | undefined,
+  stream: Pick<DaemonStream<unknown>, "lines" | "close">,
+): ChatStream {
+  return { pid, session, events: eventsOf(stream.lines), close: () => stream.close() };
+}
+
+async function* eventsOf(lines: DaemonStream<unknown>["lines"]): AsyncGenerator<ProgressPayload> {
+  for await (const { payload } of lines) yield payload as ProgressPayload;
+}

@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { wordOf } from "./chat-words.ts";
+
+test.each([
+  ["", undefined],
+  ["   ", undefined],
+  ["hello ", { kind: "say", text: "hello" }],
+  ["/exit", { kind: "exit" }],
+  ["/title the new one", { kind: "title", title: "the new one" }],
+  ["//exit", { kind: "say", text: "/exit" }],
+  ["/usr/bin/env fails", { kind: "say", text: "/usr/bin/env fails" }],
+])("wordOf(%j)", (line, word) => {
+  expect(wordOf(line)).toEqual(word);
+});
+
+test.each(["/exti", "/stop it", "/title"])("wordOf(%j) is no message", (line) => {
+  expect(wordOf(line)?.kind).toBe("unknown");
+});

@@ -1,0 +1,70 @@
+/** The lines of a conversation, each from one event of its stream or one message of its history; without final newlines. */
+import type { WireHistoryItem, WireSession } from "../../abi/methods.ts";
+import type { ProgressPayload } from "../../abi/wire.ts";
+import { seconds } from "./elapsed.ts";
+import type { Paint } from "./paint.ts";
+import { safeLine, safeLines } from "./safe-text.ts";
+import { cutToWidth } from "./width.ts";
+
+type Event = Readonly<ProgressPayload>;
+
+export const PROMPT = "› ";
+const SHOWN_COLUMNS = 100;
+const CALL_COLUMNS = 100;
+/** Of a message of the history. */
+const HISTORY_CHARS = 4_000;
+
+const tag = (pid: number): string => `[session/${pid}]`;
+
+/** What somebody else said. */
+export function inputLine({ pid, from = 0, client = "", text = "", joins }: Event): string {
+  const also = joins === true ? "read too: " : "";
+  return `${tag(pid)} ${also}${speaker(from, client)} ${PROMPT}${safeLines(text.trimEnd())}`;
+}
+
+export function queuedLine(
+  { pid, seq = 0, from = 0, client = "", text = "", ahead = 0 }: Event,
+  isMine: boolean,
+) {
+  const what = isMine ? "" : `${speaker(from, client)}: ${cutToWidth(safeLine(text), SHOWN_COLUMNS)} `;
+  return `${tag(pid)} #${seq} ${what}${ahead === 0 ? "is read at the next step" : `waits, ${ahead} ahead`}`;
+}
+
+export function withdrawnLine({ pid, seq = 0 }: Event): string {
+  return `${tag(pid)} #${seq} taken back`;
+}
+
+export function pausedLine({ pid, is_paused }: Event): string {
+  return is_paused === true
+    ? `[agent/${pid}] paused; crux cont ${pid} lets it go on`
+    : `[agent/${pid}] goes on`;
+}
+
+export function idleLine(event: Event, paint: Paint): string {
+  const { pid, outcome = "completed", tokens_used = 0, elapsed_ms = 0, queued = 0 } = event;
+  const mark = outcome === "completed" ? paint.green(outcome) : paint.red(outcome);
+  const more = queued > 0 ? ` | ${queued} waiting` : "";
+  return `${tag(pid)} ${mark} | tokens: ${tokens_used} | elapsed: ${seconds(elapsed_ms)}${more}`;
+}
+
+export function openedLine({ pid, title, state, turns }: WireSession): string {
+  const words = title === "" ? "" : ` "${cutToWidth(safeLine(title), SHOWN_COLUMNS)}"`;
+  return `${tag(pid)}${words} (${state}, ${turns} messages)`;
+}
+
+export function historyLines({ role, text, calls }: WireHistoryItem, paint: Paint): string[] {
+  const short = text.length > HISTORY_CHARS ? `${text.slice(0, HISTORY_CHARS).toWellFormed()}…` : text;
+  const words = safeLines(short.trimEnd());
+  if (role === "user") return [paint.dim(`${PROMPT}${words}`)];
+  const made = calls.map((call) => paint.dim(`  ${cutToWidth(safeLine(call), CALL_COLUMNS)}`));
+  return words === "" ? made : [words, ...made];
+}
+
+export function restsLine(pid: number): string {
+  return `[session] PID ${pid} rests; crux -r ${pid}`;
+}
+
+function speaker(from: number, client: string): string {
+  if (from !== 0) return `process ${from}`;
+  return client === "" ? "another client" : `client ${safeLine(client)}`;
+}

@@ -1,0 +1,28 @@
+import { noWords } from "./args.ts";
+import type { Call, Command } from "./command.ts";
+import { indented } from "./screen/json.ts";
+import { sessionTable } from "./screen/session-table.ts";
+
+/** Those of this folder that have not ended; with --all those of every folder, and those that have. */
+export const sessions: Command = { flags: { all: { type: "boolean", short: "a" } }, run };
+
+async function run({ args, console, host }: Call): Promise<number> {
+  noWords(args, "crux sessions [-a]");
+  const all = args.flags.has("all");
+  const client = await host.daemon.ensure();
+  const { sessions: found } = await client.request("session.list", all ? { all } : { cwd: host.cwd });
+  client.close();
+  switch (console.mode) {
+    case "json":
+      await console.line(indented({ ok: true, data: { sessions: found } }));
+      break;
+    case "quiet":
+      if (found.length > 0) await console.line(found.map(({ pid }) => pid).join("\n"));
+      break;
+    case "verbose":
+    case "default":
+      if (found.length > 0) await console.line(sessionTable(found, Date.now(), all));
+      else await console.line(all ? "No sessions." : "No sessions in this folder.");
+  }
+  return 0;
+}

@@ -1,0 +1,46 @@
+import { asPid } from "../../../abi/ids.ts";
+import type { WireHistoryItem, WireSession } from "../../../abi/methods.ts";
+import type { HistoryItem, SessionView } from "../../../kernel/ports/sessions.ts";
+import type { Handler } from "../handler.ts";
+import { invalid } from "../request.ts";
+
+const DEFAULT_MESSAGES = 20;
+
+export const sessionList: Handler<"session.list"> = async ({ cwd, all = false }, { kernel }) => {
+  const sessions = await kernel.sessions.list({ ...(cwd === undefined ? {} : { cwd }), all });
+  return { payload: { sessions: sessions.map(toWireSession) } };
+};
+
+export const sessionHistory: Handler<"session.history"> = async (params, { kernel }) => {
+  const { pid, before, limit = DEFAULT_MESSAGES } = params;
+  const place = before === undefined ? {} : { before };
+  const { items, next } = await kernel.sessions.history(asPid(pid), { ...place, limit });
+  return { payload: { messages: items.map(toWireItem), ...(next === undefined ? {} : { next }) } };
+};
+
+export const sessionDescribe: Handler<"session.describe"> = async ({ pid, title, kept }, { kernel }) => {
+  if (title === undefined && kept === undefined) throw invalid("payload: neither title nor kept");
+  const words = title === undefined ? {} : { title };
+  await kernel.sessions.describe(asPid(pid), { ...words, ...(kept === undefined ? {} : { kept }) });
+  return { payload: undefined };
+};
+
+export function toWireSession(session: SessionView): WireSession {
+  return {
+    pid: session.pid,
+    uuid: session.uuid,
+    title: session.title,
+    name: session.name,
+    cwd: session.cwd,
+    state: session.state,
+    created_at: new Date(session.createdAt).toISOString(),
+    last_at: new Date(session.lastAt).toISOString(),
+    tokens_used: session.tokensUsed,
+    turns: session.turns,
+    kept: session.isKept,
+  };
+}
+
+function toWireItem({ role, text, calls, at, seq }: HistoryItem): WireHistoryItem {
+  return { role, text, calls: [...calls], at: new Date(at).toISOString(), seq };
+}

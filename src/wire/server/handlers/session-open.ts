@@ -1,0 +1,19 @@
+import { asPid } from "../../../abi/ids.ts";
+import { followProcess } from "../follow-process.ts";
+import type { Handler } from "../handler.ts";
+import { toWireSession } from "./session-history.ts";
+
+/** The lines of process.attach, of a session that may have rested until now, or of an agent that had ended. */
+export const sessionOpen: Handler<"session.open"> = async (params, { kernel, ended }) => {
+  const { env, interactive = false, verbose = false } = params;
+  const pid = asPid(params.pid);
+  await kernel.sessions.awake(pid, { session: true, ...(env === undefined ? {} : { env }) });
+  const events = kernel.attach(pid, { interactive });
+  try {
+    const payload = toWireSession(await kernel.sessions.view(pid));
+    return { payload, follow: followProcess(events, { interactive, verbose }, ended) };
+  } catch (error) {
+    events.close();
+    throw error;
+  }
+};
