@@ -1,14 +1,25 @@
 /** `crux daemon --internal`: of many daemons started at once, all but the one with the lease end before they load a kernel. */
 import { join } from "node:path";
-import { systemClock } from "../lib/system-clock.ts";
+import { SteadyClock } from "../lib/steady-clock.ts";
 import { type Lease, takeLease } from "../store/lease.ts";
-import { type Boot, runDaemon } from "./run.ts";
+import { thisProcess } from "./host.ts";
+import { type Boot, EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
 
 export async function daemonMain(version: string, loadBoot: () => Promise<Boot<Lease>>): Promise<never> {
+  const clock = new SteadyClock();
   const options = {
     version,
-    clock: systemClock,
+    clock,
+    gaps: clock,
     takeLease: (stateDir: string) => takeLease(join(stateDir, "journal")),
   };
-  process.exit(await runDaemon<Lease>(async (context) => (await loadBoot())(context), options));
+  const code = await runDaemon<Lease>(async (context) => (await loadBoot())(context), options);
+  // where the disk failed, a thread or a library may wait for it for ever
+  if (code === EXIT_LOST || code === EXIT_FENCED) thisProcess.vanish(code);
+  process.exit(code);
+}
+
+/** `crux daemon --internal-fsck`: a check without a daemon. */
+export async function offlineCheck(argv: readonly string[]): Promise<never> {
+  return (await import("./fsck.ts")).fsckMain(argv);
 }

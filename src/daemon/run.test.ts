@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Fault } from "../abi/errors.ts";
 import type { Settings } from "../abi/settings.ts";
+import type { JournalState } from "../kernel/ports/journal.ts";
 import { settle, VirtualClock } from "../kernel/testing/virtual-clock.ts";
 import { FakeKernel, RawClient, until } from "../wire/server/testing.ts";
 import type { Host, HostEvent } from "./host.ts";
@@ -23,6 +25,9 @@ class FakeHost implements Host {
     this.handlers.splice(at, 1);
   }
   exit(code: number): void {
+    this.exits.push(code);
+  }
+  vanish(code: number): void {
     this.exits.push(code);
   }
   emit(event: HostEvent, error?: unknown): void {
@@ -58,6 +63,20 @@ interface Parts {
   boot?: (context: BootContext<{ release(): void }>) => void | Promise<void>;
   reload?: (settings: Settings, problems: readonly string[]) => void;
   close?: () => Promise<void>;
+  journal?: FakeState;
+}
+
+class FakeState {
+  state: JournalState = { state: "well" };
+  readonly listeners = new Set<(state: JournalState) => void>();
+  onState(listener: (state: JournalState) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+  become(state: JournalState): void {
+    this.state = state;
+    for (const listener of this.listeners) listener(state);
+  }
 }
 
 function run(parts: Parts = {}): Promise<number> {
@@ -68,7 +87,14 @@ function run(parts: Parts = {}): Promise<number> {
       log.push("booted");
       const close = parts.close ?? (async () => void log.push("closed"));
       const reload = parts.reload ?? (() => {});
-      return { kernel, loadAgent: async () => null, reload, close };
+      const { journal } = parts;
+      return {
+        kernel,
+        loadAgent: async () => null,
+        reload,
+        close,
+        ...(journal === undefined ? {} : { journal }),
+      };
     },
     {
       version: "0.1.0",
@@ -158,6 +184,96 @@ describe("runDaemon()", () => {
   it("a signal during boot stops it after boot", async () => {
     expect(await run({ boot: () => host.emit("SIGTERM") })).toBe(0);
     expect(log).toEqual(["booted", "closed", "lease released, socket false"]);
+  });
+
+  it("a lost journal ends it with its code and words, and clients are told; nothing exits", async () => {
+    for (const [reason, code] of [
+      ["journal_sync_failed", 74],
+      ["journal_damaged", 74],
+      ["journal_fenced", 75],
+    ] as const) {
+      kernel = new FakeKernel();
+      const journal = new FakeState();
+      const ended = run({ journal });
+      const early = await connect();
+      expect(await early.ask('{"method":"ping"}')).toBe(pong);
+      journal.become({ state: "degraded", reason: "journal_full", path: "/x", freeBytes: 0, needBytes: 1 });
+      expect(await early.ask('{"method":"ping"}')).toBe(pong);
+      journal.become({ state: "lost", reason, message: `${reason}: it is gone` });
+      expect(await ended).toBe(code);
+      expect(kernel.calls).toEqual([`abandon ${reason}: it is gone`]);
+      expect(readLog()).toContain(`error stopping: ${reason}: it is gone\n`);
+      expect([existsSync(path("crux/crux.pid")), journal.listeners.size, clock.pending]).toEqual([
+        false,
+        0,
+        0,
+      ]);
+    }
+  });
+
+  it("a journal that is lost while it stops in order is not waited for", async () => {
+    kernel.shutdown = () => new Promise(() => {});
+    const journal = new FakeState();
+    const ended = run({ journal });
+    await connect();
+    host.emit("SIGTERM");
+    await settle();
+    journal.become({ state: "lost", reason: "journal_sync_failed", message: "gone" });
+    expect(await ended).toBe(74);
+    expect(kernel.calls).toEqual(["abandon gone"]);
+  });
+
+  it("a lost journal whose disk stalls holds its end for 10 s at most", async () => {
+    const journal = new FakeState();
+    let release = () => {};
+    const ended = run({ journal, close: () => new Promise((resolve) => (release = resolve)) });
+    await connect();
+    journal.become({ state: "lost", reason: "journal_sync_failed", message: "gone" });
+    await clock.advance(9_000);
+    expect(host.exits).toEqual([]);
+    await clock.advance(1_500);
+    expect([host.exits, existsSync(path("crux/crux.pid"))]).toEqual([[74], false]);
+    release();
+    await ended;
+  });
+
+  it("boots in safe mode after three that died, says so, and counts no stop in order as a death", async () => {
+    const seen: boolean[] = [];
+    const boot = ({ isSafeMode }: { isSafeMode: boolean }) => void seen.push(isSafeMode);
+    const once = async (): Promise<string> => {
+      const ended = run({ boot });
+      const answer = await (await connect()).ask('{"method":"ping"}');
+      host.emit("SIGTERM");
+      await ended;
+      return answer;
+    };
+    for (let n = 0; n < 4; n++) await once();
+    writeFileSync(path("state/crux/boot-count"), "3\n");
+    expect(await once()).toBe('{"ok":true,"payload":{"version":"0.1.0","safe_mode":true}}\n');
+    expect(seen).toEqual([false, false, false, false, true]);
+    rmSync(path("state/crux/boot-count"));
+    expect(await once()).toBe(pong);
+  });
+
+  it("a boot that says what is wrong is no death; one that breaks is", async () => {
+    const count = () => existsSync(path("state/crux/boot-count"));
+    const fault = new Fault({ code: "UNAVAILABLE", message: "no journal" });
+    expect(await run({ boot: () => Promise.reject(fault) })).toBe(1);
+    expect(count()).toBe(false);
+    expect(await run({ boot: () => Promise.reject(new TypeError("x is undefined")) })).toBe(1);
+    expect(count()).toBe(true);
+  });
+
+  it("a daemon that has lived for a minute has booted", async () => {
+    kernel.activeCount = 1;
+    mkdirSync(path("state/crux"), { recursive: true });
+    const ended = run();
+    await connect();
+    expect(existsSync(path("state/crux/boot-count"))).toBe(true);
+    await clock.advance(66_000);
+    expect(existsSync(path("state/crux/boot-count"))).toBe(false);
+    host.emit("SIGTERM");
+    await ended;
   });
 
   it("a stop that hangs is cut off after 30 s", async () => {

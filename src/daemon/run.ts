@@ -5,12 +5,18 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { Fault } from "../abi/errors.ts";
 import type { Clock } from "../abi/program.ts";
 import type { Settings } from "../abi/settings.ts";
+import type { Journal, JournalState } from "../kernel/ports/journal.ts";
+import type { JournalDesk } from "../kernel/ports/journal-tools.ts";
 import type { KernelApi } from "../kernel/ports/kernel-api.ts";
+import type { TimeGaps } from "../kernel/ports/time-gaps.ts";
+import { linkSignals } from "../lib/abort.ts";
 import { configDir, type Environment, parent, pidFile, socketPath, stateDir } from "../lib/paths.ts";
 import type { Log, ServerDeps } from "../wire/server/deps.ts";
 import { type Server, startServer } from "../wire/server/server.ts";
+import { BootCount, YOUNG_MS } from "./boot-count.ts";
 import { type Host, thisProcess } from "./host.ts";
 import { DEFAULT_IDLE_TIMEOUT, untilIdle } from "./idle.ts";
 import { openLog } from "./log.ts";
@@ -21,6 +27,11 @@ import { listen, reportOf, StopRequest, stackOf } from "./stop.ts";
 const GRACE_MS = 10_000;
 /** A stop that hangs longer is cut off: the journal has what was acknowledged. */
 const STOP_MS = 30_000;
+/** The same once nothing can be kept any more: a disk that stalls does not hold the end of what runs. */
+const LOST_STOP_MS = 10_000;
+/** EX_IOERR, EX_TEMPFAIL (sysexits.h): the disk lies; another daemon has taken over. */
+export const EXIT_LOST = 74;
+export const EXIT_FENCED = 75;
 
 /** The daemon's lock; the OS frees it when the process ends, however it ends. */
 export interface DaemonLease {
@@ -46,11 +57,18 @@ export interface BootContext<L extends DaemonLease> {
   readonly uid: number;
   readonly version: string;
   readonly clock: Clock;
+  readonly gaps?: TimeGaps;
+  /** The last daemons died young, one after the other: nothing of what they left is restored or begun. */
+  readonly isSafeMode: boolean;
   readonly log: Log;
 }
 
 export interface Booted {
   readonly kernel: KernelApi;
+  /** When it is lost, the daemon ends. */
+  readonly journal?: Pick<Journal, "state" | "onState">;
+  /** The journal as a whole, for clients. */
+  readonly desk?: JournalDesk;
   readonly loadAgent: ServerDeps["loadAgent"];
   /** SIGHUP: the settings as they are now, and what was wrong in them: a deny may be among it. */
   reload?(settings: Settings, problems: readonly string[]): void;
@@ -64,6 +82,7 @@ export type Boot<L extends DaemonLease> = (context: BootContext<L>) => Promise<B
 export interface DaemonOptions<L extends DaemonLease> {
   readonly version: string;
   readonly clock: Clock;
+  readonly gaps?: TimeGaps;
   /** null: another daemon holds it. */
   takeLease(stateDir: string): Promise<L | null>;
   readonly env?: Environment;
@@ -74,7 +93,7 @@ export interface DaemonOptions<L extends DaemonLease> {
 
 /**
  * Resolves with the exit code once everything is put away: 0 after an orderly stop and for a second daemon, 1 when it
- * could not start or stop. The caller exits with it.
+ * could not start or stop, 74 when the journal was lost, 75 when another daemon has taken it over. The caller exits with it.
  */
 export async function runDaemon<L extends DaemonLease>(
   boot: Boot<L>,
@@ -92,6 +111,8 @@ export async function runDaemon<L extends DaemonLease>(
   });
   if (lease === undefined) return 1;
   if (lease === null) return 0;
+  const boots = new BootCount(paths.stateDir, environment);
+  if (boots.isSafeMode) log("warn", "safe mode: the last daemons died soon after their start");
   const { settings, problems } = readSettings(paths.configDir);
   for (const problem of problems) log("warn", problem);
   const context: BootContext<L> = {
@@ -104,9 +125,11 @@ export async function runDaemon<L extends DaemonLease>(
     uid,
     version: options.version,
     clock: options.clock,
+    ...(options.gaps === undefined ? {} : { gaps: options.gaps }),
+    isSafeMode: boots.isSafeMode,
     log,
   };
-  const daemon = new Daemon(context, options.host ?? thisProcess);
+  const daemon = new Daemon(context, options.host ?? thisProcess, boots);
   try {
     return await daemon.run(boot);
   } finally {
@@ -117,12 +140,14 @@ export async function runDaemon<L extends DaemonLease>(
 class Daemon<L extends DaemonLease> {
   readonly #context: BootContext<L>;
   readonly #host: Host;
+  readonly #boots: BootCount;
   readonly #stop = new StopRequest();
   #settings: Settings;
 
-  constructor(context: BootContext<L>, host: Host) {
+  constructor(context: BootContext<L>, host: Host, boots: BootCount) {
     this.#context = context;
     this.#host = host;
+    this.#boots = boots;
     this.#settings = context.settings;
   }
 
@@ -134,6 +159,8 @@ class Daemon<L extends DaemonLease> {
       booted = await boot(this.#context);
       return await this.#serve(booted);
     } catch (error) {
+      // one that says what is wrong did not die of it
+      if (error instanceof Fault) this.#boots.takeBack();
       log("error", `daemon: ${reportOf(error)}`);
       return 1;
     } finally {
@@ -150,7 +177,10 @@ class Daemon<L extends DaemonLease> {
       env,
       loadAgent,
       shutdown: () => this.#stop.request("shutdown"),
+      isSafeMode: this.#context.isSafeMode,
+      ...(booted.desk === undefined ? {} : { desk: booted.desk }),
     };
+    const unwatch = this.#watchJournal(booted);
     let server: Server | undefined;
     try {
       server = await startServer({ socketPath: paths.socketPath, kernel, deps, clock, log, uid });
@@ -161,20 +191,39 @@ class Daemon<L extends DaemonLease> {
       // booted but not serving: what was booted is put away all the same
       log("error", `daemon: ${reportOf(error)}`);
       await this.#shutDown(booted, server);
+      unwatch();
       return 1;
     }
-    log("info", `stopping: ${this.#stop.reason}`);
-    return this.#shutDown(booted, server);
+    log(this.#stop.failure === null ? "info" : "error", `stopping: ${this.#stop.reason}`);
+    const code = await this.#shutDown(booted, server);
+    unwatch();
+    return code;
+  }
+
+  #watchJournal({ journal }: Booted): () => void {
+    if (journal === undefined) return () => {};
+    const look = (state: JournalState): void => {
+      if (state.state !== "lost") return;
+      const code = state.reason === "journal_fenced" ? EXIT_FENCED : EXIT_LOST;
+      this.#stop.fail({ words: state.message, code });
+    };
+    look(journal.state);
+    return journal.onState(look);
   }
 
   async #untilStop(server: Server, kernel: KernelApi): Promise<void> {
-    const look = () => ({
-      active: kernel.active(),
-      connections: server.connections,
-      accepted: server.accepted,
-    });
+    const { clock } = this.#context;
+    const since = clock.mono();
+    let isYoung = true;
+    const look = () => {
+      if (isYoung && clock.mono() - since >= YOUNG_MS) {
+        isYoung = false;
+        this.#boots.clear();
+      }
+      return { active: kernel.active(), connections: server.connections, accepted: server.accepted };
+    };
     const timeoutMs = () => this.#settings.daemon?.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT;
-    const idle = untilIdle(look, timeoutMs, this.#context.clock, this.#stop.signal).then(
+    const idle = untilIdle(look, timeoutMs, clock, this.#stop.signal).then(
       () => this.#stop.request("idle"),
       () => {},
     );
@@ -184,18 +233,12 @@ class Daemon<L extends DaemonLease> {
 
   /** Processes, then connections, then what was booted, then the files; the lease goes last, with the caller. */
   async #shutDown(booted: Booted, server: Server | undefined): Promise<number> {
-    const { clock, log } = this.#context;
+    const { log } = this.#context;
     const done = new AbortController();
-    const late = clock.sleep(STOP_MS, done.signal).then(
-      () => {
-        log("error", `still not stopped after ${STOP_MS / 1000}s: exit`);
-        this.#host.exit(1);
-      },
-      () => {},
-    );
-    server?.refuse("daemon is shutting down");
+    const late = this.#cutOff(done.signal);
+    server?.refuse(this.#stop.failure?.words ?? "daemon is shutting down");
     const steps: [string, () => Promise<void>][] = [
-      ["processes", () => booted.kernel.shutdown(GRACE_MS)],
+      ["processes", () => this.#endProcesses(booted.kernel)],
       ["connections", async () => server?.drain()],
       ["kernel", () => booted.close()],
       ["socket", async () => server?.close()],
@@ -213,7 +256,32 @@ class Daemon<L extends DaemonLease> {
     done.abort();
     await late;
     log("info", "stopped");
-    return code;
+    if (code === 0 && this.#stop.failure === null) this.#boots.clear();
+    return this.#stop.failure?.code ?? code;
+  }
+
+  /** In order, as long as what they do is kept; else at once. */
+  async #endProcesses(kernel: KernelApi): Promise<void> {
+    const { failed } = this.#stop;
+    if (!failed.aborted) await Promise.race([kernel.shutdown(GRACE_MS), aborted(failed)]);
+    const { failure } = this.#stop;
+    if (failure !== null) await kernel.abandon(failure.words);
+  }
+
+  /** Ends the OS process when stopping takes too long. */
+  async #cutOff(over: AbortSignal): Promise<void> {
+    const { clock, log } = this.#context;
+    const elapsed = (ms: number, signal: AbortSignal): Promise<boolean> =>
+      clock.sleep(ms, signal).then(
+        () => true,
+        () => false,
+      );
+    using soon = linkSignals(over, this.#stop.failed);
+    const isLate = await elapsed(STOP_MS, soon.signal);
+    if (over.aborted || (!isLate && !(await elapsed(LOST_STOP_MS, over)))) return;
+    log("error", `still not stopped after ${(isLate ? STOP_MS : LOST_STOP_MS) / 1000}s: exit`);
+    this.#removePidFile();
+    this.#host.vanish(this.#stop.failure?.code ?? 1);
   }
 
   #removePidFile(): void {
@@ -248,4 +316,8 @@ function findPaths(env: Environment, uid: number, home: string): DaemonPaths {
 function definedOnly(env: Environment): Record<string, string> {
   const entries = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return Object.fromEntries(entries);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

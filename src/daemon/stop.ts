@@ -6,9 +6,17 @@ import type { Host, HostEvent } from "./host.ts";
 /** A state that no test has seen cannot be trusted; the journal can. The next client starts a fresh daemon. */
 const EXIT_BUG = 70;
 
+/** Why nothing can be kept any more, and how the daemon says so to who started it. */
+export interface Failure {
+  readonly words: string;
+  readonly code: number;
+}
+
 export class StopRequest {
   readonly #controller = new AbortController();
+  readonly #failed = new AbortController();
   #reason = "";
+  #failure: Failure | null = null;
 
   get signal(): AbortSignal {
     return this.#controller.signal;
@@ -16,6 +24,24 @@ export class StopRequest {
 
   get reason(): string {
     return this.#reason;
+  }
+
+  /** Nothing more can be kept; null: all is well so far. */
+  get failure(): Failure | null {
+    return this.#failure;
+  }
+
+  /** Fires at the failure. */
+  get failed(): AbortSignal {
+    return this.#failed.signal;
+  }
+
+  /** Stops it with this code, also one that is stopping already. Only the first counts. */
+  fail(failure: Failure): void {
+    if (this.#failure !== null) return;
+    this.#failure = failure;
+    this.#failed.abort();
+    this.request(failure.words);
   }
 
   /** Only the first counts. Returns at once. */

@@ -1,0 +1,187 @@
+/**
+ * What becomes of the processes while the disk takes nothing. Degraded: nothing new is begun, as in a pause; what had begun gets
+ * its result, which the journal keeps; a client that asks for something hears why not; all goes on by itself. Lost: nothing is
+ * acknowledged any more, and the daemon ends (daemon/run.ts).
+ */
+import { Fault, SyscallError } from "../abi/errors.ts";
+import { PID_KERNEL } from "../abi/ids.ts";
+import { abortable } from "../lib/abort.ts";
+import { type Journal, type JournalDraft, type JournalState, KERNEL_UUID } from "./ports/journal.ts";
+import type { KernelPorts } from "./ports/kernel-ports.ts";
+import type { Process } from "./process/process.ts";
+
+type Degraded = Extract<JournalState, { state: "degraded" }>;
+
+export class JournalWatch {
+  readonly #ports: KernelPorts;
+  readonly #end: () => void;
+  /** Settles when the journal is not degraded any more; null: it is not. */
+  #healing: PromiseWithResolvers<void> | null = null;
+  #since = 0;
+  #first: Degraded | null = null;
+  /** Those that hold, each with its calls that do: told once, however many. */
+  readonly #holding = new Map<Process, number>();
+
+  constructor(ports: KernelPorts) {
+    this.#ports = ports;
+    this.#end = ports.journal.onState((state) => this.#turn(state));
+    if (ports.journal.state.state === "degraded") this.#turn(ports.journal.state);
+  }
+
+  /** At the end of the kernel. */
+  close(): void {
+    this.#end();
+  }
+
+  /** For what a client asks, before any of it is done. UNAVAILABLE: it could not be kept. */
+  check(syscall: string): void {
+    const { state } = this.#ports.journal;
+    if (state.state === "well") return;
+    throw new SyscallError({
+      syscall,
+      pid: PID_KERNEL,
+      code: "UNAVAILABLE",
+      message: `${reasonOf(state)}; nothing was begun`,
+      hint: remedyOf(state),
+    });
+  }
+
+  /** What a person can do about it; undefined: nothing is wrong. */
+  get remedy(): string | undefined {
+    const { state } = this.#ports.journal;
+    return state.state === "well" ? undefined : remedyOf(state);
+  }
+
+  /** As `wait`, for a call that is under way in the gate. */
+  async held(proc: Process, syscall: string, signal: AbortSignal): Promise<void> {
+    if (this.#healing !== null) await proc.stillness.suspend(this.wait(proc, syscall, signal));
+  }
+
+  /** Returns when the journal is not degraded; CANCELLED when the process ends first, or the call is given up. */
+  async wait(proc: Process, syscall: string, signal: AbortSignal): Promise<void> {
+    while (this.#healing !== null) {
+      this.#hold(proc);
+      try {
+        await abortable(this.#healing.promise, signal);
+      } catch (cause) {
+        const { pid } = proc;
+        throw new SyscallError({ syscall, pid, code: "CANCELLED", message: "cancelled", cause });
+      } finally {
+        this.#release(proc);
+      }
+    }
+  }
+
+  /** Of a process, synced: where the disk refuses it waits, and tries again. */
+  async append(
+    proc: Process,
+    syscall: string,
+    signal: AbortSignal,
+    drafts: readonly JournalDraft[],
+  ): ReturnType<Journal["append"]> {
+    const { journal } = this.#ports;
+    for (let tries = 1; ; tries++) {
+      await this.wait(proc, syscall, signal);
+      try {
+        return await journal.append(drafts);
+      } catch (error) {
+        // refused as the state changed, to either side: once more, and only a degraded journal is waited for
+        const isRefused = error instanceof Fault && error.code === "UNAVAILABLE";
+        const { state } = journal.state;
+        if (!isRefused || state === "lost" || (state === "well" && tries > 1)) throw error;
+      }
+    }
+  }
+
+  /** For an exit: its record waits for the disk until `signal` fires. It never rejects. */
+  async heldUntil(proc: Process, signal: AbortSignal): Promise<void> {
+    while (this.#healing !== null && !signal.aborted) {
+      this.#hold(proc);
+      await abortable(this.#healing.promise, signal).catch(() => {});
+      this.#release(proc);
+    }
+  }
+
+  #hold(proc: Process): void {
+    const calls = this.#holding.get(proc) ?? 0;
+    this.#holding.set(proc, calls + 1);
+    if (calls > 0) return;
+    const mono = this.#ports.clock.mono();
+    proc.stall(mono);
+    const { state } = this.#ports.journal;
+    if (state.state === "degraded")
+      proc.log("warn", `paused: ${reasonOf(state)}; it goes on by itself when there is room`, mono);
+  }
+
+  #release(proc: Process): void {
+    const calls = (this.#holding.get(proc) ?? 1) - 1;
+    if (calls > 0) {
+      this.#holding.set(proc, calls);
+      return;
+    }
+    this.#holding.delete(proc);
+    const mono = this.#ports.clock.mono();
+    proc.unstall(mono);
+    if (this.#ports.journal.state.state === "well")
+      proc.log("info", "the disk takes records again: it goes on", mono);
+  }
+
+  #turn(state: JournalState): void {
+    if (state.state === "degraded") {
+      if (this.#healing === null) this.#begin(state);
+      return;
+    }
+    if (this.#healing === null) return;
+    if (state.state === "well") this.#record();
+    this.#first = null;
+    this.#healing.resolve();
+    this.#healing = null;
+  }
+
+  #begin(state: Degraded): void {
+    this.#healing = Promise.withResolvers<void>();
+    this.#since = this.#ports.clock.mono();
+    this.#first = state;
+    this.#ports.log(
+      "error",
+      `${reasonOf(state)}; processes are paused and go on by themselves: ${remedyOf(state)}`,
+    );
+  }
+
+  #record(): void {
+    const { journal, clock, log } = this.#ports;
+    const lastedMs = Math.round(clock.mono() - this.#since);
+    const { reason = "", path = "", freeBytes = null, needBytes = 0 } = this.#first ?? {};
+    const body = { reason, path, freeBytes, needBytes, lastedMs };
+    journal.note([{ proc: KERNEL_UUID, pid: PID_KERNEL, kind: "journal.degraded", v: 1, body }]);
+    log("info", `the journal takes records again after ${Math.round(lastedMs / 1000)} s`);
+  }
+}
+
+/** One line for a person: what is wrong, and where. */
+function reasonOf(state: Exclude<JournalState, { state: "well" }>): string {
+  if (state.state === "lost") return state.message;
+  const { reason, path, freeBytes, needBytes } = state;
+  const room = freeBytes === null ? "" : ` (${bytesOf(freeBytes)} free, ${bytesOf(needBytes)} needed)`;
+  const what: Readonly<Record<string, string>> = {
+    journal_full: `no space for the journal at ${path}${room}`,
+    journal_readonly: `the journal at ${path} cannot be written`,
+    journal_slow: `the disk of the journal at ${path} does not answer`,
+  };
+  return `${reason}: ${what[reason] ?? `the journal at ${path} takes nothing${room}`}`;
+}
+
+function remedyOf(state: Exclude<JournalState, { state: "well" }>): string {
+  if (state.state === "lost") return "crux daemon restart";
+  const { reason, path } = state;
+  if (reason === "journal_full") return `free some space on the file system of ${path}`;
+  return reason === "journal_readonly" ? `make ${path} writable again` : `see to the disk of ${path}`;
+}
+
+function bytesOf(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const units = ["KiB", "MiB", "GiB", "TiB"];
+  let [value, unit] = [bytes / 1024, 0];
+  while (value >= 1024 && unit < units.length - 1) [value, unit] = [value / 1024, unit + 1];
+  return `${Math.round(value * 10) / 10} ${units[unit]}`;
+}

@@ -1,0 +1,94 @@
+/** A daemon that is stopped for a while, and the clock that its processes live by; another that took over meanwhile. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { MessageDevice } from "../../src/kernel/testing/fake-devices.ts";
+import { modify } from "../../src/kernel/testing/guarded.ts";
+import { bytes, testKernel } from "../../src/kernel/testing/test-kernel.ts";
+import { SteadyClock } from "../../src/lib/steady-clock.ts";
+import { FakeMachine } from "../../src/lib/testing/fake-machine.ts";
+import { openJournal } from "../../src/store/journal.ts";
+import { inTurn, modelEnv } from "../harness/model.ts";
+import { settled, World } from "../harness/world.ts";
+import { text, toolUse } from "../model-server/reply.ts";
+import { type ModelServer, startModelServer } from "../model-server/server.ts";
+
+describe("a daemon that is stopped for 9 s", () => {
+  let world: World;
+  let server: ModelServer;
+  beforeEach(async () => {
+    const wait = toolUse({
+      name: "bash",
+      input: { command: "touch begun; until [ -e go ]; do sleep 0.05; done; echo done", timeout: 7_000 },
+    });
+    server = await startModelServer({ script: [{ default: inTurn(wait, text("All done.")) }] });
+    world = new World(modelEnv(server));
+  });
+  afterEach(async () => {
+    await world.close();
+    await server.close();
+  });
+
+  it("goes on as if nothing had been: no deadline, no tool and no client is cut off by that time", async () => {
+    const run = world.start(["--permission-mode", "bypass", "do the work"], { timeoutMs: 60_000 });
+    await settled(
+      () => world.commands(/touch begun/).length,
+      (count) => count > 0,
+      10_000,
+    );
+    const idle = world.start(["attach", "1"], { timeoutMs: 60_000 });
+    const pid = world.daemonPid!;
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    process.kill(pid, "SIGSTOP");
+    await new Promise((resolve) => setTimeout(resolve, 9_000));
+    process.kill(pid, "SIGCONT");
+    const told = await settled(
+      () => world.log(),
+      (log) => log.includes("clock: nothing ran for"),
+      5_000,
+    );
+    expect(told).toMatch(/ warn clock: nothing ran for \d+(\.\d)? s: no deadline counts that time\n/);
+    world.write("go", "");
+    const { code, stdout } = await run.done;
+    expect([code, stdout.includes("All done.")]).toEqual([0, true]);
+    const requests = JSON.stringify(server.requests.at(-1)?.body ?? "");
+    expect(requests).toContain("done");
+    expect(requests).not.toContain("timed out");
+    expect((await idle.done).code).toBe(0);
+    expect(world.daemonPid).toBe(pid);
+  });
+});
+
+describe("after a gap in which another daemon took over", () => {
+  let dir = "";
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), "crux-fenced-"));
+  });
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+  it("the first effect is refused before it happens, and the journal is lost to the former owner", async () => {
+    const machine = new FakeMachine();
+    const clock = new SteadyClock(machine);
+    const journal = await openJournal({ dir });
+    const t = testKernel({ journal, clock, gaps: clock });
+    const tool = new MessageDevice("edit");
+    tool.script.effects = [modify("/desk/a")];
+    t.kernel.mount("/bin/edit", tool);
+    const { sys } = await t.start();
+    const fd = await sys.open("/bin/edit", 2);
+    await sys.write(fd, bytes("before"));
+    await machine.freeze(600_000);
+    const successor = await openJournal({ dir });
+    expect(successor.epoch).toBeGreaterThan(journal.epoch);
+    await expect(sys.write(fd, bytes("after"))).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining("journal_fenced"),
+    });
+    expect(tool.written).toEqual(["before"]);
+    expect(journal.state).toMatchObject({ state: "lost", reason: "journal_fenced" });
+    await t.kernel.abandon("fenced");
+    await successor.close();
+    await journal.close().catch(() => {});
+  });
+});

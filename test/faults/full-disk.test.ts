@@ -1,0 +1,111 @@
+/** A disk that is full in the middle of an agent's work: it pauses, says so, and goes on when there is room. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { inTurn, modelEnv } from "../harness/model.ts";
+import { settled } from "../harness/world.ts";
+import { text, toolUse } from "../model-server/reply.ts";
+import { type ModelServer, startModelServer } from "../model-server/server.ts";
+import { noSandbox, Sandbox } from "./sandbox.ts";
+
+const reason = noSandbox();
+const STEPS = 8;
+const step = (n: number, more = "") =>
+  toolUse({ name: "bash", input: { command: `echo ${n} >> steps.txt${more}` } });
+
+let server: ModelServer;
+let box: Sandbox;
+beforeEach(async () => {
+  const waits = step(1, "; until [ -e go ]; do sleep 0.05; done");
+  const later = Array.from({ length: STEPS - 1 }, (_, n) => step(n + 2));
+  server = await startModelServer({ script: [{ default: inTurn(waits, ...later, text("All done.")) }] });
+  box = new Sandbox(48 * 1024 * 1024, modelEnv(server));
+});
+afterEach(async () => {
+  await box.close();
+  await server.close();
+});
+
+const log = () => box.sh(`cat ${box.state}/crux/daemon.log`);
+const steps = () => readFileSync(join(box.work, "steps.txt"), "utf8");
+const isPaused = async () => /running\/paused/.test((await box.crux("ps", "--tree")).stdout);
+
+describe.skipIf(reason !== undefined)(
+  `on a full disk${reason === undefined ? "" : ` (skipped: ${reason})`}`,
+  () => {
+    it("an agent pauses, crux ps shows it, space is freed, and it finishes: each step once, nothing lost", async () => {
+      const run = box.crux("--permission-mode", "bypass", "--max-steps", "20", "do the work");
+      await settled(
+        () => server.requestCount,
+        (count) => count > 0,
+        10_000,
+      );
+      await settled(async () => (await box.sh("cat steps.txt")) === "1\n", Boolean, 10_000);
+      await box.fill();
+      writeFileSync(join(box.work, "go"), "");
+      expect(await settled(isPaused, Boolean, 20_000)).toBe(true);
+      const before = steps();
+
+      // a person sees what is wrong, and is not taken on
+      const { stdout: logs } = await box.crux("logs", "1");
+      expect(logs).toMatch(
+        /paused: journal_full: no space for the journal at \S+journal\.db \(.* free, .* needed\); it goes on by itself/,
+      );
+      const refused = await box.crux("-d", "more work");
+      expect([refused.code, refused.stdout]).toEqual([1, ""]);
+      expect(refused.stderr).toMatch(
+        /^✗ \[UNAVAILABLE\] .*journal_full: no space for the journal at .*; nothing was begun\n {2}→ hint: free some space on the file system of \S+\n/,
+      );
+      expect((await box.crux("ps", "--json", "-v")).stdout).toContain('"paused"');
+
+      // it waits, and does not spin
+      const ticks = await box.daemonTicks();
+      await box.sh("sleep 6");
+      expect((await box.daemonTicks()) - ticks).toBeLessThan(60);
+      expect([steps(), await isPaused()]).toEqual([before, true]);
+
+      await box.sh(`rm ${box.state}/filler`);
+      const { code, stdout, stderr } = await run;
+      expect([code, stderr]).toEqual([0, expect.anything()]);
+      expect(stdout).toContain("All done.");
+      expect(steps()).toBe(Array.from({ length: STEPS }, (_, n) => `${n + 1}\n`).join(""));
+      expect(await log()).toMatch(/ info the journal takes records again after \d+ s\n/);
+      expect((await box.crux("-d", "more work")).code).toBe(0);
+      expect((await box.crux("daemon", "stop")).code).toBe(0);
+
+      // the next daemon finds it all: the exit, each call with its result, how long the disk was full
+      expect((await box.crux("ps")).stdout).toBe("No active processes.\n");
+      expect((await box.crux("daemon", "stop")).code).toBe(0);
+      await box.sh(`cp -r ${box.state}/crux/journal ${box.dir}/copy`);
+      using db = new DatabaseSync(join(box.dir, "copy/journal.db"));
+      expect(db.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+      expect(db.prepare("SELECT * FROM open_calls").all()).toEqual([]);
+      const kinds = db
+        .prepare("SELECT kind FROM records WHERE pid = 1")
+        .all()
+        .map(({ kind }) => kind);
+      const count = (kind: string) => kinds.filter((each) => each === kind).length;
+      // each step is a call of the model and one of its tool; at the end one of the model
+      expect([count("call.intent"), count("call.result"), count("process.exited")]).toEqual([17, 17, 1]);
+      const degraded = db.prepare("SELECT body FROM records WHERE kind = 'journal.degraded'").all();
+      expect(degraded.map(({ body }) => JSON.parse(String(body)))).toMatchObject([
+        { reason: "journal_full" },
+      ]);
+    });
+
+    it("Ctrl-C and kill end a paused agent all the same, and the daemon stops", async () => {
+      void box.crux("-d", "--permission-mode", "bypass", "do the work");
+      await settled(async () => (await box.sh("cat steps.txt")) === "1\n", Boolean, 10_000);
+      await box.fill();
+      writeFileSync(join(box.work, "go"), "");
+      expect(await settled(isPaused, Boolean, 20_000)).toBe(true);
+      const kill = await box.crux("kill", "1");
+      expect(kill.stderr).toMatch(
+        /^✗ \[UNAVAILABLE\] .*the signal was delivered, but it could not be recorded: .*journal_full/,
+      );
+      expect(await settled(async () => !(await isPaused()), Boolean, 15_000)).toBe(true);
+      expect((await box.crux("daemon", "stop")).code).toBe(0);
+    });
+  },
+);
