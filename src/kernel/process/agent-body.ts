@@ -3,10 +3,15 @@ import type { AgentInfo } from "../../abi/agent.ts";
 import { O_RDWR } from "../../abi/device.ts";
 import { printed } from "../../abi/errors.ts";
 import { asFd, type Fd } from "../../abi/ids.ts";
+import { SIGNALS, type Signal } from "../../abi/process.ts";
 import type { ProgramContext } from "../../abi/program.ts";
 import { abortable } from "../../lib/abort.ts";
+import { localDay } from "../../lib/local-day.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
+import { recorded } from "../replay/recorder.ts";
+import { taped } from "../replay/taped.ts";
+import { programSession } from "../session/program-session.ts";
 import type { Body, Making } from "./body.ts";
 import { keepState, keptAccounts } from "./kept-state.ts";
 import type { Process } from "./process.ts";
@@ -21,13 +26,23 @@ export function agentBody(agent: AgentInfo | null): Body {
     isActive: true,
     prepare,
     run: async (core, proc) => {
-      const exit = await core.ports.program(contextOf(core, proc));
+      const exit = await recorded(core, proc, (tape) =>
+        core.ports.program(taped(tape, contextOf(core, proc))),
+      );
       await writeResult(core, proc);
       return exit;
     },
+    onSignal: endsRunAlone,
     record: (proc) => ({ model: proc.model, modelDevice: proc.modelDevice, ...keptAccounts(proc) }),
     keep: keepState,
   };
+}
+
+/** INT ends the run of a session, and not the session. */
+function endsRunAlone(_core: Core, { conversation }: Process, signal: Signal): boolean {
+  if (conversation === null || signal !== SIGNALS.SIGINT) return false;
+  conversation.interrupt();
+  return true;
 }
 
 async function prepare(making: Making): Promise<void> {
@@ -36,7 +51,8 @@ async function prepare(making: Making): Promise<void> {
   proc.contexts.add(proc.ctxId);
   undo.push(() => freeContexts(core, proc));
   core.contexts.setSystemPrompt(proc.ctxId, systemPrompt(proc.seed.agent, opts.systemPrompt ?? ""));
-  core.contexts.append(proc.ctxId, { role: "user", content: proc.seed.intent });
+  // a session may begin without words
+  if (proc.seed.intent !== "") core.contexts.append(proc.ctxId, { role: "user", content: proc.seed.intent });
   await core.mounts.mountAll(core, proc, proc.seed.agent?.manifest.mcp ?? [], undo, signal);
   await openModel(making);
 }
@@ -70,11 +86,25 @@ export interface ThreadSeat {
 }
 
 export function contextOf(core: Core, proc: Process, seat?: ThreadSeat): ProgramContext {
+  const { conversation } = proc;
+  const context = (ofRun?: AbortSignal) => seatContext(core, proc, seat, ofRun);
+  if (seat !== undefined || conversation === null) return context();
+  const session = programSession(core, proc, conversation, (signal) => ({ ...context(signal), session }));
+  return { ...context(), session };
+}
+
+/** `ofRun`: one run of a session ends with it. */
+function seatContext(
+  core: Core,
+  proc: Process,
+  seat: ThreadSeat | undefined,
+  ofRun: AbortSignal | undefined,
+): ProgramContext {
   const { seed, pid } = proc;
   const maxSteps = seat?.maxSteps ?? seed.maxSteps;
-  const signal = seat?.signal ?? proc.abort.signal;
+  const signal = seat?.signal ?? ofRun ?? proc.abort.signal;
   return {
-    sys: core.handle(proc, null, seat?.signal),
+    sys: core.handle(proc, null, seat?.signal ?? ofRun),
     pid,
     ctxId: proc.ctxId,
     intent: seat?.intent ?? seed.intent,
@@ -86,6 +116,8 @@ export function contextOf(core: Core, proc: Process, seat?: ThreadSeat): Program
     maxSteps,
     signal,
     clock: core.ports.clock,
+    random: core.ports.random,
+    today: () => localDay(core.ports.clock.now()),
     input: seat === undefined && proc.fds.has(asFd(0)) ? asFd(0) : null,
     mounts: core.mounts.namedBy(pid),
     restored: seat === undefined ? proc.restored : null,
@@ -95,6 +127,7 @@ export function contextOf(core: Core, proc: Process, seat?: ThreadSeat): Program
     addToCheckpoint: (part) => {
       if (seat === undefined) noteCheckpoint(core, proc, { part });
     },
+    session: null,
     hasMail: () => seat === undefined && proc.mailbox?.isReady === true,
     isPaused: () => proc.paused !== null,
     unit: (act) => proc.units.run(act),
@@ -115,7 +148,8 @@ export function contextOf(core: Core, proc: Process, seat?: ThreadSeat): Program
 
 /** One that is paused may be the one that a later daemon brings back: then it does not wait for company. */
 function noteCheckpoint(core: Core, proc: Process, body: { state: unknown } | { part: unknown }): void {
-  if (proc.isResting) return;
+  // what a program does after its end does not count
+  if (proc.isResting || proc.revoked) return;
   core.note(proc, "process.checkpoint", body);
   if (proc.paused === null) return;
   core.ports.journal.sync().catch((error: unknown) => {

@@ -40,5 +40,5 @@ export interface Body {
   /** Keys added to the record of the spawn. */
   record?(proc: Process): Record<string, unknown>;
   /** Further records of the spawn, one unit with it: what a later daemon needs to bring the process back. */
-  keep?(making: Making): readonly Pick<JournalDraft, "kind" | "body">[];
+  keep?(making: Making): readonly (Pick<JournalDraft, "kind" | "body"> & Partial<Pick<JournalDraft, "v">>)[];
 }

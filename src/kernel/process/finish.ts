@@ -6,6 +6,7 @@ import { PID_KERNEL } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus, SIGNALS } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
+import type { JournalDraft } from "../ports/journal.ts";
 import { resultLines } from "./log-line.ts";
 import type { Process } from "./process.ts";
 
@@ -18,7 +19,10 @@ export function finish(core: Core, proc: Process, returned: ExitStatus): Promise
 async function finishOnce(core: Core, proc: Process, exit: ExitStatus): Promise<void> {
   proc.revoked = true;
   await core.mounts.unmountOf(core, proc);
-  await journalExit(core, proc, exit);
+  if (proc.recall !== null) await lastWords(core, proc);
+  // nobody hears of an exit that can never be kept: the daemon ends, and the next goes on with this process
+  if (!(await journalExit(core, proc, exit)) && core.ports.journal.state.state === "lost") return;
+  core.snapshots.rests(proc);
   proc.terminate(exit, core.ports.clock.mono());
   proc.debug?.end();
   endDependants(core, proc);
@@ -36,11 +40,35 @@ function endDependants(core: Core, proc: Process): void {
   }
 }
 
+/** What it came to may be in a history that nobody needed yet. One that cannot be read keeps nothing from its end. */
+async function lastWords(core: Core, proc: Process): Promise<void> {
+  try {
+    await proc.recall?.();
+  } catch (error) {
+    core.ports.log("warn", `pid ${proc.pid}: its result could not be read: ${printed(error)}`);
+  }
+}
+
+/** Nobody hears of an exit that is not kept; but who wants its end now, by a signal, does not wait for the disk. */
+async function append(core: Core, proc: Process, record: JournalDraft): Promise<void> {
+  for (;;) {
+    try {
+      await core.ports.journal.append([record]);
+      return;
+    } catch (error) {
+      if (proc.verdict !== null || core.ports.journal.state.state !== "degraded") throw error;
+      proc.exitWait ??= new AbortController();
+      if (proc.exitWait.signal.aborted) throw error;
+      await core.journalWatch.heldUntil(proc, proc.exitWait.signal);
+    }
+  }
+}
+
 /**
  * Synced before anyone hears of it. A disk that refuses does not keep a process alive: it is logged, and the record is kept for
- * when the disk takes it, or the next daemon would take the process for lost.
+ * when the disk takes it, or the next daemon would take the process for lost. False: it was refused.
  */
-async function journalExit(core: Core, proc: Process, exit: ExitStatus): Promise<void> {
+async function journalExit(core: Core, proc: Process, exit: ExitStatus): Promise<boolean> {
   const { code, reason, kind, err } = exit;
   const message = err?.message.slice(0, LIMITS.journalWordsChars);
   const failure = err === undefined ? {} : { error: { code: codeOf(err), message } };
@@ -54,10 +82,12 @@ async function journalExit(core: Core, proc: Process, exit: ExitStatus): Promise
   };
   const { pid } = proc;
   try {
-    await core.ports.journal.append([{ proc: proc.seed.uuid, pid, kind: "process.exited", v: 1, body }]);
+    await append(core, proc, { proc: proc.seed.uuid, pid, kind: "process.exited", v: 1, body });
+    return true;
   } catch (error) {
     core.ports.log("error", `pid ${pid}: its exit could not be journalled: ${printed(error)}`);
     core.note(proc, "process.exited", body);
+    return false;
   }
 }
 

@@ -1,143 +1,235 @@
 /**
- * What the records of a process come to. Pure: records in, in their order. A record that cannot be understood whole is an
- * error, for what is left out would be missing from the process.
+ * What the records of a process come to. Pure: records in, in their order. It holds places of records, never their words: so
+ * a long history folds into little, and what is kept of the fold (a snapshot) is small. A record that cannot be understood
+ * whole is an error, for what is left out would be missing from the process.
  */
 import { Fault } from "../../abi/errors.ts";
-import type { LogEntry } from "../../abi/events.ts";
-import type { Message } from "../../abi/mail.ts";
-import type { PermissionMode, ProcessKind } from "../../abi/process.ts";
-import type { Restored } from "../../abi/program.ts";
-import type { ContextMessage } from "../../abi/sys.ts";
+import type { ProcUuid } from "../../abi/ids.ts";
+import { SIGNALS, type Signal } from "../../abi/process.ts";
 import type { GroupRecord } from "../ipc/groups.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalRecord, RecordKind } from "../ports/journal.ts";
-import type { KeptAccounts, KeptState } from "./kept-state.ts";
+import { isLoading, isModelCall } from "./intents.ts";
+import { packRefs, type Ref, type Run, unpackRefs } from "./refs.ts";
 
-/** The body of `process.spawned` of an agent. */
-export interface SpawnedBody extends KeptAccounts {
-  readonly ppid: number;
-  readonly kind: ProcessKind;
-  readonly intent: string;
-  readonly agent: string | null;
-  readonly skills: readonly string[];
-  readonly cwd: string;
-  readonly mode: PermissionMode;
-  readonly allowedDevices: readonly string[] | null;
-  readonly maxSteps: number;
-  /** Tokens; 0: no limit of its own. */
-  readonly budget: number;
-  /** Wall clock, ms. */
-  readonly createdAt: number;
-  readonly model: string;
-  readonly modelDevice: string;
+/** What followed the last checkpoint: a part of it, or an effect that began. Effects that follow one another are one. */
+type Since = { readonly part: Ref } | "effect";
+
+/** Plain data: what a snapshot keeps. */
+export interface HistoryState {
+  /** Of this form. */
+  readonly v: 1;
+  readonly lastSeq: number;
+  readonly forkedFrom: { readonly proc: ProcUuid; readonly at: number } | null;
+  readonly systemPrompt: Ref | null;
+  /** Runs of places, each of one process. */
+  readonly messages: readonly Run[];
+  readonly steps: number;
+  readonly place: Ref | null;
+  readonly since: readonly Since[];
+  /** Of messages sent and not received: number and seq. */
+  readonly mail: readonly (readonly [number, number])[];
+  readonly groups: readonly GroupRecord[];
+  readonly log: readonly number[];
+  readonly tokensUsed: number;
+  readonly limitUsed: number;
+  readonly ran: Ran;
+  readonly recoveredMs: number | null;
+  readonly endedBy: Signal | null;
+}
+
+/** How long it ran, pauses and the time between two daemons not counted. Wall clock, ms: for a deadline it is near enough. */
+interface Ran {
+  readonly beforeMs: number;
+  /** null: it is paused, or has ended. */
+  readonly since: number | null;
+  readonly until: number;
 }
 
 type Body = Record<string, unknown>;
-type Since = Restored["since"][number];
 
 export class History {
-  spawned: SpawnedBody | null = null;
-  /** null: too little was kept to bring it back. */
-  kept: KeptState | null = null;
-  systemPrompt = "";
+  readonly proc: ProcUuid;
+  lastSeq = 0;
+  forkedFrom: HistoryState["forkedFrom"] = null;
+  /** null: it has none. */
+  systemPrompt: Ref | null = null;
   /** Its first context. Others it made itself are its program's to make again. */
-  readonly messages: ContextMessage[] = [];
+  messages: Ref[] = [];
+  /** Replies of the model. */
+  steps = 0;
+  /** The last checkpoint; null: it told nothing. */
+  place: Ref | null = null;
+  since: Since[] = [];
   /** Sent, and not received, by rising number. */
-  readonly mail = new Map<number, Message>();
-  readonly groups = new Map<number, GroupRecord>();
-  /** If it is the top of a session: those given in it. */
-  readonly grants: string[] = [];
+  mail = new Map<number, number>();
+  groups = new Map<number, GroupRecord>();
+  /** The newest lines that it said. */
+  log: number[] = [];
   /** By its own calls. */
   tokensUsed = 0;
   /** Of its own limit, by it and all below it. */
   limitUsed = 0;
-  /** Without pauses. */
-  ranMs = 0;
-  /** The newest that it said. */
-  readonly log: LogEntry[] = [];
-  #state: unknown = null;
-  #since: Since[] = [];
+  ran: Ran = { beforeMs: 0, since: null, until: 0 };
+  /** How long it had run when the newest daemon took it over; null: a signal has said it since, or there was but one. */
+  recoveredMs: number | null = null;
+  /** It was told to end, and has not yet; null: it was not. */
+  endedBy: Signal | null = null;
 
-  get restored(): Restored {
-    return { state: this.#state, since: this.#since };
+  constructor(proc: ProcUuid) {
+    this.proc = proc;
   }
 
-  /** The last words of the model. */
-  get result(): string {
-    const said = this.messages.findLast(({ role, content }) => role === "assistant" && content.trim() !== "");
-    return said?.content ?? "";
+  /** INVALID: no state of this form. */
+  static from(proc: ProcUuid, kept: unknown): History {
+    const state = kept as HistoryState;
+    if (state?.v !== 1) throw new Fault({ code: "INVALID", message: "a snapshot of another form" });
+    const history = new History(proc);
+    history.lastSeq = state.lastSeq;
+    history.forkedFrom = state.forkedFrom;
+    history.systemPrompt = state.systemPrompt;
+    history.messages = unpackRefs(state.messages);
+    history.steps = state.steps;
+    history.place = state.place;
+    history.since = [...state.since];
+    history.mail = new Map(state.mail);
+    history.groups = new Map(state.groups.map((group) => [group.group, group]));
+    history.log = [...state.log];
+    history.tokensUsed = state.tokensUsed;
+    history.limitUsed = state.limitUsed;
+    history.ran = state.ran;
+    history.recoveredMs = state.recoveredMs;
+    history.endedBy = state.endedBy;
+    return history;
+  }
+
+  get state(): HistoryState {
+    const { lastSeq, forkedFrom, systemPrompt, messages, steps, place, since, log } = this;
+    const { tokensUsed, limitUsed, ran, recoveredMs, endedBy } = this;
+    const [mail, groups] = [[...this.mail], [...this.groups.values()]];
+    const remembered = { systemPrompt, messages: packRefs(messages), steps, place, since: [...since] };
+    const own = { mail, groups, log: [...log], tokensUsed, limitUsed, ran, recoveredMs, endedBy };
+    return { v: 1, lastSeq, forkedFrom, ...remembered, ...own };
+  }
+
+  /** Without pauses, in ms. */
+  get ranMs(): number {
+    return ranMs(this.ran);
+  }
+
+  /** A fork remembers what its origin did up to the place of the fork. What else that had it has not. */
+  remember(origin: History): void {
+    this.systemPrompt = origin.systemPrompt;
+    this.messages = [...origin.messages];
+    this.steps = origin.steps;
+    this.place = origin.place;
+    this.since = [...origin.since];
   }
 
   /** Errors: INTERNAL for a record of another version, and for one whose body was too large to be kept. */
-  take({ kind, v, lsn, body }: JournalRecord): void {
+  take(record: JournalRecord): void {
+    const { kind, v, lsn, seq, at, body } = record;
     const fold = FOLDS[kind];
-    if (fold === undefined) return;
-    const known = (body ?? {}) as Body;
-    if (v !== 1) throw unreadable(`record ${lsn} (${kind}) has version ${v}, which is not known here`);
-    if ("omitted" in known) throw unreadable(`record ${lsn} (${kind}) was not kept: ${known.omitted}`);
-    fold(this, known);
+    if (fold !== undefined) {
+      const known = (body ?? {}) as Body;
+      if (v < 1 || v > (VERSIONS[kind] ?? 1))
+        throw unreadable(`record ${lsn} (${kind}) has version ${v}, which is not known here`);
+      if ("omitted" in known) throw unreadable(`record ${lsn} (${kind}) was not kept: ${known.omitted}`);
+      fold(this, known, { proc: this.proc, seq }, record);
+    }
+    this.lastSeq = seq;
+    this.ran = { ...this.ran, until: at };
   }
 
   /** A message is replaced by its number, from 1. */
-  context({ system_prompt, cid, replaces, ...message }: Body): void {
+  context({ system_prompt, cid, replaces, role }: Body, ref: Ref): void {
     if (cid !== undefined) return;
-    if (system_prompt !== undefined) this.systemPrompt = String(system_prompt);
-    else if (replaces === undefined) this.messages.push(message as unknown as ContextMessage);
-    else this.messages[Number(replaces) - 1] = message as unknown as ContextMessage;
+    if (system_prompt !== undefined) this.systemPrompt = ref;
+    else if (replaces !== undefined) this.messages[Number(replaces) - 1] = ref;
+    else {
+      this.messages.push(ref);
+      if (role === "assistant") this.steps++;
+    }
   }
 
-  checkpoint(body: Body): void {
-    if ("part" in body) this.#since.push({ kind: "part", part: body.part });
+  checkpoint(body: Body, ref: Ref): void {
+    if ("part" in body) this.since.push({ part: ref });
     else {
-      this.#state = body.state;
-      this.#since = [];
+      this.place = ref;
+      this.since = [];
     }
   }
 
   effect(): void {
-    this.#since.push({ kind: "effect" });
+    if (this.since.at(-1) !== "effect") this.since.push("effect");
+  }
+
+  run(at: number, beforeMs = this.ranMs): void {
+    this.ran = { beforeMs, since: at, until: at };
+  }
+
+  stop(at: number, beforeMs = this.ranMs): void {
+    this.ran = { beforeMs, since: null, until: at };
   }
 }
 
-const FOLDS: Partial<Record<RecordKind, (history: History, body: Body) => void>> = {
-  "process.spawned": (history, body) => {
-    history.spawned = body as unknown as SpawnedBody;
-    history.messages.push({ role: "user", content: history.spawned.intent });
+/** By default. */
+const ENDS: ReadonlySet<unknown> = new Set([SIGNALS.SIGTERM, SIGNALS.SIGKILL, SIGNALS.SIGINT]);
+
+type Fold = (history: History, body: Body, ref: Ref, record: JournalRecord) => void;
+
+/** Bodies that have changed since version 1. */
+const VERSIONS: Partial<Record<RecordKind, number>> = { "process.state": 2 };
+
+const FOLDS: Partial<Record<RecordKind, Fold>> = {
+  "process.forked": (history, { from, at }) => {
+    history.forkedFrom = { proc: from as ProcUuid, at: Number(at) };
   },
-  "process.state": (history, body) => {
-    history.kept = body as unknown as KeptState;
+  // what a fork is for was said to its origin
+  "process.spawned": (history, { intent }, ref, { at }) => {
+    if (history.forkedFrom === null && intent !== "") history.messages.push(ref);
+    history.run(at, 0);
   },
-  "process.checkpoint": (history, body) => history.checkpoint(body),
-  "ctx.record": (history, body) => history.context(body),
+  "process.state": () => {},
+  "process.recovered": (history, _body, _ref, { at }) => {
+    history.recoveredMs = history.ranMs;
+    if (history.ran.since !== null) history.run(at);
+  },
+  "process.exited": (history, _body, _ref, { at }) => {
+    history.endedBy = null;
+    history.stop(at);
+  },
+  "process.checkpoint": (history, body, ref) => history.checkpoint(body, ref),
+  "ctx.record": (history, body, ref) => history.context(body, ref),
   "call.intent": (history, body) => {
-    if (!isModelCall(body)) history.effect();
+    if (!isModelCall(body) && !isLoading(body)) history.effect();
   },
   "call.result": spend,
   "call.unknown": spend,
   "acct.settle": (history, { used }) => {
     history.limitUsed = Number(used);
   },
-  "mail.put": (history, { data, ...message }) => {
-    const bytes = new Uint8Array(Buffer.from(String(data), "base64"));
-    history.mail.set(Number(message.seq), { ...message, data: bytes } as unknown as Message);
-  },
+  "mail.put": (history, { seq }, ref) => void history.mail.set(Number(seq), ref.seq),
   "mail.done": (history, { seq }) => void history.mail.delete(Number(seq)),
   "group.join": (history, body) =>
     void history.groups.set(Number(body.group), body as unknown as GroupRecord),
   "group.leave": (history, { group }) => void history.groups.delete(Number(group)),
-  "grant.add": (history, { rule }) => void history.grants.push(String(rule)),
-  "process.log": ({ log }, body) => {
-    log.push(body as unknown as LogEntry);
+  "process.log": ({ log }, _body, { seq }) => {
+    log.push(seq);
     if (log.length > LIMITS.logEntries) log.shift();
   },
-  signal: (history, { ranMs }) => {
-    if (typeof ranMs === "number") history.ranMs = ranMs;
+  signal: (history, { signal, disposition, paused, ranMs: told }, _ref, { at }) => {
+    if (disposition === "default" && ENDS.has(signal)) history.endedBy = signal as Signal;
+    const beforeMs = typeof told === "number" ? told : history.ranMs;
+    history.recoveredMs = null;
+    if (paused === true) history.stop(at, beforeMs);
+    else history.run(at, beforeMs);
   },
 };
 
-/** By the body of its intent. It changes nothing but what was spent. */
-export function isModelCall(intent: unknown): boolean {
-  return String((intent as Body).device).startsWith("/dev/llm/");
+function ranMs({ beforeMs, since, until }: Ran): number {
+  // a wall clock that was set back takes nothing away
+  return beforeMs + (since === null ? 0 : Math.max(0, until - since));
 }
 
 function spend(history: History, { cost }: Body): void {

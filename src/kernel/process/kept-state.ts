@@ -3,13 +3,16 @@
  * back. No environment and no secrets: of an MCP server only its name, for the rest is read again from the agent file.
  */
 import type { AgentInfo } from "../../abi/agent.ts";
+import { Fault } from "../../abi/errors.ts";
+import { PID_KERNEL } from "../../abi/ids.ts";
+import type { PermissionMode, ProcessKind } from "../../abi/process.ts";
 import { LIMITS } from "../limits.ts";
-import type { JournalDraft, RecordOwner } from "../ports/journal.ts";
+import type { JournalDraft, JournalRecord, RecordOwner } from "../ports/journal.ts";
 import type { Making } from "./body.ts";
 import type { Process, ProcessSeed } from "./process.ts";
 import { STDIN, STDOUT } from "./stdio.ts";
 
-/** The body of `process.state`, version 1. The system prompt is a `ctx.record` of its own: each record has its bound. */
+/** The body of `process.state`, version 2. The system prompt is a `ctx.record` of its own: each record has its bound. */
 export interface KeptState extends Pick<ProcessSeed, "roots" | "onParentExit"> {
   /** Its words are in the system prompt; null: general mode. */
   readonly agent: Pick<AgentInfo, "manifest" | "allowedDevices"> | null;
@@ -20,6 +23,31 @@ export interface KeptState extends Pick<ProcessSeed, "roots" | "onParentExit"> {
   /** It had an fd 0, an fd 1. */
   readonly hasInput: boolean;
   readonly hasOutput: boolean;
+  /** Its session had a client who could answer: a later daemon does not spend that person's money unasked. */
+  readonly isInteractive: boolean;
+  /** It waits for the next message of a person. */
+  readonly isSession: boolean;
+  /** Of a session: whose message the intent is; "" nobody's. */
+  readonly client: string;
+}
+
+/** The body of `process.spawned` of an agent. */
+export interface SpawnedBody extends KeptAccounts {
+  readonly ppid: number;
+  readonly kind: ProcessKind;
+  readonly intent: string;
+  readonly agent: string | null;
+  readonly skills: readonly string[];
+  readonly cwd: string;
+  readonly mode: PermissionMode;
+  readonly allowedDevices: readonly string[] | null;
+  readonly maxSteps: number;
+  /** Tokens; 0: no limit of its own. */
+  readonly budget: number;
+  /** Wall clock, ms. */
+  readonly createdAt: number;
+  readonly model: string;
+  readonly modelDevice: string;
 }
 
 /** Keys of the record of the spawn: which limits above its own it spends from, nearest first. */
@@ -27,20 +55,32 @@ export interface KeptAccounts {
   readonly accounts: readonly (RecordOwner & { readonly limit: number })[];
 }
 
-type Draft = Pick<JournalDraft, "kind" | "body">;
+type Draft = Pick<JournalDraft, "kind" | "body" | "v">;
 
 /**
  * Nothing for one that is not brought back: a supervised child, whose supervisor does not come back; one that spends from a
  * limit that ends with the daemon; one whose words are too many for a record.
  */
-export function keepState({ core, parent, proc, opts }: Making): readonly Draft[] {
+export function keepState(making: Making): readonly Draft[] {
+  const { core, parent, proc } = making;
   const { session, account } = proc.seed;
   const isOwned = account.limited().every(({ owner }) => owner !== null);
   if (parent.seed.kind === "supervisor" || session.owner === null || !isOwned) return [];
-  const state: Draft = { kind: "process.state", body: stateOf(proc, session.owner, opts.timeoutMs ?? 0) };
+  const state: Draft = { kind: "process.state", v: 2, body: stateOf(making, session.owner) };
   const drafts = [state, ...systemPrompt(core.contexts.prompt(proc.ctxId).systemPrompt)];
   proc.isRestorable = drafts.every(fits);
   return proc.isRestorable ? drafts : [];
+}
+
+/** Of whatever version. One before the second did not say who could answer: it waits for a person. INTERNAL: not known here. */
+export function keptState({ v, body, lsn }: Pick<JournalRecord, "v" | "body" | "lsn">): KeptState {
+  if (v === 2) return body as KeptState;
+  if (v === 1) {
+    const since = { isInteractive: true, isSession: false, client: "" };
+    return { ...(body as Omit<KeptState, keyof typeof since>), ...since };
+  }
+  const message = `record ${lsn} (process.state) has version ${v}, which is not known here`;
+  throw new Fault({ code: "INTERNAL", message });
 }
 
 export function keptAccounts({ seed }: Process): KeptAccounts {
@@ -55,8 +95,10 @@ export function agentOf({ agent }: KeptState): AgentInfo | null {
   return agent === null ? null : { ...agent, instructions: "", skills: [], systemPrompt: "" };
 }
 
-function stateOf({ seed, fds }: Process, session: RecordOwner, timeoutMs: number): KeptState {
+function stateOf({ parent, proc, opts }: Making, session: RecordOwner): KeptState {
+  const { seed, fds } = proc;
   const { agent, roots, onParentExit } = seed;
+  const canAnswer = parent.pid === PID_KERNEL ? opts.interactive === true : seed.session.approvers !== null;
   const servers = agent?.manifest.mcp.map(({ name }) => name) ?? [];
   return {
     agent:
@@ -66,15 +108,18 @@ function stateOf({ seed, fds }: Process, session: RecordOwner, timeoutMs: number
     servers,
     roots,
     onParentExit,
-    timeoutMs,
+    timeoutMs: opts.timeoutMs ?? 0,
     session,
     hasInput: fds.has(STDIN),
     hasOutput: fds.has(STDOUT),
+    isInteractive: canAnswer,
+    isSession: seed.isSession === true,
+    client: seed.client ?? "",
   };
 }
 
 function systemPrompt(text: string): Draft[] {
-  return text === "" ? [] : [{ kind: "ctx.record", body: { system_prompt: text } }];
+  return text === "" ? [] : [{ kind: "ctx.record", v: 1, body: { system_prompt: text } }];
 }
 
 function fits({ body }: Draft): boolean {

@@ -17,6 +17,11 @@ export class LogChannel {
     return this.#kept;
   }
 
+  /** What an earlier daemon had of it, with all that was said since: in place of what is kept. */
+  remember(entries: readonly LogEntry[]): void {
+    this.#kept.splice(0, this.#kept.length, ...entries.slice(-LIMITS.logEntries));
+  }
+
   emit(entry: LogEntry): void {
     if (this.#ended) return;
     this.#kept.push(entry);

@@ -4,7 +4,7 @@ import type { ProcUuid } from "../../abi/ids.ts";
 import type { ProcessKind } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
-import type { Journal, JournalRecord } from "../ports/journal.ts";
+import { recordsOf } from "./history-reader.ts";
 import { resultLines } from "./log-line.ts";
 import type { Process } from "./process.ts";
 
@@ -67,19 +67,4 @@ interface Exited {
 function lastLines({ reason, result = "" }: Exited, timestampMs: number): LogEntry[] {
   if (reason !== "lost") return resultLines(String(result), timestampMs);
   return [{ timestampMs, level: "error", message: "error: lost, its daemon ended before it did" }];
-}
-
-const PAGE = 256;
-
-/** All of a process's history, in order. */
-export async function* recordsOf(journal: Journal, uuid: ProcUuid): AsyncGenerator<JournalRecord> {
-  for (let from = 1; ; ) {
-    const page = await journal.read(uuid, from, PAGE);
-    yield* page;
-    const last = page.at(-1);
-    if (last === undefined) return;
-    from = last.seq + 1;
-    // a long history is no reason to keep others waiting
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }

@@ -1,5 +1,5 @@
 /** What an event of a process is in its log; undefined: nothing, it is told elsewhere. */
-import type { LogEntry, ProcessEvent } from "../../abi/events.ts";
+import type { LogEntry, ProcessEvent, RunEnd } from "../../abi/events.ts";
 import { LIMITS } from "../limits.ts";
 
 export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | undefined {
@@ -17,11 +17,26 @@ export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | un
       return { level: "warn", message: `asks: ${event.ask.text}` };
     case "error":
       return { level: "error", message: `error: ${event.message}` };
+    case "input":
+      return { level: "info", message: `input #${event.seq}: ${event.text.slice(0, LIMITS.logTextChars)}` };
+    case "reply":
+      return { level: "info", message: event.text.slice(0, LIMITS.logTextChars) };
+    case "idle":
+      return idleLine(event);
     case "spawn":
     case "ask_closed":
     case "complete":
+    case "paused":
+    case "queued":
+    case "withdrawn":
       return undefined;
   }
+}
+
+function idleLine({ outcome, message }: RunEnd): Omit<LogEntry, "timestampMs"> {
+  if (outcome === "completed") return { level: "info", message: "run completed" };
+  const words = message === "" ? "" : `: ${message}`;
+  return { level: outcome === "failed" ? "error" : "warn", message: `run ${outcome}${words}` };
 }
 
 /**

@@ -27,6 +27,8 @@ export function outputName(uuid: ProcUuid): string {
 
 export async function openLogs(core: Core, pid: Pid, options: LogOptions): Promise<Subscription<LogPiece>> {
   const proc = core.table.get(pid);
+  // what it said under an earlier daemon is read first
+  await proc?.recall?.();
   const logs = proc?.logs;
   if (proc !== undefined && logs !== undefined && logs !== null) {
     const output =

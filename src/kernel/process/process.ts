@@ -1,5 +1,6 @@
 /** One process: identity, state and what it owns. Mechanism of its life is in spawn, finish and reap. */
 import type { AgentInfo } from "../../abi/agent.ts";
+import type { Caller } from "../../abi/device.ts";
 import type { LogEntry, ProcessEvent } from "../../abi/events.ts";
 import type { CtxId, Pgid, Pid, ProcUuid } from "../../abi/ids.ts";
 import type {
@@ -15,6 +16,8 @@ import { abortable } from "../../lib/abort.ts";
 import type { Account } from "../account/account.ts";
 import type { Mailbox } from "../ipc/mailbox.ts";
 import type { SignalState } from "../ipc/signal-state.ts";
+import type { Tape } from "../replay/tape.ts";
+import { Conversation } from "../session/conversation.ts";
 import { FdTable } from "../vfs/fd-table.ts";
 import type { Body } from "./body.ts";
 import type { Coroutines } from "./coroutines.ts";
@@ -51,6 +54,10 @@ export interface ProcessSeed {
   readonly account: Account;
   readonly session: Session;
   readonly onParentExit: "reparent" | "terminate";
+  /** A person talks to it: it waits for the next message instead of ending. */
+  readonly isSession?: boolean;
+  /** Of a session: whose message the intent is. */
+  readonly client?: string;
 }
 
 export class Process {
@@ -60,6 +67,8 @@ export class Process {
   readonly children = new Set<Pid>();
   readonly fds: FdTable;
   readonly watchers = new Watchers();
+  /** Takes the place of the usual keeping of what its files were; null: that. */
+  fileKeeper: Caller["changing"] | null = null;
   /** null after reaping step 4: late events are skipped. */
   debug: DebugChannel | null = new DebugChannel();
   /** null after reaping step 4. */
@@ -71,6 +80,10 @@ export class Process {
   mailbox: Mailbox | null = null;
   /** Messages received, whose taking is not journalled yet: it goes with what the program makes of them. */
   takenMail: readonly number[] = [];
+  /** null: it has one run, and ends with it. */
+  readonly conversation: Conversation | null;
+  /** While its program runs: what it gets from outside passes here. null: nothing is kept of it. */
+  tape: Tape | null = null;
   threads: Threads | null = null;
   coroutines: Coroutines | null = null;
   /** Where the MCP servers it owns are mounted: its own devices, whatever `allowedDevices` says. */
@@ -82,10 +95,14 @@ export class Process {
   restored: Restored | null = null;
   /** The journal has all that a later daemon needs to bring it back. */
   isRestorable = false;
+  /** Brought back, and its history not read yet: reads it. Who asks meanwhile waits for the same. null: all is there. */
+  recall: (() => Promise<void>) | null = null;
   /** Brought back, and not yet gone on: takes the environment of a client. */
   lendEnv: ((env: Readonly<Record<string, string>>) => void) | null = null;
   /** It leaves memory without an end, with its daemon: nothing that it does now counts. */
   isResting = false;
+  /** Until it has left; null: it stays. */
+  leaving: Promise<void> | null = null;
   activity: Activity | null = null;
   /** Questions of the gate that wait for a person. */
   openAsks = 0;
@@ -117,6 +134,10 @@ export class Process {
   finishing: Promise<void> | null = null;
   reaping: Promise<void> | null = null;
   paused: PromiseWithResolvers<void> | null = null;
+  /** The disk takes nothing, and it waits to begin something; null: it does not. */
+  stalled: PromiseWithResolvers<void> | null = null;
+  /** Its program has ended, and its exit waits for the disk: a signal cuts that short. */
+  exitWait: AbortController | null = null;
   #state: ProcessState = "created";
   #startedMono = 0;
   #ranBeforeMs = 0;
@@ -129,6 +150,7 @@ export class Process {
     this.pid = seed.pid;
     this.ppid = ppid;
     this.fds = new FdTable(seed.pid);
+    this.conversation = seed.isSession === true ? new Conversation() : null;
     // Most processes have nobody who waits for a spawn that fails.
     this.done.promise.catch(() => {});
   }
@@ -162,15 +184,31 @@ export class Process {
   /** Holds the program at its next step. Twice is once. */
   pause(mono: number): void {
     if (this.paused !== null) return;
+    this.#halt(mono);
     this.paused = Promise.withResolvers<void>();
-    this.#pausedMono = mono;
+    this.tell({ event: "paused", pid: this.pid, isPaused: true }, mono);
   }
 
   resume(mono: number): void {
     if (this.paused === null) return;
-    this.#pausedMs += this.#pauseMs(mono);
     this.paused.resolve();
     this.paused = null;
+    this.#go(mono);
+    this.tell({ event: "paused", pid: this.pid, isPaused: false }, mono);
+  }
+
+  /** As a pause, but nobody's wish: its time does not count, and no signal ends it. Twice is once. */
+  stall(mono: number): void {
+    if (this.stalled !== null) return;
+    this.#halt(mono);
+    this.stalled = Promise.withResolvers<void>();
+  }
+
+  unstall(mono: number): void {
+    if (this.stalled === null) return;
+    this.stalled.resolve();
+    this.stalled = null;
+    this.#go(mono);
   }
 
   /** Returns when it is not paused; rejects when `signal` fires. */
@@ -178,16 +216,29 @@ export class Process {
     while (this.paused !== null) await this.stillness.hold(abortable(this.paused.promise, signal));
   }
 
+  /** Paused, or stalled. */
+  get isHalted(): boolean {
+    return this.paused !== null || this.stalled !== null;
+  }
+
   /** Milliseconds since the start, pauses not counted, nor the time between two daemons. */
   ranMs(mono: number): number {
     if (this.#state === "created") return this.#ranBeforeMs;
-    const pausedMs = this.#pausedMs + (this.paused === null ? 0 : this.#pauseMs(mono));
+    const pausedMs = this.#pausedMs + (this.isHalted ? this.#pauseMs(mono) : 0);
     return this.#ranBeforeMs + mono - this.#startedMono - pausedMs;
   }
 
   /** Milliseconds that it ran under an earlier daemon. */
   carryOver(ranMs: number): void {
     this.#ranBeforeMs = ranMs;
+  }
+
+  #halt(mono: number): void {
+    if (!this.isHalted) this.#pausedMono = mono;
+  }
+
+  #go(mono: number): void {
+    if (!this.isHalted) this.#pausedMs += this.#pauseMs(mono);
   }
 
   /** A pause before the start does not count against the run. */
@@ -235,13 +286,14 @@ export class Process {
       threads: this.threads?.live ?? 0,
       coroutines: this.coroutines?.live ?? 0,
       name: seed.body.name,
+      ...(seed.isSession === true ? { isSession: true } : {}),
       model: this.model || (this.modelDevice.split("/")[3] ?? ""),
     };
   }
 
   #shownActivity(): Activity | null {
     if (!this.isLive) return null;
-    if (this.paused !== null) return "paused";
+    if (this.isHalted) return "paused";
     return this.openAsks > 0 ? "blocked" : this.activity;
   }
 }

@@ -1,122 +1,286 @@
 /**
- * What the last daemon left. A paused agent comes back; any other process that did not come to an end is lost. A call without
- * a result is unknown, and what was set aside for it is spent. Nothing is opened or started here, so that the socket opens
- * soon: what is read is the histories of those that come back.
+ * What the last daemon left. An agent comes back, or rests until somebody opens it; a program of the host is lost; a
+ * supervisor brings back what it supervised. A call without a result is unknown, and what was set aside for it is spent. No
+ * history is read here and nothing is opened, so that the socket opens soon, however many there are.
  */
 import { messageOf } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
-import type { Account } from "../account/account.ts";
+import { SIGNALS } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
-import { type JournalDraft, type JournalRecord, KERNEL_UUID } from "../ports/journal.ts";
-import { isModelCall, type SpawnedBody } from "./history.ts";
+import type { GroupRecord } from "../ipc/groups.ts";
+import {
+  type JournalDraft,
+  type JournalRecord,
+  KERNEL_UUID,
+  type ProcessRow,
+  type RecordOwner,
+} from "../ports/journal.ts";
+import { restoreSupervisor } from "../supervise/restore.ts";
+import { mailOf } from "./history-reader.ts";
+import { type KeptState, keptState, type SpawnedBody } from "./kept-state.ts";
 import type { Process } from "./process.ts";
-import { type OpenTokens, Restoration, type Revived } from "./restore.ts";
+import { type Fate, fateOf, wordsOf } from "./recover-fate.ts";
+import { OpenCalls } from "./recover-open-calls.ts";
+import { type Remains, type Restoring, restore } from "./restore.ts";
+import { Shares } from "./restore-shares.ts";
+import { LOST } from "./restored-body.ts";
 import { runProgram } from "./run.ts";
+import { Turnstile } from "./turnstile.ts";
+
+/** Histories that are read at once: each may be long. */
+const READERS = 4;
 
 export interface Recovery {
   readonly lost: readonly Pid[];
-  /** Back, and paused. */
-  readonly restored: readonly { readonly pid: Pid; readonly uuid: ProcUuid }[];
+  /** In the table again. */
+  readonly restored: readonly Left[];
+  /** Not in memory, until somebody opens them. */
+  readonly resting: readonly Left[];
 }
 
-const LOST = { code: 137, reason: "lost", kind: "killed", result: "", tokensUsed: 0 };
+interface Left {
+  readonly pid: Pid;
+  readonly uuid: ProcUuid;
+}
+
+/** What the journal says of those that have not ended. */
+interface Legacy {
+  readonly unfinished: readonly JournalRecord[];
+  readonly rows: ReadonlyMap<ProcUuid, ProcessRow>;
+  readonly states: ReadonlyMap<ProcUuid, JournalRecord>;
+  readonly mail: ReadonlyMap<ProcUuid, readonly JournalRecord[]>;
+  readonly groups: ReadonlyMap<ProcUuid, readonly JournalRecord[]>;
+  readonly calls: OpenCalls;
+}
+
+interface Back {
+  readonly owner: RecordOwner;
+  readonly fate: Fate;
+  readonly begin: () => void;
+  /** undefined: a supervisor. */
+  readonly proc?: Process;
+}
 
 /** Called once, before the socket opens. */
 export async function recover(core: Core): Promise<Recovery> {
-  const { journal } = core.ports;
-  const [open, unfinished] = [await journal.openCalls(), await journal.unfinished()];
-  const paused = pausedOf(await journal.lastSignals());
-  const restoration = new Restoration(core, openTokens(open, unfinished));
-  const [revived, lost]: [Revived[], JournalRecord[]] = [[], []];
-  for (const record of unfinished) {
-    const mayReturn = paused.has(record.proc) && (record.body as { kind?: string }).kind === "agent";
-    const back = mayReturn ? await tryRevive(core, restoration, record) : undefined;
-    if (back === undefined) lost.push(record);
-    else revived.push(back);
+  const left = await whatIsLeft(core);
+  const limitUsed = await limits(core, left);
+  const usedOf = (proc: ProcUuid) => limitUsed(proc) + left.calls.tokensOfLimit(proc);
+  const restoring: Restoring = {
+    shares: new Shares(core, usedOf),
+    turnstile: new Turnstile(READERS),
+    onHistory: (proc, { recoveredMs, endedBy }) => {
+      if (recoveredMs !== null) proc.carryOver(recoveredMs);
+      if (endedBy !== null) void core.deliver(proc, endedBy);
+    },
+  };
+  const fates = fatesOf(left);
+  reserveGroups(core, left);
+  const [back, lost, resting]: [Back[], JournalRecord[], JournalRecord[]] = [[], [], []];
+  for (const record of left.unfinished) {
+    const fate = fates.get(record.pid) ?? "lost";
+    const came =
+      fate === "rests" || fate === "lost" ? fate : await bringBack(core, left, record, fate, restoring);
+    if (came === "lost") lost.push(record);
+    else if (came === "rests") resting.push(record);
+    else back.push(came);
   }
-  await journal.append([
-    bootRecord(journal.epoch, open.length === 0 && lost.length === 0),
-    ...open.map(unknown),
-    ...restoration.unsettled.flatMap(settled),
-    ...lost.map(({ proc, pid }) => ({ proc, pid, kind: "process.exited" as const, v: 1, body: LOST })),
-    ...revived.map(({ proc }) => recovered(proc, journal.epoch)),
+  const isClean = left.calls.size + lost.length === 0 && back.every(({ fate }) => fate === "paused");
+  await core.ports.journal.append([
+    bootRecord(core.ports.journal.epoch, isClean),
+    ...left.calls.drafts(limitUsed),
+    ...lost.map((record) => lostDraft(left, record)),
+    ...back.flatMap((each) => backDrafts(each, core.ports.journal.epoch)),
   ]);
-  for (const each of revived) begin(core, each, open);
+  for (const record of resting) tellResting(core, left, record);
+  tellOwners(core, lost);
+  for (const { begin } of back) begin();
   return {
     lost: lost.map(({ pid }) => pid),
-    restored: revived.map(({ proc }) => ({ pid: proc.pid, uuid: proc.seed.uuid })),
+    restored: back.map(({ owner: { pid, proc } }) => ({ pid, uuid: proc })),
+    resting: resting.map(({ pid, proc }) => ({ pid, uuid: proc })),
   };
 }
 
-/** Why one does not come back is for the log: it keeps no daemon from starting. */
-async function tryRevive(
-  core: Core,
-  restoration: Restoration,
-  record: JournalRecord,
-): Promise<Revived | undefined> {
+async function whatIsLeft({ ports: { journal } }: Core): Promise<Legacy> {
+  const [open, unfinished, states, mail, groups, rows] = await Promise.all([
+    journal.openCalls(),
+    journal.unfinished(),
+    journal.liveStates(),
+    journal.liveMail(),
+    journal.liveGroups(),
+    journal.rows({ live: true }),
+  ]);
+  return {
+    unfinished,
+    rows: new Map(rows.map((row) => [row.proc, row])),
+    states: new Map(states.map((record) => [record.proc, record])),
+    mail: byProcess(mail),
+    groups: byProcess(groups),
+    calls: new OpenCalls(open, unfinished),
+  };
+}
+
+/** What is used of each limit that one of them drew on, also of a process that is gone. */
+async function limits({ ports: { journal } }: Core, left: Legacy): Promise<(proc: ProcUuid) => number> {
+  const rows = new Map(left.rows);
+  for (const { body } of left.unfinished)
+    for (const { proc } of (body as Partial<SpawnedBody>).accounts ?? []) {
+      const row = rows.get(proc) ?? (await journal.row(proc));
+      if (row !== undefined) rows.set(proc, row);
+    }
+  return (proc) => rows.get(proc)?.limitUsed ?? 0;
+}
+
+/** Parents come before their children. */
+function fatesOf(left: Legacy): ReadonlyMap<Pid, Fate> {
+  const fates = new Map<Pid, Fate>();
+  for (const { proc, pid, body } of left.unfinished) {
+    const { kind, ppid } = body as SpawnedBody;
+    const parent = fates.get(ppid as Pid);
+    const row = left.rows.get(proc);
+    fates.set(
+      pid,
+      fateOf({
+        kind,
+        kept: keptOf(left, proc),
+        parent,
+        isOrphan: ppid !== PID_KERNEL && (parent === undefined || parent === "lost"),
+        isPaused: row?.isPaused ?? false,
+        isDamaged: (row?.damagedAt ?? null) !== null,
+        isMarked: left.calls.isMarked(proc),
+      }),
+    );
+  }
+  return fates;
+}
+
+/** null: too little, or of a version that is not known here. */
+function keptOf(left: Legacy, proc: ProcUuid): KeptState | null {
+  const record = left.states.get(proc);
   try {
-    return await restoration.revive(record);
+    return record === undefined ? null : keptState(record);
+  } catch {
+    return null;
+  }
+}
+
+async function bringBack(
+  core: Core,
+  left: Legacy,
+  record: JournalRecord,
+  fate: Fate,
+  restoring: Restoring,
+): Promise<Back | "lost" | "rests"> {
+  const { proc: uuid, pid } = record;
+  const owner = { proc: uuid, pid };
+  try {
+    if (fate === "supervises") {
+      const begin = await restoreSupervisor(core, record, left.states.get(uuid));
+      return begin === undefined ? "lost" : { owner, fate, begin };
+    }
+    const kept = keptOf(left, uuid);
+    if (kept === null) return "lost";
+    const proc = restore(core, remainsOf(left, record, kept, fate), restoring);
+    return {
+      owner,
+      fate,
+      proc,
+      begin: () => begin(core, proc, fate, left.calls.wordsOf(uuid), kept.hasOutput),
+    };
   } catch (error) {
-    core.ports.log("error", `pid ${record.pid}: paused, but lost: ${messageOf(error)}`);
-    return undefined;
+    // it is not lost for that, and keeps no daemon from starting
+    core.ports.log(
+      "error",
+      `pid ${pid}: it could not be brought back: ${messageOf(error)}; try: crux resume ${pid}`,
+    );
+    return "rests";
   }
 }
 
-function begin(core: Core, { proc, timeoutMs, hadOutput }: Revived, open: readonly JournalRecord[]): void {
-  runProgram(core, proc, timeoutMs);
-  const unknown = open.filter((call) => call.proc === proc.seed.uuid && !isModelCall(call.body)).length;
-  const words = ["brought back by a new daemon, paused"];
-  if (unknown > 0)
-    words.push(unknown === 1 ? "1 call has an unknown outcome" : `${unknown} calls have an unknown outcome`);
+function remainsOf(left: Legacy, { proc, pid, body }: JournalRecord, kept: KeptState, fate: Fate): Remains {
+  const row = left.rows.get(proc);
+  const spawned = body as SpawnedBody;
+  return {
+    owner: { proc, pid },
+    spawned,
+    kept,
+    mail: (left.mail.get(proc) ?? []).map((record) => mailOf(record.body)),
+    groups: (left.groups.get(proc) ?? []).map((record) => record.body as GroupRecord),
+    tokensUsed: (row?.tokensUsed ?? 0) + left.calls.tokensOf(proc),
+    ranMs: row === undefined ? 0 : ranMs(row),
+    isPaused: fate !== "goes_on",
+  };
+}
+
+/** One that no signal met has run since it was made. */
+function ranMs({ ranMs: told, isPaused, lastAt, createdAt }: ProcessRow): number {
+  return told > 0 || isPaused ? told : Math.max(0, lastAt - createdAt);
+}
+
+function begin(core: Core, proc: Process, fate: Fate, unknown: string, hadOutput: boolean): void {
+  runProgram(core, proc, 0);
+  const words = [wordsOf(fate, proc.pid)];
+  if (unknown !== "") words.push(`${unknown}; check before repeating`);
   if (hadOutput) words.push("whoever read its output is gone");
-  proc.log("warn", words.join("; "), core.ports.clock.mono());
+  const level = fate === "failed" || fate === "damaged" ? "error" : "warn";
+  proc.log(level, words.join("; "), core.ports.clock.mono());
 }
 
-function pausedOf(signals: readonly JournalRecord[]): ReadonlySet<ProcUuid> {
-  const left = signals.filter(({ v, body }) => v === 1 && (body as { paused?: boolean }).paused === true);
-  return new Set(left.map(({ proc }) => proc));
+/** Whoever opens it reads that. */
+function tellResting(core: Core, { calls }: Legacy, { proc, pid, body }: JournalRecord): void {
+  const unknown = calls.wordsOf(proc);
+  if (unknown === "") return;
+  const timestampMs = Math.max(0, core.ports.clock.now() - (body as SpawnedBody).createdAt);
+  const entry = { timestampMs, level: "warn", message: `${unknown}; check before repeating` };
+  core.ports.journal.note([{ proc, pid, kind: "process.log", v: 1, body: entry }]);
 }
 
-function openTokens(open: readonly JournalRecord[], unfinished: readonly JournalRecord[]): OpenTokens {
-  const spawned = new Map(unfinished.map(({ proc, body }) => [proc, body as Partial<SpawnedBody>]));
-  const [byProcess, byLimit] = [new Map<ProcUuid, number>(), new Map<ProcUuid, number>()];
-  for (const record of open) {
-    const { proc } = record;
-    const tokens = reservedBy(record);
-    const { budget = 0, accounts = [] } = spawned.get(proc) ?? {};
-    if (tokens === 0) continue;
-    add(byProcess, proc, tokens);
-    for (const owner of [...(budget > 0 ? [{ proc }] : []), ...accounts]) add(byLimit, owner.proc, tokens);
+/** One that rests has its groups when it comes back: nobody else's have their numbers. */
+function reserveGroups(core: Core, { groups }: Legacy): void {
+  for (const records of groups.values())
+    for (const { body } of records) core.groups.reserve((body as GroupRecord).group);
+}
+
+/** Their owners hear of programs that are gone, and where their output is. */
+function tellOwners(core: Core, lost: readonly JournalRecord[]): void {
+  for (const { pid, body } of lost) {
+    const { ppid, kind, intent } = body as SpawnedBody;
+    const owner = core.table.get(ppid as Pid);
+    if (owner === undefined || kind !== "native") continue;
+    const words = `process ${pid} (${intent.slice(0, 80)}) ended with its daemon; what it wrote: crux logs ${pid}`;
+    owner.log("warn", words, core.ports.clock.mono());
   }
-  return { byProcess, byLimit };
-}
-
-function add(sums: Map<ProcUuid, number>, key: ProcUuid, tokens: number): void {
-  sums.set(key, (sums.get(key) ?? 0) + tokens);
-}
-
-function reservedBy({ body }: JournalRecord): number {
-  return (body as { reserved?: number }).reserved ?? 0;
 }
 
 function bootRecord(epoch: number, clean: boolean): JournalDraft {
   return { proc: KERNEL_UUID, pid: PID_KERNEL, kind: "kernel.boot", v: 1, body: { epoch, clean } };
 }
 
-/** Whether it was answered, and what it cost, nobody knows: all that was set aside. */
-function unknown(record: JournalRecord): JournalDraft {
-  const { proc, pid, call } = record;
-  const tokens = reservedBy(record);
-  const body = tokens === 0 ? {} : { cost: { tokens, usd: null }, estimated: true };
-  return { proc, pid, kind: "call.unknown", v: 1, ...(call === undefined ? {} : { call }), body };
+function lostDraft({ rows, calls }: Legacy, { proc, pid }: JournalRecord): JournalDraft {
+  const tokensUsed = (rows.get(proc)?.tokensUsed ?? 0) + calls.tokensOf(proc);
+  return { proc, pid, kind: "process.exited", v: 1, body: { ...LOST, result: "", tokensUsed } };
 }
 
-function settled(account: Account): JournalDraft[] {
-  const { owner } = account;
-  if (owner === null) return [];
-  return [{ ...owner, kind: "acct.settle", v: 1, body: { used: account.view().used } }];
+/** One that waits for a person does so in the daemons to come, too. */
+function backDrafts({ owner, fate, proc }: Back, epoch: number): JournalDraft[] {
+  const recovered = { ...owner, kind: "process.recovered", v: 1, body: { epoch } } as const;
+  if (proc === undefined || (fate !== "asks" && fate !== "failed")) return [recovered];
+  const body = {
+    signal: SIGNALS.SIGPAUSE,
+    disposition: "default",
+    paused: true,
+    ranMs: Math.round(proc.ranMs(0)),
+  };
+  return [recovered, { ...owner, kind: "signal", v: 1, body }];
 }
 
-function recovered({ pid, seed }: Process, epoch: number): JournalDraft {
-  return { proc: seed.uuid, pid, kind: "process.recovered", v: 1, body: { epoch } };
+function byProcess(records: readonly JournalRecord[]): ReadonlyMap<ProcUuid, readonly JournalRecord[]> {
+  const found = new Map<ProcUuid, JournalRecord[]>();
+  for (const record of records) {
+    const of = found.get(record.proc) ?? [];
+    of.push(record);
+    found.set(record.proc, of);
+  }
+  return found;
 }

@@ -1,29 +1,48 @@
 /**
- * An agent that an earlier daemon left paused. It has neither its model nor its servers: the environment they need is the
- * client's and was kept in memory only. So nothing is opened before it goes on; what then does not open pauses it again.
+ * An agent that an earlier daemon left. It has neither what it remembers nor its model nor its servers: the environment they
+ * need is the client's and was kept in memory only. So nothing is opened before it goes on; what then does not open pauses it.
  */
 import type { AgentInfo } from "../../abi/agent.ts";
 import { O_RDWR } from "../../abi/device.ts";
-import { messageOf, printed } from "../../abi/errors.ts";
+import { codeOf, messageOf, printed } from "../../abi/errors.ts";
 import type { McpServer } from "../../abi/mcp.ts";
-import { SIGNALS } from "../../abi/process.ts";
+import { type ExitStatus, SIGNALS } from "../../abi/process.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { guardServers } from "../syscall/servers.ts";
 import { agentBody } from "./agent-body.ts";
 import type { Body, Undo } from "./body.ts";
+import type { KeptState } from "./kept-state.ts";
 import type { Process } from "./process.ts";
+import { startDeadline } from "./run.ts";
 
 const LLM = "/dev/llm/";
 
-/** `servers`: the MCP servers it had, by the names of its agent file. */
-export function restoredBody(agent: AgentInfo | null, servers: readonly string[]): Body {
+/** Of a process that ended with its daemon. */
+export const LOST: ExitStatus = { code: 137, reason: "lost", kind: "killed" };
+
+export function restoredBody(agent: AgentInfo | null, kept: KeptState): Body {
   const body = agentBody(agent);
   const run: Body["run"] = async (core, proc) => {
-    await awaken(core, proc, servers);
-    return body.run(core, proc);
+    await awaken(core, proc, kept.servers);
+    if (isCutOffAtInput(proc, kept)) {
+      proc.log("error", "lost: it had not read its input to the end", core.ports.clock.mono());
+      return LOST;
+    }
+    // what it ran under an earlier daemon is known only now
+    const stopDeadline = startDeadline(core, proc, kept.timeoutMs);
+    try {
+      return await body.run(core, proc);
+    } finally {
+      stopDeadline();
+    }
   };
   return { ...body, run };
+}
+
+/** What it was given to read is kept nowhere else. */
+function isCutOffAtInput({ restored }: Process, { hasInput }: KeptState): boolean {
+  return hasInput && (restored?.state ?? null) === null;
 }
 
 async function awaken(core: Core, proc: Process, servers: readonly string[]): Promise<void> {
@@ -36,6 +55,7 @@ async function isReady(core: Core, proc: Process, servers: readonly string[]): P
   const { signal } = proc.abort;
   const undo: Undo[] = [];
   try {
+    await remember(proc);
     await checkModel(core, proc);
     await mount(core, proc, await configured(core, proc, servers), undo);
     await core.handle(proc, null).open(proc.modelDevice, O_RDWR, signal);
@@ -43,11 +63,21 @@ async function isReady(core: Core, proc: Process, servers: readonly string[]): P
   } catch (error) {
     await takeBack(core, proc, undo);
     signal.throwIfAborted();
-    const words = `it could not go on and is paused again: ${printed(error)}; then: crux cont ${proc.pid}`;
-    proc.log("error", words, core.ports.clock.mono());
+    proc.log("error", wordsOf(proc, error), core.ports.clock.mono());
     await core.deliver(proc, SIGNALS.SIGPAUSE);
     return false;
   }
+}
+
+/** It comes first, and what fails then is its history. */
+async function remember({ recall, abort }: Process): Promise<void> {
+  if (recall !== null) await abortable(recall(), abort.signal);
+}
+
+function wordsOf({ pid, recall }: Process, error: unknown): string {
+  if (recall !== null && codeOf(error) !== "UNAVAILABLE")
+    return `its history cannot be read, so it does not go on: ${messageOf(error)}; see: crux fsck ${pid}`;
+  return `it could not go on and is paused again: ${printed(error)}; then: crux cont ${pid}`;
 }
 
 /** A driver may open without its key, and fail at the first request: then the process would end of it. */

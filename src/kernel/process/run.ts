@@ -12,6 +12,9 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function runProgram(core: Core, proc: Process, timeoutMs: number): void {
   proc.start(core.ports.clock.mono());
+  core.clockWatch.enter();
+  const over = (): void => core.clockWatch.leave();
+  proc.done.promise.then(over, over);
   proc.loop = loop(core, proc, timeoutMs);
 }
 
@@ -46,7 +49,7 @@ async function run(core: Core, proc: Process): Promise<ExitStatus> {
 }
 
 /** Ends the process with `timeout`; pauses do not count. The timer ends with the run. */
-function startDeadline(core: Core, proc: Process, timeoutMs: number): () => void {
+export function startDeadline(core: Core, proc: Process, timeoutMs: number): () => void {
   if (timeoutMs === 0) return () => {};
   const stop = new AbortController();
   untilDeadline(core, proc, timeoutMs, stop.signal).then(
@@ -71,7 +74,8 @@ export async function untilDeadline(
   const { clock } = core.ports;
   const leftMs = (): number => timeoutMs - proc.ranMs(clock.mono());
   for (let ms = leftMs(); ms > 0; ms = leftMs()) {
-    if (proc.paused === null) await clock.sleep(Math.min(ms, MAX_TIMER_MS), signal);
-    else await abortable(proc.paused.promise, signal);
+    const halt = proc.paused ?? proc.stalled;
+    if (halt === null) await clock.sleep(Math.min(ms, MAX_TIMER_MS), signal);
+    else await abortable(halt.promise, signal);
   }
 }

@@ -50,10 +50,7 @@ export function seedOf(
       ? (opts.permissionMode ?? core.ports.permitFor(cwd).defaultMode)
       : narrowest(rights.seed.mode, opts.permissionMode),
     allowedDevices: intersect(devicesOf(rights), agent?.allowedDevices ?? null),
-    maxSteps:
-      opts.maxTurns !== undefined && opts.maxTurns > 0
-        ? opts.maxTurns
-        : manifest?.maxSteps || core.ports.defaultMaxSteps,
+    maxSteps: stepLimit(core, body, opts),
     // Negative counts as 0: then the agent file decides, else nothing does.
     account:
       account ??
@@ -64,10 +61,18 @@ export function seedOf(
       ),
     session: parent.pid === PID_KERNEL ? new Session({ proc: uuid, pid }) : parent.seed.session,
     onParentExit: opts.onParentExit ?? "reparent",
+    ...(opts.session === true && body.kind === "agent" ? { isSession: true, client: opts.client ?? "" } : {}),
   };
 }
 
 function narrowest(parent: PermissionMode, wish: PermissionMode | undefined): PermissionMode {
   if (wish === undefined) return parent;
   return PERMISSION_MODES.indexOf(wish) < PERMISSION_MODES.indexOf(parent) ? wish : parent;
+}
+
+/** Of a session, for each run: none unless it is asked for. A person is there to end it. */
+function stepLimit(core: Core, { kind, agent }: Body, { maxTurns = 0, session }: SpawnOpts): number {
+  if (maxTurns > 0) return maxTurns;
+  if (session === true && kind === "agent") return 0;
+  return agent?.manifest.maxSteps || core.ports.defaultMaxSteps;
 }

@@ -26,6 +26,7 @@ async function afterStop(t: TestKernel) {
   await t.journal.close();
   const next = testKernel({}, t.journal);
   const { lost, restored } = await next.kernel.recover();
+  for (const { pid } of restored) await next.proc(pid).recall?.();
   return { next, lost, pids: restored.map(({ pid }) => pid) };
 }
 
@@ -46,7 +47,7 @@ describe("shutdown() of a paused agent", () => {
     await t.kernel.shutdown(GRACE_MS);
     await waiting;
     const heard = await Array.fromAsync(events);
-    expect(heard.map(({ event }) => event)).toEqual(["spawn", "error"]);
+    expect(heard.map(({ event }) => event)).toEqual(["spawn", "paused", "error"]);
     expect([t.clock.mono(), t.census(), t.logs]).toEqual([0, RESTING, []]);
     expect(t.journal.kinds(pid)).not.toContain("process.exited");
     const { pids, lost } = await afterStop(t);
@@ -154,6 +155,7 @@ describe("shutdown() with a call of a paused agent under way", () => {
     await down;
     expect([ran, t.clock.mono()]).toEqual([["begun", "over"], 3_000]);
     const { next } = await afterStop(t);
+    await next.proc(pid).recall?.();
     expect(next.proc(pid).restored?.since).toEqual([{ kind: "effect" }, { kind: "part", part: "done" }]);
     expect(t.journal.bodies("call.unknown")).toEqual([]);
   });
@@ -169,6 +171,7 @@ describe("shutdown() with a call of a paused agent under way", () => {
     await down;
     expect(ran).toEqual(["begun"]);
     const { next } = await afterStop(t);
+    await next.proc(pid).recall?.();
     expect(next.proc(pid).restored?.since).toEqual([{ kind: "effect" }]);
   });
 
@@ -182,6 +185,7 @@ describe("shutdown() with a call of a paused agent under way", () => {
     await t.kernel.shutdown(GRACE_MS);
     expect([ran, t.clock.mono()]).toEqual([[], 0]);
     const { next } = await afterStop(t);
+    await next.proc(pid).recall?.();
     expect(next.proc(pid).restored?.since).toEqual([]);
   });
 
@@ -193,7 +197,9 @@ describe("shutdown() with a call of a paused agent under way", () => {
     await settle();
     await t.kernel.shutdown(GRACE_MS);
     expect([ran, t.clock.mono()]).toEqual([[], 0]);
-    expect((await afterStop(t)).next.proc(pid).restored?.since).toEqual([]);
+    const { next } = await afterStop(t);
+    await next.proc(pid).recall?.();
+    expect(next.proc(pid).restored?.since).toEqual([]);
   });
 });
 

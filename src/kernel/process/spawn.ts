@@ -11,6 +11,7 @@ import { isWithin } from "../../lib/path.ts";
 import type { Account } from "../account/account.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
+import type { JournalDraft } from "../ports/journal.ts";
 import { agentBody } from "./agent-body.ts";
 import type { Body, Making, Undo } from "./body.ts";
 import { endLive, graceOf } from "./finish.ts";
@@ -33,6 +34,8 @@ export interface SpawnMore {
   readonly rights?: Process;
   /** Its fds 0 to 2. Closed with it, also if the spawn fails once it is in the table. */
   readonly files?: readonly StdFile[];
+  /** Records of another process, one unit with the record of the spawn. */
+  readonly alongside?: (proc: Process) => readonly JournalDraft[];
 }
 
 /** An agent, or with `opts.command` a program of the host. */
@@ -66,6 +69,9 @@ export async function spawnBody(
   const rights = more.rights ?? parent;
   checkArguments(core, caller, rights, intent, opts);
   if (body.kind !== "native") checkEnvironment(caller, rights, opts);
+  // a person hears at once that the disk takes nothing; who works on its own waits for it
+  if (caller.pid === PID_KERNEL) core.journalWatch.check("Spawn");
+  else await core.journalWatch.wait(caller, "Spawn", signal);
   const id = { pid: core.nextPid(), uuid: core.ports.uuid() };
   // The scratch folder is there even when nothing else is.
   const undo: Undo[] = [() => core.ports.onReaped(id.uuid)];
@@ -109,7 +115,9 @@ function findParent(core: Core, caller: Process, opts: SpawnOpts): Process {
 
 function checkArguments(core: Core, caller: Process, parent: Process, intent: string, opts: SpawnOpts): void {
   if (!core.accepting) throw refuse(caller.pid, "UNAVAILABLE", "the kernel is shutting down");
-  if (intent.trim() === "") throw refuse(caller.pid, "INVALID", "intent is empty");
+  const mayBeSilent = opts.session === true && opts.command === undefined;
+  if (intent.trim() === "" && !(intent === "" && mayBeSilent))
+    throw refuse(caller.pid, "INVALID", "intent is empty");
   const bytes = Buffer.byteLength(intent);
   if (bytes > LIMITS.intentBytes)
     throw refuse(caller.pid, "INVALID", `intent of ${bytes} bytes; at most ${LIMITS.intentBytes}`);
@@ -172,7 +180,7 @@ async function build(
   using linked = linkSignals(signal, proc.abort.signal);
   const making = { core, parent, proc, opts, undo, signal: linked.signal };
   await proc.seed.body.prepare(making);
-  await journalSpawn(making);
+  await journalSpawn(making, caller, more.alongside?.(proc) ?? []);
 }
 
 /** As at the end of every process: refused, closed, aborted. */
@@ -182,7 +190,11 @@ async function endHandle(core: Core, proc: Process): Promise<void> {
   proc.abort.abort();
 }
 
-async function journalSpawn(making: Making): Promise<void> {
+async function journalSpawn(
+  making: Making,
+  caller: Process,
+  alongside: readonly JournalDraft[],
+): Promise<void> {
   const { core, proc } = making;
   const { seed, pid, ppid } = proc;
   const body = {
@@ -197,6 +209,7 @@ async function journalSpawn(making: Making): Promise<void> {
     maxSteps: seed.maxSteps,
     budget: seed.account.limit,
     createdAt: seed.createdAt.getTime(),
+    ...(seed.isSession === true ? { isSession: true } : {}),
     ...seed.body.record?.(proc),
   };
   const own = { proc: seed.uuid, pid, v: 1 };
@@ -204,7 +217,9 @@ async function journalSpawn(making: Making): Promise<void> {
     (id) => ({ ...own, kind: "group.join", body: core.groups.recordOf(id) }) as const,
   );
   const kept = (seed.body.keep?.(making) ?? []).map((record) => ({ ...own, ...record }));
-  await core.ports.journal.append([{ ...own, kind: "process.spawned", body }, ...kept, ...joins]);
+  const records = [{ ...own, kind: "process.spawned" as const, body }, ...kept, ...joins, ...alongside];
+  if (caller.pid === PID_KERNEL) await core.ports.journal.append(records);
+  else await core.journalWatch.append(caller, "Spawn", making.signal, records);
 }
 
 /** Who follows it may go, and its log is kept. */

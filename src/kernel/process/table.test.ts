@@ -31,8 +31,8 @@ describe("ProcessTable", () => {
     expect(view.list(a.pid).map((p) => p.pid)).toEqual([1]);
     expect(view.fds(a.pid)).toEqual([{ fd: 3, path: "/dev/llm/fake", flags: 2 }]);
     expect(view.account(a.pid)).toEqual({ limit: 5, used: 0, reserved: 0 });
-    expect(view.contextSummary(a.pid)).toMatch(/^ctx 1: 1\/64 messages/);
-    expect([view.contextSummary(asPid(9)), view.fds(asPid(9))]).toEqual(["", []]);
+    expect(await view.contextSummary(a.pid)).toMatch(/^ctx 1: 1\/64 messages/);
+    expect([await view.contextSummary(asPid(9)), view.fds(asPid(9))]).toEqual(["", []]);
   });
 
   test("is full at 65,536: UNAVAILABLE", async () => {

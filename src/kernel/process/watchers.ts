@@ -1,10 +1,20 @@
-/** The clients that follow a process. Each has a bounded queue; steps, tool and log lines are lost first, the end never. */
+/** The clients that follow a process. Each has a bounded queue; what only tells of progress is lost first, the end of a run and of the process never. */
 import type { ProcessEvent } from "../../abi/events.ts";
 import { LIMITS } from "../limits.ts";
 import type { Subscription } from "../ports/kernel-api.ts";
 import { Queue } from "../queue.ts";
 
-const LOSABLE: ReadonlySet<ProcessEvent["event"]> = new Set(["step", "tool", "log"]);
+const LOSABLE: ReadonlySet<ProcessEvent["event"]> = new Set([
+  "step",
+  "tool",
+  "log",
+  // the conversation itself is in the journal
+  "input",
+  "queued",
+  "withdrawn",
+  "reply",
+  "paused",
+]);
 
 export class Watchers {
   readonly #queues = new Set<Queue<ProcessEvent>>();

@@ -1,7 +1,17 @@
 /** A journal in memory for tests of the kernel: it keeps order and places, and refuses or waits when it is told to. */
 import { Fault } from "../../abi/errors.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
-import type { Journal, JournalDraft, JournalRecord, RecordKind } from "../ports/journal.ts";
+import type {
+  Journal,
+  JournalDraft,
+  JournalRecord,
+  JournalState,
+  ProcessRow,
+  RecordKind,
+  RowFilter,
+} from "../ports/journal.ts";
+import { MemoryBlobs } from "./memory-blobs.ts";
+import { rowOf } from "./memory-rows.ts";
 
 export class MemoryJournal implements Journal {
   readonly epoch = 1;
@@ -9,11 +19,26 @@ export class MemoryJournal implements Journal {
   readonly records: JournalRecord[] = [];
   /** The disk is full for these kinds. */
   readonly refused = new Set<RecordKind>();
+  /** By process: the first record that cannot be trusted. */
+  readonly damaged = new Map<ProcUuid, number>();
+  /** Of each process, oldest first. */
+  readonly snapshots = new Map<ProcUuid, { seq: number; state: unknown }[]>();
+  /** How many pages of histories were read. */
+  pagesRead = 0;
+  /** Wall clock of what is kept from now on, ms. */
+  now = 0;
   /** Appends wait for it. */
   gate: Promise<void> = Promise.resolve();
   #noted: JournalDraft[] = [];
+  #state: JournalState = { state: "well" };
+  readonly #blobs = new MemoryBlobs();
+  readonly #histories = new Map<ProcUuid, JournalRecord[]>();
+  readonly #listeners = new Set<(state: JournalState) => void>();
 
-  async append(drafts: readonly JournalDraft[]): Promise<readonly { lsn: number; seq: number }[]> {
+  async append(
+    drafts: readonly JournalDraft[],
+    { expect }: { readonly expect?: number } = {},
+  ): Promise<readonly { lsn: number; seq: number }[]> {
     const before = this.#noted;
     this.#noted = [];
     await this.gate;
@@ -21,6 +46,9 @@ export class MemoryJournal implements Journal {
     for (const { kind } of drafts) {
       if (this.refused.has(kind)) throw new Fault({ code: "UNAVAILABLE", message: "the disk is full" });
     }
+    const first = drafts[0]?.proc;
+    if (expect !== undefined && first !== undefined && this.#historyOf(first).length !== expect)
+      throw new Fault({ code: "CONFLICT", message: `the history does not end at ${expect}` });
     return drafts.map((draft) => this.#keep(draft));
   }
 
@@ -38,7 +66,11 @@ export class MemoryJournal implements Journal {
   }
 
   async read(proc: ProcUuid, fromSeq: number, limit: number): Promise<readonly JournalRecord[]> {
-    return this.records.filter((r) => r.proc === proc && r.seq >= fromSeq).slice(0, limit);
+    this.pagesRead++;
+    const bad = this.damaged.get(proc) ?? Infinity;
+    if (fromSeq >= bad) throw new Fault({ code: "INTERNAL", message: `record ${bad} is damaged` });
+    const end = Math.min(fromSeq - 1 + Math.min(limit, 256), bad - 1);
+    return this.#seenOf(proc).slice(fromSeq - 1, end);
   }
 
   async openCalls(): Promise<readonly JournalRecord[]> {
@@ -47,15 +79,71 @@ export class MemoryJournal implements Journal {
   }
 
   async unfinished(): Promise<readonly JournalRecord[]> {
-    const ended = new Set(this.records.filter((r) => ENDS_PROCESS.has(r.kind)).map((r) => r.proc));
-    const live = this.records.filter((r) => r.kind === "process.spawned" && !ended.has(r.proc));
+    const rows = new Map((await this.rows({ live: true })).map((row) => [row.proc, row]));
+    const live = this.records.filter((r) => r.kind === "process.spawned" && rows.has(r.proc));
     return live.sort((a, b) => a.pid - b.pid);
   }
 
-  async lastSignals(): Promise<readonly JournalRecord[]> {
-    return (await this.unfinished()).flatMap(({ proc }) => {
-      return this.records.filter((r) => r.proc === proc && r.kind === "signal").slice(-1);
-    });
+  async liveStates(): Promise<readonly JournalRecord[]> {
+    return this.#ofLive((history) => history.filter(({ kind }) => kind === "process.state").slice(-1));
+  }
+
+  async liveMail(): Promise<readonly JournalRecord[]> {
+    return this.#ofLive((history) => notUndone(history, "mail.put", "mail.done", "seq"));
+  }
+
+  async liveGroups(): Promise<readonly JournalRecord[]> {
+    return this.#ofLive((history) => notUndone(history, "group.join", "group.leave", "group"));
+  }
+
+  async ofKind(proc: ProcUuid, kind: RecordKind): Promise<readonly JournalRecord[]> {
+    return this.#historyOf(proc).filter((record) => record.kind === kind);
+  }
+
+  async rows({ live, session, cwd, limit }: RowFilter): Promise<readonly ProcessRow[]> {
+    const all = [...this.#histories.keys()].flatMap((proc) => this.#rowOf(proc) ?? []);
+    const meant = all.filter(
+      (row) =>
+        (live === undefined || live === (row.exit === null)) &&
+        (session === undefined || session === row.isSession) &&
+        (cwd === undefined || cwd === row.cwd),
+    );
+    return limit === undefined ? meant : meant.sort((a, b) => b.lastAt - a.lastAt).slice(0, limit);
+  }
+
+  async row(proc: ProcUuid): Promise<ProcessRow | undefined> {
+    return this.#rowOf(proc);
+  }
+
+  async saveSnapshot(proc: ProcUuid, seq: number, state: unknown): Promise<void> {
+    const kept = this.snapshots.get(proc) ?? [];
+    this.snapshots.set(proc, [...kept, { seq, state: structuredClone(state) }].slice(-2));
+  }
+
+  async snapshot(proc: ProcUuid, atMost = Infinity): Promise<{ seq: number; state: unknown } | undefined> {
+    return structuredClone(this.snapshots.get(proc)?.findLast(({ seq }) => seq <= atMost));
+  }
+
+  putBlob(bytes: Uint8Array): Promise<string> {
+    return this.#blobs.put(bytes);
+  }
+
+  getBlob(digest: string): Promise<Uint8Array> {
+    return this.#blobs.get(digest);
+  }
+
+  get state(): JournalState {
+    return this.#state;
+  }
+
+  set state(state: JournalState) {
+    this.#state = state;
+    for (const listener of this.#listeners) listener(state);
+  }
+
+  onState(listener: (state: JournalState) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   async processOf(pid: Pid): Promise<ProcUuid | undefined> {
@@ -69,10 +157,6 @@ export class MemoryJournal implements Journal {
   highestMessage(): number {
     const seqs = this.bodies("mail.put").map((body) => Number(body.seq));
     return seqs.reduce((highest, seq) => Math.max(highest, seq), 0);
-  }
-
-  health(): { ok: true } {
-    return { ok: true };
   }
 
   async close(): Promise<void> {
@@ -90,14 +174,62 @@ export class MemoryJournal implements Journal {
     return found.map((r) => r.body as Record<string, unknown>);
   }
 
+  #historyOf(proc: ProcUuid): readonly JournalRecord[] {
+    return this.#histories.get(proc) ?? [];
+  }
+
+  /** A reader sees what was noted, too; a daemon that dies loses it all the same. */
+  #seenOf(proc: ProcUuid): readonly JournalRecord[] {
+    const kept = this.#historyOf(proc);
+    const noted = this.#noted.filter((draft) => draft.proc === proc);
+    if (noted.length === 0) return kept;
+    const seen = noted.map((draft, n) => ({
+      ...draft,
+      lsn: this.records.length + n + 1,
+      seq: kept.length + n + 1,
+      epoch: this.epoch,
+      at: this.now,
+    }));
+    return [...kept, ...seen];
+  }
+
+  #rowOf(proc: ProcUuid): ProcessRow | undefined {
+    const row = rowOf(this.#seenOf(proc));
+    return row === undefined ? undefined : { ...row, damagedAt: this.damaged.get(proc) ?? null };
+  }
+
+  async #ofLive(
+    pick: (history: readonly JournalRecord[]) => readonly JournalRecord[],
+  ): Promise<readonly JournalRecord[]> {
+    return (await this.unfinished()).flatMap(({ proc }) => pick(this.#historyOf(proc)));
+  }
+
   #keep(draft: JournalDraft): { lsn: number; seq: number } {
     const lsn = this.records.length + 1;
-    const seq = this.records.filter((r) => r.proc === draft.proc).length + 1;
+    const history = this.#histories.get(draft.proc) ?? [];
+    this.#histories.set(draft.proc, history);
+    const seq = history.length + 1;
     const body: unknown = structuredClone(draft.body);
-    this.records.push({ ...draft, body, lsn, seq, epoch: this.epoch, at: 0 });
+    const record = { ...draft, body, lsn, seq, epoch: this.epoch, at: this.now };
+    this.records.push(record);
+    history.push(record);
     return { lsn, seq };
   }
 }
 
+/** Those of a kind whose key no later record of the other kind names. */
+function notUndone(
+  history: readonly JournalRecord[],
+  kind: RecordKind,
+  undoneBy: RecordKind,
+  key: string,
+): readonly JournalRecord[] {
+  const keyOf = ({ body }: JournalRecord) => (body as Record<string, unknown>)[key];
+  return history.filter(
+    (record) =>
+      record.kind === kind &&
+      !history.some((r) => r.kind === undoneBy && r.seq > record.seq && keyOf(r) === keyOf(record)),
+  );
+}
+
 const CLOSES_CALL: ReadonlySet<RecordKind> = new Set(["call.result", "call.unknown"]);
-const ENDS_PROCESS: ReadonlySet<RecordKind> = new Set(["process.exited", "process.failed"]);

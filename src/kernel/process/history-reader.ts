@@ -1,0 +1,194 @@
+/**
+ * Histories as they are read: the newest snapshot, what followed it, and then only those records whose words are needed. A
+ * long history costs what it has to say, not what it was.
+ */
+import { Fault } from "../../abi/errors.ts";
+import type { LogEntry } from "../../abi/events.ts";
+import type { ProcUuid } from "../../abi/ids.ts";
+import type { Message } from "../../abi/mail.ts";
+import type { Restored } from "../../abi/program.ts";
+import type { ContextMessage } from "../../abi/sys.ts";
+import type { Journal, JournalRecord } from "../ports/journal.ts";
+import { History } from "./history.ts";
+import type { Ref } from "./refs.ts";
+
+/** Records of one read. */
+const PAGE = 256;
+/** A long history is no reason to keep others waiting: they come in after so many pages, or single reads. */
+const PAGES_A_BREATH = 2;
+const READS_A_BREATH = 32;
+/** Records that are read along rather than begin another read. */
+const GAP = 8;
+
+/** What of a history a process needs in memory. */
+export interface Contents {
+  readonly systemPrompt: string;
+  readonly messages: readonly ContextMessage[];
+  readonly restored: Restored;
+}
+
+/** All of a process's history, or what follows, in order. */
+export async function* recordsOf(
+  journal: Pick<Journal, "read">,
+  uuid: ProcUuid,
+  fromSeq = 1,
+): AsyncGenerator<JournalRecord> {
+  let pages = 0;
+  for (let from = fromSeq; ; ) {
+    const page = await journal.read(uuid, from, PAGE);
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    from = last.seq + 1;
+    if (++pages % PAGES_A_BREATH === 0) await breath();
+  }
+}
+
+/** The fold of all its records, or of 1 … `atMost`. INTERNAL: a record is damaged, or is not known here. */
+export async function readHistory(
+  journal: Pick<Journal, "read" | "snapshot">,
+  proc: ProcUuid,
+  atMost = Infinity,
+): Promise<History> {
+  const history = (await snapshotOf(journal, proc, atMost)) ?? new History(proc);
+  if (history.lastSeq >= atMost) return history;
+  for await (const record of recordsOf(journal, proc, history.lastSeq + 1)) {
+    if (record.seq > atMost) break;
+    history.take(record);
+    if (record.kind === "process.forked") history.remember(await originOf(journal, history));
+  }
+  return history;
+}
+
+async function originOf(
+  journal: Pick<Journal, "read" | "snapshot">,
+  { forkedFrom, proc }: History,
+): Promise<History> {
+  if (forkedFrom === null) return new History(proc);
+  const origin = await readHistory(journal, forkedFrom.proc, forkedFrom.at);
+  if (origin.lastSeq === forkedFrom.at) return origin;
+  throw missing({ proc: forkedFrom.proc, seq: origin.lastSeq + 1 });
+}
+
+/** A snapshot is a cache: one that is not understood is as none. */
+async function snapshotOf(
+  journal: Pick<Journal, "snapshot">,
+  proc: ProcUuid,
+  atMost: number,
+): Promise<History | undefined> {
+  for (let limit = atMost; limit > 0; ) {
+    const kept = await journal.snapshot(proc, limit === Infinity ? undefined : limit);
+    if (kept === undefined) return undefined;
+    try {
+      const history = History.from(proc, kept.state);
+      if (history.lastSeq === kept.seq) return history;
+    } catch {
+      // the one before it may do
+    }
+    limit = kept.seq - 1;
+  }
+  return undefined;
+}
+
+export async function readContents(journal: Pick<Journal, "read">, history: History): Promise<Contents> {
+  const { systemPrompt, place, since } = history;
+  const single = async (ref: Ref | null): Promise<Record<string, unknown> | null> =>
+    ref === null ? null : bodyOf((await recordsAt(journal, [ref]))[0]);
+  const prompt = await single(systemPrompt);
+  const state = await single(place);
+  const parts = await recordsAt(
+    journal,
+    since.flatMap((event) => (event === "effect" ? [] : [event.part])),
+  );
+  let part = 0;
+  const events = since.map((event) =>
+    event === "effect"
+      ? ({ kind: "effect" } as const)
+      : ({ kind: "part", part: bodyOf(parts[part++]).part } as const),
+  );
+  const messages = (await recordsAt(journal, history.messages)).map(messageOf);
+  return {
+    systemPrompt: String(prompt?.system_prompt ?? ""),
+    messages,
+    restored: { state: state?.state ?? null, since: events },
+  };
+}
+
+/** Sent, and not received, in order. */
+export async function readMail(
+  journal: Pick<Journal, "read">,
+  { proc, mail }: History,
+): Promise<readonly Message[]> {
+  const refs = [...mail.values()].map((seq) => ({ proc, seq }));
+  return (await recordsAt(journal, refs)).map(({ body }) => mailOf(body));
+}
+
+/** The newest lines that it said, oldest first. */
+export async function readLines(
+  journal: Pick<Journal, "read">,
+  { proc, log }: History,
+): Promise<readonly LogEntry[]> {
+  const refs = log.map((seq) => ({ proc, seq }));
+  return (await recordsAt(journal, refs)).map(({ body }) => body as LogEntry);
+}
+
+/** The body of `mail.put`. */
+export function mailOf(body: unknown): Message {
+  const { data, ...message } = body as Record<string, unknown>;
+  const bytes = new Uint8Array(Buffer.from(String(data), "base64"));
+  return { ...message, data: bytes } as unknown as Message;
+}
+
+/** In the order of the places. */
+async function recordsAt(journal: Pick<Journal, "read">, refs: readonly Ref[]): Promise<JournalRecord[]> {
+  const found: JournalRecord[] = [];
+  let reads = 0;
+  while (found.length < refs.length) {
+    const wanted = stretch(refs, found.length);
+    const [first, last] = [wanted[0], wanted.at(-1)];
+    if (first === undefined || last === undefined) break;
+    const page = await journal.read(first.proc, first.seq, last.seq - first.seq + 1);
+    const bySeq = new Map(page.map((record) => [record.seq, record]));
+    if (!bySeq.has(first.seq)) throw missing(first);
+    for (const ref of wanted) {
+      const record = bySeq.get(ref.seq);
+      // a page ends early when its bodies are large
+      if (record === undefined) break;
+      found.push(record);
+    }
+    if (++reads % READS_A_BREATH === 0) await breath();
+  }
+  return found;
+}
+
+/** Those from `at` on that one read gives. */
+function stretch(refs: readonly Ref[], at: number): readonly Ref[] {
+  let end = at + 1;
+  const first = refs[at];
+  for (; first !== undefined && end < refs.length; end++) {
+    const [before, ref] = [refs[end - 1], refs[end]];
+    if (before === undefined || ref === undefined || ref.proc !== first.proc) break;
+    const gap = ref.seq - before.seq;
+    if (gap <= 0 || gap > GAP || ref.seq - first.seq >= PAGE) break;
+  }
+  return refs.slice(at, end);
+}
+
+function messageOf(record: JournalRecord): ContextMessage {
+  const body = bodyOf(record);
+  if (record.kind === "process.spawned") return { role: "user", content: String(body.intent) };
+  const { cid: _cid, replaces: _replaces, ...message } = body;
+  return message as unknown as ContextMessage;
+}
+
+function bodyOf(record: JournalRecord | undefined): Record<string, unknown> {
+  return (record?.body ?? {}) as Record<string, unknown>;
+}
+
+function breath(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function missing({ proc, seq }: Ref): Fault {
+  return new Fault({ code: "INTERNAL", message: `record ${seq} of ${proc} is missing` });
+}

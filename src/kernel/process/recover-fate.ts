@@ -1,0 +1,68 @@
+/** What becomes of a process that the last daemon left. Pure. */
+import type { ProcessKind } from "../../abi/process.ts";
+import type { KeptState } from "./kept-state.ts";
+
+export type Fate =
+  /** It ended with its daemon. */
+  | "lost"
+  /** Its own part of the kernel decides. */
+  | "supervises"
+  /** Not in memory, until somebody opens it. */
+  | "rests"
+  /** Back as it was left: paused. */
+  | "paused"
+  /** Back, and paused: a person decides whether it goes on. */
+  | "asks"
+  /** The same, for a daemon ended while it read this process. */
+  | "failed"
+  /** The same, and it cannot go on. */
+  | "damaged"
+  /** Back, and goes on by itself. */
+  | "goes_on";
+
+export interface Left {
+  readonly kind: ProcessKind;
+  /** null: too little was kept of it, or its supervisor decides. */
+  readonly kept: Pick<KeptState, "isSession" | "isInteractive" | "onParentExit"> | null;
+  /** undefined: it had none but the kernel, or that had ended before. */
+  readonly parent: Fate | undefined;
+  readonly isOrphan: boolean;
+  readonly isPaused: boolean;
+  readonly isDamaged: boolean;
+  /** It was being read when its daemon ended. */
+  readonly isMarked: boolean;
+}
+
+export function fateOf(left: Left): Fate {
+  const { kind, kept, parent } = left;
+  if (kind === "supervisor") return "supervises";
+  if (kind !== "agent" || kept === null) return "lost";
+  // a family rests together
+  if (parent === "rests") return "rests";
+  if (left.isOrphan && kept.onParentExit === "terminate") return "lost";
+  if (kept.isSession) return "rests";
+  if (left.isDamaged) return "damaged";
+  if (left.isMarked) return "failed";
+  if (left.isPaused) return "paused";
+  return kept.isInteractive ? "asks" : "goes_on";
+}
+
+/** What its log says of it. */
+export function wordsOf(fate: Fate, pid: number): string {
+  switch (fate) {
+    case "paused":
+      return "brought back by a new daemon, paused";
+    case "asks":
+      return `its daemon ended while it worked; it is paused. Go on: crux cont ${pid}; see it: crux attach ${pid}`;
+    case "failed":
+      return `recovery_failed: a daemon ended while it read this process; it stays paused. Check: crux fsck ${pid}; go on: crux cont ${pid}`;
+    case "damaged":
+      return `its history is damaged, so it does not go on; see: crux fsck ${pid}`;
+    case "goes_on":
+      return "its daemon ended while it worked; it goes on from its last step";
+    case "lost":
+    case "rests":
+    case "supervises":
+      return "";
+  }
+}

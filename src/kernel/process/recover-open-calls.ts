@@ -1,0 +1,104 @@
+/**
+ * Calls that the last daemon left without a result. Whether they did anything nobody knows: that is recorded, their cost is
+ * all that was set aside, and none is made again.
+ */
+import type { ProcUuid } from "../../abi/ids.ts";
+import type { JournalDraft, JournalRecord, RecordOwner } from "../ports/journal.ts";
+import { isLoading, isModelCall } from "./intents.ts";
+import type { SpawnedBody } from "./kept-state.ts";
+
+interface Spent {
+  readonly owner: RecordOwner;
+  readonly tokens: number;
+}
+
+export class OpenCalls {
+  readonly #records: readonly JournalRecord[];
+  readonly #byProcess = new Map<ProcUuid, number>();
+  readonly #byLimit = new Map<ProcUuid, Spent>();
+  /** Names of the tools, by process: a model call is only money. */
+  readonly #tools = new Map<ProcUuid, string[]>();
+  readonly #loading = new Set<ProcUuid>();
+
+  /** `unfinished`: their `process.spawned` records name the limits that were drawn on. */
+  constructor(records: readonly JournalRecord[], unfinished: readonly JournalRecord[]) {
+    this.#records = records;
+    const spawned = new Map(unfinished.map(({ proc, body }) => [proc, body as Partial<SpawnedBody>]));
+    for (const record of records) this.#take(record, spawned.get(record.proc));
+  }
+
+  get size(): number {
+    return this.#records.length;
+  }
+
+  /** Set aside for calls of this process. */
+  tokensOf(proc: ProcUuid): number {
+    return this.#byProcess.get(proc) ?? 0;
+  }
+
+  /** Set aside from a limit, by its owner. */
+  tokensOfLimit(proc: ProcUuid): number {
+    return this.#byLimit.get(proc)?.tokens ?? 0;
+  }
+
+  /** It was being read. */
+  isMarked(proc: ProcUuid): boolean {
+    return this.#loading.has(proc);
+  }
+
+  /** For a person: `2 calls have an unknown outcome: bash, edit`; "" for none. */
+  wordsOf(proc: ProcUuid): string {
+    const tools = this.#tools.get(proc) ?? [];
+    if (tools.length === 0) return "";
+    const named = [...new Set(tools)].slice(0, 5).join(", ");
+    return tools.length === 1
+      ? `1 call has an unknown outcome: ${named}`
+      : `${tools.length} calls have an unknown outcome: ${named}`;
+  }
+
+  /** `limitUsed`: of a limit, without these. */
+  drafts(limitUsed: (proc: ProcUuid) => number): JournalDraft[] {
+    const settled = [...this.#byLimit.values()].map(
+      ({ owner, tokens }): JournalDraft => ({
+        ...owner,
+        kind: "acct.settle",
+        v: 1,
+        body: { used: limitUsed(owner.proc) + tokens },
+      }),
+    );
+    return [...this.#records.map(unknown), ...settled];
+  }
+
+  #take(record: JournalRecord, spawned: Partial<SpawnedBody> = {}): void {
+    const { proc, pid, body } = record;
+    if (isLoading(body)) {
+      this.#loading.add(proc);
+      return;
+    }
+    if (!isModelCall(body)) this.#tools.set(proc, [...(this.#tools.get(proc) ?? []), toolOf(body)]);
+    const tokens = reservedBy(record);
+    if (tokens === 0) return;
+    const { budget = 0, accounts = [] } = spawned;
+    this.#byProcess.set(proc, this.tokensOf(proc) + tokens);
+    for (const owner of [...(budget > 0 ? [{ proc, pid }] : []), ...accounts]) {
+      const sum = this.tokensOfLimit(owner.proc) + tokens;
+      this.#byLimit.set(owner.proc, { owner: { proc: owner.proc, pid: owner.pid }, tokens: sum });
+    }
+  }
+}
+
+function toolOf(intent: unknown): string {
+  return String((intent as { tool?: unknown }).tool ?? "").slice(0, 100) || "a call";
+}
+
+function reservedBy({ body }: JournalRecord): number {
+  return (body as { reserved?: number }).reserved ?? 0;
+}
+
+/** Whether it was answered, and what it cost, nobody knows: all that was set aside. */
+function unknown(record: JournalRecord): JournalDraft {
+  const { proc, pid, call } = record;
+  const tokens = reservedBy(record);
+  const body = tokens === 0 ? {} : { cost: { tokens, usd: null }, estimated: true };
+  return { proc, pid, kind: "call.unknown", v: 1, ...(call === undefined ? {} : { call }), body };
+}

@@ -1,0 +1,35 @@
+/** Where records lie, and many of them in little: runs of records of one process that follow one another. */
+import type { ProcUuid } from "../../abi/ids.ts";
+
+export interface Ref {
+  readonly proc: ProcUuid;
+  readonly seq: number;
+}
+
+/** Of one process: pairs of a first seq and how many follow without a gap, itself included. */
+export interface Run {
+  readonly proc: ProcUuid;
+  readonly seqs: readonly (readonly [first: number, count: number])[];
+}
+
+export function packRefs(refs: readonly Ref[]): Run[] {
+  const runs: { proc: ProcUuid; seqs: [number, number][] }[] = [];
+  for (const { proc, seq } of refs) {
+    let run = runs.at(-1);
+    if (run?.proc !== proc) {
+      run = { proc, seqs: [] };
+      runs.push(run);
+    }
+    const last = run.seqs.at(-1);
+    if (last !== undefined && last[0] + last[1] === seq) last[1]++;
+    else run.seqs.push([seq, 1]);
+  }
+  return runs;
+}
+
+export function unpackRefs(runs: readonly Run[]): Ref[] {
+  const refs: Ref[] = [];
+  for (const { proc, seqs } of runs)
+    for (const [first, count] of seqs) for (let n = 0; n < count; n++) refs.push({ proc, seq: first + n });
+  return refs;
+}

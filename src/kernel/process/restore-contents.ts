@@ -1,0 +1,93 @@
+/**
+ * What a process that came back has to remember is read when it is first needed: when it is about to go on, or somebody looks.
+ * It is marked in its history meanwhile, by an intent without a result: a process whose reading ends the daemon is known to
+ * the next one by that.
+ */
+import { asCallId } from "../../abi/ids.ts";
+import type { ContextMessage } from "../../abi/sys.ts";
+import type { Core } from "../core.ts";
+import { LIMITS } from "../limits.ts";
+import type { History } from "./history.ts";
+import { readContents, readHistory, readLines } from "./history-reader.ts";
+import { LOADING } from "./intents.ts";
+import type { Process } from "./process.ts";
+import type { Turnstile } from "./turnstile.ts";
+
+/** `onHistory`: hears what was read, before the process has it. */
+export function recallWith(
+  core: Core,
+  proc: Process,
+  turnstile: Turnstile,
+  onHistory: (history: History) => void = () => {},
+): () => Promise<void> {
+  let underWay: Promise<void> | null = null;
+  return () => {
+    underWay ??= turnstile
+      .pass(() => marked(core, proc, () => fill(core, proc, onHistory)))
+      .finally(() => {
+        underWay = null;
+      });
+    return underWay;
+  };
+}
+
+async function marked(core: Core, proc: Process, read: () => Promise<void>): Promise<void> {
+  if (proc.recall === null) return;
+  const { journal } = core.ports;
+  const own = { proc: proc.seed.uuid, pid: proc.pid, v: 1, call: asCallId(`c_${core.ports.nonce()}`) };
+  await journal.append([{ ...own, kind: "call.intent", body: LOADING }]);
+  let isRead = false;
+  try {
+    await read();
+    isRead = true;
+  } finally {
+    journal.note([{ ...own, kind: "call.result", body: { ok: isRead } }]);
+  }
+}
+
+async function fill(core: Core, proc: Process, onHistory: (history: History) => void): Promise<void> {
+  const { journal } = core.ports;
+  const { uuid, session } = proc.seed;
+  const history = await readHistory(journal, uuid);
+  const { systemPrompt, messages, restored } = await readContents(journal, history);
+  const lines = await readLines(journal, history);
+  const grants = session.owner === null ? [] : await journal.ofKind(session.owner.proc, "grant.add");
+  // it was reaped meanwhile
+  if (!core.contexts.has(proc.ctxId)) return;
+  fillContext(core, proc, systemPrompt, messages);
+  for (const { body } of grants) session.addGrant(String((body as { rule: unknown }).rule));
+  onHistory(history);
+  proc.restored = restored;
+  proc.result = lastWords(messages);
+  proc.logs?.remember(lines);
+  proc.recall = null;
+}
+
+/** All of it, or nothing: then the next who asks may try again. */
+function fillContext(
+  core: Core,
+  proc: Process,
+  systemPrompt: string,
+  messages: readonly ContextMessage[],
+): void {
+  try {
+    core.contexts.setSystemPrompt(proc.ctxId, systemPrompt);
+    for (const message of messages) core.contexts.append(proc.ctxId, message);
+  } catch (error) {
+    replaceContext(core, proc);
+    throw error;
+  }
+}
+
+function replaceContext(core: Core, proc: Process): void {
+  core.contexts.free(proc.ctxId);
+  proc.contexts.delete(proc.ctxId);
+  proc.ctxId = core.contexts.alloc(LIMITS.contextMessages);
+  proc.contexts.add(proc.ctxId);
+}
+
+/** Of the model. */
+function lastWords(messages: readonly ContextMessage[]): string {
+  const said = messages.findLast(({ role, content }) => role === "assistant" && content.trim() !== "");
+  return said?.content ?? "";
+}
