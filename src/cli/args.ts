@@ -29,6 +29,8 @@ export const RUN_FLAGS: FlagTable = {
   detach: { type: "boolean", short: "d" },
   "permission-mode": { type: "string" },
   cwd: { type: "string" },
+  continue: { type: "boolean", short: "c" },
+  resume: { type: "boolean", short: "r" },
 };
 
 export type Mode = "json" | "quiet" | "verbose" | "default";

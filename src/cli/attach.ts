@@ -2,11 +2,11 @@ import type { WireRow } from "../abi/methods.ts";
 import type { ProgressPayload, WireStreamLine } from "../abi/wire.ts";
 import { onePid } from "./args.ts";
 import type { AskDialog } from "./ask-dialog.ts";
+import { ChatView } from "./chat-view.ts";
 import type { Call, Command } from "./command.ts";
 import type { DaemonClient, DaemonStream } from "./daemon-client.ts";
 import { LogPrinter } from "./log-printer.ts";
 import { openDialog, questionTerminal } from "./questions.ts";
-import { RunView } from "./run-view.ts";
 import { oneLine } from "./screen/json.ts";
 import { stateCell } from "./screen/process-cells.ts";
 import { SharedTerminal } from "./shared-terminal.ts";
@@ -27,6 +27,11 @@ async function run(call: Call): Promise<number> {
   try {
     const client = await host.daemon.ensure(leaving.signal);
     const row = await findRow(client, pid);
+    if (mayTalk(call) && (await isSession(client, pid, row))) {
+      unlisten();
+      client.close();
+      return await (await import("./chat.ts")).converse(call, pid, "");
+    }
     const stream = await client.stream("process.attach", {
       pid,
       interactive: findTerminal(call) !== undefined,
@@ -85,7 +90,9 @@ async function showEvents(
   leaving: AbortSignal,
 ): Promise<number | undefined> {
   const { console, host } = call;
-  const view = new RunView(console, { isTerminal: host.stdout.isTTY === true, isResultAlone: false });
+  const isTerminal = host.stdout.isTTY === true;
+  const isEvents = givesEvents(call);
+  const view = new ChatView(console, { isTerminal, client: undefined, isEvents, isResultAlone: false });
   let hasFailed = false;
   for await (const { payload } of lines) {
     const event = payload as ProgressPayload;
@@ -93,8 +100,7 @@ async function showEvents(
     if (event.event === "ask") dialog?.ask(event);
     if (event.event === "ask_closed") dialog?.close(event);
     if (event.event === "complete") await output?.ended;
-    if (givesEvents(call)) await console.line(oneLine(event));
-    else await view.show(event);
+    await view.show(event);
     if (event.event === "complete") return event.exit_code ?? 0;
   }
   if (leaving.aborted) return undefined;
@@ -139,6 +145,19 @@ function givesEvents({ console, host }: Call): boolean {
 /** Where questions are put; undefined: somebody else answers them. */
 function findTerminal(call: Call) {
   return call.args.flags.has("read-only") ? undefined : questionTerminal(call);
+}
+
+/** Who follows a session at a terminal talks to it, too. */
+function mayTalk({ args, console, host }: Call): boolean {
+  const isThere = host.stdin.isTTY === true && host.stdout.isTTY === true && console.isScreen;
+  return isThere && !args.flags.has("read-only");
+}
+
+/** One that rests is not in the list of those that run. */
+async function isSession(client: DaemonClient, pid: number, row: WireRow | undefined): Promise<boolean> {
+  if (row !== undefined) return row.session === true;
+  const { sessions } = await client.request("session.list", {});
+  return sessions.some((session) => session.pid === pid);
 }
 
 async function findRow(client: DaemonClient, pid: number): Promise<WireRow | undefined> {

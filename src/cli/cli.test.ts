@@ -37,7 +37,7 @@ test.each([
   expect(findNearCommand(word)).toBe(near);
 });
 
-test.each(["ps", "hello", "pssx", "", "killers", "spx"])("findNearCommand(%j) finds none", (word) => {
+test.each(["ps", "hello", "pssx", "", "killers", "spx", "work"])("findNearCommand(%j) finds none", (word) => {
   expect(findNearCommand(word)).toBeUndefined();
 });
 
@@ -49,9 +49,9 @@ test("a flag that a command has not: its own help is named", async () => {
 });
 
 test("a name kept for a later command never begins an intent", async () => {
-  const { err, code, daemon } = await crux("fork for me");
+  const { err, code, daemon } = await crux("export for me");
   expect(err).toBe(
-    "✗ [UNAVAILABLE] crux fork is not part of this version\n  → hint: crux -- fork for me to use it as an intent\n",
+    "✗ [UNAVAILABLE] crux export is not part of this version\n  → hint: crux -- export for me to use it as an intent\n",
   );
   expect({ code, reached: daemon.reached }).toEqual({ code: 1, reached: [] });
   // one letter from top, and yet a name of its own

@@ -35,7 +35,9 @@ async function dispatch(
     const words = name === undefined ? [] : [name];
     return (await load("help")).run({ args: { ...args, words }, console, host });
   }
-  if (name === undefined && first !== undefined) refuseReserved(first.word, args.words);
+  // the first word behind -r is what a session is called
+  const isNew = !args.flags.has("continue") && !args.flags.has("resume");
+  if (name === undefined && first !== undefined && isNew) refuseReserved(first.word, args.words);
   return command.run({ args, console, host });
 }
 

@@ -3,6 +3,9 @@ import type { Command } from "./command.ts";
 
 /** The commands there are, each loaded only when it is called for. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  chat: async () => (await import("./chat.ts")).chat,
+  sessions: async () => (await import("./sessions.ts")).sessions,
+  keep: async () => (await import("./keep.ts")).keep,
   ps: async () => (await import("./ps.ts")).ps,
   top: async () => (await import("./top.ts")).top,
   tree: async () => (await import("./tree.ts")).tree,
@@ -13,13 +16,22 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   kill: async () => (await import("./kill.ts")).kill,
   pause: async () => (await import("./pause.ts")).pause,
   cont: async () => (await import("./cont.ts")).cont,
+  resume: async () => (await import("./resume.ts")).resume,
+  steps: async () => (await import("./steps.ts")).steps,
+  fork: async () => (await import("./fork.ts")).fork,
+  rewind: async () => (await import("./rewind.ts")).rewind,
   groups: async () => (await import("./groups.ts")).groups,
   signal: async () => (await import("./signal.ts")).signal,
+  replay: async () => (await import("./replay.ts")).replay,
   astrace: async () => (await import("./astrace.ts")).astrace,
   compose: async () => (await import("./compose.ts")).compose,
   mcp: async () => (await import("./mcp.ts")).mcp,
   mount: async () => (await import("./mount.ts")).mount,
   umount: async () => (await import("./umount.ts")).umount,
+  journal: async () => (await import("./journal.ts")).journal,
+  fsck: async () => (await import("./fsck.ts")).fsck,
+  audit: async () => (await import("./audit.ts")).audit,
+  gc: async () => (await import("./gc.ts")).gc,
   version: async () => (await import("./version.ts")).version,
   daemon: async () => (await import("./daemon.ts")).daemon,
   shutdown: async () => (await import("./shutdown.ts")).shutdown,
@@ -32,12 +44,15 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
  */
 export const RESERVED: ReadonlySet<string> = new Set(
   (
-    "stop fork agents export rewind model login demo context compact memory plugin hooks commands config " +
-    "trust setup chat"
+    "stop agents export model login demo context compact memory plugin hooks commands config " + "trust setup"
   ).split(" "),
 );
 
+/** Words that are intents as they stand, however near a command lies. */
+const OWN_WORDS: ReadonlySet<string> = new Set(["work"]);
+
 /** The command that is one letter more, less, other or two swapped away. */
 export function findNearCommand(word: string): string | undefined {
+  if (OWN_WORDS.has(word)) return undefined;
   return nearNames(word, Object.keys(COMMANDS), 1)[0];
 }

@@ -4,14 +4,18 @@ import type { DaemonAccess } from "./daemon-client.ts";
 
 /**
  * The daemon of this user. What talks to it is loaded with the first use: `crux help` needs none of it.
- * `onHint` is told, at most once per shell session, that the daemon is of another version.
+ * `onHint` is told, at most once per shell session, that the daemon is of another version, and by each command once that it
+ * runs in safe mode.
  */
 export function lazyDaemon(version: string, env: Environment, onHint: (hint: string) => void): DaemonAccess {
   const load = () => import("../wire/client/daemon.ts");
   const options = (signal: AbortSignal | undefined): DaemonOptions =>
     signal === undefined ? { version, env } : { version, env, signal };
-  const greeted = <D extends { readonly hint?: string }>(daemon: D): D => {
+  let isWarned = false;
+  const greeted = <D extends { readonly hint?: string; readonly warning?: string }>(daemon: D): D => {
     if (daemon.hint !== undefined) onHint(daemon.hint);
+    if (daemon.warning !== undefined && !isWarned) onHint(daemon.warning);
+    isWarned ||= daemon.warning !== undefined;
     return daemon;
   };
   return {
@@ -20,7 +24,12 @@ export function lazyDaemon(version: string, env: Environment, onHint: (hint: str
       const found = await (await load()).findDaemon(options(signal));
       return found === undefined ? undefined : greeted(found).connection;
     },
+    offline: async function* (words, signal) {
+      const { checkOffline } = await import("../wire/client/offline.ts");
+      yield* checkOffline(words, signal === undefined ? { env } : { env, signal });
+    },
     gone: async (signal) => (await load()).daemonGone(options(signal)),
     force: async (signal) => (await load()).forceDaemon(options(signal)),
+    forgetDeaths: async () => (await load()).forgetDeaths(options(undefined)),
   };
 }

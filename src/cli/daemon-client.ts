@@ -26,8 +26,12 @@ export interface DaemonAccess {
   ensure(signal?: AbortSignal): Promise<DaemonClient>;
   /** undefined: none runs, and none is started. */
   find(signal?: AbortSignal): Promise<DaemonClient | undefined>;
+  /** `crux fsck` where no daemon runs: the lines of journal.check, from a process of its own. Leaving the loop ends it. */
+  offline(words: readonly string[], signal?: AbortSignal): AsyncIterable<WireStreamLine>;
   /** Resolves once the daemon that was told to stop has removed its socket. */
   gone(signal: AbortSignal): Promise<void>;
   /** Ends one that does not answer, by the pid that holds the lock; false: none runs. */
   force(signal: AbortSignal): Promise<boolean>;
+  /** While none runs: the next one leaves safe mode. */
+  forgetDeaths(): Promise<void>;
 }

@@ -8,7 +8,7 @@ const running = () => new FakeDaemon({ "kernel.status": status });
 const stopped = () => Object.assign(running(), { isRunning: false });
 
 const JSON_RUNNING =
-  '{"ok": true, "data": {"running": true, "pid": 4711, "version": "0.1.0", "processes": 3, "connections": 1, "uptime_ms": 62000}}\n';
+  '{"ok": true, "data": {"running": true, "pid": 4711, "version": "0.1.0", "processes": 3, "connections": 1, "uptime_ms": 62000, "safe_mode": false}}\n';
 
 test.each(MODE_FLAGS)("daemon %s is %s", async (flags, mode) => {
   const run = async (line: string) => (await crux(`${line} ${flags}`, { daemon: running() })).out;
@@ -120,4 +120,21 @@ test.each([
   const { err, code, daemon } = await crux(line);
   expect(err).toMatch(/^✗ \[INVALID\] /);
   expect({ code, reached: daemon.reached }).toEqual({ code: 1, reached: [] });
+});
+
+test("daemon start --normal leaves safe mode, and lets one be that runs as it should", async () => {
+  const safe = new FakeDaemon({ "kernel.status": () => ({ ...status(), safe_mode: true }) });
+  expect((await crux("daemon start --normal", { daemon: safe })).code).toBe(0);
+  expect(safe.asked.map(([method]) => method)).toEqual(["kernel.status", "shutdown", "kernel.status"]);
+  expect(safe).toMatchObject({
+    reached: ["find", "find", "gone", "forgetDeaths", "ensure"],
+    openConnections: 0,
+  });
+  const { daemon } = await crux("daemon start --normal", { daemon: running() });
+  expect(daemon.reached).toEqual(["find", "ensure"]);
+});
+
+test("daemon status tells of safe mode", async () => {
+  const daemon = new FakeDaemon({ "kernel.status": () => ({ ...status(), safe_mode: true }) });
+  expect((await crux("daemon status", { daemon })).out).toMatch(/ \| safe mode\n$/);
 });

@@ -5,7 +5,7 @@ import { stopDaemon } from "./daemon-stop.ts";
 import { seconds } from "./screen/elapsed.ts";
 import { invalid } from "./screen/errors.ts";
 
-export const daemon: Command = { flags: { force: { type: "boolean" } }, run };
+export const daemon: Command = { flags: { force: { type: "boolean" }, normal: { type: "boolean" } }, run };
 
 type Status = Result<"kernel.status">;
 type Verb = (call: Call) => Promise<number>;
@@ -23,9 +23,18 @@ async function run(call: Call): Promise<number> {
 }
 
 async function start(call: Call): Promise<number> {
+  if (call.args.flags.has("normal")) await leaveSafeMode(call);
   const found = await ask(await call.host.daemon.ensure());
   await show(call, found, `[daemon] running (PID ${found.os_pid})`);
   return 0;
+}
+
+/** One that runs in safe mode is stopped; the next boots as if none had died. One that runs as it should goes on. */
+async function leaveSafeMode(call: Call): Promise<void> {
+  const client = await call.host.daemon.find();
+  if (client !== undefined && (await ask(client)).safe_mode !== true) return;
+  if (client !== undefined) await stopDaemon(call);
+  await call.host.daemon.forgetDeaths();
 }
 
 async function status(call: Call): Promise<number> {
@@ -42,6 +51,7 @@ async function status(call: Call): Promise<number> {
     `processes: ${processes}`,
     `connections: ${connections}`,
     `uptime: ${seconds(uptime_ms)}`,
+    ...(found.safe_mode === true ? ["safe mode"] : []),
   ];
   await show(call, found, `[daemon] ${facts.join(" | ")}`);
   return 0;
@@ -66,9 +76,9 @@ async function ask(client: DaemonClient): Promise<Status> {
 }
 
 async function show({ console }: Call, found: Status, line: string): Promise<void> {
-  const { os_pid: pid, version, processes, connections, uptime_ms } = found;
+  const { os_pid: pid, version, processes, connections, uptime_ms, safe_mode = false } = found;
   if (console.mode === "json")
-    await console.data({ running: true, pid, version, processes, connections, uptime_ms });
+    await console.data({ running: true, pid, version, processes, connections, uptime_ms, safe_mode });
   else await console.line(console.mode === "quiet" ? String(pid) : line);
 }
 

@@ -135,6 +135,65 @@ ${GLOBAL}
 Examples:
   crux cont 3 --tree`,
 
+  steps: `What an agent did, step by step
+
+Usage:
+  crux steps <pid> [-n <count>]
+
+  -n, --last <count>   the newest so many (100)
+
+A step is one reply of the model with the results of its calls: crux fork and crux rewind go back to the end of one.
+Step 0 is before the first reply. Of each, its first words, the commands that it ran and the files that it changed.
+Also of an agent that has ended. Modes: --quiet prints numbers alone.
+
+${GLOBAL}
+
+Examples:
+  crux steps 3 -n 20`,
+
+  fork: `Go on from a step of an agent, as a process of its own
+
+Usage:
+  crux fork <pid> [--at <step>] [-m <text>] [--attach]
+
+      --at <step>       where it begins (the last complete step); seq:<n> for a record, as crux journal numbers them
+  -m, --message <text>  what it is told; it goes on at once
+      --attach          and talk to it, as crux -r does
+
+The new process remembers what the other knew at that step, and has its agent, model, directory and rights, and no
+more than that. The other is left as it is, running or ended; what happened is kept once for both. Answers that were
+given "always" are asked again. Without a message it rests: crux -r <pid> talks to it. Files stay as they are:
+crux rewind puts them back. Modes: --quiet prints the pid alone.
+
+${GLOBAL}
+
+Examples:
+  crux fork 3 --at 4 -m "use the other library instead"
+  crux -r $(crux fork 3 -q)`,
+
+  rewind: `Take an agent back to a step, and its files with it
+
+Usage:
+  crux rewind <pid> [--at <step>] [--files [--dry-run] [--force] [--yes]]
+
+      --at <step>   back to the end of this step (before the last message that it was given); crux steps lists them
+      --files       put back what it has changed since: content and permissions; files that it made go
+      --dry-run     change nothing, show what would change
+      --force       also files that somebody else has changed since
+  -y, --yes         do not ask
+
+It goes on as a new process, a fork at that step, and the old one stays as it is. A process that runs must be paused
+first, or wait for a message. If somebody else has changed one of the files since, nothing is touched, and the exit
+code is 1. What it replaces is kept: rewind to a later step to have it back. What commands changed (bash), and what
+its children changed, is not put back. Files over 64 MiB are not kept; files go back over the last 100 messages.
+Modes: --quiet prints the pid of the new process alone.
+
+${GLOBAL}
+
+Examples:
+  crux rewind 3 --files --dry-run
+  crux rewind 3 --at 4 --files --yes`,
+
   groups: `List process groups and their members
 
 Usage:
@@ -143,6 +202,19 @@ Usage:
 Modes: --quiet prints names alone.
 
 ${GLOBAL}`,
+
+  resume: `Let a process go on that is paused, rests or has ended
+
+Usage:
+  crux resume <pid>
+
+It goes on in the background where it was, with its pid, its rights and what is left of its budget, and with the
+environment of this terminal. A session waits for a message again; an agent that had completed becomes one: crux send.
+
+${GLOBAL}
+
+Examples:
+  crux resume 7 && crux attach 7`,
 
   signal: `Send all members of a group a signal
 

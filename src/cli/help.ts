@@ -1,8 +1,11 @@
 import type { Call, Command } from "./command.ts";
 import { COMPOSE_TOPICS } from "./help-compose.ts";
 import { GLOBAL } from "./help-flags.ts";
+import { JOURNAL_TOPICS } from "./help-journal.ts";
 import { MOUNT_TOPICS } from "./help-mounts.ts";
 import { PROCESS_TOPICS } from "./help-processes.ts";
+import { REPLAY_TOPICS } from "./help-replay.ts";
+import { SESSION_TOPICS } from "./help-sessions.ts";
 import { invalid } from "./screen/errors.ts";
 
 export const help: Command = { flags: {}, run };
@@ -18,8 +21,11 @@ async function run({ args, console }: Call): Promise<number> {
 /** By command; the empty one is Crux itself. */
 export const TOPICS: Readonly<Record<string, string>> = {
   ...PROCESS_TOPICS,
+  ...SESSION_TOPICS,
   ...MOUNT_TOPICS,
   ...COMPOSE_TOPICS,
+  ...JOURNAL_TOPICS,
+  ...REPLAY_TOPICS,
 
   "": `Crux, an operating system for AI agents
 
@@ -28,20 +34,30 @@ Usage:
   crux [flags] < file         the same, with the intent on stdin
   crux "…" < file             the same, with the file as its data
   crux "…" | crux "…"         the result of one is the data of the next
+  crux                        a conversation in this folder, as crux chat
+  crux -c [text…]             go on with the latest one here; -r <pid|title words> with that one
   crux <command> [flags]
 
+Sessions:
+  chat [text…]                talk to an agent; sessions lists them, keep <pid> keeps one
 Processes:
   ps, tree, top               list them: flat, as a tree, live
   attach <pid>                follow one that runs; logs <pid> what it said
   wait <pid>                  wait for its end, and end as it did
   send <pid> <text…>          a message, which an agent reads before its next step
   pause, cont <pid>           hold it, let it go on
+  steps, fork, rewind <pid>   go back: what it did, on from a step, its files as they were
+  resume <pid>                the same for one that rests or has ended
   kill <pid>                  send it a signal; signal <group> to a group, groups lists those
   astrace <pid>               follow what it does, call by call
+  replay <pid>                run it again from its records: no model, no effects
 Projects:
   compose up|down|ps|logs|config      the services of a crux.compose.yaml
 Servers of tools (MCP):
   mount, umount <name>        for all processes; mcp list shows them
+The journal:
+  journal <pid>               the records of a process; audit verify whether they are what was written
+  fsck, gc                    check and repair it; remove what is old
 Crux itself:
   daemon start|stop|status|restart
   shutdown                    as daemon stop
@@ -132,6 +148,10 @@ Usage:
   crux daemon restart       both
 
       --force               end one that does not answer
+      --normal              with start: leave safe mode
+
+A daemon whose last three died within a minute of their start comes up in safe mode: it restores nothing. Every command
+says so, and "crux daemon start --normal" leaves it. CRUX_SAFE_MODE_AFTER=0 in its environment: never.
 
 Every command that needs the daemon starts it, and it stops by itself when it has had nothing to do for a minute.
 

@@ -33,6 +33,8 @@ export class RunView {
   #error: WireError | undefined;
   #saidError = false;
   #hasNotice = false;
+  /** Whose events they are. */
+  #pid: number | undefined;
 
   constructor(console: Console, output: RunOutput) {
     this.#console = console;
@@ -40,6 +42,7 @@ export class RunView {
   }
 
   async show(event: ProgressPayload): Promise<void> {
+    this.#pid = event.pid;
     switch (event.event) {
       case "spawn":
         await this.#spawn(event);
@@ -61,6 +64,13 @@ export class RunView {
         break;
       case "ask":
       case "ask_closed":
+      // of a session: chat-view.ts
+      case "paused":
+      case "input":
+      case "queued":
+      case "withdrawn":
+      case "reply":
+      case "idle":
     }
   }
 
@@ -69,7 +79,7 @@ export class RunView {
    * otherwise it is gone: rejects.
    */
   async cutOff(): Promise<number> {
-    if (this.#error === undefined) throw daemonVanished();
+    if (this.#error === undefined) throw daemonVanished(this.#pid);
     if (this.#console.mode === "json") await this.#console.line(failureJson(this.#error));
     return 1;
   }

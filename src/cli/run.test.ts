@@ -217,7 +217,10 @@ test("run that is refused before it starts shows the error alone", async () => {
 
 test("run whose daemon goes away is UNAVAILABLE", async () => {
   const { err, code, daemon } = await crux("x", { daemon: daemonOf(spawned, ...steps) });
-  expect(err).toMatch(/^✗ \[UNAVAILABLE\] daemon closed the connection\n {2}→ hint: /);
+  expect(err).toBe(
+    "✗ [UNAVAILABLE] the daemon ended while process 1 worked; what it had done is kept\n" +
+      "  → hint: crux resume 1 lets it go on if it waits, crux attach 1 follows it\n",
+  );
   expect({ code, open: daemon.openConnections }).toEqual({ code: 1, open: 0 });
 });
 

@@ -1,19 +1,14 @@
-import { statSync } from "node:fs";
-import { resolve } from "node:path";
-import { Fault } from "../abi/errors.ts";
 import type { SpawnRequest } from "../abi/methods.ts";
-import { PERMISSION_MODES } from "../abi/process.ts";
 import type { ProgressPayload, WireStreamLine } from "../abi/wire.ts";
-import { type Args, countFlag, RUN_FLAGS, textFlag } from "./args.ts";
+import { RUN_FLAGS } from "./args.ts";
 import type { Call, Command } from "./command.ts";
 import { CONFIGURE_LINES } from "./configure-help.ts";
-import { clientEnvironment } from "./environment.ts";
-import type { Host, Output } from "./host.ts";
+import type { Output } from "./host.ts";
 import { findData, findIntent } from "./intent.ts";
 import { openDialog, questionTerminal } from "./questions.ts";
 import { RunInterrupt } from "./run-interrupt.ts";
+import { requestOptions } from "./run-options.ts";
 import { RunView } from "./run-view.ts";
-import { invalid } from "./screen/errors.ts";
 import { spawnLine } from "./screen/run-lines.ts";
 import { safeLine } from "./screen/safe-text.ts";
 import { isResultAlone } from "./stdio.ts";
@@ -23,9 +18,11 @@ export const run: Command = { flags: RUN_FLAGS, run: start };
 
 async function start(call: Call): Promise<number> {
   const { args, console, host } = call;
+  if (args.flags.has("continue") || args.flags.has("resume")) return (await import("./chat.ts")).goOn(call);
   const options = requestOptions(args, host);
   const intent = await findIntent(args, host.stdin);
   if (intent === undefined) {
+    if (isAtTerminal(call)) return (await import("./chat.ts")).chat.run(call);
     const { help } = await import("./help.ts");
     return help.run(call);
   }
@@ -45,38 +42,9 @@ async function start(call: Call): Promise<number> {
   );
 }
 
-/** All of the request but the intent. What is not set is left to the agent file and the settings. */
-function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "intent"> {
-  const agent = textFlag(args, "agent");
-  const model = textFlag(args, "model");
-  const maxSteps = countFlag(args, "max-steps");
-  const budget = countFlag(args, "budget");
-  const mode = permissionMode(args);
-  return {
-    ...(agent === undefined ? {} : { agent }),
-    ...(model === undefined ? {} : { model }),
-    ...(maxSteps === 0 ? {} : { max_steps: maxSteps }),
-    ...(budget === 0 ? {} : { budget }),
-    ...(mode === undefined ? {} : { permission_mode: mode }),
-    cwd: workingDirectory(args, host),
-    env: clientEnvironment(host.env),
-    // elapsed time, notice, tool and log lines come only to clients that ask for them
-    verbose: true,
-  };
-}
-
-function permissionMode(args: Args): string | undefined {
-  const mode = textFlag(args, "permission-mode");
-  if (mode === undefined || PERMISSION_MODES.some((known) => known === mode)) return mode;
-  throw invalid(`unknown permission mode: ${mode}`, `modes: ${PERMISSION_MODES.join(", ")}`);
-}
-
-function workingDirectory(args: Args, host: Host): string {
-  const given = textFlag(args, "cwd");
-  if (given === undefined) return host.cwd;
-  const path = resolve(host.cwd, given);
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
-  throw new Fault({ code: "NOT_FOUND", message: `directory not found: ${given}` });
+function isAtTerminal({ args, console, host }: Call): boolean {
+  const isThere = host.stdin.isTTY === true && host.stdout.isTTY === true;
+  return isThere && console.isScreen && !args.flags.has("detach");
 }
 
 async function detach({ console, host }: Call, request: SpawnRequest): Promise<number> {

@@ -30,6 +30,9 @@ export function composeTable(rows: readonly ReplicaRow[]): string {
     line((column) => column.title),
     line(({ width }) => "─".repeat(width)),
     ...rows.map((row) => line(({ cell }) => cell(row))),
+    ...rows.flatMap(({ service, replica, note }) =>
+      note === undefined ? [] : [`${safeLine(service)}-${replica}: ${safeLine(note)}`],
+    ),
   ].join("\n");
 }
 

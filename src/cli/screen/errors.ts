@@ -37,6 +37,11 @@ const HINTS: ReadonlyArray<readonly [ErrorCode, RegExp, string]> = [
   ["INVALID", /^unknown flag/, "crux help lists commands and flags"],
 ];
 
+/** What a stream told as its last line. */
+export function streamFailure(payload: unknown): WireFault {
+  return new WireFault(payload as WireError);
+}
+
 export function wireOf(error: unknown): WireError {
   return error instanceof WireFault ? error.wire : toWireError(error);
 }

@@ -95,6 +95,15 @@ export class FakeDaemon implements DaemonAccess {
     return this.isRunning ? this.#client() : undefined;
   }
 
+  /** What `crux fsck` is told where no daemon runs. */
+  offlineFeed = new Feed().end();
+
+  async *offline(words: readonly string[]): AsyncGenerator<WireStreamLine> {
+    this.reached.push("offline");
+    this.asked.push(["offline", words]);
+    yield* this.offlineFeed.lines();
+  }
+
   async gone(): Promise<void> {
     this.reached.push("gone");
     this.isRunning = false;
@@ -103,6 +112,10 @@ export class FakeDaemon implements DaemonAccess {
   async force(): Promise<boolean> {
     this.reached.push("force");
     return this.isRunning;
+  }
+
+  async forgetDeaths(): Promise<void> {
+    this.reached.push("forgetDeaths");
   }
 
   #client(): DaemonClient {

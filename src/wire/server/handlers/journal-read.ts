@@ -1,0 +1,77 @@
+import type { ProcUuid } from "../../../abi/ids.ts";
+import type { Params } from "../../../abi/methods.ts";
+import type { JournalDesk } from "../../../kernel/ports/journal-tools.ts";
+import { encodeLine } from "../../codec/ndjson.ts";
+import type { Handler, Send } from "../handler.ts";
+import { deskOf, ended } from "./journal.ts";
+
+/** Characters of one line's text: a record may be far longer than a line. */
+const PIECE_CHARS = 1024 * 1024;
+/** Between two looks for what came since. */
+const FOLLOW_MS = 300;
+
+/** Record by record as it is stored. Followed, it ends with the process, or when its client leaves. */
+export const journalRead: Handler<"journal.read"> = async (params, call) => {
+  const desk = deskOf(call);
+  const proc = await desk.find(params.process);
+  const from = await firstSeq(desk, proc, params);
+  const until = params.follow === true ? call.ended : call.gone;
+  return {
+    payload: undefined,
+    follow: async (send) => {
+      const isDone = await ended(send, async () => {
+        let seq = from;
+        for (;;) {
+          // asked first: what is written between the two questions is seen by the second
+          const isOver = params.follow !== true || (await desk.hasEnded(proc));
+          const next = await sendFrom(desk, proc, seq, params, send, until);
+          if (next === undefined) return false;
+          seq = next;
+          if (isOver || seq > (params.to ?? Number.POSITIVE_INFINITY)) return true;
+          await call.clock.sleep(FOLLOW_MS, until).catch(() => {});
+          if (until.aborted) return false;
+        }
+      });
+      if (isDone) await send(encodeLine({ type: "eof" }));
+    },
+  };
+};
+
+async function firstSeq(
+  desk: JournalDesk,
+  proc: ProcUuid,
+  { from = 1, last, kind }: Params<"journal.read">,
+): Promise<number> {
+  return last === undefined ? from : Math.max(from, await desk.seqFromEnd(proc, last, kind));
+}
+
+/** To the end of what is there now: the seq to go on from. undefined: the client is gone. */
+async function sendFrom(
+  desk: JournalDesk,
+  proc: ProcUuid,
+  from: number,
+  { to = Number.POSITIVE_INFINITY, kind }: Params<"journal.read">,
+  send: Send,
+  until: AbortSignal,
+): Promise<number | undefined> {
+  for (let seq = from; ; ) {
+    const { lines, nextSeq } = await desk.lines(proc, seq, kind);
+    const asked = to === Number.POSITIVE_INFINITY ? lines : lines.filter((line) => seqOf(line) <= to);
+    for (const line of asked) if (until.aborted || !(await sendLine(line, send))) return undefined;
+    if (nextSeq === seq || nextSeq > to) return nextSeq;
+    seq = nextSeq;
+  }
+}
+
+function seqOf(line: string): number {
+  return (JSON.parse(line) as { seq: number }).seq;
+}
+
+async function sendLine(line: string, send: Send): Promise<boolean> {
+  for (let at = 0; at < line.length; at += PIECE_CHARS) {
+    const text = line.slice(at, at + PIECE_CHARS);
+    const more = at + PIECE_CHARS < line.length ? { more: true } : {};
+    if (!(await send(encodeLine({ type: "record", payload: { text, ...more } })))) return false;
+  }
+  return true;
+}
