@@ -25,7 +25,9 @@ export class Wire {
       this.#wake();
     });
     socket.on("end", () => this.#wake());
-    this.#closed = once(socket, "close").finally(() => this.#wake());
+    // not once(): a connection that breaks off is closed, too
+    this.#closed = new Promise((resolve) => socket.on("close", resolve));
+    void this.#closed.then(() => this.#wake());
   }
 
   static async open(path: string): Promise<Wire> {
