@@ -12,9 +12,11 @@ import type { Settings } from "./abi/settings.ts";
 import { AgentCache } from "./agent/agent-cache.ts";
 import { makeAgentLoader } from "./agent/loader.ts";
 import { agentProgram } from "./agent/loop.ts";
+import { agedBefore } from "./daemon/age-check.ts";
 import type { BootContext, Booted } from "./daemon/run.ts";
 import { fsDevice } from "./dev/fs/device.ts";
 import { sweepTemp } from "./dev/fs/temp-file.ts";
+import { loadComposeProject } from "./dev/host/compose-source.ts";
 import { HostProcesses } from "./dev/host/exec.ts";
 import { sweepOrphans } from "./dev/host/orphans.ts";
 import { realPath } from "./dev/host/real-path.ts";
@@ -30,6 +32,7 @@ import { commandEnvironment } from "./dev/shell/environment.ts";
 import { Kernel } from "./kernel/kernel.ts";
 import { LIMITS } from "./kernel/limits.ts";
 import type { Journal } from "./kernel/ports/journal.ts";
+import type { Retention } from "./kernel/ports/journal-tools.ts";
 import type { ModelResolver } from "./kernel/ports/models.ts";
 import type { Permit } from "./kernel/ports/permit.ts";
 import { modelDevices } from "./llm/devices.ts";
@@ -40,6 +43,7 @@ import { secretPaths } from "./permit/protected.ts";
 import { rulesFromSettings } from "./permit/settings-rules.ts";
 import { openJournal } from "./store/journal.ts";
 import type { Lease } from "./store/lease.ts";
+import { DEFAULT_RETENTION, JournalKeeper } from "./store/tools-keeper.ts";
 import { bash } from "./tool/bash/bash.ts";
 import { toolDevice } from "./tool/device.ts";
 import { edit } from "./tool/edit/edit.ts";
@@ -54,16 +58,22 @@ const TOOLS = [bash, edit, glob, grep, ls, view, write];
 /** The first client is served first. */
 const LOOK_AHEAD_MS = 200;
 const SCRATCH_KEPT_MS = 7 * 24 * 3600 * 1000;
+const NOTHING_BACK = { lost: [], restored: [], resting: [] } as const;
 
 export async function boot(context: BootContext<Lease>): Promise<Booted> {
   const { lease, paths, home, env, clock, log } = context;
-  const journal = await openJournal({ dir: join(paths.stateDir, "journal"), clock });
+  const journal = await openJournal({
+    dir: join(paths.stateDir, "journal"),
+    clock,
+    maxBytes: retentionOf(context.settings).maxBytes,
+    onNotice: ({ message }) => log("warn", `journal: ${message}`),
+  });
   lease.describe({ kernelId: journal.kernelId, epoch: journal.epoch });
-  await clearLeftovers(journal, paths.stateDir, log);
+  await clearLeftovers(journal, context);
 
   const config = new Configuration(context);
   const pipesDir = join(paths.stateDir, "pipes");
-  const exec = new HostProcesses({ kernelId: journal.kernelId, epoch: journal.epoch, pipesDir });
+  const exec = new HostProcesses({ kernelId: journal.kernelId, epoch: journal.epoch, pipesDir, clock });
   setTimeout(() => void exec.lookAhead(), LOOK_AHEAD_MS).unref();
   const outputs = new OutputStore(join(paths.stateDir, "outputs"));
   const scratch = new ScratchStore(join(paths.stateDir, "scratch"));
@@ -73,14 +83,17 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     journal,
     permitFor: () => config.permit,
     models: config.resolver,
-    program: agentProgram({ platform: process.platform, random: Math.random, ...maxRetries(env) }),
+    program: agentProgram({ platform: process.platform, ...maxRetries(env) }),
     clock,
+    ...(context.gaps === undefined ? {} : { gaps: context.gaps }),
     exec,
     spools: new DiskSpools(join(paths.stateDir, "spools")),
     mcp,
     commandEnv: (owner, extra) => commandEnvironment(owner, extra, paths.socketPath),
     random: Math.random,
+    version: context.version,
     loadAgent,
+    loadProject: loadComposeProject,
     realPath,
     uuid: () => asProcUuid(randomUUID()),
     nonce: () => randomBytes(8).toString("hex"),
@@ -92,13 +105,14 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     home,
     env,
     additionalRoots: [],
+    sessionRestMs: () => config.settings.sessions?.restAfterMs ?? LIMITS.sessionRestMs,
     defaultMaxSteps: config.settings.defaults?.maxSteps ?? LIMITS.defaultMaxSteps,
     log,
   });
 
   kernel.mount("/dev/null", nullDevice);
-  kernel.mount("/dev/fs", fsDevice({ exec, realPath, env, isSecret: secretPaths(home, realPath) }));
-  kernel.mount("/dev/shell", shellDevice({ exec, outputs, socketPath: paths.socketPath }));
+  kernel.mount("/dev/fs", fsDevice({ exec, clock, realPath, env, isSecret: secretPaths(home, realPath) }));
+  kernel.mount("/dev/shell", shellDevice({ exec, outputs, clock, socketPath: paths.socketPath }));
   for (const device of modelDevices({ exec, tmpDir: join(paths.stateDir, "tmp"), clock })) {
     kernel.mount(`/dev/llm/${device.name}`, device);
   }
@@ -106,20 +120,41 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   kernel.mount("/proc", procDevice(kernel.view()));
   kernel.mount("/bin", toolDevice(TOOLS, { now: () => clock.now() }));
 
-  const { lost, restored } = await kernel.recover();
+  const { lost, restored, resting } = context.isSafeMode ? NOTHING_BACK : await kernel.recover();
   if (lost.length > 0) log("warn", `lost with the last daemon: pid ${lost.join(", ")}`);
-  if (restored.length > 0)
-    log("info", `brought back, paused: pid ${restored.map(({ pid }) => pid).join(", ")}`);
-  clearFolders(paths.stateDir, new Set(restored.map(({ uuid }) => uuid)));
+  if (restored.length > 0) log("info", `brought back: pid ${restored.map(({ pid }) => pid).join(", ")}`);
+  const back = new Set([...restored, ...resting].map(({ uuid }) => uuid));
+  // in safe mode all that is left may yet come back
+  if (!context.isSafeMode) clearFolders(paths.stateDir, back, clock.now());
+  const keeper = new JournalKeeper({
+    dir: join(paths.stateDir, "journal"),
+    journal,
+    clock,
+    retention: () => retentionOf(config.settings),
+    anchorFile: () => config.settings.audit?.anchor,
+    isHeld: (pid) => kernel.holds(pid),
+    log,
+  });
+  keeper.start({ clearsOut: !context.isSafeMode });
   return {
     kernel,
+    journal,
+    desk: keeper.desk,
     loadAgent,
     reload: (settings, problems) => config.reload(settings, problems),
     close: async () => {
       await mcp.close();
       await exec.close();
+      await keeper.close();
       await journal.close();
     },
+  };
+}
+
+function retentionOf({ cleanupPeriodDays, journal }: Settings): Retention {
+  return {
+    cleanupPeriodDays: cleanupPeriodDays ?? DEFAULT_RETENTION.cleanupPeriodDays,
+    maxBytes: journal?.maxBytes ?? DEFAULT_RETENTION.maxBytes,
   };
 }
 
@@ -181,14 +216,12 @@ class Configuration {
 }
 
 /** What a daemon that was killed left: OS processes, half-written files. Before anything starts. */
-async function clearLeftovers(
-  journal: Journal,
-  stateDir: string,
-  log: BootContext<Lease>["log"],
-): Promise<void> {
+async function clearLeftovers(journal: Journal, context: BootContext<Lease>): Promise<void> {
+  const { log, isSafeMode } = context;
+  const { stateDir } = context.paths;
   const ended = await sweepOrphans(journal.kernelId, journal.epoch);
   if (ended > 0) log("warn", `ended ${ended} OS processes that the last daemon left`);
-  for (const { body } of await journal.openCalls()) {
+  for (const { body } of isSafeMode ? [] : await journal.openCalls()) {
     const { effects = [] } = body as { effects?: readonly Effect[] };
     for (const effect of effects) if (effect.kind === "write") await sweep(effect.real ?? effect.path, log);
   }
@@ -209,8 +242,8 @@ async function sweep(path: string, log: BootContext<Lease>["log"]): Promise<void
  * The folders of processes that are gone: outputs at once; what an agent left in its scratch folder is there for the person to
  * read, for a week. Both are named after their process; those of one that came `back` are its own still.
  */
-function clearFolders(stateDir: string, back: ReadonlySet<string>): void {
-  const oldest = Date.now() - SCRATCH_KEPT_MS;
+function clearFolders(stateDir: string, back: ReadonlySet<string>, now: number): void {
+  const oldest = agedBefore(join(stateDir, "scratch-checked"), now, SCRATCH_KEPT_MS);
   for (const [folder, before] of [
     ["outputs", Number.POSITIVE_INFINITY],
     ["scratch", oldest],

@@ -14,6 +14,7 @@ const STDOUT_CLOSED = 141;
 const argv = process.argv.slice(2);
 if (isQuietVersion()) printVersion();
 else if (argv[0] === "daemon" && argv[1] === "--internal") void daemon();
+else if (argv[0] === "daemon" && argv[1] === "--internal-fsck") void fsck();
 else void command();
 
 function isQuietVersion(): boolean {
@@ -36,6 +37,11 @@ async function daemon(): Promise<never> {
   cacheCode();
   const { daemonMain } = await import("./daemon/main.ts");
   return daemonMain(pkg.version, async () => (await import("./boot.ts")).boot);
+}
+
+async function fsck(): Promise<never> {
+  const { offlineCheck } = await import("./daemon/main.ts");
+  return offlineCheck(argv.slice(2));
 }
 
 async function command(): Promise<void> {

@@ -31,6 +31,25 @@ export interface ToolStat {
   maxResultChars: number;
 }
 
+/** What lies at a path of the host. `digest`: SHA-256 in hex; null: too large to be looked at. `mode`: permission bits. */
+export type HostEntry =
+  | { readonly kind: "absent" | "directory" | "other" }
+  | { readonly kind: "file"; readonly digest: string | null; readonly mode: number };
+
+/** A change of one path of the host, about to happen; nobody else of this daemon touches the path until it is over. */
+export interface FileChange {
+  /** Absolute, symlinks resolved; of what is removed or renamed, the entry itself. */
+  readonly path: string;
+  readonly before: HostEntry;
+  /** What will lie there; the mode is not known yet where a file is made. */
+  readonly after: HostEntry;
+  /** Directories that were made for it, the outermost first. */
+  readonly made: readonly string[];
+  readonly call?: CallId;
+  /** Of a file before: its bytes. */
+  content(): Promise<Uint8Array>;
+}
+
 /** Who calls, as a device may know it. Handed over at open; constant for the life of the file. */
 export interface Caller {
   readonly pid: Pid;
@@ -47,6 +66,11 @@ export interface Caller {
   readonly roots: readonly string[];
   /** Publishes a log entry of the process (`[agent/1] log: …`). */
   log(level: "info" | "warn" | "error", message: string): void;
+  /**
+   * Called by the device of host files before each change: resolves once what is replaced is kept. Rejects: the change may not
+   * happen. `mode`: the permission bits that a written file gets, instead of those it would have. Absent: nothing is kept.
+   */
+  readonly changing?: (change: FileChange) => Promise<{ readonly mode: number | null }>;
 }
 
 /** What a write would do. Made by `OpenFile.plan`, which changes nothing; the gate decides on it, then calls `write`. */

@@ -68,6 +68,18 @@ export type ProcessEvent =
       readonly durationMs: number;
     }
   | { readonly event: "log"; readonly pid: Pid; readonly entry: LogEntry }
+  /** It is held, or goes on, whoever brought that about. */
+  | { readonly event: "paused"; readonly pid: Pid; readonly isPaused: boolean }
+  /** A session has read a message: a run begins with it, or the run under way goes on with it. */
+  | (SessionMessage & { readonly event: "input"; readonly joins: boolean })
+  /** It is durable and waits; `ahead`: what is done and read before it. */
+  | (SessionMessage & { readonly event: "queued"; readonly ahead: number })
+  /** It was taken back before it was read. */
+  | { readonly event: "withdrawn"; readonly pid: Pid; readonly seq: number }
+  /** The words of one reply of the model. */
+  | { readonly event: "reply"; readonly pid: Pid; readonly text: string }
+  /** A run of a session is over: it does the next message, or waits for one. */
+  | RunEnd
   | { readonly event: "error"; readonly pid: Pid; readonly message: string; readonly error: Error }
   | {
       readonly event: "complete";
@@ -77,6 +89,41 @@ export type ProcessEvent =
       readonly tokensUsed: number;
       readonly elapsedMs: number;
     };
+
+/** What a client of the user, or another process, said to a session. */
+export interface SessionMessage {
+  readonly pid: Pid;
+  /** Of the message; 0: the intent. */
+  readonly seq: number;
+  /** 0: a client of the user. */
+  readonly from: Pid;
+  /** "" unknown. */
+  readonly client: string;
+  readonly text: string;
+}
+
+/** `limit`: steps or budget. */
+export type RunOutcome = "completed" | "interrupted" | "failed" | "limit";
+
+export interface RunEnd {
+  readonly event: "idle";
+  readonly pid: Pid;
+  /** Of the message that began the run. */
+  readonly seq: number;
+  readonly outcome: RunOutcome;
+  /** As the exit of a process that has one run. */
+  readonly exitCode: number;
+  /** Why it ended so; "" for a completed one. */
+  readonly message: string;
+  readonly error?: Error;
+  /** The last words of the model in it. */
+  readonly result: string;
+  /** By the run alone. */
+  readonly tokensUsed: number;
+  readonly elapsedMs: number;
+  /** Messages that wait. */
+  readonly queued: number;
+}
 
 /** For the verbose screen; `-` is printed where a text is empty. */
 export interface RunDetails {

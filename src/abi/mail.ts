@@ -8,6 +8,8 @@ export interface Message {
   readonly from: Pid;
   readonly to: Pid;
   readonly data: Uint8Array;
+  /** Which client of the user, where several talk to one process. */
+  readonly client?: string;
   /** Wall clock, ms: for people. */
   readonly sentAt: number;
 }

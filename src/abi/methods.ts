@@ -51,6 +51,10 @@ export const SpawnRequest = z.strictObject({
   env: z.record(z.string(), z.string()).optional(),
   /** Also send `tool` and `log` progress events. */
   verbose: z.boolean().optional(),
+  /** It waits for the next message instead of ending; its intent may be empty. */
+  session: z.boolean().optional(),
+  /** Of a session: who says the intent, as in session.say. */
+  client: z.string().max(64).optional(),
   /** A group to join. */
   group: z.string().max(64).optional(),
   /** Data for the process: its fd 0. Text, or bytes in base64; at most 4 MiB. */
@@ -69,6 +73,8 @@ export const WireRow = z.strictObject({
   model: z.string(),
   threads: z.int(),
   coroutines: z.int(),
+  /** A person talks to it: it waits for the next message instead of ending. */
+  session: z.literal(true).optional(),
 });
 export type WireRow = z.infer<typeof WireRow>;
 
@@ -97,6 +103,34 @@ const mcpConfig = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("http"), url: z.url(), headers: environment }),
 ]);
 
+const client = z.string().max(64);
+
+const sessionView = z.strictObject({
+  pid,
+  uuid: z.string(),
+  /** As a person named it, or its first words. */
+  title: z.string(),
+  name: z.string(),
+  cwd: z.string(),
+  state: z.enum(["running", "waiting", "blocked", "paused", "resting", "ended"]),
+  created_at: z.string(),
+  last_at: z.string(),
+  tokens_used: z.int(),
+  turns: z.int(),
+  kept: z.boolean(),
+});
+export type WireSession = z.infer<typeof sessionView>;
+
+const historyItem = z.strictObject({
+  role: z.enum(["user", "assistant"]),
+  /** Cut at 64 KiB. */
+  text: z.string(),
+  calls: z.array(z.string()),
+  at: z.string(),
+  seq: z.int(),
+});
+export type WireHistoryItem = z.infer<typeof historyItem>;
+
 const mountView = z.strictObject({
   path: z.string(),
   pid,
@@ -105,6 +139,17 @@ const mountView = z.strictObject({
   tools: z.int(),
   service_pid: pid.nullable(),
   problem: z.string(),
+});
+
+/** A step by its number, or a record of the process's own history. */
+const place = z.union([z.strictObject({ step: z.int().min(0) }), z.strictObject({ seq: z.int().min(0) })]);
+
+const forked = z.strictObject({
+  pid,
+  uuid: z.string(),
+  step: z.int().nullable(),
+  from: z.string(),
+  at: z.int(),
 });
 
 interface MethodSpec {
@@ -123,7 +168,8 @@ export const METHODS = {
     kind: "request",
     right: "self",
     params: empty,
-    result: z.strictObject({ version: z.string() }),
+    /** `safe_mode`: nothing of what earlier daemons left was restored. */
+    result: z.strictObject({ version: z.string(), safe_mode: z.literal(true).optional() }),
   },
   spawn: {
     summary: "start a process and follow it to its end",
@@ -196,6 +242,20 @@ export const METHODS = {
     /** Those that were alive, by rising pid. */
     result: z.strictObject({ pids: z.array(pid) }),
   },
+  "process.resume": {
+    summary: "let a process go on that is paused, rests or has ended",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({
+      pid,
+      /** For one that has lost its client's environment. */
+      env: environment.optional(),
+    }),
+    result: z.strictObject({
+      pid,
+      state: z.enum(["thinking", "tool", "waiting", "blocked", "paused", "running"]),
+    }),
+  },
   "process.attach": {
     summary: "follow a process that runs, from now to its end",
     kind: "stream",
@@ -213,6 +273,82 @@ export const METHODS = {
       follow: z.boolean().optional(),
     }),
     result: undefined,
+  },
+  "process.steps": {
+    summary: "the steps of an agent, which a fork or a rewind goes back to",
+    kind: "request",
+    right: "observe",
+    /** `last`: the newest of them (100). */
+    params: z.strictObject({ pid, last: z.int().min(1).max(10_000).optional() }),
+    /** Oldest first; step 0 is before the first reply. `files`: the first 20; `file_count`: all. `uuid`, `seq`: where it is over. */
+    result: z.strictObject({
+      pid,
+      steps: z.array(
+        z.strictObject({
+          step: z.int(),
+          at: z.string(),
+          words: z.string(),
+          files: z.array(z.string()),
+          file_count: z.int(),
+          commands: z.int(),
+          uuid: z.string(),
+          seq: z.int(),
+        }),
+      ),
+    }),
+  },
+  "process.fork": {
+    summary: "a new process that begins at a step of another and shares its records up to there",
+    kind: "request",
+    right: "spawn",
+    params: z.strictObject({
+      pid,
+      /** Absent: the last complete step. */
+      at: place.optional(),
+      /** A message for the new process. */
+      text: text.optional(),
+      client: z.string().max(64).optional(),
+      /** It goes on at once; else it rests. */
+      wake: z.boolean().optional(),
+      env: environment.optional(),
+    }),
+    /** `step` null: a record that ends none. `from`, `at`: the last shared record. */
+    result: forked,
+  },
+  "process.rewind": {
+    summary: "a fork at a step, and with `files` what the agent has changed since put back",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({
+      pid,
+      /** Absent: before the last message that it was given. */
+      at: place.optional(),
+      files: z.boolean().optional(),
+      /** Change nothing, say what would be changed. */
+      dry_run: z.boolean().optional(),
+      /** Also files that somebody else has changed since. */
+      force: z.boolean().optional(),
+    }),
+    /** `fork` null: a dry run, or `refused`: somebody else changed what is in `conflicts`, and nothing was touched. */
+    result: z.strictObject({
+      pid,
+      step: z.int().nullable(),
+      seq: z.int(),
+      refused: z.boolean(),
+      files: z.array(
+        z.strictObject({
+          path: z.string(),
+          deed: z.enum(["restored", "recreated", "removed", "unchanged", "kept"]),
+          reason: z.string(),
+          insertions: z.int(),
+          deletions: z.int(),
+        }),
+      ),
+      conflicts: z.array(z.string()),
+      commands: z.array(z.string()),
+      command_count: z.int(),
+      fork: forked.nullable(),
+    }),
   },
   "group.list": {
     summary: "process groups and their members",
@@ -235,6 +371,60 @@ export const METHODS = {
     kind: "request",
     right: "control",
     params: z.strictObject({ pid, text }),
+    result: undefined,
+  },
+  "session.list": {
+    summary: "sessions, live and resting, the newest first; with `all` those that have ended",
+    kind: "request",
+    right: "observe",
+    params: z.strictObject({ cwd: z.string().optional(), all: z.boolean().optional() }),
+    result: z.strictObject({ sessions: z.array(sessionView) }),
+  },
+  "session.open": {
+    summary: "bring a session back, or make one of an agent that has ended, and follow it",
+    kind: "stream",
+    right: "control",
+    params: z.strictObject({
+      pid,
+      env: environment.optional(),
+      interactive: z.boolean().optional(),
+      verbose: z.boolean().optional(),
+    }),
+    result: sessionView,
+  },
+  "session.say": {
+    summary: "a message for a session; answered once it is durable",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ pid, text, client: client.optional() }),
+    /** `ahead`: runs and messages that come before it. */
+    result: z.strictObject({ seq: z.int(), ahead: z.int() }),
+  },
+  "session.withdraw": {
+    summary: "take back a message that has not been read",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ pid, seq: z.int().min(1) }),
+    result: undefined,
+  },
+  "session.history": {
+    summary: "a page of what was said, the newest first",
+    kind: "request",
+    right: "observe",
+    params: z.strictObject({
+      pid,
+      /** The `next` of another page. */
+      before: z.string().max(64).optional(),
+      limit: z.int().min(1).max(200).optional(),
+    }),
+    /** The oldest first. */
+    result: z.strictObject({ messages: z.array(historyItem), next: z.string().optional() }),
+  },
+  "session.describe": {
+    summary: "name a process, or keep its history from being cleared out",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ pid, title: z.string().max(1000).optional(), kept: z.boolean().optional() }),
     result: undefined,
   },
   "supervisor.start_child": {
@@ -272,6 +462,8 @@ export const METHODS = {
     right: "spawn",
     params: z.strictObject({
       ...composeFile,
+      /** Where the file is: absolute. After a crash a later daemon reads it again; without, it starts none of the services. */
+      path: z.string().max(4096).optional(),
       services: z.array(name).optional(),
       remove_orphans: z.boolean().optional(),
       /** The stream ends after `up`. */
@@ -315,6 +507,8 @@ export const METHODS = {
           restarts: z.int(),
           tokens_used: z.int(),
           elapsed_ms: z.int(),
+          /** Why it does not run, where its state does not say. */
+          note: z.string().optional(),
         }),
       ),
     }),
@@ -353,6 +547,37 @@ export const METHODS = {
     params: z.strictObject({ path: z.string() }),
     result: undefined,
   },
+  "process.replay": {
+    summary: "run a process again from its records, in memory, and compare",
+    kind: "request",
+    right: "observe",
+    params: z.strictObject({
+      pid: pid.optional(),
+      /** Instead of a pid: a file of records, absolute. */
+      path: z.string().optional(),
+      to: z.int().min(0).optional(),
+    }),
+    result: z.strictObject({
+      pid,
+      steps: z.int(),
+      records: z.int(),
+      runs: z.int(),
+      recorded: z.array(z.string()),
+      version: z.string(),
+      outcome: z.enum(["same", "differs", "incomplete"]),
+      difference: z
+        .strictObject({ seq: z.int(), what: z.string(), expected: z.string(), got: z.string() })
+        .optional(),
+      reason: z.string().optional(),
+    }),
+  },
+  "process.records": {
+    summary: "what clients saw of a process, record by record",
+    kind: "stream",
+    right: "observe",
+    params: z.strictObject({ pid }),
+    result: undefined,
+  },
   "kernel.metrics": {
     summary: "what the daemon uses",
     kind: "request",
@@ -371,6 +596,66 @@ export const METHODS = {
       /** Timers under way in the daemon: a number that rises for days is a leak. */
       timers: z.int(),
     }),
+  },
+  "journal.check": {
+    summary: "whether the journal is whole",
+    kind: "stream",
+    right: "observe",
+    /** `processes`: pids or UUIDs; absent: all. Lines: `progress` {records}, then `complete` with a CheckReport, or `error`. */
+    params: z.strictObject({
+      full: z.boolean().optional(),
+      processes: z.array(z.string().max(64)).max(1_000).optional(),
+    }),
+    result: undefined,
+  },
+  "journal.verify": {
+    summary: "every hash of the journal, and its roots",
+    kind: "stream",
+    right: "observe",
+    /** `against`: roots kept elsewhere. Lines as of journal.check, with a VerifyReport. */
+    params: z.strictObject({
+      against: z
+        .array(
+          z.strictObject({
+            lsn: z.int().min(0),
+            root: z.hex().length(64),
+            previous: z.union([z.literal(""), z.hex().length(64)]),
+            at: z.number(),
+          }),
+        )
+        .max(40_000)
+        .optional(),
+    }),
+    result: undefined,
+  },
+  "journal.roots": {
+    summary: "the roots over all histories, for keeping elsewhere",
+    kind: "stream",
+    right: "observe",
+    params: empty,
+    result: undefined,
+  },
+  "journal.read": {
+    summary: "the records of a process, alive or gone",
+    kind: "stream",
+    right: "observe",
+    /** `process`: pid or UUID. `last`: the last n, instead of from `from`. Lines: `record` {text, more?}, a JournalLine in pieces. */
+    params: z.strictObject({
+      process: z.string().min(1).max(64),
+      from: z.int().min(1).optional(),
+      to: z.int().min(1).optional(),
+      last: z.int().min(0).optional(),
+      kind: z.string().max(64).optional(),
+      follow: z.boolean().optional(),
+    }),
+    result: undefined,
+  },
+  "journal.collect": {
+    summary: "remove what retention lets go",
+    kind: "stream",
+    right: "admin",
+    params: z.strictObject({ dry_run: z.boolean().optional() }),
+    result: undefined,
   },
   "ask.answer": {
     summary: "answer a question of the permission gate; the first answer wins",
@@ -394,6 +679,7 @@ export const METHODS = {
       processes: z.int(),
       connections: z.int(),
       uptime_ms: z.int(),
+      safe_mode: z.literal(true).optional(),
     }),
   },
 } as const satisfies Record<string, MethodSpec>;

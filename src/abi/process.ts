@@ -80,6 +80,8 @@ export interface ProcInfo {
   coroutines: number;
   /** Agent name, program, or supervisor name; "" in general mode. */
   name: string;
+  /** It waits for the next message instead of ending. */
+  isSession?: boolean;
   /** The name of the driver where that chooses; "" where no model is used. */
   model: string;
 }

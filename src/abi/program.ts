@@ -1,5 +1,6 @@
 /** User space as the kernel starts it: a program gets this handle and ends with a status. */
 import type { AgentInfo } from "./agent.ts";
+import type { RunOutcome } from "./events.ts";
 import type { CtxId, Fd, Pid } from "./ids.ts";
 import type { Activity, ExitStatus } from "./process.ts";
 import type { Sys } from "./sys.ts";
@@ -31,6 +32,32 @@ export interface Restored {
   )[];
 }
 
+/** What a session was told: what began a run, or joined it. */
+export interface RunInput {
+  /** Of the message; 0: the intent. */
+  readonly seq: number;
+  /** 0: a client of the user. */
+  readonly from: Pid;
+  readonly client: string;
+  readonly text: string;
+}
+
+/** What a program that a person talks to tells of its runs. */
+export interface ProgramSession {
+  /** Whose message the intent is. */
+  readonly client: string;
+  /** The handle and the signal of a run: INT ends it, and not the process. `isNew`: who follows has not heard of it. */
+  begin(input: RunInput, isNew: boolean): ProgramContext;
+  /** The run reads this, too. */
+  join(input: RunInput): void;
+  /** The message is still in the box. */
+  isQueued(seq: number): boolean;
+  reply(text: string): void;
+  /** `exit`: what a process with one run would end with. */
+  /** Resolves when what the run came to is durable and told. */
+  end(outcome: RunOutcome, exit: ExitStatus): Promise<void>;
+}
+
 export interface ProgramContext {
   readonly sys: Sys;
   readonly pid: Pid;
@@ -49,6 +76,10 @@ export interface ProgramContext {
   /** Fires at TERM, INT, KILL, timeout. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** 0 … 1, for jitter. */
+  random(): number;
+  /** The local day, `2026-01-05`: for people, and their models. */
+  today(): string;
   /** fd 0, to be read to its end before the first step; null: nothing was given. */
   readonly input: Fd | null;
   /** Servers mounted for this process, by the names of the agent file. */
@@ -62,7 +93,11 @@ export interface ProgramContext {
   checkpoint(state: unknown): void;
   /** The same for what came to the last checkpoint, so that nothing is written twice. */
   addToCheckpoint(part: unknown): void;
-  /** A message can be received at once. */
+  /** null: the process has one run, and ends with it. */
+  readonly session: ProgramSession | null;
+  /** Whose run it is: only the words of this client, and of other processes, are for it; undefined: all are. */
+  readonly client?: string;
+  /** A message can be received at once, if it is for this run. */
   hasMail(): boolean;
   isPaused(): boolean;
   /** Runs alone among the threads of this process: what is written to the context within is one unit. To be kept short. */

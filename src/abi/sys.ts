@@ -56,6 +56,23 @@ export interface SpawnOpts {
   readonly stdin?: Fd | Uint8Array;
   /** fd 1 of the child, handed over like stdin: a native's output, an agent's result. */
   readonly stdout?: Fd;
+  /** A person talks to it: it waits for the next message instead of ending. The intent may be empty then: it waits at once. */
+  readonly session?: boolean;
+  /** Of a session: whose message the intent is. */
+  readonly client?: string;
+}
+
+/** A message that is durable, and its place. */
+export interface Sent {
+  readonly seq: number;
+  /** What its receiver does and reads before it; 0: it is next. */
+  readonly ahead: number;
+}
+
+export interface RecvOptions {
+  readonly timeoutMs?: number;
+  /** Only what this client of the user says, and other processes; what others say stays. Absent: all. */
+  readonly client?: string;
 }
 
 /** What comes back from a coroutine each time it runs. */
@@ -128,11 +145,11 @@ export interface Sys {
   /**
    * Resolves when the message is durable. At most 256 KiB (INVALID). A box holds 1,024 messages and 16 MiB; a full one:
    * UNAVAILABLE, nothing is stored. NOT_FOUND: the caller sees no such process, or it has ended. Once the message is on its
-   * way to the disk, `signal` does not take it back.
+   * way to the disk, `signal` does not take it back. `client`: of the user, where several talk to one process.
    */
-  send(target: Pid, data: Uint8Array, signal?: AbortSignal): Promise<void>;
+  send(target: Pid, data: Uint8Array, signal?: AbortSignal, options?: { client?: string }): Promise<Sent>;
   /** The oldest message, waiting for one if there is none. `timeoutMs` 0: at once, or TIMEOUT. Absent: as long as it takes. */
-  recv(options?: { timeoutMs?: number }, signal?: AbortSignal): Promise<Message>;
+  recv(options?: RecvOptions, signal?: AbortSignal): Promise<Message>;
   /** Bytes from one process to another, 64 KiB; each fd lies in its own process's table. The caller controls both. */
   pipe(writer: Pid, reader: Pid): Promise<{ writeFd: Fd; readFd: Fd }>;
 

@@ -1,7 +1,7 @@
 /** The lines of the text wire (manual, NDJSON protocol). Types only: the thin client must not load schemas. */
 
 import type { WireError } from "./errors.ts";
-import type { AskAnswer } from "./events.ts";
+import type { AskAnswer, RunOutcome } from "./events.ts";
 
 export const PROTOCOL = {
   maxLineBytes: 10 * 1024 * 1024,
@@ -22,7 +22,15 @@ export type WireResponse =
   | { id?: string | number; ok: false; error: WireError };
 
 /** `log`: process.logs and compose.logs; `event`: compose.up. */
-export type WireStreamType = "progress" | "complete" | "error" | "syscall_event" | "log" | "event" | "eof";
+export type WireStreamType =
+  | "progress"
+  | "complete"
+  | "error"
+  | "syscall_event"
+  | "log"
+  | "event"
+  | "record"
+  | "eof";
 
 export interface WireStreamLine {
   type: WireStreamType;
@@ -31,7 +39,21 @@ export interface WireStreamLine {
 
 /** `progress`, `complete` and `error` of a spawn stream. Absent keys are left out; order as in the manual. */
 export interface ProgressPayload {
-  event: "spawn" | "step" | "complete" | "error" | "ask" | "ask_closed" | "tool" | "log";
+  event:
+    | "spawn"
+    | "step"
+    | "complete"
+    | "error"
+    | "ask"
+    | "ask_closed"
+    | "tool"
+    | "log"
+    | "paused"
+    | "input"
+    | "queued"
+    | "withdrawn"
+    | "reply"
+    | "idle";
   pid: number;
   intent?: string;
   /** spawn: a line a person must read before anything else (a script is answering, …). */
@@ -62,6 +84,18 @@ export interface ProgressPayload {
   duration_ms?: number;
   level?: string;
   message?: string;
+  /** paused. */
+  is_paused?: boolean;
+  /** input, queued, withdrawn, idle: of the message. */
+  seq?: number;
+  from?: number;
+  client?: string;
+  /** input: the run under way goes on with it. */
+  joins?: boolean;
+  ahead?: number;
+  /** idle. */
+  outcome?: RunOutcome;
+  queued?: number;
 }
 
 /** `log` of process.logs: a line an agent said, or bytes a native program wrote. */

@@ -3,13 +3,18 @@ import type { Pid } from "../abi/ids.ts";
 import type { Disposition, Signal } from "../abi/process.ts";
 import type { Sys } from "../abi/sys.ts";
 import type { Asks } from "./ask/asks.ts";
+import type { ClockWatch } from "./clock-watch.ts";
 import type { ContextSpaces } from "./context/spaces.ts";
 import type { Groups } from "./ipc/groups.ts";
+import type { JournalWatch } from "./journal-watch.ts";
 import type { RecordKind } from "./ports/journal.ts";
 import type { KernelPorts } from "./ports/kernel-ports.ts";
 import type { Process } from "./process/process.ts";
+import type { Snapshots } from "./process/snapshots.ts";
 import type { ProcessTable } from "./process/table.ts";
-import type { SupervisorControl } from "./supervise/supervisor.ts";
+import type { SessionTable } from "./session/session-table.ts";
+import type { ProjectRoster } from "./supervise/projects.ts";
+import type { SupervisorControl } from "./supervise/supervisor-options.ts";
 import type { Scope } from "./syscall/call.ts";
 import type { Mounts } from "./vfs/mounts.ts";
 import type { DeviceRegistry } from "./vfs/registry.ts";
@@ -22,14 +27,21 @@ export interface Core {
   readonly asks: Asks;
   readonly groups: Groups;
   readonly mounts: Mounts;
+  readonly journalWatch: JournalWatch;
+  readonly clockWatch: ClockWatch;
+  readonly snapshots: Snapshots;
   /** Those that run, by pid; a supervisor enters and leaves by itself. */
   readonly supervisors: Map<Pid, SupervisorControl>;
+  readonly projects: ProjectRoster;
+  readonly sessions: SessionTable;
   /** pid 0. */
   readonly root: Process;
   /** false once shutdown has begun: no new processes. */
   readonly accepting: boolean;
   /** Pids rise by one and are never used again. */
   nextPid(): Pid;
+  /** A session may have nothing to do from now on: if that stays so, it leaves memory. */
+  idle(proc: Process): void;
   /** Rises over the whole kernel. */
   nextMessage(): number;
   /** Names the pipes of this daemon. */

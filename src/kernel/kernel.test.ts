@@ -164,13 +164,13 @@ describe("recover()", () => {
     ]);
     const before = journal.records.length;
     const t = testKernel({}, journal);
-    expect(await t.kernel.recover()).toEqual({ lost: [2], restored: [] });
+    expect(await t.kernel.recover()).toEqual({ lost: [2], restored: [], resting: [] });
     expect(journal.records.slice(before)).toMatchObject([
       { pid: 0, kind: "kernel.boot", body: { epoch: 1, clean: false } },
       { pid: 2, kind: "call.unknown", call: b },
       { pid: 2, kind: "process.exited", body: { code: 137, reason: "lost", kind: "killed" } },
     ]);
-    expect(await t.kernel.recover()).toEqual({ lost: [], restored: [] });
+    expect(await t.kernel.recover()).toEqual({ lost: [], restored: [], resting: [] });
     expect(journal.bodies("kernel.boot").at(-1)).toEqual({ epoch: 1, clean: true });
     expect(await t.init.spawn("next", null)).toBe(3);
   });

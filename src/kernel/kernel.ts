@@ -6,22 +6,28 @@ import { SyscallError } from "../abi/errors.ts";
 import type { AskAnswer, ProcessEvent, SyscallEvent } from "../abi/events.ts";
 import { asPid, PID_KERNEL, type Pid } from "../abi/ids.ts";
 import type { MountView } from "../abi/mcp.ts";
-import { type Disposition, EXIT, type ExitStatus, type Signal } from "../abi/process.ts";
+import { type Disposition, EXIT, type ExitStatus, type ProcInfo, type Signal } from "../abi/process.ts";
 import type { SpawnOpts, Sys } from "../abi/sys.ts";
 import { abortable } from "../lib/abort.ts";
 import { Account } from "./account/account.ts";
 import { Asks } from "./ask/asks.ts";
+import { ClockWatch } from "./clock-watch.ts";
 import { ContextSpaces } from "./context/spaces.ts";
 import type { Core } from "./core.ts";
+import { makeForks } from "./fork/forks.ts";
 import { deliver } from "./ipc/deliver.ts";
 import { Groups, type GroupView } from "./ipc/groups.ts";
 import { signalTree } from "./ipc/signal-tree.ts";
+import { JournalWatch } from "./journal-watch.ts";
+import { LIMITS } from "./limits.ts";
+import type { Forks } from "./ports/forks.ts";
 import { KERNEL_UUID, type RecordKind } from "./ports/journal.ts";
 import type { KernelApi, LogPiece, Subscription } from "./ports/kernel-api.ts";
 import type { KernelPorts } from "./ports/kernel-ports.ts";
 import type { ProcView } from "./ports/proc-view.ts";
-import type { Projects } from "./ports/projects.ts";
+import type { Replays } from "./ports/replays.ts";
 import type { Services } from "./ports/services.ts";
+import { abandonAll } from "./process/abandon.ts";
 import type { Body } from "./process/body.ts";
 import { openLogs } from "./process/logs.ts";
 import { Process } from "./process/process.ts";
@@ -31,10 +37,15 @@ import { type Recovery, recover } from "./process/recover.ts";
 import { ServiceTable } from "./process/services.ts";
 import { Session } from "./process/session.ts";
 import { endAll, endServices } from "./process/shutdown.ts";
+import { Snapshots } from "./process/snapshots.ts";
 import { spawnProcess } from "./process/spawn.ts";
 import { ProcessTable } from "./process/table.ts";
-import { makeProjects } from "./supervise/projects.ts";
-import type { SupervisorControl } from "./supervise/supervisor.ts";
+import { isWaking, resume } from "./process/wake.ts";
+import { makeReplays } from "./replay/replays.ts";
+import { isUnattended, RestWatch } from "./session/rest-watch.ts";
+import { SessionTable } from "./session/session-table.ts";
+import { makeProjects, type ProjectRoster } from "./supervise/projects.ts";
+import type { SupervisorControl } from "./supervise/supervisor-options.ts";
 import type { Scope } from "./syscall/call.ts";
 import { handleFor } from "./syscall/handle.ts";
 import { Mounts } from "./vfs/mounts.ts";
@@ -48,9 +59,19 @@ export class Kernel implements KernelApi, Core {
   readonly contexts = new ContextSpaces();
   readonly mounts = new Mounts();
   readonly supervisors = new Map<Pid, SupervisorControl>();
-  readonly projects: Projects = makeProjects(() => this);
+  readonly projects: ProjectRoster = makeProjects(() => this);
   readonly services: Services = new ServiceTable(() => this);
+  readonly sessions = new SessionTable(() => this);
+  readonly forks: Forks = makeForks(() => this);
+  readonly #rest: RestWatch;
+  readonly replays: Replays = makeReplays(
+    () => this,
+    (ports) => new Kernel(ports),
+  );
   readonly asks: Asks;
+  readonly journalWatch: JournalWatch;
+  readonly clockWatch: ClockWatch;
+  readonly snapshots = new Snapshots(() => this);
   /** pid 0. It is not in the table. */
   readonly root: Process;
   readonly init: Sys;
@@ -64,6 +85,12 @@ export class Kernel implements KernelApi, Core {
   constructor(ports: KernelPorts) {
     this.ports = ports;
     this.asks = new Asks(ports.nonce);
+    this.#rest = new RestWatch(
+      () => this,
+      () => ports.sessionRestMs?.() ?? LIMITS.sessionRestMs,
+    );
+    this.journalWatch = new JournalWatch(ports);
+    this.clockWatch = new ClockWatch(ports);
     this.#pid = ports.journal.highestPid();
     this.#message = ports.journal.highestMessage();
     this.root = makeRoot(ports);
@@ -93,6 +120,11 @@ export class Kernel implements KernelApi, Core {
 
   offer(proc: Process, when: "now" | "seen"): void {
     this.#reaper.offer(proc, when);
+    this.idle(proc);
+  }
+
+  idle(proc: Process): void {
+    this.#rest.idle(proc);
   }
 
   forget(proc: Process): void {
@@ -109,6 +141,7 @@ export class Kernel implements KernelApi, Core {
 
   note(proc: Process, kind: RecordKind, body: unknown): void {
     this.ports.journal.note([{ proc: proc.seed.uuid, pid: proc.pid, kind, v: 1, body }]);
+    this.snapshots.noted(proc);
   }
 
   handle(self: Process, scope: Scope | null, signal?: AbortSignal): Sys {
@@ -117,6 +150,11 @@ export class Kernel implements KernelApi, Core {
 
   deliver(proc: Process, signal: Signal, graceMs?: number): Promise<Disposition> {
     return deliver(this, proc, signal, graceMs);
+  }
+
+  /** It is in memory, or on its way there. */
+  holds(pid: Pid): boolean {
+    return this.table.get(pid) !== undefined || isWaking(this, pid);
   }
 
   get osChildren(): number {
@@ -156,6 +194,10 @@ export class Kernel implements KernelApi, Core {
 
   lendEnv(pid: Pid, env: Readonly<Record<string, string>>): void {
     this.table.get(pid)?.lendEnv?.(env);
+  }
+
+  async resume(pid: Pid, env?: Readonly<Record<string, string>>): Promise<ProcInfo> {
+    return (await resume(this, pid, env)).info(this.ports.clock.mono());
   }
 
   async spawnWatched(
@@ -206,13 +248,21 @@ export class Kernel implements KernelApi, Core {
 
   active(): number {
     let count = 0;
-    for (const proc of this.table.all()) if (proc.isLive && proc.seed.body.isActive) count++;
+    for (const proc of this.table.all())
+      if (proc.isLive && proc.seed.body.isActive && !isUnattended(proc)) count++;
     return count;
   }
 
   shutdown(graceMs: number): Promise<void> {
     this.#shutdown ??= this.#end(graceMs);
     return this.#shutdown;
+  }
+
+  abandon(words: string): Promise<void> {
+    this.#accepting = false;
+    this.#reaper.close();
+    this.#rest.close();
+    return abandonAll(this, words);
   }
 
   async #end(graceMs: number): Promise<void> {
@@ -238,7 +288,10 @@ export class Kernel implements KernelApi, Core {
       list: (viewer) =>
         [...this.table.all()].filter((p) => this.table.sees(viewer, p.pid)).map((p) => p.info(now())),
       find: (viewer, pid) => visible(viewer, pid)?.info(now()),
-      contextSummary: (pid) => this.contexts.summary(this.table.get(pid)?.ctxId ?? (0 as never)),
+      contextSummary: async (pid) => {
+        await this.table.get(pid)?.recall?.();
+        return this.contexts.summary(this.table.get(pid)?.ctxId ?? (0 as never));
+      },
       fds: (pid) => this.table.get(pid)?.fds.list() ?? [],
       account: (pid) => this.table.get(pid)?.seed.account.view() ?? { limit: 0, used: 0, reserved: 0 },
       signals: (pid) => this.table.get(pid)?.signals?.view() ?? { blocked: [], pending: [], handled: [] },

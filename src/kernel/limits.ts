@@ -21,6 +21,16 @@ export const LIMITS = {
   /** Of one process in one daemon's time: lines and characters of its log that the journal keeps; then one line says so. */
   journalLogLines: 10_000,
   journalLogChars: 4 * 1024 * 1024,
+  /** Characters of what was said to a session, and of a reply, in its log: the context has all of it. */
+  logTextChars: 2_000,
+  /** A session that nobody follows and that has nothing to do leaves memory after this long, where no setting says. */
+  sessionRestMs: 600_000,
+  /** Characters of a title that a person gives, and of one that is made of the first words. */
+  titleChars: 200,
+  firstWordsChars: 60,
+  /** Messages of a page of a conversation, and characters of each that are shown. */
+  historyMessages: 200,
+  historyTextChars: 64 * 1024,
   /** Bytes of a native's output that a reader of its last lines gets. */
   logTailBytes: 1024 * 1024,
   /** Characters of a string in a traced argument. */

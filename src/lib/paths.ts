@@ -36,6 +36,11 @@ export function journalDir(state: string): string {
   return `${state}/journal`;
 }
 
+/** How many daemons in a row died young; none: no file. */
+export function bootCountFile(state: string): string {
+  return `${state}/boot-count`;
+}
+
 /** `settings.json`, `agents/`, `skills/`, `memory/`. */
 export function configDir(env: Environment, home: string): string {
   return `${absolute(env.XDG_CONFIG_HOME) ?? `${home}/.config`}/crux`;

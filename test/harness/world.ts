@@ -60,6 +60,8 @@ export class World {
       XDG_STATE_HOME: join(this.dir, "state"),
       XDG_CONFIG_HOME: join(this.dir, "config"),
       LANG: "C.UTF-8",
+      // a test that kills daemon after daemon is no boot loop
+      CRUX_SAFE_MODE_AFTER: "0",
       ...env,
     };
   }

@@ -3,7 +3,7 @@
  * what it left behind is ended; the pipes are let go; then `exited` resolves and no output follows.
  */
 import type { Duplex } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "../../abi/program.ts";
 import type { ExecChild, ExecSpec } from "../../kernel/ports/host.ts";
 import { driverError, hostError } from "../driver-error.ts";
 import type { ExecEnd, Isolation, Job } from "./job.ts";
@@ -32,6 +32,7 @@ export interface Start {
   readonly isolation: Isolation;
   readonly pipes: Pipes | undefined;
   readonly launch: Launch;
+  readonly clock: Pick<Clock, "mono" | "sleep">;
 }
 
 export class HostChild implements ExecChild {
@@ -40,17 +41,19 @@ export class HostChild implements ExecChild {
   readonly #child: Launched;
   readonly #stdin: Streams["stdin"];
   readonly #output: Output;
+  readonly #clock: Start["clock"];
   /** undefined: it did not start. */
   readonly #job: Job | undefined;
   #isLeaderGone = false;
   #isStopped = false;
   /** When KILL comes; undefined: nobody wants its end yet. */
   #killAtMs: number | undefined;
-  #killTimer: NodeJS.Timeout | undefined;
+  #killTimer = new AbortController();
 
   /** Throws what spawn throws: an argument list the host cannot take. */
   constructor(start: Start) {
     this.spec = start.spec;
+    this.#clock = start.clock;
     const { child, streams } = spawnChild(start);
     this.#child = child;
     this.#stdin = streams.stdin;
@@ -109,13 +112,13 @@ export class HostChild implements ExecChild {
   }
 
   #end(job: Job, graceMs: number): void {
-    const nowMs = performance.now();
+    const nowMs = this.#clock.mono();
     const isFirst = this.#killAtMs === undefined;
     if (this.#killAtMs !== undefined && this.#killAtMs <= nowMs + graceMs) return;
     this.#killAtMs = nowMs + graceMs;
     this.#output.abandon();
     if (this.#isLeaderGone) return;
-    clearTimeout(this.#killTimer);
+    this.#killTimer.abort();
     if (graceMs === 0) {
       job.kill();
       return;
@@ -123,14 +126,22 @@ export class HostChild implements ExecChild {
     if (isFirst) job.signal("SIGTERM");
     // one that is stopped hears it only when it goes on
     if (this.#isStopped) this.signal("SIGCONT");
-    if (graceMs !== Infinity) this.#killTimer = setTimeout(() => job.kill(), graceMs);
+    if (graceMs !== Infinity) this.#killAfter(job, graceMs);
+  }
+
+  #killAfter(job: Job, graceMs: number): void {
+    this.#killTimer = new AbortController();
+    this.#clock.sleep(graceMs, this.#killTimer.signal).then(
+      () => job.kill(),
+      () => {},
+    );
   }
 
   async #supervise(): Promise<ExecEnd> {
     const { error, ...leader } = await this.#child.ended;
     const end = error === undefined ? leader : notStarted(this.spec, error);
     this.#isLeaderGone = true;
-    clearTimeout(this.#killTimer);
+    this.#killTimer.abort();
     await this.#output.quiet();
     if (this.#job !== undefined && (await this.#endLeftovers(this.#job, end))) await this.#output.quiet();
     this.#output.end();
@@ -141,20 +152,20 @@ export class HostChild implements ExecChild {
   /** TERM, then KILL, to each of them alone: the group's number may be somebody else's by now. True: there were some. */
   async #endLeftovers(job: Job, end: ExecEnd): Promise<boolean> {
     const warned = new Set<number>();
-    const begunMs = performance.now();
+    const begunMs = this.#clock.mono();
     for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, 50)) {
       const left = job.left(end);
       if (left.length === 0) return warned.size > 0;
       const killAtMs =
         this.#killAtMs ?? begunMs + Math.min(leftoverGraceMs, this.spec.graceMs ?? defaultGraceMs);
-      const nowMs = performance.now();
+      const nowMs = this.#clock.mono();
       if (nowMs > Math.max(killAtMs, begunMs) + killedMs) return true;
       for (const pid of left) {
         if (nowMs >= killAtMs) sendSignal(pid, "SIGKILL");
         else if (!warned.has(pid)) sendSignal(pid, "SIGTERM");
         warned.add(pid);
       }
-      await sleep(waitMs);
+      await this.#clock.sleep(waitMs);
     }
   }
 }

@@ -6,7 +6,9 @@
  */
 import { randomBytes } from "node:crypto";
 import type { DriverError } from "../../abi/errors.ts";
+import type { Clock } from "../../abi/program.ts";
 import type { ExecChild, ExecSpec, HostExec } from "../../kernel/ports/host.ts";
+import { systemClock } from "../../lib/system-clock.ts";
 import { cancelled, driverError } from "../driver-error.ts";
 import { defaultGraceMs, HostChild, notStarted } from "./child.ts";
 import { hostIsolation, lookAhead } from "./isolation.ts";
@@ -23,12 +25,15 @@ export interface HostProcessesOptions {
   /** Asked for each child. */
   readonly isolation?: () => Isolation;
   readonly launch?: () => Launch;
+  /** For graces; default the machine's own. */
+  readonly clock?: Pick<Clock, "mono" | "sleep">;
 }
 
 export class HostProcesses implements HostExec {
   readonly #owner: string;
   readonly #isolation: () => Isolation;
   readonly #launch: () => Launch;
+  readonly #clock: Pick<Clock, "mono" | "sleep">;
   readonly #pipes: Pipes | undefined;
   readonly #children = new Set<HostChild>();
   #isClosed = false;
@@ -39,7 +44,9 @@ export class HostProcesses implements HostExec {
     pipesDir,
     isolation = hostIsolation,
     launch = hostLaunch,
+    clock = systemClock,
   }: HostProcessesOptions) {
+    this.#clock = clock;
     this.#owner = `${kernelId}:${epoch}`;
     this.#isolation = isolation;
     this.#launch = launch;
@@ -99,7 +106,8 @@ export class HostProcesses implements HostExec {
     const isolation = this.#isolation();
     const mark = `CRUX_EXEC_ID=${id}`;
     const launch = this.#launch();
-    return new HostChild({ spec, program, env, mark, isolation, pipes: this.#pipes, launch });
+    const clock = this.#clock;
+    return new HostChild({ spec, program, env, mark, isolation, pipes: this.#pipes, launch, clock });
   }
 
   #adopt(child: HostChild, signal: AbortSignal): void {

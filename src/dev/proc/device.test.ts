@@ -44,7 +44,7 @@ function view(): ProcView & { processes: ProcInfo[] } {
     processes,
     list: visible,
     find: (viewer, pid) => visible(viewer).find((found) => found.pid === pid),
-    contextSummary: (pid) => `context of ${pid}`,
+    contextSummary: async (pid) => `context of ${pid}`,
     fds: () => [{ fd: asFd(3), path: "/dev/llm/script", flags: 2 }],
     account: () => ({ limit: 100, used: 20, reserved: 5 }),
     signals: (pid) => (pid === 7 ? { blocked: [1, 4], pending: [4], handled: [3] } : NO_SIGNALS),

@@ -11,7 +11,7 @@ import { supervisorOf } from "./supervisor.ts";
 const mount = "/proc";
 
 /** undefined: this process has no such file. */
-type Content = (info: ProcInfo, view: ProcView) => string | undefined;
+type Content = (info: ProcInfo, view: ProcView) => string | undefined | Promise<string>;
 
 const FILES: Readonly<Record<string, Content>> = {
   status: (info) => JSON.stringify(statusOf(info)),
@@ -35,13 +35,13 @@ const FILES: Readonly<Record<string, Content>> = {
 
 export function procDevice(view: ProcView): Device {
   const stat = async (subpath: string, caller: Caller) =>
-    procStat(subpath, contentOf(view, subpath, caller, "Stat"));
+    procStat(subpath, await contentOf(view, subpath, caller, "Stat"));
   return {
     name: "proc",
     traffic: "byte",
     stat,
     async open(subpath, flags, caller) {
-      const content = contentOf(view, subpath, caller, "Open");
+      const content = await contentOf(view, subpath, caller, "Open");
       if (flags !== O_RDONLY) throw driverError("Open", "PERMISSION", `${mount} is read-only`);
       return snapshotFile(content, procStat(subpath, content));
     },
@@ -50,14 +50,15 @@ export function procDevice(view: ProcView): Device {
 }
 
 /** "": the visible pids; `/<pid>`: the names of its files. NOT_FOUND for anything that is not there or not to be seen. */
-function contentOf(view: ProcView, subpath: string, caller: Caller, op: FileOp): Uint8Array {
+async function contentOf(view: ProcView, subpath: string, caller: Caller, op: FileOp): Promise<Uint8Array> {
   const [, first = "", file = "", ...more] = subpath.split("/");
   if (subpath === "") return Buffer.from(JSON.stringify(view.list(caller.pid).map(({ pid }) => pid)));
   const pid = first === "self" ? caller.pid : parsePid(first);
   const info = pid === undefined ? undefined : view.find(caller.pid, pid);
   if (info === undefined) throw driverError(op, "NOT_FOUND", `process not found: ${first}`);
   if (file === "" && more.length === 0) return Buffer.from(JSON.stringify(namesOf(info, view)));
-  const content = Object.hasOwn(FILES, file) && more.length === 0 ? FILES[file]?.(info, view) : undefined;
+  const find = Object.hasOwn(FILES, file) && more.length === 0 ? FILES[file] : undefined;
+  const content = await find?.(info, view);
   if (content === undefined) throw driverError(op, "NOT_FOUND", `file not found: ${mount}${subpath}`);
   return Buffer.from(content);
 }

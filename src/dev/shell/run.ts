@@ -3,7 +3,9 @@ import { constants } from "node:os";
 import type { Caller } from "../../abi/device.ts";
 import type { ShellAnswer } from "../../abi/fs-ops.ts";
 import type { CallId } from "../../abi/ids.ts";
+import type { Clock } from "../../abi/program.ts";
 import type { HostExec } from "../../kernel/ports/host.ts";
+import { systemClock } from "../../lib/system-clock.ts";
 import { driverError } from "../driver-error.ts";
 import { isExecutable } from "../host/program.ts";
 import { OUT_MOUNT, type OutputStore } from "../out/output-store.ts";
@@ -16,6 +18,8 @@ export interface ShellDeps {
   readonly outputs: OutputStore;
   /** Of this daemon: told to the command as CRUX_IPC_SOCKET and KAIRO_IPC_SOCKET. */
   readonly socketPath: string;
+  /** Default the machine's own. */
+  readonly clock?: Pick<Clock, "mono" | "sleep">;
 }
 
 const bashPlaces = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
@@ -32,7 +36,8 @@ export async function runShell(
   signal: AbortSignal,
 ): Promise<ShellAnswer> {
   const capture = new Capture(run.isMerged, () => deps.outputs.openOutput(caller.uuid, callId));
-  const begunMs = performance.now();
+  const clock = deps.clock ?? systemClock;
+  const begunMs = clock.mono();
   const child = deps.exec.run(
     {
       argv: argvOf(run),
@@ -46,12 +51,16 @@ export async function runShell(
     signal,
   );
   let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    void child.kill();
-  }, run.timeoutMs);
+  const over = new AbortController();
+  clock.sleep(run.timeoutMs, over.signal).then(
+    () => {
+      isLate = true;
+      void child.kill();
+    },
+    () => {},
+  );
   const end = await child.exited;
-  clearTimeout(timer);
+  over.abort();
   const captured = capture.end();
   if (end.error !== undefined && !signal.aborted)
     throw driverError("Write", "DRIVER", `bash did not start: ${end.error.message}`, end.error);
@@ -61,7 +70,7 @@ export async function runShell(
     timed_out: isLate,
     interrupted: signal.aborted && !isLate,
     ...captured,
-    duration_ms: Math.round(performance.now() - begunMs),
+    duration_ms: Math.round(clock.mono() - begunMs),
   };
 }
 

@@ -10,6 +10,8 @@ export class Account {
   readonly limit: number;
   /** In whose history its use is kept; null: it ends with the daemon. */
   readonly owner: RecordOwner | null;
+  /** Keeps its use where it has no owner: of a supervised child, whose account outlives its processes. */
+  onUse: ((used: number) => void) | null = null;
   readonly #parent: Account | null;
   #used: number;
   #reserved = 0;

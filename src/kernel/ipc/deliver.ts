@@ -61,7 +61,7 @@ export async function recorded(core: Core): Promise<void> {
     await core.ports.journal.sync();
   } catch (error) {
     const message = `the signal was delivered, but it could not be recorded: ${messageOf(error)}`;
-    throw new Fault({ code: "UNAVAILABLE", message, cause: error });
+    throw new Fault({ code: "UNAVAILABLE", message, hint: core.journalWatch.remedy, cause: error });
   }
 }
 
@@ -85,6 +85,8 @@ function meet(core: Core, proc: Process, signal: Signal, graceMs?: number): Meet
       break;
     case "ignored":
       if (!ended) record(core, proc, signal, disposition);
+      // its exit stands, but is not waited for any longer
+      else if (VERDICT[signal] !== undefined) proc.exitWait?.abort();
       break;
     case "handler":
       return { disposition, heeded: byHandler(core, proc, signals, signal) };
@@ -115,6 +117,7 @@ function byDefault(core: Core, proc: Process, signal: Signal, graceMs: number = 
   if (signal === SIGNALS.SIGPAUSE) proc.pause(mono);
   else proc.resume(mono);
   record(core, proc, signal, "default");
+  if (proc.paused !== null) core.snapshots.rests(proc);
   const { body } = proc.seed;
   if (body.onSignal?.(core, proc, signal) !== true) endByVerdict(core, proc, signal, graceMs);
   // a program of the host that is stopped hears TERM and INT only when it goes on

@@ -74,7 +74,12 @@ export class Groups {
     throw new Fault({ code: "CONFLICT", message });
   }
 
-  /** As an earlier daemon recorded it, with its number and its maker. Before any process of this daemon is in a group. */
+  /** The number is that of a group whose members may come back: no new group gets it. */
+  reserve(id: Pgid): void {
+    this.#last = Math.max(this.#last, id);
+  }
+
+  /** As it was recorded, with its number and its maker. The number was its own all the time: see `reserve`. */
   restore(proc: Process, { group: id, name, maker }: GroupRecord): void {
     this.#last = Math.max(this.#last, id);
     const group = this.#byId.get(id) ?? this.#enter({ id, name, maker, members: new Set() });

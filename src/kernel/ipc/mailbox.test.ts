@@ -276,3 +276,36 @@ test("any order of claims, answers, takes, aborts and the end: bounds and order 
     numRuns: 10_000,
   });
 });
+
+describe("one who wants only some", () => {
+  const said = (seq: number, client: string) => ({
+    seq,
+    from: 0 as never,
+    to: 1 as never,
+    data: new Uint8Array(1),
+    sentAt: 0,
+    client,
+  });
+  const of = (client: string) => (message: { client?: string }) => message.client === client;
+
+  test("gets the oldest of those, and nothing that stands behind one that is being journalled", () => {
+    const box = new Mailbox();
+    box.claim(1).fill(said(1, "a"));
+    const unknown = box.claim(1);
+    box.claim(1).fill(said(3, "b"));
+    expect([box.has(of("a")), box.has(of("b"))]).toEqual([true, false]);
+    expect(box.tryTake(of("b"))).toBeUndefined();
+    unknown.fill(said(2, "b"));
+    expect([box.tryTake(of("b"))?.seq, box.tryTake()?.seq, box.tryTake()?.seq]).toEqual([2, 1, 3]);
+    expect([box.size, box.bytes]).toEqual([0, 0]);
+  });
+
+  test("what is withdrawn is gone, and what is put back is where it was", () => {
+    const box = new Mailbox();
+    for (const seq of [1, 2, 3]) box.claim(1).fill(said(seq, "a"));
+    const taken = box.withdraw(2);
+    expect([taken?.seq, box.withdraw(2), box.size]).toEqual([2, undefined, 2]);
+    box.putBack(taken!);
+    expect([box.tryTake()?.seq, box.tryTake()?.seq, box.tryTake()?.seq]).toEqual([1, 2, 3]);
+  });
+});

@@ -8,6 +8,9 @@ import type { Message } from "../../abi/mail.ts";
 import { reasonOf } from "../../lib/abort.ts";
 import { LIMITS } from "../limits.ts";
 
+/** Whether a message is for who asks. */
+export type Wanted = (message: Message) => boolean;
+
 /** Room in a box for one message that is being journalled. Exactly one of the two is called. */
 export interface MailPlace {
   fill(message: Message): void;
@@ -21,7 +24,10 @@ interface Place {
   message: Message | null;
 }
 
+type FilledPlace = Place & { readonly message: Message };
+
 interface Receiver {
+  readonly wants: Wanted;
   readonly deliver: (message: Message) => void;
   readonly refuse: (error: Error) => void;
 }
@@ -45,6 +51,28 @@ export class Mailbox {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** The oldest that is wanted is there to be taken: none that is being journalled stands before it. */
+  has(wants: Wanted): boolean {
+    return this.#find(wants) !== undefined;
+  }
+
+  /** One that was there and is not taken any more; undefined: it is not there to be taken. */
+  withdraw(seq: number): Message | undefined {
+    const place = this.#places.find(({ message }) => message?.seq === seq);
+    if (place === undefined) return undefined;
+    this.#giveBack(place);
+    return place.message ?? undefined;
+  }
+
+  /** Back to its place, by its number. */
+  putBack(message: Message): void {
+    const after = this.#places.findIndex((place) => (place.message?.seq ?? Infinity) > message.seq);
+    const place = { bytes: message.data.byteLength, message };
+    this.#places.splice(after < 0 ? this.#places.length : after, 0, place);
+    this.#bytes += place.bytes;
+    this.#serve();
   }
 
   claim(bytes: number): MailPlace {
@@ -71,9 +99,9 @@ export class Mailbox {
    * The oldest; waits for one. Rejects CANCELLED when the box closes, with the signal's reason when that fires first: then
    * the message stays for the next who asks.
    */
-  take(signal: AbortSignal): Promise<Message> {
+  take(signal: AbortSignal, wants: Wanted = anything): Promise<Message> {
     if (signal.aborted) return Promise.reject(reasonOf(signal));
-    const ready = this.tryTake();
+    const ready = this.tryTake(wants);
     if (ready !== undefined) return Promise.resolve(ready);
     if (this.#closed) return Promise.reject(closed());
     if (this.#receivers.size >= LIMITS.mailboxReceivers) return Promise.reject(crowded());
@@ -83,6 +111,7 @@ export class Mailbox {
       signal.removeEventListener("abort", giveUp);
     };
     const receiver: Receiver = {
+      wants,
       deliver: (message) => {
         leave();
         resolve(message);
@@ -98,12 +127,12 @@ export class Mailbox {
     return promise;
   }
 
-  tryTake(): Message | undefined {
-    const message = this.#places[0]?.message ?? undefined;
-    if (message === undefined) return undefined;
-    this.#places.shift();
-    this.#bytes -= message.data.byteLength;
-    return message;
+  tryTake(wants: Wanted = anything): Message | undefined {
+    const place = this.#find(wants);
+    if (place === undefined) return undefined;
+    this.#places.splice(this.#places.indexOf(place), 1);
+    this.#bytes -= place.bytes;
+    return place.message;
   }
 
   /** What was not taken is gone; who waits hears CANCELLED. Idempotent. */
@@ -129,11 +158,25 @@ export class Mailbox {
 
   #serve(): void {
     for (const receiver of this.#receivers) {
-      const message = this.tryTake();
-      if (message === undefined) return;
-      receiver.deliver(message);
+      const message = this.tryTake(receiver.wants);
+      if (message !== undefined) receiver.deliver(message);
     }
   }
+
+  /** One that is being journalled may turn out to be wanted: nothing overtakes it. */
+  #find(wants: Wanted): FilledPlace | undefined {
+    for (const place of this.#places) {
+      if (!isFilled(place)) return undefined;
+      if (wants(place.message)) return place;
+    }
+    return undefined;
+  }
+}
+
+const anything: Wanted = () => true;
+
+function isFilled(place: Place): place is FilledPlace {
+  return place.message !== null;
 }
 
 function full(held: string): Fault {

@@ -3,6 +3,7 @@ import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Signal } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
+import { checkKept } from "../syscall/signal.ts";
 import { recorded } from "./deliver.ts";
 
 /**
@@ -11,6 +12,7 @@ import { recorded } from "./deliver.ts";
  */
 export async function signalTree(core: Core, pid: Pid, signal: Signal): Promise<Pid[]> {
   const top = core.table.require(PID_KERNEL, pid, "Signal", "control");
+  checkKept(core, core.root, "Signal", signal);
   const live = subtree(core, top).filter((proc) => proc.isLive);
   await Promise.all(live.map((proc) => core.deliver(proc, signal)));
   if (live.length > 0) await recorded(core);

@@ -3,12 +3,15 @@ import type { AgentInfo } from "../../abi/agent.ts";
 import type { AskAnswer, LogEntry, ProcessEvent, SyscallEvent } from "../../abi/events.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { MountView } from "../../abi/mcp.ts";
-import type { ExitStatus, Signal } from "../../abi/process.ts";
+import type { ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
 import type { SpawnOpts, Sys } from "../../abi/sys.ts";
 import type { GroupView } from "../ipc/groups.ts";
-import type { SupervisorControl } from "../supervise/supervisor.ts";
+import type { SupervisorControl } from "../supervise/supervisor-options.ts";
+import type { Forks } from "./forks.ts";
 import type { Projects } from "./projects.ts";
+import type { Replays } from "./replays.ts";
 import type { Services } from "./services.ts";
+import type { Sessions } from "./sessions.ts";
 
 /** A bounded stream of events with one reader. Ends when the process does or `close` is called. */
 export interface Subscription<T> extends AsyncIterable<T> {
@@ -26,6 +29,9 @@ export interface KernelApi {
   readonly init: Sys;
   readonly projects: Projects;
   readonly services: Services;
+  readonly forks: Forks;
+  readonly sessions: Sessions;
+  readonly replays: Replays;
   /**
    * spawn() of pid 0 with a watcher attached before the first event, so that nothing is missed. While the watcher is
    * open, the process is not reaped; closing it hands a zombie to the reaper.
@@ -57,6 +63,11 @@ export interface KernelApi {
    * Kept in memory only.
    */
   lendEnv(pid: Pid, env: Readonly<Record<string, string>>): void;
+  /**
+   * A process goes on, whatever it does now: paused, resting, or ended. One that had completed waits for a message. `env` as
+   * above. NOT_FOUND: there is none, or its history is gone; CONFLICT: it cannot come back, and why.
+   */
+  resume(pid: Pid, env?: Readonly<Record<string, string>>): Promise<ProcInfo>;
   listGroups(): readonly GroupView[];
   listMounts(): readonly MountView[];
   /** NOT_FOUND: no supervisor has this pid. */
@@ -70,7 +81,7 @@ export interface KernelApi {
   answer(askId: string, answer: AskAnswer, words?: string): Promise<void>;
   /** The line a person must read before anything of this process; "" for none. */
   noticeOf(pid: Pid): string;
-  /** Created and running processes that keep the daemon alive. */
+  /** Created and running processes that keep the daemon alive: all but sessions that wait with nobody there. */
   active(): number;
   /** Live OS children, of every owner. */
   readonly osChildren: number;
@@ -79,4 +90,9 @@ export interface KernelApi {
    * next daemon brings them back. Idempotent.
    */
   shutdown(graceMs: number): Promise<void>;
+  /**
+   * Nothing that is done can be kept any more: all processes end here and now, without an exit, and what they started is killed.
+   * Who follows them hears UNAVAILABLE with the words. The next daemon goes on from what was kept. Bounded in time.
+   */
+  abandon(words: string): Promise<void>;
 }

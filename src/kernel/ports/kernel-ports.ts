@@ -1,6 +1,7 @@
 /** Everything the kernel needs from outside: no disk, no model, no clock of its own. `boot` fills it in. */
 
 import type { AgentInfo } from "../../abi/agent.ts";
+import type { ComposeProject } from "../../abi/compose.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { Clock, Program } from "../../abi/program.ts";
 import type { HostExec, RealPath } from "./host.ts";
@@ -8,7 +9,9 @@ import type { Journal } from "./journal.ts";
 import type { McpHost } from "./mcp.ts";
 import type { ModelResolver } from "./models.ts";
 import type { Permit } from "./permit.ts";
+import type { ProjectSource } from "./projects.ts";
 import type { SpoolStore } from "./spools.ts";
+import type { TimeGaps } from "./time-gaps.ts";
 
 export interface KernelPorts {
   readonly journal: Journal;
@@ -18,6 +21,8 @@ export interface KernelPorts {
   /** What runs an agent. */
   readonly program: Program;
   readonly clock: Clock;
+  /** Absent: nobody looks. */
+  readonly gaps?: TimeGaps;
   /** OS children. */
   readonly exec: HostExec;
   /** Outputs of natives and pipes of projects, on disk. */
@@ -30,12 +35,19 @@ export interface KernelPorts {
   ) => Record<string, string>;
   /** 0 … 1, for jitter. */
   readonly random: () => number;
+  /** Of Crux, for recordings; absent: nobody needs to know. */
+  readonly version?: string;
   /** An agent by name for who starts one inside the kernel: "none" is null. NOT_FOUND names those there are. */
   readonly loadAgent: (
     name: string | undefined,
     cwd: string,
     env: Readonly<Record<string, string>>,
   ) => Promise<AgentInfo | null>;
+  /** The compose file of a project that an earlier daemon left, read and checked. Absent: none comes back with its services. */
+  readonly loadProject?: (
+    source: ProjectSource,
+    env: Readonly<Record<string, string>>,
+  ) => Promise<ComposeProject>;
   readonly realPath: RealPath;
   /** A random UUID. */
   readonly uuid: () => ProcUuid;
@@ -50,6 +62,8 @@ export interface KernelPorts {
   readonly env: Readonly<Record<string, string>>;
   /** Directories beside cwd that every process works in (settings). */
   readonly additionalRoots: readonly string[];
+  /** When a session with nobody there and nothing to do leaves memory; asked each time. Absent: the usual. */
+  readonly sessionRestMs?: () => number;
   /** Step limit where nothing else says. */
   readonly defaultMaxSteps: number;
   readonly log: (level: "info" | "warn" | "error", message: string) => void;

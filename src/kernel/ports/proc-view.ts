@@ -9,8 +9,8 @@ export interface ProcView {
   list(viewer: Pid): readonly ProcInfo[];
   /** undefined: no such process, or not visible to the viewer. */
   find(viewer: Pid, pid: Pid): ProcInfo | undefined;
-  /** GetContextSummary; "" once the context is freed. */
-  contextSummary(pid: Pid): string;
+  /** GetContextSummary; "" once the context is freed. Reads what a process that came back has not needed yet. */
+  contextSummary(pid: Pid): Promise<string>;
   fds(pid: Pid): readonly { fd: Fd; path: string; flags: number }[];
   account(pid: Pid): AccountView;
   /** Numbers of signals, rising. */

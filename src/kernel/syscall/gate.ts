@@ -9,9 +9,29 @@ import { abortable, linkSignals } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
+import { OWN_CALLS } from "../replay/tape.ts";
 import type { Call, Pass, Scope } from "./call.ts";
 
-export async function enter<A, R>(
+/** What comes from outside passes the tape of a process that has one; what is its own is written behind that. */
+export function enter<A, R>(
+  core: Core,
+  self: Process,
+  call: Call<A, R>,
+  args: A,
+  scope: Scope | null,
+  signal?: AbortSignal,
+  ofThread?: AbortSignal,
+): Promise<R> {
+  const { tape } = self;
+  const pass = (): Promise<R> => through(core, self, call, args, scope, signal, ofThread);
+  if (tape === null || scope !== null) return pass();
+  const own = OWN_CALLS.get(call.name);
+  if (own === undefined) return tape.answer(call.name, args, pass);
+  if (own === "changes") tape.flush();
+  return pass();
+}
+
+async function through<A, R>(
   core: Core,
   self: Process,
   call: Call<A, R>,

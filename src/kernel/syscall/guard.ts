@@ -43,11 +43,10 @@ export async function guard<T>(
   const tool = effectful.tool ?? lastSegment(effectful.device);
   const scope: Scope = { callId: asCallId(`c_${core.ports.nonce()}`), tool, effects };
   await permit(core, self, effectful, scope, pass);
-  // it may have waited long for its turn or for a person: a process that is paused begins nothing
-  if (self.paused !== null) await held(self, effectful.syscall, pass.signal);
+  await untilMayBegin(core, self, effectful, pass.signal);
   const reservation = reserve(self, effectful);
   try {
-    await journalIntent(core, self, effectful, scope, reservation);
+    await journalIntent(core, self, effectful, scope, pass.signal, reservation);
   } catch (error) {
     reservation?.settle(0);
     throw error;
@@ -107,8 +106,10 @@ async function settled<T>(
 /** What is used of a limit outlives the daemon, in the history of the process whose limit it is. */
 function noteAccounts(core: Core, self: Process): void {
   for (const account of self.seed.account.limited()) {
+    const { used } = account.view();
+    account.onUse?.(used);
     if (account.owner === null) continue;
-    const body = { used: account.view().used };
+    const body = { used };
     core.ports.journal.note([{ ...account.owner, kind: "acct.settle", v: 1, body }]);
   }
 }
@@ -177,12 +178,29 @@ function reserve(self: Process, effectful: Effectful): Reservation | undefined {
   });
 }
 
+/**
+ * It may have waited long for its turn or for a person: a process that is paused begins nothing, nor does one whose intent the
+ * journal could not take. A mere read needs no intent.
+ */
+async function untilMayBegin(
+  core: Core,
+  self: Process,
+  { syscall, effectClass }: Effectful,
+  signal: AbortSignal,
+): Promise<void> {
+  do {
+    if (self.paused !== null) await held(self, syscall, signal);
+    if (effectClass !== "none") await core.journalWatch.held(self, syscall, signal);
+  } while (self.paused !== null);
+}
+
 /** Synced before the act wherever the effect cannot simply be asked again. */
 async function journalIntent(
   core: Core,
   self: Process,
   effectful: Effectful,
   scope: Scope,
+  signal: AbortSignal,
   reservation: Reservation | undefined,
 ): Promise<void> {
   if (effectful.effectClass === "none") return;
@@ -191,7 +209,7 @@ async function journalIntent(
   const reserved = reservation === undefined ? {} : { reserved: reservation.tokens };
   const body = { tool, device: effectful.device, class: effectful.effectClass, effects, input, ...reserved };
   const { uuid } = self.seed;
-  await core.ports.journal.append([
+  await core.journalWatch.append(self, effectful.syscall, signal, [
     { proc: uuid, pid: self.pid, kind: "call.intent", v: 1, call: callId, body },
   ]);
 }

@@ -12,7 +12,9 @@ import type {
   CoroutineHandle,
   CoroutineStep,
   Prompt,
+  RecvOptions,
   Role,
+  Sent,
   SpawnOpts,
   Sys,
   ThreadView,
@@ -130,10 +132,15 @@ class Handle implements Sys {
   signalGroup(group: Pgid | string, sig: Signal): Promise<number> {
     return this.#enter(signalGroup, { group, signal: sig });
   }
-  send(target: Pid, data: Uint8Array, signal?: AbortSignal): Promise<void> {
-    return this.#enter(send, { pid: target, data }, signal);
+  send(
+    target: Pid,
+    data: Uint8Array,
+    signal?: AbortSignal,
+    options: { client?: string } = {},
+  ): Promise<Sent> {
+    return this.#enter(send, { pid: target, data, ...options }, signal);
   }
-  recv(options: { timeoutMs?: number } = {}, signal?: AbortSignal): Promise<Message> {
+  recv(options: RecvOptions = {}, signal?: AbortSignal): Promise<Message> {
     return this.#enter(recv, options, signal);
   }
   pipe(writer: Pid, reader: Pid): Promise<{ writeFd: Fd; readFd: Fd }> {

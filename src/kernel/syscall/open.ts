@@ -2,9 +2,10 @@
 import type { Caller, OpenFlag } from "../../abi/device.ts";
 import type { Effect } from "../../abi/effects.ts";
 import { printed, VfsError } from "../../abi/errors.ts";
-import type { Fd } from "../../abi/ids.ts";
+import type { CallId, Fd } from "../../abi/ids.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
+import { fileKeeper } from "../fork/snapshot.ts";
 import type { Process } from "../process/process.ts";
 import { narrowedTo } from "../process/rights.ts";
 import type { Resolved } from "../vfs/registry.ts";
@@ -25,7 +26,7 @@ export const open: Call<{ path: string; flags: OpenFlag }, Fd> = {
     checkAllowed(core, self, found, path, "Open");
     const release = self.fds.claim(path);
     try {
-      const opening = { found, path, flags, caller: callerOf(core, self) };
+      const opening = { found, path, flags, caller: callerOf(core, self, pass.scope?.callId) };
       const effects = await effectsOf(self, opening, pass);
       if (effects.length === 0) return await attach(core, self, opening, pass);
       return await openGuarded(core, self, opening, effects, pass);
@@ -108,9 +109,12 @@ async function attach(core: Core, self: Process, opening: Opening, pass: Pass): 
   }
 }
 
-export function callerOf(core: Core, self: Process): Caller {
+/** `call`: the one that its changes of files belong to. */
+export function callerOf(core: Core, self: Process, call?: CallId): Caller {
   const { pid, seed, abort, killed } = self;
   const { uuid, cwd, env, roots } = seed;
   const log: Caller["log"] = (level, message) => self.log(level, message, core.ports.clock.mono());
-  return { pid, uuid, cwd, env, roots, signal: abort.signal, killed: killed.signal, log };
+  const changing = fileKeeper(core, self, call);
+  const known = { pid, uuid, cwd, env, roots, signal: abort.signal, killed: killed.signal, log };
+  return changing === undefined ? known : { ...known, changing };
 }

@@ -18,6 +18,13 @@ export function requireReadable(core: Core, self: Process, cid: CtxId, op: strin
   requireOwn(core, self, cid, op);
 }
 
+/** Whose it is, as far as `self` has to ask: one that a program has is there. */
+export function ownerOf(core: Core, self: Process, cid: CtxId): Process | undefined {
+  if (self.contexts.has(cid)) return undefined;
+  for (const proc of core.table.all()) if (proc.ctxId === cid) return proc;
+  return undefined;
+}
+
 /**
  * A message in the journal, synced with the next group: before the model sees it, because its request is synced later.
  * Without `cid` it belongs to the process's first context.

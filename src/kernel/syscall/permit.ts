@@ -92,7 +92,9 @@ async function ask(
   // in the history of the session's own process, whichever of its descendants asked: there a later daemon looks for it
   const { session } = self.seed;
   const grant = { rule: always, scope: "session" };
-  await core.ports.journal.append([{ ...record, ...session.owner, kind: "grant.add", body: grant }]);
+  await core.journalWatch.append(self, effectful.syscall, pass.signal, [
+    { ...record, ...session.owner, kind: "grant.add", body: grant },
+  ]);
   session.addGrant(always);
 }
 

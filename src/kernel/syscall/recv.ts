@@ -5,26 +5,30 @@
  */
 import { SyscallError } from "../../abi/errors.ts";
 import type { Message } from "../../abi/mail.ts";
+import type { RecvOptions } from "../../abi/sys.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
-import { Mailbox } from "../ipc/mailbox.ts";
+import { Mailbox, type Wanted } from "../ipc/mailbox.ts";
 import { takenDrafts } from "../ipc/taken.ts";
 import type { Process } from "../process/process.ts";
+import { joins } from "../session/joins.ts";
 import type { Call } from "./call.ts";
 
 /** What a timer of the platform takes, 24.8 days. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-export const recv: Call<{ timeoutMs?: number }, Message> = {
+export const recv: Call<RecvOptions, Message> = {
   name: "Recv",
   args: () => ({}),
   result: ({ data }) => data.byteLength,
-  async run(core, self, { timeoutMs }, pass) {
+  async run(core, self, { timeoutMs, client }, pass) {
     checkTimeout(self, timeoutMs);
     const box = self.mailbox ?? new Mailbox();
     self.mailbox = box;
+    const wants: Wanted = (each) => client === undefined || joins(each, client);
     const message =
-      box.tryTake() ?? (await shownWaiting(self, () => within(core, self, box, timeoutMs, pass.signal)));
+      box.tryTake(wants) ??
+      (await shownWaiting(self, () => within(core, self, box, wants, timeoutMs, pass.signal)));
     // the one before was dealt with, whatever its program made of it
     core.ports.journal.note(takenDrafts(self));
     self.takenMail = [message.seq];
@@ -53,10 +57,11 @@ async function within(
   core: Core,
   self: Process,
   box: Mailbox,
+  wants: Wanted,
   timeoutMs: number | undefined,
   signal: AbortSignal,
 ): Promise<Message> {
-  if (timeoutMs === undefined) return box.take(signal);
+  if (timeoutMs === undefined) return box.take(signal, wants);
   if (timeoutMs === 0) throw late(self, timeoutMs);
   const [over, stop] = [new AbortController(), new AbortController()];
   core.ports.clock.sleep(timeoutMs, stop.signal).then(
@@ -65,7 +70,7 @@ async function within(
   );
   using linked = linkSignals(signal, over.signal);
   try {
-    return await box.take(linked.signal);
+    return await box.take(linked.signal, wants);
   } finally {
     stop.abort();
   }

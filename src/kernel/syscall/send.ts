@@ -5,26 +5,35 @@
  * whether to wait, drop or tell is for the sender to decide.
  */
 import { SyscallError } from "../../abi/errors.ts";
-import type { Pid } from "../../abi/ids.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
+import type { Sent } from "../../abi/sys.ts";
 import type { Core } from "../core.ts";
 import { Mailbox } from "../ipc/mailbox.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
+import { joins } from "../session/joins.ts";
 import type { Call } from "./call.ts";
 
-export const send: Call<{ pid: Pid; data: Uint8Array }, void> = {
+export const send: Call<{ pid: Pid; data: Uint8Array; client?: string }, Sent> = {
   name: "Send",
   holds: true,
   args: ({ pid, data }) => ({ pid, size: data.byteLength }),
-  async run(core, self, { pid, data }) {
-    if (data.byteLength > LIMITS.mailBytes)
-      throw refuse(self, "INVALID", `message of ${data.byteLength} bytes; at most ${LIMITS.mailBytes}`);
+  async run(core, self, { pid, data: given, client }, pass) {
+    if (given.byteLength > LIMITS.mailBytes)
+      throw refuse(self, "INVALID", `message of ${given.byteLength} bytes; at most ${LIMITS.mailBytes}`);
+    // the caller keeps no hand on the bytes
+    const data = given.slice();
+    if (self.pid === PID_KERNEL) core.journalWatch.check("Send");
+    else if (pass.scope === null) await core.journalWatch.held(self, "Send", pass.signal);
+    // a person's words bring back a session that rests
+    if (self.pid === PID_KERNEL && !core.sessions.isHere(pid)) await core.sessions.awake(pid);
     const target = core.table.require(self.pid, pid, "Send", "see");
     if (!target.isLive) throw ended(self, pid);
     target.mailbox ??= new Mailbox();
     const place = target.mailbox.claim(data.byteLength);
-    const message = messageOf(core, self, pid, data);
+    const message = messageOf(core, self, pid, data, client);
+    const sent = { seq: message.seq, ahead: aheadOf(target, message) };
     try {
       // Not ended by the caller's signal: whether it was sent is never in doubt.
       await journalPut(core, target, message);
@@ -34,15 +43,38 @@ export const send: Call<{ pid: Pid; data: Uint8Array }, void> = {
       place.giveBack();
       throw error;
     }
+    tellQueued(core, target, message, sent);
     place.fill(message);
+    return sent;
   },
 };
 
 /** Numbered in the same turn as its place is claimed and its record handed over: all three have one order. */
-function messageOf(core: Core, self: Process, to: Pid, data: Uint8Array): Message {
-  const sentAt = core.ports.clock.now();
-  // The caller keeps no hand on the bytes.
-  return { seq: core.nextMessage(), from: self.pid, to, data: data.slice(), sentAt };
+function messageOf(core: Core, self: Process, to: Pid, data: Uint8Array, client?: string): Message {
+  const whose = client === undefined ? {} : { client };
+  const own = { data, ...whose, sentAt: core.ports.clock.now() };
+  return { seq: core.nextMessage(), from: self.pid, to, ...own };
+}
+
+/** Its own place in the box is not before it. Words of the run's own client are read before all that waits. */
+function aheadOf({ mailbox, conversation }: Process, message: Message): number {
+  const run = conversation?.run ?? null;
+  if (run !== null && joins(message, run.client)) return 0;
+  return (mailbox?.size ?? 1) - 1 + (run === null ? 0 : 1);
+}
+
+/** Before it can be taken: who follows hears first that it waits, then that it was read. */
+function tellQueued(
+  core: Core,
+  target: Process,
+  { seq, from, client = "", data }: Message,
+  sent: Sent,
+): void {
+  const { conversation, pid } = target;
+  if (conversation === null || (conversation.run === null && sent.ahead === 0)) return;
+  const text = new TextDecoder().decode(data);
+  const { ahead } = sent;
+  target.tell({ event: "queued", pid, seq, from, client, text, ahead }, core.ports.clock.mono());
 }
 
 async function journalPut(core: Core, target: Process, message: Message): Promise<void> {

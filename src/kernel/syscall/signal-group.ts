@@ -7,6 +7,7 @@ import { recorded } from "../ipc/deliver.ts";
 import type { Process } from "../process/process.ts";
 import type { Call } from "./call.ts";
 import { checkSignal } from "./check-signal.ts";
+import { checkKept } from "./signal.ts";
 
 export const signalGroup: Call<{ group: Pgid | string; signal: Signal }, number> = {
   name: "SignalGroup",
@@ -15,6 +16,7 @@ export const signalGroup: Call<{ group: Pgid | string; signal: Signal }, number>
   result: (reached) => reached,
   async run(core, self, { group, signal }) {
     checkSignal(signal);
+    checkKept(core, self, "SignalGroup", signal);
     const told = await Promise.all(targets(core, self, group).map((proc) => reach(core, proc, signal)));
     const reached = told.filter((isReached) => isReached).length;
     if (reached > 0) await recorded(core);

@@ -76,6 +76,8 @@ function effectsOf(self: Process, start: CheckedStart): Effect[] {
       return [execEffect(self, start.command, { ...start.opts, options: start.options })];
     case "supervisor":
       return startsOf(self, start.spec);
+    case "withheld":
+      return [];
   }
 }
 

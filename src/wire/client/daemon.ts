@@ -1,14 +1,16 @@
 /** Finding and starting the one daemon of this user (manual, automatic start). A client never removes a socket. */
+import { rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { Fault } from "../../abi/errors.ts";
 import {
+  bootCountFile,
   type Environment,
   ipcSocketPath,
   parent,
   socketPath as socketPathOf,
   stateDir as stateDirOf,
 } from "../../lib/paths.ts";
-import { systemClock } from "../../lib/system-clock.ts";
+import { SteadyClock } from "../../lib/steady-clock.ts";
 import { checkPrivateDir, checkSocketPath } from "../codec/address.ts";
 import type { Connection } from "./connection.ts";
 import type { Launch, Launched } from "./launch.ts";
@@ -33,6 +35,8 @@ const YOUNG_SPACE = "--max-semi-space-size=4";
 const RELAUNCH_MS = 1_000;
 /** What a daemon that is told to end by force gets before SIGKILL. */
 const FORCE_MS = 2_000;
+const SAFE_MODE =
+  "safe mode: the daemon died again and again soon after its start, so nothing was restored; crux daemon start --normal leaves it";
 
 export interface DaemonOptions {
   /** Of this client, without `v`. */
@@ -53,6 +57,8 @@ export interface Daemon {
   readonly version: string;
   /** To be printed once: the daemon is of another version. */
   readonly hint?: string;
+  /** To be printed by every command: the daemon is not what it should be. */
+  readonly warning?: string;
 }
 
 /**
@@ -98,6 +104,11 @@ export async function findDaemon(options: DaemonOptions): Promise<Daemon | undef
     if (clock.mono() >= deadline) throw unanswered(findOwner(place.stateDir));
     await clock.sleep(FAST_MS, options.signal);
   }
+}
+
+/** The next daemon boots as if none had died: to be called while none runs. */
+export function forgetDeaths(options: DaemonOptions): void {
+  rmSync(bootCountFile(locate(options).stateDir), { force: true });
 }
 
 /**
@@ -150,7 +161,7 @@ function locate(options: DaemonOptions): Place {
     inside: ipc !== undefined,
     command: options.command ?? [process.execPath, YOUNG_SPACE, process.argv[1] ?? ""],
     env,
-    clock: options.clock ?? systemClock,
+    clock: options.clock ?? new SteadyClock(),
     launch: options.launch,
   };
 }
@@ -179,7 +190,8 @@ function greet(seen: Extract<Probe, { kind: "answered" }>, place: Place, own: st
   const { connection, version } = seen;
   const shell = { runtimeDir: parent(place.socketPath), pid: process.ppid };
   const hint = place.inside ? undefined : versionHint(own, version, shell);
-  return { connection, version, ...(hint === undefined ? {} : { hint }) };
+  const warning = seen.isSafeMode ? { warning: SAFE_MODE } : {};
+  return { connection, version, ...(hint === undefined ? {} : { hint }), ...warning };
 }
 
 function mayLaunch(launched: (Launched & { at: number }) | undefined, now: number): boolean {

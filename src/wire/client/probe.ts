@@ -6,7 +6,12 @@ import { WireFault } from "./wire-fault.ts";
 export type Timer = Pick<Clock, "mono" | "sleep">;
 
 export type Probe =
-  | { readonly kind: "answered"; readonly connection: Connection; readonly version: string }
+  | {
+      readonly kind: "answered";
+      readonly connection: Connection;
+      readonly version: string;
+      readonly isSafeMode: boolean;
+    }
   /** No such file, nobody listens, or it went away before it answered. */
   | { readonly kind: "absent" }
   /** It answered that it takes nobody now: full, or shutting down. */
@@ -24,8 +29,8 @@ export async function probe(path: string, ms: number, clock: Timer, signal?: Abo
 
 async function ping(connection: Connection, signal?: AbortSignal): Promise<Probe> {
   try {
-    const { version } = await connection.request("ping", {}, signal);
-    return { kind: "answered", connection, version };
+    const { version, safe_mode = false } = await connection.request("ping", {}, signal);
+    return { kind: "answered", connection, version, isSafeMode: safe_mode };
   } catch (fault) {
     connection.close();
     if (signal?.aborted) throw fault;

@@ -1,6 +1,7 @@
 /** What the server needs besides the kernel; the composition root provides it. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { Clock } from "../../abi/program.ts";
+import type { JournalDesk } from "../../kernel/ports/journal-tools.ts";
 import type { KernelApi } from "../../kernel/ports/kernel-api.ts";
 
 /** One line in the daemon's log. Never throws. */
@@ -22,6 +23,10 @@ export interface ServerDeps {
     cwd: string,
     env: Readonly<Record<string, string>>,
   ): Promise<AgentInfo | null>;
+  /** Nothing of what the last daemons left is there: clients are told. */
+  readonly isSafeMode?: boolean;
+  /** The journal as a whole; absent: this daemon keeps none. */
+  readonly desk?: JournalDesk;
   /** Begins the shutdown of the daemon and returns at once. Called after the response is written out. */
   shutdown(): void;
 }

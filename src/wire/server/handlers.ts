@@ -1,5 +1,6 @@
 /** The methods of the registry, one file each where they are more than a few lines. A missing one does not compile. */
 
+import type { ServerDeps } from "./deps.ts";
 import type { Handlers } from "./handler.ts";
 import { askAnswer } from "./handlers/ask-answer.ts";
 import { attachDebug } from "./handlers/attach-debug.ts";
@@ -9,21 +10,30 @@ import { composeLogs } from "./handlers/compose-logs.ts";
 import { composePs } from "./handlers/compose-ps.ts";
 import { composeUp } from "./handlers/compose-up.ts";
 import { groupList, groupSignal } from "./handlers/group.ts";
+import { journalCheck, journalCollect, journalRoots, journalVerify } from "./handlers/journal.ts";
+import { journalRead } from "./handlers/journal-read.ts";
 import { kernelMetrics } from "./handlers/kernel-metrics.ts";
 import { kill } from "./handlers/kill.ts";
 import { listProcs } from "./handlers/list-procs.ts";
 import { mailSend } from "./handlers/mail-send.ts";
 import { mcpList, mcpMount, mcpUnmount } from "./handlers/mcp.ts";
 import { processAttach } from "./handlers/process-attach.ts";
+import { processFork, processSteps } from "./handlers/process-fork.ts";
 import { processList } from "./handlers/process-list.ts";
 import { processLogs } from "./handlers/process-logs.ts";
+import { processRecords, processReplay } from "./handlers/process-replay.ts";
+import { processResume } from "./handlers/process-resume.ts";
+import { processRewind } from "./handlers/process-rewind.ts";
 import { processSignal } from "./handlers/process-signal.ts";
 import { processWait } from "./handlers/process-wait.ts";
+import { sessionDescribe, sessionHistory, sessionList } from "./handlers/session-history.ts";
+import { sessionOpen } from "./handlers/session-open.ts";
+import { sessionSay, sessionWithdraw } from "./handlers/session-say.ts";
 import { spawn } from "./handlers/spawn.ts";
 import { restartChild, startChild, stopChild } from "./handlers/supervisor.ts";
 
 export const HANDLERS: Handlers = {
-  ping: async (_params, call) => ({ payload: { version: call.deps.version } }),
+  ping: async (_params, { deps }) => ({ payload: { version: deps.version, ...modeOf(deps) } }),
   spawn,
   list_procs: listProcs,
   kill,
@@ -33,11 +43,23 @@ export const HANDLERS: Handlers = {
   "process.wait": processWait,
   "process.list": processList,
   "process.signal": processSignal,
+  "process.resume": processResume,
   "process.attach": processAttach,
   "process.logs": processLogs,
+  "process.steps": processSteps,
+  "process.fork": processFork,
+  "process.rewind": processRewind,
+  "process.replay": processReplay,
+  "process.records": processRecords,
   "group.list": groupList,
   "group.signal": groupSignal,
   "mail.send": mailSend,
+  "session.list": sessionList,
+  "session.open": sessionOpen,
+  "session.say": sessionSay,
+  "session.withdraw": sessionWithdraw,
+  "session.history": sessionHistory,
+  "session.describe": sessionDescribe,
   "supervisor.start_child": startChild,
   "supervisor.stop_child": stopChild,
   "supervisor.restart_child": restartChild,
@@ -50,6 +72,11 @@ export const HANDLERS: Handlers = {
   "mcp.mount": mcpMount,
   "mcp.unmount": mcpUnmount,
   "kernel.metrics": kernelMetrics,
+  "journal.check": journalCheck,
+  "journal.verify": journalVerify,
+  "journal.roots": journalRoots,
+  "journal.read": journalRead,
+  "journal.collect": journalCollect,
   "ask.answer": askAnswer,
   "kernel.status": async (_params, call) => ({
     payload: {
@@ -58,6 +85,11 @@ export const HANDLERS: Handlers = {
       processes: call.kernel.active(),
       connections: call.connections,
       uptime_ms: call.uptimeMs,
+      ...modeOf(call.deps),
     },
   }),
 };
+
+function modeOf({ isSafeMode = false }: ServerDeps): { safe_mode?: true } {
+  return isSafeMode ? { safe_mode: true } : {};
+}

@@ -118,7 +118,7 @@ describe("process.attach", () => {
       `${head}{"type":"progress","payload":{"event":"ask","pid":1,"ask_id":"a1","text":"bash: ls","options":["yes","no"]}}
 {"type":"complete","payload":${last},"elapsed_ms":1200}}\n`,
     );
-    expect(fixture.kernel.calls).toEqual(["attach 1 false", "attach 1 true"]);
+    expect(fixture.kernel.calls).toEqual(["awake 1 {}", "attach 1 false", "awake 1 {}", "attach 1 true"]);
   });
 
   it("a client that goes away detaches; an unknown pid leaves the connection usable", async () => {

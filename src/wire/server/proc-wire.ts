@@ -29,9 +29,10 @@ export function toWireProc(proc: ProcInfo): WireProc {
 /** `intent` and `result` are cut: they may be long, and are asked for every second. */
 export function toWireRow(proc: ProcInfo): WireRow {
   const { name, model, threads, coroutines } = proc;
+  const kind = proc.isSession === true ? ({ session: true } as const) : {};
   const intent = cut(proc.intent);
   const result = cut(proc.result);
-  return { ...toWireProc(proc), intent, result, name, model, threads, coroutines };
+  return { ...toWireProc(proc), intent, result, name, model, threads, coroutines, ...kind };
 }
 
 function cut(text: string): string {

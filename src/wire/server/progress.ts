@@ -7,7 +7,7 @@ import type { ProgressPayload, WireStreamLine } from "../../abi/wire.ts";
 export interface Audience {
   /** Can show questions. */
   readonly interactive: boolean;
-  /** Wants `tool` and `log` events and the details of the run. */
+  /** Wants `tool`, `log` and `paused` events and the details of the run. */
   readonly verbose: boolean;
 }
 
@@ -42,6 +42,17 @@ function toPayload(event: ProcessEvent, audience: Audience): ProgressPayload | u
     case "tool":
     case "log":
       return audience.verbose ? activityPayload(event) : undefined;
+    case "paused":
+      return extended ? { event: "paused", pid, is_paused: event.isPaused } : undefined;
+    case "input":
+    case "queued":
+      return messagePayload(event);
+    case "withdrawn":
+      return { event: "withdrawn", pid, seq: event.seq };
+    case "reply":
+      return { event: "reply", pid, text: event.text };
+    case "idle":
+      return idlePayload(event);
   }
 }
 
@@ -85,4 +96,28 @@ function activityPayload(event: Of<"tool" | "log">): ProgressPayload {
     return { event: "log", pid, level: event.entry.level, message: event.entry.message };
   const { device, inBytes, outBytes, durationMs } = event;
   return { event: "tool", pid, device, in_bytes: inBytes, out_bytes: outBytes, duration_ms: durationMs };
+}
+
+/** `joins` only where it does, `ahead` only of what waits. */
+function messagePayload(event: Of<"input" | "queued">): ProgressPayload {
+  const { pid, seq, from, client, text } = event;
+  const more = event.event === "queued" ? { ahead: event.ahead } : event.joins ? { joins: true } : {};
+  return { event: event.event, pid, seq, from, client, text, ...more };
+}
+
+function idlePayload(event: Of<"idle">): ProgressPayload {
+  const { pid, seq, outcome, message, error, result, exitCode, tokensUsed, elapsedMs, queued } = event;
+  return {
+    event: "idle",
+    pid,
+    seq,
+    outcome,
+    ...(message === "" ? {} : { message }),
+    ...(error === undefined ? {} : { error: toWireError(error) }),
+    result,
+    exit_code: exitCode,
+    tokens_used: tokensUsed,
+    elapsed_ms: Math.floor(elapsedMs),
+    queued,
+  };
 }

@@ -5,13 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Fault, SyscallError } from "../../abi/errors.ts";
 import type { AskAnswer, ProcessEvent, SyscallEvent } from "../../abi/events.ts";
-import { asCtxId, asPid, type Pgid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import { asCtxId, asPid, asProcUuid, type Pgid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { McpConfig } from "../../abi/mcp.ts";
 import type { Disposition, ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
 import type { SupervisorView } from "../../abi/supervise.ts";
 import type { SpawnOpts, Sys } from "../../abi/sys.ts";
 import type { KernelApi, LogPiece, Subscription } from "../../kernel/ports/kernel-api.ts";
-import type { SupervisorControl } from "../../kernel/supervise/supervisor.ts";
+import type { AwakeOptions, Sessions } from "../../kernel/ports/sessions.ts";
+import type { SupervisorControl } from "../../kernel/supervise/supervisor-options.ts";
 import { VirtualClock } from "../../kernel/testing/virtual-clock.ts";
 import type { ServerDeps } from "./deps.ts";
 import { type Server, startServer } from "./server.ts";
@@ -111,6 +112,29 @@ export class FakeKernel implements KernelApi {
       this.#spawn(intent, agent?.manifest.name ?? null, opts, undefined).pid,
   } as unknown as Sys;
 
+  /** What forks are asked for. */
+  readonly forkRequests: unknown[] = [];
+
+  readonly forks: KernelApi["forks"] = {
+    steps: async (pid, last) => {
+      this.forkRequests.push({ pid, last });
+      const files = Array.from({ length: 30 }, (_, n) => `/w/${n}`);
+      return [{ step: 1, proc: asProcUuid("u"), seq: 9, at: 0, words: "hello", files, commands: 2 }];
+    },
+    fork: async (pid, request) => {
+      this.forkRequests.push({ pid, ...request });
+      return { pid: asPid(8), uuid: asProcUuid("v"), step: 1, from: asProcUuid("u"), at: 9 };
+    },
+    rewind: async (pid, request) => {
+      this.forkRequests.push({ pid, ...request });
+      const files = [{ path: "/w/a", deed: "restored", reason: "", insertions: 1, deletions: 2 } as const];
+      const told = { step: 1, seq: 9, files, commands: ["make"], commandCount: 1 };
+      const fork = { pid: asPid(8), uuid: asProcUuid("v"), step: 1, from: asProcUuid("u"), at: 9 };
+      const conflicts = request.force ? [] : ["/w/a"];
+      return { ...told, conflicts, fork: request.force ? fork : null };
+    },
+  };
+
   async spawnWatched(intent: string, agent: { manifest: { name: string } } | null, opts: SpawnOpts) {
     const events = new FakeSubscription<ProcessEvent>();
     return { pid: this.#spawn(intent, agent?.manifest.name ?? null, opts, events).pid, events };
@@ -149,6 +173,11 @@ export class FakeKernel implements KernelApi {
 
   readonly projects = {} as KernelApi["projects"];
   readonly services = {} as KernelApi["services"];
+  readonly sessions = {
+    awake: async (pid: Pid, options: AwakeOptions = {}) =>
+      void this.calls.push(`awake ${pid} ${JSON.stringify(options)}`),
+  } as unknown as Sessions;
+  readonly replays = {} as KernelApi["replays"];
   groups: ReturnType<KernelApi["listGroups"]> = [];
   mounts: ReturnType<KernelApi["listMounts"]> = [];
   readonly attached = new Map<Pid, FakeSubscription<ProcessEvent>>();
@@ -177,6 +206,16 @@ export class FakeKernel implements KernelApi {
     this.calls.push(`lendEnv ${pid} ${JSON.stringify(env)}`);
   }
 
+  /** What a resumed process is then. */
+  resumed = new Map<Pid, ProcInfo>();
+
+  async resume(pid: Pid, env?: Readonly<Record<string, string>>): Promise<ProcInfo> {
+    this.calls.push(`resume ${pid} ${JSON.stringify(env)}`);
+    const found = this.resumed.get(pid);
+    if (found === undefined) throw notFound("Resume", pid);
+    return found;
+  }
+
   listGroups() {
     return this.groups;
   }
@@ -203,6 +242,11 @@ export class FakeKernel implements KernelApi {
 
   async shutdown(graceMs: number): Promise<void> {
     this.calls.push(`shutdown ${graceMs}`);
+    for (const { events } of this.spawned) events?.end();
+  }
+
+  async abandon(words: string): Promise<void> {
+    this.calls.push(`abandon ${words}`);
     for (const { events } of this.spawned) events?.end();
   }
 

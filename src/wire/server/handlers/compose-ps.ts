@@ -26,5 +26,6 @@ function toWire(view: ReplicaView) {
     restarts: view.restarts,
     tokens_used: view.tokensUsed,
     elapsed_ms: Math.floor(view.elapsedMs),
+    ...(view.note === undefined ? {} : { note: view.note }),
   };
 }

@@ -4,6 +4,7 @@ import { Fault } from "../../../abi/errors.ts";
 import type { Pid } from "../../../abi/ids.ts";
 import type { KernelApi } from "../../../kernel/ports/kernel-api.ts";
 import type { Handler } from "../handler.ts";
+import { invalid } from "../request.ts";
 import { checkAgents, projectOf } from "./compose-config.ts";
 import { sendEvents } from "./compose-events.ts";
 
@@ -15,12 +16,14 @@ export const composeUp: Handler<"compose.up"> = async (params, { kernel, deps, e
   const {
     file,
     dir,
+    path,
     project: name,
     services,
     remove_orphans: removeOrphans,
     detach,
     env = deps.env,
   } = params;
+  if (path !== undefined && !path.startsWith("/")) throw invalid(`payload.path: must be absolute: ${path}`);
   const project = projectOf({ file, dir, project: name });
   await checkAgents(project, deps, env);
   const { pid, events } = await kernel.projects.up(
@@ -29,6 +32,7 @@ export const composeUp: Handler<"compose.up"> = async (params, { kernel, deps, e
       services: services ?? [],
       removeOrphans: removeOrphans ?? false,
       env,
+      ...(path === undefined ? {} : { source: { path, dir, name: name ?? "" } }),
     },
     gone,
   );

@@ -2,9 +2,10 @@ import { asPid } from "../../../abi/ids.ts";
 import { followProcess } from "../follow-process.ts";
 import type { Handler } from "../handler.ts";
 
-/** The lines of a spawn stream, from now on; the last one is `complete`, at once for a process that has ended. */
+/** A session that rests comes back. The lines of a spawn stream, from now on; the last one is `complete`, at once for a process that has ended. */
 export const processAttach: Handler<"process.attach"> = async (params, { kernel, ended }) => {
   const { pid, interactive = false, verbose = false } = params;
+  await kernel.sessions.awake(asPid(pid));
   const events = kernel.attach(asPid(pid), { interactive });
   // a process may say nothing for days: whoever closed its half has left
   return { payload: undefined, follow: followProcess(events, { interactive, verbose }, ended) };

@@ -20,15 +20,16 @@ export const spawn: Handler<"spawn"> = async (params, call) => {
   }
   const { pid, events } = await kernel.spawnWatched(params.intent, agent, toOpts(params));
   const { interactive = false, verbose = false } = params;
-  // who can be asked must be there to answer; one that only listens may have closed its own half
-  const until = interactive ? call.ended : call.gone;
+  // who can be asked must be there to answer, and a session rests when nobody is there; any other that only listens may have
+  // closed its own half
+  const until = interactive || params.session === true ? call.ended : call.gone;
   return { payload: { pid }, follow: followProcess(events, { interactive, verbose }, until) };
 };
 
 function toOpts(params: SpawnRequest): SpawnOpts {
   const { model, system_prompt, max_steps, timeout_ms, budget, cwd, env, permission_mode, interactive } =
     params;
-  const { group, stdin } = params;
+  const { group, stdin, session, client } = params;
   return {
     ...(model === undefined ? {} : { model }),
     ...(system_prompt === undefined ? {} : { systemPrompt: system_prompt }),
@@ -39,6 +40,8 @@ function toOpts(params: SpawnRequest): SpawnOpts {
     ...(env === undefined ? {} : { env }),
     ...(permission_mode === undefined ? {} : { permissionMode: permission_mode as PermissionMode }),
     ...(interactive === undefined ? {} : { interactive }),
+    ...(session === undefined ? {} : { session }),
+    ...(client === undefined ? {} : { client }),
     ...(group === undefined ? {} : { group }),
     ...(stdin === undefined ? {} : { stdin: stdinBytes(stdin) }),
   };
