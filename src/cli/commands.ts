@@ -51,8 +51,8 @@ export const RESERVED: ReadonlySet<string> = new Set(
 /** Words that are intents as they stand, however near a command lies. */
 const OWN_WORDS: ReadonlySet<string> = new Set(["work"]);
 
-/** The command that is one letter more, less, other or two swapped away. */
+/** The command that is one letter more, less, other or two swapped away. Of two letters it would be half the word. */
 export function findNearCommand(word: string): string | undefined {
-  if (OWN_WORDS.has(word)) return undefined;
+  if (word.length < 3 || OWN_WORDS.has(word)) return undefined;
   return nearNames(word, Object.keys(COMMANDS), 1)[0];
 }
