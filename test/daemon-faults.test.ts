@@ -1,7 +1,7 @@
 /** What befalls a daemon from outside: killed at any moment, its files damaged or taken away, stopped by many at once. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { chainHash, genesis } from "../src/store/chain.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
@@ -173,15 +173,30 @@ function leaveOpenWrite(path: string): void {
   const { lsn } = db.prepare("SELECT max(lsn) + 1 AS lsn FROM records").get() as { lsn: number };
   const { value: kernelId } = db.prepare("SELECT value FROM meta WHERE key = 'kernel_id'").get()!;
   const body = JSON.stringify({ tool: "write", effects: [{ kind: "write", path, real: path }] });
-  const record = { lsn, proc: "p", seq: 1, epoch: 1, pid: 7, kind: "call.intent", v: 1, call: "c_1" } as const;
+  const record = { lsn, proc: "p", pid: 7, seq: 1, epoch: 1, kind: "call.intent", v: 1, call: "c_1" };
   const stored = { ...record, at: 0, mono: 0, body };
   const hash = chainHash(genesis(String(kernelId), "p"), stored);
-  const columns = "lsn, proc, pid, seq, epoch, kind, v, call, at, mono, body, hash";
-  db.prepare(
-    `INSERT INTO records (${columns}) VALUES (?, 'p', 7, 1, 1, 'call.intent', 1, 'c_1', 0, 0, ?, ?)`,
-  ).run(lsn, body, hash);
+  insert(db, "records", { ...stored, hash });
+  const nothing = {
+    ppid: 0,
+    kind: "",
+    name: "",
+    intent: "",
+    cwd: "",
+    title: "",
+    is_session: 0,
+    is_paused: 0,
+    is_kept: 0,
+  };
+  const counts = { created_at: 0, last_at: 0, ran_ms: 0, tokens_used: 0, limit_used: 0, turns: 0 };
+  const tail = { last_seq: 1, last_lsn: lsn, last_hash: hash };
+  insert(db, "processes", { proc: "p", pid: 7, ...nothing, ...counts, ...tail });
   db.prepare("INSERT INTO open_calls (proc, call, lsn) VALUES ('p', 'c_1', ?)").run(lsn);
-  db.prepare("INSERT INTO processes (proc, pid, last_seq, last_hash) VALUES ('p', 7, 1, ?)").run(hash);
+}
+
+function insert(db: DatabaseSync, table: string, row: Record<string, SQLInputValue>): void {
+  const places = Object.keys(row).map(() => "?");
+  db.prepare(`INSERT INTO ${table} (${Object.keys(row)}) VALUES (${places})`).run(...Object.values(row));
 }
 
 it("a daemon whose journal was removed acknowledges nothing more and ends; the next command has a new one", async () => {

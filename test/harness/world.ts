@@ -17,6 +17,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { replayDifferences } from "./replays.ts";
+
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const CRUX = join(ROOT, "bin/crux");
 
@@ -166,9 +168,11 @@ export class World {
     return existsSync(path) ? readFileSync(path, "utf8") : "";
   }
 
-  /** Stops the daemon; throws when a process, socket or pid file survives. */
+  /** Stops the daemon; throws when a process, socket or pid file survives, or a replay of its agents differs. */
   async close(): Promise<void> {
     for (const child of this.#running) child.kill("SIGKILL");
+    const journal = join(this.dir, "state/crux/journal/journal.db");
+    const differences = await replayDifferences(this.socket, journal);
     await this.crux(["daemon", "stop"]);
     const left = await settled(
       () => this.processes(),
@@ -183,6 +187,7 @@ export class World {
       }
     }
     rmSync(this.dir, { recursive: true, force: true });
+    if (differences.length > 0) throw new Error(`replays differ: ${differences.join("; ")}`);
     if (left.length > 0) throw new Error(`processes left behind: ${left.join(" ")}`);
     if (files.length > 0) throw new Error(`files left in the runtime directory: ${files.join(" ")}`);
   }
