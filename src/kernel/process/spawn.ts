@@ -12,6 +12,7 @@ import type { Account } from "../account/account.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalDraft } from "../ports/journal.ts";
+import { maskedCommand } from "../vfs/server-label.ts";
 import { agentBody } from "./agent-body.ts";
 import type { Body, Making, Undo } from "./body.ts";
 import { endLive, graceOf } from "./finish.ts";
@@ -52,7 +53,8 @@ export function spawnProcess(
     return spawnBody(core, caller, intent, agentBody(agent), opts, signal, more);
   if (agent !== null) throw refuse(caller.pid, "INVALID", "either an agent or a command, not both");
   const body = nativeBody(opts.command, opts.options ?? {});
-  const words = intent === "" ? opts.command.join(" ").slice(0, LIMITS.journalWordsChars) : intent;
+  const shown = (): string => maskedCommand(opts.command ?? []).join(" ");
+  const words = intent === "" ? shown().slice(0, LIMITS.journalWordsChars) : intent;
   return spawnBody(core, caller, words, body, nativeOpts(opts, opts.options ?? {}), signal, more);
 }
 
@@ -65,13 +67,14 @@ export async function spawnBody(
   signal: AbortSignal,
   more: SpawnMore = {},
 ): Promise<Process> {
+  // a person hears at once that the disk takes nothing; who works on its own waits for it. First of all: between what is checked
+  // and the table nothing may happen.
+  if (caller.pid === PID_KERNEL) core.journalWatch.check("Spawn");
+  else await core.journalWatch.wait(caller, "Spawn", signal);
   const parent = findParent(core, caller, opts);
   const rights = more.rights ?? parent;
   checkArguments(core, caller, rights, intent, opts);
   if (body.kind !== "native") checkEnvironment(caller, rights, opts);
-  // a person hears at once that the disk takes nothing; who works on its own waits for it
-  if (caller.pid === PID_KERNEL) core.journalWatch.check("Spawn");
-  else await core.journalWatch.wait(caller, "Spawn", signal);
   const id = { pid: core.nextPid(), uuid: core.ports.uuid() };
   // The scratch folder is there even when nothing else is.
   const undo: Undo[] = [() => core.ports.onReaped(id.uuid)];
@@ -218,8 +221,19 @@ async function journalSpawn(
   );
   const kept = (seed.body.keep?.(making) ?? []).map((record) => ({ ...own, ...record }));
   const records = [{ ...own, kind: "process.spawned" as const, body }, ...kept, ...joins, ...alongside];
-  if (caller.pid === PID_KERNEL) await core.ports.journal.append(records);
-  else await core.journalWatch.append(caller, "Spawn", making.signal, records);
+  try {
+    if (caller.pid === PID_KERNEL) await core.ports.journal.append(records);
+    else await core.journalWatch.append(caller, "Spawn", making.signal, records);
+  } catch (error) {
+    throw core.ports.journal.state.state === "lost" ? unsure(pid, error) : error;
+  }
+}
+
+/** A sync that fails may have happened all the same. */
+function unsure(pid: Pid, cause: unknown): Fault {
+  const message = `${messageOf(cause)}; whether process ${pid} was recorded is not known`;
+  const hint = "crux daemon restart; then crux ps shows whether it is there";
+  return new Fault({ code: "UNAVAILABLE", message, hint, cause });
 }
 
 /** Who follows it may go, and its log is kept. */
