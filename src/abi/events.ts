@@ -105,6 +105,9 @@ export interface SessionMessage {
 /** `limit`: steps or budget. */
 export type RunOutcome = "completed" | "interrupted" | "failed" | "limit";
 
+/** What the model reads, as a message of the person, of a run that was ended. */
+export const INTERRUPTED_NOTE = "[interrupted by the user]";
+
 export interface RunEnd {
   readonly event: "idle";
   readonly pid: Pid;

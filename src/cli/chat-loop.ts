@@ -9,17 +9,22 @@ import { ChatView } from "./chat-view.ts";
 import { HELP_LINES, wordOf } from "./chat-words.ts";
 import type { Call } from "./command.ts";
 import { openDialog, questionTerminal } from "./questions.ts";
-import { historyLines, openedLine, restsLine } from "./screen/chat-lines.ts";
+import { historyLines, isNote, leftLine, openedLine, pausedLine } from "./screen/chat-lines.ts";
 import { sessionTable } from "./screen/session-table.ts";
 
 /** A second Ctrl-C on an empty line leaves within this. */
 const TWICE_MS = 2_000;
 const SHOWN_MESSAGES = 6;
 
+/** What says that a run is under way: one that was opened in the midst of its run goes on with any of them. */
+const OF_A_RUN: ReadonlySet<ProgressPayload["event"]> = new Set(["input", "step", "tool", "reply", "ask"]);
+
 export async function chatAtTerminal(call: Call, stream: ChatStream, client: ChatClient): Promise<number> {
   const said = stream.session === undefined ? [] : await lastSaid(client, stream.pid);
   if (stream.session !== undefined) {
     await call.console.line(openedLine(stream.session));
+    if (stream.session.state === "paused")
+      await call.console.line(pausedLine({ event: "paused", pid: stream.pid, is_paused: true }));
     for (const item of said)
       for (const line of historyLines(item, call.console.paint)) await call.console.line(line);
   }
@@ -64,7 +69,7 @@ class Chat implements AsyncDisposable {
       isEvents: false,
       isResultAlone: false,
     });
-    const mine = said.filter(({ role }) => role === "user").map(({ text }) => text);
+    const mine = said.filter(({ role, text }) => role === "user" && !isNote(text)).map(({ text }) => text);
     this.#terminal = new ChatTerminal(host, mine.toReversed(), {
       onLine: (text) => this.#typed(text),
       onInterrupt: (isEmpty) => this.#interrupted(isEmpty),
@@ -87,9 +92,9 @@ class Chat implements AsyncDisposable {
       if (event.event === "complete") code = event.exit_code ?? 0;
     }
     if (code !== undefined) return code;
-    if (!this.#hasLeft) return this.#view.cutOff();
+    if (!this.#hasLeft) return this.#view.cutOff(this.#stream.pid);
     await this.#close();
-    await this.#call.console.line(restsLine(this.#stream.pid));
+    await this.#call.console.line(leftLine(this.#stream.pid, this.#isRunning));
     return 0;
   }
 
@@ -105,7 +110,7 @@ class Chat implements AsyncDisposable {
   }
 
   #follow({ event, seq = 0 }: ProgressPayload): void {
-    if (event === "input" || event === "step") this.#isRunning = true;
+    if (OF_A_RUN.has(event)) this.#isRunning = true;
     if (event === "idle") this.#isRunning = false;
     if (event === "input" || event === "withdrawn")
       this.#waiting = this.#waiting.filter((each) => each !== seq);
@@ -135,7 +140,7 @@ class Chat implements AsyncDisposable {
     const isAgain = now - this.#pressedMono <= TWICE_MS;
     this.#pressedMono = now;
     if (isAgain) this.#leave();
-    else this.#print("Ctrl-C again, or Ctrl-D, leaves; the session rests");
+    else this.#print("Ctrl-C again, or Ctrl-D, leaves; the session waits");
   }
 
   async #say(text: string): Promise<void> {

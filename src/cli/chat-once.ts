@@ -3,9 +3,11 @@ import type { ProgressPayload } from "../abi/wire.ts";
 import { ChatClient } from "./chat-client.ts";
 import { type ChatStream, openSession } from "./chat-stream.ts";
 import type { Call } from "./command.ts";
+import type { Console } from "./console.ts";
 import { openDialog, questionTerminal } from "./questions.ts";
 import { RunView } from "./run-view.ts";
-import { queuedLine } from "./screen/chat-lines.ts";
+import { pausedLine, queuedLine } from "./screen/chat-lines.ts";
+import { logLine } from "./screen/run-lines.ts";
 import { isResultAlone } from "./stdio.ts";
 
 /** Its exit code is that of the run. */
@@ -23,6 +25,8 @@ export async function once(call: Call, pid: number, text: string): Promise<numbe
     const { seq, ahead } = await client.say(pid, text);
     if (ahead > 0 && console.isScreen)
       await console.line(queuedLine({ event: "queued", pid, seq, ahead }, true));
+    if (stream.session?.state === "paused")
+      await tellHeld(console, { event: "paused", pid, is_paused: true });
     const place: Place = { pid, seq, hasBegun: false };
     interrupt = (): void => {
       interrupt = () => left.abort();
@@ -71,9 +75,20 @@ async function untilOver(
     else if (event.event === "ask_closed") dialog?.close(event);
     else if (event.event === "idle" && isOurs) return finish(view, event);
     else if (place.hasBegun || isEnd(event)) await view.show(event);
+    if (event.event === "paused" || isHindrance(event, place)) await tellHeld(console, event);
     if (event.event === "complete") return event.exit_code ?? 1;
   }
-  return view.cutOff();
+  return view.cutOff(place.pid);
+}
+
+/** Why it does not begin. */
+function isHindrance({ event, level }: ProgressPayload, { hasBegun }: Place): boolean {
+  return event === "log" && level === "error" && !hasBegun;
+}
+
+async function tellHeld(console: Console, event: ProgressPayload): Promise<void> {
+  if (console.mode !== "json")
+    await console.errorLine(event.event === "paused" ? pausedLine(event) : logLine(event));
 }
 
 /** Whatever run is under way, this concerns who waits for another. */
@@ -82,14 +97,6 @@ function isEnd({ event }: ProgressPayload): boolean {
 }
 
 async function finish(view: RunView, event: ProgressPayload): Promise<number> {
-  const { message, error, exit_code = 0 } = event;
-  const { pid } = event;
-  if (exit_code !== 0 && error !== undefined)
-    await view.show({ event: "error", pid, error_message: message ?? error.message, error });
-  await view.show({
-    ...event,
-    event: "complete",
-    ...(message === undefined ? {} : { exit_reason: message }),
-  });
-  return exit_code;
+  await view.runOver(event);
+  return event.exit_code ?? 0;
 }

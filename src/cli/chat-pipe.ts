@@ -30,7 +30,7 @@ export async function chatThroughPipe(
     for (;;) {
       const next = await events.next();
       if (next.done === true) {
-        code = interrupts.signal.aborted ? 130 : await view.cutOff();
+        code = interrupts.signal.aborted ? 130 : await view.cutOff(stream.pid);
         return false;
       }
       const event = next.value;

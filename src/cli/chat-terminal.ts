@@ -6,6 +6,7 @@ import { EventEmitter } from "node:events";
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from "node:readline";
 import type { Host, Input, Output } from "./host.ts";
 import { PROMPT } from "./screen/chat-lines.ts";
+import { editable, MARK_NO_PASTES, MARK_PASTES, said, type Typed, TypedReader } from "./typed.ts";
 
 const LINES_REMEMBERED = 1_000;
 
@@ -62,9 +63,11 @@ export class ChatTerminal implements AsyncDisposable {
   readonly #screen: Screen;
   readonly #editor = new Face();
   readonly #keys = new Face();
+  readonly #reader = new TypedReader();
   readonly #line: Interface;
   readonly #release: () => void;
   #isHidden = true;
+  #isRaw = false;
   #hasEnded = false;
   #last: Promise<void> = Promise.resolve();
 
@@ -76,20 +79,20 @@ export class ChatTerminal implements AsyncDisposable {
   ) {
     this.#host = host;
     this.#screen = new Screen(host.stdout);
-    this.#release = host.lifecycle.onEnd(() => host.stdin.setRawMode?.(false));
-    host.stdin.setRawMode?.(true);
+    this.#release = host.lifecycle.onEnd(() => this.#setRaw(false));
+    this.#setRaw(true);
     this.#line = createInterface({
       input: this.#editor as unknown as NodeJS.ReadableStream,
       output: this.#screen as unknown as NodeJS.WritableStream,
       terminal: true,
       prompt: PROMPT,
       historySize: LINES_REMEMBERED,
-      history: remembered.map(oneLineOf),
+      history: remembered.map((text) => editable(text.trim())),
     });
     this.#line.on("line", (text) => {
       // what was typed stays on the screen, and a new line begins
       this.#isHidden = true;
-      listener.onLine(text);
+      listener.onLine(said(text));
       void this.above(async () => {});
     });
     this.#line.on("SIGINT", () => {
@@ -139,7 +142,10 @@ export class ChatTerminal implements AsyncDisposable {
   /** The terminal is as it was. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#last.catch(() => {});
+    const { line } = this.#line;
     this.#hide();
+    // what was typed and not sent stays to be seen
+    if (line !== "" && !this.#hasEnded) this.#screen.write(`${PROMPT}${said(line)}\n`);
     this.#hasEnded = true;
     this.#line.close();
     this.#screen.close();
@@ -147,14 +153,27 @@ export class ChatTerminal implements AsyncDisposable {
     stdin.off("data", this.#take);
     stdin.off("end", this.#end);
     stdin.pause();
-    stdin.setRawMode?.(false);
+    this.#setRaw(false);
     this.#release();
   }
 
   readonly #take = (chunk: Buffer): void => {
-    const face = this.#keys.listenerCount("data") > 0 ? this.#keys : this.#editor;
-    face.emit("data", chunk);
+    const typed = this.#reader.take(chunk);
+    if (this.#keys.listenerCount("data") === 0) for (const each of typed) this.#edit(each);
+    else this.#answer(typed);
   };
+
+  /** One by one: the editor loses count of its rows when several keys come at once. */
+  #edit({ kind, text }: Typed): void {
+    if (kind === "key") this.#editor.emit("data", Buffer.from(text));
+    else if (!this.#hasEnded) this.#line.write(editable(text));
+  }
+
+  /** What came at once stays one; what was pasted answers nothing. */
+  #answer(typed: readonly Typed[]): void {
+    const keys = typed.flatMap(({ kind, text }) => (kind === "pasted" || kind === "break" ? [] : [text]));
+    if (keys.length > 0) this.#keys.emit("data", Buffer.from(keys.join("")));
+  }
 
   readonly #end = (): void => {
     this.#keys.emit("end");
@@ -178,13 +197,16 @@ export class ChatTerminal implements AsyncDisposable {
 
   async #suspend(): Promise<void> {
     this.#hide();
-    this.#host.stdin.setRawMode?.(false);
+    this.#setRaw(false);
     await this.#host.lifecycle.suspend();
-    this.#host.stdin.setRawMode?.(true);
+    this.#setRaw(true);
     this.#show();
   }
-}
 
-function oneLineOf(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
+  #setRaw(isRaw: boolean): void {
+    if (this.#isRaw === isRaw) return;
+    this.#isRaw = isRaw;
+    this.#host.stdin.setRawMode?.(isRaw);
+    this.#screen.write(isRaw ? MARK_PASTES : MARK_NO_PASTES);
+  }
 }

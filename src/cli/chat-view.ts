@@ -1,5 +1,6 @@
 /** Shows what a session tells, in the console's mode: to who talks to it, and to who follows it. */
 import type { ProgressPayload } from "../abi/wire.ts";
+import { CONFIGURE_LINES } from "./configure-help.ts";
 import type { Console } from "./console.ts";
 import { RunView } from "./run-view.ts";
 import { idleLine, inputLine, pausedLine, queuedLine, withdrawnLine } from "./screen/chat-lines.ts";
@@ -32,6 +33,11 @@ export class ChatView {
   async show(event: ProgressPayload): Promise<void> {
     if (this.#output.isEvents) return this.#console.line(oneLine(event));
     switch (event.event) {
+      case "spawn":
+        await this.#run.show(event);
+        // a conversation has no end at which it would be told
+        if (event.notice !== undefined) for (const line of CONFIGURE_LINES) await this.#screen(line);
+        break;
       case "input":
         if (!this.#isMine(event)) await this.#screen(inputLine(event));
         break;
@@ -55,9 +61,9 @@ export class ChatView {
     }
   }
 
-  /** As of a run: the exit code when the events broke off. */
-  cutOff(): Promise<number> {
-    return this.#run.cutOff();
+  /** As of a run: the exit code when the events broke off. `session`: whose they were, where it is one. */
+  cutOff(session?: number): Promise<number> {
+    return this.#run.cutOff(session);
   }
 
   #isMine({ from = 0, client }: ProgressPayload): boolean {

@@ -9,12 +9,13 @@ export type Word =
 const PLAIN = ["help", "exit", "stop", "sessions", "back"] as const;
 
 export const HELP_LINES: readonly string[] = [
-  "  /exit            leave; the session rests (also Ctrl-D, or Ctrl-C twice)",
+  "  /exit            leave; the session waits (also Ctrl-D, or Ctrl-C twice)",
   "  /stop            end what it does now (also Ctrl-C)",
   "  /back            take back your last message that has not been read",
   "  /title <words>   name the session",
   "  /sessions        those of this folder",
   "  //text           a message that begins with /",
+  "  Alt-Enter        a line break in a message",
 ];
 
 /** undefined: nothing was typed. A path is no slash word. */

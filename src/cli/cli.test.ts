@@ -37,9 +37,12 @@ test.each([
   expect(findNearCommand(word)).toBe(near);
 });
 
-test.each(["ps", "hello", "pssx", "", "killers", "spx", "work"])("findNearCommand(%j) finds none", (word) => {
-  expect(findNearCommand(word)).toBeUndefined();
-});
+test.each(["ps", "hello", "pssx", "", "killers", "spx", "work", "what", "go", "hi"])(
+  "findNearCommand(%j) finds none",
+  (word) => {
+    expect(findNearCommand(word)).toBeUndefined();
+  },
+);
 
 test("a flag that a command has not: its own help is named", async () => {
   expect((await crux("compose up -f x.yaml")).err).toBe(

@@ -48,11 +48,17 @@ export const RESERVED: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Words that are intents as they stand, however near a command lies. */
-const OWN_WORDS: ReadonlySet<string> = new Set(["work"]);
-
-/** The command that is one letter more, less, other or two swapped away. Of two letters it would be half the word. */
+/** The command that is one letter more, less, other or two swapped away. */
 export function findNearCommand(word: string): string | undefined {
-  if (word.length < 3 || OWN_WORDS.has(word)) return undefined;
-  return nearNames(word, Object.keys(COMMANDS), 1)[0];
+  return nearNames(word, Object.keys(COMMANDS), 1).find((name) => !isWordOfItsOwn(word, name));
+}
+
+/** Another first letter is seldom a slip (`work` is not `fork`), and another one of two is half the word. */
+function isWordOfItsOwn(word: string, name: string): boolean {
+  const isOther = word.length === name.length && countOther(word, name) === 1;
+  return isOther && (name.length < 3 || word[0] !== name[0]);
+}
+
+function countOther(word: string, name: string): number {
+  return [...name].filter((letter, at) => letter !== word[at]).length;
 }

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { WireFault } from "../wire/client/wire-fault.ts";
+import { runCli } from "./cli.ts";
 import { FakeDaemon } from "./testing/fake-daemon.ts";
-import { crux, MODE_FLAGS } from "./testing/run-command.ts";
+import { aMachine, crux, MODE_FLAGS } from "./testing/run-command.ts";
 
 const MADE = { pid: 8, uuid: "u-8", step: 4, from: "u-3", at: 61 };
 const daemonOf = (answers: ConstructorParameters<typeof FakeDaemon>[0]) => new FakeDaemon(answers);
@@ -150,4 +151,22 @@ test("rewind of one that runs is the daemon's error", async () => {
     "✗ [CONFLICT] process 3 runs\n  → hint: crux pause 3 holds it\n",
   );
   expect(daemon.openConnections).toBe(0);
+});
+
+test.each([
+  ["y", 2],
+  ["y\r", 2],
+  ["Yes\r", 2],
+  ["\r", 1],
+  ["n", 1],
+  ["yy", 1],
+  ["\x03", 1],
+])("rewind --files at a terminal: %j is so many requests: %i", async (keys, requests) => {
+  const daemon = daemonOf({ "process.rewind": () => REWOUND as never });
+  const { host, stdin, stdout } = aMachine({ daemon, isTerminal: true });
+  const done = runCli(["rewind", "3", "--files"], host);
+  await stdout.shows("[y/N] ");
+  stdin.type(keys);
+  expect(await done).toBe(requests === 2 ? 0 : 1);
+  expect([daemon.asked.length, stdin.isRaw]).toEqual([requests, false]);
 });

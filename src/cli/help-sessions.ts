@@ -14,8 +14,8 @@ left to do, it rests on disk, and -c, -r, attach, send bring it back, over resta
 -r makes a session of an agent that has ended. crux kill <pid> ends one.
 
 While it works, what you type is read at its next step. What others type at the same session waits, and has runs of its
-own. Ctrl-C ends what it does now; on an empty line, twice leaves, as Ctrl-D does. /help lists the words that begin
-with /.
+own. Ctrl-C ends what it does now; on an empty line, twice leaves, as Ctrl-D does. What is pasted is one message, and
+Alt-Enter begins a new line in it. /help lists the words that begin with /.
 
 Without a terminal each line of stdin is a message, sent when the one before was answered, and replies go to stdout;
 --json prints one event a line, --quiet the last words of each reply.

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import type { WireProc } from "../abi/methods.ts";
+import { runCli } from "./cli.ts";
 import { aProcess, FakeDaemon } from "./testing/fake-daemon.ts";
-import { crux, MODE_FLAGS } from "./testing/run-command.ts";
+import { aMachine, crux, MODE_FLAGS } from "./testing/run-command.ts";
 
 const zombie = aProcess({ pid: 2, ppid: 1, state: "zombie", skills: [], tokens_used: 123, elapsed_ms: 1100 });
 const running = (processes = [aProcess(), zombie]) => new FakeDaemon({ list_procs: () => ({ processes }) });
@@ -88,3 +90,30 @@ test.each(["ps 1", "ps --tree-of-life", "ps --model x"])(
     expect({ out, code, reached: daemon.reached }).toEqual({ out: "", code: 1, reached: [] });
   },
 );
+
+test("ps tells a person at a terminal who does nothing until somebody acts; a script gets the table alone", async () => {
+  const doing = (pid: number, activity: WireProc["activity"]) => aProcess({ pid, activity });
+  const processes = [
+    ...[1, 2].map((pid) => doing(pid, "paused")),
+    doing(3, "thinking"),
+    doing(4, "blocked"),
+    doing(5, "waiting"),
+    zombie,
+  ];
+  const { host, stdout, stderr } = aMachine({ daemon: running(processes), isTerminal: true });
+  expect(await runCli(["ps"], host)).toBe(0);
+  expect(stderr.text).toBe(
+    [
+      "[kernel] paused: PID 1 2; crux cont <pid> lets it go on",
+      "[kernel] waiting for an answer: PID 4; crux attach 4 shows the question",
+      "[kernel] waiting for a message: PID 5; crux -r 5 goes on with it",
+      "",
+    ].join("\n"),
+  );
+  expect(stdout.text).toContain("5 active, 1 zombie, 6 total\n");
+  expect((await crux("ps", { daemon: running(processes) })).err).toBe("");
+  const many = Array.from({ length: 20 }, (_, at) => doing(at + 1, "paused"));
+  const crowd = aMachine({ daemon: running(many), isTerminal: true });
+  expect(await runCli(["ps"], crowd.host)).toBe(0);
+  expect(crowd.stderr.text).toContain("paused: PID 1 2 3 4 5 6 7 8 and 12 more; crux cont <pid>");
+});

@@ -1,6 +1,7 @@
 import type { WireProc } from "../abi/methods.ts";
 import { noWords } from "./args.ts";
 import type { Call, Command } from "./command.ts";
+import { heldLines } from "./screen/held-lines.ts";
 import { indented } from "./screen/json.ts";
 import { psTable } from "./screen/ps-table.ts";
 
@@ -29,8 +30,14 @@ async function run(call: Call): Promise<number> {
     case "verbose":
     case "default":
       await console.line(psTable(shown, console.mode === "verbose"));
+      // for a person; the table itself is fixed
+      if (isPerson(call)) for (const line of heldLines(shown)) await console.errorLine(line);
   }
   return 0;
+}
+
+function isPerson({ host }: Call): boolean {
+  return host.stdout.isTTY === true && host.stderr.isTTY === true;
 }
 
 function short({ pid, ppid, state, intent, skills, tokens_used, elapsed_ms }: WireProc) {

@@ -10,7 +10,7 @@ export async function confirm({ host }: Call, question: string): Promise<boolean
     using keyboard = new Keyboard(host.stdin, () => left.abort());
     await keyboard.open(left.signal);
     await write(`${question} [y/N] `);
-    const isYes = ((await keyboard.next(left.signal)) ?? "").toLowerCase() === "y";
+    const isYes = /^y(?:es)?$/i.test(((await keyboard.next(left.signal)) ?? "").trim());
     await write(isYes ? "yes\n" : "no\n");
     return isYes;
   } finally {

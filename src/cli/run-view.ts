@@ -3,6 +3,7 @@ import type { ProgressPayload } from "../abi/wire.ts";
 import { CONFIGURE_LINES } from "./configure-help.ts";
 import type { Console } from "./console.ts";
 import { daemonVanished } from "./daemon-vanished.ts";
+import { idleLine, leftLine } from "./screen/chat-lines.ts";
 import { failureJson, hintLine } from "./screen/errors.ts";
 import type { Paint } from "./screen/paint.ts";
 import { resultBox } from "./screen/result-box.ts";
@@ -76,10 +77,10 @@ export class RunView {
 
   /**
    * The exit code when the events broke off before the end. A daemon that stopped in order has said why there is none;
-   * otherwise it is gone: rejects.
+   * otherwise it is gone: rejects. `session`: whose they were, where it is one.
    */
-  async cutOff(): Promise<number> {
-    if (this.#error === undefined) throw daemonVanished(this.#pid);
+  async cutOff(session?: number): Promise<number> {
+    if (this.#error === undefined) throw daemonVanished(session ?? this.#pid, session !== undefined);
     if (this.#console.mode === "json") await this.#console.line(failureJson(this.#error));
     return 1;
   }
@@ -136,7 +137,19 @@ export class RunView {
     if (error?.hint !== undefined) await this.#console.errorLine(hintLine(error.hint, words));
   }
 
-  async #complete(event: ProgressPayload): Promise<void> {
+  /** The end of one run of a session, which lives on. */
+  async runOver(event: ProgressPayload): Promise<void> {
+    const { pid, message, error, exit_code = 0, queued = 0 } = event;
+    if (exit_code !== 0 && error !== undefined) await this.#fail(pid, message ?? error.message, error);
+    const over = { ...event, ...(message === undefined ? {} : { exit_reason: message }) };
+    await this.#over(over, (paint) => `${idleLine(event, paint)}\n${leftLine(pid, queued > 0)}`);
+  }
+
+  #complete(event: ProgressPayload): Promise<void> {
+    return this.#over(event, (paint) => lastLine(event, paint));
+  }
+
+  async #over(event: ProgressPayload, last: (paint: Paint) => string): Promise<void> {
     const { exit_code: code = 0, exit_reason: reason = "", result = "" } = event;
     if (code !== 0 && !this.#saidError) await this.#fail(event.pid, reason, undefined);
     switch (this.#console.mode) {
@@ -151,7 +164,7 @@ export class RunView {
       case "verbose":
       case "default":
         await this.#result(result);
-        await this.#screen(lastLine(event, this.#paint));
+        await this.#screen(last(this.#paint));
     }
     if (this.#hasNotice) for (const line of CONFIGURE_LINES) await this.#aside(line);
   }

@@ -69,3 +69,18 @@ test.each(["wait", "wait 1 2", "wait x"])("%s is INVALID and reaches no daemon",
   expect(err).toMatch(/^✗ \[INVALID\] /);
   expect(daemon.reached).toEqual([]);
 });
+
+test("wait for a session that rests says that nothing of it runs, and how to go on or end it", async () => {
+  const daemon = new FakeDaemon({
+    "process.wait": () => {
+      throw new WireFault({ code: "NOT_FOUND", message: "process not found: 9", syscall: "Wait", pid: 0 });
+    },
+    "session.list": () => ({ sessions: [{ pid: 9, state: "resting" }] }),
+  });
+  expect(await crux("wait 9", { daemon })).toMatchObject({
+    out: "",
+    err: "✗ [CONFLICT] process 9 is a session that rests: nothing of it runs\n  → hint: crux -r 9 goes on with it, crux kill 9 ends it\n",
+    code: 1,
+  });
+  expect(daemon.openConnections).toBe(0);
+});

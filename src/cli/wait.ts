@@ -1,8 +1,10 @@
+import { Fault } from "../abi/errors.ts";
 import type { Result } from "../abi/methods.ts";
 import { WireFault } from "../wire/client/wire-fault.ts";
 import { onePid } from "./args.ts";
 import type { Call, Command } from "./command.ts";
 import type { Console } from "./console.ts";
+import type { DaemonClient } from "./daemon-client.ts";
 import { lastLine } from "./screen/run-lines.ts";
 import { safeLine } from "./screen/safe-text.ts";
 
@@ -21,7 +23,7 @@ async function run({ args, console, host }: Call): Promise<number> {
     await show(console, end);
     return end.exit_code;
   } catch (error) {
-    if (!interrupted.signal.aborted) throw withHint(error, pid);
+    if (!interrupted.signal.aborted) throw await withHint(error, pid, client);
     if (console.isScreen) await console.errorLine(`[wait] PID ${pid} goes on`);
     return 130;
   } finally {
@@ -47,9 +49,26 @@ async function show(
   await console.line(lastLine({ event: "complete", pid, exit_code, tokens_used, elapsed_ms }, console.paint));
 }
 
-/** One that was waited for already is gone, and its journal is not. */
-function withHint(error: unknown, pid: number): unknown {
+/** One that was waited for already is gone, and its journal is not. A session that rests has no end to wait for. */
+async function withHint(error: unknown, pid: number, client: DaemonClient): Promise<unknown> {
   if (!(error instanceof WireFault) || error.code !== "NOT_FOUND" || error.wire.hint !== undefined)
     return error;
-  return new WireFault({ ...error.wire, hint: `crux logs ${pid}, if it has ended and was waited for` });
+  if (!(await isResting(pid, client)))
+    return new WireFault({ ...error.wire, hint: `crux logs ${pid}, if it has ended and was waited for` });
+  const hint = `crux -r ${pid} goes on with it, crux kill ${pid} ends it`;
+  return new Fault({
+    code: "CONFLICT",
+    message: `process ${pid} is a session that rests: nothing of it runs`,
+    hint,
+  });
+}
+
+async function isResting(pid: number, client: DaemonClient): Promise<boolean> {
+  try {
+    const { sessions } = await client.request("session.list", {});
+    return sessions.some((session) => session.pid === pid && session.state === "resting");
+  } catch {
+    // that it was not found is what is told
+    return false;
+  }
 }

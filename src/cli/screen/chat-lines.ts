@@ -1,4 +1,5 @@
 /** The lines of a conversation, each from one event of its stream or one message of its history; without final newlines. */
+import { INTERRUPTED_NOTE } from "../../abi/events.ts";
 import type { WireHistoryItem, WireSession } from "../../abi/methods.ts";
 import type { ProgressPayload } from "../../abi/wire.ts";
 import { seconds } from "./elapsed.ts";
@@ -49,19 +50,26 @@ export function idleLine(event: Event, paint: Paint): string {
 
 export function openedLine({ pid, title, state, turns }: WireSession): string {
   const words = title === "" ? "" : ` "${cutToWidth(safeLine(title), SHOWN_COLUMNS)}"`;
-  return `${tag(pid)}${words} (${state}, ${turns} messages)`;
+  return `${tag(pid)}${words} (${state}, ${turns} ${turns === 1 ? "message" : "messages"})`;
 }
 
 export function historyLines({ role, text, calls }: WireHistoryItem, paint: Paint): string[] {
   const short = text.length > HISTORY_CHARS ? `${text.slice(0, HISTORY_CHARS).toWellFormed()}…` : text;
   const words = safeLines(short.trimEnd());
+  if (isNote(text)) return [paint.dim(words)];
   if (role === "user") return [paint.dim(`${PROMPT}${words}`)];
   const made = calls.map((call) => paint.dim(`  ${cutToWidth(safeLine(call), CALL_COLUMNS)}`));
   return words === "" ? made : [words, ...made];
 }
 
-export function restsLine(pid: number): string {
-  return `[session] PID ${pid} rests; crux -r ${pid}`;
+/** It was left; what it does is not ended by that. */
+export function leftLine(pid: number, isRunning: boolean): string {
+  return `[session] PID ${pid} ${isRunning ? "goes on" : "waits"}; crux -r ${pid}`;
+}
+
+/** In the name of the person, but not typed. */
+export function isNote(text: string): boolean {
+  return text === INTERRUPTED_NOTE;
 }
 
 function speaker(from: number, client: string): string {
