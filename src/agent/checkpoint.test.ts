@@ -1,7 +1,7 @@
 /** What a process does that is paused, and one that goes on in another daemon. */
 import { describe, expect, test } from "vitest";
 import type { ContextMessage } from "../abi/sys.ts";
-import { answeredIn, finishedCalls, placeOf, UNKNOWN } from "./checkpoint.ts";
+import { answeredIn, finishedCalls, placeOf, unknownResult } from "./checkpoint.ts";
 import { call, FakeProcess, type FakeTool, type Kept, reply, restoredFrom, says } from "./testing.ts";
 
 /** Lets all go on that can go on without time. */
@@ -9,19 +9,33 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 const part = (index: number, content = `${index}`) =>
   ({ kind: "part", part: { call: index, content, isError: false } }) as const;
 const effect = { kind: "effect" } as const;
+const probed = (outcome: "done" | "not_done", tool: string, input: string) =>
+  ({ kind: "probed", probed: { outcome, tool, input } }) as const;
+const UNKNOWN = /^outcome unknown: the daemon stopped while it ran; check before repeating: \w+ \{/;
+/** What is unknown, without the words of the call. */
+const short = (content: string) => (UNKNOWN.test(content) ? "unknown" : content);
 
 describe("finishedCalls()", () => {
-  const rows: [name: string, since: (typeof effect | ReturnType<typeof part>)[], results: unknown[]][] = [
+  const calls = [
+    call("bash", { n: "first" }),
+    call("view", { n: "second" }),
+    call("Write", { n: "third" }),
+    call("edit", { n: "last" }),
+  ];
+  const done = "the daemon stopped while it ran; the file was written as asked";
+  const notDone = "the daemon stopped before anything was written; send the call again if it is still wanted";
+  type Event = typeof effect | ReturnType<typeof part> | ReturnType<typeof probed>;
+  const rows: [name: string, since: Event[], results: unknown[]][] = [
     ["none has begun", [], []],
     ["one is over", [effect, part(0)], [[0, "0"]]],
-    ["an effect began, and no more is known", [effect], [[0, UNKNOWN.content]]],
+    ["an effect began, and no more is known", [effect], [[0, "unknown"]]],
     [
       "the next one began an effect",
       [effect, part(0), effect],
       [
         [0, "0"],
-        [1, UNKNOWN.content],
-        [2, UNKNOWN.content],
+        [1, "unknown"],
+        [2, "unknown"],
       ],
     ],
     [
@@ -37,7 +51,7 @@ describe("finishedCalls()", () => {
       [effect, part(0), effect, part(2)],
       [
         [0, "0"],
-        [1, UNKNOWN.content],
+        [1, "unknown"],
         [2, "2"],
       ],
     ],
@@ -50,11 +64,58 @@ describe("finishedCalls()", () => {
         [2, "2"],
       ],
     ],
+    ["the files tell that it was done", [effect, probed("done", "bash", '{"n":"first"}')], [[0, done]]],
+    [
+      "the files tell that nothing was done, by what a record kept of a long input",
+      [effect, probed("not_done", "bash", '{"n":"fi')],
+      [[0, notDone]],
+    ],
+    [
+      "they tell it of another call, by its name or by its input",
+      [effect, probed("done", "edit", '{"n":"first"}'), probed("done", "bash", '{"n":"last"}')],
+      [[0, "unknown"]],
+    ],
+    [
+      "they tell it of one of two that overlap, by the name that the tool has",
+      [part(0), effect, probed("done", "write", '{"n":"third"}')],
+      [
+        [0, "0"],
+        [1, "unknown"],
+        [2, done],
+      ],
+    ],
+    [
+      "what was told of a batch that is whole is nothing of the next",
+      [effect, probed("done", "edit", '{"n":"last"}'), part(0), part(1), part(2), effect],
+      [
+        [0, "0"],
+        [1, "1"],
+        [2, "2"],
+        [3, "unknown"],
+      ],
+    ],
   ];
   test.each(rows)("%s", (_name, since, results) => {
-    const known = finishedCalls({ state: null, since }, [1, 2, 1]);
-    expect([...known].map(([index, { content }]) => [index, content]).sort()).toEqual(results);
+    const known = finishedCalls({ state: null, since }, [1, 2, 1], calls);
+    expect([...known].map(([index, { content }]) => [index, short(content)]).sort()).toEqual(results);
   });
+
+  test("only what is done is no error", () => {
+    for (const [outcome, isError] of [
+      ["done", false],
+      ["not_done", true],
+    ] as const) {
+      const since = [effect, probed(outcome, "bash", '{"n":"first"}')];
+      expect(finishedCalls({ state: null, since }, [1, 2, 1], calls).get(0)).toMatchObject({ isError });
+    }
+  });
+});
+
+test("unknownResult() names the call, and not all of a long one", () => {
+  const { content, isError } = unknownResult(call("bash", { command: `npm test ${"x".repeat(500)}` }));
+  expect(isError).toBe(true);
+  expect(content).toContain('check before repeating: bash {"command":"npm test xxx');
+  expect(content.length).toBeLessThan(220);
 });
 
 test("placeOf() reads what version 1 told, which knew no runs", () => {
@@ -229,7 +290,7 @@ describe("a daemon that dies at any point", () => {
       expect(next.result).toBe("done");
       expect(answered(history) + next.requests.length, `requests, point ${point}`).toBe(3);
       expect([ran.get("c"), ran.get("d"), ran.get("e")], `runs, point ${point}`).toEqual([1, 1, 1]);
-      const unknown = next.messages.filter(({ content }) => content === UNKNOWN.content);
+      const unknown = next.messages.filter(({ content }) => UNKNOWN.test(content));
       expect(unknown.length, `unknown, point ${point}`).toBeLessThanOrEqual(1);
       expect(known(next.messages, whole.messages), `context, point ${point}`).toEqual(whole.messages);
     }
@@ -243,7 +304,7 @@ describe("a daemon that dies at any point", () => {
 
   /** What is unknown of `messages`, filled in from a run that nobody cut off. */
   function known(messages: readonly ContextMessage[], whole: readonly ContextMessage[]): ContextMessage[] {
-    return messages.map((message, i) => (message.content === UNKNOWN.content ? whole[i]! : message));
+    return messages.map((message, i) => (UNKNOWN.test(message.content) ? whole[i]! : message));
   }
 
   test("knows which calls ran together, whatever the tools are now", async () => {
@@ -266,7 +327,7 @@ describe("a daemon that dies at any point", () => {
     await process.run();
     expect(ran).toEqual(["c"]);
     const results = process.messages.filter(({ role }) => role === "tool").map(({ content }) => content);
-    expect(results).toEqual(["over", UNKNOWN.content, "ran"]);
+    expect(results).toEqual(["over", expect.stringMatching(UNKNOWN), "ran"]);
     // and so does the daemon after this one
     expect(restoredFrom(process.history.slice(0, 4))).toMatchObject({
       restored: {
@@ -293,6 +354,6 @@ describe("a daemon that dies at any point", () => {
     });
     await third.run();
     expect(ran.get("c")).toBeUndefined();
-    expect(third.messages.find(({ tool_call_id }) => tool_call_id === "c")?.content).toBe(UNKNOWN.content);
+    expect(third.messages.find(({ tool_call_id }) => tool_call_id === "c")?.content).toMatch(UNKNOWN);
   });
 });

@@ -3,11 +3,13 @@
  * the result of each call: a call that has its result is not repeated, and the reply is not asked for again.
  */
 import { Fault } from "../abi/errors.ts";
+import { INTERRUPTED_NOTE } from "../abi/events.ts";
 import type { Pid } from "../abi/ids.ts";
 import type { Reply } from "../abi/llm.ts";
-import type { Restored } from "../abi/program.ts";
+import type { Probed, Restored } from "../abi/program.ts";
 import type { ContextMessage } from "../abi/sys.ts";
-import { callsOf } from "./decide.ts";
+import { canonicalToolName } from "../abi/tool.ts";
+import { callsOf, type ToolCall } from "./decide.ts";
 import type { CallResult } from "./tool-call.ts";
 
 /** A reply that is not in the context yet, with what its request allowed. */
@@ -56,13 +58,24 @@ const START: Place = {
   kept: null,
 };
 
-/** What the model reads of a run that a person ended. */
-export const INTERRUPTED_NOTE = "[interrupted by the user]";
+const UNKNOWN = "outcome unknown: the daemon stopped while it ran; check before repeating";
+/** Of the input, in what the model reads of a call whose outcome is unknown. */
+const SHOWN_CHARS = 120;
 
-export const UNKNOWN: CallResult = {
-  content: "outcome unknown: the daemon stopped while it ran; check before repeating",
-  isError: true,
+const PROBED: Readonly<Record<Probed["outcome"], CallResult>> = {
+  done: { content: "the daemon stopped while it ran; the file was written as asked", isError: false },
+  not_done: {
+    content: "the daemon stopped before anything was written; send the call again if it is still wanted",
+    isError: true,
+  },
 };
+
+/** With the first words of the call: the model may have made several. */
+export function unknownResult({ name, input }: ToolCall): CallResult {
+  const words = `${name.slice(0, 64)} ${JSON.stringify(input) ?? ""}`.trimEnd();
+  const shown = words.length > SHOWN_CHARS ? `${words.slice(0, SHOWN_CHARS).toWellFormed()}…` : words;
+  return { content: `${UNKNOWN}: ${shown}`, isError: true };
+}
 
 /** INTERNAL: told by a version that is not known here. */
 export function placeOf(restored: Restored | null): Place {
@@ -76,28 +89,45 @@ export function placeOf(restored: Restored | null): Place {
 
 /**
  * The results that need not be made again, by the index of the call. Calls of the batch that was under way are unknown if an
- * effect began in it: of which of them it was, nobody tells.
+ * effect began in it, of which of them it was, nobody tells; but a call that is known by its input may have been looked for.
  */
 export function finishedCalls(
   { since }: Restored,
   sizes: readonly number[],
+  calls: readonly ToolCall[],
 ): ReadonlyMap<number, CallResult> {
   const batches = indexesOf(sizes);
   const results = new Map<number, CallResult>();
   const isWhole = (batch: readonly number[] = []) => batch.every((call) => results.has(call));
   let hasActed = false;
+  let probes: Probed[] = [];
   for (const event of since) {
-    if (event.kind === "effect") {
-      hasActed = true;
-      continue;
-    }
+    if (event.kind === "probed") probes.push(event.probed);
+    if (event.kind === "effect") hasActed = true;
+    if (event.kind !== "part") continue;
     const { call, content, isError } = event.part as FinishedCall;
     results.set(call, { content, isError });
-    if (isWhole(batches.find((batch) => batch.includes(call)))) hasActed = false;
+    if (isWhole(batches.find((batch) => batch.includes(call)))) {
+      hasActed = false;
+      probes = [];
+    }
   }
   const underWay = hasActed ? batches.find((batch) => !isWhole(batch)) : undefined;
-  for (const call of underWay ?? []) if (!results.has(call)) results.set(call, UNKNOWN);
+  for (const index of underWay ?? []) {
+    const call = calls[index];
+    if (call !== undefined && !results.has(index)) results.set(index, resultOf(call, probes));
+  }
   return results;
+}
+
+/** Calls of threads are in the same history: the tool and its input tell them apart. */
+function resultOf(call: ToolCall, probes: readonly Probed[]): CallResult {
+  const text = JSON.stringify(call.input) ?? "";
+  const name = canonicalToolName(call.name);
+  const probed = probes.findLast(
+    ({ tool, input }) => tool === name && input !== "" && text.startsWith(input),
+  );
+  return probed === undefined ? unknownResult(call) : PROBED[probed.outcome];
 }
 
 /**

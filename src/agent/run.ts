@@ -194,7 +194,7 @@ async function resultsOf(
   run.tools ??= await offeredTools(context);
   const calls = callsOf(blocks);
   const tell = (call: number, result: CallResult): void => context.addToCheckpoint({ call, ...result });
-  const done = restored === null ? undefined : finishedCalls(restored, kept.batches);
+  const done = restored === null ? undefined : finishedCalls(restored, kept.batches, calls);
   if (done !== undefined) {
     // the tools may be others now, and so what runs together
     checkpoint(run, { ...kept, batches: batchSizes(calls, run.tools) });

@@ -3,11 +3,11 @@
  * or a limit, does not end the session. That a run is under way is told before its message enters the context, and that it is
  * over after its last word: wherever the daemon dies, a message is answered, and none twice.
  */
-import type { RunOutcome } from "../abi/events.ts";
+import { INTERRUPTED_NOTE, type RunOutcome } from "../abi/events.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../abi/process.ts";
 import type { ProgramContext, ProgramSession, RunInput } from "../abi/program.ts";
-import { finishedCalls, INTERRUPTED_NOTE, isAtItsEnd } from "./checkpoint.ts";
+import { finishedCalls, isAtItsEnd } from "./checkpoint.ts";
 import { callsOf, endOfFailure, exitOf, type Terminal } from "./decide.ts";
 import { inputOf, messageText } from "./inbox.ts";
 import {
@@ -81,7 +81,7 @@ async function closeKept(run: Run, context: ProgramContext): Promise<null> {
   const { kept } = run;
   const { restored } = context;
   if (kept === null || restored === null) return null;
-  const done = finishedCalls(restored, kept.batches);
+  const done = finishedCalls(restored, kept.batches, callsOf(kept.reply.blocks));
   const results = callsOf(kept.reply.blocks).map((_, index) => done.get(index) ?? NOT_STARTED);
   await keep(run, kept.reply, results, restored);
   return forget(run);

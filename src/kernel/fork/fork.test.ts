@@ -1,9 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { DriverError } from "../../abi/errors.ts";
 import { asPid, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type { Block } from "../../abi/llm.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
 import { readContents, readHistory } from "../process/history-reader.ts";
+import { MessageDevice } from "../testing/fake-devices.ts";
+import { askWith, DENY } from "../testing/scripted-permit.ts";
 import { agentFile, type Started, type TestKernel, testKernel } from "../testing/test-kernel.ts";
 
 const call = (id: string): Block => ({ type: "tool_use", id, name: "bash", input: {} }) as unknown as Block;
@@ -131,6 +134,31 @@ describe("fork()", () => {
     expect(spawned?.body).toMatchObject({ ppid: 0, isSession: true });
     expect(k.kernel.table.get(fork.pid)).toBeUndefined();
     worker.end();
+  });
+
+  it("touches no file where the policy denies it, or could not say", async () => {
+    const k = testKernel();
+    const files = new MessageDevice("fs");
+    files.script.open = async () => {
+      throw new DriverError({ op: "Open", code: "NOT_FOUND", message: "nothing is there" });
+    };
+    k.kernel.mount("/dev/fs", files);
+    const worker = await k.start();
+    await step(worker, 1);
+    const { uuid, cwd } = worker.proc.seed;
+    const body = { path: `${cwd}/a`, before: "absent", after: "sha256:00" };
+    await k.journal.append([{ proc: uuid, pid: worker.pid, kind: "snapshot", v: 1, body }]);
+    worker.end();
+    await k.init.wait(worker.pid);
+    const rewind = () =>
+      k.kernel.forks.rewind(worker.pid, { at: { step: 0 }, files: true, force: true, dryRun: false });
+    k.permit.answer = () => DENY;
+    await expect(rewind()).rejects.toMatchObject({ code: "PERMISSION" });
+    const failed = { kind: "error", detail: "the policy failed" } as const;
+    k.permit.answer = () => ({ behavior: "ask", message: "the policy failed", always: null, reason: failed });
+    await expect(rewind()).rejects.toMatchObject({ code: "PERMISSION" });
+    k.permit.answer = () => askWith(null);
+    expect((await rewind()).fork).not.toBeNull();
   });
 
   it("one without a person that is told what to do runs so, and wakes with its message", async () => {

@@ -26,7 +26,8 @@ export interface Origin {
 /** NOT_FOUND; INVALID: no agent; CONFLICT: its history is damaged. */
 export async function originOf(core: Core, pid: Pid): Promise<Origin> {
   const { journal } = core.ports;
-  await journal.sync();
+  // a disk that refuses does not keep anybody from looking
+  await journal.sync().catch(() => {});
   const uuid = core.table.get(pid)?.seed.uuid ?? (await journal.processOf(pid));
   const row = uuid === undefined ? undefined : await journal.row(uuid);
   const [spawned] = uuid === undefined ? [] : await journal.ofKind(uuid, "process.spawned");
@@ -121,6 +122,7 @@ function stateDraft(
     hasOutput: false,
     isSession: isTalkedTo(origin, request),
     client: "",
+    ...(kept.session.proc === origin.uuid ? {} : { isOfAgent: true }),
   };
   return { ...own, kind: "process.state", v: 2, body };
 }

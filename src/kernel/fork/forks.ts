@@ -26,6 +26,7 @@ async function listSteps(core: Core, pid: Pid, last: number): Promise<readonly S
 }
 
 async function fork(core: Core, pid: Pid, request: ForkRequest): Promise<Forked> {
+  core.journalWatch.check("Fork");
   const made = await forkProcess(core, await originOf(core, pid), request);
   const { env } = request;
   if (request.wake === true) await wake(core, made.pid, env === undefined ? {} : { env });
@@ -33,6 +34,7 @@ async function fork(core: Core, pid: Pid, request: ForkRequest): Promise<Forked>
 }
 
 async function rewind(core: Core, pid: Pid, request: RewindRequest): Promise<Rewound> {
+  if (!request.dryRun) core.journalWatch.check("Rewind");
   const origin = await originOf(core, pid);
   const { dryRun, force } = request;
   if (!dryRun) checkForkable(core, origin);

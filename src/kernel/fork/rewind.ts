@@ -170,7 +170,9 @@ function checkAllowed(core: Core, { proc, effects }: Hand): void {
   if (writes.length === 0) return;
   const subject = { pid, mode, cwd, roots, free: [scratch], allowedDevices, grants: [] };
   const decision = core.ports.permitFor(cwd).decide(subject, { tool: TOOL, effects: writes });
-  if (decision.behavior === "deny") throw forkError("PERMISSION", decision.message);
+  // a policy that failed may have denied it
+  if (decision.behavior !== "allow" && (decision.behavior === "deny" || decision.reason.kind === "error"))
+    throw forkError("PERMISSION", decision.message);
 }
 
 /** Directories before what lies in them; what goes, from the inside out. */

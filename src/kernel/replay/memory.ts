@@ -2,7 +2,7 @@
 import type { Restored } from "../../abi/program.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import type { JournalRecord, RecordKind } from "../ports/journal.ts";
-import { isLoading, isModelCall } from "../process/intents.ts";
+import { isLoading, isModelCall, isProbed, probedOf } from "../process/intents.ts";
 
 type Body = Record<string, unknown>;
 
@@ -21,6 +21,8 @@ export class Memory {
   steps = 0;
   isFork = false;
   #state: unknown = null;
+  /** Intents without a result, of calls that a later daemon looks for. */
+  readonly #probes = new Map<string, Body>();
   #since: Restored["since"][number][] = [];
   /** As a later daemon found it; what that did to bring it back is no part of it. */
   #found: Restored | null = null;
@@ -40,8 +42,8 @@ export class Memory {
     return said?.content ?? "";
   }
 
-  take({ kind, body }: JournalRecord): void {
-    FOLDS[kind]?.(this, (body ?? {}) as Body);
+  take({ kind, body, call }: JournalRecord): void {
+    FOLDS[kind]?.(this, (body ?? {}) as Body, call ?? "");
   }
 
   /** A run has begun: what it was told is told. */
@@ -78,12 +80,20 @@ export class Memory {
     this.#found = this.#restored;
   }
 
-  effect(): void {
+  effect(call: string, intent: Body): void {
     this.#since.push({ kind: "effect" });
+    if (intent.class === "probe") this.#probes.set(call, intent);
+  }
+
+  ended(call: string, body: Body): void {
+    const intent = this.#probes.get(call);
+    this.#probes.delete(call);
+    if (intent !== undefined && isProbed(body))
+      this.#since.push({ kind: "probed", probed: probedOf(body.probed, intent) });
   }
 }
 
-const FOLDS: Partial<Record<RecordKind, (memory: Memory, body: Body) => void>> = {
+const FOLDS: Partial<Record<RecordKind, (memory: Memory, body: Body, call: string) => void>> = {
   "process.forked": (memory) => {
     memory.isFork = true;
   },
@@ -91,7 +101,9 @@ const FOLDS: Partial<Record<RecordKind, (memory: Memory, body: Body) => void>> =
   "process.checkpoint": (memory, body) => memory.checkpoint(body),
   "process.recovered": (memory) => memory.find(),
   "ctx.record": (memory, body) => memory.context(body),
-  "call.intent": (memory, body) => {
-    if (!isModelCall(body) && !isLoading(body)) memory.effect();
+  "call.intent": (memory, body, call) => {
+    if (!isModelCall(body) && !isLoading(body)) memory.effect(call, body);
   },
+  "call.result": (memory, body, call) => memory.ended(call, body),
+  "call.unknown": (memory, body, call) => memory.ended(call, body),
 };

@@ -37,6 +37,8 @@ export class Player implements Tape {
   #isOver = false;
   /** The program has come to its end. */
   hasEnded = false;
+  /** It has asked for a thread. */
+  hasThreads = false;
 
   constructor(reel: Reel, proc: Process) {
     this.#reel = reel;
@@ -47,6 +49,7 @@ export class Player implements Tape {
     const answer = Promise.withResolvers<unknown>();
     // nobody may wait for it when the replay ends first
     answer.promise.catch(() => {});
+    this.hasThreads ||= name === "SpawnThread";
     this.#asked.push({ name, a: digestOf(args), args, answer });
     return answer.promise as Promise<R>;
   }

@@ -6,6 +6,7 @@ import { Fault } from "../../abi/errors.ts";
 import type { JournalRecord, RecordKind } from "../ports/journal.ts";
 import { Memory } from "./memory.ts";
 import type { Passage, Start, Verdict } from "./tape.ts";
+import { textChars } from "./text-chars.ts";
 
 export interface Answer {
   readonly s: string;
@@ -49,8 +50,12 @@ interface Begin {
   readonly start: Start;
 }
 
-/** Beats that are read ahead of what is played. */
+/** Beats that are read ahead of what is played, and the characters in them: then no more than a few. */
 const AHEAD = 512;
+const AHEAD_CHARS = 16 * 1024 * 1024;
+const FEW = 4;
+/** Of what a process remembers, in memory while it is replayed. No context of a model is nearly as long. */
+const REMEMBERED_CHARS = 128 * 1024 * 1024;
 const COMPARED: ReadonlySet<RecordKind> = new Set(["ctx.record", "process.checkpoint"]);
 
 export function isCompared(kind: RecordKind): boolean {
@@ -61,6 +66,9 @@ export class Reel {
   readonly memory = new Memory();
   readonly #events: AsyncIterator<Beat | Begin>;
   readonly #ahead: Beat[] = [];
+  #aheadChars = 0;
+  #rememberedChars = 0;
+  #sinceChars = 0;
   readonly #inputs = new Map<string, Extract<Beat, { is: "input" }>>();
   #next: Begin | null = null;
   #isAtEnd = false;
@@ -87,20 +95,29 @@ export class Reel {
   async nextBeat(): Promise<Beat | undefined> {
     await this.readAhead();
     const beat = this.#ahead.shift();
+    if (beat !== undefined) this.#aheadChars -= charsOf(beat);
     if (beat?.is === "input") this.#inputs.delete(keyOf(beat.passage.s, beat.passage.n));
     return beat;
   }
 
   /** Stops where another run begins. */
   async readAhead(): Promise<void> {
-    while (this.#ahead.length < AHEAD && this.#next === null && !this.#isAtEnd) {
+    while (this.#hasRoom && this.#next === null && !this.#isAtEnd) {
       const { value, done } = await this.#events.next();
       if (done === true) this.#isAtEnd = true;
       else if (value.is === "start") this.#next = value;
-      else this.#ahead.push(value);
+      else {
+        this.#ahead.push(value);
+        this.#aheadChars += charsOf(value);
+      }
       if (done !== true && value.is === "input")
         this.#inputs.set(keyOf(value.passage.s, value.passage.n), value);
     }
+  }
+
+  get #hasRoom(): boolean {
+    const { length } = this.#ahead;
+    return length < FEW || (length < AHEAD && this.#aheadChars < AHEAD_CHARS);
   }
 
   /** The value that an input has from the n-th time on; undefined: what it had. */
@@ -115,15 +132,31 @@ export class Reel {
     await this.#events.return?.();
   }
 
+  #remember(record: JournalRecord): void {
+    const { kind, body } = record;
+    if (kind === "ctx.record") this.#rememberedChars += textChars(body);
+    if (kind === "process.checkpoint")
+      this.#sinceChars = "part" in (body as object) ? this.#sinceChars + textChars(body) : 0;
+    if (kind === "call.intent") this.#sinceChars += textChars(body);
+    if (this.#rememberedChars + this.#sinceChars > REMEMBERED_CHARS)
+      throw incomplete("it remembers more than can be replayed at once");
+    this.memory.take(record);
+  }
+
   async *#eventsOf(records: AsyncIterable<JournalRecord>): AsyncGenerator<Beat | Begin> {
     for await (const record of records) {
       checkWhole(record);
-      this.memory.take(record);
+      this.#remember(record);
       if (!this.#isOwn(record)) continue;
       this.lastSeq = record.seq;
       yield* beatsOf(record);
     }
   }
+}
+
+function charsOf(beat: Beat): number {
+  if (beat.is === "own") return beat.text.length;
+  return beat.is === "answer" || beat.is === "input" ? textChars(beat.passage.r) : 0;
 }
 
 function* beatsOf({ seq, kind, body }: JournalRecord): Generator<Beat | Begin> {

@@ -1,5 +1,6 @@
 /** Programs run, and run again from what was recorded: the same, or the first difference is told. */
-import { describe, expect, test } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test, vi } from "vitest";
 import { codeOf } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import { findLlmError, LlmError } from "../../abi/llm-error.ts";
@@ -378,6 +379,83 @@ describe("a changed recording", () => {
   });
 });
 
+describe("a hostile recording", () => {
+  const HOSTILE = [
+    null,
+    0,
+    -1,
+    "",
+    "x",
+    [],
+    {},
+    [null],
+    { s: "start", r: null },
+    { v: 1 },
+    { $bytes: 7 },
+    { $error: [] },
+  ];
+
+  /** `value` with one place in it replaced, the `at`-th of all. */
+  function spoilt(value: unknown, at: { left: number }, by: unknown): unknown {
+    if (at.left-- === 0) return by;
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return value.map((each) => spoilt(each, at, by));
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, spoilt(each, at, by)]));
+  }
+
+  test("is the same, differs, or is refused in words; whatever is in it, no device hears of it", async () => {
+    let device: ByteDevice | undefined;
+    const { t, records } = await record(readTwo, (kernel) => {
+      device = withFile(kernel);
+    });
+    const open = vi.spyOn(device as ByteDevice, "open");
+    const before = t.kernel.table.size;
+    const told = { same: 0, differs: 0, incomplete: 0, refused: 0 };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(records.length - 1),
+        fc.nat(40),
+        fc.constantFrom(...HOSTILE),
+        async (n, at, by) => {
+          const original = records[n] as JournalRecord;
+          const body = spoilt(structuredClone(original.body), { left: at }, by);
+          const all = records.with(n, { ...original, body });
+          try {
+            const report = await t.kernel.replays.replayRecords(async function* () {
+              yield* all;
+            });
+            told[report.outcome]++;
+          } catch (error) {
+            expect([codeOf(error), (error as Error).message]).toEqual([
+              "INVALID",
+              expect.stringContaining("not of the form"),
+            ]);
+            told.refused++;
+          }
+          expect(open).not.toHaveBeenCalled();
+        },
+      ),
+      { numRuns: 400 },
+    );
+    for (const [outcome, count] of Object.entries(told)) expect(count, outcome).toBeGreaterThan(0);
+    expect(t.kernel.table.size).toBe(before);
+  });
+
+  test("is given up when nobody waits for it, already while its end is looked for", async () => {
+    const { t, records } = await record(readTwo, withFile);
+    const gone = new AbortController();
+    let read = 0;
+    const endless = async function* () {
+      for (;;) {
+        if (++read === 10) gone.abort();
+        yield records[0] as JournalRecord;
+      }
+    };
+    await expect(t.kernel.replays.replayRecords(endless, { signal: gone.signal })).rejects.toThrow();
+    expect(read).toBe(10);
+  });
+});
+
 interface Change {
   readonly body: unknown;
   /** It shows where the program makes something of it. */
@@ -407,3 +485,18 @@ function changesOf({ kind, body }: JournalRecord): Change[] {
     return changes;
   });
 }
+
+test("a process that ran threads is not replayable from there on, and says so", async () => {
+  const { t, pid } = await record(async ({ sys, ctxId }) => {
+    await sys.appendMessage(ctxId, "assistant", "one");
+    const tid = await sys.spawnThread("second loop");
+    await sys.appendMessage(ctxId, "assistant", "two");
+    await sys.cancelThread(tid);
+    await sys.joinThread(tid);
+    return EXIT.completed;
+  });
+  expect(await t.kernel.replays.replay(pid)).toMatchObject({
+    outcome: "incomplete",
+    reason: "it ran threads",
+  });
+});

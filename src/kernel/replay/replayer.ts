@@ -116,6 +116,8 @@ class Replayer {
       await settled();
       this.#wish.signal?.throwIfAborted();
       if (stage.reached[0] !== undefined) throw new Error(`a replay reached for ${stage.reached[0]}`);
+      // the records do not tell which of them asked for what
+      if (player.hasThreads) throw new Incomplete("it ran threads");
       await this.#reel.readAhead();
       const beat = await this.#reel.nextBeat();
       if (beat === undefined) return undefined;

@@ -1,5 +1,5 @@
 /** Replays of this kernel: of its own journal, and of records from elsewhere. One at a time: each is work, and nobody waits for it. */
-import { Fault, SyscallError } from "../../abi/errors.ts";
+import { ContextError, codeOf, Fault, SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
 import { recordsOfLineage } from "../fork/lineage.ts";
@@ -36,11 +36,29 @@ export function makeReplays(core: () => Core, make: MakeCore): Replays {
     records: async (pid) => recordsOfLineage(core().ports.journal, await find(pid)),
     replayRecords: async (open, wish) => {
       let last: Pick<JournalRecord, "pid" | "proc"> | undefined;
-      for await (const { pid, proc } of open()) last = { pid, proc };
+      for await (const { pid, proc } of open()) {
+        wish?.signal?.throwIfAborted();
+        last = { pid, proc };
+      }
       if (last === undefined) throw new Fault({ code: "INVALID", message: "there are no records" });
-      return run(open(), last, wish);
+      try {
+        return await run(open(), last, wish);
+      } catch (error) {
+        throw isMisshapen(error) ? misshapen(error) : error;
+      }
     },
   };
+}
+
+/** Records from elsewhere may be anybody's: what the journal never holds is no fault of the replay. */
+function isMisshapen(error: unknown): error is Error {
+  const isShape = error instanceof TypeError || error instanceof RangeError || error instanceof ContextError;
+  return isShape || codeOf(error) === "INTERNAL";
+}
+
+function misshapen(cause: Error): Fault {
+  const message = `a record is not of the form that crux writes: ${cause.message}`;
+  return new Fault({ code: "INVALID", message, cause });
 }
 
 function unknown(pid: Pid): SyscallError {

@@ -28,15 +28,17 @@ describe("guard()", () => {
     tool.script.charge = () => COST;
     tool.script.act = async () => void order.push("act");
     const note = vi.spyOn(t.journal, "note");
-    note.mockImplementation(([draft]) => void order.push(`${draft?.kind} ${JSON.stringify(draft?.body)}`));
+    note.mockImplementation((drafts) => {
+      order.push(drafts.map(({ kind, body }) => `${kind} ${JSON.stringify(body)}`).join(" with "));
+    });
     await bench.call();
     expect(order).toEqual([
       "permit, reserved 0",
       "call.intent, reserved 500",
       "synced",
       "act",
-      'acct.settle {"used":300}',
-      'call.result {"ok":true,"cost":{"tokens":300,"usd":0.01}}',
+      // one note: after a crash there are both or neither
+      'acct.settle {"used":300} with call.result {"ok":true,"cost":{"tokens":300,"usd":0.01}}',
     ]);
     expect(context.account()).toEqual({ limit: 1_000, used: 300, reserved: 0 });
     expect(bench.proc.tokensUsed).toBe(300);

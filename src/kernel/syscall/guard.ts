@@ -8,8 +8,10 @@ import type { Charge, Effect } from "../../abi/effects.ts";
 import { codeOf, messageOf, SyscallError } from "../../abi/errors.ts";
 import { asCallId } from "../../abi/ids.ts";
 import type { Reservation } from "../account/account.ts";
+import { keepOpenLimits } from "../account/open-limits.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
+import type { JournalDraft } from "../ports/journal.ts";
 import type { Process } from "../process/process.ts";
 import type { Pass, Scope } from "./call.ts";
 import { checkCovered } from "./covers.ts";
@@ -38,22 +40,21 @@ export async function guard<T>(
   const perform = { core, self, effectful, pass, act, charge, workplaces: workplacesOf(core, effects) };
   if (pass.scope !== null) {
     checkCovered(self, effectful, effects, pass.scope);
-    return settled(perform, pass.scope, reserve(self, effectful), () => {});
+    return settled(perform, pass.scope, reserve(core, self, effectful), () => []);
   }
   const tool = effectful.tool ?? lastSegment(effectful.device);
   const scope: Scope = { callId: asCallId(`c_${core.ports.nonce()}`), tool, effects };
   await permit(core, self, effectful, scope, pass);
   await untilMayBegin(core, self, effectful, pass.signal);
-  const reservation = reserve(self, effectful);
+  const reservation = reserve(core, self, effectful);
   try {
     await journalIntent(core, self, effectful, scope, pass.signal, reservation);
   } catch (error) {
     reservation?.settle(0);
+    keepOpenLimits(core, self.seed.account);
     throw error;
   }
-  return settled(perform, scope, reservation, (outcome) =>
-    journalResult(core, self, effectful, scope, outcome),
-  );
+  return settled(perform, scope, reservation, (outcome) => resultOf(self, effectful, scope, outcome));
 }
 
 interface Perform<T> {
@@ -77,13 +78,16 @@ async function settled<T>(
   { core, self, effectful, pass, workplaces, act, charge }: Perform<T>,
   scope: Scope,
   reservation: Reservation | undefined,
-  record: (outcome: Outcome) => void,
+  record: (outcome: Outcome) => readonly JournalDraft[],
 ): Promise<T> {
   const close = (failure: { error?: unknown }, cost: Charge | undefined): void => {
     reservation?.settle(cost?.tokens ?? 0);
+    if (reservation !== undefined) keepOpenLimits(core, self.seed.account);
     self.tokensUsed += cost?.tokens ?? 0;
-    if (reservation !== undefined && cost !== undefined) noteAccounts(core, self);
-    record(cost === undefined ? failure : { ...failure, cost });
+    const used = reservation !== undefined && cost !== undefined ? useOfLimits(self) : [];
+    const drafts = [...used, ...record(cost === undefined ? failure : { ...failure, cost })];
+    // together: a result without its cost would be forgotten, and a cost without its result be counted twice after a crash
+    if (drafts.length > 0) core.ports.journal.note(drafts);
   };
   try {
     if (self.revoked || pass.signal.aborted) throw cancelled(self, effectful.syscall);
@@ -104,14 +108,12 @@ async function settled<T>(
 }
 
 /** What is used of a limit outlives the daemon, in the history of the process whose limit it is. */
-function noteAccounts(core: Core, self: Process): void {
-  for (const account of self.seed.account.limited()) {
+function useOfLimits({ seed }: Process): readonly JournalDraft[] {
+  return seed.account.limited().flatMap((account): JournalDraft[] => {
     const { used } = account.view();
     account.onUse?.(used);
-    if (account.owner === null) continue;
-    const body = { used };
-    core.ports.journal.note([{ ...account.owner, kind: "acct.settle", v: 1, body }]);
-  }
+    return account.owner === null ? [] : [{ ...account.owner, kind: "acct.settle", v: 1, body: { used } }];
+  });
 }
 
 /** A device that cannot say what it cost has cost what was set aside. */
@@ -162,10 +164,11 @@ function resolved(core: Core, effect: Effect): Effect {
   return { ...effect, real: core.ports.realPath(effect.path) };
 }
 
-function reserve(self: Process, effectful: Effectful): Reservation | undefined {
+function reserve(core: Core, self: Process, effectful: Effectful): Reservation | undefined {
   const want = effectful.reserve?.tokens ?? 0;
   if (want === 0) return undefined;
   const reservation = self.seed.account.reserve(want, effectful.reserveLeast ?? want);
+  keepOpenLimits(core, self.seed.account);
   if (reservation !== undefined) return reservation;
   const { limit, used, reserved } = self.seed.account.view();
   const message = `budget exceeded: limit ${limit}, used ${used}, reserved ${reserved}, asked ${want} tokens`;
@@ -214,23 +217,20 @@ async function journalIntent(
   ]);
 }
 
-function journalResult(
-  core: Core,
+function resultOf(
   self: Process,
   effectful: Effectful,
   scope: Scope,
   { error, cost }: Outcome,
-): void {
-  if (effectful.effectClass === "none") return;
+): readonly JournalDraft[] {
+  if (effectful.effectClass === "none") return [];
   const outcome =
     error === undefined
       ? { ok: true }
       : { ok: false, code: codeOf(error), message: messageOf(error).slice(0, LIMITS.journalWordsChars) };
   const body = { ...outcome, ...(cost === undefined ? {} : { cost }) };
   const { uuid } = self.seed;
-  core.ports.journal.note([
-    { proc: uuid, pid: self.pid, kind: "call.result", v: 1, call: scope.callId, body },
-  ]);
+  return [{ proc: uuid, pid: self.pid, kind: "call.result", v: 1, call: scope.callId, body }];
 }
 
 function lastSegment(path: string): string {

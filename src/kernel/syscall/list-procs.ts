@@ -10,6 +10,7 @@ export const listProcs: Call<Record<never, never>, ProcInfo[]> = {
     const now = core.ports.clock.mono();
     const seen: ProcInfo[] = [];
     for (const proc of core.table.all()) if (core.table.sees(self.pid, proc.pid)) seen.push(proc.info(now));
-    return seen;
+    // one that came back stands behind those that came after it
+    return seen.sort((a, b) => a.pid - b.pid);
   },
 };

@@ -19,7 +19,10 @@ export const mount: Call<{ path: string; config: McpConfig }, { path: string; st
     const config = ownCopy(self, "Mount", given);
     const act = () => core.mounts.mount(core, self, path, config, pass.signal);
     // what the person mounts was the person's choice
-    if (self.pid === PID_KERNEL) return act();
+    if (self.pid === PID_KERNEL) {
+      core.journalWatch.check("Mount");
+      return act();
+    }
     const input = serverLabel(config);
     const effectful = {
       syscall: "Mount",

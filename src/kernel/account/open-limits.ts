@@ -1,0 +1,24 @@
+/**
+ * Limits from which something is set aside, by whose they are. A process that was ended by force may be gone, or back, before
+ * its last call is over: until that is settled its limit is the one account, for whoever comes. As many as calls under way.
+ */
+import type { ProcUuid } from "../../abi/ids.ts";
+import type { Core } from "../core.ts";
+import type { Account } from "./account.ts";
+
+const OPEN = new WeakMap<Core, Map<ProcUuid, Account>>();
+
+export function openLimits(core: Core): ReadonlyMap<ProcUuid, Account> {
+  return OPEN.get(core) ?? new Map();
+}
+
+/** Something was set aside from `account`, or settled. */
+export function keepOpenLimits(core: Core, account: Account): void {
+  const open = OPEN.get(core) ?? new Map<ProcUuid, Account>();
+  OPEN.set(core, open);
+  for (const limit of account.limited()) {
+    if (limit.owner === null) continue;
+    if (limit.view().reserved > 0) open.set(limit.owner.proc, limit);
+    else open.delete(limit.owner.proc);
+  }
+}
