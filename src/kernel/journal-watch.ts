@@ -52,6 +52,13 @@ export class JournalWatch {
     return state.state === "well" ? undefined : remedyOf(state);
   }
 
+  /** For a daemon that found it so: what every client hears. */
+  get readOnlyWords(): string {
+    const { state } = this.#ports.journal;
+    if (state.state === "well") return "";
+    return `${reasonOf(state)}, so nothing runs and nothing is kept; what is on record can be looked at; ${remedyOf(state)}: the next command then finds all as it was`;
+  }
+
   /** As `wait`, for a call that is under way in the gate. */
   async held(proc: Process, syscall: string, signal: AbortSignal): Promise<void> {
     if (this.#healing !== null) await proc.stillness.suspend(this.wait(proc, syscall, signal));

@@ -57,7 +57,7 @@ export class Kernel implements KernelApi, Core {
   readonly table = new ProcessTable((a, b) => this.groups.shareOne(a, b));
   readonly devices = new DeviceRegistry();
   readonly contexts = new ContextSpaces();
-  readonly mounts = new Mounts();
+  readonly mounts: Mounts;
   readonly supervisors = new Map<Pid, SupervisorControl>();
   readonly projects: ProjectRoster = makeProjects(() => this);
   readonly services: Services = new ServiceTable(() => this);
@@ -85,6 +85,7 @@ export class Kernel implements KernelApi, Core {
   constructor(ports: KernelPorts) {
     this.ports = ports;
     this.asks = new Asks(ports.nonce);
+    this.mounts = new Mounts(ports.journal);
     this.#rest = new RestWatch(
       () => this,
       () => ports.sessionRestMs?.() ?? LIMITS.sessionRestMs,
@@ -193,6 +194,7 @@ export class Kernel implements KernelApi, Core {
   }
 
   lendEnv(pid: Pid, env: Readonly<Record<string, string>>): void {
+    this.journalWatch.check("Signal");
     this.table.get(pid)?.lendEnv?.(env);
   }
 
@@ -239,6 +241,7 @@ export class Kernel implements KernelApi, Core {
   }
 
   async answer(askId: string, answer: AskAnswer, words = ""): Promise<void> {
+    this.journalWatch.check("Answer");
     this.asks.answer(askId, answer, words);
   }
 
@@ -305,7 +308,8 @@ export class Kernel implements KernelApi, Core {
   }
 
   /** What the last daemon left. Called once, before the socket opens. */
-  recover(): Promise<Recovery> {
+  async recover(): Promise<Recovery> {
+    await this.mounts.bringBack(this);
     return recover(this);
   }
 }

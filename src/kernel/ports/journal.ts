@@ -147,6 +147,11 @@ export interface Journal {
   /** The state directory's own name, a UUID that never changes. */
   readonly kernelId: string;
   /**
+   * The highest record of earlier daemons that is known to have been acknowledged; what lies behind it may have been told to
+   * nobody. Absent: all were.
+   */
+  readonly acknowledgedLsn?: number;
+  /**
    * Resolves once all drafts are synced, in order, as one unit. UNAVAILABLE: the disk refuses (full, read-only);
    * nothing of the batch was taken. INVALID: a body too large. `expect`: the last seq of the history of the first draft;
    * CONFLICT if it is another: nothing was taken.

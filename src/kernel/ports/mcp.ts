@@ -24,6 +24,8 @@ export interface McpTransport {
   readonly tools: number;
   /** Resolves when connected; rejects UNAVAILABLE, BUDGET (too many servers), or with the signal's reason. At most 30 s. */
   connect(signal: AbortSignal): Promise<void>;
+  /** Instead of `connect`: the first use does it, and fails as it would. */
+  connectOnUse(): void;
   /** UNAVAILABLE: not connected. DRIVER: the server's error. TIMEOUT. */
   call(method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
   ping(signal: AbortSignal): Promise<void>;

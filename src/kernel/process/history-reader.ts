@@ -10,6 +10,7 @@ import type { Restored } from "../../abi/program.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import type { Journal, JournalRecord } from "../ports/journal.ts";
 import { History } from "./history.ts";
+import { probedOf } from "./intents.ts";
 import type { Ref } from "./refs.ts";
 
 /** Records of one read. */
@@ -96,16 +97,17 @@ export async function readContents(journal: Pick<Journal, "read">, history: Hist
     ref === null ? null : bodyOf((await recordsAt(journal, [ref]))[0]);
   const prompt = await single(systemPrompt);
   const state = await single(place);
-  const parts = await recordsAt(
+  const told = await recordsAt(
     journal,
-    since.flatMap((event) => (event === "effect" ? [] : [event.part])),
+    since.flatMap((event) => (event === "effect" ? [] : ["part" in event ? event.part : event.intent])),
   );
-  let part = 0;
-  const events = since.map((event) =>
-    event === "effect"
-      ? ({ kind: "effect" } as const)
-      : ({ kind: "part", part: bodyOf(parts[part++]).part } as const),
-  );
+  let next = 0;
+  const events = since.map((event) => {
+    if (event === "effect") return { kind: "effect" } as const;
+    const body = bodyOf(told[next++]);
+    if ("part" in event) return { kind: "part", part: body.part } as const;
+    return { kind: "probed", probed: probedOf(event.probed, body) } as const;
+  });
   const messages = (await recordsAt(journal, history.messages)).map(messageOf);
   return {
     systemPrompt: String(prompt?.system_prompt ?? ""),

@@ -6,14 +6,18 @@
 import { Fault } from "../../abi/errors.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import { SIGNALS, type Signal } from "../../abi/process.ts";
+import type { Probed } from "../../abi/program.ts";
 import type { GroupRecord } from "../ipc/groups.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalRecord, RecordKind } from "../ports/journal.ts";
-import { isLoading, isModelCall } from "./intents.ts";
+import { isLoading, isModelCall, isProbed } from "./intents.ts";
 import { packRefs, type Ref, type Run, unpackRefs } from "./refs.ts";
 
-/** What followed the last checkpoint: a part of it, or an effect that began. Effects that follow one another are one. */
-type Since = { readonly part: Ref } | "effect";
+/**
+ * What followed the last checkpoint: a part of it, an effect that began, what a later daemon found of one. Effects that follow
+ * one another are one.
+ */
+type Since = { readonly part: Ref } | { readonly probed: Probed["outcome"]; readonly intent: Ref } | "effect";
 
 /** Plain data: what a snapshot keeps. */
 export interface HistoryState {
@@ -164,6 +168,11 @@ export class History {
     if (this.since.at(-1) !== "effect") this.since.push("effect");
   }
 
+  /** `intent`: its record, of this history. */
+  probe(outcome: Probed["outcome"], intent: number): void {
+    this.since.push({ probed: outcome, intent: { proc: this.proc, seq: intent } });
+  }
+
   run(at: number, beforeMs = this.ranMs): void {
     this.ran = { beforeMs, since: at, until: at };
   }
@@ -204,7 +213,10 @@ const FOLDS: Partial<Record<RecordKind, Fold>> = {
   "call.intent": (history, body) => {
     if (!isModelCall(body) && !isLoading(body)) history.effect();
   },
-  "call.result": spend,
+  "call.result": (history, body) => {
+    spend(history, body);
+    if (isProbed(body)) history.probe(body.probed, body.intent);
+  },
   "call.unknown": spend,
   "acct.settle": (history, { used }) => {
     history.limitUsed = Number(used);

@@ -1,4 +1,5 @@
-/** Intents of calls that are no effects of a program on the world. */
+/** Intents of calls that are no effects of a program on the world, and results that came after their daemon. */
+import type { Probed } from "../../abi/program.ts";
 
 /** By the body of its intent. It changes nothing but what was spent. */
 export function isModelCall(intent: unknown): boolean {
@@ -17,4 +18,20 @@ export const LOADING = {
 
 export function isLoading(intent: unknown): boolean {
   return (intent as { loading?: unknown }).loading === true;
+}
+
+/** The body of the result of a call that its daemon did not see the end of, and that a later one looked for. */
+export interface ProbedBody {
+  readonly probed: Probed["outcome"];
+  /** The seq of its intent. */
+  readonly intent: number;
+}
+
+export function isProbed(result: object): result is ProbedBody {
+  return "probed" in result;
+}
+
+/** `intent`: the body of its intent. */
+export function probedOf(outcome: Probed["outcome"], { tool, input }: Record<string, unknown>): Probed {
+  return { outcome, tool: String(tool ?? ""), input: String(input ?? "") };
 }

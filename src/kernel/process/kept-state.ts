@@ -29,6 +29,8 @@ export interface KeptState extends Pick<ProcessSeed, "roots" | "onParentExit"> {
   readonly isSession: boolean;
   /** Of a session: whose message the intent is; "" nobody's. */
   readonly client: string;
+  /** A fork of what an agent had started: no person has chosen how its servers are reached. */
+  readonly isOfAgent?: true;
 }
 
 /** The body of `process.spawned` of an agent. */

@@ -9,6 +9,7 @@ import { type ExitStatus, SIGNALS, type Signal } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { ExecChild } from "../ports/host.ts";
+import { maskedCommand } from "../vfs/server-label.ts";
 import type { Body, Making } from "./body.ts";
 import { forceAfter } from "./finish.ts";
 import { outputName } from "./logs.ts";
@@ -87,7 +88,7 @@ class NativeBody implements Body {
   }
 
   record(): Record<string, unknown> {
-    return { command: this.#argv };
+    return { command: maskedCommand(this.#argv) };
   }
 
   /** When KILL comes is the kernel's to say: who ends a process may give it more time, or less, than is usual. */

@@ -99,6 +99,8 @@ export class Process {
   recall: (() => Promise<void>) | null = null;
   /** Brought back, and not yet gone on: takes the environment of a client. */
   lendEnv: ((env: Readonly<Record<string, string>>) => void) | null = null;
+  /** It paused itself, for want of what it needs to go on: no person did. */
+  isInWant = false;
   /** It leaves memory without an end, with its daemon: nothing that it does now counts. */
   isResting = false;
   /** Until it has left; null: it stays. */

@@ -11,12 +11,15 @@ const AGENT: Left = {
   isPaused: false,
   isDamaged: false,
   isMarked: false,
+  isUnheard: false,
 };
 
 test.each<[string, Partial<Left>, Fate]>([
   ["a headless agent", {}, "goes_on"],
   ["one whose person could answer", { kept: { ...HEADLESS, isInteractive: true } }, "asks"],
   ["one that was paused", { isPaused: true }, "paused"],
+  ["one that nobody may have heard of", { isUnheard: true }, "unheard"],
+  ["one that nobody may have heard of, and that was paused", { isUnheard: true, isPaused: true }, "paused"],
   ["one that was being read", { isMarked: true, isPaused: true }, "failed"],
   ["one whose history is damaged", { isDamaged: true, isMarked: true }, "damaged"],
   ["a session, whatever it did", { kept: { ...HEADLESS, isSession: true }, isPaused: true }, "rests"],
@@ -39,7 +42,7 @@ test.each<[string, Partial<Left>, Fate]>([
   expect(fateOf({ ...AGENT, ...left })).toBe(fate);
 });
 
-test("fateOf() never lets one go on that is paused, damaged or marked, or whose person could answer", () => {
+test("fateOf() never lets one go on that is paused, damaged, marked or unheard of, or whose person could answer", () => {
   const anyLeft = fc.record({
     kind: fc.constantFrom("agent", "native", "service", "supervisor"),
     kept: fc.option(
@@ -54,10 +57,16 @@ test("fateOf() never lets one go on that is paused, damaged or marked, or whose 
     isPaused: fc.boolean(),
     isDamaged: fc.boolean(),
     isMarked: fc.boolean(),
+    isUnheard: fc.boolean(),
   });
   fc.assert(
     fc.property(anyLeft, (left) => {
-      const isHeld = left.isPaused || left.isDamaged || left.isMarked || left.kept?.isInteractive !== false;
+      const isHeld =
+        left.isPaused ||
+        left.isDamaged ||
+        left.isMarked ||
+        left.isUnheard ||
+        left.kept?.isInteractive !== false;
       if (isHeld || left.kept?.isSession === true) expect(fateOf(left as Left)).not.toBe("goes_on");
     }),
   );

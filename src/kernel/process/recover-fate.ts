@@ -13,6 +13,8 @@ export type Fate =
   | "paused"
   /** Back, and paused: a person decides whether it goes on. */
   | "asks"
+  /** The same, for whoever asked for it may not have heard that it began. */
+  | "unheard"
   /** The same, for a daemon ended while it read this process. */
   | "failed"
   /** The same, and it cannot go on. */
@@ -31,6 +33,8 @@ export interface Left {
   readonly isDamaged: boolean;
   /** It was being read when its daemon ended. */
   readonly isMarked: boolean;
+  /** Nobody may have been told of its spawn, and it has done nothing. */
+  readonly isUnheard: boolean;
 }
 
 export function fateOf(left: Left): Fate {
@@ -44,6 +48,7 @@ export function fateOf(left: Left): Fate {
   if (left.isDamaged) return "damaged";
   if (left.isMarked) return "failed";
   if (left.isPaused) return "paused";
+  if (left.isUnheard) return "unheard";
   return kept.isInteractive ? "asks" : "goes_on";
 }
 
@@ -54,6 +59,8 @@ export function wordsOf(fate: Fate, pid: number): string {
       return "brought back by a new daemon, paused";
     case "asks":
       return `its daemon ended while it worked; it is paused. Go on: crux cont ${pid}; see it: crux attach ${pid}`;
+    case "unheard":
+      return `its daemon ended as it began, and whoever asked for it may not know of it; it is paused. Go on: crux cont ${pid}; end it: crux kill ${pid}`;
     case "failed":
       return `recovery_failed: a daemon ended while it read this process; it stays paused. Check: crux fsck ${pid}; go on: crux cont ${pid}`;
     case "damaged":

@@ -1,10 +1,11 @@
 /**
- * Calls that the last daemon left without a result. Whether they did anything nobody knows: that is recorded, their cost is
- * all that was set aside, and none is made again.
+ * Calls that the last daemon left without a result. Of some the files tell what became of them (fork/probe.ts); of the others
+ * nobody knows whether they did anything. That is recorded, their cost is all that was set aside, and none is made again.
  */
 import type { ProcUuid } from "../../abi/ids.ts";
-import type { JournalDraft, JournalRecord, RecordOwner } from "../ports/journal.ts";
-import { isLoading, isModelCall } from "./intents.ts";
+import type { Probed } from "../../abi/program.ts";
+import type { Journal, JournalDraft, JournalRecord, RecordOwner } from "../ports/journal.ts";
+import { isLoading, isModelCall, type ProbedBody } from "./intents.ts";
 import type { SpawnedBody } from "./kept-state.ts";
 
 interface Spent {
@@ -14,16 +15,22 @@ interface Spent {
 
 export class OpenCalls {
   readonly #records: readonly JournalRecord[];
+  readonly #probed: ReadonlyMap<JournalRecord, Probed["outcome"]>;
   readonly #byProcess = new Map<ProcUuid, number>();
   readonly #byLimit = new Map<ProcUuid, Spent>();
   /** Names of the tools, by process: a model call is only money. */
   readonly #tools = new Map<ProcUuid, string[]>();
   readonly #loading = new Set<ProcUuid>();
 
-  /** `unfinished`: their `process.spawned` records name the limits that were drawn on. */
-  constructor(records: readonly JournalRecord[], unfinished: readonly JournalRecord[]) {
+  /** `spenders`: their `process.spawned` records name the limits that were drawn on. */
+  constructor(
+    records: readonly JournalRecord[],
+    spenders: readonly JournalRecord[],
+    probed: ReadonlyMap<JournalRecord, Probed["outcome"]>,
+  ) {
     this.#records = records;
-    const spawned = new Map(unfinished.map(({ proc, body }) => [proc, body as Partial<SpawnedBody>]));
+    this.#probed = probed;
+    const spawned = new Map(spenders.map(({ proc, body }) => [proc, body as Partial<SpawnedBody>]));
     for (const record of records) this.#take(record, spawned.get(record.proc));
   }
 
@@ -66,7 +73,7 @@ export class OpenCalls {
         body: { used: limitUsed(owner.proc) + tokens },
       }),
     );
-    return [...this.#records.map(unknown), ...settled];
+    return [...this.#records.map((record) => ended(record, this.#probed.get(record))), ...settled];
   }
 
   #take(record: JournalRecord, spawned: Partial<SpawnedBody> = {}): void {
@@ -75,7 +82,8 @@ export class OpenCalls {
       this.#loading.add(proc);
       return;
     }
-    if (!isModelCall(body)) this.#tools.set(proc, [...(this.#tools.get(proc) ?? []), toolOf(body)]);
+    if (!isModelCall(body) && !this.#probed.has(record))
+      this.#tools.set(proc, [...(this.#tools.get(proc) ?? []), toolOf(body)]);
     const tokens = reservedBy(record);
     if (tokens === 0) return;
     const { budget = 0, accounts = [] } = spawned;
@@ -87,6 +95,20 @@ export class OpenCalls {
   }
 }
 
+/** One that is ended by force ends before its calls do: what these had set aside is spent all the same. */
+export async function endedSpenders(
+  journal: Journal,
+  open: readonly JournalRecord[],
+  unfinished: readonly JournalRecord[],
+): Promise<readonly JournalRecord[]> {
+  const live = new Set(unfinished.map(({ proc }) => proc));
+  const ended = open.filter((call) => reservedBy(call) > 0 && !live.has(call.proc));
+  const spawned: JournalRecord[] = [];
+  for (const proc of new Set(ended.map((call) => call.proc)))
+    spawned.push(...(await journal.ofKind(proc, "process.spawned")));
+  return spawned;
+}
+
 function toolOf(intent: unknown): string {
   return String((intent as { tool?: unknown }).tool ?? "").slice(0, 100) || "a call";
 }
@@ -96,9 +118,15 @@ function reservedBy({ body }: JournalRecord): number {
 }
 
 /** Whether it was answered, and what it cost, nobody knows: all that was set aside. */
-function unknown(record: JournalRecord): JournalDraft {
+function ended(record: JournalRecord, probed: Probed["outcome"] | undefined): JournalDraft {
   const { proc, pid, call } = record;
   const tokens = reservedBy(record);
-  const body = tokens === 0 ? {} : { cost: { tokens, usd: null }, estimated: true };
-  return { proc, pid, kind: "call.unknown", v: 1, ...(call === undefined ? {} : { call }), body };
+  const cost = tokens === 0 ? {} : { cost: { tokens, usd: null }, estimated: true };
+  const of = { proc, pid, v: 1, ...(call === undefined ? {} : { call }) } as const;
+  if (probed === undefined) return { ...of, kind: "call.unknown", body: cost };
+  const found: ProbedBody = { probed, intent: record.seq };
+  const outcome = probed === "done" ? { ok: true } : { ok: false, code: "CANCELLED", message: NOT_BEGUN };
+  return { ...of, kind: "call.result", body: { ...outcome, ...found, ...cost } };
 }
+
+const NOT_BEGUN = "the daemon ended before anything was changed";

@@ -6,7 +6,7 @@ import type { ProgramContext } from "../../abi/program.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { MessageDevice } from "../testing/fake-devices.ts";
 import type { MemoryJournal } from "../testing/memory-journal.ts";
-import { bytes, NOTHING_LEFT, type TestKernel, testKernel, text } from "../testing/test-kernel.ts";
+import { agentFile, bytes, NOTHING_LEFT, type TestKernel, testKernel, text } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";
 
 let generation = 0;
@@ -202,4 +202,36 @@ test("a session rests with all below it, and its unknown calls are told to whoev
   expect(saidBy(next, session.pid)).toEqual(["1 call has an unknown outcome: edit; check before repeating"]);
   const other = await next.init.spawn("other", null, { group: "others" });
   expect([...next.proc(other).groups]).not.toEqual([...session.proc.groups]);
+});
+
+test("one whose spawn nobody may have heard of waits for a person; one that has begun was heard of", async () => {
+  const t = testKernel();
+  const heard = await t.start();
+  await t.journal.sync();
+  const acknowledgedLsn = t.journal.records.length;
+  const begun = await t.start();
+  begun.context.checkpoint({ turn: 1 });
+  await t.journal.sync();
+  const child = await t.start({ by: heard.sys });
+  const unheard = await t.start();
+  const fork = await t.start({ group: "team", agent: agentFile({ systemPrompt: "be kind" }) });
+  // what was only noted dies with the daemon
+  t.journal.crash();
+  Object.assign(t.journal, { acknowledgedLsn });
+  const { next, begun: working, recovery } = await nextAfterCrash(t);
+  expect(recovery.restored).toHaveLength(5);
+  expect([...working.keys()].sort()).toEqual([heard.pid, begun.pid, child.pid]);
+  for (const { pid } of [unheard, fork]) {
+    expect(next.proc(pid).info(0).activity).toBe("paused");
+    expect(saidBy(next, pid).at(-1)).toMatch(
+      /may not know of it; it is paused. Go on: crux cont \d; end it: crux kill \d$/,
+    );
+  }
+  // and so it does in the daemons to come
+  Object.assign(t.journal, { acknowledgedLsn: Infinity });
+  const later = await nextAfterCrash(next);
+  expect([...later.begun.keys()].sort()).toEqual([heard.pid, begun.pid, child.pid]);
+  await later.next.init.kill(unheard.pid, SIGNALS.SIGRESUME);
+  await settle(8);
+  expect(later.begun.has(unheard.pid)).toBe(true);
 });

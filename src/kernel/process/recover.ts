@@ -7,6 +7,7 @@ import { messageOf } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import { SIGNALS } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
+import { probeCalls } from "../fork/probe.ts";
 import type { GroupRecord } from "../ipc/groups.ts";
 import {
   type JournalDraft,
@@ -16,11 +17,13 @@ import {
   type RecordOwner,
 } from "../ports/journal.ts";
 import { restoreSupervisor } from "../supervise/restore.ts";
+import { ageMs } from "./age.ts";
 import { mailOf } from "./history-reader.ts";
 import { type KeptState, keptState, type SpawnedBody } from "./kept-state.ts";
 import type { Process } from "./process.ts";
 import { type Fate, fateOf, wordsOf } from "./recover-fate.ts";
-import { OpenCalls } from "./recover-open-calls.ts";
+import { endedSpenders, OpenCalls } from "./recover-open-calls.ts";
+import { unheard } from "./recover-unheard.ts";
 import { type Remains, type Restoring, restore } from "./restore.ts";
 import { Shares } from "./restore-shares.ts";
 import { LOST } from "./restored-body.ts";
@@ -46,11 +49,14 @@ interface Left {
 /** What the journal says of those that have not ended. */
 interface Legacy {
   readonly unfinished: readonly JournalRecord[];
+  /** `process.spawned` of those, and of those that had ended while a call of theirs was under way. */
+  readonly spenders: readonly JournalRecord[];
   readonly rows: ReadonlyMap<ProcUuid, ProcessRow>;
   readonly states: ReadonlyMap<ProcUuid, JournalRecord>;
   readonly mail: ReadonlyMap<ProcUuid, readonly JournalRecord[]>;
   readonly groups: ReadonlyMap<ProcUuid, readonly JournalRecord[]>;
   readonly calls: OpenCalls;
+  readonly unheard: ReadonlySet<ProcUuid>;
 }
 
 interface Back {
@@ -102,7 +108,8 @@ export async function recover(core: Core): Promise<Recovery> {
   };
 }
 
-async function whatIsLeft({ ports: { journal } }: Core): Promise<Legacy> {
+async function whatIsLeft(core: Core): Promise<Legacy> {
+  const { journal } = core.ports;
   const [open, unfinished, states, mail, groups, rows] = await Promise.all([
     journal.openCalls(),
     journal.unfinished(),
@@ -111,21 +118,24 @@ async function whatIsLeft({ ports: { journal } }: Core): Promise<Legacy> {
     journal.liveGroups(),
     journal.rows({ live: true }),
   ]);
+  const spenders = [...unfinished, ...(await endedSpenders(journal, open, unfinished))];
   return {
     unfinished,
+    spenders,
     rows: new Map(rows.map((row) => [row.proc, row])),
     states: new Map(states.map((record) => [record.proc, record])),
     mail: byProcess(mail),
     groups: byProcess(groups),
-    calls: new OpenCalls(open, unfinished),
+    calls: new OpenCalls(open, spenders, await probeCalls(core, open)),
+    unheard: await unheard(journal, unfinished),
   };
 }
 
 /** What is used of each limit that one of them drew on, also of a process that is gone. */
 async function limits({ ports: { journal } }: Core, left: Legacy): Promise<(proc: ProcUuid) => number> {
   const rows = new Map(left.rows);
-  for (const { body } of left.unfinished)
-    for (const { proc } of (body as Partial<SpawnedBody>).accounts ?? []) {
+  for (const { proc: own, body } of left.spenders)
+    for (const proc of [own, ...((body as Partial<SpawnedBody>).accounts ?? []).map((each) => each.proc)]) {
       const row = rows.get(proc) ?? (await journal.row(proc));
       if (row !== undefined) rows.set(proc, row);
     }
@@ -149,6 +159,7 @@ function fatesOf(left: Legacy): ReadonlyMap<Pid, Fate> {
         isPaused: row?.isPaused ?? false,
         isDamaged: (row?.damagedAt ?? null) !== null,
         isMarked: left.calls.isMarked(proc),
+        isUnheard: left.unheard.has(proc),
       }),
     );
   }
@@ -209,6 +220,7 @@ function remainsOf(left: Legacy, { proc, pid, body }: JournalRecord, kept: KeptS
     groups: (left.groups.get(proc) ?? []).map((record) => record.body as GroupRecord),
     tokensUsed: (row?.tokensUsed ?? 0) + left.calls.tokensOf(proc),
     ranMs: row === undefined ? 0 : ranMs(row),
+    ageMs: ageMs(spawned, row),
     isPaused: fate !== "goes_on",
   };
 }
@@ -262,10 +274,13 @@ function lostDraft({ rows, calls }: Legacy, { proc, pid }: JournalRecord): Journ
   return { proc, pid, kind: "process.exited", v: 1, body: { ...LOST, result: "", tokensUsed } };
 }
 
+/** By a signal that nobody sent. */
+const WAITS: ReadonlySet<Fate> = new Set<Fate>(["asks", "failed", "unheard"]);
+
 /** One that waits for a person does so in the daemons to come, too. */
 function backDrafts({ owner, fate, proc }: Back, epoch: number): JournalDraft[] {
   const recovered = { ...owner, kind: "process.recovered", v: 1, body: { epoch } } as const;
-  if (proc === undefined || (fate !== "asks" && fate !== "failed")) return [recovered];
+  if (proc === undefined || !WAITS.has(fate)) return [recovered];
   const body = {
     signal: SIGNALS.SIGPAUSE,
     disposition: "default",

@@ -17,6 +17,7 @@ import {
   text,
 } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";
+import { wake } from "./wake.ts";
 
 const PAUSE = 4;
 const RESUME = 5;
@@ -79,7 +80,6 @@ describe("a paused agent comes back", () => {
     expect(back.info(next.clock.mono())).toEqual({
       ...before,
       ctxId: back.ctxId,
-      elapsedMs: 0,
       state: "running",
       activity: "paused",
     });
@@ -378,6 +378,40 @@ describe("what a process that came back needs to go on", () => {
     await next.init.kill(pid, 1);
     await next.init.wait(pid);
     expect(next.census()).toEqual(NOTHING_LEFT);
+  });
+});
+
+describe("a fork of what an agent had started", () => {
+  test("is asked about its servers like its origin, and so is a fork of it: no person has chosen them", async () => {
+    const t = testKernel();
+    const parent = await t.start();
+    const agent = agentFile();
+    const config = { type: "stdio", command: "mine", args: [], env: {} } as const;
+    const linked = {
+      ...agent,
+      manifest: { ...agent.manifest, mcp: [{ name: "one", config, required: true }] },
+    };
+    const child = await t.start({ by: parent.sys, agent: linked });
+    const chosen = await t.start({ agent: linked });
+    for (const { sys, context } of [child, chosen])
+      await sys.appendMessage(context.ctxId, "assistant", "said");
+    const fork = await t.kernel.forks.fork(child.pid, {});
+    const again = await t.kernel.forks.fork(fork.pid, {});
+    const ofPersons = await t.kernel.forks.fork(chosen.pid, {});
+    t.agents.set("tester", linked);
+    t.permit.answer = () => DENY;
+    t.permit.asked.length = 0;
+    for (const { pid } of [fork, again, ofPersons]) await wake(t.kernel, pid);
+    await settle(10);
+    expect(t.permit.asked.map(({ subject: { pid }, request: { tool } }) => [pid, tool])).toEqual([
+      [fork.pid, "mount"],
+      [again.pid, "mount"],
+    ]);
+    expect([fork, again, ofPersons].map(({ pid }) => t.proc(pid).paused === null)).toEqual([
+      false,
+      false,
+      true,
+    ]);
   });
 });
 

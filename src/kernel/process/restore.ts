@@ -30,6 +30,8 @@ export interface Remains {
   readonly tokensUsed: number;
   /** Milliseconds, as near as it is known. */
   readonly ranMs: number;
+  /** As age.ts counts. */
+  readonly ageMs: number;
   readonly isPaused: boolean;
 }
 
@@ -61,7 +63,7 @@ export function restore(core: Core, remains: Remains, restoring: Restoring): Pro
 
 function seedOf(
   core: Core,
-  { owner, spawned, kept }: Remains,
+  { owner, spawned, kept, ageMs }: Remains,
   { env }: Restoring,
 ): Omit<ProcessSeed, "account" | "session"> {
   const { clock, scratchDir } = core.ports;
@@ -77,7 +79,7 @@ function seedOf(
     agent,
     skills,
     createdAt: new Date(createdAt),
-    createdMono: clock.mono() - Math.max(0, clock.now() - createdAt),
+    createdMono: clock.mono() - ageMs,
     cwd,
     roots: kept.roots,
     scratch,
@@ -122,7 +124,7 @@ function fill(core: Core, proc: Process, remains: Remains, restoring: Restoring)
   proc.modelDevice = remains.spawned.modelDevice;
   proc.tokensUsed = remains.tokensUsed;
   proc.isRestorable = true;
-  if (restoring.env === undefined) proc.lendEnv = lender(proc);
+  proc.lendEnv = lender(proc);
   proc.carryOver(remains.ranMs);
   const { onHistory = () => {} } = restoring;
   proc.recall = recallWith(core, proc, restoring.turnstile, (history) => onHistory(proc, history));
@@ -136,7 +138,7 @@ function mailboxOf(mail: readonly Message[]): Mailbox {
   return box;
 }
 
-/** The daemon's own environment serves until a client's takes its place. */
+/** What it has now, the daemon's own or a client's, serves until another client's takes its place. */
 function lender({ seed }: Process): (env: Readonly<Record<string, string>>) => void {
   const env = seed.env as Record<string, string>;
   return (lent) => {

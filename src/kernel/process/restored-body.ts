@@ -24,7 +24,7 @@ export const LOST: ExitStatus = { code: 137, reason: "lost", kind: "killed" };
 export function restoredBody(agent: AgentInfo | null, kept: KeptState): Body {
   const body = agentBody(agent);
   const run: Body["run"] = async (core, proc) => {
-    await awaken(core, proc, kept.servers);
+    await awaken(core, proc, kept);
     if (isCutOffAtInput(proc, kept)) {
       proc.log("error", "lost: it had not read its input to the end", core.ports.clock.mono());
       return LOST;
@@ -45,25 +45,30 @@ function isCutOffAtInput({ restored }: Process, { hasInput }: KeptState): boolea
   return hasInput && (restored?.state ?? null) === null;
 }
 
-async function awaken(core: Core, proc: Process, servers: readonly string[]): Promise<void> {
+async function awaken(core: Core, proc: Process, kept: KeptState): Promise<void> {
   const { signal } = proc.abort;
-  while (!(await isReady(core, proc, servers))) await proc.untilResumed(signal);
+  while (!(await isReady(core, proc, kept))) {
+    await proc.untilResumed(signal);
+    proc.isInWant = false;
+  }
   proc.lendEnv = null;
 }
 
-async function isReady(core: Core, proc: Process, servers: readonly string[]): Promise<boolean> {
+async function isReady(core: Core, proc: Process, { servers, isOfAgent }: KeptState): Promise<boolean> {
   const { signal } = proc.abort;
   const undo: Undo[] = [];
   try {
     await remember(proc);
     await checkModel(core, proc);
-    await mount(core, proc, await configured(core, proc, servers), undo);
+    const isPersons = proc.seed.session.owner?.proc === proc.seed.uuid && isOfAgent !== true;
+    await mount(core, proc, await configured(core, proc, servers), isPersons, undo);
     await core.handle(proc, null).open(proc.modelDevice, O_RDWR, signal);
     return true;
   } catch (error) {
     await takeBack(core, proc, undo);
     signal.throwIfAborted();
     proc.log("error", wordsOf(proc, error), core.ports.clock.mono());
+    proc.isInWant = true;
     await core.deliver(proc, SIGNALS.SIGPAUSE);
     return false;
   }
@@ -87,10 +92,16 @@ async function checkModel(core: Core, { seed, modelDevice, model, abort }: Proce
 }
 
 /** A person's choice for what a person started. For any other they may be others now than those that were permitted. */
-async function mount(core: Core, proc: Process, servers: readonly McpServer[], undo: Undo[]): Promise<void> {
+async function mount(
+  core: Core,
+  proc: Process,
+  servers: readonly McpServer[],
+  isPersons: boolean,
+  undo: Undo[],
+): Promise<void> {
   const { seed, abort, stillness } = proc;
   const act = () => core.mounts.mountAll(core, proc, servers, undo, abort.signal);
-  if (seed.session.owner?.proc === seed.uuid) return act();
+  if (isPersons) return act();
   const pass = { signal: abort.signal, scope: null, trace: {} };
   stillness.begin();
   try {

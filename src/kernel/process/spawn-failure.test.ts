@@ -182,3 +182,18 @@ describe("kill() of a process that is being made", () => {
     expect((await t.init.wait(pid)).code).toBe(0);
   });
 });
+
+test("spawn() whose sync failed says that it may be recorded all the same, and how to see it", async () => {
+  const t = testKernel();
+  const append = t.journal.append.bind(t.journal);
+  t.journal.append = async (drafts, options) => {
+    if (!drafts.some(({ kind }) => kind === "process.spawned")) return append(drafts, options);
+    t.journal.state = { state: "lost", reason: "journal_sync_failed", message: "journal_sync_failed: EIO" };
+    throw new Fault({ code: "UNAVAILABLE", message: "journal_sync_failed: EIO" });
+  };
+  await expect(t.init.spawn("a", null)).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+    message: expect.stringContaining("EIO; whether process 1 was recorded is not known"),
+    hint: "crux daemon restart; then crux ps shows whether it is there",
+  });
+});

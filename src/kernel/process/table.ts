@@ -32,7 +32,7 @@ export class ProcessTable {
     return this.#byPid.get(pid);
   }
 
-  /** By rising pid: pids rise with insertion. */
+  /** As they came, or came back. */
   all(): IterableIterator<Process> {
     return this.#byPid.values();
   }

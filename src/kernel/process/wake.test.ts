@@ -1,9 +1,10 @@
 /** Processes that are not in memory, and go on. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { asPid, asProcUuid, type Pid } from "../../abi/ids.ts";
+import { asFd, asPid, asProcUuid, type Pid } from "../../abi/ids.ts";
 import { EXIT, PERMISSION_MODES, SIGNALS } from "../../abi/process.ts";
 import type { ProgramContext } from "../../abi/program.ts";
+import { LIMITS } from "../limits.ts";
 import type { MemoryJournal } from "../testing/memory-journal.ts";
 import { agentFile, bytes, NOTHING_LEFT, type TestKernel, testKernel, text } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";
@@ -56,6 +57,48 @@ describe("a session that rests", () => {
     expect(await wake(next.kernel, pid)).toBe(back);
     await next.init.kill(pid, SIGNALS.SIGTERM);
     await next.init.wait(pid);
+    expect(next.census()).toEqual(NOTHING_LEFT);
+  });
+
+  test("is listed by its pid, whatever came before it came back", async () => {
+    const t = testKernel();
+    const [one, two] = [await t.start({ session: true }), await t.start({ session: true })];
+    const pids = [one.pid, two.pid];
+    const { t: next } = await restarted(t);
+    for (const pid of pids.toReversed()) await wake(next.kernel, pid);
+    await settle();
+    expect((await next.init.listProcs()).map(({ pid }) => pid)).toEqual(pids);
+    for (const pid of pids) {
+      await next.init.kill(pid, SIGNALS.SIGTERM);
+      await next.init.wait(pid);
+    }
+    expect(next.census()).toEqual(NOTHING_LEFT);
+  });
+
+  test("that lacks its model goes on with whoever opens it with what it lacks; what a person paused stays so", async () => {
+    const t = testKernel();
+    const { pid } = await t.start({ session: true, env: { KEY: "good" } });
+    const { t: next, begun } = await restarted(t);
+    next.model.script.open = async ({ env }) => {
+      if (env.KEY !== "good") throw new Error("no key");
+    };
+    const doing = async (): Promise<unknown> => {
+      await settle();
+      return [next.proc(pid).info(0).activity === "paused", begun.has(pid)];
+    };
+    await next.kernel.sessions.awake(pid, { env: { KEY: "bad" } });
+    expect(await doing()).toEqual([true, false]);
+    await next.kernel.sessions.awake(pid, { env: { KEY: "worse" } });
+    expect(await doing()).toEqual([true, false]);
+    await next.kernel.sessions.awake(pid, { env: { KEY: "good" } });
+    expect(await doing()).toEqual([false, true]);
+    await next.init.kill(pid, SIGNALS.SIGPAUSE);
+    await next.kernel.sessions.awake(pid, { env: { KEY: "good" } });
+    expect(await doing()).toEqual([true, true]);
+    await next.init.kill(pid, SIGNALS.SIGTERM);
+    await next.init.wait(pid);
+    // when its time to rest would have come, nobody is left to look for
+    await next.clock.advance(LIMITS.sessionRestMs);
     expect(next.census()).toEqual(NOTHING_LEFT);
   });
 
@@ -164,6 +207,55 @@ describe("an agent that has ended", () => {
   });
 });
 
+describe("a limit whose owner is gone", () => {
+  test("is read again where the last who drew on it leaves memory meanwhile: nothing spent is forgotten", async () => {
+    const t = testKernel();
+    const parent = await t.start({ contextBudget: 900 });
+    const [spender, sleeper] = [await t.start({ by: parent.sys }), await t.start({ by: parent.sys })];
+    for (const { pid, end } of [sleeper, parent]) {
+      end();
+      await t.proc(pid).done.promise;
+      if (pid === sleeper.pid) await parent.sys.reap(pid);
+      else await t.init.wait(pid);
+    }
+    t.model.script.plan = { reserve: { tokens: 200, usd: null } };
+    t.model.script.charge = () => ({ tokens: 150, usd: null });
+    const row = t.journal.row.bind(t.journal);
+    let isSpent = false;
+    t.journal.row = async (proc) => {
+      const known = await row(proc);
+      if (proc !== parent.proc.seed.uuid || isSpent) return known;
+      isSpent = true;
+      await spender.sys.write(asFd(3), bytes("ask"));
+      spender.end();
+      await t.init.wait(spender.pid);
+      return known;
+    };
+    const back = await wake(t.kernel, sleeper.pid, { session: true, paused: true });
+    const [limit] = back.seed.account.limited();
+    expect(isSpent).toBe(true);
+    expect(limit?.view()).toEqual({ limit: 900, used: 150, reserved: 0 });
+  });
+
+  test("is the one account while a call of a process that was killed is under way", async () => {
+    const t = testKernel();
+    const { pid, sys, proc } = await t.start({ contextBudget: 900 });
+    const over = Promise.withResolvers<void>();
+    t.model.script.plan = { reserve: { tokens: 200, usd: null } };
+    t.model.script.charge = () => ({ tokens: 150, usd: null });
+    t.model.script.act = () => over.promise;
+    sys.write(asFd(3), bytes("ask")).catch(() => {});
+    await settle();
+    await t.init.kill(pid, SIGNALS.SIGKILL);
+    await proc.done.promise;
+    const back = await wake(t.kernel, pid, { paused: true });
+    expect(back.seed.account.view()).toEqual({ limit: 900, used: 0, reserved: 200 });
+    over.resolve();
+    await settle();
+    expect(back.seed.account.view()).toEqual({ limit: 900, used: 150, reserved: 0 });
+  });
+});
+
 describe("wake() refuses", () => {
   test("a pid that never was: NOT_FOUND", async () => {
     const t = testKernel();
@@ -194,17 +286,29 @@ describe("wake() refuses", () => {
     await expect(wake(next.kernel, pid)).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
-  test("a disk that refuses, and a kernel that stops: UNAVAILABLE; nothing of it is left, the next try may do", async () => {
+  test("a disk that refuses, and a kernel that stops: UNAVAILABLE; nothing of it is in memory, the next try may do", async () => {
     const t = testKernel();
     const { pid } = await t.start({ session: true });
     const { t: next } = await restarted(t);
     t.journal.refused.add("process.recovered");
     await expect(wake(next.kernel, pid)).rejects.toMatchObject({ code: "UNAVAILABLE" });
-    expect(next.census()).toEqual(NOTHING_LEFT);
+    // it goes on resting: its outputs and its folder are what it comes back to
+    expect(next.census()).toEqual({ ...NOTHING_LEFT, scratch: 1 });
     t.journal.refused.clear();
     await wake(next.kernel, pid);
     await next.kernel.shutdown(0);
     await expect(wake(next.kernel, asPid(1_000))).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+
+  test("one that had ended has nothing left on disk, either", async () => {
+    const t = testKernel();
+    const { pid, end } = await t.start();
+    end();
+    await t.init.wait(pid);
+    const { t: next } = await restarted(t);
+    t.journal.refused.add("process.recovered");
+    await expect(wake(next.kernel, pid)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(next.census()).toEqual(NOTHING_LEFT);
   });
 
   test("a zombie whose parent has not heard of it: CONFLICT", async () => {

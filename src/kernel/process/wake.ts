@@ -8,13 +8,14 @@ import { EXIT, SIGNALS } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
 import { deliver, recorded } from "../ipc/deliver.ts";
 import type { JournalDraft, ProcessRow } from "../ports/journal.ts";
+import { ageMs } from "./age.ts";
 import { endLive, graceOf } from "./finish.ts";
 import { readHistory, readMail } from "./history-reader.ts";
 import { type KeptState, keptState, type SpawnedBody } from "./kept-state.ts";
 import type { Process } from "./process.ts";
 import { reapProcess } from "./reap.ts";
 import { leave, type Remains, restore } from "./restore.ts";
-import { Shares } from "./restore-shares.ts";
+import { LimitsRead, Shares } from "./restore-shares.ts";
 import { runProgram } from "./run.ts";
 import { Turnstile } from "./turnstile.ts";
 
@@ -52,6 +53,7 @@ export function isWaking(core: Core, pid: Pid): boolean {
 
 /** crux resume: a paused one goes on, one that has ended or rests is woken; an agent that had completed waits for a message. */
 export async function resume(core: Core, pid: Pid, env?: Readonly<Record<string, string>>): Promise<Process> {
+  core.journalWatch.check("Resume");
   const live = core.table.get(pid);
   if (live !== undefined && isHere(live)) {
     if (env !== undefined) live.lendEnv?.(env);
@@ -70,11 +72,17 @@ function isHere(proc: Process): boolean {
 
 async function wakeOnce(core: Core, pid: Pid, options: WakeOptions): Promise<Process> {
   checkAccepting(core);
+  core.journalWatch.check("Wake");
   await untilGone(core, pid);
+  // what it did last may only be noted yet
+  await core.ports.journal.sync().catch(() => {});
   const { uuid, row } = await find(core, pid);
-  const { remains, usedOf } = await remainsOf(core, uuid, row, options);
+  const remains = await remainsOf(core, uuid, row, options);
+  const limits = new LimitsRead(core, [uuid, ...remains.spawned.accounts.map(({ proc }) => proc)]);
+  do await limits.read();
+  while (limits.isStale);
   checkAccepting(core);
-  const shares = new Shares(core, usedOf);
+  const shares = new Shares(core, limits.usedOf);
   const turnstile = new Turnstile(1);
   const env = options.env === undefined ? {} : { env: options.env };
   const proc = restore(core, remains, { shares, turnstile, ...env });
@@ -85,7 +93,8 @@ async function wakeOnce(core: Core, pid: Pid, options: WakeOptions): Promise<Pro
   } catch (error) {
     leave(core, proc);
     proc.done.reject(error);
-    await core.ports.onReaped(uuid);
+    // one that rests goes on resting, with all that it has on disk
+    if (row.exit !== null) await core.ports.onReaped(uuid);
     throw error;
   }
   runProgram(core, proc, 0);
@@ -125,7 +134,7 @@ async function remainsOf(
   uuid: ProcUuid,
   row: ProcessRow,
   { session, paused }: WakeOptions,
-): Promise<{ remains: Remains; usedOf: (proc: ProcUuid) => number }> {
+): Promise<Remains> {
   const { journal } = core.ports;
   const { pid } = row;
   const [spawnedRecord] = await journal.ofKind(uuid, "process.spawned");
@@ -138,10 +147,7 @@ async function remainsOf(
     await readHistory(journal, uuid),
   ]);
   const mail = await readable(pid, () => readMail(journal, history));
-  const owners = [uuid, ...spawned.accounts.map(({ proc }) => proc)];
-  const rows = new Map<ProcUuid, ProcessRow | undefined>();
-  for (const owner of owners) rows.set(owner, owner === uuid ? row : await journal.row(owner));
-  const remains: Remains = {
+  return {
     owner: { proc: uuid, pid },
     spawned,
     kept: session === true ? { ...kept, isSession: true } : kept,
@@ -150,9 +156,9 @@ async function remainsOf(
     groups: row.exit === null ? [...history.groups.values()] : [],
     tokensUsed: row.tokensUsed,
     ranMs: history.ranMs,
+    ageMs: ageMs(spawned, row),
     isPaused: paused ?? (row.exit === null && row.isPaused),
   };
-  return { remains, usedOf: (proc) => rows.get(proc)?.limitUsed ?? 0 };
 }
 
 async function readable<T>(pid: Pid, read: () => Promise<T>): Promise<T> {

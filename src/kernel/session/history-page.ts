@@ -78,7 +78,8 @@ interface Said {
 /** null: not part of what was said. */
 function itemOf({ kind, body, at, seq }: JournalRecord): HistoryItem | null {
   const { role, content = "", blocks = [], cid, replaces, intent = "" } = (body ?? {}) as Said;
-  if (kind === "process.spawned" && intent !== "")
+  // a fork has the intent of its origin, which was said there
+  if (kind === "process.spawned" && seq === 1 && intent !== "")
     return { role: "user", text: cut(intent), calls: [], at, seq };
   if (kind !== "ctx.record" || cid !== undefined || replaces !== undefined) return null;
   if (role !== "user" && role !== "assistant") return null;

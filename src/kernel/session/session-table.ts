@@ -2,20 +2,21 @@
  * The sessions there are: those in the process table, and those that rest. A session that rests is a row of the journal and
  * nothing in memory; speaking to it, opening it and ending it work all the same.
  */
-import { Fault } from "../../abi/errors.ts";
+import { codeOf, Fault } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
 import { type Disposition, EXIT, SIGNALS, type Signal } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { ProcessRow } from "../ports/journal.ts";
 import type { AwakeOptions, HistoryPage, Sessions, SessionView } from "../ports/sessions.ts";
+import type { Process } from "../process/process.ts";
 import { wake } from "../process/wake.ts";
 import { pageOf } from "./history-page.ts";
 import { viewOf } from "./session-view.ts";
 import { withdrawMessage } from "./withdraw.ts";
 
-/** A process that came back at the very moment its end was written: then the signal meets it alive. */
-const SIGNAL_TRIES = 3;
+/** A process that came back at the very moment something was written of it: then that meets it alive. */
+const TRIES = 3;
 
 export class SessionTable implements Sessions {
   readonly #core: () => Core;
@@ -46,7 +47,7 @@ export class SessionTable implements Sessions {
     const core = this.#core();
     await core.table.get(pid)?.leaving;
     const found = core.table.get(pid);
-    if (found?.isLive === true) return env === undefined ? undefined : found.lendEnv?.(env);
+    if (found?.isLive === true) return env === undefined ? undefined : lend(core, found, env);
     const row = await this.#row(pid);
     if (row === undefined) return;
     const rests = row.isSession && row.exit === null && found === undefined;
@@ -66,13 +67,14 @@ export class SessionTable implements Sessions {
       if (core.table.get(pid) !== undefined) return undefined;
       const row = await this.#row(pid);
       if (row === undefined || !row.isSession || row.exit !== null) return undefined;
+      core.journalWatch.check("Signal");
       const exit = ENDS[signal];
       if (exit === undefined) return this.#goOn(pid, signal);
       try {
         await endResting(core, row, exit);
         return "default";
       } catch (error) {
-        if (!(error instanceof Fault) || error.code !== "CONFLICT" || tries >= SIGNAL_TRIES) throw error;
+        if (!(error instanceof Fault) || error.code !== "CONFLICT" || tries >= TRIES) throw error;
       }
     }
   }
@@ -88,12 +90,12 @@ export class SessionTable implements Sessions {
   async describe(pid: Pid, { title, kept }: { title?: string; kept?: boolean }): Promise<void> {
     const core = this.#core();
     const words = title === undefined ? undefined : titleOf(title);
-    const { proc } = await this.#require(pid);
+    core.journalWatch.check("Describe");
     const body = {
       ...(words === undefined ? {} : { title: words }),
       ...(kept === undefined ? {} : { kept }),
     };
-    await core.ports.journal.append([{ proc, pid, kind: "process.described", v: 1, body }]);
+    await this.#say(pid, body);
     const conversation = core.table.get(pid)?.conversation;
     if (words !== undefined && conversation !== undefined && conversation !== null)
       conversation.title = words;
@@ -101,6 +103,21 @@ export class SessionTable implements Sessions {
 
   withdraw(pid: Pid, seq: number): Promise<void> {
     return withdrawMessage(this.#core(), pid, seq);
+  }
+
+  /** Retention may take one that is not in memory at this very moment: then nothing is said of it. */
+  async #say(pid: Pid, body: { title?: string; kept?: boolean }): Promise<void> {
+    const { ports, table } = this.#core();
+    for (let tries = 1; ; tries++) {
+      const { proc, lastSeq } = await this.#require(pid);
+      const options = table.get(pid) === undefined ? { expect: lastSeq } : {};
+      try {
+        await ports.journal.append([{ proc, pid, kind: "process.described", v: 1, body }], options);
+        return;
+      } catch (error) {
+        if (codeOf(error) !== "CONFLICT" || tries >= TRIES) throw error;
+      }
+    }
   }
 
   /** PAUSE and INT find nothing to hold or to end. */
@@ -137,6 +154,12 @@ async function endResting(
   const body = { ...exit, result: "", tokensUsed };
   await ports.journal.append([{ proc, pid, kind: "process.exited", v: 1, body }], { expect: lastSeq });
   await ports.onReaped(proc);
+}
+
+/** With what it wanted for it goes on by itself; what a person paused, a person lets go on. */
+async function lend(core: Core, proc: Process, env: Readonly<Record<string, string>>): Promise<void> {
+  proc.lendEnv?.(env);
+  if (proc.isInWant) await core.deliver(proc, SIGNALS.SIGRESUME);
 }
 
 function titleOf(text: string): string {

@@ -6,6 +6,7 @@ import type { Core } from "../core.ts";
 /** Durable when it resolves; a disk that refuses leaves the message where it was. */
 export async function withdrawMessage(core: Core, pid: Pid, seq: number): Promise<void> {
   const proc = core.table.require(PID_KERNEL, pid, "Withdraw", "control");
+  core.journalWatch.check("Withdraw");
   const message = proc.mailbox?.withdraw(seq);
   if (message === undefined) {
     const words = `message ${seq} does not wait for process ${pid}: it has been read, or there is none`;

@@ -91,9 +91,13 @@ export class ChildRuns {
       stopping: null,
     };
     child.begin(run);
-    void run.gone.then((exit) => {
-      if (run.stopping === null) this.#listener.exited(child, run, exit);
-    });
+    run.gone.then(
+      (exit) => {
+        if (run.stopping === null) this.#listener.exited(child, run, exit);
+      },
+      // the kernel let go of all (abandon.ts): nothing ended, and nothing follows
+      () => {},
+    );
     return run;
   }
 

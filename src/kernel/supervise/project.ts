@@ -373,7 +373,9 @@ export class Project implements PastProject {
   }
 
   async #awaitEnd(proc: Process): Promise<void> {
-    const exit = await proc.done.promise;
+    const exit = await proc.done.promise.catch(() => null);
+    // the kernel let go of all (abandon.ts): it did not end, and goes on with the next daemon
+    if (exit === null) return;
     await this.supervisor.over;
     for (const replica of this.#replicas.values()) replica.close();
     await Promise.allSettled(this.#tasks);

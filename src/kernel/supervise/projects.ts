@@ -38,6 +38,7 @@ class ProjectTable implements ProjectRoster {
     signal?: AbortSignal,
   ): Promise<{ pid: Pid; events: Subscription<ProjectEvent> }> {
     const { name } = request.project;
+    this.#core().journalWatch.check("Compose");
     using linked = linkSignals(this.#core().root.abort.signal, signal);
     return await this.#alone(name, linked.signal, () => this.#up(request, linked.signal));
   }

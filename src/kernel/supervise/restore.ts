@@ -69,7 +69,7 @@ async function restore(
     kept.project === null
       ? plain(core, { ...parts, endowment }, record)
       : await projectOf(core, { ...parts, endowment }, record, kept.project);
-  const self = processOf(core, spawned, kept, { place, account, body: made.supervisor.body() });
+  const self = processOf(core, spawned, kept, { place, account, body: made.supervisor.body(), row });
   enterTable(core, self, place.parent, row);
   for (const entry of recorded.log) self.logs?.emit(entry);
   made.supervisor.resume(self);

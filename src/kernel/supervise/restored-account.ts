@@ -7,6 +7,7 @@ import { Account } from "../account/account.ts";
 import type { Core } from "../core.ts";
 import type { JournalRecord } from "../ports/journal.ts";
 import type { SpawnedBody } from "../process/kept-state.ts";
+import { endedSpenders } from "../process/recover-open-calls.ts";
 import { Shares } from "../process/restore-shares.ts";
 import { Endowment } from "./endowment.ts";
 import type { KeptChild, KeptSupervisor, SupervisorFold } from "./kept-supervisor.ts";
@@ -109,8 +110,10 @@ async function fillNested(
 
 /** Without a limit nothing is written at each call: then its own calls are what is known of its last run. */
 async function usedBy(core: Core, { endowment, run, isRunning }: KeptChild): Promise<number> {
-  if (run === null || !isRunning) return endowment.used;
+  if (run === null) return endowment.used;
   const open = (await openTokens(core)).get(run.uuid) ?? 0;
+  // its end was counted, and what was still under way then was not
+  if (!isRunning) return endowment.used + open;
   if ((endowment.limit ?? 0) > 0) return endowment.used + open;
   const row = await core.ports.journal.row(run.uuid);
   return endowment.used + (row?.tokensUsed ?? 0) + open;
@@ -128,12 +131,14 @@ function openTokens(core: Core): Promise<ReadonlyMap<ProcUuid, number>> {
 async function readOpenTokens({ ports }: Core): Promise<ReadonlyMap<ProcUuid, number>> {
   const { journal } = ports;
   const sums = new Map<ProcUuid, number>();
-  const open = (await journal.openCalls()).map(({ proc, body }) => ({
+  const calls = await journal.openCalls();
+  const open = calls.map(({ proc, body }) => ({
     proc,
     tokens: (body as { reserved?: number }).reserved ?? 0,
   }));
   if (open.every(({ tokens }) => tokens === 0)) return sums;
-  const spawned = await journal.unfinished();
+  const unfinished = await journal.unfinished();
+  const spawned = [...unfinished, ...(await endedSpenders(journal, calls, unfinished))];
   const byPid = new Map(spawned.map(({ pid, proc }) => [Number(pid), proc]));
   const above = new Map(spawned.map(({ proc, body }) => [proc, byPid.get((body as SpawnedBody).ppid)]));
   for (const { proc, tokens } of open)

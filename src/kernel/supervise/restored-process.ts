@@ -3,7 +3,8 @@ import { asPid, PID_KERNEL } from "../../abi/ids.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
 import type { Account } from "../account/account.ts";
 import type { Core } from "../core.ts";
-import type { JournalRecord } from "../ports/journal.ts";
+import type { JournalRecord, ProcessRow } from "../ports/journal.ts";
+import { ageMs } from "../process/age.ts";
 import type { Body } from "../process/body.ts";
 import type { SpawnedBody } from "../process/kept-state.ts";
 import { Process } from "../process/process.ts";
@@ -39,6 +40,7 @@ interface Restored {
   readonly place: Place;
   readonly account: Account;
   readonly body: Body;
+  readonly row: ProcessRow | undefined;
 }
 
 /** Not in the table yet. */
@@ -46,7 +48,7 @@ export function processOf(
   core: Core,
   { proc: uuid, pid, body }: JournalRecord,
   kept: KeptSupervisor,
-  { place, account, body: own }: Restored,
+  { place, account, body: own, row }: Restored,
 ): Process {
   const { clock, env } = core.ports;
   const spawned = body as SpawnedBody;
@@ -64,7 +66,7 @@ export function processOf(
       agent: null,
       skills: spawned.skills,
       createdAt: new Date(spawned.createdAt),
-      createdMono: clock.mono() - Math.max(0, clock.now() - spawned.createdAt),
+      createdMono: clock.mono() - ageMs(spawned, row),
       cwd: spawned.cwd,
       roots: kept.roots,
       scratch: "",

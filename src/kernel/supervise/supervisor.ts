@@ -100,9 +100,14 @@ export class Supervisor implements SupervisorControl {
       prepare: async () => {},
       run: (_core, proc) => this.#run(proc),
       onSignal: (_core, _proc, signal) => this.#onSignal(signal),
-      record: () => ({ supervisor: recordOfSpec(this.#spec) }),
+      record: () => ({ supervisor: recordOfSpec(this.#kept) }),
       keep: ({ proc }) => this.#ledger.begin(proc, this.#children, this.#options),
     };
+  }
+
+  /** A project's children are made from its file again: what they are now has values of variables in it. */
+  get #kept(): CheckedSpec {
+    return this.#options.project === undefined ? this.#spec : { ...this.#spec, children: [] };
   }
 
   view(): SupervisorView {
@@ -111,8 +116,9 @@ export class Supervisor implements SupervisorControl {
     return { name, strategy, intensity, children: this.#children.map((child) => child.view()), crashes };
   }
 
-  startChild(id: string): Promise<void> {
-    return this.#call(id, async (child) => {
+  async startChild(id: string): Promise<void> {
+    this.#core.journalWatch.check("Supervisor");
+    await this.#call(id, async (child) => {
       if (child.run !== null) throw conflict(`child ${id} runs: PID ${child.run.pid}`);
       child.leaveRound();
       await this.#startByCall(child, () => this.#stopped(child));
@@ -132,8 +138,9 @@ export class Supervisor implements SupervisorControl {
     });
   }
 
-  restartChild(id: string): Promise<void> {
-    return this.#call(id, async (child) => {
+  async restartChild(id: string): Promise<void> {
+    this.#core.journalWatch.check("Supervisor");
+    await this.#call(id, async (child) => {
       if (child.isIdle) throw notRunning(child);
       await this.#restarts.shut(child, "restarting");
       await this.#startByCall(child, (error) => this.#restarts.failed(child, error));

@@ -31,6 +31,8 @@ export class FakeTransport implements McpTransport {
     await abortable(this.#connecting.promise, signal);
   }
 
+  connectOnUse(): void {}
+
   /** For `hangs`: it has connected after all. */
   finish(): void {
     this.state = "connected";

@@ -30,6 +30,8 @@ export class MemoryJournal implements Journal {
   /** Appends wait for it. */
   gate: Promise<void> = Promise.resolve();
   #noted: JournalDraft[] = [];
+  /** Where each note ends in `#noted`: one is kept whole or not at all. */
+  #noteEnds: number[] = [];
   #state: JournalState = { state: "well" };
   readonly #blobs = new MemoryBlobs();
   readonly #histories = new Map<ProcUuid, JournalRecord[]>();
@@ -41,6 +43,7 @@ export class MemoryJournal implements Journal {
   ): Promise<readonly { lsn: number; seq: number }[]> {
     const before = this.#noted;
     this.#noted = [];
+    this.#noteEnds = [];
     await this.gate;
     for (const draft of before) this.#keep(draft);
     for (const { kind } of drafts) {
@@ -54,15 +57,19 @@ export class MemoryJournal implements Journal {
 
   note(drafts: readonly JournalDraft[]): void {
     this.#noted.push(...drafts);
+    this.#noteEnds.push(this.#noted.length);
   }
 
   async sync(): Promise<void> {
     await this.append([]);
   }
 
-  /** The daemon dies: what was only noted is lost. */
-  crash(): void {
+  /** The daemon dies: what was only noted is lost, but for the first `kept` notes. */
+  crash(kept = 0): void {
+    const drafts = this.#noted.slice(0, this.#noteEnds[kept - 1] ?? (kept > 0 ? Infinity : 0));
     this.#noted = [];
+    this.#noteEnds = [];
+    for (const draft of drafts) this.#keep(draft);
   }
 
   async read(proc: ProcUuid, fromSeq: number, limit: number): Promise<readonly JournalRecord[]> {

@@ -15,9 +15,11 @@ import {
 import { abortable, linkSignals } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
+import type { Journal } from "../ports/journal.ts";
 import type { McpTransport } from "../ports/mcp.ts";
 import type { Undo } from "../process/body.ts";
 import type { Process } from "../process/process.ts";
+import { type KeptMount, KeptMounts } from "./kept-mounts.ts";
 import { agentMountPath, canonicalMount, notAName, parseMountPath } from "./mount-path.ts";
 
 interface Mount {
@@ -44,6 +46,29 @@ export class Mounts {
   readonly #claimed = new Map<string, Process>();
   /** The servers of agent files, in their order. */
   readonly #named = new Map<Pid, { name: string; path: string }[]>();
+  readonly #kept: KeptMounts;
+
+  constructor(journal: Journal) {
+    this.#kept = new KeptMounts(journal);
+  }
+
+  /** What the person had mounted: each is started when it is first used. Before the processes come back. */
+  async bringBack(core: Core): Promise<void> {
+    for (const { path, server, config } of await this.#kept.recall()) {
+      if (config === null) continue;
+      try {
+        this.#claim(core, core.root, path);
+        const transport = core.ports.mcp.transport(config, ownerOf(core, core.root));
+        transport.connectOnUse();
+        const closing = new AbortController();
+        this.#enter(core, { path, owner: core.root, server, transport, closing, connecting: OVER });
+      } catch (error) {
+        core.ports.log("warn", `${path} is not mounted again: ${messageOf(error)}`);
+      } finally {
+        this.#claimed.delete(path);
+      }
+    }
+  }
 
   /** Back within 500 ms, connected or not; a server that fails within them is not mounted. */
   async mount(
@@ -59,6 +84,7 @@ export class Mounts {
     try {
       await within(core, mount.connecting, LIMITS.mountWaitMs, signal);
       this.#enter(core, mount);
+      if (owner.pid === PID_KERNEL) await this.#kept.add(mount.path, mount.server, config);
     } catch (error) {
       await this.#remove(core, mount);
       throw signal.aborted ? error : cannotMount(mount, error);
@@ -70,6 +96,10 @@ export class Mounts {
   /** NOT_FOUND; PERMISSION: another's. */
   async unmount(core: Core, caller: Process, path: string): Promise<void> {
     const mount = this.#byPath.get(canonicalMount(path));
+    if (caller.pid === PID_KERNEL && (mount === undefined || mount.owner === caller)) {
+      const wasKept = await this.#kept.remove(canonicalMount(path));
+      if (wasKept && mount === undefined) return;
+    }
     if (mount === undefined || !this.isVisible(core, caller, mount.path))
       throw failed(caller, path, "NOT_FOUND", `not mounted: ${path}`, "Unmount");
     if (caller.pid !== PID_KERNEL && caller !== mount.owner) {
@@ -169,7 +199,9 @@ export class Mounts {
 
   /** By path. */
   list(): readonly MountView[] {
-    return [...this.#byPath.values()].map(viewOf).sort((a, b) => (a.path < b.path ? -1 : 1));
+    const lacking = this.#kept.lacking.filter(({ path }) => !this.#byPath.has(path)).map(lackingView);
+    const there = [...this.#byPath.values()].map(viewOf);
+    return [...there, ...lacking].sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
   /** A claim on the path, a transport, and connecting under way. What fails here has left nothing. */
@@ -240,6 +272,8 @@ export class Mounts {
   }
 }
 
+const OVER = Promise.resolve();
+
 /** Settles as `work` does, or resolves when the time is up. */
 async function within(core: Core, work: Promise<unknown>, ms: number, signal: AbortSignal): Promise<void> {
   const stop = new AbortController();
@@ -304,6 +338,12 @@ function ownerOf(core: Core, owner: Process) {
 function viewOf({ path, owner, transport }: Mount): MountView {
   const { label, state, tools, servicePid, problem } = transport;
   return { path, pid: owner.pid, server: label, state, tools, servicePid, problem };
+}
+
+/** What the daemon before had, and this one cannot start. */
+function lackingView({ path, label, lacks }: KeptMount): MountView {
+  const problem = `not there since the daemon was started again, which does not keep ${lacks}: mount it again`;
+  return { path, pid: PID_KERNEL, server: label, state: "pending", tools: 0, servicePid: null, problem };
 }
 
 function cannotMount({ owner, path }: Mount, error: unknown): SyscallError {

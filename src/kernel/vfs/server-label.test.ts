@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { serverLabel } from "./server-label.ts";
+import { maskedCommand, serverLabel } from "./server-label.ts";
 
 const stdio = (command: string, ...args: string[]) =>
   serverLabel({ type: "stdio", command, args, env: { TOKEN: "hidden" } });
@@ -22,4 +22,26 @@ test.each([
 
 test("serverLabel() is one short line, whatever the entry", () => {
   expect(stdio("s", "x".repeat(5_000))).toHaveLength(200);
+});
+
+test("maskedCommand() keeps the words of a command, and no secret among them", () => {
+  const argv = [
+    "deploy",
+    "--token",
+    "hidden",
+    "--to=prod",
+    "--api-key=hidden",
+    "https://ada:hidden@x.io/a",
+    "a b",
+  ];
+  expect(maskedCommand(argv)).toEqual([
+    "deploy",
+    "--token",
+    "…",
+    "--to=prod",
+    "--api-key=…",
+    "https://x.io/a",
+    "a b",
+  ]);
+  expect(maskedCommand([])).toEqual([""]);
 });

@@ -14,7 +14,12 @@ export function serverLabel(config: McpConfig): string {
   return cut(`stdio: ${[config.command, ...maskedArgs(config.args)].join(" ")}`);
 }
 
-function maskedArgs(args: readonly string[]): string[] {
+/** A command line as it is shown and kept: its words without values that are secrets by their flag or their form. */
+export function maskedCommand([program = "", ...args]: readonly string[]): readonly string[] {
+  return [program, ...maskedArgs(args)];
+}
+
+function maskedArgs(args: readonly string[]): readonly string[] {
   return args.map((arg, i) => {
     const flag = SECRET_FLAG.exec(arg);
     if (flag?.[2] !== undefined) return `${flag[1]}=${HIDDEN}`;

@@ -1,0 +1,97 @@
+/**
+ * What the person mounted, for the daemons to come: the newest `process.state` of pid 0 names it all. Secrets are not kept: a
+ * server that was given variables, headers or anything that looks like one is remembered by name alone, and the person mounts it
+ * again; any other is there again, and is started when it is first used.
+ */
+import { PID_KERNEL } from "../../abi/ids.ts";
+import type { McpConfig } from "../../abi/mcp.ts";
+import { type Journal, KERNEL_UUID } from "../ports/journal.ts";
+import { maskedCommand, serverLabel } from "./server-label.ts";
+
+export interface KeptMount {
+  readonly path: string;
+  /** What effects and rules call it. */
+  readonly server: string;
+  /** For people, without secrets. */
+  readonly label: string;
+  /** null: it needs what is not kept. */
+  readonly config: McpConfig | null;
+  /** What that is; "" nothing. */
+  readonly lacks: string;
+}
+
+export class KeptMounts {
+  readonly #journal: Journal;
+  #all: ReadonlyMap<string, KeptMount> = new Map();
+  #recalling: Promise<void> | undefined;
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  /** Those that are not there for want of what was not kept. */
+  get lacking(): readonly KeptMount[] {
+    return [...this.#all.values()].filter(({ config }) => config === null);
+  }
+
+  /** Durable when it resolves; what cannot be kept is not. */
+  async add(path: string, server: string, config: McpConfig): Promise<void> {
+    const lacks = missingOf(config);
+    const kept = { path, server, label: serverLabel(config), config: lacks === "" ? config : null, lacks };
+    await this.recall();
+    await this.#become(new Map([...this.#all, [path, kept]]));
+  }
+
+  /** False: it was none of the person's. */
+  async remove(path: string): Promise<boolean> {
+    await this.recall();
+    if (!this.#all.has(path)) return false;
+    await this.#become(new Map([...this.#all].filter(([each]) => each !== path)));
+    return true;
+  }
+
+  /** What the last daemon had; read once. */
+  async recall(): Promise<readonly KeptMount[]> {
+    this.#recalling ??= this.#read();
+    await this.#recalling;
+    return [...this.#all.values()];
+  }
+
+  async #read(): Promise<void> {
+    const state = (await this.#journal.ofKind(KERNEL_UUID, "process.state")).at(-1);
+    const { mounts = [] } = (state?.body ?? {}) as { mounts?: readonly KeptMount[] };
+    this.#all = new Map(mounts.map((each) => [each.path, each]));
+  }
+
+  /** In the same turn as its record is handed over: the order of both is one. */
+  async #become(next: ReadonlyMap<string, KeptMount>): Promise<void> {
+    const before = this.#all;
+    this.#all = next;
+    const owner = { proc: KERNEL_UUID, pid: PID_KERNEL };
+    try {
+      await this.#journal.append([
+        { ...owner, kind: "process.state", v: 1, body: { mounts: [...next.values()] } },
+      ]);
+    } catch (error) {
+      if (this.#all === next) this.#all = before;
+      throw error;
+    }
+  }
+}
+
+/** In words for people; "" nothing. */
+function missingOf(config: McpConfig): string {
+  if (config.type === "http") {
+    const { username, password, search, hash } = new URL(config.url);
+    if (username + password + search + hash !== "") return "all of its address";
+    return named("header", Object.keys(config.headers));
+  }
+  const words = [config.command, ...config.args];
+  if (maskedCommand(words).some((word, n) => word !== words[n])) return "all words of its command";
+  return named("variable", Object.keys(config.env));
+}
+
+function named(noun: string, names: readonly string[]): string {
+  if (names.length === 0) return "";
+  return `its ${noun}${names.length === 1 ? "" : "s"} ${names.slice(0, 8).join(", ")}`;
+}
