@@ -35,14 +35,20 @@ export function genesis(kernelId: string, proc: string): Uint8Array {
 
 export function chainHash(previous: Uint8Array, stored: StoredRecord): Uint8Array {
   const { lsn, proc, seq, epoch, pid, kind, v, call, at, mono, body } = stored;
-  const head = JSON.stringify([lsn, proc, seq, epoch, pid, kind, v, call, at, mono]);
-  const text = `${head}\n${body}`;
-  // no character takes more than three bytes; a large one is measured
-  const bytes = text.length < 4096 ? text.length * 3 : Buffer.byteLength(text);
-  const preimage = Buffer.allocUnsafe(HASH_BYTES + bytes);
-  preimage.set(previous);
-  const length = HASH_BYTES + preimage.write(text, HASH_BYTES);
-  return hash("sha256", preimage.subarray(0, length), "buffer");
+  const text = `${JSON.stringify([lsn, proc, seq, epoch, pid, kind, v, call, at, mono])}\n${body}`;
+  const bytes = roomFor(text);
+  bytes.set(previous);
+  const length = HASH_BYTES + bytes.write(text, HASH_BYTES);
+  return hash("sha256", bytes.subarray(0, length), "buffer");
+}
+
+/** Used again for each record that is not large: nothing of it outlives a call. */
+const SCRATCH = Buffer.allocUnsafeSlow(HASH_BYTES + 3 * 4096);
+
+function roomFor(text: string): Buffer {
+  // no character takes more than three bytes; a large text is measured
+  if (text.length <= 4096) return SCRATCH;
+  return Buffer.allocUnsafe(HASH_BYTES + Buffer.byteLength(text));
 }
 
 /** The last record of a process. */

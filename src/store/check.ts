@@ -19,6 +19,7 @@ import {
   type Loss,
 } from "./check-histories.ts";
 import { readWal } from "./check-wal.ts";
+import { underRemoval } from "./collect-removal.ts";
 import { headOf } from "./head.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { PAGE_ROWS, sameBytes, ToolsDatabase } from "./tools-database.ts";
@@ -100,6 +101,8 @@ class Check {
   readonly #found: Findings;
   readonly #options: CheckOptions;
   readonly #only: ReadonlySet<string>;
+  /** The next daemon removes what is left of it: no row is as it should be. */
+  readonly #removed: string | undefined;
 
   constructor(dir: string, db: ToolsDatabase, found: Findings, options: CheckOptions) {
     this.#dir = dir;
@@ -107,6 +110,7 @@ class Check {
     this.#found = found;
     this.#options = options;
     this.#only = new Set(options.only);
+    this.#removed = underRemoval(db)?.proc;
   }
 
   async run(): Promise<Pick<CheckResult, "processes" | "records" | "blobs" | "broken" | "losses">> {
@@ -136,6 +140,7 @@ class Check {
   }
 
   #isLeftOut(proc: string, pid: number): boolean {
+    if (proc === this.#removed) return true;
     return this.#only.size > 0 && !this.#only.has(proc) && !this.#only.has(String(pid));
   }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -55,6 +55,23 @@ describe("Clerk", () => {
     expect(statSync(reserve()).size).toBe(RESERVE_BYTES);
     await commit("reserve");
     expect(existsSync(reserve())).toBe(false);
+  });
+
+  test("tries to make the reserve again only when it looks again, where the disk takes less than it says", async ({
+    skip,
+  }) => {
+    const space = spaceOf(tmpdir());
+    skip(space === null || space.freeBytes < 1024 ** 3, "there is too little room here");
+    open(1024 ** 3);
+    mkdirSync(join(reserve(), "in the way"), { recursive: true });
+    ms += 5_000;
+    await commit("normal");
+    rmSync(reserve(), { recursive: true });
+    await commit("normal");
+    expect(existsSync(reserve())).toBe(false);
+    ms += 5_000;
+    await commit("normal");
+    expect(statSync(reserve()).size).toBe(1024 * 1024);
   });
 
   test("lets only what may use the reserve pass the limit, and retries only with room to go on", async () => {

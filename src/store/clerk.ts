@@ -84,7 +84,8 @@ export class Clerk {
     if (this.#groups >= CHECKPOINT_GROUPS || this.#chars >= CHECKPOINT_CHARS) this.#checkpoint();
     if (now - this.#headSyncedAt >= HEAD_SYNC_MS) this.syncHead();
     if (now - this.#lookedAt >= LOOK_MS) this.#look(now);
-    if (this.#hasRoom && !this.#reserve.isThere) this.#reserve.grow();
+    // what a quota takes back is not tried again at every group
+    if (this.#hasRoom && !this.#reserve.isThere) this.#hasRoom = this.#reserve.grow();
   }
 
   syncHead(): void {

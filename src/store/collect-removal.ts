@@ -21,6 +21,12 @@ const NOTE = "collecting";
 /** The writer's transactions are short; ours waits for them. */
 const LOCK_WAIT_MS = 10_000;
 
+/** Whose removal was begun and is not at its end: its row is gone, and not yet all of its records. */
+export function underRemoval(db: ToolsDatabase): Tombstone | undefined {
+  const note = db.meta(NOTE);
+  return typeof note === "string" && note !== "" ? (JSON.parse(note) as Tombstone) : undefined;
+}
+
 export class Remover {
   readonly #read: ToolsDatabase;
   readonly #journal: Pick<Journal, "append" | "epoch">;
@@ -48,9 +54,8 @@ export class Remover {
 
   /** What a daemon that ended in the middle of a removal left. */
   async finish(pace: Pace): Promise<void> {
-    const note = this.#read.meta(NOTE);
-    if (typeof note !== "string" || note === "") return;
-    const stone = JSON.parse(note) as Tombstone;
+    const stone = underRemoval(this.#read);
+    if (stone === undefined) return;
     this.#transaction(() => this.#dropRow(stone.proc));
     await this.#bury(stone, pace);
   }

@@ -145,6 +145,7 @@ test("a removal that was cut off is brought to its end by the next", async () =>
   const failing = {
     ...journal,
     epoch: journal.epoch,
+    state: journal.state,
     sync: () => journal.sync(),
     append: async () => Promise.reject(new Error("cut off")),
   };

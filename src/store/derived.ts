@@ -1,7 +1,7 @@
 /**
  * The derived tables: rows of processes, open calls, mail not read, members of groups, blobs that are named. They change in
- * the transaction of their records, so that a question costs what is alive, not what ever was. Rows are changed in memory and
- * written once for each group; they can all be made again from the records.
+ * the transaction of their records, so that a question costs what is alive, not what ever was. Rows and open calls are changed
+ * in memory and written once for each group; they can all be made again from the records.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { RecordKind } from "../kernel/ports/journal.ts";
@@ -9,7 +9,7 @@ import { genesis, type StoredRecord } from "./chain.ts";
 import type { Fact } from "./fact.ts";
 import { endsCall } from "./record-kind.ts";
 import { emptyRow, foldRow, type Row } from "./row.ts";
-import { fromColumns, PUT_ROW, toColumns } from "./row-columns.ts";
+import { fromColumns, isWhole, PUT_ROW, toColumns, toUpdated, UPDATE_ROW } from "./row-columns.ts";
 
 /** Rows kept in memory; others are looked up. About 1 KB each. */
 const MAX_ROWS_KEPT = 4096;
@@ -17,6 +17,7 @@ const MAX_ROWS_KEPT = 4096;
 const SQL = {
   row: "SELECT * FROM processes WHERE proc = ?",
   putRow: PUT_ROW,
+  updateRow: UPDATE_ROW,
   hash: "SELECT hash FROM records WHERE proc = ? AND seq = ?",
   open: "INSERT OR REPLACE INTO open_calls (proc, call, lsn) VALUES (?,?,?)",
   settle: "DELETE FROM open_calls WHERE proc = ? AND call = ?",
@@ -33,6 +34,13 @@ export class Derived {
   /** What was used longest ago goes first. */
   readonly #rows = new Map<string, Row>();
   readonly #changed = new Map<string, Row>();
+  /** Of those, the ones that are written whole. */
+  readonly #whole = new Set<string>();
+  /** Begun in this group and not ended in it, by process and call: most calls never need a line on the disk. */
+  readonly #opened = new Map<
+    string,
+    { readonly proc: string; readonly call: string; readonly lsn: number }
+  >();
 
   constructor(db: DatabaseSync, kernelId: string) {
     const prepared = Object.entries(SQL).map(([name, text]) => [name, db.prepare(text)]);
@@ -68,21 +76,24 @@ export class Derived {
     const row = this.row(proc);
     this.#rows.delete(proc);
     this.#changed.set(proc, row);
+    if (isWhole(row, record, fact)) this.#whole.add(proc);
     foldRow(row, record, fact);
     row.lastHash = hash;
-    if (call !== null && kind === "call.intent") this.#sql.open.run(proc, call, lsn);
-    if (call !== null && endsCall(kind)) this.#sql.settle.run(proc, call);
+    if (call !== null && kind === "call.intent") this.#opened.set(`${proc} ${call}`, { proc, call, lsn });
+    if (call !== null && endsCall(kind)) this.#settle(proc, call);
     if (fact !== null) this.#list(proc, lsn, fact);
     for (const digest of names) this.#sql.names.run(digest, proc, seq);
   }
 
-  /** Writes the rows that changed; once for each transaction, before its end. */
+  /** Writes what changed; once for each transaction, before its end. */
   flush(): void {
+    for (const { proc, call, lsn } of this.#opened.values()) this.#sql.open.run(proc, call, lsn);
     for (const [proc, row] of this.#changed) {
-      this.#sql.putRow.run(...toColumns(row));
+      if (this.#whole.has(proc)) this.#sql.putRow.run(...toColumns(row));
+      else this.#sql.updateRow.run(...toUpdated(row));
       this.#rows.set(proc, row);
     }
-    this.#changed.clear();
+    this.#clearChanges();
     for (const oldest of this.#rows.keys()) {
       if (this.#rows.size <= MAX_ROWS_KEPT) break;
       this.#rows.delete(oldest);
@@ -92,7 +103,19 @@ export class Derived {
   /** After a transaction that was undone, or one of somebody else. */
   forget(): void {
     this.#rows.clear();
+    this.#clearChanges();
+  }
+
+  #clearChanges(): void {
     this.#changed.clear();
+    this.#whole.clear();
+    this.#opened.clear();
+  }
+
+  #settle(proc: string, call: string): void {
+    this.#opened.delete(`${proc} ${call}`);
+    // one of the same name may lie there from before
+    this.#sql.settle.run(proc, call);
   }
 
   #list(proc: string, lsn: number, fact: Fact): void {

@@ -2,6 +2,7 @@
 import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, statfsSync } from "node:fs";
 import { Fault } from "../abi/errors.ts";
 
+export const DATABASE_NAME = "journal.db";
 /** f_type of statfs(2): file systems on which fcntl locks or fsync cannot be relied upon. */
 const UNSAFE = new Map([
   [0x6969, "NFS"],

@@ -103,6 +103,13 @@ function reasonOf(error: unknown): DiskReason {
   }
 }
 
+/** The disk takes nothing, or nothing of ours; what is there can be read all the same. */
+export function isUnwritable(error: unknown): error is JournalFault {
+  return (
+    error instanceof JournalFault && (error.reason === "journal_readonly" || error.reason === "journal_full")
+  );
+}
+
 /** SQLite does not tell why a write failed: whether the disk is full or takes no writes at all, a file of one byte shows. */
 export function diagnosed(fault: JournalFault, dir: string): JournalFault {
   if (fault.reason !== "journal_io") return fault;

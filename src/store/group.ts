@@ -34,9 +34,16 @@ export class GroupJournal implements Journal {
   #highestPid: number;
   #highestMessage: number;
   #closed: Promise<void> | undefined;
+  readonly acknowledgedLsn: number;
 
-  constructor(ledger: Ledger, clock: JournalClock, onNotice: OnNotice = () => {}) {
+  constructor(
+    ledger: Ledger,
+    clock: JournalClock,
+    onNotice: OnNotice = () => {},
+    acknowledgedLsn = Number.POSITIVE_INFINITY,
+  ) {
     this.#ledger = ledger;
+    this.acknowledgedLsn = acknowledgedLsn;
     this.#clock = clock;
     this.#highestPid = ledger.highest.pid;
     this.#highestMessage = ledger.highest.message;

@@ -43,6 +43,26 @@ describe("openJournal()", () => {
   });
   afterEach(() => rmSync(dir, { recursive: true }));
 
+  test("acknowledgedLsn is what the head of the former daemons says: behind it lies what was told to nobody", async () => {
+    const lsns = async () => {
+      const journal = await openJournal({ dir }, inThisThread);
+      const { acknowledgedLsn } = journal;
+      const [place] = await journal.append([draft("ctx.record", {})]);
+      await journal.close();
+      return { acknowledgedLsn, last: place?.lsn };
+    };
+    const first = await lsns();
+    expect(first.acknowledgedLsn).toBe(Number.POSITIVE_INFINITY);
+    const head = readFileSync(join(dir, "head"));
+    const second = await lsns();
+    expect(second.acknowledgedLsn).toBe(first.last);
+    // it died between its commit and the head
+    writeFileSync(join(dir, "head"), head);
+    const third = await lsns();
+    expect([third.acknowledgedLsn, second.last]).toEqual([first.last, Number(first.last) + 1]);
+    expect((await lsns()).acknowledgedLsn).toBe(third.last);
+  });
+
   test("append() that resolved survives SIGKILL of its process, what was open is found open", async () => {
     const child = spawn(process.execPath, ["--input-type=module", "-e", KILLED_WRITER, dir], {
       stdio: ["ignore", "pipe", "inherit"],

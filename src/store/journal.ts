@@ -47,27 +47,29 @@ export async function openJournal(options: JournalOptions, makeScribe = inThread
     db = openDatabase(dir);
     const identity = { ...claimSchema(db, path), highest: highestOf(db) };
     tellMissing(db, dir, onNotice);
+    // before the writer moves it
+    const acknowledgedLsn = headOf(dir)?.lsn;
     // from here on this connection answers and writes nothing
     db.exec("PRAGMA query_only = 1");
     const reader = new SqliteReader(db, identity.kernelId);
     const { epoch, kernelId } = identity;
     const scribe = makeScribe({ dir, identity: { epoch, kernelId }, maxBytes }, onNotice);
     const ledger = new SqliteLedger(dir, identity, reader, scribe);
-    return new GroupJournal(ledger, clock, onNotice);
+    return new GroupJournal(ledger, clock, onNotice, acknowledgedLsn);
   } catch (error) {
     db?.close();
     throw error instanceof Fault ? error : toJournalFault(error, path);
   }
 }
 
-function highestOf(db: DatabaseSync): { pid: number; message: number } {
+export function highestOf(db: DatabaseSync): { pid: number; message: number } {
   const get = db.prepare("SELECT value FROM meta WHERE key = ?");
   const of = (key: string): number => Number(get.get(key)?.value ?? 0);
   return { pid: of("highest_pid"), message: of("highest_message") };
 }
 
 /** The database knows less than was acknowledged: it says itself intact, so nobody else would tell. */
-function tellMissing(db: DatabaseSync, dir: string, onNotice: OnNotice): void {
+export function tellMissing(db: DatabaseSync, dir: string, onNotice: OnNotice): void {
   const head = headOf(dir);
   if (head === null) return;
   const last = Number(db.prepare("SELECT coalesce(max(lsn), 0) AS lsn FROM records").get()?.lsn);

@@ -3,12 +3,12 @@
  * which the operating system frees at death, so there is no expiry to guess and no stale lock. Nothing else in this
  * process may open lease.db while it is held: closing that descriptor would drop the lock.
  */
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Fault } from "../abi/errors.ts";
-import { createPrivateFile, prepareDirectory } from "./directory.ts";
-import { toJournalFault } from "./fault.ts";
+import { createPrivateFile, DATABASE_NAME, prepareDirectory } from "./directory.ts";
+import { isUnwritable, type JournalFault, toJournalFault } from "./fault.ts";
 
 /** owner.json: who holds the lease, for people. The lock alone decides. */
 export interface Owner {
@@ -22,6 +22,8 @@ export interface Owner {
 }
 
 export interface Lease {
+  /** Present: the directory cannot be written, and its journal only be read. */
+  readonly refusal?: JournalFault;
   /** Adds what only the open journal knows. */
   describe(identity: { kernelId: string; epoch: number }): void;
   /** Frees the lock and removes owner.json. Idempotent. */
@@ -47,11 +49,43 @@ export async function takeLease(dir: string): Promise<Lease | null> {
   }
 }
 
+/**
+ * The same where the directory cannot be written and so not be locked: the lock lies in `elsewhere`, for those who only read. null:
+ * one of them holds it, or whoever holds the directory lives. Errors: UNAVAILABLE, there is nothing to be read either.
+ */
+export async function takeAnyLease(dir: string, elsewhere: string): Promise<Lease | null> {
+  try {
+    return await takeLease(dir);
+  } catch (refusal) {
+    if (!isUnwritable(refusal) || !existsSync(join(dir, DATABASE_NAME))) throw refusal;
+    const owner = readOwner(dir);
+    if (owner !== null && isRunning(owner)) return null;
+    const lease = await takeLease(elsewhere);
+    return lease === null ? null : { ...lease, refusal };
+  }
+}
+
+/** A pid that was given to another process since has another start time. */
+export function isRunning({ pid, startTime }: Owner): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+  return startTime === null || [startTime, null].includes(startTimeOf(pid));
+}
+
 function hold(dir: string, db: DatabaseSync): Lease {
-  const owner: Owner = { pid: process.pid, startTime: startTimeOfSelf(), since: Date.now() };
+  const owner: Owner = { pid: process.pid, startTime: startTimeOf("self"), since: Date.now() };
   writeOwner(dir, owner);
   return {
-    describe: (identity) => writeOwner(dir, { ...owner, ...identity }),
+    describe: (identity) => {
+      try {
+        writeOwner(dir, { ...owner, ...identity });
+      } catch {
+        // a disk that is full by now: what there is says who holds it
+      }
+    },
     release: () => {
       if (!db.isOpen) return;
       // before the lock goes: afterwards it may be the next owner's
@@ -78,14 +112,19 @@ function isOwner(value: unknown): value is Owner {
 function writeOwner(dir: string, owner: Owner): void {
   const path = join(dir, "owner.json");
   const draft = `${path}.${process.pid}.tmp`;
-  writeFileSync(draft, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
-  renameSync(draft, path);
+  try {
+    writeFileSync(draft, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
 }
 
-/** Field 22 of /proc/self/stat; the name in field 2 may hold blanks and parentheses, so count behind its end. */
-function startTimeOfSelf(): number | null {
+/** Field 22 of /proc/<pid>/stat; the name in field 2 may hold blanks and parentheses, so count behind its end. */
+function startTimeOf(pid: number | "self"): number | null {
   try {
-    const stat = readFileSync("/proc/self/stat", "utf8");
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const ticks = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]);
     return Number.isSafeInteger(ticks) ? ticks : null;
   } catch {

@@ -71,6 +71,8 @@ export interface LedgerReader {
   ofKind(proc: string, kind: RecordKind): readonly StoredRecord[];
   rows(filter: RowFilter): readonly Row[];
   row(proc: string): Row | undefined;
+  /** Of its newest record, as its row says; undefined: it has no row. */
+  lastSeq(proc: string): number | undefined;
   processOf(pid: number): string | undefined;
   /** The newest first, at or before `atMost`, whole ones only. */
   snapshots(proc: string, atMost: number): readonly { seq: number; state: string }[];

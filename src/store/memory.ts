@@ -208,6 +208,10 @@ class MemoryReader implements LedgerReader {
     return found === undefined || found.row.lastSeq === 0 ? undefined : { ...found.row };
   }
 
+  lastSeq(proc: string): number | undefined {
+    return this.row(proc)?.lastSeq;
+  }
+
   processOf(pid: number): string | undefined {
     const found = this.#rows().filter((row) => row.pid === pid && row.spawned !== null);
     return found.sort((a, b) => b.lastLsn - a.lastLsn)[0]?.proc;

@@ -27,25 +27,47 @@ export function readPage(
   limit: number,
   maxChars: number,
 ): CheckedPage {
-  const row = reader.row(proc);
-  if (row === undefined || row.lastSeq < fromSeq) return { good: [], damagedAt: null };
-  const page = reader.page(proc, fromSeq, limit, maxChars);
-  const checked = check(reader, proc, fromSeq, page);
+  const lastSeq = reader.lastSeq(proc);
+  if (lastSeq === undefined || lastSeq < fromSeq) return { good: [], damagedAt: null };
+  const { before, page } = pageAfter(reader, proc, fromSeq, limit, maxChars);
+  const checked = check(before, fromSeq, page);
   if (checked.damagedAt !== null)
-    return reader.row(proc) === undefined ? { good: [], damagedAt: null } : checked;
+    return reader.lastSeq(proc) === undefined ? { good: [], damagedAt: null } : checked;
   const next = fromSeq + page.length;
-  const isCut = page.length < limit && next <= row.lastSeq && reader.hashBefore(proc, next + 1) === undefined;
+  const isCut = page.length < limit && next <= lastSeq && reader.hashBefore(proc, next + 1) === undefined;
   return isCut ? { ...checked, damagedAt: next } : checked;
 }
 
-function check(
+interface PageAfter {
+  /** The hash that its first record follows; undefined: what lies before is missing. */
+  readonly before: Uint8Array | undefined;
+  readonly page: readonly ChainedRecord[];
+}
+
+/** The record before is read along: most pages are small, and one look into the database is half of two. */
+function pageAfter(
   reader: LedgerReader,
   proc: string,
   fromSeq: number,
+  limit: number,
+  maxChars: number,
+): PageAfter {
+  if (fromSeq > 1) {
+    const [first, ...page] = reader.page(proc, fromSeq - 1, limit + 1, maxChars);
+    const isThere = first?.seq === fromSeq - 1;
+    // one that is large leaves no room for what is asked for
+    if (isThere && page.length > 0) return { before: first.hash, page };
+  }
+  return { before: reader.hashBefore(proc, fromSeq), page: reader.page(proc, fromSeq, limit, maxChars) };
+}
+
+function check(
+  before: Uint8Array | undefined,
+  fromSeq: number,
   page: readonly ChainedRecord[],
 ): CheckedPage {
-  let previous = reader.hashBefore(proc, fromSeq);
-  if (previous === undefined) return { good: [], damagedAt: fromSeq - 1 };
+  if (before === undefined) return { good: [], damagedAt: fromSeq - 1 };
+  let previous = before;
   for (const [n, record] of page.entries()) {
     const isNext = record.seq === fromSeq + n && sameBytes(record.hash, chainHash(previous, record));
     if (!isNext) return { good: page.slice(0, n), damagedAt: fromSeq + n };

@@ -14,6 +14,7 @@ import type { CheckResult } from "./check.ts";
 import { blobFiles, digestOf } from "./check-blobs.ts";
 import { DERIVED_TABLES, factOfRecord } from "./check-derived.ts";
 import type { BrokenHistory } from "./check-histories.ts";
+import { underRemoval } from "./collect-removal.ts";
 import { Derived } from "./derived.ts";
 import { openJournal } from "./journal.ts";
 import { type HashedRecord, ToolsDatabase } from "./tools-database.ts";
@@ -153,7 +154,7 @@ async function remake(
     for (const { sql } of indexes) db.exec(String(sql));
     for (const id of bad.rows) db.prepare("DELETE FROM snapshots WHERE rowid = ?").run(id);
     for (const name of DERIVED_TABLES) db.exec(`DELETE FROM ${name}`);
-    await deriveAgain(db, dir, read.kernelId, pace);
+    await deriveAgain(db, dir, read, pace);
     db.exec("COMMIT");
     return ["indexes and derived tables were made again", ...bad.rows.map(() => "a snapshot was dropped")];
   } finally {
@@ -163,14 +164,17 @@ async function remake(
   }
 }
 
-async function deriveAgain(db: DatabaseSync, dir: string, kernelId: string, pace: Pace): Promise<void> {
-  const derived = new Derived(db, kernelId);
+/** A history that is being removed gets no row again: its exit went first, and it would be taken for one that lives. */
+async function deriveAgain(db: DatabaseSync, dir: string, read: ToolsDatabase, pace: Pace): Promise<void> {
+  const derived = new Derived(db, read.kernelId);
+  const removed = underRemoval(read)?.proc;
   const next = db.prepare("SELECT * FROM records WHERE lsn > ? ORDER BY lsn LIMIT 256");
   for (let lsn = 0, page = next.all(0); page.length > 0; page = next.all(lsn)) {
     for (const row of page) {
       const record = { ...(row as unknown as Parameters<typeof factOfRecord>[1]) };
-      derived.take(record, record.hash, await factOfRecord(dir, record), namesIn(record.body));
       lsn = record.lsn;
+      if (record.proc === removed) continue;
+      derived.take(record, record.hash, await factOfRecord(dir, record), namesIn(record.body));
     }
     derived.flush();
     await pace.next();

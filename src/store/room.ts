@@ -41,17 +41,22 @@ export class Reserve {
     return this.#bytes >= RESERVE_BYTES;
   }
 
-  /** By one part at a time, so that nothing waits for it long. It need not be synced, only hold its space. */
-  grow(): void {
+  /**
+   * By one part at a time, so that nothing waits for it long. It need not be synced, only hold its space. False: there is less
+   * room than the file system says, as with a quota.
+   */
+  grow(): boolean {
     try {
       const fd = openSync(this.#path, "a", 0o600);
       try {
         this.#bytes += writeSync(fd, PART);
+        return true;
       } finally {
         closeSync(fd);
       }
     } catch {
       this.release();
+      return false;
     }
   }
 

@@ -1,6 +1,7 @@
 /** A Row as the columns of `processes`, both ways. */
 import type { SQLInputValue } from "node:sqlite";
-import type { SpawnedFact } from "./fact.ts";
+import type { StoredRecord } from "./chain.ts";
+import type { Fact, SpawnedFact } from "./fact.ts";
 import type { Row } from "./row.ts";
 
 const COLUMNS = {
@@ -41,6 +42,26 @@ export const PUT_ROW = `INSERT OR REPLACE INTO processes (${Object.keys(COLUMNS)
 export function toColumns(row: Row): SQLInputValue[] {
   return GETTERS.map((get) => get(row));
 }
+
+/** What most records change. None of it moves the row in an index, but for the order by the last record. */
+const UPDATED = [
+  ...(["last_at", "last_seq", "last_lsn", "last_hash", "is_paused", "ran_ms", "tokens_used"] as const),
+  ...(["limit_used", "turns", "title", "is_kept", "state_lsn"] as const),
+];
+
+export const UPDATE_ROW = `UPDATE processes SET ${UPDATED.map((name) => `${name} = ?`).join(", ")} WHERE proc = ?`;
+
+export function toUpdated(row: Row): SQLInputValue[] {
+  return [...UPDATED.map((name) => COLUMNS[name](row)), row.proc];
+}
+
+/** The next record of a row, which says `fact`, changes more of it than `UPDATED`, or is its first. */
+export function isWhole(row: Row, next: Pick<StoredRecord, "pid">, fact: Fact | null): boolean {
+  if (row.lastSeq === 0 || row.pid !== next.pid) return true;
+  return fact !== null && WHOLE.has(fact.is);
+}
+
+const WHOLE: ReadonlySet<Fact["is"]> = new Set(["spawned", "forked", "ended", "reaped", "resumed"]);
 
 export function fromColumns(found: Record<string, unknown>): Row {
   return {

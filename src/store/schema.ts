@@ -76,6 +76,13 @@ export function claimSchema(db: DatabaseSync, path: string): { epoch: number; ke
   }
 }
 
+/** For who only reads: the epoch that the next daemon will have. Errors: UNAVAILABLE for any schema but this one. */
+export function identityOf(db: DatabaseSync): { epoch: number; kernelId: string } {
+  assertKnown(versionOf(db));
+  const meta = readMeta(db);
+  return { epoch: Number(meta.get("epoch")) + 1, kernelId: String(meta.get("kernel_id")) };
+}
+
 /** 0: there is no journal yet. */
 function versionOf(db: DatabaseSync): number {
   const exists = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get() !== undefined;

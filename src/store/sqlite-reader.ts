@@ -28,6 +28,7 @@ const SQL = {
   liveGroups: FROM_LIVE("members"),
   ofKind: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? AND ${INDEXED_KINDS} ORDER BY seq`,
   row: "SELECT * FROM processes WHERE proc = ?",
+  lastSeq: "SELECT last_seq FROM processes WHERE proc = ?",
   processOf:
     "SELECT proc FROM processes WHERE pid = ? AND spawned_lsn IS NOT NULL ORDER BY last_lsn DESC LIMIT 1",
   snapshots: "SELECT seq, state, digest FROM snapshots WHERE proc = ? AND seq <= ? ORDER BY seq DESC",
@@ -118,6 +119,10 @@ export class SqliteReader implements LedgerReader {
       const found = this.#sql.row.get(proc);
       return found === undefined ? undefined : fromColumns(found);
     });
+  }
+
+  lastSeq(proc: string): number | undefined {
+    return guarded(() => this.#sql.lastSeq.get(proc)?.last_seq as number | undefined);
   }
 
   processOf(pid: number): string | undefined {

@@ -6,6 +6,7 @@ import { Worker } from "node:worker_threads";
 import { type DiskReason, JournalFault } from "./fault.ts";
 import type { Batch, CommitMode, Verdict } from "./ledger.ts";
 import type { OnNotice } from "./notice.ts";
+import { type PackedVerdicts, packBatches, unpackVerdicts } from "./packed.ts";
 import type { Scribe } from "./scribe.ts";
 import type { ToldFault, WriterReply, WriterRequest, WriterSeed, WriterTask } from "./writer-message.ts";
 
@@ -13,7 +14,7 @@ import type { ToldFault, WriterReply, WriterRequest, WriterSeed, WriterTask } fr
 const RESOURCES = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 256 };
 
 interface Pending {
-  resolve(verdicts: readonly Verdict[]): void;
+  resolve(verdicts: PackedVerdicts | undefined): void;
   reject(fault: JournalFault): void;
 }
 
@@ -41,8 +42,9 @@ export class ThreadedScribe implements Scribe {
     });
   }
 
-  commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly Verdict[]> {
-    return this.#ask({ do: "commit", batches, mode });
+  async commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly Verdict[]> {
+    const verdicts = await this.#ask({ do: "commit", batches: packBatches(batches), mode });
+    return verdicts === undefined ? [] : unpackVerdicts(verdicts, batches);
   }
 
   async saveSnapshot(proc: string, seq: number, state: string): Promise<void> {
@@ -71,12 +73,12 @@ export class ThreadedScribe implements Scribe {
     await this.#ended;
   }
 
-  #ask(task: WriterTask): Promise<readonly Verdict[]> {
+  #ask(task: WriterTask): Promise<PackedVerdicts | undefined> {
     return this.#lost === undefined ? this.#send(task) : Promise.reject(this.#lost);
   }
 
-  #send(task: WriterTask): Promise<readonly Verdict[]> {
-    const { promise, resolve, reject } = Promise.withResolvers<readonly Verdict[]>();
+  #send(task: WriterTask): Promise<PackedVerdicts | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<PackedVerdicts | undefined>();
     const id = ++this.#lastId;
     if (this.#pending.size === 0) this.#worker.ref();
     this.#pending.set(id, { resolve, reject });

@@ -2,10 +2,11 @@
  * The journal's tables as the tools read them: a read-only connection of their own, pages that are bounded in rows and bytes,
  * nothing held between two of them. The daemon's writer does not notice.
  */
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { KERNEL_UUID } from "../kernel/ports/journal.ts";
 import type { StoredRecord } from "./chain.ts";
 import { toJournalFault } from "./fault.ts";
+import { openReading } from "./open-database.ts";
 import { INDEXED_KINDS } from "./schema.ts";
 
 export const PAGE_ROWS = 256;
@@ -48,10 +49,8 @@ export class ToolsDatabase {
   /** Errors: JournalFault. Nothing is made, nothing is changed. */
   constructor(path: string) {
     try {
-      this.db = new DatabaseSync(path, { readOnly: true, timeout: 1_000 });
+      this.db = openReading(path);
       this.db.exec(`PRAGMA cache_size = -${CACHE_BYTES / 1024}; PRAGMA mmap_size = 0`);
-      // the first read of a page: a file that is no database is told here
-      this.db.prepare("SELECT count(*) FROM sqlite_schema").get();
     } catch (error) {
       throw toJournalFault(error, path);
     }

@@ -92,6 +92,7 @@ export class StoreTools implements JournalTools {
     if (journal === undefined)
       throw new Fault({ code: "UNAVAILABLE", message: "histories are removed by the daemon alone" });
     const { retention, now, dryRun, isBackground = false, signal } = options;
+    if (!dryRun) checkTaking(journal);
     const pace = new Pace(clock, isBackground ? BACKGROUND_SHARE : ASKED_SHARE, signal);
     const place = { dir: this.#dir, path: this.path, lock: this.lock };
     return this.#read((db) =>
@@ -160,4 +161,12 @@ export class StoreTools implements JournalTools {
       db.close();
     }
   }
+}
+
+/** Each removal is recorded: where nothing can be, nothing goes. */
+function checkTaking({ state }: Journal): void {
+  if (state.state === "well") return;
+  const why =
+    state.state === "lost" ? state.message : `${state.reason}: the journal at ${state.path} takes nothing`;
+  throw new Fault({ code: "UNAVAILABLE", message: `${why}; nothing was removed` });
 }

@@ -1,7 +1,8 @@
 /** What the thread that asks and the thread that writes say to each other. Plain data: it is cloned. */
 import type { DiskReason, JournalFault, Room } from "./fault.ts";
-import type { Batch, CommitMode, Verdict } from "./ledger.ts";
+import type { CommitMode } from "./ledger.ts";
 import type { JournalNotice } from "./notice.ts";
+import type { PackedBatches, PackedVerdicts } from "./packed.ts";
 import type { Identity } from "./sqlite-writer.ts";
 
 /** What the thread is started with. */
@@ -12,7 +13,7 @@ export interface WriterSeed {
 }
 
 export type WriterTask =
-  | { readonly do: "commit"; readonly batches: readonly Batch[]; readonly mode: CommitMode }
+  | { readonly do: "commit"; readonly batches: PackedBatches; readonly mode: CommitMode }
   | { readonly do: "snapshot"; readonly proc: string; readonly seq: number; readonly state: string }
   | { readonly do: "damaged"; readonly proc: string; readonly seq: number }
   | { readonly do: "close" };
@@ -21,7 +22,7 @@ export type WriterTask =
 export type WriterRequest = WriterTask & { readonly id: number };
 
 export type WriterReply =
-  | { readonly is: "done"; readonly id: number; readonly verdicts: readonly Verdict[] }
+  | { readonly is: "done"; readonly id: number; readonly verdicts?: PackedVerdicts }
   | { readonly is: "failed"; readonly id: number; readonly fault: ToldFault }
   | { readonly is: "notice"; readonly notice: JournalNotice }
   | { readonly is: "lost"; readonly fault: ToldFault };

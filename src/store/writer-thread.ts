@@ -4,8 +4,8 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { toJournalFault } from "./fault.ts";
-import type { Verdict } from "./ledger.ts";
 import { openClerk } from "./open-database.ts";
+import { type PackedVerdicts, packVerdicts, unpackBatches } from "./packed.ts";
 import { toldFault, type WriterReply, type WriterRequest, type WriterSeed } from "./writer-message.ts";
 
 const HEAD_SYNC_MS = 1_000;
@@ -22,27 +22,28 @@ const clerk = openClerk(dir, identity, {
 });
 let headTimer: NodeJS.Timeout | undefined;
 
-async function act(request: WriterRequest): Promise<readonly Verdict[]> {
+async function act(request: WriterRequest): Promise<PackedVerdicts | undefined> {
   switch (request.do) {
     case "commit":
-      return clerk.commit(request.batches, request.mode);
+      return packVerdicts(await clerk.commit(unpackBatches(request.batches), request.mode));
     case "snapshot":
       clerk.saveSnapshot(request.proc, request.seq, request.state);
-      return [];
+      return undefined;
     case "damaged":
       clerk.markDamaged(request.proc, request.seq);
-      return [];
+      return undefined;
     case "close":
       clearTimeout(headTimer);
       clerk.close();
-      return [];
+      return undefined;
   }
 }
 
 async function answer(request: WriterRequest): Promise<void> {
   const { id } = request;
   try {
-    say({ is: "done", id, verdicts: await act(request) });
+    const verdicts = await act(request);
+    say({ is: "done", id, ...(verdicts === undefined ? {} : { verdicts }) });
   } catch (error) {
     return say({ is: "failed", id, fault: toldFault(toJournalFault(error)) });
   }

@@ -1,0 +1,128 @@
+/**
+ * Groups on their way to the thread that writes, and its verdicts on their way back: columns instead of objects, for cloning
+ * an object costs its keys each time. What few records have (facts, blobs) is listed beside them by its place.
+ */
+import type { Batch, Entry, Place, Refusal, Verdict } from "./ledger.ts";
+
+/** Numbers of one record: process, kind, pid, v, at, mono; the first two are places in `words`. */
+const WIDTH = 6;
+
+/** The `n`-th of all records, or of all batches, and what it has. */
+type Sparse<T> = readonly (readonly [number, T])[];
+
+export interface PackedBatches {
+  /** Of each batch: how many records it has, and what it expects; NaN: nothing. */
+  readonly sizes: Float64Array;
+  readonly numbers: Float64Array;
+  /** Processes and kinds, each once. */
+  readonly words: readonly string[];
+  readonly calls: readonly (string | null)[];
+  readonly bodies: readonly string[];
+  readonly facts: Sparse<NonNullable<Entry["fact"]>>;
+  readonly names: Sparse<Entry["names"]>;
+  readonly blobs: Sparse<Entry["blobs"]>;
+}
+
+export interface PackedVerdicts {
+  /** lsn and seq of each record that was taken. */
+  readonly places: Float64Array;
+  /** By batch. */
+  readonly refusals: Sparse<Refusal>;
+}
+
+export function packBatches(batches: readonly Batch[]): PackedBatches {
+  const entries = batches.flatMap((batch) => batch.entries);
+  const sizes = new Float64Array(batches.length * 2);
+  for (const [n, batch] of batches.entries())
+    sizes.set([batch.entries.length, batch.expect ?? Number.NaN], n * 2);
+  const words = new Map<string, number>();
+  const placeOf = (word: string): number => {
+    const known = words.get(word);
+    if (known !== undefined) return known;
+    words.set(word, words.size);
+    return words.size - 1;
+  };
+  const numbers = new Float64Array(entries.length * WIDTH);
+  let at = 0;
+  for (const entry of entries) {
+    numbers[at++] = placeOf(entry.proc);
+    numbers[at++] = placeOf(entry.kind);
+    numbers[at++] = entry.pid;
+    numbers[at++] = entry.v;
+    numbers[at++] = entry.at;
+    numbers[at++] = entry.mono;
+  }
+  return {
+    sizes,
+    numbers,
+    words: [...words.keys()],
+    calls: entries.map(({ call }) => call),
+    bodies: entries.map(({ body }) => body),
+    facts: sparse(entries, ({ fact }) => fact),
+    names: sparse(entries, ({ names }) => (names.length === 0 ? null : names)),
+    blobs: sparse(entries, ({ blobs }) => (blobs.length === 0 ? null : blobs)),
+  };
+}
+
+export function unpackBatches(packed: PackedBatches): Batch[] {
+  const { sizes, bodies } = packed;
+  const [facts, names, blobs] = [new Map(packed.facts), new Map(packed.names), new Map(packed.blobs)];
+  const entries = bodies.map((body, n): Entry => {
+    const [proc, kind, pid, v, at, mono] = packed.numbers.subarray(n * WIDTH, (n + 1) * WIDTH);
+    return {
+      proc: packed.words[proc as number] as string,
+      kind: packed.words[kind as number] as Entry["kind"],
+      pid: pid as number,
+      v: v as number,
+      at: at as number,
+      mono: mono as number,
+      call: packed.calls[n] ?? null,
+      body,
+      fact: facts.get(n) ?? null,
+      names: names.get(n) ?? NONE,
+      blobs: blobs.get(n) ?? NONE,
+    };
+  });
+  const batches: Batch[] = [];
+  let first = 0;
+  for (let n = 0; n < sizes.length; n += 2) {
+    const own = entries.slice(first, first + (sizes[n] as number));
+    const expect = sizes[n + 1] as number;
+    first += own.length;
+    batches.push(Number.isNaN(expect) ? { entries: own } : { entries: own, expect });
+  }
+  return batches;
+}
+
+const NONE: readonly never[] = [];
+
+export function packVerdicts(verdicts: readonly Verdict[]): PackedVerdicts {
+  const taken = verdicts.filter((verdict) => !("code" in verdict)).flat() as Place[];
+  const places = new Float64Array(taken.length * 2);
+  let at = 0;
+  for (const { lsn, seq } of taken) {
+    places[at++] = lsn;
+    places[at++] = seq;
+  }
+  return { places, refusals: sparse(verdicts, (verdict) => ("code" in verdict ? verdict : null)) };
+}
+
+/** `batches`: those that it is the verdict on. */
+export function unpackVerdicts(packed: PackedVerdicts, batches: readonly Batch[]): Verdict[] {
+  const refusals = new Map(packed.refusals);
+  let at = 0;
+  const nextPlace = (): Place => ({
+    lsn: packed.places[at++] as number,
+    seq: packed.places[at++] as number,
+  });
+  return batches.map(({ entries }, n) => refusals.get(n) ?? entries.map(nextPlace));
+}
+
+function sparse<T, V>(list: readonly T[], of: (each: T) => V | null): Sparse<V> {
+  const found: [number, V][] = [];
+  for (const [n, each] of list.entries()) {
+    const value = of(each);
+    if (value !== null) found.push([n, value]);
+  }
+  return found;
+}
