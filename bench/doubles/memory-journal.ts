@@ -1,0 +1,13 @@
+/** In the place of store/journal.ts: a daemon that keeps nothing, to compare with. */
+import type { Journal } from "../../src/kernel/ports/journal.ts";
+import * as onDisk from "../../src/store/journal.ts";
+import { MemoryDisk, openMemoryJournal } from "../../src/store/memory.ts";
+
+/** The rest of the module. */
+export const { highestOf, tellMissing } = onDisk;
+
+/** Beside it lies an empty one, for whoever looks at the file. */
+export async function openJournal(options: onDisk.JournalOptions): Promise<Journal> {
+  await (await onDisk.openJournal(options)).close();
+  return openMemoryJournal(new MemoryDisk());
+}

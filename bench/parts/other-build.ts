@@ -1,0 +1,45 @@
+/** A build of the daemon with another journal in the place of its own: for measurements; the product knows no such switch. */
+import { cpSync, mkdirSync, symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const REPLACED = join(ROOT, "src/store/journal.ts");
+const DOUBLES = join(ROOT, "bench/doubles");
+
+/** `journal`: a module of bench/doubles. The path of the `dist` that was made below `dir`. */
+export async function buildWith(journal: string, dir: string): Promise<string> {
+  const dist = join(dir, "dist");
+  mkdirSync(dir, { recursive: true });
+  cpSync(join(ROOT, "dist"), dist, { recursive: true });
+  for (const name of ["lib", "node_modules", "package.json"]) symlinkSync(join(ROOT, name), join(dir, name));
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: { boot: "src/boot.ts", daemon: "src/daemon/main.ts" },
+    outdir: dist,
+    allowOverwrite: true,
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    target: "node24",
+    format: "esm",
+    loader: { ".md": "text" },
+    logLevel: "error",
+    external: ["@anthropic-ai/sdk", "openai", "@vscode/ripgrep", "koffi", "*.node", "*.wasm"],
+    banner: {
+      js: 'import { createRequire as benchRequire } from "node:module"; const require = benchRequire(import.meta.url);',
+    },
+    plugins: [
+      {
+        name: "other-journal",
+        setup: (made) =>
+          made.onResolve({ filter: /\/journal\.ts$/ }, ({ path, resolveDir }) => {
+            const isMeant = resolve(resolveDir, path) === REPLACED && resolveDir !== DOUBLES;
+            return isMeant ? { path: join(DOUBLES, journal) } : undefined;
+          }),
+      },
+    ],
+  });
+  return dist;
+}
