@@ -92,6 +92,20 @@ describe("collect() by age", () => {
     expect((await tools.verify({})).broken).toBeNull();
   });
 
+  test("where nothing can be recorded nothing goes, and a dry run tells what would", async () => {
+    await ended(1);
+    now += 40 * DAY;
+    const state = { state: "degraded", reason: "journal_full", path: "/x", freeBytes: 0, needBytes: 1 };
+    Object.defineProperty(journal, "state", { value: state, configurable: true });
+    await expect(collect()).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: "journal_full: the journal at /x takes nothing; nothing was removed",
+    });
+    expect(gone(await collect({ dryRun: true }))).toEqual([1]);
+    Reflect.deleteProperty(journal, "state");
+    expect(gone(await collect())).toEqual([1]);
+  });
+
   test("a dry run tells the same and changes nothing", async () => {
     await ended(1, [1, "ctx.record", { content: LARGE }]);
     now += 40 * DAY;

@@ -82,6 +82,23 @@ export function journalContract(name: string, makeBench: () => JournalBench): vo
       expect(await journal.read(OTHER, 1, 10)).toEqual([]);
     });
 
+    test("readAt() gives single records as they are, at most 256, and none that was never written", async () => {
+      await journal.append(Array.from({ length: 300 }, (_, n) => draft("signal", n + 1)));
+      const odd = Array.from({ length: 150 }, (_, n) => 2 * n + 1);
+      const found = await journal.readAt(PROC, odd);
+      expect(found).toEqual(
+        (await journal.read(PROC, 1, 256)).filter(({ seq }) => seq % 2 === 1).concat(found.slice(128)),
+      );
+      expect(found.map(({ body }) => body)).toEqual(odd);
+      const all = Array.from({ length: 300 }, (_, n) => n + 1);
+      expect(await journal.readAt(PROC, all)).toHaveLength(256);
+      expect((await journal.readAt(PROC, [299, 300, 301, 400])).map(({ seq }) => seq)).toEqual([299, 300]);
+      expect(await journal.readAt(PROC, [301])).toEqual([]);
+      expect(await journal.readAt(PROC, [])).toEqual([]);
+      expect(await journal.readAt(OTHER, [1])).toEqual([]);
+      expect((await journal.row(PROC))?.damagedAt ?? null).toBeNull();
+    });
+
     test("a stored body is a copy", async () => {
       const body = { n: 1 };
       await journal.append([draft("signal", body)]);
@@ -338,6 +355,24 @@ export function journalContract(name: string, makeBench: () => JournalBench): vo
       expect((await journal.read(PROC, 1, 9)).map(({ seq }) => seq)).toEqual([1]);
       expect((await journal.read(PROC, 2, 9)).map(({ seq }) => seq)).toEqual([2, 3]);
       expect((await journal.row(PROC))?.damagedAt).toBeNull();
+    });
+
+    test("readAt() gives at most 8 MiB of bodies, large strings counted, but at least one", async () => {
+      const large = "x".repeat(5 * 1024 * 1024);
+      await journal.append([1, large, large, 4].map((body) => draft("ctx.record", body)));
+      expect((await journal.readAt(PROC, [1, 2, 3, 4])).map(({ seq }) => seq)).toEqual([1, 2]);
+      expect((await journal.readAt(PROC, [3, 4])).map(({ seq }) => seq)).toEqual([3, 4]);
+      // bodies that lie in their records count alike
+      const wide = Array.from({ length: 20 }, () => "y".repeat(40_000));
+      const many = Array.from({ length: 20 }, () => draft("ctx.record", wide));
+      await journal.append(many);
+      const rest = Array.from({ length: 20 }, (_, n) => n + 5);
+      const given = await journal.readAt(PROC, rest);
+      expect(given.length).toBeGreaterThan(0);
+      expect(given.length).toBeLessThan(20);
+      expect(given.map(({ seq }) => seq)).toEqual(rest.slice(0, given.length));
+      expect((await journal.readAt(PROC, rest.slice(given.length))).at(-1)?.seq).toBe(24);
+      expect((await journal.read(PROC, 6, 9))[0]?.seq).toBe(6);
     });
 
     test("saveSnapshot() keeps the last two and drops what is too large; snapshot() gives the newest at or before", async () => {

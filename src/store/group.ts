@@ -18,7 +18,7 @@ import { GroupQueue } from "./group-queue.ts";
 import type { JournalClock } from "./journal-clock.ts";
 import type { Entry, Ledger, LedgerReader, Place } from "./ledger.ts";
 import type { OnNotice } from "./notice.ts";
-import { DamagedRecord, readPage } from "./page.ts";
+import { type CheckedPage, DamagedRecord, readPage, readPicked } from "./page.ts";
 import { messageOf } from "./record-kind.ts";
 import { toProcessRow } from "./row.ts";
 import { toRecord } from "./stored.ts";
@@ -95,9 +95,25 @@ export class GroupJournal implements Journal {
     const count = Math.max(0, Math.min(PAGE, Math.trunc(limit)));
     const from = Math.max(1, Math.trunc(fromSeq));
     const checked = await this.#ask((reader) => readPage(reader, proc, from, Math.max(1, count), PAGE_BYTES));
-    const { records, damage } = await this.#decodePage(checked.good.slice(0, count));
-    const damagedAt = damage?.seq ?? checked.damagedAt;
-    const isCut = damage === undefined && records.length < checked.good.length;
+    return this.#trusted(proc, checked, count);
+  }
+
+  async readAt(proc: ProcUuid, seqs: readonly number[]): Promise<readonly JournalRecord[]> {
+    if (seqs.length === 0) return [];
+    const asked = seqs.slice(0, PAGE);
+    const checked = await this.#ask((reader) => readPicked(reader, proc, asked, PAGE_BYTES));
+    return this.#trusted(proc, checked, asked.length);
+  }
+
+  /** What of it can be given, `most` at most; where it is damaged is remembered. */
+  async #trusted(
+    proc: ProcUuid,
+    { good, damagedAt: at }: CheckedPage,
+    most: number,
+  ): Promise<readonly JournalRecord[]> {
+    const { records, damage } = await this.#decodePage(good.slice(0, most));
+    const damagedAt = damage?.seq ?? at;
+    const isCut = damage === undefined && records.length < good.length;
     if (damagedAt === null || isCut) return records;
     await this.#ledger.markDamaged(proc, damagedAt).catch(() => {});
     if (records.length === 0) throw damage ?? new DamagedRecord(proc, damagedAt);

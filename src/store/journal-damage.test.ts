@@ -78,6 +78,35 @@ describe("read()", () => {
     await journal.close();
   });
 
+  test.each([
+    ["UPDATE records SET body = '{\"n\":9}' WHERE seq = 4", 4],
+    ["UPDATE records SET hash = zeroblob(32) WHERE seq = 4", 4],
+    ["UPDATE records SET hash = NULL WHERE seq = 3", 3],
+    ["DELETE FROM records WHERE seq = 4", 4],
+    ["DELETE FROM records WHERE seq = 3", 3],
+    ["DELETE FROM records WHERE seq >= 4", 4],
+  ])("readAt() gives what it can and then tells what cannot be trusted: %s", async (sql, damagedAt) => {
+    await write(SPAWNED, ...words(5));
+    tamper(sql);
+    const journal = await openJournal({ dir });
+    expect((await journal.readAt(PROC, [1, 2, 4, 6])).map(({ seq }) => seq)).toEqual([1, 2]);
+    await expect(journal.readAt(PROC, [4, 6])).rejects.toMatchObject({ code: "INTERNAL", seq: damagedAt });
+    expect((await journal.row(PROC))?.damagedAt).toBe(damagedAt);
+    await journal.close();
+  });
+
+  test("readAt() of the first record of a fork holds it against its parent's", async () => {
+    const fork = { proc: FORK, pid: asPid(2) };
+    await write(SPAWNED, ...words(5), draft("process.forked", { from: PROC, at: 3 }, fork));
+    const journal = await openJournal({ dir });
+    expect((await journal.readAt(FORK, [1])).map(({ seq }) => seq)).toEqual([1]);
+    await journal.close();
+    tamper("UPDATE records SET at = at + 1 WHERE proc = ?", FORK);
+    const next = await openJournal({ dir });
+    await expect(next.readAt(FORK, [1])).rejects.toMatchObject({ code: "INTERNAL", seq: 1 });
+    await next.close();
+  });
+
   test("a fork's chain goes on from its parent's record", async () => {
     const fork = { proc: FORK, pid: asPid(2) };
     const forked = draft("process.forked", { from: PROC, at: 3 }, fork);

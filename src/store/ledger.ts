@@ -57,10 +57,23 @@ export interface ChainedRecord extends StoredRecord {
   readonly hash: Uint8Array;
 }
 
+export interface PickedRecord extends ChainedRecord {
+  /** The hash of the record before it; undefined: that is missing, or it is the first. */
+  readonly before: Uint8Array | undefined;
+}
+
+export interface Picked {
+  readonly records: readonly PickedRecord[];
+  /** Bodies came to more than there was room for. */
+  readonly isCut: boolean;
+}
+
 /** Answers from what is committed. Throws JournalFault. */
 export interface LedgerReader {
   /** From `fromSeq` on, in order, gaps and all; stops beyond `maxChars` of bodies, but not before one. */
   page(proc: string, fromSeq: number, limit: number, maxChars: number): readonly ChainedRecord[];
+  /** Those at `seqs` that are there; stops beyond `maxChars` of bodies, but not before one. */
+  pick(proc: string, seqs: readonly number[], maxChars: number): Picked;
   /** The hash that the record `seq` follows; undefined: what lies before it is missing. */
   hashBefore(proc: string, seq: number): Uint8Array | undefined;
   openCalls(): readonly StoredRecord[];

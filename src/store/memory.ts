@@ -14,6 +14,8 @@ import {
   type Entry,
   type Ledger,
   type LedgerReader,
+  type Picked,
+  type PickedRecord,
   type Place,
   SNAPSHOTS_KEPT,
   type Verdict,
@@ -155,6 +157,18 @@ class MemoryReader implements LedgerReader {
       page.push(record);
     }
     return page;
+  }
+
+  pick(proc: string, seqs: readonly number[], maxChars: number): Picked {
+    const history = this.#disk.processes.get(proc)?.history ?? [];
+    const records: PickedRecord[] = [];
+    let chars = 0;
+    for (const record of seqs.flatMap((seq) => history[seq - 1] ?? [])) {
+      chars += record.body.length;
+      if (records.length > 0 && chars > maxChars) return { records, isCut: true };
+      records.push({ ...record, before: history[record.seq - 2]?.hash });
+    }
+    return { records, isCut: false };
   }
 
   hashBefore(proc: string, seq: number): Uint8Array | undefined {

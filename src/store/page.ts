@@ -31,8 +31,7 @@ export function readPage(
   if (lastSeq === undefined || lastSeq < fromSeq) return { good: [], damagedAt: null };
   const { before, page } = pageAfter(reader, proc, fromSeq, limit, maxChars);
   const checked = check(before, fromSeq, page);
-  if (checked.damagedAt !== null)
-    return reader.lastSeq(proc) === undefined ? { good: [], damagedAt: null } : checked;
+  if (checked.damagedAt !== null) return damagedOrGone(reader, proc, checked.good, checked.damagedAt);
   const next = fromSeq + page.length;
   const isCut = page.length < limit && next <= lastSeq && reader.hashBefore(proc, next + 1) === undefined;
   return isCut ? { ...checked, damagedAt: next } : checked;
@@ -61,11 +60,40 @@ function pageAfter(
   return { before: reader.hashBefore(proc, fromSeq), page: reader.page(proc, fromSeq, limit, maxChars) };
 }
 
-function check(
-  before: Uint8Array | undefined,
-  fromSeq: number,
-  page: readonly ChainedRecord[],
+/** Single records, by rising seq, each checked by the hash of the one before it. */
+export function readPicked(
+  reader: LedgerReader,
+  proc: string,
+  seqs: readonly number[],
+  maxChars: number,
 ): CheckedPage {
+  const lastSeq = reader.lastSeq(proc) ?? 0;
+  const { records, isCut } = reader.pick(proc, seqs, maxChars);
+  const found = new Map(records.map((record) => [record.seq, record]));
+  const good: ChainedRecord[] = [];
+  for (const seq of seqs) {
+    const record = found.get(seq);
+    // one that nobody ever wrote is no damage
+    if (seq > lastSeq || (record === undefined && isCut)) break;
+    if (record === undefined) return damagedOrGone(reader, proc, good, seq);
+    const { damagedAt } = check(seq > 1 ? record.before : reader.hashBefore(proc, seq), seq, [record]);
+    if (damagedAt !== null) return damagedOrGone(reader, proc, good, damagedAt);
+    good.push(record);
+  }
+  return { good, damagedAt: null };
+}
+
+/** A whole history that is gone meanwhile is no damage. */
+function damagedOrGone(
+  reader: LedgerReader,
+  proc: string,
+  good: readonly ChainedRecord[],
+  damagedAt: number,
+): CheckedPage {
+  return reader.lastSeq(proc) === undefined ? { good: [], damagedAt: null } : { good, damagedAt };
+}
+
+function check(before: Uint8Array | undefined, fromSeq: number, page: readonly ChainedRecord[]): CheckedPage {
   if (before === undefined) return { good: [], damagedAt: fromSeq - 1 };
   let previous = before;
   for (const [n, record] of page.entries()) {

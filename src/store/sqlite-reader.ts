@@ -4,7 +4,13 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { RecordKind, RowFilter } from "../kernel/ports/journal.ts";
 import { genesis, type StoredRecord } from "./chain.ts";
 import { toJournalFault } from "./fault.ts";
-import { boundedRows, type ChainedRecord, type LedgerReader } from "./ledger.ts";
+import {
+  boundedRows,
+  type ChainedRecord,
+  type LedgerReader,
+  type Picked,
+  type PickedRecord,
+} from "./ledger.ts";
 import type { Row } from "./row.ts";
 import { fromColumns } from "./row-columns.ts";
 import { INDEXED_KINDS } from "./schema.ts";
@@ -18,6 +24,9 @@ const FROM_LIVE = (list: string) =>
 
 const SQL = {
   page: `SELECT ${STORED_COLUMNS}, r.hash FROM records r WHERE proc = ? AND seq >= ? ORDER BY seq LIMIT ?`,
+  // CROSS: from place to place, in their order
+  pick: `SELECT ${STORED_COLUMNS}, r.hash, (SELECT b.hash FROM records b WHERE b.proc = r.proc AND b.seq = r.seq - 1) AS before
+    FROM json_each(?) place CROSS JOIN records r ON r.proc = ? AND r.seq = place.value`,
   hash: "SELECT hash FROM records WHERE proc = ? AND seq = ?",
   openCalls: `SELECT ${STORED_COLUMNS} FROM open_calls o CROSS JOIN records r ON r.lsn = o.lsn ORDER BY o.lsn`,
   unfinished: `SELECT ${STORED_COLUMNS} FROM processes p CROSS JOIN records r ON r.lsn = p.spawned_lsn
@@ -47,17 +56,11 @@ export class SqliteReader implements LedgerReader {
   }
 
   page(proc: string, fromSeq: number, limit: number, maxChars: number): readonly ChainedRecord[] {
-    return guarded(() => {
-      const records: ChainedRecord[] = [];
-      let chars = 0;
-      for (const found of this.#sql.page.iterate(proc, fromSeq, limit)) {
-        const record = { ...toStored(found), hash: bytesOf(found.hash) };
-        chars += record.body.length;
-        if (records.length > 0 && chars > maxChars) break;
-        records.push(record);
-      }
-      return records;
-    });
+    return guarded(() => bounded(this.#sql.page.iterate(proc, fromSeq, limit), maxChars, toChained).records);
+  }
+
+  pick(proc: string, seqs: readonly number[], maxChars: number): Picked {
+    return guarded(() => bounded(this.#sql.pick.iterate(JSON.stringify(seqs), proc), maxChars, toPicked));
   }
 
   hashBefore(proc: string, seq: number): Uint8Array | undefined {
@@ -150,6 +153,36 @@ export class SqliteReader implements LedgerReader {
   #all(name: keyof typeof SQL, ...args: string[]): readonly StoredRecord[] {
     return guarded(() => this.#sql[name].all(...args).map(toStored));
   }
+}
+
+/** Stops beyond `maxChars` of bodies, but not before one record. */
+function bounded<R extends ChainedRecord>(
+  rows: Iterable<Record<string, unknown>>,
+  maxChars: number,
+  of: (row: Record<string, unknown>) => R,
+): { records: readonly R[]; isCut: boolean } {
+  const records: R[] = [];
+  let chars = 0;
+  for (const row of rows) {
+    const record = of(row);
+    chars += record.body.length;
+    if (records.length > 0 && chars > maxChars) return { records, isCut: true };
+    records.push(record);
+  }
+  return { records, isCut: false };
+}
+
+function toChained(row: Record<string, unknown>): ChainedRecord {
+  return { ...toStored(row), hash: bytesOf(row.hash) };
+}
+
+/** Of a record before it that is not there, and of one whose hash was taken away, there is none. */
+function toPicked(row: Record<string, unknown>): PickedRecord {
+  return {
+    ...toStored(row),
+    hash: bytesOf(row.hash),
+    before: row.before instanceof Uint8Array ? row.before : undefined,
+  };
 }
 
 /** A hash that was taken away fits nothing. */

@@ -173,6 +173,12 @@ export interface Journal {
    * first record.
    */
   read(proc: ProcUuid, fromSeq: number, limit: number): Promise<readonly JournalRecord[]>;
+  /**
+   * Single records of a process's own history, by rising seq: the first of those that are asked for, bounded as a page is,
+   * but at least one; none that was never written. INTERNAL with the seq: the first of them is damaged; one that comes later
+   * ends the answer.
+   */
+  readAt(proc: ProcUuid, seqs: readonly number[]): Promise<readonly JournalRecord[]>;
   /** Intents of any process without a result. */
   openCalls(): Promise<readonly JournalRecord[]>;
   /** Processes spawned and not exited, by rising pid: their `process.spawned` records. */

@@ -15,11 +15,8 @@ import type { Ref } from "./refs.ts";
 
 /** Records of one read. */
 const PAGE = 256;
-/** A long history is no reason to keep others waiting: they come in after so many pages, or single reads. */
+/** A long history is no reason to keep others waiting: they come in after so many pages. */
 const PAGES_A_BREATH = 2;
-const READS_A_BREATH = 32;
-/** Records that are read along rather than begin another read. */
-const GAP = 8;
 
 /** What of a history a process needs in memory. */
 export interface Contents {
@@ -91,7 +88,7 @@ async function snapshotOf(
   return undefined;
 }
 
-export async function readContents(journal: Pick<Journal, "read">, history: History): Promise<Contents> {
+export async function readContents(journal: Pick<Journal, "readAt">, history: History): Promise<Contents> {
   const { systemPrompt, place, since } = history;
   const single = async (ref: Ref | null): Promise<Record<string, unknown> | null> =>
     ref === null ? null : bodyOf((await recordsAt(journal, [ref]))[0]);
@@ -118,7 +115,7 @@ export async function readContents(journal: Pick<Journal, "read">, history: Hist
 
 /** Sent, and not received, in order. */
 export async function readMail(
-  journal: Pick<Journal, "read">,
+  journal: Pick<Journal, "readAt">,
   { proc, mail }: History,
 ): Promise<readonly Message[]> {
   const refs = [...mail.values()].map((seq) => ({ proc, seq }));
@@ -127,7 +124,7 @@ export async function readMail(
 
 /** The newest lines that it said, oldest first. */
 export async function readLines(
-  journal: Pick<Journal, "read">,
+  journal: Pick<Journal, "readAt">,
   { proc, log }: History,
 ): Promise<readonly LogEntry[]> {
   const refs = log.map((seq) => ({ proc, seq }));
@@ -142,36 +139,30 @@ export function mailOf(body: unknown): Message {
 }
 
 /** In the order of the places. */
-async function recordsAt(journal: Pick<Journal, "read">, refs: readonly Ref[]): Promise<JournalRecord[]> {
+async function recordsAt(
+  journal: Pick<Journal, "readAt">,
+  refs: readonly Ref[],
+): Promise<readonly JournalRecord[]> {
   const found: JournalRecord[] = [];
-  let reads = 0;
+  let pages = 0;
   while (found.length < refs.length) {
-    const wanted = stretch(refs, found.length);
-    const [first, last] = [wanted[0], wanted.at(-1)];
-    if (first === undefined || last === undefined) break;
-    const page = await journal.read(first.proc, first.seq, last.seq - first.seq + 1);
-    const bySeq = new Map(page.map((record) => [record.seq, record]));
-    if (!bySeq.has(first.seq)) throw missing(first);
-    for (const ref of wanted) {
-      const record = bySeq.get(ref.seq);
-      // a page ends early when its bodies are large
-      if (record === undefined) break;
-      found.push(record);
-    }
-    if (++reads % READS_A_BREATH === 0) await breath();
+    const [first, ...more] = stretch(refs, found.length);
+    if (first === undefined) break;
+    const page = await journal.readAt(first.proc, [first.seq, ...more.map(({ seq }) => seq)]);
+    if (page.length === 0) throw missing(first);
+    found.push(...page);
+    if (++pages % PAGES_A_BREATH === 0) await breath();
   }
   return found;
 }
 
-/** Those from `at` on that one read gives. */
+/** Those from `at` on that one read gives: of one process, by rising seq. */
 function stretch(refs: readonly Ref[], at: number): readonly Ref[] {
-  let end = at + 1;
   const first = refs[at];
-  for (; first !== undefined && end < refs.length; end++) {
+  let end = at + 1;
+  for (; first !== undefined && end < refs.length && end < at + PAGE; end++) {
     const [before, ref] = [refs[end - 1], refs[end]];
-    if (before === undefined || ref === undefined || ref.proc !== first.proc) break;
-    const gap = ref.seq - before.seq;
-    if (gap <= 0 || gap > GAP || ref.seq - first.seq >= PAGE) break;
+    if (before === undefined || ref?.proc !== first.proc || ref.seq <= before.seq) break;
   }
   return refs.slice(at, end);
 }

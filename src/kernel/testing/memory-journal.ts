@@ -80,6 +80,16 @@ export class MemoryJournal implements Journal {
     return this.#seenOf(proc).slice(fromSeq - 1, end);
   }
 
+  async readAt(proc: ProcUuid, seqs: readonly number[]): Promise<readonly JournalRecord[]> {
+    this.pagesRead++;
+    const bad = this.damaged.get(proc) ?? Infinity;
+    const history = this.#seenOf(proc);
+    const good = seqs.findIndex((seq) => seq >= bad || history[seq - 1] === undefined);
+    if (good === 0) throw new Fault({ code: "INTERNAL", message: `record ${seqs[0]} is damaged` });
+    const asked = seqs.slice(0, good < 0 ? 256 : Math.min(good, 256));
+    return asked.flatMap((seq) => history[seq - 1] ?? []);
+  }
+
   async openCalls(): Promise<readonly JournalRecord[]> {
     const closed = new Set(this.records.filter((r) => CLOSES_CALL.has(r.kind)).map((r) => r.call));
     return this.records.filter((r) => r.kind === "call.intent" && !closed.has(r.call));
