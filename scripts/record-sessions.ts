@@ -64,6 +64,18 @@ function counter() {
   };
 }
 
+/** One step, then a command that this daemon does not outlive. */
+const TO_BE_KILLED = "--to-be-killed";
+async function toBeKilled(url: string): Promise<void> {
+  const world = await RecorderWorld.first(url);
+  let steps = 0;
+  await world.start("Look after the desk.", {}, (event) => {
+    if (event.event === "step") steps++;
+  });
+  await once(() => steps === 2 && world.booted.kernel.osChildren > 0);
+  process.kill(process.pid, "SIGKILL");
+}
+
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   words: { answers: [text("Nothing is to be done.")], act: (world) => whole(world) },
   tools: {
@@ -185,6 +197,44 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       return pid;
     },
   },
+  killed: {
+    answers: [bash("echo one"), bash("sleep 60"), text("I do not know whether the second ended.")],
+    act: async (world) => {
+      await world.killed([fileURLToPath(import.meta.url), TO_BE_KILLED]);
+      const { kernel } = world.booted;
+      const [pid] = (await kernel.init.listProcs()).map((proc) => proc.pid);
+      if (pid === undefined) throw new Error("it did not come back");
+      for await (const _ of kernel.attach(pid, { interactive: false }));
+      return pid;
+    },
+  },
+  "ended-by-force": {
+    answers: [bash("echo one"), bash("sleep 60")],
+    act: async (world) => {
+      let steps = 0;
+      const { pid, ended } = await world.start("Look after the desk.", {}, (event) => {
+        if (event.event === "step") steps++;
+      });
+      await once(() => steps === 2 && world.booted.kernel.osChildren > 0);
+      await world.booted.kernel.init.signal(pid, SIGNALS.SIGKILL);
+      await ended;
+      return pid;
+    },
+  },
+  supervised: {
+    answers: [bash("exit 3"), text("It failed."), bash("true"), text("It worked.")],
+    act: async (world) => {
+      const { kernel } = world.booted;
+      const opts = { ...world.place, permissionMode: "bypass" } as const;
+      const start = { agent: "general-purpose", intent: "Look after the desk.", opts };
+      const children = [{ id: "keeper", start, restart: "temporary" }] as const;
+      const shop = await kernel.init.spawnSupervisor({ name: "shop", exitWhenDone: true, children });
+      const found = (await kernel.init.listProcs()).find(({ ppid }) => ppid === shop);
+      if (found === undefined) throw new Error("it has no child");
+      await kernel.waitFor(shop, new AbortController().signal);
+      return found.pid;
+    },
+  },
   mail: {
     answers: [bash("echo one"), text("Read.")],
     act: (world) =>
@@ -223,6 +273,10 @@ async function record(name: string, scenario: Scenario, path: string): Promise<v
 }
 
 const wanted = process.argv.slice(2);
+if (wanted[0] === TO_BE_KILLED) {
+  wanted.splice(1);
+  await toBeKilled(process.argv.at(-1) ?? "");
+}
 for (const [name, scenario] of Object.entries(SCENARIOS)) {
   const path = fileURLToPath(new URL(`../test/recordings/${name}.ndjson`, import.meta.url));
   if (wanted.length > 0 ? wanted.includes(name) : !existsSync(path)) await record(name, scenario, path);

@@ -39,7 +39,20 @@ describe("recordings", () => {
   it("are there, and name no machine", () => {
     expect(NAMES.length).toBeGreaterThan(8);
     for (const name of NAMES)
-      expect(linesOf(name).join("")).not.toMatch(/\/home\/(?!test)|\/root\/|\/Users\/|test-key/);
+      for (const line of linesOf(name)) expect([name, ...ownOf(line)]).toEqual([name]);
+  });
+
+  it.each([
+    ["/home/ada/desk", ["/home/ada/desk"]],
+    ["/root/.bashrc and /Users/ada", ["/root/.bashrc", "/Users/ada"]],
+    ["uid=1000(ada) gid=1000", ["uid=1000", "gid=1000"]],
+    ["https://registry.npmjs.org/left-pad", ["registry.npmjs.org"]],
+    ["ada@build-7.example.com", ["ada@build-7", "build-7.example.com"]],
+    ["Bearer test-key-0123456789", ["test-key"]],
+    ['{"at":1700000000123}', ["1700000000123"]],
+    ['{"text":"/tmp/crux-recording/work/a.txt, 127.0.0.1:8080, 2026-01-05T12:00:00.000Z"}', []],
+  ])("a machine's own is found in %j", (line, own) => {
+    expect(ownOf(line).sort()).toEqual([...own].sort());
   });
 
   test.each(NAMES)("%s replays without a difference", async (name) => {
@@ -78,6 +91,24 @@ describe("recordings", () => {
   });
 });
 
+/** Where a recording is made, and what is nobody's own. */
+const PLACES = /^\/(tmp\/crux-recording|dev\/(llm|zero|null)|bin|usr\/bin|usr\/local\/bin|var\/out)\b/;
+/** The recorder's hour (harness/recorder.ts), ms. */
+const NOON = Date.UTC(2026, 0, 5, 12);
+const HOUR_MS = 3_600_000;
+
+/** What tells of the machine or the person that made it: folders, hosts, users, keys, times. */
+function ownOf(line: string): string[] {
+  const all = (pattern: RegExp) => [...line.matchAll(pattern)].map(([found]) => found);
+  const paths = all(/(?<![\w.:/\\-])\/[A-Za-z0-9_.+-]+(?:\/[A-Za-z0-9_.+-]+)+/g).filter(
+    (path) => !PLACES.test(path),
+  );
+  const times = all(/(?<![\w.])1\d{12}(?!\w)/g).filter((text) => Math.abs(Number(text) - NOON) > HOUR_MS);
+  const hosts = all(/\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev|internal|local|lan)\b/g);
+  const users = all(/\b[ug]id=\d+|\b[a-z_][\w-]*@[a-z][\w-]*/g);
+  return [...paths, ...times, ...hosts, ...users, ...all(/test-key|sk-[A-Za-z0-9]{8}/g)];
+}
+
 /** A fork only remembers what its origin did. */
 function isOwn(records: readonly JournalRecord[], { proc }: JournalRecord): boolean {
   return proc === records.at(-1)?.proc;
@@ -89,6 +120,8 @@ type Passage = Readonly<Record<string, unknown>>;
 function changesOf({ kind, body }: JournalRecord): unknown[] {
   const known = body as Record<string, unknown>;
   if (kind === "ctx.record" && "role" in known) return [{ ...known, content: `${String(known.content)}!` }];
+  // what was ended by force came to no end of its own
+  if (kind === "process.exited" && known.code === 137) return [];
   if (kind === "process.exited") return [{ ...known, result: `${String(known.result)}!` }];
   if (kind !== "call.read") return [];
   const did = known.did as readonly Passage[];
@@ -131,6 +164,26 @@ describe("crux replay", () => {
     world.write("run.ndjson", `${linesOf("tools").join("\n")}\n`);
     expect((await world.crux(["replay", "run.ndjson"])).stdout).toMatch(/replayed 4 steps, 0 differences/);
     expect((await world.crux(["replay", "run.ndjson", "--show"])).stdout).toContain("a candle now");
+  });
+
+  it("runs a process again from what crux journal --json printed of it, a fork with what it remembers", async () => {
+    await work();
+    const forked = await world.crux(["fork", "1", "--at", "1", "-m", "again", "-q"], {
+      env: modelEnv(server),
+    });
+    const pid = forked.stdout.trim();
+    expect((await world.crux(["wait", pid])).code).toBe(0);
+    for (const [name, ...flags] of [["1"], [pid, "--with-prefix"]] as const) {
+      const { code, stdout } = await world.crux(["journal", name, "--json", ...flags]);
+      expect(code).toBe(0);
+      world.write(`${name}.ndjson`, stdout);
+      const replayed = await world.crux(["replay", `${name}.ndjson`]);
+      expect(replayed).toMatchObject({ code: 0, stderr: "" });
+      expect(replayed.stdout).toMatch(/replayed \d+ steps?, 0 differences\n$/);
+      expect(replayed.stdout.replace(/PID \d+/, "")).toBe(
+        (await world.crux(["replay", name])).stdout.replace(/PID \d+/, ""),
+      );
+    }
   });
 
   it("tells a changed record, a record of before, and a file that is none", async () => {

@@ -2,6 +2,8 @@
  * A system in this process, for recordings: the built kernel with all its tools in a folder that is the same everywhere, at a
  * time that is always the same, on a model server that answers by script. So what it records says nothing of where it ran.
  */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ProcessEvent } from "../../src/abi/events.ts";
@@ -34,6 +36,13 @@ export class RecorderWorld {
     for (const dir of Object.values(HERE)) mkdirSync(dir, { recursive: true, mode: 0o700 });
     const server = await startModelServer({ script: inTurn(...answers), seed: "recording" });
     const world = new RecorderWorld(server);
+    await world.#boot();
+    return world;
+  }
+
+  /** The first daemon of a recording that another process makes, in its place and on its model server; it is to be killed. */
+  static async first(openaiBaseUrl: string): Promise<RecorderWorld> {
+    const world = new RecorderWorld({ openaiBaseUrl } as ModelServer);
     await world.#boot();
     return world;
   }
@@ -85,8 +94,22 @@ export class RecorderWorld {
     return this.booted.kernel.forks.fork(pid, { at: { step }, message, wake: true, env: this.#env });
   }
 
+  /** For what is not started by `start`. */
+  get place(): SpawnOpts {
+    return { cwd: HERE.work, env: this.#env };
+  }
+
   lendEnv(pid: Pid): void {
     this.booted.kernel.lendEnv(pid, this.#env);
+  }
+
+  /** `script` runs where this world is, as its daemon, until it is killed; then comes the next daemon, and what it has again. */
+  async killed(script: readonly string[]): Promise<void> {
+    await this.#stop();
+    const child = spawn(process.execPath, [...script, this.server.openaiBaseUrl], { stdio: "inherit" });
+    const [, signal] = (await once(child, "exit")) as [number | null, string | null];
+    if (signal !== "SIGKILL") throw new Error("the daemon was to be killed");
+    await this.#boot();
   }
 
   /** A daemon that stops in order, and the next. */
