@@ -41,8 +41,8 @@ import { findMode } from "./permit/mode.ts";
 import { makePermit } from "./permit/policy.ts";
 import { secretPaths } from "./permit/protected.ts";
 import { rulesFromSettings } from "./permit/settings-rules.ts";
-import { openJournal } from "./store/journal.ts";
 import type { Lease } from "./store/lease.ts";
+import { openAsItIs } from "./store/read-only.ts";
 import { DEFAULT_RETENTION, JournalKeeper } from "./store/tools-keeper.ts";
 import { bash } from "./tool/bash/bash.ts";
 import { toolDevice } from "./tool/device.ts";
@@ -62,19 +62,24 @@ const NOTHING_BACK = { lost: [], restored: [], resting: [] } as const;
 
 export async function boot(context: BootContext<Lease>): Promise<Booted> {
   const { lease, paths, home, env, clock, log } = context;
-  const journal = await openJournal({
-    dir: join(paths.stateDir, "journal"),
-    clock,
-    maxBytes: retentionOf(context.settings).maxBytes,
-    onNotice: ({ message }) => log("warn", `journal: ${message}`),
-  });
+  const { journal, over } = await openAsItIs(
+    {
+      dir: join(paths.stateDir, "journal"),
+      clock,
+      maxBytes: retentionOf(context.settings).maxBytes,
+      onNotice: ({ message }) => log("warn", `journal: ${message}`),
+    },
+    lease.refusal,
+  );
   lease.describe({ kernelId: journal.kernelId, epoch: journal.epoch });
-  await clearLeftovers(journal, context);
+  // what is there may only be looked at: in safe mode until a person says so, on such a disk until it takes writes
+  const isTouched = !context.isSafeMode && over === undefined;
+  await clearLeftovers(journal, context, over === undefined);
 
   const config = new Configuration(context);
   const pipesDir = join(paths.stateDir, "pipes");
   const exec = new HostProcesses({ kernelId: journal.kernelId, epoch: journal.epoch, pipesDir, clock });
-  setTimeout(() => void exec.lookAhead(), LOOK_AHEAD_MS).unref();
+  if (over === undefined) setTimeout(() => void exec.lookAhead(), LOOK_AHEAD_MS).unref();
   const outputs = new OutputStore(join(paths.stateDir, "outputs"));
   const scratch = new ScratchStore(join(paths.stateDir, "scratch"));
   const loadAgent = agentsOf(context);
@@ -120,12 +125,12 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   kernel.mount("/proc", procDevice(kernel.view()));
   kernel.mount("/bin", toolDevice(TOOLS, { now: () => clock.now() }));
 
-  const { lost, restored, resting } = context.isSafeMode ? NOTHING_BACK : await kernel.recover();
+  const { lost, restored, resting } = isTouched ? await kernel.recover() : NOTHING_BACK;
   if (lost.length > 0) log("warn", `lost with the last daemon: pid ${lost.join(", ")}`);
   if (restored.length > 0) log("info", `brought back: pid ${restored.map(({ pid }) => pid).join(", ")}`);
   const back = new Set([...restored, ...resting].map(({ uuid }) => uuid));
-  // in safe mode all that is left may yet come back
-  if (!context.isSafeMode) clearFolders(paths.stateDir, back, clock.now());
+  // all that is left may yet come back
+  if (isTouched) clearFolders(paths.stateDir, back, clock.now());
   const keeper = new JournalKeeper({
     dir: join(paths.stateDir, "journal"),
     journal,
@@ -135,12 +140,13 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     isHeld: (pid) => kernel.holds(pid),
     log,
   });
-  keeper.start({ clearsOut: !context.isSafeMode });
+  if (over === undefined) keeper.start({ clearsOut: isTouched });
   return {
     kernel,
     journal,
     desk: keeper.desk,
     loadAgent,
+    ...(over === undefined ? {} : { readOnly: { words: kernel.journalWatch.readOnlyWords, over } }),
     reload: (settings, problems) => config.reload(settings, problems),
     close: async () => {
       await mcp.close();
@@ -216,11 +222,16 @@ class Configuration {
 }
 
 /** What a daemon that was killed left: OS processes, half-written files. Before anything starts. */
-async function clearLeftovers(journal: Journal, context: BootContext<Lease>): Promise<void> {
+async function clearLeftovers(
+  journal: Journal,
+  context: BootContext<Lease>,
+  isWritable: boolean,
+): Promise<void> {
   const { log, isSafeMode } = context;
   const { stateDir } = context.paths;
   const ended = await sweepOrphans(journal.kernelId, journal.epoch);
   if (ended > 0) log("warn", `ended ${ended} OS processes that the last daemon left`);
+  if (!isWritable) return;
   for (const { body } of isSafeMode ? [] : await journal.openCalls()) {
     const { effects = [] } = body as { effects?: readonly Effect[] };
     for (const effect of effects) if (effect.kind === "write") await sweep(effect.real ?? effect.path, log);

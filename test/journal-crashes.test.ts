@@ -38,6 +38,7 @@ function next(request: ModelRequest): ReturnType<typeof text> {
   if (asked === undefined) return order({ do: "add", step: 1 });
   const result = lastResult(request);
   const { step } = asked;
+  if (result.includes("before anything was written")) return order(asked);
   if (result.includes("outcome unknown")) return order(asked.do === "write" ? asked : { do: "look", step });
   if (asked.do === "look" && result.trim() === "0") return order({ do: "add", step });
   return step >= STEPS

@@ -21,11 +21,14 @@ import fc from "fast-check";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { O_RDWR, O_WRONLY } from "../src/abi/device.ts";
 import type { FsRequest } from "../src/abi/fs-ops.ts";
+import { EXIT } from "../src/abi/process.ts";
+import type { ProgramContext } from "../src/abi/program.ts";
 import { fsDevice } from "../src/dev/fs/device.ts";
 import { HostProcesses } from "../src/dev/host/exec.ts";
 import { realPath } from "../src/dev/host/real-path.ts";
-import { probeCall } from "../src/kernel/fork/probe.ts";
+import { probeCalls } from "../src/kernel/fork/probe.ts";
 import type { RewindRequest } from "../src/kernel/ports/forks.ts";
+import { Memory } from "../src/kernel/replay/memory.ts";
 import { MemoryJournal } from "../src/kernel/testing/memory-journal.ts";
 import { DENY } from "../src/kernel/testing/scripted-permit.ts";
 import { type Started, type TestKernel, testKernel } from "../src/kernel/testing/test-kernel.ts";
@@ -462,7 +465,7 @@ describe("what is kept before a write", () => {
   });
 });
 
-describe("probeCall()", () => {
+describe("probeCalls()", () => {
   it("a call without a result: by what lies there now", async () => {
     put("a", "old");
     await write("a", "new");
@@ -472,10 +475,104 @@ describe("probeCall()", () => {
       return kind === "call.intent" && (body as { class: string }).class === "probe";
     });
     if (first === undefined) throw new Error("no intent");
-    expect(await probeCall(k.kernel, first)).toBe("unknown");
+    const probe = async () => (await probeCalls(k.kernel, [first])).get(first);
+    expect(await probe()).toBeUndefined();
     writeFileSync(path("a"), "new");
-    expect(await probeCall(k.kernel, first)).toBe("done");
+    expect(await probe()).toBe("done");
     writeFileSync(path("a"), "old");
-    expect(await probeCall(k.kernel, first)).toBe("not_done");
+    expect(await probe()).toBe("not_done");
+    // it declared another file, of which nothing is on record
+    const effects = [{ kind: "write", change: "modify", path: path("b"), real: path("b") }];
+    const both = { ...first, body: { ...(first.body as object), effects } };
+    expect(await probeCalls(k.kernel, [both])).toEqual(new Map([[both, "not_done"]]));
+    writeFileSync(path("a"), "new");
+    expect(await probeCalls(k.kernel, [both])).toEqual(new Map());
+  });
+
+  it("a file system that hangs keeps no daemon from starting", async () => {
+    await write("a", "new");
+    const intent = journal.records.find(({ kind }) => kind === "call.intent");
+    if (intent === undefined) throw new Error("no intent");
+    await end();
+    const next = testKernel({ realPath }, journal);
+    const device = fsDevice({ exec, realPath, env: process.env, isSecret: () => false });
+    const opened = Promise.withResolvers<void>();
+    next.kernel.mount("/dev/fs", {
+      ...device,
+      open: () => {
+        opened.resolve();
+        return new Promise(() => {});
+      },
+    });
+    const probing = probeCalls(next.kernel, [intent]);
+    await opened.promise;
+    await next.clock.advance(5_000);
+    expect(await probing).toEqual(new Map());
+  });
+});
+
+describe("a daemon that dies while a file is written", () => {
+  /** What the next one has, of a journal that ends with the record of this kind. */
+  async function afterDeath(last: "call.intent" | "snapshot") {
+    const at = journal.records.findLastIndex(({ kind }) => kind === last);
+    const left = new MemoryJournal();
+    await left.append(journal.records.slice(0, at + 1));
+    const next = testKernel({ realPath }, left);
+    next.kernel.mount("/dev/fs", fsDevice({ exec, realPath, env: process.env, isSecret: () => false }));
+    const begun = Promise.withResolvers<ProgramContext>();
+    Object.assign(next.kernel.ports, {
+      program: async (context: ProgramContext) => {
+        begun.resolve(context);
+        return EXIT.completed;
+      },
+    });
+    await next.kernel.recover();
+    const { restored } = await begun.promise;
+    await next.journal.sync();
+    const ended = left.records.find(({ kind, call }) => {
+      return (kind === "call.result" || kind === "call.unknown") && call === left.records[at]?.call;
+    });
+    const memory = new Memory();
+    for (const record of left.records) if (record.proc === left.records[at]?.proc) memory.take(record);
+    return { restored, ended, memory, log: left.bodies("process.log").map(({ message }) => message) };
+  }
+
+  const args = { file_path: "a", content: "new" };
+  const probed = (outcome: string) => ({
+    kind: "probed",
+    probed: { outcome, tool: "write", input: JSON.stringify(args) },
+  });
+  beforeEach(async () => {
+    worker.context.checkpoint({ turn: 1 });
+    await tool("write", args);
+    await journal.sync();
+  });
+
+  it.each([
+    ["done", () => {}, { kind: "call.result", body: { ok: true, probed: "done" } }],
+    ["not_done", () => rmSync(path("a")), { kind: "call.result", body: { ok: false, code: "CANCELLED" } }],
+  ] as const)(
+    "%s: is recorded, told to the program, and the same for a replay",
+    async (outcome, prepare, record) => {
+      prepare();
+      const { restored, ended, memory, log } = await afterDeath("snapshot");
+      expect(ended).toMatchObject(record);
+      expect(restored).toEqual({ state: { turn: 1 }, since: [{ kind: "effect" }, probed(outcome)] });
+      expect(memory.restored).toEqual(restored);
+      expect(log.join()).not.toContain("unknown outcome");
+      await end();
+    },
+  );
+
+  it.each([
+    ["another content", "snapshot", () => writeFileSync(path("a"), "other")],
+    ["no record of the file", "call.intent", () => rmSync(path("a"))],
+  ] as const)("%s: unknown, and a person reads which call", async (_name, last, prepare) => {
+    prepare();
+    const { restored, ended, log } = await afterDeath(last);
+    expect(ended).toMatchObject({ kind: "call.unknown" });
+    expect(restored).toEqual({ state: { turn: 1 }, since: [{ kind: "effect" }] });
+    expect(log.join()).toContain("1 call has an unknown outcome: write");
+    await end();
   });
 });

@@ -168,8 +168,12 @@ export const METHODS = {
     kind: "request",
     right: "self",
     params: empty,
-    /** `safe_mode`: nothing of what earlier daemons left was restored. */
-    result: z.strictObject({ version: z.string(), safe_mode: z.literal(true).optional() }),
+    /** `safe_mode`: nothing of what earlier daemons left was restored. `read_only`: nothing can be kept or run, and why. */
+    result: z.strictObject({
+      version: z.string(),
+      safe_mode: z.literal(true).optional(),
+      read_only: z.string().optional(),
+    }),
   },
   spawn: {
     summary: "start a process and follow it to its end",
@@ -680,6 +684,7 @@ export const METHODS = {
       connections: z.int(),
       uptime_ms: z.int(),
       safe_mode: z.literal(true).optional(),
+      read_only: z.string().optional(),
     }),
   },
 } as const satisfies Record<string, MethodSpec>;

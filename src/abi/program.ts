@@ -21,14 +21,26 @@ export interface AccountView {
   readonly reserved: number;
 }
 
+/** What became of a call that its daemon did not see the end of, by the files that it was to change. */
+export interface Probed {
+  readonly outcome: "done" | "not_done";
+  readonly tool: string;
+  /** As it was sent; what is longer than a record keeps is cut. */
+  readonly input: string;
+}
+
 /** What a program told an earlier daemon before that ended. */
 export interface Restored {
   /** Of the last `checkpoint`; null: it told nothing. */
   readonly state: unknown;
-  /** What followed, in order: parts that were added to it, and effects that began (a model call is none). */
+  /**
+   * What followed, in order: parts that were added to it, effects that began (a model call is none), and what a later daemon
+   * found of one of those.
+   */
   readonly since: readonly (
     | { readonly kind: "part"; readonly part: unknown }
     | { readonly kind: "effect" }
+    | { readonly kind: "probed"; readonly probed: Probed }
   )[];
 }
 

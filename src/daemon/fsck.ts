@@ -10,7 +10,8 @@ import type { CheckWire } from "../abi/journal-wire.ts";
 import { journalDir, stateDir } from "../lib/paths.ts";
 import { systemClock } from "../lib/system-clock.ts";
 import { type CheckResult, checkJournal } from "../store/check.ts";
-import { readOwner, takeLease } from "../store/lease.ts";
+import { isUnwritable } from "../store/fault.ts";
+import { isRunning, type Lease, readOwner, takeLease } from "../store/lease.ts";
 import { repairJournal } from "../store/repair.ts";
 import { Pace } from "../store/tools-pace.ts";
 import { encodeLine } from "../wire/codec/ndjson.ts";
@@ -33,12 +34,25 @@ async function checkOffline(dir: string, argv: readonly string[]): Promise<Check
   const nothing = { processes: 0, records: 0, blobs: 0, elapsed_ms: 0, findings: [] };
   // to look makes nothing
   if (!existsSync(dir)) return nothing;
-  const lease = await takeLease(dir);
-  if (lease === null) throw taken(dir);
+  const lease = await leaseFor(dir, argv);
   try {
     return await check(dir, argv);
   } finally {
-    lease.release();
+    lease?.release();
+  }
+}
+
+/** undefined: the directory cannot be written, and so not be locked; to look does no harm where nobody has it open. */
+async function leaseFor(dir: string, argv: readonly string[]): Promise<Lease | undefined> {
+  try {
+    const lease = await takeLease(dir);
+    if (lease === null) throw taken(dir);
+    return lease;
+  } catch (error) {
+    if (!isUnwritable(error) || argv.includes("--repair")) throw error;
+    const owner = readOwner(dir);
+    if (owner !== null && isRunning(owner)) throw taken(dir);
+    return undefined;
   }
 }
 

@@ -47,4 +47,13 @@ describe("openLog()", () => {
     openLog(join(dir, "file", "daemon.log"), clock)("error", "x");
     expect(readFileSync(join(dir, "file"), "utf8")).toBe("");
   });
+
+  it("goes to its other place where the first takes nothing, and only then", () => {
+    writeFileSync(join(dir, "file"), "");
+    const fallback = join(dir, "run", "daemon.log");
+    openLog(join(dir, "daemon.log"), clock, { fallback })("info", "kept");
+    expect(readdirSync(dir).sort()).toEqual(["daemon.log", "file"]);
+    openLog(join(dir, "file", "daemon.log"), clock, { fallback })("error", "x");
+    expect(readFileSync(fallback, "utf8")).toBe("1970-01-01T00:00:00.000Z error x\n");
+  });
 });

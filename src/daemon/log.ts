@@ -23,27 +23,31 @@ const KEPT = 3;
 /** One line never takes more: a stack is cut, not the log. */
 const MAX_LINE = 16 * 1024;
 
-export interface LogLimits {
-  readonly maxBytes: number;
-  readonly kept: number;
+export interface LogOptions {
+  readonly maxBytes?: number;
+  readonly kept?: number;
+  /** Where a line goes that finds no place in the log. */
+  readonly fallback?: string;
 }
 
 export function openLog(
   path: string,
   clock: Pick<Clock, "now">,
-  limits: LogLimits = { maxBytes: MAX_BYTES, kept: KEPT },
+  { maxBytes = MAX_BYTES, kept = KEPT, fallback }: LogOptions = {},
 ): Log {
   return (level, message) => {
     const text = oneLine(message).slice(0, MAX_LINE);
-    attempt(() => {
-      mkdirSync(parent(path), { recursive: true, mode: 0o700 });
-      rotate(path, limits);
-      appendFileSync(path, `${new Date(clock.now()).toISOString()} ${level} ${text}\n`, { mode: 0o600 });
-    });
+    const line = `${new Date(clock.now()).toISOString()} ${level} ${text}\n`;
+    const append = (to: string): void => {
+      mkdirSync(parent(to), { recursive: true, mode: 0o700 });
+      rotate(to, { maxBytes, kept });
+      appendFileSync(to, line, { mode: 0o600 });
+    };
+    if (!attempt(() => append(path)) && fallback !== undefined) attempt(() => append(fallback));
   };
 }
 
-function rotate(path: string, { maxBytes, kept }: LogLimits): void {
+function rotate(path: string, { maxBytes, kept }: { maxBytes: number; kept: number }): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size < maxBytes) return;
   for (let n = kept - 1; n >= 1; n--)
@@ -61,10 +65,12 @@ function oneLine(text: string): string {
   );
 }
 
-function attempt(act: () => void): void {
+/** False: there is no place to say it. */
+function attempt(act: () => void): boolean {
   try {
     act();
+    return true;
   } catch {
-    // there is no better place to say so
+    return false;
   }
 }

@@ -1,7 +1,7 @@
 /** `crux daemon --internal`: of many daemons started at once, all but the one with the lease end before they load a kernel. */
 import { join } from "node:path";
 import { SteadyClock } from "../lib/steady-clock.ts";
-import { type Lease, takeLease } from "../store/lease.ts";
+import { type Lease, takeAnyLease } from "../store/lease.ts";
 import { thisProcess } from "./host.ts";
 import { type Boot, EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
 
@@ -11,7 +11,8 @@ export async function daemonMain(version: string, loadBoot: () => Promise<Boot<L
     version,
     clock,
     gaps: clock,
-    takeLease: (stateDir: string) => takeLease(join(stateDir, "journal")),
+    takeLease: (stateDir: string, runtimeDir: string) =>
+      takeAnyLease(join(stateDir, "journal"), join(runtimeDir, "reading")),
   };
   const code = await runDaemon<Lease>(async (context) => (await loadBoot())(context), options);
   // where the disk failed, a thread or a library may wait for it for ever

@@ -29,6 +29,7 @@ const GRACE_MS = 10_000;
 const STOP_MS = 30_000;
 /** The same once nothing can be kept any more: a disk that stalls does not hold the end of what runs. */
 const LOST_STOP_MS = 10_000;
+const LOG = "daemon.log";
 /** EX_IOERR, EX_TEMPFAIL (sysexits.h): the disk lies; another daemon has taken over. */
 export const EXIT_LOST = 74;
 export const EXIT_FENCED = 75;
@@ -70,6 +71,8 @@ export interface Booted {
   /** The journal as a whole, for clients. */
   readonly desk?: JournalDesk;
   readonly loadAgent: ServerDeps["loadAgent"];
+  /** The journal can only be read: nothing runs, and the daemon ends when `over` settles. `words`: for every client. */
+  readonly readOnly?: { readonly words: string; readonly over: Promise<void> };
   /** SIGHUP: the settings as they are now, and what was wrong in them: a deny may be among it. */
   reload?(settings: Settings, problems: readonly string[]): void;
   /** After all processes have ended: unmounts, ends OS children, syncs and closes the journal. The lease stays. */
@@ -83,8 +86,8 @@ export interface DaemonOptions<L extends DaemonLease> {
   readonly version: string;
   readonly clock: Clock;
   readonly gaps?: TimeGaps;
-  /** null: another daemon holds it. */
-  takeLease(stateDir: string): Promise<L | null>;
+  /** null: another daemon holds it. `runtimeDir`: where the lock lies when the state cannot be written. */
+  takeLease(stateDir: string, runtimeDir: string): Promise<L | null>;
   readonly env?: Environment;
   readonly uid?: number;
   readonly home?: string;
@@ -104,8 +107,8 @@ export async function runDaemon<L extends DaemonLease>(
   const home = options.home ?? environment.HOME ?? homedir();
   const paths = findPaths(environment, uid, home);
   // first and alone: of many daemons that are started at once all but one end here, before they load anything
-  const log = openLog(join(paths.stateDir, "daemon.log"), options.clock);
-  const lease = await options.takeLease(paths.stateDir).catch((error: unknown) => {
+  const log = openLog(join(paths.stateDir, LOG), options.clock, { fallback: join(paths.runtimeDir, LOG) });
+  const lease = await options.takeLease(paths.stateDir, paths.runtimeDir).catch((error: unknown) => {
     log("error", `daemon: ${reportOf(error)}`);
     return undefined;
   });
@@ -178,9 +181,11 @@ class Daemon<L extends DaemonLease> {
       loadAgent,
       shutdown: () => this.#stop.request("shutdown"),
       isSafeMode: this.#context.isSafeMode,
+      ...(booted.readOnly === undefined ? {} : { readOnly: booted.readOnly.words }),
       ...(booted.desk === undefined ? {} : { desk: booted.desk }),
     };
     const unwatch = this.#watchJournal(booted);
+    void booted.readOnly?.over.then(() => this.#stop.request("the journal can be written again"));
     let server: Server | undefined;
     try {
       server = await startServer({ socketPath: paths.socketPath, kernel, deps, clock, log, uid });

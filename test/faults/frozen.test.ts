@@ -10,6 +10,7 @@ import { SteadyClock } from "../../src/lib/steady-clock.ts";
 import { FakeMachine } from "../../src/lib/testing/fake-machine.ts";
 import { openJournal } from "../../src/store/journal.ts";
 import { inTurn, modelEnv } from "../harness/model.ts";
+import { Wire } from "../harness/wire.ts";
 import { settled, World } from "../harness/world.ts";
 import { text, toolUse } from "../model-server/reply.ts";
 import { type ModelServer, startModelServer } from "../model-server/server.ts";
@@ -58,6 +59,55 @@ describe("a daemon that is stopped for 9 s", () => {
     expect((await idle.done).code).toBe(0);
     expect(world.daemonPid).toBe(pid);
   });
+});
+
+describe("a model server that closes its idle connections while the daemon is stopped", () => {
+  let world: World;
+  let server: ModelServer;
+  beforeEach(async () => {
+    server = await startModelServer({ script: () => text("Yes.") });
+    world = new World(modelEnv(server));
+  });
+  afterEach(async () => {
+    await world.close();
+    await server.close();
+  });
+
+  it.each(["openai", "anthropic"] as const)(
+    "costs the next call of %s nothing: one request, no failure, no wait",
+    async (dialect) => {
+      expect((await world.crux(["daemon", "start"])).code).toBe(0);
+      const env = { ...world.env, OPENAI_API_KEY: "", ...modelEnv(server, dialect) };
+      const place = { session: true, verbose: true, cwd: world.work, permission_mode: "bypass" };
+      const events: Record<string, unknown>[] = [];
+      const follower = await Wire.open(world.socket);
+      const head = await follower.ask("spawn", { intent: "begin", ...place, env });
+      const reading = (async () => {
+        for (let line = await follower.next(); line !== undefined; line = await follower.next())
+          events.push(line.payload ?? {});
+      })();
+      const idles = () => events.filter(({ event }) => event === "idle");
+      await settled(idles, ({ length }) => length === 1, 10_000);
+      const speaker = await Wire.open(world.socket);
+      for (let round = 2; round <= 4; round++) {
+        process.kill(world.daemonPid!, "SIGSTOP");
+        try {
+          expect(server.closeIdle()).toBeGreaterThan(0);
+          // it is there in the same moment in which the daemon goes on
+          const payload = { pid: head!.payload!.pid, text: "more" };
+          speaker.send(`${JSON.stringify({ method: "session.say", payload })}\n`);
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        } finally {
+          process.kill(world.daemonPid!, "SIGCONT");
+        }
+        await settled(idles, ({ length }) => length === round, 10_000);
+        expect(idles().at(-1)).toMatchObject({ outcome: "completed", result: "Yes." });
+        expect(server.requestCount).toBe(round);
+      }
+      expect(events.filter(({ level }) => level === "warn" || level === "error")).toEqual([]);
+      await Promise.all([follower.close(), speaker.close(), reading]);
+    },
+  );
 });
 
 describe("after a gap in which another daemon took over", () => {

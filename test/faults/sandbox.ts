@@ -21,6 +21,9 @@ const APART = [
   "--proc",
   "/proc",
   "--die-with-parent",
+  // over its own file systems alone
+  "--cap-add",
+  "CAP_SYS_ADMIN",
 ];
 
 /** Why there can be no sandbox here; undefined: there can. */
@@ -93,6 +96,11 @@ export class Sandbox {
   /** Takes all space that is left, to the last byte. */
   async fill(): Promise<void> {
     await this.sh(`cat /dev/zero > ${this.state}/filler`);
+  }
+
+  /** The file system of the state takes writes, or none. What holds it open for writing keeps it from becoming read-only. */
+  async remount(how: "ro" | "rw"): Promise<Run> {
+    return this.run("mount", "-o", `remount,${how}`, this.state);
   }
 
   /** CPU time of the daemon so far, in clock ticks of 10 ms. */

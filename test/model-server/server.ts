@@ -108,6 +108,13 @@ export class ModelServer {
     return `http://127.0.0.1:${this.port}`;
   }
 
+  /** Closes the connections that wait for a request; the number of those that were open. */
+  closeIdle(): number {
+    const open = this.#sockets.size;
+    this.#http.closeIdleConnections();
+    return open;
+  }
+
   get anthropicBaseUrl(): string {
     return this.url;
   }

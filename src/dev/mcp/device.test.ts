@@ -200,6 +200,34 @@ test("a list with a server that is not connected is UNAVAILABLE", async () => {
   expect(() => r.host.device("x", {} as never)).toThrow();
 });
 
+test("a server that is to connect when it is used starts then, once for all who use it", async () => {
+  const r = rig(systemClock);
+  const transport = r.transport(scripted());
+  transport.connectOnUse();
+  const device = r.host.device("notes", transport);
+  expect([transport.state, transport.servicePid, transport.problem]).toEqual(["pending", null, ""]);
+  expect(await openAndRead(device, "", caller)).toBe('["tools","resources"]');
+  expect(transport.servicePid).toBe(null);
+  const lists = await Promise.all([1, 2, 3].map(() => openAndRead(device, "/tools", caller)));
+  expect(lists.map((list) => JSON.parse(list).length)).toEqual([15, 15, 15]);
+  expect([transport.state, transport.tools]).toEqual(["connected", 15]);
+  expect(await askJson(device, "/tools/echo", { text: "hello" }, caller)).toEqual({
+    content: [{ type: "text", text: "hello" }],
+  });
+});
+
+test("one that cannot be started when it is used says why, each time", async () => {
+  const r = rig(systemClock);
+  const transport = r.transport({ type: "stdio", command: "no-such-server", args: [], env: {} });
+  transport.connectOnUse();
+  const device = r.host.device("notes", transport);
+  for (let tries = 0; tries < 2; tries++)
+    await expect(device.open("/tools", O_RDONLY, caller)).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining("no-such-server"),
+    });
+});
+
 async function codeOfThrown(act: () => unknown): Promise<string> {
   try {
     await act();

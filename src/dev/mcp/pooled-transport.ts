@@ -20,6 +20,7 @@ export class PooledTransport implements McpTransport {
   readonly #holder: Holder;
   readonly #closing = new AbortController();
   #server: SharedServer | null = null;
+  #connectsOnUse = false;
 
   constructor(pool: Pool, clock: Clock, launch: Launch, owner: McpOwner) {
     this.#pool = pool;
@@ -74,6 +75,11 @@ export class PooledTransport implements McpTransport {
       return driverError("Open", "UNAVAILABLE", message);
     };
     await withPatience(this.#clock, patience, linked.signal, late, (own) => server.connect(own));
+    this.#connectsOnUse = false;
+  }
+
+  connectOnUse(): void {
+    this.#connectsOnUse = true;
   }
 
   async call(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
@@ -113,6 +119,7 @@ export class PooledTransport implements McpTransport {
     act: (session: Session, own: AbortSignal) => Promise<T>,
   ): Promise<T> {
     this.checkMounted(op);
+    if (this.#connectsOnUse) await this.connect(signal);
     const server = this.#held(op);
     using linked = linkSignals(signal, this.#closing.signal);
     try {

@@ -134,6 +134,22 @@ describe("OutputStore", () => {
     expect(made.list(uuidA).map(({ name }) => name)).toEqual(["b", "c", "d"]);
   });
 
+  it("keeps few processes in mind, however many there were, and forgets no file, nor one that is written", () => {
+    const { store: made, put } = store();
+    put("c_1", "first");
+    const open = made.openOutput(uuidB, asCallId("c_2"));
+    open.write(Buffer.from("still "));
+    for (let n = 0; n < 600; n++)
+      made.list(`00000000-0000-4000-8000-${String(n).padStart(12, "0")}` as typeof uuidA);
+    expect(made.size).toBe(256);
+    open.write(Buffer.from("written"));
+    expect(made.list(uuidB)).toEqual([{ name: "c_2", size: 13 }]);
+    open.end();
+    expect(made.list(uuidA)).toEqual([{ name: "c_1", size: 5 }]);
+    put("c_1", "again");
+    expect(made.list(uuidA).map(({ name }) => name)).toEqual(["c_1", "c_1-2"]);
+  });
+
   it("a later daemon finds what an earlier one kept, without what it did not finish", async () => {
     const { store: made, root, put } = store();
     put("c_1", "kept");

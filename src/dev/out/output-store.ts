@@ -25,6 +25,9 @@ export interface OutputLimits {
   readonly processBytes: number;
 }
 
+/** Kept in memory, beside those that are written to; others are read from the disk again. */
+const MAX_SHELVES = 256;
+
 const defaultLimits: OutputLimits = { fileBytes: 64 * 1024 * 1024, processBytes: 1024 * 1024 * 1024 };
 
 /** Being written. Bytes go to the host's page cache at once: nothing queues up in memory, and order is theirs. */
@@ -57,6 +60,7 @@ export class OutputStore {
   readonly #root: string;
   readonly #limits: OutputLimits;
   /** Of processes that wrote or read since the daemon began; `remove` takes them out. */
+  /** What was used longest ago goes first: a process that rests may never come back. */
   readonly #shelves = new Map<ProcUuid, Shelf>();
 
   /** Makes `root`, for the user alone. */
@@ -64,6 +68,11 @@ export class OutputStore {
     mkdirSync(root, { recursive: true, mode: 0o700 });
     this.#root = realpathSync(root);
     this.#limits = limits;
+  }
+
+  /** Of processes whose files are known without a look at the disk. */
+  get size(): number {
+    return this.#shelves.size;
   }
 
   /** A new file named after the call; `<call>-2` and so on when that name is taken. */
@@ -106,9 +115,12 @@ export class OutputStore {
   }
 
   #shelf(uuid: ProcUuid, op: FileOp): Shelf {
-    const known = this.#shelves.get(uuid);
-    if (known !== undefined) return known;
-    const shelf = loadShelf(join(this.#root, checkName(uuid, op)));
+    const shelf = this.#shelves.get(uuid) ?? loadShelf(join(this.#root, checkName(uuid, op)));
+    this.#shelves.delete(uuid);
+    for (const [oldest, { entries }] of this.#shelves) {
+      if (this.#shelves.size < MAX_SHELVES) break;
+      if (![...entries.values()].some(({ isOpen }) => isOpen)) this.#shelves.delete(oldest);
+    }
     this.#shelves.set(uuid, shelf);
     return shelf;
   }

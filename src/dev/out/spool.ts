@@ -86,7 +86,7 @@ export class DiskSpools implements SpoolStore {
 
   #forget(name: string): void {
     const kept = this.#known().get(name);
-    for (const { path } of kept?.segments ?? []) rmSync(path, { force: true });
+    for (const { path } of kept?.segments ?? []) removeIfCan(path);
     this.#known().delete(name);
   }
 
@@ -101,6 +101,15 @@ export class DiskSpools implements SpoolStore {
       bytes -= bytesOf(kept);
       this.#forget(name);
     }
+  }
+}
+
+/** A disk that takes nothing keeps it: whoever looks is not kept from looking. */
+function removeIfCan(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // the next time, or with the next daemon
   }
 }
 

@@ -1,4 +1,5 @@
 /** The log of a process in the journal: kept while it runs, read when it is gone. */
+import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { LogEntry } from "../../abi/events.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { ProcessKind } from "../../abi/process.ts";
@@ -34,7 +35,10 @@ export interface LogHistory {
   readonly entries: readonly LogEntry[];
 }
 
-/** Its newest `tail` lines, in order. undefined: the journal has no such process. */
+/**
+ * Its newest `tail` lines, in order; where a record is damaged, those before it, and a line that says so. undefined: the journal
+ * has no such process.
+ */
 export async function readLog(core: Core, uuid: ProcUuid, tail: number): Promise<LogHistory | undefined> {
   const { journal } = core.ports;
   // What it said last may wait for its group. A disk that refuses does not keep anybody from reading what is there.
@@ -43,16 +47,24 @@ export async function readLog(core: Core, uuid: ProcUuid, tail: number): Promise
   let begunAt = 0;
   let result: readonly LogEntry[] = [];
   const entries: LogEntry[] = [];
-  for await (const { kind: of, at, body } of recordsOf(journal, uuid)) {
-    if (of === "process.spawned") {
-      kind = (body as { kind: ProcessKind }).kind;
-      begunAt = at;
+  try {
+    for await (const { kind: of, at, body } of recordsOf(journal, uuid)) {
+      if (of === "process.spawned") {
+        kind = (body as { kind: ProcessKind }).kind;
+        begunAt = at;
+      }
+      // it is written before the last words, and told after them
+      if (of === "process.exited" && kind === "agent") result = lastLines(body as Exited, at - begunAt);
+      if (of !== "process.log" || tail === 0) continue;
+      entries.push(body as LogEntry);
+      if (entries.length > tail) entries.shift();
     }
-    // it is written before the last words, and told after them
-    if (of === "process.exited" && kind === "agent") result = lastLines(body as Exited, at - begunAt);
-    if (of !== "process.log" || tail === 0) continue;
-    entries.push(body as LogEntry);
-    if (entries.length > tail) entries.shift();
+  } catch (error) {
+    if (codeOf(error) !== "INTERNAL") throw error;
+    kind ??= (await journal.row(uuid))?.kind;
+    const timestampMs = entries.at(-1)?.timestampMs ?? 0;
+    const message = `what follows cannot be read: ${messageOf(error)}; see: crux fsck`;
+    result = [{ timestampMs, level: "error", message }];
   }
   if (kind === undefined) return undefined;
   return { kind, entries: tail === 0 ? [] : [...entries, ...result].slice(-tail) };

@@ -12,6 +12,7 @@ import type { SpoolReader } from "../ports/spools.ts";
 import { Queue } from "../queue.ts";
 import { LineTail } from "./line-tail.ts";
 import { readLog } from "./log-history.ts";
+import type { Process } from "./process.ts";
 
 export interface LogOptions {
   /** Lines; of output at most `logTailBytes` of them. */
@@ -27,15 +28,24 @@ export function outputName(uuid: ProcUuid): string {
 
 export async function openLogs(core: Core, pid: Pid, options: LogOptions): Promise<Subscription<LogPiece>> {
   const proc = core.table.get(pid);
-  // what it said under an earlier daemon is read first
-  await proc?.recall?.();
+  const earlier = proc === undefined ? [] : await earlierLines(core, proc, options.tail);
   const logs = proc?.logs;
   if (proc !== undefined && logs !== undefined && logs !== null) {
     const output =
       proc.seed.kind === "native" ? core.ports.spools.find(outputName(proc.seed.uuid)) : undefined;
-    return output === undefined ? linesOf(logs.attach(options)) : outputOf(output, options);
+    return output === undefined ? linesOf(logs.attach(options), earlier) : outputOf(output, options);
   }
   return openGone(core, pid, options);
+}
+
+/** What it said under an earlier daemon is with its own lines once it is read; what cannot be read whole is told as far as it can. */
+async function earlierLines(core: Core, proc: Process, tail: number): Promise<readonly LogEntry[]> {
+  try {
+    await proc.recall?.();
+    return [];
+  } catch {
+    return (await readLog(core, proc.seed.uuid, tail))?.entries ?? [];
+  }
 }
 
 async function openGone(core: Core, pid: Pid, { tail }: LogOptions): Promise<Subscription<LogPiece>> {
@@ -59,13 +69,14 @@ function ended(entries: readonly LogEntry[]): Subscription<LogEntry> {
   return queue;
 }
 
-function linesOf(entries: Subscription<LogEntry>): Subscription<LogPiece> {
+function linesOf(entries: Subscription<LogEntry>, earlier: readonly LogEntry[] = []): Subscription<LogPiece> {
   return {
     get dropped() {
       return entries.dropped;
     },
     close: () => entries.close(),
     async *[Symbol.asyncIterator]() {
+      for (const entry of earlier) yield { entry };
       for await (const entry of entries) yield { entry };
     },
   };

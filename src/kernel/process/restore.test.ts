@@ -1,5 +1,6 @@
 /** Paused agents across daemons: what the next one brings back, and what it does not. */
 import { describe, expect, test } from "vitest";
+import { messageOf } from "../../abi/errors.ts";
 import { asCallId, asPgid, asPid, asProcUuid, type Pid } from "../../abi/ids.ts";
 import { EXIT } from "../../abi/process.ts";
 import type { ProgramContext } from "../../abi/program.ts";
@@ -601,7 +602,14 @@ describe("a process does not come back", () => {
     await t.journal.append([{ proc: proc.seed.uuid, pid, ...record }]);
     const { next, lost, pids } = await afterCrash(t);
     expect([lost, pids]).toEqual([[], [pid, well.pid]]);
-    await next.init.kill(pid, RESUME);
+    // who lets it go on hears it; with a whole tree it is in its log
+    for (const goesOn of [() => next.init.kill(pid, RESUME), () => next.kernel.resume(pid)]) {
+      const refused: unknown = await goesOn().catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: "CONFLICT" });
+      expect(messageOf(refused)).toMatch(/cannot go on: its history cannot be read: .*; see: crux fsck \d+$/);
+      expect(next.proc(pid).paused).not.toBeNull();
+    }
+    await next.kernel.signalTree(pid, RESUME);
     await settle(6);
     expect(next.proc(pid).paused).not.toBeNull();
     const said = t.journal.bodies("process.log").at(-1)?.message;

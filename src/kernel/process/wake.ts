@@ -57,7 +57,10 @@ export async function resume(core: Core, pid: Pid, env?: Readonly<Record<string,
   const live = core.table.get(pid);
   if (live !== undefined && isHere(live)) {
     if (env !== undefined) live.lendEnv?.(env);
-    if (live.paused !== null) await deliver(core, live, SIGNALS.SIGRESUME);
+    if (live.paused !== null) {
+      await recalled(live);
+      await deliver(core, live, SIGNALS.SIGRESUME);
+    }
     await recorded(core);
     return live;
   }
@@ -171,7 +174,8 @@ async function readable<T>(pid: Pid, read: () => Promise<T>): Promise<T> {
   }
 }
 
-async function recalled(proc: Process): Promise<void> {
+/** A process that an earlier daemon left knows what it was doing. CONFLICT: its history cannot be read. */
+export async function recalled(proc: Process): Promise<void> {
   await readable(proc.pid, async () => proc.recall?.());
 }
 

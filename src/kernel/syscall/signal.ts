@@ -4,6 +4,7 @@ import { type Disposition, SIGNALS, type Signal } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
 import { recorded } from "../ipc/deliver.ts";
 import type { Process } from "../process/process.ts";
+import { recalled } from "../process/wake.ts";
 import type { Call } from "./call.ts";
 import { checkSignal } from "./check-signal.ts";
 
@@ -37,6 +38,9 @@ export async function sendSignal(
   }
   const proc = core.table.require(self.pid, pid, syscall, "control");
   checkKept(core, self, syscall, signal);
+  // who lets one go on that an earlier daemon left hears when it cannot; any other is met in this turn
+  const isUnread = proc.recall !== null && proc.paused !== null;
+  if (isUnread && self.pid === PID_KERNEL && signal === SIGNALS.SIGRESUME) await recalled(proc);
   const disposition = await core.deliver(proc, signal);
   if (disposition !== "ignored") await recorded(core);
   return disposition;

@@ -35,7 +35,11 @@ describe("ensureDaemon()", () => {
     };
     const { connection } = await ensureDaemon(fixture.options());
     expect(fixture.launches).toHaveLength(1);
-    expect(fixture.launches[0]).toMatchObject({ command: ["crux"], stateDir: fixture.stateDir });
+    expect(fixture.launches[0]).toMatchObject({
+      command: ["crux"],
+      stateDir: fixture.stateDir,
+      runtimeDir: fixture.runtimeDir,
+    });
     connection.close();
   });
 
@@ -269,7 +273,12 @@ console.log(JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd(), se
       CRUX_LANG: "en",
       KEPT: "1",
     };
-    const launched = launchDaemon({ command: [process.execPath, script], env, stateDir: fixture.stateDir });
+    const launched = launchDaemon({
+      command: [process.execPath, script],
+      env,
+      stateDir: fixture.stateDir,
+      runtimeDir: fixture.stateDir,
+    });
     while (!launched.ended) await settle();
     expect(JSON.parse(readFileSync(join(fixture.stateDir, "daemon.log"), "utf8"))).toEqual({
       args: ["daemon", "--internal"],
@@ -287,6 +296,7 @@ console.log(JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd(), se
         command: [process.execPath, path],
         env: {},
         stateDir: fixture.stateDir,
+        runtimeDir: fixture.stateDir,
       });
       while (!launched.ended) await settle();
       return launched.error?.message;
@@ -298,12 +308,22 @@ console.log(JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd(), se
   });
 
   it("tells what cannot be started", async () => {
-    const launched = launchDaemon({ command: ["/no/such/crux"], env: {}, stateDir: fixture.stateDir });
+    const launched = launchDaemon({
+      command: ["/no/such/crux"],
+      env: {},
+      stateDir: fixture.stateDir,
+      runtimeDir: fixture.stateDir,
+    });
     while (!launched.ended) await settle();
     expect(launched.error?.message).toContain("ENOENT");
     const file = join(fixture.dir, "file");
     writeFileSync(file, "");
-    const refused = launchDaemon({ command: [process.execPath], env: {}, stateDir: join(file, "state") });
+    const refused = launchDaemon({
+      command: [process.execPath],
+      env: {},
+      stateDir: join(file, "state"),
+      runtimeDir: file,
+    });
     expect(refused.error?.message).toContain("ENOTDIR");
   });
 });

@@ -14,7 +14,7 @@ import { SteadyClock } from "../../lib/steady-clock.ts";
 import { checkPrivateDir, checkSocketPath } from "../codec/address.ts";
 import type { Connection } from "./connection.ts";
 import type { Launch, Launched } from "./launch.ts";
-import { lastLogLines } from "./log-tail.ts";
+import { lastLogLines, logPath } from "./log-tail.ts";
 import { findDaemonPid, findOwner, isLockHeld } from "./owner.ts";
 import { type Probe, probe, type Timer } from "./probe.ts";
 import { versionHint } from "./version-hint.ts";
@@ -81,7 +81,7 @@ export async function ensureDaemon(options: DaemonOptions): Promise<Daemon> {
       // one that was leaving has had its time; the new one gets all of its own
       if (launched === undefined) deadline = now + START_MS;
       const launch = place.launch ?? (await import("./launch.ts")).launchDaemon;
-      launched = Object.assign(launch(place), { at: now });
+      launched = Object.assign(launch({ ...place, runtimeDir: parent(place.socketPath) }), { at: now });
     }
     if (launched?.error !== undefined) throw notLaunched(launched.error);
     await clock.sleep(tries < FAST_TRIES ? FAST_MS : POLL_MS, options.signal);
@@ -190,7 +190,8 @@ function greet(seen: Extract<Probe, { kind: "answered" }>, place: Place, own: st
   const { connection, version } = seen;
   const shell = { runtimeDir: parent(place.socketPath), pid: process.ppid };
   const hint = place.inside ? undefined : versionHint(own, version, shell);
-  const warning = seen.isSafeMode ? { warning: SAFE_MODE } : {};
+  const why = seen.readOnly ?? (seen.isSafeMode ? SAFE_MODE : undefined);
+  const warning = why === undefined ? {} : { warning: why };
   return { connection, version, ...(hint === undefined ? {} : { hint }), ...warning };
 }
 
@@ -208,9 +209,9 @@ function notRunningInside(seen: Exclude<Probe, { kind: "silent" | "answered" }>)
 }
 
 /** Ours did not start, or we started none because another holds the lock. */
-function notReached({ stateDir }: Place, launched: Launched | undefined): Fault {
+function notReached({ stateDir, socketPath }: Place, launched: Launched | undefined): Fault {
   if (launched === undefined) return unanswered(findOwner(stateDir));
-  const lines = ["daemon did not start within 3s", ...lastLogLines(stateDir, 5)];
+  const lines = ["daemon did not start within 3s", ...lastLogLines(logPath(stateDir, parent(socketPath)), 5)];
   return new Fault({ code: "TIMEOUT", message: lines.join("\n") });
 }
 

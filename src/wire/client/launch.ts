@@ -1,7 +1,7 @@
 /** Starting a daemon. Loaded only where none runs: `node:child_process` alone takes a command a millisecond. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
-import type { Environment } from "../../lib/paths.ts";
+import { type Environment, parent } from "../../lib/paths.ts";
 import { lastLogLines, logPath } from "./log-tail.ts";
 
 export interface LaunchSpec {
@@ -9,6 +9,8 @@ export interface LaunchSpec {
   readonly command: readonly string[];
   readonly env: Environment;
   readonly stateDir: string;
+  /** Of the socket. */
+  readonly runtimeDir: string;
 }
 
 export interface Launched {
@@ -27,15 +29,17 @@ export type Launch = (spec: LaunchSpec) => Launched;
 export const launchDaemon: Launch = (spec) => {
   const state: { ended: boolean; error: Error | undefined } = { ended: false, error: undefined };
   try {
-    const logged = logSize(spec.stateDir);
-    const child = start(spec);
+    mkdirSync(spec.stateDir, { recursive: true, mode: 0o700 });
+    const path = logPath(spec.stateDir, spec.runtimeDir);
+    const logged = logSize(path);
+    const child = start(spec, path);
     child.once("error", (error) => Object.assign(state, { ended: true, error }));
     child.once("exit", (code) => {
       // what a signal ended says nothing of the next one
       const gaveUp = code !== null && code !== 0;
       Object.assign(state, {
         ended: true,
-        ...(gaveUp ? { error: lastWords(spec.stateDir, logged, code) } : {}),
+        ...(gaveUp ? { error: lastWords(path, logged, code) } : {}),
       });
     });
     child.unref();
@@ -46,19 +50,19 @@ export const launchDaemon: Launch = (spec) => {
 };
 
 /** What the log says since; on a full disk that is nothing. */
-function lastWords(stateDir: string, logged: number, code: number): Error {
-  const [line = ""] = logSize(stateDir) > logged ? lastLogLines(stateDir, 1) : [];
+function lastWords(path: string, logged: number, code: number): Error {
+  const [line = ""] = logSize(path) > logged ? lastLogLines(path, 1) : [];
   return new Error(line === "" ? `exit code ${code}` : line);
 }
 
-function logSize(stateDir: string): number {
-  return statSync(logPath(stateDir), { throwIfNoEntry: false })?.size ?? 0;
+function logSize(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function start({ command, env, stateDir }: LaunchSpec): ChildProcess {
+function start({ command, env }: LaunchSpec, path: string): ChildProcess {
   const [file = "", ...args] = command;
-  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-  const log = openSync(logPath(stateDir), "a", 0o600);
+  mkdirSync(parent(path), { recursive: true, mode: 0o700 });
+  const log = openSync(path, "a", 0o600);
   try {
     return spawn(file, [...args, "daemon", "--internal"], {
       cwd: "/",

@@ -1,15 +1,25 @@
 /** What the daemon wrote last, for a person whose command could not reach it. */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { accessSync, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 
-export function logPath(stateDir: string): string {
-  return join(stateDir, "daemon.log");
+/** Where the state cannot be written the daemon logs beside its socket. */
+export function logPath(stateDir: string, runtimeDir: string): string {
+  return join(isWritable(stateDir) ? stateDir : runtimeDir, "daemon.log");
+}
+
+function isWritable(dir: string): boolean {
+  try {
+    accessSync(dir, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The last lines of daemon.log, for a person. */
-export function lastLogLines(stateDir: string, count: number): string[] {
+export function lastLogLines(path: string, count: number): string[] {
   try {
-    const fd = openSync(logPath(stateDir), "r");
+    const fd = openSync(path, "r");
     try {
       const { size } = fstatSync(fd);
       const tail = Buffer.alloc(Math.min(size, 8 * 1024));

@@ -11,6 +11,8 @@ export type Probe =
       readonly connection: Connection;
       readonly version: string;
       readonly isSafeMode: boolean;
+      /** The daemon can only look: why. */
+      readonly readOnly?: string;
     }
   /** No such file, nobody listens, or it went away before it answered. */
   | { readonly kind: "absent" }
@@ -29,8 +31,9 @@ export async function probe(path: string, ms: number, clock: Timer, signal?: Abo
 
 async function ping(connection: Connection, signal?: AbortSignal): Promise<Probe> {
   try {
-    const { version, safe_mode = false } = await connection.request("ping", {}, signal);
-    return { kind: "answered", connection, version, isSafeMode: safe_mode };
+    const { version, safe_mode = false, read_only: why } = await connection.request("ping", {}, signal);
+    const readOnly = why === undefined ? {} : { readOnly: why };
+    return { kind: "answered", connection, version, isSafeMode: safe_mode, ...readOnly };
   } catch (fault) {
     connection.close();
     if (signal?.aborted) throw fault;

@@ -25,6 +25,8 @@ export interface ServerDeps {
   ): Promise<AgentInfo | null>;
   /** Nothing of what the last daemons left is there: clients are told. */
   readonly isSafeMode?: boolean;
+  /** The journal can only be read, and nothing runs: clients are told with these words. */
+  readonly readOnly?: string;
   /** The journal as a whole; absent: this daemon keeps none. */
   readonly desk?: JournalDesk;
   /** Begins the shutdown of the daemon and returns at once. Called after the response is written out. */

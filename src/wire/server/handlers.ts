@@ -90,6 +90,9 @@ export const HANDLERS: Handlers = {
   }),
 };
 
-function modeOf({ isSafeMode = false }: ServerDeps): { safe_mode?: true } {
-  return isSafeMode ? { safe_mode: true } : {};
+function modeOf({ isSafeMode = false, readOnly }: ServerDeps): { safe_mode?: true; read_only?: string } {
+  return {
+    ...(isSafeMode ? { safe_mode: true } : {}),
+    ...(readOnly === undefined ? {} : { read_only: readOnly }),
+  };
 }
