@@ -81,13 +81,13 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   tools: {
     answers: [
       toolUse([
-        { name: "view", input: { file_path: "/tmp/crux-recording/work/desk.txt" } },
-        { name: "grep", input: { pattern: "lamp", path: "/tmp/crux-recording/work" } },
-        { name: "ls", input: { path: "/tmp/crux-recording/work" } },
+        { name: "view", input: { file_path: "/tmp/crux-recording/room/desk.txt" } },
+        { name: "grep", input: { pattern: "lamp", path: "/tmp/crux-recording/room" } },
+        { name: "ls", input: { path: "/tmp/crux-recording/room" } },
       ]),
       toolUse({
         name: "edit",
-        input: { file_path: "/tmp/crux-recording/work/desk.txt", old_string: "lamp", new_string: "candle" },
+        input: { file_path: "/tmp/crux-recording/room/desk.txt", old_string: "lamp", new_string: "candle" },
       }),
       bash("cat desk.txt"),
       text("The lamp is a candle now."),
@@ -100,7 +100,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   errors: {
     answers: [
       toolUse([
-        { name: "view", input: { file_path: "/tmp/crux-recording/work/missing.txt" } },
+        { name: "view", input: { file_path: "/tmp/crux-recording/room/missing.txt" } },
         { name: "nothing", input: {} },
         { name: "bash", input: { command: "exit 7" } },
       ]),

@@ -50,7 +50,7 @@ describe("recordings", () => {
     ["ada@build-7.example.com", ["ada@build-7", "build-7.example.com"]],
     ["Bearer test-key-0123456789", ["test-key"]],
     ['{"at":1700000000123}', ["1700000000123"]],
-    ['{"text":"/tmp/crux-recording/work/a.txt, 127.0.0.1:8080, 2026-01-05T12:00:00.000Z"}', []],
+    ['{"text":"/tmp/crux-recording/room/a.txt, 127.0.0.1:8080, 2026-01-05T12:00:00.000Z"}', []],
   ])("a machine's own is found in %j", (line, own) => {
     expect(ownOf(line).sort()).toEqual([...own].sort());
   });

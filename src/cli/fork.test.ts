@@ -68,7 +68,7 @@ const STEPS = {
       step: 1,
       at: "2026-01-01T00:00:01.000Z",
       words: "I \u001b[31mred",
-      files: ["/work/a", "/b", "/c"],
+      files: ["/desk/a", "/b", "/c"],
       file_count: 5,
       commands: 2,
       uuid: "u",

@@ -20,7 +20,7 @@ import { inTurn, modelEnv } from "./model.ts";
 
 /** No machine's own. */
 const ROOT = "/tmp/crux-recording";
-const HERE = { home: join(ROOT, "home"), work: join(ROOT, "work"), state: join(ROOT, "state") };
+const HERE = { home: join(ROOT, "home"), work: join(ROOT, "room"), state: join(ROOT, "state") };
 /** A Monday, noon in every recording. */
 const BEGUN = Date.UTC(2026, 0, 5, 12);
 

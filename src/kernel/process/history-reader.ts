@@ -105,7 +105,7 @@ export async function readContents(journal: Pick<Journal, "readAt">, history: Hi
     if ("part" in event) return { kind: "part", part: body.part } as const;
     return { kind: "probed", probed: probedOf(event.probed, body) } as const;
   });
-  const messages = (await recordsAt(journal, history.messages)).map(messageOf);
+  const messages = await eachAt(journal, history.messages, messageOf);
   return {
     systemPrompt: String(prompt?.system_prompt ?? ""),
     messages,
@@ -139,18 +139,27 @@ export function mailOf(body: unknown): Message {
 }
 
 /** In the order of the places. */
-async function recordsAt(
+function recordsAt(
   journal: Pick<Journal, "readAt">,
   refs: readonly Ref[],
 ): Promise<readonly JournalRecord[]> {
-  const found: JournalRecord[] = [];
+  return eachAt(journal, refs, (record) => record);
+}
+
+/** Of many, no more than a page of records is held beside what is taken of each. */
+async function eachAt<T>(
+  journal: Pick<Journal, "readAt">,
+  refs: readonly Ref[],
+  take: (record: JournalRecord) => T,
+): Promise<readonly T[]> {
+  const found: T[] = [];
   let pages = 0;
   while (found.length < refs.length) {
     const [first, ...more] = stretch(refs, found.length);
     if (first === undefined) break;
     const page = await journal.readAt(first.proc, [first.seq, ...more.map(({ seq }) => seq)]);
     if (page.length === 0) throw missing(first);
-    found.push(...page);
+    for (const record of page) found.push(take(record));
     if (++pages % PAGES_A_BREATH === 0) await breath();
   }
   return found;
