@@ -46,7 +46,7 @@ describe("recordings", () => {
     ["/home/ada/desk", ["/home/ada/desk"]],
     ["/root/.bashrc and /Users/ada", ["/root/.bashrc", "/Users/ada"]],
     ["uid=1000(ada) gid=1000", ["uid=1000", "gid=1000"]],
-    ["https://registry.npmjs.org/left-pad", ["registry.npmjs.org"]],
+    ["https://registry.example.org/left-pad", ["registry.example.org"]],
     ["ada@build-7.example.com", ["ada@build-7", "build-7.example.com"]],
     ["Bearer test-key-0123456789", ["test-key"]],
     ['{"at":1700000000123}', ["1700000000123"]],
