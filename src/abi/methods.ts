@@ -4,10 +4,11 @@
  * `stream`: the response is followed by events until the connection closes.
  */
 import * as z from "zod";
+import { COMPOSE_METHODS } from "./compose-methods.ts";
+import { JOURNAL_METHODS } from "./journal-methods.ts";
+import { empty, environment, type MethodSpec, name, pid, text } from "./method-spec.ts";
 import { PERMISSION_MODES } from "./process.ts";
-
-const pid = z.int().min(0);
-const empty = z.strictObject({});
+import { SESSION_METHODS } from "./session-methods.ts";
 
 const exit = z.strictObject({ code: z.int(), reason: z.string(), kind: z.enum(["done", "fault", "killed"]) });
 
@@ -78,20 +79,6 @@ export const WireRow = z.strictObject({
 });
 export type WireRow = z.infer<typeof WireRow>;
 
-const name = z.string().min(1).max(64);
-const text = z.string().max(256 * 1024);
-const environment = z.record(z.string(), z.string());
-
-/** A compose file as it was read, its variables filled in: checked here, so that every client gets the same answer. */
-const composeFile = {
-  /** Parsed YAML. */
-  file: z.unknown(),
-  /** Default name of the project, and where relative paths begin: absolute. */
-  dir: z.string(),
-  /** `-p`: outranks the file's. */
-  project: name.optional(),
-};
-
 const mcpConfig = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("stdio"),
@@ -102,34 +89,6 @@ const mcpConfig = z.discriminatedUnion("type", [
   }),
   z.strictObject({ type: z.literal("http"), url: z.url(), headers: environment }),
 ]);
-
-const client = z.string().max(64);
-
-const sessionView = z.strictObject({
-  pid,
-  uuid: z.string(),
-  /** As a person named it, or its first words. */
-  title: z.string(),
-  name: z.string(),
-  cwd: z.string(),
-  state: z.enum(["running", "waiting", "blocked", "paused", "resting", "ended"]),
-  created_at: z.string(),
-  last_at: z.string(),
-  tokens_used: z.int(),
-  turns: z.int(),
-  kept: z.boolean(),
-});
-export type WireSession = z.infer<typeof sessionView>;
-
-const historyItem = z.strictObject({
-  role: z.enum(["user", "assistant"]),
-  /** Cut at 64 KiB. */
-  text: z.string(),
-  calls: z.array(z.string()),
-  at: z.string(),
-  seq: z.int(),
-});
-export type WireHistoryItem = z.infer<typeof historyItem>;
 
 const mountView = z.strictObject({
   path: z.string(),
@@ -151,16 +110,6 @@ const forked = z.strictObject({
   from: z.string(),
   at: z.int(),
 });
-
-interface MethodSpec {
-  readonly summary: string;
-  readonly kind: "request" | "stream";
-  /** The right a caller needs; clients of the user's own socket have all. */
-  readonly right: "self" | "observe" | "control" | "spawn" | "approve" | "admin";
-  readonly params: z.ZodType;
-  /** undefined: the response has no payload. */
-  readonly result: z.ZodType | undefined;
-}
 
 export const METHODS = {
   ping: {
@@ -377,60 +326,7 @@ export const METHODS = {
     params: z.strictObject({ pid, text }),
     result: undefined,
   },
-  "session.list": {
-    summary: "sessions, live and resting, the newest first; with `all` those that have ended",
-    kind: "request",
-    right: "observe",
-    params: z.strictObject({ cwd: z.string().optional(), all: z.boolean().optional() }),
-    result: z.strictObject({ sessions: z.array(sessionView) }),
-  },
-  "session.open": {
-    summary: "bring a session back, or make one of an agent that has ended, and follow it",
-    kind: "stream",
-    right: "control",
-    params: z.strictObject({
-      pid,
-      env: environment.optional(),
-      interactive: z.boolean().optional(),
-      verbose: z.boolean().optional(),
-    }),
-    result: sessionView,
-  },
-  "session.say": {
-    summary: "a message for a session; answered once it is durable",
-    kind: "request",
-    right: "control",
-    params: z.strictObject({ pid, text, client: client.optional() }),
-    /** `ahead`: runs and messages that come before it. */
-    result: z.strictObject({ seq: z.int(), ahead: z.int() }),
-  },
-  "session.withdraw": {
-    summary: "take back a message that has not been read",
-    kind: "request",
-    right: "control",
-    params: z.strictObject({ pid, seq: z.int().min(1) }),
-    result: undefined,
-  },
-  "session.history": {
-    summary: "a page of what was said, the newest first",
-    kind: "request",
-    right: "observe",
-    params: z.strictObject({
-      pid,
-      /** The `next` of another page. */
-      before: z.string().max(64).optional(),
-      limit: z.int().min(1).max(200).optional(),
-    }),
-    /** The oldest first. */
-    result: z.strictObject({ messages: z.array(historyItem), next: z.string().optional() }),
-  },
-  "session.describe": {
-    summary: "name a process, or keep its history from being cleared out",
-    kind: "request",
-    right: "control",
-    params: z.strictObject({ pid, title: z.string().max(1000).optional(), kept: z.boolean().optional() }),
-    result: undefined,
-  },
+  ...SESSION_METHODS,
   "supervisor.start_child": {
     summary: "start a child that is stopped",
     kind: "request",
@@ -452,84 +348,7 @@ export const METHODS = {
     params: z.strictObject({ pid, child: name }),
     result: undefined,
   },
-  "compose.config": {
-    summary: "check a compose file and give it with its defaults",
-    kind: "request",
-    right: "observe",
-    params: z.strictObject(composeFile),
-    /** `file`: in its own keys, with every default. `notices`: what this version does not do of it. */
-    result: z.strictObject({ project: z.string(), file: z.unknown(), notices: z.array(z.string()) }),
-  },
-  "compose.up": {
-    summary: "bring a project up and follow it",
-    kind: "stream",
-    right: "spawn",
-    params: z.strictObject({
-      ...composeFile,
-      /** Where the file is: absolute. After a crash a later daemon reads it again; without, it starts none of the services. */
-      path: z.string().max(4096).optional(),
-      services: z.array(name).optional(),
-      remove_orphans: z.boolean().optional(),
-      /** The stream ends after `up`. */
-      detach: z.boolean().optional(),
-      env: environment.optional(),
-    }),
-    /** `children`: all there may be, `<service>-<replica>`. `notices` as in compose.config. */
-    result: z.strictObject({
-      pid,
-      project: z.string(),
-      children: z.array(z.string()),
-      notices: z.array(z.string()),
-    }),
-  },
-  "compose.down": {
-    summary: "stop a project, in reverse order",
-    kind: "request",
-    right: "control",
-    params: z.strictObject({
-      project: name,
-      timeout_ms: z.int().min(0).optional(),
-      kill: z.boolean().optional(),
-    }),
-    result: undefined,
-  },
-  "compose.ps": {
-    summary: "the services of a project",
-    kind: "request",
-    right: "observe",
-    params: z.strictObject({ project: name }),
-    result: z.strictObject({
-      project: z.string(),
-      pid,
-      services: z.array(
-        z.strictObject({
-          service: z.string(),
-          replica: z.int(),
-          pid: pid.nullable(),
-          state: z.string(),
-          exit_code: z.int().nullable(),
-          restarts: z.int(),
-          tokens_used: z.int(),
-          elapsed_ms: z.int(),
-          /** Why it does not run, where its state does not say. */
-          note: z.string().optional(),
-        }),
-      ),
-    }),
-  },
-  "compose.logs": {
-    summary: "the merged logs of a project",
-    kind: "stream",
-    right: "observe",
-    params: z.strictObject({
-      project: name,
-      services: z.array(name).optional(),
-      tail: z.int().min(0).max(100_000).optional(),
-      follow: z.boolean().optional(),
-    }),
-    /** Whose logs they are: `<service>-<replica>`. */
-    result: z.strictObject({ children: z.array(z.string()) }),
-  },
+  ...COMPOSE_METHODS,
   "mcp.list": {
     summary: "mounted MCP servers",
     kind: "request",
@@ -601,66 +420,7 @@ export const METHODS = {
       timers: z.int(),
     }),
   },
-  "journal.check": {
-    summary: "whether the journal is whole",
-    kind: "stream",
-    right: "observe",
-    /** `processes`: pids or UUIDs; absent: all. Lines: `progress` {records}, then `complete` with a CheckReport, or `error`. */
-    params: z.strictObject({
-      full: z.boolean().optional(),
-      processes: z.array(z.string().max(64)).max(1_000).optional(),
-    }),
-    result: undefined,
-  },
-  "journal.verify": {
-    summary: "every hash of the journal, and its roots",
-    kind: "stream",
-    right: "observe",
-    /** `against`: roots kept elsewhere. Lines as of journal.check, with a VerifyReport. */
-    params: z.strictObject({
-      against: z
-        .array(
-          z.strictObject({
-            lsn: z.int().min(0),
-            root: z.hex().length(64),
-            previous: z.union([z.literal(""), z.hex().length(64)]),
-            at: z.number(),
-          }),
-        )
-        .max(40_000)
-        .optional(),
-    }),
-    result: undefined,
-  },
-  "journal.roots": {
-    summary: "the roots over all histories, for keeping elsewhere",
-    kind: "stream",
-    right: "observe",
-    params: empty,
-    result: undefined,
-  },
-  "journal.read": {
-    summary: "the records of a process, alive or gone",
-    kind: "stream",
-    right: "observe",
-    /** `process`: pid or UUID. `last`: the last n, instead of from `from`. Lines: `record` {text, more?}, a JournalLine in pieces. */
-    params: z.strictObject({
-      process: z.string().min(1).max(64),
-      from: z.int().min(1).optional(),
-      to: z.int().min(1).optional(),
-      last: z.int().min(0).optional(),
-      kind: z.string().max(64).optional(),
-      follow: z.boolean().optional(),
-    }),
-    result: undefined,
-  },
-  "journal.collect": {
-    summary: "remove what retention lets go",
-    kind: "stream",
-    right: "admin",
-    params: z.strictObject({ dry_run: z.boolean().optional() }),
-    result: undefined,
-  },
+  ...JOURNAL_METHODS,
   "ask.answer": {
     summary: "answer a question of the permission gate; the first answer wins",
     kind: "request",

@@ -1,5 +1,5 @@
 /** A conversation at a terminal: what the session tells above, the line that is typed below. Leaving never ends it. */
-import type { WireHistoryItem } from "../abi/methods.ts";
+import type { WireHistoryItem } from "../abi/session-methods.ts";
 import type { ProgressPayload } from "../abi/wire.ts";
 import type { AskDialog } from "./ask-dialog.ts";
 import type { ChatClient } from "./chat-client.ts";

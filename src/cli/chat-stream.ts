@@ -1,5 +1,6 @@
 /** The stream of a conversation: of a new session, or of one that is there. */
-import type { SpawnRequest, WireSession } from "../abi/methods.ts";
+import type { SpawnRequest } from "../abi/methods.ts";
+import type { WireSession } from "../abi/session-methods.ts";
 import type { ProgressPayload } from "../abi/wire.ts";
 import type { DaemonStream } from "./daemon-client.ts";
 import { clientEnvironment } from "./environment.ts";

@@ -1,6 +1,6 @@
 /** The lines of a conversation, each from one event of its stream or one message of its history; without final newlines. */
 import { INTERRUPTED_NOTE } from "../../abi/events.ts";
-import type { WireHistoryItem, WireSession } from "../../abi/methods.ts";
+import type { WireHistoryItem, WireSession } from "../../abi/session-methods.ts";
 import type { ProgressPayload } from "../../abi/wire.ts";
 import { seconds } from "./elapsed.ts";
 import type { Paint } from "./paint.ts";

@@ -1,4 +1,4 @@
-import type { WireSession } from "../../abi/methods.ts";
+import type { WireSession } from "../../abi/session-methods.ts";
 import { safeLine } from "./safe-text.ts";
 import { age, titleCell } from "./session-table.ts";
 import { aligned } from "./table.ts";

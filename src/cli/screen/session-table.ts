@@ -1,4 +1,4 @@
-import type { WireSession } from "../../abi/methods.ts";
+import type { WireSession } from "../../abi/session-methods.ts";
 import { safeLine } from "./safe-text.ts";
 import { type Column, table } from "./table.ts";
 

@@ -1,0 +1,18 @@
+/** What a method of the registry is, and the words that the schemas of several share. */
+import * as z from "zod";
+
+export interface MethodSpec {
+  readonly summary: string;
+  readonly kind: "request" | "stream";
+  /** The right a caller needs; clients of the user's own socket have all. */
+  readonly right: "self" | "observe" | "control" | "spawn" | "approve" | "admin";
+  readonly params: z.ZodType;
+  /** undefined: the response has no payload. */
+  readonly result: z.ZodType | undefined;
+}
+
+export const pid = z.int().min(0);
+export const name = z.string().min(1).max(64);
+export const text = z.string().max(256 * 1024);
+export const environment = z.record(z.string(), z.string());
+export const empty = z.strictObject({});

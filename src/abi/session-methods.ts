@@ -1,0 +1,88 @@
+/** The methods of sessions, and what they show. */
+import * as z from "zod";
+import { environment, type MethodSpec, pid, text } from "./method-spec.ts";
+
+const client = z.string().max(64);
+
+const sessionView = z.strictObject({
+  pid,
+  uuid: z.string(),
+  /** As a person named it, or its first words. */
+  title: z.string(),
+  name: z.string(),
+  cwd: z.string(),
+  state: z.enum(["running", "waiting", "blocked", "paused", "resting", "ended"]),
+  created_at: z.string(),
+  last_at: z.string(),
+  tokens_used: z.int(),
+  turns: z.int(),
+  kept: z.boolean(),
+});
+export type WireSession = z.infer<typeof sessionView>;
+
+const historyItem = z.strictObject({
+  role: z.enum(["user", "assistant"]),
+  /** Cut at 64 KiB. */
+  text: z.string(),
+  calls: z.array(z.string()),
+  at: z.string(),
+  seq: z.int(),
+});
+export type WireHistoryItem = z.infer<typeof historyItem>;
+
+export const SESSION_METHODS = {
+  "session.list": {
+    summary: "sessions, live and resting, the newest first; with `all` those that have ended",
+    kind: "request",
+    right: "observe",
+    params: z.strictObject({ cwd: z.string().optional(), all: z.boolean().optional() }),
+    result: z.strictObject({ sessions: z.array(sessionView) }),
+  },
+  "session.open": {
+    summary: "bring a session back, or make one of an agent that has ended, and follow it",
+    kind: "stream",
+    right: "control",
+    params: z.strictObject({
+      pid,
+      env: environment.optional(),
+      interactive: z.boolean().optional(),
+      verbose: z.boolean().optional(),
+    }),
+    result: sessionView,
+  },
+  "session.say": {
+    summary: "a message for a session; answered once it is durable",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ pid, text, client: client.optional() }),
+    /** `ahead`: runs and messages that come before it. */
+    result: z.strictObject({ seq: z.int(), ahead: z.int() }),
+  },
+  "session.withdraw": {
+    summary: "take back a message that has not been read",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ pid, seq: z.int().min(1) }),
+    result: undefined,
+  },
+  "session.history": {
+    summary: "a page of what was said, the newest first",
+    kind: "request",
+    right: "observe",
+    params: z.strictObject({
+      pid,
+      /** The `next` of another page. */
+      before: z.string().max(64).optional(),
+      limit: z.int().min(1).max(200).optional(),
+    }),
+    /** The oldest first. */
+    result: z.strictObject({ messages: z.array(historyItem), next: z.string().optional() }),
+  },
+  "session.describe": {
+    summary: "name a process, or keep its history from being cleared out",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ pid, title: z.string().max(1000).optional(), kept: z.boolean().optional() }),
+    result: undefined,
+  },
+} as const satisfies Record<string, MethodSpec>;
