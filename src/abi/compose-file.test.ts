@@ -242,7 +242,10 @@ describe("parseComposeFile() refuses", () => {
     ["replicas: must be at least 1", { replicas: 0 }],
     ["replicas: must be at most 64", { replicas: 65 }],
     ["restart: must be one of temporary, transient, permanent", { restart: "always" }],
-    ["permission_mode: must be one of default, accept_edits, bypass", { permission_mode: "plan" }],
+    [
+      "permission_mode: must be one of plan, dont_ask, default, accept_edits, auto, bypass",
+      { permission_mode: "yolo" },
+    ],
     ["group: at most 64 characters", { group: "g".repeat(65) }],
     ["budget.usd: must be more than 0", { budget: { tokens: 1, usd: 0 } }],
     ["depends_on: must be a list or a mapping", { depends_on: "log" }],

@@ -5,7 +5,7 @@
 import * as z from "zod";
 import type { DependsCondition } from "./compose.ts";
 import { PROJECT_NAME } from "./compose-name.ts";
-import { PERMISSION_MODES, type PermissionMode } from "./process.ts";
+import { PERMISSION_MODES } from "./process.ts";
 import { DEFAULT_BACKOFF, DEFAULT_INTENSITY } from "./supervise.ts";
 
 /** The longest delay a timer of the platform takes: 24.8 days. */
@@ -98,7 +98,7 @@ const Service = z
     max_steps: withDefault(whole(0, 1_000_000), 0, "Step limit; 0: the agent's own."),
     timeout_ms: withDefault(durationMs, 0, "Ends the process after this many milliseconds; 0: never."),
     permission_mode: z
-      .enum(PERMISSION_MODES as [PermissionMode])
+      .enum(PERMISSION_MODES)
       .optional()
       .meta({ description: "What passes without a question." }),
     cwd: text.optional().meta({ description: "Working directory, from the file's; default the file's." }),

@@ -1,6 +1,7 @@
 /** Files: everything an agent touches is opened, written, read and closed. A device is what lies behind a mounted path. */
 import type { Charge, Effect, EffectClass, PermissionView } from "./effects.ts";
 import type { CallId, Pid, ProcUuid } from "./ids.ts";
+import type { SandboxProfile } from "./sandbox.ts";
 import type { Sys } from "./sys.ts";
 
 export const O_RDONLY = 0;
@@ -97,6 +98,8 @@ export interface Act {
   /** Fires when the caller, its process or the fd ends. */
   readonly signal: AbortSignal;
   readonly callId: CallId;
+  /** Within which every OS process that the act starts must run; null: as the host is. */
+  readonly sandbox?: SandboxProfile | null;
   /** The caller's handle, narrowed to the permitted effects. Only programs under /bin act through it. */
   readonly sys: Sys;
 }

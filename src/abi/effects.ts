@@ -3,6 +3,8 @@
  * They are an upper bound: an act that its declared effects do not cover is refused.
  * Paths are absolute host paths, `..` and symlinks not yet resolved, unless they begin with a Crux mount (/var/out, /proc).
  */
+import type { PermissionMode } from "./process.ts";
+
 export type Effect =
   /** `real` is filled in by the gate: `path` with `..` and symlinks resolved. Who declares an effect leaves it out. */
   | { readonly kind: "read"; readonly path: string; readonly subtree?: boolean; readonly real?: string }
@@ -22,6 +24,12 @@ export type Effect =
     }
   | { readonly kind: "network"; readonly host: string; readonly port: number; readonly method: string }
   | { readonly kind: "spawn"; readonly program: string; readonly background: boolean }
+  /** Words to another process, or a signal. `to`: a pid, a group by name, `*`. */
+  | { readonly kind: "message"; readonly to: string; readonly signal?: string }
+  /** Another permission mode for the caller itself. */
+  | { readonly kind: "mode"; readonly to: PermissionMode }
+  /** A question that a person answers; the asking itself never asks. */
+  | { readonly kind: "person"; readonly question: string }
   /** A model call: left to the budget. */
   | { readonly kind: "llm"; readonly device: string; readonly maxTokens: number }
   /** The caller's own lists, /proc/self, its own outputs: never asks. */

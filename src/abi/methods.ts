@@ -43,7 +43,7 @@ export const SpawnRequest = z.strictObject({
   timeout_ms: z.int().min(0).optional(),
   /** Absolute; default the user's home. */
   cwd: z.string().optional(),
-  permission_mode: z.enum(PERMISSION_MODES as [string, ...string[]]).optional(),
+  permission_mode: z.enum(PERMISSION_MODES).optional(),
   /** The client can show questions and answers them with ask.answer. */
   interactive: z.boolean().optional(),
   /** Response only; the connection stays usable. */

@@ -86,5 +86,6 @@ export interface ProcInfo {
   model: string;
 }
 
-export type PermissionMode = "default" | "accept_edits" | "bypass";
-export const PERMISSION_MODES: readonly PermissionMode[] = ["default", "accept_edits", "bypass"];
+/** From the narrowest to the widest. */
+export const PERMISSION_MODES = ["plan", "dont_ask", "default", "accept_edits", "auto", "bypass"] as const;
+export type PermissionMode = (typeof PERMISSION_MODES)[number];

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Fault } from "../abi/errors.ts";
 import type { SpawnRequest } from "../abi/methods.ts";
-import { PERMISSION_MODES } from "../abi/process.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../abi/process.ts";
 import { type Args, countFlag, textFlag } from "./args.ts";
 import { clientEnvironment } from "./environment.ts";
 import type { Host } from "./host.ts";
@@ -29,9 +29,10 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
   };
 }
 
-function permissionMode(args: Args): string | undefined {
+function permissionMode(args: Args): PermissionMode | undefined {
   const mode = textFlag(args, "permission-mode");
-  if (mode === undefined || PERMISSION_MODES.some((known) => known === mode)) return mode;
+  const known = PERMISSION_MODES.find((each) => each === mode);
+  if (mode === undefined || known !== undefined) return known;
   throw invalid(`unknown permission mode: ${mode}`, `modes: ${PERMISSION_MODES.join(", ")}`);
 }
 

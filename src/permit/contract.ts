@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Effect } from "../abi/effects.ts";
 import { asPid } from "../abi/ids.ts";
+import type { RuleSource, RuleText } from "../abi/rules.ts";
 import type { Decision, Permit, Subject } from "../kernel/ports/permit.ts";
-import type { RuleSource, RuleText } from "./rule.ts";
 
 /** A permit with home /home/u, kernel path /state; its subjects have the free directory /state/scratch/1. */
 export type MakePermit = (rules: readonly RuleText[], realPath?: (path: string) => string) => Permit;

@@ -1,5 +1,6 @@
 /** Judges the effects that are neither paths nor commands. */
 import type { Effect } from "../abi/effects.ts";
+import { PERMISSION_MODES } from "../abi/process.ts";
 import type { Case } from "./case.ts";
 import { shown } from "./paths.ts";
 import { describeRule, type Rule } from "./rule.ts";
@@ -8,6 +9,8 @@ import { allow, ask, deny, hardAsk, type Verdict } from "./verdict.ts";
 type Network = Extract<Effect, { kind: "network" }>;
 type Spawn = Extract<Effect, { kind: "spawn" }>;
 type Mcp = Extract<Effect, { kind: "mcp" }>;
+type Message = Extract<Effect, { kind: "message" }>;
+type Mode = Extract<Effect, { kind: "mode" }>;
 type Unknown = Extract<Effect, { kind: "unknown" }>;
 
 export function judgeNetwork(c: Case, effect: Network): Verdict {
@@ -27,6 +30,19 @@ export function judgeSpawn(c: Case, { program }: Spawn): Verdict {
   const always = /^[\w.-]+$/.test(program) ? `agent(${program})` : null;
   const isNamed = ({ match }: Rule) => match.kind === "program" && match.name === program;
   return byRules(c, isNamed, `start ${shown(program)}`, always);
+}
+
+export function judgeMessage(c: Case, { to, signal }: Message): Verdict {
+  const always = signal === undefined && /^[\w.*-]+$/.test(to) ? `send(${to})` : null;
+  const isNamed = ({ match, tool }: Rule) => tool === "send" && match.kind === "program" && match.name === to;
+  return byRules(c, isNamed, `${signal ?? "a message"} to ${shown(to)}`, always);
+}
+
+/** Who may less asks nobody; who would may more asks a person, whatever the rules say. */
+export function judgeMode({ subject }: Case, { to }: Mode): Verdict {
+  const isRaised = PERMISSION_MODES.indexOf(to) > PERMISSION_MODES.indexOf(subject.mode);
+  if (!isRaised) return allow("mode", `mode ${to} allows no more than ${subject.mode}`);
+  return hardAsk("mode", `mode ${to}`, `from mode ${subject.mode} to ${to}`);
 }
 
 const ALL_SERVERS = "mcp__*";

@@ -1,9 +1,13 @@
 import type { PermissionMode } from "../abi/process.ts";
 
 const MODES: Readonly<Record<string, PermissionMode>> = {
+  plan: "plan",
+  dont_ask: "dont_ask",
+  dontAsk: "dont_ask",
   default: "default",
   accept_edits: "accept_edits",
   acceptEdits: "accept_edits",
+  auto: "auto",
   bypass: "bypass",
   bypassPermissions: "bypass",
 };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { PermissionMode } from "../abi/process.ts";
+import type { RuleText } from "../abi/rules.ts";
 import { allowed, asked, bash, denied, read, run, subject, write } from "./contract.ts";
 import { makePermit } from "./policy.ts";
-import type { RuleText } from "./rule.ts";
 
 const make = (rules: readonly RuleText[] = [], realPath = (path: string) => path) =>
   makePermit({

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { RuleText } from "../abi/rules.ts";
 import {
   allowed,
   asked,
@@ -14,7 +15,6 @@ import {
   write,
 } from "./contract.ts";
 import { makePermit } from "./policy.ts";
-import type { RuleText } from "./rule.ts";
 
 const options = (rules: readonly RuleText[], realPath = (path: string) => path) =>
   ({

@@ -7,17 +7,17 @@ import { existsSync } from "node:fs";
 import { posix } from "node:path";
 import type { Effect } from "../abi/effects.ts";
 import type { PermissionMode } from "../abi/process.ts";
+import type { RuleText } from "../abi/rules.ts";
 import { canonicalToolName } from "../abi/tool.ts";
 import type { RealPath } from "../kernel/ports/host.ts";
 import type { Decision, Permit, PermitRequest, Subject } from "../kernel/ports/permit.ts";
 import { type Case, formsOf, type Places } from "./case.ts";
 import { judgeCall, judgeCeiling, namesTool } from "./judge-call.ts";
 import { judgeExec } from "./judge-exec.ts";
-import { judgeMcp, judgeNetwork, judgeSpawn, judgeUnknown } from "./judge-other.ts";
+import { judgeMcp, judgeMessage, judgeMode, judgeNetwork, judgeSpawn, judgeUnknown } from "./judge-other.ts";
 import { judgePath } from "./judge-path.ts";
 import { normalPath } from "./paths.ts";
 import { protections } from "./protected.ts";
-import type { RuleText } from "./rule.ts";
 import { makeRuleSet, parseGrants, type RuleSet } from "./rule-set.ts";
 import { allow, strictest, toDecision, type Verdict } from "./verdict.ts";
 
@@ -135,6 +135,12 @@ function judgeEffect(c: Case, effect: Effect): Verdict {
       return judgeNetwork(c, effect);
     case "spawn":
       return judgeSpawn(c, effect);
+    case "message":
+      return judgeMessage(c, effect);
+    case "mode":
+      return judgeMode(c, effect);
+    case "person":
+      return allow("default", "a person answers");
     case "llm":
       return allow("default", "model calls are left to the budget");
     case "state":

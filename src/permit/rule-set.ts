@@ -1,5 +1,6 @@
 /** All rules in force, parsed once. Sources unite: deny before ask before allow, whatever the source. */
-import { describeRule, parseRule, type Rule, type RuleSource, type RuleText } from "./rule.ts";
+import type { RuleSource, RuleText } from "../abi/rules.ts";
+import { describeRule, parseRule, type Rule } from "./rule.ts";
 import { SHIPPED_RULES } from "./shipped.ts";
 
 const MAX_RULES = 2000;

@@ -1,27 +1,10 @@
 /** Rules: `tool` or `tool(content)`, where they come from and what their content means. */
 import { posix } from "node:path";
+import type { RuleSource, RuleText } from "../abi/rules.ts";
 import { canonicalToolName } from "../abi/tool.ts";
 import { type Glob, parseGlob } from "./glob.ts";
 import { type PathPattern, parsePathPattern } from "./path-pattern.ts";
 import { analyse } from "./shell.ts";
-
-export type RuleSource =
-  | "userSettings"
-  | "projectSettings"
-  | "localSettings"
-  | "flagSettings"
-  | "policySettings"
-  | "cliArg"
-  | "command"
-  | "session"
-  | "shipped";
-
-/** A rule as it was written. `drop` takes a shipped rule away; only user settings can. */
-export interface RuleText {
-  readonly source: RuleSource;
-  readonly behavior: "allow" | "ask" | "deny" | "drop";
-  readonly text: string;
-}
 
 export type RuleMatch =
   /** Every call of the tool. */
@@ -108,7 +91,7 @@ function parseContent(tool: string, content: string): RuleMatch {
   if (READS.has(tool)) return parsePath("read", content);
   if (WRITES.has(tool)) return parsePath("write", content);
   if (tool === "fetch") return parseHost(content);
-  if (tool === "agent" || tool === "spawn") return { kind: "program", name: content };
+  if (tool === "agent" || tool === "spawn" || tool === "send") return { kind: "program", name: content };
   return { kind: "untold" };
 }
 

@@ -1,5 +1,5 @@
+import type { RuleSource, RuleText } from "../abi/rules.ts";
 import type { Settings } from "../abi/settings.ts";
-import type { RuleSource, RuleText } from "./rule.ts";
 
 /** The rules of one settings file. Dropped defaults count only from user settings; makePermit sees to that. */
 export function rulesFromSettings(settings: Settings, source: RuleSource): readonly RuleText[] {

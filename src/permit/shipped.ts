@@ -1,5 +1,5 @@
 /** Rules that hold until the user's own settings drop them. Defaults, not policy: no project or agent file can. */
-import type { RuleText } from "./rule.ts";
+import type { RuleText } from "../abi/rules.ts";
 
 const DENIED: readonly { programs: string; instead: string }[] = [
   { programs: "curl wget httpie aria2c axel", instead: "" },

@@ -1,5 +1,7 @@
 /** What the kernel needs of the host, and how devices start OS processes. */
 
+import type { SandboxProfile, SandboxState } from "../../abi/sandbox.ts";
+
 /** `path` with `..` and symlinks of its longest existing ancestor resolved; the rest appended. Sync, read-only. */
 export type RealPath = (path: string) => string;
 
@@ -13,6 +15,8 @@ export interface HostExec {
   find(what: Pick<ExecSpec, "argv" | "cwd" | "env">): string;
   /** Ends every child of every owner; resolves when none is left. */
   close(): Promise<void>;
+  /** Can children be confined here? Absent: not known, and so not. */
+  readonly sandbox?: SandboxState;
   /** Live OS children, for tests and status. */
   readonly live: number;
   /**
@@ -43,6 +47,8 @@ export interface ExecSpec {
   readonly graceMs?: number;
   /** KILL at once, also during the grace. */
   readonly killed?: AbortSignal | undefined;
+  /** Confines it; null or absent: as the host is. UNAVAILABLE in `exited` where that cannot be set up: it does not start. */
+  readonly sandbox?: SandboxProfile | null;
   /** Owner shown in diagnosis: `pid 3 bash`. */
   readonly owner: string;
 }

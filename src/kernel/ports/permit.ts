@@ -4,7 +4,10 @@
  */
 import type { Effect } from "../../abi/effects.ts";
 import type { Pid } from "../../abi/ids.ts";
+import type { Label } from "../../abi/labels.ts";
 import type { PermissionMode } from "../../abi/process.ts";
+import type { Rights } from "../../abi/rights.ts";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
 
 /** Who wants it, as it stands at the moment of the call. */
 export interface Subject {
@@ -19,6 +22,10 @@ export interface Subject {
   readonly programs?: readonly string[];
   /** Device paths it may open; null: no restriction. Checked as a ceiling before anything is asked. */
   readonly allowedDevices: readonly string[] | null;
+  /** What it was given at its spawn, narrowed since; absent: nothing narrows it. */
+  readonly rights?: Rights;
+  /** Of what it has read. */
+  readonly labels?: readonly Label[];
   /** "Always" answers of this session, oldest first: rule texts. */
   readonly grants: readonly string[];
 }
@@ -28,6 +35,17 @@ export interface PermitRequest {
   readonly tool: string;
   /** Paths absolute, `real` filled in. */
   readonly effects: readonly Effect[];
+  /** The tool says that this call changes nothing but the caller's own lists. It lifts no deny and no ask. */
+  readonly readOnly?: boolean;
+}
+
+/** One simple command of a shell text, or what else was judged on its own: a person sees each with its decision. */
+export interface JudgedPart {
+  /** As it will run, wrappers unfolded; what is not known is shown as `…`. Control characters escaped. */
+  readonly text: string;
+  readonly behavior: "allow" | "ask" | "deny";
+  /** `rule bash(git *) of user settings`. */
+  readonly why: string;
 }
 
 export type Reason = {
@@ -40,13 +58,19 @@ export type Reason = {
     | "headless"
     | "default"
     | "error"
-    | "ceiling";
+    | "ceiling"
+    | "hook"
+    | "classifier"
+    | "label"
+    | "trust"
+    | "denials"
+    | "sandbox";
   /** Words for a person: `rule bash(curl:*) of the shipped defaults`. */
   readonly detail: string;
 };
 
 export type Decision =
-  | { readonly behavior: "allow"; readonly reason: Reason }
+  | { readonly behavior: "allow"; readonly reason: Reason; readonly parts?: readonly JudgedPart[] }
   | {
       readonly behavior: "ask";
       readonly message: string;
@@ -54,12 +78,20 @@ export type Decision =
       readonly always: string | null;
       /** No mode and no allow rule answers it, only a person. */
       readonly isHard?: boolean;
+      /** What was judged apart; absent: the call is one whole. */
+      readonly parts?: readonly JudgedPart[];
       readonly reason: Reason;
     }
   | { readonly behavior: "deny"; readonly message: string; readonly reason: Reason };
 
 export interface Permit {
   decide(subject: Subject, request: PermitRequest): Decision;
+  /** What must be loaded before such effects can be decided: resolves when it is there. null: all is. Never rejects. */
+  ready?(effects: readonly Effect[]): Promise<void> | null;
+  /** Within which the OS processes of a permitted call run; null: as the host is, which only settings of a person bring about. */
+  sandbox?(subject: Subject, request: PermitRequest): SandboxProfile | null;
+  /** Is every call of this tool denied? Then it is not offered. */
+  hides?(subject: Subject, tool: string): boolean;
   /** The mode of a new top-level process when the client names none. */
   readonly defaultMode: PermissionMode;
 }

@@ -1,6 +1,7 @@
 /** What a kernel call is: a name, how it is traced, and what it does. One call, one file; table.ts lists them. */
 import type { Effect } from "../../abi/effects.ts";
 import type { CallId } from "../../abi/ids.ts";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
 
@@ -10,6 +11,8 @@ export interface Scope {
   readonly tool: string;
   /** With `real` filled in. */
   readonly effects: readonly Effect[];
+  /** Of every OS process that is started within the call; absent: none was decided on, and none is started. */
+  readonly sandbox?: SandboxProfile | null;
 }
 
 /** One passage through the gate. */

@@ -31,6 +31,12 @@ function coversOne(grant: Effect, wanted: Effect): boolean {
       return grant.kind === "spawn" && grant.program === wanted.program;
     case "mcp":
       return grant.kind === "mcp" && grant.server === wanted.server && grant.tool === wanted.tool;
+    case "message":
+      return grant.kind === "message" && grant.to === wanted.to && grant.signal === wanted.signal;
+    case "mode":
+      return grant.kind === "mode" && grant.to === wanted.to;
+    case "person":
+      return grant.kind === "person";
     case "llm":
       return grant.kind === "llm" && grant.device === wanted.device;
     default:

@@ -50,6 +50,12 @@ function words(effect: Effect): string {
       return `${effect.method} ${effect.host}:${effect.port}`;
     case "spawn":
       return `start ${effect.program}`;
+    case "message":
+      return effect.signal === undefined ? `send to ${effect.to}` : `send ${effect.signal} to ${effect.to}`;
+    case "mode":
+      return `go to mode ${effect.to}`;
+    case "person":
+      return effect.question;
     case "llm":
       return `ask ${effect.device}`;
     case "mcp":

@@ -43,8 +43,8 @@ export async function guard<T>(
     return settled(perform, pass.scope, reserve(core, self, effectful), () => []);
   }
   const tool = effectful.tool ?? lastSegment(effectful.device);
-  const scope: Scope = { callId: asCallId(`c_${core.ports.nonce()}`), tool, effects };
-  await permit(core, self, effectful, scope, pass);
+  const asked: Scope = { callId: asCallId(`c_${core.ports.nonce()}`), tool, effects };
+  const scope: Scope = { ...asked, sandbox: await permit(core, self, effectful, asked, pass) };
   await untilMayBegin(core, self, effectful, pass.signal);
   const reservation = reserve(core, self, effectful);
   try {

@@ -3,6 +3,7 @@ import { SyscallError } from "../../abi/errors.ts";
 import type { AskAnswer } from "../../abi/events.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { PermissionMode } from "../../abi/process.ts";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
 import { NOBODY } from "../ask/asks.ts";
 import type { Core } from "../core.ts";
 import type { Decision, Subject } from "../ports/permit.ts";
@@ -11,22 +12,32 @@ import type { Pass, Scope } from "./call.ts";
 import { type AskDecision, describe, type Question } from "./describe.ts";
 import type { Effectful } from "./guard.ts";
 
-/** Returns when the effects may happen; else PERMISSION with words for the model. The kernel itself may do all. */
+/**
+ * Returns when the effects may happen, with what confines the OS processes of the call; else PERMISSION with words for the
+ * model. The kernel itself may do all, unconfined.
+ */
 export async function permit(
   core: Core,
   self: Process,
   effectful: Effectful,
   scope: Scope,
   pass: Pass,
-): Promise<void> {
-  if (self.pid === PID_KERNEL || effectful.effects.length === 0) return;
+): Promise<SandboxProfile | null> {
+  if (self.pid === PID_KERNEL || effectful.effects.length === 0) return null;
+  await core.ports.permitFor(self.seed.cwd).ready?.(scope.effects);
   const decision = decide(core, self, scope);
-  if (decision.behavior === "allow") return;
+  if (decision.behavior === "allow") return sandboxOf(core, self, scope);
   if (decision.behavior === "deny") throw refused(core, self, effectful, scope, decision.message);
   await lookAhead(core, self, effectful, scope);
   if (!core.asks.canAsk(self))
     throw refused(core, self, effectful, scope, headless(decision, self.seed.mode));
   await ask(core, self, effectful, scope, pass, decision);
+  return sandboxOf(core, self, scope);
+}
+
+/** As the rights are now: a person may have taken minutes to answer. */
+function sandboxOf(core: Core, self: Process, { tool, effects }: Scope): SandboxProfile | null {
+  return core.ports.permitFor(self.seed.cwd).sandbox?.(subjectOf(self), { tool, effects }) ?? null;
 }
 
 /**

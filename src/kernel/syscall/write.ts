@@ -54,7 +54,12 @@ async function writeGuarded(
   const input = isKept ? Buffer.from(data).toString("utf8") : "";
   const effectful = { ...plan, syscall: "Write", device: entry.path, input };
   const act = (scope: Scope): Promise<void> => {
-    const hands: Act = { signal: pass.signal, callId: scope.callId, sys: core.handle(self, scope) };
+    const hands: Act = {
+      signal: pass.signal,
+      callId: scope.callId,
+      sandbox: scope.sandbox ?? null,
+      sys: core.handle(self, scope),
+    };
     return entry.file.write(data, hands);
   };
   await guard(core, self, effectful, pass, act, () => entry.file.charge?.());

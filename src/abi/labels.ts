@@ -1,0 +1,11 @@
+/** Where data came from that may not be trusted, or may not leave. A process has the union over what it has read. */
+
+export interface Label {
+  readonly kind: "untrusted" | "secret";
+  readonly source: "web" | "mcp" | "file" | "peer" | "exec";
+  /** The page, path, server or process: shown to a person. At most 200 characters. */
+  readonly detail: string;
+}
+
+/** Beyond, they fold to one for each kind, with the detail `several places`. */
+export const MAX_LABELS = 32;
