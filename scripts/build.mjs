@@ -1,6 +1,6 @@
 // Bundles src/ into dist/: the client in one file, the daemon with a chunk for each part that is loaded when it is needed.
-import { linkSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { copyFileSync, linkSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { sourceStamp } from "./stamp.mjs";
@@ -15,6 +15,11 @@ const old = join(root, `dist.old-${process.pid}`);
 process.on("exit", () => {
   for (const directory of [fresh, old]) rmSync(directory, { recursive: true, force: true });
 });
+
+/** What is bundled of CommonJS packages asks for Node's own modules. */
+const requireBanner = {
+  js: 'import { createRequire as cruxRequire } from "node:module"; const require = cruxRequire(import.meta.url);',
+};
 
 /** @type {import("esbuild").BuildOptions} */
 const common = {
@@ -92,9 +97,7 @@ const daemon = {
   // these read their own files or bring native code, or are large and rarely loaded
   external: ["@anthropic-ai/sdk", "openai", "@vscode/ripgrep", "koffi", "*.node", "*.wasm"],
   // CommonJS packages inside the bundle ask for Node's own modules
-  banner: {
-    js: 'import { createRequire as cruxRequire } from "node:module"; const require = cruxRequire(import.meta.url);',
-  },
+  banner: requireBanner,
 };
 
 /**
@@ -108,19 +111,59 @@ const writerThread = {
   format: "esm",
 };
 
+/**
+ * The thread that takes the text out of a PDF, started when one is read.
+ * @type {import("esbuild").BuildOptions}
+ */
+const pdfThread = {
+  ...common,
+  entryPoints: ["src/dev/fs/pdf-thread.ts"],
+  outfile: join(fresh, "pdf-thread.js"),
+  format: "esm",
+  sourcemap: false,
+};
+
+/**
+ * The thread that reads HTML, started for a page of the web.
+ * @type {import("esbuild").BuildOptions}
+ */
+const htmlThread = {
+  ...common,
+  entryPoints: ["src/dev/web/html-thread.ts"],
+  outfile: join(fresh, "html-thread.js"),
+  format: "esm",
+  sourcemap: false,
+  banner: requireBanner,
+};
+
 // taken first: a source that changes meanwhile makes the build stale, not wrong
 const stamp = sourceStamp(root);
 await bundle();
+copyGrammar();
 keepRecentChunks();
 writeFileSync(join(fresh, ".stamp"), stamp);
 swap();
 
 async function bundle() {
   try {
-    await Promise.all([build(entry), build(cli), build(yaml), build(daemon), build(writerThread)]);
+    await Promise.all([
+      build(entry),
+      build(cli),
+      build(yaml),
+      build(daemon),
+      build(writerThread),
+      build(pdfThread),
+      build(htmlThread),
+    ]);
   } catch {
     process.exit(1); // esbuild has printed why
   }
+}
+
+/** The policy reads bash with them; it looks for them beside itself. */
+function copyGrammar() {
+  for (const name of ["web-tree-sitter/web-tree-sitter.wasm", "tree-sitter-bash/tree-sitter-bash.wasm"])
+    copyFileSync(join(root, "node_modules", name), join(fresh, basename(name)));
 }
 
 function keepRecentChunks() {
