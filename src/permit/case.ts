@@ -1,6 +1,7 @@
 /** One call under judgement: who, by which tool, under which rules and places. Built anew for each decision. */
 import type { RealPath } from "../kernel/ports/host.ts";
 import type { Subject } from "../kernel/ports/permit.ts";
+import type { LabelPolicy } from "./judge-label.ts";
 import type { PathBases } from "./path-pattern.ts";
 import { normalPath } from "./paths.ts";
 import type { Protection } from "./protected.ts";
@@ -8,8 +9,11 @@ import type { Rule } from "./rule.ts";
 import type { RuleSet } from "./rule-set.ts";
 
 export interface Case {
+  /** Its mode is the one that holds: never above its rights, none that the settings close. */
   readonly subject: Subject;
   readonly tool: string;
+  /** The tool says of this call that it changes nothing. */
+  readonly isReadOnly: boolean;
   readonly rules: RuleSet;
   /** Allow rules and grants together. */
   readonly allow: readonly Rule[];
@@ -23,6 +27,9 @@ export interface Case {
   readonly roots: readonly string[];
   /** Closed to every other process: reading and writing are free here. */
   readonly free: readonly string[];
+  readonly labelPolicy: LabelPolicy;
+  /** Problems of settings files that may have cost a deny, one line each. */
+  readonly unreadable: readonly string[];
 }
 
 /** Directories of the installation, each as written and with its symlinks resolved. */
@@ -30,9 +37,18 @@ export interface Places {
   readonly home: string;
   readonly kernel: readonly string[];
   readonly protections: readonly Protection[];
+  /** Where agents keep what they remember from session to session. */
+  readonly memory: readonly string[];
   readonly realPath: RealPath;
   readonly exists: (path: string) => boolean;
+  /** Names of one file under which something protected is found; null: the file has no other name. */
+  readonly otherNames: (path: string, roots: readonly string[]) => OtherNames;
+  /** Names that differ in case or in invisible characters are the same there. */
+  readonly foldsNames: boolean;
 }
+
+/** A file that is written through one name changes under all. */
+export type OtherNames = "none" | "kernel" | "protected";
 
 /** A path as written and as resolved. Deny and ask rules look at either, allow rules need both. */
 export function formsOf(path: string, real: string): readonly string[] {

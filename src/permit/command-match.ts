@@ -1,74 +1,95 @@
 /** How argument vectors meet command rules. */
 import { posix } from "node:path";
-import { canEscalate, escalatingArgs } from "./escalating.ts";
-import type { Command } from "./expand.ts";
-import { isLauncher } from "./expand.ts";
 import { literalOf, matchesGlob } from "./glob.ts";
-import { isSystemProgram } from "./read-only.ts";
 import type { Rule } from "./rule.ts";
+import { canEscalate, escalatingArgs } from "./shell/escalating.ts";
+import { isSystemProgram, LAUNCHERS, SHELLS } from "./shell/tables.ts";
+import type { Part } from "./shell/unfold.ts";
+import { programOf, shownArgv, type Word } from "./shell/word.ts";
 
 export type Match = "yes" | "may" | "no";
 
-/** For deny and ask rules: any level, by base name. `may`: it depends on what is not known. */
-export function restrictsCommand(rule: Rule, command: Command): Match {
-  const results = command.levels.map((argv, i) => {
-    const isInnermost = i === command.levels.length - 1;
-    const match = matchArgv(rule, argv, command.isOpen && isInnermost);
-    // what the outer levels run is the next level; what a launcher runs is somewhere among its words
-    const mayLaunch = isInnermost && isLauncher(argv) && isNamed(rule, argv.slice(1).join(" "));
-    return match === "no" && mayLaunch ? "may" : match;
-  });
-  return results.find((match) => match === "yes") ?? results.find((match) => match === "may") ?? "no";
+/**
+ * For deny and ask rules: any level, by base name. `may`: it depends on what is not known. `text` is all that bash is given:
+ * what a command evaluates may stand elsewhere in it.
+ */
+export function restrictsCommand(rule: Rule, part: Part, text: string): Match {
+  if (rule.match.kind !== "command") return "no";
+  const { levels, isOpen, unsure, evaluates, isOpaque } = part;
+  const results = levels.map((argv, i) => matchArgv(rule, argv, isOpen && i === levels.length - 1));
+  if (results.includes("yes")) return "yes";
+  if (results.includes("may") || unsure !== null || isOpaque) return "may";
+  // what the outer levels run is the next level; what a launcher runs is somewhere among its words
+  const innermost = levels.at(-1) ?? [];
+  if (isLauncher(innermost) && (isOpen || isNamed(rule, shownArgv(innermost.slice(1))))) return "may";
+  return evaluates !== null && (isNamed(rule, text) || /\$['"]/.test(text)) ? "may" : "no";
 }
 
-function matchArgv({ match }: Rule, argv: readonly string[], isOpen: boolean): Match {
+/** Does it run what stands among its words, in ways that are not unfolded? */
+export function isLauncher(argv: readonly Word[]): boolean {
+  const name = posix.basename(programOf(argv) ?? "");
+  return LAUNCHERS.has(name) || SHELLS.has(name);
+}
+
+function matchArgv({ match }: Rule, argv: readonly Word[], isOpen: boolean): Match {
   if (match.kind !== "command") return "no";
-  const [name = "", ...args] = argv;
-  if (!matchesGlob(match.base, posix.basename(name))) return "no";
+  const [name, ...args] = argv;
+  if (name?.text == null) return "may";
+  if (!matchesGlob(match.base, posix.basename(name.text))) return "no";
   const words = match.words.slice(1);
-  if (!words.slice(0, args.length).every((word, i) => matchesGlob(word, args[i] as string))) return "no";
-  if (args.length > words.length && !match.rest) return "no";
-  if (args.length < words.length) return isOpen ? "may" : "no";
-  return isOpen && !match.rest ? "may" : "yes";
+  let isSure = true;
+  for (const [i, word] of words.entries()) {
+    const arg = args[i];
+    if (arg === undefined) return isOpen ? "may" : "no";
+    if (arg.isMany) return "may";
+    if (arg.text === null) isSure = false;
+    else if (!matchesGlob(word, arg.text)) return "no";
+  }
+  if (!match.rest && args.slice(words.length).some(({ isMany }) => !isMany)) return "no";
+  const hasLoose = args.length > words.length || isOpen;
+  return isSure && (match.rest || !hasLoose) ? "yes" : "may";
 }
 
 /** For allow rules: the innermost level as a whole, in a system directory or by the path that the rule names. */
-export function allowsCommand(rule: Rule, command: Command): boolean {
-  const { match, spelled } = rule;
-  const argv = command.levels.at(-1) ?? [];
-  if (match.kind !== "command" || !hasSystemWrappers(command)) return false;
-  if (command.isOpen && (!match.rest || canEscalate(argv[0] ?? ""))) return false;
-  const [name = ""] = argv;
-  if (!match.name.includes("/") && !isSystemProgram(name)) return false;
-  const program = match.name.includes("/") ? name : posix.basename(name);
-  const words = [program, ...argv.slice(1)];
-  if (words.length < match.words.length || (words.length > match.words.length && !match.rest)) return false;
-  if (!match.words.every((word, i) => matchesGlob(word, words[i] as string))) return false;
-  return escalatingArgs(argv).every((arg) => spelled.includes(arg));
+export function allowsCommand(rule: Rule, part: Part): boolean {
+  const { levels, isOpen, acts, unsure, evaluates } = part;
+  if (unsure !== null || evaluates !== null || !hasSystemWrappers(part)) return false;
+  // a wrapper that writes a file of its own is a command as well
+  if (acts && !levels.slice(0, -1).every((argv) => coversArgv(rule, argv, false))) return false;
+  return coversArgv(rule, levels.at(-1) ?? [], isOpen);
 }
 
-/** Something called `env` elsewhere is not the wrapper that was unwrapped. */
-export function hasSystemWrappers({ levels }: Command): boolean {
-  return levels.slice(0, -1).every(([program = ""]) => isSystemProgram(program));
+function coversArgv({ match, spelled }: Rule, argv: readonly Word[], isOpen: boolean): boolean {
+  const name = programOf(argv);
+  if (match.kind !== "command" || name === null) return false;
+  if (isOpen && (!match.rest || canEscalate(name) || isLauncher(argv))) return false;
+  const hasPath = match.name.includes("/");
+  if (!hasPath && !isSystemProgram(name)) return false;
+  // `*` is no name: what runs anything is covered only by a rule that begins with it
+  if (isLauncher(argv) && (match.words.length === 0 || /[*?[]/.test(match.name))) return false;
+  const args = argv.slice(1);
+  const words = match.words.slice(1);
+  if (match.words.length > 0 && !matchesGlob(match.words[0] ?? [], hasPath ? name : posix.basename(name)))
+    return false;
+  if (args.length < words.length || (args.length > words.length && !match.rest)) return false;
+  const isMatched = words.every((word, i) => {
+    const text = args[i]?.text;
+    return text != null && matchesGlob(word, text);
+  });
+  return isMatched && escalatingArgs(argv).every((arg) => arg !== null && spelled.includes(arg));
 }
 
-const HEAD = /(?:^|[;&|(){}\n`!]|\b(?:then|do|else|elif|if|while|until)\b)\s*(?:\w+=\S*\s+)*([^\s;&|()]+)/g;
-const RUNS_WORDS =
-  /\b(?:env|nice|ionice|nohup|setsid|stdbuf|time|timeout|xargs|command|builtin|exec|eval|source|sudo|su|doas|pkexec|find|(?:ba|da|z|k|a|fi)?sh)\b/;
+/** Something called `env` elsewhere is not the wrapper that was unfolded. */
+export function hasSystemWrappers({ levels }: Part): boolean {
+  return levels.slice(0, -1).every((argv) => isSystemProgram(programOf(argv) ?? "/"));
+}
 
-/**
- * May text that is not understood run what a rule names? Its name stands there as a word, once quotes and backslashes are
- * gone, or a word that only bash can work out stands where a command may.
- */
+/** May text that is not understood run what a rule names? Its name stands there as a word, or bash makes words of something else. */
 export function mayRun(rule: Rule, text: string): boolean {
-  if (rule.match.kind !== "command") return false;
-  if (isNamed(rule, text) || /\$['"]/.test(text)) return true;
-  const bare = unquoted(text);
-  if (RUNS_WORDS.test(bare) && isDynamic(text)) return true;
-  return [...bare.matchAll(HEAD)].some(([, head = ""]) => isDynamic(head));
+  return rule.match.kind === "command" && (isNamed(rule, text) || isDynamic(text));
 }
 
-/** Its program stands in the text as a word. */
+/** Its program stands in the text as a word, once quotes and backslashes are gone. */
 function isNamed({ match }: Rule, text: string): boolean {
   if (match.kind !== "command") return false;
   if (literalOf(match.base) === "") return true;

@@ -1,21 +1,30 @@
-/** Judges a call as a whole, before its effects: rules that name the tool, and the ceiling of devices. */
+/** Judges a call as a whole, before its effects: rules that name the tool, settings that cannot be read. */
 import type { Effect } from "../abi/effects.ts";
-import type { Subject } from "../kernel/ports/permit.ts";
-import { isInsideAny } from "./paths.ts";
+import type { Case } from "./case.ts";
+import { shown } from "./paths.ts";
 import { describeRule, type Rule } from "./rule.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { deny, hardAsk, type Verdict } from "./verdict.ts";
 
-const DEVICES = { read: "/dev/fs", write: "/dev/fs", exec: "/dev/shell" } as const;
+/** Neither ever asks, whatever the settings have come to. */
+const OWN: ReadonlySet<Effect["kind"]> = new Set(["state", "person"]);
+/** Nor does a model call: it is left to the budget. */
+const UNASKED: ReadonlySet<Effect["kind"]> = new Set([...OWN, "llm"]);
 
 /** What rules on the tool itself say; null: nothing. */
-export function judgeCall(rules: RuleSet, tool: string, effects: readonly Effect[]): Verdict | null {
+export function judgeCall({ rules, tool, unreadable }: Case, effects: readonly Effect[]): Verdict | null {
+  const isOnly = (kinds: ReadonlySet<Effect["kind"]>) =>
+    effects.length > 0 && effects.every(({ kind }) => kinds.has(kind));
   const broken = rules.brokenPolicy;
-  const isOwnState = effects.length > 0 && effects.every((effect) => effect.kind === "state");
-  if (broken !== undefined && !isOwnState)
-    return deny("rule", `${describeRule(broken)} cannot be understood, so policy refuses everything`);
+  if (broken !== undefined && !isOnly(OWN))
+    return deny("rule", `${shown(broken)} cannot be understood, so policy refuses everything`);
   const denied = rules.deny.find((rule) => rule.match.kind === "all" && concerns(rule, tool, effects));
   if (denied !== undefined) return deny("rule", `${describeRule(denied)} refuses the tool`);
+  if (isOnly(UNASKED)) return null;
+  return askedOfTool(rules, tool, effects) ?? askedOfAll(tool, unreadable);
+}
+
+function askedOfTool(rules: RuleSet, tool: string, effects: readonly Effect[]): Verdict | null {
   const asked = [
     ...rules.ask.filter((rule) => rule.match.kind === "all"),
     ...[...rules.deny, ...rules.ask].filter(
@@ -28,21 +37,25 @@ export function judgeCall(rules: RuleSet, tool: string, effects: readonly Effect
   return hardAsk("rule", describeRule(asked), `${tool}: ${why}`);
 }
 
-export function judgeCeiling({ allowedDevices }: Subject, effects: readonly Effect[]): Verdict | null {
-  if (allowedDevices === null) return null;
-  for (const { kind } of effects) {
-    const device = kind === "read" || kind === "write" || kind === "exec" ? DEVICES[kind] : undefined;
-    if (device === undefined || isInsideAny(allowedDevices, device)) continue;
-    const message = `device not allowed: ${device}`;
-    return deny("ceiling", message, message);
-  }
-  return null;
+/** Settings that could not be read in full may have lost a deny. */
+function askedOfAll(tool: string, unreadable: readonly string[]): Verdict | null {
+  const [first] = unreadable;
+  if (first === undefined) return null;
+  const why = `settings cannot be read in full (${shown(first)}); every call asks until they are mended`;
+  return hardAsk("error", why, `${tool}: ${why}`);
 }
 
 /** For an allow rule: the tool by name, a server by its prefix; the bare shell device runs what `bash` runs. */
 export function namesTool(rule: Rule, tool: string): boolean {
   if (rule.tool === tool || (rule.tool === "bash" && tool === "shell")) return true;
   return rule.tool.startsWith("mcp__") && tool.startsWith(`${rule.tool}__`);
+}
+
+/** Is every call of the tool refused? Rules for all servers, for one, and for the tool itself. */
+export function deniesTool(rules: RuleSet, tool: string): boolean {
+  const isNamed = (rule: Rule) =>
+    namesTool(rule, tool) || (rule.tool === "mcp__*" && tool.startsWith("mcp__"));
+  return rules.deny.some((rule) => rule.match.kind === "all" && isNamed(rule));
 }
 
 /** For deny and ask: also the bare devices that do the same, and for a rule without a name every tool. */

@@ -1,10 +1,12 @@
 /** Judges the effects that are neither paths nor commands. */
 import type { Effect } from "../abi/effects.ts";
-import { PERMISSION_MODES } from "../abi/process.ts";
 import type { Case } from "./case.ts";
+import { canonicalHost, isPrivateHost, matchesHost } from "./host-name.ts";
+import { beyondHosts } from "./judge-ceiling.ts";
+import { isHigher } from "./mode.ts";
 import { shown } from "./paths.ts";
 import { describeRule, type Rule } from "./rule.ts";
-import { allow, ask, deny, hardAsk, type Verdict } from "./verdict.ts";
+import { allow, ask, deny, hardAsk, invalid, type Verdict } from "./verdict.ts";
 
 type Network = Extract<Effect, { kind: "network" }>;
 type Spawn = Extract<Effect, { kind: "spawn" }>;
@@ -14,22 +16,42 @@ type Mode = Extract<Effect, { kind: "mode" }>;
 type Unknown = Extract<Effect, { kind: "unknown" }>;
 
 export function judgeNetwork(c: Case, effect: Network): Verdict {
-  const host = effect.host.toLowerCase().replace(/\.$/, "");
-  const always = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(host) ? `fetch(domain:${host})` : null;
+  const host = canonicalHost(effect.host);
+  if (host === null) return invalid(`not a host: ${shown(effect.host)}`);
+  const ceiling = beyondHosts(c.subject.rights, host);
+  if (ceiling !== null) return ceiling;
   const what = `${effect.method} ${shown(host)}:${effect.port}`;
-  return byRules(c, (rule) => namesHost(rule, host), what, always);
+  const isNamed = ({ match }: Rule) => match.kind === "host" && matchesHost(match, host);
+  if (isPrivateHost(host)) return judgePrivate(c, host, what);
+  return byRules(c, isNamed, what, /:/.test(host) ? null : `fetch(domain:${host})`);
 }
 
-/** `*.h` on label borders, without `h` itself. */
-function namesHost({ match }: Rule, host: string): boolean {
-  if (match.kind !== "host") return false;
-  return match.subdomains ? host.endsWith(`.${match.host}`) : host === match.host;
+/** Addresses of this machine and its own network: what a page names is never fetched there, what a person names is. */
+function judgePrivate(c: Case, host: string, what: string): Verdict {
+  const isNamed = ({ match }: Rule) => match.kind === "host" && !match.subdomains && match.host === host;
+  const forbidden = restricted(c, ({ match }) => match.kind === "host" && matchesHost(match, host), what);
+  const allowed = c.allow.find(isNamed);
+  if (forbidden !== null || allowed === undefined)
+    return forbidden ?? deny("default", `${what} is an address of this machine or its own network`);
+  return allow("rule", describeRule(allowed));
 }
 
+const STARTERS = new Set(["agent", "spawn"]);
+
+/** A skill brings a program by its name, with what it is told after it. */
 export function judgeSpawn(c: Case, { program }: Spawn): Verdict {
-  const always = /^[\w.-]+$/.test(program) ? `agent(${program})` : null;
-  const isNamed = ({ match }: Rule) => match.kind === "program" && match.name === program;
+  const isSkill = c.tool === "skill";
+  const always = /^[\w.-]+$/.test(program) ? `${isSkill ? "skill" : "agent"}(${program})` : null;
+  const isNamed = ({ match, tool }: Rule) =>
+    match.kind === "program" && (isSkill ? tool === "skill" : STARTERS.has(tool)) && isCalled(match, program);
   return byRules(c, isNamed, `start ${shown(program)}`, always);
+}
+
+function isCalled(
+  { name, rest }: { readonly name: string; readonly rest: boolean },
+  program: string,
+): boolean {
+  return program === name || (rest && (program.startsWith(`${name}:`) || program.startsWith(`${name} `)));
 }
 
 export function judgeMessage(c: Case, { to, signal }: Message): Verdict {
@@ -40,8 +62,7 @@ export function judgeMessage(c: Case, { to, signal }: Message): Verdict {
 
 /** Who may less asks nobody; who would may more asks a person, whatever the rules say. */
 export function judgeMode({ subject }: Case, { to }: Mode): Verdict {
-  const isRaised = PERMISSION_MODES.indexOf(to) > PERMISSION_MODES.indexOf(subject.mode);
-  if (!isRaised) return allow("mode", `mode ${to} allows no more than ${subject.mode}`);
+  if (!isHigher(to, subject.mode)) return allow("mode", `mode ${to} allows no more than ${subject.mode}`);
   return hardAsk("mode", `mode ${to}`, `from mode ${subject.mode} to ${to}`);
 }
 
@@ -51,7 +72,9 @@ const ALL_SERVERS = "mcp__*";
  * A tool of a server, or with no tool the reading of its resources: that asks nothing unless a rule on the server forbids it.
  * What a server says of its own tools lifts no question.
  */
-export function judgeMcp(c: Case, { server, tool }: Mcp): Verdict {
+export function judgeMcp(c: Case, { server, tool, host }: Mcp): Verdict {
+  const ceiling = host === "local" ? null : beyondHosts(c.subject.rights, canonicalHost(host) ?? host);
+  if (ceiling !== null) return ceiling;
   const wholeServer = `mcp__${server}`;
   // long names are cut after 55 characters; one of another server names nothing here
   const own = tool !== "" && c.tool.startsWith(`${wholeServer}__`.slice(0, 55)) ? c.tool : null;

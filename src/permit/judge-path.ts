@@ -1,12 +1,15 @@
 /** Judges reads and writes of paths. */
 import { posix } from "node:path";
+import { pathProblem } from "../lib/path-form.ts";
 import { type Case, formsOf } from "./case.ts";
 import { escapeGlob } from "./glob.ts";
-import { matchesPath, mayMatchBelow } from "./path-pattern.ts";
-import { isInside, isInsideAny, shown } from "./paths.ts";
+import { beyondRoots } from "./judge-ceiling.ts";
+import { acceptsEdits } from "./mode.ts";
+import { matchesPath, mayMatchBelow, type PathBases, type PathPattern } from "./path-pattern.ts";
+import { foldName, isInside, isInsideAny, shown } from "./paths.ts";
 import { findProtection, findProtectionBelow, resolved } from "./protected.ts";
 import { describeRule, type Rule } from "./rule.ts";
-import { allow, ask, deny, hardAsk, type Verdict } from "./verdict.ts";
+import { allow, ask, deny, hardAsk, invalid, type Verdict } from "./verdict.ts";
 
 export interface PathAccess {
   readonly access: "read" | "write";
@@ -22,21 +25,44 @@ export interface PathAccess {
 }
 
 export function judgePath(c: Case, wanted: PathAccess): Verdict {
+  const problem = pathProblem(wanted.path);
+  if (problem !== null) return invalid(`${problem}: ${shown(wanted.path)}`);
   const forms = formsOf(wanted.path, wanted.real ?? c.places.realPath(wanted.path));
   return restrictPath(c, wanted, forms) ?? permitPath(c, wanted, forms);
 }
 
-/** Only what forbids: kernel paths, deny and ask rules, protected paths. null: nothing does. */
+/** Only what forbids: kernel paths, the ceiling, deny and ask rules, protected paths. null: nothing does. */
 export function restrictPath(
   c: Case,
   wanted: PathAccess,
   forms = formsOf(wanted.path, wanted.real ?? c.places.realPath(wanted.path)),
 ): Verdict | null {
   return (
+    restrictUnresolved(wanted, forms) ??
     restrictKernelPath(c, wanted, forms) ??
+    beyondRoots(c, wanted.path, forms.at(-1) ?? wanted.path) ??
     restrictByRule(c, wanted, forms) ??
-    restrictProtected(c, wanted, forms)
+    restrictProtected(c, wanted, forms) ??
+    restrictOtherNames(c, wanted, forms)
   );
+}
+
+/** Links of the system that lead wherever a process has something open: one that was not resolved leads nobody knows where. */
+const LIVE_LINK =
+  /^(?:\/proc\/[^/]+(?:\/task\/[^/]+)?\/(?:root|cwd|fd|exe|map_files)|\/dev\/(?:fd|stdin|stdout|stderr))(?:\/|$)/;
+
+function restrictUnresolved({ path, isGuess }: PathAccess, forms: readonly string[]): Verdict | null {
+  if (!forms.every((form) => LIVE_LINK.test(form)) || isGuess === true) return null;
+  return deny("protected", `${shown(path)} leads to what a process has open, and cannot be resolved`);
+}
+
+/** The same file under a protected name: another name for it is no way around. */
+function restrictOtherNames(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict | null {
+  if (wanted.access !== "write" || wanted.isGuess === true) return null;
+  const found = c.places.otherNames(forms.at(-1) ?? wanted.path, c.roots);
+  if (found === "kernel")
+    return deny("protected", `${shown(wanted.path)} is a file of crux itself under another name`);
+  return found === "none" ? null : protectedAsk(wanted, "a protected path under another name (hard link)");
 }
 
 function restrictKernelPath(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict | null {
@@ -101,21 +127,29 @@ function restrictByRule(c: Case, wanted: PathAccess, forms: readonly string[]): 
   return hardAsk("rule", describeRule(below), message);
 }
 
-function covers({ generousBases }: Case, rule: Rule, wanted: PathAccess, forms: readonly string[]): boolean {
-  const { match } = rule;
-  if (match.kind !== "path" || match.access !== wanted.access) return false;
-  return forms.some((form) => matchesPath(match.pattern, form, generousBases, true));
+type PathTest = (pattern: PathPattern, form: string, bases: PathBases) => boolean;
+
+function covers(c: Case, rule: Rule, wanted: PathAccess, forms: readonly string[]): boolean {
+  return isMet(c, rule, wanted, forms, (...at) => matchesPath(...at, true));
 }
 
-function mayCoverBelow(
-  { generousBases }: Case,
-  rule: Rule,
-  wanted: PathAccess,
+function mayCoverBelow(c: Case, rule: Rule, wanted: PathAccess, forms: readonly string[]): boolean {
+  return isMet(c, rule, wanted, forms, mayMatchBelow);
+}
+
+/** For deny and ask rules: as written, and where the volume takes names in another case for the same, so as well. */
+function isMet(
+  { generousBases, places }: Case,
+  { match }: Rule,
+  { access }: PathAccess,
   forms: readonly string[],
+  test: PathTest,
 ): boolean {
-  const { match } = rule;
-  if (match.kind !== "path" || match.access !== wanted.access) return false;
-  return forms.some((form) => mayMatchBelow(match.pattern, form, generousBases));
+  if (match.kind !== "path" || match.access !== access) return false;
+  if (forms.some((form) => test(match.pattern, form, generousBases))) return true;
+  if (!places.foldsNames) return false;
+  const bases = { home: foldName(generousBases.home), project: generousBases.project.map(foldName) };
+  return forms.some((form) => test(match.folded, foldName(form), bases));
 }
 
 function permitPath(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict {
@@ -129,8 +163,7 @@ function permitPath(c: Case, wanted: PathAccess, forms: readonly string[]): Verd
   if (isIn(c.free)) return allow("default", "its own folder");
   const isInRoots = isIn([...c.roots, ...c.free]);
   if (wanted.access === "read" && isInRoots) return allow("mode", "a read inside the working directories");
-  if (wanted.access === "write" && isInRoots && mode === "accept_edits")
-    return allow("mode", "mode accept_edits");
+  if (wanted.access === "write" && isInRoots && acceptsEdits(mode)) return allow("mode", `mode ${mode}`);
   const where = isInRoots ? "" : " outside the working directories";
   return ask("mode", `mode ${mode}`, `${what(wanted)}${where} (mode ${mode})`, suggestPath(wanted, forms));
 }

@@ -7,7 +7,7 @@ import { type Case, formsOf } from "./case.ts";
 import { accessesOf, isWriter, pathsIn } from "./operand.ts";
 import { isInsideAny, operandPath } from "./paths.ts";
 import { findProtection, type PathClass } from "./protected.ts";
-import { takesText } from "./read-only.ts";
+import { takesText } from "./shell/read-only.ts";
 
 export interface Mention {
   readonly word: string;
@@ -95,7 +95,7 @@ function unquote(token: string): string {
 /** Every word may be read; written is what a redirection or a command that writes names. */
 function namedIn({ words, written }: Segment): readonly Named[] {
   const at = words.findIndex((word) => isWriter(posix.basename(word)));
-  const isText = takesText(words);
+  const isText = takesText(posix.basename(words[0] ?? ""));
   const accesses = at < 0 || isText ? [] : accessesOf(words.slice(at));
   const writes = accesses.filter(({ access, isGuess }) => access === "write" && isGuess !== true);
   const reads = at < 0 ? words.flatMap(pathsIn) : accesses.filter(isRead).map(({ operand }) => operand);

@@ -2,9 +2,14 @@
 import { posix } from "node:path";
 import type { Case } from "./case.ts";
 import { type PathAccess, restrictPath } from "./judge-path.ts";
+import { kernelMention } from "./kernel-mention.ts";
 import { operandPath } from "./paths.ts";
-import { takesText } from "./read-only.ts";
-import { hardAsk, strictest, type Verdict } from "./verdict.ts";
+import { isTextWord } from "./shell/escalating.ts";
+import { takesText } from "./shell/read-only.ts";
+import type { Cwds } from "./shell/where.ts";
+import { globSpellings, programOf, type Word } from "./shell/word.ts";
+import { restrictUnknownPath } from "./unknown-path.ts";
+import { deny, hardAsk, strictest, type Verdict } from "./verdict.ts";
 
 /** They change or remove all that they name. */
 const CHANGE_ALL = new Set(
@@ -20,15 +25,41 @@ const MAX_TARGETS = 2;
 const FIND_PATTERNS = /^-i?(name|path|wholename|regex|lname)$/;
 
 /** null: no operand is forbidden. A command that is not known turns a rule's refusal into a question that no mode answers. */
-export function restrictOperands(c: Case, argv: readonly string[], cwd: string): Verdict | null {
-  if (takesText(argv)) return null;
-  const found = accessesOf(argv).map(({ operand, ...access }) => {
-    const wanted = { ...access, path: operandPath(cwd, operand) };
-    const verdict = restrictPath(c, wanted);
-    return wanted.isGuess === true ? soften(verdict) : verdict;
-  });
-  const verdicts = found.filter((verdict) => verdict !== null);
+export function restrictOperands(
+  c: Case,
+  argv: readonly Word[],
+  isOpen: boolean,
+  cwds: Cwds,
+): Verdict | null {
+  const name = posix.basename(programOf(argv) ?? "");
+  if (takesText(name)) return null;
+  const isUnknown = isOpen || argv.some((word, i) => i > 0 && word.text === null && !isTextWord(argv, i));
+  const unknown = isUnknown || (cwds === null && argv.length > 1) ? restrictUnknownPath(c, "any") : null;
+  const texts = argv.flatMap((word, i) => (i > 0 && isTextWord(argv, i) ? [] : textsFor(word)));
+  const found = accessesOf(texts).flatMap(({ operand, ...access }) =>
+    (operand.startsWith("/") ? ["/"] : (cwds ?? [])).map((cwd) => {
+      const verdict = restrictPath(c, { ...access, path: operandPath(cwd, operand) });
+      return access.isGuess === true ? soften(verdict) : verdict;
+    }),
+  );
+  const verdicts = [unknown, ...found, kernelOf(c, texts)].filter((verdict) => verdict !== null);
   return verdicts.length === 0 ? null : strictest(verdicts);
+}
+
+/** Of a word that is not known, the folder that it begins with. */
+function textsFor({ text, prefix, glob }: Word): readonly string[] {
+  if (text !== null) return [text];
+  if (glob !== undefined) return globSpellings(glob);
+  return prefix.includes("/") ? [`${prefix.slice(0, prefix.lastIndexOf("/") + 1)}x`] : [];
+}
+
+/** A program of its own among the words may name a file of the kernel anywhere. */
+function kernelOf(c: Case, texts: readonly string[]): Verdict | null {
+  const found = texts.filter((text) => /[\s'"(=]/.test(text)).map((text) => kernelMention(c, text));
+  const kernel = found.find((each) => each !== undefined);
+  return kernel === undefined
+    ? null
+    : deny("protected", `${kernel} belongs to crux itself; no mode or rule opens it`);
 }
 
 /** Does it change files that it names? */

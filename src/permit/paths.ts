@@ -42,3 +42,12 @@ export function climbsBack(operand: string): boolean {
   const named = segments.findIndex((segment) => segment !== "" && segment !== "." && segment !== "..");
   return named >= 0 && segments.includes("..", named);
 }
+
+/** Some volumes take names that differ in case or in invisible characters for the same. */
+export function foldName(text: string): string {
+  return text
+    .normalize("NFC")
+    .replace(/\p{Cf}/gu, "")
+    .toUpperCase()
+    .toLowerCase();
+}

@@ -1,8 +1,13 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { PermissionMode } from "../abi/process.ts";
 import type { RuleText } from "../abi/rules.ts";
 import { allowed, asked, bash, denied, read, run, subject, write } from "./contract.ts";
 import { makePermit } from "./policy.ts";
+import { loadParser } from "./shell/parser.ts";
+
+beforeAll(async () => {
+  await loadParser();
+});
 
 const make = (rules: readonly RuleText[] = [], realPath = (path: string) => path) =>
   makePermit({
@@ -12,7 +17,7 @@ const make = (rules: readonly RuleText[] = [], realPath = (path: string) => path
     home: "/home/u",
     kernelPaths: ["/home/u/.local/state/crux", "/state"],
     realPath,
-    exists: (path) => ["/ws/.git", "/home/u/p/.git", "/ws/bare/HEAD"].includes(path),
+    exists: (path) => ["/ws/.git", "/home/u/p/.git", "/ws/bare/HEAD", "/ws/there"].includes(path),
   });
 const MODES: readonly PermissionMode[] = ["default", "accept_edits", "bypass"];
 const decideText = (text: string, mode: PermissionMode = "default", rules: readonly RuleText[] = []) =>
@@ -50,10 +55,11 @@ describe("a free directory", () => {
         "cat /state/scratch/1/a",
         "grep -r x /state/scratch/1",
         "mkdir -p /state/scratch/1/d",
+        "ls > /state/scratch/1/f",
       ])
         expect(decideText(text, mode).behavior, text).toBe("allow");
     }
-    for (const text of ["cp a /state/scratch/1", "mv -t /state/scratch/1 a", "echo x > /state/scratch/1/f"]) {
+    for (const text of ["cp a b /state/scratch/1", "mv -t /state/scratch/1 a"]) {
       expect(decideText(text).behavior, text).toBe("ask");
       expect(decideText(text, "bypass").behavior, text).toBe("allow");
     }
@@ -262,13 +268,15 @@ describe("protected paths", () => {
   });
 });
 
-describe("mkdir and touch", () => {
+describe("mkdir, touch, cp and mv", () => {
   test.each([
     "mkdir a",
     "mkdir -pv a/b 'c d'",
     "touch -- -x",
     "mkdir a && cd a && touch b",
     "timeout 5 touch a",
+    "cp -r a b",
+    "mv a b",
   ])("%j is a write in accept_edits", (text) => {
     expect(decideText(text, "accept_edits").behavior).toBe("allow");
     expect(decideText(text).behavior).toBe("ask");
@@ -286,9 +294,10 @@ describe("mkdir and touch", () => {
     ],
     ...[
       "mkdir a; npm test",
-      "cp a b",
-      "mv a b",
-      "cd a || touch b",
+      "cp a there",
+      "mv a there",
+      "cp a b c",
+      "cp -f a b",
       "echo a | xargs touch",
       "mkdir",
       "touch ''",

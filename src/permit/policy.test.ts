@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { RuleText } from "../abi/rules.ts";
 import {
   allowed,
@@ -15,6 +15,11 @@ import {
   write,
 } from "./contract.ts";
 import { makePermit } from "./policy.ts";
+import { loadParser } from "./shell/parser.ts";
+
+beforeAll(async () => {
+  await loadParser();
+});
 
 const options = (rules: readonly RuleText[], realPath = (path: string) => path) =>
   ({
@@ -102,8 +107,14 @@ describe("shell commands", () => {
     ...["cd /tmp/evil && git status", "git -C /tmp/evil status", "echo x > .git/hooks/pre-commit", "cat $F"],
     ...["python3 -c 'x'", "node -e x", "npm install", "npx e", "npm run build", "make", "npm test -- --e"],
     ...["ls\u00a0x", "ls\u3000x", "ls\r\nrm x", "git statu\u200bs", "есho x", "echo 'open", "echo @(a|b)"],
-    ...["x".repeat(33_000), "cat ../other/f", "cat src/../../etc/passwd", "cat a/../b", "head /etc/passwd"],
-    ...["git diff /etc/passwd /etc/shadow", "diff --context /etc/passwd f", "tail -f a", "ls ~", "cat f &"],
+    ...["cat ../other/f", "cat src/../../etc/passwd", "cat a/../b", "head /etc/passwd"],
+    ...[
+      "git diff /etc/passwd /etc/shadow",
+      "diff --context /etc/passwd f",
+      "tail -f a",
+      "ls ~",
+      "cat f & rm x",
+    ],
   ])("%j asks", (text) => {
     expect(decideText(text, rules)).toMatchObject({ behavior: "ask" });
   });
@@ -172,24 +183,36 @@ describe("shell commands", () => {
     expect(decideText("rm x", [], "bypass").behavior).toBe("allow");
   });
 
-  test("a blanket allow does not outvote a deny, and answers what cannot be read", () => {
+  test("a blanket allow does not outvote a deny, and does not answer what cannot be read", () => {
     const both = [allowed("bash"), denied("bash(mv:*)")];
     expect(decideText("mv a b", both).behavior).toBe("deny");
     expect(decideText("ls; mv a b", both).behavior).toBe("deny");
     expect(decideText("for f in a b; do echo $f; done", both).behavior).toBe("allow");
-    expect(decideText("echo $(ls)", [allowed("bash(echo *)")]).behavior).toBe("ask");
+    expect(decideText("echo $(ls)", [allowed("bash(echo *)")]).behavior).toBe("allow");
+    for (const text of ["echo 'open", "echo @(a|b)", "$X a", "export A=1"])
+      expect(decideText(text, both).behavior, text).toBe("ask");
+  });
+
+  test("what is no text is INVALID in every mode, before anything is asked", () => {
+    for (const text of ["git status\0; rm x", "x".repeat(33_000), "echo \ud800"])
+      expect(decideText(text, [allowed("bash")], "bypass"), text).toMatchObject({
+        behavior: "deny",
+        code: "INVALID",
+      });
   });
 
   test("a deny that may match is a hard ask, of policy a deny, of the shipped defaults a plain ask", () => {
-    expect(decideText("mv $X", [denied("bash(mv:*)")], "bypass")).toMatchObject({
+    expect(decideText("mv $X", [denied("bash(mv:*)")], "bypass").behavior).toBe("deny");
+    expect(decideText("mv $X", [denied("bash(mv a)")], "bypass")).toMatchObject({
       behavior: "ask",
       always: null,
     });
     expect(decideText("$(echo m)v a", [denied("bash(mv:*)")], "bypass").behavior).toBe("ask");
     const policy = rule("deny", "policySettings")("bash(mv:*)");
-    expect(decideText("mv $X", [policy], "bypass").behavior).toBe("deny");
-    expect(decideText("curl $X", [], "bypass").behavior).toBe("allow");
-    expect(decideText("curl $X", [allowed("bash")]).behavior).toBe("ask");
+    expect(decideText("$X a", [policy], "bypass").behavior).toBe("deny");
+    expect(decideText("curl $X", [], "bypass").behavior).toBe("deny");
+    expect(decideText("$X h", [], "bypass").behavior).toBe("allow");
+    expect(decideText("$X h", [allowed("bash")])).toMatchObject({ behavior: "ask", always: null });
     expect(decideText("docker run x mv a b", [allowed("bash"), denied("bash(mv:*)")])).toMatchObject({
       behavior: "ask",
       always: null,
@@ -197,7 +220,9 @@ describe("shell commands", () => {
   });
 
   test("a path that only bash can work out may be a denied one", () => {
-    for (const text of ["cat $F", "cat secret?/k > x", "cat < sec'rets/k'", "cat <secrets/k"])
+    for (const text of ["cat < sec'rets/k'", "cat <secrets/k"])
+      expect(decideText(text, rules, "bypass").behavior, text).toBe("deny");
+    for (const text of ["cat $F", "cat secret?/k > x", "cat < $F"])
       expect(decideText(text, rules, "bypass"), text).toMatchObject({ behavior: "ask", always: null });
     expect(decideText("cat < src/a", rules, "bypass").behavior).toBe("allow");
   });
@@ -275,7 +300,7 @@ describe("always", () => {
     ["python3 x.py", null],
     ["bash x.sh", null],
     ["env tsc", null],
-    ["sudo-like $X", null],
+    ["sudo-like $X", "bash(sudo-like:*)"],
     ["./x.sh", null],
     ["git -c a=b log", null],
     ["crux fix", null],

@@ -7,19 +7,35 @@ import { existsSync } from "node:fs";
 import { posix } from "node:path";
 import type { Effect } from "../abi/effects.ts";
 import type { PermissionMode } from "../abi/process.ts";
+import type { Rights } from "../abi/rights.ts";
 import type { RuleText } from "../abi/rules.ts";
 import { canonicalToolName } from "../abi/tool.ts";
 import type { RealPath } from "../kernel/ports/host.ts";
 import type { Decision, Permit, PermitRequest, Subject } from "../kernel/ports/permit.ts";
 import { type Case, formsOf, type Places } from "./case.ts";
-import { judgeCall, judgeCeiling, namesTool } from "./judge-call.ts";
-import { judgeExec } from "./judge-exec.ts";
+import { deniesTool, judgeCall, namesTool } from "./judge-call.ts";
+import { isListed, judgeCeiling } from "./judge-ceiling.ts";
+import { isCertain, judgeExec } from "./judge-exec.ts";
+import { DEFAULT_LABEL_POLICY, type ExecFacts, judgeLabels, type LabelPolicy } from "./judge-label.ts";
+import { inMode } from "./judge-mode.ts";
 import { judgeMcp, judgeMessage, judgeMode, judgeNetwork, judgeSpawn, judgeUnknown } from "./judge-other.ts";
 import { judgePath } from "./judge-path.ts";
+import { effectiveMode } from "./mode.ts";
+import { findOtherNames } from "./other-names.ts";
 import { normalPath } from "./paths.ts";
 import { protections } from "./protected.ts";
-import { makeRuleSet, parseGrants, type RuleSet } from "./rule-set.ts";
-import { allow, strictest, toDecision, type Verdict } from "./verdict.ts";
+import { restrictionsOf } from "./restriction.ts";
+import type { Rule } from "./rule.ts";
+import { makeGrantParser, makeRuleSet, type RuleSet, withRights } from "./rule-set.ts";
+import {
+  autoAllowed,
+  judgeOptOut,
+  makeSandbox,
+  type SandboxOptions,
+  type SandboxSettings,
+} from "./sandbox-profile.ts";
+import { loadParser } from "./shell/parser.ts";
+import { allow, hardAsk, strictest, toDecision, type Verdict } from "./verdict.ts";
 
 export interface PermitOptions {
   /** Of all sources; the shipped defaults are added here. */
@@ -29,26 +45,60 @@ export interface PermitOptions {
   readonly additionalDirectories: readonly string[];
   /** Where project patterns begin; absent: at the working directories of the process. */
   readonly projectRoot?: string;
+  /** Has a person trusted the project? Absent: no; what it brings then allows nothing. */
+  readonly isTrusted?: boolean;
   readonly home: string;
-  /** State and runtime directory: closed to every call in every mode. */
+  /** State and runtime directory, the policy: closed to every call in every mode. */
   readonly kernelPaths: readonly string[];
   /** Operands of shell commands are resolved with it; the gate has resolved all other paths. */
   readonly realPath: RealPath;
   /** Finds the repository that git would work in; absent: the host is looked at. */
   readonly exists?: (path: string) => boolean;
+  /** Modes that nobody enters. */
+  readonly closedModes?: readonly PermissionMode[];
+  readonly protection?: { readonly added: readonly string[]; readonly removed: readonly string[] };
+  readonly labels?: Partial<LabelPolicy>;
+  /** Absolute. */
+  readonly memoryPaths?: readonly string[];
+  /** Problems of settings files that may have cost a deny: every call of a tool asks. */
+  readonly unreadable?: readonly string[];
+  /** Problems of the policy: every call but on the process's own state is refused. */
+  readonly policyProblems?: readonly string[];
+  /** Absent: commands are confined as the defaults say. */
+  readonly sandbox?: SandboxSettings;
+  /** Names in another case, or with invisible characters, are the same on the project's volume. */
+  readonly foldsNames?: boolean;
+}
+
+interface Policy {
+  readonly options: PermitOptions;
+  readonly rules: RuleSet;
+  readonly places: Places;
+  readonly added: readonly string[];
+  readonly closed: ReadonlySet<PermissionMode>;
+  /** What rights say is parsed once for each set of them. */
+  readonly byRights: WeakMap<Rights, RuleSet>;
+  readonly parseGrants: (grants: readonly string[]) => readonly Rule[];
 }
 
 /** `warnings`: what a person should know about the rules, one line each. */
 export function makePermit(options: PermitOptions): Permit & { readonly warnings: readonly string[] } {
-  const rules = makeRuleSet(options.rules);
-  const places = makePlaces(options);
-  const added = bothForms(options, options.additionalDirectories);
+  const policy = makePolicy(options);
+  const { rules, closed } = policy;
+  const confining = sandboxOptions(policy);
+  const sandbox = makeSandbox(confining);
   return {
-    defaultMode: options.defaultMode,
+    ...sandbox,
+    defaultMode: closed.has(options.defaultMode) ? "default" : options.defaultMode,
     warnings: rules.warnings,
+    mayEnter: (mode) => !closed.has(mode),
+    restrictions: () => restrictionsOf(rules, options.projectRoot),
+    hides: (subject, tool) => hides(policy, subject, canonicalToolName(tool)),
+    ready: (effects) => (effects.some(({ kind }) => kind === "exec") ? loadParser() : null),
     decide: (subject, request) => {
       try {
-        return decide(makeCase(subject, request, rules, places, added, options), request.effects);
+        const isOffline = () => sandbox.sandbox(subject, request)?.network === "off";
+        return autoAllowed(confining, subject, request, decide(policy, subject, request, isOffline));
       } catch (error) {
         return failed(error);
       }
@@ -56,20 +106,73 @@ export function makePermit(options: PermitOptions): Permit & { readonly warnings
   };
 }
 
-function failed(error: unknown): Decision {
+function sandboxOptions(policy: Policy): SandboxOptions {
+  const { options, places, added } = policy;
+  const { sandbox = {}, rules, realPath } = options;
+  const { excluded = [] } = sandbox;
+  const outside = excluded.map((text) => ({ source: "userSettings", behavior: "allow", text }) as const);
+  const alone = excluded.length === 0 ? undefined : makePolicy({ ...options, rules: outside });
+  return {
+    settings: sandbox,
+    rules,
+    home: places.home,
+    kernelPaths: places.kernel,
+    added,
+    protections: places.protections,
+    realPath,
+    decide: (subject, request) => decide(policy, subject, request),
+    ...(alone === undefined
+      ? {}
+      : { decideExcluded: (subject: Subject, request: PermitRequest) => decide(alone, subject, request) }),
+  };
+}
+
+function makePolicy(options: PermitOptions): Policy {
+  return {
+    options,
+    rules: makeRuleSet(options.rules, options.isTrusted === true, options.policyProblems?.[0]),
+    places: makePlaces(options),
+    added: bothForms(options, options.additionalDirectories),
+    closed: new Set(options.closedModes),
+    byRights: new WeakMap(),
+    parseGrants: makeGrantParser(),
+  };
+}
+
+/** A tool of which every call is refused is not offered. */
+function hides(policy: Policy, subject: Subject, tool: string): boolean {
+  const tools = subject.rights?.tools ?? null;
+  return (tools !== null && !isListed(tools, tool)) || deniesTool(rulesOf(policy, subject), tool);
+}
+
+function rulesOf({ rules, options, byRights }: Policy, { rights }: Subject): RuleSet {
+  if (rights === undefined) return rules;
+  const kept = byRights.get(rights);
+  if (kept !== undefined) return kept;
+  const united = withRights(rules, rights, options.isTrusted === true);
+  byRights.set(rights, united);
+  return united;
+}
+
+function failed(error: unknown): Extract<Decision, { behavior: "ask" }> {
   const detail = `the policy failed: ${error instanceof Error ? error.message : String(error)}`;
-  return { behavior: "ask", message: detail, always: null, reason: { kind: "error", detail } };
+  return { behavior: "ask", message: detail, always: null, isHard: true, reason: { kind: "error", detail } };
 }
 
 function makePlaces(options: PermitOptions): Places {
-  const { home, kernelPaths, realPath, exists = existsSync } = options;
+  const { home, kernelPaths, realPath, exists = existsSync, memoryPaths, protection } = options;
   const root = posix.resolve("/", home);
+  const kernel = bothForms(options, kernelPaths);
+  const table = protections(root, realPath, { ...protection, projectRoot: options.projectRoot });
   return {
     home: root,
-    kernel: bothForms(options, kernelPaths),
-    protections: protections(root, realPath),
+    kernel,
+    protections: table,
+    memory: bothForms(options, memoryPaths ?? [posix.join(root, ".config/crux/memory")]),
     realPath,
     exists,
+    otherNames: (path, roots) => findOtherNames({ home: root, kernel, protections: table }, path, roots),
+    foldsNames: options.foldsNames === true,
   };
 }
 
@@ -80,24 +183,21 @@ function bothForms({ home, realPath }: PermitOptions, dirs: readonly string[]): 
   });
 }
 
-function makeCase(
-  subject: Subject,
-  request: PermitRequest,
-  rules: RuleSet,
-  places: Places,
-  added: readonly string[],
-  { projectRoot }: PermitOptions,
-): Case {
+function makeCase(policy: Policy, asking: Subject, request: PermitRequest): Case {
+  const { options, places, added, closed, parseGrants } = policy;
+  const { projectRoot, labels, unreadable = [] } = options;
+  const subject = { ...asking, mode: effectiveMode(asking, closed) };
+  const rules = rulesOf(policy, asking);
   const tool = canonicalToolName(request.tool);
   const own = subject.roots.length > 0 ? subject.roots : [subject.cwd];
   const project = projectRoot === undefined ? own : [projectRoot];
-  const grants = parseGrants(subject.grants);
-  const allowed = [...rules.allow, ...grants];
+  const allowed = [...rules.allow, ...parseGrants(subject.grants)];
   const callRule = allowed.find((rule) => rule.match.kind === "all" && namesTool(rule, tool));
   const roots = [...own, ...added];
   return {
     subject,
     tool,
+    isReadOnly: request.readOnly === true,
     rules,
     allow: allowed,
     callRule,
@@ -105,18 +205,59 @@ function makeCase(
     roots,
     // real paths already: what the process has put in the place of its own folder is not followed
     free: (subject.free ?? []).map(normalPath),
+    labelPolicy: { ...DEFAULT_LABEL_POLICY, ...labels },
+    unreadable,
     bases: { home: places.home, project },
     generousBases: { home: places.home, project: [...project, ...roots] },
   };
 }
 
-function decide(c: Case, effects: readonly Effect[]): Decision {
-  const whole = [judgeCall(c.rules, c.tool, effects), judgeCeiling(c.subject, effects)];
+/** `isOffline`: will its commands run without network? Asked where labelled data is about. */
+function decide(
+  policy: Policy,
+  subject: Subject,
+  request: PermitRequest,
+  isOffline: () => boolean = never,
+): Decision {
+  const c = makeCase(policy, subject, request);
+  const { effects } = request;
+  const call = judgeCall(c, effects);
+  const optOut = judgeOptOut(policy.options.sandbox ?? {}, effects);
+  const whole = [call === null ? null : inMode(c, null, call, never), judgeCeiling(c, effects), optOut];
   const verdicts = [
     ...whole.filter((verdict) => verdict !== null),
-    ...effects.map((effect) => judgeEffect(c, effect)),
+    ...effects.flatMap((effect) => judgeInMode(c, effect, isOffline)),
   ];
-  return toDecision(strictest(verdicts));
+  return toDecision(strictest(verdicts), c.subject.mode);
+}
+
+const never = (): boolean => false;
+
+/** What the effect comes to in the mode of the process, and what its labels say of it. */
+function judgeInMode(c: Case, effect: Effect, isOffline: () => boolean): readonly Verdict[] {
+  try {
+    const facts = (): ExecFacts => ({ ...execFacts(c, effect), isOffline: isOffline() });
+    const verdicts = [judgeEffect(c, effect), judgeLabels(c, effect, facts)];
+    return verdicts
+      .filter((verdict) => verdict !== null)
+      .map((verdict) => inMode(c, effect, verdict, () => execFacts(c, effect).isReadOnly));
+  } catch (error) {
+    // what else was judged of the call still counts: a fault takes no deny away
+    const { message, reason } = failed(error);
+    return [inMode(c, null, hardAsk(reason.kind, reason.detail, message), never)];
+  }
+}
+
+/** What is allowed where no rule allows a command and the mode changes nothing is a command that changes nothing. */
+function execFacts(c: Case, effect: Effect): Omit<ExecFacts, "isOffline"> {
+  const bare: Case = {
+    ...c,
+    allow: c.allow.filter(({ match }) => match.kind === "path" && match.access === "read"),
+    callRule: undefined,
+    subject: { ...c.subject, mode: "plan" },
+  };
+  const isReadOnly = judgeEffect(bare, effect).behavior === "allow";
+  return { isReadOnly, isCertain: effect.kind === "exec" && isCertain(c, effect) };
 }
 
 function judgeEffect(c: Case, effect: Effect): Verdict {

@@ -8,7 +8,7 @@ import { posix } from "node:path";
 import type { RealPath } from "../kernel/ports/host.ts";
 import { isWithin } from "../lib/path.ts";
 import { type Glob, matchesGlob, parseGlob } from "./glob.ts";
-import { isInside, normalPath, segmentsOf } from "./paths.ts";
+import { foldName, isInside, normalPath, segmentsOf } from "./paths.ts";
 
 export type PathClass = "authority" | "execution" | "secret";
 
@@ -21,7 +21,7 @@ interface Row {
 }
 
 const PROTECTED_PATHS: readonly Row[] = [
-  { kind: "authority", paths: ".crux/ .mcp.json crux/settings*.json" },
+  { kind: "authority", paths: ".crux/ .agents/ .mcp.json crux/settings*.json" },
   { kind: "authority", paths: "~/.config/crux/", except: "memory" },
   { kind: "authority", paths: ".claude/", except: "worktrees" },
   { kind: "execution", paths: ".git/", except: "index objects refs logs HEAD COMMIT_EDITMSG" },
@@ -32,6 +32,7 @@ const PROTECTED_PATHS: readonly Row[] = [
   {
     kind: "execution",
     paths: `~/.profile ~/.login ~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.inputrc
+      ~/.xprofile ~/.xinitrc ~/.xsession ~/.xsessionrc ~/.pam_environment ~/.config/environment.d/ ~/.tmux.conf
       ~/.zshrc ~/.zshenv ~/.zprofile ~/.zlogin ~/.zlogout ~/.kshrc ~/.cshrc ~/.tcshrc ~/.config/fish/ ~/.config/zsh/`,
   },
   {
@@ -75,35 +76,110 @@ export interface Protection {
   readonly kind: PathClass;
   /** Absolute directory in which `segments` begin; null: anywhere. */
   readonly base: string | null;
+  /** `base` as it is spelled on the host, case and all. */
+  readonly place: string | null;
   readonly segments: readonly Name[];
   readonly isDirectory: boolean;
   readonly except: readonly Name[];
 }
 
+/** What settings make of the table. */
+export interface ProtectionSettings {
+  /** Rows more, written as the paths of rules: writing what they name, or anything below, is a question to a person. */
+  readonly added?: readonly string[];
+  /** Rows that do not count, word for word as in the table, a closing slash apart. */
+  readonly removed?: readonly string[];
+  /** Where `/x` and `a/b` begin; absent: they count at any depth. */
+  readonly projectRoot?: string | undefined;
+}
+
 /** The table for one host: what stands behind the home directory and behind symbolic links is protected as well. */
-export function protections(home: string, realPath: RealPath): readonly Protection[] {
-  return PROTECTED_PATHS.flatMap(({ kind, paths, except = "" }) =>
-    words(paths).flatMap((path) =>
-      placesOf(path, home, realPath).map(({ base, names }) => ({
-        kind,
-        base,
-        segments: names.map(nameOf),
-        isDirectory: path.endsWith("/"),
-        except: words(except).map(nameOf),
-      })),
-    ),
+export function protections(
+  home: string,
+  realPath: RealPath,
+  settings: ProtectionSettings = {},
+): readonly Protection[] {
+  const removed = new Set((settings.removed ?? []).map(withoutSlash));
+  const shipped = PROTECTED_PATHS.flatMap(({ kind, paths, except = "" }) =>
+    words(paths)
+      .filter((path) => !removed.has(withoutSlash(path)))
+      .flatMap((path) =>
+        placesOf(path, home, realPath).map(({ base, place, names }) => ({
+          kind,
+          base,
+          place,
+          segments: names.map(nameOf),
+          isDirectory: path.endsWith("/"),
+          except: words(except).map(nameOf),
+        })),
+      ),
   );
+  return [...shipped, ...(settings.added ?? []).flatMap((path) => addedRow(path, home, realPath, settings))];
+}
+
+/** Is there such a row to take away? */
+export function isShippedProtection(path: string): boolean {
+  const name = withoutSlash(path);
+  return PROTECTED_PATHS.some(({ paths }) => words(paths).some((each) => withoutSlash(each) === name));
+}
+
+const withoutSlash = (path: string): string => path.replace(/(?<=.)\/+$/, "");
+
+/** `**` is understood at the ends only. null: not a path that can be protected. */
+export function protectedNames(
+  written: string,
+): { anchor: "" | "~/" | "/" | "project"; names: string } | null {
+  const path = written
+    .trim()
+    .replace(/(?<=.)\/\*\*\/?$/, "")
+    .replace(/^\*\*\//, "");
+  if (path === "" || /(?:^|\/)(?:\.\.?|\*\*)(?:\/|$)|[\p{Cc}[\]\\]/u.test(path)) return null;
+  const [, lead = "", rest = ""] = /^(~\/|\/{0,2})(.*?)\/*$/u.exec(path) ?? [];
+  if (rest === "") return null;
+  if (lead === "~/") return { anchor: "~/", names: rest };
+  if (lead === "//") return { anchor: "/", names: rest };
+  const isDeep = lead === "" && (!rest.includes("/") || written.trim().startsWith("**/"));
+  return { anchor: isDeep ? "" : "project", names: rest };
+}
+
+function addedRow(
+  written: string,
+  home: string,
+  realPath: RealPath,
+  { projectRoot }: ProtectionSettings,
+): readonly Protection[] {
+  const parsed = protectedNames(written);
+  if (parsed === null) return [];
+  const { anchor, names } = parsed;
+  const path =
+    anchor !== "project"
+      ? `${anchor}${names}`
+      : projectRoot === undefined
+        ? names
+        : posix.join(projectRoot, names);
+  return placesOf(path, home, realPath).map((place) => ({
+    kind: "authority",
+    base: place.base,
+    place: place.place,
+    segments: place.names.map(nameOf),
+    isDirectory: true,
+    except: [],
+  }));
 }
 
 /** `~/x` and `/x` as written and as resolved: the directory before the last name, and that name. */
 function placesOf(path: string, home: string, realPath: RealPath) {
   const names = path.split("/").filter((name) => name !== "" && name !== "~");
-  if (!path.startsWith("~/") && !path.startsWith("/")) return [{ base: null, names }];
+  if (!path.startsWith("~/") && !path.startsWith("/")) return [{ base: null, place: null, names }];
   const root = path.startsWith("~/") ? home : "/";
   const open = names.findIndex((name) => /[*?]/.test(name));
   const plain = posix.join(root, ...names.slice(0, open < 0 ? names.length : open));
   const tail = open < 0 ? [] : names.slice(open);
-  return [...new Set([fold(plain), fold(resolved(plain, realPath))])].map((base) => ({ base, names: tail }));
+  return [...new Set([plain, resolved(plain, realPath)])].map((place) => ({
+    base: foldName(place),
+    place,
+    names: tail,
+  }));
 }
 
 /** A place that cannot be resolved cannot be written through either. */
@@ -117,17 +193,8 @@ export function resolved(path: string, realPath: RealPath): string {
 
 const words = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== "");
 
-/** Some volumes take names that differ in case or in invisible characters for the same. */
-function fold(text: string): string {
-  return text
-    .normalize("NFC")
-    .replace(/\p{Cf}/gu, "")
-    .toUpperCase()
-    .toLowerCase();
-}
-
 function nameOf(text: string): Name {
-  const folded = fold(text);
+  const folded = foldName(text);
   if (!/[*?]/.test(folded)) return folded;
   const glob = parseGlob(folded);
   if (glob === null) throw new Error(`not a name: ${text}`);
@@ -143,7 +210,7 @@ export function findProtection(
   access: "read" | "write",
   path: string,
 ): Protection | undefined {
-  const folded = normalPath(fold(path));
+  const folded = normalPath(foldName(path));
   const segments = segmentsOf(folded);
   return all.find((each) => isOf(each, access) && covers(each, folded, segments));
 }
@@ -156,7 +223,7 @@ export function secretPaths(home: string, realPath: RealPath): (path: string) =>
 
 /** A known place below the directory: it goes where the directory goes. */
 export function findProtectionBelow(all: readonly Protection[], dir: string): Protection | undefined {
-  const folded = fold(dir);
+  const folded = foldName(dir);
   return all.find((each) => isOf(each, "write") && each.base !== null && isInside(folded, each.base));
 }
 

@@ -2,9 +2,10 @@
 import { posix } from "node:path";
 import type { RuleSource, RuleText } from "../abi/rules.ts";
 import { canonicalToolName } from "../abi/tool.ts";
-import { type Glob, parseGlob } from "./glob.ts";
+import { escapeGlob, type Glob, parseGlob } from "./glob.ts";
+import { parseHostName } from "./host-name.ts";
 import { type PathPattern, parsePathPattern } from "./path-pattern.ts";
-import { analyse } from "./shell.ts";
+import { foldName } from "./paths.ts";
 
 export type RuleMatch =
   /** Every call of the tool. */
@@ -18,9 +19,16 @@ export type RuleMatch =
       readonly base: Glob;
       readonly rest: boolean;
     }
-  | { readonly kind: "path"; readonly access: "read" | "write"; readonly pattern: PathPattern }
+  /** `folded`: for volumes that take names in another case for the same. */
+  | {
+      readonly kind: "path";
+      readonly access: "read" | "write";
+      readonly pattern: PathPattern;
+      readonly folded: PathPattern;
+    }
   | { readonly kind: "host"; readonly host: string; readonly subdomains: boolean }
-  | { readonly kind: "program"; readonly name: string }
+  /** An agent, a receiver, a skill by name; `rest`: arguments may follow. */
+  | { readonly kind: "program"; readonly name: string; readonly rest: boolean }
   /** Content that the effects of the tool do not tell: no allow matches, deny and ask ask for every call. */
   | { readonly kind: "untold" }
   | { readonly kind: "malformed" };
@@ -39,6 +47,7 @@ export interface Rule {
 const MAX_CHARS = 1024;
 const READS = new Set(["view", "grep", "glob", "ls"]);
 const WRITES = new Set(["edit", "write", "multi_edit", "notebook_edit"]);
+const NAMED = new Set(["agent", "spawn", "send", "skill"]);
 const SOURCE_WORDS: Readonly<Record<RuleSource, string>> = {
   userSettings: "user settings",
   projectSettings: "project settings",
@@ -59,7 +68,7 @@ export function parseRule(written: RuleText & { behavior: Rule["behavior"] }): R
     return { source, behavior, text, tool, match: { kind: "malformed" }, spelled: [] };
   }
   const tool = toolName(parts.tool);
-  const match = parts.content === null ? ({ kind: "all" } as const) : parseContent(tool, parts.content);
+  const match = parseMatch(tool, parts.content);
   const spelled = match.kind === "command" ? (parts.content ?? "").replace(/:\*$/, "").split(/\s+/) : [];
   return { source, behavior, text, tool, match, spelled };
 }
@@ -86,24 +95,39 @@ function splitRule(text: string): { tool: string; content: string | null } | nul
   return { tool: found[1] ?? "", content: content ?? null };
 }
 
+function parseMatch(tool: string, content: string | null): RuleMatch {
+  // it calls another tool, and is judged as that one: a rule on it would match nothing
+  if (tool === "tool_call") return { kind: "malformed" };
+  return content === null ? { kind: "all" } : parseContent(tool, content);
+}
+
 function parseContent(tool: string, content: string): RuleMatch {
   if (tool === "bash" || tool === "shell") return parseCommand(content);
   if (READS.has(tool)) return parsePath("read", content);
   if (WRITES.has(tool)) return parsePath("write", content);
   if (tool === "fetch") return parseHost(content);
-  if (tool === "agent" || tool === "spawn" || tool === "send") return { kind: "program", name: content };
+  if (NAMED.has(tool)) return parseName(tool, content.trim());
   return { kind: "untold" };
+}
+
+/** Only skills take arguments. */
+function parseName(tool: string, content: string): RuleMatch {
+  const rest = tool === "skill" && content.endsWith(":*");
+  const name = rest ? content.slice(0, -2) : content;
+  return name === "" ? { kind: "malformed" } : { kind: "program", name, rest };
 }
 
 function parsePath(access: "read" | "write", content: string): RuleMatch {
   const pattern = parsePathPattern(content.trim());
-  return pattern === null ? { kind: "malformed" } : { kind: "path", access, pattern };
+  const folded = parsePathPattern(foldName(content.trim()));
+  if (pattern === null || folded === null) return { kind: "malformed" };
+  return { kind: "path", access, pattern, folded };
 }
 
 function parseHost(content: string): RuleMatch {
-  const host = /^domain:(\*\.)?([a-z0-9-]+(?:\.[a-z0-9-]+)*)\.?$/i.exec(content.trim());
-  if (host?.[2] === undefined) return { kind: "malformed" };
-  return { kind: "host", host: host[2].toLowerCase(), subdomains: host[1] !== undefined };
+  const written = /^domain:(.+)$/i.exec(content.trim())?.[1];
+  const pattern = written === undefined ? null : parseHostName(written);
+  return pattern === null ? { kind: "malformed" } : { kind: "host", ...pattern };
 }
 
 /** `git *`, `python:*`, `npm test`; quotes as in the shell. */
@@ -123,9 +147,17 @@ function parseCommand(content: string): RuleMatch {
   return { kind: "command", words: words as Glob[], name, base, rest };
 }
 
+const WORD = /(?:'[^']*'|"(?:\\[\s\S]|[^"\\])*"|\\[\s\S]|[^\s'"\\])+/gu;
+const PIECE = /'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"|(\\[\s\S])|([^\s'"\\]+)/gu;
+
+/** Words as the shell splits them, as globs: what is quoted stands for itself. null: an open quote. */
 function splitWords(text: string): readonly string[] | null {
   if (!/['"]/.test(text)) return text.split(/\s+/).filter((word) => word !== "");
-  const analysis = analyse(text);
-  if (!analysis.certain || analysis.commands.length !== 1) return null;
-  return analysis.commands[0]?.argv ?? null;
+  if (text.replace(WORD, "").trim() !== "") return null;
+  return [...text.matchAll(WORD)].map(([word]) => word.replace(PIECE, unquotedPiece));
+}
+
+function unquotedPiece(piece: string, single?: string, double?: string): string {
+  if (single !== undefined) return escapeGlob(single);
+  return double === undefined ? piece : escapeGlob(double.replace(/\\([$`"\\])/g, "$1"));
 }

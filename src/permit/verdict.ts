@@ -1,17 +1,32 @@
 /** The judgement of one effect, before the strictest of a call becomes its decision. */
-import type { Decision, Reason } from "../kernel/ports/permit.ts";
+import type { PermissionMode } from "../abi/process.ts";
+import type { Decision, JudgedPart, Reason } from "../kernel/ports/permit.ts";
 
 export type Verdict =
-  | { readonly behavior: "allow"; readonly reason: Reason }
+  | {
+      readonly behavior: "allow";
+      readonly reason: Reason;
+      /** What was judged apart. */
+      readonly parts?: readonly JudgedPart[];
+      /** What the command is given in its environment beside its own. */
+      readonly env?: Readonly<Record<string, string>>;
+    }
   | {
       readonly behavior: "ask";
       /** Neither an allow rule nor a mode answers it. */
       readonly isHard: boolean;
       readonly message: string;
       readonly always: string | null;
+      readonly parts?: readonly JudgedPart[];
+      readonly env?: Readonly<Record<string, string>>;
       readonly reason: Reason;
     }
-  | { readonly behavior: "deny"; readonly message: string; readonly reason: Reason };
+  | {
+      readonly behavior: "deny";
+      readonly message: string;
+      readonly reason: Reason;
+      readonly code?: "INVALID";
+    };
 
 export function allow(kind: Reason["kind"], detail: string): Verdict {
   return { behavior: "allow", reason: { kind, detail } };
@@ -19,6 +34,11 @@ export function allow(kind: Reason["kind"], detail: string): Verdict {
 
 export function deny(kind: Reason["kind"], detail: string, message?: string): Verdict {
   return { behavior: "deny", message: message ?? `Permission denied: ${detail}`, reason: { kind, detail } };
+}
+
+/** The call makes no sense, whoever asks: no rule and no person is looked at. */
+export function invalid(message: string): Verdict {
+  return { behavior: "deny", code: "INVALID", message, reason: { kind: "parse", detail: message } };
 }
 
 /** An ask that the mode or a missing allow leads to. `always`: the rule that would answer it for good. */
@@ -30,7 +50,7 @@ export function hardAsk(kind: Reason["kind"], detail: string, message: string): 
   return { behavior: "ask", isHard: true, message, always: null, reason: { kind, detail } };
 }
 
-/** Deny before hard ask before ask before allow; the first of its kind. Several asks share a suggestion or have none. */
+/** INVALID before deny before hard ask before ask before allow; the first of its kind. Several asks share a suggestion or have none. */
 export function strictest(verdicts: readonly Verdict[]): Verdict {
   const [first, ...others] = verdicts;
   if (first === undefined) return allow("default", "nothing outside its own state is touched");
@@ -45,13 +65,24 @@ function stricter(a: Verdict, b: Verdict): Verdict {
 }
 
 function rank(verdict: Verdict): number {
-  if (verdict.behavior === "deny") return 3;
+  if (verdict.behavior === "deny") return verdict.code === "INVALID" ? 4 : 3;
   if (verdict.behavior === "allow") return 0;
   return verdict.isHard ? 2 : 1;
 }
 
-export function toDecision(verdict: Verdict): Decision {
+/** In mode auto a classifier may answer what is not hard, and what did not come of a fault. */
+export function toDecision(verdict: Verdict, mode: PermissionMode): Decision {
   if (verdict.behavior !== "ask") return verdict;
-  const { message, always, isHard, reason } = verdict;
-  return { behavior: "ask", message, always, ...(isHard ? { isHard } : {}), reason };
+  const { message, always, isHard, parts, env, reason } = verdict;
+  const judge = mode === "auto" && !isHard && reason.kind !== "error" ? { isJudgeable: true as const } : {};
+  return {
+    behavior: "ask",
+    message,
+    always,
+    ...(isHard ? { isHard } : {}),
+    ...judge,
+    ...(parts === undefined ? {} : { parts }),
+    ...(env === undefined ? {} : { env }),
+    reason,
+  };
 }

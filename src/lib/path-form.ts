@@ -1,0 +1,10 @@
+/** Forms that some system takes for more than a name: they are refused before anything is looked at. */
+
+/** What is wrong with an absolute path as written; null: nothing. */
+export function pathProblem(path: string): string | null {
+  if (path.includes("\0")) return "a path may not contain NUL";
+  if (/(?:^|\/)\\\\/.test(path)) return "a path on another host or device (\\\\…) is not taken";
+  if (/(?:^|\/)[A-Za-z]:/.test(path)) return "a path with a drive or a stream (C:x, f:s) is not taken";
+  if (!path.isWellFormed()) return "a path may not contain half a character";
+  return null;
+}

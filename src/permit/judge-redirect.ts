@@ -1,0 +1,67 @@
+/** Judges the files that redirections read and write, and the hosts that bash would connect to. */
+
+import { pathProblem } from "../lib/path-form.ts";
+import type { Case } from "./case.ts";
+import { judgeNetwork } from "./judge-other.ts";
+import { judgePath } from "./judge-path.ts";
+import { climbsBack, operandPath, shown } from "./paths.ts";
+import type { Redirect } from "./shell/command.ts";
+import type { Part } from "./shell/unfold.ts";
+import { judgeUnknownPath } from "./unknown-path.ts";
+import { ask, type Verdict } from "./verdict.ts";
+
+/** Nothing is kept there, and nothing is read that the command does not have. */
+const STREAMS = /^\/dev\/(?:null|zero|stdin|stdout|stderr|tty|fd\/[0-2])$/;
+const NETWORK = /^\/dev\/(tcp|udp)\/([^/]*)\/([^/]*)$/;
+
+export interface JudgedRedirects {
+  readonly verdicts: readonly Verdict[];
+  /** Something outside is changed, or reached. */
+  readonly writes: boolean;
+}
+
+export function judgeRedirects(c: Case, { redirects, cwds }: Part): JudgedRedirects {
+  const touching = redirects.filter(({ target }) => target !== undefined && !STREAMS.test(target.text ?? ""));
+  return {
+    verdicts: touching.flatMap((redirect) => judgeRedirect(c, redirect, cwds)),
+    writes: touching.some(
+      (redirect) => accessesOf(redirect).includes("write") || NETWORK.test(redirect.target?.text ?? ""),
+    ),
+  };
+}
+
+function accessesOf({ operator }: Redirect): readonly ("read" | "write")[] {
+  if (operator.includes("<") && operator.includes(">")) return ["read", "write"];
+  return operator.startsWith("<") ? ["read"] : ["write"];
+}
+
+function judgeRedirect(c: Case, redirect: Redirect, cwds: Part["cwds"]): readonly Verdict[] {
+  const path = redirect.target?.text;
+  const accesses = accessesOf(redirect);
+  if (path == null) return accesses.map((access) => judgeUnknownPath(c, access));
+  const host = NETWORK.exec(path);
+  if (host !== null) return [judgeHost(c, host)];
+  if (path.startsWith("/dev/tcp/") || path.startsWith("/dev/udp/")) return [oddTarget(path)];
+  if (pathProblem(path) !== null) return [oddTarget(path)];
+  if (!path.startsWith("/") && cwds === null) return accesses.map((access) => judgeUnknownPath(c, access));
+  const places = path.startsWith("/") ? ["/"] : (cwds ?? []);
+  const verdicts = places.flatMap((cwd) =>
+    accesses.map((access) => judgePath(c, { access, path: operandPath(cwd, path) })),
+  );
+  return climbsBack(path) ? [...verdicts, oddTarget(path)] : verdicts;
+}
+
+function oddTarget(path: string): Verdict {
+  const detail = "a redirection to a place that is not known";
+  return ask("parse", detail, `${detail}: ${shown(path)}`, null);
+}
+
+/** The call rule of bash allows commands, not connections. */
+function judgeHost(c: Case, [, kind = "", host = "", port = ""]: readonly string[]): Verdict {
+  const number = /^\d{1,5}$/.test(port) ? Number(port) : 0;
+  const judged = judgeNetwork(
+    { ...c, callRule: undefined },
+    { kind: "network", host, port: number, method: kind.toUpperCase() },
+  );
+  return judged;
+}

@@ -1,0 +1,126 @@
+/** Bash text as parts: what each simple command in it runs in the end, and what is not known of it. */
+import { posix } from "node:path";
+import { withTree } from "./parser.ts";
+import { scan } from "./scan.ts";
+import type { Scan } from "./scanned.ts";
+import { LAUNCHERS, SHELLS } from "./tables.ts";
+import { hasControl } from "./text.ts";
+import { type Part, unfold } from "./unfold.ts";
+import { Unread } from "./unread.ts";
+import { walk } from "./walk.ts";
+import type { Cwds } from "./where.ts";
+import { programOf, staticWord, textsOf } from "./word.ts";
+
+/** `unread`: why the text as a whole is not understood; null: each part speaks for itself. */
+export interface Analysis {
+  readonly parts: readonly Part[];
+  readonly unread: string | null;
+}
+
+/** A text within a text counts for itself, up to this many in all. */
+const MAX_PARTS = 200;
+
+export function analyseText(text: string, cwd: string, home: string): Analysis {
+  const functions = new Set<string>();
+  const parts = read(text, [cwd], home, 0, functions);
+  const whole = parts.length === 1 && parts[0]?.levels.length === 0 ? parts[0].unsure : null;
+  if (whole !== null) return { parts: [], unread: whole };
+  if (parts.length > MAX_PARTS) return { parts: [], unread: `more than ${MAX_PARTS} commands` };
+  return { parts: marked(parts, functions), unread: null };
+}
+
+/** A vector that is run as it is, by no shell. */
+export function analyseArgv(argv: readonly string[], cwd: string, home: string): Analysis {
+  const functions = new Set<string>();
+  const source = argv.join(" ");
+  const command = {
+    argv: argv.map(staticWord),
+    assignments: [],
+    redirects: [],
+    cwds: [cwd],
+    evaluates: null,
+    source,
+  };
+  const readText = (text: string, cwds: Cwds, depth: number) => read(text, cwds, home, depth, functions);
+  return { parts: marked(unfold(command, readText, home, 0), functions), unread: null };
+}
+
+function read(
+  text: string,
+  cwds: Cwds,
+  home: string,
+  depth: number,
+  functions: Set<string>,
+): readonly Part[] {
+  if (hasControl(text)) return [unread(text, "a control character")];
+  if (text.trim() === "") return [];
+  const scanned = scanJoined(text);
+  if (typeof scanned === "string") return [unread(text, scanned)];
+  const program = withTree(scanned.text, (root) => walked(scanned.text, root, scanned.scan, cwds, home));
+  if (typeof program === "string") return [unread(text, program)];
+  if (program instanceof Unread) return [unread(text, program.message)];
+  for (const name of program.functions) functions.add(name);
+  const readText = (inner: string, from: Cwds, at: number) => read(inner, from, home, at, functions);
+  return program.commands.flatMap((command) => unfold(command, readText, home, depth));
+}
+
+function walked(...args: Parameters<typeof walk>) {
+  try {
+    return walk(...args);
+  } catch (error) {
+    if (error instanceof Unread) return error;
+    throw error;
+  }
+}
+
+/** Bash takes a backslash with its newline away before it reads words. */
+function scanJoined(text: string): { text: string; scan: Scan } | string {
+  const first = scan(text);
+  if (typeof first === "string" || first.continuations.length === 0)
+    return typeof first === "string" ? first : { text, scan: first };
+  const at = new Set(first.continuations);
+  const kept = text
+    .split("")
+    .filter((_, i) => !at.has(i) && !at.has(i - 1))
+    .join("");
+  const again = scan(kept);
+  return typeof again === "string" ? again : { text: kept, scan: again };
+}
+
+function unread(source: string, why: string): Part {
+  const nothing = { levels: [], isOpen: false, acts: false, cwds: null, assignments: [], redirects: [] };
+  return { ...nothing, evaluates: null, isOpaque: true, unsure: why, source };
+}
+
+/** What only the whole tells: functions that take the place of programs, files that are written and then run. */
+function marked(parts: readonly Part[], functions: ReadonlySet<string>): readonly Part[] {
+  const written = new Set(
+    parts.flatMap(({ redirects }) =>
+      redirects.flatMap(({ operator, target }) =>
+        operator.includes(">") && target?.text != null ? [posix.normalize(target.text)] : [],
+      ),
+    ),
+  );
+  return parts.map((part) => {
+    const called = part.levels
+      .map((argv) => programOf(argv))
+      .find((name) => name !== null && functions.has(name));
+    const evaluates = called === undefined ? part.evaluates : `${called} is a function here`;
+    return { ...part, evaluates, unsure: part.unsure ?? runsWritten(part, written) };
+  });
+}
+
+function runsWritten({ levels }: Part, written: ReadonlySet<string>): string | null {
+  const argv = levels.at(-1) ?? [];
+  const name = posix.basename(programOf(argv) ?? "");
+  const [program = "", ...args] = textsOf(argv) ?? [];
+  const run =
+    SHELLS.has(name) || LAUNCHERS.has(name) || name === "source" || name === "."
+      ? [program, ...args]
+      : [program];
+  return run.some((path) =>
+    path.includes("/") || run.length > 1 ? written.has(posix.normalize(path)) : false,
+  )
+    ? "it runs a file that is written here"
+    : null;
+}

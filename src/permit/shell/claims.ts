@@ -1,0 +1,61 @@
+/** What the walk has seen of what the scanner read. In the end nothing may be left, and nothing be read in two ways. */
+import type { Node } from "web-tree-sitter";
+import type { Scan, ScannedWord } from "./scanned.ts";
+import { Unread } from "./unread.ts";
+
+export class Claims {
+  readonly #text: string;
+  readonly #scan: Scan;
+  readonly #words = new Set<number>();
+  readonly #opens = new Set<number>();
+  readonly #redirects = new Set<number>();
+
+  constructor(text: string, scan: Scan) {
+    this.#text = text;
+    this.#scan = scan;
+  }
+
+  open(node: Node): void {
+    if (this.#scan.opens.get(node.startIndex) !== node.endIndex)
+      throw new Unread(`${JSON.stringify(node.text.slice(0, 20))}, which is read in two ways`);
+    this.#opens.add(node.startIndex);
+  }
+
+  word(start: number, end: number): ScannedWord {
+    const word = this.#scan.words.get(start);
+    if (word?.end !== end)
+      throw new Unread(
+        `${JSON.stringify(this.#text.slice(start, Math.min(end, start + 20)))}, which is read in two ways`,
+      );
+    this.#words.add(start);
+    return word;
+  }
+
+  /** Keywords are words for the scanner. */
+  token(node: Node): void {
+    if (this.#scan.words.get(node.startIndex)?.end === node.endIndex) this.#words.add(node.startIndex);
+  }
+
+  /** At its `<` or `>`. */
+  redirect(at: number): void {
+    this.#redirects.add(at);
+  }
+
+  /** Between the parts of one command there are blanks, nothing that ends it. */
+  adjacent(node: Node): void {
+    node.children.forEach(({ startIndex }, i, all) => {
+      const gap = this.#text.slice(all[i - 1]?.endIndex ?? startIndex, startIndex);
+      if (!/^[ \t]*$/.test(gap)) throw new Unread("a command that ends otherwise than it seems");
+    });
+  }
+
+  /** Throws where the scanner has read more than the walk. */
+  checkAll(): void {
+    const words = [...this.#scan.words.keys()].filter((at) => !this.#words.has(at));
+    const opens = [...this.#scan.opens.keys()].filter((at) => !this.#opens.has(at));
+    const redirects = [...this.#scan.redirects].filter((at) => !this.#redirects.has(at));
+    const missed = [...words, ...opens, ...redirects].sort((a, b) => a - b)[0];
+    if (missed !== undefined)
+      throw new Unread(`what begins at ${JSON.stringify(this.#text.slice(missed, missed + 20))}`);
+  }
+}

@@ -1,0 +1,54 @@
+/** Builtins that evaluate their operands: a subscript in one may run a command. */
+import { posix } from "node:path";
+import { EVALUATES_OPERANDS } from "./tables.ts";
+import type { Word } from "./word.ts";
+
+const TESTS = new Set(["test", "["]);
+const NUMERIC = /^-(?:v|R|eq|ne|lt|le|gt|ge)$/;
+const NAME = /^[A-Za-z_]\w*$/;
+const INTEGER = /^[-+]?\d+$/;
+
+/** Why no allow rule covers it; null: bash evaluates nothing here. */
+export function evaluatedOperands(argv: readonly Word[]): string | null {
+  const name = posix.basename(argv[0]?.text ?? "");
+  const args = argv.slice(1);
+  if (name === "printf") return args.some(isVariableFlag) ? "printf -v" : null;
+  if (name === "set") return args.every(isHarmlessSet) ? null : "set changes what the shell does next";
+  if (!EVALUATES_OPERANDS.has(name)) return null;
+  if (TESTS.has(name)) return evaluatedTest(name, args);
+  if (name === "[[" || args.every(({ text }) => text !== null && (NAME.test(text) || INTEGER.test(text))))
+    return null;
+  if (name === "read" && isPlainRead(args)) return null;
+  return `${name} evaluates its operands`;
+}
+
+function isVariableFlag({ text, prefix }: Word, at: number): boolean {
+  return text === null ? at === 0 && !/^[^-]/.test(prefix) : at === 0 && text.startsWith("-v");
+}
+
+function isHarmlessSet({ text }: Word): boolean {
+  return text !== null && /^[-+][eufCm]*o?$|^(?:pipefail|errexit|nounset|noglob)$|^--$/.test(text);
+}
+
+/** `read -r line`: flags without a value, then names. */
+function isPlainRead(args: readonly Word[]): boolean {
+  return args.every(({ text }) => text !== null && (NAME.test(text) || text === "-r" || text === "-s"));
+}
+
+/** An operator that is not known may be `-v`; where one reads names or numbers, its operands must be such. */
+function evaluatedTest(name: string, given: readonly Word[]): string | null {
+  const args = name === "[" ? given.slice(0, -1) : given;
+  const why = `${name} evaluates its operands`;
+  if (args.some(({ text, isMany }) => text === null && isMany)) return why;
+  const isHeld = (at: number) =>
+    isOperator(args[at - 1]?.text) || (isOperator(args[at + 1]?.text) && at + 2 < args.length);
+  if (args.length > 1 && args.some(({ text }, at) => text === null && !isHeld(at))) return why;
+  if (!args.some(({ text }) => text !== null && NUMERIC.test(text))) return null;
+  const isKnown = ({ text }: Word) =>
+    text !== null && (NAME.test(text) || INTEGER.test(text) || isOperator(text));
+  return args.every(isKnown) ? null : why;
+}
+
+function isOperator(text: string | null | undefined): boolean {
+  return text != null && /^(?:-[a-zA-Z]{1,2}|[!=<>]=?|==|[()!])$/.test(text);
+}

@@ -1,0 +1,65 @@
+/**
+ * The grammar of bash, loaded with the first command that must be judged: the start of the daemon does not pay for it.
+ * One parser for all; parsing is synchronous, and no tree outlives the call that reads it: its memory is not the collector's.
+ */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import type { Node, Parser } from "web-tree-sitter";
+
+const MAX_PARSE_MS = 50;
+const MAX_NODES = 20_000;
+
+let loading: Promise<void> | undefined;
+let parser: Parser | undefined;
+let failure = "the grammar of bash is not loaded";
+
+/** null: it is there. Never rejects: what is missing makes every command uncertain. */
+export function loadParser(): Promise<void> | null {
+  if (parser !== undefined) return null;
+  loading ??= load().catch((error: unknown) => {
+    failure = `the grammar of bash could not be loaded: ${error instanceof Error ? error.message : String(error)}`;
+    loading = undefined;
+  });
+  return loading;
+}
+
+async function load(): Promise<void> {
+  const [{ Language, Parser: Made }, runtime, grammar] = await Promise.all([
+    import("web-tree-sitter"),
+    readWasm("web-tree-sitter", "web-tree-sitter.wasm"),
+    readWasm("tree-sitter-bash", "tree-sitter-bash.wasm"),
+  ]);
+  await Made.init({ wasmBinary: runtime });
+  const made = new Made();
+  made.setLanguage(await Language.load(grammar));
+  parser = made;
+}
+
+/** Beside the bundle, or in its package. */
+async function readWasm(packageName: string, file: string): Promise<Uint8Array> {
+  const beside = fileURLToPath(new URL(`./${file}`, import.meta.url));
+  const path = existsSync(beside) ? beside : createRequire(import.meta.url).resolve(`${packageName}/${file}`);
+  return readFile(path);
+}
+
+/** Runs `use` on the tree and frees it; a text is why there is none. */
+export function withTree<T>(text: string, use: (root: Node) => T): T | string {
+  if (parser === undefined) return failure;
+  const began = performance.now();
+  const isLate = () => performance.now() - began > MAX_PARSE_MS;
+  const tree = parser.parse(text, null, { progressCallback: isLate });
+  if (tree === null) {
+    parser.reset();
+    return `it takes more than ${MAX_PARSE_MS} ms to read`;
+  }
+  try {
+    const { rootNode } = tree;
+    if (rootNode.hasError) return "it is not the bash that Crux reads";
+    if (rootNode.descendantCount > MAX_NODES) return `more than ${MAX_NODES} parts`;
+    return use(rootNode);
+  } finally {
+    tree.delete();
+  }
+}

@@ -1,0 +1,115 @@
+/** Commands of git that only read, as data. */
+import type { Grammar } from "./grammar.ts";
+import { wordList as words } from "./tables.ts";
+
+const LONG = words(
+  `--stat --shortstat --numstat --name-only --name-status --summary --cached --staged --patch --no-patch --raw --color
+   --no-color --no-ext-diff --no-textconv --oneline --graph --all --decorate --no-decorate --follow --merges --no-merges
+   --first-parent --reverse --word-diff --minimal --ignore-all-space --ignore-space-change --ignore-blank-lines
+   --abbrev-commit --left-right --cherry-pick --date-order --topo-order --short --branch --porcelain --long
+   --show-stash --ignored --no-renames --check --quiet --exit-code --function-context --full-index --branches --tags --remotes`,
+);
+const LONG_VALUED = words(
+  `--color --format --pretty --since --until --after --before --author --committer --grep --max-count --skip --unified --date
+   --diff-filter --stat --abbrev --decorate`,
+);
+const PATCH = words("-p --patch -U --unified -S -G");
+
+const history = (flags: string, valued: string, recursive: Grammar["recursive"]): Grammar => ({
+  flags,
+  valued,
+  long: LONG,
+  longValued: LONG_VALUED,
+  operands: "revision",
+  digits: true,
+  recursive: recursive ?? [],
+});
+
+const listing = (flags: string, long: string, operands: Grammar["operands"] = "none"): Grammar => ({
+  flags,
+  valued: "",
+  long: words(long),
+  longValued: words("--format --sort --contains --merged --no-merged --points-at"),
+  operands,
+});
+
+const SUBCOMMANDS: Readonly<Record<string, Grammar>> = {
+  status: { ...history("sbvz", "", ["-v"]), longValued: ["--untracked-files", "--porcelain"] },
+  diff: history("pswbRz", "U", "always"),
+  log: history("pswb", "nSGUL", PATCH),
+  show: history("pswb", "U", "always"),
+  blame: {
+    ...history("swletfnpcM", "L", "always"),
+    long: words("--porcelain --line-porcelain --show-email --root"),
+  },
+  shortlog: { ...history("nse", "", []), long: [...LONG, ...words("--numbered --summary --email")] },
+  describe: {
+    ...listing("", "--tags --all --always --long --dirty --exact-match", "revision"),
+    longValued: words("--match --abbrev --candidates --dirty"),
+  },
+  "rev-parse": listing(
+    "q",
+    `--abbrev-ref --show-toplevel --show-prefix --show-cdup --short --verify --quiet --git-dir --git-common-dir --is-inside-work-tree
+     --is-inside-git-dir --is-bare-repository --symbolic --symbolic-full-name --all --branches --tags --remotes`,
+    "revision",
+  ),
+  "ls-files": {
+    ...listing(
+      "cdmoistuzkfv",
+      "--cached --deleted --modified --others --ignored --stage --unmerged --exclude-standard --full-name --error-unmatch",
+      "path",
+    ),
+    readsCwd: true,
+    recursive: "always",
+  },
+  "ls-tree": {
+    ...listing("drtlz", "--name-only --name-status --full-name --full-tree --long", "revision"),
+    recursive: "always",
+  },
+  "cat-file": { ...listing("pste", "", "revision"), recursive: "always" },
+  branch: listing("arvl", "--all --remotes --list --verbose --show-current --no-color --color --no-column"),
+  tag: listing("l", "--list --no-column"),
+  remote: listing("v", "--verbose"),
+};
+
+/** Beside the table: with a word that makes them list, what they take as text. */
+const LISTS: readonly { readonly begins: readonly string[]; readonly rest: Grammar }[] = [
+  ...["branch --list", "branch -l", "tag --list", "tag -l"].map((text) => ({
+    begins: text.split(" "),
+    rest: listing("arv", "--all --remotes --verbose --no-color --no-column", "text"),
+  })),
+  { begins: ["stash", "list"], rest: listing("p", "--oneline --stat") },
+  { begins: ["stash", "show"], rest: { ...history("pu", "U", "always"), maxOperands: 1 } },
+  { begins: ["worktree", "list"], rest: listing("vz", "--porcelain --verbose") },
+  ...["--get", "--get-all", "--get-regexp", "--list", "-l"].flatMap((flag) =>
+    [[], ["--global"], ["--local"], ["--system"]].map((scope) => ({
+      begins: ["config", ...scope, flag],
+      rest: listing("z", "--show-origin --show-scope --name-only --null", "text"),
+    })),
+  ),
+];
+
+/** The grammar of what follows, and after how many words; null: not known to be read-only. */
+export function gitGrammar(args: readonly (string | null)[]): { grammar: Grammar; skip: number } | null {
+  const list = LISTS.find(({ begins }) => begins.every((word, i) => word === args[i]));
+  if (list !== undefined) return { grammar: list.rest, skip: list.begins.length };
+  const [name] = args;
+  const grammar = name != null && Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined;
+  return grammar === undefined ? null : { grammar, skip: 1 };
+}
+
+/**
+ * Set for a command that only reads: git then starts no monitor, hook or pager that a repository's configuration names. An
+ * external diff and a textconv have no such switch; the configuration that names them is a protected path.
+ */
+export const QUIET_GIT: Readonly<Record<string, string>> = {
+  GIT_CONFIG_COUNT: "3",
+  GIT_CONFIG_KEY_0: "core.fsmonitor",
+  GIT_CONFIG_VALUE_0: "false",
+  GIT_CONFIG_KEY_1: "core.hooksPath",
+  GIT_CONFIG_VALUE_1: "/dev/null",
+  GIT_CONFIG_KEY_2: "core.pager",
+  GIT_CONFIG_VALUE_2: "cat",
+  GIT_PAGER: "cat",
+  GIT_OPTIONAL_LOCKS: "0",
+};

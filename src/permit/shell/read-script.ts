@@ -1,0 +1,62 @@
+/** Programs whose argument is a small program: read-only where that is known to start and write nothing. */
+
+/** awk: no command, no file, no other function by name. */
+export function isReadingAwk(program: string): boolean {
+  return !/\bsystem\b|[|>@\\]|\bgetline\b|\bextension\b/.test(program);
+}
+
+const ADDRESS = /^(?:\d+(?:~\d+)?|\$|\/(?:\\[^\n]|[^/\\\n[])*\/[IM]?)/;
+
+/** sed: the commands `p d q = l n N g G h H x y s`, no `s` with the flags `e` or `w`. */
+export function isReadingSed(script: string): boolean {
+  let rest = script;
+  while (rest !== "") {
+    rest = rest.replace(/^[\s;]+/, "");
+    if (rest === "") return true;
+    const after = sedCommand(rest.replace(/^[\s]+/, ""));
+    if (after === null || !/^\s*(?:[;\n]|$)/.test(after)) return false;
+    rest = after;
+  }
+  return true;
+}
+
+/** What follows the first command; null: it is none of those. */
+function sedCommand(text: string): string | null {
+  let rest = text.replace(ADDRESS, "");
+  if (rest !== text && rest.startsWith(",")) {
+    const end = rest
+      .slice(1)
+      .replace(/^[+~]\d+/, "")
+      .replace(ADDRESS, "");
+    if (end.length === rest.length - 1) return null;
+    rest = end;
+  }
+  rest = rest.replace(/^[ \t]*!?[ \t]*/, "");
+  const plain = /^(?:[pd=nNgGhHx]|q[ \t]*\d*|l[ \t]*\d*)/.exec(rest);
+  if (plain !== null) return rest.slice(plain[0].length);
+  return /^[sy]/.test(rest) ? substitution(rest) : null;
+}
+
+function substitution(text: string): string | null {
+  const delimiter = text.charAt(1);
+  if (!/^[/|,#:@!%_+-]$/.test(delimiter)) return null;
+  const body = /^(?:\\[^\n]|[^\\\n])*$/.test(text.split("\n")[0] ?? "") ? (text.split("\n")[0] ?? "") : null;
+  if (body === null) return null;
+  let at = 2;
+  for (let part = 0; part < 2; part++) {
+    for (; at < body.length && body[at] !== delimiter; at++) {
+      if (body[at] === "\\") at++;
+      // whether a bracket hides the delimiter, programs do not agree
+      else if (part === 0 && body[at] === "[" && hidesDelimiter(body.slice(at), delimiter)) return null;
+    }
+    if (body[at] !== delimiter) return null;
+    at++;
+  }
+  const flags = /^[gpiIM0-9]*/.exec(body.slice(at))?.[0] ?? "";
+  return text.slice(at + (text.startsWith("s") ? flags.length : 0));
+}
+
+function hidesDelimiter(text: string, delimiter: string): boolean {
+  const end = text.indexOf("]", text[1] === "^" ? 3 : 2);
+  return end < 0 || text.slice(0, end).includes(delimiter) || text.slice(0, end).includes("\\");
+}

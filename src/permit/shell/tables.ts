@@ -1,0 +1,65 @@
+/** Programs by what they do with other programs and with text. Names are base names. */
+import { posix } from "node:path";
+
+export const wordList = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== "");
+const set = (text: string): ReadonlySet<string> => new Set(wordList(text));
+
+export const SHELLS = set("bash sh dash zsh ksh mksh ash fish csh tcsh rbash pwsh powershell");
+
+/** Whose `-c` text the analysis reads. */
+export const POSIX_SHELLS = set("bash sh dash zsh");
+
+/** Interpreters, package runners and builders: what they run is in files and arguments that are not analysed. */
+const INTERPRETERS = set(
+  `python python2 python3 pypy pypy3 node nodejs deno bun perl ruby php lua luajit awk gawk mawk nawk sqlite3 ed ex gdb lldb make
+   gmake cmake ninja npx bunx pnpx uvx osascript tclsh expect Rscript java groovy scala julia ghci irb jshell psql mysql m4 dc bc`,
+);
+
+/** They run something else, elsewhere or as somebody else, named by their arguments. */
+const ELSEWHERE = set(
+  `sudo su doas pkexec runuser chroot unshare nsenter systemd-run at batch crontab ssh scp sftp mosh docker podman nerdctl kubectl
+   machinectl lxc-attach flatpak snap firejail bwrap proot fakeroot setpriv capsh gosu run0 entr npm pnpm yarn cargo go tsx ts-node
+   pipx poetry uv just task rake ant gradle mvn bazel crux claude codex`,
+);
+
+/**
+ * Only a rule that begins with the program covers it, and a deny rule whose name stands among its words may match. `sed` and
+ * `awk` are here for what is not in the table of commands that only read.
+ */
+export const LAUNCHERS: ReadonlySet<string> = new Set([
+  ...INTERPRETERS,
+  ...ELSEWHERE,
+  "sed",
+  "gsed",
+  "tar",
+  "man",
+]);
+
+/** Builtins that change what later commands mean, or that run text later: no allow rule covers them. */
+export const CHANGES_SHELL = set(
+  "alias unalias shopt enable hash complete compgen compopt bind fc history source . trap coproc pushd popd dirs logout suspend",
+);
+
+/** They evaluate their operands, but for plain names and numbers. */
+export const EVALUATES_OPERANDS = set(
+  "let declare typeset local export readonly read mapfile readarray getopts unset wait test [ [[",
+);
+
+/** Builtins that touch nothing outside their own shell. */
+export const BUILTINS = set(
+  `: true false echo printf cd test [ [[ exit return break continue shift set umask ulimit times jobs fg bg disown kill type command
+   builtin exec eval time let declare typeset local export readonly read mapfile readarray getopts unset wait pwd alias unalias shopt
+   enable hash complete compgen compopt bind fc history source . trap coproc pushd popd dirs logout suspend caller`,
+);
+
+/** Words of the syntax: as the name of a command they are a misreading. */
+export const RESERVED = set(
+  "if then elif else fi for while until do done case esac select in function coproc { } ! [[ ]] ((",
+);
+
+const SYSTEM = set("/usr/bin /bin /usr/sbin /sbin /usr/local/bin /opt/homebrew/bin");
+
+/** A path is trusted as the program it names only in a system directory; a bare name is looked up in PATH. */
+export function isSystemProgram(path: string): boolean {
+  return !path.includes("/") || SYSTEM.has(posix.dirname(path));
+}

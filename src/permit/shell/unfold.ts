@@ -1,0 +1,340 @@
+/**
+ * What a simple command runs in the end. Wrappers (env, timeout, xargs, sh -c …) are unfolded by their own flag grammar; a
+ * flag that is not listed makes the part uncertain. Deny and ask rules see every level, an allow rule must cover the
+ * innermost.
+ */
+import { posix } from "node:path";
+import type { SimpleCommand } from "./command.ts";
+import { decodeWord } from "./decode.ts";
+import { evaluatedOperands } from "./evaluation.ts";
+import { scan } from "./scan.ts";
+import { CHANGES_SHELL, POSIX_SHELLS, RESERVED, SHELLS } from "./tables.ts";
+import { isHarmlessName } from "./variables.ts";
+import type { Cwds } from "./where.ts";
+import { mayBeFlag, programOf, quoteShown, shownArgv, textsOf, UNKNOWN_WORD, type Word } from "./word.ts";
+import { WRAPPERS, type Wrapper } from "./wrapper.ts";
+
+export interface Part {
+  /** Outermost first, innermost last. Empty: only redirections, assignments, or what bash evaluates. */
+  readonly levels: readonly (readonly Word[])[];
+  /** Further arguments are not known (xargs, find -exec). */
+  readonly isOpen: boolean;
+  /** One of the wrappers does something of its own: the part does not only read. */
+  readonly acts: boolean;
+  readonly cwds: Cwds;
+  readonly assignments: SimpleCommand["assignments"];
+  readonly redirects: SimpleCommand["redirects"];
+  /** Why no allow rule covers it; null: one may. */
+  readonly evaluates: string | null;
+  /** What is evaluated may run anything. */
+  readonly isOpaque: boolean;
+  /** Why it is not known with certainty what runs; null: it is. */
+  readonly unsure: string | null;
+  readonly source: string;
+}
+
+/** Text that a command runs, analysed in turn. */
+export type ReadText = (text: string, cwds: Cwds, depth: number) => readonly Part[];
+
+interface Run {
+  readonly command: SimpleCommand;
+  readonly read: ReadText;
+  readonly home: string;
+  readonly depth: number;
+}
+
+const MAX_DEPTH = 8;
+
+export function unfold(command: SimpleCommand, read: ReadText, home: string, depth: number): readonly Part[] {
+  const { argv, assignments, redirects, evaluates, cwds, source } = command;
+  const run: Run = { command, read, home, depth };
+  const isOpaque = evaluates !== null;
+  const found = evaluates ?? oddAssignment(command);
+  if (argv.length === 0)
+    return [
+      {
+        levels: [],
+        isOpen: false,
+        acts: false,
+        cwds,
+        assignments,
+        redirects,
+        evaluates: found,
+        isOpaque,
+        unsure: null,
+        source,
+      },
+    ];
+  const [first, ...others] = unfoldArgv(run, argv);
+  // what the command as a whole does is told once
+  if (first === undefined) return [];
+  const whole = {
+    assignments,
+    redirects,
+    evaluates: found ?? first.evaluates,
+    isOpaque: isOpaque || first.isOpaque,
+  };
+  // an assignment before a wrapper holds for all that it runs
+  return [{ ...first, ...whole }, ...others.map((part) => ({ ...part, evaluates: part.evaluates ?? found }))];
+}
+
+/** A variable that programs or bash itself heed; null: there is none. */
+function oddAssignment({ argv, assignments }: SimpleCommand): string | null {
+  const isFree = (name: string) => isHarmlessVariable(name) || (argv.length === 0 && isHarmlessName(name));
+  const odd = assignments.find(({ name }) => !isFree(name));
+  return odd === undefined ? null : `it sets ${odd.name}`;
+}
+
+function unfoldArgv(run: Run, argv: readonly Word[]): readonly Part[] {
+  const path = programOf(argv);
+  if (path === null) return [unsure(run, argv, "the name of the command is not known")];
+  const name = posix.basename(path);
+  if (name === "" || !/^[\x21-\x7e]+$/.test(path)) return [unsure(run, argv, "an unusual command name")];
+  if (run.depth > MAX_DEPTH) return [unsure(run, argv, "wrappers nested too deeply")];
+  if (name === "eval") return unfoldEval(run, argv);
+  if (name === "trap") return unfoldTrap(run, argv);
+  if (SHELLS.has(name)) return unfoldShell(run, argv, name);
+  if (name === "find") return unfoldFind(run, argv);
+  if (name === "parallel") return [unsure(run, argv, "parallel runs what it reads")];
+  const wrapper = WRAPPERS.get(name);
+  if (wrapper !== undefined && argv.length > 1) return unfoldWrapper(run, argv, wrapper);
+  const evaluates = CHANGES_SHELL.has(name)
+    ? `${name} changes what the shell does next`
+    : evaluatedOperands(argv);
+  return [{ ...plain(run, argv), evaluates }];
+}
+
+function plain({ command: { cwds } }: Run, argv: readonly Word[]): Part {
+  const source = shownArgv(argv);
+  return {
+    levels: [argv],
+    isOpen: false,
+    acts: false,
+    cwds,
+    assignments: [],
+    redirects: [],
+    evaluates: null,
+    isOpaque: false,
+    unsure: null,
+    source,
+  };
+}
+
+function unsure(run: Run, argv: readonly Word[], why: string): Part {
+  return { ...plain(run, argv), unsure: why };
+}
+
+function below(
+  outer: readonly Word[],
+  inner: readonly Part[],
+  more: { isOpen?: boolean; acts?: boolean } = {},
+): readonly Part[] {
+  return inner.map((part) => ({
+    ...part,
+    levels: [outer, ...part.levels],
+    isOpen: part.isOpen || more.isOpen === true,
+    acts: part.acts || more.acts === true,
+  }));
+}
+
+/** Bash text; `outer` shows what runs it. */
+function textBelow(run: Run, outer: readonly Word[], text: string): readonly Part[] {
+  const parts = run.read(text, run.command.cwds, run.depth + 1);
+  return parts.length === 0 ? [plain(run, outer)] : below(outer, parts);
+}
+
+function unfoldEval(run: Run, argv: readonly Word[]): readonly Part[] {
+  const texts = textsOf(argv.slice(1));
+  if (texts === null) return [unsure(run, argv, "text that is not known is evaluated")];
+  return textBelow(run, argv, texts.join(" "));
+}
+
+/** Its text runs later, in whatever directory. */
+function unfoldTrap(run: Run, argv: readonly Word[]): readonly Part[] {
+  const [, text] = argv;
+  const whole: Part = { ...plain(run, argv), evaluates: "trap runs text later" };
+  if (argv.length < 3 || text?.text === "-" || text?.text === "") return [whole];
+  if (text?.text == null) return [unsure(run, argv, "text that is not known is evaluated")];
+  return [whole, ...below(argv, run.read(text.text, null, run.depth + 1))];
+}
+
+/** `-c text`, perhaps with other flags that only change how it fails. */
+function unfoldShell(run: Run, argv: readonly Word[], name: string): readonly Part[] {
+  const [, first, text] = argv;
+  const { input, redirects } = run.command;
+  if (first?.text != null && /^-[eux]*c$/.test(first.text)) {
+    if (!POSIX_SHELLS.has(name)) return [unsure(run, argv, `a text for ${name}`)];
+    return text?.text == null
+      ? [unsure(run, argv, "a shell whose text is not known")]
+      : textBelow(run, argv, text.text);
+  }
+  if (first === undefined || first.text === "-s" || first.text === "-") {
+    const isFed =
+      input !== undefined && POSIX_SHELLS.has(name) && !redirects.some(({ operator }) => operator === "<");
+    return isFed ? textBelow(run, argv, input) : [unsure(run, argv, "a shell whose text is not known")];
+  }
+  if (argv.length === 2 && first.text === "--version") return [plain(run, argv)];
+  if (mayBeFlag(first) || first.text === null) return [unsure(run, argv, "a shell whose text is not known")];
+  return [plain(run, argv)];
+}
+
+function unfoldWrapper(run: Run, argv: readonly Word[], wrapper: Wrapper): readonly Part[] {
+  const found = innerOf(argv, wrapper);
+  if (typeof found === "string") return [unsure(run, argv, found)];
+  const { inner, text, assigned } = found;
+  const more = { isOpen: wrapper.isOpen === true, acts: wrapper.acts === true };
+  if (text !== undefined) {
+    const split = wrapper.isEnv === true ? splitString(run, text, inner) : textBelow(run, argv, text);
+    return split === null
+      ? [unsure(run, argv, "a text that env splits")]
+      : wrapper.isEnv === true
+        ? below(argv, split)
+        : split;
+  }
+  if (argv[0]?.text === "time" && isKeywordText(inner[0]))
+    return [unsure(run, argv, "time before more than a command")];
+  if (inner.length === 0) return [{ ...plain(run, argv), evaluates: assigned, acts: more.acts }];
+  const parts =
+    wrapper.joinsText === true && !argv.some(({ text: flag }) => flag === "-x" || flag === "--exec")
+      ? joined(run, inner)
+      : unfoldArgv({ ...run, depth: run.depth + 1 }, inner);
+  return below(argv, parts, more).map((part) =>
+    assigned === null ? part : { ...part, evaluates: assigned },
+  );
+}
+
+/** After the word `time`, which is part of the syntax, assignments and reserved words are what they are at the start. */
+function isKeywordText(word: Word | undefined): boolean {
+  return (
+    word !== undefined &&
+    (RESERVED.has(word.text ?? "") || /^\w+(?:\[.*)?\+?=/s.test(word.text ?? word.prefix))
+  );
+}
+
+function joined(run: Run, inner: readonly Word[]): readonly Part[] {
+  const texts = textsOf(inner);
+  if (texts === null) return [unsure(run, inner, "text that is not known is evaluated")];
+  return run.read(texts.join(" "), run.command.cwds, run.depth + 1);
+}
+
+/** `env -S 'git status'`. null: it has more in it than words and quotes. */
+function splitString(run: Run, text: string, rest: readonly Word[]): readonly Part[] | null {
+  const words = splitWords(text);
+  if (
+    words === null ||
+    words.length === 0 ||
+    words.some((word) => /[\\$#=]/.test(word) || word.startsWith("-"))
+  )
+    return null;
+  const argv = words.map(
+    (word): Word => ({ text: word, prefix: word, isMany: false, shown: quoteShown(word) }),
+  );
+  return unfoldArgv({ ...run, depth: run.depth + 1 }, [...argv, ...rest]);
+}
+
+/** Words with quotes as in the shell, and nothing else; null: it is more than that. */
+export function splitWords(text: string): readonly string[] | null {
+  if (/[$`\\]/.test(text)) return null;
+  const scanned = scan(text);
+  if (typeof scanned === "string" || scanned.redirects.size > 0 || /^[^'"]*[;&|()\n#]/.test(text))
+    return null;
+  const none = { home: "~", variables: new Map<string, string>() };
+  const words = [...scanned.words.values()].flatMap(({ pieces }) =>
+    // patterns and braces are kept as they are written
+    (
+      decodeWord(
+        pieces.map((piece) => ({ ...piece, isQuoted: true })),
+        none,
+      ) ?? [UNKNOWN_WORD]
+    ).map(({ text: word }) => word),
+  );
+  return words.every((word) => word !== null) ? words : null;
+}
+
+interface Inner {
+  readonly inner: readonly Word[];
+  readonly text?: string;
+  readonly assigned: string | null;
+}
+
+/** The inner command, or why it is not known. */
+function innerOf(argv: readonly Word[], wrapper: Wrapper): Inner | string {
+  const name = argv[0]?.shown ?? "";
+  let at = 1;
+  for (; at < argv.length; at++) {
+    const word = argv[at] as Word;
+    if (word.text === null && mayBeFlag(word)) return `${name} with an argument that is not known`;
+    const arg = word.text ?? word.prefix;
+    if (arg === "--") {
+      at++;
+      break;
+    }
+    if (!arg.startsWith("-") || arg === "-") break;
+    const given = textFlag(wrapper, arg);
+    if (given !== undefined) {
+      const text = given === "" ? argv[at + 1]?.text : given;
+      const rest = argv.slice(at + (given === "" ? 2 : 1));
+      return text == null ? `${name} with a text that is not known` : { inner: rest, text, assigned: null };
+    }
+    if (isPlainFlag(wrapper, arg)) continue;
+    if (wrapper.valued.includes(arg)) {
+      if (argv[++at]?.isMany === true) return `${name} with an argument that is not known`;
+    } else if (!wrapper.valued.some((flag) => isAttached(flag, arg))) return `${name} ${arg}`;
+  }
+  let assigned: string | null = null;
+  while (wrapper.isEnv === true && /^[A-Za-z_][^=]*=/.test(argv[at]?.text ?? argv[at]?.prefix ?? "")) {
+    const variable = (argv[at]?.prefix ?? "").split("=")[0] ?? "";
+    if (!/^\w+$/.test(variable)) return `${name} with an odd variable`;
+    assigned ??= isHarmlessVariable(variable) ? null : `it sets ${variable}`;
+    at++;
+  }
+  for (let i = 0; i < (wrapper.operands ?? 0); i++)
+    if (argv[at++]?.isMany === true) return `${name} with an argument that is not known`;
+  if (textFlag(wrapper, argv[at]?.text ?? "") !== undefined)
+    return argv[at + 1]?.text == null
+      ? `${name} with a text that is not known`
+      : { inner: [], text: argv[at + 1]?.text ?? "", assigned };
+  return { inner: argv.slice(at), assigned };
+}
+
+function isPlainFlag({ flags }: Wrapper, arg: string): boolean {
+  if (flags.includes(arg)) return true;
+  return /^-[^-]{2,}$/.test(arg) && [...arg.slice(1)].every((letter) => flags.includes(`-${letter}`));
+}
+
+/** Its text where it is attached, "" where it is the next word; undefined: it is none. */
+function textFlag({ text = [] }: Wrapper, arg: string): string | undefined {
+  for (const flag of text) {
+    if (arg === flag) return "";
+    if (isAttached(flag, arg))
+      return flag.startsWith("--") ? arg.slice(flag.length + 1) : arg.slice(flag.length);
+  }
+  return undefined;
+}
+
+/** `-n5` and `--signal=TERM`. */
+function isAttached(flag: string, arg: string): boolean {
+  return flag.startsWith("--")
+    ? arg.startsWith(`${flag}=`)
+    : arg.length > 2 && !arg.startsWith("--") && arg.startsWith(flag);
+}
+
+/** Variables that change how programs print, not what they do. */
+export function isHarmlessVariable(name: string): boolean {
+  return /^(?:LANG|LC_[A-Z]+|TZ|TERM|NO_COLOR|CI|DEBUG|NODE_ENV|RUST_BACKTRACE|GOOS|GOARCH)$/.test(name);
+}
+
+/** The find itself, and each program after -exec, whose further arguments are not known. */
+function unfoldFind(run: Run, argv: readonly Word[]): readonly Part[] {
+  const parts: Part[] = [plain(run, argv)];
+  argv.forEach((word, i) => {
+    if (!/^-(?:exec|execdir|ok|okdir)$/.test(word.text ?? "")) return;
+    const rest = argv.slice(i + 1);
+    const end = rest.findIndex(({ text }) => text === ";" || text === "+");
+    const inner = rest.slice(0, end < 0 ? rest.length : end);
+    const runsFound = inner.length === 0 || inner[0]?.text?.includes("{}") === true;
+    if (runsFound) parts.push(unsure(run, inner.length === 0 ? argv : inner, "find runs what it finds"));
+    else parts.push(...below(argv, unfoldArgv({ ...run, depth: run.depth + 1 }, inner), { isOpen: true }));
+  });
+  return parts;
+}

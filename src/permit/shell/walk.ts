@@ -1,0 +1,415 @@
+/**
+ * From the tree of the grammar to simple commands, wherever they stand. Node types are an allow-list: what is not named
+ * here makes the text uncertain. Each word and each opening must be the one that the scanner read.
+ */
+import type { Node } from "web-tree-sitter";
+import { Claims } from "./claims.ts";
+import type { Program, SimpleCommand } from "./command.ts";
+import { decodeValue, decodeWord, type Known } from "./decode.ts";
+import { type Draft, emptyDraft, lastCommand } from "./draft.ts";
+import { checkEnd, isStatement, plainInput } from "./here-document.ts";
+import { hasNumericTest, Inside, isWordLike } from "./inside.ts";
+import { integersIn } from "./integers.ts";
+import type { Scan, ScannedWord } from "./scanned.ts";
+import { RESERVED } from "./tables.ts";
+import { Unread } from "./unread.ts";
+import { isHarmlessName, isSetOnce } from "./variables.ts";
+import { after, both, type Cwds, type Flow, stays } from "./where.ts";
+import { staticWord, type Word } from "./word.ts";
+
+export const MAX_COMMANDS = 50;
+const MAX_DEPTH = 200;
+
+export function walk(text: string, root: Node, scan: Scan, cwds: Cwds, home: string): Program {
+  return new Walker(text, scan, cwds, home).program(root);
+}
+
+class Walker {
+  readonly #text: string;
+  readonly #scan: Scan;
+  readonly #start: Cwds;
+  readonly #variables = new Map<string, string>();
+  readonly #known: Known;
+  readonly #commands: SimpleCommand[] = [];
+  readonly #functions = new Set<string>();
+  /** Redirections by the command that they belong to: the grammar hangs them on the whole list before them. */
+  readonly #trailing = new Map<number, readonly Node[]>();
+  readonly #claims: Claims;
+  readonly #inside: Inside;
+  #depth = 0;
+  /** A function that changes the directory may be called anywhere. */
+  #isLost = false;
+  #draft: Draft = emptyDraft();
+  /** Substitutions run where the command around them does. */
+  #cwdsNow: Cwds = null;
+
+  constructor(text: string, scan: Scan, cwds: Cwds, home: string) {
+    this.#text = text;
+    this.#scan = scan;
+    this.#start = cwds;
+    this.#known = { home, variables: this.#variables };
+    this.#claims = new Claims(text, scan);
+    this.#inside = new Inside(integersIn(text), this.#claims, {
+      substitution: (node) => this.#substitution(node),
+      word: (node) => this.#words(node),
+      evaluates: (why) => {
+        this.#draft.evaluates = why;
+      },
+    });
+  }
+
+  program(root: Node): Program {
+    this.#sequence(root.children, this.#start, true);
+    this.#claims.checkAll();
+    return { commands: this.#commands, functions: this.#functions };
+  }
+
+  /** Statements one after the other, each in whatever directory the one before left. */
+  #sequence(children: readonly Node[], cwds: Cwds, isTop = false): Flow {
+    let flow = stays(cwds);
+    for (const [i, child] of children.entries()) {
+      if (!child.isNamed) {
+        this.#claims.token(child);
+        continue;
+      }
+      flow = this.#statement(child, flow.any);
+      if (isTop && children[i + 1]?.type !== "&") this.#learn(child);
+    }
+    return flow;
+  }
+
+  /** What an assignment that is always reached makes known. */
+  #learn(node: Node): void {
+    if (node.type !== "variable_assignment") return;
+    for (const { name, value } of this.#commands.at(-1)?.assignments ?? [])
+      if (value.text !== null && isSetOnce(this.#text, name)) this.#variables.set(name, value.text);
+  }
+
+  #statement(node: Node, cwds: Cwds): Flow {
+    if (++this.#depth > MAX_DEPTH) throw new Unread("nested too deeply");
+    const outer = this.#draft;
+    const outerCwds = this.#cwdsNow;
+    this.#draft = emptyDraft();
+    this.#cwdsNow = this.#isLost ? null : cwds;
+    const flow = this.#byType(node, this.#cwdsNow);
+    this.#draft = outer;
+    this.#cwdsNow = outerCwds;
+    this.#depth--;
+    return this.#isLost ? stays(null) : flow;
+  }
+
+  #byType(node: Node, cwds: Cwds): Flow {
+    switch (node.type) {
+      case "comment":
+        return stays(cwds);
+      case "command":
+        return this.#command(node, cwds, this.#trailing.get(node.id) ?? []);
+      case "redirected_statement":
+        return this.#redirected(node, cwds);
+      case "list":
+        return this.#list(node, cwds);
+      case "pipeline":
+        return this.#pipeline(node, cwds);
+      case "negated_command":
+      case "if_statement":
+      case "elif_clause":
+      case "else_clause":
+        return stays(this.#sequence(node.children, cwds).any);
+      case "do_group":
+      case "while_statement":
+        return this.#loop(node.children, cwds);
+      case "for_statement":
+      case "c_style_for_statement":
+        return this.#for(node, cwds);
+      case "case_statement":
+        return this.#case(node, cwds);
+      case "subshell":
+        this.#sequence(node.children, cwds);
+        return stays(cwds);
+      case "compound_statement":
+        return this.#compound(node, cwds);
+      case "function_definition":
+        return this.#function(node, cwds);
+      case "variable_assignment":
+        this.#assignment(node);
+        return this.#emit(node, cwds);
+      case "variable_assignments":
+        for (const child of node.children) this.#assignment(child);
+        return this.#emit(node, cwds);
+      case "declaration_command":
+      case "unset_command":
+        return this.#command(node, cwds, []);
+      case "test_command":
+        return this.#test(node, cwds);
+      default:
+        throw new Unread(`a ${node.type.replaceAll("_", " ")}`);
+    }
+  }
+
+  /** `a && b` runs b only where a succeeded. */
+  #list(node: Node, cwds: Cwds): Flow {
+    let flow = stays(cwds);
+    let any = cwds;
+    let isAnd = true;
+    for (const child of node.children) {
+      if (!child.isNamed) {
+        this.#claims.token(child);
+        isAnd = child.type === "&&";
+        if (!isAnd && child.type !== "||") throw new Unread(`${child.type} in a list`);
+        continue;
+      }
+      const next = this.#statement(child, isAnd ? flow.ok : any);
+      any = both(any, next.any);
+      flow = { ok: isAnd ? next.ok : both(flow.ok, next.ok), any };
+    }
+    return { ok: flow.ok, any };
+  }
+
+  /** Each part in a shell of its own. The grammar binds `a && b 2>&1 | c` otherwise than bash does. */
+  #pipeline(node: Node, cwds: Cwds): Flow {
+    let isOdd = false;
+    for (const child of node.children) {
+      if (!child.isNamed) this.#claims.token(child);
+      else {
+        const flow = this.#statement(child, cwds);
+        const isList = child.type === "list" || child.firstNamedChild?.type === "list";
+        isOdd ||= isList && flow.any !== cwds && flow.any?.join("\0") !== cwds?.join("\0");
+      }
+    }
+    return isOdd ? stays(null) : stays(cwds);
+  }
+
+  /** The second round begins where the first one ended. */
+  #loop(children: readonly Node[], cwds: Cwds): Flow {
+    const before = this.#commands.length;
+    const flow = this.#sequence(children, cwds);
+    if (flow.any?.join("\0") === cwds?.join("\0")) return flow;
+    for (let i = before; i < this.#commands.length; i++) {
+      const command = this.#commands[i];
+      if (command !== undefined) this.#commands[i] = { ...command, cwds: null };
+    }
+    return stays(null);
+  }
+
+  #for(node: Node, cwds: Cwds): Flow {
+    const bodies: Node[] = [];
+    for (const child of node.children) {
+      if (!child.isNamed) this.#claims.token(child);
+      else if (child.type === "do_group" || child.type === "compound_statement") bodies.push(child);
+      else if (node.type === "c_style_for_statement") this.#inside.arithmetic(child);
+      else if (child.type === "variable_name") {
+        this.#claims.word(child.startIndex, child.endIndex);
+        if (!isHarmlessName(child.text)) this.#draft.evaluates = `it sets ${child.text}`;
+      } else if (child.type !== "comment") this.#words(child);
+    }
+    this.#emitIfEvaluates(node, cwds);
+    return this.#loop(bodies, cwds);
+  }
+
+  #case(node: Node, cwds: Cwds): Flow {
+    let any = cwds;
+    for (const child of node.children) {
+      if (!child.isNamed) this.#claims.token(child);
+      else if (child.type === "case_item") any = both(any, this.#caseItem(child, cwds));
+      else if (child.type !== "comment") this.#words(child);
+    }
+    this.#emitIfEvaluates(node, cwds);
+    return stays(any);
+  }
+
+  #caseItem(node: Node, cwds: Cwds): Cwds {
+    const isPattern = (child: Node) => child.endIndex <= close;
+    const close = node.children.find((child) => !child.isNamed && child.type === ")")?.startIndex ?? -1;
+    const statements: Node[] = [];
+    for (const child of node.children) {
+      if (child.isNamed && isPattern(child)) this.#words(child);
+      else statements.push(child);
+    }
+    return this.#sequence(statements, cwds).any;
+  }
+
+  #compound(node: Node, cwds: Cwds): Flow {
+    if (node.firstChild?.type !== "((") return this.#sequence(node.children, cwds);
+    for (const child of node.children) if (child.isNamed) this.#inside.arithmetic(child);
+    this.#emitIfEvaluates(node, cwds);
+    return stays(cwds);
+  }
+
+  #function(node: Node, cwds: Cwds): Flow {
+    const [name, ...rest] = node.namedChildren;
+    if (name?.type !== "word") throw new Unread("a function with an odd name");
+    for (const child of node.children) if (!child.isNamed) this.#claims.token(child);
+    this.#claims.word(name.startIndex, name.endIndex);
+    this.#functions.add(name.text);
+    const moves = /\b(?:cd|pushd|popd|eval|source)\b/.test(node.text);
+    this.#isLost ||= moves;
+    for (const child of rest) {
+      if (child.type === "file_redirect" || child.type === "herestring_redirect") this.#redirect(child, cwds);
+      else this.#statement(child, moves ? null : cwds);
+    }
+    if (this.#draft.redirects.length > 0 || this.#draft.evaluates !== null) this.#emit(node, cwds);
+    return stays(cwds);
+  }
+
+  #command(node: Node, cwds: Cwds, redirects: readonly Node[]): Flow {
+    this.#claims.adjacent(node);
+    for (const child of node.children) {
+      if (child.type === "variable_assignment" && node.type === "command") this.#assignment(child);
+      else if (/_redirect$/.test(child.type)) this.#redirect(child, cwds);
+      else if (child.type !== "comment") this.#draft.argv.push(...this.#words(child));
+    }
+    for (const child of redirects) this.#redirect(child, cwds);
+    return this.#emit(node, cwds);
+  }
+
+  #redirected(node: Node, cwds: Cwds): Flow {
+    const redirects = node.children.filter(({ type }) => /_redirect$/.test(type));
+    const [body, extra] = node.namedChildren.filter(({ type }) => !/_redirect$|^comment$/.test(type));
+    if (extra !== undefined) throw new Unread("an odd redirection");
+    const last = body === undefined ? undefined : lastCommand(body);
+    if (body !== undefined && last !== undefined) {
+      this.#trailing.set(last.id, redirects);
+      return body === last ? this.#command(body, cwds, redirects) : this.#statement(body, cwds);
+    }
+    const flow = body === undefined ? stays(cwds) : this.#statement(body, cwds);
+    for (const redirect of redirects) this.#redirect(redirect, flow.any);
+    if (this.#draft.argv.length > 0) throw new Unread("words after a redirection");
+    this.#emit(node, both(cwds, flow.any));
+    return flow;
+  }
+
+  /** The grammar takes words after the target for further targets; for bash they are arguments. */
+  #redirect(node: Node, cwds: Cwds): void {
+    if (node.type === "heredoc_redirect") {
+      this.#hereDocument(node, cwds);
+      return;
+    }
+    this.#claims.adjacent(node);
+    const sign = node.children.find((child) => !child.isNamed);
+    const operator = sign?.type ?? "";
+    // `&>` begins with what the scanner takes for the end of a command
+    this.#claims.redirect((sign?.startIndex ?? 0) + (operator.startsWith("&") ? 1 : 0));
+    const targets = node.namedChildren.filter(({ type }) => type !== "file_descriptor" && type !== "comment");
+    const [first, ...others] = targets.map((child) => this.#words(child));
+    this.#draft.argv.push(...others.flat());
+    if (first !== undefined && first.length !== 1) throw new Unread("a redirection to several files");
+    const target = first?.[0];
+    if (node.type === "herestring_redirect") {
+      if (target?.text != null) this.#draft.input = target.text;
+      return;
+    }
+    if (node.type !== "file_redirect") throw new Unread(`a ${node.type.replaceAll("_", " ")}`);
+    const doubles = /&$/.test(operator) && /^(?:\d+-?|-)$/.test(target?.text ?? "");
+    this.#draft.redirects.push(target === undefined || doubles ? { operator } : { operator, target });
+  }
+
+  /** What stands after it on its line is part of its node. */
+  #hereDocument(node: Node, cwds: Cwds): void {
+    const at = node.children.find(({ type }) => type === "<<" || type === "<<-");
+    const document = this.#scan.hereDocuments.get(at?.startIndex ?? -1);
+    if (document === undefined) throw new Unread("a here-document that is read in two ways");
+    this.#claims.redirect(at?.startIndex ?? 0);
+    const later: Node[] = [];
+    for (const child of node.children) {
+      if (child.type === "heredoc_start") this.#claims.word(child.startIndex, child.endIndex);
+      else if (child.type === "heredoc_body") this.#inside.visit(child);
+      else if (child.type === "heredoc_end") checkEnd(this.#text, document, child);
+      else if (/_redirect$/.test(child.type)) this.#redirect(child, cwds);
+      else if (!child.isNamed) this.#claims.token(child);
+      else if (isStatement(child)) later.push(child);
+      else if (child.type !== "file_descriptor" && child.type !== "comment")
+        this.#draft.argv.push(...this.#words(child));
+    }
+    const input = plainInput(this.#text, document);
+    if (input !== null) this.#draft.input = input;
+    const flow = after(this.#draft.argv, cwds, this.#known.home);
+    for (const child of later) this.#statement(child, both(cwds, flow.any));
+  }
+
+  /** `[` is a command like any other; `[[` has a syntax of its own. */
+  #test(node: Node, cwds: Cwds): Flow {
+    if (node.firstChild?.type === "[") {
+      this.#inside.visit(node, true);
+      for (const [at, word] of this.#scan.words) {
+        if (at < node.startIndex || word.end > node.endIndex || this.#isNested(at, node)) continue;
+        this.#claims.word(at, word.end);
+        this.#draft.argv.push(...this.#decoded(word));
+      }
+      return this.#emit(node, cwds);
+    }
+    if (node.firstChild?.type !== "[[") throw new Unread("an odd test");
+    this.#claims.word(node.startIndex, node.startIndex + 2);
+    this.#inside.visit(node, true);
+    if (hasNumericTest(node, this.#inside.integers)) this.#draft.evaluates = "[[ evaluates its operands";
+    this.#draft.argv.push(staticWord("[["));
+    return this.#emit(node, cwds);
+  }
+
+  #isNested(at: number, within: Node): boolean {
+    for (const [start, end] of this.#scan.opens)
+      if (start >= within.startIndex && start < at && at < end && start !== at) return true;
+    return false;
+  }
+
+  #assignment(node: Node): void {
+    const [name, , value] = node.children;
+    if (name === undefined || node.type !== "variable_assignment") throw new Unread("an odd assignment");
+    const word = this.#claims.word(node.startIndex, node.endIndex);
+    this.#inside.visit(node, true);
+    const operator = node.children[1]?.type ?? "";
+    const isPlain = name.type === "variable_name" && operator === "=" && value?.type !== "array";
+    const at = name.text.length + operator.length;
+    const known = isPlain
+      ? decodeValue(word.pieces.slice(at), this.#known)
+      : decodeValue([{ kind: "unknown", isQuoted: true }], this.#known);
+    const plainName = /^[A-Za-z_]\w*/.exec(name.text)?.[0] ?? name.text;
+    this.#draft.assignments.push({ name: plainName, value: known });
+  }
+
+  /** A word-like node as the words that it becomes. */
+  #words(node: Node): readonly Word[] {
+    if (
+      node.isNamed &&
+      node.type !== "command_name" &&
+      node.type !== "variable_assignment" &&
+      !isWordLike(node.type)
+    )
+      throw new Unread(`a ${node.type.replaceAll("_", " ")} where a word should be`);
+    const word = this.#claims.word(node.startIndex, node.endIndex);
+    this.#inside.visit(node, true);
+    return this.#decoded(word);
+  }
+
+  #decoded(word: ScannedWord): readonly Word[] {
+    const words = decodeWord(word.pieces, this.#known);
+    if (words === null) throw new Unread("too many words in braces");
+    return words;
+  }
+
+  #substitution(node: Node): void {
+    const outer = this.#draft;
+    this.#draft = emptyDraft();
+    const children = node.children.filter(({ type }) => !/_redirect$/.test(type));
+    // `$(< file)` reads it
+    for (const child of node.children)
+      if (/_redirect$/.test(child.type)) this.#redirect(child, this.#cwdsNow);
+    if (this.#draft.redirects.length > 0) this.#emit(node, this.#cwdsNow);
+    this.#sequence(children, this.#cwdsNow);
+    this.#draft = outer;
+  }
+
+  #emitIfEvaluates(node: Node, cwds: Cwds): void {
+    if (this.#draft.evaluates !== null) this.#emit(node, cwds);
+  }
+
+  #emit(node: Node, cwds: Cwds): Flow {
+    const { argv } = this.#draft;
+    const name = argv[0]?.text;
+    if (name != null && name !== "[[" && RESERVED.has(name))
+      throw new Unread(`the shell word ${name} as a command`);
+    if (this.#commands.length >= MAX_COMMANDS) throw new Unread(`more than ${MAX_COMMANDS} commands`);
+    this.#commands.push({ ...this.#draft, cwds, source: node.text });
+    this.#draft = emptyDraft();
+    return after(argv, cwds, this.#known.home);
+  }
+}

@@ -1,0 +1,105 @@
+/** Programs that run what stands among their arguments, each with its own flag grammar as data. */
+import { wordList } from "./tables.ts";
+
+export interface Wrapper {
+  /** Flags without a value, spelled as they must stand; short ones may stand together. */
+  readonly flags: readonly string[];
+  /** Flags with one, in the next word or attached. */
+  readonly valued: readonly string[];
+  /** Flags whose value is bash text that it runs. */
+  readonly text?: readonly string[];
+  /** Operands before the inner command. */
+  readonly operands?: number;
+  /** It adds arguments of its own. */
+  readonly isOpen?: boolean;
+  /** Assignments stand before the inner command. */
+  readonly isEnv?: boolean;
+  /** What it runs is text, its words put together by blanks. */
+  readonly joinsText?: boolean;
+  /** It does something beside running the inner command: writing a file, say. */
+  readonly acts?: boolean;
+}
+
+const row = (flags = "", valued = "", more: Partial<Wrapper> = {}): Wrapper => ({
+  flags: wordList(flags),
+  valued: wordList(valued),
+  ...more,
+});
+
+export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
+  [
+    "env",
+    row("-i --ignore-environment -0 --null -v --debug", "-u --unset", {
+      isEnv: true,
+      text: ["-S", "--split-string"],
+    }),
+  ],
+  ["command", row("-p")],
+  ["builtin", row()],
+  ["exec", row("-c -l", "-a")],
+  ["nice", row("", "-n --adjustment")],
+  ["ionice", row("-t --ignore", "-c --class -n --classdata")],
+  ["nohup", row()],
+  ["setsid", row("-c -f -w --ctty --fork --wait")],
+  ["stdbuf", row("", "-i -o -e --input --output --error")],
+  ["time", row("-p -v --portability --verbose", "-f --format")],
+  [
+    "timeout",
+    row("-v --verbose --foreground --preserve-status", "-k -s --kill-after --signal", { operands: 1 }),
+  ],
+  [
+    "chrt",
+    row(
+      "-a -b -f -i -m -o -r -R -v --all-tasks --batch --fifo --idle --other --rr --reset-on-fork --verbose",
+      "-T -P -D",
+      {
+        operands: 1,
+      },
+    ),
+  ],
+  ["taskset", row("-c --cpu-list -a --all-tasks", "", { operands: 1 })],
+  [
+    "flock",
+    row(
+      "-s -x -e -n -o -F -u --shared --exclusive --nonblock --close --no-fork --verbose",
+      "-w --timeout -E --conflict-exit-code",
+      {
+        operands: 1,
+        text: ["-c", "--command"],
+        acts: true,
+      },
+    ),
+  ],
+  [
+    "watch",
+    row(
+      "-b -c -C -d -e -g -p -q -t -w -x --beep --color --differences --errexit --chgexit --precise --no-title --exec",
+      "-n --interval",
+      {
+        joinsText: true,
+        acts: true,
+      },
+    ),
+  ],
+  [
+    "script",
+    row("-a -e -f -q --append --return --flush --quiet", "-I -O -B -T -m -o", {
+      text: ["-c", "--command"],
+      acts: true,
+    }),
+  ],
+  ["strace", row("-f -ff -c -C -q -qq -r -t -tt -T -v -x -y -yy -k", "-e -o -s -p -O -S -P", { acts: true })],
+  ["ltrace", row("-f -c -C -S -i -r -t -tt -T", "-e -o -s -p -l -n", { acts: true })],
+  ["busybox", row()],
+  ["toybox", row()],
+  [
+    "xargs",
+    row(
+      "-0 --null -r --no-run-if-empty -t --verbose -x --exit -o --open-tty",
+      "-n --max-args -P --max-procs -L --max-lines -d --delimiter -I -s -a --arg-file -E",
+      {
+        isOpen: true,
+      },
+    ),
+  ],
+]);
