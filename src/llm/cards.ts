@@ -1,14 +1,6 @@
 /** Models by driver: windows, tiers and prices as published, November 2026. Dollars per million tokens. */
 import type { ModelCard, Usage } from "../abi/llm.ts";
-
-export interface Price {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  /** Rates of a whole request once its input, cached or not, passes `above` tokens. */
-  readonly long?: { readonly above: number } & Omit<Price, "long">;
-}
+import { costAt, dearest, type Price } from "./prices.ts";
 
 interface CardRow {
   readonly id: string;
@@ -142,38 +134,33 @@ export function cardOf(driver: CardedDriver, model: string): ModelCard {
     driver,
     maxInputTokens,
     maxOutputTokens,
-    supports: { tools: true, parallelTools: true, images: false },
+    supports: { tools: true, parallelTools: true, images: showsImages(driver, id) },
     ...(price === undefined ? {} : { price: dearest(price) }),
     known: row !== undefined,
   };
+}
+
+/** Families of models that look at pictures; of an id that nobody knows it is not assumed: a server refuses what it cannot take. */
+const SIGHTED: Readonly<Record<string, RegExp>> = {
+  anthropic: /^claude-/,
+  openai: /^(gpt-4o|gpt-4\.1|gpt-([5-9]|\d\d)|chatgpt-|o[1-9](-|$))/,
+};
+
+/** The `claude` program gets its conversation as text, and a script looks at nothing. */
+export function showsImages(driver: string, model: string): boolean {
+  const sighted = Object.hasOwn(SIGHTED, driver) ? SIGHTED[driver] : undefined;
+  return sighted?.test(modelId(driver as CardedDriver, model)) === true;
 }
 
 /** US dollars of a reply; null: the price is not known. */
 export function costOf(driver: CardedDriver, model: string, usage: Usage): number | null {
   const price = (findRow(driver, modelId(driver, model)) ?? drivers[driver].unknown).price;
   if (price === undefined) return null;
-  const input = usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens;
-  const rate = price.long !== undefined && input > price.long.above ? price.long : price;
-  return (
-    (usage.input_tokens * rate.input +
-      usage.output_tokens * rate.output +
-      usage.cache_creation_input_tokens * rate.cacheWrite +
-      usage.cache_read_input_tokens * rate.cacheRead) /
-    million
-  );
+  return costAt(price, usage);
 }
 
 /** Dated ids (`claude-haiku-4-5-20251001`) share the row of their undated one. */
 function findRow(driver: CardedDriver, id: string): CardRow | undefined {
   const undated = id.replace(/-\d{8}$|-\d{4}-\d{2}-\d{2}$/, "");
   return drivers[driver].rows.find((row) => row.id === id || row.id === undated);
-}
-
-/** What a card shows is what is reserved: the dearest rates that may apply. */
-function dearest(price: Price): { input: number; output: number } {
-  const { long } = price;
-  return {
-    input: Math.max(price.input, price.cacheWrite, long?.input ?? 0, long?.cacheWrite ?? 0),
-    output: Math.max(price.output, long?.output ?? 0),
-  };
 }

@@ -157,14 +157,15 @@ describe("llmDevice()", () => {
     expect(plan).toMatchObject({
       effects: [{ kind: "llm", device: "/dev/llm/test", maxTokens: 500 }],
       effectClass: "once",
-      reserve: { tokens: 502, usd: (2 + 500 * 2) / 1_000_000 },
+      // five of a hundred more input than is estimated
+      reserve: { tokens: 503, usd: (3 + 500 * 2) / 1_000_000 },
     });
   });
 
   it("charge() tells reported usage once", async () => {
     const file = await open(() => textReply("x"));
     await file.write(bytes(contractRequest({ stream: false })), testAct());
-    expect(file.charge?.()).toEqual({ tokens: 15, usd: 20 / 1_000_000 });
+    expect(file.charge?.()).toMatchObject({ tokens: 15, usd: 20 / 1_000_000, purpose: "main" });
     expect(file.charge?.()).toBeUndefined();
   });
 

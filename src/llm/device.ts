@@ -5,6 +5,7 @@ import type { Clock } from "../abi/program.ts";
 import type { Driver, DriverCaller } from "./driver.ts";
 import { ModelFile } from "./file.ts";
 import { DriverPool } from "./pool.ts";
+import type { Price } from "./prices.ts";
 import { patienceOf } from "./watchdog.ts";
 
 export interface LlmDeviceOptions {
@@ -17,11 +18,13 @@ export interface LlmDeviceOptions {
   readonly openEffects?: (path: string, cwd: string) => readonly Effect[];
   /** The server runs on this machine and may load a model first. */
   readonly isLocal?: boolean;
+  /** A person's own price of a model; asked each time. */
+  readonly findPrice?: (id: string) => Price | undefined;
   readonly clock: Clock;
 }
 
 export function llmDevice(options: LlmDeviceOptions): Device {
-  const { name, make, envKeys, openEffects, isLocal = false, clock } = options;
+  const { name, make, envKeys, openEffects, isLocal = false, findPrice, clock } = options;
   const device = `/dev/llm/${name}`;
   const pool = new DriverPool(make, envKeys);
   return {
@@ -36,7 +39,8 @@ export function llmDevice(options: LlmDeviceOptions): Device {
       });
       const model = openEffects === undefined ? path : "";
       const patience = patienceOf(caller.env, isLocal);
-      return new ModelFile({ driver, device, model, patience, clock, onClose: release });
+      const prices = findPrice === undefined ? {} : { findPrice };
+      return new ModelFile({ driver, device, model, patience, clock, ...prices, onClose: release });
     },
     openEffects: (subpath, _flags, caller) => openEffects?.(subpath.slice(1), caller.cwd) ?? [],
     stat: async () => ({ name, size: 0, isDevice: true, devicePath: device }),

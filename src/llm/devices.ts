@@ -8,6 +8,7 @@ import { ClaudeDriver } from "./claude/claude.ts";
 import { llmDevice } from "./device.ts";
 import { OpenAiDriver } from "./openai/openai.ts";
 import { OLLAMA_ENV, OPENAI_ENV, ollamaProfile, openaiProfile } from "./openai/profile.ts";
+import { findPrice, type PriceSettings } from "./prices.ts";
 import { Places, ScriptDriver } from "./script/script.ts";
 
 export interface ModelDevicesOptions {
@@ -15,34 +16,37 @@ export interface ModelDevicesOptions {
   /** A private folder: each attempt of the claude program gets one of its own below it, and leaves none behind. */
   readonly tmpDir: string;
   readonly clock: Clock;
+  /** As the settings have them now. */
+  readonly prices?: () => PriceSettings;
 }
 
-export function modelDevices({ exec, tmpDir, clock }: ModelDevicesOptions): readonly Device[] {
+export function modelDevices({ exec, tmpDir, clock, prices }: ModelDevicesOptions): readonly Device[] {
+  const own = { clock, findPrice: (id: string) => findPrice(prices?.() ?? {}, id) };
   const places = new Places();
   return [
     llmDevice({
       name: "anthropic",
-      clock,
+      ...own,
       envKeys: ANTHROPIC_ENV,
       make: ({ env }) => new AnthropicDriver(env),
     }),
     llmDevice({
       name: "openai",
-      clock,
+      ...own,
       envKeys: OPENAI_ENV,
       make: ({ env }) => new OpenAiDriver(openaiProfile(env)),
     }),
     llmDevice({
       name: "ollama",
-      clock,
+      ...own,
       isLocal: true,
       envKeys: OLLAMA_ENV,
       make: ({ env }) => new OpenAiDriver(ollamaProfile(env)),
     }),
-    llmDevice({ name: "claude", clock, make: (caller) => new ClaudeDriver(caller, exec, tmpDir) }),
+    llmDevice({ name: "claude", ...own, make: (caller) => new ClaudeDriver(caller, exec, tmpDir) }),
     llmDevice({
       name: "script",
-      clock,
+      ...own,
       make: (caller, path) => new ScriptDriver(caller, path, places, clock),
       openEffects: (path, cwd) => (path === "" ? [] : [{ kind: "read", path: resolve(cwd, path) }]),
     }),

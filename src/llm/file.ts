@@ -6,16 +6,17 @@
 import type { Act, FileStat, OpenFile, WritePlan } from "../abi/device.ts";
 import type { Charge } from "../abi/effects.ts";
 import { codeOf, DriverError } from "../abi/errors.ts";
-import type { ShortReply, StreamEvent } from "../abi/llm.ts";
+import type { ModelCard, ShortReply, StreamEvent } from "../abi/llm.ts";
 import { totalTokens } from "../abi/llm.ts";
 import { findLlmError, LlmError } from "../abi/llm-error.ts";
 import type { Clock } from "../abi/program.ts";
 import { linkSignals } from "../lib/abort.ts";
-import type { Driver } from "./driver.ts";
+import type { AttemptRequest, Driver } from "./driver.ts";
 import { fold, withoutDeltas } from "./fold.ts";
 import { Meter } from "./meter.ts";
+import { dearest, type Price, worstCost } from "./prices.ts";
 import { ReplyBuffer } from "./reply-buffer.ts";
-import { estimateInput, type ParsedWrite, parseWrite } from "./request.ts";
+import { type ParsedWrite, parseWrite, worstInput } from "./request.ts";
 import { startTimer } from "./timer.ts";
 import { type Patience, watched } from "./watchdog.ts";
 
@@ -35,6 +36,8 @@ export interface ModelFileOptions {
   /** From the path; a request's own wins. */
   readonly model: string;
   readonly patience: Patience;
+  /** A person's own price of a model. */
+  readonly findPrice?: (id: string) => Price | undefined;
   readonly clock: Clock;
   /** Once, when the file is closed and its attempt over. */
   readonly onClose: () => Promise<void>;
@@ -59,15 +62,17 @@ export class ModelFile implements OpenFile {
     const parsed = this.#parse(data);
     const { request } = parsed;
     this.#planned = { data, parsed };
-    const { price, maxOutputTokens } = driver.card(request.model);
-    const input = estimateInput(request);
+    const { maxOutputTokens } = driver.card(request.model);
+    const price = this.#rates(request.model);
+    const input = worstInput(request);
     const output = Math.min(request.maxOutputTokens, maxOutputTokens);
-    const usd = price === undefined ? null : (input * price.input + output * price.output) / 1_000_000;
+    const least = Math.min(output, LEAST_OUTPUT_TOKENS);
     return {
       effects: [{ kind: "llm", device, maxTokens: output }],
       effectClass: "once",
-      reserve: { tokens: input + output, usd },
-      reserveLeast: input + Math.min(output, LEAST_OUTPUT_TOKENS),
+      reserve: { tokens: input + output, usd: worstCost(price, input, output) },
+      reserveLeast: input + least,
+      reserveLeastUsd: worstCost(price, input, least),
     };
   }
 
@@ -76,7 +81,8 @@ export class ModelFile implements OpenFile {
     if (this.#closing !== undefined) throw fault("CANCELLED", device, "the file is closed", "Write");
     if (this.#attempt !== undefined || this.#reply?.isUnread === true)
       throw fault("CONFLICT", device, "the reply to the last request has not been read", "Write");
-    const parsed = this.#planned?.data === data ? this.#planned.parsed : this.#parse(data);
+    const asked = this.#planned?.data === data ? this.#planned.parsed : this.#parse(data);
+    const parsed = { ...asked, request: this.#affordable(asked.request, act.granted) };
     this.#planned = undefined;
     const controller = new AbortController();
     const over = this.#run(parsed, controller, act.signal);
@@ -130,12 +136,34 @@ export class ModelFile implements OpenFile {
     return parseWrite(data, this.#options.device, this.#options.model);
   }
 
+  /** The dearest that may apply. */
+  #rates(model: string): ModelCard["price"] {
+    const card = this.#options.driver.card(model);
+    const own = this.#options.findPrice?.(card.id);
+    return own === undefined ? card.price : dearest(own);
+  }
+
+  /** What was set aside may be less than what was asked for: then the answer is to be shorter. */
+  #affordable(request: AttemptRequest, granted: Charge | undefined): AttemptRequest {
+    if (granted === undefined) return request;
+    const price = this.#rates(request.model);
+    const input = worstInput(request);
+    const byTokens = granted.tokens - input;
+    const outputUsd = (price?.output ?? 0) / 1_000_000;
+    const isFree = granted.usd === null || price === undefined || outputUsd === 0;
+    const byMoney = isFree
+      ? Infinity
+      : Math.floor((granted.usd - (input * price.input) / 1_000_000) / outputUsd);
+    const most = Math.max(1, Math.min(byTokens, byMoney));
+    return most >= request.maxOutputTokens ? request : { ...request, maxOutputTokens: most };
+  }
+
   async #run(parsed: ParsedWrite, controller: AbortController, actSignal: AbortSignal): Promise<void> {
     const { driver, clock, device } = this.#options;
     const { request, timeoutMs } = parsed;
     const reply = new ReplyBuffer(device, request.stream ? STREAM_BYTES : WHOLE_BYTES, request.stream);
     this.#reply = reply;
-    const meter = new Meter();
+    const meter = new Meter(this.#options.findPrice);
     using link = linkSignals(actSignal, controller.signal);
     const limitMs = timeoutMs > 0 ? Math.min(timeoutMs, ATTEMPT_MS) : ATTEMPT_MS;
     const stopTimer = startTimer(clock, limitMs, () => controller.abort(late(device, limitMs)));

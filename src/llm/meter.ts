@@ -3,6 +3,7 @@ import type { Charge } from "../abi/effects.ts";
 import { type LlmErrorKind, type StreamEvent, totalTokens, type Usage } from "../abi/llm.ts";
 import type { AttemptRequest, Driver } from "./driver.ts";
 import { NO_USAGE } from "./fold.ts";
+import { costAt, type Price } from "./prices.ts";
 import { estimateInput } from "./request.ts";
 
 /** Kinds after which a provider that gave no word may have worked all the same. */
@@ -14,9 +15,15 @@ const unknownOutcome: ReadonlySet<LlmErrorKind> = new Set([
 
 export class Meter {
   #usage: Usage = NO_USAGE;
+  readonly #findPrice: (id: string) => Price | undefined;
+  #model = "";
   #hasStarted = false;
   #isComplete = false;
   #receivedChars = 0;
+
+  constructor(findPrice: (id: string) => Price | undefined = () => undefined) {
+    this.#findPrice = findPrice;
+  }
 
   get isComplete(): boolean {
     return this.#isComplete;
@@ -26,6 +33,7 @@ export class Meter {
     if (event.type === "message_start") {
       this.#hasStarted = true;
       this.#usage = event.message.usage;
+      this.#model = event.message.model;
     } else if (event.type === "content_block_delta") {
       const { delta } = event;
       if (delta.type === "text_delta") this.#receivedChars += delta.text.length;
@@ -41,7 +49,11 @@ export class Meter {
   /** Reported usage; without it estimated input plus received output. `failure` is the kind of an attempt that failed. */
   charge(driver: Driver, request: AttemptRequest, failure: LlmErrorKind | undefined): Charge {
     const usage = this.#settled(request, failure);
-    return { tokens: totalTokens(usage), usd: driver.cost(request.model, usage) };
+    const { purpose } = request;
+    const model = driver.card(request.model).id || this.#model;
+    const price = this.#findPrice(model);
+    const usd = price === undefined ? driver.cost(request.model, usage) : costAt(price, usage);
+    return { tokens: totalTokens(usage), usd, model, purpose, usage };
   }
 
   #settled(request: AttemptRequest, failure: LlmErrorKind | undefined): Usage {

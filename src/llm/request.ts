@@ -3,8 +3,15 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { DriverError } from "../abi/errors.ts";
 import type { WireMessage } from "../abi/llm.ts";
+import { mediaTokens } from "../lib/media-tokens.ts";
 import { estimateTokens } from "../lib/tokens.ts";
 import type { AttemptRequest } from "./driver.ts";
+
+const Media = z.object({
+  type: z.enum(["image", "document"]),
+  media_type: z.string().min(1),
+  data: z.string(),
+});
 
 const Block = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text"), text: z.string() }),
@@ -21,6 +28,7 @@ const Block = z.discriminatedUnion("type", [
     tool_use_id: z.string().min(1),
     content: z.string(),
     is_error: z.boolean().exactOptional(),
+    media: z.array(Media).exactOptional(),
   }),
 ]);
 
@@ -79,6 +87,11 @@ export function parseWrite(data: Uint8Array, device: string, model: string): Par
   };
 }
 
+/** What is reserved for it: an estimate may be too low. */
+export function worstInput(request: AttemptRequest): number {
+  return Math.ceil(estimateInput(request) * 1.05);
+}
+
 /** Input of a request in tokens: an estimate for the reserve, never for a bill. */
 export function estimateInput(request: AttemptRequest): number {
   let tokens = 0;
@@ -87,7 +100,8 @@ export function estimateInput(request: AttemptRequest): number {
   for (const message of request.messages) {
     for (const block of message.content) {
       if (block.type === "text") tokens += estimateTokens(block.text);
-      else if (block.type === "tool_result") tokens += estimateTokens(block.content);
+      else if (block.type === "tool_result")
+        tokens += estimateTokens(block.content) + mediaTokens(block.media ?? []);
       else if (block.type === "thinking") tokens += estimateTokens(block.thinking);
       else tokens += Math.ceil(JSON.stringify(block).length / 2);
     }

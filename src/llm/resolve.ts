@@ -7,9 +7,9 @@ import { PID_KERNEL } from "../abi/ids.ts";
 import type { Settings } from "../abi/settings.ts";
 import type { ModelChoice, ModelResolver } from "../kernel/ports/models.ts";
 import { nearNames } from "../lib/near-names.ts";
-import { findTier } from "./cards.ts";
+import { findTier, showsImages } from "./cards.ts";
 import { findProgram } from "./claude/program.ts";
-import { findOllamaOrigin } from "./openai/profile.ts";
+import { findOllamaOrigin, openaiProfile } from "./openai/profile.ts";
 
 type Env = Readonly<Record<string, string>>;
 type ResolveRequest = Parameters<ModelResolver["resolve"]>[0];
@@ -70,6 +70,10 @@ export function createModelResolver(options: ResolverOptions): ModelResolver {
       if (settings.requireModel === true)
         throw unavailable("no model is configured, and requireModel is set", configureHelp);
       return { ...choice("script", asked.model), notice: NOTICE };
+    },
+    supportsImages(device, model, env) {
+      const driver = device.split("/")[3] ?? "";
+      return showsImages(driver, model === "" && driver === "openai" ? openaiProfile(env).model : model);
     },
   };
 }

@@ -1,88 +1,198 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Account, type Reservation } from "./account.ts";
+import type { Amounts, BudgetLimits } from "../../abi/budget.ts";
+import { hold } from "../testing/hold.ts";
+import { Account, Reservation } from "./account.ts";
+import { FLOWS, NOTHING, plus, tokenLimit } from "./amounts.ts";
+import { Window } from "./window.ts";
 
 describe("Account", () => {
   test("reserve() takes what is left if that is at least the least", () => {
-    const account = new Account(null, 100);
-    expect(account.reserve(70, 70)?.tokens).toBe(70);
-    expect(account.reserve(70, 31)).toBeUndefined();
-    expect(account.reserve(70, 30)?.tokens).toBe(30);
-    expect(account.reserve(1, 1)).toBeUndefined();
+    const account = new Account(null, { tokens: 100 });
+    expect(hold(account, 70)?.tokens).toBe(70);
+    expect(hold(account, 70, 31)).toBeUndefined();
+    expect(hold(account, 70, 30)?.tokens).toBe(30);
+    expect(hold(account, 1)).toBeUndefined();
     expect(account.view()).toEqual({ limit: 100, used: 0, reserved: 100 });
   });
 
-  test("a refusal above changes nothing below", () => {
-    const parent = new Account(null, 10);
-    const child = new Account(parent, 100);
-    expect(child.reserve(11, 11)).toBeUndefined();
+  test("a refusal above changes nothing below, and a tenth of what is left above is not for children", () => {
+    const parent = new Account(null, { tokens: 10 });
+    const child = new Account(parent, { tokens: 100 });
+    expect(hold(child, 11)).toBeUndefined();
     expect([parent.view().reserved, child.view().reserved]).toEqual([0, 0]);
-    expect(child.remaining()).toBe(10);
+    expect([parent.remaining(), child.remaining()]).toEqual([10, 9]);
+    hold(child, 9)?.settle(9);
+    expect([parent.remaining(), child.remaining()]).toEqual([1, 0]);
+  });
+
+  test("one that calls no model leaves all of it to its children", () => {
+    const project = new Account(null, { tokens: 10 }, { givesAll: true });
+    expect(new Account(project).remaining()).toBe(10);
   });
 
   test("settle() twice is once; more than reserved is charged, and blocks what follows", () => {
-    const account = new Account(null, 100);
-    const reservation = account.reserve(50, 50);
+    const account = new Account(null, { tokens: 100 });
+    const reservation = hold(account, 50);
     reservation?.settle(120);
     reservation?.settle(120);
     expect(account.view()).toEqual({ limit: 100, used: 120, reserved: 0 });
     expect(account.remaining()).toBe(-20);
-    expect(account.reserve(1, 0)).toBeUndefined();
+    expect(hold(account, 1, 0)).toBeUndefined();
   });
 
-  test("0 and less is no limit", () => {
+  test("tokenLimit() of 0 and less is none", () => {
     for (const limit of [0, -5]) {
-      expect(new Account(null, limit).remaining()).toBe(Infinity);
-      expect(new Account(null, limit).reserve(1e9, 1e9)?.tokens).toBe(1e9);
+      const account = new Account(null, tokenLimit(limit));
+      expect(account.remaining()).toBe(Infinity);
+      expect(hold(account, 1e9)?.tokens).toBe(1e9);
     }
   });
+
+  test("reserve() names the nearest account that is short, and by what", () => {
+    const top = new Account(null, { microUsd: 1_000 });
+    const child = new Account(top, { microUsd: 5_000 });
+    const short = child.reserve({ tokens: 1, microUsd: 1_200, steps: 0 }, { ...NOTHING, microUsd: 1_200 }, 0);
+    expect(short).toMatchObject({ account: top, unit: "microUsd", limit: 1_000, asked: 1_200 });
+    expect(top.reserved).toEqual(NOTHING);
+  });
+
+  test("reserve() of a call without a price is refused where there is a limit in money, and only there", () => {
+    const wanted = { tokens: 1, microUsd: null, steps: 1 };
+    const limited = new Account(new Account(null, { microUsd: 10 }));
+    expect(limited.reserve(wanted, NOTHING, 0)).toMatchObject({ isUnpriced: true, unit: "microUsd" });
+    expect(new Account(null, { tokens: 10 }).reserve(wanted, NOTHING, 0)).toBeInstanceOf(Reservation);
+  });
+
+  test("a window binds all below, and frees what has gone by", () => {
+    const top = new Account(null, {}, { givesAll: true });
+    top.windows = [new Window({ unit: "tokens", limit: 100, perMs: 60_000 })];
+    const child = new Account(top);
+    const call = (tokens: number, now: number) =>
+      child.reserve({ ...NOTHING, tokens }, { ...NOTHING, tokens }, now);
+    const first = call(80, 0);
+    if (first instanceof Reservation) first.settle(80, 0);
+    expect(call(30, 30_000)).toMatchObject({ account: top, limit: 100, used: 80, asked: 30 });
+    expect(top.windows[0]?.resetsAt(30, 0, 30_000)).toBe(61_000);
+    expect(call(30, 60_999)).not.toBeInstanceOf(Reservation);
+    expect(call(30, 61_000)).toBeInstanceOf(Reservation);
+  });
 });
 
-/** Parents come before their children: `parent` is an index modulo what is there. */
-const tree = fc.array(fc.record({ parent: fc.nat(), limit: fc.nat(50) }), { minLength: 1, maxLength: 6 });
-const move = fc.record({
-  account: fc.nat(),
-  tokens: fc.nat(40),
-  least: fc.nat(40),
-  /** Settles an open reservation, with this many tokens of what was granted, instead of reserving. */
-  settles: fc.option(fc.record({ which: fc.nat(), share: fc.double({ min: 0, max: 1, noNaN: true }) })),
-});
-
-describe("a tree of accounts", () => {
-  test("never holds more than a limit, and a parent holds what its children hold", () => {
+describe("Window", () => {
+  test("forgets nothing early, whatever the clock does, and is the same when it is read again", () => {
+    const spends = fc.array(fc.record({ at: fc.nat(200_000), amount: fc.nat(50) }), { maxLength: 40 });
     fc.assert(
-      fc.property(tree, fc.array(move, { maxLength: 60, size: "max" }), (nodes, moves) => {
-        const accounts: Account[] = [];
-        const parents: (Account | null)[] = [];
-        for (const { parent, limit } of nodes) {
-          const above = accounts.length === 0 ? null : accounts[parent % accounts.length]!;
-          accounts.push(new Account(above, limit));
-          parents.push(above);
-        }
-        // Only leaves spend here, so that sums are those of the children alone.
-        const leaves = accounts.filter((account) => !parents.includes(account));
-        const open: Reservation[] = [];
-        for (const { account, tokens, least, settles } of moves) {
-          if (settles === null) {
-            const made = leaves[account % leaves.length]!.reserve(tokens, least);
-            if (made !== undefined) open.push(made);
-          } else if (open.length > 0) {
-            const [done] = open.splice(settles.which % open.length, 1);
-            done!.settle(Math.floor(done!.tokens * settles.share));
-          }
-          for (const each of accounts) {
-            const { limit, used, reserved } = each.view();
-            if (limit > 0) expect(used + reserved).toBeLessThanOrEqual(limit);
-            const children = accounts.filter((_, i) => parents[i] === each).map((child) => child.view());
-            if (children.length === 0) continue;
-            expect(used).toBe(children.reduce((sum, child) => sum + child.used, 0));
-            expect(reserved).toBe(children.reduce((sum, child) => sum + child.reserved, 0));
-          }
-        }
-        for (const rest of open) rest.settle(0);
-        for (const each of accounts) expect(each.view().reserved).toBe(0);
+      fc.property(spends, fc.nat(200_000), (all, now) => {
+        const window = new Window({ unit: "tokens", limit: 1_000, perMs: 60_000 });
+        for (const { at, amount } of all) window.spend(amount, at);
+        const latest = Math.max(now, ...all.map(({ at }) => at));
+        const within = all
+          .filter(({ at }) => at > latest - 60_000)
+          .reduce((sum, each) => sum + each.amount, 0);
+        expect(window.spent(latest)).toBeGreaterThanOrEqual(within);
+        const again = new Window({ unit: "tokens", limit: 1_000, perMs: 60_000 }, window.kept.buckets);
+        expect(again.spent(latest)).toBe(window.spent(latest));
+        expect(again.spent(latest + 61_001)).toBe(0);
       }),
-      { numRuns: 200 },
     );
   });
 });
+
+/** Parents come before their children: `parent` is an index modulo what is there. 0: no limit. */
+const node = fc.record({
+  parent: fc.nat(),
+  tokens: fc.nat(50),
+  microUsd: fc.nat(500),
+  givesAll: fc.boolean(),
+});
+const tree = fc.array(node, { minLength: 1, maxLength: 6 });
+const move = fc.record({
+  account: fc.nat(),
+  tokens: fc.nat(40),
+  microUsd: fc.nat(400),
+  least: fc.double({ min: 0, max: 1, noNaN: true }),
+  /** Settles an open call, with this share of what it was granted; over 1: it cost more than anybody thought. */
+  settles: fc.option(fc.record({ which: fc.nat(), share: fc.double({ min: 0, max: 1.5, noNaN: true }) })),
+});
+
+interface Open {
+  readonly at: number;
+  readonly reservation: Reservation;
+}
+
+describe("a tree of accounts", () => {
+  test("spent and reserved are those of its own calls and its children's; nothing passes a limit by more than it underestimated", () => {
+    fc.assert(
+      fc.property(tree, fc.array(move, { maxLength: 40, size: "max" }), (nodes, moves) => {
+        const accounts: Account[] = [];
+        const parents: number[] = [];
+        for (const { parent, tokens, microUsd, givesAll } of nodes) {
+          const above = accounts.length === 0 ? -1 : parent % accounts.length;
+          parents.push(above);
+          accounts.push(new Account(accounts[above] ?? null, limitsFrom({ tokens, microUsd }), { givesAll }));
+        }
+        const own: Amounts[] = accounts.map(() => NOTHING);
+        const over: Amounts[] = accounts.map(() => NOTHING);
+        const open: Open[] = [];
+        const isBelow = (at: number, top: number): boolean =>
+          at === top || (at >= 0 && isBelow(parents[at] ?? -1, top));
+        const sum = (of: readonly Amounts[], top: number): Amounts =>
+          of.filter((_, at) => isBelow(at, top)).reduce(plus, NOTHING);
+        const check = (): void => {
+          const held = (at: number): Amounts =>
+            open
+              .filter((each) => isBelow(each.at, at))
+              .reduce((all, each) => plus(all, each.reservation.amounts), NOTHING);
+          expect(accounts.map(({ spent, reserved }) => [spent, reserved])).toEqual(
+            accounts.map((_, at) => [sum(own, at), held(at)]),
+          );
+          for (const [at, { limits, spent, reserved }] of accounts.entries()) {
+            const beyond = sum(over, at);
+            const isWithin = FLOWS.every(
+              (unit) => spent[unit] + reserved[unit] <= (limits[unit] ?? Infinity) + beyond[unit],
+            );
+            if (!isWithin) expect({ limits, spent, reserved }).toBe("within its limits");
+          }
+        };
+        const settle = ({ at, reservation }: Open, share: number): void => {
+          const { amounts } = reservation;
+          const scaled = (n: number): number => Math.floor(n * share);
+          const used = { tokens: scaled(amounts.tokens), microUsd: scaled(amounts.microUsd), steps: 1 };
+          reservation.settle(used);
+          own[at] = plus(own[at] ?? NOTHING, used);
+          over[at] = plus(over[at] ?? NOTHING, {
+            tokens: Math.max(0, used.tokens - amounts.tokens),
+            microUsd: Math.max(0, used.microUsd - amounts.microUsd),
+            steps: 1,
+          });
+        };
+        for (const { account, tokens, microUsd, least, settles } of moves) {
+          const at = account % accounts.length;
+          if (settles !== null && open.length > 0) {
+            const [call] = open.splice(settles.which % open.length, 1);
+            if (call !== undefined) settle(call, settles.share);
+          } else {
+            const wanted = { tokens, microUsd, steps: 1 };
+            const leastOf = {
+              tokens: Math.floor(tokens * least),
+              microUsd: Math.floor(microUsd * least),
+              steps: 1,
+            };
+            const got = accounts[at]?.reserve(wanted, leastOf, 0);
+            if (got instanceof Reservation) open.push({ at, reservation: got });
+          }
+          check();
+        }
+        for (const call of open.splice(0)) settle(call, 1);
+        check();
+        for (const { reserved } of accounts) expect(reserved).toEqual(NOTHING);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+function limitsFrom({ tokens, microUsd }: { tokens: number; microUsd: number }): BudgetLimits {
+  return { ...tokenLimit(tokens), ...(microUsd === 0 ? {} : { microUsd }) };
+}

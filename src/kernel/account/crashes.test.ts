@@ -5,12 +5,16 @@ import type { Device, OpenFile } from "../../abi/device.ts";
 import { asProcUuid, type Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import type { ProgramContext } from "../../abi/program.ts";
+import { microUsd } from "../../lib/usd.ts";
 import type { ProcessRow } from "../ports/journal.ts";
 import type { SpawnedBody } from "../process/kept-state.ts";
 import { wake } from "../process/wake.ts";
 import type { MemoryJournal } from "../testing/memory-journal.ts";
 import { bytes, type TestKernel, testKernel } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";
+
+/** Of each token, a millionth of a dollar and a half: rounded up. */
+const USD = 0.000_001_5;
 
 interface Order {
   readonly id: number;
@@ -32,14 +36,14 @@ class Counter implements Device {
       plan: (data) => ({
         effects: [{ kind: "llm", device: "counter", maxTokens: 0 }],
         effectClass: "once",
-        reserve: { tokens: parse(data).reserve, usd: null },
+        reserve: { tokens: parse(data).reserve, usd: parse(data).reserve * USD },
       }),
       write: (data) => {
         order = parse(data);
         const { id } = order;
         return new Promise((resolve) => this.#open.set(id, resolve));
       },
-      charge: () => (order === undefined ? undefined : { tokens: order.cost, usd: null }),
+      charge: () => (order === undefined ? undefined : { tokens: order.cost, usd: order.cost * USD }),
       close: async () => {},
       stat: async () => ({ name: "counter", size: 0, isDevice: true, devicePath: "" }),
     };
@@ -96,8 +100,9 @@ class World {
   }
 
   async spawn(at: number, contextBudget: number, session: boolean): Promise<void> {
+    const budget = contextBudget % 4 === 0 && contextBudget > 0 ? { usd: 0.000_9 } : {};
     const by = at % 3 === 0 ? this.t.init : (this.#live(at)?.sys ?? this.t.init);
-    this.pids.push(await by.spawn(`w${this.pids.length}`, null, { contextBudget, session }));
+    this.pids.push(await by.spawn(`w${this.pids.length}`, null, { contextBudget, session, budget }));
     await settle();
   }
 
@@ -129,13 +134,15 @@ class World {
   }
 
   /** Spent and set aside, by limit, of those in memory. */
-  limits(): ReadonlyMap<string, { used: number; reserved: number }> {
-    const found = new Map<string, { used: number; reserved: number }>();
+  limits(): ReadonlyMap<string, Seen> {
+    const found = new Map<string, Seen>();
     for (const proc of this.t.kernel.table.all())
       for (const account of proc.seed.account.limited())
         if (account.owner !== null) {
           const known = found.get(account.owner.proc);
-          const view = account.view();
+          const { tokens: used, microUsd: usd } = account.spent;
+          const { tokens, microUsd } = account.reserved;
+          const view = { used, usd, reserved: tokens + microUsd };
           // a limit is one account, however many draw on it
           if (known !== undefined) expect(view).toMatchObject(known);
           found.set(account.owner.proc, view);
@@ -151,8 +158,9 @@ class World {
     await this.t.kernel.recover();
     await settle(8);
     const after = this.limits();
-    for (const [limit, { used, reserved }] of after) {
+    for (const [limit, { used, usd, reserved }] of after) {
       expect(used).toBeGreaterThanOrEqual(before.get(limit)?.used ?? 0);
+      expect(usd).toBeGreaterThanOrEqual(before.get(limit)?.usd ?? 0);
       expect(reserved).toBe(0);
     }
     await this.check();
@@ -163,15 +171,22 @@ class World {
     const { journal } = this.t;
     await journal.sync();
     const spent = spentBy(journal);
-    for (const [limit, { used }] of this.limits())
-      expect([limit, used]).toEqual([limit, spent.get(limit) ?? 0]);
+    for (const [limit, { used, usd }] of this.limits())
+      expect([limit, used, usd]).toEqual([limit, ...(spent.get(limit) ?? [0, 0])]);
     const rows = (await journal.rows({})) as readonly ProcessRow[];
-    for (const row of rows) expect([row.pid, row.limitUsed]).toEqual([row.pid, spent.get(row.proc) ?? 0]);
+    for (const row of rows)
+      if (spent.has(row.proc)) expect([row.pid, row.limitUsed]).toEqual([row.pid, spent.get(row.proc)?.[0]]);
   }
 }
 
-/** By limit, from the calls alone. */
-function spentBy({ records }: MemoryJournal): ReadonlyMap<string, number> {
+interface Seen {
+  readonly used: number;
+  readonly usd: number;
+  readonly reserved: number;
+}
+
+/** By limit, from the calls alone: tokens, and millionths of a dollar. */
+function spentBy({ records }: MemoryJournal): ReadonlyMap<string, readonly [number, number]> {
   const results = new Map(
     records
       .filter(({ kind }) => kind === "call.result" || kind === "call.unknown")
@@ -180,13 +195,17 @@ function spentBy({ records }: MemoryJournal): ReadonlyMap<string, number> {
   const spawned = new Map(
     records.filter(({ kind }) => kind === "process.spawned").map((r) => [r.proc, r.body as SpawnedBody]),
   );
-  const spent = new Map<string, number>();
+  const spent = new Map<string, readonly [number, number]>();
   for (const { kind, proc, call } of records) {
     if (kind !== "call.intent") continue;
-    const { budget = 0, accounts = [] } = spawned.get(proc) ?? {};
-    const tokens = (results.get(call) as { cost?: { tokens: number } } | undefined)?.cost?.tokens ?? 0;
-    for (const limit of [...(budget > 0 ? [proc] : []), ...accounts.map((account) => account.proc)])
-      spent.set(limit, (spent.get(limit) ?? 0) + tokens);
+    const { budget = 0, limits, accounts = [] } = spawned.get(proc) ?? {};
+    const { cost } = (results.get(call) ?? {}) as { cost?: { tokens: number; usd: number | null } };
+    const isOwn = budget > 0 || limits !== undefined;
+    const above = accounts.filter((account) => account.limit > 0 || account.limits !== undefined);
+    for (const limit of [...(isOwn ? [proc] : []), ...above.map((account) => account.proc)]) {
+      const [tokens, usd] = spent.get(limit) ?? [0, 0];
+      spent.set(limit, [tokens + (cost?.tokens ?? 0), usd + microUsd(cost?.usd ?? 0)]);
+    }
   }
   return spent;
 }

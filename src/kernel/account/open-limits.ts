@@ -1,5 +1,5 @@
 /**
- * Limits from which something is set aside, by whose they are. A process that was ended by force may be gone, or back, before
+ * Accounts from which something is set aside, by whose they are. A process that was ended by force may be gone, or back, before
  * its last call is over: until that is settled its limit is the one account, for whoever comes. As many as calls under way.
  */
 import type { ProcUuid } from "../../abi/ids.ts";
@@ -16,9 +16,13 @@ export function openLimits(core: Core): ReadonlyMap<ProcUuid, Account> {
 export function keepOpenLimits(core: Core, account: Account): void {
   const open = OPEN.get(core) ?? new Map<ProcUuid, Account>();
   OPEN.set(core, open);
-  for (const limit of account.limited()) {
+  for (const limit of account.chain()) {
     if (limit.owner === null) continue;
-    if (limit.view().reserved > 0) open.set(limit.owner.proc, limit);
+    if (isHolding(limit)) open.set(limit.owner.proc, limit);
     else open.delete(limit.owner.proc);
   }
+}
+
+function isHolding({ reserved: { tokens, microUsd, steps } }: Account): boolean {
+  return tokens > 0 || microUsd > 0 || steps > 0;
 }

@@ -1,5 +1,6 @@
 /** An LlmRequest as the body of a Messages request. */
 import type { Block } from "../../abi/llm.ts";
+import type { MediaPart } from "../../abi/tool.ts";
 import type { AttemptRequest } from "../driver.ts";
 
 type Part = Record<string, unknown>;
@@ -47,7 +48,21 @@ function contentOf(blocks: readonly Block[]): Part[] {
   const parts = blocks.flatMap((block): Part[] => {
     if (block.type === "text" && block.text.trim() === "") return [];
     if (block.type === "thinking" && block.signature === "") return [];
+    if (block.type === "tool_result" && block.media !== undefined) return [resultWith(block, block.media)];
     return [{ ...block }];
   });
   return parts.length > 0 ? parts : [{ type: "text", text: "(nothing)" }];
+}
+
+/** Text first; an empty one is refused. */
+function resultWith(
+  { media: _media, content, ...block }: Extract<Block, { type: "tool_result" }>,
+  media: readonly MediaPart[],
+): Part {
+  const text = content.trim() === "" ? [] : [{ type: "text", text: content }];
+  const shown = media.map(({ type, media_type, data }) => ({
+    type,
+    source: { type: "base64", media_type, data },
+  }));
+  return { ...block, content: [...text, ...shown] };
 }

@@ -21,6 +21,8 @@ export function renderHistory(messages: readonly WireMessage[]): string {
   ].join("\n");
 }
 
+const NOT_SHOWN = "[a picture or document, which this driver cannot show]";
+
 interface Part {
   readonly title: string;
   readonly text: string;
@@ -38,7 +40,7 @@ function partOf(role: "user" | "assistant", block: Block, names: ReadonlyMap<str
       return [
         {
           title: `${outcome} of ${names.get(block.tool_use_id) ?? "a call"} (${block.tool_use_id})`,
-          text: block.content,
+          text: block.media === undefined ? block.content : `${block.content}\n${NOT_SHOWN}`,
         },
       ];
     }

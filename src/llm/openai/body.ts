@@ -1,5 +1,6 @@
 /** An LlmRequest as the body of a Chat Completions request, with what servers of that dialect disagree about. */
 import { type Block, isBadInput, type WireMessage } from "../../abi/llm.ts";
+import type { MediaPart } from "../../abi/tool.ts";
 import type { AttemptRequest } from "../driver.ts";
 
 type Part = Record<string, unknown>;
@@ -68,7 +69,25 @@ function userMessages(content: readonly Block[]): Part[] {
     return [{ role: "tool", tool_call_id: block.tool_use_id, content: text }];
   });
   const text = textOf(content);
+  const shown = content.flatMap(shownParts);
+  if (shown.length > 0) {
+    const said = text === "" ? [] : [{ type: "text", text }];
+    return [...results, { role: "user", content: [...shown, ...said] }];
+  }
   return text === "" && results.length > 0 ? results : [...results, { role: "user", content: text }];
+}
+
+/** The dialect's `tool` messages hold text only: what is shown comes right behind them, each with the call it belongs to. */
+function shownParts(block: Block): Part[] {
+  if (block.type !== "tool_result" || block.media === undefined) return [];
+  const title = { type: "text", text: `[shown by call ${block.tool_use_id}]` };
+  return [title, ...block.media.map(mediaPart)];
+}
+
+function mediaPart({ type, media_type, data }: MediaPart, index: number): Part {
+  const url = `data:${media_type};base64,${data}`;
+  if (type === "image") return { type: "image_url", image_url: { url } };
+  return { type: "file", file: { filename: `document-${index + 1}.pdf`, file_data: url } };
 }
 
 function assistantMessage(content: readonly Block[], quirks: Quirks): Part {

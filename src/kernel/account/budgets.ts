@@ -1,0 +1,157 @@
+/** Accounts as clients see them, and new limits by a person's word. */
+import type { Budget, BudgetLimits } from "../../abi/budget.ts";
+import { Fault } from "../../abi/errors.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { Core } from "../core.ts";
+import type { BudgetChange, Budgets, BudgetView, WindowView } from "../ports/budgets.ts";
+import type { SpawnedBody } from "../process/kept-state.ts";
+import type { Process } from "../process/process.ts";
+import type { Account } from "./account.ts";
+import { limitsOf, NOTHING } from "./amounts.ts";
+import { costsOf } from "./costs.ts";
+import { setLimits } from "./grant.ts";
+import { limitsAtSpawn, readKept, useOfKept } from "./kept-account.ts";
+import { openLimits } from "./open-limits.ts";
+
+export function makeBudgets(core: () => Core): Budgets {
+  return {
+    list: (pid) => ({ processes: listed(core(), pid), windows: windowsOf(core()) }),
+    set: (pid, change, add, by) => set(core(), pid, change, add, by),
+    costs: (by, since) => costsOf(core().ports.journal, by, since),
+  };
+}
+
+function listed(core: Core, pid: Pid | undefined): readonly BudgetView[] {
+  const all = [...core.table.all()].filter(({ seed }) => seed.kind === "agent" || seed.kind === "supervisor");
+  if (pid === undefined || pid === PID_KERNEL) return all.map((proc) => viewOf(core, all, proc));
+  const top = core.table.get(pid);
+  if (top === undefined) throw notFound(pid);
+  const meant = all.filter(({ seed }) => seed.account.chain().includes(top.seed.account));
+  return meant.map((proc) => viewOf(core, all, proc));
+}
+
+function viewOf(core: Core, all: readonly Process[], proc: Process): BudgetView {
+  const { pid, ppid, seed, tokensUsed, microUsdUsed, isLive } = proc;
+  const { account } = seed;
+  const now = core.ports.clock.now();
+  const below = all.filter((each) => each !== proc && each.isLive && each.seed.kind === "agent");
+  return {
+    pid,
+    ppid,
+    name: seed.body.name,
+    kind: seed.kind,
+    intent: seed.intent,
+    isLive,
+    limits: account.limits,
+    own: { tokens: tokensUsed, microUsd: microUsdUsed },
+    spent: account.spent,
+    reserved: account.reserved,
+    workedMs: Math.round(account.work.ms(core.ports.clock.mono())),
+    children: account.children,
+    running: below.filter((each) => each.seed.account.chain().includes(account)).length,
+    left: {
+      tokens: finite(account.headroom("tokens", now)),
+      microUsd: finite(account.headroom("microUsd", now)),
+    },
+  };
+}
+
+function finite(amount: number): number | null {
+  return Number.isFinite(amount) ? amount : null;
+}
+
+function windowsOf({ root, ports }: Core): readonly WindowView[] {
+  const now = ports.clock.now();
+  return root.seed.account.windows.map((window) => {
+    const { unit, limit, perMs } = window;
+    return { unit, limit, perMs, spent: window.spent(now) };
+  });
+}
+
+async function set(
+  core: Core,
+  pid: Pid,
+  change: BudgetChange,
+  add: Budget,
+  by: string,
+): Promise<BudgetLimits> {
+  if (pid === PID_KERNEL)
+    throw invalid(
+      "the user's own limits are not those of a process",
+      "they are budget.windows in settings.json",
+    );
+  core.journalWatch.check("Budget");
+  const { journal } = core.ports;
+  const account = await inMemory(core, pid);
+  if (account !== undefined) {
+    const limits = changed(pid, account.limits, change, add);
+    await setLimits(core, account, limits, by, (drafts) => journal.append(drafts));
+    return limits;
+  }
+  return setAtRest(core, pid, change, add, by);
+}
+
+/** A process may have left while a call of its own, or of one below it, is under way. */
+async function inMemory(core: Core, pid: Pid): Promise<Account | undefined> {
+  const proc = core.table.get(pid);
+  if (proc !== undefined) return proc.seed.account;
+  const uuid = await core.ports.journal.processOf(pid);
+  if (uuid === undefined) throw notFound(pid);
+  const below = [...core.table.all()].flatMap(({ seed }) => seed.account.chain());
+  return openLimits(core).get(uuid) ?? below.find(({ owner }) => owner?.proc === uuid);
+}
+
+/** It has ended, or rests: what is kept of its account is written again. */
+async function setAtRest(
+  core: Core,
+  pid: Pid,
+  change: BudgetChange,
+  add: Budget,
+  by: string,
+): Promise<BudgetLimits> {
+  const { journal } = core.ports;
+  const proc = await journal.processOf(pid);
+  const row = proc === undefined ? undefined : await journal.row(proc);
+  const [spawned] = proc === undefined ? [] : await journal.ofKind(proc, "process.spawned");
+  if (proc === undefined || row === undefined || spawned === undefined) throw notFound(pid);
+  const kept = await readKept(journal, proc, limitsAtSpawn(spawned.body as SpawnedBody), row);
+  const limits = changed(pid, kept.limits, change, add);
+  const use = useOfKept({ ...kept, limits, isGranted: true }, NOTHING);
+  const own = { proc, pid, v: 1 } as const;
+  const drafts = [
+    { ...own, kind: "acct.limit", body: { budget: limits, by } },
+    { ...own, kind: "acct.settle", body: { ...use, used: Math.max(use.used, row.tokensUsed) } },
+  ] as const;
+  await journal.append(drafts);
+  // it may have come back meanwhile
+  (await inMemory(core, pid))?.grant(limits);
+  return limits;
+}
+
+function changed(pid: Pid, now: BudgetLimits, change: BudgetChange, add: Budget): BudgetLimits {
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  const wanted = Object.fromEntries(given.filter(([, value]) => value !== null)) as Budget;
+  const dropped = new Set(
+    given.filter(([, value]) => value === null).map(([name]) => LIMIT_OF[name] ?? name),
+  );
+  const kept = Object.fromEntries(Object.entries(now).filter(([name]) => !dropped.has(name)));
+  const limits: Record<string, number> = { ...kept, ...limitsOf(wanted) };
+  for (const [name, amount] of Object.entries(limitsOf(add))) {
+    const limit = limits[name];
+    if (limit === undefined)
+      throw invalid(`process ${pid} has no such limit to add to`, "crux budget set makes one");
+    limits[name] = limit + amount;
+  }
+  return limits;
+}
+
+const LIMIT_OF: Readonly<Record<string, string>> = { usd: "microUsd" };
+
+function notFound(pid: Pid): Fault {
+  const hint = "crux ps shows those that run, crux sessions those that rest";
+  return new Fault({ code: "NOT_FOUND", message: `process not found: ${pid}`, hint });
+}
+
+function invalid(message: string, hint: string): Fault {
+  return new Fault({ code: "INVALID", message, hint });
+}

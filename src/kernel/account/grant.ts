@@ -1,0 +1,28 @@
+/** New limits of an account, by a person's word: in the journal, with who gave it, before they count. */
+import type { BudgetLimits } from "../../abi/budget.ts";
+import type { Core } from "../core.ts";
+import type { JournalDraft } from "../ports/journal.ts";
+import type { Account } from "./account.ts";
+import { type BudgetGrant, keptUse } from "./kept-account.ts";
+import { limitsChanged } from "./wall-limit.ts";
+
+export async function setLimits(
+  core: Core,
+  account: Account,
+  limits: BudgetLimits,
+  by: string,
+  append: (drafts: readonly JournalDraft[]) => Promise<unknown>,
+): Promise<void> {
+  const body: BudgetGrant = { budget: limits, by };
+  const { owner } = account;
+  if (owner !== null) {
+    const use = { ...keptUse(account, core.ports.clock.mono()), limits };
+    await append([
+      { ...owner, kind: "acct.limit", v: 1, body },
+      { ...owner, kind: "acct.settle", v: 1, body: use },
+    ]);
+  }
+  account.grant(limits);
+  if (owner === null) account.onLimits?.(limits);
+  limitsChanged(core, account);
+}

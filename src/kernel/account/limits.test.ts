@@ -1,0 +1,334 @@
+/** Limits in a kernel: what is refused, who is asked, what comes back. */
+import { describe, expect, test } from "vitest";
+import type { Budget } from "../../abi/budget.ts";
+import { asFd, asPid } from "../../abi/ids.ts";
+import { EXIT, SIGNALS } from "../../abi/process.ts";
+import { microUsd } from "../../lib/usd.ts";
+import type { BudgetPolicy, KernelPorts } from "../ports/kernel-ports.ts";
+import { wake } from "../process/wake.ts";
+import {
+  bytes,
+  type Started,
+  type StartOptions,
+  type TestKernel,
+  testKernel,
+} from "../testing/test-kernel.ts";
+import { settle } from "../testing/virtual-clock.ts";
+
+/** Each call costs 60 tokens and half a dollar, and sets aside 100 and a dollar. */
+function spending(t: TestKernel, usd: number | null = 0.5): void {
+  t.model.script.effects = [{ kind: "llm", device: "/dev/llm/fake", maxTokens: 0 }];
+  t.model.script.plan = { reserve: { tokens: 100, usd: usd === null ? null : 1 } };
+  t.model.script.charge = () => ({ tokens: 60, usd });
+}
+
+function kernel(policy: Partial<BudgetPolicy> = {}, ports: Partial<KernelPorts> = {}): TestKernel {
+  const t = testKernel({ budget: () => ({ defaults: {}, windows: [], ...policy }), ...ports });
+  spending(t);
+  return t;
+}
+
+const ask = ({ sys }: Pick<Started, "sys">): Promise<void> => sys.write(asFd(3), bytes("{}"));
+const start = (t: TestKernel, budget: Budget, more: StartOptions = {}): Promise<Started> =>
+  t.start({ budget, ...more });
+
+/** Brought to its end, so that nothing is left. */
+async function close(t: TestKernel): Promise<void> {
+  await t.kernel.abandon("over");
+}
+
+describe("a limit in money", () => {
+  test("refuses the call that may pass it, names the limit and how to raise it", async () => {
+    const t = kernel();
+    const top = await start(t, { usd: 2 });
+    await ask(top);
+    await ask(top);
+    await ask(top).catch((error: { details: unknown }) => {
+      expect(error).toMatchObject({
+        code: "BUDGET",
+        hint: `to raise it: crux budget set ${top.pid} --usd 2`,
+      });
+      expect(error.details).toEqual({
+        account: top.pid,
+        unit: "usd",
+        limit: 2,
+        used: 1,
+        reserved: 0,
+        asked: 1,
+        retryable: false,
+        raise: `crux budget set ${top.pid} --usd 2`,
+      });
+    });
+    expect(top.proc.seed.account.spent).toEqual({ tokens: 180, microUsd: microUsd(1.5), steps: 3 });
+    await expect(ask(top)).rejects.toMatchObject({
+      code: "BUDGET",
+      details: { unit: "usd", used: 1.5, asked: 1 },
+    });
+    await close(t);
+  });
+
+  test("refuses a call whose price is not known", async () => {
+    const t = kernel();
+    spending(t, null);
+    const [free, limited] = [await start(t, { tokens: 1_000 }), await start(t, { usd: 5 })];
+    await ask(free);
+    await expect(ask(limited)).rejects.toMatchObject({
+      code: "BUDGET",
+      message: expect.stringContaining("set models.<id>.price"),
+    });
+    await close(t);
+  });
+
+  test("is what is left of it in the next daemon, and no fork fills it again", async () => {
+    const t = kernel();
+    const top = await start(t, { usd: 3, steps: 9 }, { session: true });
+    await top.sys.appendMessage(top.context.ctxId, "assistant", "one");
+    await ask(top);
+    await top.sys.appendMessage(top.context.ctxId, "assistant", "two");
+    await t.init.kill(top.pid, SIGNALS.SIGPAUSE);
+    const { pid } = await t.kernel.forks.fork(top.pid, {});
+    await t.journal.sync();
+    const next = testKernel({ uuid: t.kernel.ports.uuid }, t.journal);
+    await next.kernel.recover();
+    const back = await wake(next.kernel, top.pid, { paused: true });
+    const forked = await wake(next.kernel, pid, { paused: true });
+    for (const { seed } of [back, forked]) {
+      expect(seed.account.limits).toEqual({ microUsd: 3_000_000, steps: 9 });
+      expect(seed.account.spent).toEqual({ tokens: 60, microUsd: 500_000, steps: 1 });
+    }
+    expect(back.seed.account).not.toBe(forked.seed.account);
+    await close(next);
+    await close(t);
+  });
+});
+
+describe("steps", () => {
+  test("counts calls that were answered, of all below", async () => {
+    const t = kernel();
+    const top = await start(t, { steps: 2 });
+    const child = await t.start({ by: top.sys });
+    await ask(child);
+    // a tenth is the parent's: the last step is not for a child
+    await expect(ask(child)).rejects.toMatchObject({ details: { unit: "steps", account: top.pid } });
+    await ask(top);
+    await expect(ask(top)).rejects.toMatchObject({ details: { unit: "steps", limit: 2, used: 2 } });
+    await close(t);
+  });
+});
+
+describe("at the limit, with a person attached", () => {
+  const asks = (t: TestKernel, pid: number) => t.proc(pid).openAsks;
+
+  test("one question for all who hit the account; yes raises it for all, and is kept", async () => {
+    const t = kernel();
+    const top = await start(t, { tokens: 300 }, { interactive: true });
+    const events = t.kernel.attach(top.pid, { interactive: true });
+    for (let i = 0; i < 4; i++) await ask(top);
+    const child = await t.start({ by: top.sys });
+    const calls = [ask(top), ask(child)];
+    await settle(8);
+    expect([asks(t, top.pid), asks(t, child.pid)].every((count) => count > 0)).toBe(true);
+    const questions: string[] = [];
+    const reading = (async () => {
+      for await (const event of events) {
+        if (event.event !== "ask") continue;
+        questions.push(event.ask.text);
+        await t.kernel.answer(event.ask.askId, "yes");
+      }
+    })();
+    await Promise.all(calls);
+    expect(questions).toEqual([
+      expect.stringMatching(/limit of process 1 is reached; raise it by \d+ tokens\?/),
+    ]);
+    expect(t.journal.bodies("acct.limit")).toHaveLength(1);
+    expect([top.proc.seed.account.limit, top.proc.seed.account.spent.tokens]).toEqual([600, 360]);
+    events.close();
+    await reading;
+    await close(t);
+  });
+
+  test("no ends it with BUDGET; who is not there is not asked", async () => {
+    const t = kernel();
+    const top = await start(t, { tokens: 100 }, { interactive: true });
+    const events = t.kernel.attach(top.pid, { interactive: true });
+    await ask(top);
+    const call = ask(top);
+    for await (const event of events)
+      if (event.event === "ask") {
+        await t.kernel.answer(event.ask.askId, "no");
+        break;
+      }
+    await expect(call).rejects.toMatchObject({ code: "BUDGET" });
+    const alone = await start(t, { tokens: 100 });
+    await ask(alone);
+    await expect(ask(alone)).rejects.toMatchObject({ code: "BUDGET" });
+    events.close();
+    await close(t);
+  });
+
+  test("with budget.onLimit fail nobody is asked", async () => {
+    const t = kernel({ onLimit: "fail" });
+    const top = await start(t, { tokens: 100 }, { interactive: true });
+    const events = t.kernel.attach(top.pid, { interactive: true });
+    await ask(top);
+    await expect(ask(top)).rejects.toMatchObject({ code: "BUDGET" });
+    expect(top.context.account().asks).toBeUndefined();
+    events.close();
+    await close(t);
+  });
+});
+
+describe("windows", () => {
+  const windows = [{ unit: "tokens", limit: 150, perMs: 60_000 }] as const;
+
+  test("bind all processes together, over daemons, and say when they are free", async () => {
+    const t = kernel({ windows });
+    await ask(await t.start());
+    const other = await t.start();
+    await expect(ask(other)).rejects.toMatchObject({
+      code: "BUDGET",
+      message: expect.stringMatching(/^budget exceeded for 1 minute: limit 150, used 60, .*free again at /),
+      details: { account: 0, window: 60_000, resetsAt: expect.any(String) },
+    });
+    await t.journal.sync();
+    const next = testKernel(
+      { uuid: t.kernel.ports.uuid, budget: () => ({ defaults: {}, windows }) },
+      t.journal,
+    );
+    spending(next);
+    await next.kernel.recover();
+    expect(next.kernel.root.seed.account.windows[0]?.spent(next.clock.now())).toBe(60);
+    await close(next);
+    await close(t);
+  });
+
+  test("with onWindow wait a process waits until it is free again", async () => {
+    const t = kernel({ windows, onWindow: "wait" });
+    const top = await t.start();
+    await ask(top);
+    let isDone = false;
+    const call = ask(top).then(() => {
+      isDone = true;
+    });
+    await settle(8);
+    expect([isDone, top.proc.openAsks]).toEqual([false, 1]);
+    await t.clock.advance(62_000);
+    await call;
+    expect(isDone).toBe(true);
+    await close(t);
+  });
+});
+
+describe("wall time", () => {
+  test("stands still while it is paused, and ends all below at its limit", async () => {
+    const t = kernel();
+    const top = await start(t, { wallMs: 1_000 });
+    const child = await t.start({ by: top.sys });
+    await t.clock.advance(600);
+    for (const { pid } of [top, child]) await t.init.kill(pid, SIGNALS.SIGPAUSE);
+    await t.clock.advance(5_000);
+    for (const { pid } of [top, child]) await t.init.kill(pid, SIGNALS.SIGRESUME);
+    await t.clock.advance(399);
+    expect([top.proc.verdict, child.proc.verdict]).toEqual([null, null]);
+    await t.clock.advance(1);
+    expect(await top.proc.done.promise).toMatchObject(EXIT.budget);
+    expect(await child.proc.done.promise).toMatchObject(EXIT.budget);
+    await close(t);
+  });
+});
+
+describe("spawning", () => {
+  /** Until it is refused. */
+  async function deeper(t: TestKernel, from: Started): Promise<{ levels: number; error: unknown }> {
+    let at = from;
+    for (let levels = 0; ; levels++) {
+      try {
+        at = await t.start({ by: at.sys });
+      } catch (error) {
+        return { levels, error };
+      }
+    }
+  }
+
+  test("agents below agents end at five levels, or where a limit says", async () => {
+    const t = kernel();
+    const { levels, error } = await deeper(t, await t.start());
+    expect(levels).toBe(5);
+    expect(error).toMatchObject({ code: "BUDGET", details: { unit: "depth", limit: 5, retryable: false } });
+    expect((await deeper(t, await start(t, { depth: 2 }))).levels).toBe(2);
+    await close(t);
+  });
+
+  test("of one agent as many run at once as a limit says, and are started in all", async () => {
+    const t = kernel();
+    const top = await start(t, { concurrent: 2, children: 3 });
+    const spawn = (): Promise<Started> => t.start({ by: top.sys });
+    const [one] = [await spawn(), await spawn()];
+    await expect(spawn()).rejects.toMatchObject({ details: { unit: "concurrent", limit: 2, used: 2 } });
+    one?.end();
+    await top.sys.wait(one?.pid ?? asPid(0));
+    await spawn();
+    await expect(spawn()).rejects.toMatchObject({ details: { unit: "concurrent" } });
+    await t.kernel.budgets.set(top.pid, { concurrent: 9 }, {}, "a person");
+    await expect(spawn()).rejects.toMatchObject({ details: { unit: "children", limit: 3, used: 3 } });
+    await t.kernel.budgets.set(top.pid, {}, { children: 1 }, "a person");
+    await spawn();
+    await close(t);
+  });
+});
+
+describe("budgets.set()", () => {
+  test("sets, adds to and takes away limits of one that runs and of one that has ended", async () => {
+    const t = kernel();
+    const top = await start(t, { tokens: 100 });
+    await ask(top);
+    const { budgets } = t.kernel;
+    expect(await budgets.set(top.pid, { usd: 2 }, { tokens: 50 }, "a person")).toEqual({
+      tokens: 150,
+      microUsd: 2_000_000,
+    });
+    top.end();
+    await t.init.wait(top.pid);
+    expect(await budgets.set(top.pid, { tokens: null }, {}, "a person")).toEqual({ microUsd: 2_000_000 });
+    await t.journal.sync();
+    const back = await wake(t.kernel, top.pid, { session: true, paused: true });
+    expect(back.seed.account.limits).toEqual({ microUsd: 2_000_000 });
+    expect(back.seed.account.spent).toMatchObject({ tokens: 60, microUsd: 500_000 });
+    expect(t.journal.bodies("acct.limit").map(({ by }) => by)).toEqual(["a person", "a person"]);
+    await close(t);
+  });
+
+  test("refuses pid 0, a process that never was, and adding to no limit", async () => {
+    const t = kernel();
+    const top = await t.start();
+    const { budgets } = t.kernel;
+    await expect(budgets.set(asPid(0), { usd: 1 }, {}, "")).rejects.toMatchObject({ code: "INVALID" });
+    await expect(budgets.set(asPid(99), { usd: 1 }, {}, "")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(budgets.set(top.pid, {}, { usd: 1 }, "")).rejects.toMatchObject({ code: "INVALID" });
+    await close(t);
+  });
+});
+
+test("budgets.costs() adds up the records of calls", async () => {
+  const t = kernel();
+  const top = await t.start();
+  const child = await t.start({ by: top.sys });
+  for (const each of [top, child, child]) await ask(each);
+  const by = async (key: "pid" | "source" | "tool") =>
+    (await t.kernel.budgets.costs(key, 0)).lines.map((line) => [
+      line.key,
+      line.calls,
+      line.tokens,
+      line.microUsd,
+    ]);
+  expect(await by("pid")).toEqual([
+    [`${child.pid}`, 2, 120, 1_000_000],
+    [`${top.pid}`, 1, 60, 500_000],
+  ]);
+  expect(await by("source")).toEqual([
+    ["agent", 2, 120, 1_000_000],
+    ["person", 1, 60, 500_000],
+  ]);
+  expect(await by("tool")).toEqual([["fake", 3, 180, 1_500_000]]);
+  await close(t);
+});

@@ -1,0 +1,134 @@
+/**
+ * At a limit: a person who is there raises it or says stop, one question for each account, and who hits that account meanwhile
+ * waits for the same answer. Silence raises nothing. In a window, a process that nobody watches may wait until it is free again.
+ */
+import type { BudgetLimits } from "../../abi/budget.ts";
+import { SyscallError } from "../../abi/errors.ts";
+import { abortable } from "../../lib/abort.ts";
+import { shownUsd } from "../../lib/usd.ts";
+import type { Core } from "../core.ts";
+import type { Process } from "../process/process.ts";
+import type { Account, Shortage } from "./account.ts";
+import { setLimits } from "./grant.ts";
+import { amountIn } from "./parse-amount.ts";
+import { refusalOf, refusalWords } from "./refusal.ts";
+
+/** `void`: who was asked on behalf of all went away; whoever still needs it asks anew. */
+type Outcome = "raised" | "stopped" | "void";
+
+const OPEN = new WeakMap<Core, Map<Account, Promise<Outcome>>>();
+
+/** Returns when it may be tried again; BUDGET: it may not. CANCELLED when the caller gives up. */
+export async function relieved(
+  core: Core,
+  self: Process,
+  shortage: Shortage,
+  at: { readonly syscall: string; readonly device: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const policy = core.ports.budget?.();
+  const { account, window } = shortage;
+  if (window !== undefined && policy?.onWindow === "wait" && !core.asks.canAsk(self)) {
+    const resetsAt = window.resetsAt(shortage.asked, shortage.reserved, core.ports.clock.now());
+    if (resetsAt !== null) return untilReset(core, self, shortage, resetsAt, signal);
+  }
+  // the person of the settings has said what may be spent in a time, and a price is no question
+  const isAsked = window === undefined && shortage.isUnpriced !== true && account.owner !== null;
+  if (isAsked && asksAtLimit(core, self)) {
+    const outcome = await blocked(self, () => oneQuestion(core, self, shortage, at, signal));
+    if (outcome !== "stopped") return;
+  }
+  throw refused(core, self, shortage, at);
+}
+
+/** At its limit a person is asked. */
+export function asksAtLimit(core: Core, self: Process): boolean {
+  return (core.ports.budget?.().onLimit ?? "ask") === "ask" && core.asks.canAsk(self);
+}
+
+export function refused(
+  core: Core,
+  self: Process,
+  shortage: Shortage,
+  { syscall, device }: { readonly syscall: string; readonly device: string },
+): SyscallError {
+  const now = core.ports.clock.now();
+  const details = refusalOf(shortage, now);
+  const message = refusalWords(shortage, self.pid, now);
+  const hint = shortage.isUnpriced === true ? undefined : `to raise it: ${details.raise}`;
+  return new SyscallError({ syscall, pid: self.pid, device, code: "BUDGET", message, hint, details });
+}
+
+async function untilReset(
+  core: Core,
+  self: Process,
+  shortage: Shortage,
+  resetsAt: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock } = core.ports;
+  self.log("warn", `waits: ${refusalWords(shortage, self.pid, clock.now())}`, clock.mono());
+  await blocked(self, () => clock.sleep(Math.max(1, resetsAt - clock.now()), signal));
+}
+
+/** Its time stands still. */
+async function blocked<T>(self: Process, act: () => Promise<T>): Promise<T> {
+  self.openAsks++;
+  try {
+    return await self.stillness.suspend(act());
+  } finally {
+    self.openAsks--;
+  }
+}
+
+async function oneQuestion(
+  core: Core,
+  self: Process,
+  shortage: Shortage,
+  at: { readonly syscall: string },
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { account } = shortage;
+  const open = OPEN.get(core) ?? new Map<Account, Promise<Outcome>>();
+  OPEN.set(core, open);
+  const known = open.get(account);
+  if (known !== undefined) return abortable(known, signal);
+  const question = ask(core, self, shortage, at, signal);
+  // who waits with it hears of no abort but its own
+  const shared = question.catch((): Outcome => "void");
+  open.set(account, shared);
+  try {
+    return await question;
+  } finally {
+    open.delete(account);
+  }
+}
+
+async function ask(
+  core: Core,
+  self: Process,
+  shortage: Shortage,
+  { syscall }: { readonly syscall: string },
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { account, unit } = shortage;
+  const more = offered(shortage);
+  const shown = unit === "microUsd" ? shownUsd(more) : `${more} ${unit}`;
+  const text = `budget: the limit of process ${account.owner?.pid ?? 0} is reached; raise it by ${shown}?`;
+  const detail = refusalWords(shortage, self.pid, core.ports.clock.now());
+  const given = await core.asks.ask(self, { text, detail, options: ["yes", "no"] }, signal);
+  if (given.nobody !== undefined || given.answer === "no") return "stopped";
+  const by = unit === "microUsd" ? amountIn(given.words, "usd") : amountIn(given.words, "tokens");
+  const limit = (account.limits[unit] ?? 0) + Math.max(1, by ?? more);
+  const limits: BudgetLimits = { ...account.limits, [unit]: limit };
+  await setLimits(core, account, limits, `answer to process ${self.pid}`, (drafts) =>
+    core.journalWatch.append(self, syscall, signal, drafts),
+  );
+  return "raised";
+}
+
+/** As much again as the limit, and at least what the call needs. */
+function offered({ account, unit, used, reserved, asked }: Shortage): number {
+  const limit = account.limits[unit] ?? 0;
+  return Math.max(limit, Math.ceil((used + reserved + asked) / 0.9) - limit);
+}

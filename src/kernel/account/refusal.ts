@@ -1,0 +1,65 @@
+/** Words and fields of a call that cannot be paid. */
+import type { BudgetRefusal, BudgetUnit } from "../../abi/budget.ts";
+import { shownUsd, usdOf } from "../../lib/usd.ts";
+import type { Shortage } from "./account.ts";
+import type { Flow } from "./amounts.ts";
+
+const UNITS: Readonly<Record<Flow, BudgetUnit>> = { tokens: "tokens", microUsd: "usd", steps: "steps" };
+
+/** `now`: wall clock, ms. `model`: whose price is not known. */
+export function refusalOf(shortage: Shortage, now: number): BudgetRefusal {
+  const { account, unit, limit, used, reserved, asked, window } = shortage;
+  const amount = (n: number): number => (unit === "microUsd" ? usdOf(n) : n);
+  const resetsAt = window?.resetsAt(asked, reserved, now) ?? null;
+  return {
+    account: account.owner?.pid ?? 0,
+    unit: UNITS[unit],
+    limit: amount(limit),
+    used: amount(used),
+    reserved: amount(reserved),
+    asked: amount(asked),
+    ...(window === undefined ? {} : { window: window.perMs }),
+    ...(resetsAt === null ? {} : { resetsAt: new Date(resetsAt).toISOString() }),
+    retryable: false,
+    raise: window === undefined ? raiseCommand(shortage) : "budget.windows in settings.json",
+  };
+}
+
+/** One that is enough for this call. */
+function raiseCommand({ account, unit, used, reserved, asked }: Shortage): string {
+  const pid = account.owner?.pid ?? 0;
+  const need = used + reserved + asked;
+  if (unit === "microUsd") return `crux budget set ${pid} --usd ${Math.ceil(need / 10_000) / 100}`;
+  return `crux budget set ${pid} --${unit} ${need}`;
+}
+
+export function refusalWords(shortage: Shortage, ownPid: number, now: number): string {
+  const { account, unit, limit, used, reserved, asked, window, isUnpriced } = shortage;
+  if (isUnpriced === true)
+    return "the price of this model is not known, and there is a limit in money: set models.<id>.price in settings.json";
+  const shown = (n: number): string => (unit === "microUsd" ? shownUsd(n) : String(n));
+  const of = unit === "microUsd" ? "" : ` ${unit}`;
+  const sums = `limit ${shown(limit)}, used ${shown(used)}, reserved ${shown(reserved)}, asked ${shown(asked)}${of}`;
+  const pid = account.owner?.pid;
+  const whose = pid === undefined || pid === ownPid || window !== undefined ? "" : ` of process ${pid}`;
+  if (window === undefined) return `budget exceeded${whose}: ${sums}`;
+  const { resetsAt } = refusalOf(shortage, now);
+  const until = resetsAt === undefined ? "" : `; free again at ${resetsAt}`;
+  return `budget exceeded for ${spanWords(window.perMs)}: ${sums}${until}`;
+}
+
+/** `1 day`, `90 minutes`. */
+export function spanWords(ms: number): string {
+  for (const [unit, name] of SPANS) {
+    const count = ms / unit;
+    if (count >= 1 && Number.isInteger(count)) return `${count} ${name}${count === 1 ? "" : "s"}`;
+  }
+  return `${ms} ms`;
+}
+
+const SPANS = [
+  [86_400_000, "day"],
+  [3_600_000, "hour"],
+  [60_000, "minute"],
+  [1_000, "second"],
+] as const;

@@ -1,0 +1,112 @@
+/** What keeps agents that start agents from never coming to an end: how deep, how many, how many at once. */
+import type { BudgetRefusal, BudgetUnit } from "../../abi/budget.ts";
+import { SyscallError } from "../../abi/errors.ts";
+import type { Core } from "../core.ts";
+import { LIMITS } from "../limits.ts";
+import type { JournalDraft } from "../ports/journal.ts";
+import type { Process } from "../process/process.ts";
+import type { Account } from "./account.ts";
+import { useDraft } from "./kept-account.ts";
+
+interface Bound {
+  readonly account: Account;
+  readonly unit: BudgetUnit;
+  readonly limit: number;
+  readonly used: number;
+}
+
+/** BUDGET: an agent may not start another agent now. A person may, and what a person keeps up, as many as the table holds. */
+export function checkSpawn(core: Core, parent: Process): void {
+  if (isPersons(parent)) return;
+  for (const bound of boundsOf(core, parent)) if (bound.used >= bound.limit) throw refused(parent, bound);
+}
+
+/** It is counted in all above it, from the moment it is in the table. The result takes that back. */
+export function countSpawn(parent: Process): () => void {
+  const above = parent.seed.kind === "agent" ? parent.seed.account.chain() : [];
+  for (const account of above) account.children++;
+  return () => {
+    for (const account of above) account.children--;
+  };
+}
+
+/** One unit with the record of the spawn: what was started counts after a restart, too. */
+export function countDrafts(core: Core, parent: Process): readonly JournalDraft[] {
+  if (parent.seed.kind !== "agent") return [];
+  const counted = parent.seed.account.chain().filter((account) => childrenLimit(account) !== undefined);
+  return counted.flatMap((account) => useDraft(account, core.ports.clock.mono()) ?? []);
+}
+
+function* boundsOf(core: Core, parent: Process): Generator<Bound> {
+  const own = parent.seed.account;
+  const depth = own.depth + 1;
+  yield { account: own, unit: "depth", limit: LIMITS.agentDepth, used: depth - 1 };
+  const live = liveAgents(core);
+  const isAgent = parent.seed.kind === "agent";
+  if (isAgent)
+    yield { account: own, unit: "concurrent", limit: ownConcurrent(own), used: childrenOf(live, parent) };
+  for (const account of own.chain()) {
+    const { limits, depth: at } = account;
+    if (limits.depth !== undefined)
+      yield { account, unit: "depth", limit: limits.depth, used: depth - 1 - at };
+    const most = childrenLimit(account);
+    // what a supervisor starts anew is no other one
+    if (most !== undefined && isAgent)
+      yield { account, unit: "children", limit: most, used: account.children };
+    const atOnce = limits.concurrent ?? (account.isTop ? LIMITS.agentTree : undefined);
+    if (atOnce !== undefined)
+      yield { account, unit: "concurrent", limit: atOnce, used: below(live, account) };
+  }
+  yield { account: own, unit: "concurrent", limit: LIMITS.agents, used: live.length };
+}
+
+/** Its own children, where nobody has said how many. */
+function ownConcurrent({ limits }: Account): number {
+  return limits.concurrent ?? LIMITS.agentChildren;
+}
+
+/** In all: one that a person started has such a limit, whatever was said. */
+function childrenLimit({ limits, isTop }: Account): number | undefined {
+  return limits.children ?? (isTop ? LIMITS.agentSpawns : undefined);
+}
+
+function isPersons({ seed }: Process): boolean {
+  return seed.account.chain().every(({ givesAll }) => givesAll);
+}
+
+function liveAgents(core: Core): readonly Process[] {
+  return [...core.table.all()].filter(({ isLive, seed }) => isLive && seed.kind === "agent");
+}
+
+function childrenOf(live: readonly Process[], { pid }: Process): number {
+  return live.filter(({ ppid }) => ppid === pid).length;
+}
+
+function below(live: readonly Process[], account: Account): number {
+  return live.filter(({ seed }) => seed.account !== account && seed.account.chain().includes(account)).length;
+}
+
+const WORDS: Partial<Record<BudgetUnit, string>> = {
+  depth: "levels of agents below",
+  children: "agents started below",
+  concurrent: "agents below that run at once",
+};
+
+function refused({ pid }: Process, { account, unit, limit, used }: Bound): SyscallError {
+  const of = account.owner?.pid ?? 0;
+  const raise = `crux budget set ${of} --${unit} ${used + 1}`;
+  const details: BudgetRefusal = {
+    account: of,
+    unit,
+    limit,
+    used,
+    reserved: 0,
+    asked: 1,
+    retryable: false,
+    raise,
+  };
+  const whose = of === pid ? "" : ` of process ${of}`;
+  const message = `budget exceeded${whose}: ${WORDS[unit] ?? unit}: limit ${limit}, used ${used}`;
+  const hint = `to raise it: ${raise}`;
+  return new SyscallError({ syscall: "Spawn", pid, code: "BUDGET", message, hint, details });
+}

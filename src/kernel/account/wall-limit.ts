@@ -1,0 +1,86 @@
+/**
+ * Limits on the time in which a process, or anything below it, works. The account's clock runs while one of them does; at its
+ * limit all of them end with `budget_exceeded`. A timer only while there is a limit and somebody works.
+ */
+import { SyscallError } from "../../abi/errors.ts";
+import { EXIT } from "../../abi/process.ts";
+import type { Core } from "../core.ts";
+import { endLive, graceOf } from "../process/finish.ts";
+import type { Process } from "../process/process.ts";
+import type { Account } from "./account.ts";
+import { useDraft } from "./kept-account.ts";
+
+/** Longest delay a timer of the platform takes. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+const TIMERS = new WeakMap<Account, AbortController>();
+
+/** From its start to its end: counts the time that it works in its account and those above. */
+export function countWork(core: Core, proc: Process): void {
+  const { clock } = core.ports;
+  const chain = proc.seed.account.chain();
+  const tell = (isWorking: boolean): void => {
+    const mono = clock.mono();
+    for (const account of chain) {
+      const { work } = account;
+      const before = work.isRunning;
+      if (isWorking) work.begin(proc, mono);
+      else work.end(proc, mono);
+      if (before !== work.isRunning) changed(core, account);
+    }
+  };
+  proc.onWork = tell;
+  tell(proc.isWorking);
+}
+
+/** The limits of the account are others now. */
+export function limitsChanged(core: Core, account: Account): void {
+  stop(account);
+  changed(core, account);
+}
+
+function changed(core: Core, account: Account): void {
+  const { wallMs } = account.limits;
+  if (wallMs === undefined) return;
+  if (account.work.isRunning) {
+    start(core, account, wallMs);
+    return;
+  }
+  stop(account);
+  const draft = useDraft(account, core.ports.clock.mono());
+  if (draft !== undefined) core.ports.journal.note([draft]);
+}
+
+function start(core: Core, account: Account, wallMs: number): void {
+  if (TIMERS.has(account)) return;
+  const timer = new AbortController();
+  TIMERS.set(account, timer);
+  const { clock } = core.ports;
+  const leftMs = (): number => wallMs - account.work.ms(clock.mono());
+  const wait = async (): Promise<void> => {
+    for (let ms = leftMs(); ms > 0; ms = leftMs())
+      await clock.sleep(Math.min(ms, MAX_TIMER_MS), timer.signal);
+  };
+  wait().then(
+    () => {
+      if (!timer.signal.aborted) endAll(core, account, wallMs);
+    },
+    () => {},
+  );
+}
+
+function stop(account: Account): void {
+  TIMERS.get(account)?.abort();
+  TIMERS.delete(account);
+}
+
+function endAll(core: Core, account: Account, wallMs: number): void {
+  for (const proc of core.table.all()) {
+    if (!proc.isLive || proc.isResting || !proc.seed.account.chain().includes(account)) continue;
+    const whose = account === proc.seed.account ? "" : ` of process ${account.owner?.pid ?? 0}`;
+    const message = `budget exceeded${whose}: it has worked for ${wallMs} ms`;
+    const err = new SyscallError({ syscall: "Spawn", pid: proc.pid, code: "BUDGET", message });
+    proc.verdict ??= { ...EXIT.budget, err };
+    endLive(core, proc, graceOf(proc));
+  }
+}

@@ -1,0 +1,61 @@
+/** What tokens cost: dollars per million. The published prices stand beside the models (cards.ts); a person's own come first. */
+import type { ModelCard, Usage } from "../abi/llm.ts";
+
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  /** Rates of a whole request once its input, cached or not, passes `above` tokens. */
+  readonly long?: { readonly above: number } & Omit<Price, "long">;
+}
+
+/** As settings have it: `models.<id>.price`. */
+export interface PriceSetting {
+  readonly input: number;
+  readonly output: number;
+  /** Absent: those of input. */
+  readonly cacheRead?: number | undefined;
+  readonly cacheWrite?: number | undefined;
+}
+
+export type PriceSettings = Readonly<Record<string, { readonly price?: PriceSetting | undefined }>>;
+
+/** Of this very id, else of the longest beginning of it that has one. */
+export function findPrice(settings: PriceSettings, id: string): Price | undefined {
+  const [name] = Object.entries(settings)
+    .filter(([prefix, { price }]) => price !== undefined && prefix !== "" && id.startsWith(prefix))
+    .map(([prefix]) => prefix)
+    .sort((a, b) => b.length - a.length);
+  const price = name === undefined ? undefined : settings[name]?.price;
+  if (price === undefined) return undefined;
+  const { input, output, cacheRead = input, cacheWrite = input } = price;
+  return { input, output, cacheRead, cacheWrite };
+}
+
+/** US dollars of a reply. */
+export function costAt(price: Price, usage: Usage): number {
+  const input = usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens;
+  const rate = price.long !== undefined && input > price.long.above ? price.long : price;
+  return (
+    (usage.input_tokens * rate.input +
+      usage.output_tokens * rate.output +
+      usage.cache_creation_input_tokens * rate.cacheWrite +
+      usage.cache_read_input_tokens * rate.cacheRead) /
+    1_000_000
+  );
+}
+
+/** What is reserved: the dearest rates that may apply. */
+export function dearest(price: Price): NonNullable<ModelCard["price"]> {
+  const { long } = price;
+  return {
+    input: Math.max(price.input, price.cacheWrite, long?.input ?? 0, long?.cacheWrite ?? 0),
+    output: Math.max(price.output, long?.output ?? 0),
+  };
+}
+
+/** US dollars of so many tokens at rates that are reserved; null: not known. */
+export function worstCost(price: ModelCard["price"], input: number, output: number): number | null {
+  return price === undefined ? null : (input * price.input + output * price.output) / 1_000_000;
+}

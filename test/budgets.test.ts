@@ -1,0 +1,91 @@
+/** Money from end to end: a model server on loopback, a price in the settings, and no more spent than was given. */
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { modelEnv } from "./harness/model.ts";
+import { World } from "./harness/world.ts";
+import { text, toolUse } from "./model-server/reply.ts";
+import { type ModelServer, startModelServer } from "./model-server/server.ts";
+
+let world: World;
+let server: ModelServer;
+
+const PRICE = { input: 10, output: 50 };
+
+beforeAll(() => {
+  world = new World();
+  world.settings({ models: { "test-": { price: PRICE } } });
+});
+afterAll(() => world.close());
+afterEach(() => server.close());
+
+const look = toolUse({ name: "ls", input: {} }, { text: "Looking once more." });
+
+interface CostLine {
+  readonly key: string;
+  readonly calls: number;
+  readonly tokens: number;
+  readonly usd: number;
+}
+
+async function costs(by: string): Promise<readonly CostLine[]> {
+  const { stdout } = await world.crux(["cost", "--by", by, "--json"]);
+  return (JSON.parse(stdout) as { data: { lines: CostLine[] } }).data.lines;
+}
+
+const sum = (lines: readonly CostLine[]): number =>
+  lines.reduce((all, { usd }) => all + Math.round(usd * 1e6), 0);
+
+it("a run with --max-usd ends with 2, has cost no more, and more is given and used", async () => {
+  server = await startModelServer({ script: () => look });
+  const env = modelEnv(server);
+  const run = await world.crux(["--max-usd", "0.5", "--max-steps", "1000", "-q", "look"], { env });
+  expect(run.code).toBe(2);
+  const [line] = await costs("pid");
+  expect(line?.usd).toBeGreaterThan(0);
+  expect(line?.usd).toBeLessThanOrEqual(0.5);
+  expect(line?.calls).toBe(server.requests.length);
+  expect((await costs("model"))[0]).toMatchObject({ key: "test-model", usd: line?.usd });
+  expect(sum(await costs("day"))).toBe(sum([line as CostLine]));
+  const pid = line?.key ?? "";
+  const raised = await world.crux(["budget", "set", pid, "--usd", "1"]);
+  expect([raised.code, raised.stdout]).toEqual([0, `[kernel] PID ${pid}: budget $1.00\n`]);
+  const added = await world.crux(["budget", pid, "--add", "50000", "--json"]);
+  expect(JSON.parse(added.stdout)).toMatchObject({ ok: false, error: { code: "INVALID" } });
+  await world.crux(["resume", pid], { env });
+  expect((await world.crux(["wait", pid, "-q"])).code).toBe(2);
+  const after = sum(await costs("pid"));
+  expect(after).toBeGreaterThan(sum([line as CostLine]));
+  expect(after).toBeLessThanOrEqual(1_000_000);
+});
+
+it("agents below one budget never spend more than it, and their sum is that of their calls", async () => {
+  server = await startModelServer({ script: () => look });
+  const before = sum(await costs("pid"));
+  const agents = ["a", "b", "c"].map(
+    (name) => `  ${name}: { agent: none, intent: look, max_steps: 1000, restart: temporary }`,
+  );
+  world.write("crux.compose.yaml", `name: team\nbudget: { usd: 0.6 }\nservices:\n${agents.join("\n")}\n`);
+  const { code } = await world.crux(["compose", "up"], { env: modelEnv(server) });
+  expect(code).toBe(2);
+  const spent = sum(await costs("pid")) - before;
+  expect(spent).toBeGreaterThan(0);
+  expect(spent).toBeLessThanOrEqual(600_000);
+});
+
+it("a limit in money refuses a model without a price before it is asked; bad amounts are told", async () => {
+  server = await startModelServer({ script: () => text("hello") });
+  const env = { ...modelEnv(server), OPENAI_MODEL: "nobody-knows" };
+  const run = await world.crux(["--max-usd", "1", "hello"], { env });
+  expect([run.code, server.requests.length]).toEqual([2, 0]);
+  expect(run.stdout + run.stderr).toContain("models.<id>.price");
+  for (const args of [
+    ["--max-usd", "much", "hello"],
+    ["--max-time", "10", "hello"],
+    ["budget", "set", "1"],
+    ["budget", "1", "--add", "some"],
+    ["cost", "--by", "colour"],
+    ["cost", "--since", "yesterday"],
+  ]) {
+    const bad = await world.crux(args, { env });
+    expect([args, bad.code, bad.stderr]).toEqual([args, 1, expect.stringContaining("INVALID")]);
+  }
+});
