@@ -23,6 +23,15 @@ export interface Rights {
   readonly allow: readonly RuleText[] | null;
 }
 
+/** What a new process is given beside its definition. Rules as in settings; only a person's `allow` goes beyond the parent's. */
+export interface RightsWish {
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+  readonly ask?: readonly string[];
+  readonly tools?: readonly string[];
+  readonly hosts?: readonly string[];
+}
+
 /** The largest set: what nobody narrowed. */
 export const ALL_RIGHTS: Rights = {
   mode: "bypass",
@@ -33,4 +42,16 @@ export const ALL_RIGHTS: Rights = {
   deny: [],
   ask: [],
   allow: null,
+};
+
+/** The smallest: what is left of a process whose rights cannot be read. */
+export const NO_RIGHTS: Rights = {
+  mode: "plan",
+  devices: [],
+  tools: [],
+  hosts: [],
+  roots: [],
+  deny: [],
+  ask: [],
+  allow: [],
 };

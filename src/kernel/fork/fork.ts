@@ -3,14 +3,14 @@
  * It is a process of its own: what is open in the other, its children, mail, groups and "always" answers are not copied.
  */
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Forked, ForkRequest } from "../ports/forks.ts";
 import type { JournalDraft, RecordOwner } from "../ports/journal.ts";
 import { type KeptState, keptState, type SpawnedBody } from "../process/kept-state.ts";
-import { devicesOf, intersect } from "../process/rights.ts";
+import { type AccountAt, accountAt, useAtDrafts } from "./account-at.ts";
 import { forkError } from "./fork-error.ts";
+import { type ForkRights, rightsAt } from "./fork-rights.ts";
 import { findPlace } from "./place.ts";
 
 /** What is known of the process that is forked. */
@@ -58,10 +58,15 @@ export async function forkAt(
   request: ForkRequest,
 ): Promise<Forked> {
   const state = checkForkable(core, origin);
+  const rights = await rightsAt(core, origin, found);
+  const account = await accountAt(core.ports.journal, found, origin.spawned);
+  // what took time may have been too long
+  checkForkable(core, origin);
   const own = { proc: core.ports.uuid(), pid: core.nextPid() };
   const drafts = [
     { ...own, kind: "process.forked", v: 1, body: { from: found.proc, at: found.seq } } as const,
-    spawnedDraft(core, own, origin, request),
+    spawnedDraft(core, own, origin, request, rights, account),
+    ...useAtDrafts(own, account),
     stateDraft(core, own, origin, state, request),
     ...mailDrafts(core, own, request),
   ];
@@ -83,24 +88,25 @@ function isTalkedTo({ isSession, state }: Origin, { message }: ForkRequest): boo
   return !(isHeadless && message !== undefined);
 }
 
-function spawnedDraft(core: Core, own: RecordOwner, origin: Origin, request: ForkRequest): JournalDraft {
-  const { isSession: _, ...spawned } = origin.spawned;
-  const live = core.table.get(origin.pid)?.seed;
+function spawnedDraft(
+  core: Core,
+  own: RecordOwner,
+  origin: Origin,
+  request: ForkRequest,
+  rights: ForkRights,
+  { use: _use, ...budget }: AccountAt,
+): JournalDraft {
+  const { isSession: _, limits: _limits, ...spawned } = origin.spawned;
   const body = {
     ...spawned,
     ppid: PID_KERNEL,
-    mode: narrower(spawned.mode, live?.mode),
-    allowedDevices: intersect(spawned.allowedDevices, liveDevices(core, origin)),
+    ...rights,
+    ...budget,
+    line: [],
     createdAt: core.ports.clock.now(),
     ...(isTalkedTo(origin, request) ? { isSession: true } : {}),
   };
   return { ...own, kind: "process.spawned", v: 1, body };
-}
-
-/** Servers of its own are devices of its own: they do not count among what it may hand on. */
-function liveDevices(core: Core, { pid, spawned }: Origin): readonly string[] | null {
-  const live = core.table.get(pid);
-  return live === undefined ? spawned.allowedDevices : devicesOf(live);
 }
 
 function stateDraft(
@@ -142,9 +148,4 @@ function mailDrafts(core: Core, own: RecordOwner, { message, client }: ForkReque
     sentAt: core.ports.clock.now(),
   };
   return [{ ...own, kind: "mail.put", v: 1, body }];
-}
-
-function narrower(kept: PermissionMode, live: PermissionMode | undefined): PermissionMode {
-  if (live === undefined) return kept;
-  return PERMISSION_MODES.indexOf(live) < PERMISSION_MODES.indexOf(kept) ? live : kept;
 }

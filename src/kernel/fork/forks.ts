@@ -36,14 +36,14 @@ async function fork(core: Core, pid: Pid, request: ForkRequest): Promise<Forked>
 async function rewind(core: Core, pid: Pid, request: RewindRequest): Promise<Rewound> {
   if (!request.dryRun) core.journalWatch.check("Rewind");
   const origin = await originOf(core, pid);
-  const { dryRun, force } = request;
-  if (!dryRun) checkForkable(core, origin);
+  const { dryRun, force, fork: isForked = true } = request;
+  if (!dryRun && isForked) checkForkable(core, origin);
   const release = dryRun ? () => {} : hold(core, pid);
   try {
     const found = await findPlace(core.ports.journal, origin.uuid, request.at, "before the last message");
     const done = request.files ? await rewindFiles(core, origin, found, { dryRun, force }) : NO_FILES;
     const isRefused = done.conflicts.length > 0 && !force;
-    const made = dryRun || isRefused ? null : await forkAt(core, origin, found, {});
+    const made = dryRun || isRefused || !isForked ? null : await forkAt(core, origin, found, {});
     return { step: found.step, seq: found.seq, ...done, fork: made };
   } finally {
     release();

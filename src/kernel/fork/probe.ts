@@ -10,15 +10,13 @@ import { abortable } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import type { JournalRecord } from "../ports/journal.ts";
 import { HostFiles } from "./host-files.ts";
+import { changesOf } from "./kept-files.ts";
 import type { EntryWord, SnapshotBody } from "./snapshot.ts";
 
 export type ProbeOutcome = Probed["outcome"] | "unknown";
 
 /** Of all calls together: a file system that hangs keeps no daemon from starting. */
 const DEADLINE_MS = 5_000;
-/** Behind an intent: what its call changed follows at once. */
-const MAX_PAGES = 8;
-const PAGE = 256;
 
 /** `now`: what lies at each path. Done: every file is what it was to be; not done: what it was; else unknown. */
 export function probeOutcome(
@@ -69,7 +67,7 @@ export async function probeCalls(
 /** What cannot be read or looked at tells nothing. */
 async function probeCall(core: Core, intent: JournalRecord, signal: AbortSignal): Promise<ProbeOutcome> {
   try {
-    const changes = await changesOf(core, intent);
+    const changes = await changesOf(core.ports.journal, intent);
     if (changes.length === 0) return "unknown";
     const outcome = probeOutcome(changes, await look(core, intent, changes, signal));
     return outcome === "done" && !coversAll(core, intent, changes) ? "unknown" : outcome;
@@ -77,21 +75,6 @@ async function probeCall(core: Core, intent: JournalRecord, signal: AbortSignal)
     core.ports.log("warn", `pid ${intent.pid}: what its call did is not known: ${messageOf(error)}`);
     return "unknown";
   }
-}
-
-/** Empty: none, or so much lies behind the intent that it is no use to look. */
-async function changesOf({ ports: { journal } }: Core, intent: JournalRecord): Promise<SnapshotBody[]> {
-  const changes: SnapshotBody[] = [];
-  let from = intent.seq + 1;
-  for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const page = await journal.read(intent.proc, from, PAGE);
-    for (const { kind, call, body } of page)
-      if (kind === "snapshot" && call === intent.call) changes.push(body as SnapshotBody);
-    const last = page.at(-1);
-    if (last === undefined) return changes;
-    from = last.seq + 1;
-  }
-  return [];
 }
 
 async function look(

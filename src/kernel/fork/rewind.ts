@@ -7,6 +7,7 @@ import { dirname } from "node:path";
 import type { Effect } from "../../abi/effects.ts";
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import { asCallId, type CallId, PID_KERNEL } from "../../abi/ids.ts";
+import { ALL_RIGHTS } from "../../abi/rights.ts";
 import { lineCounts } from "../../lib/line-counts.ts";
 import { isWithin } from "../../lib/path.ts";
 import { Account } from "../account/account.ts";
@@ -126,8 +127,9 @@ function seedOf(core: Core, { uuid, pid, spawned, state }: Origin): Process["see
     scratch,
     env,
     mode: "bypass",
-    allowedDevices: null,
-    account: new Account(null, 0),
+    rights: ALL_RIGHTS,
+    line: [],
+    account: new Account(null),
     session: new Session(null),
   };
 }
@@ -165,10 +167,10 @@ async function plan({ proc, files }: Hand, history: PathHistory): Promise<Plan> 
 /** What a person orders is not asked; what a rule denies stays denied. */
 function checkAllowed(core: Core, { proc, effects }: Hand): void {
   const { pid, seed } = proc;
-  const { mode, cwd, roots, scratch, allowedDevices } = seed;
+  const { mode, cwd, roots, scratch } = seed;
   const writes = effects.filter(({ kind }) => kind === "write");
   if (writes.length === 0) return;
-  const subject = { pid, mode, cwd, roots, free: [scratch], allowedDevices, grants: [] };
+  const subject = { pid, mode, cwd, roots, free: [scratch], allowedDevices: null, grants: [] };
   const decision = core.ports.permitFor(cwd).decide(subject, { tool: TOOL, effects: writes });
   // a policy that failed may have denied it
   if (decision.behavior !== "allow" && (decision.behavior === "deny" || decision.reason.kind === "error"))

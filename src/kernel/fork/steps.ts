@@ -33,6 +33,7 @@ const AFTERMATH: ReadonlySet<RecordKind> = new Set<RecordKind>([
   "call.result",
   "call.read",
   "acct.settle",
+  "acct.limit",
   "mail.done",
 ]);
 

@@ -19,6 +19,7 @@ export async function abandonAll(core: Core, words: string): Promise<void> {
 
 function cut(proc: Process): void {
   proc.isResting = true;
+  proc.workChanged();
   proc.revoked = true;
   proc.killed.abort();
   proc.abort.abort();

@@ -7,6 +7,7 @@ import { SIGNALS, type Signal } from "../../abi/process.ts";
 import type { ProgramContext } from "../../abi/program.ts";
 import { abortable } from "../../lib/abort.ts";
 import { localDay } from "../../lib/local-day.ts";
+import { asksAtLimit } from "../account/raise.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import { recorded } from "../replay/recorder.ts";
@@ -120,6 +121,7 @@ function seatContext(
     today: () => localDay(core.ports.clock.now()),
     input: seat === undefined && proc.fds.has(asFd(0)) ? asFd(0) : null,
     mounts: core.mounts.namedBy(pid),
+    toolset: 2,
     restored: seat === undefined ? proc.restored : null,
     checkpoint: (state) => {
       if (seat === undefined) noteCheckpoint(core, proc, { state });
@@ -132,10 +134,12 @@ function seatContext(
     isPaused: () => proc.paused !== null,
     unit: (act) => proc.units.run(act),
     waitIfPaused: () => proc.untilResumed(signal),
-    account: () => seed.account.view(),
+    account: () => ({ ...seed.account.view(), ...(asksAtLimit(core, proc) ? { asks: true } : {}) }),
     onStep: (step) => proc.tell({ event: "step", pid, step, total: maxSteps }, core.ports.clock.mono()),
     setActivity: (activity) => {
-      if (proc.isLive) proc.activity = activity;
+      if (!proc.isLive) return;
+      proc.activity = activity;
+      proc.workChanged();
     },
     setResult:
       seat?.setResult ??

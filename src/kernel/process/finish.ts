@@ -28,6 +28,7 @@ async function finishOnce(core: Core, proc: Process, exit: ExitStatus): Promise<
   endDependants(core, proc);
   proc.done.resolve(exit);
   tell(core, proc, exit);
+  core.ports.onExited?.(proc.pid);
   if (proc.ppid === PID_KERNEL) core.offer(proc, "seen");
 }
 
@@ -111,9 +112,6 @@ function tell(core: Core, proc: Process, exit: ExitStatus): void {
     for (const line of resultLines(result, proc.elapsedMs(mono))) proc.logs?.emit(line);
   proc.tell({ event: "complete", pid, result, exit, tokensUsed, elapsedMs: proc.elapsedMs(mono) }, mono);
   proc.logs?.end();
-  // Its client hears no more of it: what descendants still ask through it is void.
-  const { session } = proc.seed;
-  if (session.approvers === watchers) core.asks.abandon(session);
 }
 
 /** Of an exit without an error of its own: a limit, a signal, or a program that gave up. */

@@ -12,6 +12,7 @@ import type { Journal, JournalRecord } from "../ports/journal.ts";
 import { History } from "./history.ts";
 import { probedOf } from "./intents.ts";
 import type { Ref } from "./refs.ts";
+import type { SeenBody } from "./seen-files.ts";
 
 /** Records of one read. */
 const PAGE = 256;
@@ -23,6 +24,10 @@ export interface Contents {
   readonly systemPrompt: string;
   readonly messages: readonly ContextMessage[];
   readonly restored: Restored;
+  /** What devices keep for it. */
+  readonly kept: ReadonlyMap<string, unknown>;
+  /** What it has seen of files, the least recently seen first. */
+  readonly seen: readonly SeenBody[];
 }
 
 /** All of a process's history, or what follows, in order. */
@@ -110,7 +115,18 @@ export async function readContents(journal: Pick<Journal, "readAt">, history: Hi
     systemPrompt: String(prompt?.system_prompt ?? ""),
     messages,
     restored: { state: state?.state ?? null, since: events },
+    kept: await readKept(journal, history),
+    seen: await eachAt(journal, [...history.seen.values()], (record) => bodyOf(record) as unknown as SeenBody),
   };
+}
+
+/** In the order in which their names came to be. */
+export async function readKept(
+  journal: Pick<Journal, "readAt">,
+  { kept }: History,
+): Promise<ReadonlyMap<string, unknown>> {
+  const values = await eachAt(journal, [...kept.values()], (record) => bodyOf(record).value);
+  return new Map([...kept.keys()].map((name, i) => [name, values[i]]));
 }
 
 /** Sent, and not received, in order. */

@@ -7,6 +7,9 @@ import { Fault } from "../../abi/errors.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import { SIGNALS, type Signal } from "../../abi/process.ts";
 import type { Probed } from "../../abi/program.ts";
+import { RecentMap } from "../../lib/recent-map.ts";
+import { microUsd } from "../../lib/usd.ts";
+import type { DenialState } from "../ask/denials.ts";
 import type { GroupRecord } from "../ipc/groups.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalRecord, RecordKind } from "../ports/journal.ts";
@@ -35,11 +38,22 @@ export interface HistoryState {
   readonly mail: readonly (readonly [number, number])[];
   readonly groups: readonly GroupRecord[];
   readonly log: readonly number[];
+  /** Names and places of what devices keep; absent in snapshots of earlier versions. */
+  readonly kept?: readonly (readonly [string, Ref])[];
+  /** Of files seen: the path and its newest record. Absent in snapshots of earlier versions. */
+  readonly seen?: readonly (readonly [path: string, Ref])[];
+  readonly epoch?: number;
   readonly tokensUsed: number;
+  /** Absent: 0. */
+  readonly microUsdUsed?: number;
   readonly limitUsed: number;
   readonly ran: Ran;
   readonly recoveredMs: number | null;
   readonly endedBy: Signal | null;
+  /** Questions without an answer: id and digest. Absent: none. */
+  readonly asks?: readonly (readonly [string, string])[];
+  /** Of the session that it began. Absent: nothing was denied. */
+  readonly denials?: DenialState;
 }
 
 /** How long it ran, pauses and the time between two daemons not counted. Wall clock, ms: for a deadline it is near enough. */
@@ -70,8 +84,15 @@ export class History {
   groups = new Map<number, GroupRecord>();
   /** The newest lines that it said. */
   log: number[] = [];
+  /** What devices keep for it, by name. */
+  kept = new Map<string, Ref>();
+  /** Files that it has seen, the least recently seen first. */
+  readonly seen = new RecentMap<string, Ref>(LIMITS.seenFiles);
+  /** How often a message of its context was replaced. */
+  epoch = 0;
   /** By its own calls. */
   tokensUsed = 0;
+  microUsdUsed = 0;
   /** Of its own limit, by it and all below it. */
   limitUsed = 0;
   ran: Ran = { beforeMs: 0, since: null, until: 0 };
@@ -79,6 +100,10 @@ export class History {
   recoveredMs: number | null = null;
   /** It was told to end, and has not yet; null: it was not. */
   endedBy: Signal | null = null;
+  /** Questions to a person without an answer: their digests, by id. */
+  asks = new Map<string, string>();
+  /** Of the session that it began; null: nothing was denied. */
+  denials: DenialState | null = null;
 
   constructor(proc: ProcUuid) {
     this.proc = proc;
@@ -99,20 +124,46 @@ export class History {
     history.mail = new Map(state.mail);
     history.groups = new Map(state.groups.map((group) => [group.group, group]));
     history.log = [...state.log];
+    history.kept = new Map(state.kept ?? []);
+    for (const [path, ref] of state.seen ?? []) history.seen.set(path, ref);
+    history.epoch = state.epoch ?? 0;
     history.tokensUsed = state.tokensUsed;
+    history.microUsdUsed = state.microUsdUsed ?? 0;
     history.limitUsed = state.limitUsed;
     history.ran = state.ran;
     history.recoveredMs = state.recoveredMs;
     history.endedBy = state.endedBy;
+    history.asks = new Map(state.asks ?? []);
+    history.denials = state.denials ?? null;
     return history;
   }
 
   get state(): HistoryState {
     const { lastSeq, forkedFrom, systemPrompt, messages, steps, place, since, log } = this;
-    const { tokensUsed, limitUsed, ran, recoveredMs, endedBy } = this;
+    const { tokensUsed, microUsdUsed, limitUsed, ran, recoveredMs, endedBy } = this;
     const [mail, groups] = [[...this.mail], [...this.groups.values()]];
     const remembered = { systemPrompt, messages: packRefs(messages), steps, place, since: [...since] };
-    const own = { mail, groups, log: [...log], tokensUsed, limitUsed, ran, recoveredMs, endedBy };
+    const kept = this.kept.size === 0 ? {} : { kept: [...this.kept] };
+    const seen = [...this.seen.entries()];
+    const files = seen.length === 0 && this.epoch === 0 ? {} : { seen, epoch: this.epoch };
+    const asked = {
+      ...(this.asks.size === 0 ? {} : { asks: [...this.asks] }),
+      ...(this.denials === null ? {} : { denials: this.denials }),
+    };
+    const own = {
+      mail,
+      groups,
+      log: [...log],
+      ...kept,
+      ...files,
+      ...asked,
+      tokensUsed,
+      ...(microUsdUsed === 0 ? {} : { microUsdUsed }),
+      limitUsed,
+      ran,
+      recoveredMs,
+      endedBy,
+    };
     return { v: 1, lastSeq, forkedFrom, ...remembered, ...own };
   }
 
@@ -128,6 +179,9 @@ export class History {
     this.steps = origin.steps;
     this.place = origin.place;
     this.since = [...origin.since];
+    this.kept = new Map(origin.kept);
+    this.epoch = origin.epoch;
+    for (const [path, ref] of origin.seen.entries()) this.seen.set(path, ref);
   }
 
   /** Errors: INTERNAL for a record of another version, and for one whose body was too large to be kept. */
@@ -149,8 +203,10 @@ export class History {
   context({ system_prompt, cid, replaces, role }: Body, ref: Ref): void {
     if (cid !== undefined) return;
     if (system_prompt !== undefined) this.systemPrompt = ref;
-    else if (replaces !== undefined) this.messages[Number(replaces) - 1] = ref;
-    else {
+    else if (replaces !== undefined) {
+      this.messages[Number(replaces) - 1] = ref;
+      this.epoch++;
+    } else {
       this.messages.push(ref);
       if (role === "assistant") this.steps++;
     }
@@ -204,9 +260,21 @@ const FOLDS: Partial<Record<RecordKind, Fold>> = {
     history.recoveredMs = history.ranMs;
     if (history.ran.since !== null) history.run(at);
   },
+  "permit.ask": ({ asks }, { requestId, digest }) => {
+    if (typeof requestId === "string" && typeof digest === "string") asks.set(requestId, digest);
+  },
+  "permit.answer": ({ asks }, { requestId }) => void asks.delete(String(requestId)),
+  "permit.denials": (history, body) => {
+    history.denials = body as unknown as DenialState;
+  },
   "process.exited": (history, _body, _ref, { at }) => {
+    history.asks.clear();
     history.endedBy = null;
     history.stop(at);
+  },
+  "process.kept": ({ kept }, { name, value }, ref) => {
+    if (value === null) kept.delete(String(name));
+    else kept.set(String(name), ref);
   },
   "process.checkpoint": (history, body, ref) => history.checkpoint(body, ref),
   "ctx.record": (history, body, ref) => history.context(body, ref),
@@ -218,6 +286,7 @@ const FOLDS: Partial<Record<RecordKind, Fold>> = {
     if (isProbed(body)) history.probe(body.probed, body.intent);
   },
   "call.unknown": spend,
+  "file.seen": ({ seen }, { path }, ref) => seen.set(String(path), ref),
   "acct.settle": (history, { used }) => {
     history.limitUsed = Number(used);
   },
@@ -245,7 +314,9 @@ function ranMs({ beforeMs, since, until }: Ran): number {
 }
 
 function spend(history: History, { cost }: Body): void {
-  history.tokensUsed += (cost as { tokens: number } | undefined)?.tokens ?? 0;
+  const { tokens = 0, usd = 0 } = (cost ?? {}) as { tokens?: number; usd?: number | null };
+  history.tokensUsed += tokens;
+  history.microUsdUsed += microUsd(usd ?? 0);
 }
 
 function unreadable(message: string): Fault {

@@ -3,12 +3,14 @@
  * back. No environment and no secrets: of an MCP server only its name, for the rest is read again from the agent file.
  */
 import type { AgentInfo } from "../../abi/agent.ts";
+import type { BudgetLimits } from "../../abi/budget.ts";
 import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
-import type { PermissionMode, ProcessKind } from "../../abi/process.ts";
+import type { ProcessKind } from "../../abi/process.ts";
 import { LIMITS } from "../limits.ts";
-import type { JournalDraft, JournalRecord, RecordOwner } from "../ports/journal.ts";
+import { type JournalDraft, type JournalRecord, KERNEL_UUID, type RecordOwner } from "../ports/journal.ts";
 import type { Making } from "./body.ts";
+import type { KeptRights } from "./kept-rights.ts";
 import type { Process, ProcessSeed } from "./process.ts";
 import { STDIN, STDOUT } from "./stdio.ts";
 
@@ -34,27 +36,32 @@ export interface KeptState extends Pick<ProcessSeed, "roots" | "onParentExit"> {
 }
 
 /** The body of `process.spawned` of an agent. */
-export interface SpawnedBody extends KeptAccounts {
+export interface SpawnedBody extends KeptAccounts, KeptRights {
   readonly ppid: number;
   readonly kind: ProcessKind;
   readonly intent: string;
   readonly agent: string | null;
   readonly skills: readonly string[];
   readonly cwd: string;
-  readonly mode: PermissionMode;
-  readonly allowedDevices: readonly string[] | null;
   readonly maxSteps: number;
   /** Tokens; 0: no limit of its own. */
   readonly budget: number;
+  /** All limits of its own, where there are more than that. */
+  readonly limits?: BudgetLimits;
+  /** Of agents above it; absent: 0. */
+  readonly depth?: number;
   /** Wall clock, ms. */
   readonly createdAt: number;
   readonly model: string;
   readonly modelDevice: string;
 }
 
-/** Keys of the record of the spawn: which limits above its own it spends from, nearest first. */
+/** An account above: `limit` in tokens, 0 none; `limits` where there are more than that. */
+export type KeptAbove = RecordOwner & { readonly limit: number; readonly limits?: BudgetLimits };
+
+/** Keys of the record of the spawn: which accounts above its own it spends from, nearest first. */
 export interface KeptAccounts {
-  readonly accounts: readonly (RecordOwner & { readonly limit: number })[];
+  readonly accounts: readonly KeptAbove[];
 }
 
 type Draft = Pick<JournalDraft, "kind" | "body" | "v">;
@@ -86,10 +93,17 @@ export function keptState({ v, body, lsn }: Pick<JournalRecord, "v" | "body" | "
 }
 
 export function keptAccounts({ seed }: Process): KeptAccounts {
-  const above = seed.account.limited().filter((account) => account !== seed.account);
+  const above = seed.account.parent?.chain() ?? [];
   return {
-    accounts: above.flatMap(({ owner, limit }) => (owner === null ? [] : [{ ...owner, limit }])),
+    accounts: above.flatMap(({ owner, limit, limits }) =>
+      owner === null || owner.proc === KERNEL_UUID ? [] : [{ ...owner, limit, ...moreLimits(limits) }],
+    ),
   };
+}
+
+/** Of limits, what the number of tokens does not say. */
+export function moreLimits(limits: BudgetLimits): { limits?: BudgetLimits } {
+  return Object.keys(limits).some((name) => name !== "tokens") ? { limits } : {};
 }
 
 /** Without its instructions and skills: they are in the system prompt. */
@@ -97,10 +111,14 @@ export function agentOf({ agent }: KeptState): AgentInfo | null {
   return agent === null ? null : { ...agent, instructions: "", skills: [], systemPrompt: "" };
 }
 
+function isAnswered({ approvers }: ProcessSeed["session"]): boolean {
+  return approvers.isHeard || approvers.leftMono !== null;
+}
+
 function stateOf({ parent, proc, opts }: Making, session: RecordOwner): KeptState {
   const { seed, fds } = proc;
   const { agent, roots, onParentExit } = seed;
-  const canAnswer = parent.pid === PID_KERNEL ? opts.interactive === true : seed.session.approvers !== null;
+  const canAnswer = parent.pid === PID_KERNEL ? opts.interactive === true : isAnswered(seed.session);
   const servers = agent?.manifest.mcp.map(({ name }) => name) ?? [];
   return {
     agent:

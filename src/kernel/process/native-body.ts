@@ -6,9 +6,12 @@ import { basename } from "node:path/posix";
 import { SyscallError } from "../../abi/errors.ts";
 import type { NativeOptions } from "../../abi/native.ts";
 import { type ExitStatus, SIGNALS, type Signal } from "../../abi/process.ts";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { ExecChild } from "../ports/host.ts";
+import { sandboxOf } from "../syscall/confine.ts";
+import { EXEC_TOOL } from "../syscall/exec-effect.ts";
 import { maskedCommand } from "../vfs/server-label.ts";
 import type { Body, Making } from "./body.ts";
 import { forceAfter } from "./finish.ts";
@@ -20,9 +23,14 @@ import type { Process } from "./process.ts";
 import { STDIN } from "./stdio.ts";
 
 /** Errors: INVALID argv at once; NOT_FOUND program or working directory, before the process exists. */
-export function nativeBody(argv: readonly string[], options: NativeOptions): Body {
+export function nativeBody(
+  argv: readonly string[],
+  options: NativeOptions,
+  /** The gate has decided that it runs as the host is. */
+  isOutside = false,
+): Body {
   checkCommand(argv);
-  return new NativeBody(argv, options);
+  return new NativeBody(argv, options, isOutside);
 }
 
 class NativeBody implements Body {
@@ -33,13 +41,15 @@ class NativeBody implements Body {
   readonly name: string;
   readonly #argv: readonly string[];
   readonly #options: NativeOptions;
+  readonly #isOutside: boolean;
   #env: Readonly<Record<string, string>> = {};
   /** From its start. */
   #child: ExecChild | undefined;
 
-  constructor(argv: readonly string[], options: NativeOptions) {
+  constructor(argv: readonly string[], options: NativeOptions, isOutside: boolean) {
     this.#argv = [...argv];
     this.#options = options;
+    this.#isOutside = isOutside;
     this.name = basename(argv[0] ?? "");
   }
 
@@ -103,11 +113,23 @@ class NativeBody implements Body {
         graceMs: Infinity,
         killed: proc.killed.signal,
         owner: `pid ${proc.pid} ${this.name}`,
+        sandbox: this.#sandbox(core, proc),
         onOutput: (stream, chunk) => output.take(stream, chunk),
       },
       proc.abort.signal,
     );
     return this.#child;
+  }
+
+  /** Of its own rights, at each start: whoever started it may be gone. */
+  #sandbox(core: Core, proc: Process): SandboxProfile | null {
+    if (proc.seed.confined !== true || this.#isOutside) return null;
+    const { cwd } = proc.seed;
+    const effect = { kind: "exec", argv: this.#argv, cwd, certain: true } as const;
+    const sandbox = sandboxOf(core, proc, { tool: EXEC_TOOL, effects: [effect] });
+    const { CRUX_IPC_SOCKET: socket } = this.#env;
+    if (sandbox === null || socket === undefined) return sandbox;
+    return { ...sandbox, show: [...sandbox.show, socket] };
   }
 
   #endUnread(core: Core, proc: Process): void {

@@ -12,6 +12,7 @@ import type {
   ProcInfo,
 } from "../../abi/process.ts";
 import type { Restored } from "../../abi/program.ts";
+import type { Rights } from "../../abi/rights.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { Account } from "../account/account.ts";
 import type { Mailbox } from "../ipc/mailbox.ts";
@@ -24,6 +25,8 @@ import type { Coroutines } from "./coroutines.ts";
 import { DebugChannel } from "./debug-channel.ts";
 import { LogChannel } from "./log-channel.ts";
 import { logLine } from "./log-line.ts";
+import { devicesOf } from "./rights.ts";
+import { SeenFileSet } from "./seen-files.ts";
 import type { Session } from "./session.ts";
 import { transition } from "./state.ts";
 import { Stillness } from "./stillness.ts";
@@ -48,11 +51,17 @@ export interface ProcessSeed {
   /** A folder of its own, writable without asking; "" none. */
   readonly scratch: string;
   readonly env: Readonly<Record<string, string>>;
+  /** At its spawn. Nothing changes them; what a person gives or takes since is a grant. */
+  readonly rights: Rights;
+  /** In which it begins. */
   readonly mode: PermissionMode;
-  readonly allowedDevices: readonly string[] | null;
+  /** Those above it at its spawn, nearest first: whom grants for a subtree reach. */
+  readonly line: readonly Pid[];
   readonly maxSteps: number;
   readonly account: Account;
   readonly session: Session;
+  /** An agent stands above it: as an OS process it runs in a sandbox. */
+  readonly confined?: boolean;
   readonly onParentExit: "reparent" | "terminate";
   /** A person talks to it: it waits for the next message instead of ending. */
   readonly isSession?: boolean;
@@ -86,8 +95,12 @@ export class Process {
   tape: Tape | null = null;
   threads: Threads | null = null;
   coroutines: Coroutines | null = null;
-  /** Where the MCP servers it owns are mounted: its own devices, whatever `allowedDevices` says. */
+  /** Where the MCP servers it owns are mounted: its own devices, whatever its rights say. */
   mounts: Set<string> | null = null;
+  /** What devices keep for it; null: nothing. */
+  kept: Map<string, unknown> | null = null;
+  /** Who sleeps until a signal is heeded. */
+  readonly wakers = new Set<() => void>();
   readonly groups = new Set<Pgid>();
   readonly units = new Units();
   readonly stillness = new Stillness();
@@ -105,12 +118,22 @@ export class Process {
   isResting = false;
   /** Until it has left; null: it stays. */
   leaving: Promise<void> | null = null;
+  /** Changed by set-mode.ts alone, which journals it. */
+  mode: PermissionMode;
+  /** Rises with each change of it. */
+  modeTurn = 0;
   activity: Activity | null = null;
-  /** Questions of the gate that wait for a person. */
-  openAsks = 0;
+  /** Hears when it begins to work, and when it stands still: paused, blocked, or at its end. */
+  onWork: ((isWorking: boolean) => void) | null = null;
+  /** Those that an earlier daemon left open, by digest: asked again, they keep their id. null: none. */
+  unanswered: Map<string, string> | null = null;
   result = "";
   tokensUsed = 0;
+  /** By its own calls, in millionths of a dollar, as far as this daemon has read its history. */
+  microUsdUsed = 0;
   ctxId: CtxId = 0 as CtxId;
+  /** What it has seen of files. */
+  readonly seen = new SeenFileSet();
   /** Its own contexts; freed with it. */
   readonly contexts = new Set<CtxId>();
   /** Path of its own model device; "" before it is open. */
@@ -141,6 +164,8 @@ export class Process {
   /** Its program has ended, and its exit waits for the disk: a signal cuts that short. */
   exitWait: AbortController | null = null;
   #state: ProcessState = "created";
+  #openAsks = 0;
+  #wasWorking = false;
   #startedMono = 0;
   #ranBeforeMs = 0;
   #pausedMono = 0;
@@ -151,6 +176,7 @@ export class Process {
     this.seed = seed;
     this.pid = seed.pid;
     this.ppid = ppid;
+    this.mode = seed.mode;
     this.fds = new FdTable(seed.pid);
     this.conversation = seed.isSession === true ? new Conversation() : null;
     // Most processes have nobody who waits for a spawn that fails.
@@ -166,6 +192,7 @@ export class Process {
     this.#state = transition(this.#state, "running", this.pid, "Spawn");
     this.#startedMono = mono;
     this.#pausedMs = 0;
+    this.#tellWork();
   }
 
   terminate(exit: ExitStatus, mono: number): void {
@@ -173,6 +200,7 @@ export class Process {
     this.exit = exit;
     this.activity = null;
     this.#endedMono = mono;
+    this.#tellWork();
   }
 
   reap(): void {
@@ -189,6 +217,7 @@ export class Process {
     this.#halt(mono);
     this.paused = Promise.withResolvers<void>();
     this.tell({ event: "paused", pid: this.pid, isPaused: true }, mono);
+    this.#tellWork();
   }
 
   resume(mono: number): void {
@@ -197,6 +226,7 @@ export class Process {
     this.paused = null;
     this.#go(mono);
     this.tell({ event: "paused", pid: this.pid, isPaused: false }, mono);
+    this.#tellWork();
   }
 
   /** As a pause, but nobody's wish: its time does not count, and no signal ends it. Twice is once. */
@@ -204,6 +234,7 @@ export class Process {
     if (this.stalled !== null) return;
     this.#halt(mono);
     this.stalled = Promise.withResolvers<void>();
+    this.#tellWork();
   }
 
   unstall(mono: number): void {
@@ -211,11 +242,40 @@ export class Process {
     this.stalled.resolve();
     this.stalled = null;
     this.#go(mono);
+    this.#tellWork();
   }
 
   /** Returns when it is not paused; rejects when `signal` fires. */
   async untilResumed(signal: AbortSignal): Promise<void> {
     while (this.paused !== null) await this.stillness.hold(abortable(this.paused.promise, signal));
+  }
+
+  /** Questions of the gate that wait for a person. */
+  get openAsks(): number {
+    return this.#openAsks;
+  }
+
+  set openAsks(count: number) {
+    this.#openAsks = count;
+    this.#tellWork();
+  }
+
+  /** It runs, and nothing holds it: its time counts against a budget. A session that waits for its person does not. */
+  get isWorking(): boolean {
+    const waits = this.conversation !== null && this.activity === "waiting";
+    return this.#state === "running" && !this.isHalted && this.#openAsks === 0 && !waits && !this.isResting;
+  }
+
+  /** After each change of what `isWorking` looks at. */
+  workChanged(): void {
+    this.#tellWork();
+  }
+
+  #tellWork(): void {
+    const { isWorking } = this;
+    if (isWorking === this.#wasWorking) return;
+    this.#wasWorking = isWorking;
+    this.onWork?.(isWorking);
   }
 
   /** Paused, or stalled. */
@@ -282,7 +342,7 @@ export class Process {
       elapsedMs: this.elapsedMs(mono),
       ctxId: this.ctxId,
       result: this.result,
-      allowedDevices: seed.allowedDevices === null ? null : [...seed.allowedDevices, ...(this.mounts ?? [])],
+      allowedDevices: devicesOf(this),
       exit: this.exit,
       groups: [...this.groups].sort((a, b) => a - b),
       threads: this.threads?.live ?? 0,

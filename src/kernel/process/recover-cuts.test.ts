@@ -133,8 +133,8 @@ const untilOver = (signal: AbortSignal) =>
   );
 
 /** It is open while its process is paused. */
-async function question({ permit, init }: TestKernel, { pid, sys, proc }: Started): Promise<void> {
-  proc.watchers.watch();
+async function question({ kernel, permit, init }: TestKernel, { pid, sys, proc }: Started): Promise<void> {
+  kernel.asks.attend(proc);
   permit.answer = () => askWith(null);
   const fd = await sys.open("/bin/edit", 2);
   void sys.write(fd, bytes("{}")).catch(() => {});
@@ -188,8 +188,8 @@ test("recover() after each record: none is lost or doubled, none gains a right, 
     for (const pid of restored) {
       const { seed, ppid, paused, mailbox } = t.proc(pid);
       const was = spawned.get(pid)!;
-      const is = { mode: seed.mode, devices: seed.allowedDevices, limit: seed.account.limit };
-      expect(is, at).toEqual({ mode: was.mode, devices: was.allowedDevices, limit: was.budget });
+      const is = { mode: seed.mode, devices: seed.rights.devices, limit: seed.account.limit };
+      expect(is, at).toEqual({ mode: was.mode, devices: was.rights?.devices, limit: was.budget });
       expect(ppid, at).toBe(restored.includes(was.ppid as Pid) ? was.ppid : 0);
       expect(mailbox?.size ?? 0, at).toBe(mail.get(pid) ?? 0);
       expect(t.proc(pid).groups.size, at).toBe(groups.filter((record) => record.pid === pid).length);

@@ -2,15 +2,20 @@
  * Calls that the last daemon left without a result. Of some the files tell what became of them (fork/probe.ts); of the others
  * nobody knows whether they did anything. That is recorded, their cost is all that was set aside, and none is made again.
  */
+import type { Amounts } from "../../abi/budget.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { Probed } from "../../abi/program.ts";
+import { usdOf } from "../../lib/usd.ts";
+import { NOTHING, plus } from "../account/amounts.ts";
+import { useOfKept } from "../account/kept-account.ts";
 import type { Journal, JournalDraft, JournalRecord, RecordOwner } from "../ports/journal.ts";
 import { isLoading, isModelCall, type ProbedBody } from "./intents.ts";
 import type { SpawnedBody } from "./kept-state.ts";
+import type { KeptOf } from "./restore-shares.ts";
 
 interface Spent {
   readonly owner: RecordOwner;
-  readonly tokens: number;
+  readonly amounts: Amounts;
 }
 
 export class OpenCalls {
@@ -18,6 +23,7 @@ export class OpenCalls {
   readonly #probed: ReadonlyMap<JournalRecord, Probed["outcome"]>;
   readonly #byProcess = new Map<ProcUuid, number>();
   readonly #byLimit = new Map<ProcUuid, Spent>();
+  #all: Amounts = NOTHING;
   /** Names of the tools, by process: a model call is only money. */
   readonly #tools = new Map<ProcUuid, string[]>();
   readonly #loading = new Set<ProcUuid>();
@@ -43,9 +49,14 @@ export class OpenCalls {
     return this.#byProcess.get(proc) ?? 0;
   }
 
-  /** Set aside from a limit, by its owner. */
-  tokensOfLimit(proc: ProcUuid): number {
-    return this.#byLimit.get(proc)?.tokens ?? 0;
+  /** Set aside from an account, by its owner. */
+  ofAccount(proc: ProcUuid): Amounts {
+    return this.#byLimit.get(proc)?.amounts ?? NOTHING;
+  }
+
+  /** Set aside by all of them. */
+  get all(): Amounts {
+    return this.#all;
   }
 
   /** It was being read. */
@@ -63,16 +74,13 @@ export class OpenCalls {
       : `${tools.length} calls have an unknown outcome: ${named}`;
   }
 
-  /** `limitUsed`: of a limit, without these. */
-  drafts(limitUsed: (proc: ProcUuid) => number): JournalDraft[] {
-    const settled = [...this.#byLimit.values()].map(
-      ({ owner, tokens }): JournalDraft => ({
-        ...owner,
-        kind: "acct.settle",
-        v: 1,
-        body: { used: limitUsed(owner.proc) + tokens },
-      }),
-    );
+  /** `keptOf`: of an account, without these. */
+  drafts(keptOf: KeptOf): JournalDraft[] {
+    const settled = [...this.#byLimit.values()].flatMap(({ owner, amounts }): JournalDraft[] => {
+      const kept = keptOf(owner.proc);
+      if (kept?.isKept !== true) return [];
+      return [{ ...owner, kind: "acct.settle", v: 1, body: useOfKept(kept, amounts) }];
+    });
     return [...this.#records.map((record) => ended(record, this.#probed.get(record))), ...settled];
   }
 
@@ -84,13 +92,14 @@ export class OpenCalls {
     }
     if (!isModelCall(body) && !this.#probed.has(record))
       this.#tools.set(proc, [...(this.#tools.get(proc) ?? []), toolOf(body)]);
-    const tokens = reservedBy(record);
-    if (tokens === 0) return;
-    const { budget = 0, accounts = [] } = spawned;
-    this.#byProcess.set(proc, this.tokensOf(proc) + tokens);
-    for (const owner of [...(budget > 0 ? [{ proc, pid }] : []), ...accounts]) {
-      const sum = this.tokensOfLimit(owner.proc) + tokens;
-      this.#byLimit.set(owner.proc, { owner: { proc: owner.proc, pid: owner.pid }, tokens: sum });
+    const amounts = reservedBy(record);
+    if (amounts.tokens === 0) return;
+    const { accounts = [] } = spawned;
+    this.#all = plus(this.#all, amounts);
+    this.#byProcess.set(proc, this.tokensOf(proc) + amounts.tokens);
+    for (const owner of [{ proc, pid }, ...accounts]) {
+      const sum = plus(this.ofAccount(owner.proc), amounts);
+      this.#byLimit.set(owner.proc, { owner: { proc: owner.proc, pid: owner.pid }, amounts: sum });
     }
   }
 }
@@ -102,7 +111,7 @@ export async function endedSpenders(
   unfinished: readonly JournalRecord[],
 ): Promise<readonly JournalRecord[]> {
   const live = new Set(unfinished.map(({ proc }) => proc));
-  const ended = open.filter((call) => reservedBy(call) > 0 && !live.has(call.proc));
+  const ended = open.filter((call) => reservedBy(call).tokens > 0 && !live.has(call.proc));
   const spawned: JournalRecord[] = [];
   for (const proc of new Set(ended.map((call) => call.proc)))
     spawned.push(...(await journal.ofKind(proc, "process.spawned")));
@@ -113,15 +122,18 @@ function toolOf(intent: unknown): string {
   return String((intent as { tool?: unknown }).tool ?? "").slice(0, 100) || "a call";
 }
 
-function reservedBy({ body }: JournalRecord): number {
-  return (body as { reserved?: number }).reserved ?? 0;
+/** A model call that nobody saw the end of counts as one that was answered. */
+export function reservedBy({ body }: Pick<JournalRecord, "body">): Amounts {
+  const { reserved = 0, reservedUsd = 0 } = body as { reserved?: number; reservedUsd?: number };
+  return { tokens: reserved, microUsd: reservedUsd, steps: reserved > 0 && isModelCall(body) ? 1 : 0 };
 }
 
 /** Whether it was answered, and what it cost, nobody knows: all that was set aside. */
 function ended(record: JournalRecord, probed: Probed["outcome"] | undefined): JournalDraft {
   const { proc, pid, call } = record;
-  const tokens = reservedBy(record);
-  const cost = tokens === 0 ? {} : { cost: { tokens, usd: null }, estimated: true };
+  const { tokens, microUsd } = reservedBy(record);
+  const usd = microUsd === 0 ? null : usdOf(microUsd);
+  const cost = tokens === 0 ? {} : { cost: { tokens, usd }, estimated: true };
   const of = { proc, pid, v: 1, ...(call === undefined ? {} : { call }) } as const;
   if (probed === undefined) return { ...of, kind: "call.unknown", body: cost };
   const found: ProbedBody = { probed, intent: record.seq };

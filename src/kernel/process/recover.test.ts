@@ -141,6 +141,7 @@ describe("one whose person could answer", () => {
   test("waits for that person, in the daemons to come, too, and goes on when it is told", async () => {
     const t = testKernel();
     const top = await t.start({ interactive: true });
+    t.kernel.attach(top.pid, { interactive: true });
     const child = await t.start({ by: top.sys });
     const { next, begun } = await nextAfterCrash(t);
     expect(begun.size).toBe(0);

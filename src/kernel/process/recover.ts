@@ -3,9 +3,13 @@
  * supervisor brings back what it supervised. A call without a result is unknown, and what was set aside for it is spent. No
  * history is read here and nothing is opened, so that the socket opens soon, however many there are.
  */
+import type { Amounts } from "../../abi/budget.ts";
 import { messageOf } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import { SIGNALS } from "../../abi/process.ts";
+import { plus } from "../account/amounts.ts";
+import { isKept, type KeptAccount, useDraft } from "../account/kept-account.ts";
+import { recallWindows } from "../account/root-account.ts";
 import type { Core } from "../core.ts";
 import { probeCalls } from "../fork/probe.ts";
 import type { GroupRecord } from "../ipc/groups.ts";
@@ -19,13 +23,14 @@ import {
 import { restoreSupervisor } from "../supervise/restore.ts";
 import { ageMs } from "./age.ts";
 import { mailOf } from "./history-reader.ts";
+import { newestMode } from "./kept-rights.ts";
 import { type KeptState, keptState, type SpawnedBody } from "./kept-state.ts";
 import type { Process } from "./process.ts";
 import { type Fate, fateOf, wordsOf } from "./recover-fate.ts";
 import { endedSpenders, OpenCalls } from "./recover-open-calls.ts";
 import { unheard } from "./recover-unheard.ts";
 import { type Remains, type Restoring, restore } from "./restore.ts";
-import { Shares } from "./restore-shares.ts";
+import { accountsAtSpawn, readAll, Shares } from "./restore-shares.ts";
 import { LOST } from "./restored-body.ts";
 import { runProgram } from "./run.ts";
 import { Turnstile } from "./turnstile.ts";
@@ -70,10 +75,12 @@ interface Back {
 /** Called once, before the socket opens. */
 export async function recover(core: Core): Promise<Recovery> {
   const left = await whatIsLeft(core);
-  const limitUsed = await limits(core, left);
-  const usedOf = (proc: ProcUuid) => limitUsed(proc) + left.calls.tokensOfLimit(proc);
+  const kept = await accountsOf(core, left);
+  const { account } = core.root.seed;
+  await recallWindows(account, core.ports.journal);
+  account.charge(left.calls.all, core.ports.clock.now());
   const restoring: Restoring = {
-    shares: new Shares(core, usedOf),
+    shares: new Shares(core, (proc) => withMore(kept.get(proc), left.calls.ofAccount(proc))),
     turnstile: new Turnstile(READERS),
     onHistory: (proc, { recoveredMs, endedBy }) => {
       if (recoveredMs !== null) proc.carryOver(recoveredMs);
@@ -94,7 +101,8 @@ export async function recover(core: Core): Promise<Recovery> {
   const isClean = left.calls.size + lost.length === 0 && back.every(({ fate }) => fate === "paused");
   await core.ports.journal.append([
     bootRecord(core.ports.journal.epoch, isClean),
-    ...left.calls.drafts(limitUsed),
+    ...left.calls.drafts((proc) => kept.get(proc)),
+    ...windowDrafts(core, left),
     ...lost.map((record) => lostDraft(left, record)),
     ...back.flatMap((each) => backDrafts(each, core.ports.journal.epoch)),
   ]);
@@ -131,15 +139,21 @@ async function whatIsLeft(core: Core): Promise<Legacy> {
   };
 }
 
-/** What is used of each limit that one of them drew on, also of a process that is gone. */
-async function limits({ ports: { journal } }: Core, left: Legacy): Promise<(proc: ProcUuid) => number> {
-  const rows = new Map(left.rows);
-  for (const { proc: own, body } of left.spenders)
-    for (const proc of [own, ...((body as Partial<SpawnedBody>).accounts ?? []).map((each) => each.proc)]) {
-      const row = rows.get(proc) ?? (await journal.row(proc));
-      if (row !== undefined) rows.set(proc, row);
-    }
-  return (proc) => rows.get(proc)?.limitUsed ?? 0;
+/** Each account that one of them drew on, also of a process that is gone. */
+function accountsOf({ ports: { journal } }: Core, left: Legacy): Promise<ReadonlyMap<ProcUuid, KeptAccount>> {
+  const all = left.spenders.flatMap(({ proc, body }) => accountsAtSpawn(proc, body as Partial<SpawnedBody>));
+  return readAll(journal, all);
+}
+
+function withMore(kept: KeptAccount | undefined, more: Amounts): KeptAccount | undefined {
+  return kept === undefined ? undefined : { ...kept, spent: plus(kept.spent, more) };
+}
+
+/** What nobody saw the end of counts in the user's own limits, too. */
+function windowDrafts({ root: { seed } }: Core, { calls }: Legacy): readonly JournalDraft[] {
+  return calls.size === 0 || !isKept(seed.account)
+    ? []
+    : [useDraft(seed.account, 0)].flatMap((draft) => draft ?? []);
 }
 
 /** Parents come before their children. */
@@ -192,7 +206,8 @@ async function bringBack(
     }
     const kept = keptOf(left, uuid);
     if (kept === null) return "lost";
-    const proc = restore(core, remainsOf(left, record, kept, fate), restoring);
+    const mode = newestMode(await core.ports.journal.ofKind(uuid, "mode.set"));
+    const proc = restore(core, { ...remainsOf(left, record, kept, fate), mode }, restoring);
     return {
       owner,
       fate,
@@ -209,7 +224,12 @@ async function bringBack(
   }
 }
 
-function remainsOf(left: Legacy, { proc, pid, body }: JournalRecord, kept: KeptState, fate: Fate): Remains {
+function remainsOf(
+  left: Legacy,
+  { proc, pid, body }: JournalRecord,
+  kept: KeptState,
+  fate: Fate,
+): Omit<Remains, "mode"> {
   const row = left.rows.get(proc);
   const spawned = body as SpawnedBody;
   return {

@@ -7,9 +7,11 @@ import { asCallId } from "../../abi/ids.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
+import type { Journal } from "../ports/journal.ts";
 import type { History } from "./history.ts";
 import { readContents, readHistory, readLines } from "./history-reader.ts";
 import { LOADING } from "./intents.ts";
+import { lowest } from "./narrow.ts";
 import type { Process } from "./process.ts";
 import type { Turnstile } from "./turnstile.ts";
 
@@ -49,18 +51,35 @@ async function fill(core: Core, proc: Process, onHistory: (history: History) => 
   const { journal } = core.ports;
   const { uuid, session } = proc.seed;
   const history = await readHistory(journal, uuid);
-  const { systemPrompt, messages, restored } = await readContents(journal, history);
+  const { systemPrompt, messages, restored, kept, seen } = await readContents(journal, history);
   const lines = await readLines(journal, history);
-  const grants = session.owner === null ? [] : await journal.ofKind(session.owner.proc, "grant.add");
+  await core.grants.load(session);
   // it was reaped meanwhile
   if (!core.contexts.has(proc.ctxId)) return;
   fillContext(core, proc, systemPrompt, messages);
-  for (const { body } of grants) session.addGrant(String((body as { rule: unknown }).rule));
+  // a mode that a person gave counts as long as the grant does
+  proc.mode = lowest(proc.mode, core.grants.ceiling(proc));
   onHistory(history);
   proc.restored = restored;
+  proc.microUsdUsed += history.microUsdUsed;
+  proc.seen.epoch = history.epoch;
+  for (const { path, ...file } of seen) proc.seen.set(path, file);
+  proc.kept = kept.size === 0 ? null : new Map(kept);
+  proc.unanswered = new Map([...history.asks].map(([id, digest]) => [digest, id]));
+  await recallDenials(journal, proc, history);
   proc.result = lastWords(messages);
   proc.logs?.remember(lines);
   proc.recall = null;
+}
+
+/** Of the session: in the history of the process that began it. What is counted in memory is newer. */
+async function recallDenials(journal: Journal, { seed }: Process, own: History): Promise<void> {
+  const { owner, denials } = seed.session;
+  if (owner === null || denials.isKnown) return;
+  const { denials: kept } = owner.proc === seed.uuid ? own : await readHistory(journal, owner.proc);
+  if (denials.isKnown) return;
+  denials.isKnown = true;
+  if (kept !== null) denials.take(kept);
 }
 
 /** All of it, or nothing: then the next who asks may try again. */

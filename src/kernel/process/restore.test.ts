@@ -210,9 +210,62 @@ describe("a paused agent comes back", () => {
     const { next } = await afterCrash(t);
     const [parent, below] = [next.proc(top.pid), next.proc(child.pid)];
     await below.recall?.();
-    expect(parent.seed.session.grants).toEqual(["edit(/desk/**)"]);
+    for (const proc of [parent, below]) expect(next.kernel.grants.of(proc).allow).toEqual(["edit(/desk/**)"]);
     expect(below.seed.session).toBe(parent.seed.session);
     expect(parent.seed.session.canAsk).toBe(false);
+  });
+
+  test("with the question that was open: the same call asks under the same id, another under another", async () => {
+    const t = testKernel();
+    const write = (change: "modify" | "delete") => [{ kind: "write", path: "/desk/a", change } as const];
+    const tool = new MessageDevice("edit");
+    t.kernel.mount("/bin/edit", tool);
+    t.permit.answer = () => askWith(null);
+    tool.script.effects = write("modify");
+    const top = await t.start({ interactive: true });
+    t.kernel.attach(top.pid, { interactive: true });
+    void top.sys.open("/bin/edit", 2).then((fd) => top.sys.write(fd, bytes("{}")).catch(() => {}));
+    await settle(6);
+    const [open] = t.journal.bodies("permit.ask") as { requestId: string }[];
+    await t.init.kill(top.pid, PAUSE);
+    const { next } = await afterCrash(t);
+    next.kernel.mount("/bin/edit", tool);
+    next.permit.answer = () => askWith(null);
+    expect(next.kernel.asks.canAsk(next.proc(top.pid))).toBe(true);
+    await expect(next.kernel.answer(open!.requestId, "yes")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    const events = next.kernel.attach(top.pid, { interactive: true });
+    const { sys } = await goOn(next, top.pid);
+    tool.script.effects = write("delete");
+    void sys.open("/bin/edit", 2).then((fd) => sys.write(fd, bytes("{}")).catch(() => {}));
+    await settle(6);
+    tool.script.effects = write("modify");
+    void sys.open("/bin/edit", 2).then((fd) => sys.write(fd, bytes("{}")).catch(() => {}));
+    const ids: string[] = [];
+    for await (const event of events) {
+      if (event.event === "ask") ids.push(event.ask.askId);
+      if (ids.length === 2) break;
+    }
+    expect(ids).toEqual([expect.not.stringMatching(open!.requestId), open!.requestId]);
+    await next.kernel.answer(open!.requestId, "yes");
+    await settle(4);
+    expect(tool.written).toEqual(["{}"]);
+  });
+
+  test("with what its session was denied, also as a descendant sees it", async () => {
+    const t = testKernel();
+    const tool = new MessageDevice("edit");
+    t.kernel.mount("/bin/edit", tool);
+    t.permit.answer = () => DENY;
+    tool.script.effects = [{ kind: "write", path: "/desk/a", change: "modify" }];
+    const top = await t.start();
+    const child = await t.start({ by: top.sys });
+    const fd = await child.sys.open("/bin/edit", 2);
+    for (let n = 0; n < 2; n++) await child.sys.write(fd, bytes("{}")).catch(() => {});
+    for (const { pid } of [top, child]) await t.init.kill(pid, PAUSE);
+    const { next } = await afterCrash(t);
+    const below = next.proc(child.pid);
+    await below.recall?.();
+    expect(below.seed.session.denials.state).toEqual({ inARow: { edit: 2 }, total: 2 });
   });
 
   test("with what is left of its time", async () => {
@@ -455,13 +508,14 @@ describe("families", () => {
     });
     const child = await pausedChild(t, { by: parent.sys });
     const { next } = await afterCrash(t);
-    const { mode, roots, allowedDevices, cwd } = next.proc(child.pid).seed;
-    expect({ mode, roots, allowedDevices, cwd }).toEqual({
+    const { mode, roots, rights, cwd } = next.proc(child.pid).seed;
+    expect({ mode, roots, rights, cwd }).toEqual({
       mode: "default",
       roots: ["/desk"],
-      allowedDevices: ["/dev/fs"],
+      rights: child.proc.seed.rights,
       cwd: "/desk",
     });
+    expect(rights).toMatchObject({ mode: "default", devices: ["/dev/fs"] });
   });
 });
 
@@ -503,15 +557,16 @@ describe("what was spent", () => {
     const { next, pids } = await afterCrash(t);
     expect(pids).toEqual([one.pid, other.pid]);
     const left = () => [one, other].map(({ pid }) => next.proc(pid).seed.account.remaining());
-    expect(left()).toEqual([160, 160]);
+    // of what is left to a parent a tenth is its own
+    expect(left()).toEqual([144, 144]);
     spending(next);
     const context = await goOn(next, one.pid);
     await ask({ sys: context.sys, context });
-    expect(left()).toEqual([100, 100]);
+    expect(left()).toEqual([90, 90]);
     // and the daemon after that one knows it, too
     for (const { pid } of [one, other]) await next.init.kill(pid, PAUSE);
     const again = await afterCrash(next);
-    expect(again.next.proc(other.pid).seed.account.remaining()).toBe(100);
+    expect(again.next.proc(other.pid).seed.account.remaining()).toBe(90);
   });
 
   test("is all that was set aside for a request whose answer nobody had; once", async () => {

@@ -2,21 +2,25 @@
  * Processes brought back as they were: same pid and name, same rights and no more. Here they get all that others see of
  * them; what they remember is read when it is needed (restore-contents.ts). Synchronous: nothing changes in between.
  */
-import { asPid, PID_KERNEL } from "../../abi/ids.ts";
+import { asPid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
-import { Account } from "../account/account.ts";
+import type { PermissionMode } from "../../abi/process.ts";
+import { limitsAtSpawn } from "../account/kept-account.ts";
 import type { Core } from "../core.ts";
 import type { GroupRecord } from "../ipc/groups.ts";
 import { Mailbox } from "../ipc/mailbox.ts";
 import { LIMITS } from "../limits.ts";
 import type { RecordOwner } from "../ports/journal.ts";
 import type { History } from "./history.ts";
+import { type KeptMode, presentMode, readMode, rightsOf } from "./kept-rights.ts";
 import { agentOf, type KeptState, type SpawnedBody } from "./kept-state.ts";
+import { lowest } from "./narrow.ts";
 import { Process, type ProcessSeed } from "./process.ts";
 import { closeChannels, freeContexts } from "./reap.ts";
 import { recallWith } from "./restore-contents.ts";
 import type { Shares } from "./restore-shares.ts";
 import { restoredBody } from "./restored-body.ts";
+import { lineBelow } from "./seed.ts";
 import { attend } from "./spawn.ts";
 import type { Turnstile } from "./turnstile.ts";
 
@@ -30,6 +34,8 @@ export interface Remains {
   readonly tokensUsed: number;
   /** Milliseconds, as near as it is known. */
   readonly ranMs: number;
+  /** The newest that was set; undefined: the one it began in. */
+  readonly mode: KeptMode | undefined;
   /** As age.ts counts. */
   readonly ageMs: number;
   readonly isPaused: boolean;
@@ -51,23 +57,20 @@ export function restore(core: Core, remains: Remains, restoring: Restoring): Pro
   const { shares } = restoring;
   const above = parent?.seed.account ?? shares.above(spawned.accounts);
   const session = parent?.seed.session ?? shares.session(kept.session);
-  const account =
-    spawned.budget > 0
-      ? shares.limit(owner, spawned.budget, () => above)
-      : new Account(above, 0, owner, remains.tokensUsed);
+  if (kept.isInteractive) session.approvers.expect(core.ports.clock.mono());
+  const own = { tokens: remains.tokensUsed, depth: spawned.depth ?? 0 };
+  const account = shares.account(owner, limitsAtSpawn(spawned), () => above, own);
+  account.work.atLeast(account.limits.wallMs === undefined ? 0 : remains.ranMs);
   const seed = { ...seedOf(core, remains, restoring), account, session };
   const proc = new Process(seed, parent?.pid ?? PID_KERNEL);
   enter(core, proc, parent ?? core.root, () => fill(core, proc, remains, restoring));
   return proc;
 }
 
-function seedOf(
-  core: Core,
-  { owner, spawned, kept, ageMs }: Remains,
-  { env }: Restoring,
-): Omit<ProcessSeed, "account" | "session"> {
+function seedOf(core: Core, remains: Remains, { env }: Restoring): Omit<ProcessSeed, "account" | "session"> {
+  const { owner, spawned, kept, ageMs } = remains;
   const { clock, scratchDir } = core.ports;
-  const { intent, skills, createdAt, cwd, mode, allowedDevices, maxSteps } = spawned;
+  const { intent, skills, createdAt, cwd, maxSteps } = spawned;
   const agent = agentOf(kept);
   const scratch = scratchDir(owner.proc);
   return {
@@ -84,13 +87,30 @@ function seedOf(
     roots: kept.roots,
     scratch,
     env: { ...(env ?? core.ports.env), CRUX_SCRATCH: scratch },
-    mode,
-    allowedDevices,
+    rights: rightsOf(spawned),
+    mode: modeNow(core, remains),
+    line: lineOf(core, spawned),
     maxSteps,
     onParentExit: kept.onParentExit,
     ...(kept.isSession ? { isSession: true } : {}),
     ...(kept.client === "" ? {} : { client: kept.client }),
   };
+}
+
+/** No higher than what lives above it may, unless a person gave it that; that grant is looked at once its session is read. */
+function modeNow(core: Core, { spawned, mode }: Remains): PermissionMode {
+  const { ppid, cwd } = spawned;
+  const kept = presentMode(core, mode?.mode ?? readMode(spawned.mode), cwd);
+  if (mode?.given === true) return kept;
+  return lowest(kept, rightsOf(spawned).mode, core.table.get(asPid(ppid))?.mode);
+}
+
+/** Of a version that did not keep it: as far as it is known. */
+function lineOf(core: Core, { line, ppid }: SpawnedBody): readonly Pid[] {
+  if (line !== undefined) return line.map(asPid);
+  const parent = core.table.get(asPid(ppid));
+  if (parent !== undefined) return lineBelow(parent);
+  return ppid === PID_KERNEL ? [] : [asPid(ppid)];
 }
 
 function enter(core: Core, proc: Process, parent: Process, fillIn: () => void): void {

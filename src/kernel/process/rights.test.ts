@@ -1,34 +1,9 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isWithin } from "../../lib/path.ts";
+import type { AgentManifest } from "../../abi/agent.ts";
 import { ByteDevice } from "../testing/fake-devices.ts";
 import { agentFile, testKernel } from "../testing/test-kernel.ts";
-import { intersect } from "./rights.ts";
 
-const path = fc
-  .array(fc.constantFrom("a", "b", "ab"), { minLength: 1, maxLength: 3 })
-  .map((segments) => `/${segments.join("/")}`);
-const list = fc.oneof(fc.constant(null), fc.array(path, { maxLength: 4 }));
-const may = (allowed: readonly string[] | null, mount: string): boolean =>
-  allowed === null || allowed.some((base) => isWithin(base, mount));
-
-describe("intersect()", () => {
-  test("allows exactly what both allow: it only narrows", () => {
-    fc.assert(
-      fc.property(list, list, path, (parent, wish, mount) => {
-        expect(may(intersect(parent, wish), mount)).toBe(may(parent, mount) && may(wish, mount));
-      }),
-      { numRuns: 10_000 },
-    );
-  });
-
-  test("nothing in common is nothing, not everything", () => {
-    expect(intersect(["/dev/fs"], ["/dev/shell"])).toEqual([]);
-    expect(intersect([], null)).toEqual([]);
-  });
-});
-
-describe("allowedDevices", () => {
+describe("devices", () => {
   const narrowed = async () => {
     const t = testKernel();
     for (const mount of ["/dev/fs", "/dev/fsx", "/dev/shell", "/proc", "/bin", "/var/out"])
@@ -65,5 +40,41 @@ describe("allowedDevices", () => {
     const { sys } = await t.start({ agent: agentFile({ allowedDevices: [] }) });
     await expect(sys.open("/dev/fs", 0)).rejects.toMatchObject({ code: "PERMISSION" });
     expect(await sys.open("/dev/llm/fake", 2)).toBe(4);
+  });
+});
+
+describe("tools", () => {
+  const withTools = async (manifest: Partial<AgentManifest>) => {
+    const t = testKernel();
+    t.kernel.mount("/bin", new ByteDevice());
+    const { manifest: empty } = agentFile();
+    return { t, ...(await t.start({ agent: agentFile({ manifest: { ...empty, ...manifest } }) })) };
+  };
+  const refused = { code: "PERMISSION" };
+
+  test("what an agent file lists opens, under any of its names, and nothing else under /bin", async () => {
+    const { sys } = await withTools({ tools: ["view", "bash"] });
+    for (const path of ["/bin/view", "/bin/bash", "/bin/Read"]) await sys.open(path, 0);
+    for (const path of ["/bin/edit", "/bin/viewer"])
+      await expect(sys.open(path, 0)).rejects.toMatchObject(refused);
+    await expect(sys.stat("/bin/write")).rejects.toMatchObject(refused);
+  });
+
+  test("a child gains nothing through its own file", async () => {
+    const { t, sys } = await withTools({ tools: ["view"] });
+    const { manifest } = agentFile();
+    const child = await t.start({
+      by: sys,
+      agent: agentFile({ manifest: { ...manifest, tools: ["view", "edit"] } }),
+    });
+    await child.sys.open("/bin/view", 0);
+    await expect(child.sys.open("/bin/edit", 0)).rejects.toMatchObject(refused);
+  });
+
+  test("delegate: the list binds the process and not its children", async () => {
+    const { t, sys } = await withTools({ tools: ["agent"], delegate: true });
+    await expect(sys.open("/bin/edit", 0)).rejects.toMatchObject(refused);
+    const child = await t.start({ by: sys });
+    await child.sys.open("/bin/edit", 0);
   });
 });

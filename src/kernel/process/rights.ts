@@ -1,32 +1,39 @@
-/** Which devices a process may open, and how a child's list is made: it only narrows. */
+/** Which devices and tools a process may open: the ceiling that no rule and no person lifts in passing. */
+import { canonicalToolName } from "../../abi/tool.ts";
 import { isWithin } from "../../lib/path.ts";
+import { coversTool } from "./narrow.ts";
 import type { Process } from "./process.ts";
 
-/** Programs, its own outputs and its own model are always in; what programs open is checked again. */
-const ALWAYS = ["/bin", "/var/out"];
+/**
+ * Programs, its own outputs and lists, its person and its own model are always in; what programs open is checked again.
+ */
+const ALWAYS = ["/bin", "/var/out", "/var/tasks", "/dev/todo", "/dev/tty", "/dev/git"];
+const BIN = "/bin/";
 
 export function narrowedTo(self: Process, mount: string, path: string): boolean {
-  const { allowedDevices } = self.seed;
-  if (allowedDevices === null || ALWAYS.some((base) => isWithin(base, mount))) return true;
+  return mayUse(self, path) && mayOpen(self, mount, path);
+}
+
+function mayOpen(self: Process, mount: string, path: string): boolean {
+  const { devices } = self.seed.rights;
+  if (devices === null || ALWAYS.some((base) => isWithin(base, mount))) return true;
   if (isWithin(self.modelDevice === "" ? "\0" : self.modelDevice, mount)) return true;
   if (self.mounts?.has(mount) === true) return true;
   if (isWithin("/proc/self", path) || isWithin(`/proc/${self.pid}`, path)) return true;
-  return allowedDevices.some((allowed) => isWithin(allowed, mount));
+  return devices.some((allowed) => isWithin(allowed, mount));
+}
+
+/** The programs under /bin. Those of servers are judged by name, where they are called. */
+function mayUse({ seed }: Process, path: string): boolean {
+  if (!path.startsWith(BIN)) return true;
+  const name = canonicalToolName(path.slice(BIN.length).split("/")[0] ?? "");
+  const { delegate, tools: own = null } = seed.agent?.manifest ?? {};
+  const lists = [seed.rights.tools, delegate === true ? own : null];
+  return lists.every((tools) => tools === null || tools.some((tool) => coversTool(tool, name)));
 }
 
 /** What a process may hand on: its list, and its own mounts. null: no restriction. */
 export function devicesOf({ seed, mounts }: Process): readonly string[] | null {
-  return seed.allowedDevices === null ? null : [...seed.allowedDevices, ...(mounts ?? [])];
-}
-
-/** The child's wish ∩ what the parent may. null: no restriction. */
-export function intersect(
-  parent: readonly string[] | null,
-  wish: readonly string[] | null,
-): readonly string[] | null {
-  if (parent === null) return wish;
-  if (wish === null) return parent;
-  const narrower = wish.filter((path) => parent.some((allowed) => isWithin(allowed, path)));
-  const kept = parent.filter((path) => wish.some((allowed) => isWithin(allowed, path)));
-  return [...new Set([...narrower, ...kept])].sort();
+  const { devices } = seed.rights;
+  return devices === null ? null : [...devices, ...(mounts ?? [])];
 }

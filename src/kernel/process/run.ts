@@ -3,6 +3,7 @@
 import { printed, SyscallError } from "../../abi/errors.ts";
 import { EXIT, type ExitStatus } from "../../abi/process.ts";
 import { abortable } from "../../lib/abort.ts";
+import { countWork } from "../account/wall-limit.ts";
 import type { Core } from "../core.ts";
 import { endLive, finish, graceOf } from "./finish.ts";
 import type { Process } from "./process.ts";
@@ -11,6 +12,7 @@ import type { Process } from "./process.ts";
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function runProgram(core: Core, proc: Process, timeoutMs: number): void {
+  countWork(core, proc);
   proc.start(core.ports.clock.mono());
   core.clockWatch.enter();
   const over = (): void => core.clockWatch.leave();

@@ -1,18 +1,19 @@
 /** What a new process is from its first moment: everything comes from its parent, its program and the request, and narrows. */
-import { PID_KERNEL } from "../../abi/ids.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import { Account } from "../account/account.ts";
+import { spawnLimits } from "../account/spawn-limits.ts";
 import type { Core } from "../core.ts";
 import type { Body } from "./body.ts";
+import { givenRights } from "./given-rights.ts";
 import type { Process, ProcessSeed } from "./process.ts";
-import { devicesOf, intersect } from "./rights.ts";
 import { Session } from "./session.ts";
 
 export type Identity = Pick<ProcessSeed, "pid" | "uuid">;
 
 export function seedOf(
   core: Core,
+  caller: Process,
   parent: Process,
   { pid, uuid }: Identity,
   intent: string,
@@ -46,28 +47,31 @@ export function seedOf(
       ...(opts.env ?? (top ? env : rights.seed.env)),
       ...(scratch === "" ? {} : { CRUX_SCRATCH: scratch }),
     },
-    mode: top
-      ? (opts.permissionMode ?? core.ports.permitFor(cwd).defaultMode)
-      : narrowest(rights.seed.mode, opts.permissionMode),
-    allowedDevices: intersect(devicesOf(rights), agent?.allowedDevices ?? null),
+    ...givenRights({ core, caller, giver: rights, body, opts, cwd }),
+    line: lineBelow(parent),
     maxSteps: stepLimit(core, body, opts),
-    // Negative counts as 0: then the agent file decides, else nothing does.
     account:
       account ??
-      new Account(
-        parent.seed.account,
-        Math.max(0, opts.contextBudget ?? 0) || (manifest?.contextBudget ?? 0),
-        { proc: uuid, pid },
-      ),
+      new Account(parent.seed.account, spawnLimits(core, parent, body, opts), {
+        owner: { proc: uuid, pid },
+        givesAll: body.kind !== "agent",
+      }),
     session: parent.pid === PID_KERNEL ? new Session({ proc: uuid, pid }) : parent.seed.session,
     onParentExit: opts.onParentExit ?? "reparent",
+    ...(isConfined(rights) ? { confined: true } : {}),
     ...(opts.session === true && body.kind === "agent" ? { isSession: true, client: opts.client ?? "" } : {}),
   };
 }
 
-function narrowest(parent: PermissionMode, wish: PermissionMode | undefined): PermissionMode {
-  if (wish === undefined) return parent;
-  return PERMISSION_MODES.indexOf(wish) < PERMISSION_MODES.indexOf(parent) ? wish : parent;
+/** The kernel is above all, and no part of it. */
+export function lineBelow({ pid, seed }: Process): readonly Pid[] {
+  return pid === PID_KERNEL ? [] : [pid, ...seed.line];
+}
+
+/** What an agent starts is confined, and what that starts; what a person starts is not. */
+function isConfined({ pid, seed }: Process): boolean {
+  if (pid === PID_KERNEL) return false;
+  return seed.kind === "agent" || seed.kind === "supervisor" || seed.confined === true;
 }
 
 /** Of a session, for each run: none unless it is asked for. A person is there to end it. */

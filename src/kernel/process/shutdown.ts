@@ -80,6 +80,7 @@ export function layToRest(core: Core, proc: Process, why: string): Promise<void>
 
 async function goToRest(core: Core, proc: Process, why: string): Promise<void> {
   proc.isResting = true;
+  proc.workChanged();
   proc.revoked = true;
   proc.abort.abort();
   if (!(await endWithin(core.ports.clock, [proc.loop], LIMITS.loopGraceMs)))

@@ -139,7 +139,7 @@ describe("spawn() only narrows", () => {
     const t = testKernel();
     const parent = await t.start({ agent: agentFile({ allowedDevices: ["/dev/fs"] }) });
     const child = await t.start({ by: parent.sys, agent: agentFile({ allowedDevices: ["/dev", "/mnt"] }) });
-    expect(child.proc.seed.allowedDevices).toEqual(["/dev/fs"]);
+    expect(child.proc.seed.rights.devices).toEqual(["/dev/fs"]);
   });
 
   test("the directories", async () => {

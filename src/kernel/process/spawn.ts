@@ -9,6 +9,7 @@ import type { SpawnOpts } from "../../abi/sys.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import { isWithin } from "../../lib/path.ts";
 import type { Account } from "../account/account.ts";
+import { checkSpawn, countDrafts, countSpawn } from "../account/spawn-guard.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalDraft } from "../ports/journal.ts";
@@ -16,6 +17,8 @@ import { maskedCommand } from "../vfs/server-label.ts";
 import { agentBody } from "./agent-body.ts";
 import type { Body, Making, Undo } from "./body.ts";
 import { endLive, graceOf } from "./finish.ts";
+import { checkWish } from "./given-rights.ts";
+import { moreLimits } from "./kept-state.ts";
 import { keepLog } from "./log-history.ts";
 import { nativeBody } from "./native-body.ts";
 import { nativeOpts } from "./native-command.ts";
@@ -33,6 +36,8 @@ export interface SpawnMore {
   readonly account?: Account;
   /** Of whose rights it gets part, where that is not its parent: a supervisor that a person started only keeps what runs. */
   readonly rights?: Process;
+  /** A native runs as the host is: the gate has decided so. */
+  readonly isOutside?: boolean;
   /** Its fds 0 to 2. Closed with it, also if the spawn fails once it is in the table. */
   readonly files?: readonly StdFile[];
   /** Records of another process, one unit with the record of the spawn. */
@@ -52,7 +57,7 @@ export function spawnProcess(
   if (opts.command === undefined)
     return spawnBody(core, caller, intent, agentBody(agent), opts, signal, more);
   if (agent !== null) throw refuse(caller.pid, "INVALID", "either an agent or a command, not both");
-  const body = nativeBody(opts.command, opts.options ?? {});
+  const body = nativeBody(opts.command, opts.options ?? {}, more.isOutside);
   const shown = (): string => maskedCommand(opts.command ?? []).join(" ");
   const words = intent === "" ? shown().slice(0, LIMITS.journalWordsChars) : intent;
   return spawnBody(core, caller, words, body, nativeOpts(opts, opts.options ?? {}), signal, more);
@@ -75,12 +80,16 @@ export async function spawnBody(
   const rights = more.rights ?? parent;
   checkArguments(core, caller, rights, intent, opts);
   if (body.kind !== "native") checkEnvironment(caller, rights, opts);
+  if (body.kind === "agent") checkSpawn(core, parent);
   const id = { pid: core.nextPid(), uuid: core.ports.uuid() };
   // The scratch folder is there even when nothing else is.
   const undo: Undo[] = [() => core.ports.onReaped(id.uuid)];
   let proc: Process | undefined;
   try {
-    proc = new Process(seedOf(core, parent, id, intent, body, opts, more.account, rights), parent.pid);
+    proc = new Process(
+      seedOf(core, caller, parent, id, intent, body, opts, more.account, rights),
+      parent.pid,
+    );
     await build({ core, caller, parent, proc, opts, more, undo }, signal);
     more.onMade?.(proc);
     begin(core, parent, proc, opts);
@@ -127,6 +136,14 @@ function checkArguments(core: Core, caller: Process, parent: Process, intent: st
   if ((opts.maxTurns ?? 0) < 0) throw refuse(caller.pid, "INVALID", `negative maxTurns: ${opts.maxTurns}`);
   if ((opts.timeoutMs ?? 0) < 0) throw refuse(caller.pid, "INVALID", `negative timeoutMs: ${opts.timeoutMs}`);
   if (opts.cwd !== undefined) checkDirectory(core, caller, parent, opts.cwd);
+  if (opts.rights !== undefined) checkWish(opts.rights);
+  if (opts.permissionMode === "bypass" && caller.pid === PID_KERNEL) checkBypass(core, caller);
+}
+
+/** Without questions, as who may do all to the machine: only where that is a machine to throw away. */
+function checkBypass(core: Core, caller: Process): void {
+  const why = core.ports.bypassRefusal?.() ?? "";
+  if (why !== "") throw refuse(caller.pid, "INVALID", why);
 }
 
 /** Rights only narrow: a child works below a directory in which its parent does. */
@@ -175,6 +192,7 @@ async function build(
     (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
     closeChannels(proc);
   });
+  if (proc.seed.kind === "agent") undo.push(countSpawn(parent));
   undo.push(() => endHandle(core, proc));
   handOver(core, caller, proc, opts);
   installFiles(proc, more.files ?? []);
@@ -183,7 +201,8 @@ async function build(
   using linked = linkSignals(signal, proc.abort.signal);
   const making = { core, parent, proc, opts, undo, signal: linked.signal };
   await proc.seed.body.prepare(making);
-  await journalSpawn(making, caller, more.alongside?.(proc) ?? []);
+  const counted = proc.seed.kind === "agent" ? countDrafts(core, parent) : [];
+  await journalSpawn(making, caller, [...counted, ...(more.alongside?.(proc) ?? [])]);
 }
 
 /** As at the end of every process: refused, closed, aborted. */
@@ -207,10 +226,13 @@ async function journalSpawn(
     agent: seed.agent?.manifest.name ?? null,
     skills: seed.skills,
     cwd: seed.cwd,
-    mode: seed.mode,
-    allowedDevices: seed.allowedDevices,
+    mode: proc.mode,
+    rights: seed.rights,
+    line: seed.line,
     maxSteps: seed.maxSteps,
     budget: seed.account.limit,
+    ...moreLimits(seed.account.limits),
+    ...(seed.account.depth > 0 ? { depth: seed.account.depth } : {}),
     createdAt: seed.createdAt.getTime(),
     ...(seed.isSession === true ? { isSession: true } : {}),
     ...seed.body.record?.(proc),
@@ -238,17 +260,12 @@ function unsure(pid: Pid, cause: unknown): Fault {
 
 /** Who follows it may go, and its log is kept. */
 export function attend(core: Core, proc: Process): void {
-  const { session } = proc.seed;
-  proc.watchers.onEmpty = () => {
-    if (session.approvers === proc.watchers) core.asks.abandon(session);
-    core.offer(proc, "now");
-  };
+  proc.watchers.onEmpty = () => core.offer(proc, "now");
   proc.onLog = keepLog(core, proc);
 }
 
 function begin(core: Core, parent: Process, proc: Process, opts: SpawnOpts): void {
   const { seed, pid } = proc;
-  if (parent.pid === PID_KERNEL && opts.interactive === true) seed.session.approvers = proc.watchers;
   attend(core, proc);
   const early = [...(proc.logs?.kept ?? [])];
   const details = {
@@ -266,6 +283,8 @@ function begin(core: Core, parent: Process, proc: Process, opts: SpawnOpts): voi
     proc.onLog?.(entry);
   }
   runProgram(core, proc, opts.timeoutMs ?? 0);
+  // who stands above it was lowered while it was made
+  if (proc.mode !== seed.mode) core.note(proc, "mode.set", { mode: proc.mode });
   if (proc.verdict !== null) endLive(core, proc, graceOf(proc));
 }
 

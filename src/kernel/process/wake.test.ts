@@ -198,8 +198,8 @@ describe("an agent that has ended", () => {
         const { t, pid, proc } = await ended({ ...opts, agent: agentFile({ allowedDevices }) });
         const { t: next } = await restarted(t);
         const { seed } = await wake(next.kernel, pid, { paused: true });
-        const { mode, roots, allowedDevices: devices, cwd, maxSteps } = proc.seed;
-        expect(seed).toMatchObject({ mode, roots, allowedDevices: devices, cwd, maxSteps });
+        const { mode, roots, rights, cwd, maxSteps } = proc.seed;
+        expect(seed).toMatchObject({ mode, roots, rights, cwd, maxSteps });
         expect(seed.account.remaining()).toBe(proc.seed.account.remaining());
       }),
       { numRuns: 30 },

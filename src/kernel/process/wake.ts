@@ -11,11 +11,12 @@ import type { JournalDraft, ProcessRow } from "../ports/journal.ts";
 import { ageMs } from "./age.ts";
 import { endLive, graceOf } from "./finish.ts";
 import { readHistory, readMail } from "./history-reader.ts";
+import { newestMode } from "./kept-rights.ts";
 import { type KeptState, keptState, type SpawnedBody } from "./kept-state.ts";
 import type { Process } from "./process.ts";
 import { reapProcess } from "./reap.ts";
 import { leave, type Remains, restore } from "./restore.ts";
-import { LimitsRead, Shares } from "./restore-shares.ts";
+import { accountsAtSpawn, LimitsRead, Shares } from "./restore-shares.ts";
 import { runProgram } from "./run.ts";
 import { Turnstile } from "./turnstile.ts";
 
@@ -81,11 +82,11 @@ async function wakeOnce(core: Core, pid: Pid, options: WakeOptions): Promise<Pro
   await core.ports.journal.sync().catch(() => {});
   const { uuid, row } = await find(core, pid);
   const remains = await remainsOf(core, uuid, row, options);
-  const limits = new LimitsRead(core, [uuid, ...remains.spawned.accounts.map(({ proc }) => proc)]);
+  const limits = new LimitsRead(core, accountsAtSpawn(uuid, remains.spawned));
   do await limits.read();
   while (limits.isStale);
   checkAccepting(core);
-  const shares = new Shares(core, limits.usedOf);
+  const shares = new Shares(core, limits.keptOf);
   const turnstile = new Turnstile(1);
   const env = options.env === undefined ? {} : { env: options.env };
   const proc = restore(core, remains, { shares, turnstile, ...env });
@@ -160,6 +161,7 @@ async function remainsOf(
     tokensUsed: row.tokensUsed,
     ranMs: history.ranMs,
     ageMs: ageMs(spawned, row),
+    mode: newestMode(await journal.ofKind(uuid, "mode.set")),
     isPaused: paused ?? (row.exit === null && row.isPaused),
   };
 }

@@ -1,7 +1,7 @@
 /** The clients that follow a process. Each has a bounded queue; what only tells of progress is lost first, the end of a run and of the process never. */
 import type { ProcessEvent } from "../../abi/events.ts";
+import type { Approvers } from "../ask/approvers.ts";
 import { LIMITS } from "../limits.ts";
-import type { Subscription } from "../ports/kernel-api.ts";
 import { Queue } from "../queue.ts";
 
 const LOSABLE: ReadonlySet<ProcessEvent["event"]> = new Set([
@@ -16,8 +16,14 @@ const LOSABLE: ReadonlySet<ProcessEvent["event"]> = new Set([
   "paused",
 ]);
 
+/** A client that can answer the questions of its session. */
+export interface Approving {
+  readonly approvers: Approvers;
+  now(): number;
+}
+
 export class Watchers {
-  readonly #queues = new Set<Queue<ProcessEvent>>();
+  readonly #queues = new Map<Queue<ProcessEvent>, Approving | undefined>();
   #ended = false;
   /** How it ended, for who comes late. */
   #last: readonly ProcessEvent[] = [];
@@ -34,12 +40,13 @@ export class Watchers {
   }
 
   /** From now on; of a process that has ended, its end. */
-  watch(): Subscription<ProcessEvent> {
+  watch(approving?: Approving): Queue<ProcessEvent> {
     const queue: Queue<ProcessEvent> = new Queue({
       capacity: LIMITS.watchEvents,
       drop: "oldest",
       losable: (event) => LOSABLE.has(event.event),
       onClose: () => {
+        this.#leave(queue);
         this.#queues.delete(queue);
         if (this.#queues.size === 0) this.onEmpty?.();
       },
@@ -48,13 +55,14 @@ export class Watchers {
       for (const event of this.#last) queue.push(event);
       queue.end();
     }
-    this.#queues.add(queue);
+    this.#queues.set(queue, approving);
+    if (!this.#ended) approving?.approvers.add(queue);
     return queue;
   }
 
   publish(event: ProcessEvent): void {
     if (this.#ended) return;
-    for (const queue of this.#queues) queue.push(event);
+    for (const queue of this.#queues.keys()) queue.push(event);
     if (event.event === "error") this.#last = [event];
     if (event.event !== "complete") return;
     this.#last = [...this.#last, event];
@@ -64,6 +72,15 @@ export class Watchers {
   /** Nothing more will come: the process has ended, or rests until the next daemon. */
   end(): void {
     this.#ended = true;
-    for (const queue of this.#queues) queue.end();
+    for (const queue of this.#queues.keys()) {
+      queue.end();
+      this.#leave(queue);
+    }
+  }
+
+  /** It hears no more questions. */
+  #leave(queue: Queue<ProcessEvent>): void {
+    const approving = this.#queues.get(queue);
+    approving?.approvers.remove(queue, approving.now());
   }
 }

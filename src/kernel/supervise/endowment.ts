@@ -4,8 +4,12 @@
  * many as the specification has children.
  */
 import type { AgentInfo } from "../../abi/agent.ts";
+import type { Amounts, BudgetLimits } from "../../abi/budget.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import { Account } from "../account/account.ts";
+import { NOTHING } from "../account/amounts.ts";
+import { limitsAtSpawn } from "../account/kept-account.ts";
+import { moreLimits } from "../process/kept-state.ts";
 import { type KeptAgent, keptAgent, narrowedTo } from "./kept-agent.ts";
 import type { KeptEndowment } from "./kept-supervisor.ts";
 
@@ -15,7 +19,9 @@ export class Endowment {
   agent: { readonly info: AgentInfo | null } | null = null;
   mode: PermissionMode | null = null;
   /** Hears what is used of the account, after each call that was paid from it. */
-  onUse: ((used: number) => void) | null = null;
+  onUse: ((used: number, usd: number) => void) | null = null;
+  /** The same of its limits, when a person has changed them. */
+  onLimits: ((limits: BudgetLimits) => void) | null = null;
   /** Of an agent that an earlier daemon loaded: it is loaded again, and gets no more than this. */
   #bounds: KeptAgent | null = null;
   #children: Map<string, Endowment> | null = null;
@@ -32,8 +38,8 @@ export class Endowment {
   }
 
   /** The account, made at the first start. */
-  accountIn(parent: Account, limit: number): Account {
-    this.account ??= this.#opened(parent, limit, 0);
+  accountIn(parent: Account, limits: BudgetLimits): Account {
+    this.account ??= this.#opened(parent, limits, NOTHING);
     return this.account;
   }
 
@@ -48,21 +54,34 @@ export class Endowment {
   get kept(): KeptEndowment {
     const { account, mode, agent } = this;
     const limit = account?.limit ?? null;
-    const used = account?.view().used ?? 0;
+    const more = moreLimits(account?.limits ?? {});
+    const { tokens: used, microUsd: usd } = account?.spent ?? NOTHING;
     const info = agent?.info ?? null;
-    return { limit, used, mode, agent: info === null ? this.#bounds : keptAgent(info) };
+    return {
+      limit,
+      ...more,
+      used,
+      ...(usd === 0 ? {} : { usd }),
+      mode,
+      agent: info === null ? this.#bounds : keptAgent(info),
+    };
   }
 
   /** As an earlier daemon left it. `used`: what that one had counted, and more that was spent since. */
-  restore({ limit, mode, agent }: KeptEndowment, parent: Account, used: number): void {
-    if (limit !== null) this.account = this.#opened(parent, limit, used);
-    this.mode = mode;
-    this.#bounds = agent;
+  restore(kept: KeptEndowment, parent: Account, spent: Amounts): void {
+    if (kept.limit !== null) this.account = this.#opened(parent, limitsAtSpawn(keptLimits(kept)), spent);
+    this.mode = kept.mode;
+    this.#bounds = kept.agent;
   }
 
-  #opened(parent: Account, limit: number, used: number): Account {
-    const account = new Account(parent, limit, null, used);
-    account.onUse = (now) => this.onUse?.(now);
+  #opened(parent: Account, limits: BudgetLimits, spent: Amounts): Account {
+    const account = new Account(parent, limits, { spent });
+    account.onUse = ({ tokens, microUsd }) => this.onUse?.(tokens, microUsd);
+    account.onLimits = (limits) => this.onLimits?.(limits);
     return account;
   }
+}
+
+export function keptLimits({ limit, limits }: KeptEndowment): { limit: number; limits?: BudgetLimits } {
+  return { limit: limit ?? 0, ...(limits === undefined ? {} : { limits }) };
 }

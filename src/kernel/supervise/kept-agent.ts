@@ -5,7 +5,8 @@
 import { hash } from "node:crypto";
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { McpServer } from "../../abi/mcp.ts";
-import { intersect } from "../process/rights.ts";
+import { isWithin } from "../../lib/path.ts";
+import { meet } from "../process/narrow.ts";
 
 export interface KeptAgent {
   readonly allowedDevices: readonly string[] | null;
@@ -34,7 +35,7 @@ export function narrowedTo(info: AgentInfo, kept: KeptAgent, isPersons: boolean)
   const disallowedTools = [...new Set([...kept.disallowedTools, ...(manifest.disallowedTools ?? [])])];
   return {
     ...info,
-    allowedDevices: intersect(kept.allowedDevices, info.allowedDevices),
+    allowedDevices: meet(kept.allowedDevices, info.allowedDevices, isWithin),
     manifest: {
       ...manifest,
       tools: narrowedTools(kept.tools, manifest.tools),

@@ -3,6 +3,7 @@
  * Pure: records in, in their order. No environments. Bounded by the children of the specification and MAX_RESTARTS.
  */
 import { Fault } from "../../abi/errors.ts";
+import type { BudgetLimits } from "../../abi/budget.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { ExitStatus, PermissionMode } from "../../abi/process.ts";
 import type { ChildState, CrashReport } from "../../abi/supervise.ts";
@@ -24,7 +25,11 @@ export interface KeptRun {
 export interface KeptEndowment {
   /** Tokens; 0: no limit of its own. null: it has no account yet. */
   readonly limit: number | null;
+  /** Where there are more than that of tokens. */
+  readonly limits?: BudgetLimits;
   readonly used: number;
+  /** Millionths of a dollar. */
+  readonly usd?: number;
   readonly mode: PermissionMode | null;
   /** null: it is no agent, or was not loaded yet. */
   readonly agent: KeptAgent | null;
@@ -78,7 +83,8 @@ export interface KeptSupervisor extends KeptAccounts, Pick<ProcessSeed, "roots" 
 export type SupervisorChange =
   | { readonly child: string; readonly run: KeptRun; readonly endowment: KeptEndowment }
   | { readonly child: string; readonly state: ChildState }
-  | { readonly child: string; readonly used: number }
+  | { readonly child: string; readonly used: number; readonly usd?: number }
+  | { readonly child: string; readonly limits: BudgetLimits }
   | { readonly child: string; readonly ready: true }
   | { readonly open: true }
   | { readonly ending: KeptEnding };
@@ -206,13 +212,21 @@ const AFTER: Readonly<Record<CrashReport["decision"], ChildState | undefined>> =
   escalate: "stopped",
 };
 
+function useOf({ used, usd }: { used: number; usd?: number }): Pick<KeptEndowment, "used" | "usd"> {
+  return { used, ...(usd === undefined ? {} : { usd }) };
+}
+
 function changed(child: KeptChild, change: Extract<SupervisorChange, { child: string }>): KeptChild {
   if ("run" in change) {
     const { run, endowment } = change;
     return { ...child, run, endowment, isRunning: true, state: "running", nextStartAt: 0 };
   }
   if ("state" in change) return { ...child, state: change.state };
-  if ("used" in change) return { ...child, endowment: { ...child.endowment, used: change.used } };
+  if ("used" in change) return { ...child, endowment: { ...child.endowment, ...useOf(change) } };
+  if ("limits" in change) {
+    const { limits } = change;
+    return { ...child, endowment: { ...child.endowment, limits, limit: limits.tokens ?? 0 } };
+  }
   return { ...child, isReady: true };
 }
 

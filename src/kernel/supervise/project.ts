@@ -131,7 +131,9 @@ export class Project implements PastProject {
     const prepared = this.#pipes.prepare(project.pipes, (service) => this.#has(service), new Set());
     await this.#pipes.adopt(project.pipes, prepared);
     const { root } = this.#core;
-    const opts = { contextBudget: project.budgetTokens, permissionMode: "bypass" } as const;
+    const { budgetTokens: contextBudget, budgetUsd: usd } = project;
+    const budget = usd === undefined ? {} : { usd };
+    const opts = { contextBudget, budget, permissionMode: "bypass" } as const;
     try {
       this.#proc = await launchSupervisor(this.#core, root, this.supervisor, opts, root.abort.signal);
     } catch (error) {

@@ -1,3 +1,4 @@
+import { hold } from "../testing/hold.ts";
 import { describe, expect, test } from "vitest";
 import type { ComposePipe, ComposeProject, ComposeService, ProjectEvent } from "../../abi/compose.ts";
 import { Fault } from "../../abi/errors.ts";
@@ -150,7 +151,7 @@ describe("up()", () => {
       "up",
     ]);
     expect(t.proc(pid).info(0)).toMatchObject({ kind: "supervisor", name: "compose:notes" });
-    t.proc(workers.pid("collector")).seed.account.reserve(812, 0)?.settle(812);
+    hold(t.proc(workers.pid("collector")).seed.account, 812, 0)?.settle(812);
     await workers.end("collector");
     expect(bench.told()).toEqual(["collector-1 exited(0)", "writer-1 started"]);
     await t.clock.advance(4_000);
@@ -391,7 +392,7 @@ describe("up()", () => {
     expect([a.seed.mode, b.seed.mode]).toEqual(["accept_edits", "default"]);
     expect([a.seed.roots, b.seed.roots]).toEqual([["/desk/notes"], ["/desk/other"]]);
     expect(await t.init.getProcGroup("authors")).toEqual([a.pid, b.pid]);
-    a.seed.account.reserve(60, 60)?.settle(60);
+    hold(a.seed.account, 60)?.settle(60);
     expect([a.seed.account.remaining(), b.seed.account.remaining()]).toEqual([0, 40]);
     expect(b.seed.account.view().limit).toBe(70);
     await bench.projects.down("notes", 10_000);
@@ -1158,7 +1159,7 @@ test("a restart spends what is left of the budget", async () => {
   const bench = new Bench();
   const { t, workers } = bench;
   await bench.up(notes([service("a", { restart: "permanent", budgetTokens: 50 })]));
-  t.proc(workers.pid("a")).seed.account.reserve(20, 20)?.settle(20);
+  hold(t.proc(workers.pid("a")).seed.account, 20)?.settle(20);
   await workers.end("a", CRASH);
   await t.clock.advance(1_000);
   expect(workers.context("a").account()).toEqual({ limit: 50, used: 20, reserved: 0 });

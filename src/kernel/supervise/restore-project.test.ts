@@ -1,4 +1,5 @@
 /** Compose projects across daemons: order, what their file says now, and what nobody may get more of. */
+import { hold } from "../testing/hold.ts";
 import { describe, expect, test } from "vitest";
 import type { ComposeProject, ComposeService } from "../../abi/compose.ts";
 import { Fault } from "../../abi/errors.ts";
@@ -212,10 +213,10 @@ describe("a project comes back", () => {
     const project = shop([service("a", { budgetTokens: 100 })], { budgetTokens: 1_000 });
     const pid = await bench.up(project);
     const { seed } = bench.daemon.t.proc(bench.daemon.workers.pid("a"));
-    seed.account.reserve(60, 60)?.settle(60);
+    hold(seed.account, 60)?.settle(60);
     for (const account of seed.account.limited()) {
       const { used } = account.view();
-      account.onUse?.(used);
+      account.onUse?.(account.spent);
       if (account.owner !== null)
         bench.daemon.t.journal.note([{ ...account.owner, kind: "acct.settle", v: 1, body: { used } }]);
     }

@@ -1,4 +1,5 @@
 /** Supervisors across daemons: what the next one brings back, and what it decides of the children that were lost. */
+import { hold } from "../testing/hold.ts";
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../abi/process.ts";
 import type { SupervisorSpec } from "../../abi/supervise.ts";
@@ -131,8 +132,8 @@ describe("a supervisor comes back", () => {
       { id: "a", start: { intent: "a", opts: { contextBudget: 1_000, permissionMode: "accept_edits" } } },
     ]);
     const { seed } = first.t.proc(first.workers.pid("a"));
-    seed.account.reserve(300, 300)?.settle(300);
-    seed.account.onUse?.(300);
+    hold(seed.account, 300)?.settle(300);
+    seed.account.onUse?.(seed.account.spent);
     const open = { tool: "m", device: "/dev/llm/fake", class: "once", effects: [], input: "", reserved: 200 };
     await first.t.journal.append([
       { proc: seed.uuid, pid: seed.pid, kind: "call.intent", v: 1, call: "c_1" as never, body: open },
@@ -161,7 +162,7 @@ describe("a supervisor comes back", () => {
     next.t.agents.set("clerk", agentFile({ allowedDevices: ["/dev/fs", "/dev/shell"] }));
     await next.t.kernel.recover();
     await next.t.clock.advance(2_000);
-    expect(next.t.proc(next.workers.pid("a")).seed.allowedDevices).toEqual(["/dev/fs"]);
+    expect(next.t.proc(next.workers.pid("a")).seed.rights.devices).toEqual(["/dev/fs"]);
     await next.expectNothingLeft(pid);
   });
 
@@ -260,10 +261,10 @@ describe("a supervisor comes back", () => {
     const next = await first.next();
     await next.t.clock.advance(1_000);
     expect(next.t.proc(pid).ppid).toBe(agent.pid);
-    const { mode, allowedDevices, roots, session } = next.t.proc(next.workers.pid("a")).seed;
-    expect({ mode, allowedDevices, roots }).toEqual({
+    const { mode, rights, roots, session } = next.t.proc(next.workers.pid("a")).seed;
+    expect({ mode, rights, roots }).toEqual({
       mode: before.mode,
-      allowedDevices: before.allowedDevices,
+      rights: before.rights,
       roots: before.roots,
     });
     expect(session).toBe(next.t.proc(agent.pid).seed.session);

@@ -2,14 +2,17 @@
  * The limits of a supervisor that comes back, and of its children: what was spent stays spent, and what a daemon that died had
  * set aside for calls without a result counts as spent too.
  */
+import type { Amounts } from "../../abi/budget.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import { Account } from "../account/account.ts";
+import { isLimited, NOTHING, plus, tokensOnly } from "../account/amounts.ts";
+import { type KeptAccount, limitsAtSpawn, NOT_KEPT, spentOf } from "../account/kept-account.ts";
 import type { Core } from "../core.ts";
 import type { JournalRecord } from "../ports/journal.ts";
 import type { SpawnedBody } from "../process/kept-state.ts";
-import { endedSpenders } from "../process/recover-open-calls.ts";
-import { Shares } from "../process/restore-shares.ts";
-import { Endowment } from "./endowment.ts";
+import { endedSpenders, reservedBy } from "../process/recover-open-calls.ts";
+import { accountsAtSpawn, readAll, Shares } from "../process/restore-shares.ts";
+import { Endowment, keptLimits } from "./endowment.ts";
 import type { KeptChild, KeptSupervisor, SupervisorFold } from "./kept-supervisor.ts";
 import { foldOf } from "./restored-fold.ts";
 import type { Place } from "./restored-process.ts";
@@ -23,32 +26,39 @@ export async function accountOf(
 ): Promise<Account> {
   const given = above?.supervisor.endowmentOf(above.id).account;
   if (given != null) return given;
-  const { budget } = body as SpawnedBody;
-  const known = await usedOfLimits(core, kept);
-  const shares = new Shares(core, (owner) => known.get(owner) ?? 0);
-  const over = parent === core.root ? shares.above(kept.accounts) : parent.seed.account;
-  const own = { proc, pid };
-  if (budget === 0) return new Account(over, 0, own, usedBelow(kept));
-  const { limitUsed } = (await core.ports.journal.row(proc)) ?? { limitUsed: 0 };
-  const open = (await openTokens(core)).get(proc) ?? 0;
-  return new Account(over, budget, own, limitUsed + open);
+  const { depth } = body as SpawnedBody;
+  const { accounts } = kept;
+  const atSpawn = accountsAtSpawn(proc, { ...(body as SpawnedBody), accounts });
+  const known = await withOpenCalls(core, await readAll(core.ports.journal, atSpawn));
+  const shares = new Shares(core, (owner) => known.get(owner));
+  const over = parent === core.root ? shares.above(accounts) : parent.seed.account;
+  const { limits, spent, workedMs, children, isGranted } = known.get(proc) ?? NOT_KEPT;
+  const below = isLimited(limits) ? spent : usedBelow(kept);
+  const more = {
+    owner: { proc, pid },
+    spent: below,
+    workedMs,
+    children,
+    isGranted,
+    depth: depth ?? 0,
+    givesAll: true,
+  };
+  return new Account(over, limits, more);
 }
 
-function usedBelow({ children }: KeptSupervisor): number {
-  return children.reduce((sum, { endowment }) => sum + endowment.used, 0);
+function usedBelow({ children }: KeptSupervisor): Amounts {
+  return children.reduce((sum, { endowment }) => plus(sum, spentOf(endowment)), NOTHING);
 }
 
-/** Of the limits above it whose owners are not in memory. */
-async function usedOfLimits(
+async function withOpenCalls(
   core: Core,
-  { accounts }: KeptSupervisor,
-): Promise<ReadonlyMap<ProcUuid, number>> {
-  const known = new Map<ProcUuid, number>();
-  for (const { proc } of accounts) {
-    const row = await core.ports.journal.row(proc);
-    known.set(proc, (row?.limitUsed ?? 0) + ((await openTokens(core)).get(proc) ?? 0));
-  }
-  return known;
+  known: ReadonlyMap<ProcUuid, KeptAccount>,
+): Promise<ReadonlyMap<ProcUuid, KeptAccount>> {
+  const open = await openCalls(core);
+  const all = [...known].map(([proc, kept]): [ProcUuid, KeptAccount] => {
+    return [proc, { ...kept, spent: plus(kept.spent, open.get(proc) ?? NOTHING) }];
+  });
+  return new Map(all);
 }
 
 /** Those of its children, and of the children of supervisors among them. */
@@ -85,10 +95,10 @@ function keepUse(
   { proc, pid }: Pick<JournalRecord, "proc" | "pid">,
   fold: SupervisorFold,
   { id, endowment }: KeptChild,
-  used: number,
+  { tokens: used, microUsd: usd }: Amounts,
 ): void {
-  if (used === endowment.used) return;
-  const change = { child: id, used };
+  if (used === endowment.used && usd === (endowment.usd ?? 0)) return;
+  const change = { child: id, used, ...(usd === 0 ? {} : { usd }) };
   fold.change(change);
   core.ports.journal.note([{ proc, pid, kind: "process.checkpoint", v: 1, body: change }]);
 }
@@ -109,40 +119,36 @@ async function fillNested(
 }
 
 /** Without a limit nothing is written at each call: then its own calls are what is known of its last run. */
-async function usedBy(core: Core, { endowment, run, isRunning }: KeptChild): Promise<number> {
-  if (run === null) return endowment.used;
-  const open = (await openTokens(core)).get(run.uuid) ?? 0;
+async function usedBy(core: Core, { endowment, run, isRunning }: KeptChild): Promise<Amounts> {
+  if (run === null) return spentOf(endowment);
+  const used = plus(spentOf(endowment), (await openCalls(core)).get(run.uuid) ?? NOTHING);
   // its end was counted, and what was still under way then was not
-  if (!isRunning) return endowment.used + open;
-  if ((endowment.limit ?? 0) > 0) return endowment.used + open;
+  if (!isRunning || isLimited(limitsAtSpawn(keptLimits(endowment)))) return used;
   const row = await core.ports.journal.row(run.uuid);
-  return endowment.used + (row?.tokensUsed ?? 0) + open;
+  return plus(used, tokensOnly(row?.tokensUsed ?? 0));
 }
 
-const OPEN = new WeakMap<Core, Promise<ReadonlyMap<ProcUuid, number>>>();
+const OPEN = new WeakMap<Core, Promise<ReadonlyMap<ProcUuid, Amounts>>>();
 
 /** By process: set aside by it and all below it for calls without a result. Read once a boot. */
-function openTokens(core: Core): Promise<ReadonlyMap<ProcUuid, number>> {
-  const known = OPEN.get(core) ?? readOpenTokens(core);
+function openCalls(core: Core): Promise<ReadonlyMap<ProcUuid, Amounts>> {
+  const known = OPEN.get(core) ?? readOpenCalls(core);
   OPEN.set(core, known);
   return known;
 }
 
-async function readOpenTokens({ ports }: Core): Promise<ReadonlyMap<ProcUuid, number>> {
+async function readOpenCalls({ ports }: Core): Promise<ReadonlyMap<ProcUuid, Amounts>> {
   const { journal } = ports;
-  const sums = new Map<ProcUuid, number>();
+  const sums = new Map<ProcUuid, Amounts>();
   const calls = await journal.openCalls();
-  const open = calls.map(({ proc, body }) => ({
-    proc,
-    tokens: (body as { reserved?: number }).reserved ?? 0,
-  }));
-  if (open.every(({ tokens }) => tokens === 0)) return sums;
+  const open = calls.map((call) => ({ proc: call.proc, amounts: reservedBy(call) }));
+  if (open.every(({ amounts }) => amounts.tokens === 0)) return sums;
   const unfinished = await journal.unfinished();
   const spawned = [...unfinished, ...(await endedSpenders(journal, calls, unfinished))];
   const byPid = new Map(spawned.map(({ pid, proc }) => [Number(pid), proc]));
   const above = new Map(spawned.map(({ proc, body }) => [proc, byPid.get((body as SpawnedBody).ppid)]));
-  for (const { proc, tokens } of open)
+  for (const { proc, amounts } of open)
     for (let at: ProcUuid | undefined = proc; at !== undefined; at = above.get(at))
-      sums.set(at, (sums.get(at) ?? 0) + tokens);
+      sums.set(at, plus(sums.get(at) ?? NOTHING, amounts));
   return sums;
 }

@@ -1,15 +1,18 @@
 /** The process of a supervisor that comes back: the same name, below whom it was, with the rights it had and no more. */
 import { asPid, PID_KERNEL } from "../../abi/ids.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
+import type { PermissionMode } from "../../abi/process.ts";
 import type { Account } from "../account/account.ts";
 import type { Core } from "../core.ts";
 import type { JournalRecord, ProcessRow } from "../ports/journal.ts";
 import { ageMs } from "../process/age.ts";
 import type { Body } from "../process/body.ts";
+import { type KeptMode, presentMode, readMode, rightsOf } from "../process/kept-rights.ts";
 import type { SpawnedBody } from "../process/kept-state.ts";
+import { lowest, narrow } from "../process/narrow.ts";
 import { Process } from "../process/process.ts";
 import { Shares } from "../process/restore-shares.ts";
-import { devicesOf, intersect } from "../process/rights.ts";
+import { devicesOf } from "../process/rights.ts";
+import { lineBelow } from "../process/seed.ts";
 import { attend } from "../process/spawn.ts";
 import type { KeptSupervisor } from "./kept-supervisor.ts";
 import { Supervisor } from "./supervisor.ts";
@@ -41,6 +44,8 @@ interface Restored {
   readonly account: Account;
   readonly body: Body;
   readonly row: ProcessRow | undefined;
+  /** The newest that was set. */
+  readonly mode: KeptMode | undefined;
 }
 
 /** Not in the table yet. */
@@ -48,14 +53,15 @@ export function processOf(
   core: Core,
   { proc: uuid, pid, body }: JournalRecord,
   kept: KeptSupervisor,
-  { place, account, body: own, row }: Restored,
+  { place, account, body: own, row, mode }: Restored,
 ): Process {
   const { clock, env } = core.ports;
   const spawned = body as SpawnedBody;
   const { parent } = place;
   const giver = place.rights ?? parent;
   const isPersons = giver.pid === PID_KERNEL;
-  const shares = new Shares(core, () => 0);
+  const rights = rightsOf(spawned);
+  const shares = new Shares(core, () => undefined);
   return new Process(
     {
       pid,
@@ -71,8 +77,9 @@ export function processOf(
       roots: kept.roots,
       scratch: "",
       env: isPersons ? env : giver.seed.env,
-      mode: isPersons ? spawned.mode : narrower(giver.seed.mode, spawned.mode),
-      allowedDevices: intersect(devicesOf(giver), spawned.allowedDevices),
+      rights: isPersons ? rights : narrow({ ...giver.seed.rights, devices: devicesOf(giver) }, rights),
+      mode: modeOf(core, spawned, mode, giver),
+      line: spawned.line?.map(asPid) ?? lineBelow(parent),
       maxSteps: spawned.maxSteps,
       account,
       session:
@@ -97,6 +104,12 @@ export function enterTable(
   attend(core, proc);
 }
 
-function narrower(a: PermissionMode, b: PermissionMode): PermissionMode {
-  return PERMISSION_MODES.indexOf(b) < PERMISSION_MODES.indexOf(a) ? b : a;
+function modeOf(
+  core: Core,
+  spawned: SpawnedBody,
+  kept: KeptMode | undefined,
+  giver: Process,
+): PermissionMode {
+  const mode = presentMode(core, kept?.mode ?? readMode(spawned.mode), spawned.cwd);
+  return lowest(mode, rightsOf(spawned).mode, giver.mode);
 }

@@ -18,11 +18,12 @@ export function childOf(
 }
 
 function startOf(service: ComposeService, env: Readonly<Record<string, string>>): CheckedStart {
-  const { program, cwd, group, permissionMode, budgetTokens, timeoutMs } = service;
+  const { program, cwd, group, permissionMode, budgetTokens, budgetUsd, timeoutMs } = service;
   const common: SpawnOpts = {
     cwd,
     env,
     contextBudget: budgetTokens,
+    ...(budgetUsd === undefined ? {} : { budget: { usd: budgetUsd } }),
     ...(group === undefined ? {} : { group }),
     ...(permissionMode === undefined ? {} : { permissionMode }),
   };

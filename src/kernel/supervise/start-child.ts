@@ -1,9 +1,11 @@
 /** One start of a supervised child: the same rights and what is left of its budget, each time. */
 import type { AgentInfo } from "../../abi/agent.ts";
+import type { BudgetLimits } from "../../abi/budget.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import { abortable } from "../../lib/abort.ts";
+import { childLimits } from "../account/spawn-limits.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
 import { type SpawnMore, spawnProcess } from "../process/spawn.ts";
@@ -46,7 +48,7 @@ export async function startChild(
       return spawn(seat, endowment, "", null, opts, signal, extra);
     }
     case "supervisor":
-      return seat.nest(id, start.spec, endowment, signal, moreOf(seat, endowment, 0, extra));
+      return seat.nest(id, start.spec, endowment, signal, moreOf(seat, endowment, {}, extra));
     case "withheld":
       throw withheld(seat.supervisor.pid, id, start.reason);
   }
@@ -62,22 +64,27 @@ async function spawn(
   extra: Extra,
 ): Promise<Process> {
   const { core, supervisor } = seat;
-  const limit = Math.max(0, opts.contextBudget ?? 0) || (agent?.manifest.contextBudget ?? 0);
+  const limits = childLimits(agent, opts);
   const mode = endowment.mode ?? opts.permissionMode;
   const kept = {
     ...opts,
     onParentExit: "terminate",
     ...(mode === undefined ? {} : { permissionMode: mode }),
   } as const;
-  const more = moreOf(seat, endowment, limit, extra);
+  const more = moreOf(seat, endowment, limits, extra);
   signal.throwIfAborted();
   const proc = await spawnProcess(core, supervisor, intent, agent, kept, signal, more);
   endowment.mode = proc.seed.mode;
   return proc;
 }
 
-function moreOf({ supervisor, rights }: Seat, endowment: Endowment, limit: number, extra: Extra): SpawnMore {
-  return { ...extra, account: endowment.accountIn(supervisor.seed.account, limit), rights };
+function moreOf(
+  { supervisor, rights }: Seat,
+  endowment: Endowment,
+  limits: BudgetLimits,
+  extra: Extra,
+): SpawnMore {
+  return { ...extra, account: endowment.accountIn(supervisor.seed.account, limits), rights };
 }
 
 async function agentOf(

@@ -1,3 +1,4 @@
+import { hold } from "../testing/hold.ts";
 import { describe, expect, test } from "vitest";
 import { Fault } from "../../abi/errors.ts";
 import { asPid, type Pid } from "../../abi/ids.ts";
@@ -140,7 +141,10 @@ describe("spawnSupervisor()", () => {
     await expect(outside).rejects.toMatchObject({ code: "PERMISSION" });
     const inside = [{ id: "a", start: { intent: "a", opts: { permissionMode: "bypass" } } }] as const;
     const its = await agent.sys.spawnSupervisor({ name: "its", children: inside });
-    expect(t.proc(workers.pid("a")).seed).toMatchObject({ mode: "default", allowedDevices: ["/dev/fs"] });
+    expect(t.proc(workers.pid("a")).seed).toMatchObject({
+      mode: "default",
+      rights: { mode: "default", devices: ["/dev/fs"] },
+    });
     expect(t.kernel.table.isAncestor(agent.pid, workers.pid("a"))).toBe(true);
     await down(t, its);
   });
@@ -362,7 +366,7 @@ describe("restarts", () => {
       intensity: { maxRestarts: 1, windowMs: 1_000_000 },
     };
     const pid = await start([{ id: "inner", start: { supervisor: inner } }]);
-    const reserve = (tokens: number) => t.proc(workers.pid("a")).seed.account.reserve(tokens, tokens);
+    const reserve = (tokens: number) => hold(t.proc(workers.pid("a")).seed.account, tokens);
     reserve(30)?.settle(30);
     await workers.end("a", CRASH);
     await t.clock.advance(1_000);
@@ -391,7 +395,7 @@ describe("restarts", () => {
     await workers.end("a", CRASH);
     await t.clock.advance(1_000);
     const { seed } = t.proc(workers.pid("a"));
-    expect(seed).toMatchObject({ allowedDevices: ["/dev/fs"], mode: "accept_edits" });
+    expect(seed).toMatchObject({ rights: { devices: ["/dev/fs"] }, mode: "accept_edits" });
     await down(t, pid);
     await expectNothingLeft(t);
   });

@@ -207,7 +207,9 @@ export class Supervisor implements SupervisorControl {
     const lane = this.#spec.strategy === "one_for_one" ? new Units() : this.#sharedLane;
     const state = this.#options.observer === undefined ? "stopped" : "waiting";
     const endowment = this.#endowment.of(spec.id);
-    endowment.onUse = (used) => this.#ledger.note({ child: spec.id, used });
+    endowment.onUse = (used, usd) =>
+      this.#ledger.note({ child: spec.id, used, ...(usd === 0 ? {} : { usd }) });
+    endowment.onLimits = (limits) => this.#ledger.note({ child: spec.id, limits });
     return new Child(spec, endowment, lane, state, (changed) => this.#ledger.state(changed));
   }
 

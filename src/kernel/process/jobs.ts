@@ -1,0 +1,60 @@
+/** The jobs of processes as people see them: what is kept of each, and how far those that run are. */
+
+import { SyscallError } from "../../abi/errors.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import { findJobs, type JobRecord, type JobView } from "../../abi/jobs.ts";
+import type { Core } from "../core.ts";
+import type { Process } from "./process.ts";
+
+/** By rising pid, the oldest first. With a pid also of one that came back and has not been needed yet. NOT_FOUND: no such process. */
+export async function jobsOf(core: Core, pid?: Pid): Promise<readonly JobView[]> {
+  if (pid === undefined)
+    return [...core.table.all()].sort((a, b) => a.pid - b.pid).flatMap((proc) => viewsOf(core, proc));
+  const proc = core.table.require(PID_KERNEL, pid, "Jobs", "see");
+  await proc.recall?.();
+  return viewsOf(core, proc);
+}
+
+function viewsOf(core: Core, proc: Process): readonly JobView[] {
+  const live = core.ports.jobs?.live(proc.seed.uuid) ?? new Map<string, number>();
+  return findJobs(proc.kept ?? new Map()).map((job) => ({ ...asItIs(job, live), pid: proc.pid }));
+}
+
+function asItIs(job: JobRecord, live: ReadonlyMap<string, number>): JobRecord {
+  if (job.state !== "running") return job;
+  const bytes = live.get(job.id);
+  return bytes === undefined ? { ...job, state: "lost" } : { ...job, total_bytes: bytes };
+}
+
+/** Live ones: while there are any, their process is not idle. */
+export function liveJobs(core: Core, proc: Process): number {
+  return core.ports.jobs?.live(proc.seed.uuid).size ?? 0;
+}
+
+/** Its output from byte `from` on, in pieces; with `isFollowed` until it has ended. NOT_FOUND: no such job, or its output is gone. */
+export async function* jobOutput(
+  core: Core,
+  pid: Pid,
+  id: string,
+  { from, isFollowed, signal }: { from: number; isFollowed: boolean; signal: AbortSignal },
+): AsyncGenerator<Uint8Array> {
+  const { ports } = core;
+  for (let at = from; ; ) {
+    const job = (await jobsOf(core, pid)).find((each) => each.id === id);
+    const proc = core.table.get(pid);
+    if (job === undefined || proc === undefined || ports.jobs === undefined) throw jobNotFound(pid, id);
+    const bytes = await ports.jobs.read(proc.seed.uuid, job, at, PIECE_BYTES);
+    at += bytes.byteLength;
+    if (bytes.byteLength > 0) yield bytes;
+    else if (!isFollowed || job.state !== "running" || signal.aborted) return;
+    else await ports.jobs.changed(proc.seed.uuid, id, at, signal);
+  }
+}
+
+const PIECE_BYTES = 64 * 1024;
+
+function jobNotFound(pid: Pid, id: string): SyscallError {
+  const message = `job not found: ${id} of process ${pid}`;
+  const hint = `crux jobs ${pid} lists them`;
+  return new SyscallError({ syscall: "Jobs", pid: PID_KERNEL, code: "NOT_FOUND", message, hint });
+}

@@ -1,0 +1,43 @@
+/** A process as the policy sees it, at this moment. */
+import type { Rights } from "../../abi/rights.ts";
+import type { Core } from "../core.ts";
+import type { Granted } from "../grants/grants.ts";
+import type { Subject } from "../ports/permit.ts";
+import { isAbove } from "./narrow.ts";
+import type { Process } from "./process.ts";
+import { devicesOf } from "./rights.ts";
+
+/** `granted`: what persons have permitted since its spawn; absent: as it is now. */
+export function subjectOf(core: Core, self: Process, granted: Granted = core.grants.of(self)): Subject {
+  const { cwd, roots, scratch, env } = self.seed;
+  return {
+    pid: self.pid,
+    mode: self.mode,
+    cwd,
+    roots,
+    free: scratch === "" ? [] : [scratch],
+    programs: (env.PATH ?? "").split(":").filter((dir) => dir.startsWith("/")),
+    allowedDevices: devicesOf(self),
+    rights: rightsNow(self, granted),
+    grants: granted.allow,
+  };
+}
+
+/** The policy parses the rules of rights once for each object: the same rights are the same object. */
+const NOW = new WeakMap<Process, { readonly key: string; readonly rights: Rights }>();
+
+/** With what was denied since, what was raised by a person, and the servers it has mounted. */
+function rightsNow(self: Process, { deny, ask }: Granted): Rights {
+  const { rights } = self.seed;
+  const isRaised = isAbove(self.mode, rights.mode);
+  const mounts = rights.devices === null ? 0 : (self.mounts?.size ?? 0);
+  if (!isRaised && mounts === 0 && deny.length === 0 && ask.length === 0) return rights;
+  const mode = isRaised ? self.mode : rights.mode;
+  const devices = devicesOf(self);
+  const key = JSON.stringify([mode, devices, deny, ask]);
+  const known = NOW.get(self);
+  if (known?.key === key) return known.rights;
+  const made = { ...rights, mode, devices, deny: [...rights.deny, ...deny], ask: [...rights.ask, ...ask] };
+  NOW.set(self, { key, rights: made });
+  return made;
+}

@@ -1,0 +1,33 @@
+/** Which task list is a process's own: its environment says, else its group, else its leader's group, else its session. */
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { TaskPlace } from "../../abi/task.ts";
+import type { Core } from "../core.ts";
+import type { Process } from "./process.ts";
+
+/** null: there is no such process any more. The leader is the process a person started; it leads itself, too. */
+export function taskPlaceOf(core: Core, pid: Pid): TaskPlace | null {
+  const proc = pid === PID_KERNEL ? core.root : core.table.get(pid);
+  if (proc === undefined) return null;
+  const { env, session, uuid } = proc.seed;
+  const leader = session.owner === null ? undefined : core.table.get(session.owner.pid);
+  const list =
+    given(env.CRUX_TASK_LIST_ID) ??
+    groupOf(core, proc) ??
+    given(env.CRUX_TEAM_NAME) ??
+    (leader === undefined ? undefined : groupOf(core, leader)) ??
+    session.owner?.proc ??
+    uuid;
+  return { list, leader: session.owner?.pid ?? null };
+}
+
+function given(name: string | undefined): string | undefined {
+  return name === undefined || name === "" ? undefined : name;
+}
+
+/** The oldest of its groups; a name may have dots, which the name of a list has not. */
+function groupOf(core: Core, { groups }: Process): string | undefined {
+  const [oldest] = [...groups].sort((a, b) => a - b);
+  if (oldest === undefined) return undefined;
+  const { name } = core.groups.recordOf(oldest);
+  return name === "" ? `group-${oldest}` : name.replaceAll(".", "_");
+}
