@@ -5,6 +5,7 @@ import type { Sys } from "../abi/sys.ts";
 import type { Asks } from "./ask/asks.ts";
 import type { ClockWatch } from "./clock-watch.ts";
 import type { ContextSpaces } from "./context/spaces.ts";
+import type { Grants } from "./grants/grants.ts";
 import type { Groups } from "./ipc/groups.ts";
 import type { JournalWatch } from "./journal-watch.ts";
 import type { RecordKind } from "./ports/journal.ts";
@@ -25,6 +26,7 @@ export interface Core {
   readonly devices: DeviceRegistry;
   readonly contexts: ContextSpaces;
   readonly asks: Asks;
+  readonly grants: Grants;
   readonly groups: Groups;
   readonly mounts: Mounts;
   readonly journalWatch: JournalWatch;

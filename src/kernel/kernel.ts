@@ -5,30 +5,43 @@ import type { Device } from "../abi/device.ts";
 import { SyscallError } from "../abi/errors.ts";
 import type { AskAnswer, ProcessEvent, SyscallEvent } from "../abi/events.ts";
 import { asPid, PID_KERNEL, type Pid } from "../abi/ids.ts";
+import type { JobView } from "../abi/jobs.ts";
 import type { MountView } from "../abi/mcp.ts";
 import { type Disposition, EXIT, type ExitStatus, type ProcInfo, type Signal } from "../abi/process.ts";
+import type { QuestionItem, QuestionOutcome } from "../abi/question.ts";
+import { ALL_RIGHTS } from "../abi/rights.ts";
 import type { SpawnOpts, Sys } from "../abi/sys.ts";
+import type { TaskPlace } from "../abi/task.ts";
 import { abortable } from "../lib/abort.ts";
-import { Account } from "./account/account.ts";
+import { makeBudgets } from "./account/budgets.ts";
+import { rootAccount } from "./account/root-account.ts";
 import { Asks } from "./ask/asks.ts";
+import { askPerson } from "./ask/questions.ts";
 import { ClockWatch } from "./clock-watch.ts";
 import { ContextSpaces } from "./context/spaces.ts";
 import type { Core } from "./core.ts";
 import { makeForks } from "./fork/forks.ts";
+import { Grants } from "./grants/grants.ts";
+import { makeRightsControl } from "./grants/rights-control.ts";
 import { deliver } from "./ipc/deliver.ts";
 import { Groups, type GroupView } from "./ipc/groups.ts";
+import { notify } from "./ipc/notify.ts";
 import { signalTree } from "./ipc/signal-tree.ts";
 import { JournalWatch } from "./journal-watch.ts";
 import { LIMITS } from "./limits.ts";
+import type { Budgets } from "./ports/budgets.ts";
 import type { Forks } from "./ports/forks.ts";
 import { KERNEL_UUID, type RecordKind } from "./ports/journal.ts";
-import type { KernelApi, LogPiece, Subscription } from "./ports/kernel-api.ts";
+import type { AnswerMore, ChildClient, KernelApi, LogPiece, Subscription } from "./ports/kernel-api.ts";
 import type { KernelPorts } from "./ports/kernel-ports.ts";
 import type { ProcView } from "./ports/proc-view.ts";
 import type { Replays } from "./ports/replays.ts";
+import type { RightsControl } from "./ports/rights-control.ts";
 import type { Services } from "./ports/services.ts";
 import { abandonAll } from "./process/abandon.ts";
 import type { Body } from "./process/body.ts";
+import { childClient } from "./process/child-client.ts";
+import { jobOutput, jobsOf, liveJobs } from "./process/jobs.ts";
 import { openLogs } from "./process/logs.ts";
 import { Process } from "./process/process.ts";
 import { reapProcess } from "./process/reap.ts";
@@ -40,6 +53,7 @@ import { endAll, endServices } from "./process/shutdown.ts";
 import { Snapshots } from "./process/snapshots.ts";
 import { spawnProcess } from "./process/spawn.ts";
 import { ProcessTable } from "./process/table.ts";
+import { taskPlaceOf } from "./process/task-place.ts";
 import { isWaking, resume } from "./process/wake.ts";
 import { makeReplays } from "./replay/replays.ts";
 import { isUnattended, RestWatch } from "./session/rest-watch.ts";
@@ -63,12 +77,15 @@ export class Kernel implements KernelApi, Core {
   readonly services: Services = new ServiceTable(() => this);
   readonly sessions = new SessionTable(() => this);
   readonly forks: Forks = makeForks(() => this);
+  readonly budgets: Budgets = makeBudgets(() => this);
   readonly #rest: RestWatch;
   readonly replays: Replays = makeReplays(
     () => this,
     (ports) => new Kernel(ports),
   );
+  readonly rights: RightsControl = makeRightsControl(() => this);
   readonly asks: Asks;
+  readonly grants = new Grants(() => this);
   readonly journalWatch: JournalWatch;
   readonly clockWatch: ClockWatch;
   readonly snapshots = new Snapshots(() => this);
@@ -84,7 +101,7 @@ export class Kernel implements KernelApi, Core {
 
   constructor(ports: KernelPorts) {
     this.ports = ports;
-    this.asks = new Asks(ports.nonce);
+    this.asks = new Asks(ports);
     this.mounts = new Mounts(ports.journal);
     this.#rest = new RestWatch(
       () => this,
@@ -179,10 +196,7 @@ export class Kernel implements KernelApi, Core {
 
   attach(pid: Pid, { interactive }: { interactive: boolean }): Subscription<ProcessEvent> {
     const proc = this.table.require(PID_KERNEL, pid, "Attach", "see");
-    const events = proc.watchers.watch();
-    const { session } = proc.seed;
-    if (interactive && !session.canAsk && proc.isLive) session.approvers = proc.watchers;
-    return events;
+    return interactive && proc.isLive ? this.asks.attend(proc) : proc.watchers.watch();
   }
 
   logs(pid: Pid, options: { tail: number; follow: boolean }): Promise<Subscription<LogPiece>> {
@@ -209,7 +223,9 @@ export class Kernel implements KernelApi, Core {
   ): Promise<{ pid: Pid; events: Subscription<ProcessEvent> }> {
     let events: Subscription<ProcessEvent> | undefined;
     const watch = (proc: Process): void => {
-      events = proc.watchers.watch();
+      // one that an agent is the parent of asks whoever that asks
+      const isPersons = opts.interactive === true && proc.ppid === PID_KERNEL;
+      events = isPersons ? this.asks.attend(proc) : proc.watchers.watch();
     };
     const { signal } = this.root.abort;
     const proc = await spawnProcess(this, this.root, intent, agent, opts, signal, { onMade: watch });
@@ -240,9 +256,56 @@ export class Kernel implements KernelApi, Core {
     return { exit, tokensUsed, elapsedMs };
   }
 
-  async answer(askId: string, answer: AskAnswer, words = ""): Promise<void> {
+  async answer(askId: string, answer: AskAnswer, words = "", more: AnswerMore = {}): Promise<string> {
     this.journalWatch.check("Answer");
-    this.asks.answer(askId, answer, words);
+    const { by, ...reply } = more;
+    return this.asks.answer(askId, { answer, words, ...reply }, by);
+  }
+
+  /** What an agent asks its person, by the device it asks through. NOT_FOUND: there is no such process. */
+  askPerson(pid: Pid, items: readonly QuestionItem[], signal: AbortSignal): Promise<QuestionOutcome> {
+    return askPerson(this, this.table.require(PID_KERNEL, pid, "Ask", "see"), items, signal);
+  }
+
+  /** A note for a process about something of its own. False: it was not told, and that is logged. */
+  async notify(pid: Pid, text: string): Promise<boolean> {
+    const proc = this.table.get(pid);
+    return proc !== undefined && notify(this, proc, text);
+  }
+
+  /** The task list of a process, and who leads there; null: there is no such process. */
+  taskPlace(pid: Pid): TaskPlace | null {
+    return taskPlaceOf(this, pid);
+  }
+
+  /** It has ended, or there never was such a process; one that rests has not. */
+  async hasEnded(pid: Pid): Promise<boolean> {
+    if (this.table.get(pid) !== undefined) return this.table.get(pid)?.isLive !== true;
+    const uuid = await this.ports.journal.processOf(pid);
+    const row = uuid === undefined ? undefined : await this.ports.journal.row(uuid);
+    return row === undefined || row.exit !== null;
+  }
+
+  /** It may have nothing to do from now on. */
+  rested(pid: Pid): void {
+    const proc = this.table.get(pid);
+    if (proc !== undefined) this.idle(proc);
+  }
+
+  jobs(pid?: Pid): Promise<readonly JobView[]> {
+    return jobsOf(this, pid);
+  }
+
+  jobOutput(
+    pid: Pid,
+    id: string,
+    options: { from: number; isFollowed: boolean; signal: AbortSignal },
+  ): AsyncIterable<Uint8Array> {
+    return jobOutput(this, pid, id, options);
+  }
+
+  clientOf(uuid: string): ChildClient | undefined {
+    return childClient(this, uuid);
   }
 
   noticeOf(pid: Pid): string {
@@ -252,7 +315,8 @@ export class Kernel implements KernelApi, Core {
   active(): number {
     let count = 0;
     for (const proc of this.table.all())
-      if (proc.isLive && proc.seed.body.isActive && !isUnattended(proc)) count++;
+      if (proc.isLive && proc.seed.body.isActive && (!isUnattended(proc) || liveJobs(this, proc) > 0))
+        count++;
     return count;
   }
 
@@ -291,6 +355,11 @@ export class Kernel implements KernelApi, Core {
       list: (viewer) =>
         [...this.table.all()].filter((p) => this.table.sees(viewer, p.pid)).map((p) => p.info(now())),
       find: (viewer, pid) => visible(viewer, pid)?.info(now()),
+      jobs: (pid) => jobsOf(this, pid),
+      kept: async (pid, name) => {
+        await this.table.get(pid)?.recall?.();
+        return this.table.get(pid)?.kept?.get(name);
+      },
       contextSummary: async (pid) => {
         await this.table.get(pid)?.recall?.();
         return this.contexts.summary(this.table.get(pid)?.ctxId ?? (0 as never));
@@ -298,6 +367,10 @@ export class Kernel implements KernelApi, Core {
       fds: (pid) => this.table.get(pid)?.fds.list() ?? [],
       account: (pid) => this.table.get(pid)?.seed.account.view() ?? { limit: 0, used: 0, reserved: 0 },
       signals: (pid) => this.table.get(pid)?.signals?.view() ?? { blocked: [], pending: [], handled: [] },
+      servers: (pid) => {
+        const proc = this.table.get(pid);
+        return proc === undefined ? [] : this.mounts.seenBy(this, proc);
+      },
       mounts: (pid) =>
         this.mounts
           .list()
@@ -309,6 +382,7 @@ export class Kernel implements KernelApi, Core {
 
   /** What the last daemon left. Called once, before the socket opens. */
   async recover(): Promise<Recovery> {
+    await this.grants.recover();
     await this.mounts.bringBack(this);
     return recover(this);
   }
@@ -341,9 +415,10 @@ function makeRoot(ports: KernelPorts): Process {
       scratch: "",
       env: ports.env,
       mode: "bypass",
-      allowedDevices: null,
+      rights: ALL_RIGHTS,
+      line: [],
       maxSteps: 0,
-      account: new Account(null, 0),
+      account: rootAccount(ports),
       session: new Session(null),
       onParentExit: "reparent",
     },

@@ -40,8 +40,14 @@ export const LIMITS = {
   contextMessagesMax: 65_536,
   /** Characters of one message: below the journal's record limit. */
   messageChars: 900_000,
-  /** Questions open at once in the kernel; beyond, the call is denied. */
+  /** Of the pictures and documents of one message, in base64. */
+  messageMediaChars: 8 * 1024 * 1024,
+  /** Questions of one session that are shown at once; the rest wait in order. */
   openAsks: 64,
+  /** With those that wait to be shown, in the kernel: beyond, the call is denied. */
+  heldAsks: 4_096,
+  /** How long questions wait for a client that has left, where no setting says. */
+  detachedAskMs: 3_600_000,
   /** Characters of an argument kept in a journalled intent. */
   journalArgChars: 64 * 1024,
   /** Characters of a result and of an error text kept in the record of an exit: it must fit whatever they are. */
@@ -49,6 +55,16 @@ export const LIMITS = {
   journalWordsChars: 8_000,
   /** Step limit where neither flag, agent file nor settings say otherwise. */
   defaultMaxSteps: 10,
+  /** Named values that devices keep for one process, and bytes of each: beyond, INVALID. */
+  keptValues: 512,
+  keptValueBytes: 256 * 1024,
+  /** Agents that start agents: levels below the one that a person started; running children of one; running in one tree. */
+  agentDepth: 5,
+  agentChildren: 16,
+  agentTree: 64,
+  /** Started in one tree in all, and running in the kernel. Beyond any of these, BUDGET. */
+  agentSpawns: 1_000,
+  agents: 1_000,
   /** Contexts of one process: beyond, UNAVAILABLE. */
   contexts: 256,
   /** Answered questions remembered, so that a late answer hears CONFLICT; beyond, the oldest is NOT_FOUND. */
@@ -77,6 +93,13 @@ export const LIMITS = {
   crashReports: 20,
   /** Characters of a cause or reason in such a report;. */
   crashWordsChars: 1_000,
+  /** Grants of one session, and of all sessions together: beyond, UNAVAILABLE. */
+  sessionGrants: 1_000,
+  /** Characters of a rule; rules that a new process is given. Beyond, INVALID. */
+  ruleChars: 1_024,
+  spawnRules: 2_000,
+  /** Paths that a process is known to have seen; the least recently used is forgotten. */
+  seenFiles: 1_000,
   /** Calls on one supervisor that wait their turn: beyond, UNAVAILABLE. */
   supervisorCalls: 64,
   /** Of one child of a project: lines kept for `logs`, and their characters; the oldest go. */

@@ -50,6 +50,7 @@ export class ContextSpaces {
     const op = message.role === "tool" ? "AppendToolResult" : "AppendMessage";
     const space = this.#find(op, cid);
     checkSize(op, cid, message.content);
+    checkMedia(op, cid, message);
     while (space.messages.length >= space.capacity) {
       if (space.capacity >= LIMITS.contextMessagesMax) throw full(op, space);
       space.capacity = Math.min(space.capacity * 2, LIMITS.contextMessagesMax);
@@ -103,6 +104,12 @@ export class ContextSpaces {
 function checkSize(op: string, cid: CtxId, content: string): void {
   if (content.length <= LIMITS.messageChars) return;
   throw failed(op, cid, "INVALID", `message of ${content.length} characters; at most ${LIMITS.messageChars}`);
+}
+
+function checkMedia(op: string, cid: CtxId, { media = [] }: ContextMessage): void {
+  const chars = media.reduce((sum, { data }) => sum + data.length, 0);
+  if (chars <= LIMITS.messageMediaChars) return;
+  throw failed(op, cid, "INVALID", `pictures of ${chars} characters; at most ${LIMITS.messageMediaChars}`);
 }
 
 function full(op: string, space: Space): ContextError {

@@ -71,6 +71,11 @@ interface Meeting {
   readonly heeded: Promise<void>;
 }
 
+/** A pause wakes nobody: it holds. */
+function wake(proc: Process): void {
+  for (const wakeOne of proc.wakers) wakeOne();
+}
+
 function meet(core: Core, proc: Process, signal: Signal, graceMs?: number): Meeting {
   const signals = proc.signals ?? UNTOUCHED;
   const ended = hasEnded(proc);
@@ -79,6 +84,7 @@ function meet(core: Core, proc: Process, signal: Signal, graceMs?: number): Meet
   switch (disposition) {
     case "default":
       byDefault(core, proc, signal, graceMs);
+      if (signal === SIGNALS.SIGRESUME) wake(proc);
       break;
     case "pending":
       postpone(core, proc, signals, signal);
@@ -89,6 +95,7 @@ function meet(core: Core, proc: Process, signal: Signal, graceMs?: number): Meet
       else if (VERDICT[signal] !== undefined) proc.exitWait?.abort();
       break;
     case "handler":
+      wake(proc);
       return { disposition, heeded: byHandler(core, proc, signals, signal) };
   }
   return { disposition, heeded: OVER };

@@ -26,6 +26,11 @@ interface Place {
 
 type FilledPlace = Place & { readonly message: Message };
 
+interface Watch {
+  readonly wants: Wanted;
+  readonly told: () => void;
+}
+
 interface Receiver {
   readonly wants: Wanted;
   readonly deliver: (message: Message) => void;
@@ -36,6 +41,7 @@ export class Mailbox {
   readonly #places: Place[] = [];
   /** In order of asking. Any are there only while no message is ready. */
   readonly #receivers = new Set<Receiver>();
+  readonly #watches = new Set<Watch>();
   #bytes = 0;
   #closed = false;
 
@@ -56,6 +62,14 @@ export class Mailbox {
   /** The oldest that is wanted is there to be taken: none that is being journalled stands before it. */
   has(wants: Wanted): boolean {
     return this.#find(wants) !== undefined;
+  }
+
+  /** Told as soon as one that is wanted can be taken, at once if it is there; nothing is taken. The result ends it. */
+  watch(wants: Wanted, told: () => void): () => void {
+    const watch = { wants, told };
+    this.#watches.add(watch);
+    this.#tellWatches();
+    return () => void this.#watches.delete(watch);
   }
 
   /** One that was there and is not taken any more; undefined: it is not there to be taken. */
@@ -160,6 +174,15 @@ export class Mailbox {
     for (const receiver of this.#receivers) {
       const message = this.tryTake(receiver.wants);
       if (message !== undefined) receiver.deliver(message);
+    }
+    this.#tellWatches();
+  }
+
+  #tellWatches(): void {
+    for (const watch of this.#watches) {
+      if (!this.has(watch.wants)) continue;
+      this.#watches.delete(watch);
+      watch.told();
     }
   }
 

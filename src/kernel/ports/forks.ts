@@ -73,6 +73,8 @@ export interface RewindRequest {
   readonly dryRun: boolean;
   /** Files that somebody else has changed since, too. */
   readonly force: boolean;
+  /** false: nothing but the files. */
+  readonly fork?: boolean;
 }
 
 export interface Rewound {
@@ -84,7 +86,7 @@ export interface Rewound {
   /** Commands that ran since, newest last, at most 20: what they changed is not put back. And how many there were. */
   readonly commands: readonly string[];
   readonly commandCount: number;
-  /** The process that goes on from there. null: a dry run, or refused. */
+  /** The process that goes on from there. null: none was wanted, a dry run, or refused. */
   readonly fork: Forked | null;
 }
 

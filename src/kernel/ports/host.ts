@@ -60,7 +60,13 @@ export interface ExecChild {
    * When nothing of it is left. Never rejects; `error` is set when the program did not start (NOT_FOUND, PERMISSION …).
    * Dead by a signal n that was not sent through here, it may have the code 128 + n instead of the signal's name.
    */
-  readonly exited: Promise<{ code: number | null; signal: string | null; error?: Error }>;
+  readonly exited: Promise<{
+    code: number | null;
+    signal: string | null;
+    error?: Error;
+    /** What its sandbox refused or took away, in words, as far as that is seen from outside. */
+    violations?: readonly string[];
+  }>;
   /** Writes to stdin; resolves when the pipe took it. */
   write(data: Uint8Array | string): Promise<void>;
   endInput(): void;

@@ -13,6 +13,8 @@ export type RecordKind =
   | "process.state"
   | "process.log"
   | "process.checkpoint"
+  /** What a device keeps for it: `{name, value}`; null: forgotten. */
+  | "process.kept"
   /** A later daemon has it again. Body: `{epoch}`; `resumed`: it had ended, and a person made it go on. */
   | "process.recovered"
   /** The first record of a fork: `{from: ProcUuid, at: seq}`. What it remembers begins with records 1 … at of that process. */
@@ -26,11 +28,26 @@ export type RecordKind =
   | "call.read"
   /** The content of a file before an agent changed it. */
   | "snapshot"
+  /** What it has seen of a file: `{path, …SeenFile}` (abi/device.ts). */
+  | "file.seen"
   | "ctx.record"
+  /** What an agent asked its person, `{id, items}`, and what became of it. */
+  | "person.question"
+  | "person.answer"
   | "permit.ask"
   | "permit.answer"
+  /** How often calls were denied, in the history of the session's own process: `DenialState`. */
+  | "permit.denials"
+  /** A person's permission, in the history of its session's own process, or of the kernel (grants/grant-record.ts). */
   | "grant.add"
+  /** Taken back by a person; one of its uses spent. */
+  | "grant.remove"
+  | "grant.use"
+  /** Another permission mode: `{mode, by}`. */
+  | "mode.set"
   | "acct.settle"
+  /** New limits of an account, by a person's word: `{budget, by}`. */
+  | "acct.limit"
   | "signal"
   | "mail.put"
   | "mail.done"
@@ -190,8 +207,17 @@ export interface Journal {
   /** All of one kind in the history of one process, in order: few by nature. */
   ofKind(
     proc: ProcUuid,
-    kind: "process.spawned" | "process.state" | "process.forked" | "grant.add",
+    kind:
+      | "process.spawned"
+      | "process.state"
+      | "process.forked"
+      | "grant.add"
+      | "grant.remove"
+      | "grant.use"
+      | "mode.set",
   ): Promise<readonly JournalRecord[]>;
+  /** The last of one kind in the history of one process, looked for from its end; undefined: there is none. */
+  newest(proc: ProcUuid, kind: "acct.settle"): Promise<JournalRecord | undefined>;
   rows(filter: RowFilter): Promise<readonly ProcessRow[]>;
   row(proc: ProcUuid): Promise<ProcessRow | undefined>;
   /** The process that had this pid; undefined: none, or its history is gone. */

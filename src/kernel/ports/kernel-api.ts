@@ -1,15 +1,19 @@
 /** What the wires see of the kernel. Everything a client does passes the handle of pid 0, and so the gate. */
 import type { AgentInfo } from "../../abi/agent.ts";
-import type { AskAnswer, LogEntry, ProcessEvent, SyscallEvent } from "../../abi/events.ts";
+import type { AskAnswer, AskReply, LogEntry, ProcessEvent, SyscallEvent } from "../../abi/events.ts";
+import type { GrantBy } from "../../abi/grants.ts";
 import type { Pid } from "../../abi/ids.ts";
+import type { JobView } from "../../abi/jobs.ts";
 import type { MountView } from "../../abi/mcp.ts";
 import type { ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
 import type { SpawnOpts, Sys } from "../../abi/sys.ts";
 import type { GroupView } from "../ipc/groups.ts";
 import type { SupervisorControl } from "../supervise/supervisor-options.ts";
+import type { Budgets } from "./budgets.ts";
 import type { Forks } from "./forks.ts";
 import type { Projects } from "./projects.ts";
 import type { Replays } from "./replays.ts";
+import type { RightsControl } from "./rights-control.ts";
 import type { Services } from "./services.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -24,6 +28,22 @@ export interface Subscription<T> extends AsyncIterable<T> {
 /** A piece of a log: a line an agent said, or bytes a native program wrote. */
 export type LogPiece = { readonly entry: LogEntry } | { readonly data: Uint8Array };
 
+/** What an answer may say beside itself, and who gave it. */
+export interface AnswerMore extends Pick<AskReply, "rule" | "destination" | "input" | "answers"> {
+  readonly by?: GrantBy;
+}
+
+/** What an OS child of a process may: that process's eyes, and, where it is a program of its own, its hands. */
+export interface ChildClient {
+  readonly pid: Pid;
+  /** A person started it, and no agent stands between: it is the person's own. */
+  readonly isPersons: boolean;
+  list(): readonly ProcInfo[];
+  sees(pid: number): boolean;
+  /** Its handle, through the gate. null: an agent acts by its own calls alone. */
+  readonly sys: Sys | null;
+}
+
 export interface KernelApi {
   /** The handle of pid 0: sees and controls all. */
   readonly init: Sys;
@@ -32,6 +52,8 @@ export interface KernelApi {
   readonly forks: Forks;
   readonly sessions: Sessions;
   readonly replays: Replays;
+  readonly budgets: Budgets;
+  readonly rights: RightsControl;
   /**
    * spawn() of pid 0 with a watcher attached before the first event, so that nothing is missed. While the watcher is
    * open, the process is not reaped; closing it hands a zombie to the reaper.
@@ -77,8 +99,21 @@ export interface KernelApi {
     pid: Pid,
     signal: AbortSignal,
   ): Promise<{ exit: ExitStatus; tokensUsed: number; elapsedMs: number }>;
-  /** First valid answer wins: CONFLICT later; NOT_FOUND unknown. `words` reach the model with a no. */
-  answer(askId: string, answer: AskAnswer, words?: string): Promise<void>;
+  /**
+   * First valid answer wins: CONFLICT later; NOT_FOUND unknown. `words` reach the model with a no. Resolves once it is kept, with
+   * what the person must know of it; "": nothing.
+   */
+  answer(askId: string, answer: AskAnswer, words?: string, more?: AnswerMore): Promise<string>;
+  /** Commands in the background: of one process, or of all. NOT_FOUND: no such process. */
+  jobs(pid?: Pid): Promise<readonly JobView[]>;
+  /** The output of one from a byte on; `isFollowed`: until it has ended. NOT_FOUND. */
+  jobOutput(
+    pid: Pid,
+    id: string,
+    options: { from: number; isFollowed: boolean; signal: AbortSignal },
+  ): AsyncIterable<Uint8Array>;
+  /** Of whom an OS process is a child, by the uuid of that process; undefined: it has ended. */
+  clientOf(uuid: string): ChildClient | undefined;
   /** The line a person must read before anything of this process; "" for none. */
   noticeOf(pid: Pid): string;
   /** Created and running processes that keep the daemon alive: all but sessions that wait with nobody there. */

@@ -1,15 +1,18 @@
 /** Everything the kernel needs from outside: no disk, no model, no clock of its own. `boot` fills it in. */
 
 import type { AgentInfo } from "../../abi/agent.ts";
+import type { Budget, BudgetWindow } from "../../abi/budget.ts";
 import type { ComposeProject } from "../../abi/compose.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { Clock, Program } from "../../abi/program.ts";
 import type { HostExec, RealPath } from "./host.ts";
+import type { JobDesk } from "./jobs.ts";
 import type { Journal } from "./journal.ts";
 import type { McpHost } from "./mcp.ts";
 import type { ModelResolver } from "./models.ts";
 import type { Permit } from "./permit.ts";
 import type { ProjectSource } from "./projects.ts";
+import type { SettingsWriter } from "./settings.ts";
 import type { SpoolStore } from "./spools.ts";
 import type { TimeGaps } from "./time-gaps.ts";
 
@@ -17,6 +20,8 @@ export interface KernelPorts {
   readonly journal: Journal;
   /** The policy for a process that works in `cwd`: settings of the user and of that project. */
   readonly permitFor: (cwd: string) => Permit;
+  /** Rules, mode and directories that a person has put into a settings file. Absent: there is no such file. */
+  readonly settings?: SettingsWriter;
   readonly models: ModelResolver;
   /** What runs an agent. */
   readonly program: Program;
@@ -25,6 +30,8 @@ export interface KernelPorts {
   readonly gaps?: TimeGaps;
   /** OS children. */
   readonly exec: HostExec;
+  /** Commands in the background of processes. Absent: there are none. */
+  readonly jobs?: JobDesk;
   /** Outputs of natives and pipes of projects, on disk. */
   readonly spools: SpoolStore;
   readonly mcp: McpHost;
@@ -49,12 +56,18 @@ export interface KernelPorts {
     env: Readonly<Record<string, string>>,
   ) => Promise<ComposeProject>;
   readonly realPath: RealPath;
+  /** Seals what persons have granted; private to this state directory. 32 bytes. */
+  readonly grantKey: Uint8Array;
+  /** Why nobody may start a process in mode `bypass` here; "" somebody may. Absent: the same. */
+  readonly bypassRefusal?: () => string;
   /** A random UUID. */
   readonly uuid: () => ProcUuid;
   /** 64 random bits in hex: names of calls and questions. */
   readonly nonce: () => string;
   /** Makes the private folder of a process and names it. */
   readonly scratchDir: (uuid: ProcUuid) => string;
+  /** The process has ended: what it held of lists that it shares is free. Absent: nobody needs to know. */
+  readonly onExited?: (pid: Pid) => void;
   /** The process is gone: what devices keep for it may go. */
   readonly onReaped: (uuid: ProcUuid) => Promise<void>;
   readonly home: string;
@@ -64,7 +77,25 @@ export interface KernelPorts {
   readonly additionalRoots: readonly string[];
   /** When a session with nobody there and nothing to do leaves memory; asked each time. Absent: the usual. */
   readonly sessionRestMs?: () => number;
+  /**
+   * After how long a question is denied that nobody answers (0: never), and one whose clients have all left; asked each time.
+   * Absent: never, and the usual.
+   */
+  readonly askTimeouts?: () => { readonly askMs: number; readonly detachedMs: number };
+  /** What the settings say of budgets; asked each time. Absent: nothing. */
+  readonly budget?: () => BudgetPolicy;
   /** Step limit where nothing else says. */
   readonly defaultMaxSteps: number;
   readonly log: (level: "info" | "warn" | "error", message: string) => void;
+}
+
+export interface BudgetPolicy {
+  /** Of each agent that a person starts, where the person says nothing. */
+  readonly defaults: Budget;
+  /** Of all that the user's processes spend together. */
+  readonly windows: readonly BudgetWindow[];
+  /** At a limit: `ask` a person who is there, or `fail`. Absent: who can be asked is asked. */
+  readonly onLimit?: "ask" | "fail";
+  /** At the limit of a window: `wait` until it is free again, for processes that nobody watches. Absent: fail. */
+  readonly onWindow?: "fail" | "wait";
 }

@@ -2,6 +2,7 @@
 import type { Device } from "../../abi/device.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { McpConfig, McpState } from "../../abi/mcp.ts";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
 
 /** Whose mount it is: where a server works, what environment it may see, who hears of it. */
 export interface McpOwner {
@@ -9,6 +10,8 @@ export interface McpOwner {
   readonly uuid: ProcUuid;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Within what a local server runs; absent or null: as the host is. Those that differ in it share no server. */
+  readonly sandbox?: SandboxProfile | null;
   log(level: "info" | "warn" | "error", message: string): void;
 }
 

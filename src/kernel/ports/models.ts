@@ -14,4 +14,6 @@ export interface ModelResolver {
     request: { model: string; provider: string; preferred: string; env: Readonly<Record<string, string>> },
     signal: AbortSignal,
   ): Promise<ModelChoice>;
+  /** Is the model of this device shown pictures and documents? `env`: of the process. Absent: none is. Pure. */
+  supportsImages?(device: string, model: string, env: Readonly<Record<string, string>>): boolean;
 }

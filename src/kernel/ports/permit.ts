@@ -7,6 +7,7 @@ import type { Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { Rights } from "../../abi/rights.ts";
+import type { RuleText } from "../../abi/rules.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 
 /** Who wants it, as it stands at the moment of the call. */
@@ -70,7 +71,13 @@ export type Reason = {
 };
 
 export type Decision =
-  | { readonly behavior: "allow"; readonly reason: Reason; readonly parts?: readonly JudgedPart[] }
+  | {
+      readonly behavior: "allow";
+      readonly reason: Reason;
+      readonly parts?: readonly JudgedPart[];
+      /** Set in the environment of the call's OS processes: git then starts nothing that a repository names. */
+      readonly env?: Readonly<Record<string, string>>;
+    }
   | {
       readonly behavior: "ask";
       readonly message: string;
@@ -78,11 +85,21 @@ export type Decision =
       readonly always: string | null;
       /** No mode and no allow rule answers it, only a person. */
       readonly isHard?: boolean;
+      /** Mode auto: a classifier may answer it in the person's place. Never with `isHard`. */
+      readonly isJudgeable?: true;
       /** What was judged apart; absent: the call is one whole. */
       readonly parts?: readonly JudgedPart[];
+      /** As of an allow, if a person allows it. */
+      readonly env?: Readonly<Record<string, string>>;
       readonly reason: Reason;
     }
-  | { readonly behavior: "deny"; readonly message: string; readonly reason: Reason };
+  /** `code`: what the call is refused with; absent: PERMISSION. INVALID: the call makes no sense, whoever asks. */
+  | {
+      readonly behavior: "deny";
+      readonly message: string;
+      readonly reason: Reason;
+      readonly code?: "INVALID";
+    };
 
 export interface Permit {
   decide(subject: Subject, request: PermitRequest): Decision;
@@ -90,8 +107,17 @@ export interface Permit {
   ready?(effects: readonly Effect[]): Promise<void> | null;
   /** Within which the OS processes of a permitted call run; null: as the host is, which only settings of a person bring about. */
   sandbox?(subject: Subject, request: PermitRequest): SandboxProfile | null;
+  /** What becomes of a command that cannot be confined: `on` asks a person, `required` refuses it. Absent: `on`. */
+  readonly sandboxMode?: "on" | "off" | "required";
   /** Is every call of this tool denied? Then it is not offered. */
   hides?(subject: Subject, tool: string): boolean;
+  /** May anybody be in this mode at all, as the settings stand? Where not, what is in it works in `default`. */
+  mayEnter?(mode: PermissionMode): boolean;
+  /**
+   * The deny and ask rules of the project's own files, their paths from the host root: a child that works elsewhere keeps them
+   * in its rights.
+   */
+  restrictions?(): readonly RuleText[];
   /** The mode of a new top-level process when the client names none. */
   readonly defaultMode: PermissionMode;
 }

@@ -1,5 +1,6 @@
 /** What /proc shows: the kernel gives copies, the device makes files of them. */
 import type { Fd, Pid } from "../../abi/ids.ts";
+import type { JobView } from "../../abi/jobs.ts";
 import type { ProcInfo } from "../../abi/process.ts";
 import type { AccountView } from "../../abi/program.ts";
 import type { SupervisorView } from "../../abi/supervise.ts";
@@ -11,6 +12,10 @@ export interface ProcView {
   find(viewer: Pid, pid: Pid): ProcInfo | undefined;
   /** GetContextSummary; "" once the context is freed. Reads what a process that came back has not needed yet. */
   contextSummary(pid: Pid): Promise<string>;
+  /** Its commands in the background. */
+  jobs(pid: Pid): Promise<readonly JobView[]>;
+  /** What a device keeps for it under this name. */
+  kept(pid: Pid, name: string): Promise<unknown>;
   fds(pid: Pid): readonly { fd: Fd; path: string; flags: number }[];
   account(pid: Pid): AccountView;
   /** Numbers of signals, rising. */
@@ -19,6 +24,8 @@ export interface ProcView {
     readonly pending: readonly number[];
     readonly handled: readonly number[];
   };
+  /** The MCP servers that it may open, by path. `name`: as rules call it. */
+  servers(pid: Pid): readonly { readonly name: string; readonly path: string; readonly state: string }[];
   /** Its own mounts. `device` names the server, without secrets. */
   mounts(pid: Pid): readonly { readonly path: string; readonly device: string }[];
   /** undefined: it is no supervisor that runs. */

@@ -29,6 +29,7 @@ export function closedPorts(
     random: () => 0.5,
     loadAgent: closed("loadAgent"),
     realPath: closed("realPath"),
+    grantKey: new Uint8Array(32),
     uuid: () => asProcUuid(`00000000-0000-4000-8000-${(++named).toString(16).padStart(12, "0")}`),
     nonce: () => (++named).toString(16).padStart(16, "0"),
     scratchDir: closed("scratchDir"),

@@ -132,6 +132,7 @@ function startOf(core: Core, proc: Process): Start {
     restored: proc.restored !== null,
     input: fds.has(STDIN),
     mounts: core.mounts.namedBy(pid),
+    toolset: 2,
     model,
     modelDevice,
     maxSteps: seed.maxSteps,

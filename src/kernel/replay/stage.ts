@@ -5,6 +5,8 @@
 import type { AgentInfo } from "../../abi/agent.ts";
 import { asProcUuid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { ExitStatus } from "../../abi/process.ts";
+import type { ProgramContext } from "../../abi/program.ts";
+import { NO_RIGHTS } from "../../abi/rights.ts";
 import { Account } from "../account/account.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
@@ -71,9 +73,20 @@ function fill(core: Core, proc: Process, memory: Memory, start: Start): void {
   proc.restored = memory.restored;
 }
 
-/** What the handle says of the process's files and mounts is as it was: there are none here. */
-function handleOf(core: Core, proc: Process, { input, mounts }: Start) {
-  return { ...contextOf(core, proc), input: input ? STDIN : null, mounts };
+/** What the handle says of the process's files and mounts is as it was: there are none here. Of each run of a session, too. */
+function handleOf(core: Core, proc: Process, start: Start): ProgramContext {
+  const { session, ...context } = asItWas(contextOf(core, proc), start);
+  if (session === null) return { ...context, session };
+  const begin: typeof session.begin = (input, isNew) => asItWas(session.begin(input, isNew), start);
+  return { ...context, session: { ...session, begin } };
+}
+
+function asItWas(
+  { toolset: _, ...context }: ProgramContext,
+  { input, mounts, toolset }: Start,
+): ProgramContext {
+  const own = { ...context, input: input ? STDIN : null, mounts };
+  return toolset === undefined ? own : { ...own, toolset };
 }
 
 function seedOf(core: Core, pid: Pid, spawned: Spawned, start: Start): ProcessSeed {
@@ -96,9 +109,10 @@ function seedOf(core: Core, pid: Pid, spawned: Spawned, start: Start): ProcessSe
     scratch: "",
     env: {},
     mode: "default",
-    allowedDevices: [],
+    rights: NO_RIGHTS,
+    line: [],
     maxSteps,
-    account: new Account(null, 0),
+    account: new Account(null),
     session: new Session(null),
     onParentExit: "reparent",
     ...(client === undefined ? {} : { isSession: true, client }),

@@ -2,6 +2,7 @@
  * What a program gets from outside passes its tape: a recorder lets it through and keeps it, a player gives what was kept. So
  * a program that runs again from a tape cannot tell the difference, and nothing outside hears of it.
  */
+import type { ProgramContext } from "../../abi/program.ts";
 
 /** One passage, as the journal keeps it in the `did` of a `call.read`. */
 export type Passage =
@@ -24,7 +25,9 @@ export interface Start {
   readonly restored: boolean;
   /** There was an fd 0. */
   readonly input: boolean;
-  readonly mounts: readonly { readonly name: string; readonly path: string }[];
+  readonly mounts: ProgramContext["mounts"];
+  /** Absent: it ran before tools could be looked for. */
+  readonly toolset?: 2;
   readonly model: string;
   readonly modelDevice: string;
   readonly maxSteps: number;

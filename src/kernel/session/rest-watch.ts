@@ -5,6 +5,7 @@
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
+import { liveJobs } from "../process/jobs.ts";
 import { layToRest } from "../process/shutdown.ts";
 import { STDIN } from "../process/stdio.ts";
 
@@ -23,7 +24,7 @@ export class RestWatch {
 
   /** Something may have come to an end: its time begins anew. */
   idle(proc: Process): void {
-    if (this.#isClosed || !isIdle(proc)) return;
+    if (this.#isClosed || !isIdle(proc) || liveJobs(this.#core(), proc) > 0) return;
     this.#since.delete(proc);
     this.#since.set(proc, this.#core().ports.clock.mono());
     this.#arm();
@@ -58,7 +59,7 @@ export class RestWatch {
     for (const [proc, since] of this.#since) {
       if (since > until) break;
       this.#since.delete(proc);
-      if (isIdle(proc)) void layToRest(core, proc, "it has had nothing to do");
+      if (isIdle(proc) && liveJobs(core, proc) === 0) void layToRest(core, proc, "it has had nothing to do");
     }
     this.#arm();
   }

@@ -1,6 +1,7 @@
 /** AppendToolResult(cid, id, size): the one result of one tool call. */
 import type { CtxId } from "../../abi/ids.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
+import type { MediaPart } from "../../abi/tool.ts";
 import type { Call } from "./call.ts";
 import { journalMessage, requireOwn } from "./own-context.ts";
 
@@ -9,16 +10,18 @@ interface Args {
   readonly toolCallId: string;
   readonly content: string;
   readonly isError: boolean;
+  readonly media?: readonly MediaPart[];
 }
 
 export const appendToolResult: Call<Args, void> = {
   name: "AppendToolResult",
   quiet: true,
   args: ({ cid, toolCallId, content }) => ({ cid, id: toolCallId, size: Buffer.byteLength(content) }),
-  run(core, self, { cid, toolCallId, content, isError }) {
+  run(core, self, { cid, toolCallId, content, isError, media }) {
     requireOwn(core, self, cid, "AppendToolResult");
     const result: ContextMessage = { role: "tool", content, tool_call_id: toolCallId };
-    const message = isError ? { ...result, is_error: true } : result;
+    const shown = media === undefined ? {} : { media };
+    const message = { ...result, ...(isError ? { is_error: true } : {}), ...shown };
     core.contexts.append(cid, message);
     journalMessage(core, self, cid, message, 0);
   },

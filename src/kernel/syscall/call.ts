@@ -11,8 +11,12 @@ export interface Scope {
   readonly tool: string;
   /** With `real` filled in. */
   readonly effects: readonly Effect[];
+  /** The tool says that the call changes nothing but the caller's own lists. */
+  readonly readOnly?: boolean;
   /** Of every OS process that is started within the call; absent: none was decided on, and none is started. */
   readonly sandbox?: SandboxProfile | null;
+  /** In the environment of those processes, before all else. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** One passage through the gate. */
@@ -20,6 +24,8 @@ export interface Pass {
   /** Fires when the caller gives up or its process ends. */
   readonly signal: AbortSignal;
   readonly scope: Scope | null;
+  /** Gives this call up, and nothing else. Absent: nobody can. */
+  readonly cancel?: () => void;
   /** What the trace shows beside the arguments; a call that knows its device fills it in. */
   readonly trace: { device?: string; traffic?: "message" | "byte" };
 }

@@ -24,7 +24,12 @@ function coversOne(grant: Effect, wanted: Effect): boolean {
         (grant.change === wanted.change || wanted.change !== "delete")
       );
     case "exec":
-      return grant.kind === "exec" && sameArgv(grant.argv, wanted.argv) && grant.cwd === wanted.cwd;
+      return (
+        grant.kind === "exec" &&
+        sameArgv(grant.argv, wanted.argv) &&
+        grant.cwd === wanted.cwd &&
+        (grant.unconfined === true || wanted.unconfined !== true)
+      );
     case "network":
       return grant.kind === "network" && grant.host === wanted.host && grant.port === wanted.port;
     case "spawn":

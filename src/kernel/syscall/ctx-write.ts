@@ -9,5 +9,7 @@ export const ctxWrite: Call<{ cid: CtxId; offset: number; data: Uint8Array }, vo
   run(core, self, { cid, offset, data }) {
     requireOwn(core, self, cid, "CtxWrite");
     journalMessage(core, self, cid, core.contexts.write(cid, offset, data), offset);
+    // what it was shown of a file may have gone with the message
+    if (offset > 0 && cid === self.ctxId) self.seen.epoch++;
   },
 };

@@ -12,13 +12,13 @@ export interface Question {
 }
 
 const MAX_TEXT = 400;
-/** The longest parameter that a view has, and room for what else it tells. */
-const MAX_DETAIL = 6_000;
+/** A command of the longest kind, or a page of a diff, and room for what else is told. A screen shows less of it at first. */
+const MAX_DETAIL = 64 * 1024;
 
 /** Why it asks is told where it is more than the mode. */
 export function describe(tool: string, effectful: Effectful, decision?: AskDecision): Question {
   const { view, effects } = effectful;
-  const what = view === undefined ? effects.map(words).join(", ") : view.operation;
+  const what = view === undefined ? effects.map(effectWords).join(", ") : view.operation;
   const text = what.startsWith(`${tool} `) ? what : `${tool}: ${what}`;
   const isTold =
     decision !== undefined && decision.reason.kind !== "mode" && decision.reason.kind !== "default";
@@ -37,7 +37,7 @@ function untold(text: string, params: Readonly<Record<string, unknown>>): string
   });
 }
 
-function words(effect: Effect): string {
+export function effectWords(effect: Effect): string {
   switch (effect.kind) {
     case "read":
     case "state":

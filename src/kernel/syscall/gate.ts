@@ -42,7 +42,7 @@ async function through<A, R>(
   ofThread?: AbortSignal,
 ): Promise<R> {
   using linked = linkSignals(self.abort.signal, signal, ofThread);
-  const pass: Pass = { signal: linked.signal, scope, trace: {} };
+  const pass: Pass = { signal: linked.signal, scope, trace: {}, cancel: () => linked.abort() };
   let began = core.ports.clock.mono();
   // what a tool does within its call is part of that
   if (scope === null) self.stillness.begin();

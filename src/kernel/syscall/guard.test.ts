@@ -38,7 +38,7 @@ describe("guard()", () => {
       "synced",
       "act",
       // one note: after a crash there are both or neither
-      'acct.settle {"used":300} with call.result {"ok":true,"cost":{"tokens":300,"usd":0.01}}',
+      'acct.settle {"used":300,"usd":10000} with call.result {"ok":true,"cost":{"tokens":300,"usd":0.01}}',
     ]);
     expect(context.account()).toEqual({ limit: 1_000, used: 300, reserved: 0 });
     expect(bench.proc.tokensUsed).toBe(300);

@@ -7,8 +7,11 @@ import type { WritePlan } from "../../abi/device.ts";
 import type { Charge, Effect } from "../../abi/effects.ts";
 import { codeOf, messageOf, SyscallError } from "../../abi/errors.ts";
 import { asCallId } from "../../abi/ids.ts";
-import type { Reservation } from "../account/account.ts";
-import { keepOpenLimits } from "../account/open-limits.ts";
+import { pathProblem } from "../../lib/path-form.ts";
+import { microUsd } from "../../lib/usd.ts";
+import { Reservation } from "../account/account.ts";
+import { grantedCharge, reserve, reservedBody, settle } from "../account/pay.ts";
+import { relieved } from "../account/raise.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalDraft } from "../ports/journal.ts";
@@ -16,7 +19,7 @@ import type { Process } from "../process/process.ts";
 import type { Pass, Scope } from "./call.ts";
 import { checkCovered } from "./covers.ts";
 import { cancelled, held } from "./gate.ts";
-import { permit } from "./permit.ts";
+import { allowing, permit } from "./permit.ts";
 
 /** What the gate has to know of an effect before it happens. */
 export interface Effectful extends WritePlan {
@@ -33,28 +36,40 @@ export async function guard<T>(
   self: Process,
   effectful: Effectful,
   pass: Pass,
-  act: (scope: Scope) => Promise<T>,
+  act: (scope: Scope, granted?: Charge) => Promise<T>,
   charge: () => Charge | undefined,
 ): Promise<T> {
+  for (const effect of effectful.effects) checkForm(self, effectful, effect);
   const effects = effectful.effects.map((effect) => resolved(core, effect));
   const perform = { core, self, effectful, pass, act, charge, workplaces: workplacesOf(core, effects) };
   if (pass.scope !== null) {
     checkCovered(self, effectful, effects, pass.scope);
-    return settled(perform, pass.scope, reserve(core, self, effectful), () => []);
+    return settled(perform, pass.scope, await paid(core, self, effectful, pass.signal), () => []);
   }
   const tool = effectful.tool ?? lastSegment(effectful.device);
-  const asked: Scope = { callId: asCallId(`c_${core.ports.nonce()}`), tool, effects };
-  const scope: Scope = { ...asked, sandbox: await permit(core, self, effectful, asked, pass) };
+  const own = effectful.readOnly === true ? { readOnly: true } : {};
+  const asked: Scope = { callId: asCallId(`c_${core.ports.nonce()}`), tool, effects, ...own };
+  const scope: Scope = { ...asked, ...(await permit(core, self, effectful, asked, pass)) };
   await untilMayBegin(core, self, effectful, pass.signal);
-  const reservation = reserve(core, self, effectful);
+  const reservation = await paid(core, self, effectful, pass.signal);
   try {
     await journalIntent(core, self, effectful, scope, pass.signal, reservation);
   } catch (error) {
-    reservation?.settle(0);
-    keepOpenLimits(core, self.seed.account);
+    settle(core, self, reservation, effectful, undefined);
     throw error;
   }
-  return settled(perform, scope, reservation, (outcome) => resultOf(self, effectful, scope, outcome));
+  const release = attended(core, self, scope, pass);
+  try {
+    return await settled(perform, scope, reservation, (outcome) => resultOf(self, effectful, scope, outcome));
+  } finally {
+    release();
+  }
+}
+
+/** A command under way ends when a person takes back what alone allowed it, if the person wants that. */
+function attended(core: Core, self: Process, scope: Scope, { cancel }: Pass): () => void {
+  if (cancel === undefined || !scope.effects.some(({ kind }) => kind === "exec")) return () => {};
+  return core.grants.attend(self, allowing(core, self, scope), cancel);
 }
 
 interface Perform<T> {
@@ -64,7 +79,7 @@ interface Perform<T> {
   readonly pass: Pass;
   /** Where commands would work, symlinks resolved, as it was permitted. */
   readonly workplaces: readonly string[];
-  act(scope: Scope): Promise<T>;
+  act(scope: Scope, granted?: Charge): Promise<T>;
   charge(): Charge | undefined;
 }
 
@@ -81,10 +96,9 @@ async function settled<T>(
   record: (outcome: Outcome) => readonly JournalDraft[],
 ): Promise<T> {
   const close = (failure: { error?: unknown }, cost: Charge | undefined): void => {
-    reservation?.settle(cost?.tokens ?? 0);
-    if (reservation !== undefined) keepOpenLimits(core, self.seed.account);
+    const used = settle(core, self, reservation, effectful, cost);
     self.tokensUsed += cost?.tokens ?? 0;
-    const used = reservation !== undefined && cost !== undefined ? useOfLimits(self) : [];
+    self.microUsdUsed += microUsd(cost?.usd ?? 0);
     const drafts = [...used, ...record(cost === undefined ? failure : { ...failure, cost })];
     // together: a result without its cost would be forgotten, and a cost without its result be counted twice after a crash
     if (drafts.length > 0) core.ports.journal.note(drafts);
@@ -98,22 +112,13 @@ async function settled<T>(
   }
   let result: T;
   try {
-    result = await act(scope);
+    result = await act(scope, reservation === undefined ? undefined : grantedCharge(reservation, effectful));
   } catch (error) {
-    close({ error }, costOf(core, charge, reservation));
+    close({ error }, costOf(core, charge, reservation, effectful));
     throw error;
   }
-  close({}, costOf(core, charge, reservation));
+  close({}, costOf(core, charge, reservation, effectful));
   return result;
-}
-
-/** What is used of a limit outlives the daemon, in the history of the process whose limit it is. */
-function useOfLimits({ seed }: Process): readonly JournalDraft[] {
-  return seed.account.limited().flatMap((account): JournalDraft[] => {
-    const { used } = account.view();
-    account.onUse?.(used);
-    return account.owner === null ? [] : [{ ...account.owner, kind: "acct.settle", v: 1, body: { used } }];
-  });
 }
 
 /** A device that cannot say what it cost has cost what was set aside. */
@@ -121,12 +126,13 @@ function costOf(
   core: Core,
   charge: () => Charge | undefined,
   reservation: Reservation | undefined,
+  effectful: Effectful,
 ): Charge | undefined {
   try {
     return charge();
   } catch (error) {
     core.ports.log("error", `charge: ${messageOf(error)}`);
-    return reservation === undefined ? undefined : { tokens: reservation.tokens, usd: null };
+    return reservation === undefined ? undefined : grantedCharge(reservation, effectful);
   }
 }
 
@@ -159,26 +165,31 @@ function hasPath(effect: Effect): boolean {
   return effect.kind === "read" || effect.kind === "write";
 }
 
+/** Before anything is looked at: INVALID. */
+function checkForm(self: Process, { syscall, device }: Effectful, effect: Effect): void {
+  const problem = effect.kind === "read" || effect.kind === "write" ? pathProblem(effect.path) : null;
+  if (problem !== null)
+    throw new SyscallError({ syscall, pid: self.pid, device, code: "INVALID", message: problem });
+}
+
 function resolved(core: Core, effect: Effect): Effect {
   if (effect.kind !== "read" && effect.kind !== "write") return effect;
   return { ...effect, real: core.ports.realPath(effect.path) };
 }
 
-function reserve(core: Core, self: Process, effectful: Effectful): Reservation | undefined {
-  const want = effectful.reserve?.tokens ?? 0;
-  if (want === 0) return undefined;
-  const reservation = self.seed.account.reserve(want, effectful.reserveLeast ?? want);
-  keepOpenLimits(core, self.seed.account);
-  if (reservation !== undefined) return reservation;
-  const { limit, used, reserved } = self.seed.account.view();
-  const message = `budget exceeded: limit ${limit}, used ${used}, reserved ${reserved}, asked ${want} tokens`;
-  throw new SyscallError({
-    syscall: effectful.syscall,
-    pid: self.pid,
-    device: effectful.device,
-    code: "BUDGET",
-    message,
-  });
+/** Set aside, as soon as it can be: at a limit a person may take long to answer, and what has to be so at the begin is so again. */
+async function paid(
+  core: Core,
+  self: Process,
+  effectful: Effectful,
+  signal: AbortSignal,
+): Promise<Reservation | undefined> {
+  for (;;) {
+    const got = reserve(core, self, effectful);
+    if (got === undefined || got instanceof Reservation) return got;
+    await relieved(core, self, got, effectful, signal);
+    await untilMayBegin(core, self, effectful, signal);
+  }
 }
 
 /**
@@ -209,7 +220,7 @@ async function journalIntent(
   if (effectful.effectClass === "none") return;
   const { tool, callId, effects } = scope;
   const input = effectful.input.slice(0, LIMITS.journalArgChars);
-  const reserved = reservation === undefined ? {} : { reserved: reservation.tokens };
+  const reserved = reservation === undefined ? {} : reservedBody(reservation);
   const body = { tool, device: effectful.device, class: effectful.effectClass, effects, input, ...reserved };
   const { uuid } = self.seed;
   await core.journalWatch.append(self, effectful.syscall, signal, [

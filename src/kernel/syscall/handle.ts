@@ -5,7 +5,14 @@ import type { CoId, CtxId, Fd, Pgid, Pid, Tid } from "../../abi/ids.ts";
 import type { Block } from "../../abi/llm.ts";
 import type { Message } from "../../abi/mail.ts";
 import type { McpConfig, McpState } from "../../abi/mcp.ts";
-import type { Disposition, ExitStatus, ProcInfo, Signal, SignalAction } from "../../abi/process.ts";
+import type {
+  Disposition,
+  ExitStatus,
+  PermissionMode,
+  ProcInfo,
+  Signal,
+  SignalAction,
+} from "../../abi/process.ts";
 import type { SupervisorSpec } from "../../abi/supervise.ts";
 import type {
   ContextMessage,
@@ -18,7 +25,9 @@ import type {
   SpawnOpts,
   Sys,
   ThreadView,
+  Woken,
 } from "../../abi/sys.ts";
+import type { MediaPart } from "../../abi/tool.ts";
 import type { Core } from "../core.ts";
 import type { CoroutineBody } from "../process/coroutine.ts";
 import type { Process } from "../process/process.ts";
@@ -50,12 +59,14 @@ import { reap } from "./reap.ts";
 import { recv } from "./recv.ts";
 import { resumeCoroutine } from "./resume-coroutine.ts";
 import { send } from "./send.ts";
+import { setMode } from "./set-mode.ts";
 import { setSystemPrompt } from "./set-system-prompt.ts";
 import { sigBlock } from "./sig-block.ts";
 import { sigHandle } from "./sig-handle.ts";
 import { sigUnblock } from "./sig-unblock.ts";
 import { signal } from "./signal.ts";
 import { signalGroup } from "./signal-group.ts";
+import { sleep } from "./sleep.ts";
 import { spawn } from "./spawn.ts";
 import { spawnCoroutine } from "./spawn-coroutine.ts";
 import { spawnSupervisor } from "./spawn-supervisor.ts";
@@ -111,6 +122,9 @@ class Handle implements Sys {
   signal(pid: Pid, sig: Signal): Promise<Disposition> {
     return this.#enter(signal, { pid, signal: sig });
   }
+  setMode(mode: PermissionMode): Promise<void> {
+    return this.#enter(setMode, { mode });
+  }
   sigBlock(pid: Pid, sig: Signal): Promise<void> {
     return this.#enter(sigBlock, { pid, signal: sig });
   }
@@ -142,6 +156,9 @@ class Handle implements Sys {
   }
   recv(options: RecvOptions = {}, signal?: AbortSignal): Promise<Message> {
     return this.#enter(recv, options, signal);
+  }
+  sleep(ms: number, signal?: AbortSignal, options: { pid?: Pid } = {}): Promise<Woken> {
+    return this.#enter(sleep, { ms, ...options }, signal);
   }
   pipe(writer: Pid, reader: Pid): Promise<{ writeFd: Fd; readFd: Fd }> {
     return this.#enter(pipe, { writer, reader });
@@ -214,8 +231,15 @@ class Handle implements Sys {
     const message: ContextMessage = blocks === undefined ? { role, content } : { role, content, blocks };
     return this.#enter(appendMessage, { cid, message });
   }
-  appendToolResult(cid: CtxId, toolCallId: string, content: string, isError = false): Promise<void> {
-    return this.#enter(appendToolResult, { cid, toolCallId, content, isError });
+  appendToolResult(
+    cid: CtxId,
+    toolCallId: string,
+    content: string,
+    isError = false,
+    media: readonly MediaPart[] = [],
+  ): Promise<void> {
+    const shown = media.length === 0 ? {} : { media };
+    return this.#enter(appendToolResult, { cid, toolCallId, content, isError, ...shown });
   }
   buildPrompt(cid: CtxId): Promise<Prompt> {
     return this.#enter(buildPrompt, { cid });

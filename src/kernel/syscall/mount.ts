@@ -5,9 +5,10 @@ import type { McpConfig, McpState } from "../../abi/mcp.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
 import { serverLabel } from "../vfs/server-label.ts";
-import type { Call } from "./call.ts";
+import type { Call, Scope } from "./call.ts";
 import { invalid } from "./errors.ts";
 import { guard } from "./guard.ts";
+import { MOUNT_TOOL } from "./mount-tool.ts";
 import { ownCopy } from "./own-copy.ts";
 
 export const mount: Call<{ path: string; config: McpConfig }, { path: string; state: McpState }> = {
@@ -17,7 +18,8 @@ export const mount: Call<{ path: string; config: McpConfig }, { path: string; st
   result: ({ state }) => state,
   async run(core, self, { path, config: given }, pass) {
     const config = ownCopy(self, "Mount", given);
-    const act = () => core.mounts.mount(core, self, path, config, pass.signal);
+    const act = (scope?: Scope) =>
+      core.mounts.mount(core, self, path, config, pass.signal, scope?.sandbox === null);
     // what the person mounts was the person's choice
     if (self.pid === PID_KERNEL) {
       core.journalWatch.check("Mount");
@@ -35,9 +37,6 @@ export const mount: Call<{ path: string; config: McpConfig }, { path: string; st
     return guard(core, self, effectful, pass, act, () => undefined);
   },
 };
-
-/** Rules match it by this name. */
-export const MOUNT_TOOL = "mount";
 
 /** INVALID: a URL that is none, variables that a program may not set. */
 export function mountEffect(core: Core, self: Process, path: string, config: McpConfig): Effect {

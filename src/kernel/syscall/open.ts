@@ -6,8 +6,10 @@ import type { CallId, Fd } from "../../abi/ids.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { fileKeeper } from "../fork/snapshot.ts";
+import { keptValues } from "../process/kept-values.ts";
 import type { Process } from "../process/process.ts";
 import { narrowedTo } from "../process/rights.ts";
+import { seenFilesOf } from "../process/seen-files.ts";
 import type { Resolved } from "../vfs/registry.ts";
 import type { Call, Pass } from "./call.ts";
 import { invalid, vfsError } from "./errors.ts";
@@ -115,6 +117,28 @@ export function callerOf(core: Core, self: Process, call?: CallId): Caller {
   const { uuid, cwd, env, roots } = seed;
   const log: Caller["log"] = (level, message) => self.log(level, message, core.ports.clock.mono());
   const changing = fileKeeper(core, self, call);
-  const known = { pid, uuid, cwd, env, roots, signal: abort.signal, killed: killed.signal, log };
-  return changing === undefined ? known : { ...known, changing };
+  const known = {
+    pid,
+    uuid,
+    cwd,
+    env,
+    roots,
+    signal: abort.signal,
+    killed: killed.signal,
+    log,
+    kept: keptValues(core, self),
+  };
+  if (seed.kind !== "agent") return changing === undefined ? known : { ...known, changing };
+  const agent = {
+    mode: self.mode,
+    interactive: core.asks.canAsk(self),
+    isSession: seed.isSession === true,
+    model: {
+      device: self.modelDevice,
+      name: self.model,
+      supportsImages: core.ports.models.supportsImages?.(self.modelDevice, self.model, env) ?? false,
+    },
+    seen: seenFilesOf(core, self),
+  };
+  return { ...known, ...agent, ...(changing === undefined ? {} : { changing }) };
 }

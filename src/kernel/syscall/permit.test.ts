@@ -1,13 +1,20 @@
 import { describe, expect, test } from "vitest";
+import { LIMITS } from "../limits.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { type GuardedBench, guardedBench, modify } from "../testing/guarded.ts";
-import { ALLOW, askWith } from "../testing/scripted-permit.ts";
+import { ALLOW, askWith, DENY } from "../testing/scripted-permit.ts";
 import { bytes } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";
+import type { AskDecision } from "./describe.ts";
 
 const RULE = "edit(/desk/**)";
 
-async function asking(always: string | null = RULE, interactive = true): Promise<GuardedBench> {
-  const bench = await guardedBench({ interactive });
+async function asking(
+  always: string | null = RULE,
+  interactive = true,
+  ports: Partial<KernelPorts> = {},
+): Promise<GuardedBench> {
+  const bench = await guardedBench({ interactive }, ports);
   bench.t.permit.answer = ({ grants }) =>
     always !== null && grants.includes(always) ? ALLOW : askWith(always);
   return bench;
@@ -39,7 +46,22 @@ describe("a question", () => {
       "call.intent",
       "call.result",
     ]);
-    expect(bench.proc.seed.session.grants).toEqual([]);
+    expect(bench.proc.seed.session.grants.size).toBe(0);
+    const [ask] = bench.t.journal.bodies("permit.ask");
+    expect(ask).toMatchObject({
+      requestId: askId,
+      tool: "edit",
+      path: expect.stringMatching(/-1$/),
+      always: RULE,
+    });
+    expect(bench.t.journal.bodies("permit.answer")).toMatchObject([
+      {
+        requestId: askId,
+        digest: (ask as { digest: string }).digest,
+        answer: "yes",
+        by: { principal: "user" },
+      },
+    ]);
   });
 
   test.each([
@@ -59,7 +81,9 @@ describe("a question", () => {
     const call = bench.call();
     await bench.t.kernel.answer((await asked(bench)).askId, "always");
     await call;
-    expect(bench.t.journal.bodies("grant.add")).toEqual([{ rule: RULE, scope: "session" }]);
+    expect(bench.t.journal.bodies("grant.add")).toMatchObject([
+      { rule: RULE, scope: "session", behavior: "allow", requestId: expect.stringMatching(/^a_/) },
+    ]);
     await bench.call();
     const child = await bench.t.start({ by: bench.sys });
     await child.sys.write(await child.sys.open("/bin/edit", 2), bytes("child"));
@@ -71,13 +95,117 @@ describe("a question", () => {
     });
   });
 
-  test("answered always, and the journal refuses: no grant, no act", async () => {
+  test("answered always, and the journal refuses: no grant, no act, and it can be answered again", async () => {
     const bench = await asking();
     bench.t.journal.refused.add("grant.add");
-    const call = expect(bench.call()).rejects.toMatchObject({ code: "UNAVAILABLE" });
-    await bench.t.kernel.answer((await asked(bench)).askId, "always");
+    const call = expect(bench.call()).rejects.toMatchObject({ code: "PERMISSION" });
+    const { askId } = await asked(bench);
+    await expect(bench.t.kernel.answer(askId, "always")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect([bench.proc.seed.session.grants.size, bench.tool.written]).toEqual([0, []]);
+    await bench.t.kernel.answer(askId, "no");
     await call;
-    expect([bench.proc.seed.session.grants, bench.tool.written]).toEqual([[], []]);
+  });
+
+  test("answered always with a narrower rule: that one is granted; a wider one is INVALID", async () => {
+    const bench = await asking();
+    const call = bench.call();
+    const { askId } = await asked(bench);
+    for (const rule of ["edit", "edit(/**)", "edit(/desk/../etc/**)", "bash(*)"])
+      await expect(bench.t.kernel.answer(askId, "always", "", { rule })).rejects.toMatchObject({
+        code: "INVALID",
+      });
+    await bench.t.kernel.answer(askId, "always", "", { rule: "edit(/desk/src/**)" });
+    await call;
+    expect(bench.t.journal.bodies("grant.add")).toMatchObject([{ rule: "edit(/desk/src/**)" }]);
+  });
+
+  test.each(["localSettings", "projectSettings", "userSettings"] as const)(
+    "answered always for %s: written there, and no grant",
+    async (destination) => {
+      const applied: unknown[] = [];
+      const settings = {
+        apply: async (update: unknown, cwd: string) => {
+          applied.push([update, cwd]);
+          return { file: "/f", note: "told" };
+        },
+      };
+      const bench = await asking(RULE, true, { settings });
+      const call = bench.call();
+      const { askId } = await asked(bench);
+      expect(await bench.t.kernel.answer(askId, "always", "", { destination })).toBe("told");
+      await call;
+      const update = { type: "addRules", destination, behavior: "allow", rules: [RULE] };
+      expect(applied).toEqual([[update, bench.proc.seed.cwd]]);
+      expect(bench.t.journal.bodies("grant.add")).toEqual([]);
+      expect(bench.t.journal.bodies("permit.answer")).toMatchObject([
+        { answer: "always", destination, rule: RULE },
+      ]);
+    },
+  );
+
+  test("answered always for settings that cannot be written: it holds for the session, and says so", async () => {
+    const settings = { apply: () => Promise.reject(new Error("read-only file system")) };
+    const bench = await asking(RULE, true, { settings });
+    const call = bench.call();
+    const { askId } = await asked(bench);
+    expect(await bench.t.kernel.answer(askId, "always", "", { destination: "userSettings" })).toBe(
+      "userSettings could not be written: read-only file system; the rule holds for this session",
+    );
+    await call;
+    expect(bench.t.journal.bodies("grant.add")).toMatchObject([{ rule: RULE, scope: "session" }]);
+  });
+
+  test("of a hard ask offers no rule, whatever the policy suggests", async () => {
+    const bench = await asking();
+    bench.t.permit.answer = () => ({ ...(askWith(RULE) as AskDecision), isHard: true });
+    const call = bench.call();
+    const { askId, options } = await asked(bench);
+    expect(options).toEqual(["yes", "no"]);
+    await expect(bench.t.kernel.answer(askId, "always")).rejects.toMatchObject({ code: "INVALID" });
+    await bench.t.kernel.answer(askId, "yes");
+    await call;
+  });
+
+  test("answered with other arguments: they are planned and decided anew, the old decision holds for nothing", async () => {
+    const bench = await asking(null);
+    const call = expect(bench.call()).rejects.toMatchObject({ code: "PERMISSION" });
+    const { askId } = await asked(bench);
+    bench.t.permit.answer = () => DENY;
+    await bench.t.kernel.answer(askId, "yes", "", { input: { command: "rm -rf /" } });
+    await call;
+    expect(bench.tool.written).toEqual([]);
+  });
+
+  test("answered with other arguments that are allowed: those are what is done and journalled", async () => {
+    const bench = await asking(null);
+    const call = bench.call();
+    const { askId } = await asked(bench);
+    bench.t.permit.answer = () => ALLOW;
+    await bench.t.kernel.answer(askId, "yes", "", { input: { command: "ls" } });
+    await call;
+    expect(bench.tool.written).toEqual(['{"command":"ls"}']);
+    expect(bench.t.journal.bodies("call.intent")).toMatchObject([{ input: '{"command":"ls"}' }]);
+  });
+
+  test("answered yes, and denied by a rule that came meanwhile: denied", async () => {
+    const bench = await asking(null);
+    const call = expect(bench.call()).rejects.toMatchObject({ message: "Permission denied: rule test" });
+    const { askId } = await asked(bench);
+    bench.t.permit.answer = () => DENY;
+    await bench.t.kernel.answer(askId, "yes");
+    await call;
+    expect(bench.tool.written).toEqual([]);
+  });
+
+  test("answered yes for a path that leads elsewhere by then: CONFLICT", async () => {
+    let real = "/desk/a";
+    const bench = await asking(null, true, { realPath: (path) => (path === "/desk/a" ? real : path) });
+    const call = expect(bench.call()).rejects.toMatchObject({ code: "CONFLICT" });
+    const { askId } = await asked(bench);
+    real = "/etc/hosts";
+    await bench.t.kernel.answer(askId, "yes");
+    await call;
+    expect(bench.tool.written).toEqual([]);
   });
 
   test("without a rule to suggest has no always", async () => {
@@ -98,6 +226,7 @@ describe("a question", () => {
     });
     await asked(bench);
     bench.events.close();
+    await bench.t.clock.advance(LIMITS.detachedAskMs);
     await call;
     expect(bench.tool.written).toEqual([]);
   });
@@ -201,7 +330,7 @@ describe("a policy that throws", () => {
     expect(options).toEqual(["yes", "no"]);
     await bench.t.kernel.answer(askId, "yes");
     await call;
-    expect(bench.t.logs).toEqual(["error: permit: bad rule"]);
+    expect(new Set(bench.t.logs)).toEqual(new Set(["error: permit: bad rule"]));
   });
 
   test("is a no when nobody can be asked", async () => {

@@ -1,16 +1,22 @@
 /** Step three of the gate: allow, refuse, or ask a person. */
 import { SyscallError } from "../../abi/errors.ts";
-import type { AskAnswer } from "../../abi/events.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
-import { NOBODY } from "../ask/asks.ts";
 import type { Core } from "../core.ts";
-import type { Decision, Subject } from "../ports/permit.ts";
+import type { Granted } from "../grants/grants.ts";
+import type { Allows } from "../grants/necessary.ts";
+import type { Decision, PermitRequest } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
+import { subjectOf } from "../process/subject.ts";
 import type { Pass, Scope } from "./call.ts";
-import { type AskDecision, describe, type Question } from "./describe.ts";
+import { confine, sandboxGiven } from "./confine.ts";
+import { checkGoesOn, noteDenial, noteSuccess, orAsked } from "./denied.ts";
+import { type AskDecision, describe } from "./describe.ts";
+import { Edited } from "./edited.ts";
 import type { Effectful } from "./guard.ts";
+import { keptInJournal } from "./person-answer.ts";
+import { digestNow, questionOf } from "./question.ts";
 
 /**
  * Returns when the effects may happen, with what confines the OS processes of the call; else PERMISSION with words for the
@@ -22,22 +28,28 @@ export async function permit(
   effectful: Effectful,
   scope: Scope,
   pass: Pass,
-): Promise<SandboxProfile | null> {
-  if (self.pid === PID_KERNEL || effectful.effects.length === 0) return null;
+): Promise<Given> {
+  if (self.pid === PID_KERNEL || effectful.effects.length === 0) return { sandbox: null };
   await core.ports.permitFor(self.seed.cwd).ready?.(scope.effects);
-  const decision = decide(core, self, scope);
-  if (decision.behavior === "allow") return sandboxOf(core, self, scope);
-  if (decision.behavior === "deny") throw refused(core, self, effectful, scope, decision.message);
+  checkGoesOn(core, self, effectful, scope);
+  const judged = confine(core, self, effectful, requestOf(scope), decide(core, self, scope));
+  const decision = orAsked(core, self, scope.tool, judged.decision);
+  if (decision.behavior === "allow") noteSuccess(core, self, scope.tool);
+  if (decision.behavior === "allow") core.grants.spend(self, allowing(core, self, scope));
+  if (decision.behavior === "allow") return { sandbox: judged.sandbox, ...quietOf(decision) };
+  if (decision.behavior === "deny") throw denied(core, self, effectful, scope, decision);
   await lookAhead(core, self, effectful, scope);
-  if (!core.asks.canAsk(self))
-    throw refused(core, self, effectful, scope, headless(decision, self.seed.mode));
+  if (!core.asks.canAsk(self)) throw unasked(core, self, effectful, scope, decision);
   await ask(core, self, effectful, scope, pass, decision);
-  return sandboxOf(core, self, scope);
+  // as the rights are now: a person may have taken minutes to answer
+  return { sandbox: sandboxGiven(core, self, requestOf(scope)), ...quietOf(decision) };
 }
 
-/** As the rights are now: a person may have taken minutes to answer. */
-function sandboxOf(core: Core, self: Process, { tool, effects }: Scope): SandboxProfile | null {
-  return core.ports.permitFor(self.seed.cwd).sandbox?.(subjectOf(self), { tool, effects }) ?? null;
+/** What the OS processes of a permitted call are given. */
+type Given = Pick<Scope, "env"> & { readonly sandbox: SandboxProfile | null };
+
+function quietOf({ env }: { readonly env?: Readonly<Record<string, string>> }): Pick<Scope, "env"> {
+  return env === undefined ? {} : { env };
 }
 
 /**
@@ -53,12 +65,15 @@ async function lookAhead(core: Core, self: Process, effectful: Effectful, scope:
   if (isFree) await effectful.prepare(core.handle(self, { ...scope, effects: reads }));
 }
 
+/** Would it be allowed, with what persons have granted as it is given? */
+export function allowing(core: Core, self: Process, scope: Scope): Allows {
+  return (granted) => decide(core, self, scope, granted).behavior === "allow";
+}
+
 /** A policy that throws is a question, never a permission. */
-function decide(core: Core, self: Process, scope: Scope): Decision {
+function decide(core: Core, self: Process, scope: Scope, granted?: Granted): Decision {
   try {
-    return core.ports
-      .permitFor(self.seed.cwd)
-      .decide(subjectOf(self), { tool: scope.tool, effects: scope.effects });
+    return core.ports.permitFor(self.seed.cwd).decide(subjectOf(core, self, granted), requestOf(scope));
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     core.ports.log("error", `permit: ${detail}`);
@@ -71,13 +86,14 @@ function decide(core: Core, self: Process, scope: Scope): Decision {
   }
 }
 
-function subjectOf(self: Process): Subject {
-  const { mode, cwd, roots, scratch, env, allowedDevices, session } = self.seed;
-  const programs = (env.PATH ?? "").split(":").filter((dir) => dir.startsWith("/"));
-  const free = scratch === "" ? [] : [scratch];
-  return { pid: self.pid, mode, cwd, roots, free, programs, allowedDevices, grants: session.grants };
+function requestOf({ tool, effects, readOnly }: Scope): PermitRequest {
+  return readOnly === true ? { tool, effects, readOnly } : { tool, effects };
 }
 
+/**
+ * Returns when a person has allowed it, and it is still what was asked and not denied meanwhile. Throws `Edited` for other
+ * arguments, which begin anew.
+ */
 async function ask(
   core: Core,
   self: Process,
@@ -86,32 +102,55 @@ async function ask(
   pass: Pass,
   decision: AskDecision,
 ): Promise<void> {
-  const { always } = decision;
-  const question: Question = describe(scope.tool, effectful, decision);
-  const options: AskAnswer[] = always === null ? ["yes", "no"] : ["yes", "no", "always"];
-  const { uuid } = self.seed;
-  const record = { proc: uuid, pid: self.pid, v: 1, call: scope.callId };
-  core.ports.journal.note([{ ...record, kind: "permit.ask", body: { ...question, always } }]);
-  const given = await self.stillness.suspend(core.asks.ask(self, { ...question, options }, pass.signal));
-  core.ports.journal.note([{ ...record, kind: "permit.answer", body: given }]);
-  if (given === NOBODY) throw refused(core, self, effectful, scope, headless(decision, self.seed.mode));
+  const sandbox = sandboxGiven(core, self, requestOf(scope));
+  const subject = subjectOf(core, self);
+  const question = questionOf(core, self, { effectful, scope, decision, subject, sandbox });
+  const hooks = keptInJournal(core, self, effectful, scope, pass);
+  const given = await self.stillness.suspend(core.asks.ask(self, question, pass.signal, hooks));
+  if (given.nobody !== undefined) throw unasked(core, self, effectful, scope, decision, given.nobody);
   if (given.answer === "no") {
     const words = given.words === "" ? "" : `: ${given.words}`;
     throw refused(core, self, effectful, scope, `Permission denied by user${words}`);
   }
-  if (given.answer !== "always" || always === null) return;
-  // in the history of the session's own process, whichever of its descendants asked: there a later daemon looks for it
-  const { session } = self.seed;
-  const grant = { rule: always, scope: "session" };
-  await core.journalWatch.append(self, effectful.syscall, pass.signal, [
-    { ...record, ...session.owner, kind: "grant.add", body: grant },
-  ]);
-  session.addGrant(always);
+  if (given.input !== undefined) throw new Edited(given.input);
+  if (digestNow(core, effectful, scope) !== question.digest) throw moved(self, effectful);
+  const now = decide(core, self, scope);
+  if (now.behavior === "deny" && decision.reason.kind !== "denials")
+    throw denied(core, self, effectful, scope, now);
+}
+
+function moved({ pid }: Process, { syscall, device }: Effectful): SyscallError {
+  const message = "the path leads elsewhere than when it was permitted";
+  return new SyscallError({ syscall, pid, device, code: "CONFLICT", message });
+}
+
+function denied(
+  core: Core,
+  self: Process,
+  at: Effectful,
+  scope: Scope,
+  { message, code }: Extract<Decision, { behavior: "deny" }>,
+): SyscallError {
+  const more = code === undefined ? noteDenial(core, self, scope.tool) : "";
+  return refused(core, self, at, scope, `${message}${more}`, code);
+}
+
+/** `why`: it was asked, and nobody answered. */
+function unasked(
+  core: Core,
+  self: Process,
+  at: Effectful,
+  scope: Scope,
+  decision: AskDecision,
+  why = "no person is attached who could answer",
+): SyscallError {
+  const words = headless(decision, self.mode, why);
+  return refused(core, self, at, scope, `${words}${noteDenial(core, self, scope.tool)}`);
 }
 
 /** Names the flag and the setting that would let it happen: the person reads this in the model's answer or the trace. */
-function headless({ message, always, isHard }: AskDecision, mode: PermissionMode): string {
-  const why = `Permission denied: ${message}. It would be asked in mode ${mode}, but no person is attached who could answer. `;
+function headless({ message, always, isHard }: AskDecision, mode: PermissionMode, reason: string): string {
+  const why = `Permission denied: ${message}. It would be asked in mode ${mode}, but ${reason}. `;
   if (isHard === true) return `${why}No mode and no rule allows it: run crux on a terminal to be asked`;
   const rule =
     always === null ? "" : `, or the rule ${JSON.stringify(always)} under permissions.allow in settings.json`;
@@ -119,9 +158,16 @@ function headless({ message, always, isHard }: AskDecision, mode: PermissionMode
 }
 
 /** The person hears of it too, whatever the model makes of the answer. */
-function refused(core: Core, self: Process, at: Effectful, scope: Scope, message: string): SyscallError {
+function refused(
+  core: Core,
+  self: Process,
+  at: Effectful,
+  scope: Scope,
+  message: string,
+  code: "PERMISSION" | "INVALID" = "PERMISSION",
+): SyscallError {
   const { pid } = self;
   const what = describe(scope.tool, at).text;
   self.log("warn", `denied ${what} (${message})`, core.ports.clock.mono());
-  return new SyscallError({ syscall: at.syscall, pid, device: at.device, code: "PERMISSION", message });
+  return new SyscallError({ syscall: at.syscall, pid, device: at.device, code, message });
 }

@@ -57,14 +57,14 @@ function messageOf(core: Core, self: Process, to: Pid, data: Uint8Array, client?
 }
 
 /** Its own place in the box is not before it. Words of the run's own client are read before all that waits. */
-function aheadOf({ mailbox, conversation }: Process, message: Message): number {
+export function aheadOf({ mailbox, conversation }: Process, message: Message): number {
   const run = conversation?.run ?? null;
   if (run !== null && joins(message, run.client)) return 0;
   return (mailbox?.size ?? 1) - 1 + (run === null ? 0 : 1);
 }
 
 /** Before it can be taken: who follows hears first that it waits, then that it was read. */
-function tellQueued(
+export function tellQueued(
   core: Core,
   target: Process,
   { seq, from, client = "", data }: Message,
@@ -77,7 +77,7 @@ function tellQueued(
   target.tell({ event: "queued", pid, seq, from, client, text, ahead }, core.ports.clock.mono());
 }
 
-async function journalPut(core: Core, target: Process, message: Message): Promise<void> {
+export async function journalPut(core: Core, target: Process, message: Message): Promise<void> {
   const body = { ...message, data: Buffer.from(message.data).toString("base64") };
   const { pid, seed } = target;
   await core.ports.journal.append([{ proc: seed.uuid, pid, kind: "mail.put", v: 1, body }]);

@@ -5,7 +5,8 @@ import type { Process } from "../process/process.ts";
 import { serverLabel } from "../vfs/server-label.ts";
 import type { Pass } from "./call.ts";
 import { guard } from "./guard.ts";
-import { MOUNT_TOOL, mountEffect } from "./mount.ts";
+import { mountEffect } from "./mount.ts";
+import { MOUNT_TOOL } from "./mount-tool.ts";
 
 /** `act` mounts these, and no others. `device`: the name of the agent. */
 export function guardServers<T>(

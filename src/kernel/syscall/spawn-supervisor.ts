@@ -16,7 +16,8 @@ import type { Call, Pass } from "./call.ts";
 import { checkCovered } from "./covers.ts";
 import { EXEC_TOOL, execEffect } from "./exec-effect.ts";
 import { guard } from "./guard.ts";
-import { MOUNT_TOOL, mountEffect } from "./mount.ts";
+import { mountEffect } from "./mount.ts";
+import { MOUNT_TOOL } from "./mount-tool.ts";
 import { ownCopy } from "./own-copy.ts";
 
 export const spawnSupervisor: Call<{ spec: SupervisorSpec; opts: { parentPid?: Pid } }, Pid> = {

@@ -4,6 +4,7 @@
  */
 import type { AgentInfo } from "../../abi/agent.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import { SIGNALS } from "../../abi/process.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
@@ -13,6 +14,7 @@ import { checkCovered } from "./covers.ts";
 import { EXEC_TOOL, execEffect } from "./exec-effect.ts";
 import { guard } from "./guard.ts";
 import { ownCopy } from "./own-copy.ts";
+import { allowing } from "./permit.ts";
 import { guardServers } from "./servers.ts";
 
 interface SpawnArgs {
@@ -52,9 +54,15 @@ function withOwnServers(self: Process, agent: AgentInfo): AgentInfo {
   return { ...agent, manifest: { ...agent.manifest, mcp } };
 }
 
-async function start(core: Core, self: Process, args: SpawnArgs, pass: Pass): Promise<Pid> {
+async function start(
+  core: Core,
+  self: Process,
+  args: SpawnArgs,
+  pass: Pass,
+  isOutside = false,
+): Promise<Pid> {
   const { intent, agent, opts } = args;
-  return (await spawnProcess(core, self, intent, agent, opts, pass.signal)).pid;
+  return (await spawnProcess(core, self, intent, agent, opts, pass.signal, { isOutside })).pid;
 }
 
 function spawnNative(
@@ -72,8 +80,19 @@ function spawnNative(
     effectClass: "once",
     input: JSON.stringify(command),
   } as const;
-  const act = (): Promise<Pid> => start(core, self, args, pass);
+  const act = async (scope: Scope): Promise<Pid> =>
+    attended(core, self, await start(core, self, args, pass, scope.sandbox === null), scope);
   return guard(core, self, effectful, pass, act, () => undefined);
+}
+
+/** It ends when a person takes back what alone allowed it, if the person wants that. */
+function attended(core: Core, self: Process, pid: Pid, scope: Scope): Pid {
+  const proc = core.table.get(pid);
+  if (proc === undefined) return pid;
+  const end = (): void => void core.deliver(proc, SIGNALS.SIGTERM).catch(() => {});
+  const release = core.grants.attend(self, allowing(core, self, scope), end);
+  proc.done.promise.finally(release).catch(() => {});
+  return pid;
 }
 
 /** A program under /bin starts only what it said it would. */

@@ -1,5 +1,6 @@
 /** Write(fd, size): hands data to a file. The file says what it would do with it; the guard decides; then it acts. */
 import type { Act, WritePlan } from "../../abi/device.ts";
+import type { Charge } from "../../abi/effects.ts";
 import type { Fd } from "../../abi/ids.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import { isWithin } from "../../lib/path.ts";
@@ -8,6 +9,7 @@ import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
 import { type FdEntry, inLane } from "../vfs/fd-table.ts";
 import type { Call, Pass, Scope } from "./call.ts";
+import { Edited } from "./edited.ts";
 import { invalid, vfsError } from "./errors.ts";
 import { guard } from "./guard.ts";
 
@@ -32,7 +34,7 @@ export const write: Call<{ fd: Fd; data: Uint8Array }, void> = {
     // What is permitted is what is done: the caller keeps no hand on the bytes.
     const own = data.slice();
     try {
-      await inLane(entry, "write", signal, () => writeGuarded(core, self, entry, own, { ...pass, signal }));
+      await inLane(entry, "write", signal, () => writeEdited(core, self, entry, own, { ...pass, signal }));
     } catch (error) {
       throw vfsError("Write", self, entry.path, error, signal);
     }
@@ -40,6 +42,25 @@ export const write: Call<{ fd: Fd; data: Uint8Array }, void> = {
     if (pass.scope === null && isToolLike(entry)) entry.lastWrite = { bytes: data.byteLength, began };
   },
 };
+
+/** Other arguments of a person are decided as if they had come from the program: nothing of the first decision holds. */
+async function writeEdited(
+  core: Core,
+  self: Process,
+  entry: FdEntry,
+  first: Uint8Array,
+  pass: Pass,
+): Promise<void> {
+  for (let data = first; ; ) {
+    try {
+      return await writeGuarded(core, self, entry, data, pass);
+    } catch (error) {
+      if (!(error instanceof Edited)) throw error;
+      data = Buffer.from(JSON.stringify(error.input));
+      self.log("info", `arguments changed by a person: ${entry.path}`, core.ports.clock.mono());
+    }
+  }
+}
 
 async function writeGuarded(
   core: Core,
@@ -53,11 +74,13 @@ async function writeGuarded(
   const isKept = plan.effectClass !== "none" && !plan.effects.some((effect) => effect.kind === "llm");
   const input = isKept ? Buffer.from(data).toString("utf8") : "";
   const effectful = { ...plan, syscall: "Write", device: entry.path, input };
-  const act = (scope: Scope): Promise<void> => {
+  const act = (scope: Scope, granted?: Charge): Promise<void> => {
     const hands: Act = {
       signal: pass.signal,
       callId: scope.callId,
       sandbox: scope.sandbox ?? null,
+      ...(scope.env === undefined ? {} : { env: scope.env }),
+      ...(granted === undefined ? {} : { granted }),
       sys: core.handle(self, scope),
     };
     return entry.file.write(data, hands);

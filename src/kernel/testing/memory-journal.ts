@@ -117,6 +117,10 @@ export class MemoryJournal implements Journal {
     return this.#historyOf(proc).filter((record) => record.kind === kind);
   }
 
+  async newest(proc: ProcUuid, kind: RecordKind): Promise<JournalRecord | undefined> {
+    return this.#seenOf(proc).findLast((record) => record.kind === kind);
+  }
+
   async rows({ live, session, cwd, limit }: RowFilter): Promise<readonly ProcessRow[]> {
     const all = [...this.#histories.keys()].flatMap((proc) => this.#rowOf(proc) ?? []);
     const meant = all.filter(

@@ -16,6 +16,7 @@ export function askWith(always: string | null): Decision {
 export class ScriptedPermit implements Permit {
   readonly defaultMode: PermissionMode = "default";
   readonly asked: { subject: Subject; request: PermitRequest }[] = [];
+  mayEnter: (mode: PermissionMode) => boolean = () => true;
   answer: (subject: Subject, request: PermitRequest) => Decision = () => ALLOW;
 
   decide(subject: Subject, request: PermitRequest): Decision {

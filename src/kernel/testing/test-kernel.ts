@@ -112,6 +112,7 @@ export class TestKernel {
       models: { resolve: async ({ model }) => ({ device: MODEL_PATH, model }) },
       program: async (context) => programs.get(context.intent)?.(context) ?? EXIT.completed,
       realPath: (path) => path,
+      grantKey: new Uint8Array(32),
       uuid: () => asProcUuid(`00000000-0000-4000-8000-${hex(++count.uuid, 12)}`),
       nonce: () => hex(++count.nonce, 16),
       scratchDir: (uuid) => {

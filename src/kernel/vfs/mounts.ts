@@ -12,6 +12,8 @@ import {
   type McpState,
   type MountView,
 } from "../../abi/mcp.ts";
+import type { ProgramContext } from "../../abi/program.ts";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
@@ -21,6 +23,7 @@ import type { Undo } from "../process/body.ts";
 import type { Process } from "../process/process.ts";
 import { type KeptMount, KeptMounts } from "./kept-mounts.ts";
 import { agentMountPath, canonicalMount, notAName, parseMountPath } from "./mount-path.ts";
+import { serverSandbox } from "./server-sandbox.ts";
 
 interface Mount {
   readonly path: string;
@@ -40,12 +43,15 @@ interface NamedMount {
   readonly mount: Mount;
 }
 
+/** As its program knows it. */
+type NamedPath = ProgramContext["mounts"][number];
+
 export class Mounts {
   readonly #byPath = new Map<string, Mount>();
   /** Paths of mounts that are being made. */
   readonly #claimed = new Map<string, Process>();
   /** The servers of agent files, in their order. */
-  readonly #named = new Map<Pid, { name: string; path: string }[]>();
+  readonly #named = new Map<Pid, NamedPath[]>();
   readonly #kept: KeptMounts;
 
   constructor(journal: Journal) {
@@ -77,10 +83,12 @@ export class Mounts {
     path: string,
     config: McpConfig,
     signal: AbortSignal,
+    /** The gate has decided that it runs as the host is. */
+    isOutside = false,
   ): Promise<{ path: string; state: McpState }> {
     const place = parseMountPath(path);
     if (typeof place === "string") throw failed(owner, path, "INVALID", place);
-    const mount = this.#begin(core, owner, place.path, place.server, config);
+    const mount = this.#begin(core, owner, place.path, place.server, config, isOutside);
     try {
       await within(core, mount.connecting, LIMITS.mountWaitMs, signal);
       this.#enter(core, mount);
@@ -170,7 +178,9 @@ export class Mounts {
     } catch (error) {
       return error;
     }
-    this.#named.set(proc.pid, [...this.namedBy(proc.pid), { name: server.name, path: mount.path }]);
+    const named = { name: server.name, path: mount.path };
+    const always = server.alwaysLoad === true ? { alwaysLoad: true } : {};
+    this.#named.set(proc.pid, [...this.namedBy(proc.pid), { ...named, ...always }]);
     note(core, mount);
     return undefined;
   }
@@ -184,7 +194,7 @@ export class Mounts {
   }
 
   /** By the names of its agent file. */
-  namedBy(pid: Pid): readonly { name: string; path: string }[] {
+  namedBy(pid: Pid): readonly NamedPath[] {
     return this.#named.get(pid) ?? [];
   }
 
@@ -197,6 +207,13 @@ export class Mounts {
     return core.table.isAncestor(owner, viewer.pid);
   }
 
+  /** What `viewer` may open, by path. */
+  seenBy(core: Core, viewer: Process): readonly { name: string; path: string; state: McpState }[] {
+    const seen = [...this.#byPath.values()].filter(({ path }) => this.isVisible(core, viewer, path));
+    const rows = seen.map(({ server, path, transport }) => ({ name: server, path, state: transport.state }));
+    return rows.sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
   /** By path. */
   list(): readonly MountView[] {
     const lacking = this.#kept.lacking.filter(({ path }) => !this.#byPath.has(path)).map(lackingView);
@@ -205,10 +222,20 @@ export class Mounts {
   }
 
   /** A claim on the path, a transport, and connecting under way. What fails here has left nothing. */
-  #begin(core: Core, owner: Process, path: string, server: string, config: McpConfig): Mount {
+  #begin(
+    core: Core,
+    owner: Process,
+    path: string,
+    server: string,
+    config: McpConfig,
+    isOutside = false,
+  ): Mount {
     this.#claim(core, owner, path);
     try {
-      const transport = core.ports.mcp.transport(config, ownerOf(core, owner));
+      const transport = core.ports.mcp.transport(
+        config,
+        ownerOf(core, owner, isOutside ? null : serverSandbox(core, owner, config)),
+      );
       const closing = new AbortController();
       const connecting = transport.connect(closing.signal);
       connecting.catch(() => {});
@@ -323,13 +350,14 @@ function notInTime({ transport }: Mount): Error {
   return new Error(`not connected within ${LIMITS.mountRequiredMs / 1000} s${why}`);
 }
 
-function ownerOf(core: Core, owner: Process) {
+function ownerOf(core: Core, owner: Process, sandbox: SandboxProfile | null = null) {
   const { pid, seed } = owner;
   return {
     pid,
     uuid: seed.uuid,
     cwd: seed.cwd,
     env: seed.env,
+    sandbox,
     log: (level: "info" | "warn" | "error", message: string) =>
       owner.log(level, message, core.ports.clock.mono()),
   };

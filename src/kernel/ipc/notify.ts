@@ -1,0 +1,42 @@
+/**
+ * A note of the kernel to a process about something of its own: a job that ended, a task it was given. It comes as a message
+ * from the process itself, which no other process can send.
+ */
+import { messageOf } from "../../abi/errors.ts";
+import type { Message } from "../../abi/mail.ts";
+import type { Core } from "../core.ts";
+import { LIMITS } from "../limits.ts";
+import type { Process } from "../process/process.ts";
+import { aheadOf, journalPut, tellQueued } from "../syscall/send.ts";
+import { Mailbox } from "./mailbox.ts";
+
+/** False: it has ended, its box is full, or the note could not be kept; that is logged. */
+export async function notify(core: Core, proc: Process, text: string): Promise<boolean> {
+  if (!proc.isLive || proc.finishing !== null || proc.isResting) return false;
+  const { pid } = proc;
+  const data = new TextEncoder().encode(text).subarray(0, LIMITS.mailBytes);
+  try {
+    proc.mailbox ??= new Mailbox();
+    const place = proc.mailbox.claim(data.byteLength);
+    const message: Message = {
+      seq: core.nextMessage(),
+      from: pid,
+      to: pid,
+      data,
+      sentAt: core.ports.clock.now(),
+    };
+    const ahead = aheadOf(proc, message);
+    try {
+      await journalPut(core, proc, message);
+    } catch (error) {
+      place.giveBack();
+      throw error;
+    }
+    tellQueued(core, proc, message, { seq: message.seq, ahead });
+    place.fill(message);
+    return true;
+  } catch (error) {
+    core.ports.log("warn", `pid ${pid}: not told: ${text.slice(0, 200)}: ${messageOf(error)}`);
+    return false;
+  }
+}

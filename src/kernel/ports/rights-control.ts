@@ -1,0 +1,31 @@
+/** What persons do to what processes may. */
+import type { GrantBy, GrantView } from "../../abi/grants.ts";
+import type { Pid } from "../../abi/ids.ts";
+import type { PermissionMode } from "../../abi/process.ts";
+
+export interface ModeView {
+  readonly mode: PermissionMode;
+  /** The highest that it may ask for. */
+  readonly ceiling: PermissionMode;
+}
+
+export interface RightsControl {
+  /**
+   * The mode of a process, set first if one is given; a session that rests comes back for that. Above its ceiling the person
+   * gives it with a grant. NOT_FOUND; PERMISSION: settings close it; INVALID: `bypass` later than at the start.
+   */
+  mode(pid: Pid, change?: { readonly mode: PermissionMode; readonly by: GrantBy }): Promise<ModeView>;
+  /** Those that count for a process; absent: all that are in memory. NOT_FOUND: no such process. */
+  grants(pid?: Pid): Promise<readonly GrantView[]>;
+  /**
+   * It binds from the next passage of the gate on; with `isKilling` what only it allowed ends. `pid`: a process of its session,
+   * where that rests. NOT_FOUND.
+   */
+  removeGrant(
+    id: string,
+    by: GrantBy,
+    options?: { readonly pid?: Pid; readonly isKilling?: boolean },
+  ): Promise<void>;
+  /** Settings were read again: who is in a mode that they close goes on in `default`. */
+  recheckModes(): Promise<void>;
+}

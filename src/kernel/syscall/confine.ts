@@ -1,0 +1,49 @@
+/**
+ * Within what the OS processes of a call run. Where that cannot be had, none starts unless a person says so, knowing it: a call
+ * that was allowed becomes a question, one that would be asked says it too, and with nobody to ask it is refused.
+ */
+import { SyscallError } from "../../abi/errors.ts";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
+import type { Core } from "../core.ts";
+import type { Decision, PermitRequest } from "../ports/permit.ts";
+import type { Process } from "../process/process.ts";
+import { subjectOf } from "../process/subject.ts";
+import type { Effectful } from "./guard.ts";
+
+/** As the rights are now. PERMISSION: a protected file cannot be protected. */
+export function sandboxOf(core: Core, self: Process, request: PermitRequest): SandboxProfile | null {
+  return core.ports.permitFor(self.seed.cwd).sandbox?.(subjectOf(core, self), request) ?? null;
+}
+
+/** UNAVAILABLE: it may not run unconfined, or nobody is there to say that it may. */
+export function confine(
+  core: Core,
+  self: Process,
+  at: Pick<Effectful, "syscall" | "device">,
+  request: PermitRequest,
+  decision: Decision,
+): { readonly decision: Decision; readonly sandbox: SandboxProfile | null } {
+  if (decision.behavior === "deny") return { decision, sandbox: null };
+  const sandbox = sandboxOf(core, self, request);
+  const state = core.ports.exec.sandbox;
+  if (sandbox === null || state?.available === true) return { decision, sandbox };
+  const why = state?.why ?? "nothing on this machine confines commands";
+  const fix = state === undefined ? "" : `. To have one: ${state.fix}`;
+  const isRequired = core.ports.permitFor(self.seed.cwd).sandboxMode === "required";
+  const isUnheard = decision.behavior === "allow" && !core.asks.canAsk(self);
+  if (isRequired || isUnheard) {
+    const rule = isRequired ? "sandbox.mode is required" : "no person is attached who could allow it without";
+    const message = `the sandbox is not available: ${why}; ${rule}${fix}`;
+    self.log("warn", message, core.ports.clock.mono());
+    throw new SyscallError({ ...at, pid: self.pid, code: "UNAVAILABLE", message });
+  }
+  const before = decision.behavior === "ask" ? `${decision.message}; ` : "";
+  const message = `${before}warning: the sandbox is not available (${why}), it would run with the whole account`;
+  const reason = { kind: "sandbox", detail: why } as const;
+  return { decision: { behavior: "ask", message, always: null, isHard: true, reason }, sandbox: null };
+}
+
+/** After a person has allowed what could not be confined, it is not. */
+export function sandboxGiven(core: Core, self: Process, request: PermitRequest): SandboxProfile | null {
+  return core.ports.exec.sandbox?.available === true ? sandboxOf(core, self, request) : null;
+}

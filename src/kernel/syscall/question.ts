@@ -1,0 +1,110 @@
+/** What a person is shown of a call before it is allowed, beside its one line: who, what exactly, why, and within what. */
+import type { AskRule } from "../../abi/events.ts";
+import { PID_KERNEL } from "../../abi/ids.ts";
+import { RULE_DESTINATIONS } from "../../abi/rules.ts";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
+import type { Asked } from "../ask/asks.ts";
+import { digestOf } from "../ask/digest.ts";
+import type { Core } from "../core.ts";
+import type { Subject } from "../ports/permit.ts";
+import type { Process } from "../process/process.ts";
+import type { Scope } from "./call.ts";
+import { type AskDecision, describe, effectWords } from "./describe.ts";
+import type { Effectful } from "./guard.ts";
+
+/** Effects and parts that are listed; of more their number is told. */
+const MAX_LISTED = 64;
+const MAX_INPUT_CHARS = 64 * 1024;
+
+interface Asking {
+  readonly effectful: Effectful;
+  readonly scope: Scope;
+  readonly decision: AskDecision;
+  readonly subject: Subject;
+  readonly sandbox: SandboxProfile | null;
+}
+
+export function questionOf(core: Core, self: Process, asking: Asking): Asked {
+  const { effectful, scope, decision, subject, sandbox } = asking;
+  const rules = rulesOf(decision);
+  const input = editable(effectful);
+  const isRunning = scope.effects.some(({ kind }) => kind === "exec");
+  return {
+    ...describe(scope.tool, effectful, decision),
+    options: rules.length === 0 ? ["yes", "no"] : ["yes", "no", "always"],
+    path: lineOf(core, self),
+    tool: scope.tool,
+    effects: listed(scope.effects.map(effectWords)),
+    ...(decision.parts === undefined ? {} : { parts: decision.parts.slice(0, MAX_LISTED) }),
+    reason: decision.message,
+    ...optional(
+      "labels",
+      subject.labels?.map(({ kind, source, detail }) => `${kind}: ${source} ${detail}`),
+    ),
+    ...optional("warnings", effectful.view?.warnings),
+    ...(isRunning ? { sandbox: sandboxLine(sandbox) } : {}),
+    digest: digestNow(core, effectful, scope),
+    ...optional("rules", rules),
+    ...(input === undefined ? {} : { input }),
+    openedAt: core.ports.clock.now(),
+  };
+}
+
+/** As things are now: a path may lead elsewhere than when it was asked. */
+export function digestNow(core: Core, { input }: Effectful, { tool, effects }: Scope): string {
+  const resolved = effects.map((effect) =>
+    effect.kind === "read" || effect.kind === "write"
+      ? { ...effect, real: core.ports.realPath(effect.path) }
+      : effect,
+  );
+  return digestOf(tool, input, resolved);
+}
+
+/** `main-1 › worker-2`. */
+export function lineOf(core: Core, self: Process): string {
+  const names: string[] = [];
+  for (let proc: Process | undefined = self; proc !== undefined && proc.pid !== PID_KERNEL; ) {
+    names.unshift(`${proc.seed.body.name || proc.seed.kind}-${proc.pid}`);
+    proc = core.table.get(proc.ppid);
+  }
+  return names.join(" › ");
+}
+
+/** An allow would not win over what only a person answers: then there is nothing to suggest. */
+function rulesOf({ always, isHard }: AskDecision): readonly AskRule[] {
+  return always === null || isHard === true ? [] : [{ rule: always, destinations: RULE_DESTINATIONS }];
+}
+
+/** The arguments of a program: one JSON object, whole. */
+function editable({ syscall, input }: Effectful): string | undefined {
+  if (syscall !== "Write" || !input.startsWith("{") || input.length > MAX_INPUT_CHARS) return undefined;
+  return input;
+}
+
+/** In one line: a person reads what a command could do at most. */
+export function sandboxLine(profile: SandboxProfile | null): string {
+  if (profile === null) return "none: commands run with your own rights";
+  const { write, network } = profile;
+  const places = write.length === 0 ? "no files" : shortened(write);
+  return `writes ${places}; network: ${networkWords(network)}`;
+}
+
+function networkWords(network: SandboxProfile["network"]): string {
+  if (network === "host") return "as the host";
+  if (network === "off" || network.allow.length === 0) return "off";
+  return shortened(network.allow);
+}
+
+function shortened(names: readonly string[]): string {
+  const more = names.length > 4 ? ` and ${names.length - 4} more` : "";
+  return `${names.slice(0, 4).join(", ")}${more}`;
+}
+
+function listed(words: readonly string[]): readonly string[] {
+  if (words.length <= MAX_LISTED) return words;
+  return [...words.slice(0, MAX_LISTED), `… and ${words.length - MAX_LISTED} more`];
+}
+
+function optional<K extends string, T>(key: K, list: readonly T[] | undefined): { [P in K]?: readonly T[] } {
+  return (list === undefined || list.length === 0 ? {} : { [key]: list }) as { [P in K]?: readonly T[] };
+}
