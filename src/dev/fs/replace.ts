@@ -15,6 +15,8 @@ export interface Replacement {
   /** SHA-256 the file must have; null: must not exist; undefined: whatever is there. */
   readonly expect: string | null | undefined;
   readonly mkdirs: boolean;
+  /** Bytes of the old file that the content takes the place of; undefined: all. */
+  readonly part?: { readonly at: number; readonly length: number } | undefined;
   readonly changing?: Caller["changing"];
   readonly call?: FileChange["call"];
 }
@@ -28,7 +30,8 @@ export async function replaceFile(real: string, want: Replacement, signal: Abort
   const temp = await TempFile.create(real, before);
   try {
     if (want.append && before !== undefined) await eachChunk(real, signal, (chunk) => temp.write(chunk));
-    await temp.write(want.content);
+    if (want.part === undefined) await temp.write(want.content);
+    else await writePart(real, temp, want.content, want.part, signal);
     throwIfAborted(signal, "Write");
     const after = { kind: "file", digest: temp.sha256, mode: Number(before?.mode ?? 0n) & 0o7777 } as const;
     const { changing, call } = want;
@@ -40,6 +43,33 @@ export async function replaceFile(real: string, want: Replacement, signal: Abort
   } finally {
     await temp.discard();
   }
+}
+
+/** INVALID: the file has no such bytes. */
+async function writePart(
+  real: string,
+  temp: TempFile,
+  content: Uint8Array,
+  { at, length }: NonNullable<Replacement["part"]>,
+  signal: AbortSignal,
+): Promise<void> {
+  const end = at + length;
+  let isPut = false;
+  let offset = 0;
+  const put = async (): Promise<void> => {
+    isPut = true;
+    await temp.write(content);
+  };
+  await eachChunk(real, signal, async (chunk) => {
+    const from = offset;
+    offset += chunk.byteLength;
+    if (from < at) await temp.write(chunk.subarray(0, at - from));
+    if (!isPut && offset >= at) await put();
+    if (offset > end) await temp.write(chunk.subarray(Math.max(0, end - from)));
+  });
+  if (!isPut && at === 0) await put();
+  if (!isPut || end > offset)
+    throw driverError("Write", "INVALID", `fs: write.part: the file has ${offset} bytes`);
 }
 
 function checkExpected(real: string, found: string | null, expected: string | null): void {

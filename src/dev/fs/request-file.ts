@@ -10,6 +10,7 @@ import { listTree } from "./list.ts";
 import type { PathLocks } from "./locks.ts";
 import { entryPath, makeDirectory, readPart, removeEntry, renameEntry, statEntry } from "./ops.ts";
 import { otherPath } from "./path.ts";
+import { readPdf } from "./pdf.ts";
 import { replaceFile } from "./replace.ts";
 import { parseRequest, planOf } from "./request.ts";
 import type { Ripgrep } from "./ripgrep.ts";
@@ -99,6 +100,8 @@ export class RequestFile implements OpenFile {
     switch (request.op) {
       case "read":
         return readPart(real, request, signal);
+      case "pdf":
+        return jsonBytes(await readPdf(real, request, signal));
       case "stat":
         return jsonBytes(await statEntry(real));
       case "list":
@@ -127,6 +130,7 @@ export class RequestFile implements OpenFile {
           append: request.append === true,
           expect: request.expect,
           mkdirs: request.mkdirs === true,
+          part: request.part,
           changing,
           call,
         };

@@ -23,11 +23,13 @@ const SHAPES = {
     append: flag,
     expect: may(digest.nullable()),
     mkdirs: flag,
+    part: may(z.strictObject({ at: count, length: count })),
   }),
   mkdir: z.strictObject({ op: z.literal("mkdir") }),
   remove: z.strictObject({ op: z.literal("remove") }),
   rename: z.strictObject({ op: z.literal("rename"), to: text }),
   stat: z.strictObject({ op: z.literal("stat") }),
+  pdf: z.strictObject({ op: z.literal("pdf"), first: may(count.min(1)), last: may(count.max(100_000)) }),
   list: z.strictObject({
     op: z.literal("list"),
     depth: may(count.min(1).max(64)),
@@ -59,10 +61,17 @@ export function parseRequest(bytes: Uint8Array): FsRequest {
     throw driverError("Write", "INVALID", `fs: unknown op: ${JSON.stringify(op)}. Known: ${known}`);
   }
   const parsed = SHAPES[op].safeParse(value);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return checkPart(parsed.data);
   const issue = parsed.error.issues[0];
   const place = [op, ...(issue?.path ?? [])].map(String).join(".");
   throw driverError("Write", "INVALID", `fs: ${place}: ${issue?.message ?? "invalid"}`);
+}
+
+/** Bytes at a place mean nothing in a file that is not known. */
+function checkPart(request: FsRequest): FsRequest {
+  if (request.op !== "write" || request.part === undefined) return request;
+  if (typeof request.expect === "string" && request.append !== true) return request;
+  throw driverError("Write", "INVALID", "fs: write.part: needs expect, and no append");
 }
 
 function isOp(op: string): op is FsRequest["op"] {
@@ -100,6 +109,7 @@ export function planOf(request: FsRequest, path: string, cwd: string, { exists, 
   const of = (effectClass: EffectClass, ...effects: Effect[]): WritePlan => ({ effects, effectClass });
   switch (request.op) {
     case "read":
+    case "pdf":
     case "stat":
       return { ...of("none", { kind: "read", path }), parallel: true };
     case "list":

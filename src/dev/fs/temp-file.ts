@@ -67,6 +67,8 @@ export class TempFile {
       await this.#takeModeAndOwner(now ?? this.#before);
       if (mode !== null) await this.#handle.chmod(mode);
       await this.#handle.sync();
+      // a crash in the middle of an overwrite is known by what lies beside the file
+      if (now !== undefined && now.nlink > 1n) await syncDirectory(dirname(this.#real));
       // from here to the rename nothing else of this daemon runs
       const target = this.#checkTarget(unchangedSince);
       if (target !== undefined && target.nlink > 1n) await overwrite(this.#real, target, this.#path);
@@ -119,11 +121,17 @@ export class TempFile {
 
 /** Removes what a crash left of writes to `path`, a real path. No write to it may be under way. */
 export async function sweepTemp(path: string): Promise<void> {
+  for (const temp of await findTemp(path)) await rm(temp, { force: true });
+}
+
+/** The new contents of `path`, a real path, that lie beside it. */
+export async function findTemp(path: string): Promise<readonly string[]> {
   const prefix = tempPrefix(path);
   const directory = dirname(path);
-  for (const name of await readdir(directory).catch(() => []))
-    if (name.startsWith(prefix) && /^[0-9a-f]+$/.test(name.slice(prefix.length)))
-      await rm(join(directory, name), { force: true });
+  const names = await readdir(directory).catch(() => []);
+  return names
+    .filter((name) => name.startsWith(prefix) && /^[0-9a-f]+$/.test(name.slice(prefix.length)))
+    .map((name) => join(directory, name));
 }
 
 /** A rename is durable once its directory is. Some file systems cannot sync one; they have done all they can. */

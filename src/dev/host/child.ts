@@ -11,6 +11,7 @@ import type { Launch, Launched } from "./launch.ts";
 import { Output } from "./output.ts";
 import type { Pipes } from "./pipes.ts";
 import { sendSignal } from "./procfs.ts";
+import { type Confinement, closeFilter } from "./sandbox.ts";
 import { type Started, type Streams, withStreams } from "./streams.ts";
 
 /** TERM to KILL when the spec says nothing, and at the end of the daemon whatever it says. */
@@ -33,6 +34,8 @@ export interface Start {
   readonly pipes: Pipes | undefined;
   readonly launch: Launch;
   readonly clock: Pick<Clock, "mono" | "sleep">;
+  /** Absent: it is as the host is. Taken back when nothing of it is left, or it did not start. */
+  readonly confinement?: Confinement | undefined;
 }
 
 export class HostChild implements ExecChild {
@@ -42,8 +45,11 @@ export class HostChild implements ExecChild {
   readonly #stdin: Streams["stdin"];
   readonly #output: Output;
   readonly #clock: Start["clock"];
+  readonly #confinement: Confinement | undefined;
   /** undefined: it did not start. */
   readonly #job: Job | undefined;
+  /** It asked whether we live: all that confines it stands. */
+  #hasBegun = false;
   #isLeaderGone = false;
   #isStopped = false;
   /** When KILL comes; undefined: nobody wants its end yet. */
@@ -54,7 +60,10 @@ export class HostChild implements ExecChild {
   constructor(start: Start) {
     this.spec = start.spec;
     this.#clock = start.clock;
-    const { child, streams } = spawnChild(start);
+    this.#confinement = start.confinement;
+    const { child, streams } = spawnChild(start, () => {
+      this.#hasBegun = true;
+    });
     this.#child = child;
     this.#stdin = streams.stdin;
     this.#output = new Output(streams.outputs, this.spec.onOutput);
@@ -146,7 +155,18 @@ export class HostChild implements ExecChild {
     if (this.#job !== undefined && (await this.#endLeftovers(this.#job, end))) await this.#output.quiet();
     this.#output.end();
     this.#stdin?.destroy();
-    return this.#job?.endOf(end) ?? end;
+    return this.#unconfined(this.#job?.endOf(end) ?? end);
+  }
+
+  /** What confined it is taken back; one that never was is an error, not the program's status. */
+  #unconfined(end: ExecEnd): ExecEnd {
+    if (this.#confinement === undefined) return end;
+    const violations = this.#confinement.end();
+    if (!this.#hasBegun && end.error === undefined && end.signal === null) {
+      const message = "the sandbox could not be set up: bubblewrap failed, its words are in the output";
+      return { ...end, error: driverError("Open", "UNAVAILABLE", message) };
+    }
+    return violations.length === 0 ? end : { ...end, violations };
   }
 
   /** TERM, then KILL, to each of them alone: the group's number may be somebody else's by now. True: there were some. */
@@ -170,23 +190,43 @@ export class HostChild implements ExecChild {
   }
 }
 
-function spawnChild({ spec, program, env, isolation, pipes, launch }: Start): Started {
-  const { argv, cwd } = spec;
-  const wrapped = isolation.wrap({ program, args: argv.slice(1), cwd });
+function spawnChild(start: Start, onBegun: () => void): Started {
+  const { spec, program, env: own, isolation, pipes, launch, confinement } = start;
+  const { cwd } = spec;
+  const [first, ...args] = confinement?.argv ?? [program, ...spec.argv.slice(1)];
+  const confined = confinement === undefined ? {} : { confined: confinement.options };
+  const wrapped = isolation.wrap({ program: first, args, cwd, ...confined });
+  const env = confinement?.env ?? own;
   return withStreams(spec, pipes, (streams) => {
-    const stdio = isolation.asksAtStart ? [...streams, "pipe" as const] : streams;
+    const asking = isolation.asksAtStart ? [...streams, "pipe" as const] : streams;
+    const stdio = confinement === undefined ? asking : [...asking, confinement.filterFd];
     const child = launch({ argv: wrapped, cwd, env, stdio });
     const question = child.pipes[3] ?? null;
-    if (question !== null) answer(question);
+    if (question !== null) answer(question, onBegun);
     return child;
   });
 }
 
 /** Whoever hears it knows that this daemon lived when all that ends with it was tied to it. */
-function answer(question: Duplex): void {
+function answer(question: Duplex, onAsked: () => void): void {
   // who asked may be gone
   question.on("error", () => {});
-  question.once("data", () => question.end("\n"));
+  question.once("data", () => {
+    onAsked();
+    question.end("\n");
+  });
+}
+
+/** What was made for a child that did not come to be is taken back. */
+export function startChild(start: Start): HostChild {
+  try {
+    return new HostChild(start);
+  } catch (error) {
+    start.confinement?.end();
+    throw error;
+  } finally {
+    if (start.confinement !== undefined) closeFilter(start.confinement);
+  }
 }
 
 export function notStarted(spec: ExecSpec, error: unknown): ExecEnd {

@@ -7,15 +7,18 @@
 import { randomBytes } from "node:crypto";
 import type { DriverError } from "../../abi/errors.ts";
 import type { Clock } from "../../abi/program.ts";
+import type { SandboxState } from "../../abi/sandbox.ts";
 import type { ExecChild, ExecSpec, HostExec } from "../../kernel/ports/host.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { cancelled, driverError } from "../driver-error.ts";
-import { defaultGraceMs, HostChild, notStarted } from "./child.ts";
+import { defaultGraceMs, type HostChild, notStarted, startChild } from "./child.ts";
 import { hostIsolation, lookAhead } from "./isolation.ts";
 import type { ExecEnd, Isolation } from "./job.ts";
 import { hostLaunch, type Launch } from "./launch.ts";
 import { Pipes } from "./pipes.ts";
 import { findProgram, isDirectory } from "./program.ts";
+import { type Confinement, Sandboxes } from "./sandbox.ts";
+import { hostSandbox, lookAheadSandbox } from "./sandbox-probe.ts";
 
 export interface HostProcessesOptions {
   readonly kernelId: string;
@@ -25,6 +28,10 @@ export interface HostProcessesOptions {
   /** Asked for each child. */
   readonly isolation?: () => Isolation;
   readonly launch?: () => Launch;
+  /** Can children be confined? Asked for each that is to be. */
+  readonly sandbox?: () => SandboxState;
+  /** What confines them, with places of its own; closed with the children. */
+  readonly sandboxes?: Sandboxes;
   /** For graces; default the machine's own. */
   readonly clock?: Pick<Clock, "mono" | "sleep">;
 }
@@ -35,6 +42,8 @@ export class HostProcesses implements HostExec {
   readonly #launch: () => Launch;
   readonly #clock: Pick<Clock, "mono" | "sleep">;
   readonly #pipes: Pipes | undefined;
+  readonly #sandbox: () => SandboxState;
+  readonly #sandboxes: Sandboxes;
   readonly #children = new Set<HostChild>();
   #isClosed = false;
 
@@ -44,9 +53,13 @@ export class HostProcesses implements HostExec {
     pipesDir,
     isolation = hostIsolation,
     launch = hostLaunch,
+    sandbox = hostSandbox,
+    sandboxes = new Sandboxes(),
     clock = systemClock,
   }: HostProcessesOptions) {
     this.#clock = clock;
+    this.#sandbox = sandbox;
+    this.#sandboxes = sandboxes;
     this.#owner = `${kernelId}:${epoch}`;
     this.#isolation = isolation;
     this.#launch = launch;
@@ -57,14 +70,26 @@ export class HostProcesses implements HostExec {
     return this.#isolation().ownership;
   }
 
+  get sandbox(): SandboxState {
+    return this.#sandbox();
+  }
+
   get live(): number {
     return this.#children.size;
+  }
+
+  /** Whose an OS process is that was started here: by the CRUX_SESSION_ID it was given, null without one. undefined: none of ours. */
+  ownerOf(osPid: number): string | null | undefined {
+    for (const child of this.#children)
+      if (child.osPid === osPid) return child.spec.env.CRUX_SESSION_ID ?? null;
+    return undefined;
   }
 
   /** Finds out and makes what the first child would have to wait for. */
   async lookAhead(): Promise<void> {
     this.#launch();
     await lookAhead();
+    await lookAheadSandbox();
     await this.#pipes?.makeMore();
   }
 
@@ -91,6 +116,7 @@ export class HostProcesses implements HostExec {
     const end = (child: HostChild) =>
       child.kill(Math.min(child.spec.graceMs ?? defaultGraceMs, defaultGraceMs));
     await Promise.all([...this.#children].map(end));
+    this.#sandboxes.close();
     await this.#pipes?.close();
   }
 
@@ -107,7 +133,22 @@ export class HostProcesses implements HostExec {
     const mark = `CRUX_EXEC_ID=${id}`;
     const launch = this.#launch();
     const clock = this.#clock;
-    return new HostChild({ spec, program, env, mark, isolation, pipes: this.#pipes, launch, clock });
+    const confinement = this.#confine(spec, program, env, id);
+    const pipes = this.#pipes;
+    return startChild({ spec, program, env, mark, isolation, pipes, launch, clock, confinement });
+  }
+
+  /** UNAVAILABLE: it cannot be confined, and so does not start. */
+  #confine(spec: ExecSpec, program: string, env: ExecSpec["env"], id: string): Confinement | undefined {
+    const profile = spec.sandbox ?? null;
+    if (profile === null) return undefined;
+    const state = this.#sandbox();
+    if (!state.available)
+      throw driverError("Open", "UNAVAILABLE", `the sandbox is not available: ${state.why}; ${state.fix}`);
+    if (this.#isolation().ownership !== "namespace")
+      throw driverError("Open", "UNAVAILABLE", "the sandbox is not available: no pid namespaces here");
+    const argv = [program, ...spec.argv.slice(1)] as const;
+    return this.#sandboxes.confine({ id, profile, argv, cwd: spec.cwd, env });
   }
 
   #adopt(child: HostChild, signal: AbortSignal): void {

@@ -7,7 +7,12 @@ import { parentDeathPrefix } from "./parent-death.ts";
 import { hasChildren } from "./procfs.ts";
 import { isExecutable } from "./program.ts";
 
-const BWRAP = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
+export const BWRAP = [
+  "/usr/bin/bwrap",
+  "/usr/local/bin/bwrap",
+  "/bin/bwrap",
+  "/run/current-system/sw/bin/bwrap",
+];
 /** What the program of the probe ends with if it is as it should be. */
 const WORKS = 42;
 

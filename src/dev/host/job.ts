@@ -23,6 +23,8 @@ export interface Launch {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
+  /** Options of bubblewrap that confine it; absent: it sees the host as it is. */
+  readonly confined?: readonly string[];
 }
 
 /** A way of keeping children from outliving the daemon. */

@@ -19,15 +19,20 @@ export function namespaceIsolation(bwrap: string): Isolation {
   return {
     ownership: "namespace",
     asksAtStart: true,
-    wrap: (launch) => [bwrap, ...OPTIONS, "--chdir", launch.cwd, "--", ...firstProcess(launch)],
+    wrap: (launch) => [
+      bwrap,
+      ...OPTIONS,
+      ...(launch.confined ?? HOST),
+      ...["--chdir", launch.cwd, "--"],
+      ...firstProcess(launch),
+    ],
     job: (leader, mark) => new NamespaceJob(leader, mark),
   };
 }
 
 /** A session of its own: `kill 0`, as scripts do at their end, must not reach bwrap, whose death ends everything at once. */
-const OPTIONS = "--die-with-parent --new-session --unshare-pid --as-pid-1 --dev-bind / / --proc /proc".split(
-  " ",
-);
+const OPTIONS = "--die-with-parent --new-session --unshare-pid --as-pid-1".split(" ");
+const HOST = "--dev-bind / / --proc /proc".split(" ");
 
 /**
  * The shell keeps its own words (`Killed`) off the program's stderr, and outlives an INT to its group. It does nothing where

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { callNames, catalogueOf, type McpTool } from "./catalogue.ts";
+import { callNames } from "../../lib/mcp-names.ts";
+import { catalogueOf, type McpTool } from "./catalogue.ts";
 
 const inputSchema = { type: "object" };
 const tool = (name: string): McpTool => ({ name, description: "", inputSchema });

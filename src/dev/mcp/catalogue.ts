@@ -2,7 +2,6 @@
  * The tools of one connection, as they may be used: named, described, bounded. What a server lists is foreign text; what does
  * not fit is dropped and named, never cut into something else.
  */
-import { createHash } from "node:crypto";
 import { MCP_LIMITS } from "./limits.ts";
 
 export interface McpTool {
@@ -69,30 +68,6 @@ function describe(description: unknown): string {
   const text = typeof description === "string" ? description : "";
   const max = MCP_LIMITS.descriptionChars;
   return text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`;
-}
-
-const MAX_NAME = 64;
-const CUT_NAME = 55;
-
-/**
- * By the server's names: what models and rules call its tools, `mcp__<server>__<tool>`. Letters that do not fit become `_`;
- * what is too long, or equal to another then, ends in a hash of the whole.
- */
-export function callNames(server: string, tools: readonly McpTool[]): ReadonlyMap<string, string> {
-  const plain = tools.map(({ name }) => `mcp__${server}__${name.replaceAll(/[^A-Za-z0-9_-]/g, "_")}`);
-  const counts = new Map<string, number>();
-  for (const name of plain) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return new Map(
-    tools.map(({ name }, i) => {
-      const candidate = plain[i] ?? "";
-      const isFine = candidate.length <= MAX_NAME && counts.get(candidate) === 1;
-      return [name, isFine ? candidate : `${candidate.slice(0, CUT_NAME)}_${hashOf(server, name)}`];
-    }),
-  );
-}
-
-function hashOf(server: string, name: string): string {
-  return createHash("sha256").update(`${server}\0${name}`).digest("hex").slice(0, 8);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -16,11 +16,12 @@ import {
   type OpenFlag,
   type ToolStat,
 } from "../../abi/device.ts";
+import { callNames } from "../../lib/mcp-names.ts";
 import { nearNames } from "../../lib/near-names.ts";
 import { jsonBytes } from "../answer.ts";
 import { driverError, type FileOp } from "../driver-error.ts";
 import { snapshotFile } from "../snapshot.ts";
-import { type Catalogue, callNames, type McpTool } from "./catalogue.ts";
+import type { Catalogue, McpTool } from "./catalogue.ts";
 import { MCP_LIMITS } from "./limits.ts";
 import type { PooledTransport } from "./pooled-transport.ts";
 import { ResourceFile } from "./resource-file.ts";

@@ -1,8 +1,10 @@
 /** What an entry comes to once it is known for whom: what is started, or where it is reached. */
 import { createHash } from "node:crypto";
 import type { McpConfig } from "../../abi/mcp.ts";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { McpOwner } from "../../kernel/ports/mcp.ts";
 import { serverLabel } from "../../kernel/vfs/server-label.ts";
+import { isWithin } from "../../lib/path.ts";
 import { driverError } from "../driver-error.ts";
 import { distinguishing, serverEnvironment } from "./environment.ts";
 
@@ -22,6 +24,7 @@ export interface LocalLaunch extends Common {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly sandbox: SandboxProfile | null;
 }
 
 export interface RemoteLaunch extends Common {
@@ -31,13 +34,13 @@ export interface RemoteLaunch extends Common {
 }
 
 /** INVALID: a config that cannot be one. */
-export function launchOf(config: McpConfig, owner: Pick<McpOwner, "env">, home: string): Launch {
+export function launchOf(config: McpConfig, owner: Pick<McpOwner, "env" | "sandbox">, home: string): Launch {
   return config.type === "http" ? remote(config) : local(config, owner, home);
 }
 
 function local(
   config: Extract<McpConfig, { type: "stdio" }>,
-  owner: Pick<McpOwner, "env">,
+  owner: Pick<McpOwner, "env" | "sandbox">,
   home: string,
 ): LocalLaunch {
   const { command, args, cwd = home } = config;
@@ -49,8 +52,18 @@ function local(
       throw invalid(`not a variable of an environment: ${JSON.stringify(name)}`);
   const argv = [command, ...args];
   const env = serverEnvironment(owner.env, config.env);
-  const key = keyOf("stdio", argv, cwd, distinguishing(env));
-  return { kind: "local", key, label: serverLabel(config), host: "local", argv, cwd, env };
+  const sandbox = within(owner.sandbox ?? null, cwd);
+  // what is hidden and protected follows from the rest, and may change from day to day
+  const bounds = sandbox === null ? [] : [sandbox.write, sandbox.network];
+  const key = keyOf("stdio", argv, cwd, distinguishing(env), bounds);
+  return { kind: "local", key, label: serverLabel(config), host: "local", argv, cwd, env, sandbox };
+}
+
+/** Where it works it can look around, also below temporary files; but not in what is hidden. */
+function within(sandbox: SandboxProfile | null, cwd: string): SandboxProfile | null {
+  if (sandbox === null || !isWithin("/tmp", cwd)) return sandbox;
+  if (sandbox.hide.some((path) => isWithin(path, cwd))) return sandbox;
+  return { ...sandbox, show: [...sandbox.show, cwd] };
 }
 
 function remote(config: Extract<McpConfig, { type: "http" }>): RemoteLaunch {

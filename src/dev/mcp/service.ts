@@ -84,6 +84,7 @@ async function runChild(
       argv: launch.argv,
       cwd: launch.cwd,
       env: launch.env,
+      sandbox: launch.sandbox,
       stdin: "pipe",
       graceMs: MCP_LIMITS.termMs,
       killed,

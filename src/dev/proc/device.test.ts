@@ -45,9 +45,12 @@ function view(): ProcView & { processes: ProcInfo[] } {
     list: visible,
     find: (viewer, pid) => visible(viewer).find((found) => found.pid === pid),
     contextSummary: async (pid) => `context of ${pid}`,
+    jobs: async () => [],
+    kept: async () => undefined,
     fds: () => [{ fd: asFd(3), path: "/dev/llm/script", flags: 2 }],
     account: () => ({ limit: 100, used: 20, reserved: 5 }),
     signals: (pid) => (pid === 7 ? { blocked: [1, 4], pending: [4], handled: [3] } : NO_SIGNALS),
+    servers: (pid) => (pid === 7 ? [{ name: "memory", path: "/mnt/mcp/7-memory", state: "connected" }] : []),
     mounts: (pid) => (pid === 7 ? [{ path: "/mnt/mcp/7-memory", device: "stdio: npx server-memory" }] : []),
     supervisor: (pid) => (pid === 9 ? SUPERVISOR : undefined),
   };
@@ -140,7 +143,18 @@ describe("/proc", () => {
     expect(await read("/9/context")).toBe("context of 9");
     expect(JSON.parse(await read("/self/fd"))).toEqual([{ fd: 3, path: "/dev/llm/script", flags: 2 }]);
     expect(await read("/7/account")).toBe('{"limit":100,"used":20,"reserved":5}');
-    const names = ["status", "intent", "context", "fd", "mounts", "account", "signals"];
+    const names = [
+      "status",
+      "intent",
+      "context",
+      "fd",
+      "mounts",
+      "servers",
+      "jobs",
+      "todo",
+      "account",
+      "signals",
+    ];
     expect(JSON.parse(await read("/7"))).toEqual(names);
     expect(JSON.parse(await read("/9"))).toEqual([...names, "supervisor"]);
   });

@@ -19,6 +19,10 @@ const FILES: Readonly<Record<string, Content>> = {
   context: ({ pid }, view) => view.contextSummary(pid),
   fd: ({ pid }, view) => JSON.stringify(view.fds(pid).map(({ fd, path, flags }) => ({ fd, path, flags }))),
   mounts: ({ pid }, view) => JSON.stringify(view.mounts(pid).map(({ path, device }) => ({ path, device }))),
+  servers: ({ pid }, view) =>
+    JSON.stringify(view.servers(pid).map(({ name, path, state }) => ({ name, path, state }))),
+  jobs: async ({ pid }, view) => JSON.stringify(await view.jobs(pid)),
+  todo: async ({ pid }, view) => JSON.stringify((await view.kept(pid, "todo")) ?? []),
   account: ({ pid }, view) => {
     const { limit, used, reserved } = view.account(pid);
     return JSON.stringify({ limit, used, reserved });

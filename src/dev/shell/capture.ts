@@ -16,11 +16,14 @@ export type Captured = Pick<
 
 export class Capture {
   readonly #openOutput: () => OutputFile;
-  readonly #pages: { readonly stdout: Pages; readonly stderr: Pages };
+  #pages: { readonly stdout: Pages; readonly stderr: Pages };
   readonly #isMerged: boolean;
   /** In order of arrival, until there is a file. */
   #early: Buffer[] = [];
   #totalBytes = 0;
+  #totalLines = 0;
+  /** Its parts are not wanted any more: the file has all. */
+  #isOnlyFile = false;
   #file: OutputFile | undefined;
   #hasFileFailed = false;
 
@@ -33,17 +36,46 @@ export class Capture {
 
   take(stream: "stdout" | "stderr", chunk: Buffer): void {
     this.#totalBytes += chunk.byteLength;
-    this.#pages[stream].add(chunk);
+    this.#totalLines += linesIn(chunk);
+    if (!this.#isOnlyFile) this.#pages[stream].add(chunk);
     this.#file?.write(chunk);
     if (this.#file !== undefined || this.#hasFileFailed) return;
     this.#early.push(chunk);
     if (this.#totalBytes > fileFromBytes) this.#startFile();
   }
 
-  /** Call once, when nothing more comes. */
-  end(): Captured {
-    this.#file?.end();
-    this.#early = [];
+  get totalBytes(): number {
+    return this.#totalBytes;
+  }
+
+  /** Where the whole lies; undefined: nowhere. */
+  get path(): string | undefined {
+    return this.#file?.path;
+  }
+
+  get totalLines(): number {
+    return this.#totalLines;
+  }
+
+  /** Of the one stream. */
+  tail(maxBytes: number): string {
+    return this.#pages.stdout.tail(maxBytes);
+  }
+
+  /** However little there is: others read it there while it grows. */
+  keepWhole(): void {
+    if (this.#file === undefined && !this.#hasFileFailed) this.#startFile();
+  }
+
+  /** What comes goes to the file alone. */
+  dropParts(): void {
+    this.#isOnlyFile = true;
+    const none = new Pages(64 * 1024);
+    this.#pages = { stdout: none, stderr: none };
+  }
+
+  /** When nothing more comes, or it is not waited for. */
+  captured(): Captured {
     const { stdout, stderr } = this.#pages;
     return {
       stdout: this.#isMerged ? "" : stdout.text(),
@@ -53,6 +85,12 @@ export class Capture {
       total_bytes: this.#totalBytes,
       output_path: this.#file?.path ?? null,
     };
+  }
+
+  /** Nothing more comes. Idempotent. */
+  close(): void {
+    this.#file?.end();
+    this.#early = [];
   }
 
   /** Without a file, on a full disk, the command goes on: memory has its head and tail. */
@@ -65,4 +103,10 @@ export class Capture {
     for (const chunk of this.#early) this.#file?.write(chunk);
     this.#early = [];
   }
+}
+
+function linesIn(chunk: Buffer): number {
+  let count = 0;
+  for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) count++;
+  return count;
 }

@@ -24,7 +24,7 @@ function shell(fields: Partial<Caller> = {}) {
   mkdirSync(cwd);
   const outputs = new OutputStore(join(root, "outputs"));
   return {
-    device: shellDevice({ exec, outputs, socketPath }),
+    device: shellDevice({ exec, outputs, socketOf: () => socketPath }),
     caller: callerIn(cwd, fields),
     cwd,
     kept: (name: string) => readFileSync(join(root, "outputs", uuidA, name)),
@@ -91,6 +91,7 @@ describe("/dev/shell, the JSON form", () => {
       total_bytes: 8,
       output_path: null,
       duration_ms: expect.any(Number),
+      job: null,
     });
     expect(await run({ command, merge: true })).toMatchObject({
       output: "out\nerr\n",

@@ -1,35 +1,68 @@
-/** /dev/shell: one command at a time; write it, then read how it went. */
+/** /dev/shell: one command at a time; write it, then read how it went. Below it, the jobs of the caller. */
 import {
+  type Act,
   type Caller,
   type Device,
   type FileStat,
+  O_RDONLY,
   O_RDWR,
   type OpenFile,
   type WritePlan,
 } from "../../abi/device.ts";
-import type { CallId } from "../../abi/ids.ts";
+import { linkSignals } from "../../lib/abort.ts";
+import { systemClock } from "../../lib/system-clock.ts";
 import { Answer, jsonBytes } from "../answer.ts";
-import { cancelled, driverError, throwIfAborted } from "../driver-error.ts";
-import { checkCwd, parseRun, planOf } from "./request.ts";
+import { cancelled, driverError, type FileOp, throwIfAborted } from "../driver-error.ts";
+import { snapshotFile } from "../snapshot.ts";
+import { JobFile } from "./job-file.ts";
+import { ProgressReader } from "./progress.ts";
+import { checkCwd, parseRun, planOf, withoutJobs } from "./request.ts";
 import { runShell, type ShellDeps, shellText } from "./run.ts";
 
 const stat: FileStat = { name: "shell", size: 0, isDevice: true, devicePath: "/dev/shell" };
+const JOBS = "/jobs";
 
 export function shellDevice(deps: ShellDeps): Device {
   return {
     name: "shell",
     traffic: "message",
     async open(subpath, flags, caller) {
-      if (subpath !== "") throw driverError("Open", "NOT_FOUND", `file not found: /dev/shell${subpath}`);
+      if (subpath === JOBS) return openList(deps, flags, caller);
+      if (subpath.startsWith(`${JOBS}/`)) return openJob(deps, subpath, flags, caller);
+      if (subpath !== "") throw notThere("Open", subpath);
       if (flags !== O_RDWR)
         throw driverError("Open", "INVALID", "open /dev/shell for reading and writing (flags 2)");
       return new ShellFile(deps, caller);
     },
     async stat(subpath) {
-      if (subpath !== "") throw driverError("Stat", "NOT_FOUND", `file not found: /dev/shell${subpath}`);
+      if (subpath !== "" && subpath !== JOBS) throw notThere("Stat", subpath);
       return stat;
     },
   };
+}
+
+function notThere(op: FileOp, subpath: string): Error {
+  return driverError(op, "NOT_FOUND", `file not found: /dev/shell${subpath}`);
+}
+
+function openList({ jobs }: ShellDeps, flags: number, caller: Caller): OpenFile {
+  if (flags !== O_RDONLY) throw driverError("Open", "INVALID", "the list of jobs can only be read");
+  const bytes = jsonBytes(jobs?.of(caller).list() ?? []);
+  return snapshotFile(bytes, { ...stat, name: "jobs", size: bytes.byteLength });
+}
+
+function openJob(
+  { jobs, clock = systemClock }: ShellDeps,
+  subpath: string,
+  flags: number,
+  caller: Caller,
+): OpenFile {
+  const id = subpath.slice(JOBS.length + 1);
+  if (jobs === undefined) throw notThere("Open", subpath);
+  if (flags !== O_RDWR) throw driverError("Open", "INVALID", "open a job for reading and writing (flags 2)");
+  const own = jobs.of(caller);
+  own.find(id);
+  return new JobFile(id, own, caller, clock);
 }
 
 class ShellFile implements OpenFile {
@@ -38,6 +71,7 @@ class ShellFile implements OpenFile {
   readonly #answer = new Answer("shell");
   readonly #closed = new AbortController();
   #running: Promise<void> | undefined;
+  #progress: ProgressReader | undefined;
 
   constructor(deps: ShellDeps, caller: Caller) {
     this.#deps = deps;
@@ -48,7 +82,7 @@ class ShellFile implements OpenFile {
     return planOf(parseRun(bytes, this.#caller.cwd));
   }
 
-  async write(bytes: Uint8Array, act: { signal: AbortSignal; callId: CallId }): Promise<void> {
+  async write(bytes: Uint8Array, act: Pick<Act, "signal" | "callId" | "sandbox" | "env">): Promise<void> {
     if (this.#running !== undefined)
       throw driverError("Write", "CONFLICT", "shell: a command is still running");
     this.#answer.expectRequest();
@@ -57,13 +91,17 @@ class ShellFile implements OpenFile {
       await this.#running;
     } finally {
       this.#running = undefined;
+      this.#progress = undefined;
     }
   }
 
-  /** Waits for the command that is running. */
+  /** Waits for the command that is running, or for what it tells of itself. */
   async read(length: number, signal: AbortSignal): Promise<Uint8Array> {
     throwIfAborted(signal, "Read");
-    if (this.#running !== undefined) await settled(this.#running, signal);
+    if (this.#running !== undefined) {
+      const line = await this.#untilTold(this.#running, signal);
+      if (line !== undefined) return line.subarray(0, length);
+    }
     return this.#answer.take(length);
   }
 
@@ -78,13 +116,42 @@ class ShellFile implements OpenFile {
     return Promise.resolve(stat);
   }
 
+  /** undefined: it is over. A line is always far shorter than a read. */
+  async #untilTold(running: Promise<void>, signal: AbortSignal): Promise<Uint8Array | undefined> {
+    const progress = this.#progress;
+    if (progress === undefined) {
+      await settled(running, signal);
+      return undefined;
+    }
+    const over = new AbortController();
+    using linked = linkSignals(signal, over.signal);
+    const told = progress
+      .next(linked.signal)
+      .then((frame) => Buffer.from(`${JSON.stringify({ progress: frame })}\n`));
+    told.catch(() => {});
+    try {
+      return await Promise.race([told, settled(running, signal).then(() => undefined)]);
+    } finally {
+      over.abort();
+    }
+  }
+
   /** Interrupted, it is CANCELLED; what was printed until then may still be read. */
-  async #run(bytes: Uint8Array, act: { signal: AbortSignal; callId: CallId }): Promise<void> {
-    const run = parseRun(bytes, this.#caller.cwd);
-    checkCwd(run.cwd);
-    const signal = AbortSignal.any([act.signal, this.#closed.signal, this.#caller.signal]);
-    throwIfAborted(signal, "Write");
-    const answer = await runShell(this.#deps, this.#caller, run, act.callId, signal);
+  async #run(bytes: Uint8Array, act: Pick<Act, "signal" | "callId" | "sandbox" | "env">): Promise<void> {
+    const parsed = parseRun(bytes, this.#caller.cwd);
+    checkCwd(parsed.cwd);
+    const { clock = systemClock, jobs, mayBackground } = this.#deps;
+    const hasJobs = jobs !== undefined && (mayBackground?.(this.#caller.env) ?? true);
+    const run = hasJobs ? parsed : withoutJobs(parsed);
+    const ofCall = [act.signal, this.#closed.signal];
+    for (const signal of [...ofCall, this.#caller.signal]) throwIfAborted(signal, "Write");
+    const answer = await runShell(this.#deps, this.#caller, run, {
+      act,
+      ofCall,
+      onStart: (command) => {
+        if (run.tellsProgress) this.#progress = new ProgressReader(command, clock);
+      },
+    });
     this.#answer.set(run.form === "json" ? jsonBytes(answer) : Buffer.from(shellText(answer, run), "utf8"));
     if (answer.interrupted) throw cancelled("Write");
   }

@@ -6,10 +6,13 @@ import { pathDirectories } from "../host/program.ts";
 
 /** Keys and tokens, by the names they commonly have. */
 const secret =
-  /_(KEY|KEYS|TOKEN|TOKENS|SECRET|SECRETS|PASSWORD|PASSWD|CREDENTIALS)$|^(AWS|AZURE|ANTHROPIC|OPENAI|GEMINI|GOOGLE|MISTRAL|GROQ|OPENROUTER|DEEPSEEK|XAI|HF|GITHUB|GH|GITLAB|CLAUDE|DBUS)_|^(DATABASE_URL|SSH_AUTH_SOCK|DISPLAY|WAYLAND_DISPLAY)$/i;
+  /_(KEY|KEYS|TOKEN|TOKENS|SECRET|SECRETS|PASSWORD|PASSWD|CREDENTIALS)$|^(AWS|AZURE|ANTHROPIC|OPENAI|GEMINI|GOOGLE|MISTRAL|GROQ|OPENROUTER|DEEPSEEK|XAI|HF|GITHUB|GH|GITLAB|CLAUDE|DBUS)_|^(DATABASE_URL|DISPLAY|WAYLAND_DISPLAY)$|^SSH_/i;
 /** Read by bash or the loader before the first word of the command runs, or by common programs as code. */
 const injecting =
   /^(IFS|ENV|SHELLOPTS|BASHOPTS|CDPATH|GLOBIGNORE|PS4|PROMPT_COMMAND|NODE_OPTIONS|RUBYOPT)$|^(BASH_ENV|BASH_FUNC_|BASH_XTRACEFD|LD_|DYLD_|GIT_|PYTHON|PERL5|CRUX_|KAIRO_)/;
+
+/** Start programs, or lead elsewhere: not inherited, though a request may set them. */
+const leading = /^(EDITOR|VISUAL|PAGER)$|_PROXY$/i;
 
 const quiet = { TERM: "dumb", NO_COLOR: "1", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0" };
 
@@ -20,7 +23,7 @@ export function commandEnvironment(
   socketPath: string,
 ): Record<string, string> {
   const inherited = Object.entries(caller.env).filter(
-    ([name]) => !secret.test(name) && !injecting.test(name),
+    ([name]) => !secret.test(name) && !injecting.test(name) && !leading.test(name),
   );
   return {
     ...Object.fromEntries(inherited),
@@ -28,6 +31,7 @@ export function commandEnvironment(
     ...quiet,
     ...checked(extra),
     ...replicaOf(caller.env),
+    ...scratchOf(caller.env),
     CRUX_PID: String(caller.pid),
     CRUX_SESSION_ID: caller.uuid,
     CRUX_IPC_SOCKET: socketPath,
@@ -38,6 +42,11 @@ export function commandEnvironment(
 /** Which replica of its service it belongs to: told by the kernel, for the service and all below it. */
 function replicaOf({ CRUX_REPLICA: n }: Readonly<Record<string, string>>): Record<string, string> {
   return n !== undefined && /^\d{1,4}$/.test(n) ? { CRUX_REPLICA: n } : {};
+}
+
+/** Its own folder, as the kernel names it. */
+function scratchOf({ CRUX_SCRATCH: path }: Readonly<Record<string, string>>): Record<string, string> {
+  return path === undefined || path === "" ? {} : { CRUX_SCRATCH: path };
 }
 
 function checked(extra: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

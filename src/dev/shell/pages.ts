@@ -47,6 +47,17 @@ export class Pages {
     return `${head.toString("utf8")}\n... [${missing} bytes left out] ...\n${tail.toString("utf8")}`;
   }
 
+  /** The last bytes as text, at most `maxBytes`, which is no more than a page. */
+  tail(maxBytes: number): string {
+    const bytes = Buffer.concat(this.#pages.slice(-2)).subarray(0, this.#lastTwoBytes());
+    return withoutBrokenStart(bytes.subarray(Math.max(0, bytes.byteLength - maxBytes))).toString("utf8");
+  }
+
+  #lastTwoBytes(): number {
+    if (this.#pages.length === 0) return 0;
+    return this.#lastBytes + (this.#pages.length > 1 ? pageBytes : 0);
+  }
+
   #turn(): void {
     if (this.#pages.length === this.#headPages + this.#tailPages) this.#pages.splice(this.#headPages, 1);
     this.#pages.push(Buffer.allocUnsafe(pageBytes));
@@ -56,6 +67,13 @@ export class Pages {
   #keptBytes(): number {
     return this.#pages.length === 0 ? 0 : (this.#pages.length - 1) * pageBytes + this.#lastBytes;
   }
+}
+
+/** The text of bytes of which more may follow: a character that is not whole yet is left for then. */
+export function wholeCharacters(bytes: Uint8Array, isLast: boolean): { text: string; bytes: number } {
+  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const whole = isLast ? all : withoutBrokenEnd(all);
+  return { text: whole.toString("utf8"), bytes: whole.byteLength };
 }
 
 function withoutBrokenEnd(bytes: Buffer): Buffer {

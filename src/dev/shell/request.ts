@@ -17,6 +17,11 @@ const REQUEST = z.strictObject({
   env: may(z.record(z.string(), z.string())),
   timeout_ms: may(z.int().min(1).max(maxTimeoutMs)),
   merge: may(z.boolean()),
+  unconfined: may(z.boolean()),
+  auto_job: may(z.boolean()),
+  job_after_ms: may(z.int().min(0).max(maxTimeoutMs)),
+  at_timeout: may(z.enum(["end", "job"])),
+  progress: may(z.boolean()),
 });
 
 export interface ShellRun {
@@ -26,6 +31,15 @@ export interface ShellRun {
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly isMerged: boolean;
+  /** It asks to run outside the sandbox. */
+  readonly isUnconfined: boolean;
+  /** The timeout ends it. */
+  readonly endsAtTimeout: boolean;
+  /** When it becomes a job; null: never. */
+  readonly jobAfterMs: number | null;
+  /** It becomes one when it runs for long. */
+  readonly isAutoJob: boolean;
+  readonly tellsProgress: boolean;
   /** How the answer is written. */
   readonly form: "text" | "json";
 }
@@ -34,18 +48,28 @@ export interface ShellRun {
 export function parseRun(bytes: Uint8Array, cwd: string): ShellRun {
   const text = Buffer.from(bytes).toString("utf8");
   const object = findObject(text);
-  const request = object === undefined ? { command: text, merge: true } : parseRequest(object);
+  const request: ShellRequest = object === undefined ? { command: text, merge: true } : parseRequest(object);
   if (request.command.trim() === "") throw invalid("the command is empty");
   if (request.command.includes("\0")) throw invalid("the command contains NUL");
   if (request.command.length > maxCommandChars)
     throw invalid(`the command is longer than ${maxCommandChars} characters`);
   if (request.cwd?.includes("\0")) throw invalid("cwd contains NUL");
+  const timeoutMs = request.timeout_ms ?? defaultTimeoutMs;
+  const becomesJob = request.at_timeout === "job";
+  const jobAfterMs = Math.min(request.job_after_ms ?? Infinity, becomesJob ? timeoutMs : Infinity);
+  if ((jobAfterMs !== Infinity || request.auto_job === true) && request.merge !== true)
+    throw invalid("a job has one stream: merge must be true");
   return {
     command: request.command,
     cwd: resolve(cwd, request.cwd ?? "."),
     env: request.env ?? {},
-    timeoutMs: request.timeout_ms ?? defaultTimeoutMs,
+    timeoutMs,
     isMerged: request.merge === true,
+    isUnconfined: request.unconfined === true,
+    endsAtTimeout: !becomesJob,
+    jobAfterMs: jobAfterMs === Infinity ? null : jobAfterMs,
+    isAutoJob: request.auto_job === true,
+    tellsProgress: request.progress === true,
     form: object === undefined ? "text" : "json",
   };
 }
@@ -53,8 +77,9 @@ export function parseRun(bytes: Uint8Array, cwd: string): ShellRun {
 export function planOf(run: ShellRun): WritePlan {
   const shell = withVariables(run);
   const argv = ["bash", "-c", shell];
+  const outside = run.isUnconfined ? { unconfined: true as const } : {};
   return {
-    effects: [{ kind: "exec", argv, cwd: run.cwd, certain: false, shell }],
+    effects: [{ kind: "exec", argv, cwd: run.cwd, certain: false, shell, ...outside }],
     effectClass: "once",
     tool: "bash",
     prepare: async () => checkCwd(run.cwd),
@@ -93,4 +118,12 @@ function parseRequest(object: object): ShellRequest {
 
 function invalid(message: string): Error {
   return driverError("Write", "INVALID", `shell: ${message}`);
+}
+
+/** Where nothing may run in the background: what would become a job ends at its timeout. UNAVAILABLE: it was to be one from the start. */
+export function withoutJobs(run: ShellRun): ShellRun {
+  if (run.jobAfterMs !== 0) return { ...run, endsAtTimeout: true, jobAfterMs: null, isAutoJob: false };
+  const message =
+    "commands in the background are switched off (setting bash.background, or CRUX_DISABLE_BACKGROUND=1)";
+  throw driverError("Write", "UNAVAILABLE", message);
 }

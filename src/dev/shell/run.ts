@@ -1,83 +1,114 @@
-/** One command from start to answer. */
+/** One request for a command, from start to answer: until it has ended, or has become a job of its process. */
 import { constants } from "node:os";
-import type { Caller } from "../../abi/device.ts";
+import type { Act, Caller } from "../../abi/device.ts";
 import type { ShellAnswer } from "../../abi/fs-ops.ts";
-import type { CallId } from "../../abi/ids.ts";
+import type { ProcUuid } from "../../abi/ids.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { HostExec } from "../../kernel/ports/host.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { driverError } from "../driver-error.ts";
-import { isExecutable } from "../host/program.ts";
 import { OUT_MOUNT, type OutputStore } from "../out/output-store.ts";
-import { Capture } from "./capture.ts";
-import { commandEnvironment } from "./environment.ts";
+import type { Captured } from "./capture.ts";
+import { Command, type CommandEnd } from "./command.ts";
+import type { Jobs } from "./jobs.ts";
 import type { ShellRun } from "./request.ts";
+import { violationWords } from "./violation.ts";
 
 export interface ShellDeps {
   readonly exec: HostExec;
   readonly outputs: OutputStore;
-  /** Of this daemon: told to the command as CRUX_IPC_SOCKET and KAIRO_IPC_SOCKET. */
-  readonly socketPath: string;
+  /** Of a process: told to its commands as CRUX_IPC_SOCKET and KAIRO_IPC_SOCKET. */
+  socketOf(uuid: ProcUuid): string;
+  /** Absent: nothing runs in the background. */
+  readonly jobs?: Jobs;
+  /** Is it switched off, by the settings or by the environment of who asks? Absent: no. */
+  readonly mayBackground?: (env: Caller["env"]) => boolean;
+  /** When a command of a session with a person attached becomes a job; default a minute. */
+  readonly autoJobMs?: number;
   /** Default the machine's own. */
-  readonly clock?: Pick<Clock, "mono" | "sleep">;
+  readonly clock?: Pick<Clock, "now" | "mono" | "sleep">;
 }
 
-const bashPlaces = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
+export interface Calling {
+  readonly act: Pick<Act, "callId" | "sandbox" | "env">;
+  /** Each ends the command while it is no job. */
+  readonly ofCall: readonly AbortSignal[];
+  /** Hears of a command that has started. */
+  onStart(command: Command): void;
+}
 
 /**
- * Resolves when the command and everything it started are gone. `signal` ends it: the answer then says `interrupted`.
- * DRIVER: bash did not start.
+ * Resolves when the command and everything it started are gone, or when it has become a job. A signal of the call ends it: the
+ * answer then says `interrupted`. DRIVER: bash did not start; BUDGET: too many jobs, and nothing was started or it was ended.
  */
 export async function runShell(
   deps: ShellDeps,
   caller: Caller,
   run: ShellRun,
-  callId: CallId,
-  signal: AbortSignal,
+  calling: Calling,
 ): Promise<ShellAnswer> {
-  const capture = new Capture(run.isMerged, () => deps.outputs.openOutput(caller.uuid, callId));
-  const clock = deps.clock ?? systemClock;
-  const begunMs = clock.mono();
-  const child = deps.exec.run(
-    {
-      argv: argvOf(run),
-      isMerged: run.isMerged,
-      cwd: run.cwd,
-      env: commandEnvironment(caller, run.env, deps.socketPath),
-      owner: `pid ${caller.pid} bash`,
-      killed: caller.killed,
-      onOutput: (stream, chunk) => capture.take(stream, chunk),
-    },
-    signal,
-  );
-  let isLate = false;
-  const over = new AbortController();
-  clock.sleep(run.timeoutMs, over.signal).then(
-    () => {
-      isLate = true;
-      void child.kill();
-    },
-    () => {},
-  );
-  const end = await child.exited;
-  over.abort();
-  const captured = capture.end();
-  if (end.error !== undefined && !signal.aborted)
-    throw driverError("Write", "DRIVER", `bash did not start: ${end.error.message}`, end.error);
+  if (run.jobAfterMs === 0) deps.jobs?.of(caller).checkRoom();
+  const command = new Command(deps, caller, run, calling.act, calling.ofCall);
+  calling.onStart(command);
+  const end = await Promise.race([command.ended, untilJob(deps, command)]);
+  if (end === "job" && deps.jobs !== undefined && !command.hasEnded && !command.isStopped) {
+    const id = await deps.jobs.of(caller).adopt(command);
+    const answer = answerOf(deps, command, { code: null, signal: null });
+    command.capture.dropParts();
+    return { ...answer, interrupted: false, job: id };
+  }
+  const over = end === "job" ? await command.ended : end;
+  command.capture.close();
+  if (over.error !== undefined && !command.isStopped) throw notStarted(over.error);
+  const answer = answerOf(deps, command, over);
+  if (typeof answer.sandbox === "string") caller.log("warn", `sandbox.violation: ${answer.sandbox}`);
+  return answer;
+}
+
+/** What its sandbox cannot be for is told as it is. */
+function notStarted(error: Error): Error {
+  if ("code" in error && error.code === "UNAVAILABLE") return error;
+  return driverError("Write", "DRIVER", `bash did not start: ${error.message}`, error);
+}
+
+const AUTO_JOB_MS = 60_000;
+
+/** Never, where it may not become one. */
+async function untilJob(deps: ShellDeps, command: Command): Promise<"job"> {
+  const { clock = systemClock, autoJobMs = AUTO_JOB_MS } = deps;
+  const { jobAfterMs: asked, isAutoJob } = command.run;
+  const jobAfterMs = Math.min(asked ?? Infinity, isAutoJob ? autoJobMs : Infinity);
+  if (jobAfterMs === Infinity) return new Promise(() => {});
+  const stop = new AbortController();
+  void command.ended.then(() => stop.abort());
+  // one that cannot start is no job
+  if (jobAfterMs === 0) await new Promise((resolve) => setImmediate(resolve));
+  else await clock.sleep(jobAfterMs, stop.signal).catch(() => new Promise(() => {}));
+  return "job";
+}
+
+function answerOf(deps: ShellDeps, command: Command, end: CommandEnd): ShellAnswer {
+  const { clock = systemClock } = deps;
+  const captured = command.capture.captured();
   return {
     exit_code: end.code,
     signal: end.signal,
-    timed_out: isLate,
-    interrupted: signal.aborted && !isLate,
+    timed_out: command.isLate,
+    interrupted: command.isStopped && !command.isLate,
     ...captured,
-    duration_ms: Math.round(clock.mono() - begunMs),
+    duration_ms: Math.round(clock.mono() - command.begunMs),
+    ...refusalOf(command, end, captured),
+    job: null,
   };
 }
 
-/** Last word: `$0`, which bash puts before its own messages. */
-function argvOf({ command }: ShellRun): string[] {
-  const bash = bashPlaces.find(isExecutable) ?? "bash";
-  return [bash, "--noprofile", "--norc", "-c", command, "bash"];
+function refusalOf(
+  { sandbox }: Command,
+  { code, violations = [] }: CommandEnd,
+  { output, stderr }: Captured,
+): Pick<ShellAnswer, "sandbox"> {
+  const words = violationWords({ sandbox, violations, exitCode: code, output: `${output}${stderr}` });
+  return words === null ? {} : { sandbox: words };
 }
 
 /** The text form: what was printed, then a line for each thing the reader must know. */
@@ -90,6 +121,7 @@ export function shellText(answer: ShellAnswer, run: ShellRun): string {
   if (answer.timed_out) notes.push(`timed out after ${run.timeoutMs} ms`);
   const status = answer.exit_code ?? 128 + signalNumber(answer.signal);
   if (status !== 0) notes.push(`exit status ${status}`);
+  if (typeof answer.sandbox === "string") notes.push(answer.sandbox);
   if (notes.length === 0) return answer.output;
   const isOpenLine = answer.output !== "" && !answer.output.endsWith("\n");
   return `${answer.output}${isOpenLine ? "\n" : ""}${notes.join("\n")}\n`;

@@ -1,0 +1,26 @@
+/**
+ * The text of a PDF's pages, taken in a thread of its own: a file that was made to keep its reader busy, or to fill its memory,
+ * ends this thread and nothing else. Told in `workerData`, answered with one message.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { getDocumentProxy } from "unpdf";
+import type { PdfAnswer } from "../../abi/fs-ops.ts";
+import type { PdfJob } from "./pdf.ts";
+
+type Document = Awaited<ReturnType<typeof getDocumentProxy>>;
+
+async function textOf(document: Document, page: number): Promise<string> {
+  const { items } = await (await document.getPage(page)).getTextContent();
+  const parts = items.map((item) => ("str" in item ? item.str + (item.hasEOL ? "\n" : "") : ""));
+  return parts.join("").trimEnd();
+}
+
+async function read({ bytes, first, last }: PdfJob): Promise<PdfAnswer> {
+  const document = await getDocumentProxy(bytes);
+  const texts: string[] = [];
+  for (let page = first; page <= Math.min(last, document.numPages); page++)
+    texts.push(await textOf(document, page));
+  return { pages: document.numPages, texts };
+}
+
+parentPort?.postMessage(await read(workerData as PdfJob));

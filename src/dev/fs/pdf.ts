@@ -1,0 +1,88 @@
+/** PDF files: how many pages they have, and the text of some. Read by a thread (pdf-thread.ts) that is ended with the call. */
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import type { FsRequest, PdfAnswer } from "../../abi/fs-ops.ts";
+import { driverError, throwIfAborted } from "../driver-error.ts";
+import { readPart } from "./ops.ts";
+
+const maxBytes = 20 * 1024 * 1024;
+const deadlineMs = 20_000;
+/** Threads at once; whoever comes later waits. Each may take as much memory as its limit says. */
+const maxThreads = 2;
+const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
+
+/** Pages from 1 on, both included; `last` 0: only their number is asked for. */
+export interface PdfJob {
+  readonly bytes: Uint8Array;
+  readonly first: number;
+  readonly last: number;
+}
+
+const waiting: (() => void)[] = [];
+let running = 0;
+
+/** INVALID: over 20 MiB, or no PDF that can be read. TIMEOUT: it takes too long. */
+export async function readPdf(
+  real: string,
+  request: Extract<FsRequest, { op: "pdf" }>,
+  signal: AbortSignal,
+): Promise<PdfAnswer> {
+  const { first = 1, last = 0 } = request;
+  const bytes = await wholeFile(real, signal);
+  if (running >= maxThreads) await new Promise<void>((resolve) => waiting.push(resolve));
+  running++;
+  try {
+    throwIfAborted(signal, "Write");
+    return await inThread({ bytes, first, last }, signal);
+  } finally {
+    running--;
+    waiting.shift()?.();
+  }
+}
+
+async function wholeFile(real: string, signal: AbortSignal): Promise<Uint8Array> {
+  const pages: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const page = await readPart(real, { op: "read", offset: size }, signal);
+    if (page.byteLength === 0) break;
+    pages.push(page);
+    size += page.byteLength;
+    if (size > maxBytes) throw driverError("Write", "INVALID", "PDF too large (max 20 MiB)");
+  }
+  return new Uint8Array(Buffer.concat(pages));
+}
+
+async function inThread(workerData: PdfJob, signal: AbortSignal): Promise<PdfAnswer> {
+  const name = import.meta.url.endsWith(".ts") ? "./pdf-thread.ts" : "./pdf-thread.js";
+  const url = new URL(name, import.meta.url);
+  const transferList = [workerData.bytes.buffer as ArrayBuffer];
+  const options = {
+    workerData,
+    transferList,
+    name: "pdf",
+    resourceLimits,
+    execArgv: [],
+    env: {},
+    stdout: true,
+    stderr: true,
+  };
+  const thread = new Worker(url, options);
+  const late = AbortSignal.timeout(deadlineMs);
+  try {
+    // an error of the thread rejects
+    const [answer] = await once(thread, "message", { signal: AbortSignal.any([signal, late]) });
+    return answer as PdfAnswer;
+  } catch (error) {
+    throwIfAborted(signal, "Write");
+    if (late.aborted)
+      throw driverError("Write", "TIMEOUT", `the PDF could not be read within ${deadlineMs / 1000} s`);
+    throw driverError(
+      "Write",
+      "INVALID",
+      `the PDF cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  } finally {
+    await thread.terminate();
+  }
+}

@@ -1,0 +1,78 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { HostProcesses } from "../host/exec.ts";
+import { ask, callerIn, tempFolder } from "../testing.ts";
+import { gitDevice } from "./device.ts";
+
+const exec = new HostProcesses({
+  kernelId: "k-git",
+  epoch: 1,
+  pipesDir: join(tmpdir(), `crux-git-${process.pid}`),
+});
+afterAll(() => exec.close());
+
+const clock = {
+  sleep: (_ms: number, signal?: AbortSignal) =>
+    new Promise<void>((_, no) => signal?.addEventListener("abort", no)),
+};
+
+function repository() {
+  const root = tempFolder();
+  const home = join(root, "home");
+  const repo = join(root, "repo");
+  for (const dir of [home, repo]) mkdirSync(dir);
+  const env = { PATH: process.env.PATH ?? "", HOME: home };
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], {
+      cwd: repo,
+      env,
+      stdio: "pipe",
+    });
+  git("init", "-q", "-b", "main");
+  writeFileSync(join(repo, "a.txt"), "one\n");
+  git("add", ".");
+  git("commit", "-qm", "first");
+  const device = gitDevice({ exec, clock, env });
+  const status = async (dir = repo) =>
+    String(await ask(device, dir, { op: "status" }, callerIn(repo))).split("\0");
+  return { root, repo, git, status };
+}
+
+describe("/dev/git", () => {
+  it("tells what has changed, with any name", async () => {
+    const { repo, git, status } = repository();
+    writeFileSync(join(repo, "a.txt"), "two\n");
+    git("add", "a.txt");
+    writeFileSync(join(repo, "a.txt"), "three\n");
+    writeFileSync(join(repo, "b\nc"), "");
+    const records = await status();
+    expect(records).toContain("# branch.head main");
+    expect(records.find((record) => record.endsWith(" a.txt"))).toMatch(/^1 MM /);
+    expect(records).toContain("? b\nc");
+  });
+
+  it("starts nothing that the repository configures", async () => {
+    const { root, repo, git, status } = repository();
+    const ran = join(root, "ran");
+    const script = join(repo, "evil.sh");
+    writeFileSync(script, `#!/bin/sh\ntouch ${ran}\ncat\n`, { mode: 0o755 });
+    git("config", "core.fsmonitor", script);
+    git("config", "core.hooksPath", repo);
+    git("config", "filter.evil=x.clean", script);
+    git("config", "filter.evil=x.required", "true");
+    writeFileSync(join(repo, "post-index-change"), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 });
+    writeFileSync(join(repo, ".gitattributes"), "*.txt filter=evil=x\n");
+    writeFileSync(join(repo, "a.txt"), "two\n");
+    expect((await status()).filter((record) => record.endsWith(" a.txt"))).toHaveLength(1);
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  it("NOT_FOUND without a repository", async () => {
+    const { root, status } = repository();
+    await expect(status(root)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(status(join(root, "none"))).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+});

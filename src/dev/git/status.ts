@@ -1,0 +1,139 @@
+/**
+ * `git status` of a directory as git prints it, NUL-separated. A repository is somebody else's: nothing that it configures is
+ * started. Hooks and the file system monitor are off, and so is each filter that it names.
+ */
+import type { Clock } from "../../abi/program.ts";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
+import type { HostExec } from "../../kernel/ports/host.ts";
+import { linkSignals } from "../../lib/abort.ts";
+import { driverError, throwIfAborted } from "../driver-error.ts";
+
+const TIMEOUT_MS = 20_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+
+export interface GitDeps {
+  readonly exec: HostExec;
+  readonly clock: Pick<Clock, "sleep">;
+  /** Of the daemon: where git is, and the user's own configuration. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface GitRun {
+  readonly cwd: string;
+  readonly owner: string;
+  readonly sandbox: SandboxProfile | null;
+  readonly killed: AbortSignal | undefined;
+}
+
+/** NOT_FOUND: no repository; TIMEOUT: after 20 s; UNAVAILABLE: no git; DRIVER: what git said. */
+export async function gitStatus(deps: GitDeps, run: GitRun, signal: AbortSignal): Promise<string> {
+  const late = new AbortController();
+  const over = new AbortController();
+  deps.clock.sleep(TIMEOUT_MS, over.signal).then(
+    () => late.abort(),
+    () => {},
+  );
+  using linked = linkSignals(signal, late.signal);
+  try {
+    const names = await git(deps, run, ["config", "--list", "--name-only", "-z"], QUIET, linked.signal);
+    const off = { ...QUIET, ...filtersOff(names) };
+    const status = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal"];
+    return await git(deps, run, status, off, linked.signal);
+  } catch (error) {
+    if (late.signal.aborted && !signal.aborted)
+      throw driverError("Write", "TIMEOUT", `git took longer than ${TIMEOUT_MS / 1000} s in ${run.cwd}`);
+    throw error;
+  } finally {
+    over.abort();
+  }
+}
+
+type Config = Readonly<Record<string, string>>;
+
+const QUIET: Config = {
+  "core.fsmonitor": "false",
+  "core.hooksPath": "/dev/null",
+  "core.untrackedCache": "false",
+};
+
+/** Each would be run on the files that have changed. */
+function filtersOff(names: string): Config {
+  const found = names
+    .split("\0")
+    .flatMap((name) => /^(filter\..+)\.(?:clean|smudge|process)$/s.exec(name)?.[1] ?? []);
+  const pairs = [...new Set(found)].flatMap((filter) =>
+    ["clean", "smudge", "process"].map((part) => [`${filter}.${part}`, ""] as const),
+  );
+  return Object.fromEntries([
+    ...pairs,
+    ...[...new Set(found)].map((filter) => [`${filter}.required`, "false"]),
+  ]);
+}
+
+async function git(
+  deps: GitDeps,
+  { cwd, owner, sandbox, killed }: GitRun,
+  args: readonly string[],
+  config: Config,
+  signal: AbortSignal,
+): Promise<string> {
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  let bytes = 0;
+  const child = deps.exec.run(
+    {
+      argv: ["git", "--no-optional-locks", ...args],
+      cwd,
+      env: environment(deps.env, config),
+      owner,
+      sandbox,
+      killed,
+      onOutput: (stream, chunk) => {
+        bytes += chunk.byteLength;
+        if (bytes > MAX_BYTES) void child.kill();
+        else (stream === "stdout" ? out : err).push(chunk);
+      },
+    },
+    signal,
+  );
+  const end = await child.exited;
+  throwIfAborted(signal, "Write");
+  if (bytes > MAX_BYTES) throw driverError("Write", "DRIVER", "git printed more than 16 MiB");
+  if (end.error !== undefined) throw notStarted(end.error);
+  if (end.code === 0) return Buffer.concat(out).toString("utf8");
+  throw refused(cwd, Buffer.concat(err).toString("utf8").trim().slice(0, 500), end.code);
+}
+
+/** What is set by environment comes after every file, in submodules too, and takes any name as it is. */
+function environment(env: Config, config: Config): Record<string, string> {
+  const entries = Object.entries(config);
+  const set = entries.flatMap(([key, value], i) => [
+    [`GIT_CONFIG_KEY_${i}`, key],
+    [`GIT_CONFIG_VALUE_${i}`, value],
+  ]);
+  return {
+    PATH: env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
+    HOME: env.HOME ?? "/",
+    LC_ALL: "C",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_CONFIG_COUNT: String(entries.length),
+    ...Object.fromEntries(set),
+  };
+}
+
+function notStarted(error: Error): Error {
+  const code = "code" in error && error.code === "NOT_FOUND" ? "UNAVAILABLE" : "DRIVER";
+  return driverError(
+    "Write",
+    code,
+    code === "UNAVAILABLE" ? `git cannot be started: ${error.message}` : error.message,
+    error,
+  );
+}
+
+function refused(cwd: string, said: string, code: number | null): Error {
+  if (/not a git repository/i.test(said))
+    return driverError("Write", "NOT_FOUND", `no git repository: ${cwd}`);
+  return driverError("Write", "DRIVER", said === "" ? `git ended with ${code}` : said);
+}

@@ -1,0 +1,195 @@
+/**
+ * The system calls that a sandboxed program may not make, as a filter of the host's kernel: what reaches into other processes,
+ * changes mounts, opens doors of the kernel that a program does not need, or types into a terminal. It is refused with EPERM,
+ * so that programs which can do without go on. Format: classic BPF over struct seccomp_data (linux/filter.h, linux/seccomp.h).
+ */
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface Machine {
+  /** AUDIT_ARCH_…: a call by another way in (32 bits) is refused altogether. */
+  readonly audit: number;
+  /** Calls from this number on belong to another way in (x32); 0: there is none. */
+  readonly foreignFrom: number;
+  readonly ioctl: number;
+  readonly socket: number;
+  readonly clone: number;
+  readonly clone3: number;
+  readonly unshare: number;
+  readonly refused: readonly number[];
+}
+
+/** Equal on all machines: io_uring (425–427), the mount calls of Linux 5.2 (428–433, 442), pidfd_getfd. */
+const COMMON = [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442];
+
+export const MACHINES: Readonly<Record<string, Machine>> = {
+  x64: {
+    audit: 0xc000003e,
+    foreignFrom: 0x40000000,
+    ioctl: 16,
+    socket: 41,
+    clone: 56,
+    clone3: 435,
+    unshare: 272,
+    // ptrace, process_vm_readv and -writev, kcmp; keyctl, add_key, request_key; bpf, userfaultfd, perf_event_open; mount,
+    // umount2, pivot_root, chroot, setns, open_by_handle_at; modules, kexec, swap, reboot, clocks, acct, quotactl
+    refused: [
+      ...COMMON,
+      ...[101, 310, 311, 312, 250, 248, 249, 321, 323, 298, 165, 166, 155, 161, 308, 304],
+      ...[175, 313, 176, 246, 320, 167, 168, 169, 164, 227, 305, 159, 163, 179],
+    ],
+  },
+  arm64: {
+    audit: 0xc00000b7,
+    foreignFrom: 0,
+    ioctl: 29,
+    socket: 198,
+    clone: 220,
+    clone3: 435,
+    unshare: 97,
+    refused: [
+      ...COMMON,
+      ...[117, 270, 271, 272, 219, 217, 218, 280, 282, 241, 40, 39, 41, 51, 268, 265],
+      ...[105, 273, 106, 104, 294, 224, 225, 142, 170, 112, 266, 171, 89, 60],
+    ],
+  },
+};
+
+const LOAD = 0x20;
+const JUMP_EQUAL = 0x15;
+const JUMP_AT_LEAST = 0x35;
+const JUMP_ANY_BIT = 0x45;
+const AND = 0x54;
+const RETURN = 0x06;
+
+const ALLOWED = 0x7fff0000;
+const EPERM = 0x00050001;
+/** Whoever asks for clone3 takes clone instead, whose flags can be read. */
+const ENOSYS = 0x00050026;
+
+const NUMBER_AT = 0;
+const ARCH_AT = 4;
+/** The lower half of the n-th argument; both machines put it first. */
+const argument = (n: number) => 16 + 8 * n;
+
+const TIOCSTI = 0x5412;
+const TIOCLINUX = 0x541c;
+const CLONE_NEWUSER = 0x10000000;
+const AF_INET = 2;
+const AF_INET6 = 10;
+const AF_PACKET = 17;
+const AF_VSOCK = 40;
+const SOCK_RAW = 3;
+const SOCK_PACKET = 10;
+/** Beside it stand SOCK_NONBLOCK and SOCK_CLOEXEC. */
+const SOCK_TYPE_MASK = 0xf;
+
+/** A label stands where the next instruction goes; a jump names one, or falls through. */
+type Line = { readonly label: string } | Instruction;
+interface Instruction {
+  readonly code: number;
+  readonly k: number;
+  readonly yes?: string;
+  readonly no?: string;
+}
+
+const load = (k: number): Line => ({ code: LOAD, k });
+const equal = (k: number, yes: string, no?: string): Line => ({
+  code: JUMP_EQUAL,
+  k,
+  yes,
+  ...(no === undefined ? {} : { no }),
+});
+const give = (k: number): Line => ({ code: RETURN, k });
+
+function linesFor(machine: Machine): readonly Line[] {
+  const { audit, foreignFrom, refused, ioctl, socket, clone, clone3, unshare } = machine;
+  return [
+    load(ARCH_AT),
+    { code: JUMP_EQUAL, k: audit, no: "refuse" },
+    load(NUMBER_AT),
+    ...(foreignFrom === 0 ? [] : [{ code: JUMP_AT_LEAST, k: foreignFrom, yes: "refuse" }]),
+    ...refused.map((number) => equal(number, "refuse")),
+    equal(clone3, "missing"),
+    equal(ioctl, "ioctl"),
+    equal(socket, "socket"),
+    equal(clone, "namespace"),
+    equal(unshare, "namespace", "allow"),
+    { label: "ioctl" },
+    load(argument(1)),
+    equal(TIOCSTI, "refuse"),
+    equal(TIOCLINUX, "refuse", "allow"),
+    { label: "namespace" },
+    load(argument(0)),
+    { code: JUMP_ANY_BIT, k: CLONE_NEWUSER, yes: "refuse", no: "allow" },
+    { label: "socket" },
+    load(argument(0)),
+    equal(AF_PACKET, "refuse"),
+    equal(AF_VSOCK, "refuse"),
+    equal(AF_INET, "kind"),
+    equal(AF_INET6, "kind", "allow"),
+    { label: "kind" },
+    load(argument(1)),
+    { code: AND, k: SOCK_TYPE_MASK },
+    equal(SOCK_RAW, "refuse"),
+    equal(SOCK_PACKET, "refuse", "allow"),
+    { label: "allow" },
+    give(ALLOWED),
+    { label: "missing" },
+    give(ENOSYS),
+    { label: "refuse" },
+    give(EPERM),
+  ];
+}
+
+/** The filter as `bwrap --seccomp` reads it. */
+export function seccompFilter(machine: Machine): Buffer {
+  return assemble(linesFor(machine));
+}
+
+/** Eight bytes an instruction: code, how far to jump if it holds and if not, and a number. */
+function assemble(lines: readonly Line[]): Buffer {
+  const instructions = lines.filter((line) => "code" in line);
+  const places = new Map<string, number>();
+  let at = 0;
+  for (const line of lines) {
+    if ("label" in line) places.set(line.label, at);
+    else at++;
+  }
+  const bytes = Buffer.alloc(instructions.length * 8);
+  instructions.forEach(({ code, k, yes, no }, i) => {
+    const distance = (label: string | undefined) =>
+      label === undefined ? 0 : (places.get(label) ?? -1) - i - 1;
+    bytes.writeUInt16LE(code, i * 8);
+    bytes.writeUInt8(distance(yes), i * 8 + 2);
+    bytes.writeUInt8(distance(no), i * 8 + 3);
+    bytes.writeUInt32LE(k, i * 8 + 4);
+  });
+  return bytes;
+}
+
+/** The filter in a file without a name: each child reads it from an fd of its own, and nobody can change it. */
+export class SeccompFile {
+  readonly #fd: number;
+
+  constructor(machine: Machine) {
+    const dir = mkdtempSync(join(tmpdir(), "crux-filter-"));
+    try {
+      const path = join(dir, "filter");
+      writeFileSync(path, seccompFilter(machine), { mode: 0o600 });
+      this.#fd = openSync(path, "r");
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  }
+
+  /** At its beginning; the caller closes it. */
+  open(): number {
+    return openSync(`/proc/self/fd/${this.#fd}`, "r");
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+}

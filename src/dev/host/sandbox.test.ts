@@ -1,0 +1,334 @@
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
+import type { ExecChild } from "../../kernel/ports/host.ts";
+import { until } from "../testing.ts";
+import { HostProcesses } from "./exec.ts";
+import { Sandboxes } from "./sandbox.ts";
+import { SandboxFinder } from "./sandbox-probe.ts";
+import { bashSpec } from "./testing.ts";
+
+const never = new AbortController().signal;
+const state = new SandboxFinder().get();
+/** Not below /tmp, which a sandboxed program has to itself. */
+const own = realpathSync(mkdtempSync("/var/tmp/crux-sandbox-test-"));
+const sandboxes = new Sandboxes({ dir: join(own, "sb"), ledgerDir: join(own, "ledger") });
+const exec = new HostProcesses({ kernelId: "k-sandbox", epoch: 1, pipesDir: join(own, "pipes"), sandboxes });
+afterAll(async () => {
+  await exec.close();
+  rmSync(own, { recursive: true, force: true });
+});
+
+interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly violations: readonly string[];
+}
+
+let work = "";
+beforeEach(() => {
+  work = mkdtempSync(join(own, "work-"));
+});
+
+function profile(fields: Partial<SandboxProfile> = {}): SandboxProfile {
+  return { write: [work], protect: [], hide: ["/run"], show: [], network: "off", ...fields };
+}
+
+function start(script: string, sandbox: SandboxProfile): { child: ExecChild; out(): string } {
+  const { spec, out } = bashSpec(script, { cwd: work, sandbox, isMerged: true });
+  return { child: exec.run(spec, never), out };
+}
+
+async function run(script: string, sandbox = profile()): Promise<Ran> {
+  const { child, out } = start(script, sandbox);
+  const { code, error, violations = [] } = await child.exited;
+  if (error !== undefined) throw error;
+  return { code, out: out(), violations };
+}
+
+describe.runIf(state.available)("a sandboxed program", () => {
+  it("writes below its roots and nowhere else", async () => {
+    const outside = join(own, "outside");
+    const { out } = await run(`echo in > in; echo x > ${outside}; echo x > /etc/crux-canary; echo x > ~/x`);
+    expect(readFileSync(join(work, "in"), "utf8")).toBe("in\n");
+    expect(existsSync(outside)).toBe(false);
+    expect(existsSync("/etc/crux-canary")).toBe(false);
+    expect(out.match(/Read-only file system/g)?.length).toBe(3);
+  });
+
+  it("writes nothing at all where nothing is writable, but in its own temporary folder", async () => {
+    const { code } = await run(
+      "! touch x 2>/dev/null && echo t > /tmp/t && cat /tmp/t",
+      profile({ write: [] }),
+    );
+    expect([code, readdirSync(work)]).toEqual([0, []]);
+  });
+
+  it("has a /tmp to itself, with the roots that lie in it", async () => {
+    const below = realpathSync(mkdtempSync("/tmp/crux-sandbox-test-"));
+    onTestFinished(() => rmSync(below, { recursive: true, force: true }));
+    const { out } = await run(`ls /tmp; echo x > ${below}/x`, profile({ write: [work, below] }));
+    expect(out.trim()).toBe(below.slice("/tmp/".length));
+    expect(existsSync(join(below, "x"))).toBe(true);
+  });
+
+  it("cannot change a protected path, nor put another in its place", async () => {
+    mkdirSync(join(work, "a/.git/hooks"), { recursive: true });
+    const hooks = join(work, "a/.git/hooks");
+    const script = `echo x > ${hooks}/pre-commit; mv a/.git a/g; mv a b; rm -rf a/.git; rmdir ${hooks}
+      echo y > a/.git/index`;
+    const { out } = await run(script, profile({ protect: [hooks] }));
+    expect(readdirSync(join(work, "a/.git")).sort()).toEqual(["hooks", "index"]);
+    expect(readdirSync(hooks)).toEqual([]);
+    expect(readdirSync(work)).toEqual(["a"]);
+    expect(out).toMatch(/Read-only file system/);
+    expect(out).toMatch(/busy/);
+  });
+
+  it("cannot make a protected directory that is not there, and nothing is left of what stood for it", async () => {
+    const protect = [join(work, ".crux/settings.json"), join(work, ".claude/")];
+    const script = "mkdir -p .crux; echo '{}' > .crux/settings.json; echo x > .claude/x; ls -A";
+    const { out } = await run(script, profile({ protect }));
+    expect(out.match(/Read-only file system/g)?.length).toBe(2);
+    expect(readdirSync(work)).toEqual([]);
+    expect(readdirSync(join(own, "ledger"))).toEqual([]);
+  });
+
+  it("holds a placeholder as long as any program needs it", async () => {
+    const protect = [join(work, ".crux/")];
+    const long = start(
+      "echo ready; until [ -e go ]; do sleep 0.01; done; echo x > .crux/x",
+      profile({ protect }),
+    );
+    await until(() => long.out() !== "", "it is ready");
+    await run("true", profile({ protect }));
+    expect(readdirSync(work)).toEqual([".crux"]);
+    writeFileSync(join(work, "go"), "");
+    expect((await long.child.exited).code).toBe(1);
+    expect(readdirSync(work)).toEqual(["go"]);
+  });
+
+  it("has a protected file that it made moved aside, and it is told", async () => {
+    const path = join(work, ".npmrc");
+    const { violations } = await run("echo script-shell=./evil > .npmrc", profile({ protect: [path] }));
+    expect(readdirSync(work)).toEqual([".npmrc.crux-quarantine-1"]);
+    expect(violations).toEqual([`${path} was made; it is now ${path}.crux-quarantine-1`]);
+  });
+
+  it("cannot turn a protected link", async () => {
+    spawnSync("ln", ["-s", "real", ".husky"], { cwd: work });
+    const { violations } = await run("ln -sfn evil .husky", profile({ protect: [join(work, ".husky/")] }));
+    expect(spawnSync("readlink", [".husky"], { cwd: work, encoding: "utf8" }).stdout).toBe("real\n");
+    expect(violations.length).toBe(1);
+  });
+
+  it("reads nothing that is hidden, by whatever name it tries", async () => {
+    writeFileSync(join(work, ".env"), "CANARY");
+    const home = join(own, "home");
+    mkdirSync(join(home, ".ssh"), { recursive: true });
+    writeFileSync(join(home, ".ssh/id_x"), "CANARY");
+    const hide = [join(work, ".env"), join(home, ".ssh")];
+    const script = `cat .env ${home}/.ssh/id_x /proc/self/root${work}/.env; cp .env f; ln .env l; mv .env e; cat e
+      mv ${work} ${work}2; cat /proc/1/root${work}/.env; grep -r CANARY . ${home}`;
+    const { out } = await run(script, profile({ hide }));
+    expect(out).not.toContain("CANARY");
+    expect(readFileSync(join(work, ".env"), "utf8")).toBe("CANARY");
+  });
+
+  it("sees of a hidden folder what is shown, and may write its own place in it", async () => {
+    const hidden = join(own, "state");
+    mkdirSync(join(hidden, "scratch/1"), { recursive: true });
+    writeFileSync(join(hidden, "journal"), "CANARY");
+    writeFileSync(join(hidden, "shown"), "shown");
+    const wish = { write: [work, join(hidden, "scratch/1")], hide: [hidden], show: [join(hidden, "shown")] };
+    const { out } = await run(
+      `cat ${hidden}/shown; ls ${hidden}; echo x > ${hidden}/scratch/1/x; echo x > ${hidden}/y; echo x > ${hidden}/scratch/y`,
+      profile(wish),
+    );
+    expect(out).toContain("shown");
+    expect(out).not.toContain("journal");
+    expect(readdirSync(join(hidden, "scratch/1"))).toEqual(["x"]);
+    expect(readdirSync(hidden).sort()).toEqual(["journal", "scratch", "shown"]);
+  });
+
+  it("reaches no socket of the host but the one that is shown, and no network", async () => {
+    const sockets = join(own, "run");
+    mkdirSync(sockets, { recursive: true });
+    const heard: string[] = [];
+    const listen = async (where: string | number) => {
+      const server = createServer((socket) => {
+        heard.push(String(where));
+        socket.end("hello\n");
+      });
+      await new Promise<void>((resolve) =>
+        server.listen(where === 0 ? { port: 0, host: "127.0.0.1" } : where, resolve),
+      );
+      onTestFinished(() => void server.close());
+      const address = server.address();
+      return typeof address === "object" && address !== null ? address.port : 0;
+    };
+    await listen(join(sockets, "docker.sock"));
+    await listen(join(sockets, "own.sock"));
+    const port = await listen(0);
+    const connect = (to: string) =>
+      `${process.execPath} -e 'require("net").connect(${to}).on("error",(e)=>console.log(e.code)).on("data",(d)=>console.log(String(d)))'`;
+    const script = [
+      connect(`{path:"${sockets}/docker.sock"}`),
+      connect(`{path:"${sockets}/own.sock"}`),
+      connect(`{port:${port},host:"127.0.0.1"}`),
+      connect(`{port:80,host:"1.1.1.1"}`),
+    ].join("; ");
+    const { out } = await run(script, profile({ hide: [sockets], show: [join(sockets, "own.sock")] }));
+    expect(out.trim().split(/\n+/)).toEqual(["ENOENT", "hello", "ECONNREFUSED", "ENETUNREACH"]);
+    expect(heard).toEqual([join(sockets, "own.sock")]);
+  });
+
+  it("has no rights, gains none, and makes no namespace", async () => {
+    const { out } = await run(`grep -E '^(CapEff|CapBnd|NoNewPrivs|Seccomp):' /proc/self/status | tr -d '\\t'
+      unshare -U true; unshare -m true; mount -t tmpfs none /mnt; chroot / true`);
+    expect(out).toContain("CapEff:0000000000000000\nCapBnd:0000000000000000\nNoNewPrivs:1\nSeccomp:2\n");
+    expect(out.match(/unshare failed: Operation not permitted/g)?.length).toBe(2);
+    expect(out).not.toMatch(/^ok$/m);
+  });
+
+  it("cannot make the calls that the filter refuses", async () => {
+    const tool = `import ctypes, fcntl, os, socket, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def call(name, n, *args):
+    ctypes.set_errno(0); r = libc.syscall(n, *args); print(name, os.strerror(ctypes.get_errno()) if r < 0 else "DONE")
+x64 = os.uname().machine == "x86_64"
+call("ptrace", 101 if x64 else 117, 0, 0, 0, 0)
+call("keyctl", 250 if x64 else 219, 0, -3, 0)
+call("bpf", 321 if x64 else 280, 0, 0, 0)
+call("userfaultfd", 323 if x64 else 282, 0)
+call("io_uring_setup", 425, 1, 0)
+call("clone newuser", 56 if x64 else 220, 0x10000011, 0, 0, 0, 0)
+for name, args in (("packet", (17, 3)), ("raw", (2, 3)), ("vsock", (40, 1)), ("tcp", (2, 1))):
+    try: socket.socket(*args); print(name, "DONE")
+    except OSError as e: print(name, e.strerror)
+master, slave = os.openpty()
+try: fcntl.ioctl(slave, 0x5412, b"x"); print("TIOCSTI DONE")
+except OSError as e: print("TIOCSTI", e.strerror)
+`;
+    if (spawnSync("python3", ["-V"]).status !== 0) return;
+    writeFileSync(join(work, "calls.py"), tool);
+    const { out } = await run("python3 calls.py");
+    const refused = "ptrace keyctl bpf userfaultfd io_uring_setup,clone newuser,packet raw vsock".split(",");
+    for (const name of refused.flatMap((each) => (each === "clone newuser" ? [each] : each.split(" "))))
+      expect(out).toContain(`${name} Operation not permitted\n`);
+    expect(out).toContain("TIOCSTI Operation not permitted\n");
+    expect(out).toContain("tcp DONE\n");
+  });
+
+  it("gains nothing by a setuid program, and leaves none", async () => {
+    const { out } = await run(
+      "cp /bin/true s; chmod u+s s; su -c id 2>&1 </dev/null; mount --bind / /mnt 2>&1",
+    );
+    expect(out).not.toMatch(/uid=0.*groups=.*\n/);
+    expect(out).toMatch(/denied|not permitted|must be|Authentication|cannot/i);
+  });
+
+  it("does not start in a place that is hidden from it", async () => {
+    const hidden = mkdtempSync(join(own, "hidden-"));
+    const { spec } = bashSpec("true", { cwd: hidden, sandbox: profile({ hide: [hidden] }) });
+    const { error } = await exec.run({ ...spec, cwd: join(hidden) }, never).exited;
+    expect(error).toBeUndefined();
+    mkdirSync(join(hidden, "below"));
+    const below = await exec.run({ ...spec, cwd: join(hidden, "below") }, never).exited;
+    expect(below.error).toMatchObject({ code: "UNAVAILABLE" });
+  });
+
+  it("ends with all it started, and its filter and sockets are gone", async () => {
+    const fds = () => readdirSync("/proc/self/fd").length;
+    await run("true");
+    const before = fds();
+    const { child, out } = start("(setsid sleep 60 &) ; echo ready; sleep 60", profile());
+    await until(() => out() !== "", "it is ready");
+    await child.kill();
+    for (let i = 0; i < 5; i++) await run("true", profile({ network: { allow: ["a.example"], deny: [] } }));
+    expect(fds()).toBeLessThanOrEqual(before);
+    expect(readdirSync(join(own, "sb"))).toEqual(["empty"]);
+  });
+});
+
+describe("Sandboxes", () => {
+  it("sweep() removes what a killed daemon left, if it is still empty", () => {
+    const ledgerDir = join(work, "ledger");
+    mkdirSync(ledgerDir);
+    for (const name of ["empty", "used"]) mkdirSync(join(work, name));
+    writeFileSync(join(work, "used/x"), "");
+    writeFileSync(join(ledgerDir, "1"), JSON.stringify([join(work, "empty"), join(work, "used")]));
+    writeFileSync(join(ledgerDir, "2"), '["cut');
+    expect(new Sandboxes({ ledgerDir }).sweep()).toBe(2);
+    expect(readdirSync(work)).toEqual(["used"]);
+  });
+
+  it("a machine without bubblewrap starts nothing that is to be confined, and says what to do", async () => {
+    const finder = new SandboxFinder({ places: [] });
+    await finder.lookAhead();
+    expect(finder.get()).toMatchObject({ available: false, why: "bubblewrap is not installed" });
+    const lacking = new HostProcesses({ kernelId: "k-none", epoch: 1, sandbox: () => finder.get() });
+    const { spec } = bashSpec(`touch ${join(work, "ran")}`, { sandbox: profile() });
+    const { error } = await lacking.run(spec, never).exited;
+    expect(error).toMatchObject({ code: "UNAVAILABLE" });
+    expect(error?.message).toContain("apt-get install bubblewrap");
+    expect(existsSync(join(work, "ran"))).toBe(false);
+    await lacking.close();
+  });
+
+  it("a bubblewrap that does not confine is none", async () => {
+    const liar = join(work, "bwrap");
+    const says = (does: string) => writeFileSync(liar, `#!/bin/sh\n${does}\n`, { mode: 0o755 });
+    says('echo "setting up uid map: Permission denied" >&2; exit 1');
+    const denied = new SandboxFinder({ places: [liar] }).get();
+    expect(denied).toMatchObject({
+      available: false,
+      why: expect.stringContaining("uid map: Permission denied"),
+    });
+    says('while [ "$1" != -- ]; do shift; done; shift; exec "$@"');
+    expect(new SandboxFinder({ places: [liar] }).get().available).toBe(false);
+    expect(statSync(liar).isFile()).toBe(true);
+  });
+
+  it.runIf(state.available)(
+    "what bubblewrap cannot set up is UNAVAILABLE, not a status of the program",
+    async () => {
+      const file = join(work, "file");
+      writeFileSync(file, "");
+      linkSync(file, join(work, "second"));
+      const gone = join(work, "gone");
+      mkdirSync(gone);
+      const confine = sandboxes.confine.bind(sandboxes);
+      const breaking = Object.assign(Object.create(sandboxes) as Sandboxes, {
+        confine: (what: Parameters<typeof confine>[0]) => {
+          const made = confine(what);
+          rmSync(gone, { recursive: true });
+          return made;
+        },
+        close: () => {},
+      });
+      const host = new HostProcesses({ kernelId: "k-broken", epoch: 1, sandboxes: breaking });
+      const { spec } = bashSpec("true", {
+        cwd: work,
+        sandbox: profile({ write: [work, gone], hide: [work] }),
+      });
+      const { code, error } = await host.run(spec, never).exited;
+      expect([code, error]).toMatchObject([1, { code: "UNAVAILABLE" }]);
+      await host.close();
+    },
+  );
+});

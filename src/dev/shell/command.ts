@@ -1,0 +1,137 @@
+/**
+ * One command from start to end. It ends with the call that started it, until it becomes a job: then with its process alone,
+ * and it stays the same OS process.
+ */
+import type { Act, Caller } from "../../abi/device.ts";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
+import type { ExecChild } from "../../kernel/ports/host.ts";
+import { systemClock } from "../../lib/system-clock.ts";
+import { isExecutable } from "../host/program.ts";
+import { Capture } from "./capture.ts";
+import { commandEnvironment } from "./environment.ts";
+import type { ShellRun } from "./request.ts";
+import type { ShellDeps } from "./run.ts";
+
+export interface CommandEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** It did not start. */
+  readonly error?: Error;
+  /** What its sandbox has seen of it. */
+  readonly violations?: readonly string[];
+}
+
+const bashPlaces = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
+
+export class Command {
+  readonly run: ShellRun;
+  readonly capture: Capture;
+  /** When nothing of it is left. Never rejects. */
+  readonly ended: Promise<CommandEnd>;
+  /** Monotonic, ms. */
+  readonly begunMs: number;
+  /** Its deadline passed and ended it. */
+  isLate = false;
+  /** It was ended by who it belongs to. */
+  isStopped = false;
+  hasEnded = false;
+  readonly sandbox: SandboxProfile | null;
+  readonly #deps: ShellDeps;
+  readonly #child: ExecChild;
+  readonly #stop = new AbortController();
+  readonly #deadline = new AbortController();
+  readonly #ofCall: readonly AbortSignal[];
+  readonly #listeners = new Set<() => void>();
+
+  /** `ofCall`: any of them ends it while it is no job. */
+  constructor(
+    deps: ShellDeps,
+    caller: Caller,
+    run: ShellRun,
+    act: Pick<Act, "callId" | "sandbox" | "env">,
+    ofCall: readonly AbortSignal[],
+  ) {
+    this.#deps = deps;
+    this.run = run;
+    this.capture = new Capture(run.isMerged, () => deps.outputs.openOutput(caller.uuid, act.callId));
+    this.#ofCall = ofCall;
+    for (const signal of [...ofCall, caller.signal]) signal.addEventListener("abort", this.#end);
+    const clock = deps.clock ?? systemClock;
+    this.begunMs = clock.mono();
+    const socketPath = deps.socketOf(caller.uuid);
+    const sandbox = act.sandbox ?? null;
+    this.sandbox = sandbox;
+    this.#child = deps.exec.run(
+      {
+        argv: argvOf(run),
+        isMerged: run.isMerged,
+        cwd: run.cwd,
+        env: { ...commandEnvironment(caller, run.env, socketPath), ...act.env },
+        owner: `pid ${caller.pid} bash`,
+        killed: caller.killed,
+        sandbox: sandbox === null ? null : { ...sandbox, show: [...sandbox.show, socketPath] },
+        onOutput: (stream, chunk) => {
+          this.capture.take(stream, chunk);
+          this.#tell();
+        },
+      },
+      this.#stop.signal,
+    );
+    this.ended = this.#child.exited.then((end) => {
+      this.hasEnded = true;
+      this.#deadline.abort();
+      for (const signal of [...ofCall, caller.signal]) signal.removeEventListener("abort", this.#end);
+      this.#tell();
+      return end;
+    });
+    if (run.endsAtTimeout) this.#endAfter(run.timeoutMs);
+  }
+
+  /** ms since its start. */
+  get ageMs(): number {
+    return (this.#deps.clock ?? systemClock).mono() - this.begunMs;
+  }
+
+  /** From now on it outlives its call. */
+  becomeJob(): void {
+    for (const signal of this.#ofCall) signal.removeEventListener("abort", this.#end);
+    this.capture.keepWhole();
+  }
+
+  /** TERM to all of it, then KILL. Resolves when it is gone. */
+  async kill(): Promise<void> {
+    this.#end();
+    await this.ended;
+  }
+
+  /** Told when it printed something, and when it ended. The result ends it. */
+  listen(told: () => void): () => void {
+    this.#listeners.add(told);
+    return () => void this.#listeners.delete(told);
+  }
+
+  readonly #end = (): void => {
+    this.isStopped = true;
+    this.#stop.abort();
+  };
+
+  #tell(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  #endAfter(timeoutMs: number): void {
+    (this.#deps.clock ?? systemClock).sleep(timeoutMs, this.#deadline.signal).then(
+      () => {
+        this.isLate = true;
+        void this.#child.kill();
+      },
+      () => {},
+    );
+  }
+}
+
+/** Last word: `$0`, which bash puts before its own messages. */
+function argvOf({ command }: ShellRun): string[] {
+  const bash = bashPlaces.find(isExecutable) ?? "bash";
+  return [bash, "--noprofile", "--norc", "-c", command, "bash"];
+}

@@ -1,0 +1,108 @@
+/** /dev/shell/jobs/<id>: a job of the caller: its output from a byte on, waiting for its end where that is wanted; its end. */
+import * as z from "zod";
+import type { Act, Caller, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
+import type { JobAnswer, JobRequest } from "../../abi/fs-ops.ts";
+import type { Clock } from "../../abi/program.ts";
+import { linkSignals } from "../../lib/abort.ts";
+import { Answer, jsonBytes } from "../answer.ts";
+import { driverError, throwIfAborted } from "../driver-error.ts";
+import type { OwnJobs } from "./jobs.ts";
+import { wholeCharacters } from "./pages.ts";
+
+const MAX_OUTPUT_BYTES = 256 * 1024;
+const MAX_WAIT_MS = 600_000;
+const DEFAULT_WAIT_MS = 30_000;
+
+const { exactOptional: may } = z;
+const maxBytes = may(z.int().min(0).max(MAX_OUTPUT_BYTES));
+const REQUEST = z.discriminatedUnion("op", [
+  z.strictObject({
+    op: z.literal("output"),
+    block: may(z.boolean()),
+    timeout_ms: may(z.int().min(0).max(MAX_WAIT_MS)),
+    offset: may(z.int().min(0)),
+    max_bytes: maxBytes,
+  }),
+  z.strictObject({ op: z.literal("kill"), max_bytes: maxBytes }),
+]);
+
+export class JobFile implements OpenFile {
+  readonly #id: string;
+  readonly #jobs: OwnJobs;
+  readonly #caller: Caller;
+  readonly #clock: Pick<Clock, "sleep">;
+  readonly #answer = new Answer("job");
+  readonly #closed = new AbortController();
+
+  constructor(id: string, jobs: OwnJobs, caller: Caller, clock: Pick<Clock, "sleep">) {
+    this.#id = id;
+    this.#jobs = jobs;
+    this.#caller = caller;
+    this.#clock = clock;
+  }
+
+  plan(bytes: Uint8Array): WritePlan {
+    parse(bytes);
+    const effects = [{ kind: "state", path: `/dev/shell/jobs/${this.#id}` }] as const;
+    return { effects, effectClass: "repeat" };
+  }
+
+  async write(bytes: Uint8Array, act: Pick<Act, "signal">): Promise<void> {
+    this.#answer.expectRequest();
+    const request = parse(bytes);
+    using linked = linkSignals(act.signal, this.#closed.signal, this.#caller.signal);
+    throwIfAborted(linked.signal, "Write");
+    this.#jobs.find(this.#id);
+    if (request.op === "kill") await this.#jobs.kill(this.#id);
+    else if (request.block !== false) await this.#wait(request.timeout_ms ?? DEFAULT_WAIT_MS, linked.signal);
+    throwIfAborted(linked.signal, "Write");
+    this.#answer.set(jsonBytes(await this.#told(request)));
+  }
+
+  async read(length: number, signal: AbortSignal): Promise<Uint8Array> {
+    throwIfAborted(signal, "Read");
+    return this.#answer.take(length);
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    this.#answer.clear();
+  }
+
+  async stat(): Promise<FileStat> {
+    return { name: this.#id, size: 0, isDevice: true, devicePath: "/dev/shell" };
+  }
+
+  async #wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    using linked = linkSignals(signal, over.signal);
+    this.#clock.sleep(timeoutMs, linked.signal).then(
+      () => over.abort(),
+      () => {},
+    );
+    await this.#jobs.untilEnd(this.#id, linked.signal);
+    over.abort();
+  }
+
+  async #told(request: JobRequest): Promise<JobAnswer> {
+    const from = request.op === "output" ? request.offset : undefined;
+    const limit = request.max_bytes ?? MAX_OUTPUT_BYTES;
+    // asked before the output is read: what it printed last is then in it
+    const isOver = this.#jobs.find(this.#id).state !== "running";
+    const { text, next } = await this.#jobs.read(this.#id, from, limit, (bytes) =>
+      wholeCharacters(bytes, isOver),
+    );
+    if (isOver) this.#jobs.told(this.#id);
+    const job = this.#jobs.find(this.#id);
+    return { job, output: text, next_offset: next, total_bytes: job.total_bytes };
+  }
+}
+
+function parse(bytes: Uint8Array): JobRequest {
+  try {
+    return REQUEST.parse(JSON.parse(Buffer.from(bytes).toString("utf8")));
+  } catch (cause) {
+    const message = cause instanceof z.ZodError ? (cause.issues[0]?.message ?? "") : "not JSON";
+    throw driverError("Write", "INVALID", `job: ${message}`, cause);
+  }
+}

@@ -1,0 +1,293 @@
+/**
+ * The jobs of each process: commands that outlive the call that started them and end with the process. What is known of each
+ * is kept with the process (abi/jobs.ts), so that its id is never used again and one that a crash took is known as lost.
+ * 50 may run in one process; of those that ended, the last 100 are remembered.
+ */
+import { open } from "node:fs/promises";
+import type { Caller, KeptValues } from "../../abi/device.ts";
+import type { Pid, ProcUuid } from "../../abi/ids.ts";
+import { findJobs, type JobRecord, jobName } from "../../abi/jobs.ts";
+import type { JobDesk } from "../../kernel/ports/jobs.ts";
+import { abortable } from "../../lib/abort.ts";
+import { driverError } from "../driver-error.ts";
+import type { OutputStore } from "../out/output-store.ts";
+import type { Command, CommandEnd } from "./command.ts";
+
+const MAX_LIVE = 50;
+const MAX_ENDED = 100;
+const MAX_COMMAND_CHARS = 500;
+
+export interface JobsDeps {
+  readonly outputs: OutputStore;
+  /** Wall clock, ms. */
+  now(): number;
+  /** A note for a process that one of its jobs has ended. False: it was not told. */
+  notify(pid: Pid, text: string): Promise<boolean>;
+  /** Nothing is left of a job: its process may have nothing to do any more. */
+  onEnd(pid: Pid): void;
+}
+
+interface Live {
+  readonly command: Command;
+  /** Somebody waits for its end and tells it. */
+  waiters: number;
+}
+
+export class Jobs implements JobDesk {
+  readonly #deps: JobsDeps;
+  readonly #byProcess = new Map<ProcUuid, OwnJobs>();
+
+  constructor(deps: JobsDeps) {
+    this.#deps = deps;
+  }
+
+  /** For as long as the process is there. */
+  of(caller: Caller): OwnJobs {
+    const known = this.#byProcess.get(caller.uuid);
+    if (known !== undefined) return known;
+    const own = new OwnJobs(this.#deps, caller);
+    if (caller.signal.aborted) return own;
+    this.#byProcess.set(caller.uuid, own);
+    caller.signal.addEventListener("abort", () => void this.#leave(caller.uuid, own), { once: true });
+    return own;
+  }
+
+  live(uuid: ProcUuid): ReadonlyMap<string, number> {
+    return this.#byProcess.get(uuid)?.live ?? new Map();
+  }
+
+  async read(uuid: ProcUuid, job: JobRecord, from: number, maxBytes: number): Promise<Uint8Array> {
+    return readOutput(this.#deps.outputs, uuid, job, from, maxBytes);
+  }
+
+  async changed(uuid: ProcUuid, id: string, bytes: number, signal: AbortSignal): Promise<void> {
+    await this.#byProcess.get(uuid)?.changed(id, bytes, signal);
+  }
+
+  async #leave(uuid: ProcUuid, own: OwnJobs): Promise<void> {
+    await own.over();
+    this.#byProcess.delete(uuid);
+  }
+}
+
+export class OwnJobs {
+  readonly #deps: JobsDeps;
+  readonly #caller: Caller;
+  readonly #kept: KeptValues;
+  readonly #live = new Map<string, Live>();
+  readonly #endings = new Set<Promise<void>>();
+  /** Up to where each was read, in bytes. */
+  readonly #readTo = new Map<string, number>();
+  #last: number;
+
+  constructor(deps: JobsDeps, caller: Caller) {
+    this.#deps = deps;
+    this.#caller = caller;
+    this.#kept = caller.kept ?? memory();
+    const jobs = this.list();
+    this.#last = Math.max(0, ...jobs.map(({ id }) => numberOf(id)));
+    // of an earlier daemon, or of the process that this one is a fork of
+    for (const job of jobs.filter(({ state }) => state === "running"))
+      this.#keep({ ...job, state: "lost", ended_at: deps.now(), is_told: true });
+  }
+
+  get live(): ReadonlyMap<string, number> {
+    return new Map([...this.#live].map(([id, { command }]) => [id, command.capture.totalBytes]));
+  }
+
+  list(): readonly JobRecord[] {
+    return findJobs(this.#kept.entries());
+  }
+
+  /** NOT_FOUND names those there are. */
+  find(id: string): JobRecord {
+    const jobs = this.list();
+    const job = jobs.find((each) => each.id === id);
+    if (job !== undefined)
+      return { ...job, total_bytes: this.#live.get(id)?.command.capture.totalBytes ?? job.total_bytes };
+    const known = jobs.slice(-10).map((each) => each.id);
+    const hint = known.length === 0 ? "this process has started none" : `jobs: ${known.join(", ")}`;
+    throw driverError("Write", "NOT_FOUND", `job not found: ${id.slice(0, 64)} (${hint})`);
+  }
+
+  checkRoom(): void {
+    if (this.#live.size < MAX_LIVE) return;
+    const message = `${MAX_LIVE} jobs of this process are running; end one with job_kill, or wait for one`;
+    throw driverError("Write", "BUDGET", message);
+  }
+
+  /** A command that was not a job is ended where there is no room for one more. */
+  async adopt(command: Command): Promise<string> {
+    try {
+      this.checkRoom();
+    } catch (error) {
+      await command.kill();
+      throw error;
+    }
+    command.becomeJob();
+    const id = `job-${++this.#last}`;
+    const { run, capture } = command;
+    this.#live.set(id, { command, waiters: 0 });
+    this.#keep({
+      id,
+      command: run.command.slice(0, MAX_COMMAND_CHARS).toWellFormed(),
+      cwd: run.cwd,
+      state: "running",
+      exit_code: null,
+      signal: null,
+      started_at: Math.round(this.#deps.now() - command.ageMs),
+      ended_at: null,
+      output_path: capture.path ?? "",
+      total_bytes: 0,
+      is_told: false,
+    });
+    const ending = command.ended
+      .then((end) => this.#ended(id, command, end))
+      .finally(() => this.#endings.delete(ending));
+    this.#endings.add(ending);
+    return id;
+  }
+
+  /** Waits for the end, at most until `signal` fires; the end counts as told then. */
+  async untilEnd(id: string, signal: AbortSignal): Promise<void> {
+    const live = this.#live.get(id);
+    if (live === undefined) return;
+    live.waiters++;
+    try {
+      await abortable(live.command.ended, signal);
+    } catch {
+      // it goes on
+    } finally {
+      live.waiters--;
+    }
+  }
+
+  /** It was shown to who owns it, so no note is due. */
+  told(id: string): void {
+    const job = this.find(id);
+    if (job.state !== "running" && !job.is_told) this.#keep({ ...job, is_told: true });
+  }
+
+  /** Absent `from`: what came since the last read. */
+  async read(
+    id: string,
+    from: number | undefined,
+    maxBytes: number,
+    decode: (bytes: Uint8Array) => { text: string; bytes: number },
+  ): Promise<{ text: string; next: number }> {
+    const start = from ?? this.#readTo.get(id) ?? 0;
+    const { outputs } = this.#deps;
+    const read = decode(await readOutput(outputs, this.#caller.uuid, this.find(id), start, maxBytes));
+    const next = start + read.bytes;
+    this.#readTo.set(id, next);
+    return { text: read.text, next };
+  }
+
+  /** CONFLICT: it has ended already. */
+  async kill(id: string): Promise<void> {
+    const live = this.#live.get(id);
+    const job = this.find(id);
+    if (live === undefined) throw driverError("Write", "CONFLICT", `${id} has already ended (${endOf(job)})`);
+    live.waiters++;
+    try {
+      await live.command.kill();
+    } finally {
+      live.waiters--;
+    }
+  }
+
+  async changed(id: string, bytes: number, signal: AbortSignal): Promise<void> {
+    const live = this.#live.get(id);
+    if (live === undefined || live.command.capture.totalBytes > bytes) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const unlisten = live.command.listen(resolve);
+    try {
+      await abortable(promise, signal);
+    } finally {
+      unlisten();
+    }
+  }
+
+  /** When none is left. */
+  async over(): Promise<void> {
+    await Promise.all(this.#endings);
+  }
+
+  async #ended(id: string, command: Command, { code, signal }: CommandEnd): Promise<void> {
+    const { capture, isStopped, isLate } = command;
+    capture.close();
+    const waiters = this.#live.get(id)?.waiters ?? 0;
+    this.#live.delete(id);
+    const isKilled = isStopped || isLate;
+    const job: JobRecord = {
+      ...this.find(id),
+      state: isKilled ? "killed" : "exited",
+      exit_code: isKilled ? null : code,
+      signal: isKilled ? (signal ?? "SIGTERM") : signal,
+      ended_at: this.#deps.now(),
+      total_bytes: capture.totalBytes,
+      is_told: waiters > 0,
+    };
+    this.#keep(job);
+    this.#forgetOld();
+    if (this.#caller.signal.aborted) return;
+    const late = isLate ? ` after its timeout of ${command.run.timeoutMs} ms` : "";
+    if (waiters === 0 && (await this.#deps.notify(this.#caller.pid, noteOf(job, late)))) this.told(id);
+    this.#deps.onEnd(this.#caller.pid);
+  }
+
+  #keep(job: JobRecord): void {
+    this.#kept.set(jobName(job.id), job);
+  }
+
+  #forgetOld(): void {
+    const ended = this.list().filter(({ state }) => state !== "running");
+    for (const { id } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) {
+      this.#kept.set(jobName(id), null);
+      this.#readTo.delete(id);
+    }
+  }
+}
+
+/** `exit 0`, `killed`, `SIGSEGV`, `lost` */
+export function endOf({ state, exit_code: code, signal }: JobRecord): string {
+  if (state !== "exited") return state;
+  return code === null ? `ended by ${signal ?? "a signal"}` : `exit ${code}`;
+}
+
+function noteOf(job: JobRecord, late: string): string {
+  const way = job.output_path === "" ? "" : `, output: ${job.output_path}`;
+  return `${job.id} ended: ${endOf(job)}${late}, ${job.total_bytes} bytes${way}. Command: ${job.command}`;
+}
+
+function numberOf(id: string): number {
+  return Number(id.slice("job-".length));
+}
+
+/** Bytes of the file that its output goes to. */
+async function readOutput(
+  outputs: OutputStore,
+  uuid: ProcUuid,
+  { id, output_path: path }: JobRecord,
+  from: number,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  if (path === "") throw driverError("Read", "NOT_FOUND", `the output of ${id} could not be kept`);
+  const file = await open(outputs.hostPath(uuid, path.slice(path.lastIndexOf("/") + 1), "Read"));
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(maxBytes), 0, maxBytes, from);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Of a caller for whom nothing is kept. */
+function memory(): KeptValues {
+  const values = new Map<string, unknown>();
+  return {
+    get: (name) => values.get(name),
+    entries: () => values,
+    set: (name, value) => void (value === null ? values.delete(name) : values.set(name, value)),
+  };
+}

@@ -1,0 +1,51 @@
+/**
+ * What a sandbox seems to have refused a command, and the setting that would permit it. A program only prints that something
+ * failed, in its own words: so this is a guess, and says so, but for what the sandbox itself has told.
+ */
+import type { SandboxProfile } from "../../abi/sandbox.ts";
+
+export interface Seen {
+  readonly sandbox: SandboxProfile | null;
+  /** Of the host: what was refused or taken away. */
+  readonly violations: readonly string[];
+  readonly exitCode: number | null;
+  /** As it was printed, or the end of it. */
+  readonly output: string;
+}
+
+const tailChars = 16_384;
+const maxTold = 5;
+
+const READ_ONLY = /Read-only file system|EROFS|Device or resource busy|EBUSY/i;
+const REFUSED = /Permission denied|EACCES|Operation not permitted|EPERM/i;
+const OFFLINE =
+  /Could not resolve|Temporary failure in name resolution|Network is unreachable|ENETUNREACH|ENOTFOUND|EAI_AGAIN|Name or service not known|getaddrinfo|CONNECT tunnel failed/i;
+
+/** null: nothing looks like it. Otherwise one line for the model and the person. */
+export function violationWords({ sandbox, violations, exitCode, output }: Seen): string | null {
+  if (sandbox === null) return null;
+  const told = violations.slice(0, maxTold);
+  const guesses = exitCode === 0 ? [] : guessesAt(sandbox, output.slice(-tailChars));
+  const words = [...told, ...guesses];
+  return words.length === 0 ? null : `[sandbox] ${words.join("; ")}`;
+}
+
+function guessesAt({ write, network }: SandboxProfile, text: string): readonly string[] {
+  const where =
+    write.length === 0 ? "nowhere, since it only reads" : `only in ${write.slice(0, 3).join(", ")}`;
+  return [
+    ...(READ_ONLY.test(text)
+      ? [`commands write ${where}, and not to settings and hooks there; sandbox.allowWrite permits more`]
+      : []),
+    ...(REFUSED.test(text) && !READ_ONLY.test(text)
+      ? ["it may be the sandbox that refused this: secrets cannot be read, and no rights be gained"]
+      : []),
+    ...(network !== "host" && OFFLINE.test(text) ? [offline(network)] : []),
+  ];
+}
+
+function offline(network: SandboxProfile["network"]): string {
+  const state =
+    typeof network === "object" ? `reach only ${network.allow.slice(0, 5).join(", ")}` : "have no network";
+  return `commands ${state}; sandbox.network.allow permits hosts`;
+}

@@ -1,0 +1,176 @@
+/** /var/tasks: the task list of the caller. Opened for both ways it takes requests; opened for reading it shows the files. */
+import * as z from "zod";
+import {
+  type Caller,
+  type Device,
+  type FileStat,
+  O_RDONLY,
+  O_RDWR,
+  type OpenFile,
+  type WritePlan,
+} from "../../abi/device.ts";
+import { TASK_STATUSES, type TaskPlace, type TaskRequest } from "../../abi/task.ts";
+import { Answer, jsonBytes } from "../answer.ts";
+import { driverError, type FileOp, hostError, throwIfAborted } from "../driver-error.ts";
+import { snapshotFile } from "../snapshot.ts";
+import type { TaskStore } from "./store.ts";
+import type { Tasks } from "./tasks.ts";
+
+const MOUNT = "/var/tasks";
+
+export interface TasksDeviceDeps {
+  readonly store: TaskStore;
+  readonly tasks: Tasks;
+  /** Which list is the caller's; null: the caller is gone. */
+  placeOf(caller: Pick<Caller, "pid">): TaskPlace | null;
+}
+
+const { exactOptional: may } = z;
+const id = z.string().regex(/^[1-9]\d{0,14}$/, "not the id of a task");
+const ids = z.array(id).max(100);
+const words = {
+  subject: z.string().min(1).max(200),
+  description: z.string().max(10_000),
+  active_form: z.string().max(200),
+};
+const metadata = z.record(z.string(), z.json());
+const REQUEST = z.discriminatedUnion("op", [
+  z.strictObject({
+    op: z.literal("create"),
+    subject: words.subject,
+    description: words.description,
+    active_form: may(words.active_form),
+    metadata: may(metadata),
+    blocks: may(ids),
+    blocked_by: may(ids),
+  }),
+  z.strictObject({ op: z.literal("get"), task_id: id }),
+  z.strictObject({ op: z.literal("list"), status: may(z.enum(TASK_STATUSES)), owner: may(z.string()) }),
+  z.strictObject({
+    op: z.literal("update"),
+    task_id: id,
+    subject: may(words.subject),
+    description: may(words.description),
+    active_form: may(words.active_form),
+    metadata: may(metadata),
+    status: may(z.enum([...TASK_STATUSES, "deleted"])),
+    owner: may(z.string().regex(/^([1-9]\d{0,14})?$/, "a pid, or nothing for nobody")),
+    claim: may(z.boolean()),
+    check_agent_busy: may(z.boolean()),
+    add_blocks: may(ids),
+    add_blocked_by: may(ids),
+    remove_blocks: may(ids),
+    remove_blocked_by: may(ids),
+  }),
+]);
+
+export function tasksDevice(deps: TasksDeviceDeps): Device {
+  return {
+    name: "tasks",
+    traffic: "message",
+    async open(subpath, flags, caller) {
+      if (flags === O_RDONLY) return openFiles(deps, subpath, caller);
+      if (flags !== O_RDWR || subpath !== "")
+        throw driverError(
+          "Open",
+          "INVALID",
+          `open ${MOUNT} for reading and writing, what is below it for reading`,
+        );
+      return new TasksFile(deps, caller);
+    },
+    async stat(subpath, caller) {
+      return statOf(subpath, (await contentOf(deps, subpath, caller, "Stat")).byteLength);
+    },
+    openEffects: (subpath) => [{ kind: "state", path: MOUNT + subpath }],
+  };
+}
+
+function placeFor({ placeOf }: TasksDeviceDeps, caller: Caller, op: FileOp): TaskPlace {
+  const place = placeOf(caller);
+  if (place === null) throw driverError(op, "CANCELLED", "the process has ended");
+  return place;
+}
+
+async function openFiles(deps: TasksDeviceDeps, subpath: string, caller: Caller): Promise<OpenFile> {
+  const content = await contentOf(deps, subpath, caller, "Open");
+  return snapshotFile(content, statOf(subpath, content.byteLength));
+}
+
+/** "": the name of the list; `/<list>`: its files; `/<list>/<id>.json`. Of other lists nothing is there. */
+async function contentOf(deps: TasksDeviceDeps, subpath: string, caller: Caller, op: FileOp) {
+  const { store } = deps;
+  const { list } = placeFor(deps, caller, op);
+  if (subpath === "") return jsonBytes([list]);
+  const tasks =
+    subpath === `/${list}` || subpath.startsWith(`/${list}/`) ? await store.tasks(list) : undefined;
+  if (tasks !== undefined && subpath === `/${list}`) return jsonBytes(tasks.map((task) => `${task.id}.json`));
+  const task = tasks?.find((each) => subpath === `/${list}/${each.id}.json`);
+  if (task !== undefined) return jsonBytes(task);
+  throw driverError(op, "NOT_FOUND", `file not found: ${MOUNT}${subpath}`);
+}
+
+function statOf(subpath: string, size: number): FileStat {
+  const name = subpath.slice(subpath.lastIndexOf("/") + 1) || "tasks";
+  return { name, size, isDevice: false, devicePath: MOUNT };
+}
+
+class TasksFile implements OpenFile {
+  readonly #deps: TasksDeviceDeps;
+  readonly #caller: Caller;
+  readonly #answer = new Answer("tasks");
+
+  constructor(deps: TasksDeviceDeps, caller: Caller) {
+    this.#deps = deps;
+    this.#caller = caller;
+  }
+
+  plan(bytes: Uint8Array): WritePlan {
+    const { op } = parse(bytes);
+    const { list } = placeFor(this.#deps, this.#caller, "Write");
+    const isRead = op === "get" || op === "list";
+    return { effects: [{ kind: "state", path: `${MOUNT}/${list}` }], effectClass: isRead ? "none" : "once" };
+  }
+
+  /** Once it has begun it is done to its end: a list is never left half changed. */
+  async write(bytes: Uint8Array, { signal }: { readonly signal: AbortSignal }): Promise<void> {
+    this.#answer.expectRequest();
+    throwIfAborted(signal, "Write");
+    const request = parse(bytes);
+    const place = placeFor(this.#deps, this.#caller, "Write");
+    try {
+      this.#answer.set(jsonBytes(await this.#deps.tasks.answer(this.#caller.pid, place, request)));
+    } catch (error) {
+      throw hostError("Write", `${MOUNT}/${place.list}`, error);
+    }
+  }
+
+  async read(length: number, signal: AbortSignal): Promise<Uint8Array> {
+    throwIfAborted(signal, "Read");
+    return this.#answer.take(length);
+  }
+
+  async close(): Promise<void> {
+    this.#answer.clear();
+  }
+
+  async stat(): Promise<FileStat> {
+    return statOf("", 0);
+  }
+}
+
+function parse(bytes: Uint8Array): TaskRequest {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(bytes).toString("utf8"));
+  } catch (cause) {
+    throw driverError("Write", "INVALID", "tasks: not JSON", cause);
+  }
+  const parsed = REQUEST.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw driverError(
+    "Write",
+    "INVALID",
+    `${(issue?.path ?? []).map(String).join(".")}: ${issue?.message ?? "not a request"}`,
+  );
+}

@@ -1,0 +1,163 @@
+/**
+ * Task lists on disk: `<root>/<list>/<id>.json`. Changes of a list run one after another, within this daemon in the order in
+ * which they were asked for, beside other programs under the list's lock. A file is replaced whole and synced before anybody
+ * hears of it; a change of several that a crash cut short is made whole by the next.
+ */
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../abi/program.ts";
+import { TASK_STATUSES, type Task, type TaskListView } from "../../abi/task.ts";
+import type { TaskDesk } from "../../kernel/ports/tasks.ts";
+import { driverError, errnoOf } from "../driver-error.ts";
+import { takeLock } from "./lock.ts";
+import { TaskGraph } from "./task-graph.ts";
+
+const MARK = ".highwatermark";
+
+export class TaskStore implements TaskDesk {
+  readonly #root: string;
+  readonly #clock: Pick<Clock, "sleep">;
+  /** The last change of each list that is under way. */
+  readonly #lanes = new Map<string, Promise<unknown>>();
+
+  constructor(root: string, clock: Pick<Clock, "sleep">) {
+    this.#root = root;
+    this.#clock = clock;
+  }
+
+  /** In id order; none where there is no such list. */
+  async tasks(list: string): Promise<readonly Task[]> {
+    const dir = this.#dir(list);
+    const found = await Promise.all((await idsIn(dir)).map((id) => readTask(dir, id)));
+    return found.filter((task) => task !== undefined);
+  }
+
+  async lists(): Promise<readonly TaskListView[]> {
+    const names = (await readdirOrNone(this.#root)).filter((name) => LIST_NAME.test(name)).sort();
+    return Promise.all(
+      names.map(async (list) => {
+        const tasks = await this.tasks(list);
+        const completed = tasks.filter(({ status }) => status === "completed").length;
+        return { list, open: tasks.length - completed, completed };
+      }),
+    );
+  }
+
+  /** Is there anything in it? Costs next to nothing. */
+  async isThere(list: string): Promise<boolean> {
+    return LIST_NAME.test(list) && (await readdirOrNone(join(this.#root, list))).length > 0;
+  }
+
+  /** What `act` makes of the list is on disk when this resolves; if it throws, nothing is. TIMEOUT: it is locked. */
+  change<T>(list: string, act: (graph: TaskGraph) => T): Promise<T> {
+    const dir = this.#dir(list);
+    const before = this.#lanes.get(list) ?? Promise.resolve();
+    const mine = before.then(() => this.#changeAlone(dir, act));
+    const lane = mine.catch(() => {});
+    this.#lanes.set(list, lane);
+    void lane.then(() => {
+      if (this.#lanes.get(list) === lane) this.#lanes.delete(list);
+    });
+    return mine;
+  }
+
+  async #changeAlone<T>(dir: string, act: (graph: TaskGraph) => T): Promise<T> {
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    const release = await takeLock(join(dir, ".lock"), this.#clock);
+    try {
+      const ids = await idsIn(dir);
+      const tasks = (await Promise.all(ids.map((id) => readTask(dir, id)))).filter(
+        (task) => task !== undefined,
+      );
+      const graph = new TaskGraph(tasks, await highestOf(dir, ids));
+      const result = act(graph);
+      await save(dir, graph);
+      return result;
+    } finally {
+      await release();
+    }
+  }
+
+  #dir(list: string): string {
+    if (LIST_NAME.test(list)) return join(this.#root, list);
+    throw driverError(
+      "Open",
+      "INVALID",
+      `not a name for a task list: ${list.slice(0, 100)} (letters, digits, _ and -, at most 64)`,
+    );
+  }
+}
+
+const LIST_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The mark first: an id that was given is never given again, whatever is lost. */
+async function save(dir: string, { added, changed, removed, highest }: TaskGraph): Promise<void> {
+  if (added) await replace(dir, MARK, `${highest}\n`);
+  for (const task of changed) await replace(dir, `${task.id}.json`, `${JSON.stringify(task)}\n`);
+  for (const id of removed) await rm(join(dir, `${id}.json`), { force: true });
+  if (changed.length === 0 && removed.length === 0) return;
+  const folder = await open(dir);
+  await folder.sync().finally(() => folder.close());
+}
+
+async function replace(dir: string, name: string, text: string): Promise<void> {
+  const temporary = join(dir, `.${name}.new`);
+  const file = await open(temporary, "w", 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, join(dir, name));
+}
+
+async function highestOf(dir: string, ids: readonly string[]): Promise<number> {
+  const mark = Number((await readFile(join(dir, MARK), "utf8").catch(() => "0")).trim());
+  return Math.max(Number.isInteger(mark) ? mark : 0, ...ids.map(Number));
+}
+
+async function idsIn(dir: string): Promise<readonly string[]> {
+  const ids = (await readdirOrNone(dir)).flatMap((name) => /^([1-9]\d{0,14})\.json$/.exec(name)?.[1] ?? []);
+  return ids.sort((a, b) => Number(a) - Number(b));
+}
+
+/** undefined: it was removed meanwhile. DRIVER: it is no task; it stays as it is. */
+async function readTask(dir: string, id: string): Promise<Task | undefined> {
+  let text: string;
+  try {
+    text = await readFile(join(dir, `${id}.json`), "utf8");
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+  const task = parse(text);
+  if (task === undefined || task.id !== id)
+    throw driverError("Read", "DRIVER", `not a task: ${join(dir, `${id}.json`)}; mend it or remove it`);
+  return task;
+}
+
+function parse(text: string): Task | undefined {
+  try {
+    const task = JSON.parse(text) as Partial<Task> | null;
+    const isTask =
+      typeof task?.id === "string" &&
+      typeof task.subject === "string" &&
+      typeof task.description === "string" &&
+      TASK_STATUSES.some((status) => status === task.status) &&
+      Array.isArray(task.blocks) &&
+      Array.isArray(task.blocked_by);
+    return isTask ? (task as Task) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function readdirOrNone(path: string): Promise<string[]> {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}

@@ -1,0 +1,119 @@
+/** What processes do with their task lists: who may what, who is told of it, and what becomes of tasks whose owner has ended. */
+import { asPid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { Task, TaskAnswer, TaskPlace, TaskRequest, TaskUpdate } from "../../abi/task.ts";
+import type { TaskStore } from "./store.ts";
+import type { Claim, TaskCaller, TaskGraph } from "./task-graph.ts";
+
+export interface TasksDeps {
+  readonly store: TaskStore;
+  /** It has ended and comes back by nobody's doing but a person's. */
+  hasEnded(pid: Pid): Promise<boolean>;
+  /** A note for a process. */
+  notify(pid: Pid, text: string): Promise<unknown>;
+}
+
+export class Tasks {
+  readonly #deps: TasksDeps;
+  /** Looked through since the daemon began: a crash may have ended owners. */
+  readonly #known = new Set<string>();
+
+  constructor(deps: TasksDeps) {
+    this.#deps = deps;
+  }
+
+  async answer(pid: Pid, { list, leader }: TaskPlace, request: TaskRequest): Promise<TaskAnswer> {
+    await this.#freeOfEnded(list);
+    const caller = { owner: String(pid), isLeader: pid === PID_KERNEL || pid === leader };
+    switch (request.op) {
+      case "create": {
+        const task = await this.#deps.store.change(list, (graph) => graph.create(request));
+        return { ok: true, list, tasks: [task] };
+      }
+      case "get": {
+        const task = await this.#deps.store.change(list, (graph) => graph.find(request.task_id));
+        return { ok: true, list, tasks: [task] };
+      }
+      case "list": {
+        const tasks = await this.#deps.store.tasks(list);
+        return { ok: true, list, tasks: tasks.filter((task) => isWanted(task, request)) };
+      }
+      case "update":
+        return this.#update(list, caller, request);
+    }
+  }
+
+  /** The process has ended: what it had not finished is free, and the leader of its list hears of it. */
+  async exited(pid: Pid, { list, leader }: TaskPlace): Promise<void> {
+    const { store } = this.#deps;
+    if (!(await store.isThere(list))) return;
+    const owner = String(pid);
+    const freed = await store.change(list, (graph) => graph.free((each) => each === owner));
+    if (freed.length === 0 || leader === null || leader === pid) return;
+    const what = freed.map(({ id, subject }) => `${id} (${subject})`).join(", ");
+    await this.#deps.notify(
+      leader,
+      `process ${pid} has ended; its unfinished tasks are pending again: ${what}`,
+    );
+  }
+
+  async #update(list: string, caller: TaskCaller, update: TaskUpdate): Promise<TaskAnswer> {
+    const id = update.task_id;
+    const outcome = await this.#deps.store.change(list, (graph) => apply(graph, caller, update));
+    if ("reason" in outcome) return { ok: false, list, reason: outcome.reason, message: outcome.message };
+    const { task, freed, assigned } = outcome;
+    if (assigned !== null) {
+      const { subject, description } = task;
+      const words = { type: "task_assignment", task_id: id, subject, description, assigned_by: caller.owner };
+      await this.#deps.notify(assigned, JSON.stringify(words));
+    }
+    return { ok: true, list, tasks: [task], ...(freed.length > 0 ? { freed } : {}) };
+  }
+
+  async #freeOfEnded(list: string): Promise<void> {
+    if (this.#known.has(list)) return;
+    this.#known.add(list);
+    const { store } = this.#deps;
+    if (!(await store.isThere(list))) return;
+    const owners = new Set(
+      (await store.tasks(list)).flatMap(({ owner, status }) => (status === "completed" ? [] : (owner ?? []))),
+    );
+    const ended = new Set<string>();
+    for (const owner of owners) if (await this.#deps.hasEnded(asPid(Number(owner)))) ended.add(owner);
+    if (ended.size > 0) await store.change(list, (graph) => graph.free((owner) => ended.has(owner)));
+  }
+}
+
+interface Updated {
+  readonly task: Task;
+  readonly freed: readonly string[];
+  /** Who was given it by somebody else. */
+  readonly assigned: Pid | null;
+}
+
+function apply(
+  graph: TaskGraph,
+  caller: TaskCaller,
+  update: TaskUpdate,
+): Updated | Extract<Claim, { ok: false }> {
+  const { task_id: id, status, owner, claim = false } = update;
+  const isClaim = claim || (status === "in_progress" && owner === undefined);
+  if (isClaim) {
+    const claimed = graph.claim(id, caller.owner, update.check_agent_busy === true);
+    if (!claimed.ok) return claimed;
+  }
+  const before = graph.find(id);
+  if (status !== undefined || owner !== undefined) graph.checkMayChange(id, caller);
+  graph.edit(update);
+  if (status === "deleted") {
+    graph.remove(id);
+    return { task: before, freed: [], assigned: null };
+  }
+  if (owner !== undefined) graph.setOwner(id, owner);
+  const freed = status === undefined ? [] : graph.setStatus(id, status);
+  const isGiven = owner !== undefined && owner !== "" && owner !== before.owner && owner !== caller.owner;
+  return { task: graph.find(id), freed, assigned: isGiven ? asPid(Number(owner)) : null };
+}
+
+function isWanted(task: Task, { status, owner }: { status?: string; owner?: string }): boolean {
+  return (status === undefined || task.status === status) && (owner === undefined || task.owner === owner);
+}

@@ -1,0 +1,130 @@
+/**
+ * One request and what came back, no redirect followed. The name is resolved here, each of its addresses checked, and the
+ * connection made to the address that was checked: a name that answers differently a moment later changes nothing.
+ */
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { isIP } from "node:net";
+import type { Readable } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { driverError } from "../driver-error.ts";
+import type { PageUrl } from "./page-url.ts";
+import type { WebPorts } from "./ports.ts";
+
+export const MAX_BODY_BYTES = 10 * 1024 * 1024;
+const MAX_ADDRESSES = 4;
+
+export interface Exchange {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export interface ExchangeCall {
+  readonly url: PageUrl;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly ports: WebPorts;
+  /** Of a host that a person's settings name: whatever its address is. */
+  readonly isPrivate: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** PERMISSION: it leads into this network. INVALID: over 10 MB. DRIVER: no answer. */
+export async function exchange(call: ExchangeCall): Promise<Exchange> {
+  const response = await connectToAny(call, await checkedAddresses(call));
+  const headers = Object.fromEntries(
+    Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
+  );
+  return { status: response.statusCode ?? 0, headers, body: await bodyOf(response) };
+}
+
+/** One that is not public is enough to refuse them all. */
+async function checkedAddresses({ url, ports, isPrivate }: ExchangeCall): Promise<readonly string[]> {
+  const addresses = isIP(url.host) === 0 ? await resolved(ports, url.host) : [url.host];
+  const wrong = isPrivate ? undefined : addresses.find((address) => !ports.isPublic(address));
+  if (wrong !== undefined)
+    throw driverError("Write", "PERMISSION", `web: ${url.host} leads to ${wrong}, which is not public`);
+  if (addresses.length === 0) throw noAnswer(url, "it has no address");
+  return addresses.slice(0, MAX_ADDRESSES);
+}
+
+/** One after another: not every network has a way to every kind of address. */
+async function connectToAny(call: ExchangeCall, addresses: readonly string[]): Promise<IncomingMessage> {
+  let failure: unknown;
+  for (const address of addresses) {
+    try {
+      return await connect(call, address);
+    } catch (error) {
+      if (call.signal.aborted) throw error;
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+async function resolved(ports: WebPorts, host: string): Promise<readonly string[]> {
+  try {
+    return await ports.resolve(host);
+  } catch (error) {
+    throw driverError("Write", "DRIVER", `web: ${host}: no such host`, error);
+  }
+}
+
+function connect({ url, headers, signal }: ExchangeCall, address: string): Promise<IncomingMessage> {
+  const { pathname, search } = new URL(url.href);
+  const options: RequestOptions = {
+    // the name stands in Host and in TLS; the connection goes to the address
+    host: url.host,
+    port: url.port,
+    path: pathname + search,
+    method: "GET",
+    headers: { ...headers, "accept-encoding": "gzip, deflate, br" },
+    agent: false,
+    signal,
+    lookup: (_name, { all }, done) => {
+      const family = isIP(address);
+      if (all === true) done(null, [{ address, family }]);
+      else done(null, address, family);
+    },
+  };
+  return new Promise((resolve, reject) => {
+    const sent = url.protocol === "https:" ? httpsRequest(options, resolve) : httpRequest(options, resolve);
+    sent.once("error", (error) => reject(signal.aborted ? error : noAnswer(url, error.message, error)));
+    sent.end();
+  });
+}
+
+/** Counted as it unfolds: a size that the server states may lie. */
+async function bodyOf(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of unpacked(response)) {
+      bytes += (chunk as Buffer).byteLength;
+      if (bytes > MAX_BODY_BYTES)
+        throw driverError("Write", "INVALID", "web: the page has over 10 MB; find a smaller one");
+      chunks.push(chunk as Buffer);
+    }
+  } finally {
+    response.destroy();
+  }
+  return Buffer.concat(chunks);
+}
+
+function unpacked(response: IncomingMessage): Readable {
+  const encoding = response.headers["content-encoding"]?.toLowerCase() ?? "";
+  const unpack = {
+    gzip: createGunzip,
+    "x-gzip": createGunzip,
+    deflate: createInflate,
+    br: createBrotliDecompress,
+  };
+  if (!Object.hasOwn(unpack, encoding)) return response;
+  const stream = unpack[encoding as keyof typeof unpack]();
+  response.once("error", (error) => stream.destroy(error));
+  return response.pipe(stream);
+}
+
+function noAnswer({ host }: PageUrl, why: string, cause?: unknown): Error {
+  return driverError("Write", "DRIVER", `web: no answer from ${host}: ${why}`, cause);
+}

@@ -1,0 +1,97 @@
+/** The sandbox from the agent's command to the model's next request: what a command may, what it is told, what is left. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { inTurn, modelEnv } from "./harness/model.ts";
+import { World } from "./harness/world.ts";
+import { text, toolUse } from "./model-server/reply.ts";
+import { startModelServer } from "./model-server/server.ts";
+
+const ALLOW = { permissions: { allow: ["bash"] } };
+
+function ownFolder(): string {
+  const dir = realpathSync(mkdtempSync("/var/tmp/crux-system-sandbox-"));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+function worldWith(settings: unknown): World {
+  const world = new World();
+  onTestFinished(() => world.close());
+  world.settings(settings);
+  return world;
+}
+
+/** What the model is told of one command of its agent. */
+async function told(world: World, script: string): Promise<string> {
+  // in a file: what the text itself names, the policy judges before anything runs
+  world.write("go.sh", script);
+  const command = "bash go.sh";
+  const calls = inTurn(toolUse({ name: "bash", input: { command } }), text("Done."));
+  const server = await startModelServer({ script: calls });
+  try {
+    const run = await world.crux(["try it"], { env: modelEnv(server) });
+    expect([run.code, server.rejected]).toEqual([0, []]);
+    return server.requests
+      .flatMap(({ lastToolResults }) => lastToolResults)
+      .map(({ content }) => content)
+      .join("\n");
+  } finally {
+    await server.close();
+  }
+}
+
+test("a permitted command writes in its folder and nowhere else, and the model reads why", async () => {
+  const outside = join(ownFolder(), "canary");
+  const world = worldWith(ALLOW);
+  world.write(".env", "CANARY-SECRET");
+  const result = await told(world, `echo in > in; echo out > ${outside}; cat .env; mkdir .crux/x`);
+  expect(world.file("in")).toBe("in\n");
+  expect(existsSync(outside)).toBe(false);
+  expect(result).toContain("Read-only file system");
+  expect(result).toContain("sandbox.allowWrite");
+  expect(result).not.toContain("CANARY-SECRET");
+  expect(readdirSync(world.work).sort()).toEqual([".env", "go.sh", "in"]);
+});
+
+test("a command sees neither the state of the daemon nor its socket, but its own", async () => {
+  const world = worldWith(ALLOW);
+  const state = join(world.dir, "state/crux");
+  const result = await told(
+    world,
+    `ls -A ${state} ${world.socket}; [ -S "$CRUX_IPC_SOCKET" ] && echo own; echo x > $CRUX_SCRATCH/x && echo scratch`,
+  );
+  expect(result).not.toContain("journal");
+  expect(result).toMatch(/crux\.sock.*No such file/);
+  expect(result).toContain("own\nscratch");
+});
+
+test("settings widen it: a folder to write, or nothing confined at all", async () => {
+  const more = ownFolder();
+  await told(
+    worldWith({ ...ALLOW, sandbox: { allowWrite: [more] } }),
+    `echo a > ${more}/a; echo x > ${more}/../crux-x`,
+  );
+  await told(
+    worldWith({ ...ALLOW, sandbox: { mode: "off" } }),
+    `grep Seccomp: /proc/self/status > ${more}/b`,
+  );
+  expect(readFileSync(join(more, "a"), "utf8")).toBe("a\n");
+  expect(existsSync("/var/tmp/crux-x")).toBe(false);
+  expect(readFileSync(join(more, "b"), "utf8")).toMatch(/Seccomp:\s*0/);
+});
+
+test("a call may not ask to run outside where no settings let it", async () => {
+  const outside = join(ownFolder(), "canary");
+  const world = worldWith(ALLOW);
+  const calls = inTurn(
+    toolUse({ name: "bash", input: { command: `touch ${outside}`, dangerouslyDisableSandbox: true } }),
+    text("Done."),
+  );
+  const server = await startModelServer({ script: calls });
+  onTestFinished(() => server.close());
+  await world.crux(["try it"], { env: modelEnv(server) });
+  const [result] = server.requests.flatMap(({ lastToolResults }) => lastToolResults);
+  expect(result?.content).toMatch(/INVALID/);
+  expect(existsSync(outside)).toBe(false);
+});
