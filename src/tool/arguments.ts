@@ -21,48 +21,61 @@ export function decodeArguments(tool: string, data: Uint8Array): unknown {
 export function parseArguments<S extends z.ZodObject>(tool: string, args: S, raw: unknown): z.output<S> {
   if (typeof raw !== "object" || raw === null || Array.isArray(raw))
     throw failure("INVALID", `${tool}: arguments must be a JSON object`);
-  const given = relax(raw, typesOf(args));
+  const given = relaxObject(raw, schemaOf(args));
   for (const key of Object.keys(given)) {
     if (Object.hasOwn(args.shape, key)) continue;
     const known = Object.keys(args.shape).join(", ");
     throw failure("INVALID", `${tool}: unknown key "${key.slice(0, 100)}". Known: ${known}`);
   }
   // half of a character would match within a whole one, and no file can hold it
-  const broken = Object.entries(given).find(
-    ([, value]) => typeof value === "string" && !value.isWellFormed(),
-  );
+  const broken = Object.entries(given).find(([, value]) => !isWellFormed(value));
   if (broken !== undefined) throw failure("INVALID", `${tool}: ${broken[0]}: half of a surrogate pair`);
   const parsed = args.safeParse(given);
   if (parsed.success) return parsed.data as z.output<S>;
   throw failure("INVALID", `${tool}: ${describe(parsed.error.issues[0], given)}`);
 }
 
-/** Without null values, with `"5"` and `"true"` as what the schema asks for. */
-function relax(raw: object, types: ReadonlyMap<string, unknown>): Record<string, unknown> {
+/** As much of a JSON Schema as tells how a value may be relaxed. */
+interface Schema {
+  readonly type?: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+}
+
+/** Without null values, with `"5"` and `"true"` as what the schema asks for; within lists and objects alike. */
+function relaxObject(raw: object, schema: Schema): Record<string, unknown> {
   // no prototype: a key `__proto__` stays a key
   const given: Record<string, unknown> = Object.create(null);
   for (const [key, value] of Object.entries(raw)) {
-    if (value !== null) given[key] = relaxValue(value, types.get(key));
+    const known = Object.hasOwn(schema.properties ?? {}, key) ? schema.properties?.[key] : undefined;
+    if (value !== null) given[key] = relaxValue(value, known ?? {});
   }
   return given;
 }
 
-function relaxValue(value: unknown, type: unknown): unknown {
+function relaxValue(value: unknown, { type, properties, items = {} }: Schema): unknown {
+  if (type === "array" && Array.isArray(value)) return value.map((item) => relaxValue(item, items));
+  if (type === "object" && typeof value === "object" && value !== null && properties !== undefined)
+    return { ...relaxObject(value, { properties }) };
   if (typeof value !== "string") return value;
   if (type === "integer" && /^\s*-?\d{1,15}\s*$/.test(value)) return Number(value);
   if (type === "boolean" && /^\s*(true|false)\s*$/i.test(value)) return value.trim().toLowerCase() === "true";
   return value;
 }
 
-const typesBySchema = new WeakMap<z.ZodObject, ReadonlyMap<string, unknown>>();
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  return typeof value !== "object" || value === null || Object.values(value).every(isWellFormed);
+}
 
-function typesOf(args: z.ZodObject): ReadonlyMap<string, unknown> {
-  const cached = typesBySchema.get(args);
-  if (cached !== undefined) return cached;
-  const properties = (fullSchema(args).properties ?? {}) as Record<string, { type?: unknown }>;
-  const types = new Map(Object.entries(properties).map(([key, schema]) => [key, schema.type]));
-  typesBySchema.set(args, types);
-  return types;
+const schemas = new WeakMap<z.ZodObject, Schema>();
+
+function schemaOf(args: z.ZodObject): Schema {
+  const known = schemas.get(args);
+  if (known !== undefined) return known;
+  const schema = fullSchema(args) as Schema;
+  schemas.set(args, schema);
+  return schema;
 }
 
 interface Issue {

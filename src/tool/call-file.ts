@@ -2,37 +2,45 @@
 import type { Act, Caller, FileStat, OpenFile, WritePlan } from "../abi/device.ts";
 import { codeOf, Fault, messageOf } from "../abi/errors.ts";
 import type { Sys } from "../abi/sys.ts";
-import type { ToolFrame, ToolResult } from "../abi/tool.ts";
+import type { Progress, ToolFrame, ToolResult } from "../abi/tool.ts";
 import { abortable, linkSignals } from "../lib/abort.ts";
 import { decodeArguments } from "./arguments.ts";
 import { permissionView } from "./dialog.ts";
 import { failure } from "./failure.ts";
+import { type ProgressClock, ProgressFeed } from "./progress.ts";
 import { failureResult, toResult } from "./result.ts";
 import type { Call, RunContext, Scope, Tool } from "./tool.ts";
 import type { FileTracker } from "./tracker.ts";
 
 type State =
   | { kind: "idle" }
-  /** Owned by the write that started it; never rejects. */
-  | { kind: "running"; frames: Promise<Buffer> }
-  /** `at`: bytes already read. */
-  | { kind: "done"; frames: Buffer; at: number };
+  /** `over` is owned by the write that started it; it never rejects. */
+  | { kind: "running"; over: Promise<void>; feed: ProgressFeed }
+  | { kind: "done" };
+
+export interface CallClocks {
+  /** Wall clock, ms. */
+  now(): number;
+  readonly clock: ProgressClock;
+}
 
 export class CallFile implements OpenFile {
   readonly #tool: Tool;
   readonly #stat: FileStat;
   readonly #caller: Caller;
   readonly #scope: Scope;
-  readonly #now: () => number;
+  readonly #clocks: CallClocks;
   readonly #closing = new AbortController();
   #state: State = { kind: "idle" };
+  /** A frame of progress, or the result, and how much of it was read. */
+  #unread: Uint8Array = new Uint8Array();
 
-  constructor(tool: Tool, stat: FileStat, caller: Caller, tracker: FileTracker, now: () => number) {
+  constructor(tool: Tool, stat: FileStat, caller: Caller, tracker: FileTracker, clocks: CallClocks) {
     this.#tool = tool;
     this.#stat = stat;
     this.#caller = caller;
-    this.#scope = { cwd: caller.cwd, roots: caller.roots, tracker };
-    this.#now = now;
+    this.#scope = scopeOf(caller, tracker);
+    this.#clocks = clocks;
   }
 
   plan(data: Uint8Array): WritePlan {
@@ -45,6 +53,7 @@ export class CallFile implements OpenFile {
       view: permissionView(this.#tool.name, call.view),
       tool: this.#tool.name,
       parallel: call.parallel,
+      ...(call.readOnly && { readOnly: true }),
       ...(prepare && {
         prepare: (sys: Sys) => prepare({ ...this.#scope, sys, signal: this.#caller.signal }),
       }),
@@ -55,26 +64,37 @@ export class CallFile implements OpenFile {
     this.#refuseUnread();
     if (this.#closing.signal.aborted) throw failure("CANCELLED", "the file was closed");
     const call = this.#bind(data);
-    const running = this.#perform(call, act);
-    const frames = running.then(encodeResult);
-    this.#state = { kind: "running", frames };
-    this.#state = { kind: "done", frames: await frames, at: 0 };
+    const feed = new ProgressFeed(this.#clocks.clock);
+    const over = this.#perform(call, act, feed).then((result) => {
+      feed.end();
+      this.#state = { kind: "done" };
+      // a frame of which a reader has the first part is whole before the result
+      this.#unread = Buffer.concat([this.#unread, encodeResult(result)]);
+    });
+    this.#state = { kind: "running", over, feed };
+    await over;
   }
 
+  /** A frame of progress when there is one, else the result; waits for either. */
   async read(length: number, signal: AbortSignal): Promise<Uint8Array> {
-    if (this.#state.kind === "running") await abortable(this.#state.frames, signal);
-    const state = this.#state;
+    while (this.#state.kind === "running" && this.#unread.byteLength === 0) {
+      const { feed, over } = this.#state;
+      const due = feed.take();
+      if (due !== null) this.#unread = due;
+      else await abortable(Promise.race([feed.changed, over]), signal);
+    }
     if (this.#closing.signal.aborted) throw failure("CANCELLED", "the file was closed");
-    if (state.kind !== "done") throw failure("INVALID", `${this.#tool.name}: nothing was written yet`);
-    const chunk = state.frames.subarray(state.at, state.at + length);
-    state.at += chunk.byteLength;
+    if (this.#state.kind === "idle") throw failure("INVALID", `${this.#tool.name}: nothing was written yet`);
+    const chunk = this.#unread.subarray(0, length);
+    this.#unread = this.#unread.subarray(chunk.byteLength);
     return chunk;
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    if (this.#state.kind === "running") await this.#state.frames;
+    if (this.#state.kind === "running") await this.#state.over;
     this.#state = { kind: "idle" };
+    this.#unread = new Uint8Array();
   }
 
   async stat(): Promise<FileStat> {
@@ -82,9 +102,8 @@ export class CallFile implements OpenFile {
   }
 
   #refuseUnread(): void {
-    const state = this.#state;
-    const unread = state.kind === "running" || (state.kind === "done" && state.at < state.frames.byteLength);
-    if (unread) throw failure("CONFLICT", `${this.#tool.name}: the last result has not been read`);
+    if (this.#state.kind === "running" || this.#unread.byteLength > 0)
+      throw failure("CONFLICT", `${this.#tool.name}: the last result has not been read`);
   }
 
   #bind(data: Uint8Array): Call {
@@ -92,13 +111,15 @@ export class CallFile implements OpenFile {
   }
 
   /** Never rejects. */
-  async #perform(call: Call, act: Act): Promise<ToolResult> {
+  async #perform(call: Call, act: Act, feed: ProgressFeed): Promise<ToolResult> {
     const { signal: ended, pid } = this.#caller;
     // a call that must not stop half way ends only with its process
     const stops = this.#tool.interrupt === "block" ? [ended] : [ended, act.signal, this.#closing.signal];
     using linked = linkSignals(...stops);
     const { sys, callId } = act;
-    const context: RunContext = { ...this.#scope, sys, signal: linked.signal, pid, callId, now: this.#now };
+    const { now } = this.#clocks;
+    const progress = (told: Progress): void => feed.tell(told);
+    const context: RunContext = { ...this.#scope, sys, signal: linked.signal, pid, callId, now, progress };
     try {
       return await toResult(this.#tool, await call.run(context), context);
     } catch (error) {
@@ -113,6 +134,12 @@ export class CallFile implements OpenFile {
     const place = error instanceof Error ? (error.stack?.split("\n")[1]?.trim() ?? "") : "";
     this.#caller.log("error", `tool ${this.#tool.name} failed: ${messageOf(error)} ${place}`.trim());
   }
+}
+
+function scopeOf(caller: Caller, tracker: FileTracker): Scope {
+  const { cwd, env, roots, mode = "default", interactive = false, isSession = false, model } = caller;
+  const { device: modelDevice = "", name: modelName = "", supportsImages = false } = model ?? {};
+  return { cwd, env, roots, tracker, mode, interactive, isSession, modelDevice, modelName, supportsImages };
 }
 
 function encodeResult(result: ToolResult): Buffer {

@@ -13,9 +13,12 @@ import grepText from "./grep/grep.md";
 import { grep } from "./grep/grep.ts";
 import lsText from "./ls/ls.md";
 import { ls } from "./ls/ls.ts";
-import { Bench, textOf } from "./testing/bench.ts";
-import type { Scope, Tool } from "./tool.ts";
-import { FileTracker } from "./tracker.ts";
+import multiEditText from "./multi_edit/multi_edit.md";
+import { multiEdit } from "./multi_edit/multi_edit.ts";
+import notebookEditText from "./notebook_edit/notebook_edit.md";
+import { notebookEdit } from "./notebook_edit/notebook_edit.ts";
+import { Bench, testScope, textOf } from "./testing/bench.ts";
+import type { Tool } from "./tool.ts";
 import viewText from "./view/view.md";
 import { view } from "./view/view.ts";
 import writeText from "./write/write.md";
@@ -40,6 +43,20 @@ const cases = [
     parallel: true,
   },
   { tool: ls, text: lsText, args: {}, effectClass: "none", parallel: true },
+  {
+    tool: multiEdit,
+    text: multiEditText,
+    args: { file_path: "a.txt", edits: [{ old_string: "one", new_string: "1" }] },
+    effectClass: "probe",
+    parallel: false,
+  },
+  {
+    tool: notebookEdit,
+    text: notebookEditText,
+    args: { notebook_path: "n.ipynb", cell_id: "c", new_source: "x" },
+    effectClass: "probe",
+    parallel: false,
+  },
   { tool: view, text: viewText, args: { file_path: "missing.txt" }, effectClass: "none", parallel: true },
   {
     tool: write,
@@ -56,10 +73,16 @@ function bench(): Bench {
   onTestFinished(() => made[Symbol.dispose]());
   made.put("a.txt", "one\ntwo\n");
   made.put("b.txt", "two\n");
+  made.put("n.ipynb", '{"cells":[{"cell_type":"raw","id":"c","source":"a"}],"nbformat":4}');
   return made;
 }
 
-const scope: Scope = { cwd: "/w", roots: ["/w"], tracker: new FileTracker() };
+/** What is changed must have been viewed. */
+async function see(made: Bench): Promise<void> {
+  for (const file_path of ["a.txt", "n.ipynb"]) await made.call("view", { file_path });
+}
+
+const scope = testScope("/w");
 
 describe.each(cases)("$tool.name", ({ tool, text, args, effectClass, parallel }) => {
   const examples = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map((match) => match[1] ?? "");
@@ -127,12 +150,13 @@ describe.each(cases)("$tool.name", ({ tool, text, args, effectClass, parallel })
 
   test("run stays within its effects, and gives a result", async () => {
     const made = bench();
-    if (tool.name === "edit") await made.call("view", { file_path: "a.txt" });
+    await see(made);
     made.asked = [];
     const result = await made.call(tool.name, args);
     expect(made.asked.length).toBeGreaterThan(0);
     expect(result.error?.code).not.toBe("PERMISSION");
     expect(result.ok).toBe(tool.name !== "view");
+    if (result.ok) expect(tool.meta?.safeParse(result.meta).error).toBeUndefined();
     expect(result.content).toHaveLength(1);
     expect(textOf(result)).not.toBe("");
     if (!result.ok)
@@ -141,7 +165,7 @@ describe.each(cases)("$tool.name", ({ tool, text, args, effectClass, parallel })
 
   test("prepare stays within what only reads", async () => {
     const made = bench();
-    if (tool.name === "edit") await made.call("view", { file_path: "a.txt" });
+    await see(made);
     await made
       .prepare(tool.name, args)
       .catch((error: { code: string }) => expect(error.code).toBe("NOT_FOUND"));

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { O_RDONLY, O_RDWR } from "../abi/device.ts";
 import { toolDevice } from "./device.ts";
-import { Bench, CALL_ID, textOf } from "./testing/bench.ts";
+import { Bench, CALL_ID, testScope, textOf } from "./testing/bench.ts";
 import { BenchSys } from "./testing/bench-sys.ts";
 import { defineTool, type Outcome, type RunContext } from "./tool.ts";
 
@@ -36,7 +36,7 @@ const actOf = (made: Bench, signal = never) => ({ signal, callId: CALL_ID, sys: 
 
 test("a tool that states nothing is serial, not read-only, destructive, and unknown after a crash", async () => {
   const made = bench();
-  const call = tool("echo").bind({ text: "" }, { ...made.caller, tracker: undefined as never });
+  const call = tool("echo").bind({ text: "" }, testScope("/w"));
   expect(call).toMatchObject({ readOnly: false, destructive: true, parallel: false, effectClass: "once" });
   expect(await made.plan("echo", { text: "" })).toMatchObject({ effectClass: "once", parallel: false });
 });

@@ -11,15 +11,23 @@ import {
 } from "../abi/device.ts";
 import type { ProcUuid } from "../abi/ids.ts";
 import { canonicalToolName } from "../abi/tool.ts";
+import { systemClock } from "../lib/system-clock.ts";
 import { CallFile } from "./call-file.ts";
 import { failure } from "./failure.ts";
+import type { ProgressClock } from "./progress.ts";
 import { similarNames } from "./similar.ts";
 import type { Tool } from "./tool.ts";
-import { FileTracker } from "./tracker.ts";
+import { type FileTracker, LooseTracker } from "./tracker.ts";
 
 export interface ToolDeps {
   /** Wall clock, ms. */
   now(): number;
+  /** Of progress frames; default: the machine's own. */
+  readonly clock?: ProgressClock;
+  /** Default: the daemon's own. */
+  readonly platform?: string;
+  /** Which of todo and tasks the settings ask for; asked each time. Absent: nothing. */
+  readonly tasks?: () => "todo" | undefined;
 }
 
 const MOUNT = "/bin";
@@ -29,10 +37,16 @@ export function toolDevice(tools: readonly Tool[], deps: ToolDeps): Device {
   const byName = index(tools);
   const names = tools.map((tool) => tool.name).sort();
   const trackers = new Trackers();
-  const find = (subpath: string): Tool => {
+  const { now, clock = systemClock, platform = process.platform } = deps;
+  const find = (subpath: string, caller: Caller): Tool => {
     const name = subpath.slice(1);
     const tool = byName.get(name) ?? byName.get(canonicalToolName(name));
     if (tool === undefined) throw notFound(name, names);
+    const { env, interactive = false, isSession = false } = caller;
+    const tasks = deps.tasks?.();
+    const asked = tasks === undefined ? {} : { tasks };
+    const why = tool.enabled({ platform, env, interactive, isSession, ...asked });
+    if (why !== true) throw failure("UNAVAILABLE", `${tool.name} is switched off: ${why}`);
     return tool;
   };
   return {
@@ -40,16 +54,17 @@ export function toolDevice(tools: readonly Tool[], deps: ToolDeps): Device {
     traffic: "message",
     async open(subpath: string, flags: OpenFlag, caller: Caller): Promise<OpenFile> {
       if (subpath === "") return openList(names, flags);
-      const tool = find(subpath);
+      const tool = find(subpath, caller);
       if (flags !== O_RDWR)
         throw failure(
           "INVALID",
           `${tool.name}: open it for reading and writing: the call is written, its result read`,
         );
-      return new CallFile(tool, fileStat(tool), caller, trackers.of(caller), deps.now);
+      const tracker = caller.seen ?? trackers.of(caller);
+      return new CallFile(tool, fileStat(tool), caller, tracker, { now, clock });
     },
-    async stat(subpath: string): Promise<FileStat> {
-      return subpath === "" ? listStat(names) : fileStat(find(subpath));
+    async stat(subpath: string, caller: Caller): Promise<FileStat> {
+      return subpath === "" ? listStat(names) : fileStat(find(subpath, caller));
     },
   };
 }
@@ -72,14 +87,14 @@ function notFound(name: string, names: readonly string[]): Error {
   return failure("NOT_FOUND", `tool not found: ${name.slice(0, 200)}. ${hint}`);
 }
 
-/** What each process has seen; forgotten when the process ends, so as many as there are processes. */
+/** Of processes of which nothing is kept; forgotten when the process ends, so as many as there are processes. */
 class Trackers {
   readonly #byProcess = new Map<ProcUuid, FileTracker>();
 
   of(caller: Caller): FileTracker {
     const known = this.#byProcess.get(caller.uuid);
     if (known !== undefined) return known;
-    const tracker = new FileTracker();
+    const tracker = new LooseTracker();
     if (caller.signal.aborted) return tracker;
     this.#byProcess.set(caller.uuid, tracker);
     caller.signal.addEventListener("abort", () => this.#byProcess.delete(caller.uuid), { once: true });
@@ -88,8 +103,10 @@ class Trackers {
 }
 
 function fileStat(tool: Tool): FileStat {
-  const { name, description, inputSchema, parallel, maxResultChars } = tool;
-  const told: ToolStat = { name, description, inputSchema: { ...inputSchema }, parallel, maxResultChars };
+  const { name, description, inputSchema, parallel, maxResultChars, hint, listed, readOnly, compactable } =
+    tool;
+  const flags = { parallel, maxResultChars, hint, listed, readOnly, compactable };
+  const told: ToolStat = { name, description, inputSchema: { ...inputSchema }, ...flags };
   return { name, size: 0, isDevice: true, devicePath: MOUNT, tool: told };
 }
 

@@ -15,7 +15,7 @@ export interface Io {
 
 const CHUNK_BYTES = 1024 * 1024;
 /** What one read request of /dev/fs gives at most. */
-export const MAX_READ_BYTES = 16 * 1024 * 1024;
+const MAX_READ_BYTES = 16 * 1024 * 1024;
 /** What one write system call takes. */
 const MAX_WRITE_BYTES = 10 * 1024 * 1024;
 /** 20 MB of search output, escaped, with room to spare. */
@@ -83,9 +83,17 @@ export async function findStat(io: Io, path: string): Promise<FsStat | undefined
   }
 }
 
-/** The first `maxBytes` bytes of a host file, at most 16 MiB. */
-export async function readHostFile(io: Io, path: string, maxBytes: number): Promise<Buffer> {
-  return request(io, devicePath(path), { op: "read", offset: 0, length: maxBytes }, maxBytes);
+/** The first `maxBytes` bytes of a host file, in as many requests as it takes. */
+export async function readWholeFile(io: Io, path: string, maxBytes: number): Promise<Buffer> {
+  const pages: Buffer[] = [];
+  for (let offset = 0; offset < maxBytes; ) {
+    const length = Math.min(MAX_READ_BYTES, maxBytes - offset);
+    const page = await request(io, devicePath(path), { op: "read", offset, length }, length);
+    pages.push(page);
+    offset += page.byteLength;
+    if (page.byteLength < length) break;
+  }
+  return pages.length === 1 && pages[0] !== undefined ? pages[0] : Buffer.concat(pages);
 }
 
 /** The first `maxBytes` bytes of a file of Crux: /proc, /var/out. */
@@ -96,6 +104,16 @@ export async function readCruxFile(io: Io, path: string, maxBytes: number): Prom
 /** Puts the whole file in place; `expect` is the hash it must have now, null: it must not exist. CONFLICT otherwise. */
 export async function writeHostFile(io: Io, path: string, content: string, expect: string | null) {
   return fsAnswer<FsWritten>(io, path, { op: "write", content, expect, mkdirs: expect === null });
+}
+
+/** Puts text in the place of some bytes of a file that has the hash `expect`; CONFLICT if it has not. */
+export async function writeHostPart(
+  io: Io,
+  path: string,
+  expect: string,
+  { at, length, content }: { at: number; length: number; content: string },
+): Promise<FsWritten> {
+  return fsAnswer<FsWritten>(io, path, { op: "write", content, expect, part: { at, length } });
 }
 
 /** The names in a directory without the hidden ones; none when it cannot be listed. */

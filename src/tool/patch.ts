@@ -1,6 +1,7 @@
 /** Differences for people: dialogs and user interfaces. Bounded in time and size, so they may be missing. */
+import { createHash } from "node:crypto";
 import { type StructuredPatchHunk, structuredPatch } from "diff";
-import { countLines } from "./text.ts";
+import { countLines, lineEnd } from "./text.ts";
 
 export interface Patch {
   additions: number;
@@ -17,22 +18,57 @@ const MAX_EDITS = 2000;
 const MAX_MS = 200;
 
 export function makePatch(name: string, before: string, after: string): Patch {
-  const made = structuredPatch(name, name, before, after, undefined, undefined, {
+  const window = differing(before, after);
+  const made = structuredPatch(name, name, window.before, window.after, undefined, undefined, {
     context: CONTEXT_LINES,
     maxEditLength: MAX_EDITS,
     timeout: MAX_MS,
   });
   if (made === undefined)
-    return { additions: countLines(after), removals: countLines(before), text: "", hunks: [] };
-  const lines = made.hunks.flatMap((hunk) => hunk.lines);
-  const text = made.hunks.map(hunkText).join("");
+    return { additions: countLines(window.after), removals: countLines(window.before), text: "", hunks: [] };
+  const hunks = made.hunks.map((hunk) => ({
+    ...hunk,
+    oldStart: hunk.oldStart + window.line,
+    newStart: hunk.newStart + window.line,
+  }));
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  const text = hunks.map(hunkText).join("");
   const fits = text.length <= MAX_CHARS;
   return {
     additions: lines.filter((line) => line.startsWith("+")).length,
     removals: lines.filter((line) => line.startsWith("-")).length,
     text: fits ? `--- ${name}\n+++ ${name}\n${text}` : "",
-    hunks: fits ? made.hunks : [],
+    hunks: fits ? hunks : [],
   };
+}
+
+/** Whole lines around what differs, with enough of them for the context: of a large file the rest need not be looked at. */
+function differing(before: string, after: string): { before: string; after: string; line: number } {
+  const most = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < most && before.charCodeAt(start) === after.charCodeAt(start)) start++;
+  let tail = 0;
+  while (tail < most - start && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  const from = linesBack(before, start);
+  const end = (text: string) => linesOn(text, text.length - tail);
+  return {
+    before: before.slice(from, end(before)),
+    after: after.slice(from, end(after)),
+    line: countLines(before.slice(0, from)),
+  };
+}
+
+/** Where the line begins that lies so many lines before this place. */
+function linesBack(text: string, place: number): number {
+  let at = place;
+  for (let line = 0; line <= CONTEXT_LINES && at > 0; line++) at = text.lastIndexOf("\n", at - 1);
+  return at <= 0 ? 0 : at + 1;
+}
+
+function linesOn(text: string, place: number): number {
+  let at = place;
+  for (let line = 0; line <= CONTEXT_LINES + 1 && at < text.length; line++) at = lineEnd(text, at);
+  return at;
 }
 
 function hunkText(hunk: StructuredPatchHunk): string {
@@ -40,7 +76,20 @@ function hunkText(hunk: StructuredPatchHunk): string {
   return `${[place, ...hunk.lines].join("\n")}\n`;
 }
 
-/** A content that results carry along; null where it is over 64 KiB. */
+/**
+ * A content that results carry along: as `<name>_content`, or, over 64 KiB, as `<name>_ref`, the digest by which the history of
+ * files has it, or the file itself.
+ */
+export function contentFields(name: string, content: string): Record<string, string> {
+  const key = Buffer.byteLength(content) <= MAX_CHARS ? `${name}_content` : `${name}_ref`;
+  return { [key]: key.endsWith("_ref") ? digestRef(content) : content };
+}
+
+/** null over 64 KiB. */
 export function inlineContent(content: string): string | null {
   return Buffer.byteLength(content) <= MAX_CHARS ? content : null;
+}
+
+function digestRef(content: string): string {
+  return `sha256:${createHash("sha256").update(content).digest("hex")}`;
 }

@@ -11,7 +11,10 @@ export async function toResult(tool: Tool, outcome: Outcome, context: RunContext
   const last = outcome.error === undefined ? outcome.status : failureText(outcome.error);
   return {
     ok: outcome.error === undefined,
-    content: [{ type: "text", text: last === undefined ? text : `${endLine(text)}${last}` }],
+    content: [
+      { type: "text", text: last === undefined ? text : `${endLine(text)}${last}` },
+      ...(outcome.media ?? []),
+    ],
     ...(outcome.meta && { meta: outcome.meta }),
     ...(outcome.error && { error: outcome.error }),
     ...(truncated && { truncated }),

@@ -6,7 +6,9 @@ import type * as z from "zod";
 import type { Effect, EffectClass } from "../abi/effects.ts";
 import type { ErrorCode } from "../abi/errno.ts";
 import type { CallId, Pid } from "../abi/ids.ts";
+import type { PermissionMode } from "../abi/process.ts";
 import type { Sys } from "../abi/sys.ts";
+import type { MediaPart, Progress } from "../abi/tool.ts";
 import { parseArguments } from "./arguments.ts";
 import { terseSchema } from "./schema.ts";
 import type { FileTracker } from "./tracker.ts";
@@ -15,9 +17,20 @@ import type { FileTracker } from "./tracker.ts";
 export interface Scope {
   /** Absolute host path. */
   readonly cwd: string;
+  /** Of the process. */
+  readonly env: Readonly<Record<string, string>>;
   /** Directories the process works in, cwd first. */
   readonly roots: readonly string[];
   readonly tracker: FileTracker;
+  readonly mode: PermissionMode;
+  /** A client that can answer questions is attached. */
+  readonly interactive: boolean;
+  readonly isSession: boolean;
+  /** Of the model that is answered; "" unknown. */
+  readonly modelName: string;
+  /** Its path; "" unknown. */
+  readonly modelDevice: string;
+  readonly supportsImages: boolean;
 }
 
 /** The means to look: the gate lets through what the effects cover. */
@@ -31,6 +44,20 @@ export interface RunContext extends LookContext {
   readonly callId: CallId;
   /** Wall clock, ms: for what people are shown. */
   now(): number;
+  /** Tells how far the call is, as often as it likes: at most one frame a second goes out, the newest. */
+  progress(told: Progress): void;
+}
+
+/** By what a tool may be switched off. */
+export interface ToolEnv {
+  /** `linux`, `darwin` … */
+  readonly platform: string;
+  /** Of the process that asks. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly interactive: boolean;
+  readonly isSession: boolean;
+  /** By the settings; absent: they say nothing. */
+  readonly tasks?: "todo";
 }
 
 /** What a run gives back; the device makes the result of it. */
@@ -40,6 +67,8 @@ export interface Outcome {
   /** Last lines that are never cut: an exit code. */
   status?: string;
   meta?: Record<string, unknown>;
+  /** What the model looks at, after the text. */
+  media?: readonly MediaPart[];
   /** Set: the call failed, and `text` is what there is all the same. */
   error?: { code: ErrorCode; message: string; hint?: string };
   /** The whole is kept already, at `path` ("": it could not be); `isPart`: the middle of `text` was left out. */
@@ -66,6 +95,12 @@ export interface ToolDef<S extends z.ZodObject> {
   /** The description file; what stands before its first `---` line is what the model reads. */
   readonly text: string;
   readonly args: S;
+  /** Of what a call that succeeds gives as `meta`. */
+  readonly meta?: z.ZodType;
+  /** Sent with each request, or found by search; default `deferred`. */
+  readonly listed?: "core" | "deferred";
+  /** Old results may be left out of a long context; only of tools that can simply be called again. */
+  readonly compactable?: boolean;
   readonly maxResultChars?: number;
   readonly overflow?: Overflow;
   /** `block`: an interrupt lets this call finish. */
@@ -73,7 +108,10 @@ export interface ToolDef<S extends z.ZodObject> {
   /** Of a call that is not read-only. */
   readonly effectClass?: EffectClass;
   readonly parallel?: boolean | ((args: z.output<S>) => boolean);
-  readOnly?(args: z.output<S>): boolean;
+  /** Changes nothing outside Crux's own lists. */
+  readonly readOnly?: boolean | ((args: z.output<S>) => boolean);
+  /** true, or why it is off and how to switch it on. Asked anew for every model call. */
+  enabled?(env: ToolEnv): true | string;
   destructive?(args: z.output<S>, scope: Scope): boolean;
   /** Pure. An upper bound of what `run` and `prepare` do. */
   effects(args: z.output<S>, scope: Scope): readonly Effect[];
@@ -82,6 +120,12 @@ export interface ToolDef<S extends z.ZodObject> {
   view?(args: z.output<S>, scope: Scope): Dialog;
   /** At most 80 characters: `Editing src/a.ts`. */
   activity?(args: z.output<S>): string;
+  /** Of the files it is about, as given: for matchers. */
+  paths?(args: z.output<S>): readonly string[];
+  /** A user interface may fold it. */
+  collapse?(args: z.output<S>): boolean;
+  /** More fields for user interfaces and hooks, never for the context. */
+  observed?(args: z.output<S>, scope: Scope): Readonly<Record<string, unknown>>;
   run(args: z.output<S>, context: RunContext): Promise<Outcome>;
 }
 
@@ -93,6 +137,9 @@ export interface Call {
   readonly destructive: boolean;
   readonly parallel: boolean;
   readonly activity: string;
+  readonly paths: readonly string[];
+  readonly collapse: boolean;
+  readonly observed: Readonly<Record<string, unknown>>;
   readonly view: Dialog;
   prepare?(look: LookContext): Promise<void>;
   run(context: RunContext): Promise<Outcome>;
@@ -106,11 +153,18 @@ export interface Tool {
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly args: z.ZodObject;
+  readonly meta: z.ZodType | undefined;
+  readonly listed: "core" | "deferred";
+  readonly compactable: boolean;
+  /** Whatever its arguments are. */
+  readonly readOnly: boolean;
   /** May run beside other calls whatever its arguments are. */
   readonly parallel: boolean;
   readonly maxResultChars: number;
   readonly overflow: Overflow;
   readonly interrupt: "cancel" | "block";
+  /** true, or why it is off and how to switch it on. */
+  enabled(env: ToolEnv): true | string;
   /** Throws INVALID for arguments that cannot be a call. */
   bind(raw: unknown, scope: Scope): Call;
 }
@@ -127,16 +181,21 @@ export function defineTool<S extends z.ZodObject>(def: ToolDef<S>): Tool {
     description: modelText(def.text),
     inputSchema: terseSchema(def.args),
     args: def.args,
+    meta: def.meta,
+    listed: def.listed ?? "deferred",
+    compactable: def.compactable ?? false,
+    readOnly: def.readOnly === true,
     parallel: def.parallel === true,
     maxResultChars: def.maxResultChars ?? DEFAULT_MAX_RESULT_CHARS,
     overflow: def.overflow ?? "head",
     interrupt: def.interrupt ?? "cancel",
+    enabled: (env) => def.enabled?.(env) ?? true,
     bind: (raw, scope) => bind(def, parseArguments(def.name, def.args, raw), scope),
   };
 }
 
 function bind<S extends z.ZodObject>(def: ToolDef<S>, args: z.output<S>, scope: Scope): Call {
-  const readOnly = def.readOnly?.(args) ?? false;
+  const readOnly = typeof def.readOnly === "function" ? def.readOnly(args) : (def.readOnly ?? false);
   const activity = (def.activity?.(args) ?? def.name).replaceAll(/\s+/g, " ").slice(0, 80);
   return {
     effects: def.effects(args, scope),
@@ -145,6 +204,9 @@ function bind<S extends z.ZodObject>(def: ToolDef<S>, args: z.output<S>, scope: 
     destructive: def.destructive?.(args, scope) ?? !readOnly,
     parallel: typeof def.parallel === "function" ? def.parallel(args) : (def.parallel ?? false),
     activity,
+    paths: def.paths?.(args) ?? [],
+    collapse: def.collapse?.(args) ?? false,
+    observed: def.observed?.(args, scope) ?? {},
     view: def.view?.(args, scope) ?? { operation: activity, params: { ...args } },
     ...(def.prepare && { prepare: (look: LookContext) => def.prepare?.(args, look) ?? Promise.resolve() }),
     run: (context) => def.run(args, context),

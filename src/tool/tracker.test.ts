@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { FileTracker } from "./tracker.ts";
+import { LooseTracker } from "./tracker.ts";
 
-test("FileTracker forgets the least recently used path beyond 1,000", () => {
-  const tracker = new FileTracker();
+test("LooseTracker forgets the least recently used path beyond 1,000", () => {
+  const tracker = new LooseTracker();
   for (let i = 0; i < 1000; i++) tracker.set(`/${i}`, { sha256: `${i}`, source: "view" });
   tracker.get("/0");
   tracker.set("/new", { sha256: "", source: "write" });

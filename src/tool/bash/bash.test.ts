@@ -18,7 +18,7 @@ test("bash asks the shell with merged output, and declares the command for the p
   };
   expect(await made.text("bash", { command: "echo hi", working_dir: "sub", timeout: "1000" })).toBe("hi\n");
   const cwd = `${made.root}/sub`;
-  expect(asked).toEqual({ command: "echo hi", cwd, timeout_ms: 1000, merge: true });
+  expect(asked).toEqual({ command: "echo hi", cwd, timeout_ms: 1000, merge: true, progress: true });
   const plan = await made.plan("bash", { command: "echo hi\nrm -r x" });
   expect(plan.effects).toEqual([
     {
@@ -127,4 +127,38 @@ test("bash refuses what the shell would", async () => {
   await expect(made.plan("bash", { command: "x", timeout: 600_001 })).rejects.toMatchObject({
     message: expect.stringContaining("bash: timeout: "),
   });
+});
+
+test("bash: what may become a job, and when", async () => {
+  const made = bench();
+  let asked: object = {};
+  made.shell = async (request) => {
+    asked = request;
+    return request.job_after_ms === 0 ? { job: "job-3", exit_code: null } : { output: "x" };
+  };
+  const jobOf = async (args: object) => {
+    const result = await made.call("bash", { command: "npm test", ...args });
+    const { job_after_ms, at_timeout, auto_job, timeout_ms } = asked as Record<string, unknown>;
+    return [textOf(result), job_after_ms, at_timeout, auto_job, timeout_ms];
+  };
+  expect(await jobOf({})).toEqual(["x", undefined, "job", undefined, 120_000]);
+  expect(await jobOf({ timeout: 5 })).toEqual(["x", undefined, undefined, undefined, 5]);
+  const started = "Job started in background. ID: job-3";
+  expect(await jobOf({ run_in_background: true })).toEqual([started, 0, "job", undefined, 120_000]);
+  expect(await jobOf({ run_in_background: true, timeout: 5 })).toEqual([started, 0, undefined, undefined, 5]);
+  expect(await jobOf({ command: "sleep 5" })).toEqual(["x", undefined, undefined, undefined, 120_000]);
+  const refused = await made.call("bash", { command: " sleep 5 ", run_in_background: true });
+  expect(refused.error).toMatchObject({ code: "INVALID" });
+  made.caller = { ...made.caller, isSession: true, interactive: true };
+  expect(await jobOf({})).toEqual(["x", undefined, "job", true, 120_000]);
+});
+
+test("bash warns of rm in its dialog", async () => {
+  const warned = async (command: string) =>
+    (await bench().plan("bash", { command })).view?.warnings?.length ?? 0;
+  expect([
+    await warned("rm -rf build"),
+    await warned("cd x && /bin/rm y"),
+    await warned("npm run farm"),
+  ]).toEqual([1, 1, 0]);
 });

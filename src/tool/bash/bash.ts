@@ -2,15 +2,21 @@
 import * as z from "zod";
 import { O_RDWR } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
-import type { ShellAnswer, ShellRequest } from "../../abi/fs-ops.ts";
+import type { ShellAnswer, ShellProgress, ShellRequest } from "../../abi/fs-ops.ts";
 import type { Fd } from "../../abi/ids.ts";
+import type { CommandProgress } from "../../abi/tool.ts";
 import { cutEnds } from "../budget.ts";
+import { failure } from "../failure.ts";
 import { readToEnd, withFile } from "../files.ts";
 import { hostPath } from "../path.ts";
 import { defineTool, type Outcome, type RunContext } from "../tool.ts";
 import text from "./bash.md";
 
 const MAX_RESULT_CHARS = 30_000;
+const DEFAULT_TIMEOUT_MS = 120_000;
+/** One line of progress; it comes whole. */
+const PROGRESS_BYTES = 64 * 1024;
+const PROGRESS_MS = 1_000;
 /** Two MiB of output, escaped, and the fields about it. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
@@ -18,15 +24,37 @@ const Args = z.object({
   command: z.string().min(1).max(32_768),
   description: z.string().max(120).optional().describe("what it does, in a few words"),
   working_dir: z.string().optional(),
-  timeout: z.int().min(1).max(600_000).default(120_000).describe("milliseconds"),
+  timeout: z.int().min(1).max(600_000).optional().describe("milliseconds"),
+  run_in_background: z.boolean().optional(),
+  dangerouslyDisableSandbox: z.boolean().optional(),
 });
 type Args = z.output<typeof Args>;
+
+const Meta = z.strictObject({
+  output: z.string(),
+  exit_code: z.int().nullable(),
+  signal: z.string().nullable(),
+  interrupted: z.boolean(),
+  background: z.boolean(),
+  /** `job-3` */
+  shell_id: z.string().nullable(),
+  /** Unix seconds. */
+  start_time: z.number(),
+  end_time: z.number(),
+  duration: z.number(),
+  working_directory: z.string(),
+  output_path: z.string().nullable(),
+  total_bytes: z.int(),
+});
 
 export const bash = defineTool({
   name: "bash",
   hint: "run shell command",
   text,
   args: Args,
+  meta: Meta,
+  listed: "core",
+  compactable: true,
   maxResultChars: MAX_RESULT_CHARS,
   overflow: "ends",
   effectClass: "once",
@@ -38,6 +66,7 @@ export const bash = defineTool({
       cwd: workingDir(args, scope),
       certain: false,
       shell: args.command,
+      ...(args.dangerouslyDisableSandbox === true ? { unconfined: true as const } : {}),
     },
   ],
   view: (args, scope) => ({
@@ -46,7 +75,10 @@ export const bash = defineTool({
       command: args.command,
       description: args.description,
       working_dir: args.working_dir === undefined ? undefined : workingDir(args, scope),
+      run_in_background: args.run_in_background,
+      ...(args.dangerouslyDisableSandbox === true ? { dangerouslyDisableSandbox: true } : {}),
     },
+    ...(REMOVES.test(args.command) && { warnings: ["rm deletes files; what it deletes is not kept"] }),
   }),
   activity: (args) => args.description ?? `Running ${args.command}`,
   run,
@@ -56,19 +88,51 @@ function workingDir(args: Args, scope: { cwd: string }): string {
   return hostPath(args.working_dir ?? "", scope.cwd);
 }
 
+/** Only a hint for who reads the dialog: the policy judges the command itself. */
+const REMOVES = /(^|[\s;&|(`])(\S*\/)?rm(\s|$)/;
+/** There is a tool for it that ends with the wait. */
+const PLAIN_SLEEP = /^\s*sleep\s+[\d.]+[smhd]?\s*$/;
+
 async function run(args: Args, context: RunContext): Promise<Outcome> {
+  if (args.run_in_background === true && PLAIN_SLEEP.test(args.command))
+    throw failure("INVALID", "bash: a plain sleep is not run in the background", "Use the sleep tool.");
   const startMs = context.now();
   const request: ShellRequest = {
     command: args.command,
     cwd: workingDir(args, context),
-    timeout_ms: args.timeout,
+    timeout_ms: args.timeout ?? DEFAULT_TIMEOUT_MS,
     merge: true,
+    progress: true,
+    ...(args.dangerouslyDisableSandbox === true ? { unconfined: true } : {}),
+    ...background(args, context),
   };
   const answer = await withFile(context, "/dev/shell", O_RDWR, (fd) => ask(context, fd, request));
+  const meta = metaOf(args, context, answer, startMs);
+  if (answer.job !== null) return startedJob(args, answer, answer.job, meta);
+  return { text: answer.output, ...ending(request, answer), meta, ...keptBy(answer) };
+}
+
+/** When it becomes a job. A timeout that was asked for always ends it. */
+function background(
+  { run_in_background: isWanted, timeout, command }: Args,
+  { isSession, interactive }: RunContext,
+): Pick<ShellRequest, "job_after_ms" | "at_timeout" | "auto_job"> {
+  if (isWanted === true) return { job_after_ms: 0, ...(timeout === undefined ? { at_timeout: "job" } : {}) };
+  if (PLAIN_SLEEP.test(command)) return {};
+  return {
+    ...(isSession && interactive ? { auto_job: true } : {}),
+    ...(timeout === undefined ? { at_timeout: "job" } : {}),
+  };
+}
+
+function startedJob(args: Args, answer: ShellAnswer, id: string, meta: Record<string, unknown>): Outcome {
+  const started = `Job started in background. ID: ${id}`;
+  if (args.run_in_background === true) return { text: "", status: started, meta };
+  const seconds = Math.round(answer.duration_ms / 1000);
   return {
     text: answer.output,
-    ...ending(args, answer),
-    meta: metaOf(args, context, answer, startMs),
+    status: `It still runs after ${seconds} s. ${started}`,
+    meta,
     ...keptBy(answer),
   };
 }
@@ -83,35 +147,68 @@ function keptBy(answer: ShellAnswer): Pick<Outcome, "kept"> {
 /** After an interrupt the device still tells what the command had printed, if it had begun. */
 async function ask(context: RunContext, fd: Fd, request: ShellRequest): Promise<ShellAnswer> {
   let interruption: unknown;
+  const over = new AbortController();
+  const written = context.sys.write(fd, Buffer.from(JSON.stringify(request)), context.signal);
+  const following = follow(context, fd, over.signal);
   try {
-    await context.sys.write(fd, Buffer.from(JSON.stringify(request)), context.signal);
+    await written;
   } catch (error) {
     if (codeOf(error) !== "CANCELLED") throw error;
     interruption = error;
+  } finally {
+    over.abort();
   }
+  const begun = await following;
   try {
     // no signal: the run is over, and reading what it left behind ends by itself
-    const bytes = await readToEnd(
+    const rest = await readToEnd(
       { sys: context.sys, signal: new AbortController().signal },
       fd,
       MAX_ANSWER_BYTES,
     );
-    return JSON.parse(bytes.toString("utf8")) as ShellAnswer;
+    return JSON.parse(Buffer.concat([begun, rest]).toString("utf8")) as ShellAnswer;
   } catch (error) {
     throw interruption ?? error;
   }
 }
 
+/** Hands on what the command tells of itself. What was read of its answer is given back. */
+async function follow(context: RunContext, fd: Fd, signal: AbortSignal): Promise<Buffer> {
+  for (;;) {
+    let line: Uint8Array;
+    try {
+      // a short command tells nothing; by then it has begun
+      await context.sys.sleep(PROGRESS_MS, signal, { pid: context.pid });
+      line = await context.sys.read(fd, PROGRESS_BYTES, signal);
+    } catch {
+      return Buffer.alloc(0);
+    }
+    const progress = findProgress(line);
+    if (progress === undefined) return Buffer.from(line);
+    context.progress({ ...progress });
+  }
+}
+
+function findProgress(line: Uint8Array): CommandProgress | undefined {
+  const text = Buffer.from(line).toString("utf8");
+  return text.startsWith('{"progress":') ? (JSON.parse(text) as ShellProgress).progress : undefined;
+}
+
 /** A command that ran did not fail as a call, whatever its exit code is. */
-function ending(args: Args, answer: ShellAnswer): Pick<Outcome, "status" | "error"> {
+function ending(
+  { timeout_ms: timeoutMs }: ShellRequest,
+  answer: ShellAnswer,
+): Pick<Outcome, "status" | "error"> {
   if (answer.timed_out) {
-    const message = `the command was ended after ${args.timeout} ms`;
+    const message = `the command was ended after ${timeoutMs} ms`;
     return { error: { code: "TIMEOUT", message, hint: "Give it a longer timeout, or do less at a time" } };
   }
   if (answer.interrupted) return { error: { code: "CANCELLED", message: "the command was interrupted" } };
-  if (answer.signal !== null) return { status: `Ended by signal ${answer.signal}` };
-  if (answer.exit_code !== 0) return { status: `Exit code ${answer.exit_code}` };
-  return answer.output === "" ? { status: "(no output)" } : {};
+  const refusal = typeof answer.sandbox !== "string" ? "" : `\n${answer.sandbox}`;
+  if (answer.signal !== null) return { status: `Ended by signal ${answer.signal}${refusal}` };
+  if (answer.exit_code !== 0) return { status: `Exit code ${answer.exit_code}${refusal}` };
+  if (answer.output === "") return { status: `(no output)${refusal}` };
+  return refusal === "" ? {} : { status: refusal.trim() };
 }
 
 function metaOf(
@@ -125,9 +222,8 @@ function metaOf(
     exit_code: answer.exit_code,
     signal: answer.signal,
     interrupted: answer.interrupted,
-    background: false,
-    shell_id: null,
-    // Unix seconds
+    background: answer.job !== null,
+    shell_id: answer.job,
     start_time: startMs / 1000,
     end_time: (startMs + answer.duration_ms) / 1000,
     duration: answer.duration_ms / 1000,

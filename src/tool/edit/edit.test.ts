@@ -1,6 +1,6 @@
 import { utimesSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { Bench } from "../testing/bench.ts";
+import { Bench, textOf } from "../testing/bench.ts";
 import { BenchSys } from "../testing/bench-sys.ts";
 import { view } from "../view/view.ts";
 import { edit } from "./edit.ts";
@@ -19,7 +19,7 @@ test("edit replaces one occurrence and tells what it did", async () => {
   const made = await bench();
   const result = await made.call("edit", args);
   expect(made.get("a.txt")).toBe("one\n2\n");
-  expect(result.content[0]?.text).toBe("Edited a.txt: 1 replacement, +1 -1 lines");
+  expect(textOf(result)).toBe("Edited a.txt: 1 replacement, +1 -1 lines");
   expect(result.meta).toMatchObject({
     additions: 1,
     removals: 1,

@@ -1,18 +1,11 @@
 /** edit: replaces text in a file that was viewed before; nothing else in the file changes, not a byte. */
-import { createHash } from "node:crypto";
 import * as z from "zod";
-import { codeOf } from "../../abi/errors.ts";
-import { failure } from "../failure.ts";
-import { findStat, MAX_READ_BYTES, readHostFile, writeHostFile } from "../files.ts";
-import { inlineContent, makePatch, type Patch } from "../patch.ts";
+import { contentFields, makePatch, type Patch } from "../patch.ts";
 import { readEffect, writablePath } from "../path.ts";
-import { decodeFile } from "../text.ts";
+import { openTextFile, putText, type TextFile } from "../text-file.ts";
 import { type Dialog, defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
-import { changedError, requireSeen, requireUnchanged } from "../tracker.ts";
+import { type Changed, changeText, checkEdit } from "./change.ts";
 import text from "./edit.md";
-import { replaceText } from "./replace.ts";
-
-const MAX_BYTES = 1024 * 1024 * 1024;
 
 const Args = z.object({
   file_path: z.string().min(1),
@@ -22,11 +15,26 @@ const Args = z.object({
 });
 type Args = z.output<typeof Args>;
 
+/** Contents over 64 KiB are named by their digest. */
+export const EditMeta = z.strictObject({
+  file_path: z.string(),
+  additions: z.int(),
+  removals: z.int(),
+  patch: z.string(),
+  old_content: z.string().exactOptional(),
+  old_ref: z.string().exactOptional(),
+  new_content: z.string().exactOptional(),
+  new_ref: z.string().exactOptional(),
+});
+
 export const edit = defineTool({
   name: "edit",
   hint: "replace text in a file",
   text,
   args: Args,
+  meta: EditMeta,
+  listed: "core",
+  compactable: true,
   interrupt: "block",
   effectClass: "probe",
   effects: (args, scope) => {
@@ -39,6 +47,7 @@ export const edit = defineTool({
   },
   view,
   activity: (args) => `Editing ${args.file_path}`,
+  paths: (args) => [args.file_path],
   run,
 });
 
@@ -54,87 +63,34 @@ function view({ file_path, old_string, new_string, replace_all }: Args): Dialog 
   };
 }
 
-interface Worked {
-  path: string;
-  before: string;
-  after: string;
-  /** SHA-256 of the bytes that were read. */
-  expect: string;
-  count: number;
-}
-
 async function run(args: Args, context: RunContext): Promise<Outcome> {
-  const { path, before, after, expect, count } = await work(args, context);
-  const written = await writeHostFile(context, path, after, expect).catch((error: unknown) => {
-    throw codeOf(error) === "CONFLICT" ? changedError(args.file_path, error) : error;
-  });
-  context.tracker.set(path, { sha256: written.sha256, source: "edit" });
-  const patch = makePatch(args.file_path, before, after);
-  return { text: report(args, patch, count), meta: metaOf(args, patch, before, after) };
-}
-
-/** Everything but the write. The order of the checks is part of what callers rely on. */
-async function work(args: Args, look: LookContext): Promise<Worked> {
-  if (args.old_string === "")
-    throw failure("INVALID", "old_string is empty", "To make a file or replace all of it, use write");
-  if (args.old_string === args.new_string) throw failure("INVALID", "old_string and new_string are equal");
-  const path = writablePath(args.file_path, look.cwd);
-  await inspect(args, look, path);
-  const seen = requireSeen(look.tracker, path, args.file_path);
-  const bytes = await readHostFile(look, path, MAX_READ_BYTES);
-  if (bytes.byteLength >= MAX_READ_BYTES)
-    throw failure("INVALID", `file too large to edit: ${args.file_path}`);
-  const expect = createHash("sha256").update(bytes).digest("hex");
-  requireUnchanged(seen, expect, args.file_path);
-  const before = decode(args, bytes);
-  return { path, before, expect, ...replaced(args, before) };
-}
-
-async function inspect(args: Args, look: LookContext, path: string): Promise<void> {
-  const stat = await findStat(look, path);
-  if (stat === undefined) throw failure("NOT_FOUND", `file not found: ${args.file_path}`);
-  if (stat.kind === "directory") throw failure("INVALID", `is a directory: ${args.file_path}`);
-  if (stat.size > MAX_BYTES) throw failure("INVALID", "file too large (max 1GB)");
-}
-
-function decode(args: Args, bytes: Buffer): string {
-  const decoded = decodeFile(bytes);
-  if (decoded.kind === "text" && decoded.exact) return decoded.text;
-  throw failure("INVALID", `not valid UTF-8: ${args.file_path}`);
-}
-
-function replaced(args: Args, before: string): { after: string; count: number } {
-  const { old_string: oldString, new_string: newString, replace_all: replaceAll } = args;
-  const made = replaceText(before, { oldString, newString, replaceAll });
-  switch (made.kind) {
-    case "replaced":
-      return { after: made.text, count: made.count };
-    case "none":
-      throw failure(
-        "INVALID",
-        "old_string not found in file. Make sure it matches exactly, including whitespace and line breaks.",
-      );
-    case "many":
-      throw failure(
-        "INVALID",
-        "old_string appears multiple times. Provide more context for unique match, or set replace_all to true",
-        `It begins on lines ${made.lines.join(", ")}, counted from 1`,
-      );
-  }
-}
-
-function report(args: Args, patch: Patch, count: number): string {
+  const { file, changed } = await work(args, context);
+  await putText(file, changed.text, context);
+  const patch = makePatch(args.file_path, file.text, changed.text);
+  const { count } = changed;
   const times = count === 1 ? "1 replacement" : `${count} replacements`;
-  return `Edited ${args.file_path}: ${times}, +${patch.additions} -${patch.removals} lines`;
+  return { text: editReport(args.file_path, times, patch), meta: editMeta(file, changed.text, patch) };
 }
 
-function metaOf(args: Args, patch: Patch, before: string, after: string): Record<string, unknown> {
+/** Everything but the write. */
+async function work(args: Args, look: LookContext): Promise<{ file: TextFile; changed: Changed }> {
+  checkEdit(args);
+  const file = await openTextFile(args.file_path, look);
+  return { file, changed: changeText(file.text, args) };
+}
+
+export function editReport(shown: string, times: string, { additions, removals }: Patch): string {
+  return `Edited ${shown}: ${times}, +${additions} -${removals} lines`;
+}
+
+export function editMeta(file: TextFile, after: string, patch: Patch): Record<string, unknown> {
+  const { additions, removals, text: patchText } = patch;
   return {
-    file_path: args.file_path,
-    additions: patch.additions,
-    removals: patch.removals,
-    patch: patch.text,
-    old_content: inlineContent(before),
-    new_content: inlineContent(after),
+    file_path: file.shown,
+    additions,
+    removals,
+    patch: patchText,
+    ...contentFields("old", file.text),
+    ...contentFields("new", after),
   };
 }

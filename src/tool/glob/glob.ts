@@ -21,8 +21,10 @@ export const glob = defineTool({
   hint: "find files by name pattern",
   text,
   args: Args,
+  listed: "core",
+  compactable: true,
   parallel: true,
-  readOnly: () => true,
+  readOnly: true,
   effects: (args, scope) => [readEffect(hostPath(args.path, scope.cwd), true)],
   prepare: async (args, look) => {
     await requireDirectory(look, args.path);

@@ -38,8 +38,10 @@ export const grep = defineTool({
   hint: "search file contents with regular expression",
   text,
   args: Args,
+  listed: "core",
+  compactable: true,
   parallel: true,
-  readOnly: () => true,
+  readOnly: true,
   effects: (args, scope) => [readEffect(hostPath(args.path, scope.cwd), true)],
   prepare: async (args, look) => {
     if (!isCruxPath(hostPath(args.path, look.cwd))) await requireExisting(look, args.path);

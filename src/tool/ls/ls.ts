@@ -25,8 +25,9 @@ export const ls = defineTool({
   hint: "list directory tree",
   text,
   args: Args,
+  listed: "core",
   parallel: true,
-  readOnly: () => true,
+  readOnly: true,
   effects: (args, scope) => [readEffect(hostPath(args.path, scope.cwd), true)],
   prepare: async (args, look) => {
     if (!isCruxPath(hostPath(args.path, look.cwd))) await requireDirectory(look, args.path);

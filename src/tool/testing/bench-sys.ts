@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import type { FileStat, OpenFlag } from "../../abi/device.ts";
 import type { Effect } from "../../abi/effects.ts";
-import type { FsRequest, ShellAnswer, ShellRequest } from "../../abi/fs-ops.ts";
+import type { FsRequest, PdfAnswer, ShellAnswer, ShellRequest } from "../../abi/fs-ops.ts";
 import { asFd, asPid, type Fd } from "../../abi/ids.ts";
 import type { Sys } from "../../abi/sys.ts";
 import { fault, filesOf, grepOf, json, listOf, statOf, writeOf } from "./host-files.ts";
@@ -25,6 +25,10 @@ export interface World {
   asked: Asked[];
   /** Answers /dev/shell. */
   shell: (request: ShellRequest, signal: AbortSignal | undefined) => Promise<Partial<ShellAnswer>>;
+  /** Answers any other device: /dev/web, /dev/llm. */
+  other: (path: string, request: unknown) => unknown;
+  /** Answers what a PDF holds. */
+  pdf: (path: string, request: Extract<FsRequest, { op: "pdf" }>) => PdfAnswer;
   /** Called before each operation: a place to change the world under a call. */
   before: (op: string) => void;
 }
@@ -78,6 +82,8 @@ export class BenchSys implements Sys {
       this.#world.crux.set(path, Buffer.concat([before, data]));
     } else if (path === "/dev/shell") {
       entry.answer = await this.#shell(JSON.parse(Buffer.from(data).toString("utf8")), signal);
+    } else if (!path.startsWith("/dev/fs")) {
+      entry.answer = json(this.#world.other(path, JSON.parse(Buffer.from(data).toString("utf8"))));
     } else {
       const host = path.slice("/dev/fs".length) || "/";
       entry.answer = await this.#fs(host, JSON.parse(Buffer.from(data).toString("utf8")));
@@ -129,6 +135,7 @@ export class BenchSys implements Sys {
       total_bytes: 0,
       output_path: null,
       duration_ms: 5,
+      job: null,
       ...(await this.#world.shell(request, signal)),
     };
     return Buffer.from(JSON.stringify(answer));
@@ -146,6 +153,8 @@ export class BenchSys implements Sys {
       }
       case "write":
         return json(writeOf(path, request));
+      case "pdf":
+        return json(this.#world.pdf(path, request));
       case "list":
         return json(listOf(path, request));
       case "grep":
@@ -162,6 +171,7 @@ export class BenchSys implements Sys {
   }
   spawn = refuse;
   kill = refuse;
+  setMode = refuse;
   wait = refuse;
   listProcs = refuse;
   exit = refuse;
@@ -185,6 +195,7 @@ export class BenchSys implements Sys {
   signalGroup = refuse;
   send = refuse;
   recv = refuse;
+  sleep: Sys["sleep"] = refuse;
   pipe = refuse;
   spawnThread = refuse;
   joinThread = refuse;

@@ -7,7 +7,8 @@ import { type Act, type Caller, type Device, O_RDWR, type WritePlan } from "../.
 import { asCallId, asPid, asProcUuid } from "../../abi/ids.ts";
 import type { ToolFrame, ToolResult } from "../../abi/tool.ts";
 import { toolDevice } from "../device.ts";
-import type { Tool } from "../tool.ts";
+import type { Scope, Tool } from "../tool.ts";
+import { LooseTracker } from "../tracker.ts";
 import { BenchSys, type World } from "./bench-sys.ts";
 
 export const CALL_ID = asCallId("c_81f2");
@@ -20,8 +21,12 @@ export class Bench implements World {
   readonly crux: World["crux"] = new Map();
   asked: World["asked"] = [];
   shell: World["shell"] = async () => ({});
+  pdf: World["pdf"] = () => ({ pages: 0, texts: [] });
+  other: World["other"] = (path) => {
+    throw new Error(`not there: ${path}`);
+  };
   before: World["before"] = () => {};
-  readonly caller: Caller;
+  caller: Caller;
   readonly device: Device;
 
   constructor(tools: readonly Tool[]) {
@@ -100,8 +105,24 @@ export class Bench implements World {
   }
 }
 
+/** Of nobody in particular. */
+export function testScope(cwd: string): Scope {
+  return {
+    cwd,
+    roots: [cwd],
+    tracker: new LooseTracker(),
+    mode: "default",
+    interactive: false,
+    isSession: false,
+    modelName: "",
+    env: {},
+    modelDevice: "/dev/llm/test",
+    supportsImages: false,
+  };
+}
+
 export function textOf(result: ToolResult): string {
-  return result.content.map((part) => part.text).join("");
+  return result.content.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
 function encode(args: unknown): Uint8Array {

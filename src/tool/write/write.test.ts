@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { Bench } from "../testing/bench.ts";
+import { Bench, textOf } from "../testing/bench.ts";
 import { view } from "../view/view.ts";
 import { write } from "./write.ts";
 
@@ -15,7 +15,7 @@ test("write makes a file and its directories, content verbatim", async () => {
   const made = bench();
   const result = await made.call("write", { file_path: "d/e/a.txt", content: "a\nb\r\n" });
   expect(made.get("d/e/a.txt")).toBe("a\nb\r\n");
-  expect(result.content[0]?.text).toBe("Created d/e/a.txt: 2 lines");
+  expect(textOf(result)).toBe("Created d/e/a.txt: 2 lines");
   expect(result.meta).toMatchObject({
     type: "create",
     file_path: "d/e/a.txt",

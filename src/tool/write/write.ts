@@ -3,10 +3,11 @@ import { createHash } from "node:crypto";
 import * as z from "zod";
 import { codeOf } from "../../abi/errors.ts";
 import { failure } from "../failure.ts";
-import { findStat, MAX_READ_BYTES, readHostFile, writeHostFile } from "../files.ts";
+import { findStat, readWholeFile, writeHostFile } from "../files.ts";
 import { inlineContent, makePatch, type Patch } from "../patch.ts";
 import { readEffect, writablePath } from "../path.ts";
 import { countLines } from "../text.ts";
+import { MAX_EDITED_BYTES } from "../text-file.ts";
 import { defineTool, type LookContext, type Outcome, type RunContext, type Scope } from "../tool.ts";
 import { changedError, requireSeen, requireUnchanged } from "../tracker.ts";
 import text from "./write.md";
@@ -16,11 +17,24 @@ const MAX_CONTENT_BYTES = 5 * 1024 * 1024;
 const Args = z.object({ file_path: z.string().min(1), content: z.string().max(MAX_CONTENT_BYTES) });
 type Args = z.output<typeof Args>;
 
+/** `original_file` null: there was none, or it is over 64 KiB. */
+const Meta = z.strictObject({
+  type: z.enum(["create", "update", "unchanged"]),
+  file_path: z.string(),
+  additions: z.int(),
+  removals: z.int(),
+  structured_patch: z.array(z.unknown()),
+  original_file: z.string().nullable(),
+});
+
 export const write = defineTool({
   name: "write",
   hint: "create or replace a whole file",
   text,
   args: Args,
+  meta: Meta,
+  listed: "core",
+  compactable: true,
   interrupt: "block",
   effectClass: "probe",
   // the read is the guard's: what is replaced must be what was viewed
@@ -38,6 +52,7 @@ export const write = defineTool({
     ...(isKnown({ file_path, content }, scope) && { warnings: ["replaces the whole file"] }),
   }),
   activity: (args) => `Writing ${args.file_path}`,
+  paths: (args) => [args.file_path],
   run,
 });
 
@@ -70,7 +85,8 @@ async function current(args: Args, look: LookContext): Promise<Buffer | null> {
   if (stat.kind === "directory") throw failure("INVALID", `is a directory: ${args.file_path}`);
   if (stat.kind !== "file") throw failure("INVALID", `not a regular file: ${args.file_path} (${stat.kind})`);
   const seen = requireSeen(look.tracker, path, args.file_path);
-  const bytes = await readHostFile(look, path, MAX_READ_BYTES);
+  if (stat.size > MAX_EDITED_BYTES) throw failure("INVALID", `too large to replace: ${args.file_path}`);
+  const bytes = await readWholeFile(look, path, MAX_EDITED_BYTES);
   requireUnchanged(seen, sha256(bytes), args.file_path);
   return bytes;
 }

@@ -1,0 +1,26 @@
+/** A process below the caller: what a tool may wait for, read or end. */
+import { asPid } from "../abi/ids.ts";
+import type { ProcInfo } from "../abi/process.ts";
+import type { Sys } from "../abi/sys.ts";
+import { failure } from "./failure.ts";
+
+/** `7`, `pid 7` */
+export function parseChild(text: string): number | undefined {
+  const [, digits] = /^(?:pid )?([1-9]\d{0,14})$/.exec(text.trim()) ?? [];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** NOT_FOUND: there is none, or it is not below the caller; these are not told apart. */
+export async function findDescendant(sys: Sys, pid: number): Promise<ProcInfo> {
+  const seen = new Map((await sys.listProcs()).map((proc) => [Number(proc.pid), proc]));
+  const found = seen.get(pid);
+  const self = Number(sys.getPid());
+  for (let above = found; above !== undefined; above = seen.get(Number(above.ppid)))
+    if (Number(above.ppid) === self && found !== undefined) return found;
+  throw failure("NOT_FOUND", `no process ${pid} below this one`);
+}
+
+/** Until it ends, at most so long. */
+export async function untilEnd(sys: Sys, pid: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  await sys.sleep(timeoutMs, signal, { pid: asPid(pid) });
+}

@@ -1,0 +1,81 @@
+/** job_output: what a job has printed since it was last read, or a child process has come to. */
+import * as z from "zod";
+import { codeOf } from "../../abi/errors.ts";
+import type { JobAnswer } from "../../abi/fs-ops.ts";
+import { findDescendant, parseChild, untilEnd } from "../child-process.ts";
+import { askDevice } from "../device-json.ts";
+import { readCruxFile } from "../files.ts";
+import { JobMeta, jobOutcome } from "../job-text.ts";
+import { defineTool, type Outcome, type RunContext } from "../tool.ts";
+import text from "./job_output.md";
+
+const DEFAULT_WAIT_MS = 30_000;
+const TRANSCRIPT_BYTES = 1024 * 1024;
+const TRANSCRIPT_CHARS = 8_000;
+
+const Args = z.object({
+  shell_id: z.string().min(1).max(64).describe("job-3, or the pid of a child"),
+  block: z.boolean().optional().describe("wait for its end (default true)"),
+  timeout: z.int().min(0).max(600_000).default(DEFAULT_WAIT_MS).describe("of the wait, ms"),
+  offset: z.int().min(0).optional().describe("byte to read from"),
+});
+type Args = z.output<typeof Args>;
+
+export const jobOutput = defineTool({
+  name: "job_output",
+  hint: "output of background job or child agent",
+  text,
+  args: Args,
+  meta: JobMeta,
+  maxResultChars: 30_000,
+  overflow: "ends",
+  readOnly: true,
+  parallel: true,
+  effects: ({ shell_id: id }) => [{ kind: "state", path: `/dev/shell/jobs/${id}` }],
+  destructive: () => false,
+  view: ({ shell_id: id }) => ({ operation: `read the output of ${id}`, params: {} }),
+  activity: ({ shell_id: id }) => `Waiting for ${id}`,
+  run,
+});
+
+async function run(args: Args, context: RunContext): Promise<Outcome> {
+  const { shell_id: id, block = true, timeout, offset } = args;
+  const child = parseChild(id);
+  if (child !== undefined) return outputOfChild(context, child, block ? timeout : 0);
+  const request = { op: "output", block, timeout_ms: timeout, ...(offset === undefined ? {} : { offset }) };
+  return jobOutcome(await askDevice<JobAnswer>(context, `/dev/shell/jobs/${id}`, request));
+}
+
+/** Its last words; while it runs, the end of what was said in it. It stays for its parent to wait for. */
+async function outputOfChild(context: RunContext, pid: number, waitMs: number): Promise<Outcome> {
+  const { sys, signal } = context;
+  await findDescendant(sys, pid);
+  if (waitMs > 0) await untilEnd(sys, pid, waitMs, signal);
+  const { exit, result } = await findDescendant(sys, pid);
+  const words = exit === null || result === "" ? await transcript(context, pid) : result;
+  const state = exit === null ? "running" : exit.kind === "killed" ? "killed" : "exited";
+  const ended = exit === null ? "" : ` (${exit.reason})`;
+  const total = Buffer.byteLength(words);
+  return {
+    text: words,
+    status: `process ${pid}: ${state}${ended}`,
+    meta: {
+      shell_id: String(pid),
+      state,
+      exit_code: exit?.code ?? null,
+      output: words,
+      next_offset: total,
+      total_bytes: total,
+    },
+  };
+}
+
+async function transcript(context: RunContext, pid: number): Promise<string> {
+  try {
+    const bytes = await readCruxFile(context, `/proc/${pid}/context`, TRANSCRIPT_BYTES);
+    return bytes.toString("utf8").slice(-TRANSCRIPT_CHARS).toWellFormed();
+  } catch (error) {
+    if (codeOf(error) === "CANCELLED") throw error;
+    return "";
+  }
+}

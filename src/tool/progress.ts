@@ -1,0 +1,66 @@
+/** Progress of one call: at most one frame a second, always the newest. Who reads slowly loses progress, never the result. */
+import type { Progress, ToolFrame } from "../abi/tool.ts";
+
+const FRAME_MS = 1000;
+
+export interface ProgressClock {
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export class ProgressFeed {
+  readonly #clock: ProgressClock;
+  readonly #ended = new AbortController();
+  /** Told, and not yet due. */
+  #next: Progress | null = null;
+  /** Due, and not yet read. */
+  #due: Progress | null = null;
+  #isCooling = false;
+  #wake = Promise.withResolvers<void>();
+
+  constructor(clock: ProgressClock) {
+    this.#clock = clock;
+  }
+
+  tell(told: Progress): void {
+    if (this.#ended.signal.aborted) return;
+    this.#next = told;
+    if (!this.#isCooling) this.#release();
+  }
+
+  /** Resolves when a frame is due, or the call is over. */
+  get changed(): Promise<void> {
+    return this.#due !== null || this.#ended.signal.aborted ? Promise.resolve() : this.#wake.promise;
+  }
+
+  /** The frame that is due, once. */
+  take(): Buffer | null {
+    if (this.#due === null) return null;
+    const frame: ToolFrame = { ...this.#due, type: "progress" };
+    this.#due = null;
+    this.#wake = Promise.withResolvers();
+    return Buffer.from(`${JSON.stringify(frame)}\n`);
+  }
+
+  /** What was not read is dropped. */
+  end(): void {
+    this.#ended.abort();
+    this.#due = null;
+    this.#wake.resolve();
+  }
+
+  #release(): void {
+    if (this.#next === null) return;
+    this.#due = this.#next;
+    this.#next = null;
+    this.#isCooling = true;
+    this.#wake.resolve();
+    void this.#cool();
+  }
+
+  /** Ends with the call at the latest. */
+  async #cool(): Promise<void> {
+    await this.#clock.sleep(FRAME_MS, this.#ended.signal).catch(() => undefined);
+    this.#isCooling = false;
+    if (!this.#ended.signal.aborted) this.#release();
+  }
+}

@@ -1,0 +1,92 @@
+/** Pictures: what kind it is and how large, by its first bytes; and what is shown of one. */
+import { failure } from "../failure.ts";
+import type { Outcome } from "../tool.ts";
+
+/** Nothing here makes a picture smaller: what does not fit is refused, with the way to do it. */
+const MAX_SIDE = 2000;
+const MAX_TOKENS = 25_000;
+const TOKENS_A_CHARACTER = 0.125;
+
+export interface ImageHead {
+  readonly mediaType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+  /** Pixels; 0 where the file does not say. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** undefined: none of the four. */
+export function findImage(bytes: Buffer): ImageHead | undefined {
+  const start = bytes.toString("latin1", 0, 12);
+  if (start.startsWith("\x89PNG\r\n\x1a\n")) return { mediaType: "image/png", ...pngSize(bytes) };
+  if (start.startsWith("\xff\xd8\xff")) return { mediaType: "image/jpeg", ...jpegSize(bytes) };
+  if (/^GIF8[79]a/.test(start)) return { mediaType: "image/gif", ...gifSize(bytes) };
+  if (start.startsWith("RIFF") && start.endsWith("WEBP"))
+    return { mediaType: "image/webp", ...webpSize(bytes) };
+  return undefined;
+}
+
+export function showImage(shown: string, bytes: Buffer, head: ImageHead, supportsImages: boolean): Outcome {
+  if (!supportsImages) throw failure("INVALID", "Model does not support images");
+  const { mediaType: media_type, width, height } = head;
+  const data = bytes.toString("base64");
+  if (width > MAX_SIDE || height > MAX_SIDE)
+    throw tooLarge(shown, `${width} x ${height} pixels, max ${MAX_SIDE} x ${MAX_SIDE}`);
+  const tokens = Math.ceil(data.length * TOKENS_A_CHARACTER);
+  if (tokens > MAX_TOKENS) throw tooLarge(shown, `${tokens} tokens, max ${MAX_TOKENS}`);
+  const size = width > 0 && height > 0 ? `, ${width} x ${height}` : "";
+  return {
+    text: `[image: ${shown}, ${media_type}${size}, ${bytes.byteLength} bytes]`,
+    media: [{ type: "image", media_type, data }],
+  };
+}
+
+function tooLarge(shown: string, why: string): Error {
+  const hint =
+    "Make a smaller copy in bash and view that: convert in.png -resize 800x800 -quality 60 out.jpg";
+  return failure("INVALID", `image too large: ${shown} (${why})`, hint);
+}
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+const UNKNOWN: Size = { width: 0, height: 0 };
+
+function pngSize(bytes: Buffer): Size {
+  if (bytes.byteLength < 24) return UNKNOWN;
+  return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
+}
+
+function gifSize(bytes: Buffer): Size {
+  if (bytes.byteLength < 10) return UNKNOWN;
+  return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
+}
+
+/** In the frame header, behind segments that each tell their length. */
+function jpegSize(bytes: Buffer): Size {
+  for (let at = 2; at + 9 <= bytes.byteLength && bytes[at] === 0xff; ) {
+    const marker = bytes[at + 1] ?? 0;
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+    if (isFrame) return { width: bytes.readUInt16BE(at + 7), height: bytes.readUInt16BE(at + 5) };
+    at += marker === 0xff ? 1 : 2 + bytes.readUInt16BE(at + 2);
+  }
+  return UNKNOWN;
+}
+
+/** Of its three forms. */
+function webpSize(bytes: Buffer): Size {
+  if (bytes.byteLength < 30) return UNKNOWN;
+  switch (bytes.toString("latin1", 12, 16)) {
+    case "VP8X":
+      return { width: 1 + bytes.readUIntLE(24, 3), height: 1 + bytes.readUIntLE(27, 3) };
+    case "VP8L": {
+      const bits = bytes.readUInt32LE(21);
+      return { width: 1 + (bits & 0x3fff), height: 1 + ((bits >>> 14) & 0x3fff) };
+    }
+    case "VP8 ":
+      return { width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff };
+    default:
+      return UNKNOWN;
+  }
+}

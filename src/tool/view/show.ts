@@ -1,0 +1,99 @@
+/** A file as the model is shown it, by what it holds, then by its name. */
+import { endLine } from "../budget.ts";
+import { failure } from "../failure.ts";
+import { type Notebook, parseNotebook } from "../notebook.ts";
+import { decodeFile } from "../text.ts";
+import type { Outcome, RunContext } from "../tool.ts";
+import type { Args } from "./arguments.ts";
+import { findImage, showImage } from "./image.ts";
+import { cutCells } from "./notebook.ts";
+import { cutPage, MAX_PAGE_LINES, type TextPage } from "./page.ts";
+import { type PageRange, showPdf } from "./pdf.ts";
+
+export const MAX_RESULT_CHARS = 100_000;
+/** Of a page itself: what is said about it comes on top. */
+const MAX_PAGE_CHARS = MAX_RESULT_CHARS - 1000;
+/** Binary whatever their first bytes look like. */
+const BINARY_NAMES = /\.(exe|dll|so|dylib|o|a|class|pyc|wasm|zip|gz|bz2|xz|7z)$/i;
+
+export async function show(
+  args: Args,
+  { path, bytes }: { path: string; bytes: Buffer },
+  asked: PageRange | undefined,
+  context: RunContext,
+): Promise<Outcome> {
+  const { file_path: shown, offset } = args;
+  const { supportsImages } = context;
+  if (isPdf(bytes)) {
+    const { outcome, total, pages } = await showPdf(context, { path, shown, bytes }, asked, supportsImages);
+    const lines = pages.last - pages.first + 1;
+    return withMeta(outcome, args, { total_lines: total, offset: pages.first - 1, lines, type: "pdf" });
+  }
+  if (asked !== undefined) throw failure("INVALID", `pages is for PDF files: ${shown}`);
+  const image = findImage(bytes);
+  if (image !== undefined) {
+    const outcome = showImage(shown, bytes, image, supportsImages);
+    return withMeta(outcome, args, { total_lines: null, offset: 0, lines: 0, type: "image" });
+  }
+  const file = decode(args, bytes);
+  const notebook = /\.ipynb$/i.test(shown) ? findNotebook(shown, file.text) : undefined;
+  if (notebook === undefined) return render(args, file);
+  const total = notebook.cells.length;
+  if (total > 0 && offset >= total)
+    throw failure("INVALID", `offset ${offset} is past the end: ${total} cells`);
+  const { text, cells } = cutCells(notebook, offset, args.limit, MAX_PAGE_CHARS);
+  const next = offset + cells;
+  const place = cells === total ? "" : `[cells ${offset}-${next - 1} of ${total}`;
+  const on = next < total ? `; continue with offset=${next}]` : "]";
+  const outcome = { text: total === 0 ? "[notebook has no cells]" : text + (place === "" ? "" : place + on) };
+  return withMeta(outcome, args, { total_lines: total, offset, lines: cells, type: "notebook" });
+}
+
+/** One that is broken is shown as the text that it is, so that it can be mended. */
+function findNotebook(shown: string, text: string): Notebook | undefined {
+  try {
+    return parseNotebook(shown, text);
+  } catch {
+    return undefined;
+  }
+}
+
+function withMeta(outcome: Outcome, args: Args, meta: Record<string, unknown>): Outcome {
+  return { ...outcome, meta: { file_path: args.file_path, content: outcome.text, ...meta } };
+}
+
+export function isPdf(bytes: Buffer): boolean {
+  return bytes.toString("latin1", 0, 5) === "%PDF-";
+}
+
+function decode(args: Args, bytes: Buffer): { text: string; exact: boolean } {
+  const decoded = decodeFile(bytes);
+  if (decoded.kind === "text" && !BINARY_NAMES.test(args.file_path)) return decoded;
+  throw failure("INVALID", `binary file: ${args.file_path}`, "Only text can be viewed");
+}
+
+function render(args: Args, file: { text: string; exact: boolean }): Outcome {
+  const limit = Math.min(args.limit, MAX_PAGE_LINES);
+  // a byte-order mark is no part of the first line
+  const page = cutPage(file.text.replace(/^\uFEFF/, ""), args.offset, limit, MAX_PAGE_CHARS);
+  if (page.totalLines > 0 && args.offset >= page.totalLines)
+    throw failure("INVALID", `offset ${args.offset} is past the end: ${page.totalLines} lines`);
+  const { file_path, offset } = args;
+  const meta = { file_path, content: page.text, total_lines: page.totalLines, offset, lines: page.lines };
+  return { text: withNotes(args, page, file.exact), meta: { ...meta, type: "text" } };
+}
+
+function withNotes(args: Args, page: TextPage, exact: boolean): string {
+  if (page.totalLines === 0) return "[file is empty]";
+  const notes: string[] = [];
+  if (args.limit > MAX_PAGE_LINES) notes.push(`[limit lowered to ${MAX_PAGE_LINES}]`);
+  if (!exact && page.text.includes("\uFFFD")) notes.push("[not UTF-8: some characters are shown as \uFFFD]");
+  if (page.lines < page.totalLines) notes.push(place(args.offset, page));
+  return notes.length === 0 ? page.text : `${endLine(page.text)}${notes.join("\n")}`;
+}
+
+function place(offset: number, page: TextPage): string {
+  const next = offset + page.lines;
+  const on = next < page.totalLines ? `; continue with offset=${next}` : "";
+  return `[lines ${offset}-${next - 1} of ${page.totalLines}${on}]`;
+}
