@@ -1,11 +1,15 @@
 /** The tool calls of one reply: each gets exactly one result, in call order, whatever happens. */
 import { isBadInput } from "../abi/llm.ts";
 import type { ProgramContext } from "../abi/program.ts";
-import { canonicalToolName } from "../abi/tool.ts";
 import type { ToolCall } from "./decide.ts";
+import type { DeferredTools } from "./deferred/deferred-tools.ts";
+import { TOOL_SEARCH } from "./deferred/specs.ts";
+import { targetOf } from "./deferred/target.ts";
+import { callToolSearch } from "./deferred/tool-search.ts";
 import { callMounted } from "./mounted-call.ts";
+import type { OfferedTools } from "./offered.ts";
+import { isToolName } from "./programs.ts";
 import { type CallResult, callTool, failure, NOT_STARTED } from "./tool-call.ts";
-import { isToolName, type OfferedTools } from "./tools.ts";
 
 const MAX_PARALLEL = 10;
 
@@ -46,7 +50,10 @@ export function untilResumed(context: ProgramContext): Promise<void> {
 }
 
 export function batches(calls: readonly ToolCall[], tools: OfferedTools): ToolCall[][] {
-  const mayOverlap = (call: ToolCall) => tools.parallel.get(canonicalToolName(call.name)) === true;
+  const mayOverlap = (call: ToolCall) => {
+    const { name } = targetOf(call);
+    return tools.parallel.get(name) ?? tools.deferred?.isParallel(name) ?? false;
+  };
   const batches: ToolCall[][] = [];
   for (const call of calls) {
     const last = batches.at(-1);
@@ -60,22 +67,52 @@ export function batches(calls: readonly ToolCall[], tools: OfferedTools): ToolCa
 
 async function runCall(context: ProgramContext, tools: OfferedTools, call: ToolCall): Promise<CallResult> {
   if (context.signal.aborted) return NOT_STARTED;
-  const name = canonicalToolName(call.name);
-  if (!tools.parallel.has(name)) return failure("NOT_FOUND", await noSuchTool(context, tools, call.name));
-  if (isBadInput(call.input)) {
+  const { name, input, problem } = targetOf(call);
+  // nothing lies between the look at the signal and the call
+  const place = loadedPlace(tools, name) ?? (await deferredPlace(context, tools, name));
+  if (context.signal.aborted) return NOT_STARTED;
+  if (place === undefined && problem === undefined)
+    return failure("NOT_FOUND", await noSuchTool(context, tools, name));
+  if (isBadInput(input)) {
     return failure(
       "INVALID",
       `${name}: the arguments are not valid JSON`,
       "Send the call again with valid JSON.",
     );
   }
-  if (typeof call.input !== "object" || call.input === null || Array.isArray(call.input)) {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) {
     return failure("INVALID", `${name}: the arguments must be one JSON object`);
   }
-  const path = tools.files?.get(name);
-  return path === undefined
-    ? callTool(context, name, call.input)
-    : callMounted(context, name, path, call.input);
+  if (place === undefined || problem !== undefined) return failure("INVALID", problem ?? name);
+  if (place.kind === "search") return callToolSearch(context, place.tools, input);
+  return place.kind === "program"
+    ? callTool(context, place.name, input)
+    : callMounted(context, place.name, place.path, input);
+}
+
+type Place =
+  | { readonly kind: "program"; readonly name: string }
+  | { readonly kind: "mounted"; readonly name: string; readonly path: string }
+  | { readonly kind: "search"; readonly tools: DeferredTools };
+
+/** Where a tool is that is sent with every request; undefined: it is not. */
+function loadedPlace({ parallel, files, deferred }: OfferedTools, name: string): Place | undefined {
+  if (deferred !== undefined && name === TOOL_SEARCH.name) return { kind: "search", tools: deferred };
+  const path = files?.get(name);
+  if (path !== undefined) return { kind: "mounted", name, path };
+  return parallel.has(name) ? { kind: "program", name } : undefined;
+}
+
+async function deferredPlace(
+  context: ProgramContext,
+  { deferred }: OfferedTools,
+  name: string,
+): Promise<Place | undefined> {
+  const entry = await deferred?.find(context, name);
+  if (entry === undefined) return undefined;
+  return entry.server === ""
+    ? { kind: "program", name: entry.name }
+    : { kind: "mounted", name: entry.name, path: entry.path };
 }
 
 /** The device knows similar names; for one that is mounted but not offered, the offered ones are told. */

@@ -8,8 +8,8 @@ import type { Pid } from "../abi/ids.ts";
 import type { Reply } from "../abi/llm.ts";
 import type { Probed, Restored } from "../abi/program.ts";
 import type { ContextMessage } from "../abi/sys.ts";
-import { canonicalToolName } from "../abi/tool.ts";
 import { callsOf, type ToolCall } from "./decide.ts";
+import { targetOf } from "./deferred/target.ts";
 import type { CallResult } from "./tool-call.ts";
 
 /** A reply that is not in the context yet, with what its request allowed. */
@@ -105,8 +105,8 @@ export function finishedCalls(
     if (event.kind === "probed") probes.push(event.probed);
     if (event.kind === "effect") hasActed = true;
     if (event.kind !== "part") continue;
-    const { call, content, isError } = event.part as FinishedCall;
-    results.set(call, { content, isError });
+    const { call, ...result } = event.part as FinishedCall;
+    results.set(call, result);
     if (isWhole(batches.find((batch) => batch.includes(call)))) {
       hasActed = false;
       probes = [];
@@ -122,10 +122,10 @@ export function finishedCalls(
 
 /** Calls of threads are in the same history: the tool and its input tell them apart. */
 function resultOf(call: ToolCall, probes: readonly Probed[]): CallResult {
-  const text = JSON.stringify(call.input) ?? "";
-  const name = canonicalToolName(call.name);
+  const { name, input } = targetOf(call);
+  const text = JSON.stringify(input) ?? "";
   const probed = probes.findLast(
-    ({ tool, input }) => tool === name && input !== "" && text.startsWith(input),
+    (each) => each.tool === name && each.input !== "" && text.startsWith(each.input),
   );
   return probed === undefined ? unknownResult(call) : PROBED[probed.outcome];
 }

@@ -90,7 +90,7 @@ describe("exitOf()", () => {
 describe("endOfFailure()", () => {
   test("a refusal of the account is the budget's end", () => {
     const error = new VfsError({ op: "Write", pid: asPid(1), code: "BUDGET", message: "spent" });
-    expect(endOfFailure(error, false)).toEqual({ reason: "budget_exhausted" });
+    expect(endOfFailure(error, false)).toEqual({ reason: "budget_exhausted", words: "spent" });
   });
 
   test("whatever is thrown after an abort is the abort", () => {

@@ -35,15 +35,16 @@ export type Terminal =
   | { readonly reason: "completed" }
   /** The calls of the last turn still run. */
   | { readonly reason: "max_turns"; readonly calls: readonly ToolCall[] }
-  | { readonly reason: "budget_exhausted" }
+  /** `words`: of the call that was refused. */
+  | { readonly reason: "budget_exhausted"; readonly words?: string }
   | { readonly reason: "refusal"; readonly error: Error }
   | { readonly reason: "model_error"; readonly error: Error }
   /** The kernel knows the signal, and so the exit status. */
   | { readonly reason: "aborted" };
 
 export function decide(state: TurnState, reply: Reply): Continue | Terminal {
-  const { limit, used } = state.account;
-  if (limit > 0 && used >= limit) return { reason: "budget_exhausted" };
+  const { limit, used, asks } = state.account;
+  if (limit > 0 && used >= limit && asks !== true) return { reason: "budget_exhausted" };
   if (reply.stopReason === "refusal") return { reason: "refusal", error: refused(state, reply) };
   if (reply.stopReason === "max_tokens" && canEscalate(state))
     return { reason: "max_output_tokens_escalate" };
@@ -61,7 +62,8 @@ export function decide(state: TurnState, reply: Reply): Continue | Terminal {
 export function endOfFailure(error: unknown, isAborted: boolean): Terminal {
   if (isAborted) return { reason: "aborted" };
   if (!(error instanceof Fault)) throw error;
-  return codeOf(error) === "BUDGET" ? { reason: "budget_exhausted" } : { reason: "model_error", error };
+  if (codeOf(error) !== "BUDGET") return { reason: "model_error", error };
+  return { reason: "budget_exhausted", words: error.message };
 }
 
 export function exitOf(end: Terminal): ExitStatus {

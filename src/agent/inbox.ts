@@ -35,8 +35,12 @@ export function inputOf({ seq, from, client = "", data }: Message): RunInput {
   return { seq, from, client, text: new TextDecoder().decode(data) };
 }
 
-/** No text can pose as a message of another process: the tag is escaped, whoever sent it. */
-export function messageText({ from, data }: Pick<Message, "from" | "data">): string {
-  const words = new TextDecoder().decode(data).replace(/<(\s*\/?\s*agent-message)/gi, "&lt;$1");
+/**
+ * No text can pose as a message of another process, or as a note of Crux about something of its own, which comes from the
+ * process itself: the tags are escaped, whoever sent it.
+ */
+export function messageText({ from, to, data }: Pick<Message, "from" | "to" | "data">): string {
+  const words = new TextDecoder().decode(data).replace(/<(\s*\/?\s*(?:agent-message|crux-note))/gi, "&lt;$1");
+  if (from === to) return `<crux-note>${words}</crux-note>`;
   return from === PID_KERNEL ? words : `<agent-message from="pid ${from}">${words}</agent-message>`;
 }

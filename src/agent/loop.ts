@@ -6,6 +6,7 @@ import type { ExitStatus } from "../abi/process.ts";
 import type { Program } from "../abi/program.ts";
 import { isAtItsEnd } from "./checkpoint.ts";
 import { endOfFailure, exitOf, type Terminal } from "./decide.ts";
+import { tellLeftJobs } from "./left-jobs.ts";
 import { type AgentOptions, begin, checkpoint, logBudget, newRun, type Run, untilTerminal } from "./run.ts";
 import { runSession } from "./session-runs.ts";
 
@@ -27,7 +28,8 @@ async function runOnce(run: Run): Promise<ExitStatus> {
   } catch (error) {
     end = endOfFailure(error, context.signal.aborted);
   }
-  if (end.reason === "budget_exhausted") logBudget(context);
+  if (run.hasJobs && end.reason !== "aborted") await tellLeftJobs(context).catch(() => undefined);
+  if (end.reason === "budget_exhausted") logBudget(context, end.words);
   // so that a person who talks to it later does not begin its run anew
   if (end.reason !== "completed" && end.reason !== "aborted") checkpoint(run, null);
   return exitOf(end);

@@ -1,8 +1,8 @@
 /** agent.yaml: the settings of an agent. */
 import type { AgentManifest, AgentModels } from "../abi/agent.ts";
+import { findPermissionMode } from "../abi/process.ts";
 import { canonicalToolName } from "../abi/tool.ts";
 import { mcpServers } from "./mcp-entries.ts";
-import { DEFAULT_TOOLS } from "./tools.ts";
 import { parseYaml, type YamlFields } from "./yaml-fields.ts";
 
 const FILE = "agent.yaml";
@@ -25,6 +25,8 @@ export function parseManifest(
     skills: fields.list("skills") ?? [],
     tools: tools(fields),
     ...disallowed(fields),
+    ...delegation(fields),
+    ...mode(fields, warn),
     mcp: mcpServers(fields, { env, warn: (message) => warn(`${FILE}: ${message}`) }),
   };
   for (const key of fields.unread()) warn(`${FILE}: ${key} is unknown and is ignored`);
@@ -56,14 +58,27 @@ function maxSteps(fields: YamlFields): number {
 
 function tools(fields: YamlFields): readonly string[] | null {
   const listed = fields.list("tools");
-  const allowed = listed === undefined || listed.includes("*") ? null : listed.map(canonicalToolName);
+  if (listed === undefined || listed.includes("*")) return null;
   const denied = new Set(fields.list("disallowed_tools")?.map(canonicalToolName));
-  if (denied.size === 0) return allowed;
-  return (allowed ?? DEFAULT_TOOLS).filter((name) => !denied.has(name));
+  return listed.map(canonicalToolName).filter((name) => !denied.has(name));
 }
 
-/** Those of servers are not among the tools that are named: they are taken away from what the servers have. */
+/** What is taken away from what is mounted, whatever that is. */
 function disallowed(fields: YamlFields): Pick<AgentManifest, "disallowedTools"> {
-  const names = (fields.list("disallowed_tools") ?? []).filter((name) => name.startsWith("mcp__"));
+  const names = (fields.list("disallowed_tools") ?? []).map(canonicalToolName);
   return names.length === 0 ? {} : { disallowedTools: names };
+}
+
+function delegation(fields: YamlFields): Pick<AgentManifest, "delegate"> {
+  return fields.text("delegate") === "true" ? { delegate: true } : {};
+}
+
+/** One that is not known is the usual one, which every file may have. */
+function mode(fields: YamlFields, warn: (message: string) => void): Pick<AgentManifest, "permissionMode"> {
+  const text = fields.text("permission_mode");
+  if (text === "") return {};
+  const known = findPermissionMode(text);
+  if (known !== undefined) return { permissionMode: known };
+  warn(`${FILE}: permission_mode: not a mode: ${text}; default is used`);
+  return { permissionMode: "default" };
 }

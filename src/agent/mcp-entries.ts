@@ -47,10 +47,11 @@ class Entry {
   read(): McpServer {
     const fields = this.#fields;
     const required = fields.flag("required") ?? true;
+    const alwaysLoad = fields.flag("always_load") === true ? { alwaysLoad: true as const } : {};
     const config = this.#config();
     for (const unread of fields.unread())
       if (unread !== "name") this.#warn(`${unread} is not supported and is ignored`);
-    return { name: this.#name, config, required };
+    return { name: this.#name, config, required, ...alwaysLoad };
   }
 
   #config(): McpConfig {

@@ -1,12 +1,12 @@
 /** The tools of the servers that an agent file names: offered directly, each by the path of its file. */
-import { O_RDONLY } from "../abi/device.ts";
+import type { AgentInfo } from "../abi/agent.ts";
 import { codeOf, messageOf } from "../abi/errors.ts";
 import type { ToolSpec } from "../abi/llm.ts";
 import type { ProgramContext } from "../abi/program.ts";
+import { readTextFile } from "./read-file.ts";
 
 /** Of all servers together: every one is sent with every request. */
 export const MAX_MOUNTED_TOOLS = 128;
-const READ_BYTES = 1_048_576;
 
 export interface MountedTool {
   readonly spec: ToolSpec;
@@ -38,40 +38,28 @@ async function toolsOf(context: ProgramContext, mount: string): Promise<MountedT
     context.signal.throwIfAborted();
     const path = `${mount}/tools/${encodeURIComponent(name)}`;
     const { tool } = await context.sys.stat(path);
-    if (tool === undefined || !isOffered(context, tool.name)) continue;
+    if (tool === undefined || !isOffered(context.agent, tool.name)) continue;
     const { description, inputSchema, parallel } = tool;
     found.push({ spec: { name: tool.name, description, inputSchema }, path, parallel });
   }
   return found.sort((a, b) => (a.spec.name < b.spec.name ? -1 : 1));
 }
 
-async function listNames({ sys, signal }: ProgramContext, mount: string): Promise<string[]> {
-  const fd = await sys.open(`${mount}/tools`, O_RDONLY, signal);
-  const decoder = new TextDecoder();
-  const parts: string[] = [];
-  try {
-    for (;;) {
-      const bytes = await sys.read(fd, READ_BYTES, signal);
-      parts.push(decoder.decode(bytes, { stream: true }));
-      if (bytes.byteLength < READ_BYTES) break;
-    }
-  } finally {
-    await sys.close(fd).catch(() => undefined);
-  }
-  const tools = JSON.parse(parts.join("") + decoder.decode()) as readonly { name: string }[];
+async function listNames(context: ProgramContext, mount: string): Promise<string[]> {
+  const tools = JSON.parse(await readTextFile(context, `${mount}/tools`)) as readonly { name: string }[];
   return tools.map(({ name }) => name);
 }
 
 /** An allow-list that names tools of servers is the whole of them; one that names none leaves them all. */
-function isOffered({ agent }: ProgramContext, name: string): boolean {
+export function isOffered(agent: AgentInfo | null, name: string): boolean {
   const allowed = (agent?.manifest.tools ?? []).filter((each) => each.startsWith("mcp__"));
   const denied = agent?.manifest.disallowedTools ?? [];
-  if (denied.some((each) => matches(each, name))) return false;
-  return allowed.length === 0 || allowed.some((each) => matches(each, name));
+  if (denied.some((each) => isServed(each, name))) return false;
+  return allowed.length === 0 || allowed.some((each) => isServed(each, name));
 }
 
 /** `mcp__server`, `mcp__server__*`, `mcp__server__tool` */
-function matches(pattern: string, name: string): boolean {
+export function isServed(pattern: string, name: string): boolean {
   const named = pattern.replace(/__\*$/, "");
   return name === named || name.startsWith(`${named}__`);
 }

@@ -1,7 +1,8 @@
 /** The request of a turn: what the context holds, as the model device takes it. */
-import type { LlmRequest, SystemPart, ToolSpec } from "../abi/llm.ts";
+import type { LlmRequest, SystemPart, ToolSpec, WireMessage } from "../abi/llm.ts";
 import type { AccountView } from "../abi/program.ts";
 import type { Prompt } from "../abi/sys.ts";
+import { mediaTokens } from "../lib/media-tokens.ts";
 import { estimateTokens } from "../lib/tokens.ts";
 import { toWireMessages } from "./wire-messages.ts";
 
@@ -33,7 +34,8 @@ export function turnRequest(turn: {
   system.push({ text: turn.environment, zone: "dynamic" });
   const tools = [...turn.tools];
   const messages = toWireMessages(turn.prompt.messages);
-  const inputTokens = estimateTokens(JSON.stringify([system, tools, messages]));
+  const inputTokens =
+    estimateTokens(JSON.stringify([system, tools, messages.map(wordsOf)])) + shownTokens(messages);
   const maxOutputTokens = outputTokens(turn.account, inputTokens, turn.wantedOutputTokens);
   return {
     request: {
@@ -48,6 +50,23 @@ export function turnRequest(turn: {
     },
     escalatedOutputTokens: outputTokens(turn.account, inputTokens, ESCALATED_OUTPUT_TOKENS),
   };
+}
+
+/** Pictures do not count by their characters. */
+function wordsOf(message: WireMessage): WireMessage {
+  if (!message.content.some((block) => block.type === "tool_result" && block.media !== undefined))
+    return message;
+  const content = message.content.map((block) => {
+    if (block.type !== "tool_result") return block;
+    const { media: _media, ...words } = block;
+    return words;
+  });
+  return { ...message, content };
+}
+
+function shownTokens(messages: readonly WireMessage[]): number {
+  const blocks = messages.flatMap(({ content }) => content);
+  return mediaTokens(blocks.flatMap((block) => (block.type === "tool_result" ? (block.media ?? []) : [])));
 }
 
 /** What is wanted, or what the account can pay beside the input; whether even the least is affordable, the gate decides. */

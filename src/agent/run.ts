@@ -16,19 +16,26 @@ import {
   type RunPlace,
 } from "./checkpoint.ts";
 import { type Continue, callsOf, decide, type Terminal, type ToolCall, textOf } from "./decide.ts";
+import { announcement, deltaNote } from "./deferred/announce.ts";
+import { Discovery } from "./deferred/discovery.ts";
+import type { DeferredSetting } from "./deferred/setting.ts";
 import { readInbox } from "./inbox.ts";
 import { takeInput } from "./input.ts";
+import type { OfferedTools } from "./offered.ts";
 import { environmentText } from "./prompt.ts";
 import { ESCALATED_OUTPUT_TOKENS, OUTPUT_TOKENS, turnRequest } from "./request.ts";
 import { DEFAULT_MAX_RETRIES } from "./retry.ts";
 import { type CallResult, NOT_STARTED } from "./tool-call.ts";
-import { type OfferedTools, offeredTools } from "./tools.ts";
+import { offeredTools } from "./tools.ts";
+import { fitTurn } from "./turn-budget.ts";
 
 export interface AgentOptions {
   /** For the prompt: `linux`. */
   readonly platform: string;
   /** Retries of one model call; default 10. */
   readonly maxRetries?: number;
+  /** Which tools are sent; default: as without any variable. */
+  readonly deferred?: DeferredSetting;
 }
 
 /** One run after another, or the only one. Lives as long as the process. */
@@ -40,6 +47,9 @@ export interface Run {
   /** Of a session: the message whose run is under way; null: none is. */
   underWay: RunPlace | null;
   tools: OfferedTools | null;
+  /** What can be looked for, as it was when the process began here: part of the system prompt. */
+  announced: string;
+  readonly discovery: Discovery;
   turn: number;
   requests: number;
   hasEscalated: boolean;
@@ -48,6 +58,8 @@ export interface Run {
   kept: KeptReply | null;
   /** The last checkpoint names a reply. */
   hasToldReply: boolean;
+  /** It has started commands in the background. Those of an earlier daemon ended with that. */
+  hasJobs: boolean;
 }
 
 export function newRun(context: ProgramContext, options: AgentOptions): Run {
@@ -55,7 +67,19 @@ export function newRun(context: ProgramContext, options: AgentOptions): Run {
   const environment = environmentText({ cwd, day: context.today(), platform: options.platform });
   const { v: _, run: underWay, ...place } = placeOf(restored);
   const hasToldReply = place.kept !== null;
-  return { context, options, environment, underWay, tools: null, ...place, hasToldReply };
+  const discovery = new Discovery();
+  return {
+    context,
+    options,
+    environment,
+    underWay,
+    tools: null,
+    announced: "",
+    discovery,
+    ...place,
+    hasToldReply,
+    hasJobs: false,
+  };
 }
 
 export async function untilTerminal(run: Run): Promise<Terminal> {
@@ -152,13 +176,13 @@ async function nextReply(run: Run): Promise<KeptReply> {
 async function ask(run: Run): Promise<KeptReply> {
   const { context, options } = run;
   context.setActivity("thinking");
-  run.tools ??= await offeredTools(context);
+  const tools = await toolsOf(run);
   const { request, escalatedOutputTokens } = turnRequest({
     requestId: `r${context.pid}-${run.requests + 1}`,
     model: context.model,
-    prompt: await promptOf(context),
-    environment: run.environment,
-    tools: run.tools.specs,
+    prompt: await promptOf(run, tools),
+    environment: run.environment + run.announced,
+    tools: tools.specs,
     account: context.account(),
     wantedOutputTokens: run.hasEscalated ? ESCALATED_OUTPUT_TOKENS : OUTPUT_TOKENS,
   });
@@ -169,16 +193,49 @@ async function ask(run: Run): Promise<KeptReply> {
   });
   run.requests++;
   const { maxOutputTokens } = request;
-  const sizes = batchSizes(callsOf(reply.blocks), run.tools);
+  const sizes = batchSizes(callsOf(reply.blocks), tools);
   return { reply, maxOutputTokens, escalatedOutputTokens, batches: sizes };
 }
 
 /** With what was said to the process meanwhile. */
-function promptOf(context: ProgramContext): Promise<Prompt> {
+function promptOf(run: Run, { deferred }: OfferedTools): Promise<Prompt> {
+  const { context } = run;
   return context.unit(async () => {
     await readInbox(context);
+    const prompt = await context.sys.buildPrompt(context.ctxId);
+    const note = deferred === undefined ? "" : run.discovery.note(deferred, lastWords(prompt));
+    if (note === "") return prompt;
+    await context.sys.appendMessage(context.ctxId, "user", note);
     return context.sys.buildPrompt(context.ctxId);
   });
+}
+
+/** What was said last: by a person, or by the model itself. Results of tools ask for nothing. */
+function lastWords({ messages }: Prompt): string {
+  return messages.findLast(({ role }) => role === "user" || role === "assistant")?.content ?? "";
+}
+
+/** Those of the process; with them, what its model is told of the rest. */
+async function toolsOf(run: Run): Promise<OfferedTools> {
+  if (run.tools !== null) return run.tools;
+  const { context, options } = run;
+  const tools = await offeredTools(context, options.deferred);
+  if (tools.deferred !== undefined) {
+    const text = announcement(tools.deferred.names());
+    if (text !== "") run.announced = `\n\n${text}`;
+    if (context.restored !== null)
+      run.discovery.recall((await context.sys.buildPrompt(context.ctxId)).messages);
+  }
+  run.tools = tools;
+  return tools;
+}
+
+/** Before a run of a session: servers may have come or gone since the last. */
+export async function tellChanges(run: Run): Promise<void> {
+  const { context, tools } = run;
+  if (tools?.deferred === undefined) return;
+  const note = deltaNote(await tools.deferred.refresh(context));
+  if (note !== "") await context.sys.appendMessage(context.ctxId, "user", note);
 }
 
 /** What an earlier daemon knows of the calls is not made again, and what it did not know stays unknown. */
@@ -191,17 +248,19 @@ async function resultsOf(
   const { blocks } = kept.reply;
   const said = textOf(blocks);
   if (said.trim() !== "") context.setResult(said);
-  run.tools ??= await offeredTools(context);
+  const tools = await toolsOf(run);
   const calls = callsOf(blocks);
   const tell = (call: number, result: CallResult): void => context.addToCheckpoint({ call, ...result });
   const done = restored === null ? undefined : finishedCalls(restored, kept.batches, calls);
   if (done !== undefined) {
     // the tools may be others now, and so what runs together
-    checkpoint(run, { ...kept, batches: batchSizes(calls, run.tools) });
+    checkpoint(run, { ...kept, batches: batchSizes(calls, tools) });
     for (const [call, result] of done) tell(call, result);
   }
   context.setActivity("tool");
-  return runCalls(context, run.tools, calls, done, tell);
+  const results = await runCalls(context, tools, calls, done, tell);
+  if (results.some(({ hasJob }) => hasJob === true)) run.hasJobs = true;
+  return fitTurn(context, results);
 }
 
 function batchSizes(calls: readonly ToolCall[], tools: OfferedTools): readonly number[] {
@@ -224,14 +283,21 @@ export async function keep(
     const answered = restored === null ? null : answeredIn((await sys.buildPrompt(ctxId)).messages, reply);
     if (answered === null) await sys.appendMessage(ctxId, "assistant", text, reply.blocks);
     for (const [i, call] of callsOf(reply.blocks).entries()) {
-      const { content, isError } = results[i] ?? NOT_STARTED;
-      if (answered?.has(call.id) !== true) await sys.appendToolResult(ctxId, call.id, content, isError);
+      const { content, isError, media } = results[i] ?? NOT_STARTED;
+      if (answered?.has(call.id) !== true)
+        await sys.appendToolResult(ctxId, call.id, content, isError, media);
     }
     if (run.hasToldReply) checkpoint(run, null);
   });
 }
 
-export function logBudget(context: ProgramContext): void {
+/** `words`: of the call that was refused; "" where the limit was reached without one. */
+export function logBudget(context: ProgramContext, words = ""): void {
+  // of anything but tokens they say it all; the line about tokens is one that people look for
+  if (/^(budget exceeded|the price of)/.test(words) && !words.endsWith("tokens")) {
+    context.log("warn", words);
+    return;
+  }
   const { used, limit } = context.account();
   // without a limit of its own it was that of a process above
   context.log("warn", `Token budget exceeded: ${limit > 0 ? `${used}/${limit}` : "the parent's is spent"}`);

@@ -18,6 +18,7 @@ import {
   logBudget,
   newRun,
   type Run,
+  tellChanges,
   untilTerminal,
 } from "./run.ts";
 import { salvagedBlocks } from "./session-salvage.ts";
@@ -115,7 +116,7 @@ async function oneRun(
   run.context = context;
   context.signal.throwIfAborted();
   if (signal.aborted) await noteInterrupt(run, context);
-  if (end.reason === "budget_exhausted") logBudget(context);
+  if (end.reason === "budget_exhausted") logBudget(context, end.words);
   forget(run);
   await session.end(OUTCOMES[end.reason], exitOfRun(end));
 }
@@ -124,7 +125,11 @@ async function endOf(run: Run, beginning: Beginning): Promise<Terminal> {
   const { context } = run;
   try {
     if (beginning.kind === "message")
-      await context.unit(() => context.sys.appendMessage(context.ctxId, "user", beginning.text));
+      await context.unit(async () => {
+        // where nothing can be looked for, nothing comes between
+        if (run.tools?.deferred !== undefined) await tellChanges(run);
+        await context.sys.appendMessage(context.ctxId, "user", beginning.text);
+      });
     return await untilTerminal(run);
   } catch (error) {
     return endOfFailure(error, context.signal.aborted);

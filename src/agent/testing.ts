@@ -178,6 +178,7 @@ export class FakeProcess {
       getPid: () => asPid(1),
       spawn: refused,
       kill: refused,
+      setMode: refused,
       wait: refused,
       listProcs: refused,
       exit: refused,
@@ -202,6 +203,7 @@ export class FakeProcess {
           if (message === undefined) throw fault("Recv", noMessage());
           return message;
         }),
+      sleep: refused,
       pipe: refused,
       spawnThread: refused,
       joinThread: refused,

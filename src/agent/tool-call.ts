@@ -4,7 +4,7 @@ import type { ErrorCode } from "../abi/errno.ts";
 import { codeOf, Fault, messageOf } from "../abi/errors.ts";
 import type { Fd } from "../abi/ids.ts";
 import type { ProgramContext } from "../abi/program.ts";
-import type { ToolFrame, ToolResult } from "../abi/tool.ts";
+import { isMedia, isText, type MediaPart, type ToolFrame, type ToolResult } from "../abi/tool.ts";
 import { readLines } from "./read.ts";
 
 const TOOL_READ_BYTES = 1_048_576;
@@ -12,6 +12,10 @@ const TOOL_READ_BYTES = 1_048_576;
 export interface CallResult {
   readonly content: string;
   readonly isError: boolean;
+  /** What the model looks at, after the text. */
+  readonly media?: readonly MediaPart[];
+  /** It left a command running in the background. */
+  readonly hasJob?: true;
 }
 
 export const NOT_STARTED: CallResult = { content: "cancelled before it started", isError: true };
@@ -69,8 +73,16 @@ function findResult(line: string): ToolResult | undefined {
 
 function render(name: string, result: ToolResult | undefined): CallResult {
   if (result === undefined) return failure("INTERNAL", `${name} gave no result`);
-  const content = result.content.map((part) => part.text).join("\n");
-  if (result.ok) return { content: content === "" ? "(no output)" : content, isError: false };
+  const content = result.content
+    .filter(isText)
+    .map(({ text }) => text)
+    .join("\n");
+  const media = result.content.filter(isMedia);
+  const shown = {
+    ...(media.length === 0 ? {} : { media }),
+    ...(result.meta?.background === true ? { hasJob: true as const } : {}),
+  };
+  if (result.ok) return { content: content === "" ? "(no output)" : content, isError: false, ...shown };
   if (content !== "" || result.error === undefined)
     return { content: content || `${name} failed`, isError: true };
   return failure(result.error.code, result.error.message, result.error.hint);

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
+import { isToolName } from "./programs.ts";
 import { agentInfo, FakeProcess, says } from "./testing.ts";
-import { DEFAULT_TOOLS, isToolName, offeredTools } from "./tools.ts";
+import { FIRST_TOOLS, offeredTools } from "./tools.ts";
 
-const mounted = Object.fromEntries(
-  [...DEFAULT_TOOLS, "todo"].map((name) => [name, says("x", name === "ls")]),
-);
+const mounted = Object.fromEntries([...FIRST_TOOLS, "todo"].map((name) => [name, says("x", name === "ls")]));
 const offered = async (tools: string[] | null | undefined) => {
   const agent = tools === undefined ? null : agentInfo({ tools });
   const { context, logs } = new FakeProcess({ answers: [], tools: mounted, agent });

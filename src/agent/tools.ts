@@ -1,40 +1,26 @@
-/** The tools that a process is offered. */
-import { codeOf } from "../abi/errors.ts";
+/** The tools that a process is offered: those sent with every request, and those it can look for. */
 import type { ToolSpec } from "../abi/llm.ts";
 import type { ProgramContext } from "../abi/program.ts";
-import { canonicalToolName } from "../abi/tool.ts";
+import { offer } from "./deferred/offer.ts";
+import type { DeferredSetting } from "./deferred/setting.ts";
 import { mountedTools } from "./mounted-tools.ts";
+import type { OfferedTools } from "./offered.ts";
+import { namedPrograms } from "./programs.ts";
 
-/** Without an allow-list in the agent file. */
-export const DEFAULT_TOOLS: readonly string[] = ["bash", "edit", "glob", "grep", "ls", "view", "write"];
+/** What was sent before tools could be looked for. Histories of that time are still replayed. */
+export const FIRST_TOOLS: readonly string[] = ["bash", "edit", "glob", "grep", "ls", "view", "write"];
 
-export interface OfferedTools {
-  /** By name; equal bytes for the life of the process. */
-  readonly specs: readonly ToolSpec[];
-  /** Canonical name to: may it overlap with its neighbours? */
-  readonly parallel: ReadonlyMap<string, boolean>;
-  /** Name to path, of those that are no programs under /bin. */
-  readonly files?: ReadonlyMap<string, string>;
+/** What a process may not use is refused by the gate when it is called. */
+export function offeredTools(context: ProgramContext, setting?: DeferredSetting): Promise<OfferedTools> {
+  return context.toolset === 2 ? offer(context, setting) : firstTools(context);
 }
 
-/**
- * Those named that are mounted, then those of the servers of its agent file. What a process may not use is refused by the gate
- * when it is called.
- */
-export async function offeredTools(context: ProgramContext): Promise<OfferedTools> {
+/** Those named that are mounted, then those of the servers of its agent file, all of them with every request. */
+async function firstTools(context: ProgramContext): Promise<OfferedTools> {
   const named = context.agent?.manifest.tools ?? null;
-  const names = new Set((named ?? DEFAULT_TOOLS).filter(isProgram).map(canonicalToolName));
-  const specs: ToolSpec[] = [];
-  const parallel = new Map<string, boolean>();
-  for (const name of [...names].sort()) {
-    const tool = isToolName(name) ? await findTool(context, name) : undefined;
-    if (tool === undefined) {
-      if (named !== null) context.log("warn", `tool not available: ${name}`);
-      continue;
-    }
-    specs.push({ name, description: tool.description, inputSchema: tool.inputSchema });
-    parallel.set(name, tool.parallel);
-  }
+  const programs = await namedPrograms(context, named, FIRST_TOOLS);
+  const specs: ToolSpec[] = [...programs.values()].map(({ spec }) => spec);
+  const parallel = new Map([...programs].map(([name, program]) => [name, program.parallel]));
   const files = new Map<string, string>();
   for (const { spec, path, parallel: mayOverlap } of await mountedTools(context)) {
     specs.push(spec);
@@ -42,24 +28,4 @@ export async function offeredTools(context: ProgramContext): Promise<OfferedTool
     files.set(spec.name, path);
   }
   return { specs, parallel, files };
-}
-
-function isProgram(name: string): boolean {
-  return !name.startsWith("mcp__");
-}
-
-/** A name is one path segment below /bin and nothing else. */
-export function isToolName(name: string): boolean {
-  return /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(name);
-}
-
-async function findTool({ sys, signal }: ProgramContext, name: string) {
-  signal.throwIfAborted();
-  try {
-    return (await sys.stat(`/bin/${name}`)).tool;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (codeOf(error) === "CANCELLED") throw error;
-    return undefined;
-  }
 }

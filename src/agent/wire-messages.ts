@@ -7,6 +7,11 @@ import type { ContextMessage } from "../abi/sys.ts";
 import { callsOf } from "./decide.ts";
 
 export const OUTCOME_UNKNOWN = "outcome unknown after a crash, check before repeating";
+const UNKNOWN_RESULT: ContextMessage = { role: "tool", content: OUTCOME_UNKNOWN, is_error: true };
+
+/** In base64, of one request: with all its text it stays below what one write takes. */
+export const MAX_MEDIA_CHARS = 6 * 1024 * 1024;
+const LEFT_OUT = "[it is not shown any more: the conversation holds newer ones; view it again to see it]";
 
 export function toWireMessages(messages: readonly ContextMessage[]): WireMessage[] {
   const wire: WireMessage[] = [];
@@ -23,9 +28,23 @@ export function toWireMessages(messages: readonly ContextMessage[]): WireMessage
     while (messages[i + 1]?.role === "tool") results.push(messages[++i] as ContextMessage);
     add(wire, "user", pairedResults(blocks, results));
   }
+  leaveOutOld(wire);
   if (wire[0]?.role !== "user")
     wire.unshift({ role: "user", content: textBlocks("[earlier messages are left out]") });
   return wire;
+}
+
+/** One request takes only so much: the newest pictures stay, of older ones only the word. */
+function leaveOutOld(wire: readonly WireMessage[]): void {
+  let left = MAX_MEDIA_CHARS;
+  for (const { content } of wire.toReversed())
+    for (const [at, block] of [...content.entries()].reverse()) {
+      if (block.type !== "tool_result" || block.media === undefined) continue;
+      left -= block.media.reduce((sum, { data }) => sum + data.length, 0);
+      if (left >= 0) continue;
+      const { media: _media, ...words } = block;
+      content[at] = { ...words, content: `${block.content}\n${LEFT_OUT}` };
+    }
 }
 
 /** Neighbours of one role become one message. */
@@ -48,8 +67,9 @@ function textBlocks(text: string): Block[] {
 function pairedResults(blocks: readonly Block[], results: ContextMessage[]): Block[] {
   return callsOf(blocks).map(({ id }) => {
     const at = results.findIndex((result) => result.tool_call_id === id);
-    const result = at === -1 ? { content: OUTCOME_UNKNOWN, is_error: true } : results.splice(at, 1)[0];
+    const result = at === -1 ? UNKNOWN_RESULT : results.splice(at, 1)[0];
     const block: Block = { type: "tool_result", tool_use_id: id, content: result?.content ?? "" };
-    return result?.is_error === true ? { ...block, is_error: true } : block;
+    const shown = result?.media === undefined ? {} : { media: result.media };
+    return { ...block, ...(result?.is_error === true ? { is_error: true } : {}), ...shown };
   });
 }

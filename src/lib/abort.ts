@@ -4,6 +4,8 @@
  */
 export interface LinkedSignal extends Disposable {
   readonly signal: AbortSignal;
+  /** Fires it, and none of its sources. */
+  abort(): void;
 }
 
 /** Fires when the first of `sources` does. Dispose it when the call is over: then nothing is left on the sources. */
@@ -18,7 +20,8 @@ export function linkSignals(...sources: readonly (AbortSignal | undefined)[]): L
   const dispose = (): void => {
     for (const source of live) source.removeEventListener("abort", fire);
   };
-  return { signal: controller.signal, [Symbol.dispose]: dispose };
+  const abort = (): void => controller.abort();
+  return { signal: controller.signal, abort, [Symbol.dispose]: dispose };
 }
 
 /** Settles as `promise` does, or rejects with the signal's reason when that comes first. Nothing is left on the signal. */

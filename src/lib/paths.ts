@@ -26,6 +26,11 @@ export function pidFile(socket: string): string {
   return `${parent(socket)}/crux.pid`;
 }
 
+/** What proves the user to the daemon; new at each start, 0600, beside the socket. */
+export function cookieFile(socket: string): string {
+  return `${parent(socket)}/crux.cookie`;
+}
+
 /** Journal, outputs, `daemon.log`. */
 export function stateDir(env: Environment, home: string): string {
   return `${absolute(env.XDG_STATE_HOME) ?? `${home}/.local/state`}/crux`;

@@ -1,0 +1,140 @@
+/**
+ * The tools of a process that are not sent with its requests: programs by name, looked at when they are first searched for, and
+ * what its servers have. One per process; no larger than what is mounted.
+ */
+import type { ProgramContext } from "../../abi/program.ts";
+import { canonicalToolName } from "../../abi/tool.ts";
+import { findProgram } from "../programs.ts";
+import type { Entry } from "./entry.ts";
+import type { Stock } from "./query.ts";
+import { RankIndex } from "./rank.ts";
+import { type SeenServer, seenServers, toolsOf } from "./server-list.ts";
+import type { DeferredSetting } from "./setting.ts";
+
+export interface DeferredStart {
+  /** Names under /bin. */
+  readonly programs: readonly string[];
+  readonly servers: readonly SeenServer[];
+  /** Of the servers that were asked. */
+  readonly entries: readonly Entry[];
+  /** Sent with every request. */
+  readonly loaded: ReadonlySet<string>;
+  readonly setting: DeferredSetting;
+  /** What the agent file keeps from it. */
+  isOffered(name: string): boolean;
+}
+
+/** Names that came or went since the model was last told. */
+export interface Delta {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+export class DeferredTools {
+  readonly #start: DeferredStart;
+  readonly #entries = new Map<string, Entry>();
+  /** Programs that were not looked at yet. */
+  readonly #unseen: Set<string>;
+  #servers: readonly SeenServer[];
+  /** Paths of servers whose tools are known. */
+  readonly #asked: Set<string>;
+  /** Of the entries as they were when it was made. */
+  #index: { readonly names: string; readonly index: RankIndex } | null = null;
+  #told: readonly string[];
+
+  constructor(start: DeferredStart) {
+    this.#start = start;
+    this.#unseen = new Set(start.programs);
+    this.#servers = start.servers;
+    this.#asked = new Set(start.servers.filter(({ isConnected }) => isConnected).map(({ path }) => path));
+    for (const entry of start.entries) this.#entries.set(entry.name, entry);
+    this.#told = this.names();
+  }
+
+  get setting(): DeferredSetting {
+    return this.#start.setting;
+  }
+
+  /** What can be looked for, sorted; a server that has not been asked stands for its tools: `mcp__github`. */
+  names(): readonly string[] {
+    const silent = this.#servers
+      .filter(({ path }) => !this.#asked.has(path))
+      .map(({ name }) => `mcp__${name}`);
+    return [...new Set([...this.#unseen, ...this.#entries.keys(), ...silent])].sort();
+  }
+
+  /** Of what is known without asking anybody. */
+  known(): Pick<Stock, "entries" | "index"> {
+    const entries = [...this.#entries.values()];
+    const names = [...this.#entries.keys()].sort().join("\n");
+    if (this.#index?.names !== names) this.#index = { names, index: new RankIndex(entries) };
+    return { entries, index: this.#index.index };
+  }
+
+  /** All there is: programs are looked at, servers asked. */
+  async stock(context: ProgramContext): Promise<Stock> {
+    for (const name of [...this.#unseen].sort()) await this.#look(context, name);
+    for (const server of this.#servers) await this.#ask(context, server);
+    const servers = this.#servers.map(({ name }) => name);
+    return { ...this.known(), loaded: this.#start.loaded, servers };
+  }
+
+  /** As far as it is known without asking. */
+  isParallel(name: string): boolean {
+    return (this.#entries.get(name) ?? this.#byPath(name))?.parallel === true;
+  }
+
+  /** By name, alias or path; undefined: no such tool. */
+  async find(context: ProgramContext, written: string): Promise<Entry | undefined> {
+    const name = canonicalToolName(written.replace(/^\/bin\//, ""));
+    if (this.#unseen.has(name)) await this.#look(context, name);
+    const known = this.#entries.get(name) ?? this.#byPath(name);
+    if (known !== undefined) return known;
+    const server = this.#servers.find((each) => isOf(each, name));
+    if (server === undefined || this.#asked.has(server.path)) return undefined;
+    await this.#ask(context, server);
+    return this.#entries.get(name) ?? this.#byPath(name);
+  }
+
+  /** Looks which servers are there now; what came and went since the last telling. */
+  async refresh(context: ProgramContext): Promise<Delta> {
+    const servers = await seenServers(context);
+    const gone = this.#servers.filter(({ path }) => !servers.some((each) => each.path === path));
+    for (const { name, path } of gone) this.#forget(name, path);
+    this.#servers = servers;
+    for (const server of servers) if (server.isConnected) await this.#ask(context, server);
+    const now = this.names();
+    const added = now.filter((name) => !this.#told.includes(name));
+    const removed = this.#told.filter((name) => !now.includes(name));
+    this.#told = now;
+    return { added, removed };
+  }
+
+  async #look(context: ProgramContext, name: string): Promise<void> {
+    const program = await findProgram(context, name);
+    this.#unseen.delete(name);
+    if (program === undefined) return;
+    const { spec, parallel, hint } = program;
+    this.#entries.set(name, { ...spec, parallel, hint, path: `/bin/${name}`, server: "" });
+  }
+
+  async #ask(context: ProgramContext, server: SeenServer): Promise<void> {
+    if (this.#asked.has(server.path)) return;
+    this.#asked.add(server.path);
+    for (const entry of await toolsOf(context, server))
+      if (this.#start.isOffered(entry.name)) this.#entries.set(entry.name, entry);
+  }
+
+  #byPath(path: string): Entry | undefined {
+    return path.startsWith("/") ? this.#entries.values().find((entry) => entry.path === path) : undefined;
+  }
+
+  #forget(server: string, path: string): void {
+    this.#asked.delete(path);
+    for (const [name, entry] of this.#entries) if (entry.server === server) this.#entries.delete(name);
+  }
+}
+
+function isOf({ name, path }: SeenServer, tool: string): boolean {
+  return tool.startsWith(`mcp__${name}__`.slice(0, 55)) || tool.startsWith(`${path}/tools/`);
+}

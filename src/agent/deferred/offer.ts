@@ -1,0 +1,147 @@
+/**
+ * What is sent with every request: a few programs, what the agent file or an entry of a server lists, and the two tools by
+ * which all others are found and called. Its bytes stay the same for the life of the process.
+ */
+import type { ToolSpec } from "../../abi/llm.ts";
+import type { ProgramContext } from "../../abi/program.ts";
+import { canonicalToolName } from "../../abi/tool.ts";
+import { isOffered, isServed } from "../mounted-tools.ts";
+import type { OfferedTools } from "../offered.ts";
+import { findProgram, namedPrograms } from "../programs.ts";
+import { readTextFile } from "../read-file.ts";
+import { DeferredTools } from "./deferred-tools.ts";
+import type { Entry } from "./entry.ts";
+import { seenServers, toolsOf } from "./server-list.ts";
+import { type DeferredSetting, deferredSetting } from "./setting.ts";
+import { TOOL_CALL, TOOL_SEARCH } from "./specs.ts";
+
+/** Sent where no agent file says otherwise, as far as they are there. */
+export const CORE_TOOLS: readonly string[] =
+  "agent ask_user bash edit glob grep ls skill todo view write".split(" ");
+
+/** Of all servers together: each is sent with every request. */
+const MAX_INLINE = 128;
+/** Where the size of the model's window is not known, tokens. */
+const WINDOW_TOKENS = 200_000;
+const CHARS_PER_TOKEN = 4;
+
+export async function offer(
+  context: ProgramContext,
+  setting: DeferredSetting = deferredSetting({}),
+): Promise<OfferedTools> {
+  const found = await look(context);
+  const isSmall = await isWithinShare(context, found, setting);
+  return isSmall || setting.deferral.kind === "off" ? allInline(context, found) : split(found, setting);
+}
+
+interface Offerable {
+  readonly core: Awaited<ReturnType<typeof namedPrograms>>;
+  /** Names under /bin that are not sent. */
+  readonly others: readonly string[];
+  readonly servers: Awaited<ReturnType<typeof seenServers>>;
+  readonly entries: readonly Entry[];
+  isInline(entry: Entry): boolean;
+  isOffered(name: string): boolean;
+}
+
+async function look(context: ProgramContext): Promise<Offerable> {
+  const { tools: named = null, disallowedTools: denied = [] } = context.agent?.manifest ?? {};
+  const isDenied = (name: string) => denied.some((each) => canonicalToolName(each) === name);
+  const core = await namedPrograms(
+    context,
+    named,
+    CORE_TOOLS.filter((name) => !isDenied(name)),
+  );
+  const names = named === null ? await programNames(context) : [];
+  // an agent file with a list of its own sees the servers that it names
+  const servers = (await seenServers(context)).filter((server) => named === null || server.isOwn);
+  const entries: Entry[] = [];
+  for (const server of servers) if (server.isConnected) entries.push(...(await toolsOf(context, server)));
+  const listed = (named ?? []).filter((name) => name.startsWith("mcp__"));
+  const always = new Set(servers.filter(({ alwaysLoad }) => alwaysLoad).map(({ name }) => name));
+  const isAllowed = (name: string) => isOffered(context.agent, name);
+  return {
+    core,
+    others: names.filter((name) => !CORE_TOOLS.includes(name) && !isDenied(name)),
+    servers,
+    entries: entries.filter(({ name }) => isAllowed(name)),
+    isInline: ({ name, server }) => always.has(server) || listed.some((each) => isServed(each, name)),
+    isOffered: isAllowed,
+  };
+}
+
+async function programNames(context: ProgramContext): Promise<readonly string[]> {
+  return JSON.parse(await readTextFile(context, "/bin")) as readonly string[];
+}
+
+/** `auto`: what is deferred is worth it only where it is large. */
+async function isWithinShare(
+  context: ProgramContext,
+  { entries, others, isInline }: Offerable,
+  { deferral }: DeferredSetting,
+): Promise<boolean> {
+  if (deferral.kind !== "auto") return false;
+  const programs = await Promise.all(others.map((name) => findProgram(context, name)));
+  const specs = [...entries.filter((entry) => !isInline(entry)), ...programs.map((program) => program?.spec)];
+  const chars = specs.reduce((sum, spec) => sum + sizeOf(spec), 0);
+  return chars / CHARS_PER_TOKEN <= (WINDOW_TOKENS * deferral.percent) / 100;
+}
+
+function sizeOf(spec: ToolSpec | undefined): number {
+  if (spec === undefined) return 0;
+  const { name, description, inputSchema } = spec;
+  return name.length + description.length + JSON.stringify(inputSchema).length;
+}
+
+function split(
+  { core, others, servers, entries, ...found }: Offerable,
+  setting: DeferredSetting,
+): OfferedTools {
+  const inline = bounded(entries.filter((entry) => found.isInline(entry)));
+  const inlineNames = new Set(inline.map(({ name }) => name));
+  const loaded = new Set([...core.keys(), ...inlineNames, TOOL_SEARCH.name, TOOL_CALL.name]);
+  const rest = entries.filter(({ name }) => !inlineNames.has(name));
+  const sent = assemble(core, inline);
+  if (others.length === 0 && servers.every(({ alwaysLoad }) => alwaysLoad)) return sent;
+  const { isOffered: isAllowed } = found;
+  const deferred = new DeferredTools({
+    programs: others,
+    servers,
+    entries: rest,
+    loaded,
+    setting,
+    isOffered: (name) => isAllowed(name) && !inlineNames.has(name),
+  });
+  return { ...sent, specs: [...sent.specs, TOOL_SEARCH, TOOL_CALL], deferred };
+}
+
+async function allInline(
+  context: ProgramContext,
+  { core, others, entries }: Offerable,
+): Promise<OfferedTools> {
+  const all = new Map(core);
+  for (const name of others) {
+    const program = await findProgram(context, name);
+    if (program !== undefined) all.set(name, program);
+  }
+  return assemble(all, bounded(entries));
+}
+
+function bounded(entries: readonly Entry[]): readonly Entry[] {
+  return entries.slice(0, MAX_INLINE);
+}
+
+function assemble(programs: Offerable["core"], entries: readonly Entry[]): OfferedTools {
+  const own = [...programs].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    specs: [
+      ...own.map(([, { spec }]) => spec),
+      ...entries.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+    ],
+    parallel: new Map([
+      ...own.map(([name, { parallel }]) => [name, parallel] as const),
+      ...entries.map(({ name, parallel }) => [name, parallel] as const),
+    ]),
+    files: new Map(entries.map(({ name, path }) => [name, path])),
+  };
+}

@@ -1,0 +1,87 @@
+/** What `tool_search` was asked, and what it answers: text, for every model driver. Pure. */
+
+import { canonicalToolName } from "../../abi/tool.ts";
+import { nearNames } from "../../lib/near-names.ts";
+import type { Entry } from "./entry.ts";
+import type { RankIndex, Weights } from "./rank.ts";
+import { termsOf } from "./terms.ts";
+
+export interface Stock {
+  readonly entries: readonly Entry[];
+  readonly index: RankIndex;
+  /** Sent with every request already. */
+  readonly loaded: ReadonlySet<string>;
+  /** Servers that are mounted, by name. */
+  readonly servers: readonly string[];
+}
+
+export type Found =
+  | { readonly kind: "text"; readonly text: string; readonly names: readonly string[] }
+  | { readonly kind: "invalid"; readonly message: string; readonly hint?: string };
+
+export function search(stock: Stock, query: string, limit: number, weights: Weights): Found {
+  const select = /^\s*select:(.*)$/is.exec(query)?.[1];
+  if (select !== undefined) return selected(stock, select);
+  const explored = /^\s*discover:(.*)$/is.exec(query)?.[1];
+  return ranked(stock, explored ?? query, limit, weights);
+}
+
+function selected({ entries, loaded }: Stock, list: string): Found {
+  const names = [
+    ...new Set(
+      list
+        .split(/[\s,]+/)
+        .filter((name) => name !== "")
+        .map(canonicalToolName),
+    ),
+  ];
+  if (names.length === 0) return { kind: "invalid", message: "select: names no tool" };
+  const here = names.find((name) => loaded.has(name));
+  if (here !== undefined) return { kind: "invalid", message: `${here} is already loaded: call it directly` };
+  const found = names.flatMap((name) => entries.find((entry) => entry.name === name) ?? []);
+  const missing = names.filter((name) => !found.some((entry) => entry.name === name));
+  const all = entries.map(({ name }) => name);
+  const lines = missing.map((name) => {
+    const near = nearNames(name, all, 3).slice(0, 3);
+    return `no such tool: ${name.slice(0, 64)}${near.length === 0 ? "" : `. Similar: ${near.join(", ")}`}`;
+  });
+  return answer(found, lines);
+}
+
+function ranked(stock: Stock, text: string, limit: number, weights: Weights): Found {
+  const { entries, index } = stock;
+  const whole = canonicalToolName(text.trim());
+  if (stock.loaded.has(whole))
+    return { kind: "invalid", message: `${whole} is already loaded: call it directly` };
+  const exact = entries.find(({ name }) => name === whole);
+  if (exact !== undefined) return answer([exact]);
+  const server = /^mcp__([A-Za-z0-9_-]+?)(?:__\*?)?$/.exec(whole)?.[1];
+  const served = server === undefined ? [] : entries.filter((entry) => entry.server === server);
+  if (served.length > 0) return answer(served.slice(0, Math.max(limit, 20)));
+  const required = [...text.matchAll(/(?:^|\s)\+(\S+)/g)].flatMap(([, word = ""]) => termsOf(word));
+  const terms = termsOf(text);
+  if (terms.length === 0)
+    return {
+      kind: "invalid",
+      message: "the query has no word to look for",
+      hint: 'For example "notebook edit"',
+    };
+  const found = index.rank(terms, weights, required).slice(0, limit);
+  return found.length === 0 ? nothing(stock) : answer(found.map(({ entry }) => entry));
+}
+
+function nothing({ servers }: Stock): Found {
+  const mounted =
+    servers.length === 0 ? "No MCP server is mounted." : `Mounted servers: ${servers.join(", ")}.`;
+  return { kind: "text", text: `No tool fits. ${mounted}`, names: [] };
+}
+
+const HEAD = "Call these with tool_call {tool, params}:";
+
+function answer(found: readonly Entry[], notes: readonly string[] = []): Found {
+  const parts = found.map(
+    ({ name, description, inputSchema }) => `${name}: ${description}\nparams: ${JSON.stringify(inputSchema)}`,
+  );
+  const text = [...(parts.length > 0 ? [HEAD, ...parts] : []), ...notes].join("\n\n");
+  return { kind: "text", text, names: found.map(({ name }) => name) };
+}

@@ -1,0 +1,84 @@
+/** The MCP servers that a process sees, and what each has, read as files. */
+import { codeOf, messageOf } from "../../abi/errors.ts";
+import type { ProgramContext } from "../../abi/program.ts";
+import { callNames } from "../../lib/mcp-names.ts";
+import { readTextFile } from "../read-file.ts";
+import type { Entry } from "./entry.ts";
+
+export interface SeenServer {
+  /** As models and rules call it. */
+  readonly name: string;
+  /** Where it is mounted. */
+  readonly path: string;
+  /** Its tools can be listed without starting it. */
+  readonly isConnected: boolean;
+  /** Of its agent file. */
+  readonly isOwn: boolean;
+  /** Its tools are sent with every request. */
+  readonly alwaysLoad: boolean;
+}
+
+/** Those of its agent file, in their order, then others by path: its own, its ancestors', the user's. */
+export async function seenServers(context: ProgramContext): Promise<readonly SeenServer[]> {
+  const own = context.mounts.map(({ name, path, alwaysLoad = false }) => ({
+    name,
+    path,
+    isConnected: true,
+    isOwn: true,
+    alwaysLoad,
+  }));
+  const paths = new Set(own.map(({ path }) => path));
+  return [...own, ...(await listed(context)).filter(({ path }) => !paths.has(path))];
+}
+
+async function listed(context: ProgramContext): Promise<readonly SeenServer[]> {
+  const rows = JSON.parse(await readTextFile(context, "/proc/self/servers")) as readonly {
+    name: string;
+    path: string;
+    state: string;
+  }[];
+  return rows.map(({ name, path, state }) => ({
+    name,
+    path,
+    isConnected: state === "connected",
+    isOwn: false,
+    alwaysLoad: false,
+  }));
+}
+
+/** By name. A server that does not answer has none, with a word about it. */
+export async function toolsOf(context: ProgramContext, server: SeenServer): Promise<readonly Entry[]> {
+  try {
+    const tools = JSON.parse(await readTextFile(context, `${server.path}/tools`)) as readonly Listed[];
+    const names = callNames(server.name, tools);
+    return tools.map((tool) => entryOf(server, tool, names.get(tool.name) ?? "")).sort(byName);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (codeOf(error) === "CANCELLED") throw error;
+    context.log("warn", `MCP server ${server.name}: its tools are not offered: ${messageOf(error)}`);
+    return [];
+  }
+}
+
+/** As `tools/list` gives it. */
+interface Listed {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema?: Readonly<Record<string, unknown>>;
+  readonly annotations?: { readonly readOnlyHint?: unknown };
+}
+
+function entryOf({ name: server, path }: SeenServer, tool: Listed, name: string): Entry {
+  return {
+    name,
+    description: tool.description || (tool.title ?? ""),
+    inputSchema: { type: "object", ...tool.inputSchema },
+    path: `${path}/tools/${encodeURIComponent(tool.name)}`,
+    parallel: tool.annotations?.readOnlyHint === true,
+    hint: "",
+    server,
+  };
+}
+
+const byName = (a: Entry, b: Entry): number => (a.name < b.name ? -1 : 1);

@@ -1,0 +1,33 @@
+/** A call of `tool_search`: what was asked is looked for in all that is mounted. */
+import type { ProgramContext } from "../../abi/program.ts";
+import { type CallResult, failure } from "../tool-call.ts";
+import type { DeferredTools } from "./deferred-tools.ts";
+import { search } from "./query.ts";
+import { DEFAULT_RESULTS, MAX_QUERY_CHARS, MAX_RESULTS } from "./specs.ts";
+
+/** Never rejects but for an abort. */
+export async function callToolSearch(
+  context: ProgramContext,
+  tools: DeferredTools,
+  input: object,
+): Promise<CallResult> {
+  const asked = parse(input);
+  if (typeof asked === "string") return failure("INVALID", `tool_search: ${asked}`);
+  const stock = await tools.stock(context);
+  const found = search(stock, asked.query, asked.limit, tools.setting.weights);
+  if (found.kind === "invalid") return failure("INVALID", found.message, found.hint);
+  return { content: found.text, isError: false };
+}
+
+/** Or what is wrong with it. */
+function parse(input: object): { query: string; limit: number } | string {
+  const { query, limit, ...others } = input as Record<string, unknown>;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) return `unknown key ${JSON.stringify(unknown)}. Known: query, limit`;
+  if (typeof query !== "string" || query.trim() === "") return "query is required";
+  if (query.length > MAX_QUERY_CHARS) return `query has over ${MAX_QUERY_CHARS} characters`;
+  const count = limit === undefined || limit === null ? DEFAULT_RESULTS : Number(limit);
+  if (!Number.isInteger(count) || count < 1 || count > MAX_RESULTS)
+    return `limit must be 1 to ${MAX_RESULTS}`;
+  return { query, limit: count };
+}

@@ -1,0 +1,103 @@
+/**
+ * Changes one value in JSON text and leaves every other byte as it is: order, spaces, numbers and keys that nobody here knows.
+ * The text is JSON (RFC 8259): who calls has parsed it.
+ */
+
+/** Sets the value at `path`; objects on the way are made where they are missing. A value there that is no object: replaced. */
+export function withJsonValue(text: string, path: readonly string[], value: unknown): string {
+  const source = text.trim() === "" ? "{}\n" : text;
+  const { start, end } = valueAt(source, skipSpace(source, 0));
+  const style = styleOf(source);
+  return (
+    source.slice(0, start) + changed(source.slice(start, end), path, value, style, 0) + source.slice(end)
+  );
+}
+
+interface Style {
+  readonly indent: string;
+  readonly newline: string;
+}
+
+interface Member {
+  readonly key: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+function changed(text: string, path: readonly string[], value: unknown, style: Style, depth: number): string {
+  const [key, ...rest] = path;
+  if (key === undefined) return written(value, style, depth);
+  if (!text.startsWith("{")) return changed("{}", path, value, style, depth);
+  // of two members with one name the last counts
+  const member = membersOf(text).findLast((each) => each.key === key);
+  if (member === undefined)
+    return added(text, key, changed("{}", rest, value, style, depth + 1), style, depth);
+  const inner = changed(text.slice(member.start, member.end), rest, value, style, depth + 1);
+  return text.slice(0, member.start) + inner + text.slice(member.end);
+}
+
+function added(text: string, key: string, value: string, style: Style, depth: number): string {
+  const { newline, indent } = style;
+  const member = `${newline}${indent.repeat(depth + 1)}${JSON.stringify(key)}: ${value}`;
+  const last = membersOf(text).at(-1);
+  if (last === undefined) return `{${member}${newline}${indent.repeat(depth)}}`;
+  const isOnOneLine = !text.includes("\n") && depth > 0;
+  const next = isOnOneLine ? ` ${JSON.stringify(key)}: ${value}` : member;
+  return `${text.slice(0, last.end)},${next}${text.slice(last.end)}`;
+}
+
+function written(value: unknown, { indent, newline }: Style, depth: number): string {
+  const lines = JSON.stringify(value, null, indent).split("\n");
+  return lines.join(`${newline}${indent.repeat(depth)}`);
+}
+
+/** As the first indented line is; two spaces where there is none. */
+function styleOf(text: string): Style {
+  const newline = text.includes("\r\n") ? "\r\n" : "\n";
+  const indent = /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
+  return { indent: indent.startsWith("\t") ? "\t" : indent, newline };
+}
+
+function membersOf(object: string): readonly Member[] {
+  const members: Member[] = [];
+  let at = skipSpace(object, 1);
+  while (at < object.length && object[at] !== "}") {
+    const name = valueAt(object, at);
+    const colon = skipSpace(object, name.end);
+    const { start, end } = valueAt(object, skipSpace(object, colon + 1));
+    members.push({ key: String(JSON.parse(object.slice(name.start, name.end))), start, end });
+    at = skipSpace(object, end);
+    if (object[at] === ",") at = skipSpace(object, at + 1);
+  }
+  return members;
+}
+
+/** The value that begins at `start`. */
+function valueAt(text: string, start: number): { start: number; end: number } {
+  if (text[start] === '"') return { start, end: endOfString(text, start) };
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const char = text[at] as string;
+    if (char === '"') at = endOfString(text, at) - 1;
+    else if (char === "{" || char === "[") depth++;
+    else if (char === "}" || char === "]") {
+      if (depth === 0) return { start, end: at };
+      if (--depth === 0) return { start, end: at + 1 };
+    } else if (depth === 0 && /[\s,:]/.test(char)) return { start, end: at };
+  }
+  return { start, end: text.length };
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === "\\") at++;
+    else if (text[at] === '"') return at + 1;
+  }
+  return text.length;
+}
+
+function skipSpace(text: string, at: number): number {
+  let next = at;
+  while (next < text.length && /[ \t\r\n]/.test(text[next] as string)) next++;
+  return next;
+}

@@ -1,0 +1,37 @@
+/** A map that holds so many entries; beyond, the least recently used goes. */
+export class RecentMap<K, V> {
+  readonly #max: number;
+  readonly #entries = new Map<K, V>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Counts as a use. */
+  use(key: K): V | undefined {
+    const value = this.#entries.get(key);
+    if (value !== undefined) this.set(key, value);
+    return value;
+  }
+
+  has(key: K): boolean {
+    return this.#entries.has(key);
+  }
+
+  set(key: K, value: V): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    if (this.#entries.size <= this.#max) return;
+    const [oldest] = this.#entries.keys();
+    if (oldest !== undefined) this.#entries.delete(oldest);
+  }
+
+  /** The least recently used first. */
+  entries(): IterableIterator<[K, V]> {
+    return this.#entries.entries();
+  }
+
+  values(): IterableIterator<V> {
+    return this.#entries.values();
+  }
+}
