@@ -1,5 +1,6 @@
 /** Agent and skill files as they are after loading (formats: kernel reference, agent and skill files). */
 import type { McpServer } from "./mcp.ts";
+import type { PermissionMode } from "./process.ts";
 
 export interface AgentModels {
   /** Driver: claude, anthropic, openai, script … */
@@ -19,8 +20,12 @@ export interface AgentManifest {
   readonly skills: readonly string[];
   /** Allow-list of tool names; null: the default set. */
   readonly tools: readonly string[] | null;
-  /** Tools of servers (`mcp__…`) that it is not offered. */
+  /** Tools that it is not offered and may not call, by canonical name; of servers `mcp__…`. */
   readonly disallowedTools?: readonly string[];
+  /** The two lists bind this process alone, not what it starts. */
+  readonly delegate?: boolean;
+  /** At most this; its parent's is a limit too. */
+  readonly permissionMode?: PermissionMode;
   /** Servers mounted for each process that runs it. */
   readonly mcp: readonly McpServer[];
 }

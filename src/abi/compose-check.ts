@@ -10,11 +10,9 @@ const AGENT_KEYS = ["agent", "intent", "model", "system_prompt", "max_steps"] as
 
 /** Throws INVALID with the path of the first thing that is wrong. */
 export function checkComposeFile(file: ComposeFile): void {
-  checkBudget("budget", file.budget);
   for (const [name, entry] of Object.entries(file.services)) {
     const path = `services.${name}`;
     checkProgram(path, entry);
-    checkBudget(`${path}.budget`, entry.budget);
     checkReady(path, entry);
     checkDependencies(path, entry, file);
   }
@@ -34,12 +32,6 @@ function checkProgram(path: string, entry: ServiceEntry): void {
   const key = AGENT_KEYS.find((name) => entry[name] !== undefined && entry[name] !== 0);
   if (key !== undefined)
     throw invalid(`${path}.${key}: not beside command: a service is an agent or a program`);
-}
-
-/** A limit that nothing enforces must not look like one. */
-function checkBudget(path: string, { tokens = 0, usd }: ComposeFile["budget"]): void {
-  if (usd !== undefined && tokens === 0)
-    throw invalid(`${path}.usd: is not enforced yet`, "give a limit in tokens beside it");
 }
 
 function checkReady(path: string, { command, ready }: ServiceEntry): void {

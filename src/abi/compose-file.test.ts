@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ComposeProject } from "./compose.ts";
-import { composeNotices, parseComposeFile } from "./compose-file.ts";
+import { parseComposeFile } from "./compose-file.ts";
 import { Fault } from "./errors.ts";
 
 const dir = "/desk/notes";
@@ -211,7 +211,6 @@ describe("parseComposeFile() refuses", () => {
       { ...SAMPLE, intensity: { max_restart: 1 } },
     ],
     ["backoff.jitter: must be at most 1", { ...SAMPLE, backoff: { jitter: 1.5 } }],
-    ["budget.usd: is not enforced yet (give a limit in tokens beside it)", { ...SAMPLE, budget: { usd: 2 } }],
     [
       "services: 1024 replicas in all; at most 1000",
       {
@@ -338,14 +337,6 @@ describe("parseComposeFile() refuses", () => {
       "pipes[0]: cycle a → b → c → a",
     );
   });
-});
-
-test("composeNotices() tells of limits that nothing enforces", () => {
-  expect(composeNotices(parse(SAMPLE))).toEqual(["budget.usd is not enforced yet; budget.tokens is"]);
-  const entry = { ...agent, budget: { tokens: 5, usd: 0.5 } };
-  expect(composeNotices(parse({ services: { w: entry, x: agent } }))).toEqual([
-    "services.w.budget.usd is not enforced yet; services.w.budget.tokens is",
-  ]);
 });
 
 describe("property", () => {

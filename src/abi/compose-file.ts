@@ -37,17 +37,6 @@ export function parseComposeFile(raw: unknown, place: ComposePlace): ComposeProj
   };
 }
 
-/** What the file asks for and this version does not do, one line each: to be told before anything starts. */
-export function composeNotices({ budgetUsd, services }: ComposeProject): string[] {
-  const limits = [
-    ...(budgetUsd === undefined ? [] : ["budget"]),
-    ...services.flatMap((service) =>
-      service.budgetUsd === undefined ? [] : [`services.${service.name}.budget`],
-    ),
-  ];
-  return limits.map((path) => `${path}.usd is not enforced yet; ${path}.tokens is`);
-}
-
 function nameOf(file: ComposeFile, { dir, project }: ComposePlace): string {
   if (project !== undefined && !PROJECT_NAME.test(project))
     throw invalid(

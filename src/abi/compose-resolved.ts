@@ -50,6 +50,7 @@ function readyOf(ready: Readiness) {
 }
 
 function budgetOf({ budgetTokens, budgetUsd }: Pick<ComposeProject, "budgetTokens" | "budgetUsd">) {
-  if (budgetTokens === 0) return {};
-  return { budget: { tokens: budgetTokens, ...(budgetUsd === undefined ? {} : { usd: budgetUsd }) } };
+  const tokens = budgetTokens === 0 ? {} : { tokens: budgetTokens };
+  const budget = { ...tokens, ...(budgetUsd === undefined ? {} : { usd: budgetUsd }) };
+  return Object.keys(budget).length === 0 ? {} : { budget };
 }

@@ -30,7 +30,7 @@ export interface ComposeService {
   readonly env: Readonly<Record<string, string>>;
   /** Tokens of one replica; 0 none of its own. */
   readonly budgetTokens: number;
-  /** US dollars. Carried, not enforced. */
+  /** US dollars. */
   readonly budgetUsd?: number;
   readonly dependsOn: Readonly<Record<string, DependsCondition>>;
   readonly ready?: Readiness;
@@ -50,7 +50,7 @@ export interface ComposeProject {
   readonly name: string;
   /** Tokens of the whole project; 0 none. */
   readonly budgetTokens: number;
-  /** US dollars. Carried, not enforced. */
+  /** US dollars. */
   readonly budgetUsd?: number;
   readonly intensity: Intensity;
   readonly backoff: Backoff;

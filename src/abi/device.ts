@@ -1,6 +1,7 @@
 /** Files: everything an agent touches is opened, written, read and closed. A device is what lies behind a mounted path. */
 import type { Charge, Effect, EffectClass, PermissionView } from "./effects.ts";
 import type { CallId, Pid, ProcUuid } from "./ids.ts";
+import type { PermissionMode } from "./process.ts";
 import type { SandboxProfile } from "./sandbox.ts";
 import type { Sys } from "./sys.ts";
 
@@ -30,6 +31,14 @@ export interface ToolStat {
   /** May it run beside other calls of the same turn, whatever its arguments? Per call: WritePlan.parallel. */
   parallel: boolean;
   maxResultChars: number;
+  /** Words to be found by. */
+  readonly hint?: string;
+  /** `deferred`: not sent with each request, found by search. */
+  readonly listed?: "core" | "deferred";
+  /** Changes nothing outside Crux's own lists, whatever its arguments. */
+  readonly readOnly?: boolean;
+  /** Its results may be left out of a context that grows too long. */
+  readonly compactable?: boolean;
 }
 
 /** What lies at a path of the host. `digest`: SHA-256 in hex; null: too large to be looked at. `mode`: permission bits. */
@@ -51,6 +60,48 @@ export interface FileChange {
   content(): Promise<Uint8Array>;
 }
 
+/** What a process has seen of one file: marks, no content. Plain data. */
+export interface SeenFile {
+  /** Of the whole file, hex. */
+  readonly sha256: string;
+  /** `injected`: it was put before the model without being asked for. */
+  readonly source: "view" | "edit" | "write" | "injected";
+  /** Not all of it was shown, and nobody chose what: it must be viewed before it is changed. */
+  readonly partial?: boolean;
+  /** The page that the model was shown and the file's stat just before it was read. Only from view. */
+  readonly page?: SeenPage;
+  /** Of the context: a message of it was replaced since, so that the page may be gone from it. */
+  readonly epoch?: number;
+}
+
+export interface SeenPage {
+  readonly offset: number;
+  readonly limit: number;
+  readonly mtimeNs: string;
+  readonly size: number;
+  readonly inode: string;
+}
+
+/** One per process: 1,000 paths; the least recently used is forgotten first, and has to be viewed again. */
+export interface SeenFiles {
+  /** Rises when a message of the context is replaced. */
+  readonly epoch: number;
+  /** Counts as a use. */
+  get(path: string): SeenFile | undefined;
+  /** Looks without counting as a use: for what must change nothing. */
+  has(path: string): boolean;
+  set(path: string, seen: SeenFile): void;
+}
+
+/** What devices keep for a process: journalled, there again after a restart, and in a fork as at the place of the fork. */
+export interface KeptValues {
+  get(name: string): unknown;
+  /** In the order in which the names came to be. */
+  entries(): ReadonlyMap<string, unknown>;
+  /** Plain data, at most 256 KiB; null: forgotten. INVALID: too large, or more than 512 names. */
+  set(name: string, value: unknown): void;
+}
+
 /** Who calls, as a device may know it. Handed over at open; constant for the life of the file. */
 export interface Caller {
   readonly pid: Pid;
@@ -65,6 +116,18 @@ export interface Caller {
   readonly killed?: AbortSignal;
   /** Directories the process works in: cwd first, then added ones. */
   readonly roots: readonly string[];
+  /** Its permission mode; absent: `default`. */
+  readonly mode?: PermissionMode;
+  /** A client that can answer questions is attached. */
+  readonly interactive?: boolean;
+  /** A person talks to it: it waits for the next message instead of ending. */
+  readonly isSession?: boolean;
+  /** Its model, as it is now; `supportsImages`: it is shown pictures and documents. */
+  readonly model?: { readonly device?: string; readonly name: string; readonly supportsImages: boolean };
+  /** What it has seen of files; kept through restarts. Absent: nothing is kept. */
+  readonly seen?: SeenFiles;
+  /** Named values of the process, kept through restarts. Absent: nothing is kept. */
+  readonly kept?: KeptValues;
   /** Publishes a log entry of the process (`[agent/1] log: …`). */
   log(level: "info" | "warn" | "error", message: string): void;
   /**
@@ -87,10 +150,14 @@ export interface WritePlan {
   readonly reserve?: Charge;
   /** The least that must be affordable for the act to make sense; default: all of `reserve`. Tokens. */
   readonly reserveLeast?: number;
+  /** The same in dollars. */
+  readonly reserveLeastUsd?: number | null;
   /** Read-only look for what must fail anyway; run before a person is asked, never instead of checks in the act. */
   prepare?(sys: Sys): Promise<void>;
   /** May it run beside other calls of its turn? */
   readonly parallel?: boolean;
+  /** It changes nothing but the caller's own lists; for the policy, where it lifts no deny and no ask. */
+  readonly readOnly?: boolean;
 }
 
 /** What the gate hands to a write that was permitted. */
@@ -98,8 +165,12 @@ export interface Act {
   /** Fires when the caller, its process or the fd ends. */
   readonly signal: AbortSignal;
   readonly callId: CallId;
+  /** What was set aside for it: it may be less than it asked for, and it is to cost no more. Absent: it asked for nothing. */
+  readonly granted?: Charge;
   /** Within which every OS process that the act starts must run; null: as the host is. */
   readonly sandbox?: SandboxProfile | null;
+  /** Set in the environment of every OS process that the act starts, over what it would have. */
+  readonly env?: Readonly<Record<string, string>>;
   /** The caller's handle, narrowed to the permitted effects. Only programs under /bin act through it. */
   readonly sys: Sys;
 }

@@ -3,6 +3,7 @@
  * They are an upper bound: an act that its declared effects do not cover is refused.
  * Paths are absolute host paths, `..` and symlinks not yet resolved, unless they begin with a Crux mount (/var/out, /proc).
  */
+import type { Usage } from "./llm.ts";
 import type { PermissionMode } from "./process.ts";
 
 export type Effect =
@@ -14,15 +15,26 @@ export type Effect =
       readonly change: "create" | "modify" | "delete";
       readonly real?: string;
     }
-  /** `shell` is bash text that the policy analyses itself; `argv` is then ["bash", "-c", shell] and not certain. */
+  /**
+   * `shell` is bash text that the policy analyses itself; `argv` is then ["bash", "-c", shell] and not certain. `unconfined`: it
+   * is to run outside the sandbox.
+   */
   | {
       readonly kind: "exec";
       readonly argv: readonly string[];
       readonly cwd: string;
       readonly certain: boolean;
       readonly shell?: string;
+      readonly unconfined?: true;
     }
-  | { readonly kind: "network"; readonly host: string; readonly port: number; readonly method: string }
+  /** `isQuoted`: the address stands word for word in what a person said or a page showed; nothing of it was made up here. */
+  | {
+      readonly kind: "network";
+      readonly host: string;
+      readonly port: number;
+      readonly method: string;
+      readonly isQuoted?: boolean;
+    }
   | { readonly kind: "spawn"; readonly program: string; readonly background: boolean }
   /** Words to another process, or a signal. `to`: a pid, a group by name, `*`. */
   | { readonly kind: "message"; readonly to: string; readonly signal?: string }
@@ -48,6 +60,10 @@ export type EffectClass = "none" | "internal" | "probe" | "repeat" | "once";
 export interface Charge {
   readonly tokens: number;
   readonly usd: number | null;
+  /** Of a model call: who answered, what for, and the tokens as the price list tells them apart. */
+  readonly model?: string;
+  readonly purpose?: string;
+  readonly usage?: Usage;
 }
 
 /** What a person is shown when a call must be allowed. `operation` is one line: `edit file: src/a.ts`. */

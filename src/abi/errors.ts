@@ -13,6 +13,8 @@ interface FaultFields {
   device?: string | undefined;
   /** What to do next, one line, for people. */
   hint?: string | undefined;
+  /** What a program may act on, as plain data. */
+  details?: object | undefined;
   cause?: unknown;
 }
 
@@ -21,12 +23,14 @@ export class Fault extends Error {
   readonly code: ErrorCode;
   readonly device: string | undefined;
   readonly hint: string | undefined;
+  readonly details?: object;
   constructor(fields: FaultFields) {
     super(fields.message, fields.cause === undefined ? undefined : { cause: fields.cause });
     this.name = new.target.name;
     this.code = fields.code;
     this.device = fields.device;
     this.hint = fields.hint;
+    if (fields.details !== undefined) this.details = fields.details;
   }
   /** The place, as it stands between the code and the cause: `PID 1 Open`. Empty when there is none. */
   place(): string {
@@ -120,6 +124,7 @@ export interface WireError {
   retryable?: boolean;
   pid?: number;
   hint?: string;
+  details?: object;
 }
 
 export function toWireError(error: unknown): WireError {
@@ -130,6 +135,7 @@ export function toWireError(error: unknown): WireError {
   if (error instanceof Fault && error.device !== undefined) wire.device = error.device;
   if (error instanceof SyscallError || error instanceof VfsError) wire.pid = error.pid;
   if (error instanceof Fault && error.hint !== undefined) wire.hint = error.hint;
+  if (error instanceof Fault && error.details !== undefined) wire.details = error.details;
   return wire;
 }
 

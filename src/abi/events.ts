@@ -1,6 +1,8 @@
 /** Events: what `astrace`, clients and user interfaces see of a process while it runs. */
 import type { Pid } from "./ids.ts";
 import type { ExitStatus } from "./process.ts";
+import type { QuestionAnswer, QuestionItem } from "./question.ts";
+import type { RuleDestination } from "./rules.ts";
 
 /** One finished kernel call. Strings in `args` are cut at 256 characters, data is replaced by its size. */
 export interface SyscallEvent {
@@ -29,8 +31,9 @@ export interface LogEntry {
   readonly message: string;
 }
 
-/** A question of the permission gate to a person. `options` in the order shown. */
+/** A question of the permission gate to a person. `options` in the order shown. Keys that say nothing here are left out. */
 export interface Ask {
+  /** Names the request, also over a restart of the daemon: the same call of the same process asks under the same id. */
   readonly askId: string;
   readonly pid: Pid;
   /** One line: `bash: npm test`. */
@@ -38,6 +41,56 @@ export interface Ask {
   readonly options: readonly AskAnswer[];
   /** A diff or long parameters, shown before the question; may be empty. */
   readonly detail: string;
+  /** Who asks, from the top: `main-1 › worker-2`. */
+  readonly path?: string;
+  readonly tool?: string;
+  /** What it would do, one each. */
+  readonly effects?: readonly string[];
+  /** What was judged on its own, one by one: each command of a pipe. */
+  readonly parts?: readonly AskPart[];
+  /** Why it asks. */
+  readonly reason?: string;
+  /** Where what it has read came from. */
+  readonly labels?: readonly string[];
+  readonly warnings?: readonly string[];
+  /** What its commands could do while they run, in one line. */
+  readonly sandbox?: string;
+  /** SHA-256 of tool, arguments and resolved effects. */
+  readonly digest?: string;
+  /** Rules that an "always" may add; none where only this call can be allowed. */
+  readonly rules?: readonly AskRule[];
+  /** The arguments, where they may be changed: JSON text. */
+  readonly input?: string;
+  /** It is the agent that asks: answered by "yes" with answers, dismissed by "no". */
+  readonly questions?: readonly QuestionItem[];
+  /** Wall clock, ms. */
+  readonly openedAt?: number;
+}
+
+export interface AskPart {
+  readonly text: string;
+  readonly behavior: "allow" | "ask" | "deny";
+  readonly why: string;
+}
+
+export interface AskRule {
+  readonly rule: string;
+  readonly destinations: readonly RuleDestination[];
+}
+
+/** What a person answers. */
+export interface AskReply {
+  readonly answer: AskAnswer;
+  /** With a no: for the model. */
+  readonly words?: string;
+  /** With "always": one of the suggested rules, or a narrower one; absent: the first of them. */
+  readonly rule?: string;
+  /** With "always"; absent: `session`. */
+  readonly destination?: RuleDestination;
+  /** With "yes", to questions of an agent: one each. */
+  readonly answers?: readonly QuestionAnswer[];
+  /** With "yes": other arguments. They are decided anew, as if the program had sent them. */
+  readonly input?: Readonly<Record<string, unknown>>;
 }
 export type AskAnswer = "yes" | "no" | "always";
 

@@ -1,3 +1,6 @@
+import type { JobRecord } from "./jobs.ts";
+import type { CommandProgress } from "./tool.ts";
+
 /**
  * The requests of /dev/fs opened O_RDWR at `/dev/fs/<absolute host path>` (or `/dev/fs/./<path below cwd>`): write one JSON
  * request, read its answer. `read` answers raw bytes, the others one JSON object.
@@ -9,7 +12,8 @@ export type FsRequest =
   | { op: "read"; offset?: number; length?: number }
   /**
    * The whole file, put in place by rename: old file or new one, never half. `expect`: SHA-256 (hex) the file must have now,
-   * null: must not exist; absent: no check. Mode, owner and symlinks stay. `mkdirs`: make missing directories.
+   * null: must not exist; absent: no check. Mode, owner and symlinks stay. `mkdirs`: make missing directories. `part`: the
+   * content takes the place of these bytes of the file that is there, and all others stay; only with `expect`.
    */
   | {
       op: "write";
@@ -18,15 +22,24 @@ export type FsRequest =
       append?: boolean;
       expect?: string | null;
       mkdirs?: boolean;
+      part?: { at: number; length: number };
     }
   | { op: "mkdir" }
   | { op: "remove" }
   | { op: "rename"; to: string }
   | { op: "stat" }
+  /** Of a PDF: how many pages it has, and the text of those from `first` to `last`, counted from 1; `last` absent: of none. */
+  | { op: "pdf"; first?: number; last?: number }
   /** The tree below a directory, directories first, by name; `depth` 1 is the directory alone. */
   | { op: "list"; depth?: number; hidden?: boolean; ignored?: boolean; ignore?: string[]; limit?: number }
   | GrepRequest
   | FilesRequest;
+
+export interface PdfAnswer {
+  pages: number;
+  /** One for each page that was asked for and is there. */
+  texts: string[];
+}
 
 /** ripgrep over a file or directory. */
 export interface GrepRequest {
@@ -100,6 +113,21 @@ export interface ShellRequest {
   timeout_ms?: number;
   /** true: one stream in order of arrival in `output`; stdout and stderr stay empty. */
   merge?: boolean;
+  /** To run outside the sandbox; INVALID where the settings do not let a call ask for it. */
+  unconfined?: boolean;
+  /** It becomes a job of its process after this long, if it still runs; 0: at once. Only with `merge`. */
+  job_after_ms?: number;
+  /** It becomes one when it runs for long: a person who is attached does not wait for it. */
+  auto_job?: boolean;
+  /** What happens when the timeout passes; default `end`. */
+  at_timeout?: "end" | "job";
+  /** Reads while it runs give lines of progress (ShellProgress), as data comes, at most one a second. */
+  progress?: boolean;
+}
+
+/** A line before the answer. */
+export interface ShellProgress {
+  progress: CommandProgress;
 }
 
 export interface ShellAnswer {
@@ -119,4 +147,21 @@ export interface ShellAnswer {
   /** Where the whole output lies, when it was cut: a path under /var/out. */
   output_path: string | null;
   duration_ms: number;
+  /** What its sandbox seems to have refused, with the setting that governs it; absent: nothing, or it has none. */
+  sandbox?: string | null;
+  /** It has become this job and runs on: `job-3`; `output` is what it has printed so far. null: it has ended. */
+  job: string | null;
+}
+
+/** The requests of /dev/shell/jobs/<id>; `offset`: default what came since the last read. CONFLICT: kill of one that has ended. */
+export type JobRequest =
+  | { op: "output"; block?: boolean; timeout_ms?: number; offset?: number; max_bytes?: number }
+  | { op: "kill"; max_bytes?: number };
+
+export interface JobAnswer {
+  job: JobRecord;
+  /** From `offset` on, at most `max_bytes` (256 KiB). */
+  output: string;
+  next_offset: number;
+  total_bytes: number;
 }

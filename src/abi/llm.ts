@@ -4,12 +4,21 @@
  * message_stop; the short form is answered by one object {content, tokens_used}.
  */
 
+import type { MediaPart } from "./tool.ts";
+
 export type Block =
   | { type: "text"; text: string }
   | { type: "thinking"; thinking: string; signature: string }
   | { type: "redacted_thinking"; data: string }
   | { type: "tool_use"; id: string; name: string; input: unknown }
-  | { type: "tool_result"; tool_use_id: string; content: string; is_error?: boolean };
+  /** `media`: what the model looks at, after the text. */
+  | {
+      type: "tool_result";
+      tool_use_id: string;
+      content: string;
+      is_error?: boolean;
+      media?: readonly MediaPart[];
+    };
 
 /** `input` of a tool_use whose JSON did not parse: the raw text is kept, the call is answered with INVALID, never run. */
 export interface BadInput {

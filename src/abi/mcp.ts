@@ -26,6 +26,8 @@ export interface McpServer {
   readonly config: McpConfig;
   /** false: a server that does not connect is logged and left out. */
   readonly required: boolean;
+  /** Its tools are sent with every request, instead of being looked for. */
+  readonly alwaysLoad?: true;
 }
 
 /**

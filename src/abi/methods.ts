@@ -4,10 +4,14 @@
  * `stream`: the response is followed by events until the connection closes.
  */
 import * as z from "zod";
+import { BUDGET_METHODS, WireBudget } from "./budget-methods.ts";
 import { COMPOSE_METHODS } from "./compose-methods.ts";
+import { JOB_METHODS } from "./job-methods.ts";
 import { JOURNAL_METHODS } from "./journal-methods.ts";
 import { empty, environment, type MethodSpec, name, pid, text } from "./method-spec.ts";
 import { PERMISSION_MODES } from "./process.ts";
+import { RIGHTS_METHODS } from "./rights-methods.ts";
+import { RULE_DESTINATIONS } from "./rules.ts";
 import { SESSION_METHODS } from "./session-methods.ts";
 
 const exit = z.strictObject({ code: z.int(), reason: z.string(), kind: z.enum(["done", "fault", "killed"]) });
@@ -39,11 +43,16 @@ export const SpawnRequest = z.strictObject({
   model: z.string().optional(),
   max_steps: z.int().min(0).optional(),
   budget: z.int().optional(),
+  /** More limits, of it and all below it; `budget` is its tokens. */
+  limits: WireBudget.optional(),
   system_prompt: z.string().optional(),
   timeout_ms: z.int().min(0).optional(),
   /** Absolute; default the user's home. */
   cwd: z.string().optional(),
   permission_mode: z.enum(PERMISSION_MODES).optional(),
+  /** Rules for this process and what it starts, as in settings. */
+  allow: z.array(z.string().max(1024)).max(1000).optional(),
+  deny: z.array(z.string().max(1024)).max(1000).optional(),
   /** The client can show questions and answers them with ask.answer. */
   interactive: z.boolean().optional(),
   /** Response only; the connection stays usable. */
@@ -281,8 +290,10 @@ export const METHODS = {
       dry_run: z.boolean().optional(),
       /** Also files that somebody else has changed since. */
       force: z.boolean().optional(),
+      /** false: only the files; the process itself goes on as it is. Default true. */
+      fork: z.boolean().optional(),
     }),
-    /** `fork` null: a dry run, or `refused`: somebody else changed what is in `conflicts`, and nothing was touched. */
+    /** `fork` null: none was wanted, a dry run, or `refused`: somebody else changed what is in `conflicts`, and nothing was touched. */
     result: z.strictObject({
       pid,
       step: z.int().nullable(),
@@ -326,6 +337,7 @@ export const METHODS = {
     params: z.strictObject({ pid, text }),
     result: undefined,
   },
+  ...RIGHTS_METHODS,
   ...SESSION_METHODS,
   "supervisor.start_child": {
     summary: "start a child that is stopped",
@@ -421,6 +433,8 @@ export const METHODS = {
     }),
   },
   ...JOURNAL_METHODS,
+  ...JOB_METHODS,
+  ...BUDGET_METHODS,
   "ask.answer": {
     summary: "answer a question of the permission gate; the first answer wins",
     kind: "request",
@@ -428,9 +442,36 @@ export const METHODS = {
     params: z.strictObject({
       ask_id: z.string(),
       answer: z.enum(["yes", "no", "always"]),
+      /** With a no: for the model. */
       words: z.string().max(4000).optional(),
+      /** With "always": one of the suggested rules, or a narrower one; default the first of them. */
+      rule: z.string().min(1).max(1024).optional(),
+      /** With "always": where the rule is kept; default `session`. */
+      destination: z.enum(RULE_DESTINATIONS).optional(),
+      /** With "yes", to the questions of an agent: one each. */
+      answers: z
+        .array(
+          z.strictObject({
+            chosen: z.array(z.string().max(100)).max(4),
+            text: z.string().max(10_000),
+          }),
+        )
+        .max(4)
+        .optional(),
+      /** With "yes": other arguments for the call; they are decided anew. */
+      input: z.record(z.string(), z.unknown()).optional(),
     }),
-    result: undefined,
+    /** Only where there is something to say: the rule could not be written, and holds for the session. */
+    result: z.strictObject({ note: z.string() }).optional(),
+  },
+  auth: {
+    summary:
+      "show the cookie of the runtime directory: this connection may answer, grant and administer from now on",
+    kind: "request",
+    right: "self",
+    params: z.strictObject({ cookie: z.string().min(1).max(256) }),
+    /** `user`, or `process:3`: a program that an agent started stays what it is. */
+    result: z.strictObject({ principal: z.string() }),
   },
   "kernel.status": {
     summary: "what the daemon is doing",
@@ -445,6 +486,8 @@ export const METHODS = {
       uptime_ms: z.int(),
       safe_mode: z.literal(true).optional(),
       read_only: z.string().optional(),
+      /** Who connects cannot be read on this host: the private folder of the socket stands in. */
+      peers: z.literal("directory").optional(),
     }),
   },
 } as const satisfies Record<string, MethodSpec>;

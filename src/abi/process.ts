@@ -89,3 +89,15 @@ export interface ProcInfo {
 /** From the narrowest to the widest. */
 export const PERMISSION_MODES = ["plan", "dont_ask", "default", "accept_edits", "auto", "bypass"] as const;
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
+
+const PUBLISHED_MODES: Readonly<Record<string, PermissionMode>> = {
+  dontAsk: "dont_ask",
+  acceptEdits: "accept_edits",
+  bypassPermissions: "bypass",
+};
+
+/** Also in the spelling of published formats; undefined: no mode. */
+export function findPermissionMode(text: string): PermissionMode | undefined {
+  if (Object.hasOwn(PUBLISHED_MODES, text)) return PUBLISHED_MODES[text];
+  return PERMISSION_MODES.find((mode) => mode === text);
+}

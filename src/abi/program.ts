@@ -19,6 +19,8 @@ export interface AccountView {
   readonly limit: number;
   readonly used: number;
   readonly reserved: number;
+  /** At the limit a person is asked: the next call finds out. Absent: nobody is. */
+  readonly asks?: true;
 }
 
 /** What became of a call that its daemon did not see the end of, by the files that it was to change. */
@@ -95,7 +97,9 @@ export interface ProgramContext {
   /** fd 0, to be read to its end before the first step; null: nothing was given. */
   readonly input: Fd | null;
   /** Servers mounted for this process, by the names of the agent file. */
-  readonly mounts: readonly { readonly name: string; readonly path: string }[];
+  readonly mounts: readonly { readonly name: string; readonly path: string; readonly alwaysLoad?: boolean }[];
+  /** 2: tools can be looked for. Absent: how it was before; of histories that are replayed. */
+  readonly toolset?: 2;
   /** null: a fresh start. */
   readonly restored: Restored | null;
   /**

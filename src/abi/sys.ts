@@ -5,6 +5,7 @@
  * Errors: SyscallError, VfsError, ContextError with a code of errno.ts.
  */
 import type { AgentInfo } from "./agent.ts";
+import type { Budget } from "./budget.ts";
 import type { FileStat, OpenFlag } from "./device.ts";
 import type { CoId, CtxId, Fd, Pgid, Pid, Tid } from "./ids.ts";
 import type { Block } from "./llm.ts";
@@ -20,7 +21,9 @@ import type {
   Signal,
   SignalAction,
 } from "./process.ts";
+import type { RightsWish } from "./rights.ts";
 import type { SupervisorSpec } from "./supervise.ts";
+import type { MediaPart } from "./tool.ts";
 
 export interface SpawnOpts {
   /** "" lets the agent file, then the driver decide. */
@@ -34,12 +37,16 @@ export interface SpawnOpts {
   readonly parentPid?: Pid;
   /** Tokens; 0 or absent: the agent file's, else unlimited; negative counts as 0. */
   readonly contextBudget?: number;
+  /** More limits of it and of all below it; what its parent has left is never passed. */
+  readonly budget?: Budget;
   /** Absolute host path; absent: the parent's, for pid 0 the home directory. */
   readonly cwd?: string;
   /** Absent: the parent's. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Capped by the parent's. */
+  /** Capped by the parent's. Absent: of an agent that an agent starts `accept_edits`, likewise capped. */
   readonly permissionMode?: PermissionMode;
+  /** Beside what the definition says. Only pid 0 may `allow` what the parent may not. */
+  readonly rights?: RightsWish;
   /** A client that can answer questions is attached. */
   readonly interactive?: boolean;
   /** Default: `reparent` for agents and supervisors, `terminate` for natives. */
@@ -75,6 +82,9 @@ export interface RecvOptions {
   readonly client?: string;
 }
 
+/** What ended a sleep. */
+export type Woken = "timer" | "message" | "signal" | "exit";
+
 /** What comes back from a coroutine each time it runs. */
 export type CoroutineStep<O, R> =
   | { readonly done: false; readonly value: O }
@@ -101,6 +111,8 @@ export interface ContextMessage {
   /** Only on tool results. */
   readonly tool_call_id?: string;
   readonly is_error?: boolean;
+  /** Only on tool results: what the model looks at, after the text. */
+  readonly media?: readonly MediaPart[];
   /** Only on assistant messages: what the model sent, byte for byte. */
   readonly blocks?: readonly Block[];
 }
@@ -123,6 +135,11 @@ export interface Sys {
 
   /** kill() that tells what the signal met. It has acted at once, and is recorded when this resolves; UNAVAILABLE: not recorded. */
   signal(pid: Pid, signal: Signal): Promise<Disposition>;
+  /**
+   * Of the caller itself. To lower it is free and binds its living descendants; to raise it asks a person. PERMISSION: above
+   * its ceiling, or the person said no.
+   */
+  setMode(mode: PermissionMode): Promise<void>;
   /** A blocked signal stays pending, once, however often it is sent. KILL: INVALID. Within a tool's call: PERMISSION. */
   sigBlock(pid: Pid, signal: Signal): Promise<void>;
   /** Delivers what is pending before it returns, handlers included. */
@@ -150,6 +167,11 @@ export interface Sys {
   send(target: Pid, data: Uint8Array, signal?: AbortSignal, options?: { client?: string }): Promise<Sent>;
   /** The oldest message, waiting for one if there is none. `timeoutMs` 0: at once, or TIMEOUT. Absent: as long as it takes. */
   recv(options?: RecvOptions, signal?: AbortSignal): Promise<Message>;
+  /**
+   * Until the time is over (at most an hour: INVALID), a message is there, or a signal was heeded that does not end the caller.
+   * With a pid: until that process ends, or the time is over. No message is taken.
+   */
+  sleep(ms: number, signal?: AbortSignal, options?: { pid?: Pid }): Promise<Woken>;
   /** Bytes from one process to another, 64 KiB; each fd lies in its own process's table. The caller controls both. */
   pipe(writer: Pid, reader: Pid): Promise<{ writeFd: Fd; readFd: Fd }>;
 
@@ -192,6 +214,13 @@ export interface Sys {
   setSystemPrompt(cid: CtxId, text: string): Promise<void>;
   /** `blocks` only with role assistant. */
   appendMessage(cid: CtxId, role: Role, content: string, blocks?: readonly Block[]): Promise<void>;
-  appendToolResult(cid: CtxId, toolCallId: string, content: string, isError?: boolean): Promise<void>;
+  /** INVALID: over 900,000 characters of text, or 8 MiB of pictures and documents. */
+  appendToolResult(
+    cid: CtxId,
+    toolCallId: string,
+    content: string,
+    isError?: boolean,
+    media?: readonly MediaPart[],
+  ): Promise<void>;
   buildPrompt(cid: CtxId): Promise<Prompt>;
 }

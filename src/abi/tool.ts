@@ -1,9 +1,19 @@
 /** What a program under /bin gets and gives: one JSON object in, one result out. */
 import type { ErrorCode } from "./errno.ts";
 
+/** What a model looks at instead of reading it. `data`: base64. */
+export interface MediaPart {
+  readonly type: "image" | "document";
+  /** `image/png`, `application/pdf` */
+  readonly media_type: string;
+  readonly data: string;
+}
+
+export type ContentPart = { readonly type: "text"; readonly text: string } | MediaPart;
+
 export interface ToolResult {
   ok: boolean;
-  content: { type: "text"; text: string }[];
+  content: ContentPart[];
   /** Typed per tool, for user interfaces; the model reads only content. */
   meta?: Record<string, unknown>;
   error?: { code: ErrorCode; message: string; hint?: string; reason?: string };
@@ -11,17 +21,32 @@ export interface ToolResult {
   truncated?: { shown_chars: number; total_chars: number; path: string };
 }
 
-/** Lines read from a tool: progress frames while it runs, one result, end. */
+/** How far a call is; plain data, per tool. */
+export type Progress = Readonly<Record<string, unknown>>;
+
+/** What a command under way tells of itself. */
+export interface CommandProgress {
+  /** Its last lines. */
+  readonly output: string;
+  readonly output_path: string;
+  readonly elapsed_time_seconds: number;
+  readonly total_lines: number;
+  readonly total_bytes: number;
+  readonly is_incomplete: boolean;
+}
+
+/** Lines read from a tool: progress frames while it runs, at most one a second, then one result, end. */
 export type ToolFrame =
-  | {
-      type: "progress";
-      output: string;
-      elapsed_time_seconds: number;
-      total_lines: number;
-      total_bytes: number;
-      is_incomplete: boolean;
-    }
-  | { type: "result"; result: ToolResult };
+  | { readonly type: "progress"; readonly [key: string]: unknown }
+  | { readonly type: "result"; readonly result: ToolResult };
+
+export function isText(part: ContentPart): part is Extract<ContentPart, { type: "text" }> {
+  return part.type === "text";
+}
+
+export function isMedia(part: ContentPart): part is MediaPart {
+  return part.type !== "text";
+}
 
 /** Names of published agent files and rules that resolve to ours everywhere. */
 export const TOOL_ALIASES: Readonly<Record<string, string>> = {

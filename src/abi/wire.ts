@@ -1,7 +1,7 @@
 /** The lines of the text wire (manual, NDJSON protocol). Types only: the thin client must not load schemas. */
 
 import type { WireError } from "./errors.ts";
-import type { AskAnswer, RunOutcome } from "./events.ts";
+import type { AskAnswer, AskPart, AskRule, RunOutcome } from "./events.ts";
 
 export const PROTOCOL = {
   maxLineBytes: 10 * 1024 * 1024,
@@ -79,6 +79,22 @@ export interface ProgressPayload {
   detail?: string;
   options?: readonly AskAnswer[];
   answer?: AskAnswer | null;
+  /** ask: as in `Ask` (abi/events.ts). */
+  path?: string;
+  tool?: string;
+  effects?: readonly string[];
+  parts?: readonly AskPart[];
+  reason?: string;
+  labels?: readonly string[];
+  warnings?: readonly string[];
+  sandbox?: string;
+  digest?: string;
+  rules?: readonly AskRule[];
+  /** The arguments that may be changed, as JSON text. */
+  arguments?: string;
+  opened_at?: number;
+  /** ask: an agent asks its person; answered by "yes" with answers, dismissed by "no". */
+  questions?: readonly WireQuestion[];
   in_bytes?: number;
   out_bytes?: number;
   duration_ms?: number;
@@ -96,6 +112,13 @@ export interface ProgressPayload {
   /** idle. */
   outcome?: RunOutcome;
   queued?: number;
+}
+
+export interface WireQuestion {
+  question: string;
+  header: string;
+  options: readonly { readonly label: string; readonly description: string }[];
+  multi_select: boolean;
 }
 
 /** `log` of process.logs: a line an agent said, or bytes a native program wrote. */

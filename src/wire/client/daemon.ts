@@ -1,9 +1,10 @@
 /** Finding and starting the one daemon of this user (manual, automatic start). A client never removes a socket. */
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { Fault } from "../../abi/errors.ts";
 import {
   bootCountFile,
+  cookieFile,
   type Environment,
   ipcSocketPath,
   parent,
@@ -188,11 +189,23 @@ function unanswered(pid: number | undefined): Fault {
 
 function greet(seen: Extract<Probe, { kind: "answered" }>, place: Place, own: string): Daemon {
   const { connection, version } = seen;
+  if (!place.inside) proveUser(connection, place.socketPath);
   const shell = { runtimeDir: parent(place.socketPath), pid: process.ppid };
   const hint = place.inside ? undefined : versionHint(own, version, shell);
   const why = seen.readOnly ?? (seen.isSafeMode ? SAFE_MODE : undefined);
   const warning = why === undefined ? {} : { warning: why };
   return { connection, version, ...(hint === undefined ? {} : { hint }), ...warning };
+}
+
+/** Not waited for: answers come in the order of the requests. A daemon that does not know it stays as it is. */
+function proveUser(connection: Connection, socketPath: string): void {
+  let cookie: string;
+  try {
+    cookie = readFileSync(cookieFile(socketPath), "utf8").trim();
+  } catch {
+    return;
+  }
+  connection.request("auth", { cookie }).catch(() => {});
 }
 
 function mayLaunch(launched: (Launched & { at: number }) | undefined, now: number): boolean {

@@ -8,17 +8,31 @@ import type { MethodName } from "../../abi/methods.ts";
 import type { Clock } from "../../abi/program.ts";
 import { PROTOCOL, type WireResponse } from "../../abi/wire.ts";
 import { encodeLine } from "../codec/ndjson.ts";
+import { authorize } from "./authority.ts";
+import type { ClientNames } from "./client-names.ts";
 import type { Log } from "./deps.ts";
 import type { Answer, Call } from "./handler.ts";
 import { HANDLERS } from "./handlers.ts";
 import { LineReader } from "./line-reader.ts";
 import { LineWriter } from "./line-writer.ts";
+import { isCookie, nameOf, type Principal } from "./principal.ts";
+import { kernelFor } from "./process-kernel.ts";
 import { invalid, parseParams, parseRequest, type RequestId } from "./request.ts";
 
 /** How long a client whose connection we closed may take to close its own end. */
 const LINGER_MS = 1_000;
 
 export type Surroundings = Pick<Call, "kernel" | "deps" | "clock" | "connections" | "uptimeMs" | "loopLag">;
+
+interface ConnectionOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly look: () => Surroundings;
+  readonly principal: Principal;
+  /** undefined: nothing to prove. */
+  readonly cookie?: string | undefined;
+  readonly names: ClientNames;
+}
 
 export class Connection {
   readonly #socket: Socket;
@@ -29,9 +43,15 @@ export class Connection {
   readonly #writer: LineWriter;
   readonly #ended = new AbortController();
   readonly #gone = new AbortController();
+  readonly #cookie: string | undefined;
+  readonly #names: ClientNames;
+  #principal: Principal;
   #closingSince: number | undefined;
 
-  constructor(socket: Socket, options: { clock: Clock; log: Log; look: () => Surroundings }) {
+  constructor(socket: Socket, options: ConnectionOptions) {
+    this.#principal = options.principal;
+    this.#cookie = options.cookie;
+    this.#names = options.names;
     this.#socket = socket;
     this.#clock = options.clock;
     this.#log = options.log;
@@ -127,7 +147,33 @@ export class Connection {
 
   async #call<M extends MethodName>(method: M, payload: unknown): Promise<Answer<M>> {
     const params = parseParams(method, payload);
-    return HANDLERS[method](params, { ...this.#look(), ended: this.#ended.signal, gone: this.#gone.signal });
+    const principal = this.#principal;
+    authorize(principal, method, params, this.#cookie !== undefined);
+    const around = this.#look();
+    const kernel = principal.kind === "process" ? kernelFor(around.kernel, principal.client) : around.kernel;
+    return HANDLERS[method](params, {
+      ...around,
+      kernel,
+      principal,
+      prove: (cookie) => this.#prove(cookie),
+      claimName: (name) => this.#names.claim(name, this, this.#isProven),
+      ended: this.#ended.signal,
+      gone: this.#gone.signal,
+    });
+  }
+
+  get #isProven(): boolean {
+    return this.#principal.kind === "user" && (this.#principal.isProven || this.#cookie === undefined);
+  }
+
+  /** A child stays what it is, also with the right cookie. */
+  #prove(cookie: string): string | undefined {
+    if (!isCookie(this.#cookie, cookie)) {
+      this.#log("warn", `${nameOf(this.#principal)} showed a wrong cookie`);
+      return undefined;
+    }
+    if (this.#principal.kind === "user") this.#principal = { ...this.#principal, isProven: true };
+    return nameOf(this.#principal);
   }
 
   #fail(id: RequestId | undefined, error: unknown): Promise<boolean> {

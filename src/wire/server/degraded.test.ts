@@ -33,6 +33,11 @@ const WRITES: Partial<Record<MethodName, readonly object[]>> = {
   "process.resume": [{ pid: PAUSED, env: ENV }, { pid: ENDED }, { pid: RESTS }],
   "process.fork": [{ pid: LIVE }, { pid: ENDED, text: "go", wake: true }],
   "process.rewind": [{ pid: ENDED }, { pid: ENDED, files: true, force: true }],
+  "process.mode": [
+    { pid: LIVE, mode: "plan" },
+    { pid: RESTS, mode: "plan" },
+  ],
+  "grant.remove": [{ id: "g_1" }],
   "group.signal": [{ group: "team", signal: SIGNALS.SIGPAUSE }],
   "mail.send": [
     { pid: LIVE, text: "hello" },
@@ -53,11 +58,16 @@ const WRITES: Partial<Record<MethodName, readonly object[]>> = {
   "compose.up": [UP, { ...UP, project: "other" }],
   "mcp.mount": [{ path: "/mnt/mcp/x", config: MCP }],
   "ask.answer": [{ ask_id: "open", answer: "yes" }],
+  "budget.set": [
+    { pid: LIVE, set: { tokens: 5 } },
+    { pid: RESTS, set: { tokens: 5 } },
+  ],
 };
 
 /** Each answers, and leaves no record. */
 const READS: Partial<Record<MethodName, readonly object[]>> = {
   ping: [{}],
+  auth: [{ cookie: "c" }],
   list_procs: [{}],
   attach_debug: [{ pid: LIVE }],
   "process.list": [{}],
@@ -67,6 +77,8 @@ const READS: Partial<Record<MethodName, readonly object[]>> = {
   "process.rewind": [{ pid: ENDED, files: true, dry_run: true }],
   "process.replay": [{ pid: ENDED }],
   "process.records": [{ pid: ENDED }],
+  "process.mode": [{ pid: LIVE }, { pid: ENDED }, { pid: RESTS }],
+  "grant.list": [{}, { pid: LIVE }, { pid: RESTS }],
   "group.list": [{}],
   "session.list": [{ all: true }],
   "session.open": [{ pid: LIVE }],
@@ -75,6 +87,9 @@ const READS: Partial<Record<MethodName, readonly object[]>> = {
   "compose.ps": [{ project: "notes" }],
   "compose.logs": [{ project: "notes", follow: false }],
   "mcp.list": [{}],
+  "budget.get": [{}, { pid: LIVE }],
+  "cost.get": [{}],
+  "job.list": [{}, { pid: LIVE }],
   "kernel.metrics": [{}],
   "kernel.status": [{}],
 };
@@ -83,6 +98,7 @@ const READS: Partial<Record<MethodName, readonly object[]>> = {
 const OTHERS: readonly MethodName[] = [
   ...(["kill", "compose.down", "supervisor.stop_child", "mcp.unmount", "shutdown"] as const),
   "process.wait",
+  ...(["job.output", "task.list"] as const),
   ...(["journal.check", "journal.verify", "journal.roots", "journal.read", "journal.collect"] as const),
 ];
 
@@ -125,7 +141,9 @@ beforeEach(async () => {
   const { deps, clock } = fixture;
   const signals = { ended: ended.signal, gone: ended.signal };
   const loopLag = { longestMs: () => 0 } as unknown as Call["loopLag"];
-  call = { kernel: t.kernel, deps, clock, connections: 1, uptimeMs: 0, loopLag, ...signals };
+  const principal = { kind: "user", isProven: true, uid: null } as const;
+  const who = { principal, prove: () => "user", claimName: () => {} };
+  call = { kernel: t.kernel, deps, clock, connections: 1, uptimeMs: 0, loopLag, ...who, ...signals };
   await do_("compose.up", UP);
   await settle(6);
   t.journal.state = FULL;

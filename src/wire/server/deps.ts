@@ -3,6 +3,9 @@ import type { AgentInfo } from "../../abi/agent.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { JournalDesk } from "../../kernel/ports/journal-tools.ts";
 import type { KernelApi } from "../../kernel/ports/kernel-api.ts";
+import type { TaskDesk } from "../../kernel/ports/tasks.ts";
+import type { Peer } from "./principal.ts";
+import type { ProcessSockets } from "./process-sockets.ts";
 
 /** One line in the daemon's log. Never throws. */
 export type Log = (level: "info" | "warn" | "error", message: string) => void;
@@ -29,6 +32,10 @@ export interface ServerDeps {
   readonly readOnly?: string;
   /** The journal as a whole; absent: this daemon keeps none. */
   readonly desk?: JournalDesk;
+  /** Task lists on disk; absent: this daemon keeps none. */
+  readonly tasks?: TaskDesk;
+  /** false: the host does not tell who connects. */
+  readonly arePeersRead?: boolean;
   /** Begins the shutdown of the daemon and returns at once. Called after the response is written out. */
   shutdown(): void;
 }
@@ -41,4 +48,10 @@ export interface ServerOptions {
   readonly log: Log;
   /** Who must own the socket's folder; default the user of this OS process. */
   readonly uid?: number;
+  /** Asked for each connection by its fd; absent: not known here. */
+  readonly peerOf?: (fd: number) => Peer;
+  /** What proves a user; absent: a user needs no proof. */
+  readonly cookie?: string;
+  /** Of processes; absent: they have none. */
+  readonly processSockets?: ProcessSockets;
 }

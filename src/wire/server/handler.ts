@@ -4,6 +4,7 @@ import type { Clock } from "../../abi/program.ts";
 import type { KernelApi } from "../../kernel/ports/kernel-api.ts";
 import type { ServerDeps } from "./deps.ts";
 import type { LoopLag } from "./loop-lag.ts";
+import type { Principal } from "./principal.ts";
 
 /** The request's surroundings. */
 export interface Call {
@@ -14,6 +15,11 @@ export interface Call {
   readonly connections: number;
   readonly uptimeMs: number;
   readonly loopLag: Pick<LoopLag, "longestMs">;
+  readonly principal: Principal;
+  /** Takes a cookie for the whole connection; who it is then. undefined: it is none of ours. */
+  prove(cookie: string): string | undefined;
+  /** Speaks under this name in a session. PERMISSION: it is another's. */
+  claimName(name: string): void;
   /** Fires when the client will send no more: it went away, or closed its half and may still read. */
   readonly ended: AbortSignal;
   /** Fires when nothing can be sent any more. */

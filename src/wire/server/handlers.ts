@@ -4,12 +4,15 @@ import type { ServerDeps } from "./deps.ts";
 import type { Handlers } from "./handler.ts";
 import { askAnswer } from "./handlers/ask-answer.ts";
 import { attachDebug } from "./handlers/attach-debug.ts";
+import { auth } from "./handlers/auth.ts";
+import { budgetGet, budgetSet, costGet } from "./handlers/budget.ts";
 import { composeConfig } from "./handlers/compose-config.ts";
 import { composeDown } from "./handlers/compose-down.ts";
 import { composeLogs } from "./handlers/compose-logs.ts";
 import { composePs } from "./handlers/compose-ps.ts";
 import { composeUp } from "./handlers/compose-up.ts";
 import { groupList, groupSignal } from "./handlers/group.ts";
+import { jobList, jobOutput } from "./handlers/job.ts";
 import { journalCheck, journalCollect, journalRoots, journalVerify } from "./handlers/journal.ts";
 import { journalRead } from "./handlers/journal-read.ts";
 import { kernelMetrics } from "./handlers/kernel-metrics.ts";
@@ -26,11 +29,13 @@ import { processResume } from "./handlers/process-resume.ts";
 import { processRewind } from "./handlers/process-rewind.ts";
 import { processSignal } from "./handlers/process-signal.ts";
 import { processWait } from "./handlers/process-wait.ts";
+import { grantList, grantRemove, processMode } from "./handlers/rights.ts";
 import { sessionDescribe, sessionHistory, sessionList } from "./handlers/session-history.ts";
 import { sessionOpen } from "./handlers/session-open.ts";
 import { sessionSay, sessionWithdraw } from "./handlers/session-say.ts";
 import { spawn } from "./handlers/spawn.ts";
 import { restartChild, startChild, stopChild } from "./handlers/supervisor.ts";
+import { taskList } from "./handlers/task-list.ts";
 
 export const HANDLERS: Handlers = {
   ping: async (_params, { deps }) => ({ payload: { version: deps.version, ...modeOf(deps) } }),
@@ -51,6 +56,9 @@ export const HANDLERS: Handlers = {
   "process.rewind": processRewind,
   "process.replay": processReplay,
   "process.records": processRecords,
+  "process.mode": processMode,
+  "grant.list": grantList,
+  "grant.remove": grantRemove,
   "group.list": groupList,
   "group.signal": groupSignal,
   "mail.send": mailSend,
@@ -72,12 +80,19 @@ export const HANDLERS: Handlers = {
   "mcp.mount": mcpMount,
   "mcp.unmount": mcpUnmount,
   "kernel.metrics": kernelMetrics,
+  "job.list": jobList,
+  "job.output": jobOutput,
+  "task.list": taskList,
   "journal.check": journalCheck,
   "journal.verify": journalVerify,
   "journal.roots": journalRoots,
   "journal.read": journalRead,
   "journal.collect": journalCollect,
+  "budget.get": budgetGet,
+  "budget.set": budgetSet,
+  "cost.get": costGet,
   "ask.answer": askAnswer,
+  auth,
   "kernel.status": async (_params, call) => ({
     payload: {
       version: call.deps.version,
@@ -86,6 +101,7 @@ export const HANDLERS: Handlers = {
       connections: call.connections,
       uptime_ms: call.uptimeMs,
       ...modeOf(call.deps),
+      ...(call.deps.arePeersRead === false ? { peers: "directory" as const } : {}),
     },
   }),
 };

@@ -1,7 +1,8 @@
 /** What a process tells, as the lines of a spawn stream. Keys in the documented order. */
 import { toWireError } from "../../abi/errors.ts";
 import type { ProcessEvent } from "../../abi/events.ts";
-import type { ProgressPayload, WireStreamLine } from "../../abi/wire.ts";
+import type { QuestionItem } from "../../abi/question.ts";
+import type { ProgressPayload, WireQuestion, WireStreamLine } from "../../abi/wire.ts";
 
 /** What the client asked for. One that asked for neither gets the documented bytes and nothing else. */
 export interface Audience {
@@ -86,8 +87,23 @@ function askPayload(event: Of<"ask" | "ask_closed">): ProgressPayload {
   const { pid } = event;
   if (event.event === "ask_closed")
     return { event: "ask_closed", pid, ask_id: event.askId, answer: event.answer };
-  const { askId, text, options, detail } = event.ask;
-  return { event: "ask", pid, ask_id: askId, text, options, ...(detail === "" ? {} : { detail }) };
+  const { askId, pid: _asks, text, options, detail, input, openedAt, questions, ...more } = event.ask;
+  return {
+    event: "ask",
+    pid,
+    ask_id: askId,
+    text,
+    options,
+    ...(detail === "" ? {} : { detail }),
+    ...more,
+    ...(input === undefined ? {} : { arguments: input }),
+    ...(openedAt === undefined ? {} : { opened_at: openedAt }),
+    ...(questions === undefined ? {} : { questions: questions.map(toWireQuestion) }),
+  };
+}
+
+function toWireQuestion({ multiSelect, ...question }: QuestionItem): WireQuestion {
+  return { ...question, multi_select: multiSelect };
 }
 
 function activityPayload(event: Of<"tool" | "log">): ProgressPayload {

@@ -8,9 +8,11 @@ import { Fault } from "../../abi/errors.ts";
 import { PROTOCOL } from "../../abi/wire.ts";
 import { parent } from "../../lib/paths.ts";
 import { checkPrivateDir, checkSocketPath } from "../codec/address.ts";
+import { ClientNames } from "./client-names.ts";
 import { Connection } from "./connection.ts";
 import type { ServerOptions } from "./deps.ts";
 import { LoopLag } from "./loop-lag.ts";
+import { principalOf } from "./principal.ts";
 
 const SWEEP_MS = 1_000;
 /** Connections that are only being told no; beyond, they are cut off without a word. */
@@ -44,11 +46,17 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   return server;
 }
 
+/** Node tells the fd of a pipe's handle, though it has no name for it; -1: it has none. */
+function fdOf(socket: net.Socket): number {
+  return (socket as unknown as { _handle?: { fd?: number } | null })._handle?.fd ?? -1;
+}
+
 class SocketServer implements Server {
   readonly #options: ServerOptions;
   readonly #listener: net.Server;
   readonly #open = new Set<Connection>();
   readonly #refusing = new Set<Connection>();
+  readonly #names = new ClientNames();
   readonly #startedAt: number;
   readonly #loopLag: LoopLag;
   #accepted = 0;
@@ -78,6 +86,7 @@ class SocketServer implements Server {
         this.#listener.off("error", reject);
         this.#listener.on("error", (error) => this.#options.log("error", `socket: ${error.message}`));
         chmodSync(this.#options.socketPath, 0o600);
+        this.#options.processSockets?.serve((socket, uuid) => this.#accept(socket, uuid));
         this.#loopLag.start();
         resolve();
       });
@@ -108,12 +117,16 @@ class SocketServer implements Server {
     const closed = new Promise<void>((resolve) => this.#listener.close(() => resolve()));
     for (const connection of [...this.#open, ...this.#refusing]) connection.destroy();
     await closed;
+    await this.#options.processSockets?.closeAll();
     this.#loopLag.stop();
     rmSync(this.#options.socketPath, { force: true });
   }
 
-  #accept(socket: net.Socket): void {
-    const { kernel, deps, clock, log } = this.#options;
+  /** `ownOf`: by the socket of a process; null: by the user's. */
+  #accept(socket: net.Socket, ownOf: string | null = null): void {
+    const { kernel, deps, clock, log, cookie } = this.#options;
+    const peer = this.#options.peerOf?.(fdOf(socket)) ?? { kind: "unknown" };
+    const principal = principalOf(peer, ownOf, (uuid) => kernel.clientOf(uuid));
     const look = () => ({
       kernel,
       deps,
@@ -122,8 +135,12 @@ class SocketServer implements Server {
       uptimeMs: Math.floor(clock.mono() - this.#startedAt),
       loopLag: this.#loopLag,
     });
-    const connection = new Connection(socket, { clock, log, look });
+    const names = this.#names;
+    const connection = new Connection(socket, { clock, log, look, principal, cookie, names });
+    if (peer.kind === "other_user") log("warn", `a connection of user ${peer.uid} was refused`);
+    const stranger = peer.kind === "other_user" ? "this daemon serves its own user only" : undefined;
     const cause =
+      stranger ??
       this.#refusal ??
       (this.#open.size >= PROTOCOL.maxConnections
         ? `too many connections (${PROTOCOL.maxConnections})`
@@ -139,7 +156,10 @@ class SocketServer implements Server {
     if (cause === undefined) {
       this.#accepted++;
       void connection.serve();
-    } else void connection.refuse(new Fault({ code: "UNAVAILABLE", message: cause }));
+    } else {
+      const code = stranger === undefined ? "UNAVAILABLE" : "PERMISSION";
+      void connection.refuse(new Fault({ code, message: cause }));
+    }
   }
 
   #leave(connection: Connection): void {

@@ -10,11 +10,17 @@ import type { McpConfig } from "../../abi/mcp.ts";
 import type { Disposition, ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
 import type { SupervisorView } from "../../abi/supervise.ts";
 import type { SpawnOpts, Sys } from "../../abi/sys.ts";
-import type { KernelApi, LogPiece, Subscription } from "../../kernel/ports/kernel-api.ts";
+import type {
+  AnswerMore,
+  ChildClient,
+  KernelApi,
+  LogPiece,
+  Subscription,
+} from "../../kernel/ports/kernel-api.ts";
 import type { AwakeOptions, Sessions } from "../../kernel/ports/sessions.ts";
 import type { SupervisorControl } from "../../kernel/supervise/supervisor-options.ts";
 import { VirtualClock } from "../../kernel/testing/virtual-clock.ts";
-import type { ServerDeps } from "./deps.ts";
+import type { ServerDeps, ServerOptions } from "./deps.ts";
 import { type Server, startServer } from "./server.ts";
 
 /** An endless queue with one reader. `capacity`: as the kernel's debug queue, the newest are dropped and counted. */
@@ -112,6 +118,20 @@ export class FakeKernel implements KernelApi {
       this.#spawn(intent, agent?.manifest.name ?? null, opts, undefined).pid,
   } as unknown as Sys;
 
+  readonly rights: KernelApi["rights"] = {
+    mode: async (pid, change) => {
+      this.calls.push(`mode ${pid} ${change?.mode ?? ""}`);
+      return { mode: change?.mode ?? "default", ceiling: "auto" };
+    },
+    grants: async (pid) => {
+      this.calls.push(`grants ${pid ?? ""}`);
+      return [];
+    },
+    removeGrant: async (id, _by, options) =>
+      void this.calls.push(`removeGrant ${id} ${JSON.stringify(options)}`),
+    recheckModes: async () => {},
+  };
+
   /** What forks are asked for. */
   readonly forkRequests: unknown[] = [];
 
@@ -159,9 +179,23 @@ export class FakeKernel implements KernelApi {
     });
   }
 
-  async answer(askId: string, answer: AskAnswer, words?: string): Promise<void> {
+  /** Of answers: what else they said. */
+  readonly answeredMore: AnswerMore[] = [];
+  /** What the person is told of an answer. */
+  answerNote = "";
+
+  async answer(askId: string, answer: AskAnswer, words?: string, more: AnswerMore = {}): Promise<string> {
     if (askId === "none") throw new Fault({ code: "NOT_FOUND", message: "no such question: none" });
     this.answers.push([askId, answer, words]);
+    this.answeredMore.push(more);
+    return this.answerNote;
+  }
+
+  /** Whose OS children there are. */
+  readonly children = new Map<string, ChildClient>();
+
+  clientOf(uuid: string): ChildClient | undefined {
+    return this.children.get(uuid);
   }
 
   /** What every process has to say first. */
@@ -171,6 +205,12 @@ export class FakeKernel implements KernelApi {
     return this.notice;
   }
 
+  async jobs(): Promise<never[]> {
+    return [];
+  }
+
+  async *jobOutput(): AsyncGenerator<Uint8Array> {}
+
   readonly projects = {} as KernelApi["projects"];
   readonly services = {} as KernelApi["services"];
   readonly sessions = {
@@ -178,6 +218,7 @@ export class FakeKernel implements KernelApi {
       void this.calls.push(`awake ${pid} ${JSON.stringify(options)}`),
   } as unknown as Sessions;
   readonly replays = {} as KernelApi["replays"];
+  readonly budgets = {} as KernelApi["budgets"];
   groups: ReturnType<KernelApi["listGroups"]> = [];
   mounts: ReturnType<KernelApi["listMounts"]> = [];
   readonly attached = new Map<Pid, FakeSubscription<ProcessEvent>>();
@@ -374,6 +415,8 @@ export class ServerFixture {
     shutdown: () => void this.shutdowns++,
   };
   readonly #clients: RawClient[] = [];
+  /** Beyond what is fixed. */
+  options: Partial<ServerOptions> = {};
   #server: Server | undefined;
 
   get server(): Server {
@@ -384,12 +427,12 @@ export class ServerFixture {
   async start(): Promise<this> {
     const { socketPath, kernel, deps, clock } = this;
     const log = (level: string, message: string) => void this.logged.push(`${level} ${message}`);
-    this.#server = await startServer({ socketPath, kernel, deps, clock, log });
+    this.#server = await startServer({ socketPath, kernel, deps, clock, log, ...this.options });
     return this;
   }
 
-  async connect(): Promise<RawClient> {
-    const socket = net.connect({ path: this.socketPath });
+  async connect(path = this.socketPath): Promise<RawClient> {
+    const socket = net.connect({ path });
     const client = new RawClient(socket);
     this.#clients.push(client);
     await new Promise<void>((resolve, reject) => {

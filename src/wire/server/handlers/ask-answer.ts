@@ -1,6 +1,14 @@
 import type { Handler } from "../handler.ts";
+import { grantedBy } from "../principal.ts";
 
-export const askAnswer: Handler<"ask.answer"> = async ({ ask_id, answer, words }, { kernel }) => {
-  await (words === undefined ? kernel.answer(ask_id, answer) : kernel.answer(ask_id, answer, words));
-  return { payload: undefined };
+export const askAnswer: Handler<"ask.answer"> = async (params, { kernel, principal }) => {
+  const { ask_id, answer, words = "", rule, destination, input, answers } = params;
+  const note = await kernel.answer(ask_id, answer, words, {
+    by: grantedBy(principal),
+    ...(rule === undefined ? {} : { rule }),
+    ...(destination === undefined ? {} : { destination }),
+    ...(input === undefined ? {} : { input }),
+    ...(answers === undefined ? {} : { answers }),
+  });
+  return { payload: note === "" ? undefined : { note } };
 };

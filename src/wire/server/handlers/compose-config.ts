@@ -1,5 +1,5 @@
 import type { ComposeProject } from "../../../abi/compose.ts";
-import { composeNotices, parseComposeFile } from "../../../abi/compose-file.ts";
+import { parseComposeFile } from "../../../abi/compose-file.ts";
 import { resolvedComposeFile } from "../../../abi/compose-resolved.ts";
 import { Fault } from "../../../abi/errors.ts";
 import type { Params } from "../../../abi/methods.ts";
@@ -14,7 +14,7 @@ export const composeConfig: Handler<"compose.config"> = async (params, { deps })
     payload: {
       project: project.name,
       file: resolvedComposeFile(project),
-      notices: composeNotices(project),
+      notices: [],
     },
   };
 };

@@ -1,5 +1,4 @@
 import type { ProjectEvent } from "../../../abi/compose.ts";
-import { composeNotices } from "../../../abi/compose-file.ts";
 import { Fault } from "../../../abi/errors.ts";
 import type { Pid } from "../../../abi/ids.ts";
 import type { KernelApi } from "../../../kernel/ports/kernel-api.ts";
@@ -41,7 +40,7 @@ export const composeUp: Handler<"compose.up"> = async (params, { kernel, deps, e
       pid,
       project: project.name,
       children: project.services.flatMap((service) => childrenOf(service.name, service.replicas)),
-      notices: composeNotices(project),
+      notices: [],
     },
     follow: async (send) => {
       const wasRead = await sendEvents(events, send, {

@@ -3,9 +3,15 @@ import type { Handler } from "../handler.ts";
 import { toWireFork } from "./process-fork.ts";
 
 export const processRewind: Handler<"process.rewind"> = async (params, { kernel }) => {
-  const { pid, at, files = false, dry_run: dryRun = false, force = false } = params;
+  const { pid, at, files = false, dry_run: dryRun = false, force = false, fork = true } = params;
   const place = at === undefined ? {} : { at };
-  const done = await kernel.forks.rewind(asPid(pid), { ...place, files, dryRun, force });
+  const done = await kernel.forks.rewind(asPid(pid), {
+    ...place,
+    files,
+    dryRun,
+    force,
+    ...(fork ? {} : { fork }),
+  });
   return {
     payload: {
       pid,

@@ -3,7 +3,9 @@ import type { Handler } from "../handler.ts";
 import { invalid } from "../request.ts";
 
 /** Its order is that of the journal. A session that rests comes back for it. */
-export const sessionSay: Handler<"session.say"> = async ({ pid, text, client = "" }, { kernel, gone }) => {
+export const sessionSay: Handler<"session.say"> = async ({ pid, text, client = "" }, call) => {
+  const { kernel, gone } = call;
+  if (client !== "") call.claimName(client);
   if (text.trim() === "") throw invalid("payload.text: the message is empty");
   const { seq, ahead } = await kernel.init.send(asPid(pid), Buffer.from(text), gone, { client });
   return { payload: { seq, ahead } };

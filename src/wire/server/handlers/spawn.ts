@@ -4,12 +4,14 @@ import type { SpawnOpts } from "../../../abi/sys.ts";
 import { followProcess } from "../follow-process.ts";
 import type { Handler } from "../handler.ts";
 import { invalid } from "../request.ts";
+import { toBudget } from "./budget.ts";
 
 const MAX_STDIN_BYTES = 4 * 1024 * 1024;
 
 /** Starts a process and follows it to its end; a client that goes away ends nothing. */
 export const spawn: Handler<"spawn"> = async (params, call) => {
   const { kernel, deps } = call;
+  if (params.client !== undefined && params.client !== "") call.claimName(params.client);
   if (params.cwd !== undefined && !params.cwd.startsWith("/"))
     throw invalid(`payload.cwd: must be absolute: ${params.cwd}`);
   const agent = await deps.loadAgent(params.agent, params.cwd ?? deps.home, params.env ?? deps.env);
@@ -29,16 +31,19 @@ export const spawn: Handler<"spawn"> = async (params, call) => {
 function toOpts(params: SpawnRequest): SpawnOpts {
   const { model, system_prompt, max_steps, timeout_ms, budget, cwd, env, permission_mode, interactive } =
     params;
-  const { group, stdin, session, client } = params;
+  const { group, stdin, session, client, allow, deny } = params;
+  const rights = { ...(allow === undefined ? {} : { allow }), ...(deny === undefined ? {} : { deny }) };
   return {
     ...(model === undefined ? {} : { model }),
     ...(system_prompt === undefined ? {} : { systemPrompt: system_prompt }),
     ...(max_steps === undefined ? {} : { maxTurns: max_steps }),
     ...(timeout_ms === undefined ? {} : { timeoutMs: timeout_ms }),
     ...(budget === undefined ? {} : { contextBudget: budget }),
+    ...(params.limits === undefined ? {} : { budget: toBudget(params.limits) }),
     ...(cwd === undefined ? {} : { cwd }),
     ...(env === undefined ? {} : { env }),
     ...(permission_mode === undefined ? {} : { permissionMode: permission_mode as PermissionMode }),
+    ...(allow === undefined && deny === undefined ? {} : { rights }),
     ...(interactive === undefined ? {} : { interactive }),
     ...(session === undefined ? {} : { session }),
     ...(client === undefined ? {} : { client }),

@@ -1,0 +1,102 @@
+/** The methods of budgets, and what they show. Money in US dollars, to a millionth. */
+import * as z from "zod";
+import { type MethodSpec, pid } from "./method-spec.ts";
+
+const usd = z.number().min(0).max(1e9);
+const count = z.int().min(0);
+
+/** Of a process and all below it. */
+export const WireBudget = z.strictObject({
+  tokens: count.optional(),
+  usd: usd.optional(),
+  steps: count.optional(),
+  wall_ms: count.optional(),
+  depth: count.optional(),
+  children: count.optional(),
+  concurrent: count.optional(),
+});
+export type WireBudget = z.infer<typeof WireBudget>;
+
+const amounts = z.strictObject({ tokens: z.int(), usd: z.number(), steps: z.int() });
+
+const account = z.strictObject({
+  pid,
+  ppid: pid,
+  name: z.string(),
+  kind: z.enum(["agent", "native", "service", "supervisor"]),
+  intent: z.string(),
+  running: z.boolean(),
+  limits: WireBudget,
+  own: z.strictObject({ tokens: z.int(), usd: z.number() }),
+  /** By it and all below it. */
+  spent: amounts,
+  reserved: amounts,
+  wall_ms: z.int(),
+  children: z.int(),
+  concurrent: z.int(),
+  /** null: no limit, here or above. */
+  left: z.strictObject({ tokens: z.int().nullable(), usd: z.number().nullable() }),
+});
+
+const change = z.strictObject({
+  tokens: count.nullable().optional(),
+  usd: usd.nullable().optional(),
+  steps: count.nullable().optional(),
+  wall_ms: count.nullable().optional(),
+  depth: count.nullable().optional(),
+  children: count.nullable().optional(),
+  concurrent: count.nullable().optional(),
+});
+
+export const BUDGET_METHODS = {
+  "budget.get": {
+    summary: "what processes may use, have used and have left, with all below them",
+    kind: "request",
+    right: "observe",
+    params: z.strictObject({ pid: pid.optional() }),
+    /** Parents come first. `windows`: of all that the user's processes spend. */
+    result: z.strictObject({
+      accounts: z.array(account),
+      windows: z.array(
+        z.strictObject({
+          unit: z.enum(["tokens", "usd"]),
+          limit: z.number(),
+          spent: z.number(),
+          per_ms: z.int(),
+        }),
+      ),
+    }),
+  },
+  "budget.set": {
+    summary: "new limits of a process and all below it; null takes one away, `add` is on top",
+    kind: "request",
+    right: "admin",
+    params: z.strictObject({ pid, set: change.optional(), add: WireBudget.optional() }),
+    result: z.strictObject({ pid, limits: WireBudget }),
+  },
+  "cost.get": {
+    summary: "what model calls cost, by process, model, tool, source or day",
+    kind: "request",
+    right: "observe",
+    params: z.strictObject({
+      by: z.enum(["pid", "model", "tool", "source", "day"]).optional(),
+      /** Wall clock, ms. */
+      since: z.number().min(0).optional(),
+    }),
+    result: z.strictObject({
+      by: z.string(),
+      lines: z.array(
+        z.strictObject({
+          key: z.string(),
+          calls: z.int(),
+          tokens: z.int(),
+          usd: z.number(),
+          /** Calls without a known price, which are not in `usd`. */
+          unpriced: z.int(),
+        }),
+      ),
+      /** Only the newest 1,000 processes were looked at. */
+      cut: z.boolean(),
+    }),
+  },
+} as const satisfies Record<string, MethodSpec>;

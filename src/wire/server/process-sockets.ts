@@ -1,0 +1,96 @@
+/**
+ * A socket for each process whose programs may talk to the daemon: whoever comes by it is that process and no more. Made when
+ * its first program starts, gone with the process. They lie in a folder of their own beside the user's socket, so that a sandbox
+ * can hide the one and show the other. Only the holder of the daemon's lease makes this.
+ */
+import { createHash } from "node:crypto";
+import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import * as net from "node:net";
+import type { Log } from "./deps.ts";
+
+const MAX_SOCKET_PATH_BYTES = 107;
+
+export class ProcessSockets {
+  readonly #mainPath: string;
+  readonly #dir: string;
+  readonly #log: Log;
+  readonly #open = new Map<string, net.Server>();
+  /** null: nobody serves yet, or any more. */
+  #accept: ((socket: net.Socket, uuid: string) => void) | null = null;
+  #isClosed = false;
+
+  /** What an earlier daemon left is removed. */
+  constructor(mainPath: string, log: Log) {
+    this.#mainPath = mainPath;
+    this.#dir = `${mainPath}.d`;
+    this.#log = log;
+    this.#clear();
+  }
+
+  /** Where that of a process is, made or not. The user's own where the system takes no path so long: there it is known by its ancestry. */
+  pathOf(uuid: string): string {
+    const name = createHash("sha256").update(uuid).digest("hex").slice(0, 16);
+    const path = `${this.#dir}/${name}`;
+    return Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES ? path : this.#mainPath;
+  }
+
+  /** Listens when it returns. */
+  open(uuid: string): string {
+    const path = this.pathOf(uuid);
+    if (this.#isClosed || path === this.#mainPath || this.#open.has(uuid)) return path;
+    const server = net.createServer({ allowHalfOpen: true }, (socket) => this.#take(socket, uuid));
+    server.on("error", (error) => this.#log("error", `socket of a process: ${error.message}`));
+    mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
+    this.#open.set(uuid, server);
+    server.listen(path, () => this.#restrict(uuid, path));
+    return path;
+  }
+
+  /** Its process is gone. */
+  close(uuid: string): void {
+    this.#open.get(uuid)?.close();
+    this.#open.delete(uuid);
+  }
+
+  /** From now on whoever comes is handed over. */
+  serve(accept: (socket: net.Socket, uuid: string) => void): void {
+    this.#accept = accept;
+  }
+
+  async closeAll(): Promise<void> {
+    this.#isClosed = true;
+    this.#accept = null;
+    const closed = [...this.#open.values()].map(
+      (server) => new Promise<void>((resolve) => server.close(() => resolve())),
+    );
+    this.#open.clear();
+    await Promise.all(closed);
+    this.#clear();
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** The folder is closed to others already. It may have been closed since. */
+  #restrict(uuid: string, path: string): void {
+    try {
+      if (this.#open.has(uuid)) chmodSync(path, 0o600);
+    } catch (error) {
+      this.#log("warn", `${path}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  #take(socket: net.Socket, uuid: string): void {
+    if (this.#accept === null) socket.destroy();
+    else this.#accept(socket, uuid);
+  }
+
+  #clear(): void {
+    try {
+      rmSync(this.#dir, { recursive: true, force: true });
+    } catch (error) {
+      this.#log("warn", `${this.#dir}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+}
