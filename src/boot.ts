@@ -7,19 +7,27 @@ import { DEFAULT_AGENT } from "./abi/agent.ts";
 import type { Effect } from "./abi/effects.ts";
 import { messageOf } from "./abi/errors.ts";
 import { asProcUuid } from "./abi/ids.ts";
-import type { PermissionMode } from "./abi/process.ts";
 import type { Settings } from "./abi/settings.ts";
 import { AgentCache } from "./agent/agent-cache.ts";
+import { deferredSetting } from "./agent/deferred/setting.ts";
 import { makeAgentLoader } from "./agent/loader.ts";
 import { agentProgram } from "./agent/loop.ts";
 import { agedBefore } from "./daemon/age-check.ts";
+import { budgetPolicy } from "./daemon/budget-policy.ts";
+import { bypassRefusal } from "./daemon/bypass-refusal.ts";
+import { Configuration } from "./daemon/configuration.ts";
+import { grantKey } from "./daemon/grant-key.ts";
 import type { BootContext, Booted } from "./daemon/run.ts";
 import { fsDevice } from "./dev/fs/device.ts";
+import { mendFile } from "./dev/fs/mend.ts";
 import { sweepTemp } from "./dev/fs/temp-file.ts";
+import { gitDevice } from "./dev/git/device.ts";
 import { loadComposeProject } from "./dev/host/compose-source.ts";
 import { HostProcesses } from "./dev/host/exec.ts";
 import { sweepOrphans } from "./dev/host/orphans.ts";
+import { Peers } from "./dev/host/peer.ts";
 import { realPath } from "./dev/host/real-path.ts";
+import { Sandboxes } from "./dev/host/sandbox.ts";
 import { mcpHost } from "./dev/mcp/host.ts";
 import { nullDevice } from "./dev/null/device.ts";
 import { outDevice } from "./dev/out/device.ts";
@@ -29,32 +37,77 @@ import { DiskSpools } from "./dev/out/spool.ts";
 import { procDevice } from "./dev/proc/device.ts";
 import { shellDevice } from "./dev/shell/device.ts";
 import { commandEnvironment } from "./dev/shell/environment.ts";
+import { Jobs } from "./dev/shell/jobs.ts";
+import { tasksDevice } from "./dev/tasks/device.ts";
+import { TaskStore } from "./dev/tasks/store.ts";
+import { Tasks } from "./dev/tasks/tasks.ts";
+import { todoDevice } from "./dev/tasks/todo.ts";
+import { ttyDevice } from "./dev/tty/device.ts";
+import { PageCache } from "./dev/web/cache.ts";
+import { webDevice } from "./dev/web/device.ts";
+import { hostPorts } from "./dev/web/ports.ts";
+import { keptBefore } from "./kernel/fork/kept-files.ts";
 import { Kernel } from "./kernel/kernel.ts";
 import { LIMITS } from "./kernel/limits.ts";
-import type { Journal } from "./kernel/ports/journal.ts";
+import type { Journal, JournalRecord } from "./kernel/ports/journal.ts";
 import type { Retention } from "./kernel/ports/journal-tools.ts";
-import type { ModelResolver } from "./kernel/ports/models.ts";
-import type { Permit } from "./kernel/ports/permit.ts";
 import { modelDevices } from "./llm/devices.ts";
-import { createModelResolver } from "./llm/resolve.ts";
-import { findMode } from "./permit/mode.ts";
-import { makePermit } from "./permit/policy.ts";
 import { secretPaths } from "./permit/protected.ts";
-import { rulesFromSettings } from "./permit/settings-rules.ts";
 import type { Lease } from "./store/lease.ts";
 import { openAsItIs } from "./store/read-only.ts";
 import { DEFAULT_RETENTION, JournalKeeper } from "./store/tools-keeper.ts";
+import { askUser } from "./tool/ask_user/ask_user.ts";
 import { bash } from "./tool/bash/bash.ts";
 import { toolDevice } from "./tool/device.ts";
 import { edit } from "./tool/edit/edit.ts";
+import { fetchTool } from "./tool/fetch/fetch.ts";
+import { gitStatus } from "./tool/git_status/git_status.ts";
 import { glob } from "./tool/glob/glob.ts";
 import { grep } from "./tool/grep/grep.ts";
+import { jobKill } from "./tool/job_kill/job_kill.ts";
+import { jobOutput } from "./tool/job_output/job_output.ts";
 import { ls } from "./tool/ls/ls.ts";
+import { multiEdit } from "./tool/multi_edit/multi_edit.ts";
+import { notebookEdit } from "./tool/notebook_edit/notebook_edit.ts";
+import { send } from "./tool/send/send.ts";
+import { sleep } from "./tool/sleep/sleep.ts";
+import { stop } from "./tool/stop/stop.ts";
+import { taskCreate } from "./tool/task_create/task_create.ts";
+import { taskGet } from "./tool/task_get/task_get.ts";
+import { taskList } from "./tool/task_list/task_list.ts";
+import { taskUpdate } from "./tool/task_update/task_update.ts";
+import { todo } from "./tool/todo/todo.ts";
 import { view } from "./tool/view/view.ts";
+import { webSearch } from "./tool/web_search/web_search.ts";
 import { write } from "./tool/write/write.ts";
 import type { ServerDeps } from "./wire/server/deps.ts";
+import { ProcessSockets } from "./wire/server/process-sockets.ts";
 
-const TOOLS = [bash, edit, glob, grep, ls, view, write];
+const TOOLS = [
+  askUser,
+  bash,
+  edit,
+  fetchTool,
+  gitStatus,
+  glob,
+  grep,
+  jobKill,
+  jobOutput,
+  ls,
+  multiEdit,
+  notebookEdit,
+  send,
+  sleep,
+  stop,
+  taskCreate,
+  taskGet,
+  taskList,
+  taskUpdate,
+  todo,
+  view,
+  webSearch,
+  write,
+];
 /** The first client is served first. */
 const LOOK_AHEAD_MS = 200;
 const SCRATCH_KEPT_MS = 7 * 24 * 3600 * 1000;
@@ -76,34 +129,65 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   const isTouched = !context.isSafeMode && over === undefined;
   await clearLeftovers(journal, context, over === undefined);
 
-  const config = new Configuration(context);
+  const config = new Configuration(context, { realPath });
   const pipesDir = join(paths.stateDir, "pipes");
-  const exec = new HostProcesses({ kernelId: journal.kernelId, epoch: journal.epoch, pipesDir, clock });
+  const sandboxes = sandboxesOf(context, over === undefined);
+  const identity = { kernelId: journal.kernelId, epoch: journal.epoch };
+  const exec = new HostProcesses({ ...identity, pipesDir, sandboxes, clock });
   if (over === undefined) setTimeout(() => void exec.lookAhead(), LOOK_AHEAD_MS).unref();
+  const processSockets = new ProcessSockets(paths.socketPath, log);
+  // what a person started is the person's own; all else gets a socket that says whose it is
+  const socketOf = (uuid: string): string =>
+    kernel.clientOf(uuid)?.isPersons === true ? paths.socketPath : processSockets.open(uuid);
+  const mark = `CRUX_OWNER=${journal.kernelId}:`;
+  const peers = new Peers({ ownerOf: (osPid) => exec.ownerOf(osPid), mark, uid: context.uid });
   const outputs = new OutputStore(join(paths.stateDir, "outputs"));
   const scratch = new ScratchStore(join(paths.stateDir, "scratch"));
+  const jobs = new Jobs({
+    outputs,
+    now: () => clock.now(),
+    notify: (pid, text) => kernel.notify(pid, text),
+    onEnd: (pid) => kernel.rested(pid),
+  });
+  const taskStore = new TaskStore(join(paths.stateDir, "tasks"), clock);
+  const tasks = new Tasks({
+    store: taskStore,
+    hasEnded: (pid) => kernel.hasEnded(pid),
+    notify: (pid, text) => kernel.notify(pid, text),
+  });
   const loadAgent = agentsOf(context);
   const mcp = mcpHost({ exec, services: () => kernel.services, clock, home, version: context.version });
   const kernel: Kernel = new Kernel({
     journal,
-    permitFor: () => config.permit,
+    permitFor: (cwd) => config.permitFor(cwd),
+    settings: config.writer,
+    askTimeouts: () => config.askTimeouts(),
     models: config.resolver,
-    program: agentProgram({ platform: process.platform, ...maxRetries(env) }),
+    program: agentProgram({ platform: process.platform, ...maxRetries(env), deferred: deferredSetting(env) }),
     clock,
     ...(context.gaps === undefined ? {} : { gaps: context.gaps }),
     exec,
     spools: new DiskSpools(join(paths.stateDir, "spools")),
     mcp,
-    commandEnv: (owner, extra) => commandEnvironment(owner, extra, paths.socketPath),
+    commandEnv: (owner, extra) => commandEnvironment(owner, extra, socketOf(owner.uuid)),
     random: Math.random,
     version: context.version,
     loadAgent,
     loadProject: loadComposeProject,
     realPath,
+    grantKey: grantKey(paths.stateDir, (message) => log("warn", message)),
+    bypassRefusal: () => bypassRefusal(),
     uuid: () => asProcUuid(randomUUID()),
     nonce: () => randomBytes(8).toString("hex"),
     scratchDir: (uuid) => scratch.scratchDir(uuid),
+    jobs,
+    onExited: (pid) => {
+      const place = kernel.taskPlace(pid);
+      const freed = place === null ? Promise.resolve() : tasks.exited(pid, place);
+      freed.catch((error: unknown) => log("warn", `tasks of pid ${pid}: ${messageOf(error)}`));
+    },
     onReaped: async (uuid) => {
+      processSockets.close(uuid);
       await scratch.removeEmpty(uuid);
       await outputs.remove(uuid);
     },
@@ -111,19 +195,50 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     env,
     additionalRoots: [],
     sessionRestMs: () => config.settings.sessions?.restAfterMs ?? LIMITS.sessionRestMs,
+    budget: () => budgetPolicy(config.settings),
     defaultMaxSteps: config.settings.defaults?.maxSteps ?? LIMITS.defaultMaxSteps,
     log,
   });
 
   kernel.mount("/dev/null", nullDevice);
   kernel.mount("/dev/fs", fsDevice({ exec, clock, realPath, env, isSecret: secretPaths(home, realPath) }));
-  kernel.mount("/dev/shell", shellDevice({ exec, outputs, clock, socketPath: paths.socketPath }));
-  for (const device of modelDevices({ exec, tmpDir: join(paths.stateDir, "tmp"), clock })) {
+  kernel.mount(
+    "/dev/shell",
+    shellDevice({
+      exec,
+      outputs,
+      clock,
+      jobs,
+      mayBackground: (env) => mayBackground(config.settings, env),
+      ...autoJobMs(env),
+      socketOf,
+    }),
+  );
+  const prices = () => config.settings.models ?? {};
+  for (const device of modelDevices({ exec, tmpDir: join(paths.stateDir, "tmp"), clock, prices })) {
     kernel.mount(`/dev/llm/${device.name}`, device);
   }
+  kernel.mount(
+    "/dev/web",
+    webDevice({
+      ports: hostPorts,
+      cache: new PageCache(() => clock.mono()),
+      outputs,
+      clock,
+      version: context.version,
+      isPrivate: (hostAndPort) => config.settings.web?.private?.includes(hostAndPort) === true,
+    }),
+  );
+  kernel.mount("/dev/git", gitDevice({ exec, clock, env }));
+  kernel.mount("/dev/todo", todoDevice());
+  kernel.mount("/dev/tty", ttyDevice({ ask: (pid, items, signal) => kernel.askPerson(pid, items, signal) }));
   kernel.mount("/var/out", outDevice(outputs));
+  kernel.mount(
+    "/var/tasks",
+    tasksDevice({ store: taskStore, tasks, placeOf: ({ pid }) => kernel.taskPlace(pid) }),
+  );
   kernel.mount("/proc", procDevice(kernel.view()));
-  kernel.mount("/bin", toolDevice(TOOLS, { now: () => clock.now() }));
+  kernel.mount("/bin", toolDevice(TOOLS, { now: () => clock.now(), tasks: () => config.settings.tasks }));
 
   const { lost, restored, resting } = isTouched ? await kernel.recover() : NOTHING_BACK;
   if (lost.length > 0) log("warn", `lost with the last daemon: pid ${lost.join(", ")}`);
@@ -136,7 +251,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     journal,
     clock,
     retention: () => retentionOf(config.settings),
-    anchorFile: () => config.settings.audit?.anchor,
+    anchorFile: () => config.settings.audit?.anchor ?? undefined,
     isHeld: (pid) => kernel.holds(pid),
     log,
   });
@@ -145,9 +260,15 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     kernel,
     journal,
     desk: keeper.desk,
+    tasks: taskStore,
     loadAgent,
     ...(over === undefined ? {} : { readOnly: { words: kernel.journalWatch.readOnlyWords, over } }),
-    reload: (settings, problems) => config.reload(settings, problems),
+    peers,
+    processSockets,
+    reload: (settings) => {
+      config.reload(settings);
+      kernel.rights.recheckModes().catch((error: unknown) => log("error", `modes: ${messageOf(error)}`));
+    },
     close: async () => {
       await mcp.close();
       await exec.close();
@@ -157,68 +278,31 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   };
 }
 
+/** What the last daemon's sandboxes left in the way of others is removed. */
+function sandboxesOf({ paths, log }: BootContext<Lease>, isWritable: boolean): Sandboxes {
+  const dir = join(paths.runtimeDir, "sandbox");
+  const sandboxes = new Sandboxes({ dir, ledgerDir: join(paths.stateDir, "sandbox") });
+  const swept = isWritable ? sandboxes.sweep() : 0;
+  if (swept > 0) log("warn", `removed ${swept} placeholders that sandboxes of the last daemon left`);
+  return sandboxes;
+}
+
+/** Commands may run in the background unless the settings, or the environment of who asks, say that they may not. */
+function mayBackground({ bash: shell }: Settings, env: Readonly<Record<string, string>>): boolean {
+  return shell?.background !== false && env.CRUX_DISABLE_BACKGROUND !== "1";
+}
+
+/** For who wants it sooner, or later, than after a minute. */
+function autoJobMs(env: Readonly<Record<string, string>>): { autoJobMs?: number } {
+  const ms = Number(env.CRUX_AUTO_BACKGROUND_MS);
+  return Number.isInteger(ms) && ms >= 1 ? { autoJobMs: ms } : {};
+}
+
 function retentionOf({ cleanupPeriodDays, journal }: Settings): Retention {
   return {
     cleanupPeriodDays: cleanupPeriodDays ?? DEFAULT_RETENTION.cleanupPeriodDays,
     maxBytes: journal?.maxBytes ?? DEFAULT_RETENTION.maxBytes,
   };
-}
-
-/** What follows from the user's settings; read again at SIGHUP. Running processes see the new rules at their next call. */
-class Configuration {
-  readonly resolver: ModelResolver;
-  readonly #context: BootContext<Lease>;
-  #settings: Settings;
-  #permit: Permit;
-
-  constructor(context: BootContext<Lease>) {
-    this.#context = context;
-    this.#settings = context.settings;
-    this.#permit = this.#makePermit(context.settingsProblems);
-    this.resolver = createModelResolver({ settings: () => this.#settings });
-  }
-
-  get settings(): Settings {
-    return this.#settings;
-  }
-
-  get permit(): Permit {
-    return this.#permit;
-  }
-
-  reload(settings: Settings, problems: readonly string[]): void {
-    this.#settings = settings;
-    this.#permit = this.#makePermit(problems);
-  }
-
-  /** Settings that could not be read in full may have lost a deny: then every call of every tool asks. */
-  #makePermit(problems: readonly string[]): Permit {
-    const { paths, home, log } = this.#context;
-    const { permissions } = this.#settings;
-    const asks =
-      problems.length === 0
-        ? []
-        : [...TOOLS.map((tool) => tool.name), "mount", "mcp__*"].map(
-            (text) => ({ source: "userSettings", behavior: "ask", text }) as const,
-          );
-    const permit = makePermit({
-      rules: [...rulesFromSettings(this.#settings, "userSettings"), ...asks],
-      defaultMode: this.#defaultMode(permissions?.defaultMode),
-      additionalDirectories: permissions?.additionalDirectories ?? [],
-      home,
-      kernelPaths: [paths.stateDir, paths.runtimeDir],
-      realPath,
-    });
-    for (const warning of permit.warnings) log("warn", `settings: ${warning}`);
-    return permit;
-  }
-
-  #defaultMode(text: string | undefined): PermissionMode {
-    const mode = text === undefined ? "default" : findMode(text);
-    if (mode !== undefined) return mode;
-    this.#context.log("warn", `settings: permissions.defaultMode: not a mode: ${text}; default is used`);
-    return "default";
-  }
 }
 
 /** What a daemon that was killed left: OS processes, half-written files. Before anything starts. */
@@ -232,12 +316,24 @@ async function clearLeftovers(
   const ended = await sweepOrphans(journal.kernelId, journal.epoch);
   if (ended > 0) log("warn", `ended ${ended} OS processes that the last daemon left`);
   if (!isWritable) return;
-  for (const { body } of isSafeMode ? [] : await journal.openCalls()) {
-    const { effects = [] } = body as { effects?: readonly Effect[] };
+  for (const intent of isSafeMode ? [] : await journal.openCalls()) {
+    const { effects = [] } = intent.body as { effects?: readonly Effect[] };
+    if (effects.some(({ kind }) => kind === "write")) await mend(journal, intent, log);
     for (const effect of effects) if (effect.kind === "write") await sweep(effect.real ?? effect.path, log);
   }
   for (const name of ["tmp", "pipes"]) rmSync(join(stateDir, name), { recursive: true, force: true });
   mkdirSync(join(stateDir, "tmp"), { recursive: true, mode: 0o700 });
+}
+
+/** What was written in place when the last daemon died is what it was before. */
+async function mend(journal: Journal, intent: JournalRecord, log: BootContext<Lease>["log"]): Promise<void> {
+  try {
+    for (const [path, old] of await keptBefore(journal, intent))
+      if (await mendFile(path, old))
+        log("warn", `${path} was half written when the last daemon died: restored`);
+  } catch (error) {
+    log("warn", `pid ${intent.pid}: what its last call left was not looked at: ${messageOf(error)}`);
+  }
 }
 
 /** In a place that may be closed to us by now: what stays there does not keep the daemon from starting. */

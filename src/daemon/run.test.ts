@@ -116,6 +116,11 @@ async function connect(): Promise<RawClient> {
   return client;
 }
 
+async function prove(client: { ask(line: string): Promise<string> }): Promise<void> {
+  const cookie = readFileSync(path("crux/crux.cookie"), "utf8");
+  expect(await client.ask(JSON.stringify({ method: "auth", payload: { cookie } }))).toContain('"ok":true');
+}
+
 const readLog = () => readFileSync(path("state/crux/daemon.log"), "utf8");
 
 /** Timers of a daemon that nobody uses: its look whether it is idle, and the window of the loop lag. A client has one more. */
@@ -127,9 +132,13 @@ describe("runDaemon()", () => {
     const client = await connect();
     expect(readFileSync(path("crux/crux.pid"), "utf8")).toBe("4711\n");
     expect(await client.ask('{"method":"ping"}')).toBe(pong);
+    expect(statSync(path("crux/crux.cookie")).mode & 0o777).toBe(0o600);
+    expect(await client.ask('{"method":"shutdown"}')).toContain("PERMISSION");
+    await prove(client);
     expect(await client.ask('{"method":"shutdown"}')).toBe('{"ok":true}\n');
     expect(await client.rest()).toBe("");
     expect(await ended).toBe(0);
+    expect(existsSync(path("crux/crux.cookie"))).toBe(false);
     expect(log).toEqual(["booted", "closed", "lease released, socket false"]);
     expect(kernel.calls).toEqual(["shutdown 10000"]);
     expect(existsSync(path("crux/crux.pid"))).toBe(false);
@@ -406,7 +415,9 @@ describe("runDaemon() in real processes", () => {
       const next = start();
       const end = exitOf(next);
       await until(() => readFileSync(path("crux/crux.pid"), "utf8") === `${next.pid}\n`);
-      expect(await (await connect()).ask('{"method":"shutdown"}')).toBe('{"ok":true}\n');
+      const last = await connect();
+      await prove(last);
+      expect(await last.ask('{"method":"shutdown"}')).toBe('{"ok":true}\n');
       expect(await end).toBe(0);
       expect(existsSync(path("crux/crux.sock"))).toBe(false);
     } finally {

@@ -11,12 +11,24 @@ import type { Settings } from "../abi/settings.ts";
 import type { Journal, JournalState } from "../kernel/ports/journal.ts";
 import type { JournalDesk } from "../kernel/ports/journal-tools.ts";
 import type { KernelApi } from "../kernel/ports/kernel-api.ts";
+import type { TaskDesk } from "../kernel/ports/tasks.ts";
 import type { TimeGaps } from "../kernel/ports/time-gaps.ts";
 import { linkSignals } from "../lib/abort.ts";
-import { configDir, type Environment, parent, pidFile, socketPath, stateDir } from "../lib/paths.ts";
+import {
+  configDir,
+  cookieFile,
+  type Environment,
+  parent,
+  pidFile,
+  socketPath,
+  stateDir,
+} from "../lib/paths.ts";
 import type { Log, ServerDeps } from "../wire/server/deps.ts";
+import type { Peer } from "../wire/server/principal.ts";
+import type { ProcessSockets } from "../wire/server/process-sockets.ts";
 import { type Server, startServer } from "../wire/server/server.ts";
 import { BootCount, YOUNG_MS } from "./boot-count.ts";
+import { makeCookie } from "./cookie.ts";
 import { type Host, thisProcess } from "./host.ts";
 import { DEFAULT_IDLE_TIMEOUT, untilIdle } from "./idle.ts";
 import { openLog } from "./log.ts";
@@ -70,9 +82,13 @@ export interface Booted {
   readonly journal?: Pick<Journal, "state" | "onState">;
   /** The journal as a whole, for clients. */
   readonly desk?: JournalDesk;
+  readonly tasks?: TaskDesk;
   readonly loadAgent: ServerDeps["loadAgent"];
   /** The journal can only be read: nothing runs, and the daemon ends when `over` settles. `words`: for every client. */
   readonly readOnly?: { readonly words: string; readonly over: Promise<void> };
+  /** Who connects, by the fd of the connection. Absent: not known here. */
+  readonly peers?: { readonly areRead: boolean; of(fd: number): Peer };
+  readonly processSockets?: ProcessSockets;
   /** SIGHUP: the settings as they are now, and what was wrong in them: a deny may be among it. */
   reload?(settings: Settings, problems: readonly string[]): void;
   /** After all processes have ended: unmounts, ends OS children, syncs and closes the journal. The lease stays. */
@@ -183,12 +199,26 @@ class Daemon<L extends DaemonLease> {
       isSafeMode: this.#context.isSafeMode,
       ...(booted.readOnly === undefined ? {} : { readOnly: booted.readOnly.words }),
       ...(booted.desk === undefined ? {} : { desk: booted.desk }),
+      ...(booted.tasks === undefined ? {} : { tasks: booted.tasks }),
+      ...(booted.peers?.areRead === false ? { arePeersRead: false } : {}),
     };
     const unwatch = this.#watchJournal(booted);
     void booted.readOnly?.over.then(() => this.#stop.request("the journal can be written again"));
     let server: Server | undefined;
     try {
-      server = await startServer({ socketPath: paths.socketPath, kernel, deps, clock, log, uid });
+      server = await startServer({
+        socketPath: paths.socketPath,
+        kernel,
+        deps,
+        clock,
+        log,
+        uid,
+        cookie: makeCookie(paths.socketPath, uid),
+        ...(booted.peers === undefined
+          ? {}
+          : { peerOf: (fd) => booted.peers?.of(fd) ?? { kind: "unknown" } }),
+        ...(booted.processSockets === undefined ? {} : { processSockets: booted.processSockets }),
+      });
       writeFileSync(pidFile(paths.socketPath), `${this.#host.pid}\n`, { mode: 0o600 });
       log("info", `crux v${version} running (PID ${this.#host.pid}), socket ${paths.socketPath}`);
       await this.#untilStop(server, kernel);
@@ -289,10 +319,14 @@ class Daemon<L extends DaemonLease> {
     this.#host.vanish(this.#stop.failure?.code ?? 1);
   }
 
+  /** With it goes the cookie, which served no other. */
   #removePidFile(): void {
-    const path = pidFile(this.#context.paths.socketPath);
+    const { socketPath } = this.#context.paths;
+    const path = pidFile(socketPath);
     try {
-      if (Number(readFileSync(path, "utf8")) === this.#host.pid) rmSync(path, { force: true });
+      if (Number(readFileSync(path, "utf8")) !== this.#host.pid) return;
+      rmSync(cookieFile(socketPath), { force: true });
+      rmSync(path, { force: true });
     } catch {
       // there is none
     }

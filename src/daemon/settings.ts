@@ -1,10 +1,11 @@
-/** The user's settings.json. What is wrong in it is told and left out; the rest counts. */
-import { readFileSync, statSync } from "node:fs";
+/** Reads one settings file. What is wrong in it is told and left out; the rest counts. */
+import { createHash } from "node:crypto";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../abi/errors.ts";
 import { Settings } from "../abi/settings.ts";
 
-const MAX_BYTES = 1024 * 1024;
+export const MAX_SETTINGS_BYTES = 1024 * 1024;
 /** Wrong places told one by one; a file with more is not read. */
 const MAX_PROBLEMS = 50;
 
@@ -14,17 +15,60 @@ export interface ReadSettings {
   readonly problems: readonly string[];
 }
 
-/** A missing file is empty. Never throws. */
+export interface ReadFile extends ReadSettings {
+  /** SHA-256 of the bytes, hex; null: there is no such file, or it cannot be read. */
+  readonly digest: string | null;
+}
+
+/** The user's own. A missing file is empty. Never throws. */
 export function readSettings(configDir: string): ReadSettings {
-  const file = join(configDir, "settings.json");
+  const { settings, problems } = readSettingsFile(join(configDir, "settings.json"));
+  return { settings, problems };
+}
+
+/** `mayRead`: what else must hold of the open file, in words what does not. Never throws. */
+export function readSettingsFile(
+  file: string,
+  mayRead: (stats: { uid: number; mode: number }) => string | null = () => null,
+): ReadFile {
   try {
-    const size = statSync(file, { throwIfNoEntry: false })?.size;
-    if (size === undefined) return { settings: {}, problems: [] };
-    if (size > MAX_BYTES) throw new Error(`over ${MAX_BYTES} bytes`);
-    return parseSettings(JSON.parse(readFileSync(file, "utf8")), file);
+    const bytes = bytesOf(file, mayRead);
+    if (bytes === null) return { settings: {}, problems: [], digest: null };
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const digest = createHash("sha256").update(bytes).digest("hex");
+    return { ...parseSettings(JSON.parse(text), file), digest };
   } catch (error) {
-    return { settings: {}, problems: [`INVALID ${file}: ${messageOf(error)}`] };
+    return { settings: {}, problems: [`INVALID ${file}: ${messageOf(error)}`], digest: null };
   }
+}
+
+/** null: there is none. A project may bring anything by that name: a pipe is not waited for. */
+function bytesOf(
+  file: string,
+  mayRead: (stats: { uid: number; mode: number }) => string | null,
+): Buffer | null {
+  let fd: number;
+  try {
+    fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) throw new Error("not a regular file");
+    if (stats.size > MAX_SETTINGS_BYTES) throw new Error(`over ${MAX_SETTINGS_BYTES} bytes`);
+    const refusal = mayRead(stats);
+    if (refusal !== null) throw new Error(refusal);
+    return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+export function isAbsent(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === "ENOENT" || code === "ENOTDIR";
 }
 
 /** Takes out exactly what is wrong, one value at a time, so that a bad rule does not switch off its neighbours. */

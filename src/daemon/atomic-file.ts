@@ -1,0 +1,48 @@
+/** Small files that are there whole or as they were: written beside, synced, put in place by a rename. */
+import { randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+/** `file`: a real path whose directory exists. `mode`: of a new file; an old one keeps its own. */
+export function writeAtomically(file: string, text: string, mode: number): void {
+  const old = statSync(file, { throwIfNoEntry: false });
+  const temp = join(dirname(file), `.${basename(file)}.${randomBytes(8).toString("hex")}`);
+  try {
+    const fd = openSync(temp, "wx", 0o600);
+    try {
+      writeFileSync(fd, text);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    chmodSync(temp, old === undefined ? mode : old.mode & 0o777);
+    renameSync(temp, file);
+  } catch (error) {
+    rmSync(temp, { force: true });
+    throw error;
+  }
+  syncDirectory(dirname(file));
+}
+
+/** A rename is durable once its directory is. Some file systems cannot sync one. */
+function syncDirectory(dir: string): void {
+  try {
+    const fd = openSync(dir, "r");
+    try {
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    // it has done all it can
+  }
+}

@@ -1,0 +1,34 @@
+/** What the settings say of budgets, as the kernel takes it. */
+import type { Budget, BudgetWindow } from "../abi/budget.ts";
+import type { Settings } from "../abi/settings.ts";
+import type { BudgetPolicy } from "../kernel/ports/kernel-ports.ts";
+import { spanMs } from "../lib/span.ts";
+import { microUsd } from "../lib/usd.ts";
+
+export function budgetPolicy({ budget = {}, maxBudgetUsd }: Settings): BudgetPolicy {
+  const { windows = [], onLimit, onWindow } = budget;
+  const usd = budget.usd ?? maxBudgetUsd;
+  return {
+    defaults: { ...defaultsOf(budget), ...(usd === undefined ? {} : { usd }) },
+    windows: windows.flatMap((window) => windowOf(window) ?? []),
+    ...(onLimit === undefined ? {} : { onLimit }),
+    ...(onWindow === undefined ? {} : { onWindow }),
+  };
+}
+
+const NAMES = ["tokens", "steps", "wallMs", "depth", "children", "concurrent"] as const;
+
+function defaultsOf(budget: NonNullable<Settings["budget"]>): Budget {
+  const given = NAMES.filter((name) => budget[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, budget[name]]));
+}
+
+function windowOf(
+  window: { readonly usd: number; readonly per: string } | { readonly tokens: number; readonly per: string },
+): BudgetWindow | undefined {
+  const perMs = spanMs(window.per);
+  if (perMs === undefined) return undefined;
+  return "usd" in window
+    ? { unit: "microUsd", limit: microUsd(window.usd), perMs }
+    : { unit: "tokens", limit: window.tokens, perMs };
+}

@@ -1,0 +1,86 @@
+/**
+ * What follows from the settings. Rules are read whenever their files change; what else the user's own file says, at the start
+ * and at SIGHUP.
+ */
+import type { Settings } from "../abi/settings.ts";
+import type { RealPath } from "../kernel/ports/host.ts";
+import type { ModelResolver } from "../kernel/ports/models.ts";
+import type { Permit } from "../kernel/ports/permit.ts";
+import type { SettingsWriter } from "../kernel/ports/settings.ts";
+import type { WorkspaceTrust } from "../kernel/ports/trust.ts";
+import { createModelResolver } from "../llm/resolve.ts";
+import { Policies, type Policy } from "./policies.ts";
+import type { BootContext, DaemonLease } from "./run.ts";
+import { unite } from "./settings-merge.ts";
+import { loadPolicy, policyDirOf, type SettingsPlaces } from "./settings-sources.ts";
+import { SettingsFiles } from "./settings-writer.ts";
+
+export interface ConfigurationOptions {
+  readonly realPath: RealPath;
+  /** Absent: no workspace is trusted. */
+  readonly trust?: WorkspaceTrust;
+  /** Where the administrator's policy lies, and who owns it; default /etc/crux and root. */
+  readonly policy?: { readonly dir: string; readonly owner: number };
+}
+
+const NO_TRUST: WorkspaceTrust = { isTrusted: () => false };
+const DETACHED_SECONDS = 3600;
+
+type Context = Pick<BootContext<DaemonLease>, "settings" | "paths" | "home" | "log">;
+
+export class Configuration {
+  readonly resolver: ModelResolver;
+  readonly writer: SettingsWriter;
+  readonly #places: SettingsPlaces;
+  readonly #policies: Policies;
+  #settings: Settings;
+
+  constructor({ settings, paths, home, log }: Context, options: ConfigurationOptions) {
+    const { realPath, trust = NO_TRUST, policy } = options;
+    const warn = (line: string): void => log("warn", line);
+    const places: SettingsPlaces = {
+      configDir: paths.configDir,
+      policyDir: policy?.dir ?? policyDirOf(process.platform),
+      policyOwner: policy?.owner ?? 0,
+      home,
+    };
+    this.#places = places;
+    this.#settings = this.#withPolicy(settings);
+    const kernelPaths = [paths.stateDir, paths.runtimeDir];
+    this.#policies = new Policies({ places, kernelPaths, realPath, trust, warn });
+    const isTrusted = (cwd: string): boolean => this.#policies.of(cwd).isTrusted;
+    this.writer = new SettingsFiles({ places, realPath, trust, isTrusted, warn });
+    this.resolver = createModelResolver({ settings: () => this.#settings });
+  }
+
+  /** Of the user, and over them those of the policy. */
+  get settings(): Settings {
+    return this.#settings;
+  }
+
+  permitFor(cwd: string): Permit {
+    return this.#policies.of(cwd).permit;
+  }
+
+  /** With what it was made of: for the sandbox, and to be shown. */
+  policyFor(cwd: string): Policy {
+    return this.#policies.of(cwd);
+  }
+
+  /** ms; 0: a question waits for as long as it takes. */
+  askTimeouts(): { askMs: number; detachedMs: number } {
+    const { askTimeoutSeconds = 0, detachedTimeoutSeconds = DETACHED_SECONDS } =
+      this.#settings.permissions ?? {};
+    return { askMs: askTimeoutSeconds * 1000, detachedMs: detachedTimeoutSeconds * 1000 };
+  }
+
+  reload(settings: Settings): void {
+    this.#settings = this.#withPolicy(settings);
+    this.#policies.forget();
+  }
+
+  #withPolicy(settings: Settings): Settings {
+    const all = loadPolicy(this.#places).map((file) => file.settings);
+    return all.reduce((whole, each) => unite(whole, each) as Settings, settings);
+  }
+}

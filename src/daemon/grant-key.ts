@@ -1,0 +1,71 @@
+/** The key that seals what persons have granted: 32 random bytes in the state directory, for the owner alone. */
+import { randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { messageOf } from "../abi/errors.ts";
+
+const KEY_BYTES = 32;
+const PRIVATE = 0o600;
+
+/**
+ * Made where there is none. One that cannot be kept serves this daemon alone, and one that is no key is replaced: `warn` hears
+ * of both, for grants that an earlier one sealed count no more.
+ */
+export function grantKey(stateDir: string, warn: (message: string) => void): Uint8Array {
+  const path = join(stateDir, "grant.key");
+  try {
+    return readKey(path) ?? makeKey(path);
+  } catch (error) {
+    warn(`grants do not outlive this daemon: ${path}: ${messageOf(error)}`);
+    return randomBytes(KEY_BYTES);
+  }
+
+  /** undefined: there is none that is one. */
+  function readKey(at: string): Uint8Array | undefined {
+    const entry = lstatSync(at, { throwIfNoEntry: false });
+    if (entry === undefined) return undefined;
+    const isOwn = entry.isFile() && entry.uid === process.getuid?.();
+    if (!isOwn || entry.size !== KEY_BYTES) {
+      warn(`${at} is no key of this user; another is made, and what persons granted before does not count`);
+      return undefined;
+    }
+    if ((entry.mode & 0o777) !== PRIVATE) chmodSync(at, PRIVATE);
+    return readFileSync(at);
+  }
+}
+
+/** Whole or not there, and synced: what it seals may outlive a power loss. */
+function makeKey(path: string): Uint8Array {
+  const key = randomBytes(KEY_BYTES);
+  const part = `${path}.part`;
+  rmSync(part, { force: true });
+  const fd = openSync(part, "wx", PRIVATE);
+  try {
+    writeSync(fd, key);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(part, path);
+  syncDirectory(dirname(path));
+  return key;
+}
+
+function syncDirectory(path: string): void {
+  const fd = openSync(path, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}

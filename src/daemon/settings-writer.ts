@@ -1,0 +1,146 @@
+/**
+ * Puts what a person has answered for good into a settings file: one key below `permissions`, every other byte as it was. The
+ * policy is never written. One write at a time; a file that changed meanwhile is read once more.
+ */
+
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { Fault, messageOf } from "../abi/errors.ts";
+import type { PermissionUpdate } from "../abi/permission-update.ts";
+import type { RuleDestination } from "../abi/rules.ts";
+import type { RealPath } from "../kernel/ports/host.ts";
+import type { AppliedUpdate, SettingsWriter } from "../kernel/ports/settings.ts";
+import type { WorkspaceTrust } from "../kernel/ports/trust.ts";
+import { withJsonValue } from "../lib/json-edit.ts";
+import { writeAtomically } from "./atomic-file.ts";
+import { excludeFromGit } from "./git-exclude.ts";
+import { isAbsent, MAX_SETTINGS_BYTES, readSettingsFile } from "./settings.ts";
+import {
+  fileStamp,
+  findProjectRoot,
+  localFile,
+  projectFile,
+  type SettingsPlaces,
+  userFile,
+} from "./settings-sources.ts";
+import { editOf } from "./settings-update.ts";
+
+export interface SettingsFilesOptions {
+  readonly places: SettingsPlaces;
+  readonly realPath: RealPath;
+  readonly trust: WorkspaceTrust;
+  /** The workspace, as it counts now. */
+  readonly isTrusted: (cwd: string) => boolean;
+  readonly warn: (line: string) => void;
+  /** Called between the reading and the writing; for tests. */
+  readonly beforeWrite?: (file: string) => void;
+}
+
+const DESTINATIONS: ReadonlySet<string> = new Set<RuleDestination>([
+  "userSettings",
+  "projectSettings",
+  "localSettings",
+]);
+
+export class SettingsFiles implements SettingsWriter {
+  readonly #options: SettingsFilesOptions;
+
+  constructor(options: SettingsFilesOptions) {
+    this.#options = options;
+  }
+
+  /** Synchronous inside: two answers at one moment do not lose each other's rule. */
+  async apply(update: PermissionUpdate, cwd: string): Promise<AppliedUpdate> {
+    const { destination } = update;
+    if (destination === "session") return { file: null };
+    if (!DESTINATIONS.has(destination))
+      throw new Fault({ code: "INVALID", message: `not a place that is written: ${String(destination)}` });
+    const { places, realPath } = this.#options;
+    const root = findProjectRoot(realPath(cwd), places.home);
+    const file = this.#fileOf(destination, root);
+    try {
+      if (!this.#write(update, file, root) && !this.#write(update, file, root))
+        throw new Fault({
+          code: "CONFLICT",
+          message: `${file} is being changed by somebody else; try again`,
+        });
+    } catch (error) {
+      throw error instanceof Fault ? error : failed(file, error);
+    }
+    if (destination === "localSettings") this.#exclude(root);
+    return destination === "userSettings" || this.#options.isTrusted(cwd)
+      ? { file }
+      : { file, note: `${file} allows nothing until you trust ${root}` };
+  }
+
+  /** The user may keep the file elsewhere by a link. A project may not lead the writing out of itself. */
+  #fileOf(destination: RuleDestination, root: string): string {
+    const { places, realPath } = this.#options;
+    if (destination === "userSettings") return realPath(userFile(places));
+    const file = destination === "projectSettings" ? projectFile(root) : localFile(root);
+    const real = realPath(file);
+    if (real === file) return file;
+    throw new Fault({
+      code: "PERMISSION",
+      message: `${file} is a link to ${real}; settings of a project are not written through links`,
+    });
+  }
+
+  /** False: the file changed while this went on. */
+  #write(update: PermissionUpdate, file: string, root: string): boolean {
+    const { trust, beforeWrite } = this.#options;
+    const stamp = fileStamp(file);
+    const { settings, problems, digest } = readSettingsFile(file);
+    const unread = digest === null ? problems[0] : undefined;
+    if (unread !== undefined)
+      throw new Fault({ code: "INVALID", message: `${unread}; mend the file first, nothing was written` });
+    const edit = editOf(update, settings);
+    if (edit === null) return true;
+    const text = withJsonValue(textOf(file), ["permissions", edit.key], edit.value);
+    if (Buffer.byteLength(text) > MAX_SETTINGS_BYTES)
+      throw new Fault({ code: "INVALID", message: `${file} would be over ${MAX_SETTINGS_BYTES} bytes` });
+    const isUsers = update.destination === "userSettings";
+    mkdirSync(dirname(file), { recursive: true, ...(isUsers ? { mode: 0o700 } : {}) });
+    beforeWrite?.(file);
+    if (fileStamp(file) !== stamp) return false;
+    writeAtomically(file, text, isUsers ? 0o600 : 0o644);
+    if (!isUsers)
+      trust.hasWritten?.(root, digest === null ? null : { path: file, digest }, {
+        path: file,
+        digest: digestOf(text),
+      });
+    return true;
+  }
+
+  #exclude(root: string): void {
+    try {
+      excludeFromGit(root);
+    } catch (error) {
+      this.#options.warn(`settings: ${root}: .git/info/exclude could not be written: ${messageOf(error)}`);
+    }
+  }
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (isAbsent(error)) return "";
+    throw error;
+  }
+}
+
+function failed(file: string, error: unknown): Fault {
+  const { code } = error as { code?: unknown };
+  const isRefused = code === "EACCES" || code === "EPERM" || code === "EROFS";
+  return new Fault({
+    code: isRefused ? "PERMISSION" : "UNAVAILABLE",
+    message: `${file} could not be written: ${messageOf(error)}`,
+    cause: error,
+  });
+}
