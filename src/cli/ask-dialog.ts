@@ -2,11 +2,13 @@
  * Questions of the permission gate on a terminal. One at a time, in the order they came; each stays until it is
  * answered here, answered elsewhere, or void. Nothing but a key pressed after it was drawn can answer it.
  */
-import type { AskAnswer } from "../abi/events.ts";
-import type { ProgressPayload } from "../abi/wire.ts";
+import type { AskAnswer, AskReply, AskRule } from "../abi/events.ts";
+import type { ProgressPayload, WireQuestion } from "../abi/wire.ts";
 import type { Input } from "./host.ts";
 import { Keyboard } from "./keyboard.ts";
-import { safeLine, safeLines } from "./screen/safe-text.ts";
+import { enterLine } from "./line-entry.ts";
+import { hearAnswers, type QuestionTerminal } from "./question-dialog.ts";
+import { alwaysLines, askBlock, askedLine, destinationOf, type ShownQuestion } from "./screen/ask-lines.ts";
 
 /** The daemon waits for a person far sooner than one process can ask this often. */
 const MAX_QUESTIONS = 100;
@@ -19,18 +21,30 @@ interface Surroundings {
   readonly input: Input;
   readonly onInterrupt: () => void;
   write(text: string): Promise<void>;
-  /** Tells the daemon; shows its own failure. */
-  answer(askId: string, answer: AskAnswer): Promise<void>;
+  /** Tells the daemon; shows its own failure. False: the question stands, it was no answer to it. */
+  answer(askId: string, reply: AskReply): Promise<boolean>;
+  /** The arguments as a person wants them; undefined: as they are. Absent: they cannot be changed here. */
+  readonly edit?: (text: string, ask: EditLine) => Promise<Readonly<Record<string, unknown>> | undefined>;
 }
 
-interface Question {
-  readonly pid: number;
-  readonly text: string;
-  readonly detail: string;
+/** Lets the person type on one line; undefined: given up. */
+export type EditLine = (prompt: string, initial: string) => Promise<string | undefined>;
+
+interface Question extends ShownQuestion {
   readonly options: readonly AskAnswer[];
+  readonly rules: readonly AskRule[];
+  /** undefined: it is the gate that asks. */
+  readonly questions: readonly WireQuestion[] | undefined;
+  /** undefined: they cannot be changed. */
+  readonly arguments: string | undefined;
   /** Fires when it is closed from elsewhere; the reason is its answer there, null when it is void. */
   readonly closed: AbortController;
 }
+
+type Key = "tell" | "edit" | "view";
+
+/** `again`: nothing was answered, and the question is drawn again. */
+type Heard = AskReply | "again" | undefined;
 
 export class AskDialog implements AsyncDisposable {
   readonly #around: Surroundings;
@@ -43,9 +57,9 @@ export class AskDialog implements AsyncDisposable {
 
   /** An `ask` event. Questions beyond the bound are left to other clients. */
   ask(event: ProgressPayload): void {
-    const { ask_id: id, pid, text = "", detail = "", options = ["yes", "no", "always"] } = event;
+    const { ask_id: id } = event;
     if (id === undefined || this.#questions.has(id) || this.#questions.size >= MAX_QUESTIONS) return;
-    const question = { pid, text, detail, options, closed: new AbortController() };
+    const question = questionOf(event);
     this.#questions.set(id, question);
     this.#last = this.#last.then(() => this.#put(id, question));
   }
@@ -62,36 +76,166 @@ export class AskDialog implements AsyncDisposable {
   }
 
   async #put(id: string, question: Question): Promise<void> {
+    const { signal } = question.closed;
     try {
-      const answer = await this.#hear(question);
-      if (answer !== undefined) await this.#around.answer(id, answer);
+      if (signal.aborted) return;
+      using keyboard = new Keyboard(this.#around.input, this.#around.onInterrupt);
+      await keyboard.open(signal);
+      if (question.questions !== undefined)
+        return await this.#putAll(keyboard, id, question, question.questions);
+      for (let isWhole = false; !signal.aborted; ) {
+        const isCut = await this.#draw(question, isWhole);
+        const heard = await this.#hear(keyboard, question, isCut);
+        if (heard === "view") isWhole = true;
+        if (heard === "view" || heard === "again") continue;
+        if (heard === undefined || (await this.#around.answer(id, heard))) return;
+      }
     } finally {
       this.#questions.delete(id);
     }
   }
 
-  async #hear(question: Question): Promise<AskAnswer | undefined> {
-    const { closed } = question;
-    if (closed.signal.aborted) return undefined;
-    using keyboard = new Keyboard(this.#around.input, this.#around.onInterrupt);
-    await keyboard.open(closed.signal);
-    if (closed.signal.aborted) return undefined;
-    await this.#around.write(questionText(question));
-    for (;;) {
-      const keys = await keyboard.next(closed.signal);
-      const answer = keys === undefined ? undefined : answerOf(keys, question.options);
-      if (keys !== undefined && answer === undefined) continue;
-      await this.#around.write(`${answer ?? elsewhere(closed.signal)}\n`);
-      return answer;
+  /** Of an agent to its person, not of the gate. One that is no answer is put again. */
+  async #putAll(
+    keyboard: Keyboard,
+    id: string,
+    { pid, closed }: Question,
+    questions: readonly WireQuestion[],
+  ): Promise<void> {
+    const { signal } = closed;
+    const terminal: QuestionTerminal = {
+      write: (text) => this.#around.write(text),
+      keys: () => keyboard.next(signal),
+      line: (prompt, initial) => this.#line(keyboard, prompt, initial, signal),
+      get isClosed() {
+        return signal.aborted;
+      },
+    };
+    for (let isDone = false; !isDone; ) {
+      const reply = await hearAnswers(pid, questions, terminal);
+      if (reply === undefined) await this.#voided(signal);
+      isDone = reply === undefined || (await this.#around.answer(id, reply));
     }
+  }
+
+  async #draw(question: Question, isWhole: boolean): Promise<boolean> {
+    const { lines, isCut } = askBlock(question, isWhole);
+    const keys = [...question.options.map((option) => LABELS[option]), ...moreKeys(question, isCut)].join(
+      " / ",
+    );
+    await this.#around.write(`${lines.map((line) => `${line}\n`).join("")}${askedLine(question)} ${keys} `);
+    return isCut;
+  }
+
+  async #hear(keyboard: Keyboard, question: Question, isCut: boolean): Promise<Heard | "view"> {
+    const { signal } = question.closed;
+    for (;;) {
+      const keys = await keyboard.next(signal);
+      if (keys === undefined) return this.#voided(signal);
+      const more = moreOf(keys, question, isCut);
+      const answer = more === undefined ? answerOf(keys, question.options) : undefined;
+      if (more === undefined && answer === undefined) continue;
+      await this.#around.write(`${more ?? answer}\n`);
+      if (more === "view") return "view";
+      if (more === "tell") return this.#tell(keyboard, signal);
+      if (more === "edit") return this.#edit(keyboard, question);
+      return answer === "always" ? this.#always(keyboard, question) : { answer: answer ?? "no" };
+    }
+  }
+
+  async #voided(signal: AbortSignal): Promise<undefined> {
+    await this.#around.write(`${elsewhere(signal)}\n`);
+    return undefined;
+  }
+
+  /** A no, with words for the model. */
+  async #tell(keyboard: Keyboard, signal: AbortSignal): Promise<Heard> {
+    const words = await this.#line(keyboard, "  no, because: ", "", signal);
+    if (words === undefined) return signal.aborted ? this.#voided(signal) : "again";
+    return words.trim() === "" ? { answer: "no" } : { answer: "no", words: words.trim() };
+  }
+
+  async #edit(keyboard: Keyboard, { arguments: text = "", closed }: Question): Promise<Heard> {
+    const { signal } = closed;
+    const line: EditLine = (prompt, initial) => this.#line(keyboard, prompt, initial, signal);
+    const input = await this.#around.edit?.(text, line);
+    if (signal.aborted) return this.#voided(signal);
+    return input === undefined ? "again" : { answer: "yes", input };
+  }
+
+  /** Rule and place are seen before either is given; Enter and Esc give neither. */
+  async #always(keyboard: Keyboard, { rules, closed }: Question): Promise<Heard> {
+    const { signal } = closed;
+    const [suggested] = rules;
+    if (suggested === undefined) return { answer: "always" };
+    let rule = suggested;
+    for (;;) {
+      await this.#around.write(alwaysLines(rule).join("\n"));
+      const key = await this.#choice(keyboard, rule, signal);
+      await this.#around.write("\n");
+      if (signal.aborted) return this.#voided(signal);
+      if (key === undefined) return "again";
+      if (key !== "edit") return { answer: "always", rule: rule.rule, destination: key };
+      const typed = await this.#line(keyboard, "  rule, as narrow as you like: ", rule.rule, signal);
+      if (typed !== undefined && typed.trim() !== "") rule = { ...rule, rule: typed.trim() };
+    }
+  }
+
+  async #choice(keyboard: Keyboard, rule: AskRule, signal: AbortSignal) {
+    for (;;) {
+      const keys = await keyboard.next(signal);
+      if (keys === undefined || NO_KEYS.has(keys)) return undefined;
+      const word = keys.trim().toLowerCase();
+      if (word === "e") return "edit" as const;
+      const place = destinationOf(word, rule);
+      if (place !== undefined) return place;
+    }
+  }
+
+  #line(
+    keyboard: Keyboard,
+    prompt: string,
+    initial: string,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    return enterLine(keyboard, prompt, initial, this.#around.write, signal);
   }
 }
 
-/** The detail on lines of its own, then the question, with the cursor left behind it. */
-function questionText({ pid, text, detail, options }: Omit<Question, "closed">): string {
-  const lines = detail === "" ? [] : safeLines(detail).replace(/\n+$/, "").split("\n");
-  const shown = lines.map((line) => `  ${line}\n`).join("");
-  return `${shown}[agent/${pid}] allow ${safeLine(text)}? ${options.map((option) => LABELS[option]).join(" / ")} `;
+function questionOf(event: ProgressPayload): Question {
+  const { pid, text = "", detail = "", options = ["yes", "no", "always"], rules = [] } = event;
+  const { path, parts, reason, labels, warnings, sandbox, questions } = event;
+  return {
+    pid,
+    questions,
+    text,
+    detail,
+    options,
+    rules,
+    arguments: event.arguments,
+    closed: new AbortController(),
+    ...(path === undefined ? {} : { path }),
+    ...(parts === undefined ? {} : { parts }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(labels === undefined ? {} : { labels }),
+    ...(warnings === undefined ? {} : { warnings }),
+    ...(sandbox === undefined ? {} : { sandbox }),
+  };
+}
+
+/** A daemon that tells no more than the question takes no more than its options. */
+function moreKeys(question: Question, isCut: boolean): readonly string[] {
+  if (question.path === undefined) return [];
+  const edit = question.arguments === undefined ? [] : ["[e]dit"];
+  return ["no, [t]ell why", ...edit, ...(isCut ? ["[v]iew all"] : [])];
+}
+
+function moreOf(keys: string, question: Question, isCut: boolean): Key | undefined {
+  if (question.path === undefined) return undefined;
+  const word = keys.trim().toLowerCase();
+  if (word === "t") return "tell";
+  if (word === "e" && question.arguments !== undefined) return "edit";
+  return word === "v" && isCut ? "view" : undefined;
 }
 
 /** undefined: says nothing here. */

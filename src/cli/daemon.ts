@@ -52,6 +52,7 @@ async function status(call: Call): Promise<number> {
     `connections: ${connections}`,
     `uptime: ${seconds(uptime_ms)}`,
     ...(found.safe_mode === true ? ["safe mode"] : []),
+    ...(found.peers === "directory" ? ["peers: not told here, the folder of the socket stands in"] : []),
   ];
   await show(call, found, `[daemon] ${facts.join(" | ")}`);
   return 0;

@@ -194,6 +194,26 @@ Examples:
   crux rewind 3 --files --dry-run
   crux rewind 3 --at 4 --files --yes`,
 
+  undo: `Put back the files that an agent has changed since its last message
+
+Usage:
+  crux undo [pid] [--dry-run] [--force] [--yes]
+
+      --dry-run     change nothing, show what would change
+      --force       also files that somebody else has changed since
+  -y, --yes         do not ask
+
+Without a pid it is the latest session of this folder. Only files go back: the process remembers all, and has to view
+them again before it changes them; crux rewind takes the process back, too. One that runs must be paused first, or wait
+for a message. If somebody else has changed one of the files since, nothing is touched, and the exit code is 1. What it
+replaces is kept. What commands changed (bash), and what its children changed, is not put back: it is named.
+
+${GLOBAL}
+
+Examples:
+  crux undo --dry-run
+  crux undo 3 --yes`,
+
   groups: `List process groups and their members
 
 Usage:

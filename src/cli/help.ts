@@ -1,10 +1,13 @@
 import type { Call, Command } from "./command.ts";
+import { BUDGET_TOPICS } from "./help-budgets.ts";
 import { COMPOSE_TOPICS } from "./help-compose.ts";
 import { GLOBAL } from "./help-flags.ts";
+import { JOB_TOPICS } from "./help-jobs.ts";
 import { JOURNAL_TOPICS } from "./help-journal.ts";
 import { MOUNT_TOPICS } from "./help-mounts.ts";
 import { PROCESS_TOPICS } from "./help-processes.ts";
 import { REPLAY_TOPICS } from "./help-replay.ts";
+import { RIGHTS_TOPICS } from "./help-rights.ts";
 import { SESSION_TOPICS } from "./help-sessions.ts";
 import { invalid } from "./screen/errors.ts";
 
@@ -24,8 +27,11 @@ export const TOPICS: Readonly<Record<string, string>> = {
   ...SESSION_TOPICS,
   ...MOUNT_TOPICS,
   ...COMPOSE_TOPICS,
+  ...BUDGET_TOPICS,
+  ...JOB_TOPICS,
   ...JOURNAL_TOPICS,
   ...REPLAY_TOPICS,
+  ...RIGHTS_TOPICS,
 
   "": `Crux, an operating system for AI agents
 
@@ -44,13 +50,17 @@ Processes:
   ps, tree, top               list them: flat, as a tree, live
   attach <pid>                follow one that runs; logs <pid> what it said
   wait <pid>                  wait for its end, and end as it did
+  jobs [pid]                  what it runs in the background; tasks, the lists that agents share
   send <pid> <text…>          a message, which an agent reads before its next step
   pause, cont <pid>           hold it, let it go on
   steps, fork, rewind <pid>   go back: what it did, on from a step, its files as they were
+  budget, cost                what processes may spend and have left, and where the money went
+  undo [pid]                  put back the files that it has changed since its last message
   resume <pid>                the same for one that rests or has ended
   kill <pid>                  send it a signal; signal <group> to a group, groups lists those
   astrace <pid>               follow what it does, call by call
   replay <pid>                run it again from its records: no model, no effects
+  mode <pid> [<mode>]         what it may do without asking; grants lists what you have permitted
 Projects:
   compose up|down|ps|logs|config      the services of a crux.compose.yaml
 Servers of tools (MCP):
@@ -69,7 +79,11 @@ Flags of a run:
       --agent <name>          an agent file by its name; none for plain reasoning
       --max-steps <n>         stop after n steps (0: the agent's own limit)
       --budget <tokens>       stop after that many tokens (0: the agent's own limit)
-      --permission-mode <m>   default, accept_edits (edits inside the folder pass), bypass (all but what is denied)
+      --max-usd <n>           stop before it has cost more dollars, with all that it starts
+      --max-time <time>       stop after it has worked so long, like 10m
+      --permission-mode <m>   plan, dont_ask, default, accept_edits (edits inside the folder pass), auto, bypass
+      --allow, --deny <rule>  as in settings, for this run; each as often as needed
+      --dangerously-skip-permissions   mode bypass: all but what is denied
       --cwd <dir>             work in another folder
   -d, --detach                print the pid and return; the process goes on
 

@@ -3,7 +3,8 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Fault } from "../abi/errors.ts";
 import type { SpawnRequest } from "../abi/methods.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../abi/process.ts";
+import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../abi/process.ts";
+import { durationFlag, usdFlag } from "./amounts.ts";
 import { type Args, countFlag, textFlag } from "./args.ts";
 import { clientEnvironment } from "./environment.ts";
 import type { Host } from "./host.ts";
@@ -16,12 +17,15 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
   const maxSteps = countFlag(args, "max-steps");
   const budget = countFlag(args, "budget");
   const mode = permissionMode(args);
+  const limits = limitsOf(args);
   return {
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
     ...(maxSteps === 0 ? {} : { max_steps: maxSteps }),
     ...(budget === 0 ? {} : { budget }),
+    ...(limits === undefined ? {} : { limits }),
     ...(mode === undefined ? {} : { permission_mode: mode }),
+    ...rules(args),
     cwd: workingDirectory(args, host),
     env: clientEnvironment(host.env),
     // elapsed time, notice, tool and log lines come only to clients that ask for them
@@ -29,10 +33,31 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
   };
 }
 
+/** Each may be given more than once. */
+function rules({ values }: Args): Pick<SpawnRequest, "allow" | "deny"> {
+  const [allow, deny] = [values.get("allow"), values.get("deny")];
+  return {
+    ...(allow === undefined ? {} : { allow: [...allow] }),
+    ...(deny === undefined ? {} : { deny: [...deny] }),
+  };
+}
+
+function limitsOf(args: Args): SpawnRequest["limits"] {
+  const usd = usdFlag(args, "max-usd");
+  const ms = durationFlag(args, "max-time");
+  if (usd === undefined && ms === undefined) return undefined;
+  return { ...(usd === undefined ? {} : { usd }), ...(ms === undefined ? {} : { wall_ms: ms }) };
+}
+
 function permissionMode(args: Args): PermissionMode | undefined {
   const mode = textFlag(args, "permission-mode");
-  const known = PERMISSION_MODES.find((each) => each === mode);
-  if (mode === undefined || known !== undefined) return known;
+  if (args.flags.has("dangerously-skip-permissions")) {
+    if (mode === undefined || mode === "bypass") return "bypass";
+    throw invalid("--dangerously-skip-permissions is mode bypass: leave --permission-mode out");
+  }
+  if (mode === undefined) return undefined;
+  const known = findPermissionMode(mode);
+  if (known !== undefined) return known;
   throw invalid(`unknown permission mode: ${mode}`, `modes: ${PERMISSION_MODES.join(", ")}`);
 }
 

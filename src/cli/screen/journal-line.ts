@@ -58,6 +58,7 @@ const ESSENCES: Readonly<Record<string, (body: Body) => string>> = {
   "permit.answer": ({ answer, words }) => [text(answer), text(words)].filter(Boolean).join(": "),
   "grant.add": ({ rule }) => text(rule),
   "acct.settle": ({ used }) => `${text(used)} tokens of the limit`,
+  "acct.limit": ({ by, budget }) => `new limits: ${JSON.stringify(budget)} (${text(by)})`,
   signal: ({ signal, disposition }) => `SIG${SIGNALS[Number(signal)] ?? text(signal)}: ${text(disposition)}`,
   "mail.put": ({ seq, from, data }) =>
     [`message ${text(seq)}`, ...(from === undefined ? [] : [`from ${text(from)}`]), text(data)].join("  "),

@@ -1,0 +1,88 @@
+/** A question of the permission gate as a person reads it, above the line with the keys. Pure. */
+import type { AskPart, AskRule } from "../../abi/events.ts";
+import type { RuleDestination } from "../../abi/rules.ts";
+import { plainLine, plainLines } from "./plain-text.ts";
+
+export interface ShownQuestion {
+  readonly pid: number;
+  readonly text: string;
+  readonly detail: string;
+  readonly path?: string;
+  readonly parts?: readonly AskPart[];
+  readonly reason?: string;
+  readonly labels?: readonly string[];
+  readonly warnings?: readonly string[];
+  readonly sandbox?: string;
+}
+
+/** Longer texts are cut in the middle until the person wants all. */
+const HEAD_LINES = 24;
+const TAIL_LINES = 8;
+const MAX_LINE_CHARS = 400;
+
+export interface AskBlock {
+  readonly lines: readonly string[];
+  readonly isCut: boolean;
+}
+
+export function askBlock(question: ShownQuestion, isWhole: boolean): AskBlock {
+  const { detail, path, parts = [], reason = "", sandbox, labels = [], warnings = [] } = question;
+  const text = detail === "" ? [] : plainLines(detail).replace(/\n+$/, "").split("\n");
+  const shown = isWhole ? text : cutLines(text);
+  const told = (words: string) => detail.includes(words);
+  const about = [
+    ...(path === undefined ? [] : [`by ${plainLine(path)}`]),
+    ...partLines(parts),
+    ...(reason === "" || told(reason) ? [] : [`why: ${plainLine(reason)}`]),
+    ...(sandbox === undefined ? [] : [`sandbox: ${plainLine(sandbox)}`]),
+    ...labels.map((label) => `! it has read ${plainLine(label)}`),
+    ...warnings.filter((warning) => !told(warning)).map((warning) => `! ${plainLine(warning)}`),
+  ];
+  const isCut = !isWhole && shown.join("\n") !== text.join("\n");
+  return { lines: [...shown, ...about].map((line) => `  ${line}`), isCut };
+}
+
+/** The line that is asked, without its keys. A line that is too long is cut in the middle. */
+export function askedLine({ pid, text }: ShownQuestion): string {
+  return `[agent/${pid}] allow ${cutLine(plainLine(text))}?`;
+}
+
+/** Each with its own decision: what runs beside what was seen is seen, too. */
+function partLines(parts: readonly AskPart[]): readonly string[] {
+  return parts.map(({ text, behavior, why }, i) => {
+    const mark = { allow: "allowed", ask: "asks", deny: "denied" }[behavior];
+    return `${i + 1}. ${cutLine(plainLine(text))}  (${mark}: ${plainLine(why)})`;
+  });
+}
+
+function cutLines(lines: readonly string[]): readonly string[] {
+  const short = lines.map(cutLine);
+  const left = lines.length - HEAD_LINES - TAIL_LINES;
+  if (left <= 1) return short;
+  return [...short.slice(0, HEAD_LINES), `… ${left} lines more …`, ...short.slice(-TAIL_LINES)];
+}
+
+function cutLine(line: string): string {
+  if (line.length <= MAX_LINE_CHARS) return line;
+  const [head, tail] = [line.slice(0, MAX_LINE_CHARS * 0.7), line.slice(-MAX_LINE_CHARS * 0.3)];
+  return `${head.toWellFormed()} … ${line.length - MAX_LINE_CHARS} characters more … ${tail.toWellFormed()}`;
+}
+
+const PLACES: Readonly<Record<RuleDestination, string>> = {
+  session: "[s]ession",
+  localSettings: "[l]ocal settings of the project",
+  projectSettings: "[p]roject settings",
+  userSettings: "[u]ser settings",
+};
+
+/** Rule, scope and destination, before any of it is given. */
+export function alwaysLines(rule: AskRule): readonly string[] {
+  return [
+    `  always allow ${plainLine(rule.rule)}`,
+    `  keep it for: ${rule.destinations.map((place) => PLACES[place]).join(" / ")}; [e]dit the rule; Esc: back `,
+  ];
+}
+
+export function destinationOf(key: string, { destinations }: AskRule): RuleDestination | undefined {
+  return destinations.find((place) => place.startsWith(key) && key.length === 1);
+}

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { budgetTable, limitsLine, windowLines } from "./budget-table.ts";
+import { costTable } from "./cost-table.ts";
+
+const account = (pid: number, ppid: number, more: object = {}) => ({
+  pid,
+  ppid,
+  name: `agent-${pid}`,
+  kind: "agent" as const,
+  intent: "work",
+  running: true,
+  limits: {},
+  own: { tokens: 100, usd: 0.25 },
+  spent: { tokens: 300, usd: 0.75, steps: 3 },
+  reserved: { tokens: 0, usd: 0, steps: 0 },
+  wall_ms: 0,
+  children: 0,
+  concurrent: 0,
+  left: { tokens: null, usd: null },
+  ...more,
+});
+
+test("budgetTable() shows children below their parents, limits, and what is left", () => {
+  const limited = { limits: { usd: 2, children: 3 }, left: { tokens: null, usd: 1.25 }, children: 1 };
+  const reserved = { reserved: { tokens: 50, usd: 0.004, steps: 1 } };
+  expect(budgetTable([account(3, 0, limited), account(4, 0), account(5, 3, reserved)]).split("\n")).toEqual([
+    "PID   NAME        TOKENS    COST   SUBTREE    COST     RESERVED   LIMITS              LEFT",
+    "───   ─────────   ──────   ─────   ───────   ─────   ──────────   ─────────────────   ─────────────────",
+    "  3   agent-3        100   $0.25       300   $0.75            -   $2.00, 3 children   $1.25, 2 children",
+    "  5     agent-5      100   $0.25       300   $0.75   50 $0.0040   -                   -",
+    "  4   agent-4        100   $0.25       300   $0.75            -   -                   -",
+  ]);
+  expect(budgetTable([])).toBe("No process has an account.");
+});
+
+test("windowLines() and limitsLine() are a line each", () => {
+  const windows = [{ unit: "usd" as const, limit: 20, spent: 1.5, per_ms: 3_600_000 }];
+  expect(windowLines(windows)).toEqual(["in 3600.0s: $1.50 of $20.00 spent by all processes"]);
+  expect(limitsLine({ pid: 3, limits: { tokens: 5 } })).toBe("[kernel] PID 3: budget 5 tokens");
+  expect(limitsLine({ pid: 3, limits: {} })).toBe("[kernel] PID 3: budget without limits of its own");
+});
+
+test("costTable() adds up, and shows what is not known as such", () => {
+  const lines = [
+    { key: "opus", calls: 2, tokens: 30, usd: 1.5, unpriced: 0 },
+    { key: "local", calls: 1, tokens: 5, usd: 0, unpriced: 1 },
+  ];
+  expect(costTable({ by: "model", lines, cut: false }).split("\n")).toEqual([
+    "MODEL   CALLS   TOKENS        COST",
+    "─────   ─────   ──────   ─────────",
+    "opus        2       30       $1.50",
+    "local       1        5           ?",
+    "all         3       35   $1.50 + ?",
+    "? : calls whose price is not known; models.<id>.price in settings.json sets one",
+  ]);
+  expect(costTable({ by: "pid", lines: [], cut: false })).toBe("Nothing was spent.");
+});
