@@ -43,8 +43,23 @@ const bash = (command: string) => ({ name: "bash", input: { command } });
 
 const REFUSED: unknown = expect.stringMatching(/^Error \[PERMISSION\]: /);
 
-/** Runs the calls, one a turn, in bypass; what each of them gave. */
+/** A run that is denied three calls in a row, and has nobody to ask, is ended. */
+const CALLS_OF_A_RUN = 2;
+
+/** Tries the calls, one a turn, in bypass, in as many runs as it takes; what each of them gave. */
 async function attempt(
+  calls: readonly { name: string; input: object }[],
+  ...args: string[]
+): Promise<ToolResult[]> {
+  const results: ToolResult[] = [];
+  for (let at = 0; at < calls.length; at += CALLS_OF_A_RUN) {
+    if (at > 0) await server.close();
+    results.push(...(await attemptSome(calls.slice(at, at + CALLS_OF_A_RUN), ...args)));
+  }
+  return results;
+}
+
+async function attemptSome(
   calls: readonly { name: string; input: object }[],
   ...args: string[]
 ): Promise<ToolResult[]> {
@@ -59,7 +74,7 @@ async function attempt(
 describe("an agent whose skill names /dev/fs", () => {
   it("may view and is refused a shell, whatever the mode; nothing was run", async () => {
     world.write("a.txt", "content\n");
-    const [seen, refused, after] = await attempt(
+    const [seen, refused, after] = await attemptSome(
       [view("a.txt"), bash("touch escaped.txt"), view("a.txt")],
       "--agent",
       "reader",

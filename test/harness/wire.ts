@@ -1,6 +1,8 @@
 /** A client of the text wire that sends bytes as they are given, right or wrong. */
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import * as net from "node:net";
+import { dirname, join } from "node:path";
 
 export interface Reply {
   readonly id?: string | number;
@@ -16,8 +18,12 @@ export class Wire {
   #wake: () => void = () => {};
   readonly #closed: Promise<unknown>;
 
-  private constructor(socket: net.Socket) {
+  readonly #path: string;
+  #isProven = false;
+
+  private constructor(socket: net.Socket, path: string) {
     this.socket = socket;
+    this.#path = path;
     // a server that has closed while we still send is what some tests are about
     socket.on("error", () => {});
     socket.on("data", (chunk: Buffer) => {
@@ -33,7 +39,7 @@ export class Wire {
   static async open(path: string): Promise<Wire> {
     const socket = net.connect({ path, allowHalfOpen: true });
     await once(socket, "connect");
-    return new Wire(socket);
+    return new Wire(socket, path);
   }
 
   send(text: string | Buffer): void {
@@ -56,9 +62,25 @@ export class Wire {
     }
   }
 
+  /** As the user, who can read the cookie beside the socket. */
   async ask(method: string, payload?: unknown): Promise<Reply | undefined> {
+    const refusal = await this.#prove();
+    return refusal ?? this.askUnproven(method, payload);
+  }
+
+  /** As whoever it is. */
+  async askUnproven(method: string, payload?: unknown): Promise<Reply | undefined> {
     this.send(`${JSON.stringify({ method, payload })}\n`);
     return this.next();
+  }
+
+  /** What a server says that takes nobody now. */
+  async #prove(): Promise<Reply | undefined> {
+    const path = join(dirname(this.#path), "crux.cookie");
+    if (this.#isProven || !existsSync(path)) return undefined;
+    this.#isProven = true;
+    const reply = await this.askUnproven("auth", { cookie: readFileSync(path, "utf8") });
+    return reply?.ok === true ? undefined : reply;
   }
 
   /** Every line until the server ends the connection. */

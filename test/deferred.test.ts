@@ -1,0 +1,94 @@
+/** Tools that are not sent with every request, through the booted system: found by tool_search, called by tool_call. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { DIALECTS, modelEnv } from "./harness/model.ts";
+import { Wire } from "./harness/wire.ts";
+import { World } from "./harness/world.ts";
+import { text, toolUse } from "./model-server/reply.ts";
+import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
+
+const EVERYTHING = fileURLToPath(
+  new URL("../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url),
+);
+const ECHO = "mcp__everything__echo";
+
+let world: World;
+let server: ModelServer;
+
+beforeAll(() => {
+  world = new World();
+  agent("tester", [
+    "mcp:",
+    "  - name: everything",
+    `    command: ${process.execPath}`,
+    `    args: [${EVERYTHING}]`,
+  ]);
+});
+afterAll(() => world.close());
+afterEach(() => server?.close());
+
+function agent(name: string, lines: readonly string[]): void {
+  const dir = join(world.dir, "config/crux/agents", name);
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, "agent.yaml"), [`name: ${name}`, ...lines, ""].join("\n"));
+  writeFileSync(join(dir, "instructions.md"), "Do as you are told.\n");
+}
+
+const serve = async (script: ModelServerOptions["script"]) => {
+  server = await startModelServer({ script });
+};
+const run = (...args: string[]) => world.crux(["-q", ...args, "do it"], { env: modelEnv(server) });
+const results = (at: number) => server.requests[at]!.lastToolResults;
+const sizes = () => server.requests.map(({ rawBody }) => rawBody.match(/"tools":.*?\}\]/)?.[0]);
+
+describe("a model", () => {
+  it("finds a tool of a server, calls it by tool_call, and is sent the same tools in every request", async () => {
+    await serve([
+      toolUse({ name: "tool_search", input: { query: "echo message" } }),
+      toolUse({ name: "tool_call", input: { tool: ECHO, params: { message: "hello" } } }),
+      text("Done."),
+    ]);
+    const { code, stdout } = await run("--agent", "tester", "--permission-mode", "bypass");
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Done.\n" });
+    expect(results(1)[0]!.content).toContain(`${ECHO}: `);
+    expect(results(1)[0]!.content).toContain('"message":{"type":"string"');
+    expect(results(2)[0]!.content).toBe("Echo: hello");
+    expect(server.requests[0]!.tools).not.toContain(ECHO);
+    expect(server.requests[0]!.rawBody).toContain("<available-deferred-tools>");
+    expect(new Set(sizes()).size).toBe(1);
+    expect([server.rejected, server.unexpected]).toEqual([[], []]);
+  });
+
+  it("is asked about the tool that tool_call names, by its own name", async () => {
+    await serve([
+      toolUse({ name: "tool_call", input: { tool: ECHO, params: { message: "hello" } } }),
+      text("Refused."),
+    ]);
+    await run("--agent", "tester");
+    expect(results(1)[0]!.content).toMatch(/^Error \[PERMISSION\]: /);
+    expect(results(1)[0]!.content).toContain(`"${ECHO}" under permissions.allow`);
+  });
+
+  it("finds what the user mounts", async () => {
+    await using wire = await Wire.open(world.socket);
+    const config = { type: "stdio", command: process.execPath, args: [EVERYTHING], env: {} };
+    await wire.ask("mcp.mount", { path: "/mnt/mcp/all", config });
+    await serve([
+      toolUse({ name: "tool_search", input: { query: "select:mcp__all__echo" } }),
+      toolUse({ name: "tool_call", input: { tool: "mcp__all__echo", params: { message: "hi" } } }),
+      text("Done."),
+    ]);
+    await run("--permission-mode", "bypass");
+    expect(results(2)[0]!.content).toBe("Echo: hi");
+    await wire.ask("mcp.unmount", { path: "/mnt/mcp/all" });
+  });
+
+  it.each(DIALECTS)("is sent at most 8,000 bytes at first, system prompt included (%s)", async (dialect) => {
+    await serve([text("Done.")]);
+    await world.crux(["-q", "do it"], { env: modelEnv(server, dialect) });
+    expect(Buffer.byteLength(server.requests[0]!.rawBody)).toBeLessThanOrEqual(8_000);
+    expect(server.requests[0]!.tools).toContain("tool_search");
+  });
+});
