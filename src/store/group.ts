@@ -144,6 +144,10 @@ export class GroupJournal implements Journal {
     return this.#list((reader) => reader.ofKind(proc, kind));
   }
 
+  async newest(proc: ProcUuid, kind: "acct.settle"): Promise<JournalRecord | undefined> {
+    return (await this.#list((reader) => reader.newest(proc, kind)))[0];
+  }
+
   async rows(filter: RowFilter): Promise<readonly ProcessRow[]> {
     const rows = await this.#ask((reader) => reader.rows(filter));
     return rows.flatMap((row) => toProcessRow(row) ?? []);

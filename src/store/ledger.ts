@@ -82,6 +82,8 @@ export interface LedgerReader {
   liveMail(): readonly StoredRecord[];
   liveGroups(): readonly StoredRecord[];
   ofKind(proc: string, kind: RecordKind): readonly StoredRecord[];
+  /** The last of them, or none. */
+  newest(proc: string, kind: RecordKind): readonly StoredRecord[];
   rows(filter: RowFilter): readonly Row[];
   row(proc: string): Row | undefined;
   /** Of its newest record, as its row says; undefined: it has no row. */

@@ -205,6 +205,10 @@ class MemoryReader implements LedgerReader {
     return this.#disk.processes.get(proc)?.history.filter((record) => record.kind === kind) ?? [];
   }
 
+  newest(proc: string, kind: RecordKind): readonly StoredRecord[] {
+    return this.ofKind(proc, kind).slice(-1);
+  }
+
   rows({ live, session, cwd, limit }: RowFilter): readonly Row[] {
     const isIt = (row: Row): boolean =>
       row.spawned !== null &&

@@ -26,6 +26,10 @@ const RECORDS = `
 export const INDEXED_KINDS =
   "kind IN ('process.spawned','process.state','process.forked','grant.add','journal.anchor','journal.tombstone')";
 
+/** The same of what changes rights: an index of its own, for it came later. */
+export const RIGHTS_KINDS = "kind IN ('grant.remove','grant.use','mode.set')";
+const RIGHTS_INDEX = `CREATE INDEX IF NOT EXISTS records_of_rights ON records (proc, kind, seq) WHERE ${RIGHTS_KINDS}`;
+
 const DERIVED = `
   CREATE TABLE processes (
     proc TEXT PRIMARY KEY, pid INTEGER NOT NULL, ppid INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
@@ -65,6 +69,7 @@ export function claimSchema(db: DatabaseSync, path: string): { epoch: number; ke
     if (version === 0) createTables(db);
     else if (version === 1) migrate(db);
     else assertKnown(version);
+    db.exec(RIGHTS_INDEX);
     const meta = readMeta(db);
     const epoch = Number(meta.get("epoch")) + 1;
     db.prepare("UPDATE meta SET value = ? WHERE key = 'epoch'").run(epoch);

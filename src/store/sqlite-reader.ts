@@ -13,7 +13,7 @@ import {
 } from "./ledger.ts";
 import type { Row } from "./row.ts";
 import { fromColumns } from "./row-columns.ts";
-import { INDEXED_KINDS } from "./schema.ts";
+import { INDEXED_KINDS, RIGHTS_KINDS } from "./schema.ts";
 import { STORED_COLUMNS, toStored } from "./stored.ts";
 
 const LIVE = "p.spawned_lsn IS NOT NULL AND p.exit_code IS NULL";
@@ -36,6 +36,9 @@ const SQL = {
   liveMail: FROM_LIVE("mail"),
   liveGroups: FROM_LIVE("members"),
   ofKind: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? AND ${INDEXED_KINDS} ORDER BY seq`,
+  // back from the end: what is looked for so is near it
+  newest: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? ORDER BY seq DESC LIMIT 1`,
+  ofRightsKind: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? AND ${RIGHTS_KINDS} ORDER BY seq`,
   row: "SELECT * FROM processes WHERE proc = ?",
   lastSeq: "SELECT last_seq FROM processes WHERE proc = ?",
   processOf:
@@ -93,7 +96,12 @@ export class SqliteReader implements LedgerReader {
   }
 
   ofKind(proc: string, kind: RecordKind): readonly StoredRecord[] {
-    return this.#all("ofKind", proc, kind);
+    const isOfRights = RIGHTS_KINDS.includes(`'${kind}'`);
+    return this.#all(isOfRights ? "ofRightsKind" : "ofKind", proc, kind);
+  }
+
+  newest(proc: string, kind: RecordKind): readonly StoredRecord[] {
+    return this.#all("newest", proc, kind);
   }
 
   rows({ live, session, cwd, limit }: RowFilter): readonly Row[] {
