@@ -62,6 +62,15 @@ function profileOf(
 const deny = (text: string): RuleText => ({ source: "userSettings", behavior: "deny", text });
 
 describe("the profile of a command", () => {
+  test("shows the working directory to what only reads, also among temporary files", () => {
+    const desk = realpathSync(mkdtempSync("/tmp/crux-profile-"));
+    onTestFinished(() => rmSync(desk, { recursive: true, force: true }));
+    const permit = permitOf();
+    const who = me({ cwd: desk, roots: [desk] });
+    const found = permit.sandbox?.(who, { tool: "bash", effects: [bash("ls", desk)] });
+    expect([found?.write, found?.show]).toEqual([[], [desk]]);
+  });
+
   test("is that of its roots, its scratch folder and allowWrite; without a network", () => {
     const who = me({ free: [join(dir, "scratch")] });
     const sandbox = { allowWrite: ["~/.cache/x", join(dir, "more"), "build/**"] };

@@ -152,8 +152,8 @@ function profileOf(
     write: [...new Set([...write, ...freePlaces(protections, write)])],
     protect: [...new Set(protect)],
     hide: [...new Set(hide)],
-    // where the account's own folder lies among temporary files, what is there may be read as elsewhere
-    show: isWithin("/tmp", home) ? [home] : [],
+    // where the account's own folder, or what may only be read now, lies among temporary files: it is read as elsewhere
+    show: [home, ...(write.length === 0 ? roots : [])].filter((path) => isWithin("/tmp", path)),
     network: sandboxNetwork(settings.network ?? {}, rules, subject.rights),
   };
 }
