@@ -17,6 +17,11 @@ export class Placeholders {
     this.#ledgerDir = ledgerDir;
   }
 
+  /** It stands there only for programs that run now: whoever needs it must hold it as well. */
+  holds(path: string): boolean {
+    return this.#users.has(path);
+  }
+
   /** Makes what is not there; returns what takes it back. Throws what the host says; nothing is left then. */
   hold(id: string, paths: readonly string[]): () => void {
     if (paths.length === 0) return () => {};

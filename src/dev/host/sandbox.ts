@@ -94,7 +94,9 @@ export class Sandboxes {
 
   #confine({ id, profile, argv, cwd, env }: Confine, undo: Undo[]) {
     const { filter, dir } = this.#make();
-    const plan = planMounts(profile, kindOf);
+    // what stands for others alone goes with them, perhaps before bubblewrap looks
+    const look = (path: string): Kind => (this.#placeholders?.holds(path) === true ? "absent" : kindOf(path));
+    const plan = planMounts(profile, look);
     checkCwd(cwd, profile);
     const missing = this.#placeholders === undefined ? [] : plan.missing;
     const held = this.#placeholders?.hold(id, missing);
