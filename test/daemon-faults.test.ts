@@ -267,7 +267,8 @@ it("300 connections at once: 256 are served, the others told why, and all is wel
   expect((await world.crux(["ps"])).code).toBe(0);
 });
 
-it("a process whose client has gone and that would ask is refused, and ends", async () => {
+it("a process whose client has gone and that would ask is refused after a while, and ends", async () => {
+  world.settings({ permissions: { detachedTimeoutSeconds: 1 } });
   await world.crux(["ps"]);
   const env = { PATH: world.env.PATH, HOME: world.env.HOME, ...modelEnv(server) };
   const wire = await Wire.open(world.socket);

@@ -14,6 +14,7 @@ const MEMORY = fileURLToPath(
 );
 const SCRIPTED = fileURLToPath(new URL("../src/dev/mcp/testing/scripted-server.ts", import.meta.url));
 const NODE = process.execPath;
+const SERVERS = ["memory", "absent", "clumsy", "noisy"];
 const CREATE = "mcp__memory__create_entities";
 const entities = [{ name: "Ada", entityType: "person", observations: ["counts"] }];
 
@@ -23,7 +24,7 @@ let memoryFile: string;
 
 beforeAll(() => {
   world = new World();
-  memoryFile = join(world.dir, "memory.json");
+  memoryFile = join(world.work, "memory.json");
   agent("librarian", [
     "mcp:",
     "  - name: memory",
@@ -43,10 +44,19 @@ beforeAll(() => {
 afterAll(() => world.close());
 afterEach(() => server?.close());
 
+/** Its servers' tools are sent with every request, because the file names them. */
 function agent(name: string, lines: readonly string[]): void {
   const dir = join(world.dir, "config/crux/agents", name);
   mkdirSync(dir, { recursive: true });
-  writeFileSync(join(dir, "agent.yaml"), [`name: ${name}`, "tools: [view]", ...lines, ""].join("\n"));
+  writeFileSync(
+    join(dir, "agent.yaml"),
+    [
+      `name: ${name}`,
+      `tools: [view, ${SERVERS.map((server) => `mcp__${server}`).join(", ")}]`,
+      ...lines,
+      "",
+    ].join("\n"),
+  );
   writeFileSync(join(dir, "instructions.md"), "Do as you are told.\n");
 }
 
@@ -71,7 +81,8 @@ describe("an agent file with a server", () => {
     await serve([toolUse({ name: CREATE, input: { entities } }), text("Noted.")]);
     const { code, stdout, stderr } = await run("librarian", "--permission-mode", "bypass");
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "Noted.\n", stderr: "" });
-    const [first, ...theirs] = offered();
+    const [first, ...theirs] = offered().slice(0, -2);
+    expect(offered().slice(-2)).toEqual(["tool_search", "tool_call"]);
     expect(first).toBe("view");
     expect(theirs).toEqual([...theirs].sort());
     expect(theirs).toContain(CREATE);
