@@ -61,18 +61,16 @@ it("kill -9 of the daemon: the next command starts another, and no OS process of
   await serve(FAMILY);
   const run = bypass("work");
   expect(await sleepers(4)).toBeGreaterThanOrEqual(4);
+  const before = world.processes();
   const old = killDaemon();
   await run.done;
   const { code, stdout } = await world.crux(["ps"]);
   expect(code).toBe(0);
   expect(stdout).toContain("1 active");
   expect(world.daemonPid).not.toBe(old);
-  // it looks what the machine can do, and then nobody is there but it
-  await settled(
-    () => world.processes().length,
-    (count) => count === 1,
-  );
-  expect(world.processes()).toEqual([world.daemonPid]);
+  // the agent goes on, and may have begun its next command by now
+  expect(world.processes()).toContain(world.daemonPid);
+  expect(world.processes().filter((pid) => before.includes(pid))).toEqual([]);
   expect(readdirSync(join(world.dir, "run/crux")).sort()).toEqual(["crux.cookie", "crux.pid", "crux.sock"]);
   expect((await world.crux(["daemon", "status"])).stdout).toContain(
     `[daemon] running (PID ${world.daemonPid}) |`,

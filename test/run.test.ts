@@ -66,7 +66,7 @@ describe.each(DIALECTS)("crux with a model behind the %s base URL", (dialect) =>
         view,
         edit,
         bash(`cat ${outside}/c.txt`),
-        bash("touch d.txt; id -u > e.txt"),
+        bash("touch d.txt; node -p 1 > e.txt"),
         text("Done."),
       ]);
       world.write("a.txt", "one\n");
