@@ -4,7 +4,7 @@
  * work folder and the network are those of outside. All of it is gone with `close()`.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -52,6 +52,9 @@ export class Sandbox {
   /** `bytes`: of the file system for the state. */
   constructor(bytes: number, env: Readonly<Record<string, string>> = {}) {
     for (const name of ["home", "work", "run", "state"]) mkdirSync(join(this.dir, name), { mode: 0o700 });
+    // within one, no other can be made: there is no second /proc
+    mkdirSync(join(this.dir, "config/crux"), { recursive: true, mode: 0o700 });
+    writeFileSync(join(this.dir, "config/crux/settings.json"), JSON.stringify({ sandbox: { mode: "off" } }));
     this.env = {
       PATH: "/usr/local/bin:/usr/bin:/bin",
       HOME: join(this.dir, "home"),
