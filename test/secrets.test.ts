@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inTurn, MODEL_KEY, modelEnv } from "./harness/model.ts";
+import { Wire } from "./harness/wire.ts";
 import { CRUX, type Run, settled, World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import { type ModelServer, startModelServer } from "./model-server/server.ts";
@@ -83,6 +84,101 @@ async function records(highest: number): Promise<readonly string[]> {
     lines.push(...(await crux("journal", String(pid), "--json")).stdout.split("\n"));
   return lines;
 }
+
+/** Forms in which a secret would be found, whatever it stands in. */
+function formsOf(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret);
+  const base64 = ["", "x", "xy"].map((lead) => {
+    const whole = Buffer.from(`${lead}${secret}`).toString("base64").replace(/=+$/, "");
+    return whole.slice(lead.length === 0 ? 0 : lead.length + 1, -2);
+  });
+  return [secret, bytes.toString("hex"), bytes.toString("hex").toUpperCase(), ...base64];
+}
+
+describe("a planted key", () => {
+  const OF_ENV = "planted-4c1f9a7d3e";
+  const OF_FILE = `ghp_${"Qx7Lm2Zt9".repeat(4)}`;
+  const OF_COMMAND = "sk-live-9f8e7d6c5b4a39281706";
+  const OF_ERROR = "AKIAZ7QWERTY12345678";
+  let models: ModelServer;
+
+  beforeAll(async () => {
+    world.write(".env", `GITHUB_TOKEN=${OF_FILE}\n`);
+    world.write("keys.txt", `one ${OF_COMMAND}\n`);
+    const base64 = Buffer.from(`x${OF_ENV}`).toString("base64");
+    models = await startModelServer({
+      script: [
+        {
+          default: inTurn(
+            toolUse([{ name: "bash", input: { command: `printf 'env %s\\n' ${OF_ENV}; cat keys.txt` } }]),
+            toolUse([
+              {
+                name: "bash",
+                input: { command: `echo ${base64} | base64 -d; printf '%70000d\\n' 7; cat keys.txt` },
+              },
+            ]),
+            toolUse([{ name: "view", input: { file_path: join(world.work, `no-${OF_ERROR}.txt`) } }]),
+            toolUse([{ name: "view", input: { file_path: join(world.work, ".env") } }]),
+            toolUse([
+              { name: "write", input: { file_path: join(world.work, "out.txt"), content: OF_COMMAND } },
+            ]),
+            toolUse([{ name: "bash", input: { command: "echo '[redacted:sk:0a1b2c]' > lost.txt" } }]),
+            text(`Done with ${OF_COMMAND}.`),
+          ),
+        },
+      ],
+    });
+  });
+  afterAll(() => models.close());
+
+  /** An agent with a person, who allows all that is asked. The questions. */
+  async function grantedRead(own: Record<string, string>): Promise<readonly unknown[]> {
+    await using wire = await Wire.open(world.socket);
+    const environment = { ...world.env, ...own };
+    const intent = `Use ${OF_COMMAND}`;
+    const wish = { intent, interactive: true, cwd: world.work, permission_mode: "bypass", env: environment };
+    expect(await wire.ask("spawn", wish)).toMatchObject({ ok: true });
+    const questions: unknown[] = [];
+    for (let line = await wire.next(); line !== undefined; line = await wire.next()) {
+      if (line.payload?.event === "complete") return questions;
+      if (line.payload?.event !== "ask") continue;
+      questions.push(line.payload);
+      await using hand = await Wire.open(world.socket);
+      await hand.ask("ask.answer", { ask_id: line.payload.ask_id, answer: "yes" });
+    }
+    return questions;
+  }
+
+  it("is in no file of the state folder, in no form, nor in what the model is sent unless a person let it be read", async () => {
+    const own = { ...modelEnv(models), PLANTED_TOKEN: OF_ENV };
+    const wire = await world.crux(
+      ["-q", "--permission-mode", "bypass", "--allow", "view(.env)", `Use ${OF_COMMAND} and ${OF_ENV}`],
+      { env: own, timeoutMs: 50_000 },
+    );
+    expect(wire).toMatchObject({ code: 0 });
+    expect(world.file("out.txt")).toBe(OF_COMMAND);
+    expect(() => world.file("lost.txt")).toThrow();
+    const sent = JSON.stringify(models.requests.map(({ body }) => body));
+    for (const secret of [OF_ENV, OF_COMMAND, OF_ERROR]) expect(sent, secret).not.toContain(secret);
+    expect(sent).toMatch(/one \[redacted:sk:[0-9a-f]{6}\]/);
+    expect(sent).toContain("stands for a secret that is not known here");
+    const asked = await grantedRead({ ...modelEnv(models), PLANTED_TOKEN: OF_ENV });
+    expect(JSON.stringify(asked)).not.toContain(OF_COMMAND);
+    // what a person let it read is what its model is sent
+    expect(JSON.stringify(models.requests.at(-1)?.body)).toContain(OF_FILE);
+    await crux("daemon", "stop");
+    const files = entries().filter((path) => lstatSync(path).isFile());
+    expect(files.length).toBeGreaterThan(3);
+    const lines = await records(Number((await crux("ps", "-q", "-a")).stdout.split("\n").at(-2) ?? 0) + 20);
+    const found = [OF_ENV, OF_FILE, OF_COMMAND, OF_ERROR].flatMap((secret) =>
+      formsOf(secret).flatMap((form) => [
+        ...files.filter((path) => readFileSync(path).includes(form)).map((path) => `${form} is in ${path}`),
+        ...lines.filter((line) => line.includes(form)).map((line) => `${form}: ${line.slice(0, 300)}`),
+      ]),
+    );
+    expect(found).toEqual([]);
+  });
+});
 
 describe("the state folder", () => {
   it("holds no secret of a person, after runs, sessions, forks, projects and a daemon that was killed", async () => {

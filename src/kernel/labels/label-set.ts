@@ -1,0 +1,53 @@
+/** Sets of labels. Pure. */
+import { type Label, MAX_LABELS } from "../../abi/labels.ts";
+
+const KINDS: readonly Label["kind"][] = ["untrusted", "secret"];
+const SOURCES: readonly Label["source"][] = ["web", "mcp", "file", "peer", "exec"];
+const DETAIL_CHARS = 200;
+const SEVERAL = "several places";
+
+/** The same set where nothing comes to it. Too many fold to one of each kind: no kind is ever lost. */
+export function uniteLabels(have: readonly Label[], more: readonly Label[]): readonly Label[] {
+  const fresh: Label[] = [];
+  for (const label of more.map(shortened))
+    if (![...have, ...fresh].some((each) => isSame(each, label))) fresh.push(label);
+  if (fresh.length === 0) return have;
+  const all = [...have, ...fresh];
+  return all.length <= MAX_LABELS ? all : folded(all);
+}
+
+function folded(all: readonly Label[]): readonly Label[] {
+  return KINDS.flatMap((kind) => {
+    const first = all.find((label) => label.kind === kind);
+    return first === undefined ? [] : [{ ...first, detail: SEVERAL }];
+  });
+}
+
+/** `which`: a source (`web`), or what stands in a label's detail; "all": every one. */
+export function withoutLabels(have: readonly Label[], which: string): readonly Label[] {
+  if (which === "all") return [];
+  return have.filter(({ source, detail }) => source !== which && detail !== which);
+}
+
+/** From a record: what is no label counts as one, for it may have been. */
+export function readLabels(kept: unknown): readonly Label[] {
+  return Array.isArray(kept) ? kept.map(readLabel) : [];
+}
+
+function readLabel(kept: unknown): Label {
+  const { kind, source, detail } = (kept ?? {}) as Partial<Label>;
+  return {
+    kind: KINDS.find((each) => each === kind) ?? "untrusted",
+    source: SOURCES.find((each) => each === source) ?? "file",
+    detail: typeof detail === "string" ? detail : "a place that was not understood",
+  };
+}
+
+export function isSame(a: Label, b: Label): boolean {
+  return a.kind === b.kind && a.source === b.source && a.detail === b.detail;
+}
+
+function shortened(label: Label): Label {
+  if (label.detail.length <= DETAIL_CHARS) return label;
+  return { ...label, detail: `${label.detail.slice(0, DETAIL_CHARS - 1).toWellFormed()}…` };
+}

@@ -1,0 +1,104 @@
+/**
+ * Values that are secrets, wherever they stand: as they are, as JSON spells them, in base64 at each of its three places, in URLs
+ * and in hex. Found by Wu and Manber's shift table, which looks at a few characters of a text only.
+ */
+
+/** Shorter ones are words. */
+export const MIN_KNOWN_CHARS = 8;
+/** Longer values are known by their parts. */
+const PART_CHARS = 256;
+/** Of one form of one part: a character takes nine in a URL. */
+export const MAX_NEEDLE_CHARS = PART_CHARS * 9;
+
+const BLOCK = 3;
+const WINDOW = MIN_KNOWN_CHARS;
+const TABLE = 1 << 16;
+
+export interface KnownHit {
+  readonly start: number;
+  readonly end: number;
+  /** The value itself, whatever form of it was found. */
+  readonly value: string;
+}
+
+export class KnownValues {
+  /** Value by needle, the longest first where several begin alike. */
+  readonly #byNeedle = new Map<string, string>();
+  readonly #shift = new Uint8Array(TABLE).fill(WINDOW - BLOCK + 1);
+  /** Needles by the hash of the block at the end of their window. */
+  readonly #ends = new Map<number, string[]>();
+
+  constructor(values: Iterable<string>) {
+    for (const value of values)
+      for (const part of partsOf(value)) for (const needle of formsOf(part)) this.#add(needle, value);
+    for (const needles of this.#ends.values()) needles.sort((a, b) => b.length - a.length);
+  }
+
+  /** The first at or after `from`; of those that begin there the longest. null: none. */
+  find(text: string, from: number): KnownHit | null {
+    if (this.#byNeedle.size === 0) return null;
+    const shift = this.#shift;
+    for (let end = from + WINDOW; end <= text.length; ) {
+      const hash = hashAt(text, end - BLOCK);
+      const step = shift[hash] as number;
+      if (step > 0) end += step;
+      else {
+        const start = end - WINDOW;
+        const needle = this.#ends.get(hash)?.find((each) => text.startsWith(each, start));
+        if (needle !== undefined)
+          return { start, end: start + needle.length, value: this.#byNeedle.get(needle) as string };
+        end++;
+      }
+    }
+    return null;
+  }
+
+  #add(needle: string, value: string): void {
+    if (needle.length < MIN_KNOWN_CHARS || this.#byNeedle.has(needle)) return;
+    this.#byNeedle.set(needle, value);
+    for (let at = 0; at <= WINDOW - BLOCK; at++) {
+      const hash = hashAt(needle, at);
+      this.#shift[hash] = Math.min(this.#shift[hash] as number, WINDOW - BLOCK - at);
+    }
+    const last = hashAt(needle, WINDOW - BLOCK);
+    const same = this.#ends.get(last);
+    if (same === undefined) this.#ends.set(last, [needle]);
+    else same.push(needle);
+  }
+}
+
+function hashAt(text: string, at: number): number {
+  const [a, b, c] = [text.charCodeAt(at), text.charCodeAt(at + 1), text.charCodeAt(at + 2)];
+  return (a ^ (b << 5) ^ (c << 10) ^ (c >> 6)) & (TABLE - 1);
+}
+
+function partsOf(value: string): readonly string[] {
+  const parts: string[] = [];
+  for (let at = 0; at < value.length; at += PART_CHARS) parts.push(value.slice(at, at + PART_CHARS));
+  return parts.filter((part) => part.length >= MIN_KNOWN_CHARS);
+}
+
+function formsOf(value: string): readonly string[] {
+  const bytes = Buffer.from(value);
+  const hex = bytes.toString("hex");
+  const base64 = [0, 1, 2].map((before) => base64At(bytes, before));
+  return [
+    value,
+    JSON.stringify(value).slice(1, -1),
+    encodeURIComponent(value.toWellFormed()),
+    hex,
+    hex.toUpperCase(),
+    ...base64,
+    ...base64.map((text) => text.replaceAll("+", "-").replaceAll("/", "_")),
+  ];
+}
+
+/** What base64 is sure to hold of it where so many bytes stand before it in its group. */
+function base64At(bytes: Buffer, before: number): string {
+  const text = Buffer.concat([Buffer.alloc(before), bytes])
+    .toString("base64")
+    .replace(/=+$/, "");
+  const ofOthers = Math.ceil((before * 8) / 6);
+  const isWhole = (before + bytes.length) % 3 === 0;
+  return text.slice(ofOthers, isWhole ? undefined : -1);
+}

@@ -1,0 +1,77 @@
+/**
+ * A text that comes in parts, redacted as if it came whole: its last 4 KiB are held back until more comes, and a secret that
+ * reaches the end of what is there until its end is seen.
+ */
+import { DROPPED, type Redactor } from "./redact.ts";
+import { MAX_NEEDLE_CHARS, MIN_KNOWN_CHARS } from "./redact-known.ts";
+
+const CARRY_CHARS = 4_096;
+/** A secret that ends before that is over, whatever comes: a known value that begins in it would be there. */
+const MARGIN_CHARS = MAX_NEEDLE_CHARS + 128;
+/** What patterns look back. */
+const CONTEXT_CHARS = 8;
+
+export class RedactStream {
+  readonly #redactor: Pick<Redactor, "scan">;
+  /** Already given out, for what patterns look back at. */
+  #context = "";
+  #held = "";
+
+  constructor(redactor: Pick<Redactor, "scan">) {
+    this.#redactor = redactor;
+  }
+
+  /** `isLive`: somebody reads along, and waits for the end of a line, not for 4 KiB. */
+  push(chunk: string, isLive = false): string {
+    this.#held += chunk;
+    const sure = this.#held.length - CARRY_CHARS;
+    const live = isLive ? liveLimit(this.#held) : 0;
+    return live > sure ? this.#give(live, true) : this.#give(sure, false);
+  }
+
+  /** What was held back. */
+  end(): string {
+    return this.#give(this.#held.length, true);
+  }
+
+  /** Gives out what lies before `limit`, and the rest of a secret that begins before it. */
+  #give(limit: number, isOver: boolean): string {
+    if (limit <= 0) return "";
+    try {
+      return this.#redacted(limit, isOver);
+    } catch {
+      this.#held = "";
+      return DROPPED;
+    }
+  }
+
+  /** `isOver`: no secret that begins before the limit goes on in what is still to come. */
+  #redacted(limit: number, isOver: boolean): string {
+    const before = this.#context.length;
+    const text = this.#context + this.#held;
+    const border = before + limit;
+    const scan = this.#redactor.scan(text);
+    const parts: string[] = [];
+    let done = before;
+    while (done < border) {
+      const secret = scan.next(done);
+      const isOpen = secret !== null && !isOver && secret.end > text.length - MARGIN_CHARS;
+      const until = secret === null || secret.start >= border ? border : secret.start;
+      parts.push(text.slice(done, until));
+      done = until;
+      if (secret === null || secret.start >= border || isOpen) break;
+      parts.push(secret.mark);
+      done = secret.end;
+    }
+    this.#context = text.slice(Math.max(0, done - CONTEXT_CHARS), done);
+    this.#held = text.slice(done);
+    return parts.join("");
+  }
+}
+
+/** Where a line ends, or what follows is too short for a secret. Keys in lines are waited for. */
+function liveLimit(held: string): number {
+  if (held.includes("-----BEGIN")) return 0;
+  const last = /\S*$/.exec(held.slice(-MIN_KNOWN_CHARS))?.[0].length ?? 0;
+  return last < MIN_KNOWN_CHARS ? held.length : held.lastIndexOf("\n") + 1;
+}

@@ -1,0 +1,172 @@
+/**
+ * Takes secrets out of texts, before they are kept, logged, shown or sent: values that are known, and what looks like a secret.
+ * In the place of each stands a mark that is the same for the same secret. Pure: what it knows it is given.
+ */
+import { createHmac } from "node:crypto";
+import { type KnownHit, KnownValues, MIN_KNOWN_CHARS } from "./redact-known.ts";
+import { KINDS, patternOf, type SecretKind } from "./redact-patterns.ts";
+
+/** Values at most; of more, those that were named longest ago are known no more. */
+const MAX_KNOWN = 1_000;
+/** What stands where a text was dropped, because it could not be looked through. */
+export const DROPPED = "[redacted:fault:000000]";
+const MARK = /\[redacted:[a-z]{2,10}:[0-9a-f]{6}\]/;
+
+export interface Secret {
+  readonly start: number;
+  readonly end: number;
+  readonly kind: SecretKind;
+  /** `[redacted:github:1f2e3d]` */
+  readonly mark: string;
+}
+
+/** A mark in a text stands for what is not known where the text is. */
+export function hasMark(text: string): boolean {
+  return text.includes("[redacted:") && MARK.test(text);
+}
+
+export class Redactor {
+  #key: Uint8Array;
+  readonly #values = new Set<string>();
+  /** Set anew before each use. */
+  readonly #pattern = patternOf();
+  #known: KnownValues | null = null;
+
+  /** `key`: without it nobody can tell from a mark what it stands for. */
+  constructor(key: Uint8Array) {
+    this.#key = key;
+  }
+
+  /** From now on. */
+  useKey(key: Uint8Array): void {
+    this.#key = key;
+  }
+
+  /** These values are secrets from now on. Shorter than 8 characters they are none. */
+  learn(values: Iterable<string>): void {
+    for (const value of values) {
+      if (value.length < MIN_KNOWN_CHARS) continue;
+      if (!this.#values.delete(value)) this.#known = null;
+      this.#values.add(value);
+    }
+    for (const oldest of this.#values) {
+      if (this.#values.size <= MAX_KNOWN) break;
+      this.#values.delete(oldest);
+      this.#known = null;
+    }
+  }
+
+  /** The same string where nothing was found. `except`: marks of secrets that may stay. Never throws. */
+  redact(text: string, except?: ReadonlySet<string>): string {
+    try {
+      return this.#redact(text, except);
+    } catch {
+      return DROPPED;
+    }
+  }
+
+  /** Bytes that are no text stay as they are; so do those in which nothing was found. */
+  redactBytes(bytes: Uint8Array, except?: ReadonlySet<string>): Uint8Array {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const text = buffer.toString("utf8");
+    const clean = this.redact(text, except);
+    if (clean === text) return bytes;
+    // what decoding replaces is lost; beside a secret that is the lesser loss
+    return Buffer.from(clean);
+  }
+
+  /** Looks through one text, from front to back. */
+  scan(text: string): Scan {
+    this.#known ??= new KnownValues(this.#values);
+    return new Scan(text, this.#pattern, this.#known, (kind, secret) => this.#mark(kind, secret));
+  }
+
+  #redact(text: string, except: ReadonlySet<string> | undefined): string {
+    const scan = this.scan(text);
+    const parts: string[] = [];
+    let done = 0;
+    for (let at = 0; ; ) {
+      const secret = scan.next(at);
+      if (secret === null) break;
+      at = secret.end;
+      if (except?.has(secret.mark) === true) continue;
+      parts.push(text.slice(done, secret.start), secret.mark);
+      done = secret.end;
+    }
+    if (parts.length === 0) return text;
+    parts.push(text.slice(done));
+    return parts.join("");
+  }
+
+  /** A key in lines is the same however a text spells its line ends. */
+  #mark(kind: SecretKind, secret: string): string {
+    const plain = kind === "pem" ? secret.replaceAll(/\\+[nrt]|[\s\\]/g, "") : secret;
+    return `[redacted:${kind}:${createHmac("sha256", this.#key).update(plain).digest("hex").slice(0, 6)}]`;
+  }
+}
+
+interface Found {
+  readonly start: number;
+  readonly end: number;
+  readonly kind: SecretKind;
+}
+
+class Scan {
+  readonly #text: string;
+  readonly #values: KnownValues;
+  readonly #mark: (kind: SecretKind, secret: string) => string;
+  readonly #pattern: RegExp;
+  /** The next of each, as far as it was looked for; null: there is none. */
+  #known: KnownHit | null | undefined;
+  #found: Found | null | undefined;
+
+  constructor(
+    text: string,
+    pattern: RegExp,
+    values: KnownValues,
+    mark: (kind: SecretKind, secret: string) => string,
+  ) {
+    this.#text = text;
+    this.#pattern = pattern;
+    this.#values = values;
+    this.#mark = mark;
+  }
+
+  /** The first secret that begins at or after `from`, which never falls; null: none. */
+  next(from: number): Secret | null {
+    const [known, found] = [this.#nextKnown(from), this.#nextFound(from)];
+    if (known !== null && (found === null || known.start <= found.start)) {
+      const mark = this.#mark("known", known.value);
+      return { start: known.start, end: this.#extended(known), kind: "known", mark };
+    }
+    if (found === null) return null;
+    const mark = this.#mark(found.kind, this.#text.slice(found.start, found.end));
+    return { ...found, end: this.#extended(found), mark };
+  }
+
+  /** A known value that begins inside goes beyond the end: all of it is secret. */
+  #extended({ start, end }: { readonly start: number; readonly end: number }): number {
+    let last = end;
+    for (let next = this.#nextKnown(start + 1); next !== null && next.start < last; ) {
+      last = Math.max(last, next.end);
+      next = this.#nextKnown(next.start + 1);
+    }
+    return last;
+  }
+
+  #nextKnown(from: number): KnownHit | null {
+    if (this.#known === undefined || (this.#known !== null && this.#known.start < from))
+      this.#known = this.#values.find(this.#text, from);
+    return this.#known;
+  }
+
+  #nextFound(from: number): Found | null {
+    if (this.#found !== undefined && (this.#found === null || this.#found.start >= from)) return this.#found;
+    this.#pattern.lastIndex = from;
+    const hit = this.#pattern.exec(this.#text);
+    const kind = KINDS.find((each) => hit?.groups?.[each] !== undefined);
+    this.#found =
+      hit === null || kind === undefined ? null : { start: hit.index, end: hit.index + hit[0].length, kind };
+    return this.#found;
+  }
+}
