@@ -194,6 +194,12 @@ const ASKS = rows([
     "есho x",
   ],
   ...["echo 'open", "cat <<E⏎x", "echo @(a|b)"],
+  ...[
+    "bash -c 'echo k > f'",
+    "eval 'cat < /etc/passwd'",
+    "bash <<< 'echo k > f'",
+    "bash -c 'cat < /dev/tcp/h/80'",
+  ],
 ]);
 
 const DENIED = rows([
@@ -205,7 +211,12 @@ const DENIED = rows([
     "cp secrets/k f",
     "cat {README,secrets/k}",
   ],
-  ...["cat < secrets/k", "echo x >> ~/.local/state/crux/j", "rm -rf ~/.local/state/crux"],
+  ...[
+    "bash -c 'cat < secrets/k'",
+    "cat < secrets/k",
+    "echo x >> ~/.local/state/crux/j",
+    "rm -rf ~/.local/state/crux",
+  ],
 ]);
 
 const ALLOWED = rows([

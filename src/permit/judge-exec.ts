@@ -1,13 +1,13 @@
 /** Judges shell text and argument vectors, one simple command at a time; the strictest counts for the whole. */
 import type { Effect } from "../abi/effects.ts";
 import type { JudgedPart } from "../kernel/ports/permit.ts";
-import type { Case } from "./case.ts";
+import type { Case, Places } from "./case.ts";
 import { judgePart } from "./judge-part.ts";
 import { restrictPath } from "./judge-path.ts";
 import { judgeUnread, mentionVerdict } from "./judge-unread.ts";
 import { shown } from "./paths.ts";
 import { type Analysis, analyseArgv, analyseText } from "./shell/analysis.ts";
-import { QUIET_GIT } from "./shell/read-git.ts";
+import { CAREFUL_GIT, QUIET_GIT } from "./shell/read-git.ts";
 import { invalidText } from "./shell/text.ts";
 import type { Part } from "./shell/unfold.ts";
 import { programOf, shownArgv } from "./shell/word.ts";
@@ -23,18 +23,28 @@ export function judgeExec(c: Case, effect: Exec): Verdict {
   const problem = invalidText(text);
   if (problem !== null) return invalid(problem);
   const inKernel = restrictPath(c, { access: "read", path: effect.cwd });
-  const verdict = judgeAnalysis(c, analysed(c, effect), text, effect.cwd);
+  const verdict = judgeAnalysis(c, analysisOf(c.places, effect), text, effect.cwd);
   return inKernel?.reason.kind === "protected" ? strictest([inKernel, verdict]) : verdict;
 }
 
 /** Is every command in it known, to the last word? */
 export function isCertain(c: Case, effect: Exec): boolean {
-  const { parts, unread } = analysed(c, effect);
+  return isCertainText(analysisOf(c.places, effect));
+}
+
+export function isCertainText({ parts, unread }: Analysis): boolean {
   return unread === null && parts.every(({ unsure, isOpaque }) => unsure === null && !isOpaque);
 }
 
-function analysed(c: Case, { shell, argv, certain, cwd }: Exec): Analysis {
-  const { home, realPath } = c.places;
+/** The commands in it, as far as they can be read. */
+export function partsOf(c: Case, effect: Exec): readonly Part[] {
+  return analysisOf(c.places, effect).parts;
+}
+
+export function analysisOf(
+  { home, realPath }: Pick<Places, "home" | "realPath">,
+  { shell, argv, certain, cwd }: Exec,
+): Analysis {
   const real = realPath(cwd);
   if (shell === undefined && !certain) return { parts: [], unread: "arguments that are not known" };
   const key = JSON.stringify([shell ?? argv, real, home]);
@@ -56,8 +66,9 @@ function judgeAnalysis(c: Case, { parts, unread }: Analysis, text: string, cwd: 
   const verdict = strictest([...judged.map((each) => each.verdict), ...(net === null ? [] : [net])]);
   if (verdict.behavior === "deny") return verdict;
   const told = { ...verdict, parts: shownParts(judged) };
-  const isQuiet = judged.every(({ isReadOnly }) => isReadOnly) && parts.some(usesGit);
-  return isQuiet ? { ...told, env: QUIET_GIT } : told;
+  if (!parts.some(usesGit)) return told;
+  if (judged.every(({ isReadOnly }) => isReadOnly)) return { ...told, env: QUIET_GIT };
+  return verdict.behavior === "allow" ? { ...told, env: CAREFUL_GIT } : told;
 }
 
 /** What only bash can work out: what the text spells is looked at as a whole. */

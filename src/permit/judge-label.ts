@@ -24,7 +24,7 @@ export const DEFAULT_LABEL_POLICY: LabelPolicy = { outward: "ask", exec: "ask" }
 const INSTRUCTIONS = new Set(["agents.md", "claude.md", "agents.local.md", "claude.local.md", "skill.md"]);
 /** Words of commands that carry data out: a net with holes; what holds where there are no words is the sandbox. */
 const CARRIES_OUT =
-  /\b(?:push|publish|upload|deploy|scp|sftp|rsync|ssh|ftp|curl|wget|nc|ncat|socat|telnet|mail|sendmail|gh|glab|aws|gcloud|az|s3cmd|rclone|twine)\b/;
+  /\b(?:push|publish|upload|deploy|scp|sftp|rsync|ssh|ftp|curl|wget|nc|ncat|socat|telnet|mail|sendmail|gh|glab|aws|gcloud|az|s3cmd|rclone|twine)\b|\/dev\/(?:tcp|udp)\//;
 
 /** What is known of a command beside its text. */
 export interface ExecFacts {
@@ -44,7 +44,7 @@ export function judgeLabels(c: Case, effect: Effect, facts: () => ExecFacts): Ve
     case "network":
       return isQuoted(effect) ? null : judgeOutward(c, labels, `${effect.method} ${effect.host}`);
     case "mcp":
-      return effect.tool === "" ? null : judgeOutward(c, labels, `a call of ${effect.server}`);
+      return effect.tool === "" ? null : judgeServer(c, labels, effect.server);
     case "message":
       return effect.signal === undefined ? judgeOutward(c, labels, `a message to ${effect.to}`) : null;
     case "exec":
@@ -63,6 +63,14 @@ function isQuoted({ method, isQuoted }: Extract<Effect, { kind: "network" }>): b
 
 function judgeOutward({ labelPolicy }: Case, labels: readonly Label[], what: string): Verdict | null {
   return answer(labelPolicy.outward, labels, `${what} would carry data out`);
+}
+
+/** What a server itself has told leaves nowhere when it goes back there. */
+function judgeServer(c: Case, labels: readonly Label[], server: string): Verdict | null {
+  const foreign = labels.filter(
+    ({ kind, source, detail }) => kind === "secret" || source !== "mcp" || detail !== server,
+  );
+  return foreign.length === 0 ? null : judgeOutward(c, foreign, `a call of ${server}`);
 }
 
 function judgeCommand(c: Case, labels: readonly Label[], text: string, facts: ExecFacts): Verdict | null {

@@ -191,8 +191,11 @@ function movedGit(c: Case, part: Part, cwd: string): Verdict | null {
   if (!levels.some((argv) => posix.basename(programOf(argv) ?? "") === "git")) return null;
   const start = c.places.realPath(cwd);
   const isOwn = (each: string) => each === start || isInsideAny(c.roots, c.places.realPath(each));
-  if (cwds?.every(isOwn) === true) return null;
-  const message = `${lineOf(part)}: git in a directory that is none of the working directories; its configuration can start programs`;
+  const isBare = (each: string) => findRepository(c.places.realPath(each), c.places.exists)?.isBare === true;
+  const isOut = cwds?.every(isOwn) !== true;
+  if (!isOut && cwds?.some(isBare) !== true) return null;
+  const where = isOut ? "a directory that is none of the working directories" : "a repository without .git";
+  const message = `${lineOf(part)}: git in ${where}; its configuration can start programs`;
   return ask("default", "a repository that is not trusted", message, null);
 }
 

@@ -17,6 +17,8 @@ const CHANGE_ALL = new Set(
 );
 /** From the first operands to the last. `mv` takes its sources away, `rsync` reads as `cp` does. */
 const COPY = new Set("cp ln install mv rsync".split(" "));
+/** Of `git`: they fill a folder that they name. */
+const MAKES = new Set("clone init worktree".split(" "));
 /** With this flag they change the files that they otherwise read. */
 const IN_PLACE = new Set("sed gsed perl ruby".split(" "));
 /** The programs take one; what only looks like a target flag is judged as one as well. */
@@ -78,6 +80,8 @@ export function accessesOf(argv: readonly string[]): readonly Access[] {
   if (COPY.has(name)) return copies(name, args, operands);
   if (IN_PLACE.has(name) && args.some((arg) => /^(-[A-Za-z0-9]*i|--in-place)/.test(arg)))
     return operands.flatMap((operand) => [...guesses(operand), change(operand)]);
+  if (name === "git" && args.some((arg) => MAKES.has(arg)))
+    return operands.flatMap((operand) => [...guesses(operand), write(operand)]);
   const files = name === "find" ? args.filter((_, i) => !FIND_PATTERNS.test(args[i - 1] ?? "")) : args;
   const written = name === "dd" ? args.filter((arg) => arg.startsWith("of=")).map((arg) => arg.slice(3)) : [];
   return [...files.flatMap(pathsIn).flatMap(guesses), ...written.map(change)];
@@ -133,9 +137,10 @@ function targetFlag(arg: string, next: string | undefined): readonly string[] {
   return value === undefined ? [] : [value];
 }
 
-/** What a word may name: itself, and what stands after `=` or `@`. */
+/** What a word may name: itself, what stands after `=` or `@`, and what is attached to a short flag. */
 export function pathsIn(arg: string): readonly string[] {
   const value = arg.slice(arg.indexOf("=") + 1);
+  if (/^-[A-Za-z][^=]*[./]/.test(arg)) return [arg.slice(2), ...(arg.includes("=") ? [value] : [])];
   if (arg.startsWith("-")) return arg.includes("=") && value !== "" ? [value] : [];
   const plain = arg.startsWith("@") ? arg.slice(1) : arg;
   return arg.includes("=") && value !== "" ? [plain, value] : [plain];

@@ -9,18 +9,21 @@ import type { Effect } from "../abi/effects.ts";
 import type { PermissionMode } from "../abi/process.ts";
 import type { Rights } from "../abi/rights.ts";
 import type { RuleText } from "../abi/rules.ts";
+import type { SandboxProfile } from "../abi/sandbox.ts";
 import { canonicalToolName } from "../abi/tool.ts";
 import type { RealPath } from "../kernel/ports/host.ts";
 import type { Decision, Permit, PermitRequest, Subject } from "../kernel/ports/permit.ts";
+import { isAutoModeActive, withoutDangerous } from "./auto/strip.ts";
 import { type Case, formsOf, type Places } from "./case.ts";
 import { deniesTool, judgeCall, namesTool } from "./judge-call.ts";
 import { isListed, judgeCeiling } from "./judge-ceiling.ts";
-import { isCertain, judgeExec } from "./judge-exec.ts";
+import { analysisOf, isCertain, judgeExec, partsOf } from "./judge-exec.ts";
 import { DEFAULT_LABEL_POLICY, type ExecFacts, judgeLabels, type LabelPolicy } from "./judge-label.ts";
 import { inMode } from "./judge-mode.ts";
 import { judgeMcp, judgeMessage, judgeMode, judgeNetwork, judgeSpawn, judgeUnknown } from "./judge-other.ts";
 import { judgePath } from "./judge-path.ts";
 import { effectiveMode } from "./mode.ts";
+import { originsOf } from "./origins.ts";
 import { findOtherNames } from "./other-names.ts";
 import { normalPath } from "./paths.ts";
 import { protections } from "./protected.ts";
@@ -94,6 +97,15 @@ export function makePermit(options: PermitOptions): Permit & { readonly warnings
     mayEnter: (mode) => !closed.has(mode),
     restrictions: () => restrictionsOf(rules, options.projectRoot),
     hides: (subject, tool) => hides(policy, subject, canonicalToolName(tool)),
+    origins: (subject, request) => {
+      const c = makeCase(policy, subject, request);
+      // whether it only reads is asked where it matters: most commands have no network at all
+      return originsOf(c, request.effects, (exec) => ({
+        isReadOnly: () => execFacts(c, exec).isReadOnly,
+        network: mayReach(options.sandbox, exec) ? networkOf(sandbox.sandbox(subject, request)) : "off",
+        parts: partsOf(c, exec),
+      }));
+    },
     ready: (effects) => (effects.some(({ kind }) => kind === "exec") ? loadParser() : null),
     decide: (subject, request) => {
       try {
@@ -104,6 +116,19 @@ export function makePermit(options: PermitOptions): Permit & { readonly warnings
       }
     },
   };
+}
+
+/** Could it have a network, as the settings stand? */
+function mayReach(
+  { mode, excluded = [], network }: SandboxSettings = {},
+  { unconfined }: Extract<Effect, { kind: "exec" }>,
+): boolean {
+  return unconfined === true || mode === "off" || excluded.length > 0 || (network?.allow ?? []).length > 0;
+}
+
+function networkOf(profile: SandboxProfile | null): "off" | "some" | "all" {
+  if (profile === null || profile.network === "host") return "all";
+  return profile.network === "off" ? "off" : "some";
 }
 
 function sandboxOptions(policy: Policy): SandboxOptions {
@@ -121,6 +146,7 @@ function sandboxOptions(policy: Policy): SandboxOptions {
     protections: places.protections,
     realPath,
     decide: (subject, request) => decide(policy, subject, request),
+    analyse: (effect) => analysisOf(places, effect),
     ...(alone === undefined
       ? {}
       : { decideExcluded: (subject: Subject, request: PermitRequest) => decide(alone, subject, request) }),
@@ -191,7 +217,8 @@ function makeCase(policy: Policy, asking: Subject, request: PermitRequest): Case
   const tool = canonicalToolName(request.tool);
   const own = subject.roots.length > 0 ? subject.roots : [subject.cwd];
   const project = projectRoot === undefined ? own : [projectRoot];
-  const allowed = [...rules.allow, ...parseGrants(subject.grants)];
+  const given = [...rules.allow, ...parseGrants(subject.grants)];
+  const allowed = isAutoModeActive(subject) ? withoutDangerous(given) : given;
   const callRule = allowed.find((rule) => rule.match.kind === "all" && namesTool(rule, tool));
   const roots = [...own, ...added];
   return {
@@ -228,7 +255,7 @@ function decide(
     ...whole.filter((verdict) => verdict !== null),
     ...effects.flatMap((effect) => judgeInMode(c, effect, isOffline)),
   ];
-  return toDecision(strictest(verdicts), c.subject.mode);
+  return toDecision(strictest(verdicts), isAutoModeActive(c.subject));
 }
 
 const never = (): boolean => false;

@@ -201,6 +201,103 @@ describe("the profile of a command", () => {
   });
 });
 
+describe("the profile of a command that says what it writes", () => {
+  const sandbox = { allowWrite: ["~/more"], network: { allow: ["a.example"] } };
+  const other = () => {
+    const path = join(dir, "other");
+    mkdirSync(path);
+    return path;
+  };
+
+  test("opens exactly that where it is there, and its folder to make it there", () => {
+    const place = other();
+    writeFileSync(join(place, "there"), "");
+    expect(profileOf(`cp a ${place}/there`)?.write).toEqual([work, join(place, "there")]);
+    expect(profileOf(`echo x >> ${place}/there`)?.write).toEqual([work, join(place, "there")]);
+    expect(profileOf(`cp a ${place}/new`)?.write).toEqual([work, place]);
+    expect(profileOf(`rm ${place}/there`)?.write).toEqual([work, place]);
+  });
+
+  test("opens no folder to what may do anything else, and nothing it does not name", () => {
+    const place = other();
+    writeFileSync(join(place, "there"), "");
+    for (const with_ of ["make", "./cp a b", "npm test", "python3 x.py"]) {
+      expect(profileOf(`${with_} && cp a ${place}/new`)?.write).toEqual([work]);
+      expect(profileOf(`${with_} && cp a ${place}/there`)?.write).toEqual([work, join(place, "there")]);
+    }
+    expect(profileOf(`frob ${place}/there`)?.write).toEqual([work]);
+    expect(profileOf(`cp a $X/there`)?.write).toEqual([work]);
+    expect(profileOf(`cp a b; cd ${place} && tee there`)?.write).toEqual([work, join(place, "there")]);
+    expect(profileOf("touch /x")?.write).toEqual([work]);
+  });
+
+  test("opens nothing that the settings shut, that is hidden, or that is no file", () => {
+    const place = other();
+    for (const name of ["notes", "migrations"]) mkdirSync(join(place, name));
+    for (const name of ["notes/a", "migrations/a"]) writeFileSync(join(place, name), "");
+    const shut = { denyRead: [join(place, "notes")], denyWrite: [join(place, "migrations")] };
+    for (const to of ["notes/a", "notes/new", "migrations/a", "migrations/new"])
+      expect(profileOf(`cp a ${place}/${to}`, { sandbox: shut })?.write).toEqual([work]);
+    const inside = { denyWrite: ["deny"] };
+    mkdirSync(join(work, "deny"));
+    writeFileSync(join(work, "deny/a"), "");
+    const found = profileOf("cp a deny/a", { sandbox: inside });
+    expect([found?.write, found?.protect.includes(join(work, "deny"))]).toEqual([[work], true]);
+    for (const to of [
+      "/tmp/new",
+      "/run/x",
+      "/proc/sys/kernel/core_pattern",
+      "/dev/sda",
+      "/sys/x",
+      "/etc/shadow",
+    ])
+      expect([to, profileOf(`cp a ${to}`)?.write]).toEqual([to, [work]]);
+  });
+
+  test("stays within the rights of the process", () => {
+    const who = me({ rights: { ...ALL_RIGHTS, roots: [work] } });
+    expect(profileOf(`cp a ${other()}/new`, { who })?.write).toEqual([work]);
+  });
+
+  test("protects what it does not name, and what may be named by another", () => {
+    mkdirSync(join(work, ".git/hooks"), { recursive: true });
+    writeFileSync(join(work, ".git/config"), "");
+    const hooks = join(work, ".git/hooks/");
+    expect(profileOf("echo x > .git/hooks/pre-commit")?.protect).not.toContain(hooks);
+    expect(profileOf("echo x > .git/hooks/pre-commit")?.protect).toContain(join(work, ".git/config"));
+    expect(profileOf("make && echo x > .git/hooks/pre-commit")?.protect).toContain(hooks);
+    expect(profileOf("make && echo x > .git/config")?.protect).not.toContain(join(work, ".git/config"));
+  });
+
+  test("opens home for a file there, but not its start-up files", () => {
+    const found = profileOf("cp a ~/x");
+    expect(found?.write).toContain(home);
+    expect(found?.protect).toContain(join(home, ".bashrc"));
+  });
+
+  test("lets git init make its folder, and nobody else in the same command", () => {
+    const git = join(work, ".git/");
+    expect(profileOf("git init -q")?.protect).not.toContain(git);
+    expect(profileOf("git init -b main .")?.protect).not.toContain(git);
+    mkdirSync(join(dir, "repo"));
+    expect(profileOf(`git init ${join(dir, "repo")}`)?.write).toEqual([work]);
+    for (const command of ["git init --template=x", "git -c a=b init", "git init && make", "make"])
+      expect(profileOf(command)?.protect).toContain(git);
+  });
+
+  test("is the strictest where the command cannot be read with certainty", () => {
+    const certain = profileOf("make", { sandbox });
+    expect([certain?.write, certain?.network]).toEqual([
+      [work, join(home, "more")],
+      { allow: ["a.example"], deny: [] },
+    ]);
+    for (const command of ["$X", "make $(", 'eval "$X"']) {
+      const found = profileOf(command, { sandbox });
+      expect([command, found?.write, found?.network]).toEqual([command, [work], "off"]);
+    }
+  });
+});
+
 describe("outside the sandbox", () => {
   test("runs what the settings exclude, if every part is", () => {
     const sandbox = { excluded: ["bash(docker *)", "bash(make)"] };
@@ -224,6 +321,22 @@ describe("outside the sandbox", () => {
     expect(profileOf("", { sandbox: { allowOptOut: true }, effects: [effect] })).toBeNull();
     expect(profileOf("", { effects: [effect] })).not.toBeNull();
   });
+});
+
+test("what was read of others stands against a command only where that has a network, or cannot be read", () => {
+  const labels = [{ kind: "untrusted", source: "web", detail: "https://a.example" }] as const;
+  const allowed: RuleText = { source: "userSettings", behavior: "allow", text: "bash" };
+  const reasonOf = (command: string, sandbox: SandboxSettings) =>
+    permitOf(sandbox, [allowed]).decide(me({ labels }), { tool: "bash", effects: [bash(command, work)] })
+      .reason;
+  expect(reasonOf("make", {}).kind).not.toBe("label");
+  for (const [command, sandbox] of [
+    ["make", { network: { allow: ["a.example"] } }],
+    ["make", { mode: "off" }],
+    ["make", { excluded: ["bash(make)"] }],
+    ["$X", {}],
+  ] as const)
+    expect([command, sandbox, reasonOf(command, sandbox).kind]).toEqual([command, sandbox, "label"]);
 });
 
 describe("autoAllow", () => {

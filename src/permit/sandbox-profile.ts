@@ -10,13 +10,16 @@ import type { SandboxProfile } from "../abi/sandbox.ts";
 import type { RealPath } from "../kernel/ports/host.ts";
 import type { Decision, Permit, PermitRequest, Subject } from "../kernel/ports/permit.ts";
 import { isWithin } from "../lib/path.ts";
+import { isCertainText } from "./judge-exec.ts";
 import { matchesPath } from "./path-pattern.ts";
 import { findProtection, type Protection } from "./protected.ts";
 import { parseRule } from "./rule.ts";
 import { type NetworkSettings, sandboxNetwork } from "./sandbox-network.ts";
 import { type Classify, findSecondName, PlaceFinder } from "./sandbox-places.ts";
-import { freePlaces, gitPlaces, placesInRoots, secretsInPlace } from "./sandbox-protected.ts";
+import { freePlaces, gitPlaces, kindOf, placesInRoots, secretsInPlace } from "./sandbox-protected.ts";
 import { repositoryOf } from "./sandbox-worktree.ts";
+import { type NamedWrites, namedWrites } from "./sandbox-writes.ts";
+import type { Analysis } from "./shell/analysis.ts";
 import { hardAsk, invalid, type Verdict } from "./verdict.ts";
 
 /** Of a person: user settings, or the policy. */
@@ -45,12 +48,16 @@ export interface SandboxOptions {
   readonly protections: readonly Protection[];
   readonly realPath: RealPath;
   readonly decide: Permit["decide"];
+  /** What its text says. */
+  readonly analyse: (effect: Extract<Effect, { kind: "exec" }>) => Analysis;
   /** Would the excluded commands alone allow it? Absent: nothing is excluded. */
   readonly decideExcluded?: Permit["decide"];
 }
 
 /** Where services of the host listen. */
 const SOCKETS = ["/run", "/var/run", "/tmp/.X11-unix", "/tmp/.ICE-unix"];
+/** What is not a file that is kept. Nor is the `/tmp` of the host: every command has one of its own. */
+const NEVER_OPENED = ["/proc", "/sys", "/dev"];
 /** More than so many names in one directory: the directory. */
 const maxInOne = 32;
 
@@ -102,7 +109,7 @@ function isOutside(
 }
 
 /** Of a call that was permitted: a person has answered for it. */
-export function wantsOut(effect: Effect): boolean {
+function wantsOut(effect: Effect): boolean {
   return effect.kind === "exec" && effect.unconfined === true;
 }
 
@@ -125,9 +132,11 @@ function profileOf(
   const { settings, rules, home, kernelPaths, realPath, protections } = options;
   const bases = { home, cwd: subject.cwd };
   const paths = (texts: readonly string[] = []) => texts.flatMap((text) => placeOf(text, bases, realPath));
-  const lifted = paths(settings.allowWrite);
+  const { isCertain, gives, places } = commandOf(options, subject, request);
+  // of what cannot be read nobody knows what it wants with more
+  const lifted = isCertain ? paths(settings.allowWrite) : [];
   const roots = writableRoots(options, subject, lifted);
-  const write = isReadOnly(options, subject, request) ? [] : roots;
+  const isReader = isReadOnly(options, subject, request);
   const found = roots.flatMap((root) => finder.find(root));
   const isLifted = (path: string) => lifted.includes(path.replace(/\/$/, ""));
   const secrets = gathered(found.filter(({ kind }) => kind === "secret").map(({ path }) => path));
@@ -142,10 +151,13 @@ function profileOf(
     ),
     ...paths(settings.denyRead),
   ];
+  const denied = [...paths(settings.denyWrite), ...(subject.programs ?? [])];
+  const isShut = (place: string) => [...NEVER_OPENED, ...hide, ...denied].some((dir) => isWithin(dir, place));
+  const opened = places.filter((place) => !isWithin(place, "/tmp") && !isShut(place));
+  const write = isReader ? [] : [...roots, ...opened];
   const protect = [
-    ...[...placesInRoots(protections, write), ...nested, ...own].filter((p) => !isLifted(p)),
-    ...paths(settings.denyWrite),
-    ...(subject.programs ?? []).filter((dir) => write.some((root) => isWithin(root, dir))),
+    ...[...placesInRoots(protections, write), ...nested, ...own].filter((p) => !isLifted(p) && !gives(p)),
+    ...denied.filter((dir) => write.some((root) => isWithin(root, dir))),
   ];
   checkNames([...hide, ...protect], write);
   return {
@@ -154,7 +166,24 @@ function profileOf(
     hide: [...new Set(hide)],
     // where the account's own folder, or what may only be read now, lies among temporary files: it is read as elsewhere
     show: [home, ...(write.length === 0 ? roots : [])].filter((path) => isWithin("/tmp", path)),
-    network: sandboxNetwork(settings.network ?? {}, rules, subject.rights),
+    network: isCertain ? sandboxNetwork(settings.network ?? {}, rules, subject.rights) : "off",
+  };
+}
+
+/** What the command is known to do: places it names to write, within the rights of its process. */
+function commandOf(
+  { analyse, realPath, home }: SandboxOptions,
+  { rights }: Subject,
+  { effects }: PermitRequest,
+): NamedWrites & { readonly isCertain: boolean } {
+  const bounds = rights?.roots ?? null;
+  const isOwn = (path: string) => bounds === null || bounds.some((bound) => isWithin(bound, path));
+  const texts = effects.flatMap((effect) => (effect.kind === "exec" ? [analyse(effect)] : []));
+  const all = texts.map((text) => namedWrites(text, { realPath, home, kindOf }));
+  return {
+    isCertain: texts.every(isCertainText),
+    places: all.flatMap((each) => each.places).filter(isOwn),
+    gives: (place) => all.some((each) => each.gives(place)),
   };
 }
 

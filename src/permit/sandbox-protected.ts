@@ -50,7 +50,7 @@ const isPlain = (name: Protection["segments"][number]): name is string => typeof
 
 const isDirectory = (path: string): boolean => kindOf(path) === "directory";
 
-function kindOf(path: string): "absent" | "directory" | "other" {
+export function kindOf(path: string): "absent" | "directory" | "other" {
   try {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (stat === undefined) return "absent";

@@ -1,5 +1,4 @@
 /** The judgement of one effect, before the strictest of a call becomes its decision. */
-import type { PermissionMode } from "../abi/process.ts";
 import type { Decision, JudgedPart, Reason } from "../kernel/ports/permit.ts";
 
 export type Verdict =
@@ -70,11 +69,11 @@ function rank(verdict: Verdict): number {
   return verdict.isHard ? 2 : 1;
 }
 
-/** In mode auto a classifier may answer what is not hard, and what did not come of a fault. */
-export function toDecision(verdict: Verdict, mode: PermissionMode): Decision {
+/** While mode auto is active a classifier may answer what is not hard, and what did not come of a fault. */
+export function toDecision(verdict: Verdict, isAutoActive: boolean): Decision {
   if (verdict.behavior !== "ask") return verdict;
   const { message, always, isHard, parts, env, reason } = verdict;
-  const judge = mode === "auto" && !isHard && reason.kind !== "error" ? { isJudgeable: true as const } : {};
+  const judge = isAutoActive && !isHard && reason.kind !== "error" ? { isJudgeable: true as const } : {};
   return {
     behavior: "ask",
     message,

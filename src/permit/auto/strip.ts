@@ -25,7 +25,7 @@ const SCRIPTED: ReadonlySet<string> = new Set(
   ).split("|"),
 );
 const PACKAGERS: ReadonlySet<string> = new Set([...SCRIPTED].map((words) => words.split(" ")[0] ?? ""));
-const STARTERS: ReadonlySet<string> = new Set(["agent", "spawn", "skill"]);
+const STARTERS: ReadonlySet<string> = new Set(["agent", "spawn"]);
 const SHELLS: ReadonlySet<string> = new Set(["bash", "shell", "powershell", "pwsh"]);
 
 /** Does a model judge for this process what would ask? The only signal; everything about mode auto goes by it. */
@@ -39,21 +39,22 @@ export function withoutDangerous(rules: readonly Rule[]): readonly Rule[] {
 
 /** Would it let a program run that runs what it is told? */
 export function isDangerous({ tool, match, spelled }: Pick<Rule, "tool" | "match" | "spelled">): boolean {
-  if (STARTERS.has(tool) && tool !== "skill") return true;
-  if (!SHELLS.has(tool)) return false;
+  if (STARTERS.has(tool)) return true;
+  if (!SHELLS.has(tool.toLowerCase())) return false;
   if (match.kind !== "command") return match.kind === "all";
   const name = baseName(match.name);
   if (/[*?[]/.test(name)) return true;
   const isOpen = match.rest || spelled.some((word) => word.includes("*"));
   if (RUNNERS.has(name)) return isOpen || spelled.length <= 1;
   if (!PACKAGERS.has(name)) return false;
-  // a first word that is told not at all, or the runner alone: anything may follow
-  const said = spelled.slice(1).filter((word) => !word.startsWith("-") && !word.includes("*"));
   if (!isOpen) return false;
+  // what is run is not named: anything may follow
+  const said = spelled.slice(1).filter((word) => !word.startsWith("-") && !word.includes("*"));
   if (SCRIPTED.has(name)) return said.length === 0;
   return said.length === 0 || (said.length === 1 && SCRIPTED.has(`${name} ${said[0]}`));
 }
 
+/** A character that is escaped stands for itself. */
 function baseName(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
+  return path.slice(path.lastIndexOf("/") + 1).replaceAll("\\", "");
 }

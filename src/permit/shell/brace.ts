@@ -2,7 +2,7 @@
 import { charsOf, type Piece } from "./piece.ts";
 
 /** Beyond it the words are not known. */
-export const MAX_BRACE_WORDS = 1024;
+const MAX_BRACE_WORDS = 1024;
 
 /** The words that the pieces become; null: more than the bound. */
 export function expandBraces(pieces: readonly Piece[]): readonly (readonly Piece[])[] | null {

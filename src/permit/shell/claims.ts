@@ -36,6 +36,16 @@ export class Claims {
     if (this.#scan.words.get(node.startIndex)?.end === node.endIndex) this.#words.add(node.startIndex);
   }
 
+  /** Those of the node's own level, in order: not what stands in substitutions. */
+  wordsWithin(node: Node): readonly ScannedWord[] {
+    const opens = [...this.#scan.opens].filter(([start]) => start >= node.startIndex);
+    const isNested = (at: number) => opens.some(([start, end]) => start < at && at < end);
+    const own = [...this.#scan.words].filter(
+      ([at, { end }]) => at >= node.startIndex && end <= node.endIndex && !isNested(at),
+    );
+    return own.sort(([a], [b]) => a - b).map(([at, { end }]) => this.word(at, end));
+  }
+
   /** At its `<` or `>`. */
   redirect(at: number): void {
     this.#redirects.add(at);

@@ -13,7 +13,8 @@ const rows = (table: Readonly<Record<string, string>>): ReadonlyMap<string, read
 const LONG = rows({
   git: `--exec-path --git-dir --work-tree --config-env --output --ext-diff --textconv --open-files-in-pager --upload-pack
     --receive-pack --exec --template --config --super-prefix --namespace --pager --edit-description --extcmd --to-cmd
-    --smtp-server --sendmail-cmd --interactive --post-rewrite --pathspec-from-file`,
+    --smtp-server --sendmail-cmd --interactive --post-rewrite --pathspec-from-file --output-directory --unsafe-paths
+    --build-fake-ancestor --separate-git-dir`,
   tar: `--use-compress-program --checkpoint-action --to-command --rsh-command --new-volume-script --info-script --absolute-names
     --files-from`,
   rsync:
@@ -108,18 +109,45 @@ function isBundled(flags: readonly string[], arg: string, isDashless: boolean): 
   return flags.some((flag) => !isWord(flag) && letters.includes(flag.charAt(1)));
 }
 
+/** What `git *` covers. An alias, a program called `git-…`, a server or what keeps configuration a rule must spell. */
+const GIT_COMMANDS: ReadonlySet<string> = new Set(
+  wordList(
+    `add am annotate apply archive bisect blame branch cat-file check-attr check-ignore checkout cherry cherry-pick clean clone
+     commit commit-tree count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref format-patch fsck gc grep
+     hash-object init log ls-files ls-remote ls-tree merge merge-base merge-tree mv name-rev notes prune pull push range-diff
+     read-tree rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout
+     stash status submodule switch symbolic-ref tag update-index update-ref verify-commit verify-tag version whatchanged worktree
+     write-tree`,
+  ),
+);
+/** Their second word may run commands or change where git connects. */
+const GIT_ACTIONS: ReadonlyMap<string, readonly string[]> = rows({
+  submodule: "foreach add update set-url",
+  bisect: "run replay",
+  remote: "add set-url",
+});
+/** Short flags that start a program, bring configuration or write a file; letters mean something else elsewhere. */
+const GIT_SHORT: ReadonlyMap<string, RegExp> = new Map([
+  ["clone", /^-[a-z46]*[cu]/],
+  ["archive", /^-[a-z0-9]*o/],
+  ["format-patch", /^-[a-zA-Z0-9]*o/],
+]);
+
 /** Flags before the subcommand, helpers as URLs, its configuration, and what runs commands by design. */
 function escalatingGit(args: readonly Word[]): readonly string[] {
   const at = args.findIndex(({ text, prefix }) => !(text ?? prefix).startsWith("-"));
   const texts = args.map(({ text, prefix }) => text ?? prefix);
-  const head = texts.slice(0, at < 0 ? texts.length : at).filter((arg) => /^-[cC]/.test(arg));
+  const head = texts.slice(0, at < 0 ? texts.length : at).filter((arg) => /^-[cC]|^--bare$/.test(arg));
   const urls = texts.filter((arg) => arg.includes("::"));
+  if (at < 0) return [...head, ...urls];
   const command = texts[at] ?? "";
-  const runs =
-    /^(?:config|filter-branch|difftool|mergetool|send-email|instaweb|daemon|upload-pack|credential.*|remote-.*|web--browse)$/;
-  const sub = /^(?:submodule (?:foreach|add|update)|bisect run|remote (?:add|set-url))$/;
-  const named = runs.test(command) || sub.test(texts.slice(at, at + 2).join(" "));
-  return [...head, ...urls, ...(named && at >= 0 ? [command] : [])];
+  const rest = texts.slice(at + 1);
+  const action = rest.find((arg) => !arg.startsWith("-")) ?? "";
+  const named = !GIT_COMMANDS.has(command) || GIT_ACTIONS.get(command)?.includes(action) === true;
+  const flags = rest.filter((arg) => GIT_SHORT.get(command)?.test(arg) === true);
+  // a repository at a path runs its own hooks when it receives
+  const hooked = command === "push" && /^[^:]*\//.test(action) ? [action] : [];
+  return [...head, ...urls, ...(named ? [command] : []), ...flags, ...hooked];
 }
 
 /** Words that are text whatever they hold: the message of a commit. */

@@ -103,13 +103,28 @@ export function gitGrammar(args: readonly (string | null)[]): { grammar: Grammar
  * external diff and a textconv have no such switch; the configuration that names them is a protected path.
  */
 export const QUIET_GIT: Readonly<Record<string, string>> = {
-  GIT_CONFIG_COUNT: "3",
+  GIT_CONFIG_COUNT: "5",
   GIT_CONFIG_KEY_0: "core.fsmonitor",
   GIT_CONFIG_VALUE_0: "false",
   GIT_CONFIG_KEY_1: "core.hooksPath",
   GIT_CONFIG_VALUE_1: "/dev/null",
   GIT_CONFIG_KEY_2: "core.pager",
   GIT_CONFIG_VALUE_2: "cat",
+  GIT_CONFIG_KEY_3: "safe.bareRepository",
+  GIT_CONFIG_VALUE_3: "explicit",
+  GIT_CONFIG_KEY_4: "log.showSignature",
+  GIT_CONFIG_VALUE_4: "false",
   GIT_PAGER: "cat",
   GIT_OPTIONAL_LOCKS: "0",
+  GIT_NO_LAZY_FETCH: "1",
+};
+
+/**
+ * Set for every other command of git that nobody was asked about: a repository without `.git` may have been made by the same
+ * text, and no protected path covers its configuration.
+ */
+export const CAREFUL_GIT: Readonly<Record<string, string>> = {
+  GIT_CONFIG_COUNT: "1",
+  GIT_CONFIG_KEY_0: "safe.bareRepository",
+  GIT_CONFIG_VALUE_0: "explicit",
 };

@@ -5,7 +5,7 @@
 import { posix } from "node:path";
 import { type Grammar, operandOf, type ReadOperand, readArguments, readsOf } from "./grammar.ts";
 import { gitGrammar } from "./read-git.ts";
-import { isReadingAwk, isReadingSed } from "./read-script.ts";
+import { isReadingAwk, isReadingJq, isReadingSed } from "./read-script.ts";
 import { isSystemProgram, wordList as words } from "./tables.ts";
 import { textsOf, type Word } from "./word.ts";
 
@@ -25,7 +25,7 @@ const GREP_LONG = words(
 );
 const SEARCH_LONG = words(
   `--hidden --no-ignore --no-heading --heading --multiline --pcre2 --stats --smart-case --null --files --trim --nocolor --nogroup
-   --column --literal --follow`,
+   --column --literal`,
 );
 const SEARCH_VALUED = words(
   `--regexp --glob --iglob --type --type-not --max-count --context --after-context --before-context --max-depth --max-columns
@@ -197,7 +197,8 @@ export function readOnlyOperands(argv: readonly Word[]): readonly ReadOperand[] 
   const found = name === "git" ? gitGrammar(args.map(({ text }) => text)) : programGrammar(name);
   if (found === null) return null;
   const read = readArguments(found.grammar, args.slice(found.skip));
-  return read === null ? null : readsOf(found.grammar, read);
+  if (read === null || (name === "jq" && !isReadingJq(read.operands[0]?.text ?? "import"))) return null;
+  return readsOf(found.grammar, read);
 }
 
 /** Does the command take its operands as mere text? Then they name no files. */

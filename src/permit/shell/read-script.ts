@@ -1,8 +1,13 @@
 /** Programs whose argument is a small program: read-only where that is known to start and write nothing. */
 
-/** awk: no command, no file, no other function by name. */
+/** awk: no command, no file but its operands, no other function by name. */
 export function isReadingAwk(program: string): boolean {
-  return !/\bsystem\b|[|>@\\]|\bgetline\b|\bextension\b/.test(program);
+  return !/\b(?:system|getline|extension|ARGV|ARGC|ARGIND|SYMTAB|FUNCTAB)\b|[|>@\\]/.test(program);
+}
+
+/** jq: no modules, which are files wherever they say. */
+export function isReadingJq(program: string): boolean {
+  return !/\b(?:import|include|modulemeta)\b/.test(program);
 }
 
 const ADDRESS = /^(?:\d+(?:~\d+)?|\$|\/(?:\\[^\n]|[^/\\\n[])*\/[IM]?)/;

@@ -9,6 +9,17 @@ export const SHELLS = set("bash sh dash zsh ksh mksh ash fish csh tcsh rbash pws
 /** Whose `-c` text the analysis reads. */
 export const POSIX_SHELLS = set("bash sh dash zsh");
 
+/** What bash adds to the language of every shell: `[[ a > b ]]` compares there and writes a file elsewhere. */
+const OF_BASH =
+  /\$['"[]|\[\[|\]\]|\(\(|&>|>&(?!\s*[\d-])|<<<|[<>]\(|\|&|\+=|=\(|\{(?!\s)|~[+-]|\b(?:function|select|coproc|time|source)\b/;
+
+/** May the shell read the text otherwise than bash, by whose grammar it is analysed? zsh does so with every pattern. */
+export function isForeign(name: string, text: string): boolean {
+  if (name === "bash") return false;
+  const bare = text.replaceAll(/\$\{\w+\}/g, "");
+  return OF_BASH.test(bare) || (name === "zsh" && !/^[\w\s.,:/@%+;|'"-]*$/.test(bare));
+}
+
 /** Interpreters, package runners and builders: what they run is in files and arguments that are not analysed. */
 const INTERPRETERS = set(
   `python python2 python3 pypy pypy3 node nodejs deno bun perl ruby php lua luajit awk gawk mawk nawk sqlite3 ed ex gdb lldb make

@@ -1,6 +1,6 @@
 /** What is looked at before shell text is read at all. */
 
-export const MAX_TEXT_CHARS = 32_768;
+const MAX_TEXT_CHARS = 32_768;
 
 /** Why the text is no command that could be asked about; null: it is one. The call is then INVALID. */
 export function invalidText(text: string): string | null {

@@ -8,7 +8,7 @@ import type { SimpleCommand } from "./command.ts";
 import { decodeWord } from "./decode.ts";
 import { evaluatedOperands } from "./evaluation.ts";
 import { scan } from "./scan.ts";
-import { CHANGES_SHELL, POSIX_SHELLS, RESERVED, SHELLS } from "./tables.ts";
+import { CHANGES_SHELL, isForeign, POSIX_SHELLS, RESERVED, SHELLS } from "./tables.ts";
 import { isHarmlessName } from "./variables.ts";
 import type { Cwds } from "./where.ts";
 import { mayBeFlag, programOf, quoteShown, shownArgv, textsOf, UNKNOWN_WORD, type Word } from "./word.ts";
@@ -69,8 +69,9 @@ export function unfold(command: SimpleCommand, read: ReadText, home: string, dep
   // what the command as a whole does is told once
   if (first === undefined) return [];
   const whole = {
-    assignments,
-    redirects,
+    // those of a text that it runs stand beside its own
+    assignments: [...assignments, ...first.assignments],
+    redirects: [...redirects, ...first.redirects],
     evaluates: found ?? first.evaluates,
     isOpaque: isOpaque || first.isOpaque,
   };
@@ -164,14 +165,17 @@ function unfoldShell(run: Run, argv: readonly Word[], name: string): readonly Pa
   const { input, redirects } = run.command;
   if (first?.text != null && /^-[eux]*c$/.test(first.text)) {
     if (!POSIX_SHELLS.has(name)) return [unsure(run, argv, `a text for ${name}`)];
-    return text?.text == null
-      ? [unsure(run, argv, "a shell whose text is not known")]
+    if (text?.text == null) return [unsure(run, argv, "a shell whose text is not known")];
+    return isForeign(name, text.text)
+      ? [unsure(run, argv, `a text that ${name} reads otherwise than bash`)]
       : textBelow(run, argv, text.text);
   }
   if (first === undefined || first.text === "-s" || first.text === "-") {
     const isFed =
       input !== undefined && POSIX_SHELLS.has(name) && !redirects.some(({ operator }) => operator === "<");
-    return isFed ? textBelow(run, argv, input) : [unsure(run, argv, "a shell whose text is not known")];
+    return isFed && !isForeign(name, input)
+      ? textBelow(run, argv, input)
+      : [unsure(run, argv, "a shell whose text is not known")];
   }
   if (argv.length === 2 && first.text === "--version") return [plain(run, argv)];
   if (mayBeFlag(first) || first.text === null) return [unsure(run, argv, "a shell whose text is not known")];
@@ -184,12 +188,10 @@ function unfoldWrapper(run: Run, argv: readonly Word[], wrapper: Wrapper): reado
   const { inner, text, assigned } = found;
   const more = { isOpen: wrapper.isOpen === true, acts: wrapper.acts === true };
   if (text !== undefined) {
-    const split = wrapper.isEnv === true ? splitString(run, text, inner) : textBelow(run, argv, text);
-    return split === null
-      ? [unsure(run, argv, "a text that env splits")]
-      : wrapper.isEnv === true
-        ? below(argv, split)
-        : split;
+    if (wrapper.isEnv !== true)
+      return textBelow(run, argv, text).map((part) => ({ ...part, acts: part.acts || more.acts }));
+    const split = splitString(run, text, inner);
+    return split === null ? [unsure(run, argv, "a text that env splits")] : below(argv, split);
   }
   if (argv[0]?.text === "time" && isKeywordText(inner[0]))
     return [unsure(run, argv, "time before more than a command")];
@@ -233,7 +235,7 @@ function splitString(run: Run, text: string, rest: readonly Word[]): readonly Pa
 }
 
 /** Words with quotes as in the shell, and nothing else; null: it is more than that. */
-export function splitWords(text: string): readonly string[] | null {
+function splitWords(text: string): readonly string[] | null {
   if (/[$`\\]/.test(text)) return null;
   const scanned = scan(text);
   if (typeof scanned === "string" || scanned.redirects.size > 0 || /^[^'"]*[;&|()\n#]/.test(text))
@@ -320,7 +322,7 @@ function isAttached(flag: string, arg: string): boolean {
 }
 
 /** Variables that change how programs print, not what they do. */
-export function isHarmlessVariable(name: string): boolean {
+function isHarmlessVariable(name: string): boolean {
   return /^(?:LANG|LC_[A-Z]+|TZ|TERM|NO_COLOR|CI|DEBUG|NODE_ENV|RUST_BACKTRACE|GOOS|GOARCH)$/.test(name);
 }
 

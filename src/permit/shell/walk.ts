@@ -17,9 +17,8 @@ import { isHarmlessName, isSetOnce } from "./variables.ts";
 import { after, both, type Cwds, type Flow, stays } from "./where.ts";
 import { staticWord, type Word } from "./word.ts";
 
-export const MAX_COMMANDS = 50;
+const MAX_COMMANDS = 50;
 const MAX_DEPTH = 200;
-
 export function walk(text: string, root: Node, scan: Scan, cwds: Cwds, home: string): Program {
   return new Walker(text, scan, cwds, home).program(root);
 }
@@ -103,6 +102,8 @@ class Walker {
       case "comment":
         return stays(cwds);
       case "command":
+      case "declaration_command":
+      case "unset_command":
         return this.#command(node, cwds, this.#trailing.get(node.id) ?? []);
       case "redirected_statement":
         return this.#redirected(node, cwds);
@@ -131,14 +132,10 @@ class Walker {
       case "function_definition":
         return this.#function(node, cwds);
       case "variable_assignment":
-        this.#assignment(node);
-        return this.#emit(node, cwds);
       case "variable_assignments":
-        for (const child of node.children) this.#assignment(child);
+        for (const child of node.type === "variable_assignment" ? [node] : node.children)
+          this.#assignment(child);
         return this.#emit(node, cwds);
-      case "declaration_command":
-      case "unset_command":
-        return this.#command(node, cwds, []);
       case "test_command":
         return this.#test(node, cwds);
       default:
@@ -184,10 +181,8 @@ class Walker {
     const before = this.#commands.length;
     const flow = this.#sequence(children, cwds);
     if (flow.any?.join("\0") === cwds?.join("\0")) return flow;
-    for (let i = before; i < this.#commands.length; i++) {
-      const command = this.#commands[i];
-      if (command !== undefined) this.#commands[i] = { ...command, cwds: null };
-    }
+    const moved = this.#commands.splice(before);
+    this.#commands.push(...moved.map((command) => ({ ...command, cwds: null })));
     return stays(null);
   }
 
@@ -330,11 +325,7 @@ class Walker {
   #test(node: Node, cwds: Cwds): Flow {
     if (node.firstChild?.type === "[") {
       this.#inside.visit(node, true);
-      for (const [at, word] of this.#scan.words) {
-        if (at < node.startIndex || word.end > node.endIndex || this.#isNested(at, node)) continue;
-        this.#claims.word(at, word.end);
-        this.#draft.argv.push(...this.#decoded(word));
-      }
+      for (const word of this.#claims.wordsWithin(node)) this.#draft.argv.push(...this.#decoded(word));
       return this.#emit(node, cwds);
     }
     if (node.firstChild?.type !== "[[") throw new Unread("an odd test");
@@ -343,12 +334,6 @@ class Walker {
     if (hasNumericTest(node, this.#inside.integers)) this.#draft.evaluates = "[[ evaluates its operands";
     this.#draft.argv.push(staticWord("[["));
     return this.#emit(node, cwds);
-  }
-
-  #isNested(at: number, within: Node): boolean {
-    for (const [start, end] of this.#scan.opens)
-      if (start >= within.startIndex && start < at && at < end && start !== at) return true;
-    return false;
   }
 
   #assignment(node: Node): void {
