@@ -5,14 +5,33 @@ import type { BudgetPolicy } from "../kernel/ports/kernel-ports.ts";
 import { spanMs } from "../lib/span.ts";
 import { microUsd } from "../lib/usd.ts";
 
-export function budgetPolicy({ budget = {}, maxBudgetUsd }: Settings): BudgetPolicy {
+export function budgetPolicy({ budget = {}, maxBudgetUsd, agents }: Settings): BudgetPolicy {
   const { windows = [], onLimit, onWindow } = budget;
   const usd = budget.usd ?? maxBudgetUsd;
   return {
-    defaults: { ...defaultsOf(budget), ...(usd === undefined ? {} : { usd }) },
+    defaults: { ...guardsOf(agents?.limits), ...defaultsOf(budget), ...(usd === undefined ? {} : { usd }) },
     windows: windows.flatMap((window) => windowOf(window) ?? []),
     ...(onLimit === undefined ? {} : { onLimit }),
     ...(onWindow === undefined ? {} : { onWindow }),
+    ...atOnceOf(agents?.limits),
+  };
+}
+
+type AgentLimits = NonNullable<NonNullable<Settings["agents"]>["limits"]>;
+
+/** Other names of limits of a tree; those of `budget` come first. */
+function guardsOf({ depth, tree, spawnsPerDay }: AgentLimits = {}): Budget {
+  return {
+    ...(depth === undefined ? {} : { depth }),
+    ...(tree === undefined ? {} : { concurrent: tree }),
+    ...(spawnsPerDay === undefined ? {} : { children: spawnsPerDay }),
+  };
+}
+
+function atOnceOf({ children, kernel }: AgentLimits = {}): Pick<BudgetPolicy, "agents"> {
+  if (children === undefined && kernel === undefined) return {};
+  return {
+    agents: { ...(children === undefined ? {} : { children }), ...(kernel === undefined ? {} : { kernel }) },
   };
 }
 

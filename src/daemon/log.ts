@@ -26,6 +26,8 @@ const MAX_LINE = 16 * 1024;
 export interface LogOptions {
   readonly maxBytes?: number;
   readonly kept?: number;
+  /** Takes out what may not be read there. */
+  readonly wording?: (text: string) => string;
   /** Where a line goes that finds no place in the log. */
   readonly fallback?: string;
 }
@@ -33,10 +35,10 @@ export interface LogOptions {
 export function openLog(
   path: string,
   clock: Pick<Clock, "now">,
-  { maxBytes = MAX_BYTES, kept = KEPT, fallback }: LogOptions = {},
+  { maxBytes = MAX_BYTES, kept = KEPT, fallback, wording = (text) => text }: LogOptions = {},
 ): Log {
   return (level, message) => {
-    const text = oneLine(message).slice(0, MAX_LINE);
+    const text = oneLine(wording(message)).slice(0, MAX_LINE);
     const line = `${new Date(clock.now()).toISOString()} ${level} ${text}\n`;
     const append = (to: string): void => {
       mkdirSync(parent(to), { recursive: true, mode: 0o700 });

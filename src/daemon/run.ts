@@ -2,17 +2,20 @@
  * The life of a daemon: take the lease, boot, listen, run until told, stop in order. Whoever does not get the lease
  * leaves without having touched socket, pid file or log.
  */
+import { randomBytes } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { Fault } from "../abi/errors.ts";
 import type { Clock } from "../abi/program.ts";
+import type { SandboxStatus } from "../abi/sandbox.ts";
 import type { Settings } from "../abi/settings.ts";
 import type { Journal, JournalState } from "../kernel/ports/journal.ts";
 import type { JournalDesk } from "../kernel/ports/journal-tools.ts";
 import type { KernelApi } from "../kernel/ports/kernel-api.ts";
 import type { TaskDesk } from "../kernel/ports/tasks.ts";
 import type { TimeGaps } from "../kernel/ports/time-gaps.ts";
+import type { TrustDesk } from "../kernel/ports/trust.ts";
 import { linkSignals } from "../lib/abort.ts";
 import {
   configDir,
@@ -23,6 +26,8 @@ import {
   socketPath,
   stateDir,
 } from "../lib/paths.ts";
+import { Redactor } from "../lib/redact.ts";
+import { secretValues } from "../lib/secret-values.ts";
 import type { Log, ServerDeps } from "../wire/server/deps.ts";
 import type { Peer } from "../wire/server/principal.ts";
 import type { ProcessSockets } from "../wire/server/process-sockets.ts";
@@ -74,6 +79,8 @@ export interface BootContext<L extends DaemonLease> {
   /** The last daemons died young, one after the other: nothing of what they left is restored or begun. */
   readonly isSafeMode: boolean;
   readonly log: Log;
+  /** Of all that is kept and shown. Absent: nothing is a secret. */
+  readonly redactor?: Redactor;
 }
 
 export interface Booted {
@@ -83,12 +90,15 @@ export interface Booted {
   /** The journal as a whole, for clients. */
   readonly desk?: JournalDesk;
   readonly tasks?: TaskDesk;
+  readonly trust?: TrustDesk;
   readonly loadAgent: ServerDeps["loadAgent"];
   /** The journal can only be read: nothing runs, and the daemon ends when `over` settles. `words`: for every client. */
   readonly readOnly?: { readonly words: string; readonly over: Promise<void> };
   /** Who connects, by the fd of the connection. Absent: not known here. */
   readonly peers?: { readonly areRead: boolean; of(fd: number): Peer };
   readonly processSockets?: ProcessSockets;
+  /** Are commands confined? */
+  sandbox?(): SandboxStatus;
   /** SIGHUP: the settings as they are now, and what was wrong in them: a deny may be among it. */
   reload?(settings: Settings, problems: readonly string[]): void;
   /** After all processes have ended: unmounts, ends OS children, syncs and closes the journal. The lease stays. */
@@ -123,7 +133,12 @@ export async function runDaemon<L extends DaemonLease>(
   const home = options.home ?? environment.HOME ?? homedir();
   const paths = findPaths(environment, uid, home);
   // first and alone: of many daemons that are started at once all but one end here, before they load anything
-  const log = openLog(join(paths.stateDir, LOG), options.clock, { fallback: join(paths.runtimeDir, LOG) });
+  const redactor = new Redactor(randomBytes(32));
+  redactor.learn(secretValues(environment));
+  const log = openLog(join(paths.stateDir, LOG), options.clock, {
+    fallback: join(paths.runtimeDir, LOG),
+    wording: (text) => redactor.redact(text),
+  });
   const lease = await options.takeLease(paths.stateDir, paths.runtimeDir).catch((error: unknown) => {
     log("error", `daemon: ${reportOf(error)}`);
     return undefined;
@@ -147,6 +162,7 @@ export async function runDaemon<L extends DaemonLease>(
     ...(options.gaps === undefined ? {} : { gaps: options.gaps }),
     isSafeMode: boots.isSafeMode,
     log,
+    redactor,
   };
   const daemon = new Daemon(context, options.host ?? thisProcess, boots);
   try {
@@ -200,7 +216,9 @@ class Daemon<L extends DaemonLease> {
       ...(booted.readOnly === undefined ? {} : { readOnly: booted.readOnly.words }),
       ...(booted.desk === undefined ? {} : { desk: booted.desk }),
       ...(booted.tasks === undefined ? {} : { tasks: booted.tasks }),
+      ...(booted.trust === undefined ? {} : { trust: booted.trust }),
       ...(booted.peers?.areRead === false ? { arePeersRead: false } : {}),
+      ...(booted.sandbox === undefined ? {} : { sandbox: booted.sandbox }),
     };
     const unwatch = this.#watchJournal(booted);
     void booted.readOnly?.over.then(() => this.#stop.request("the journal can be written again"));

@@ -1,0 +1,82 @@
+/** Methods on which workspaces a person has trusted. */
+import * as z from "zod";
+import { empty, type MethodSpec } from "./method-spec.ts";
+import { BROUGHT_KINDS } from "./trust.ts";
+
+const dir = z.string().startsWith("/").max(4096);
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+/** By path: what the person has seen. */
+const seen = z.record(z.string().max(4200), digest);
+
+export const WireBrought = z.strictObject({
+  path: z.string(),
+  kind: z.enum(BROUGHT_KINDS),
+  digest: z.string(),
+  state: z.enum(["trusted", "changed", "new"]),
+  acts: z.array(z.string()),
+  diff: z.string().optional(),
+});
+export type WireBrought = z.infer<typeof WireBrought>;
+
+export const WireWorkspace = z.strictObject({
+  root: z.string(),
+  trusted: z.boolean(),
+  session_only: z.boolean(),
+  /** Of a worktree. */
+  main: z.string().nullable(),
+  declined: z.boolean(),
+  items: z.array(WireBrought),
+  refused: z.array(z.strictObject({ path: z.string(), why: z.string() })),
+});
+export type WireWorkspace = z.infer<typeof WireWorkspace>;
+
+export const TRUST_METHODS = {
+  "trust.list": {
+    summary: "workspaces that a person has trusted",
+    kind: "request",
+    right: "admin",
+    params: empty,
+    result: z.strictObject({
+      workspaces: z.array(
+        z.strictObject({
+          root: z.string(),
+          /** ISO 8601. */
+          at: z.string(),
+          by: z.string(),
+          items: z.int(),
+          session_only: z.boolean(),
+        }),
+      ),
+    }),
+  },
+  "trust.show": {
+    summary: "what the workspace of a folder brings that would act, and what of it is trusted",
+    kind: "request",
+    right: "admin",
+    /** `pending`: only what is not trusted. `diff`: with what changed in it. */
+    params: z.strictObject({ dir, pending: z.boolean().optional(), diff: z.boolean().optional() }),
+    result: WireWorkspace,
+  },
+  "trust.add": {
+    summary: "trust the workspace of a folder and what a person has seen of it; the rest stays off",
+    kind: "request",
+    right: "admin",
+    params: z.strictObject({ dir, seen }),
+    result: z.strictObject({ root: z.string(), items: z.int(), session_only: z.boolean() }),
+  },
+  "trust.decline": {
+    summary: "note that a person has seen what a workspace brings and does not trust it",
+    kind: "request",
+    right: "admin",
+    params: z.strictObject({ dir, seen }),
+    result: undefined,
+  },
+  "trust.remove": {
+    summary: "trust the workspace of a folder no longer",
+    kind: "request",
+    right: "admin",
+    params: z.strictObject({ dir }),
+    /** `removed` false: it was not trusted. */
+    result: z.strictObject({ root: z.string(), removed: z.boolean() }),
+  },
+} as const satisfies Record<string, MethodSpec>;

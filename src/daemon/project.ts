@@ -1,0 +1,167 @@
+/**
+ * What a trusted workspace adds to its agents: agent and skill files, servers of `.mcp.json`, instructions. Each file is taken
+ * only as a person has seen it: what is read is compared, so that nothing can change in between.
+ */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { AgentInfo } from "../abi/agent.ts";
+import { Fault, messageOf } from "../abi/errors.ts";
+import type { McpServer } from "../abi/mcp.ts";
+import { BROUGHT_FILES, MCP_FILE } from "../abi/trust.ts";
+import type { AgentFiles } from "../agent/files.ts";
+import { mcpServers } from "../agent/mcp-entries.ts";
+import { parseYaml } from "../agent/yaml-fields.ts";
+import { isWithin } from "../lib/path.ts";
+import type { ProjectView } from "./trust.ts";
+import { digestOf, readBrought, serverEntries } from "./trust-inventory.ts";
+
+/** Characters of one instruction file, and of all. */
+const MAX_ONE = 40_000;
+const MAX_ALL = 100_000;
+
+export interface ProjectDirs {
+  /** Below what is shipped: files in the formats of other programs. */
+  readonly low: readonly string[];
+  /** Above the user's own. */
+  readonly high: readonly string[];
+}
+
+/** `kind`: of a workspace whose root it is; a home directory brings only what is Crux's own. */
+export function projectDirs(root: string, kind: "agents" | "skills", isHome: boolean): ProjectDirs {
+  const low = kind === "agents" ? [".claude/agents"] : [".agents/skills", ".claude/skills"];
+  return {
+    low: isHome ? [] : low.map((path) => join(root, path)),
+    high: [join(root, ".crux", kind)],
+  };
+}
+
+/**
+ * What is reached through the project's folders is there only as far as it is trusted, wherever it really lies. What is reached
+ * through others is the person's own, also where that lies in the workspace.
+ */
+export function trustedFiles(files: AgentFiles, view: ProjectView, dirs: readonly string[]): AgentFiles {
+  const bases = new Set(dirs);
+  const isBrought = (path: string) => [...bases].some((base) => isWithin(base, path));
+  return {
+    ...files,
+    realPath: async (path) => {
+      const real = await files.realPath(path);
+      if (isBrought(path)) bases.add(real);
+      return real;
+    },
+    readText: async (path) => {
+      const text = await files.readText(path);
+      if (!isBrought(path) || view.approves(path, digestOf(text))) return text;
+      throw Object.assign(new Error(`not trusted: ${path}`), { code: "ENOENT" });
+    },
+  };
+}
+
+/** PERMISSION where such an agent is there and a person has not trusted it; else nothing. */
+export async function refuseUntrusted(
+  name: string,
+  { root }: ProjectView,
+  dirs: readonly string[],
+): Promise<void> {
+  for (const dir of dirs) {
+    const wanted = [name.toLowerCase(), `${name.toLowerCase()}.md`];
+    const entries = await readdir(dir).catch(() => []);
+    if (!entries.some((entry) => wanted.includes(entry.toLowerCase()))) continue;
+    throw new Fault({
+      code: "PERMISSION",
+      message: `agent ${name} comes from ${dir}, which you have not trusted as it is`,
+      hint: `look at it and trust it: crux trust ${root}`,
+    });
+  }
+}
+
+/** With what the workspace adds to every agent. Its servers may fail; one of the agent's own by the same name counts. */
+export async function withProject(
+  agent: AgentInfo,
+  view: ProjectView,
+  env: Readonly<Record<string, string>>,
+  warn: (message: string) => void,
+): Promise<AgentInfo> {
+  if (!view.isTrusted) return agent;
+  const taken = new Set(agent.manifest.mcp.map(({ name }) => name));
+  const servers = (await projectServers(view, env, warn)).filter(({ name }) => !taken.has(name));
+  const instructions = (env.CRUX_DISABLE_CLAUDE_MDS ?? "") === "" ? await projectInstructions(view) : "";
+  if (servers.length === 0 && instructions === "") return agent;
+  return {
+    ...agent,
+    manifest: { ...agent.manifest, mcp: [...agent.manifest.mcp, ...servers] },
+    systemPrompt: [agent.systemPrompt, instructions].filter((part) => part !== "").join("\n\n"),
+  };
+}
+
+async function projectServers(
+  view: ProjectView,
+  env: Readonly<Record<string, string>>,
+  warn: (message: string) => void,
+): Promise<readonly McpServer[]> {
+  const path = join(view.root, MCP_FILE);
+  const servers: McpServer[] = [];
+  try {
+    for (const [name, text] of serverEntries((await readBrought(path)).toString("utf8"))) {
+      if (view.approves(`${MCP_FILE}#${name}`, digestOf(text)))
+        servers.push(...serverOf(name, text, view.root, env, (line) => warn(`${path}: ${line}`)));
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") warn(`${path}: ${messageOf(error)}`);
+  }
+  return servers;
+}
+
+/** None for an entry that cannot be one: the others count. */
+function serverOf(
+  name: string,
+  text: string,
+  root: string,
+  env: Readonly<Record<string, string>>,
+  warn: (message: string) => void,
+): readonly McpServer[] {
+  try {
+    const fields = parseYaml(
+      MCP_FILE,
+      JSON.stringify({ mcpServers: { [name]: JSON.parse(text) as unknown } }),
+    );
+    return mcpServers(fields, { env, warn }).map((server) => ({
+      ...server,
+      required: false,
+      config:
+        server.config.type === "stdio" && server.config.cwd === undefined
+          ? { ...server.config, cwd: root }
+          : server.config,
+    }));
+  } catch (error) {
+    warn(messageOf(error));
+    return [];
+  }
+}
+
+/** In the order of BROUGHT_FILES, each once, framed with where it comes from. "": there are none. */
+async function projectInstructions(view: ProjectView): Promise<string> {
+  const parts: string[] = [];
+  const seen = new Set<string>();
+  let room = MAX_ALL;
+  for (const [path, kind] of BROUGHT_FILES) {
+    if (kind !== "instructions") continue;
+    const bytes = await readBrought(join(view.root, path)).catch(() => undefined);
+    if (bytes === undefined) continue;
+    const text = bytes.toString("utf8");
+    const digest = digestOf(bytes);
+    if (text.trim() === "" || seen.has(digest) || !view.approves(path, digest)) continue;
+    seen.add(digest);
+    const kept = text.trim().slice(0, Math.min(MAX_ONE, room));
+    room -= kept.length;
+    const note = kept.length < text.trim().length ? "\n(cut: the file is longer)" : "";
+    if (kept !== "")
+      parts.push(`<project-instructions path="${path}">\n${escaped(kept)}${note}\n</project-instructions>`);
+  }
+  return parts.join("\n\n");
+}
+
+/** The frame is ours to close. */
+function escaped(text: string): string {
+  return text.replace(/<(?=\/?project-instructions\b)/gi, "&lt;");
+}

@@ -1,0 +1,190 @@
+/**
+ * What a workspace brings that would act: single files, all files of some folders, and each server of `.mcp.json` by itself.
+ * Nothing of it is run or followed out of the workspace. Bounded; what is beyond a bound is told and cannot be trusted.
+ */
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { open, readdir, realpath, stat } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { messageOf } from "../abi/errors.ts";
+import { BROUGHT_FILES, BROUGHT_FOLDERS, type BroughtKind, MCP_FILE } from "../abi/trust.ts";
+import { isWithin } from "../lib/path.ts";
+import { RecentMap } from "../lib/recent-map.ts";
+import { fileStamp } from "./settings-sources.ts";
+import { actsOf } from "./trust-acts.ts";
+
+const MAX_FILES = 2000;
+const MAX_DEPTH = 12;
+const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_ALL_BYTES = 64 * 1024 * 1024;
+const MAX_ENTRIES = 64;
+/** Of the files looked at last, so that only what changed is read again. */
+const MAX_KNOWN = 4000;
+
+export interface Brought {
+  readonly path: string;
+  readonly kind: BroughtKind;
+  readonly digest: string;
+  readonly acts: readonly string[];
+  /** What a person sees of it. */
+  readonly text: () => Promise<string>;
+}
+
+export interface Inventory {
+  readonly items: readonly Brought[];
+  readonly refused: readonly { readonly path: string; readonly why: string }[];
+}
+
+interface Known {
+  readonly stamp: string;
+  readonly digest: string;
+  readonly acts: readonly string[];
+}
+
+export class Inventories {
+  readonly #known = new RecentMap<string, Known>(MAX_KNOWN);
+
+  /** `root`: a real path. `isHome`: what other programs keep in a home directory is the person's own. */
+  async of(root: string, isHome: boolean): Promise<Inventory> {
+    const look = new Look(root, this.#known);
+    const isBrought = ([path]: readonly [string, BroughtKind]) =>
+      !(isHome && /^\.(?:claude|agents)\//.test(path));
+    for (const [path, kind] of BROUGHT_FILES.filter(isBrought)) await look.file(path, kind);
+    for (const [path, kind] of BROUGHT_FOLDERS.filter(isBrought))
+      await look.folder(join(root, path), path, kind, 0);
+    await look.servers();
+    return { items: [...look.items.values()], refused: look.refused };
+  }
+}
+
+/** One look at one workspace. */
+class Look {
+  readonly items = new Map<string, Brought>();
+  readonly refused: { path: string; why: string }[] = [];
+  readonly #root: string;
+  readonly #known: RecentMap<string, Known>;
+  readonly #folders = new Set<string>();
+  #bytes = 0;
+
+  constructor(root: string, known: RecentMap<string, Known>) {
+    this.#root = root;
+    this.#known = known;
+  }
+
+  /** By the name it is read by; what it holds may lie elsewhere in the workspace. */
+  async file(path: string, kind: BroughtKind): Promise<void> {
+    const real = await this.#inside(join(this.#root, path), path);
+    if (real !== undefined) await this.#add(real, path, kind);
+  }
+
+  /** By where they really lie: that is what an agent or a skill is read from. */
+  async folder(dir: string, shown: string, kind: BroughtKind, depth: number): Promise<void> {
+    const real = await this.#inside(dir, shown);
+    if (real === undefined || this.#folders.has(real)) return;
+    this.#folders.add(real);
+    const stats = await stat(real).catch(() => undefined);
+    if (stats?.isFile() === true) return this.#add(real, this.#below(real), kind);
+    if (stats?.isDirectory() !== true) return;
+    if (depth > MAX_DEPTH) return this.#refuse(shown, `more than ${MAX_DEPTH} folders deep`);
+    const names = (await readdir(real).catch(() => [])).sort();
+    for (const name of names) {
+      if (this.items.size >= MAX_FILES) return this.#refuse(shown, `more than ${MAX_FILES} files in all`);
+      await this.folder(join(real, name), join(shown, name), kind, depth + 1);
+    }
+  }
+
+  async servers(): Promise<void> {
+    const real = await this.#inside(join(this.#root, MCP_FILE), MCP_FILE);
+    if (real === undefined) return;
+    try {
+      for (const [name, text] of serverEntries((await readBrought(real)).toString("utf8"))) {
+        const item = { path: `${MCP_FILE}#${name}`, kind: "server", digest: digestOf(text) } as const;
+        this.items.set(item.path, { ...item, acts: actsOf("server", text), text: async () => text });
+      }
+    } catch (error) {
+      this.#refuse(MCP_FILE, messageOf(error));
+    }
+  }
+
+  async #add(real: string, path: string, kind: BroughtKind): Promise<void> {
+    if (this.items.has(path)) return;
+    try {
+      const { size } = await stat(real);
+      if (this.#bytes + size > MAX_ALL_BYTES) throw new Error(`more than ${MAX_ALL_BYTES} bytes in all`);
+      this.#bytes += size;
+      const { digest, acts } = await this.#read(real, kind);
+      const text = async () => (await readBrought(real)).toString("utf8");
+      this.items.set(path, { path, kind, digest, acts, text });
+    } catch (error) {
+      this.#refuse(path, messageOf(error));
+    }
+  }
+
+  async #read(real: string, kind: BroughtKind): Promise<Known> {
+    const key = `${kind} ${real}`;
+    const stamp = fileStamp(real);
+    const known = this.#known.use(key);
+    if (known?.stamp === stamp) return known;
+    const bytes = await readBrought(real);
+    const found = { stamp, digest: digestOf(bytes), acts: actsOf(kind, bytes.toString("utf8")) };
+    this.#known.set(key, found);
+    return found;
+  }
+
+  /** Where it leads; undefined: there is none, or it leads out. */
+  async #inside(path: string, shown: string): Promise<string | undefined> {
+    let real: string;
+    try {
+      real = await realpath(path);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ENOENT" && code !== "ENOTDIR") this.#refuse(shown, `it cannot be looked at (${code})`);
+      return undefined;
+    }
+    if (isWithin(this.#root, real)) return real;
+    this.#refuse(shown, "a link that leads out of the workspace");
+    return undefined;
+  }
+
+  #below(real: string): string {
+    return relative(this.#root, real);
+  }
+
+  #refuse(path: string, why: string): void {
+    if (this.refused.length < MAX_ENTRIES) this.refused.push({ path, why });
+  }
+}
+
+export function digestOf(content: Uint8Array | string): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+/** By name, each as it counts: keys sorted, so that only what an entry says makes it another. Throws where the file is none. */
+export function serverEntries(text: string): ReadonlyMap<string, string> {
+  const file: unknown = JSON.parse(text);
+  const servers = isRecord(file) ? file.mcpServers : undefined;
+  if (!isRecord(servers)) throw new Error("it names no mcpServers");
+  const entries = Object.entries(servers);
+  if (entries.length > MAX_ENTRIES) throw new Error(`more than ${MAX_ENTRIES} servers`);
+  return new Map(entries.map(([name, entry]) => [name, JSON.stringify(sorted(entry), null, 2)]));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isRecord(value)) return value;
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, sorted(value[key])]));
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A regular file of a bounded size; a pipe in its place is not waited for. */
+export async function readBrought(path: string): Promise<Buffer> {
+  await using handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const stats = await handle.stat();
+  if (!stats.isFile()) throw new Error("not a regular file");
+  if (stats.size > MAX_FILE_BYTES) throw new Error(`over ${MAX_FILE_BYTES} bytes`);
+  return await handle.readFile();
+}
