@@ -70,6 +70,21 @@ describe("/dev/git", () => {
     expect(existsSync(ran)).toBe(false);
   });
 
+  it("starts nothing that a submodule configures", async () => {
+    const { root, repo, git, status } = repository();
+    const ran = join(root, "ran");
+    const script = join(root, "evil.sh");
+    writeFileSync(script, `#!/bin/sh\ntouch ${ran}\ncat\n`, { mode: 0o755 });
+    git("-c", "protocol.file.allow=always", "submodule", "add", "-q", repo, "sub");
+    const inner = (...args: string[]) => git("-C", join(repo, "sub"), ...args);
+    inner("config", "filter.evil.clean", script);
+    inner("config", "core.fsmonitor", script);
+    writeFileSync(join(repo, "sub/.gitattributes"), "*.txt filter=evil\n");
+    writeFileSync(join(repo, "sub/a.txt"), "two\n");
+    expect((await status()).filter((record) => record.includes(".gitmodules"))).toHaveLength(1);
+    expect(existsSync(ran)).toBe(false);
+  });
+
   it("NOT_FOUND without a repository", async () => {
     const { root, status } = repository();
     await expect(status(root)).rejects.toMatchObject({ code: "NOT_FOUND" });

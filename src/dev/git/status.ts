@@ -37,7 +37,9 @@ export async function gitStatus(deps: GitDeps, run: GitRun, signal: AbortSignal)
   try {
     const names = await git(deps, run, ["config", "--list", "--name-only", "-z"], QUIET, linked.signal);
     const off = { ...QUIET, ...filtersOff(names) };
+    // inside a submodule git would start that one's filters, whose names are not known here
     const status = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal"];
+    status.push("--ignore-submodules=dirty");
     return await git(deps, run, status, off, linked.signal);
   } catch (error) {
     if (late.signal.aborted && !signal.aborted)

@@ -61,6 +61,7 @@ export class HostChild implements ExecChild {
     this.spec = start.spec;
     this.#clock = start.clock;
     this.#confinement = start.confinement;
+    this.#hasBegun = !start.isolation.asksAtStart;
     const { child, streams } = spawnChild(start, () => {
       this.#hasBegun = true;
     });
@@ -199,7 +200,8 @@ function spawnChild(start: Start, onBegun: () => void): Started {
   const env = confinement?.env ?? own;
   return withStreams(spec, pipes, (streams) => {
     const asking = isolation.asksAtStart ? [...streams, "pipe" as const] : streams;
-    const stdio = confinement === undefined ? asking : [...asking, confinement.filterFd];
+    const filterFd = confinement?.filterFd;
+    const stdio = filterFd === undefined ? asking : [...asking, filterFd];
     const child = launch({ argv: wrapped, cwd, env, stdio });
     const question = child.pipes[3] ?? null;
     if (question !== null) answer(question, onBegun);

@@ -145,7 +145,7 @@ export class HostProcesses implements HostExec {
     const state = this.#sandbox();
     if (!state.available)
       throw driverError("Open", "UNAVAILABLE", `the sandbox is not available: ${state.why}; ${state.fix}`);
-    if (this.#isolation().ownership !== "namespace")
+    if (state.kind === "bubblewrap" && this.#isolation().ownership !== "namespace")
       throw driverError("Open", "UNAVAILABLE", "the sandbox is not available: no pid namespaces here");
     const argv = [program, ...spec.argv.slice(1)] as const;
     return this.#sandboxes.confine({ id, profile, argv, cwd: spec.cwd, env });

@@ -24,7 +24,8 @@ export function sandboxArguments(plan: SandboxArguments): readonly string[] {
     ...(hasNetwork ? [] : ["--unshare-net"]),
     ...(mounts.some(isWholeHost) ? ["--bind", "/", "/"] : ["--ro-bind", "/", "/"]),
     ...DEVICES,
-    ...mounts.filter((mount) => !isWholeHost(mount)).flatMap(argumentsOf),
+    ...mounts.filter((mount) => !isWholeHost(mount) && !isLeaf(mount)).flatMap(argumentsOf),
+    ...mounts.filter(isLeaf).flatMap(argumentsOf),
     ...lent.flatMap(({ from, at }) => ["--bind", from, at]),
     ...["--seccomp", String(filterFd)],
   ];
@@ -33,6 +34,11 @@ export function sandboxArguments(plan: SandboxArguments): readonly string[] {
 /** Who works in `/` may write there; what else is mounted stands over it. */
 function isWholeHost({ op, path }: Mount): boolean {
   return op === "write" && path === "/";
+}
+
+/** Nothing lies in it: it may come last, and the table of mounts be short for the binds before. */
+function isLeaf(mount: Mount): boolean {
+  return mount.op === "blank" && mount.kind === "directory";
 }
 
 /**

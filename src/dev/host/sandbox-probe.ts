@@ -1,6 +1,8 @@
 /** Can programs be confined on this machine? Found once, by confining one and letting it look around. */
 import { spawn, spawnSync } from "node:child_process";
-import { closeSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { SandboxState } from "../../abi/sandbox.ts";
 import { BWRAP } from "./isolation.ts";
 import { namespaceIsolation } from "./namespace.ts";
@@ -8,8 +10,10 @@ import { hasChildren } from "./procfs.ts";
 import { isExecutable } from "./program.ts";
 import { FILTER_FD } from "./sandbox.ts";
 import { sandboxArguments } from "./sandbox-arguments.ts";
+import { seatbeltProbe } from "./sandbox-macos.ts";
 import { MACHINES, SeccompFile } from "./sandbox-seccomp.ts";
 
+const isMac = process.platform === "darwin";
 /** What the program of the probe ends with if it is as it should be. */
 const WORKS = 42;
 const WORDS_CHARS = 300;
@@ -37,12 +41,15 @@ export class SandboxFinder {
 
   /** The first to ask waits for the probe, unless `lookAhead` is over by then. */
   get(): SandboxState {
-    this.#found ??= this.#cannot() ?? this.#with((call) => spawnSync(...call));
+    this.#found ??= isMac
+      ? onMac(this.#probeMs)
+      : (this.#cannot() ?? this.#with((call) => spawnSync(...call)));
     return this.#found;
   }
 
   /** Probes without holding up anybody. Resolves when the answer is known. */
   async lookAhead(): Promise<void> {
+    if (isMac) this.get();
     if (this.#found !== undefined || this.#cannot() !== undefined) return;
     const filter = new SeccompFile(machineHere());
     const fd = filter.open();
@@ -108,6 +115,29 @@ const NOT_THERE: SandboxState = {
   why: "bubblewrap is not installed",
   fix: `apt-get install bubblewrap; ${OFF}`,
 };
+
+/** Quick, and so at once. */
+function onMac(probeMs: number): SandboxState {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), "crux-probe-")));
+  try {
+    const tmp = join(dir, "own");
+    mkdirSync(tmp);
+    const [program, ...args] = seatbeltProbe(join(dir, "canary"), tmp, WORKS);
+    const { status, stderr } = spawnSync(program, args, { timeout: probeMs, killSignal: "SIGKILL" });
+    if (status === WORKS) return { available: true, kind: "seatbelt" };
+    const said = String(stderr ?? "")
+      .trim()
+      .replace(/\s+/g, " ")
+      .slice(0, WORDS_CHARS);
+    return {
+      available: false,
+      why: `sandbox-exec does not work here${said === "" ? "" : `: ${said}`}`,
+      fix: OFF,
+    };
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
 
 function machineHere() {
   const machine = MACHINES[process.arch];

@@ -67,7 +67,7 @@ describe.runIf(state.available)("a sandboxed program", () => {
     expect(readFileSync(join(work, "in"), "utf8")).toBe("in\n");
     expect(existsSync(outside)).toBe(false);
     expect(existsSync("/etc/crux-canary")).toBe(false);
-    expect(out.match(/Read-only file system/g)?.length).toBe(3);
+    expect(out.match(/Read-only file system|Permission denied|No such file/g)?.length).toBe(3);
   });
 
   it("writes nothing at all where nothing is writable, but in its own temporary folder", async () => {
@@ -103,9 +103,17 @@ describe.runIf(state.available)("a sandboxed program", () => {
     const protect = [join(work, ".crux/settings.json"), join(work, ".claude/")];
     const script = "mkdir -p .crux; echo '{}' > .crux/settings.json; echo x > .claude/x; ls -A";
     const { out } = await run(script, profile({ protect }));
-    expect(out.match(/Read-only file system/g)?.length).toBe(2);
+    expect(out.match(/Permission denied/g)?.length).toBe(2);
     expect(readdirSync(work)).toEqual([]);
     expect(readdirSync(join(own, "ledger"))).toEqual([]);
+  });
+
+  it("writes to nowhere when it gives itself the right to write where something is kept from it", async () => {
+    const hidden = mkdtempSync(join(own, "hidden-"));
+    const script = `chmod 777 .crux ${hidden}; echo '{}' > .crux/settings.json; echo x > ${hidden}/x; ls .crux ${hidden}`;
+    const { out } = await run(script, profile({ protect: [join(work, ".crux/")], hide: [hidden] }));
+    expect(out).toContain("settings.json");
+    expect([readdirSync(work), readdirSync(hidden)]).toEqual([[], []]);
   });
 
   it("holds a placeholder as long as any program needs it", async () => {
@@ -205,7 +213,8 @@ describe.runIf(state.available)("a sandboxed program", () => {
     expect(out).not.toMatch(/^ok$/m);
   });
 
-  it("cannot make the calls that the filter refuses", async () => {
+  it("cannot make the calls that the filter refuses", async ({ skip }) => {
+    skip(spawnSync("python3", ["-V"]).status !== 0, "python3 makes the calls, and is not installed");
     const tool = `import ctypes, fcntl, os, socket, sys
 libc = ctypes.CDLL(None, use_errno=True)
 def call(name, n, *args):
@@ -224,7 +233,6 @@ master, slave = os.openpty()
 try: fcntl.ioctl(slave, 0x5412, b"x"); print("TIOCSTI DONE")
 except OSError as e: print("TIOCSTI", e.strerror)
 `;
-    if (spawnSync("python3", ["-V"]).status !== 0) return;
     writeFileSync(join(work, "calls.py"), tool);
     const { out } = await run("python3 calls.py");
     const refused = "ptrace keyctl bpf userfaultfd io_uring_setup,clone newuser,packet raw vsock".split(",");
@@ -261,7 +269,7 @@ except OSError as e: print("TIOCSTI", e.strerror)
     await child.kill();
     for (let i = 0; i < 5; i++) await run("true", profile({ network: { allow: ["a.example"], deny: [] } }));
     expect(fds()).toBeLessThanOrEqual(before);
-    expect(readdirSync(join(own, "sb"))).toEqual(["empty"]);
+    expect(readdirSync(join(own, "sb"))).toEqual([]);
   });
 });
 

@@ -6,12 +6,13 @@ import { closeSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../abi/errors.ts";
-import type { SandboxProfile } from "../../abi/sandbox.ts";
+import type { SandboxProfile, SandboxState } from "../../abi/sandbox.ts";
 import { isWithin } from "../../lib/path.ts";
 import { driverError, errnoOf } from "../driver-error.ts";
 import { type Egress, type EgressDeps, openEgress } from "../net/egress.ts";
-import { egressEnvironment, forwarded } from "../net/forwarder.ts";
+import { egressEnvironment, type Forward, forwarded } from "../net/forwarder.ts";
 import { sandboxArguments } from "./sandbox-arguments.ts";
+import { SANDBOX_EXEC, seatbeltProfile } from "./sandbox-macos.ts";
 import { type Kind, planMounts } from "./sandbox-mounts.ts";
 import { Placeholders } from "./sandbox-placeholders.ts";
 import { MACHINES, SeccompFile } from "./sandbox-seccomp.ts";
@@ -21,8 +22,8 @@ import { watch } from "./sandbox-watch.ts";
 export interface Confinement {
   /** Between the options of every child and its program. */
   readonly options: readonly string[];
-  /** Ours; at FILTER_FD of the child. The caller closes it once the child has it. */
-  readonly filterFd: number;
+  /** Ours; at FILTER_FD of the child. The caller closes it once the child has it. Absent: it needs none. */
+  readonly filterFd?: number | undefined;
   /** The program with what stands before it inside. */
   readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
@@ -57,6 +58,10 @@ export interface SandboxesOptions {
   /** For the ledger of placeholders; absent: directories that are not there are looked at afterwards, like files. */
   readonly ledgerDir?: string;
   readonly egress?: Partial<EgressDeps>;
+  /** What opens the port to allowed hosts inside; default the quickest that is here. */
+  readonly forward?: Forward | undefined;
+  /** Default what this platform has. */
+  readonly kind?: Extract<SandboxState, { available: true }>["kind"];
 }
 
 export interface Confine {
@@ -70,12 +75,16 @@ export interface Confine {
 export class Sandboxes {
   readonly #placeholders: Placeholders | undefined;
   readonly #egress: Partial<EgressDeps>;
+  readonly #forward: Forward | undefined;
   readonly #dir: string | undefined;
+  readonly #kind: SandboxesOptions["kind"];
   /** Made with the first that is confined. */
-  #made: { readonly dir: string; readonly filter: SeccompFile } | undefined;
+  #made: { readonly dir: string; readonly filter: SeccompFile | undefined } | undefined;
 
-  constructor({ dir, ledgerDir, egress = {} }: SandboxesOptions = {}) {
+  constructor({ dir, ledgerDir, egress = {}, forward, kind }: SandboxesOptions = {}) {
     this.#dir = dir;
+    this.#forward = forward;
+    this.#kind = kind ?? (process.platform === "darwin" ? "seatbelt" : "bubblewrap");
     this.#placeholders = ledgerDir === undefined ? undefined : new Placeholders(ledgerDir);
     this.#egress = egress;
   }
@@ -85,15 +94,28 @@ export class Sandboxes {
     const undo: Undo[] = [];
     const end = () => undo.splice(0).toReversed().flatMap(taken);
     try {
-      return { ...this.#confine(what, undo), end };
+      return { ...(this.#kind === "seatbelt" ? this.#seatbelt(what, undo) : this.#confine(what, undo)), end };
     } catch (error) {
       end();
       throw errnoOf(error) === undefined ? error : unavailable(error);
     }
   }
 
+  /** Its temporary files lie in a folder of its own: there is no other /tmp to give it. */
+  #seatbelt({ id, profile, argv, cwd, env }: Confine, undo: Undo[]) {
+    checkCwd(cwd, profile, []);
+    const tmp = join(this.#make().dir, id);
+    mkdirSync(tmp, { mode: 0o700 });
+    undo.push(quietly(() => rmSync(tmp, { recursive: true, force: true })));
+    const text = seatbeltProfile(profile, realpathSync(tmp));
+    const whole: readonly [string, ...string[]] = [SANDBOX_EXEC, "-p", text, ...argv];
+    return { options: [], argv: whole, env: { ...env, TMPDIR: realpathSync(tmp) } };
+  }
+
   #confine({ id, profile, argv, cwd, env }: Confine, undo: Undo[]) {
     const { filter, dir } = this.#make();
+    if (filter === undefined)
+      throw driverError("Open", "UNAVAILABLE", `no filter of system calls for ${process.arch}`);
     // what stands for others alone goes with them, perhaps before bubblewrap looks
     const look = (path: string): Kind => (this.#placeholders?.holds(path) === true ? "absent" : kindOf(path));
     const plan = planMounts(profile, look);
@@ -123,18 +145,21 @@ export class Sandboxes {
     const inside = { ...env, TMPDIR: "/tmp" };
     return egress === undefined
       ? { options, filterFd, argv, env: inside }
-      : { options, filterFd, argv: forwarded(argv, SOCKET_INSIDE), env: { ...inside, ...egressEnvironment } };
+      : {
+          options,
+          filterFd,
+          argv: forwarded(argv, SOCKET_INSIDE, this.#forward),
+          env: { ...inside, ...egressEnvironment },
+        };
   }
 
   #make() {
     if (this.#made === undefined) {
-      const machine = MACHINES[process.arch];
-      if (machine === undefined)
-        throw driverError("Open", "UNAVAILABLE", `no filter of system calls for ${process.arch}`);
+      const machine = this.#kind === "bubblewrap" ? MACHINES[process.arch] : undefined;
       const dir = this.#dir ?? realpathSync(mkdtempSync(join(tmpdir(), "crux-sandbox-")));
       rmSync(dir, { recursive: true, force: true });
       mkdirSync(dir, { mode: 0o700 });
-      this.#made = { dir, filter: new SeccompFile(machine) };
+      this.#made = { dir, filter: machine && new SeccompFile(machine) };
     }
     return this.#made;
   }
@@ -146,7 +171,7 @@ export class Sandboxes {
 
   /** When no child is left. */
   close(): void {
-    this.#made?.filter.close();
+    this.#made?.filter?.close();
     if (this.#made !== undefined) rmSync(this.#made.dir, { recursive: true, force: true });
     this.#made = undefined;
   }
@@ -155,10 +180,14 @@ export class Sandboxes {
 const SOCKET_INSIDE = "/tmp/.crux-egress";
 
 /** A place that the program would not see is no place to start in. */
-function checkCwd(cwd: string, { write, hide, show }: SandboxProfile): void {
+function checkCwd(
+  cwd: string,
+  { write, hide, show }: SandboxProfile,
+  own: readonly string[] = ["/tmp"],
+): void {
   const real = realpathSync(cwd);
   const isShown = [...write, ...show].some((dir) => isWithin(dir, real));
-  const hidden = [...hide, "/tmp"].find((dir) => dir !== real && isWithin(dir, real));
+  const hidden = [...hide, ...own].find((dir) => dir !== real && isWithin(dir, real));
   if (isShown || hidden === undefined) return;
   throw driverError("Open", "UNAVAILABLE", `the sandbox hides the working directory ${cwd} (${hidden})`);
 }
@@ -180,5 +209,5 @@ function unavailable(error: unknown) {
 
 /** Closes what a child was given, once it has it. */
 export function closeFilter({ filterFd }: Pick<Confinement, "filterFd">): void {
-  closeSync(filterFd);
+  if (filterFd !== undefined) closeSync(filterFd);
 }

@@ -51,6 +51,27 @@ describe("the files of a server", () => {
     expect(resources).toEqual([{ uri: "file:///notes/a b.txt", name: "notes", mimeType: "text/plain" }]);
   });
 
+  test("what is hidden from the caller is not listed, and is told of as one that never was", async () => {
+    const { device } = await mounted();
+    const hiding = { ...caller, hides: (name: string) => name === "mcp__notes__echo" };
+    const tools = JSON.parse(await openAndRead(device, "/tools", hiding)) as { name: string }[];
+    expect(tools).toHaveLength(14);
+    expect(tools.map(({ name }) => name)).not.toContain("echo");
+    const told = async (name: string) => {
+      const opened = device.open(`/tools/${name}`, O_RDWR, hiding);
+      const stat = Promise.resolve(device.stat?.(`/tools/${name}`, hiding));
+      const words = (error: { code: string; message: string }) =>
+        `${error.code} ${error.message.replaceAll(name, "X")}`;
+      return [await opened.catch(words), await stat.catch(words)];
+    };
+    expect(await told("echo")).toEqual(
+      Array(2).fill(expect.stringMatching(/^NOT_FOUND tool not found: X\. Similar: (?!.*echo)/)),
+    );
+    expect(await told("nothing-like-it")).toEqual(
+      Array(2).fill(expect.stringMatching(/^NOT_FOUND tool not found: X\. Tools: (?!.*echo)/)),
+    );
+  });
+
   test("a tool is called by writing, and its result is what the server gave", async () => {
     const { device } = await mounted();
     const result = await askJson(device, "/tools/echo", { text: "hello" }, caller);

@@ -108,9 +108,15 @@ class McpDevice implements Device {
 
   async #find(name: string, op: FileOp, caller: Caller) {
     const catalogue = await this.#transport.catalogue(op, caller.signal);
-    const tool = catalogue.tools.find((each) => each.name === name);
-    if (tool === undefined) throw this.#noSuchTool(name, op, catalogue);
+    const tools = this.#seenBy(caller, catalogue);
+    const tool = tools.find((each) => each.name === name);
+    if (tool === undefined) throw this.#noSuchTool(name, op, tools);
     return { tool, callName: this.#callName(catalogue, name) };
+  }
+
+  #seenBy({ hides }: Caller, catalogue: Catalogue): readonly McpTool[] {
+    if (hides === undefined) return catalogue.tools;
+    return catalogue.tools.filter(({ name }) => !hides(this.#callName(catalogue, name)));
   }
 
   #callName(catalogue: Catalogue, name: string): string {
@@ -119,7 +125,7 @@ class McpDevice implements Device {
     return this.#named.names.get(name) ?? "";
   }
 
-  #noSuchTool(name: string, op: FileOp, { tools }: Catalogue): Error {
+  #noSuchTool(name: string, op: FileOp, tools: readonly McpTool[]): Error {
     const names = tools.map((tool) => tool.name);
     const near = nearNames(name, names, 3).slice(0, 3);
     const hint =
@@ -129,7 +135,8 @@ class McpDevice implements Device {
 
   async #content(kind: "root" | "tools" | "resources", op: FileOp, caller: Caller): Promise<Uint8Array> {
     if (kind === "root") return jsonBytes(ROOT);
-    if (kind === "tools") return jsonBytes((await this.#transport.catalogue(op, caller.signal)).tools);
+    if (kind === "tools")
+      return jsonBytes(this.#seenBy(caller, await this.#transport.catalogue(op, caller.signal)));
     return jsonBytes(await this.#transport.resources(op, caller.signal));
   }
 

@@ -49,13 +49,17 @@ export interface EgressOptions extends Partial<EgressDeps> {
 
 export function openEgress({ path, network, ...deps }: EgressOptions): Egress {
   const refused = new Set<string>();
-  const proxy = new ProxyServer({ ...hostDeps, ...deps }, network, (words) => {
-    if (refused.size < maxTold) refused.add(words);
-  });
   const open = new Set<Socket>();
+  const track = (socket: Socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  };
+  const tell = (words: string) => {
+    if (refused.size < maxTold) refused.add(words);
+  };
+  const proxy = new ProxyServer({ ...hostDeps, ...deps }, network, tell, track);
   const server = createServer({ allowHalfOpen: true }, (client) => {
-    open.add(client);
-    client.once("close", () => open.delete(client));
+    track(client);
     client.on("error", () => {});
     void proxy.serve(client);
   });
@@ -66,7 +70,7 @@ export function openEgress({ path, network, ...deps }: EgressOptions): Egress {
     path,
     close: () => {
       server.close();
-      for (const client of open) client.destroy();
+      for (const socket of open) socket.destroy();
       rmSync(path, { force: true });
       return [...refused];
     },
@@ -77,9 +81,17 @@ class ProxyServer {
   readonly #deps: EgressDeps;
   readonly #network: SandboxNetwork;
   readonly #tell: (words: string) => void;
+  /** Whose end is that of the program too. */
+  readonly #track: (socket: Socket) => void;
 
-  constructor(deps: EgressDeps, network: SandboxNetwork, tell: (words: string) => void) {
+  constructor(
+    deps: EgressDeps,
+    network: SandboxNetwork,
+    tell: (words: string) => void,
+    track: (socket: Socket) => void,
+  ) {
     this.#deps = deps;
+    this.#track = track;
     this.#network = network;
     this.#tell = tell;
   }
@@ -93,8 +105,9 @@ class ProxyServer {
       if (request === undefined) return;
       const outer = await this.#open(request);
       if (outer === undefined) return;
-      client.once("close", () => outer.destroy());
-      outer.once("close", () => client.destroy());
+      this.#track(outer);
+      endTogether(client, outer);
+      endTogether(outer, client);
       request.accept();
       await this.#join(client, reader, outer, request);
     } catch {
@@ -159,6 +172,14 @@ class ProxyServer {
       await reader.more();
     }
   }
+}
+
+/** What one has said to its end still reaches the other, also when it is closed by then. */
+function endTogether(one: Socket, other: Socket): void {
+  one.once("close", (hasFailed) => {
+    if (hasFailed || !one.readableEnded || other.writableFinished) other.destroy();
+    else other.once("finish", () => other.destroy());
+  });
 }
 
 function connected(socket: Socket): Promise<Socket> {

@@ -4,6 +4,7 @@ import { asPid } from "../../abi/ids.ts";
 import type { ProcInfo } from "../../abi/process.ts";
 import type { ProcView } from "../../kernel/ports/proc-view.ts";
 import { driverError, type FileOp } from "../driver-error.ts";
+import { readPlan } from "../plan/file.ts";
 import { snapshotFile } from "../snapshot.ts";
 import { statusOf } from "./status.ts";
 import { supervisorOf } from "./supervisor.ts";
@@ -21,8 +22,13 @@ const FILES: Readonly<Record<string, Content>> = {
   mounts: ({ pid }, view) => JSON.stringify(view.mounts(pid).map(({ path, device }) => ({ path, device }))),
   servers: ({ pid }, view) =>
     JSON.stringify(view.servers(pid).map(({ name, path, state }) => ({ name, path, state }))),
+  labels: async ({ pid }, view) => JSON.stringify(await view.labels(pid)),
   jobs: async ({ pid }, view) => JSON.stringify(await view.jobs(pid)),
   todo: async ({ pid }, view) => JSON.stringify((await view.kept(pid, "todo")) ?? []),
+  plan: async ({ pid }, view) => {
+    const path = view.planPath(pid);
+    return path === null ? "" : readPlan(path);
+  },
   account: ({ pid }, view) => {
     const { limit, used, reserved } = view.account(pid);
     return JSON.stringify({ limit, used, reserved });

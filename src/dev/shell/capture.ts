@@ -1,5 +1,6 @@
 /** What a command prints: a bounded part in memory, and the whole in a file once it is long. */
 import type { ShellAnswer } from "../../abi/fs-ops.ts";
+import type { RedactedBytes } from "../../lib/redact-bytes.ts";
 import type { OutputFile } from "../out/output-store.ts";
 import { Pages } from "./pages.ts";
 
@@ -26,8 +27,12 @@ export class Capture {
   #isOnlyFile = false;
   #file: OutputFile | undefined;
   #hasFileFailed = false;
+  /** Of each stream; null: it is kept as it comes. */
+  #redacted: { readonly stdout: RedactedBytes; readonly stderr: RedactedBytes } | null;
 
-  constructor(isMerged: boolean, openOutput: () => OutputFile) {
+  /** `redacted`: makes what takes the secrets out of a stream. */
+  constructor(isMerged: boolean, openOutput: () => OutputFile, redacted?: () => RedactedBytes) {
+    this.#redacted = redacted === undefined ? null : { stdout: redacted(), stderr: redacted() };
     this.#isMerged = isMerged;
     this.#openOutput = openOutput;
     const stdout = new Pages(isMerged ? mergedPartBytes : singlePartBytes);
@@ -35,6 +40,11 @@ export class Capture {
   }
 
   take(stream: "stdout" | "stderr", chunk: Buffer): void {
+    const clean = this.#redacted === null ? chunk : Buffer.from(this.#redacted[stream].push(chunk));
+    if (clean.byteLength > 0) this.#keep(stream, clean);
+  }
+
+  #keep(stream: "stdout" | "stderr", chunk: Buffer): void {
     this.#totalBytes += chunk.byteLength;
     this.#totalLines += linesIn(chunk);
     if (!this.#isOnlyFile) this.#pages[stream].add(chunk);
@@ -89,6 +99,12 @@ export class Capture {
 
   /** Nothing more comes. Idempotent. */
   close(): void {
+    const redacted = this.#redacted;
+    this.#redacted = null;
+    for (const stream of ["stdout", "stderr"] as const) {
+      const rest = redacted?.[stream].end();
+      if (rest !== undefined && rest.byteLength > 0) this.#keep(stream, Buffer.from(rest));
+    }
     this.#file?.end();
     this.#early = [];
   }

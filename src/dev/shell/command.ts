@@ -36,6 +36,7 @@ export class Command {
   isStopped = false;
   hasEnded = false;
   readonly sandbox: SandboxProfile | null;
+  readonly #attend: Act["attend"];
   readonly #deps: ShellDeps;
   readonly #child: ExecChild;
   readonly #stop = new AbortController();
@@ -48,12 +49,17 @@ export class Command {
     deps: ShellDeps,
     caller: Caller,
     run: ShellRun,
-    act: Pick<Act, "callId" | "sandbox" | "env">,
+    act: Pick<Act, "callId" | "sandbox" | "env" | "showsSecrets" | "attend">,
     ofCall: readonly AbortSignal[],
   ) {
     this.#deps = deps;
     this.run = run;
-    this.capture = new Capture(run.isMerged, () => deps.outputs.openOutput(caller.uuid, act.callId));
+    const openOutput = () => deps.outputs.openOutput(caller.uuid, act.callId);
+    this.capture = new Capture(
+      run.isMerged,
+      openOutput,
+      act.showsSecrets === true ? undefined : deps.redacted,
+    );
     this.#ofCall = ofCall;
     for (const signal of [...ofCall, caller.signal]) signal.addEventListener("abort", this.#end);
     const clock = deps.clock ?? systemClock;
@@ -61,12 +67,16 @@ export class Command {
     const socketPath = deps.socketOf(caller.uuid);
     const sandbox = act.sandbox ?? null;
     this.sandbox = sandbox;
+    this.#attend = act.attend;
     this.#child = deps.exec.run(
       {
         argv: argvOf(run),
         isMerged: run.isMerged,
         cwd: run.cwd,
-        env: { ...commandEnvironment(caller, run.env, socketPath), ...act.env },
+        env: {
+          ...commandEnvironment(caller, run.env, socketPath, deps.passes?.(run.command, run.cwd)),
+          ...act.env,
+        },
         owner: `pid ${caller.pid} bash`,
         killed: caller.killed,
         sandbox: sandbox === null ? null : { ...sandbox, show: [...sandbox.show, socketPath] },
@@ -92,8 +102,10 @@ export class Command {
     return (this.#deps.clock ?? systemClock).mono() - this.begunMs;
   }
 
-  /** From now on it outlives its call. */
+  /** From now on it outlives its call, and ends with what permitted that, if a person wants it so. */
   becomeJob(): void {
+    const release = this.#attend?.(this.#end);
+    if (release !== undefined) void this.ended.then(release);
     for (const signal of this.#ofCall) signal.removeEventListener("abort", this.#end);
     this.capture.keepWhole();
   }

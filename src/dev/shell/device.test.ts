@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Caller } from "../../abi/device.ts";
 import type { ShellAnswer } from "../../abi/fs-ops.ts";
+import { asPid } from "../../abi/ids.ts";
 import { deviceContract } from "../contract.ts";
 import { HostProcesses } from "../host/exec.ts";
 import { hasProcfs } from "../host/procfs.ts";
@@ -11,6 +12,7 @@ import { naming, newTag } from "../host/testing.ts";
 import { OutputStore } from "../out/output-store.ts";
 import { actOf, ask, askJson, callerIn, readAll, tempFolder, until, uuidA } from "../testing.ts";
 import { shellDevice } from "./device.ts";
+import { commandEnvironment } from "./environment.ts";
 
 const pipesDir = join(tmpdir(), `crux-shell-${process.pid}`);
 const exec = new HostProcesses({ kernelId: "k-shell", epoch: 1, pipesDir });
@@ -198,6 +200,14 @@ describe("/dev/shell environment", () => {
     expect(seen.PATH?.split(":")).not.toContain(".");
     expect(seen.PATH?.split(":")).not.toContain("/tmp");
     expect(stdout).not.toContain("hijacked");
+  });
+
+  it("has what a person has given to its program, and still nothing that injects", async () => {
+    const caller = { pid: asPid(7), uuid: uuidA, env: { GH_TOKEN: "t", GH_HOST: "h", LD_PRELOAD: "/x.so" } };
+    const seen = commandEnvironment(caller, {}, socketPath, (name) => name !== "GH_HOST");
+    expect(seen.GH_TOKEN).toBe("t");
+    expect(Object.keys(seen)).not.toContain("GH_HOST");
+    expect(Object.keys(seen)).not.toContain("LD_PRELOAD");
   });
 
   it("a request sets variables, but not those that inject", async () => {

@@ -82,7 +82,10 @@ class ShellFile implements OpenFile {
     return planOf(parseRun(bytes, this.#caller.cwd));
   }
 
-  async write(bytes: Uint8Array, act: Pick<Act, "signal" | "callId" | "sandbox" | "env">): Promise<void> {
+  async write(
+    bytes: Uint8Array,
+    act: Pick<Act, "signal" | "callId" | "sandbox" | "env" | "showsSecrets" | "attend">,
+  ): Promise<void> {
     if (this.#running !== undefined)
       throw driverError("Write", "CONFLICT", "shell: a command is still running");
     this.#answer.expectRequest();
@@ -137,7 +140,10 @@ class ShellFile implements OpenFile {
   }
 
   /** Interrupted, it is CANCELLED; what was printed until then may still be read. */
-  async #run(bytes: Uint8Array, act: Pick<Act, "signal" | "callId" | "sandbox" | "env">): Promise<void> {
+  async #run(
+    bytes: Uint8Array,
+    act: Pick<Act, "signal" | "callId" | "sandbox" | "env" | "showsSecrets" | "attend">,
+  ): Promise<void> {
     const parsed = parseRun(bytes, this.#caller.cwd);
     checkCwd(parsed.cwd);
     const { clock = systemClock, jobs, mayBackground } = this.#deps;

@@ -16,14 +16,18 @@ const leading = /^(EDITOR|VISUAL|PAGER)$|_PROXY$/i;
 
 const quiet = { TERM: "dumb", NO_COLOR: "1", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0" };
 
-/** `extra` is the request's own; it may set anything but PATH and the injecting names: INVALID. */
+/**
+ * `extra` is the request's own; it may set anything but PATH and the injecting names: INVALID. `passes`: names that a person has
+ * given to the program although they look like secrets.
+ */
 export function commandEnvironment(
   caller: Pick<Caller, "pid" | "uuid" | "env">,
   extra: Readonly<Record<string, string>>,
   socketPath: string,
+  passes: (name: string) => boolean = () => false,
 ): Record<string, string> {
   const inherited = Object.entries(caller.env).filter(
-    ([name]) => !secret.test(name) && !injecting.test(name) && !leading.test(name),
+    ([name]) => (!secret.test(name) || passes(name)) && !injecting.test(name) && !leading.test(name),
   );
   return {
     ...Object.fromEntries(inherited),

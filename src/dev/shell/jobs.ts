@@ -12,6 +12,7 @@ import { abortable } from "../../lib/abort.ts";
 import { driverError } from "../driver-error.ts";
 import type { OutputStore } from "../out/output-store.ts";
 import type { Command, CommandEnd } from "./command.ts";
+import { tellViolation, violationWords } from "./violation.ts";
 
 const MAX_LIVE = 50;
 const MAX_ENDED = 100;
@@ -213,9 +214,12 @@ export class OwnJobs {
     await Promise.all(this.#endings);
   }
 
-  async #ended(id: string, command: Command, { code, signal }: CommandEnd): Promise<void> {
+  async #ended(id: string, command: Command, end: CommandEnd): Promise<void> {
+    const { code, signal } = end;
     const { capture, isStopped, isLate } = command;
     capture.close();
+    const refused = refusalOf(command, end);
+    if (refused !== null) tellViolation(this.#caller, refused);
     const waiters = this.#live.get(id)?.waiters ?? 0;
     this.#live.delete(id);
     const isKilled = isStopped || isLate;
@@ -232,7 +236,8 @@ export class OwnJobs {
     this.#forgetOld();
     if (this.#caller.signal.aborted) return;
     const late = isLate ? ` after its timeout of ${command.run.timeoutMs} ms` : "";
-    if (waiters === 0 && (await this.#deps.notify(this.#caller.pid, noteOf(job, late)))) this.told(id);
+    if (waiters === 0 && (await this.#deps.notify(this.#caller.pid, noteOf(job, late, refused))))
+      this.told(id);
     this.#deps.onEnd(this.#caller.pid);
   }
 
@@ -255,9 +260,15 @@ export function endOf({ state, exit_code: code, signal }: JobRecord): string {
   return code === null ? `ended by ${signal ?? "a signal"}` : `exit ${code}`;
 }
 
-function noteOf(job: JobRecord, late: string): string {
+function noteOf(job: JobRecord, late: string, refused: string | null): string {
   const way = job.output_path === "" ? "" : `, output: ${job.output_path}`;
-  return `${job.id} ended: ${endOf(job)}${late}, ${job.total_bytes} bytes${way}. Command: ${job.command}`;
+  const more = refused === null ? "" : `\n${refused}`;
+  return `${job.id} ended: ${endOf(job)}${late}, ${job.total_bytes} bytes${way}. Command: ${job.command}${more}`;
+}
+
+function refusalOf({ sandbox, capture }: Command, { code, violations = [] }: CommandEnd): string | null {
+  const { output, stderr } = capture.captured();
+  return violationWords({ sandbox, violations, exitCode: code, output: `${output}${stderr}` });
 }
 
 function numberOf(id: string): number {

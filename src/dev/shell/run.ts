@@ -5,6 +5,7 @@ import type { ShellAnswer } from "../../abi/fs-ops.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { HostExec } from "../../kernel/ports/host.ts";
+import type { RedactedBytes } from "../../lib/redact-bytes.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { driverError } from "../driver-error.ts";
 import { OUT_MOUNT, type OutputStore } from "../out/output-store.ts";
@@ -12,13 +13,17 @@ import type { Captured } from "./capture.ts";
 import { Command, type CommandEnd } from "./command.ts";
 import type { Jobs } from "./jobs.ts";
 import type { ShellRun } from "./request.ts";
-import { violationWords } from "./violation.ts";
+import { tellViolation, violationWords } from "./violation.ts";
 
 export interface ShellDeps {
   readonly exec: HostExec;
   readonly outputs: OutputStore;
+  /** Makes what takes secrets out of what a command prints. Absent: nothing is a secret. */
+  readonly redacted?: () => RedactedBytes;
   /** Of a process: told to its commands as CRUX_IPC_SOCKET and KAIRO_IPC_SOCKET. */
   socketOf(uuid: ProcUuid): string;
+  /** Names of the environment that a command gets although they look like secrets. Absent: none. */
+  passes?(command: string, cwd: string): (name: string) => boolean;
   /** Absent: nothing runs in the background. */
   readonly jobs?: Jobs;
   /** Is it switched off, by the settings or by the environment of who asks? Absent: no. */
@@ -30,7 +35,7 @@ export interface ShellDeps {
 }
 
 export interface Calling {
-  readonly act: Pick<Act, "callId" | "sandbox" | "env">;
+  readonly act: Pick<Act, "callId" | "sandbox" | "env" | "showsSecrets" | "attend">;
   /** Each ends the command while it is no job. */
   readonly ofCall: readonly AbortSignal[];
   /** Hears of a command that has started. */
@@ -61,7 +66,7 @@ export async function runShell(
   command.capture.close();
   if (over.error !== undefined && !command.isStopped) throw notStarted(over.error);
   const answer = answerOf(deps, command, over);
-  if (typeof answer.sandbox === "string") caller.log("warn", `sandbox.violation: ${answer.sandbox}`);
+  if (typeof answer.sandbox === "string") tellViolation(caller, answer.sandbox);
   return answer;
 }
 

@@ -2,6 +2,7 @@
  * What a sandbox seems to have refused a command, and the setting that would permit it. A program only prints that something
  * failed, in its own words: so this is a guess, and says so, but for what the sandbox itself has told.
  */
+import type { Caller } from "../../abi/device.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 
 export interface Seen {
@@ -21,6 +22,12 @@ const REFUSED = /Permission denied|EACCES|Operation not permitted|EPERM/i;
 const OFFLINE =
   /Could not resolve|Temporary failure in name resolution|Network is unreachable|ENETUNREACH|ENOTFOUND|EAI_AGAIN|Name or service not known|getaddrinfo|CONNECT tunnel failed/i;
 
+/** To the person who follows the process, and to its history. */
+export function tellViolation(caller: Pick<Caller, "log" | "violation">, words: string): void {
+  caller.log("warn", `sandbox.violation: ${words}`);
+  caller.violation?.(words);
+}
+
 /** null: nothing looks like it. Otherwise one line for the model and the person. */
 export function violationWords({ sandbox, violations, exitCode, output }: Seen): string | null {
   if (sandbox === null) return null;
@@ -38,7 +45,9 @@ function guessesAt({ write, network }: SandboxProfile, text: string): readonly s
       ? [`commands write ${where}, and not to settings and hooks there; sandbox.allowWrite permits more`]
       : []),
     ...(REFUSED.test(text) && !READ_ONLY.test(text)
-      ? ["it may be the sandbox that refused this: secrets cannot be read, and no rights be gained"]
+      ? [
+          "it may be the sandbox that refused this: secrets cannot be read, settings and hooks not be made, and no rights be gained",
+        ]
       : []),
     ...(network !== "host" && OFFLINE.test(text) ? [offline(network)] : []),
   ];

@@ -79,7 +79,9 @@ describe("/dev/web", () => {
     const { device, web: w } = await start();
     const file = await device.open("", O_RDWR, callerIn("/"));
     const plan = await file.plan?.(Buffer.from(JSON.stringify({ url: w.url("docs.example") })));
-    expect(plan?.effects).toEqual([{ kind: "network", host: "docs.example", port: w.port, method: "GET" }]);
+    expect(plan?.effects).toEqual([
+      { kind: "network", host: "docs.example", port: w.port, method: "GET", url: w.url("docs.example") },
+    ]);
   });
 
   it("gives a page as Markdown, without what runs in it", async () => {

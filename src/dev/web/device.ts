@@ -56,8 +56,8 @@ function reading(deps: WebDeps, { uuid }: Caller): Work {
   return {
     tool: "fetch",
     effects: (data) => {
-      const { host, port } = parse(data).url;
-      return [{ kind: "network", host, port, method: "GET" }];
+      const { url, written } = parse(data);
+      return [{ kind: "network", host: url.host, port: url.port, method: "GET", url: written }];
     },
     answer: (data, callId, signal) => fetchPage(deps, { run: parse(data), uuid, callId, signal }),
   };

@@ -1,0 +1,105 @@
+/**
+ * A profile as seatbelt reads it, which macOS brings with it (`sandbox-exec`): text, a pure function of the profile. What is not
+ * named is refused; of the rules that match, the last counts, so that a place that lies deeper stands over one that lies higher.
+ *
+ * Of hosts it knows only addresses, and there is no network of one's own to put a proxy into: with allowed hosts there is no
+ * network either. Rules go by path, so that what is protected is protected while it is not there.
+ */
+import { dirname } from "node:path/posix";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
+import { isWithin } from "../../lib/path.ts";
+import { driverError } from "../driver-error.ts";
+
+export const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
+
+/** What every program needs to begin; sysctl tells of the machine and changes nothing. */
+const BASE = `(version 1)
+(deny default)
+(allow process-exec)
+(allow process-fork)
+(allow process-info* (target same-sandbox))
+(allow signal (target same-sandbox))
+(allow sysctl-read)
+(allow ipc-posix-sem)
+(allow ipc-posix-shm)
+(allow iokit-get-properties)
+(allow mach-lookup
+  (global-name "com.apple.system.opendirectoryd.libinfo")
+  (global-name "com.apple.system.opendirectoryd.membership")
+  (global-name "com.apple.system.logger")
+  (global-name "com.apple.system.notification_center")
+  (global-name "com.apple.SystemConfiguration.configd")
+  (global-name "com.apple.bsd.dirhelper"))
+(allow pseudo-tty)
+(allow file-ioctl (literal "/dev/tty") (literal "/dev/ptmx") (regex #"^/dev/ttys"))
+(allow file-read*)
+(allow file-write* (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (literal "/dev/ptmx") (regex #"^/dev/ttys")
+  (regex #"^/dev/fd/"))`;
+
+type Wish = "write" | "protect" | "hide" | "show";
+
+/** `tmp`: the program's own folder for temporary files. UNAVAILABLE: a path that cannot be written down. */
+export function seatbeltProfile(profile: SandboxProfile, tmp: string): string {
+  const { write, protect, hide, show, network } = profile;
+  const wishes: readonly (readonly [string, Wish])[] = [
+    ...write.map((path) => [bare(path), "write"] as const),
+    ...protect.map((path) => [bare(path), "protect"] as const),
+    ...hide.map((path) => [bare(path), "hide"] as const),
+    ...show.map((path) => [bare(path), "show"] as const),
+    [tmp, "write"],
+  ];
+  const steps = protect.flatMap((path) => stepsTo(bare(path), write.map(bare)));
+  return [
+    BASE,
+    ...[...wishes].sort(([a], [b]) => depth(a) - depth(b)).map(([path, wish]) => ruleOf(path, wish)),
+    // what lies above a protected path cannot be moved away with it
+    ...[...new Set(steps)].map((path) => `(deny file-write-unlink (literal ${quoted(path)}))`),
+    ...(network === "host" ? ["(allow network*)", "(allow system-socket)"] : show.map(socketRule)),
+  ].join("\n");
+}
+
+function ruleOf(path: string, wish: Wish): string {
+  const place = `(subpath ${quoted(path)})`;
+  switch (wish) {
+    case "write":
+      return `(allow file-read* file-write* ${place})`;
+    case "protect":
+      return `(deny file-write* ${place})`;
+    case "hide":
+      return `(deny file-read* file-write* ${place})`;
+    case "show":
+      return `(allow file-read* ${place})`;
+  }
+}
+
+function socketRule(path: string): string {
+  return `(allow network-outbound (remote unix-socket (path-literal ${quoted(bare(path))})))`;
+}
+
+/** From the writable root down to what is above the path, both as they are. */
+function stepsTo(path: string, roots: readonly string[]): readonly string[] {
+  const root = roots.find((each) => each !== path && isWithin(each, path));
+  const steps: string[] = [];
+  for (let dir = path; root !== undefined && dir !== root; dir = dirname(dir)) steps.push(dir);
+  return steps;
+}
+
+const depth = (path: string): number => (path === "/" ? 0 : path.split("/").length);
+
+function bare(path: string): string {
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+function quoted(path: string): string {
+  for (const char of path)
+    if (char < " " || char === "\x7f")
+      throw driverError("Open", "UNAVAILABLE", `the sandbox cannot name ${JSON.stringify(path)}`);
+  return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+}
+
+/** Ends with `status` where it may read the host, and may not write to `canary`. */
+export function seatbeltProbe(canary: string, tmp: string, status: number): readonly [string, ...string[]] {
+  const profile = seatbeltProfile({ write: [], protect: [], hide: [], show: [], network: "off" }, tmp);
+  const look = `[ -r /etc/hosts ] && ! (: > "$1") 2>/dev/null && (: > "$2/x") && exit ${status}`;
+  return [SANDBOX_EXEC, "-p", profile, "/bin/sh", "-c", look, "sh", canary, tmp];
+}
