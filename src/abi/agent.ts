@@ -1,4 +1,5 @@
 /** Agent and skill files as they are after loading (formats: kernel reference, agent and skill files). */
+import type { Budget } from "./budget.ts";
 import type { McpServer } from "./mcp.ts";
 import type { PermissionMode } from "./process.ts";
 
@@ -15,6 +16,8 @@ export interface AgentManifest {
   readonly models: AgentModels;
   /** Tokens; 0 unlimited. */
   readonly contextBudget: number;
+  /** More limits than tokens, of it and all below it: no start gives more. */
+  readonly budget?: Omit<Budget, "tokens">;
   /** 0: DEFAULT_MAX_STEPS. */
   readonly maxSteps: number;
   readonly skills: readonly string[];

@@ -128,8 +128,15 @@ export interface Caller {
   readonly seen?: SeenFiles;
   /** Named values of the process, kept through restarts. Absent: nothing is kept. */
   readonly kept?: KeptValues;
+  /**
+   * Is every call of this tool refused to it, by the name that rules have for it? Then there is none: it is neither listed, found
+   * nor opened, and what is said of it is what is said of one that never was. Absent: none is.
+   */
+  readonly hides?: (tool: string) => boolean;
   /** Publishes a log entry of the process (`[agent/1] log: …`). */
   log(level: "info" | "warn" | "error", message: string): void;
+  /** Keeps with its history what a sandbox refused one of its programs, in words. Absent: nothing is kept. */
+  readonly violation?: (text: string) => void;
   /**
    * Called by the device of host files before each change: resolves once what is replaced is kept. Rejects: the change may not
    * happen. `mode`: the permission bits that a written file gets, instead of those it would have. Absent: nothing is kept.
@@ -169,6 +176,13 @@ export interface Act {
   readonly granted?: Charge;
   /** Within which every OS process that the act starts must run; null: as the host is. */
   readonly sandbox?: SandboxProfile | null;
+  /**
+   * For what outlives the act: `end` is called when a person takes back what it was permitted by, and wants it ended. The result
+   * takes that back, once it is over. Absent: nobody can.
+   */
+  readonly attend?: (end: () => void) => () => void;
+  /** A person let the caller read a secret by this call: what it gives is not hidden. */
+  readonly showsSecrets?: true;
   /** Set in the environment of every OS process that the act starts, over what it would have. */
   readonly env?: Readonly<Record<string, string>>;
   /** The caller's handle, narrowed to the permitted effects. Only programs under /bin act through it. */

@@ -33,6 +33,8 @@ export type Effect =
       readonly host: string;
       readonly port: number;
       readonly method: string;
+      /** The whole address, where it is known. */
+      readonly url?: string;
       readonly isQuoted?: boolean;
     }
   | { readonly kind: "spawn"; readonly program: string; readonly background: boolean }

@@ -1,6 +1,6 @@
 /** Events: what `astrace`, clients and user interfaces see of a process while it runs. */
 import type { Pid } from "./ids.ts";
-import type { ExitStatus } from "./process.ts";
+import type { ExitStatus, PermissionMode } from "./process.ts";
 import type { QuestionAnswer, QuestionItem } from "./question.ts";
 import type { RuleDestination } from "./rules.ts";
 
@@ -63,8 +63,16 @@ export interface Ask {
   readonly input?: string;
   /** It is the agent that asks: answered by "yes" with answers, dismissed by "no". */
   readonly questions?: readonly QuestionItem[];
+  /** A limit is reached: "yes" raises it by `offered`, or by the amount in the words of the reply, like `2usd` or `50000`. */
+  readonly amount?: AskAmount;
   /** Wall clock, ms. */
   readonly openedAt?: number;
+}
+
+export interface AskAmount {
+  readonly unit: "usd" | "tokens" | "steps";
+  /** As a person reads and writes it: `$2.00`, `50000 tokens`. */
+  readonly offered: string;
 }
 
 export interface AskPart {
@@ -81,7 +89,7 @@ export interface AskRule {
 /** What a person answers. */
 export interface AskReply {
   readonly answer: AskAnswer;
-  /** With a no: for the model. */
+  /** With a no: for the model. With a yes to a limit: by how much it is raised. */
   readonly words?: string;
   /** With "always": one of the suggested rules, or a narrower one; absent: the first of them. */
   readonly rule?: string;
@@ -104,6 +112,7 @@ export type ProcessEvent =
       readonly details: RunDetails;
     }
   | { readonly event: "step"; readonly pid: Pid; readonly step: number; readonly total: number }
+  | { readonly event: "mode"; readonly pid: Pid; readonly mode: PermissionMode }
   | { readonly event: "ask"; readonly pid: Pid; readonly ask: Ask }
   /** The question was answered, here or by another client, or is void. */
   | {
@@ -140,8 +149,16 @@ export type ProcessEvent =
       readonly result: string;
       readonly exit: ExitStatus;
       readonly tokensUsed: number;
+      /** Its own, and with all below it; absent: nothing that has a price. */
+      readonly cost?: RunCost;
       readonly elapsedMs: number;
     };
+
+/** Millionths of a dollar. */
+export interface RunCost {
+  readonly own: number;
+  readonly subtree: number;
+}
 
 /** What a client of the user, or another process, said to a session. */
 export interface SessionMessage {
@@ -190,4 +207,6 @@ export interface RunDetails {
   /** Tokens; 0: no limit. */
   readonly budget: number;
   readonly device: string;
+  /** In which it begins; absent: `default`. */
+  readonly mode?: PermissionMode;
 }

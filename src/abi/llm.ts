@@ -57,6 +57,10 @@ export interface LlmRequest {
   messages: WireMessage[];
   maxOutputTokens: number;
   temperature?: number;
+  /** The reply ends before any of them; a driver that cannot is free to go on. */
+  stopSequences?: string[];
+  /** Another request will have the same bytes up to the last block of the last message, within the hour. */
+  sharesPrefix?: boolean;
   /** false: the reply holds finished blocks only (start with full content, stop), no deltas. */
   stream: boolean;
 }
@@ -161,6 +165,8 @@ export interface ModelCard {
   /** US dollars per million tokens; absent: not known. */
   price?: { input: number; output: number };
   known: boolean;
+  /** It is good enough to judge calls in a person's place. */
+  autoMode?: boolean;
 }
 
 export function totalTokens(usage: Usage): number {

@@ -13,6 +13,7 @@ import { PERMISSION_MODES } from "./process.ts";
 import { RIGHTS_METHODS } from "./rights-methods.ts";
 import { RULE_DESTINATIONS } from "./rules.ts";
 import { SESSION_METHODS } from "./session-methods.ts";
+import { TRUST_METHODS } from "./trust-methods.ts";
 
 const exit = z.strictObject({ code: z.int(), reason: z.string(), kind: z.enum(["done", "fault", "killed"]) });
 
@@ -33,8 +34,16 @@ export const WireProc = z.strictObject({
   groups: z.array(z.int()),
   result: z.string(),
   exit: exit.nullable(),
+  /** US dollars of its own calls; absent: nothing that has a price. */
+  cost_usd: z.number().optional(),
+  /** Of an agent, what it may without asking; absent: `default`. */
+  mode: z.enum(PERMISSION_MODES).optional(),
+  /** Kinds of what it has read: `label.list` tells where from. Absent: none. */
+  labels: z.array(z.enum(["untrusted", "secret"])).optional(),
 });
 export type WireProc = z.infer<typeof WireProc>;
+
+const rules = z.array(z.string().max(1024)).max(1000);
 
 export const SpawnRequest = z.strictObject({
   intent: z.string(),
@@ -50,9 +59,15 @@ export const SpawnRequest = z.strictObject({
   /** Absolute; default the user's home. */
   cwd: z.string().optional(),
   permission_mode: z.enum(PERMISSION_MODES).optional(),
+  /** It begins in mode plan; once its plan is approved it works in the mode above. */
+  plan: z.boolean().optional(),
   /** Rules for this process and what it starts, as in settings. */
-  allow: z.array(z.string().max(1024)).max(1000).optional(),
-  deny: z.array(z.string().max(1024)).max(1000).optional(),
+  allow: rules.optional(),
+  deny: rules.optional(),
+  /** Of a file of settings for this process and what it starts: its rules have that source. */
+  settings: z
+    .strictObject({ allow: rules.optional(), ask: rules.optional(), deny: rules.optional() })
+    .optional(),
   /** The client can show questions and answers them with ask.answer. */
   interactive: z.boolean().optional(),
   /** Response only; the connection stays usable. */
@@ -139,7 +154,12 @@ export const METHODS = {
     right: "spawn",
     params: SpawnRequest,
     /** `notice` only for a detached spawn that asked with `verbose`: nobody follows it who could be told later. */
-    result: z.strictObject({ pid, notice: z.string().optional() }),
+    result: z.strictObject({
+      pid,
+      notice: z.string().optional(),
+      /** To who can be asked, where its commands run without a sandbox: why, and what to do. */
+      sandbox: z.string().optional(),
+    }),
   },
   list_procs: {
     summary: "all processes, by rising pid",
@@ -338,6 +358,7 @@ export const METHODS = {
     result: undefined,
   },
   ...RIGHTS_METHODS,
+  ...TRUST_METHODS,
   ...SESSION_METHODS,
   "supervisor.start_child": {
     summary: "start a child that is stopped",
@@ -442,7 +463,7 @@ export const METHODS = {
     params: z.strictObject({
       ask_id: z.string(),
       answer: z.enum(["yes", "no", "always"]),
-      /** With a no: for the model. */
+      /** With a no: for the model. With a yes to a limit that is reached: by how much it is raised, like 2usd or 50000. */
       words: z.string().max(4000).optional(),
       /** With "always": one of the suggested rules, or a narrower one; default the first of them. */
       rule: z.string().min(1).max(1024).optional(),
@@ -488,6 +509,16 @@ export const METHODS = {
       read_only: z.string().optional(),
       /** Who connects cannot be read on this host: the private folder of the socket stands in. */
       peers: z.literal("directory").optional(),
+      /** Are commands confined? `why` and `fix`: where the machine cannot. `mode`: what the settings ask for. */
+      sandbox: z
+        .strictObject({
+          available: z.boolean(),
+          mode: z.enum(["on", "off", "required"]),
+          kind: z.enum(["bubblewrap", "seatbelt"]).optional(),
+          why: z.string().optional(),
+          fix: z.string().optional(),
+        })
+        .optional(),
     }),
   },
 } as const satisfies Record<string, MethodSpec>;

@@ -1,5 +1,6 @@
 /** The words of the process model: kinds, states, activities, signals, exit status and what `ps` shows. */
 import type { CtxId, Pgid, Pid } from "./ids.ts";
+import type { Label } from "./labels.ts";
 
 export type ProcessKind = "agent" | "native" | "service" | "supervisor";
 
@@ -66,6 +67,8 @@ export interface ProcInfo {
   intent: string;
   skills: readonly string[];
   tokensUsed: number;
+  /** Millionths of a dollar; absent: nothing that has a price. */
+  microUsdUsed?: number;
   createdAt: Date;
   /** Milliseconds from creation to now, or to the exit. Monotonic clock. */
   elapsedMs: number;
@@ -82,6 +85,10 @@ export interface ProcInfo {
   name: string;
   /** It waits for the next message instead of ending. */
   isSession?: boolean;
+  /** Of an agent, what it may without asking; absent: `default`. */
+  mode?: PermissionMode;
+  /** Kinds of the labels of what it has read; absent: none. */
+  labels?: readonly Label["kind"][];
   /** The name of the driver where that chooses; "" where no model is used. */
   model: string;
 }

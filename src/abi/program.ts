@@ -118,6 +118,11 @@ export interface ProgramContext {
   isPaused(): boolean;
   /** Runs alone among the threads of this process: what is written to the context within is one unit. To be kept short. */
   unit<T>(act: () => Promise<T>): Promise<T>;
+  /**
+   * The mode, as far as the model has to know of it: `auto`, `plan /where/the/plan/is.md`, or "". Absent: of histories that are
+   * replayed, and in threads, which share what the process is told.
+   */
+  standing?(): string;
   /** Holds while the process is paused; rejects when it ends. */
   waitIfPaused(): Promise<void>;
   account(): AccountView;

@@ -30,6 +30,14 @@ export interface RightsWish {
   readonly ask?: readonly string[];
   readonly tools?: readonly string[];
   readonly hosts?: readonly string[];
+  /** Rules of the settings that a person gave with the start. Of an agent's they only narrow. */
+  readonly settings?: RuleLists;
+}
+
+export interface RuleLists {
+  readonly allow?: readonly string[];
+  readonly ask?: readonly string[];
+  readonly deny?: readonly string[];
 }
 
 /** The largest set: what nobody narrowed. */

@@ -21,6 +21,20 @@ export interface SandboxNetwork {
   readonly deny: readonly string[];
 }
 
+/** How commands are run, as a person is told: what the machine can do, and what the settings ask for. */
+export type SandboxStatus = SandboxState & { readonly mode: "on" | "off" | "required" };
+
+/** Why commands run without a sandbox, or not at all, in a few words and with the way out; undefined: they are confined. */
+export function sandboxOff(status: {
+  readonly available: boolean;
+  readonly mode: SandboxStatus["mode"];
+  readonly why?: string | undefined;
+  readonly fix?: string | undefined;
+}): string | undefined {
+  if (status.mode === "off") return "sandbox.mode is off";
+  return status.available ? undefined : `${status.why ?? "not known"}; ${status.fix ?? ""}`;
+}
+
 /** Can commands be confined here? Found once at start. */
 export type SandboxState =
   | { readonly available: true; readonly kind: "bubblewrap" | "seatbelt" }

@@ -5,6 +5,12 @@ import { spanMs } from "../lib/span.ts";
 const strings = z.array(z.string().max(1024)).max(2000);
 const answer = z.enum(["ask", "deny", "off"]);
 
+/** Of the environment; `AWS_*`: all that begin so. */
+const variable = z
+  .string()
+  .max(256)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*\*?$/, "not a name of a variable, or its beginning with a * behind it");
+
 /** What user, flag and policy settings may say; projects bring `allow`, `ask`, `deny` and `additionalDirectories` alone. */
 const permissions = z.looseObject({
   allow: strings.optional(),
@@ -89,7 +95,9 @@ export const Settings = z.looseObject({
   labels: z.looseObject({ outward: answer.optional(), exec: answer.optional() }).optional(),
   /** By program: names of the environment that its commands get although they look like secrets. */
   secrets: z
-    .looseObject({ passEnv: z.record(z.string().max(256), z.array(z.string().max(256)).max(200)).optional() })
+    .looseObject({
+      passEnv: z.record(z.string().regex(/^[^/\s]{1,256}$/), z.array(variable).max(200)).optional(),
+    })
     .optional(),
   /** `private`: hosts with port of this network that pages may be fetched from, `localhost:3000`. User settings only. */
   web: z.looseObject({ private: z.array(z.string().max(260)).max(200).optional() }).optional(),
@@ -114,6 +122,20 @@ export const Settings = z.looseObject({
       windows: z.array(window).max(16).optional(),
       onLimit: z.enum(["ask", "fail"]).optional(),
       onWindow: z.enum(["fail", "wait"]).optional(),
+    })
+    .optional(),
+  /** Agents that start agents: levels, children of one at once, agents of a tree at once, all at once, started in a tree. */
+  agents: z
+    .looseObject({
+      limits: z
+        .looseObject({
+          depth: z.int().min(0).optional(),
+          children: z.int().min(0).optional(),
+          tree: z.int().min(0).optional(),
+          kernel: z.int().min(0).optional(),
+          spawnsPerDay: z.int().min(0).optional(),
+        })
+        .optional(),
     })
     .optional(),
   /** Another name of `budget.usd`. */

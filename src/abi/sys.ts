@@ -45,6 +45,8 @@ export interface SpawnOpts {
   readonly env?: Readonly<Record<string, string>>;
   /** Capped by the parent's. Absent: of an agent that an agent starts `accept_edits`, likewise capped. */
   readonly permissionMode?: PermissionMode;
+  /** It begins in mode plan, and goes back to the mode it would have begun in. */
+  readonly plan?: boolean;
   /** Beside what the definition says. Only pid 0 may `allow` what the parent may not. */
   readonly rights?: RightsWish;
   /** A client that can answer questions is attached. */

@@ -1,7 +1,8 @@
 /** The lines of the text wire (manual, NDJSON protocol). Types only: the thin client must not load schemas. */
 
 import type { WireError } from "./errors.ts";
-import type { AskAnswer, AskPart, AskRule, RunOutcome } from "./events.ts";
+import type { AskAmount, AskAnswer, AskPart, AskRule, RunOutcome } from "./events.ts";
+import type { PermissionMode } from "./process.ts";
 
 export const PROTOCOL = {
   maxLineBytes: 10 * 1024 * 1024,
@@ -49,6 +50,7 @@ export interface ProgressPayload {
     | "tool"
     | "log"
     | "paused"
+    | "mode"
     | "input"
     | "queued"
     | "withdrawn"
@@ -71,6 +73,9 @@ export interface ProgressPayload {
   exit_reason?: string;
   tokens_used?: number;
   elapsed_ms?: number;
+  /** complete: US dollars, its own and with all below it; absent where nothing that has a price was used. */
+  cost_usd?: number;
+  subtree_cost_usd?: number;
   error_message?: string;
   /** error: the documented error behind error_message. */
   error?: WireError;
@@ -93,6 +98,7 @@ export interface ProgressPayload {
   /** The arguments that may be changed, as JSON text. */
   arguments?: string;
   opened_at?: number;
+  amount?: AskAmount;
   /** ask: an agent asks its person; answered by "yes" with answers, dismissed by "no". */
   questions?: readonly WireQuestion[];
   in_bytes?: number;
@@ -100,6 +106,8 @@ export interface ProgressPayload {
   duration_ms?: number;
   level?: string;
   message?: string;
+  /** mode; spawn, where it is not `default`. */
+  mode?: PermissionMode;
   /** paused. */
   is_paused?: boolean;
   /** input, queued, withdrawn, idle: of the message. */

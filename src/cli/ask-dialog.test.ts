@@ -105,6 +105,62 @@ describe("the dialog", () => {
     await over(made);
   });
 
+  describe("of a limit that is reached", () => {
+    const LIMIT: ProgressPayload = {
+      event: "ask",
+      pid: 2,
+      ask_id: "q1",
+      text: "raise the limit of process 1 by $2.00",
+      detail: "budget exceeded of process 1: limit $2.00, used $1.90, reserved $0.00, asked $0.35",
+      options: ["yes", "no"],
+      path: "main-1 › worker-2",
+      amount: { unit: "usd", offered: "$2.00" },
+    };
+
+    test("shows limit, use and who waits, and offers another amount", async () => {
+      const made = await drawn(LIMIT);
+      expect(made.output.text).toBe(
+        [
+          "  budget exceeded of process 1: limit $2.00, used $1.90, reserved $0.00, asked $0.35",
+          "  by main-1 › worker-2",
+          "[agent/2] raise the limit of process 1 by $2.00? [y]es / [n]o / another [a]mount ",
+        ].join("\n"),
+      );
+      made.input.type("y");
+      await expect.poll(() => made.replies).toEqual([{ answer: "yes" }]);
+      await over(made);
+    });
+
+    test.each(["+", "5", "$", "a"])("%s begins an amount; Enter gives it", async (key) => {
+      const made = await drawn(LIMIT);
+      const first = key === "a" ? "" : key;
+      made.input.type(key);
+      await made.output.shows(`raise it by (2usd, 50000): ${first}`);
+      made.input.type("3usd");
+      made.input.type("\r");
+      await expect.poll(() => made.replies).toEqual([{ answer: "yes", words: `${first}3usd` }]);
+      await over(made);
+    });
+
+    test("one that is refused, or none, leaves the question", async () => {
+      const made = await drawn(LIMIT, [false]);
+      made.input.type("a");
+      await made.output.shows("50000): ");
+      made.output.clear();
+      made.input.type("\r");
+      await made.output.shows("? [y]es");
+      expect(made.replies).toEqual([]);
+      made.input.type("7");
+      await made.output.shows("50000): 7");
+      made.output.clear();
+      made.input.type("\r");
+      await made.output.shows("? [y]es");
+      made.input.type("n");
+      await expect.poll(() => made.replies).toEqual([{ answer: "yes", words: "7" }, { answer: "no" }]);
+      await over(made);
+    });
+  });
+
   test("always shows rule and places first; a place gives it, Enter goes back", async () => {
     const made = await drawn();
     made.input.type("a");

@@ -12,6 +12,8 @@ import { alwaysLines, askBlock, askedLine, destinationOf, type ShownQuestion } f
 
 /** The daemon waits for a person far sooner than one process can ask this often. */
 const MAX_QUESTIONS = 100;
+/** What an amount begins with. */
+const AMOUNT = /^[+$\d]/;
 const LABELS: Readonly<Record<AskAnswer, string>> = { yes: "[y]es", no: "[n]o", always: "[a]lways" };
 
 /** Enter, Escape and Ctrl-D: no is the default. */
@@ -41,7 +43,7 @@ interface Question extends ShownQuestion {
   readonly closed: AbortController;
 }
 
-type Key = "tell" | "edit" | "view";
+type Key = "tell" | "edit" | "view" | "amount";
 
 /** `again`: nothing was answered, and the question is drawn again. */
 type Heard = AskReply | "again" | undefined;
@@ -135,10 +137,12 @@ export class AskDialog implements AsyncDisposable {
       const more = moreOf(keys, question, isCut);
       const answer = more === undefined ? answerOf(keys, question.options) : undefined;
       if (more === undefined && answer === undefined) continue;
-      await this.#around.write(`${more ?? answer}\n`);
+      // of an amount the first key is its first digit
+      await this.#around.write(more === "amount" ? "\n" : `${more ?? answer}\n`);
       if (more === "view") return "view";
       if (more === "tell") return this.#tell(keyboard, signal);
       if (more === "edit") return this.#edit(keyboard, question);
+      if (more === "amount") return this.#amount(keyboard, keys, signal);
       return answer === "always" ? this.#always(keyboard, question) : { answer: answer ?? "no" };
     }
   }
@@ -153,6 +157,14 @@ export class AskDialog implements AsyncDisposable {
     const words = await this.#line(keyboard, "  no, because: ", "", signal);
     if (words === undefined) return signal.aborted ? this.#voided(signal) : "again";
     return words.trim() === "" ? { answer: "no" } : { answer: "no", words: words.trim() };
+  }
+
+  /** A yes, with by how much. Esc and an empty line give nothing. */
+  async #amount(keyboard: Keyboard, keys: string, signal: AbortSignal): Promise<Heard> {
+    const initial = AMOUNT.test(keys) ? keys.trim() : "";
+    const words = await this.#line(keyboard, "  raise it by (2usd, 50000): ", initial, signal);
+    if (words === undefined) return signal.aborted ? this.#voided(signal) : "again";
+    return words.trim() === "" ? "again" : { answer: "yes", words: words.trim() };
   }
 
   async #edit(keyboard: Keyboard, { arguments: text = "", closed }: Question): Promise<Heard> {
@@ -204,7 +216,7 @@ export class AskDialog implements AsyncDisposable {
 
 function questionOf(event: ProgressPayload): Question {
   const { pid, text = "", detail = "", options = ["yes", "no", "always"], rules = [] } = event;
-  const { path, parts, reason, labels, warnings, sandbox, questions } = event;
+  const { path, parts, reason, labels, warnings, sandbox, amount, questions } = event;
   return {
     pid,
     questions,
@@ -220,17 +232,21 @@ function questionOf(event: ProgressPayload): Question {
     ...(labels === undefined ? {} : { labels }),
     ...(warnings === undefined ? {} : { warnings }),
     ...(sandbox === undefined ? {} : { sandbox }),
+    ...(amount === undefined ? {} : { amount }),
   };
 }
 
 /** A daemon that tells no more than the question takes no more than its options. */
 function moreKeys(question: Question, isCut: boolean): readonly string[] {
+  if (question.amount !== undefined) return ["another [a]mount"];
   if (question.path === undefined) return [];
   const edit = question.arguments === undefined ? [] : ["[e]dit"];
   return ["no, [t]ell why", ...edit, ...(isCut ? ["[v]iew all"] : [])];
 }
 
 function moreOf(keys: string, question: Question, isCut: boolean): Key | undefined {
+  if (question.amount !== undefined)
+    return AMOUNT.test(keys) || keys.trim().toLowerCase() === "a" ? "amount" : undefined;
   if (question.path === undefined) return undefined;
   const word = keys.trim().toLowerCase();
   if (word === "t") return "tell";

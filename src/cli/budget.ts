@@ -4,7 +4,7 @@ import type { Params } from "../abi/methods.ts";
 import { durationFlag, findUsd, usdFlag } from "./amounts.ts";
 import { type Args, pidOf, textFlag } from "./args.ts";
 import type { Call, Command } from "./command.ts";
-import { budgetTable, limitsLine, windowLines } from "./screen/budget-table.ts";
+import { budgetTable, limitsLine, sumLines, windowLines } from "./screen/budget-table.ts";
 import { invalid } from "./screen/errors.ts";
 
 const USAGE = "crux budget [<pid>] [--add <amount>] | crux budget set <pid> --tokens <n> --usd <x> …";
@@ -102,7 +102,10 @@ async function show({ args, console, host }: Call): Promise<number> {
     if (console.mode === "json") await console.data(found);
     else if (console.mode === "quiet") {
       if (found.accounts.length > 0) await console.line(found.accounts.map((each) => each.pid).join("\n"));
-    } else await console.line([budgetTable(found.accounts), ...windowLines(found.windows)].join("\n"));
+    } else {
+      const { accounts, windows } = found;
+      await console.line([budgetTable(accounts), ...sumLines(accounts), ...windowLines(windows)].join("\n"));
+    }
   } finally {
     client.close();
   }

@@ -1,8 +1,9 @@
 /** What a person does to a session: over connections of their own, for the stream has taken the first. */
 import { randomBytes } from "node:crypto";
 import type { MethodName, Params, Result } from "../abi/methods.ts";
-import { SIGNALS } from "../abi/process.ts";
+import { type PermissionMode, SIGNALS } from "../abi/process.ts";
 import type { DaemonAccess } from "./daemon-client.ts";
+import { isClosed, modesAfter } from "./mode-cycle.ts";
 
 export class ChatClient {
   /** Tells this command from the others that talk to the same session. */
@@ -26,6 +27,24 @@ export class ChatClient {
 
   async withdraw(pid: number, seq: number): Promise<void> {
     await this.request("session.withdraw", { pid, seq });
+  }
+
+  /** Sets it, if one is given. */
+  mode(pid: number, mode?: PermissionMode): Promise<Result<"process.mode">> {
+    return this.request("process.mode", { pid, ...(mode === undefined ? {} : { mode }) });
+  }
+
+  /** The next that can be entered. */
+  async nextMode(pid: number): Promise<PermissionMode> {
+    const now = await this.mode(pid);
+    for (const next of modesAfter(now.mode, now.ceiling)) {
+      try {
+        return (await this.mode(pid, next)).mode;
+      } catch (error) {
+        if (!isClosed(error)) throw error;
+      }
+    }
+    return now.mode;
   }
 
   async entitle(pid: number, title: string): Promise<void> {

@@ -1,4 +1,5 @@
 /** A conversation at a terminal: what the session tells above, the line that is typed below. Leaving never ends it. */
+import type { PermissionMode } from "../abi/process.ts";
 import type { WireHistoryItem } from "../abi/session-methods.ts";
 import type { ProgressPayload } from "../abi/wire.ts";
 import type { AskDialog } from "./ask-dialog.ts";
@@ -9,7 +10,7 @@ import { ChatView } from "./chat-view.ts";
 import { HELP_LINES, wordOf } from "./chat-words.ts";
 import type { Call } from "./command.ts";
 import { openDialog, questionTerminal } from "./questions.ts";
-import { historyLines, isNote, leftLine, openedLine, pausedLine } from "./screen/chat-lines.ts";
+import { historyLines, isNote, leftLine, openedLine, pausedLine, promptOf } from "./screen/chat-lines.ts";
 import { sessionTable } from "./screen/session-table.ts";
 
 /** A second Ctrl-C on an empty line leaves within this. */
@@ -73,12 +74,14 @@ class Chat implements AsyncDisposable {
     this.#terminal = new ChatTerminal(host, mine.toReversed(), {
       onLine: (text) => this.#typed(text),
       onInterrupt: (isEmpty) => this.#interrupted(isEmpty),
+      onNextMode: () => this.#do(() => this.#nextMode()),
       onEnd: () => this.#leave(),
     });
     const output = questionTerminal(call);
     this.#dialog = output === undefined ? undefined : openDialog(call, output, this.#terminal.keys);
     // Ctrl-C at a question, or from outside
     this.#unlisten = host.interrupts.listen(() => this.#interrupted(true));
+    this.#do(() => this.#learnMode());
   }
 
   /** The exit code of the process, 0 when it was left before. Rejects when the stream breaks off. */
@@ -109,7 +112,8 @@ class Chat implements AsyncDisposable {
     await this.#terminal[Symbol.asyncDispose]();
   }
 
-  #follow({ event, seq = 0 }: ProgressPayload): void {
+  #follow({ event, seq = 0, mode }: ProgressPayload): void {
+    if (event === "mode" && mode !== undefined) this.#showMode(mode);
     if (OF_A_RUN.has(event)) this.#isRunning = true;
     if (event === "idle") this.#isRunning = false;
     if (event === "input" || event === "withdrawn")
@@ -125,6 +129,7 @@ class Chat implements AsyncDisposable {
     else if (word.kind === "unknown") this.#print(word.message);
     else if (word.kind === "say") this.#do(() => this.#say(word.text));
     else if (word.kind === "title") this.#do(() => this.#client.entitle(pid, word.title));
+    else if (word.kind === "mode") this.#do(() => this.#mode(word.mode));
     else if (word.kind === "stop") this.#do(() => this.#client.interrupt(pid));
     else if (word.kind === "back") this.#do(() => this.#takeBack());
     else this.#do(() => this.#list());
@@ -146,6 +151,26 @@ class Chat implements AsyncDisposable {
   async #say(text: string): Promise<void> {
     const { seq } = await this.#client.say(this.#stream.pid, text);
     this.#waiting.push(seq);
+  }
+
+  /** One that has just ended has none to show. */
+  async #learnMode(): Promise<void> {
+    const now = await this.#client.mode(this.#stream.pid).catch(() => undefined);
+    if (now !== undefined) this.#showMode(now.mode);
+  }
+
+  #showMode(mode: PermissionMode): void {
+    this.#terminal.setPrompt(promptOf(mode, this.#call.console.paint));
+  }
+
+  async #nextMode(): Promise<void> {
+    this.#showMode(await this.#client.nextMode(this.#stream.pid));
+  }
+
+  async #mode(wanted: PermissionMode | undefined): Promise<void> {
+    const { mode, ceiling } = await this.#client.mode(this.#stream.pid, wanted);
+    this.#showMode(mode);
+    if (wanted === undefined) this.#print(`mode ${mode} (may ask for up to ${ceiling})`);
   }
 
   async #takeBack(): Promise<void> {

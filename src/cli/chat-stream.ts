@@ -10,6 +10,8 @@ export interface ChatStream {
   readonly pid: number;
   /** undefined: it has just begun. */
   readonly session: WireSession | undefined;
+  /** Why its commands run without a sandbox; undefined: they have one, or it was not said. */
+  readonly sandbox?: string | undefined;
   readonly events: AsyncIterable<ProgressPayload>;
   close(): void;
 }
@@ -23,7 +25,8 @@ export async function beginSession(
 ): Promise<ChatStream> {
   const daemon = await host.daemon.ensure(signal);
   const stream = await daemon.stream("spawn", { ...request, session: true, client }, signal);
-  return chatStream(stream.response.pid, undefined, stream);
+  const { pid, sandbox } = stream.response;
+  return { ...chatStream(pid, undefined, stream), sandbox };
 }
 
 /** One that rests comes back, an agent that has ended becomes a session. */

@@ -9,11 +9,14 @@ import { PROMPT } from "./screen/chat-lines.ts";
 import { editable, MARK_NO_PASTES, MARK_PASTES, said, type Typed, TypedReader } from "./typed.ts";
 
 const LINES_REMEMBERED = 1_000;
+const SHIFT_TAB = "\x1b[Z";
 
 interface Listener {
   onLine(text: string): void;
   /** Ctrl-C; `isEmpty`: nothing was typed. */
   onInterrupt(isEmpty: boolean): void;
+  /** Shift-Tab. */
+  onNextMode(): void;
   /** Ctrl-D on an empty line, or nobody types there any more. */
   onEnd(): void;
 }
@@ -66,6 +69,8 @@ export class ChatTerminal implements AsyncDisposable {
   readonly #reader = new TypedReader();
   readonly #line: Interface;
   readonly #release: () => void;
+  readonly #listener: Listener;
+  #prompt = PROMPT;
   #isHidden = true;
   #isRaw = false;
   #hasEnded = false;
@@ -78,6 +83,7 @@ export class ChatTerminal implements AsyncDisposable {
     listener: Listener,
   ) {
     this.#host = host;
+    this.#listener = listener;
     this.#screen = new Screen(host.stdout);
     this.#release = host.lifecycle.onEnd(() => this.#setRaw(false));
     this.#setRaw(true);
@@ -125,6 +131,14 @@ export class ChatTerminal implements AsyncDisposable {
     return this.#keys;
   }
 
+  /** What stands before the line from now on. */
+  setPrompt(prompt: string): void {
+    if (prompt === this.#prompt) return;
+    this.#prompt = prompt;
+    this.#line.setPrompt(prompt);
+    void this.above(async () => {});
+  }
+
   /** Prints above the line, one after the other. */
   above(print: () => Promise<void>): Promise<void> {
     this.#last = this.#last.then(async () => {
@@ -145,7 +159,7 @@ export class ChatTerminal implements AsyncDisposable {
     const { line } = this.#line;
     this.#hide();
     // what was typed and not sent stays to be seen
-    if (line !== "" && !this.#hasEnded) this.#screen.write(`${PROMPT}${said(line)}\n`);
+    if (line !== "" && !this.#hasEnded) this.#screen.write(`${this.#prompt}${said(line)}\n`);
     this.#hasEnded = true;
     this.#line.close();
     this.#screen.close();
@@ -165,7 +179,8 @@ export class ChatTerminal implements AsyncDisposable {
 
   /** One by one: the editor loses count of its rows when several keys come at once. */
   #edit({ kind, text }: Typed): void {
-    if (kind === "key") this.#editor.emit("data", Buffer.from(text));
+    if (kind === "key" && text === SHIFT_TAB) this.#listener.onNextMode();
+    else if (kind === "key") this.#editor.emit("data", Buffer.from(text));
     else if (!this.#hasEnded) this.#line.write(editable(text));
   }
 

@@ -3,7 +3,7 @@ import type { ProgressPayload } from "../abi/wire.ts";
 import { CONFIGURE_LINES } from "./configure-help.ts";
 import type { Console } from "./console.ts";
 import { RunView } from "./run-view.ts";
-import { idleLine, inputLine, pausedLine, queuedLine, withdrawnLine } from "./screen/chat-lines.ts";
+import { idleLine, inputLine, modeLine, pausedLine, queuedLine, withdrawnLine } from "./screen/chat-lines.ts";
 import { hintLine } from "./screen/errors.ts";
 import { oneLine } from "./screen/json.ts";
 import { runErrorLine } from "./screen/run-lines.ts";
@@ -49,6 +49,9 @@ export class ChatView {
         break;
       case "paused":
         await this.#screen(pausedLine(event));
+        break;
+      case "mode":
+        await this.#screen(modeLine(event));
         break;
       case "reply":
         await this.#reply(event.text ?? "");

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { Fault } from "../abi/errors.ts";
 import type { ProgressPayload, WireStreamLine } from "../abi/wire.ts";
 import { runCli } from "./cli.ts";
 import { FakeDaemon, Feed } from "./testing/fake-daemon.ts";
@@ -297,4 +298,37 @@ test("-c with words says why its message is not read, before and while it waits"
   expect(code).toBe(130);
   const before = aDaemon(new Feed().push(ends), BEFORE, "paused");
   expect((await crux("-c go", { daemon: before })).err).toBe("[agent/1] paused; crux cont 1 lets it go on\n");
+});
+
+test("Shift-Tab goes to the next mode that can be entered, /mode to one by its name; the line begins with it", async () => {
+  const feed = new Feed();
+  let mode: string = "accept_edits";
+  const daemon = new FakeDaemon(
+    {
+      spawn: () => ({ pid: 1 }),
+      "session.history": () => ({ messages: [] }),
+      "process.mode": (payload) => {
+        const { mode: wanted } = payload as { mode?: string };
+        if (wanted === "auto") throw new Fault({ code: "UNAVAILABLE", message: "mode auto: no" });
+        mode = wanted ?? mode;
+        return { mode, ceiling: "auto" };
+      },
+    },
+    feed,
+  );
+  const chat = atTerminal("chat", feed, daemon);
+  await taken(chat.stdin);
+  chat.stdin.type("\x1b[Z");
+  const isIn = (wanted: string): boolean => mode === wanted;
+  while (!isIn("plan")) await new Promise((resolve) => setImmediate(resolve));
+  // auto cannot be entered: after plan comes default
+  chat.stdin.type("\x1b[Z");
+  while (!isIn("default")) await new Promise((resolve) => setImmediate(resolve));
+  chat.stdin.type("/mode dont_ask\r");
+  while (!isIn("dont_ask")) await new Promise((resolve) => setImmediate(resolve));
+  feed.push(told({ event: "mode", mode: "plan" }));
+  await chat.stdout.shows("◇ plan ");
+  await chat.stdout.shows("[session/1] mode plan");
+  chat.stdin.type("\x04");
+  expect(await chat.done).toBe(0);
 });

@@ -11,11 +11,25 @@ import type { Call, Command } from "./command.ts";
 import { findData } from "./intent.ts";
 import { requestOptions, workingDirectory } from "./run-options.ts";
 import { invalid } from "./screen/errors.ts";
+import { tellSandbox } from "./tell-sandbox.ts";
+import { settleTrust } from "./trust-question.ts";
 
 export const chat: Command = { flags: RUN_FLAGS, run };
 
 /** What is settled when a session begins. */
-const BEGINS_WITH = ["agent", "model", "max-steps", "budget", "permission-mode"] as const;
+const BEGINS_WITH = [
+  ...["agent", "model", "max-steps", "budget", "max-usd", "max-time"],
+  ...[
+    "permission-mode",
+    "plan",
+    "enable-auto-mode",
+    "dangerously-skip-permissions",
+    "allow",
+    "deny",
+    "settings",
+    "trust",
+  ],
+];
 
 async function run(call: Call): Promise<number> {
   const { args } = call;
@@ -64,11 +78,13 @@ function checkFlags({ flags }: Args, isBoth: boolean): void {
 
 async function begin(call: Call, text: string): Promise<number> {
   const { args, host } = call;
+  if ((await settleTrust(call, workingDirectory(args, host))) === "interrupted") return 130;
   const client = new ChatClient(host.daemon);
   const isThere = isTerminal(call);
   const intent = text.trim() === "" ? "" : text;
   const request: SpawnRequest = { intent, ...requestOptions(args, host) };
   const stream = await beginSession(host, isThere ? { ...request, interactive: true } : request, client.name);
+  await tellSandbox(call, stream.sandbox);
   if (isThere) return chatAtTerminal(call, stream, client);
   return chatThroughPipe(call, stream, client, { isAsked: intent !== "", text: "" });
 }

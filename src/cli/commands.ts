@@ -26,7 +26,10 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   groups: async () => (await import("./groups.ts")).groups,
   signal: async () => (await import("./signal.ts")).signal,
   mode: async () => (await import("./mode.ts")).mode,
+  "auto-mode": async () => (await import("./auto-mode.ts")).autoMode,
   grants: async () => (await import("./grants.ts")).grants,
+  label: async () => (await import("./label.ts")).label,
+  trust: async () => (await import("./trust.ts")).trust,
   replay: async () => (await import("./replay.ts")).replay,
   astrace: async () => (await import("./astrace.ts")).astrace,
   compose: async () => (await import("./compose.ts")).compose,
@@ -50,9 +53,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
  * spend tokens today and be a command tomorrow.
  */
 export const RESERVED: ReadonlySet<string> = new Set(
-  (
-    "stop agents export model login demo context compact memory plugin hooks commands config " + "trust setup"
-  ).split(" "),
+  "stop agents export model login demo context compact memory plugin hooks commands config setup".split(" "),
 );
 
 /** The command that is one letter more, less, other or two swapped away. */

@@ -27,6 +27,27 @@ test.each(MODE_FLAGS)("daemon %s is %s", async (flags, mode) => {
   }
 });
 
+const here = { available: true, kind: "bubblewrap", mode: "on" };
+const none = {
+  available: false,
+  why: "bubblewrap is not installed",
+  fix: "apt-get install bubblewrap",
+  mode: "on",
+};
+
+test.each([
+  [here, "sandbox: bubblewrap"],
+  [{ ...here, mode: "required" }, "sandbox: bubblewrap, required"],
+  [{ ...here, mode: "off" }, "sandbox: off (sandbox.mode is off)"],
+  [none, "sandbox: off (bubblewrap is not installed; apt-get install bubblewrap)"],
+])("daemon status tells of the sandbox: %j", async (sandbox, words) => {
+  const daemon = new FakeDaemon({ "kernel.status": () => ({ ...status(), sandbox, peers: "directory" }) });
+  const { out } = await crux("daemon status", { daemon });
+  expect(out).toContain(` | ${words} | peers: `);
+  const json = JSON.parse((await crux("daemon status --json", { daemon })).out);
+  expect(json.data).toMatchObject({ running: true, sandbox, peers: "directory" });
+});
+
 test("daemon status of none exits 1 and starts none", async () => {
   const { out, code, daemon } = await crux("daemon status", { daemon: stopped() });
   expect({ out, code, reached: daemon.reached }).toEqual({

@@ -1,9 +1,11 @@
 import type { Result } from "../abi/methods.ts";
+import { sandboxOff } from "../abi/sandbox.ts";
 import type { Call, Command } from "./command.ts";
 import type { DaemonClient } from "./daemon-client.ts";
 import { stopDaemon } from "./daemon-stop.ts";
 import { seconds } from "./screen/elapsed.ts";
 import { invalid } from "./screen/errors.ts";
+import { safeLine } from "./screen/safe-text.ts";
 
 export const daemon: Command = { flags: { force: { type: "boolean" }, normal: { type: "boolean" } }, run };
 
@@ -52,10 +54,21 @@ async function status(call: Call): Promise<number> {
     `connections: ${connections}`,
     `uptime: ${seconds(uptime_ms)}`,
     ...(found.safe_mode === true ? ["safe mode"] : []),
+    ...sandboxFact(found.sandbox),
     ...(found.peers === "directory" ? ["peers: not told here, the folder of the socket stands in"] : []),
   ];
   await show(call, found, `[daemon] ${facts.join(" | ")}`);
   return 0;
+}
+
+/** A daemon of an older version does not say. */
+function sandboxFact(sandbox: Status["sandbox"]): readonly string[] {
+  if (sandbox === undefined) return [];
+  const off = sandboxOff(sandbox);
+  const strictly = sandbox.mode === "required" ? ", required" : "";
+  return [
+    off === undefined ? `sandbox: ${sandbox.kind}${strictly}` : `sandbox: off${strictly} (${safeLine(off)})`,
+  ];
 }
 
 async function stop(call: Call): Promise<number> {
@@ -78,8 +91,13 @@ async function ask(client: DaemonClient): Promise<Status> {
 
 async function show({ console }: Call, found: Status, line: string): Promise<void> {
   const { os_pid: pid, version, processes, connections, uptime_ms, safe_mode = false } = found;
+  const { sandbox, peers } = found;
   if (console.mode === "json")
-    await console.data({ running: true, pid, version, processes, connections, uptime_ms, safe_mode });
+    await console.data({
+      ...{ running: true, pid, version, processes, connections, uptime_ms, safe_mode },
+      ...(sandbox === undefined ? {} : { sandbox }),
+      ...(peers === undefined ? {} : { peers }),
+    });
   else await console.line(console.mode === "quiet" ? String(pid) : line);
 }
 

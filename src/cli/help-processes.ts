@@ -8,7 +8,7 @@ Usage:
   crux top [flags]
 
       --once            one look, also where there is no terminal
-      --sort <key>      rate (tokens a minute, default), tokens, age, pid, name, children
+      --sort <key>      rate (tokens a minute, default), tokens, cost, age, pid, name, children
   -d, --delay <s>       seconds between looks, 0.1 to 3600 (1)
   -a, --all             services and other helpers too
 

@@ -9,6 +9,7 @@ import { PROCESS_TOPICS } from "./help-processes.ts";
 import { REPLAY_TOPICS } from "./help-replay.ts";
 import { RIGHTS_TOPICS } from "./help-rights.ts";
 import { SESSION_TOPICS } from "./help-sessions.ts";
+import { TRUST_TOPICS } from "./help-trust.ts";
 import { invalid } from "./screen/errors.ts";
 
 export const help: Command = { flags: {}, run };
@@ -32,6 +33,7 @@ export const TOPICS: Readonly<Record<string, string>> = {
   ...JOURNAL_TOPICS,
   ...REPLAY_TOPICS,
   ...RIGHTS_TOPICS,
+  ...TRUST_TOPICS,
 
   "": `Crux, an operating system for AI agents
 
@@ -61,6 +63,9 @@ Processes:
   astrace <pid>               follow what it does, call by call
   replay <pid>                run it again from its records: no model, no effects
   mode <pid> [<mode>]         what it may do without asking; grants lists what you have permitted
+  label <pid>                 where what it has read came from
+  auto-mode defaults|config   what the model of mode auto goes by
+  trust [dir]                 let what a folder brings act: its settings, agents, skills, servers, instructions
 Projects:
   compose up|down|ps|logs|config      the services of a crux.compose.yaml
 Servers of tools (MCP):
@@ -82,9 +87,13 @@ Flags of a run:
       --max-usd <n>           stop before it has cost more dollars, with all that it starts
       --max-time <time>       stop after it has worked so long, like 10m
       --permission-mode <m>   plan, dont_ask, default, accept_edits (edits inside the folder pass), auto, bypass
+      --plan                  plan first: nothing changes before you have approved the plan
+      --enable-auto-mode      mode auto: a model judges what would ask; crux auto-mode shows by what
       --allow, --deny <rule>  as in settings, for this run; each as often as needed
+      --settings <file>       rules, model and limits for this run from a file, or as JSON
       --dangerously-skip-permissions   mode bypass: all but what is denied
       --cwd <dir>             work in another folder
+      --trust                 trust what the folder brings, as it is now (crux help trust)
   -d, --detach                print the pid and return; the process goes on
 
 ${GLOBAL}

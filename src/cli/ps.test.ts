@@ -66,8 +66,19 @@ test("ps --json --verbose adds keys after the seven", async () => {
           "code": 0,
           "reason": "completed",
           "kind": "done"
-        }
+        },
+        "cost_usd": 0
 `);
+});
+
+test("ps --verbose says what all has cost, where anything has, and leaves the table as it is", async () => {
+  const paid = running([aProcess({ cost_usd: 0.25 }), { ...zombie, cost_usd: 0.005 }]);
+  const free = (await crux("ps -v", { daemon: running() })).out;
+  expect((await crux("ps -v", { daemon: paid })).out).toBe(free.replace("total\n", "total | cost: $0.26\n"));
+  expect((await crux("ps", { daemon: paid })).out).toBe(DEFAULT);
+  expect(JSON.parse((await crux("ps --json -v", { daemon: paid })).out).data.processes[1].cost_usd).toBe(
+    0.005,
+  );
 });
 
 test("ps of nothing", async () => {
@@ -112,6 +123,14 @@ test("ps tells a person at a terminal who does nothing until somebody acts; a sc
   );
   expect(stdout.text).toContain("5 active, 1 zombie, 6 total\n");
   expect((await crux("ps", { daemon: running(processes) })).err).toBe("");
+  const off = { available: true, kind: "bubblewrap", mode: "off" };
+  const told = new FakeDaemon({
+    list_procs: () => ({ processes: [] }),
+    "kernel.status": () => ({ sandbox: off }),
+  });
+  const verbose = aMachine({ daemon: told, isTerminal: true });
+  expect(await runCli(["ps", "-v"], verbose.host)).toBe(0);
+  expect(verbose.stderr.text).toContain("sandbox: off (sandbox.mode is off)");
   const many = Array.from({ length: 20 }, (_, at) => doing(at + 1, "paused"));
   const crowd = aMachine({ daemon: running(many), isTerminal: true });
   expect(await runCli(["ps"], crowd.host)).toBe(0);

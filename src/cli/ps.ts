@@ -1,9 +1,11 @@
 import type { WireProc } from "../abi/methods.ts";
+import { sandboxOff } from "../abi/sandbox.ts";
 import { noWords } from "./args.ts";
 import type { Call, Command } from "./command.ts";
 import { heldLines } from "./screen/held-lines.ts";
 import { indented } from "./screen/json.ts";
 import { psTable } from "./screen/ps-table.ts";
+import { tellSandbox } from "./tell-sandbox.ts";
 
 export const ps: Command = {
   flags: { all: { type: "boolean", short: "a" }, tree: { type: "boolean" } },
@@ -16,6 +18,8 @@ async function run(call: Call): Promise<number> {
   if (args.flags.has("tree")) return (await import("./tree.ts")).tree.run(call);
   const client = await host.daemon.ensure();
   const { processes } = await client.request("list_procs", {});
+  const isTold = console.mode === "verbose" && isPerson(call);
+  const { sandbox } = isTold ? await client.request("kernel.status", {}) : {};
   client.close();
   const shown = args.flags.has("all") ? processes : processes.filter(({ kind }) => kind !== "service");
   switch (console.mode) {
@@ -32,6 +36,7 @@ async function run(call: Call): Promise<number> {
       await console.line(psTable(shown, console.mode === "verbose"));
       // for a person; the table itself is fixed
       if (isPerson(call)) for (const line of heldLines(shown)) await console.errorLine(line);
+      await tellSandbox(call, sandbox === undefined ? undefined : sandboxOff(sandbox));
   }
   return 0;
 }
@@ -45,6 +50,7 @@ function short({ pid, ppid, state, intent, skills, tokens_used, elapsed_ms }: Wi
 }
 
 function full(proc: WireProc) {
-  const { kind, activity, created_at, ctx_id, allowed_devices, groups, result, exit } = proc;
-  return { ...short(proc), kind, activity, created_at, ctx_id, allowed_devices, groups, result, exit };
+  const { kind, activity, created_at, ctx_id, allowed_devices, groups, result, exit, cost_usd = 0 } = proc;
+  const more = { kind, activity, created_at, ctx_id, allowed_devices, groups, result, exit };
+  return { ...short(proc), ...more, cost_usd };
 }

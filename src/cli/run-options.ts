@@ -7,25 +7,30 @@ import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../ab
 import { durationFlag, usdFlag } from "./amounts.ts";
 import { type Args, countFlag, textFlag } from "./args.ts";
 import { clientEnvironment } from "./environment.ts";
+import { flagSettings } from "./flag-settings.ts";
 import type { Host } from "./host.ts";
 import { invalid } from "./screen/errors.ts";
 
 /** All of the request but the intent. What is not set is left to the agent file and the settings. */
 export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "intent"> {
+  const given = flagSettings(args, host.cwd);
   const agent = textFlag(args, "agent");
-  const model = textFlag(args, "model");
-  const maxSteps = countFlag(args, "max-steps");
-  const budget = countFlag(args, "budget");
-  const mode = permissionMode(args);
-  const limits = limitsOf(args);
+  const model = textFlag(args, "model") ?? given.model;
+  const maxSteps = countFlag(args, "max-steps") || (given.maxSteps ?? 0);
+  const { tokens = 0, ...limitsGiven } = given.limits;
+  const budget = countFlag(args, "budget") || tokens;
+  const mode = permissionMode(args) ?? given.mode;
+  const limits = { ...limitsGiven, ...limitsOf(args) };
   return {
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
     ...(maxSteps === 0 ? {} : { max_steps: maxSteps }),
     ...(budget === 0 ? {} : { budget }),
-    ...(limits === undefined ? {} : { limits }),
+    ...(Object.keys(limits).length === 0 ? {} : { limits }),
     ...(mode === undefined ? {} : { permission_mode: mode }),
+    ...(args.flags.has("plan") ? { plan: true } : {}),
     ...rules(args),
+    ...(Object.keys(given.rules).length === 0 ? {} : { settings: given.rules }),
     cwd: workingDirectory(args, host),
     env: clientEnvironment(host.env),
     // elapsed time, notice, tool and log lines come only to clients that ask for them
@@ -42,10 +47,9 @@ function rules({ values }: Args): Pick<SpawnRequest, "allow" | "deny"> {
   };
 }
 
-function limitsOf(args: Args): SpawnRequest["limits"] {
+function limitsOf(args: Args): NonNullable<SpawnRequest["limits"]> {
   const usd = usdFlag(args, "max-usd");
   const ms = durationFlag(args, "max-time");
-  if (usd === undefined && ms === undefined) return undefined;
   return { ...(usd === undefined ? {} : { usd }), ...(ms === undefined ? {} : { wall_ms: ms }) };
 }
 
@@ -54,6 +58,10 @@ function permissionMode(args: Args): PermissionMode | undefined {
   if (args.flags.has("dangerously-skip-permissions")) {
     if (mode === undefined || mode === "bypass") return "bypass";
     throw invalid("--dangerously-skip-permissions is mode bypass: leave --permission-mode out");
+  }
+  if (args.flags.has("enable-auto-mode")) {
+    if (mode === undefined || mode === "auto") return "auto";
+    throw invalid("--enable-auto-mode is mode auto: leave --permission-mode out", "to plan first: --plan");
   }
   if (mode === undefined) return undefined;
   const known = findPermissionMode(mode);

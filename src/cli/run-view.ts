@@ -12,6 +12,7 @@ import {
   failureOf,
   lastLine,
   logLine,
+  modeLine,
   runData,
   runErrorLine,
   spawnLine,
@@ -62,6 +63,9 @@ export class RunView {
         break;
       case "complete":
         await this.#complete(event);
+        break;
+      case "mode":
+        await this.#screen(modeLine(event));
         break;
       case "ask":
       case "ask_closed":
@@ -146,7 +150,7 @@ export class RunView {
   }
 
   #complete(event: ProgressPayload): Promise<void> {
-    return this.#over(event, (paint) => lastLine(event, paint));
+    return this.#over(event, (paint) => lastLine(event, paint, this.#verbose));
   }
 
   async #over(event: ProgressPayload, last: (paint: Paint) => string): Promise<void> {

@@ -105,6 +105,15 @@ test("run sends the words, the flags that are set, and an environment without ou
   ]);
 });
 
+test("run --verbose ends with what it cost, with all below it where that is more; other modes do not", async () => {
+  const run = async (flag: string, subtree_cost_usd: number) =>
+    (await crux(`x ${flag}`, { daemon: daemonOf(spawned, complete({ cost_usd: 0.0123, subtree_cost_usd })) }))
+      .out;
+  expect(await run("-v", 0.0123)).toMatch(/ \| elapsed: 6\.2s \| cost: \$0\.012\n$/);
+  expect(await run("-v", 0.5)).toMatch(/ \| cost: \$0\.012 \(with all below \$0\.50\)\n$/);
+  for (const flag of ["", "-q", "--json"]) expect(await run(flag, 0.5)).not.toContain("cost");
+});
+
 test("run --verbose shows tool calls and log entries; other modes do not", async () => {
   const more = [
     progress({ event: "tool", device: "/dev/shell", in_bytes: 56, out_bytes: 2048, duration_ms: 1200 }),
@@ -395,6 +404,18 @@ test("run: Ctrl-C before the pid is known is sent when it is", async () => {
   answer.resolve({ pid: 1 });
   expect(await code).toBe(130);
   expect(daemon.asked[1]).toEqual(["kill", { pid: 1, signal: 3 }]);
+});
+
+test("run says once, to a person at a terminal, that commands are not confined, and why", async () => {
+  const daemon = new FakeDaemon(
+    { spawn: () => ({ pid: 1, sandbox: "bubblewrap is not installed; apt-get install\x1b[2J bubblewrap" }) },
+    new Feed().push(spawned, complete()).end(),
+  );
+  const { host, stderr, stdout } = aMachine({ daemon, isTerminal: true });
+  expect(await runCli(["x"], host)).toBe(0);
+  const line = "sandbox: off (bubblewrap is not installed; apt-get install\\x1b[2J bubblewrap)";
+  expect(stderr.text.split(line).length).toBe(2);
+  expect(stdout.text).not.toContain("sandbox");
 });
 
 const question = progress({

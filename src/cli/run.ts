@@ -7,11 +7,13 @@ import type { Output } from "./host.ts";
 import { findData, findIntent } from "./intent.ts";
 import { openDialog, questionTerminal } from "./questions.ts";
 import { RunInterrupt } from "./run-interrupt.ts";
-import { requestOptions } from "./run-options.ts";
+import { requestOptions, workingDirectory } from "./run-options.ts";
 import { RunView } from "./run-view.ts";
 import { spawnLine } from "./screen/run-lines.ts";
 import { safeLine } from "./screen/safe-text.ts";
 import { isResultAlone } from "./stdio.ts";
+import { tellSandbox } from "./tell-sandbox.ts";
+import { settleTrust } from "./trust-question.ts";
 
 /** `crux <intent…>`: starts a process and follows it to its end. */
 export const run: Command = { flags: RUN_FLAGS, run: start };
@@ -27,6 +29,7 @@ async function start(call: Call): Promise<number> {
     return help.run(call);
   }
   const data = args.words.length === 0 ? undefined : await findData(host, console);
+  if ((await settleTrust(call, workingDirectory(args, host))) === "interrupted") return 130;
   const isDetached = args.flags.has("detach");
   const terminal = isDetached ? undefined : questionTerminal(call);
   const stdin = data === undefined ? {} : { stdin: { base64: data.toString("base64") } };
@@ -72,6 +75,7 @@ async function follow(
     const close = (): void => stream.close();
     abandoned.addEventListener("abort", close);
     interrupt.spawned(stream.response.pid);
+    await tellSandbox(call, stream.response.sandbox);
     try {
       const code = await showToEnd(call, stream.lines, terminal, interrupt);
       return interrupt.isInsisted ? 130 : code;

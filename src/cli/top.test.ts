@@ -7,7 +7,7 @@ import { METRICS } from "./testing/snapshot.ts";
 
 const ROWS = [
   aRow({ pid: 1, tokens_used: 100, elapsed_ms: 60_000, intent: "first" }),
-  aRow({ pid: 2, ppid: 1, tokens_used: 900, elapsed_ms: 60_000, intent: "second" }),
+  aRow({ pid: 2, ppid: 1, tokens_used: 900, elapsed_ms: 60_000, intent: "second", cost_usd: 0.0123 }),
   aRow({ pid: 3, kind: "service", name: "mcp:notes", intent: "third" }),
 ];
 const daemon = (processes = ROWS) =>
@@ -20,9 +20,9 @@ const daemon = (processes = ROWS) =>
 const SCREEN = `2 processes: 2 running (2 thinking) | 1000 tokens/min
 memory 121.4 MB, heap 60.2 MB | loop lag 1.2ms in 10s | OS children 3 | connections 2 | up 62.0s
 
-   PID  NAME              STATE      MODEL            TOK/MIN    TOKENS  CHILD       AGE  INTENT
-     2  code-analyst      thinking   sonnet               900       900      0     60.0s  second
-     1  code-analyst      thinking   sonnet               100       100      1     60.0s  first
+   PID  NAME              STATE      MODEL            TOK/MIN    TOKENS      COST  CHILD       AGE  INTENT
+     2  code-analyst      thinking   sonnet               900       900    $0.012      0     60.0s  second
+     1  code-analyst      thinking   sonnet               100       100         -      1     60.0s  first
 `;
 
 test.each(MODE_FLAGS)("top --once %s is %s", async (flags, mode) => {
@@ -48,6 +48,7 @@ test.each(MODE_FLAGS)("top --once %s is %s", async (flags, mode) => {
     children: 1,
     elapsed_ms: 60_000,
     intent: "first",
+    cost_usd: 0,
   });
 });
 
@@ -61,10 +62,11 @@ test("top is one look where there is no terminal, or a dumb one", async () => {
 test("top sorts as told, and has services with -a", async () => {
   expect((await crux("top -q --sort pid", { daemon: daemon() })).out).toBe("1\n2\n");
   expect((await crux("top -qa --sort pid", { daemon: daemon() })).out).toBe("1\n2\n3\n");
+  expect((await crux("top -q --sort cost", { daemon: daemon() })).out).toBe("2\n1\n");
   expect((await crux("top -q", { daemon: daemon([]) })).out).toBe("");
 });
 
-test.each(["top 1", "top --sort cost", "top -d 0", "top -d 9999", "top -d soon", "top -d"])(
+test.each(["top 1", "top --sort money", "top -d 0", "top -d 9999", "top -d soon", "top -d"])(
   "%s is INVALID and reaches no daemon",
   async (line) => {
     const { err, daemon: asked } = await crux(line);

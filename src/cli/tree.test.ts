@@ -23,18 +23,26 @@ const ROWS = [
     elapsed_ms: 100,
     intent: "git log",
   }),
-  aRow({ pid: 5, ppid: 1, name: "writer", activity: "thinking", tokens_used: 812, intent: "Draft\nit" }),
+  aRow({
+    pid: 5,
+    ppid: 1,
+    name: "writer",
+    activity: "thinking",
+    tokens_used: 812,
+    cost_usd: 0.5,
+    intent: "Draft\nit",
+  }),
   aRow({ pid: 6, ppid: 0, kind: "service", name: "mcp:notes", intent: "server-memory" }),
   aRow({ pid: 7, ppid: 6, name: "", activity: "paused", tokens_used: 5, intent: "x\x1b[2J" }),
 ];
 const daemon = (processes = ROWS) => new FakeDaemon({ "process.list": () => ({ processes }) });
 
-const SCREEN = `PROCESS           KIND         STATE              TOKENS   SUBTREE   ELAPSED   INTENT
-───────────────   ──────────   ────────────────   ──────   ───────   ───────   ────────
-1 compose:notes   supervisor   running/waiting         0       812      4.0s   notes
-├─ 4 git          native       zombie                  0         0      0.1s   git log
-└─ 5 writer       agent        running/thinking      812       812      3.2s   Draft
-7 -               agent        running/paused          5         5      3.2s   x\\x1b[2J
+const SCREEN = `PROCESS           KIND         STATE              TOKENS   SUBTREE    COST   SUBTREE   ELAPSED   INTENT
+───────────────   ──────────   ────────────────   ──────   ───────   ─────   ───────   ───────   ────────
+1 compose:notes   supervisor   running/waiting         0       812       -     $0.50      4.0s   notes
+├─ 4 git          native       zombie                  0         0       -         -      0.1s   git log
+└─ 5 writer       agent        running/thinking      812       812   $0.50     $0.50      3.2s   Draft
+7 -               agent        running/paused          5         5       -         -      3.2s   x\\x1b[2J
 `;
 
 test.each(MODE_FLAGS)("tree %s is %s", async (flags, mode) => {
@@ -51,7 +59,9 @@ test.each(MODE_FLAGS)("tree %s is %s", async (flags, mode) => {
       [7, 0],
     ]);
     expect(Object.keys(processes[0])).toEqual(
-      "pid ppid depth kind name state activity model tokens_used subtree_tokens elapsed_ms intent".split(" "),
+      "pid ppid depth kind name state activity model tokens_used subtree_tokens elapsed_ms intent cost_usd subtree_cost_usd".split(
+        " ",
+      ),
     );
   }
 });

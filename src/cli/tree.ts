@@ -40,8 +40,21 @@ export function withoutServices(rows: readonly WireRow[], asked?: number): WireR
 }
 
 /** Flat and in order: a chain of processes may be longer than objects can be deep. */
-function asData({ row, depth, subtreeTokens }: Branch) {
-  const { pid, ppid, kind, name, state, activity, model, tokens_used, elapsed_ms, intent } = row;
+function asData({ row, depth, subtreeTokens, subtreeUsd }: Branch) {
+  const {
+    pid,
+    ppid,
+    kind,
+    name,
+    state,
+    activity,
+    model,
+    tokens_used,
+    elapsed_ms,
+    intent,
+    cost_usd = 0,
+  } = row;
   const head = { pid, ppid, depth, kind, name, state, activity, model };
-  return { ...head, tokens_used, subtree_tokens: subtreeTokens, elapsed_ms, intent };
+  const used = { tokens_used, subtree_tokens: subtreeTokens, elapsed_ms };
+  return { ...head, ...used, intent, cost_usd, subtree_cost_usd: subtreeUsd };
 }

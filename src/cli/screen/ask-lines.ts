@@ -1,5 +1,5 @@
 /** A question of the permission gate as a person reads it, above the line with the keys. Pure. */
-import type { AskPart, AskRule } from "../../abi/events.ts";
+import type { AskAmount, AskPart, AskRule } from "../../abi/events.ts";
 import type { RuleDestination } from "../../abi/rules.ts";
 import { plainLine, plainLines } from "./plain-text.ts";
 
@@ -13,6 +13,7 @@ export interface ShownQuestion {
   readonly labels?: readonly string[];
   readonly warnings?: readonly string[];
   readonly sandbox?: string;
+  readonly amount?: AskAmount;
 }
 
 /** Longer texts are cut in the middle until the person wants all. */
@@ -43,8 +44,8 @@ export function askBlock(question: ShownQuestion, isWhole: boolean): AskBlock {
 }
 
 /** The line that is asked, without its keys. A line that is too long is cut in the middle. */
-export function askedLine({ pid, text }: ShownQuestion): string {
-  return `[agent/${pid}] allow ${cutLine(plainLine(text))}?`;
+export function askedLine({ pid, text, amount }: ShownQuestion): string {
+  return `[agent/${pid}] ${amount === undefined ? "allow " : ""}${cutLine(plainLine(text))}?`;
 }
 
 /** Each with its own decision: what runs beside what was seen is seen, too. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { budgetTable, limitsLine, windowLines } from "./budget-table.ts";
+import { budgetTable, limitsLine, sumLines, windowLines } from "./budget-table.ts";
 import { costTable } from "./cost-table.ts";
 
 const account = (pid: number, ppid: number, more: object = {}) => ({
@@ -31,6 +31,11 @@ test("budgetTable() shows children below their parents, limits, and what is left
     "  4   agent-4        100   $0.25       300   $0.75            -   -                   -",
   ]);
   expect(budgetTable([])).toBe("No process has an account.");
+});
+
+test("sumLines() adds up what each has used itself", () => {
+  expect(sumLines([account(3, 0), account(5, 3)])).toEqual(["", "2 processes: 200 tokens, $0.50"]);
+  expect(sumLines([account(3, 0)])).toEqual([]);
 });
 
 test("windowLines() and limitsLine() are a line each", () => {

@@ -35,6 +35,14 @@ const COLUMNS: ReadonlyArray<Column<Row>> = [
   { head: "LEFT", align: "left", cell: leftWords },
 ];
 
+/** Of all that are shown; nothing where one line says it already. */
+export function sumLines(accounts: readonly Account[]): readonly string[] {
+  if (accounts.length < 2) return [];
+  const tokens = accounts.reduce((sum, { own }) => sum + own.tokens, 0);
+  const micro = accounts.reduce((sum, { own }) => sum + microUsd(own.usd), 0);
+  return ["", `${accounts.length} processes: ${tokens} tokens, ${shownUsd(micro)}`];
+}
+
 /** A parent that is gone, or not shown, is none. */
 function treeOf(accounts: readonly Account[]): readonly Row[] {
   const pids = new Set(accounts.map(({ pid }) => pid));

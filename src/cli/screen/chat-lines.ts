@@ -1,5 +1,6 @@
 /** The lines of a conversation, each from one event of its stream or one message of its history; without final newlines. */
 import { INTERRUPTED_NOTE } from "../../abi/events.ts";
+import type { PermissionMode } from "../../abi/process.ts";
 import type { WireHistoryItem, WireSession } from "../../abi/session-methods.ts";
 import type { ProgressPayload } from "../../abi/wire.ts";
 import { seconds } from "./elapsed.ts";
@@ -10,6 +11,26 @@ import { cutToWidth } from "./width.ts";
 type Event = Readonly<ProgressPayload>;
 
 export const PROMPT = "› ";
+
+/** What it may do without asking stands before the line, where it is not the usual. */
+const MODE_WORDS: Readonly<Record<PermissionMode, string>> = {
+  plan: "◇ plan ",
+  dont_ask: "∅ don't ask ",
+  default: "",
+  accept_edits: "✎ accept edits ",
+  auto: "▸ auto ",
+  bypass: "! bypass ",
+};
+
+export function promptOf(mode: PermissionMode, paint: Paint): string {
+  const word = MODE_WORDS[mode];
+  const shown = mode === "bypass" ? paint.red(word) : paint.dim(word);
+  return word === "" ? PROMPT : `${shown}${PROMPT}`;
+}
+
+export function modeLine({ pid, mode = "default" }: Event): string {
+  return `${tag(pid)} mode ${mode}`;
+}
 const SHOWN_COLUMNS = 100;
 const CALL_COLUMNS = 100;
 /** Of a message of the history. */

@@ -1,4 +1,5 @@
 import type { WireRow } from "../../abi/methods.ts";
+import { microUsd, usdOf } from "../../lib/usd.ts";
 
 /** Deeper branches are not indented any further. */
 const MAX_DEPTH = 24;
@@ -12,6 +13,7 @@ export interface Branch {
   readonly prefix: string;
   /** Of it and all below. */
   readonly subtreeTokens: number;
+  readonly subtreeUsd: number;
   /** Directly below it. */
   readonly children: number;
 }
@@ -42,8 +44,11 @@ export function forest(rows: readonly WireRow[], glyphs: Glyphs = LINES, root?: 
     draft.children = children.length;
     waiting.push(...drafts(children, draft, glyphs));
   }
-  for (const { parent, subtreeTokens } of found.toReversed())
-    if (parent !== undefined) parent.subtreeTokens += subtreeTokens;
+  for (const { parent, subtreeTokens, subtreeUsd } of found.toReversed()) {
+    if (parent === undefined) continue;
+    parent.subtreeTokens += subtreeTokens;
+    parent.subtreeUsd = usdOf(microUsd(parent.subtreeUsd) + microUsd(subtreeUsd));
+  }
   return found;
 }
 
@@ -52,13 +57,15 @@ interface Draft extends Branch {
   /** What stands before those below it. */
   readonly inner: string;
   subtreeTokens: number;
+  subtreeUsd: number;
   children: number;
 }
 
 /** The last one first, as a stack takes them. */
 function drafts(rows: readonly WireRow[], parent: Draft | undefined, glyphs: Glyphs): Draft[] {
   const all = rows.map((row, at): Draft => {
-    const base = { row, parent, subtreeTokens: row.tokens_used, children: 0 };
+    const { tokens_used: subtreeTokens, cost_usd: subtreeUsd = 0 } = row;
+    const base = { row, parent, subtreeTokens, subtreeUsd, children: 0 };
     if (parent === undefined) return { ...base, depth: 0, prefix: "", inner: "" };
     const depth = parent.depth + 1;
     if (depth > MAX_DEPTH) return { ...base, depth, prefix: parent.prefix, inner: parent.inner };

@@ -54,6 +54,7 @@ const ESSENCES: Readonly<Record<string, (body: Body) => string>> = {
   "call.read": ({ s, e }) => (e === undefined ? text(s) : `${text(s)}: ${text((e as Body).code)}`),
   snapshot: ({ path }) => text(path),
   "ctx.record": message,
+  "sandbox.violation": ({ text: words }) => text(words),
   "permit.ask": ({ text: asked, operation }) => text(asked) || text(operation),
   "permit.answer": ({ answer, words }) => [text(answer), text(words)].filter(Boolean).join(": "),
   "grant.add": ({ rule }) => text(rule),

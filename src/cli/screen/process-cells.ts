@@ -1,5 +1,8 @@
 /** Cells of a process that several tables show. */
+
 import type { WireRow } from "../../abi/methods.ts";
+import type { PermissionMode } from "../../abi/process.ts";
+import { microUsd, shownUsd } from "../../lib/usd.ts";
 import { safeLine } from "./safe-text.ts";
 import { cutToWidth } from "./width.ts";
 
@@ -18,6 +21,16 @@ export function intentCell(intent: string, columns = INTENT_COLUMNS): string {
   return cutToWidth(safeLine(first.slice(0, Math.max(INTENT_CHARS, 2 * columns))), columns);
 }
 
+/** `-`: nothing that has a price. */
+export function costCell(usd: number): string {
+  return usd === 0 ? "-" : shownUsd(microUsd(usd));
+}
+
 export function nameCell(name: string): string {
   return name === "" ? "-" : safeLine(name);
+}
+
+/** Before the intent, where it is not the usual mode: the columns are fixed. */
+export function modeWord({ mode }: { readonly mode?: PermissionMode | undefined }): string {
+  return mode === undefined ? "" : `[${mode}] `;
 }

@@ -24,6 +24,12 @@ const zombie = aProcess({
 const rowOf = (change: Partial<WireProc>, verbose = false): string =>
   psTable([{ ...running, ...change }], verbose).split("\n")[2] ?? "";
 
+test("psTable() names a mode that is not the usual one, before the intent", () => {
+  expect(rowOf({ mode: "plan" }, true)).toContain("[plan] 分析代码");
+  expect(rowOf({}, true)).not.toContain("[");
+  expect(rowOf({ mode: "plan" })).not.toContain("plan");
+});
+
 test("psTable() is the table of the manual", () => {
   expect(psTable([running, zombie], false)).toBe(
     `  PID   STATE     SKILL              TOKENS   ELAPSED

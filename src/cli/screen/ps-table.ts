@@ -1,5 +1,7 @@
 import type { WireProc } from "../../abi/methods.ts";
+import { microUsd, shownUsd } from "../../lib/usd.ts";
 import { seconds } from "./elapsed.ts";
+import { modeWord } from "./process-cells.ts";
 import { safeLine } from "./safe-text.ts";
 import { cutToWidth, padToWidth } from "./width.ts";
 
@@ -21,7 +23,8 @@ const GAP = "   ";
 export function psTable(processes: readonly WireProc[], verbose: boolean): string {
   if (processes.length === 0) return "No active processes.";
   const head = verbose ? VERBOSE_HEAD : HEAD;
-  return [...head, ...processes.map((proc) => row(proc, verbose)), "", summary(processes)].join("\n");
+  const last = `${summary(processes)}${verbose ? costOfAll(processes) : ""}`;
+  return [...head, ...processes.map((proc) => row(proc, verbose)), "", last].join("\n");
 }
 
 function row(proc: WireProc, verbose: boolean): string {
@@ -32,9 +35,16 @@ function row(proc: WireProc, verbose: boolean): string {
     padToWidth(skillCell(proc.skills), SKILL_COLUMNS),
     String(proc.tokens_used).padStart(6),
     seconds(proc.elapsed_ms).padStart(7),
-    ...(verbose ? [cutToWidth(safeLine(firstLine(proc.intent)), INTENT_COLUMNS)] : []),
+    ...(verbose
+      ? [cutToWidth(`${modeWord(proc)}${labelWord(proc)}${safeLine(firstLine(proc.intent))}`, INTENT_COLUMNS)]
+      : []),
   ];
   return cells.join(GAP);
+}
+
+/** What it has read that may not be trusted, or may not leave. */
+function labelWord({ labels = [] }: WireProc): string {
+  return labels.length === 0 ? "" : `[${labels.join(", ")}] `;
 }
 
 function skillCell(skills: readonly string[]): string {
@@ -45,6 +55,12 @@ function skillCell(skills: readonly string[]): string {
 
 function firstLine(text: string): string {
   return text.trimStart().split(/\r?\n/, 1)[0] ?? "";
+}
+
+/** The columns are fixed; what each has cost is in `crux budget`, `tree` and `top`. */
+function costOfAll(processes: readonly WireProc[]): string {
+  const micro = processes.reduce((sum, { cost_usd = 0 }) => sum + microUsd(cost_usd), 0);
+  return micro === 0 ? "" : ` | cost: ${shownUsd(micro)}`;
 }
 
 function summary(processes: readonly WireProc[]): string {

@@ -3,6 +3,7 @@ import type { ErrorCode } from "../../abi/errno.ts";
 import type { WireError } from "../../abi/errors.ts";
 import { EXIT } from "../../abi/process.ts";
 import type { ProgressPayload } from "../../abi/wire.ts";
+import { microUsd, shownUsd } from "../../lib/usd.ts";
 import { seconds } from "./elapsed.ts";
 import type { Paint } from "./paint.ts";
 import { safeLine, safeLines } from "./safe-text.ts";
@@ -14,12 +15,17 @@ export function spawnLine(pid: number): string {
 }
 
 /** What the process was given; `-` where there is none. */
-export function detailsLine({ pid, agent, model, max_steps, budget, device }: Event): string {
-  const details = { agent, model, max_steps, budget, device };
+export function detailsLine({ pid, agent, model, max_steps, budget, device, mode }: Event): string {
+  const details = { agent, model, max_steps, budget, device, ...(mode === undefined ? {} : { mode }) };
   const words = Object.entries(details).map(
     ([name, value]) => `${name}=${value ? safeLine(String(value)) : "-"}`,
   );
   return `[kernel] PID ${pid}: ${words.join(" ")}`;
+}
+
+/** It may do without asking more, or less, from now on. */
+export function modeLine({ pid, mode = "default" }: Event): string {
+  return `[agent/${pid}] mode ${mode}`;
 }
 
 export function stepLine({ pid, step = 0, total = 0 }: Event, verbose: boolean): string {
@@ -39,12 +45,21 @@ export function runErrorLine(pid: number, message: string): string {
 }
 
 export function lastLine(
-  { pid, exit_code = 0, tokens_used = 0, elapsed_ms = 0 }: Event,
+  { pid, exit_code = 0, tokens_used = 0, elapsed_ms = 0, ...more }: Event,
   paint: Paint,
+  verbose = false,
 ): string {
   const exited = `exited(${exit_code})`;
   const mark = exit_code === 0 ? paint.green(exited) : paint.red(exited);
-  return `[kernel] PID ${pid} ${mark} | tokens: ${tokens_used} | elapsed: ${seconds(elapsed_ms)}`;
+  const cost = verbose ? costWords(more) : "";
+  return `[kernel] PID ${pid} ${mark} | tokens: ${tokens_used} | elapsed: ${seconds(elapsed_ms)}${cost}`;
+}
+
+/** What it cost, and with all that it started where that is more. */
+function costWords({ cost_usd: own = 0, subtree_cost_usd: all = 0 }: Partial<Event>): string {
+  if (all === 0) return "";
+  const below = all > own ? ` (with all below ${shownUsd(microUsd(all))})` : "";
+  return ` | cost: ${shownUsd(microUsd(own))}${below}`;
 }
 
 /** The data object of JSON mode. */

@@ -4,9 +4,9 @@ import { aSnapshot } from "../testing/snapshot.ts";
 import { type Arrangement, arrange, SORTS } from "./top-rows.ts";
 
 const ROWS = [
-  aRow({ pid: 1, name: "b", tokens_used: 10, elapsed_ms: 900, intent: "review" }),
+  aRow({ pid: 1, name: "b", tokens_used: 10, cost_usd: 0.1, elapsed_ms: 900, intent: "review" }),
   aRow({ pid: 2, ppid: 1, name: "a", tokens_used: 30, elapsed_ms: 500, activity: "paused" }),
-  aRow({ pid: 3, ppid: 1, name: "c", tokens_used: 20, elapsed_ms: 700, intent: "Review it" }),
+  aRow({ pid: 3, ppid: 1, name: "c", tokens_used: 20, cost_usd: 2, elapsed_ms: 700, intent: "Review it" }),
   aRow({ pid: 4, kind: "service", name: "mcp", tokens_used: 0 }),
 ];
 const snapshot = aSnapshot(ROWS, new Map([[3, 60]]));
@@ -17,6 +17,7 @@ test("arrange() sorts by each key, equal ones by pid", () => {
   expect(Object.fromEntries(SORTS.map((sort) => [sort, pids({ sort })]))).toEqual({
     rate: [3, 1, 2],
     tokens: [2, 3, 1],
+    cost: [3, 1, 2],
     age: [1, 3, 2],
     pid: [1, 2, 3],
     name: [2, 1, 3],

@@ -2,7 +2,7 @@
 import type { Result, WireRow } from "../../abi/methods.ts";
 import { forest } from "./forest.ts";
 
-export const SORTS = ["rate", "tokens", "age", "pid", "name", "children"] as const;
+export const SORTS = ["rate", "tokens", "cost", "age", "pid", "name", "children"] as const;
 export type Sort = (typeof SORTS)[number];
 
 /** One look at the daemon. */
@@ -51,6 +51,7 @@ export function arrange({ rows, rates }: Snapshot, how: Arrangement): TopRow[] {
 const ORDERS: Readonly<Record<Sort, (a: TopRow, b: TopRow) => number>> = {
   rate: (a, b) => b.rate - a.rate,
   tokens: (a, b) => b.row.tokens_used - a.row.tokens_used,
+  cost: (a, b) => (b.row.cost_usd ?? 0) - (a.row.cost_usd ?? 0),
   age: (a, b) => b.row.elapsed_ms - a.row.elapsed_ms,
   pid: () => 0,
   name: (a, b) => (a.row.name < b.row.name ? -1 : Number(a.row.name > b.row.name)),

@@ -1,7 +1,7 @@
 /** The lines of `crux top`: what is above the table, its head, its rows. No line is wider than asked. */
 import type { Result } from "../../abi/methods.ts";
 import { seconds } from "./elapsed.ts";
-import { INTENT_COLUMNS, intentCell, nameCell } from "./process-cells.ts";
+import { costCell, INTENT_COLUMNS, intentCell, modeWord, nameCell } from "./process-cells.ts";
 import { safeLine } from "./safe-text.ts";
 import { aligned } from "./table.ts";
 import type { Snapshot, TopRow } from "./top-rows.ts";
@@ -40,13 +40,20 @@ const COLUMNS: readonly TopColumn[] = [
     head: "MODEL",
     columns: 14,
     align: "left",
-    dispensable: 3,
+    dispensable: 4,
     cell: ({ row }) => (row.model === "" ? "-" : safeLine(row.model)),
   },
   { head: "TOK/MIN", columns: 8, align: "right", dispensable: 0, cell: ({ rate }) => String(rate) },
   { head: "TOKENS", columns: 8, align: "right", dispensable: 0, cell: ({ row }) => String(row.tokens_used) },
-  { head: "CHILD", columns: 5, align: "right", dispensable: 2, cell: ({ children }) => String(children) },
-  { head: "AGE", columns: 8, align: "right", dispensable: 1, cell: ({ row }) => seconds(row.elapsed_ms) },
+  {
+    head: "COST",
+    columns: 8,
+    align: "right",
+    dispensable: 1,
+    cell: ({ row }) => costCell(row.cost_usd ?? 0),
+  },
+  { head: "CHILD", columns: 5, align: "right", dispensable: 3, cell: ({ children }) => String(children) },
+  { head: "AGE", columns: 8, align: "right", dispensable: 2, cell: ({ row }) => seconds(row.elapsed_ms) },
 ];
 
 /** Two lines: what the processes do, what the daemon uses. */
@@ -76,7 +83,7 @@ export class TopTable {
   row(row: TopRow): string {
     return this.#line(
       this.#columns.map((column) => column.cell(row)),
-      intentCell(row.row.intent, this.#intentColumns),
+      intentCell(`${modeWord(row.row)}${row.row.intent}`, this.#intentColumns),
     );
   }
 
@@ -90,7 +97,7 @@ export class TopTable {
 
 function fitting(width: number): readonly TopColumn[] {
   const needed = width - MIN_INTENT_COLUMNS;
-  for (let kept = 3; kept >= 0; kept--) {
+  for (let kept = 4; kept >= 0; kept--) {
     const columns = COLUMNS.filter(({ dispensable }) => dispensable <= kept);
     if (kept === 0 || widthOfAll(columns) <= needed) return columns;
   }

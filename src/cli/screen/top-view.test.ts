@@ -110,7 +110,7 @@ test("/ takes a text to look for: Enter keeps it, Escape shows all", () => {
 
 test("s, t and a change the order, the shape and what is shown", () => {
   expect(press("s").view.sort).toBe("tokens");
-  expect(press("ssssss").view.sort).toBe("rate");
+  expect(press("sssssss").view.sort).toBe("rate");
   expect(press("t").view.isTree).toBe(true);
   expect(press("a").view.showsAll).toBe(true);
   expect(press("x", { ...START, message: "PID 1: signal sent" }).view.message).toBe("");

@@ -1,6 +1,6 @@
 import { seconds } from "./elapsed.ts";
 import type { Branch } from "./forest.ts";
-import { INTENT_COLUMNS, intentCell, nameCell, stateCell } from "./process-cells.ts";
+import { costCell, INTENT_COLUMNS, intentCell, nameCell, stateCell } from "./process-cells.ts";
 import { type Column, table } from "./table.ts";
 
 const PROCESS_COLUMNS = 60;
@@ -16,6 +16,8 @@ const COLUMNS: ReadonlyArray<Column<Branch>> = [
   { head: "STATE", align: "left", cell: ({ row }) => stateCell(row) },
   { head: "TOKENS", align: "right", cell: ({ row }) => String(row.tokens_used) },
   { head: "SUBTREE", align: "right", cell: ({ subtreeTokens }) => String(subtreeTokens) },
+  { head: "COST", align: "right", cell: ({ row }) => costCell(row.cost_usd ?? 0) },
+  { head: "SUBTREE", align: "right", cell: ({ subtreeUsd }) => costCell(subtreeUsd) },
   { head: "ELAPSED", align: "right", cell: ({ row }) => seconds(row.elapsed_ms) },
   { head: "INTENT", align: "left", maxColumns: INTENT_COLUMNS, cell: ({ row }) => intentCell(row.intent) },
 ];

@@ -45,6 +45,7 @@ export class Connection {
   readonly #gone = new AbortController();
   readonly #cookie: string | undefined;
   readonly #names: ClientNames;
+  #name = "";
   #principal: Principal;
   #closingSince: number | undefined;
 
@@ -156,7 +157,11 @@ export class Connection {
       kernel,
       principal,
       prove: (cookie) => this.#prove(cookie),
-      claimName: (name) => this.#names.claim(name, this, this.#isProven),
+      client: this.#name,
+      claimName: (name) => {
+        this.#names.claim(name, this, this.#isProven);
+        this.#name = name;
+      },
       ended: this.#ended.signal,
       gone: this.#gone.signal,
     });

@@ -38,6 +38,7 @@ const WRITES: Partial<Record<MethodName, readonly object[]>> = {
     { pid: RESTS, mode: "plan" },
   ],
   "grant.remove": [{ id: "g_1" }],
+  "label.clear": [{ pid: LIVE, which: "web" }],
   "group.signal": [{ group: "team", signal: SIGNALS.SIGPAUSE }],
   "mail.send": [
     { pid: LIVE, text: "hello" },
@@ -68,6 +69,7 @@ const WRITES: Partial<Record<MethodName, readonly object[]>> = {
 const READS: Partial<Record<MethodName, readonly object[]>> = {
   ping: [{}],
   auth: [{ cookie: "c" }],
+  "auto_mode.config": [{}],
   list_procs: [{}],
   attach_debug: [{ pid: LIVE }],
   "process.list": [{}],
@@ -79,6 +81,7 @@ const READS: Partial<Record<MethodName, readonly object[]>> = {
   "process.records": [{ pid: ENDED }],
   "process.mode": [{ pid: LIVE }, { pid: ENDED }, { pid: RESTS }],
   "grant.list": [{}, { pid: LIVE }, { pid: RESTS }],
+  "label.list": [{ pid: LIVE }],
   "group.list": [{}],
   "session.list": [{ all: true }],
   "session.open": [{ pid: LIVE }],
@@ -99,6 +102,7 @@ const OTHERS: readonly MethodName[] = [
   ...(["kill", "compose.down", "supervisor.stop_child", "mcp.unmount", "shutdown"] as const),
   "process.wait",
   ...(["job.output", "task.list"] as const),
+  ...(["trust.list", "trust.show", "trust.add", "trust.decline", "trust.remove"] as const),
   ...(["journal.check", "journal.verify", "journal.roots", "journal.read", "journal.collect"] as const),
 ];
 
@@ -142,7 +146,7 @@ beforeEach(async () => {
   const signals = { ended: ended.signal, gone: ended.signal };
   const loopLag = { longestMs: () => 0 } as unknown as Call["loopLag"];
   const principal = { kind: "user", isProven: true, uid: null } as const;
-  const who = { principal, prove: () => "user", claimName: () => {} };
+  const who = { principal, client: "", prove: () => "user", claimName: () => {} };
   call = { kernel: t.kernel, deps, clock, connections: 1, uptimeMs: 0, loopLag, ...who, ...signals };
   await do_("compose.up", UP);
   await settle(6);

@@ -1,9 +1,11 @@
 /** What the server needs besides the kernel; the composition root provides it. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { Clock } from "../../abi/program.ts";
+import type { SandboxStatus } from "../../abi/sandbox.ts";
 import type { JournalDesk } from "../../kernel/ports/journal-tools.ts";
 import type { KernelApi } from "../../kernel/ports/kernel-api.ts";
 import type { TaskDesk } from "../../kernel/ports/tasks.ts";
+import type { TrustDesk } from "../../kernel/ports/trust.ts";
 import type { Peer } from "./principal.ts";
 import type { ProcessSockets } from "./process-sockets.ts";
 
@@ -34,8 +36,12 @@ export interface ServerDeps {
   readonly desk?: JournalDesk;
   /** Task lists on disk; absent: this daemon keeps none. */
   readonly tasks?: TaskDesk;
+  /** What persons say of workspaces; absent: none is trusted. */
+  readonly trust?: TrustDesk;
   /** false: the host does not tell who connects. */
   readonly arePeersRead?: boolean;
+  /** Are commands confined? Absent: not known here. The first to ask may wait for a probe. */
+  sandbox?(): SandboxStatus;
   /** Begins the shutdown of the daemon and returns at once. Called after the response is written out. */
   shutdown(): void;
 }

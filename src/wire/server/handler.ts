@@ -18,6 +18,8 @@ export interface Call {
   readonly principal: Principal;
   /** Takes a cookie for the whole connection; who it is then. undefined: it is none of ours. */
   prove(cookie: string): string | undefined;
+  /** The name under which it has spoken in a session; "" none. */
+  readonly client: string;
   /** Speaks under this name in a session. PERMISSION: it is another's. */
   claimName(name: string): void;
   /** Fires when the client will send no more: it went away, or closed its half and may still read. */

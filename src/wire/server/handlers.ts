@@ -29,13 +29,21 @@ import { processResume } from "./handlers/process-resume.ts";
 import { processRewind } from "./handlers/process-rewind.ts";
 import { processSignal } from "./handlers/process-signal.ts";
 import { processWait } from "./handlers/process-wait.ts";
-import { grantList, grantRemove, processMode } from "./handlers/rights.ts";
+import {
+  autoModeConfig,
+  grantList,
+  grantRemove,
+  labelClear,
+  labelList,
+  processMode,
+} from "./handlers/rights.ts";
 import { sessionDescribe, sessionHistory, sessionList } from "./handlers/session-history.ts";
 import { sessionOpen } from "./handlers/session-open.ts";
 import { sessionSay, sessionWithdraw } from "./handlers/session-say.ts";
 import { spawn } from "./handlers/spawn.ts";
 import { restartChild, startChild, stopChild } from "./handlers/supervisor.ts";
 import { taskList } from "./handlers/task-list.ts";
+import { trustAdd, trustDecline, trustList, trustRemove, trustShow } from "./handlers/trust.ts";
 
 export const HANDLERS: Handlers = {
   ping: async (_params, { deps }) => ({ payload: { version: deps.version, ...modeOf(deps) } }),
@@ -57,8 +65,16 @@ export const HANDLERS: Handlers = {
   "process.replay": processReplay,
   "process.records": processRecords,
   "process.mode": processMode,
+  "label.list": labelList,
+  "label.clear": labelClear,
+  "auto_mode.config": autoModeConfig,
   "grant.list": grantList,
   "grant.remove": grantRemove,
+  "trust.list": trustList,
+  "trust.show": trustShow,
+  "trust.add": trustAdd,
+  "trust.decline": trustDecline,
+  "trust.remove": trustRemove,
   "group.list": groupList,
   "group.signal": groupSignal,
   "mail.send": mailSend,
@@ -102,6 +118,7 @@ export const HANDLERS: Handlers = {
       uptime_ms: call.uptimeMs,
       ...modeOf(call.deps),
       ...(call.deps.arePeersRead === false ? { peers: "directory" as const } : {}),
+      ...(call.deps.sandbox === undefined ? {} : { sandbox: call.deps.sandbox() }),
     },
   }),
 };

@@ -1,6 +1,7 @@
 /** A process as the wire shows it. Keys in the order of `ps --json`. */
 import type { WireProc, WireRow } from "../../abi/methods.ts";
 import type { ProcInfo } from "../../abi/process.ts";
+import { usdOf } from "../../lib/usd.ts";
 
 /** What is shown of a text in a row: a full table of them still fits one line of the wire. */
 const ROW_TEXT_CHARS = 160;
@@ -23,6 +24,9 @@ export function toWireProc(proc: ProcInfo): WireProc {
     groups: [...proc.groups],
     result: proc.result,
     exit: exit === null ? null : { code: exit.code, reason: exit.reason, kind: exit.kind },
+    ...(proc.labels === undefined ? {} : { labels: [...proc.labels] }),
+    ...(proc.mode === undefined ? {} : { mode: proc.mode }),
+    ...(proc.microUsdUsed === undefined ? {} : { cost_usd: usdOf(proc.microUsdUsed) }),
   };
 }
 

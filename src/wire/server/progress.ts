@@ -1,8 +1,9 @@
 /** What a process tells, as the lines of a spawn stream. Keys in the documented order. */
 import { toWireError } from "../../abi/errors.ts";
-import type { ProcessEvent } from "../../abi/events.ts";
+import type { ProcessEvent, RunCost } from "../../abi/events.ts";
 import type { QuestionItem } from "../../abi/question.ts";
 import type { ProgressPayload, WireQuestion, WireStreamLine } from "../../abi/wire.ts";
+import { usdOf } from "../../lib/usd.ts";
 
 /** What the client asked for. One that asked for neither gets the documented bytes and nothing else. */
 export interface Audience {
@@ -43,6 +44,8 @@ function toPayload(event: ProcessEvent, audience: Audience): ProgressPayload | u
     case "tool":
     case "log":
       return audience.verbose ? activityPayload(event) : undefined;
+    case "mode":
+      return extended ? { event: "mode", pid, mode: event.mode } : undefined;
     case "paused":
       return extended ? { event: "paused", pid, is_paused: event.isPaused } : undefined;
     case "input":
@@ -60,13 +63,14 @@ function toPayload(event: ProcessEvent, audience: Audience): ProgressPayload | u
 type Of<E extends ProcessEvent["event"]> = Extract<ProcessEvent, { event: E }>;
 
 function spawnPayload(event: Of<"spawn">, { interactive, verbose }: Audience): ProgressPayload {
-  const { agent, model, maxSteps, budget, device } = event.details;
+  const { agent, model, maxSteps, budget, device, mode } = event.details;
   return {
     event: "spawn",
     pid: event.pid,
     intent: event.intent,
     ...((interactive || verbose) && event.notice !== undefined ? { notice: event.notice } : {}),
     ...(verbose ? { agent, model, max_steps: maxSteps, budget, device } : {}),
+    ...(verbose && mode !== undefined ? { mode } : {}),
   };
 }
 
@@ -79,8 +83,12 @@ function completePayload(event: Of<"complete">, extended: boolean): ProgressPayl
     exit_code: code,
     ...(code === 0 ? {} : { exit_reason: reason }),
     tokens_used: event.tokensUsed,
-    ...(extended ? { elapsed_ms: Math.floor(event.elapsedMs) } : {}),
+    ...(extended ? { elapsed_ms: Math.floor(event.elapsedMs), ...costPayload(event.cost) } : {}),
   };
+}
+
+function costPayload(cost: RunCost | undefined): Pick<ProgressPayload, "cost_usd" | "subtree_cost_usd"> {
+  return cost === undefined ? {} : { cost_usd: usdOf(cost.own), subtree_cost_usd: usdOf(cost.subtree) };
 }
 
 function askPayload(event: Of<"ask" | "ask_closed">): ProgressPayload {

@@ -123,12 +123,25 @@ export class FakeKernel implements KernelApi {
       this.calls.push(`mode ${pid} ${change?.mode ?? ""}`);
       return { mode: change?.mode ?? "default", ceiling: "auto" };
     },
+    autoMode: () => ({
+      lists: { allow: ["a"], softDeny: ["b"], environment: ["c"] },
+      stage: "both",
+      duringPlan: true,
+    }),
     grants: async (pid) => {
       this.calls.push(`grants ${pid ?? ""}`);
       return [];
     },
     removeGrant: async (id, _by, options) =>
       void this.calls.push(`removeGrant ${id} ${JSON.stringify(options)}`),
+    labels: async (pid) => {
+      this.calls.push(`labels ${pid}`);
+      return [];
+    },
+    clearLabels: async (pid, which) => {
+      this.calls.push(`clearLabels ${pid} ${which}`);
+      return [];
+    },
     recheckModes: async () => {},
   };
 

@@ -4,6 +4,7 @@ import { asPid } from "../../../abi/ids.ts";
 import type { BudgetChange, BudgetView } from "../../../kernel/ports/budgets.ts";
 import { usdOf } from "../../../lib/usd.ts";
 import type { Handler } from "../handler.ts";
+import { grantedBy } from "../principal.ts";
 import { invalid } from "../request.ts";
 
 const INTENT_CHARS = 160;
@@ -22,14 +23,19 @@ export const budgetGet: Handler<"budget.get"> = async ({ pid }, { kernel }) => {
   };
 };
 
-export const budgetSet: Handler<"budget.set"> = async ({ pid, set = {}, add = {} }, { kernel }) => {
+export const budgetSet: Handler<"budget.set"> = async ({ pid, set = {}, add = {} }, call) => {
   if (Object.keys(set).length + Object.keys(add).length === 0)
     throw invalid(
       "payload.set: names no limit; one of tokens, usd, steps, wall_ms, depth, children, concurrent",
     );
   const { wall_ms: wallMs, ...others } = set;
   const change = { ...others, ...(wallMs === undefined ? {} : { wallMs }) } as BudgetChange;
-  const limits = await kernel.budgets.set(asPid(pid), change, toBudget(add), "a client of the user");
+  const limits = await call.kernel.budgets.set(
+    asPid(pid),
+    change,
+    toBudget(add),
+    grantedBy(call.principal, call.client),
+  );
   return { payload: { pid, limits: toWireLimits(limits) } };
 };
 

@@ -3,13 +3,29 @@ import type { GrantView } from "../../../abi/grants.ts";
 import { asPid } from "../../../abi/ids.ts";
 import type { WireGrant } from "../../../abi/rights-methods.ts";
 import type { Handler } from "../handler.ts";
+import { grantedBy } from "../principal.ts";
 
-/** Whoever has the right to call it speaks for the person. */
-const BY = { principal: "user", client: "", uid: null } as const;
-
-export const processMode: Handler<"process.mode"> = async ({ pid, mode }, { kernel }) => {
-  const payload = await kernel.rights.mode(asPid(pid), mode === undefined ? undefined : { mode, by: BY });
+export const processMode: Handler<"process.mode"> = async ({ pid, mode }, { kernel, principal, client }) => {
+  const by = grantedBy(principal, client);
+  const payload = await kernel.rights.mode(asPid(pid), mode === undefined ? undefined : { mode, by });
   return { payload };
+};
+
+export const labelList: Handler<"label.list"> = async ({ pid }, { kernel }) => {
+  const labels = await kernel.rights.labels(asPid(pid));
+  return { payload: { pid, labels: [...labels] } };
+};
+
+export const labelClear: Handler<"label.clear"> = async ({ pid, which }, { kernel, principal, client }) => {
+  const labels = await kernel.rights.clearLabels(asPid(pid), which, grantedBy(principal, client));
+  return { payload: { pid, labels: [...labels] } };
+};
+
+export const autoModeConfig: Handler<"auto_mode.config"> = async (_params, { kernel }) => {
+  const { lists, stage, duringPlan } = kernel.rights.autoMode();
+  const { allow, softDeny, environment } = lists;
+  const own = { allow: [...allow], soft_deny: [...softDeny], environment: [...environment] };
+  return { payload: { ...own, stage, during_plan: duringPlan } };
 };
 
 export const grantList: Handler<"grant.list"> = async ({ pid }, { kernel }) => {
@@ -17,9 +33,12 @@ export const grantList: Handler<"grant.list"> = async ({ pid }, { kernel }) => {
   return { payload: { grants: grants.map(wireGrant) } };
 };
 
-export const grantRemove: Handler<"grant.remove"> = async ({ id, pid, kill = false }, { kernel }) => {
+export const grantRemove: Handler<"grant.remove"> = async (
+  { id, pid, kill = false },
+  { kernel, principal, client },
+) => {
   const where = pid === undefined ? {} : { pid: asPid(pid) };
-  await kernel.rights.removeGrant(id, BY, { ...where, isKilling: kill });
+  await kernel.rights.removeGrant(id, grantedBy(principal, client), { ...where, isKilling: kill });
   return { payload: undefined };
 };
 

@@ -1,5 +1,7 @@
 import type { SpawnRequest } from "../../../abi/methods.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
+import type { RightsWish, RuleLists } from "../../../abi/rights.ts";
+import { sandboxOff } from "../../../abi/sandbox.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
 import { followProcess } from "../follow-process.ts";
 import type { Handler } from "../handler.ts";
@@ -25,14 +27,16 @@ export const spawn: Handler<"spawn"> = async (params, call) => {
   // who can be asked must be there to answer, and a session rests when nobody is there; any other that only listens may have
   // closed its own half
   const until = interactive || params.session === true ? call.ended : call.gone;
-  return { payload: { pid }, follow: followProcess(events, { interactive, verbose }, until) };
+  const off = interactive && deps.sandbox !== undefined ? sandboxOff(deps.sandbox()) : undefined;
+  const payload = off === undefined ? { pid } : { pid, sandbox: off };
+  return { payload, follow: followProcess(events, { interactive, verbose }, until) };
 };
 
 function toOpts(params: SpawnRequest): SpawnOpts {
   const { model, system_prompt, max_steps, timeout_ms, budget, cwd, env, permission_mode, interactive } =
     params;
-  const { group, stdin, session, client, allow, deny } = params;
-  const rights = { ...(allow === undefined ? {} : { allow }), ...(deny === undefined ? {} : { deny }) };
+  const { group, stdin, session, client } = params;
+  const rights = rightsOf(params);
   return {
     ...(model === undefined ? {} : { model }),
     ...(system_prompt === undefined ? {} : { systemPrompt: system_prompt }),
@@ -43,12 +47,29 @@ function toOpts(params: SpawnRequest): SpawnOpts {
     ...(cwd === undefined ? {} : { cwd }),
     ...(env === undefined ? {} : { env }),
     ...(permission_mode === undefined ? {} : { permissionMode: permission_mode as PermissionMode }),
-    ...(allow === undefined && deny === undefined ? {} : { rights }),
+    ...(Object.keys(rights).length === 0 ? {} : { rights }),
+    ...(params.plan === true ? { plan: true } : {}),
     ...(interactive === undefined ? {} : { interactive }),
     ...(session === undefined ? {} : { session }),
     ...(client === undefined ? {} : { client }),
     ...(group === undefined ? {} : { group }),
     ...(stdin === undefined ? {} : { stdin: stdinBytes(stdin) }),
+  };
+}
+
+function rightsOf({ allow, deny, settings }: SpawnRequest): RightsWish {
+  return {
+    ...(allow === undefined ? {} : { allow }),
+    ...(deny === undefined ? {} : { deny }),
+    ...(settings === undefined ? {} : { settings: listsOf(settings) }),
+  };
+}
+
+function listsOf({ allow, ask, deny }: NonNullable<SpawnRequest["settings"]>): RuleLists {
+  return {
+    ...(allow === undefined ? {} : { allow }),
+    ...(ask === undefined ? {} : { ask }),
+    ...(deny === undefined ? {} : { deny }),
   };
 }
 
