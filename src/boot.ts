@@ -1,15 +1,16 @@
 /** The daemon's composition root: every subsystem is made and mounted here, in start order, and nowhere else. */
-import { randomBytes, randomUUID } from "node:crypto";
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { readdir, readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { DEFAULT_AGENT } from "./abi/agent.ts";
 import type { Effect } from "./abi/effects.ts";
-import { messageOf } from "./abi/errors.ts";
+import { codeOf, messageOf } from "./abi/errors.ts";
 import { asProcUuid } from "./abi/ids.ts";
 import type { Settings } from "./abi/settings.ts";
 import { AgentCache } from "./agent/agent-cache.ts";
 import { deferredSetting } from "./agent/deferred/setting.ts";
+import type { AgentFiles } from "./agent/files.ts";
 import { makeAgentLoader } from "./agent/loader.ts";
 import { agentProgram } from "./agent/loop.ts";
 import { agedBefore } from "./daemon/age-check.ts";
@@ -17,7 +18,16 @@ import { budgetPolicy } from "./daemon/budget-policy.ts";
 import { bypassRefusal } from "./daemon/bypass-refusal.ts";
 import { Configuration } from "./daemon/configuration.ts";
 import { grantKey } from "./daemon/grant-key.ts";
+import {
+  type ProjectDirs,
+  projectDirs,
+  refuseUntrusted,
+  trustedFiles,
+  withProject,
+} from "./daemon/project.ts";
 import type { BootContext, Booted } from "./daemon/run.ts";
+import { Trust } from "./daemon/trust.ts";
+import { TrustStore } from "./daemon/trust-store.ts";
 import { fsDevice } from "./dev/fs/device.ts";
 import { mendFile } from "./dev/fs/mend.ts";
 import { sweepTemp } from "./dev/fs/temp-file.ts";
@@ -34,6 +44,7 @@ import { outDevice } from "./dev/out/device.ts";
 import { OutputStore } from "./dev/out/output-store.ts";
 import { ScratchStore } from "./dev/out/scratch.ts";
 import { DiskSpools } from "./dev/out/spool.ts";
+import { planDevice } from "./dev/plan/device.ts";
 import { procDevice } from "./dev/proc/device.ts";
 import { shellDevice } from "./dev/shell/device.ts";
 import { commandEnvironment } from "./dev/shell/environment.ts";
@@ -51,7 +62,12 @@ import { Kernel } from "./kernel/kernel.ts";
 import { LIMITS } from "./kernel/limits.ts";
 import type { Journal, JournalRecord } from "./kernel/ports/journal.ts";
 import type { Retention } from "./kernel/ports/journal-tools.ts";
+import { redactedJournal } from "./kernel/redact/redacted-journal.ts";
+import { isWithin } from "./lib/path.ts";
+import { RedactedBytes } from "./lib/redact-bytes.ts";
 import { modelDevices } from "./llm/devices.ts";
+import { makeClassifier } from "./permit/auto/classifier.ts";
+import { passesEnv } from "./permit/pass-env.ts";
 import { secretPaths } from "./permit/protected.ts";
 import type { Lease } from "./store/lease.ts";
 import { openAsItIs } from "./store/read-only.ts";
@@ -69,6 +85,8 @@ import { jobOutput } from "./tool/job_output/job_output.ts";
 import { ls } from "./tool/ls/ls.ts";
 import { multiEdit } from "./tool/multi_edit/multi_edit.ts";
 import { notebookEdit } from "./tool/notebook_edit/notebook_edit.ts";
+import { planEnter } from "./tool/plan_enter/plan_enter.ts";
+import { planExit } from "./tool/plan_exit/plan_exit.ts";
 import { send } from "./tool/send/send.ts";
 import { sleep } from "./tool/sleep/sleep.ts";
 import { stop } from "./tool/stop/stop.ts";
@@ -96,6 +114,8 @@ const TOOLS = [
   ls,
   multiEdit,
   notebookEdit,
+  planEnter,
+  planExit,
   send,
   sleep,
   stop,
@@ -129,7 +149,8 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   const isTouched = !context.isSafeMode && over === undefined;
   await clearLeftovers(journal, context, over === undefined);
 
-  const config = new Configuration(context, { realPath });
+  const trust = trustOf(context, over === undefined);
+  const config = new Configuration(context, { realPath, trust });
   const pipesDir = join(paths.stateDir, "pipes");
   const sandboxes = sandboxesOf(context, over === undefined);
   const identity = { kernelId: journal.kernelId, epoch: journal.epoch };
@@ -139,6 +160,8 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   // what a person started is the person's own; all else gets a socket that says whose it is
   const socketOf = (uuid: string): string =>
     kernel.clientOf(uuid)?.isPersons === true ? paths.socketPath : processSockets.open(uuid);
+  const passes = (exec: { argv: readonly string[]; shell?: string; certain: boolean }, cwd: string) =>
+    passesEnv(config.settings.secrets?.passEnv ?? {}, { kind: "exec", cwd, ...exec }, home);
   const mark = `CRUX_OWNER=${journal.kernelId}:`;
   const peers = new Peers({ ownerOf: (osPid) => exec.ownerOf(osPid), mark, uid: context.uid });
   const outputs = new OutputStore(join(paths.stateDir, "outputs"));
@@ -155,27 +178,34 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     hasEnded: (pid) => kernel.hasEnded(pid),
     notify: (pid, text) => kernel.notify(pid, text),
   });
-  const loadAgent = agentsOf(context);
+  const loadAgent = agentsOf(context, trust);
   const mcp = mcpHost({ exec, services: () => kernel.services, clock, home, version: context.version });
+  const key = grantKey(paths.stateDir, (message) => log("warn", message));
+  const { redactor } = context;
+  // the same secret has the same mark under every daemon of this state
+  redactor?.useKey(createHmac("sha256", key).update("redacted").digest());
   const kernel: Kernel = new Kernel({
-    journal,
+    journal: redactor === undefined ? journal : redactedJournal(journal, redactor),
     permitFor: (cwd) => config.permitFor(cwd),
     settings: config.writer,
     askTimeouts: () => config.askTimeouts(),
     models: config.resolver,
+    classifier: makeClassifier(() => config.settings),
     program: agentProgram({ platform: process.platform, ...maxRetries(env), deferred: deferredSetting(env) }),
     clock,
     ...(context.gaps === undefined ? {} : { gaps: context.gaps }),
     exec,
     spools: new DiskSpools(join(paths.stateDir, "spools")),
     mcp,
-    commandEnv: (owner, extra) => commandEnvironment(owner, extra, socketOf(owner.uuid)),
+    commandEnv: (owner, extra, argv) =>
+      commandEnvironment(owner, extra, socketOf(owner.uuid), argv && passes({ argv, certain: true }, home)),
     random: Math.random,
     version: context.version,
     loadAgent,
     loadProject: loadComposeProject,
     realPath,
-    grantKey: grantKey(paths.stateDir, (message) => log("warn", message)),
+    grantKey: key,
+    ...(redactor === undefined ? {} : { redactor }),
     bypassRefusal: () => bypassRefusal(),
     uuid: () => asProcUuid(randomUUID()),
     nonce: () => randomBytes(8).toString("hex"),
@@ -188,6 +218,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     },
     onReaped: async (uuid) => {
       processSockets.close(uuid);
+      trust.endSessions([...kernel.table.all()].map(({ seed }) => seed.cwd));
       await scratch.removeEmpty(uuid);
       await outputs.remove(uuid);
     },
@@ -211,7 +242,9 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
       jobs,
       mayBackground: (env) => mayBackground(config.settings, env),
       ...autoJobMs(env),
+      ...(redactor === undefined ? {} : { redacted: () => new RedactedBytes(redactor) }),
       socketOf,
+      passes: (shell, cwd) => passes({ argv: ["bash", "-c", shell], shell, certain: false }, cwd),
     }),
   );
   const prices = () => config.settings.models ?? {};
@@ -231,6 +264,10 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   );
   kernel.mount("/dev/git", gitDevice({ exec, clock, env }));
   kernel.mount("/dev/todo", todoDevice());
+  kernel.mount(
+    "/dev/plan",
+    planDevice(() => kernel.plans),
+  );
   kernel.mount("/dev/tty", ttyDevice({ ask: (pid, items, signal) => kernel.askPerson(pid, items, signal) }));
   kernel.mount("/var/out", outDevice(outputs));
   kernel.mount(
@@ -261,10 +298,12 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     journal,
     desk: keeper.desk,
     tasks: taskStore,
+    trust,
     loadAgent,
     ...(over === undefined ? {} : { readOnly: { words: kernel.journalWatch.readOnlyWords, over } }),
     peers,
     processSockets,
+    sandbox: () => ({ ...exec.sandbox, mode: config.permitFor(home).sandboxMode ?? "on" }),
     reload: (settings) => {
       config.reload(settings);
       kernel.rights.recheckModes().catch((error: unknown) => log("error", `modes: ${messageOf(error)}`));
@@ -278,9 +317,17 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   };
 }
 
+/** Without a disk that takes it, nobody's word is kept. */
+function trustOf({ paths, home, env, clock, log }: BootContext<Lease>, isWritable: boolean): Trust {
+  const warn = (line: string) => log("warn", line);
+  const store = new TrustStore({ stateDir: paths.stateDir, isWritable, warn });
+  return new Trust({ store, home, realPath, tmpDir: env.TMPDIR, now: () => clock.now(), log });
+}
+
 /** What the last daemon's sandboxes left in the way of others is removed. */
 function sandboxesOf({ paths, log }: BootContext<Lease>, isWritable: boolean): Sandboxes {
   const dir = join(paths.runtimeDir, "sandbox");
+  rmSync(dir, { recursive: true, force: true });
   const sandboxes = new Sandboxes({ dir, ledgerDir: join(paths.stateDir, "sandbox") });
   const swept = isWritable ? sandboxes.sweep() : 0;
   if (swept > 0) log("warn", `removed ${swept} placeholders that sandboxes of the last daemon left`);
@@ -362,8 +409,8 @@ function clearFolders(stateDir: string, back: ReadonlySet<string>, now: number):
   }
 }
 
-/** Project agents and skills count once a workspace can be trusted; until then only the user's own and the shipped ones. */
-function agentsOf({ paths, log }: BootContext<Lease>): ServerDeps["loadAgent"] {
+/** The shipped agents and the user's own, and of a workspace what a person has trusted. */
+function agentsOf({ paths, home, log }: BootContext<Lease>, trust: Trust): ServerDeps["loadAgent"] {
   const lib = join(packageRoot(), "lib");
   const cache = new AgentCache({
     readText: (path) => readFile(path, "utf8"),
@@ -373,13 +420,27 @@ function agentsOf({ paths, log }: BootContext<Lease>): ServerDeps["loadAgent"] {
   });
   return async (name = DEFAULT_AGENT, cwd, env) => {
     if (name === "none") return null;
-    const options = {
-      dirs: [join(lib, "agents"), join(paths.configDir, "agents")],
-      skillDirs: [join(lib, "skills"), join(paths.configDir, "skills")],
-      env: { ...env, CRUX_PROJECT_DIR: cwd },
-      warn: (message: string) => log("warn", message),
-    };
-    return cache.load(name, (files) => makeAgentLoader({ ...options, files }).load(name));
+    const view = trust.viewOf(cwd);
+    const isHome = isWithin(view.root, home);
+    const agents = projectDirs(view.root, "agents", isHome);
+    const skills = projectDirs(view.root, "skills", isHome);
+    const from = (kind: "agents" | "skills", { low, high }: ProjectDirs) =>
+      view.isTrusted
+        ? [...low, join(lib, kind), join(paths.configDir, kind), ...high]
+        : [join(lib, kind), join(paths.configDir, kind)];
+    const warn = (message: string) => log("warn", message);
+    const childEnv = { ...env, CRUX_PROJECT_DIR: cwd };
+    const options = { dirs: from("agents", agents), skillDirs: from("skills", skills), env: childEnv, warn };
+    const brought = [...agents.low, ...agents.high, ...skills.low, ...skills.high];
+    const load = (files: AgentFiles) =>
+      makeAgentLoader({ ...options, files: trustedFiles(files, view, brought) }).load(name);
+    try {
+      const agent = await cache.load(view.isTrusted ? `${view.key} ${name}` : name, load);
+      return await withProject(agent, view, childEnv, warn);
+    } catch (error) {
+      if (codeOf(error) === "NOT_FOUND") await refuseUntrusted(name, view, [...agents.low, ...agents.high]);
+      throw error;
+    }
   };
 }
 

@@ -90,3 +90,39 @@ describe("AgentLoader.load()", () => {
 test("AgentLoader.list() is sorted, and a folder without agent.yaml is none", async () => {
   expect(await loader.list()).toEqual(["Explore", "bare", "broken", "leaky", "lost", "nameless", "reviewer"]);
 });
+
+describe("an agent in one file", () => {
+  const loader = makeAgentLoader({
+    dirs: ["/low", "/high"],
+    skillDirs: [],
+    files: memoryFiles({
+      "/low/Helper.md": "---\nname: helper\ntools: Bash, Read\nodd: 1\n---\nHelp.\n",
+      "/low/README.md": "# Agents\n",
+      "/low/both.md": "---\nname: both\n---\nfile\n",
+      "/low/both/agent.yaml": "name: both\n",
+      "/low/both/instructions.md": "folder",
+      "/low/leaky.md": { link: "/secret.md" },
+      "/secret.md": "---\nname: leaky\n---\nx\n",
+      "/low/bad.md": "---\nname: [\n---\nx\n",
+      "/high/nothing": "x",
+    }),
+    warn: (message) => warnings.push(message),
+  });
+
+  test("has its settings on top and its instructions below, found whatever its case", async () => {
+    expect(await loader.load("helper")).toMatchObject({
+      manifest: { name: "helper", tools: ["bash", "view"] },
+      instructions: "Help.",
+      systemPrompt: "Help.",
+    });
+    expect(warnings).toContain("agent Helper: Helper.md: odd is unknown and is ignored");
+  });
+
+  test("yields to a folder of the name; a text without settings is none; a link does not lead out", async () => {
+    expect((await loader.load("both")).instructions).toBe("folder");
+    await expect(loader.load("README")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(loader.load("leaky")).rejects.toMatchObject({ code: "INVALID" });
+    await expect(loader.load("bad")).rejects.toMatchObject({ message: expect.stringContaining("bad.md") });
+    expect(await loader.list()).toEqual(["Helper", "bad", "both"]);
+  });
+});

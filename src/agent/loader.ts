@@ -1,9 +1,10 @@
-/** Agent files: `<name>/agent.yaml` and `<name>/instructions.md`, with the skills they name. */
+/** Agent files: `<name>/agent.yaml` and `<name>/instructions.md`, or `<name>.md`, with the skills they name. */
 import type { AgentInfo, Skill } from "../abi/agent.ts";
 import { Fault } from "../abi/errors.ts";
 import { isWithin } from "../lib/path.ts";
 import { type AgentFiles, checkName, escapes, ifThere, isName, readInside } from "./files.ts";
-import { parseManifest } from "./manifest.ts";
+import { parseFrontMatter } from "./front-matter.ts";
+import { manifestOf, parseManifest } from "./manifest.ts";
 import { allowedDevices, findEntry, makeSkillLoader } from "./skill.ts";
 
 /** Definitions looked at in one directory. */
@@ -54,14 +55,28 @@ function systemPrompt(instructions: string, skills: readonly Skill[]): string {
   return [instructions, ...skills.map((skill) => skill.body)].filter((part) => part !== "").join("\n\n");
 }
 
-interface Found {
+type Found = FoundFolder | FoundFile;
+
+interface FoundFolder {
+  readonly kind: "folder";
   /** The agent's own directory, resolved. */
   readonly base: string;
   readonly entry: string;
   readonly yaml: string;
 }
 
+/** Settings on top, the instructions below them. */
+interface FoundFile {
+  readonly kind: "file";
+  readonly entry: string;
+  readonly text: string;
+}
+
 async function findAgent(files: AgentFiles, dir: string, name: string): Promise<Found | undefined> {
+  return (await findFolder(files, dir, name)) ?? (await findFile(files, dir, name));
+}
+
+async function findFolder(files: AgentFiles, dir: string, name: string): Promise<FoundFolder | undefined> {
   const entry = await findEntry(files, dir, name);
   if (entry === undefined) return undefined;
   const root = await files.realPath(dir);
@@ -69,21 +84,25 @@ async function findAgent(files: AgentFiles, dir: string, name: string): Promise<
   if (base === undefined) return undefined;
   if (!isWithin(root, base)) throw escapes("agent");
   const yaml = await readInside(files, base, `${base}/agent.yaml`, "agent");
-  return yaml === undefined ? undefined : { base, entry, yaml };
+  return yaml === undefined ? undefined : { kind: "folder", base, entry, yaml };
 }
 
-async function read({ base, entry, yaml }: Found, options: LoaderOptions): Promise<AgentInfo> {
-  const { files, skillDirs, warn, env } = options;
-  const manifest = parseManifest(yaml, (message) => warn?.(`agent ${entry}: ${message}`), env);
+async function findFile(files: AgentFiles, dir: string, name: string): Promise<FoundFile | undefined> {
+  const entry = await findEntry(files, dir, `${name}.md`);
+  if (entry === undefined) return undefined;
+  const text = await readInside(files, await files.realPath(dir), `${dir}/${entry}`, "agent");
+  // a text without settings is no agent: a README
+  return text?.startsWith("---") !== true
+    ? undefined
+    : { kind: "file", entry: entry.slice(0, -".md".length), text };
+}
+
+async function read(found: Found, options: LoaderOptions): Promise<AgentInfo> {
+  const { files, skillDirs, warn } = options;
+  const { entry } = found;
+  const { manifest, instructions } = await parts(found, options);
   if (manifest.name.toLowerCase() !== entry.toLowerCase())
     warn?.(`agent ${entry}: agent.yaml calls it ${manifest.name}; it is found as ${entry}`);
-  const text = await readInside(files, base, `${base}/instructions.md`, "agent");
-  if (text === undefined)
-    throw new Fault({
-      code: "NOT_FOUND",
-      message: `agent ${entry}: instructions.md not found beside agent.yaml`,
-    });
-  const instructions = text.replace(/^\uFEFF/, "").trim();
   const loader = makeSkillLoader(skillDirs, files);
   const skills: Skill[] = [];
   for (const name of manifest.skills) skills.push(await loader.loadFull(name));
@@ -96,12 +115,30 @@ async function read({ base, entry, yaml }: Found, options: LoaderOptions): Promi
   };
 }
 
+/** NOT_FOUND: a folder without instructions. */
+async function parts(found: Found, { files, warn, env }: LoaderOptions) {
+  const { entry } = found;
+  const hear = (message: string): void => warn?.(`agent ${entry}: ${message}`);
+  if (found.kind === "file") {
+    const { fields, body } = parseFrontMatter(`${entry}.md`, found.text);
+    return { manifest: manifestOf(fields, `${entry}.md`, hear, env), instructions: body };
+  }
+  const manifest = parseManifest(found.yaml, hear, env);
+  const text = await readInside(files, found.base, `${found.base}/instructions.md`, "agent");
+  if (text === undefined)
+    throw new Fault({
+      code: "NOT_FOUND",
+      message: `agent ${entry}: instructions.md not found beside agent.yaml`,
+    });
+  return { manifest, instructions: text.replace(/^\uFEFF/, "").trim() };
+}
+
 async function listAgents(dirs: readonly string[], files: AgentFiles): Promise<string[]> {
   /** Without case, to the spelling of the highest precedence. */
   const names = new Map<string, string>();
   for (const dir of dirs) {
-    const entries = ((await ifThere(files.list(dir))) ?? []).filter(isName).slice(0, MAX_DEFINITIONS);
-    for (const entry of entries) {
+    const listed = ((await ifThere(files.list(dir))) ?? []).filter(isName).slice(0, MAX_DEFINITIONS);
+    for (const entry of new Set(listed.map((each) => each.replace(/\.md$/i, "")))) {
       const found = await findAgent(files, dir, entry).catch(() => undefined);
       if (found !== undefined && !RESERVED.has(entry.toLowerCase())) names.set(entry.toLowerCase(), entry);
     }

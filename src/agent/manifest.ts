@@ -2,6 +2,7 @@
 import type { AgentManifest, AgentModels } from "../abi/agent.ts";
 import { findPermissionMode } from "../abi/process.ts";
 import { canonicalToolName } from "../abi/tool.ts";
+import { manifestBudget } from "./manifest-budget.ts";
 import { mcpServers } from "./mcp-entries.ts";
 import { parseYaml, type YamlFields } from "./yaml-fields.ts";
 
@@ -13,23 +14,32 @@ export function parseManifest(
   warn: (message: string) => void,
   env: Readonly<Record<string, string>> = {},
 ): AgentManifest {
-  const fields = parseYaml(FILE, text);
+  return manifestOf(parseYaml(FILE, text), FILE, warn, env);
+}
+
+/** `file`: for warnings. */
+export function manifestOf(
+  fields: YamlFields,
+  file: string,
+  warn: (message: string) => void,
+  env: Readonly<Record<string, string>> = {},
+): AgentManifest {
   const name = fields.text("name");
   if (name === "") throw fields.wrong("name", "is required");
   const manifest: AgentManifest = {
     name,
     description: fields.text("description"),
     models: models(fields),
-    contextBudget: Math.max(0, fields.int("context_budget") ?? 0),
+    ...manifestBudget(fields, (message) => warn(`${file}: ${message}`)),
     maxSteps: maxSteps(fields),
     skills: fields.list("skills") ?? [],
     tools: tools(fields),
     ...disallowed(fields),
     ...delegation(fields),
-    ...mode(fields, warn),
-    mcp: mcpServers(fields, { env, warn: (message) => warn(`${FILE}: ${message}`) }),
+    ...mode(fields, (message) => warn(`${file}: ${message}`)),
+    mcp: mcpServers(fields, { env, warn: (message) => warn(`${file}: ${message}`) }),
   };
-  for (const key of fields.unread()) warn(`${FILE}: ${key} is unknown and is ignored`);
+  for (const key of fields.unread()) warn(`${file}: ${key} is unknown and is ignored`);
   return manifest;
 }
 
@@ -79,6 +89,6 @@ function mode(fields: YamlFields, warn: (message: string) => void): Pick<AgentMa
   if (text === "") return {};
   const known = findPermissionMode(text);
   if (known !== undefined) return { permissionMode: known };
-  warn(`${FILE}: permission_mode: not a mode: ${text}; default is used`);
+  warn(`permission_mode: not a mode: ${text}; default is used`);
   return { permissionMode: "default" };
 }

@@ -21,6 +21,7 @@ import { Discovery } from "./deferred/discovery.ts";
 import type { DeferredSetting } from "./deferred/setting.ts";
 import { readInbox } from "./inbox.ts";
 import { takeInput } from "./input.ts";
+import { ModeNotes } from "./mode-notes.ts";
 import type { OfferedTools } from "./offered.ts";
 import { environmentText } from "./prompt.ts";
 import { ESCALATED_OUTPUT_TOKENS, OUTPUT_TOKENS, turnRequest } from "./request.ts";
@@ -50,6 +51,8 @@ export interface Run {
   /** What can be looked for, as it was when the process began here: part of the system prompt. */
   announced: string;
   readonly discovery: Discovery;
+  /** null: the conversation was not looked at yet. */
+  modeNotes: ModeNotes | null;
   turn: number;
   requests: number;
   hasEscalated: boolean;
@@ -76,6 +79,7 @@ export function newRun(context: ProgramContext, options: AgentOptions): Run {
     tools: null,
     announced: "",
     discovery,
+    modeNotes: null,
     ...place,
     hasToldReply,
     hasJobs: false,
@@ -202,12 +206,26 @@ function promptOf(run: Run, { deferred }: OfferedTools): Promise<Prompt> {
   const { context } = run;
   return context.unit(async () => {
     await readInbox(context);
-    const prompt = await context.sys.buildPrompt(context.ctxId);
+    const prompt = await toldOfMode(run, await context.sys.buildPrompt(context.ctxId));
     const note = deferred === undefined ? "" : run.discovery.note(deferred, lastWords(prompt));
     if (note === "") return prompt;
     await context.sys.appendMessage(context.ctxId, "user", note);
     return context.sys.buildPrompt(context.ctxId);
   });
+}
+
+/** Once, when it begins, and once when it ends. */
+async function toldOfMode(run: Run, prompt: Prompt): Promise<Prompt> {
+  const { context } = run;
+  if (context.standing === undefined) return prompt;
+  if (run.modeNotes === null) {
+    run.modeNotes = new ModeNotes();
+    run.modeNotes.recall(prompt.messages);
+  }
+  const note = run.modeNotes.note(context.standing());
+  if (note === "") return prompt;
+  await context.sys.appendMessage(context.ctxId, "user", note);
+  return context.sys.buildPrompt(context.ctxId);
 }
 
 /** What was said last: by a person, or by the model itself. Results of tools ask for nothing. */

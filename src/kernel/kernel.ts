@@ -17,6 +17,7 @@ import { makeBudgets } from "./account/budgets.ts";
 import { rootAccount } from "./account/root-account.ts";
 import { Asks } from "./ask/asks.ts";
 import { askPerson } from "./ask/questions.ts";
+import { Classifications } from "./classify/classifications.ts";
 import { ClockWatch } from "./clock-watch.ts";
 import { ContextSpaces } from "./context/spaces.ts";
 import type { Core } from "./core.ts";
@@ -28,12 +29,16 @@ import { Groups, type GroupView } from "./ipc/groups.ts";
 import { notify } from "./ipc/notify.ts";
 import { signalTree } from "./ipc/signal-tree.ts";
 import { JournalWatch } from "./journal-watch.ts";
+import { FileLabels } from "./labels/file-labels.ts";
+import { labelsOf } from "./labels/labels.ts";
 import { LIMITS } from "./limits.ts";
+import { makePlans } from "./plan/plans.ts";
 import type { Budgets } from "./ports/budgets.ts";
 import type { Forks } from "./ports/forks.ts";
 import { KERNEL_UUID, type RecordKind } from "./ports/journal.ts";
 import type { AnswerMore, ChildClient, KernelApi, LogPiece, Subscription } from "./ports/kernel-api.ts";
 import type { KernelPorts } from "./ports/kernel-ports.ts";
+import type { Plans } from "./ports/plans.ts";
 import type { ProcView } from "./ports/proc-view.ts";
 import type { Replays } from "./ports/replays.ts";
 import type { RightsControl } from "./ports/rights-control.ts";
@@ -84,11 +89,14 @@ export class Kernel implements KernelApi, Core {
     (ports) => new Kernel(ports),
   );
   readonly rights: RightsControl = makeRightsControl(() => this);
+  readonly plans: Plans = makePlans(() => this);
   readonly asks: Asks;
   readonly grants = new Grants(() => this);
+  readonly classifications = new Classifications(() => this);
   readonly journalWatch: JournalWatch;
   readonly clockWatch: ClockWatch;
   readonly snapshots = new Snapshots(() => this);
+  readonly fileLabels: FileLabels;
   /** pid 0. It is not in the table. */
   readonly root: Process;
   readonly init: Sys;
@@ -103,6 +111,7 @@ export class Kernel implements KernelApi, Core {
     this.ports = ports;
     this.asks = new Asks(ports);
     this.mounts = new Mounts(ports.journal);
+    this.fileLabels = new FileLabels(ports.journal);
     this.#rest = new RestWatch(
       () => this,
       () => ports.sessionRestMs?.() ?? LIMITS.sessionRestMs,
@@ -356,6 +365,7 @@ export class Kernel implements KernelApi, Core {
         [...this.table.all()].filter((p) => this.table.sees(viewer, p.pid)).map((p) => p.info(now())),
       find: (viewer, pid) => visible(viewer, pid)?.info(now()),
       jobs: (pid) => jobsOf(this, pid),
+      planPath: (pid) => this.plans.pathOf(pid),
       kept: async (pid, name) => {
         await this.table.get(pid)?.recall?.();
         return this.table.get(pid)?.kept?.get(name);
@@ -365,6 +375,7 @@ export class Kernel implements KernelApi, Core {
         return this.contexts.summary(this.table.get(pid)?.ctxId ?? (0 as never));
       },
       fds: (pid) => this.table.get(pid)?.fds.list() ?? [],
+      labels: (pid) => labelsOf(this, pid),
       account: (pid) => this.table.get(pid)?.seed.account.view() ?? { limit: 0, used: 0, reserved: 0 },
       signals: (pid) => this.table.get(pid)?.signals?.view() ?? { blocked: [], pending: [], handled: [] },
       servers: (pid) => {
@@ -383,6 +394,7 @@ export class Kernel implements KernelApi, Core {
   /** What the last daemon left. Called once, before the socket opens. */
   async recover(): Promise<Recovery> {
     await this.grants.recover();
+    await this.fileLabels.recover();
     await this.mounts.bringBack(this);
     return recover(this);
   }

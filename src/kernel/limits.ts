@@ -33,6 +33,8 @@ export const LIMITS = {
   historyTextChars: 64 * 1024,
   /** Bytes of a native's output that a reader of its last lines gets. */
   logTailBytes: 1024 * 1024,
+  /** Files whose labels are known, by path; beyond, the longest unused are forgotten. */
+  labelledFiles: 4_096,
   /** Characters of a string in a traced argument. */
   traceStringChars: 256,
   /** Messages of a fresh context, and how far appending may double it. */
@@ -48,6 +50,11 @@ export const LIMITS = {
   heldAsks: 4_096,
   /** How long questions wait for a client that has left, where no setting says. */
   detachedAskMs: 3_600_000,
+  /** Calls that models judge at one time in the kernel; the rest wait in order. */
+  classifications: 8,
+  /** Descriptions that a plan may ask for, and characters of a plan. Beyond, INVALID. */
+  planPrompts: 20,
+  planChars: 64 * 1024,
   /** Characters of an argument kept in a journalled intent. */
   journalArgChars: 64 * 1024,
   /** Characters of a result and of an error text kept in the record of an exit: it must fit whatever they are. */

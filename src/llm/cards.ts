@@ -115,6 +115,10 @@ const claude: DriverCards = {
 const drivers = { anthropic, openai, ollama, claude } as const;
 export type CardedDriver = keyof typeof drivers;
 
+export function isCarded(driver: string): driver is CardedDriver {
+  return Object.hasOwn(drivers, driver);
+}
+
 /** A tier becomes its id, "" the driver's `mid`, anything else stays. */
 export function modelId(driver: CardedDriver, model: string): string {
   const tier = model === "" ? "mid" : findTier(model);
@@ -137,7 +141,16 @@ export function cardOf(driver: CardedDriver, model: string): ModelCard {
     supports: { tools: true, parallelTools: true, images: showsImages(driver, id) },
     ...(price === undefined ? {} : { price: dearest(price) }),
     known: row !== undefined,
+    ...(judgesCalls(driver, id) ? { autoMode: true } : {}),
   };
+}
+
+/** A model that nobody knows is not trusted with it; the `claude` program runs known ones under its own names. */
+export function judgesCalls(driver: CardedDriver, model: string): boolean {
+  const id = modelId(driver, model);
+  return (
+    findRow(driver, id) !== undefined || (driver === "claude" && /^(opus|sonnet|haiku|claude-)/.test(id))
+  );
 }
 
 /** Families of models that look at pictures; of an id that nobody knows it is not assumed: a server refuses what it cannot take. */

@@ -49,6 +49,8 @@ const Full = z.object({
   messages: z.array(Message).min(1),
   maxOutputTokens: z.int().min(1),
   temperature: z.number().exactOptional(),
+  sharesPrefix: z.boolean().exactOptional(),
+  stopSequences: z.array(z.string().min(1).max(100)).max(4).exactOptional(),
   stream: z.boolean(),
   metadata: z.object({ agent: z.string().exactOptional() }).exactOptional(),
 });

@@ -7,7 +7,7 @@ import { PID_KERNEL } from "../abi/ids.ts";
 import type { Settings } from "../abi/settings.ts";
 import type { ModelChoice, ModelResolver } from "../kernel/ports/models.ts";
 import { nearNames } from "../lib/near-names.ts";
-import { findTier, showsImages } from "./cards.ts";
+import { cardOf, findTier, isCarded, showsImages } from "./cards.ts";
 import { findProgram } from "./claude/program.ts";
 import { findOllamaOrigin, openaiProfile } from "./openai/profile.ts";
 
@@ -70,6 +70,14 @@ export function createModelResolver(options: ResolverOptions): ModelResolver {
       if (settings.requireModel === true)
         throw unavailable("no model is configured, and requireModel is set", configureHelp);
       return { ...choice("script", asked.model), notice: NOTICE };
+    },
+    classifierCard(device, model, env) {
+      const driver = device.split("/")[3] ?? "";
+      // a scenario says what its model answers: there is nothing to mistrust
+      if (!isCarded(driver)) return { autoMode: driver === "script", maxInputTokens: SCRIPT_TOKENS };
+      const id = model === "" && driver === "openai" ? openaiProfile(env).model : model;
+      const { autoMode = false, maxInputTokens } = cardOf(driver, id);
+      return { autoMode, maxInputTokens };
     },
     supportsImages(device, model, env) {
       const driver = device.split("/")[3] ?? "";
@@ -159,6 +167,7 @@ class DriverFinder {
   }
 }
 
+const SCRIPT_TOKENS = 1_000_000;
 const PROBE_MS = 300;
 const PROBE_KEPT_MS = 10_000;
 

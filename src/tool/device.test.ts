@@ -55,6 +55,24 @@ test("open: unknown tool names similar ones", async () => {
   await expect(device.stat?.("/constructor", caller)).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
+test("what is hidden from the caller is not listed, and is told of as one that never was", async () => {
+  const { device, caller: seeing } = bench();
+  const hiding = (hidden: string) => ({ ...seeing, hides: (name: string) => name === hidden });
+  const list = await device.open("", O_RDONLY, hiding("view"));
+  expect(JSON.parse(Buffer.from(await list.read(1000, never)).toString())).toEqual(["echo"]);
+  expect((await list.stat()).size).toBe((await device.stat?.("", hiding("view")))?.size);
+  const told = async (name: string) => {
+    const caller = hiding("view");
+    const errors = [device.open(`/${name}`, O_RDWR, caller), device.stat?.(`/${name}`, caller)].map((each) =>
+      Promise.resolve(each).catch(({ code, message }) => `${code} ${String(message).replaceAll(name, "X")}`),
+    );
+    return Promise.all(errors);
+  };
+  expect(await told("view")).toEqual(await told("veiw"));
+  expect(await told("view")).toEqual(await told("Read"));
+  expect((await told("view"))[0]).toBe("NOT_FOUND tool not found: X. Tools: echo");
+});
+
 test("open of the directory reads as the list of names", async () => {
   const { device, caller } = bench();
   const file = await device.open("", O_RDONLY, caller);

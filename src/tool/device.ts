@@ -38,10 +38,12 @@ export function toolDevice(tools: readonly Tool[], deps: ToolDeps): Device {
   const names = tools.map((tool) => tool.name).sort();
   const trackers = new Trackers();
   const { now, clock = systemClock, platform = process.platform } = deps;
+  const seenBy = ({ hides }: Caller): readonly string[] =>
+    hides === undefined ? names : names.filter((name) => !hides(name));
   const find = (subpath: string, caller: Caller): Tool => {
     const name = subpath.slice(1);
     const tool = byName.get(name) ?? byName.get(canonicalToolName(name));
-    if (tool === undefined) throw notFound(name, names);
+    if (tool === undefined || caller.hides?.(tool.name) === true) throw notFound(name, seenBy(caller));
     const { env, interactive = false, isSession = false } = caller;
     const tasks = deps.tasks?.();
     const asked = tasks === undefined ? {} : { tasks };
@@ -53,7 +55,7 @@ export function toolDevice(tools: readonly Tool[], deps: ToolDeps): Device {
     name: "bin",
     traffic: "message",
     async open(subpath: string, flags: OpenFlag, caller: Caller): Promise<OpenFile> {
-      if (subpath === "") return openList(names, flags);
+      if (subpath === "") return openList(seenBy(caller), flags);
       const tool = find(subpath, caller);
       if (flags !== O_RDWR)
         throw failure(
@@ -64,7 +66,7 @@ export function toolDevice(tools: readonly Tool[], deps: ToolDeps): Device {
       return new CallFile(tool, fileStat(tool), caller, tracker, { now, clock });
     },
     async stat(subpath: string, caller: Caller): Promise<FileStat> {
-      return subpath === "" ? listStat(names) : fileStat(find(subpath, caller));
+      return subpath === "" ? listStat(seenBy(caller)) : fileStat(find(subpath, caller));
     },
   };
 }

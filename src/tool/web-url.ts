@@ -20,5 +20,5 @@ export function networkEffect(text: string, method = "GET"): Extract<Effect, { k
     .replace(/^\[|\]$/g, "")
     .toLowerCase();
   // http is asked for as https
-  return { kind: "network", host, port: Number(url.port) || 443, method };
+  return { kind: "network", host, port: Number(url.port) || 443, method, url: text };
 }

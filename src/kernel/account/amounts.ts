@@ -42,6 +42,13 @@ export function limitsOf(budget: Budget): BudgetLimits {
   return Object.fromEntries(given.map(([name, value]) => [name, Math.floor(value as number)]));
 }
 
+/** Of each limit the smaller; one that only one of them has stays. */
+export function least(a: BudgetLimits, b: BudgetLimits): BudgetLimits {
+  const names = [...new Set([...Object.keys(a), ...Object.keys(b)])] as (keyof BudgetLimits)[];
+  const of = (name: keyof BudgetLimits) => Math.min(a[name] ?? Infinity, b[name] ?? Infinity);
+  return Object.fromEntries(names.map((name) => [name, of(name)]));
+}
+
 export function isLimited(limits: BudgetLimits): boolean {
   return Object.keys(limits).length > 0;
 }

@@ -1,6 +1,7 @@
 /** Accounts as clients see them, and new limits by a person's word. */
 import type { Budget, BudgetLimits } from "../../abi/budget.ts";
 import { Fault } from "../../abi/errors.ts";
+import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
 import type { BudgetChange, Budgets, BudgetView, WindowView } from "../ports/budgets.ts";
@@ -9,7 +10,7 @@ import type { Process } from "../process/process.ts";
 import type { Account } from "./account.ts";
 import { limitsOf, NOTHING } from "./amounts.ts";
 import { costsOf } from "./costs.ts";
-import { setLimits } from "./grant.ts";
+import { grantBody, setLimits } from "./grant.ts";
 import { limitsAtSpawn, readKept, useOfKept } from "./kept-account.ts";
 import { openLimits } from "./open-limits.ts";
 
@@ -22,12 +23,20 @@ export function makeBudgets(core: () => Core): Budgets {
 }
 
 function listed(core: Core, pid: Pid | undefined): readonly BudgetView[] {
-  const all = [...core.table.all()].filter(({ seed }) => seed.kind === "agent" || seed.kind === "supervisor");
+  const all = withAccounts(core);
   if (pid === undefined || pid === PID_KERNEL) return all.map((proc) => viewOf(core, all, proc));
   const top = core.table.get(pid);
   if (top === undefined) throw notFound(pid);
   const meant = all.filter(({ seed }) => seed.account.chain().includes(top.seed.account));
   return meant.map((proc) => viewOf(core, all, proc));
+}
+
+/** Agents and supervisors, and what stands between them: a program that starts agents holds the tree together. */
+function withAccounts(core: Core): readonly Process[] {
+  const all = [...core.table.all()];
+  const shown = all.filter(({ seed }) => seed.kind === "agent" || seed.kind === "supervisor");
+  const above = new Set(shown.flatMap(({ seed }) => seed.account.chain()));
+  return all.filter((proc) => shown.includes(proc) || (proc !== core.root && above.has(proc.seed.account)));
 }
 
 function viewOf(core: Core, all: readonly Process[], proc: Process): BudgetView {
@@ -73,7 +82,7 @@ async function set(
   pid: Pid,
   change: BudgetChange,
   add: Budget,
-  by: string,
+  by: GrantBy,
 ): Promise<BudgetLimits> {
   if (pid === PID_KERNEL)
     throw invalid(
@@ -107,7 +116,7 @@ async function setAtRest(
   pid: Pid,
   change: BudgetChange,
   add: Budget,
-  by: string,
+  by: GrantBy,
 ): Promise<BudgetLimits> {
   const { journal } = core.ports;
   const proc = await journal.processOf(pid);
@@ -119,7 +128,7 @@ async function setAtRest(
   const use = useOfKept({ ...kept, limits, isGranted: true }, NOTHING);
   const own = { proc, pid, v: 1 } as const;
   const drafts = [
-    { ...own, kind: "acct.limit", body: { budget: limits, by } },
+    { ...own, kind: "acct.limit", body: grantBody(limits, by) },
     { ...own, kind: "acct.settle", body: { ...use, used: Math.max(use.used, row.tokensUsed) } },
   ] as const;
   await journal.append(drafts);

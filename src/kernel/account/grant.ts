@@ -1,19 +1,26 @@
 /** New limits of an account, by a person's word: in the journal, with who gave it, before they count. */
 import type { BudgetLimits } from "../../abi/budget.ts";
+import type { GrantBy } from "../../abi/grants.ts";
 import type { Core } from "../core.ts";
 import type { JournalDraft } from "../ports/journal.ts";
 import type { Account } from "./account.ts";
 import { type BudgetGrant, keptUse } from "./kept-account.ts";
 import { limitsChanged } from "./wall-limit.ts";
 
+export function grantBody(budget: BudgetLimits, given: GrantBy): BudgetGrant {
+  const { principal, client, uid } = given;
+  const more = [...(client === "" ? [] : [`client ${client}`]), ...(uid === null ? [] : [`uid ${uid}`])];
+  return { budget, by: more.length === 0 ? principal : `${principal}, ${more.join(", ")}`, given };
+}
+
 export async function setLimits(
   core: Core,
   account: Account,
   limits: BudgetLimits,
-  by: string,
+  by: GrantBy,
   append: (drafts: readonly JournalDraft[]) => Promise<unknown>,
 ): Promise<void> {
-  const body: BudgetGrant = { budget: limits, by };
+  const body = grantBody(limits, by);
   const { owner } = account;
   if (owner !== null) {
     const use = { ...keptUse(account, core.ports.clock.mono()), limits };

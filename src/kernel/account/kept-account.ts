@@ -2,7 +2,9 @@
  * What the journal keeps of an account, in the history of the process whose it is: its limits in the record of the spawn; its
  * use, and the limits that a person has set since, in the newest `acct.settle`. Who set them is in `acct.limit`.
  */
+
 import type { Amounts, BudgetLimits } from "../../abi/budget.ts";
+import type { GrantBy } from "../../abi/grants.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { Journal, JournalDraft, ProcessRow } from "../ports/journal.ts";
 import type { Account } from "./account.ts";
@@ -38,6 +40,7 @@ export interface BudgetGrant {
   readonly budget: BudgetLimits;
   /** Who gave it, in words. */
   readonly by: string;
+  readonly given: GrantBy;
 }
 
 export function keptUse(account: Account, mono: number): KeptUse {

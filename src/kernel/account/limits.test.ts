@@ -1,5 +1,6 @@
 /** Limits in a kernel: what is refused, who is asked, what comes back. */
 import { describe, expect, test } from "vitest";
+import type { AgentManifest } from "../../abi/agent.ts";
 import type { Budget } from "../../abi/budget.ts";
 import { asFd, asPid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
@@ -7,6 +8,7 @@ import { microUsd } from "../../lib/usd.ts";
 import type { BudgetPolicy, KernelPorts } from "../ports/kernel-ports.ts";
 import { wake } from "../process/wake.ts";
 import {
+  agentFile,
   bytes,
   type Started,
   type StartOptions,
@@ -28,6 +30,7 @@ function kernel(policy: Partial<BudgetPolicy> = {}, ports: Partial<KernelPorts> 
   return t;
 }
 
+const PERSON = { principal: "user", client: "", uid: 1000 } as const;
 const ask = ({ sys }: Pick<Started, "sys">): Promise<void> => sys.write(asFd(3), bytes("{}"));
 const start = (t: TestKernel, budget: Budget, more: StartOptions = {}): Promise<Started> =>
   t.start({ budget, ...more });
@@ -137,13 +140,43 @@ describe("at the limit, with a person attached", () => {
       }
     })();
     await Promise.all(calls);
-    expect(questions).toEqual([
-      expect.stringMatching(/limit of process 1 is reached; raise it by \d+ tokens\?/),
-    ]);
+    expect(questions).toEqual([expect.stringMatching(/^raise the limit of process 1 by \d+ tokens$/)]);
     expect(t.journal.bodies("acct.limit")).toHaveLength(1);
     expect([top.proc.seed.account.limit, top.proc.seed.account.spent.tokens]).toEqual([600, 360]);
     events.close();
     await reading;
+    await close(t);
+  });
+
+  test("another amount counts in place of what is offered, with who gave it; what is none leaves the question", async () => {
+    const t = kernel();
+    const top = await start(t, { usd: 1 }, { interactive: true });
+    const events = t.kernel.attach(top.pid, { interactive: true });
+    await ask(top);
+    const call = ask(top);
+    for await (const event of events) {
+      if (event.event !== "ask") continue;
+      expect(event.ask).toMatchObject({
+        text: "raise the limit of process 1 by $1.00",
+        detail: "budget exceeded: limit $1.00, used $0.50, reserved $0.00, asked $1.00",
+        path: expect.stringMatching(/-1$/),
+        amount: { unit: "usd", offered: "$1.00" },
+      });
+      const by = { principal: "user", client: "chat-1", uid: 1000 };
+      for (const words of ["much", "0", "-2usd", "3 tokens"])
+        await expect(t.kernel.answer(event.ask.askId, "yes", words, { by })).rejects.toMatchObject({
+          code: "INVALID",
+        });
+      await t.kernel.answer(event.ask.askId, "yes", "+2.5usd", { by });
+      // durable with the answer
+      expect(t.journal.bodies("acct.limit")).toEqual([
+        { budget: { microUsd: 3_500_000 }, by: "user, client chat-1, uid 1000", given: by },
+      ]);
+      break;
+    }
+    await call;
+    expect(top.proc.seed.account.limits).toEqual({ microUsd: 3_500_000 });
+    events.close();
     await close(t);
   });
 
@@ -259,6 +292,56 @@ describe("spawning", () => {
     await close(t);
   });
 
+  test("a limit of depth of the top one stands in place of the usual one", async () => {
+    const t = kernel();
+    expect((await deeper(t, await start(t, { depth: 7 }))).levels).toBe(7);
+    const top = await t.start();
+    const { error } = await deeper(t, top);
+    expect(error).toMatchObject({
+      details: { account: top.pid, raise: `crux budget set ${top.pid} --depth 6` },
+    });
+    await t.kernel.budgets.set(top.pid, { depth: 6 }, {}, PERSON);
+    expect((await deeper(t, top)).levels).toBe(6);
+    await close(t);
+  });
+
+  test("an agent file gives no more than is asked for, and no less than none", async () => {
+    const { manifest } = agentFile();
+    const file = (budget: NonNullable<AgentManifest["budget"]>, contextBudget = 0) =>
+      agentFile({ manifest: { ...manifest, budget, contextBudget } });
+    const t = kernel({ defaults: { usd: 5, tokens: 500 } });
+    const limitsOf = async (more: StartOptions) => (await t.start(more)).proc.seed.account.limits;
+    expect(await limitsOf({})).toEqual({ microUsd: 5_000_000, tokens: 500 });
+    expect(await limitsOf({ agent: file({ usd: 50, depth: 1 }, 900) })).toEqual({
+      microUsd: 5_000_000,
+      tokens: 500,
+      depth: 1,
+    });
+    expect(await limitsOf({ agent: file({ usd: 2 }, 100) })).toEqual({ microUsd: 2_000_000, tokens: 100 });
+    // what a person asks for stands in place of the settings, and of tokens in that of the file
+    const asked = { contextBudget: 700, budget: { usd: 9 } };
+    expect(await limitsOf({ ...asked, agent: file({ usd: 7 }, 100) })).toEqual({
+      microUsd: 7_000_000,
+      tokens: 700,
+    });
+    const parent = await t.start({ budget: { usd: 1 } });
+    const child = { by: parent.sys, agent: file({ usd: 8, steps: 3 }), budget: { steps: 9 } };
+    expect(await limitsOf(child)).toEqual({ microUsd: 8_000_000, steps: 3 });
+    await close(t);
+  });
+
+  test("agents.limits of the settings bound what runs at once where no account does", async () => {
+    const t = kernel({ agents: { children: 1, kernel: 3 } });
+    const top = await t.start();
+    await t.start({ by: top.sys });
+    await expect(t.start({ by: top.sys })).rejects.toMatchObject({
+      details: { unit: "concurrent", limit: 1 },
+    });
+    const other = await start(t, { concurrent: 5 });
+    await expect(t.start({ by: other.sys })).rejects.toMatchObject({ details: { limit: 3, used: 3 } });
+    await close(t);
+  });
+
   test("of one agent as many run at once as a limit says, and are started in all", async () => {
     const t = kernel();
     const top = await start(t, { concurrent: 2, children: 3 });
@@ -269,9 +352,9 @@ describe("spawning", () => {
     await top.sys.wait(one?.pid ?? asPid(0));
     await spawn();
     await expect(spawn()).rejects.toMatchObject({ details: { unit: "concurrent" } });
-    await t.kernel.budgets.set(top.pid, { concurrent: 9 }, {}, "a person");
+    await t.kernel.budgets.set(top.pid, { concurrent: 9 }, {}, PERSON);
     await expect(spawn()).rejects.toMatchObject({ details: { unit: "children", limit: 3, used: 3 } });
-    await t.kernel.budgets.set(top.pid, {}, { children: 1 }, "a person");
+    await t.kernel.budgets.set(top.pid, {}, { children: 1 }, PERSON);
     await spawn();
     await close(t);
   });
@@ -283,18 +366,18 @@ describe("budgets.set()", () => {
     const top = await start(t, { tokens: 100 });
     await ask(top);
     const { budgets } = t.kernel;
-    expect(await budgets.set(top.pid, { usd: 2 }, { tokens: 50 }, "a person")).toEqual({
+    expect(await budgets.set(top.pid, { usd: 2 }, { tokens: 50 }, PERSON)).toEqual({
       tokens: 150,
       microUsd: 2_000_000,
     });
     top.end();
     await t.init.wait(top.pid);
-    expect(await budgets.set(top.pid, { tokens: null }, {}, "a person")).toEqual({ microUsd: 2_000_000 });
+    expect(await budgets.set(top.pid, { tokens: null }, {}, PERSON)).toEqual({ microUsd: 2_000_000 });
     await t.journal.sync();
     const back = await wake(t.kernel, top.pid, { session: true, paused: true });
     expect(back.seed.account.limits).toEqual({ microUsd: 2_000_000 });
     expect(back.seed.account.spent).toMatchObject({ tokens: 60, microUsd: 500_000 });
-    expect(t.journal.bodies("acct.limit").map(({ by }) => by)).toEqual(["a person", "a person"]);
+    expect(t.journal.bodies("acct.limit").map(({ by }) => by)).toEqual(["user, uid 1000", "user, uid 1000"]);
     await close(t);
   });
 
@@ -302,9 +385,9 @@ describe("budgets.set()", () => {
     const t = kernel();
     const top = await t.start();
     const { budgets } = t.kernel;
-    await expect(budgets.set(asPid(0), { usd: 1 }, {}, "")).rejects.toMatchObject({ code: "INVALID" });
-    await expect(budgets.set(asPid(99), { usd: 1 }, {}, "")).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await expect(budgets.set(top.pid, {}, { usd: 1 }, "")).rejects.toMatchObject({ code: "INVALID" });
+    await expect(budgets.set(asPid(0), { usd: 1 }, {}, PERSON)).rejects.toMatchObject({ code: "INVALID" });
+    await expect(budgets.set(asPid(99), { usd: 1 }, {}, PERSON)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(budgets.set(top.pid, {}, { usd: 1 }, PERSON)).rejects.toMatchObject({ code: "INVALID" });
     await close(t);
   });
 });

@@ -4,11 +4,16 @@
  */
 import type { BudgetLimits } from "../../abi/budget.ts";
 import { SyscallError } from "../../abi/errors.ts";
+import type { GrantBy } from "../../abi/grants.ts";
+import { PID_KERNEL } from "../../abi/ids.ts";
 import { abortable } from "../../lib/abort.ts";
 import { shownUsd } from "../../lib/usd.ts";
+import type { Asked, AskHooks } from "../ask/asks.ts";
+import { lineOf } from "../ask/line-of.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
 import type { Account, Shortage } from "./account.ts";
+import type { Flow } from "./amounts.ts";
 import { setLimits } from "./grant.ts";
 import { amountIn } from "./parse-amount.ts";
 import { refusalOf, refusalWords } from "./refusal.ts";
@@ -35,7 +40,7 @@ export async function relieved(
   // the person of the settings has said what may be spent in a time, and a price is no question
   const isAsked = window === undefined && shortage.isUnpriced !== true && account.owner !== null;
   if (isAsked && asksAtLimit(core, self)) {
-    const outcome = await blocked(self, () => oneQuestion(core, self, shortage, at, signal));
+    const outcome = await blocked(self, () => oneQuestion(core, self, shortage, signal));
     if (outcome !== "stopped") return;
   }
   throw refused(core, self, shortage, at);
@@ -85,7 +90,6 @@ async function oneQuestion(
   core: Core,
   self: Process,
   shortage: Shortage,
-  at: { readonly syscall: string },
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { account } = shortage;
@@ -93,7 +97,7 @@ async function oneQuestion(
   OPEN.set(core, open);
   const known = open.get(account);
   if (known !== undefined) return abortable(known, signal);
-  const question = ask(core, self, shortage, at, signal);
+  const question = ask(core, self, shortage, signal);
   // who waits with it hears of no abort but its own
   const shared = question.catch((): Outcome => "void");
   open.set(account, shared);
@@ -104,27 +108,40 @@ async function oneQuestion(
   }
 }
 
-async function ask(
-  core: Core,
-  self: Process,
-  shortage: Shortage,
-  { syscall }: { readonly syscall: string },
-  signal: AbortSignal,
-): Promise<Outcome> {
+async function ask(core: Core, self: Process, shortage: Shortage, signal: AbortSignal): Promise<Outcome> {
   const { account, unit } = shortage;
   const more = offered(shortage);
   const shown = unit === "microUsd" ? shownUsd(more) : `${more} ${unit}`;
-  const text = `budget: the limit of process ${account.owner?.pid ?? 0} is reached; raise it by ${shown}?`;
-  const detail = refusalWords(shortage, self.pid, core.ports.clock.now());
-  const given = await core.asks.ask(self, { text, detail, options: ["yes", "no"] }, signal);
-  if (given.nobody !== undefined || given.answer === "no") return "stopped";
-  const by = unit === "microUsd" ? amountIn(given.words, "usd") : amountIn(given.words, "tokens");
-  const limit = (account.limits[unit] ?? 0) + Math.max(1, by ?? more);
-  const limits: BudgetLimits = { ...account.limits, [unit]: limit };
-  await setLimits(core, account, limits, `answer to process ${self.pid}`, (drafts) =>
-    core.journalWatch.append(self, syscall, signal, drafts),
-  );
-  return "raised";
+  const asked: Asked = {
+    text: `raise the limit of process ${account.owner?.pid ?? 0} by ${shown}`,
+    detail: refusalWords(shortage, self.pid, core.ports.clock.now()),
+    options: ["yes", "no"],
+    path: lineOf(core, self),
+    amount: { unit: unit === "microUsd" ? "usd" : unit, offered: shown },
+  };
+  // the answer holds once the new limit is kept
+  const close: AskHooks["close"] = async (_ask, reply, by) => {
+    if (reply.answer === "yes") await raise(core, account, unit, amountOf(unit, reply.words) ?? more, by);
+    return "";
+  };
+  const given = await core.asks.ask(self, asked, signal, { close });
+  return given.nobody !== undefined || given.answer === "no" ? "stopped" : "raised";
+}
+
+/** undefined: nothing was said. INVALID: it is no amount of this. */
+function amountOf(unit: Flow, words = ""): number | undefined {
+  if (words.trim() === "") return undefined;
+  const amount = amountIn(words, unit === "microUsd" ? "usd" : "tokens");
+  if (amount !== undefined && amount > 0) return amount;
+  const like = unit === "microUsd" ? "2usd or $0.50" : "50000 or 50k";
+  const message = `not an amount to raise this limit by: ${words.slice(0, 100)}; it is written like ${like}`;
+  throw new SyscallError({ syscall: "Answer", pid: PID_KERNEL, code: "INVALID", message });
+}
+
+async function raise(core: Core, account: Account, unit: Flow, more: number, by: GrantBy): Promise<void> {
+  core.journalWatch.check("Answer");
+  const limits: BudgetLimits = { ...account.limits, [unit]: (account.limits[unit] ?? 0) + more };
+  await setLimits(core, account, limits, by, (drafts) => core.ports.journal.append(drafts));
 }
 
 /** As much again as the limit, and at least what the call needs. */

@@ -1,6 +1,7 @@
 /** What keeps agents that start agents from never coming to an end: how deep, how many, how many at once. */
 import type { BudgetRefusal, BudgetUnit } from "../../abi/budget.ts";
 import { SyscallError } from "../../abi/errors.ts";
+import { PID_KERNEL } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalDraft } from "../ports/journal.ts";
@@ -15,7 +16,10 @@ interface Bound {
   readonly used: number;
 }
 
-/** BUDGET: an agent may not start another agent now. A person may, and what a person keeps up, as many as the table holds. */
+/**
+ * BUDGET: an agent, or a program of the host, may not start another agent now. A person may, and a supervisor that a person
+ * started, as many as the table holds.
+ */
 export function checkSpawn(core: Core, parent: Process): void {
   if (isPersons(parent)) return;
   for (const bound of boundsOf(core, parent)) if (bound.used >= bound.limit) throw refused(parent, bound);
@@ -23,7 +27,7 @@ export function checkSpawn(core: Core, parent: Process): void {
 
 /** It is counted in all above it, from the moment it is in the table. The result takes that back. */
 export function countSpawn(parent: Process): () => void {
-  const above = parent.seed.kind === "agent" ? parent.seed.account.chain() : [];
+  const above = isCounted(parent) ? parent.seed.account.chain() : [];
   for (const account of above) account.children++;
   return () => {
     for (const account of above) account.children--;
@@ -32,45 +36,59 @@ export function countSpawn(parent: Process): () => void {
 
 /** One unit with the record of the spawn: what was started counts after a restart, too. */
 export function countDrafts(core: Core, parent: Process): readonly JournalDraft[] {
-  if (parent.seed.kind !== "agent") return [];
-  const counted = parent.seed.account.chain().filter((account) => childrenLimit(account) !== undefined);
+  if (!isCounted(parent)) return [];
+  const top = topOf(parent.seed.account);
+  const counted = parent.seed.account.chain().filter((account) => childrenLimit(account, top) !== undefined);
   return counted.flatMap((account) => useDraft(account, core.ports.clock.mono()) ?? []);
 }
 
 function* boundsOf(core: Core, parent: Process): Generator<Bound> {
   const own = parent.seed.account;
+  const { children = LIMITS.agentChildren, kernel = LIMITS.agents } = core.ports.budget?.().agents ?? {};
   const depth = own.depth + 1;
-  yield { account: own, unit: "depth", limit: LIMITS.agentDepth, used: depth - 1 };
+  const top = topOf(own);
+  if (top.limits.depth === undefined)
+    yield { account: top, unit: "depth", limit: LIMITS.agentDepth, used: depth - 1 };
   const live = liveAgents(core);
-  const isAgent = parent.seed.kind === "agent";
-  if (isAgent)
-    yield { account: own, unit: "concurrent", limit: ownConcurrent(own), used: childrenOf(live, parent) };
+  const counts = isCounted(parent);
+  if (counts)
+    yield {
+      account: own,
+      unit: "concurrent",
+      limit: own.limits.concurrent ?? children,
+      used: childrenOf(live, parent),
+    };
   for (const account of own.chain()) {
     const { limits, depth: at } = account;
     if (limits.depth !== undefined)
       yield { account, unit: "depth", limit: limits.depth, used: depth - 1 - at };
-    const most = childrenLimit(account);
-    // what a supervisor starts anew is no other one
-    if (most !== undefined && isAgent)
+    const most = childrenLimit(account, top);
+    if (most !== undefined && counts)
       yield { account, unit: "children", limit: most, used: account.children };
-    const atOnce = limits.concurrent ?? (account.isTop ? LIMITS.agentTree : undefined);
+    const atOnce = limits.concurrent ?? (account === top ? LIMITS.agentTree : undefined);
     if (atOnce !== undefined)
       yield { account, unit: "concurrent", limit: atOnce, used: below(live, account) };
   }
-  yield { account: own, unit: "concurrent", limit: LIMITS.agents, used: live.length };
+  yield { account: own, unit: "concurrent", limit: kernel, used: live.length };
 }
 
-/** Its own children, where nobody has said how many. */
-function ownConcurrent({ limits }: Account): number {
-  return limits.concurrent ?? LIMITS.agentChildren;
+/** In all: the top one has such a limit, whatever was said. */
+function childrenLimit(account: Account, top: Account): number | undefined {
+  return account.limits.children ?? (account === top ? LIMITS.agentSpawns : undefined);
 }
 
-/** In all: one that a person started has such a limit, whatever was said. */
-function childrenLimit({ limits, isTop }: Account): number | undefined {
-  return limits.children ?? (isTop ? LIMITS.agentSpawns : undefined);
+/** The agent that a person started; of programs of a person, the one that starts agents. */
+function topOf(own: Account): Account {
+  return own.chain().find(({ isTop }) => isTop) ?? own;
 }
 
-function isPersons({ seed }: Process): boolean {
+/** What a supervisor starts anew is no other one. */
+function isCounted({ seed }: Process): boolean {
+  return seed.kind === "agent" || seed.kind === "native";
+}
+
+function isPersons({ pid, seed }: Process): boolean {
+  if (pid !== PID_KERNEL && seed.kind !== "supervisor") return false;
   return seed.account.chain().every(({ givesAll }) => givesAll);
 }
 

@@ -1,4 +1,7 @@
-/** What a new process may use: as it is asked for, else as its agent file says, else as the settings do. */
+/**
+ * What a new process may use: as it is asked for, else as the settings say, and never more than its agent file says. Only of
+ * tokens what is asked for stands in place of the agent file.
+ */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { BudgetLimits } from "../../abi/budget.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
@@ -6,7 +9,7 @@ import type { SpawnOpts } from "../../abi/sys.ts";
 import type { Core } from "../core.ts";
 import type { Body } from "../process/body.ts";
 import type { Process } from "../process/process.ts";
-import { limitsOf, tokenLimit } from "./amounts.ts";
+import { least, limitsOf, tokenLimit } from "./amounts.ts";
 
 /** The settings speak for what a person starts: all below it draws on that. */
 export function spawnLimits(
@@ -16,20 +19,25 @@ export function spawnLimits(
   opts: SpawnOpts,
 ): BudgetLimits {
   const isPersons = parent.pid === PID_KERNEL && kind === "agent";
-  return {
-    ...(isPersons ? limitsOf(core.ports.budget?.().defaults ?? {}) : {}),
-    ...childLimits(agent, opts),
-  };
+  const defaults = isPersons ? limitsOf(core.ports.budget?.().defaults ?? {}) : {};
+  return within(agent, { ...defaults, ...askedFor(opts) }, hasTokens(opts));
 }
 
 /** Of one that a process or a supervisor starts. */
-export function childLimits(
-  agent: AgentInfo | null,
-  { contextBudget = 0, budget = {} }: SpawnOpts,
-): BudgetLimits {
-  return {
-    // negative counts as 0: then the agent file decides
-    ...tokenLimit(contextBudget > 0 ? contextBudget : (agent?.manifest.contextBudget ?? 0)),
-    ...limitsOf(budget),
-  };
+export function childLimits(agent: AgentInfo | null, opts: SpawnOpts): BudgetLimits {
+  return within(agent, askedFor(opts), hasTokens(opts));
+}
+
+function within(agent: AgentInfo | null, given: BudgetLimits, tokensAreAsked: boolean): BudgetLimits {
+  const { contextBudget = 0, budget = {} } = agent?.manifest ?? {};
+  return least(given, { ...(tokensAreAsked ? {} : tokenLimit(contextBudget)), ...limitsOf(budget) });
+}
+
+/** Negative counts as 0: then the agent file decides. */
+function askedFor({ contextBudget = 0, budget = {} }: SpawnOpts): BudgetLimits {
+  return { ...tokenLimit(contextBudget), ...limitsOf(budget) };
+}
+
+function hasTokens(opts: SpawnOpts): boolean {
+  return askedFor(opts).tokens !== undefined;
 }

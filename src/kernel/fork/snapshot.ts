@@ -38,6 +38,9 @@ export function fileKeeper(core: Core, self: Process, call: CallId | undefined):
   if (self.seed.kind !== "agent") return undefined;
   return async (change) => {
     await keepFile(core, self, change, change.call ?? call, { isPatient: true });
+    const { path, after } = change;
+    if (after.kind === "file" && after.digest !== null)
+      core.fileLabels.wrote(path, after.digest, self.labels);
     return { mode: null };
   };
 }

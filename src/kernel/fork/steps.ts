@@ -30,6 +30,7 @@ interface Block {
 const AFTERMATH: ReadonlySet<RecordKind> = new Set<RecordKind>([
   "process.checkpoint",
   "process.log",
+  "sandbox.violation",
   "call.result",
   "call.read",
   "acct.settle",

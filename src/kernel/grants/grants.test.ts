@@ -2,9 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { JournalRecord } from "../ports/journal.ts";
 import { subjectOf } from "../process/subject.ts";
 import { Daemon } from "../testing/daemons.ts";
+import { MessageDevice } from "../testing/fake-devices.ts";
 import { FakePrograms } from "../testing/fake-programs.ts";
 import { ALLOW, DENY } from "../testing/scripted-permit.ts";
-import { type TestKernel, testKernel } from "../testing/test-kernel.ts";
+import { bytes, type TestKernel, testKernel } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";
 import type { GrantWish } from "./grants.ts";
 
@@ -204,6 +205,32 @@ describe("removeGrant() with isKilling", () => {
       ["make", ["SIGTERM"]],
       ["ls", []],
     ]);
+  });
+
+  test("ends what outlived the call that it allowed, until that is over", async () => {
+    const t = testKernel();
+    const ended: string[] = [];
+    const releases: (() => void)[] = [];
+    const device = new MessageDevice("shell");
+    t.kernel.mount("/dev/shell", device);
+    const { proc, sys } = await t.start();
+    device.script.act = async (data, act) => {
+      const name = Buffer.from(data).toString();
+      releases.push(act.attend?.(() => ended.push(name)) ?? (() => {}));
+    };
+    const fd = await sys.open("/dev/shell", 2);
+    const begin = async (name: string) => {
+      device.script.effects = [{ kind: "exec", argv: [name], cwd: "/", certain: true }];
+      await sys.write(fd, bytes(name));
+    };
+    t.permit.answer = ({ grants }, { effects: [effect] }) =>
+      effect?.kind === "exec" && effect.argv[0] === "other" ? ALLOW : grants.length > 0 ? ALLOW : DENY;
+    const { id } = await t.kernel.grants.add(proc, wish());
+    for (const name of ["job", "over", "other"]) await begin(name);
+    releases[1]?.();
+    await t.kernel.rights.removeGrant(id, BY, { isKilling: true });
+    expect(ended).toEqual(["job"]);
+    await expect(begin("job")).rejects.toMatchObject({ code: "PERMISSION" });
   });
 
   test("without it what runs runs on", async () => {

@@ -15,6 +15,7 @@ import type { Process } from "../process/process.ts";
 import type { Session } from "../process/session.ts";
 import { type Grantee, GrantList } from "./grant-list.ts";
 import { readGrant, sealed } from "./grant-record.ts";
+import { meaningOf } from "./meaning.ts";
 import { ceilingOf, isOfMode } from "./mode-grant.ts";
 import { type Allows, necessary } from "./necessary.ts";
 
@@ -167,6 +168,12 @@ export class Grants {
     return grantedBy(this.#applying(proc, this.#core().ports.clock.now()));
   }
 
+  /** What a person approved in words, with a plan: it says nothing to the policy. */
+  meanings(proc: Process): readonly string[] {
+    const all = this.#applying(proc, this.#core().ports.clock.now());
+    return all.flatMap((grant) => meaningOf(grant) ?? []);
+  }
+
   /** The highest mode it may be in: by its rights, or by what a person gave since. */
   ceiling(proc: Process): PermissionMode {
     return ceilingOf(proc.seed.rights.mode, this.#applying(proc, this.#core().ports.clock.now()));
@@ -296,7 +303,7 @@ export class Grants {
 }
 
 function grantedBy(grants: readonly Grant[]): Granted {
-  const rules = grants.filter((grant) => !isOfMode(grant));
+  const rules = grants.filter((grant) => !isOfMode(grant) && meaningOf(grant) === undefined);
   const texts = (behavior: "deny" | "ask"): RuleText[] =>
     rules
       .filter((grant) => grant.behavior === behavior)

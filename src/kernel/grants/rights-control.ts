@@ -1,7 +1,9 @@
 /** The face that persons see of modes and grants. */
+import { AUTO_MODE_DEFAULTS } from "../../abi/auto-mode.ts";
 import { Fault } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
+import { clearLabels, labelsOf } from "../labels/labels.ts";
 import type { ModeView, RightsControl } from "../ports/rights-control.ts";
 import { newestMode, presentMode, readMode, rightsOf } from "../process/kept-rights.ts";
 import type { SpawnedBody } from "../process/kept-state.ts";
@@ -20,12 +22,22 @@ export function makeRightsControl(coreOf: () => Core): RightsControl {
       await setMode(core, proc, change.mode, { ...change.by, isPerson: true });
       return modeView(core, proc);
     },
+    autoMode: () => {
+      const { classifier } = coreOf().ports;
+      return {
+        lists: classifier?.lists() ?? AUTO_MODE_DEFAULTS,
+        stage: classifier?.stages() ?? "both",
+        duringPlan: classifier?.judgesPlan() ?? false,
+      };
+    },
     grants: (pid) => coreOf().grants.list(pid),
     removeGrant: async (id, by, options) => {
       const core = coreOf();
       await core.grants.remove(id, by, options);
       await clampModes(core, { ...by, isPerson: true });
     },
+    labels: (pid) => labelsOf(coreOf(), pid),
+    clearLabels: (pid, which, by) => clearLabels(coreOf(), pid, which, by),
     recheckModes: () => clampModes(coreOf(), { ...SETTINGS, isPerson: true }),
   };
 }

@@ -7,6 +7,7 @@ import type { Message } from "../../abi/mail.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
+import { redactedBytes } from "../redact/model-bound.ts";
 import { aheadOf, journalPut, tellQueued } from "../syscall/send.ts";
 import { Mailbox } from "./mailbox.ts";
 
@@ -14,7 +15,7 @@ import { Mailbox } from "./mailbox.ts";
 export async function notify(core: Core, proc: Process, text: string): Promise<boolean> {
   if (!proc.isLive || proc.finishing !== null || proc.isResting) return false;
   const { pid } = proc;
-  const data = new TextEncoder().encode(text).subarray(0, LIMITS.mailBytes);
+  const data = redactedBytes(core, proc, new TextEncoder().encode(text)).subarray(0, LIMITS.mailBytes);
   try {
     proc.mailbox ??= new Mailbox();
     const place = proc.mailbox.claim(data.byteLength);

@@ -5,28 +5,39 @@
  */
 import type { OpenFile } from "../../abi/device.ts";
 import { DriverError } from "../../abi/errors.ts";
+import type { Label } from "../../abi/labels.ts";
 import { reasonOf } from "../../lib/abort.ts";
 import { LIMITS } from "../limits.ts";
 import { ByteRing } from "./ring.ts";
 
+/** An end of a pipe: what its writers have read comes to its reader. */
+export interface PipeEnd extends OpenFile {
+  readonly carried: { labels: readonly Label[] };
+}
+
 export interface Pipe {
   /** Reads give 0 bytes once all writing ends are closed and what they wrote is read. */
-  readonly reader: OpenFile;
+  readonly reader: PipeEnd;
   /** Once the reading end is closed, writes are DRIVER `broken pipe`. */
-  readonly writer: OpenFile;
+  readonly writer: PipeEnd;
   /** One more writing end. */
-  addWriter(): OpenFile;
+  addWriter(): PipeEnd;
+}
+
+export function carriedBy(file: OpenFile): PipeEnd["carried"] | undefined {
+  return "carried" in file ? (file as PipeEnd).carried : undefined;
 }
 
 /** `path` names it in errors and listings: `pipe:[7]`. */
 export function makePipe(path = "pipe"): Pipe {
   const channel = new Channel(path);
-  const addWriter = (): OpenFile => writingEnd(channel);
+  const addWriter = (): PipeEnd => writingEnd(channel);
   return { reader: readingEnd(channel), writer: addWriter(), addWriter };
 }
 
-function readingEnd(channel: Channel): OpenFile {
+function readingEnd(channel: Channel): PipeEnd {
   return {
+    carried: channel.carried,
     heedsSignal: true,
     read: (length, signal) => channel.read(length, signal),
     write: async () => {
@@ -37,9 +48,10 @@ function readingEnd(channel: Channel): OpenFile {
   };
 }
 
-function writingEnd(channel: Channel): OpenFile {
+function writingEnd(channel: Channel): PipeEnd {
   const end = channel.addWriter();
   return {
+    carried: channel.carried,
     read: async () => {
       throw channel.fault("Read", "INVALID", "the writing end of a pipe");
     },
@@ -67,6 +79,7 @@ interface Read {
 }
 
 class Channel {
+  readonly carried: PipeEnd["carried"] = { labels: [] };
   readonly #path: string;
   readonly #ring = new ByteRing(LIMITS.pipeBytes);
   /** Open writing ends. */

@@ -1,5 +1,6 @@
 /** What the wires see of accounts. */
 import type { Amounts, Budget, BudgetLimits } from "../../abi/budget.ts";
+import type { GrantBy } from "../../abi/grants.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { ProcessKind } from "../../abi/process.ts";
 
@@ -52,7 +53,7 @@ export interface Budgets {
    * New limits of a process, whatever it does now; those that are not named stay. `add`: on top of what they are. Durable when
    * it resolves. NOT_FOUND; INVALID: pid 0, or a limit to add to that is none.
    */
-  set(pid: Pid, change: BudgetChange, add: Budget, by: string): Promise<BudgetLimits>;
+  set(pid: Pid, change: BudgetChange, add: Budget, by: GrantBy): Promise<BudgetLimits>;
   /** What calls cost since then (wall clock, ms), as the journal has it: of the newest 1,000 processes. */
   costs(
     by: CostKey,

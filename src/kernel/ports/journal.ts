@@ -21,6 +21,12 @@ export type RecordKind =
   | "process.forked"
   /** What a person says of it: `{title?, kept?}`. */
   | "process.described"
+  /** Where what it has read came from: `{labels}` that are new (abi/labels.ts). */
+  | "label.add"
+  /** A person took labels away: `{which, by}`. */
+  | "label.clear"
+  /** Of the kernel's history: what a process with labels wrote, `{path, sha256, labels}`; without labels: not any more. */
+  | "label.file"
   | "call.intent"
   | "call.result"
   | "call.unknown"
@@ -31,6 +37,8 @@ export type RecordKind =
   /** What it has seen of a file: `{path, …SeenFile}` (abi/device.ts). */
   | "file.seen"
   | "ctx.record"
+  /** What a sandbox refused one of its programs, or seems to have: `{text}`, at most 2,000 characters. */
+  | "sandbox.violation"
   /** What an agent asked its person, `{id, items}`, and what became of it. */
   | "person.question"
   | "person.answer"
@@ -38,6 +46,10 @@ export type RecordKind =
   | "permit.answer"
   /** How often calls were denied, in the history of the session's own process: `DenialState`. */
   | "permit.denials"
+  /** What a classifier said of a call in a person's place (kernel/classify). */
+  | "permit.classified"
+  /** How often it failed in a row, in the history of the session's own process: `CircuitState`. */
+  | "permit.circuit"
   /** A person's permission, in the history of its session's own process, or of the kernel (grants/grant-record.ts). */
   | "grant.add"
   /** Taken back by a person; one of its uses spent. */
@@ -214,7 +226,8 @@ export interface Journal {
       | "grant.add"
       | "grant.remove"
       | "grant.use"
-      | "mode.set",
+      | "mode.set"
+      | "label.file",
   ): Promise<readonly JournalRecord[]>;
   /** The last of one kind in the history of one process, looked for from its end; undefined: there is none. */
   newest(proc: ProcUuid, kind: "acct.settle"): Promise<JournalRecord | undefined>;

@@ -5,6 +5,8 @@ import type { Budget, BudgetWindow } from "../../abi/budget.ts";
 import type { ComposeProject } from "../../abi/compose.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { Clock, Program } from "../../abi/program.ts";
+import type { Redactor } from "../../lib/redact.ts";
+import type { Classifier } from "./classifier.ts";
 import type { HostExec, RealPath } from "./host.ts";
 import type { JobDesk } from "./jobs.ts";
 import type { Journal } from "./journal.ts";
@@ -23,6 +25,8 @@ export interface KernelPorts {
   /** Rules, mode and directories that a person has put into a settings file. Absent: there is no such file. */
   readonly settings?: SettingsWriter;
   readonly models: ModelResolver;
+  /** Judges in a person's place, in mode auto. Absent: nobody does, and a person is asked. */
+  readonly classifier?: Classifier;
   /** What runs an agent. */
   readonly program: Program;
   readonly clock: Clock;
@@ -39,6 +43,8 @@ export interface KernelPorts {
   readonly commandEnv: (
     owner: { pid: Pid; uuid: ProcUuid; env: Readonly<Record<string, string>> },
     extra: Readonly<Record<string, string>>,
+    /** What is started: some programs get what a person has given them. */
+    argv?: readonly string[],
   ) => Record<string, string>;
   /** 0 … 1, for jitter. */
   readonly random: () => number;
@@ -56,6 +62,8 @@ export interface KernelPorts {
     env: Readonly<Record<string, string>>,
   ) => Promise<ComposeProject>;
   readonly realPath: RealPath;
+  /** Takes secrets out of what is kept, shown, logged or sent to a model. Absent: nothing is a secret. */
+  readonly redactor?: Redactor;
   /** Seals what persons have granted; private to this state directory. 32 bytes. */
   readonly grantKey: Uint8Array;
   /** Why nobody may start a process in mode `bypass` here; "" somebody may. Absent: the same. */
@@ -98,4 +106,6 @@ export interface BudgetPolicy {
   readonly onLimit?: "ask" | "fail";
   /** At the limit of a window: `wait` until it is free again, for processes that nobody watches. Absent: fail. */
   readonly onWindow?: "fail" | "wait";
+  /** Agents at once, where no account says: children of one agent, and all that there are. Absent: as in limits.ts. */
+  readonly agents?: { readonly children?: number; readonly kernel?: number };
 }

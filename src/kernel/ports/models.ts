@@ -16,4 +16,10 @@ export interface ModelResolver {
   ): Promise<ModelChoice>;
   /** Is the model of this device shown pictures and documents? `env`: of the process. Absent: none is. Pure. */
   supportsImages?(device: string, model: string, env: Readonly<Record<string, string>>): boolean;
+  /** May it judge calls in a person's place, and how much may it be asked at once? Absent: nothing is known. Pure. */
+  classifierCard?(
+    device: string,
+    model: string,
+    env: Readonly<Record<string, string>>,
+  ): { readonly autoMode: boolean; readonly maxInputTokens: number };
 }

@@ -27,6 +27,8 @@ export interface Subject {
   readonly rights?: Rights;
   /** Of what it has read. */
   readonly labels?: readonly Label[];
+  /** In mode plan, entered from auto: the classifier answers what would ask. */
+  readonly judgesPlan?: true;
   /** "Always" answers of this session, oldest first: rule texts. */
   readonly grants: readonly string[];
 }
@@ -101,6 +103,15 @@ export type Decision =
       readonly code?: "INVALID";
     };
 
+/** Where what a call reads comes from, and what it touches: for labels. */
+export interface Origins {
+  readonly labels: readonly Label[];
+  /** Real paths. */
+  readonly reads: readonly { readonly path: string; readonly isSubtree: boolean }[];
+  /** Real paths that its commands write, as far as they say; what tools write is seen where it is written. */
+  readonly writes: readonly string[];
+}
+
 export interface Permit {
   decide(subject: Subject, request: PermitRequest): Decision;
   /** What must be loaded before such effects can be decided: resolves when it is there. null: all is. Never rejects. */
@@ -109,6 +120,8 @@ export interface Permit {
   sandbox?(subject: Subject, request: PermitRequest): SandboxProfile | null;
   /** What becomes of a command that cannot be confined: `on` asks a person, `required` refuses it. Absent: `on`. */
   readonly sandboxMode?: "on" | "off" | "required";
+  /** Of a call that is permitted. Absent: nothing that it reads has labels. */
+  origins?(subject: Subject, request: PermitRequest): Origins;
   /** Is every call of this tool denied? Then it is not offered. */
   hides?(subject: Subject, tool: string): boolean;
   /** May anybody be in this mode at all, as the settings stand? Where not, what is in it works in `default`. */

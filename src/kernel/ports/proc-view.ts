@@ -1,6 +1,7 @@
 /** What /proc shows: the kernel gives copies, the device makes files of them. */
 import type { Fd, Pid } from "../../abi/ids.ts";
 import type { JobView } from "../../abi/jobs.ts";
+import type { Label } from "../../abi/labels.ts";
 import type { ProcInfo } from "../../abi/process.ts";
 import type { AccountView } from "../../abi/program.ts";
 import type { SupervisorView } from "../../abi/supervise.ts";
@@ -16,6 +17,10 @@ export interface ProcView {
   jobs(pid: Pid): Promise<readonly JobView[]>;
   /** What a device keeps for it under this name. */
   kept(pid: Pid, name: string): Promise<unknown>;
+  /** Where it keeps its plan, on the host; null: nowhere. */
+  planPath(pid: Pid): string | null;
+  /** Where what it has read came from. */
+  labels(pid: Pid): Promise<readonly Label[]>;
   fds(pid: Pid): readonly { fd: Fd; path: string; flags: number }[];
   account(pid: Pid): AccountView;
   /** Numbers of signals, rising. */

@@ -1,7 +1,10 @@
 /** What persons do to what processes may. */
+import type { AutoModeLists } from "../../abi/auto-mode.ts";
 import type { GrantBy, GrantView } from "../../abi/grants.ts";
 import type { Pid } from "../../abi/ids.ts";
+import type { Label } from "../../abi/labels.ts";
 import type { PermissionMode } from "../../abi/process.ts";
+import type { Stage } from "./classifier.ts";
 
 export interface ModeView {
   readonly mode: PermissionMode;
@@ -15,6 +18,8 @@ export interface RightsControl {
    * gives it with a grant. NOT_FOUND; PERMISSION: settings close it; INVALID: `bypass` later than at the start.
    */
   mode(pid: Pid, change?: { readonly mode: PermissionMode; readonly by: GrantBy }): Promise<ModeView>;
+  /** What the classifier of mode auto goes by, as the settings stand. */
+  autoMode(): { readonly lists: AutoModeLists; readonly stage: "both" | Stage; readonly duringPlan: boolean };
   /** Those that count for a process; absent: all that are in memory. NOT_FOUND: no such process. */
   grants(pid?: Pid): Promise<readonly GrantView[]>;
   /**
@@ -26,6 +31,10 @@ export interface RightsControl {
     by: GrantBy,
     options?: { readonly pid?: Pid; readonly isKilling?: boolean },
   ): Promise<void>;
+  /** Where what a process has read came from. NOT_FOUND. */
+  labels(pid: Pid): Promise<readonly Label[]>;
+  /** Labels of a source or of one place, or `all`, count no more: what is left. NOT_FOUND: no such process or label. */
+  clearLabels(pid: Pid, which: string, by: GrantBy): Promise<readonly Label[]>;
   /** Settings were read again: who is in a mode that they close goes on in `default`. */
   recheckModes(): Promise<void>;
 }

@@ -8,8 +8,11 @@ import type { ProgramContext } from "../../abi/program.ts";
 import { abortable } from "../../lib/abort.ts";
 import { localDay } from "../../lib/local-day.ts";
 import { asksAtLimit } from "../account/raise.ts";
+import { isAutoActive } from "../classify/auto-mode.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
+import { pathOf } from "../plan/plans.ts";
+import { redactedText } from "../redact/model-bound.ts";
 import { recorded } from "../replay/recorder.ts";
 import { taped } from "../replay/taped.ts";
 import { programSession } from "../session/program-session.ts";
@@ -17,6 +20,7 @@ import type { Body, Making } from "./body.ts";
 import { keepState, keptAccounts } from "./kept-state.ts";
 import type { Process } from "./process.ts";
 import { freeContexts } from "./reap.ts";
+import { settleMode } from "./settle-mode.ts";
 import { writeResult } from "./stdio.ts";
 
 export function agentBody(agent: AgentInfo | null): Body {
@@ -51,11 +55,13 @@ async function prepare(making: Making): Promise<void> {
   proc.ctxId = core.contexts.alloc(LIMITS.contextMessages);
   proc.contexts.add(proc.ctxId);
   undo.push(() => freeContexts(core, proc));
-  core.contexts.setSystemPrompt(proc.ctxId, systemPrompt(proc.seed.agent, opts.systemPrompt ?? ""));
+  const prompt = redactedText(core, proc, systemPrompt(proc.seed.agent, opts.systemPrompt ?? ""));
+  core.contexts.setSystemPrompt(proc.ctxId, prompt);
   // a session may begin without words
   if (proc.seed.intent !== "") core.contexts.append(proc.ctxId, { role: "user", content: proc.seed.intent });
   await core.mounts.mountAll(core, proc, proc.seed.agent?.manifest.mcp ?? [], undo, signal);
   await openModel(making);
+  settleMode(making);
 }
 
 function systemPrompt(agent: AgentInfo | null, more: string): string {
@@ -132,6 +138,7 @@ function seatContext(
     session: null,
     hasMail: () => seat === undefined && proc.mailbox?.isReady === true,
     isPaused: () => proc.paused !== null,
+    ...(seat === undefined ? { standing: () => standingOf(core, proc) } : {}),
     unit: (act) => proc.units.run(act),
     waitIfPaused: () => proc.untilResumed(signal),
     account: () => ({ ...seed.account.view(), ...(asksAtLimit(core, proc) ? { asks: true } : {}) }),
@@ -148,6 +155,11 @@ function seatContext(
       }),
     log: (level, message) => proc.log(level, message, core.ports.clock.mono()),
   };
+}
+
+function standingOf(core: Core, proc: Process): string {
+  if (proc.mode === "plan") return `plan ${pathOf(proc) ?? ""}`.trimEnd();
+  return isAutoActive(core, proc) ? "auto" : "";
 }
 
 /** One that is paused may be the one that a later daemon brings back: then it does not wait for company. */

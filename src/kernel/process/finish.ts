@@ -2,6 +2,7 @@
 
 import type { ErrorCode } from "../../abi/errno.ts";
 import { codeOf, Fault, printed } from "../../abi/errors.ts";
+import type { RunCost } from "../../abi/events.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus, SIGNALS } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
@@ -100,8 +101,13 @@ function bounded(result: string): string {
   return encodedBytes <= LIMITS.journalResultChars * 6 ? result : result.slice(0, LIMITS.journalResultChars);
 }
 
+function costOf({ microUsdUsed: own, seed }: Process): { cost?: RunCost } {
+  const subtree = Math.max(own, seed.account.spent.microUsd);
+  return subtree === 0 ? {} : { cost: { own, subtree } };
+}
+
 function tell(core: Core, proc: Process, exit: ExitStatus): void {
-  const { pid, watchers, result, tokensUsed } = proc;
+  const { pid, result, tokensUsed } = proc;
   const mono = core.ports.clock.mono();
   if (exit.code !== 0) {
     const error = exit.err ?? new Fault({ code: codeOfExit(exit), message: exit.reason });
@@ -110,7 +116,8 @@ function tell(core: Core, proc: Process, exit: ExitStatus): void {
   }
   if (proc.seed.kind === "agent")
     for (const line of resultLines(result, proc.elapsedMs(mono))) proc.logs?.emit(line);
-  proc.tell({ event: "complete", pid, result, exit, tokensUsed, elapsedMs: proc.elapsedMs(mono) }, mono);
+  const used = { tokensUsed, ...costOf(proc), elapsedMs: proc.elapsedMs(mono) };
+  proc.tell({ event: "complete", pid, result, exit, ...used }, mono);
   proc.logs?.end();
 }
 

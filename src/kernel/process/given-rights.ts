@@ -42,7 +42,7 @@ export function givenRights(giving: Giving): { rights: Rights; mode: PermissionM
   const mode = isTop ? topMode(core, opts, cwd) : subMode(giver, body, opts);
   const over = isTop ? topRights(mode) : ofParent(core, giver, cwd);
   const rights = narrow(narrow(over, definitionOf(body.agent)), wished(opts.rights ?? {}, isPersons));
-  const given = isPersons ? rules(opts.rights?.allow, "allow", "cliArg") : [];
+  const given = isPersons ? personsRules(opts.rights ?? {}) : [];
   return {
     rights: given.length === 0 ? rights : { ...rights, allow: [...(rights.allow ?? []), ...given] },
     mode: lowest(mode, manifest?.permissionMode, rights.mode),
@@ -50,13 +50,19 @@ export function givenRights(giving: Giving): { rights: Rights; mode: PermissionM
 }
 
 /** INVALID: rules that are too many or too long. */
-export function checkWish({ allow = [], deny = [], ask = [], tools = [], hosts = [] }: RightsWish): void {
-  const all = [...allow, ...deny, ...ask, ...tools, ...hosts];
+export function checkWish(wish: RightsWish): void {
+  const { allow = [], deny = [], ask = [], tools = [], hosts = [], settings = {} } = wish;
+  const all = [...allow, ...deny, ...ask, ...tools, ...hosts, ...Object.values(settings).flat()];
   if (all.length > LIMITS.spawnRules)
     throw invalid(`${all.length} rules for one process; at most ${LIMITS.spawnRules}`);
   for (const text of all)
     if (typeof text !== "string" || text.trim() === "" || text.length > LIMITS.ruleChars)
       throw invalid(`a rule has 1 to ${LIMITS.ruleChars} characters: ${String(text).slice(0, 80)}`);
+}
+
+/** What a person allows beside the settings. */
+function personsRules({ allow, settings }: RightsWish): readonly RuleText[] {
+  return [...rules(allow, "allow", "cliArg"), ...rules(settings?.allow, "allow", "flagSettings")];
 }
 
 function topMode(core: Core, { permissionMode }: SpawnOpts, cwd: string): PermissionMode {
@@ -107,12 +113,14 @@ function listsOf({ tools, disallowedTools = [] }: AgentManifest): Pick<Rights, "
 }
 
 /** What an agent wishes for is no more than it has; what a person gives is added after. */
-function wished({ allow, deny, ask, tools, hosts }: RightsWish, isPersons: boolean): Rights {
-  const source = isPersons ? "cliArg" : "command";
+function wished({ allow, deny, ask, tools, hosts, settings }: RightsWish, isPersons: boolean): Rights {
+  const [source, file] = isPersons
+    ? (["cliArg", "flagSettings"] as const)
+    : (["command", "command"] as const);
   return {
     ...ALL_RIGHTS,
-    deny: rules(deny, "deny", source),
-    ask: rules(ask, "ask", source),
+    deny: [...rules(deny, "deny", source), ...rules(settings?.deny, "deny", file)],
+    ask: [...rules(ask, "ask", source), ...rules(settings?.ask, "ask", file)],
     allow: allow === undefined || isPersons ? null : rules(allow, "allow", source),
     tools: tools?.map(canonicalToolName) ?? null,
     hosts: hosts?.map((host) => host.toLowerCase()) ?? null,

@@ -116,7 +116,11 @@ export async function readContents(journal: Pick<Journal, "readAt">, history: Hi
     messages,
     restored: { state: state?.state ?? null, since: events },
     kept: await readKept(journal, history),
-    seen: await eachAt(journal, [...history.seen.values()], (record) => bodyOf(record) as unknown as SeenBody),
+    seen: await eachAt(
+      journal,
+      [...history.seen.values()],
+      (record) => bodyOf(record) as unknown as SeenBody,
+    ),
   };
 }
 

@@ -5,12 +5,15 @@
  */
 import { Fault } from "../../abi/errors.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
+import type { Label } from "../../abi/labels.ts";
 import { SIGNALS, type Signal } from "../../abi/process.ts";
 import type { Probed } from "../../abi/program.ts";
 import { RecentMap } from "../../lib/recent-map.ts";
 import { microUsd } from "../../lib/usd.ts";
 import type { DenialState } from "../ask/denials.ts";
+import type { CircuitState } from "../classify/circuit.ts";
 import type { GroupRecord } from "../ipc/groups.ts";
+import { readLabels, uniteLabels, withoutLabels } from "../labels/label-set.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalRecord, RecordKind } from "../ports/journal.ts";
 import { isLoading, isModelCall, isProbed } from "./intents.ts";
@@ -54,6 +57,9 @@ export interface HistoryState {
   readonly asks?: readonly (readonly [string, string])[];
   /** Of the session that it began. Absent: nothing was denied. */
   readonly denials?: DenialState;
+  /** Absent: it has none. */
+  readonly labels?: readonly Label[];
+  readonly circuit?: CircuitState;
 }
 
 /** How long it ran, pauses and the time between two daemons not counted. Wall clock, ms: for a deadline it is near enough. */
@@ -104,6 +110,9 @@ export class History {
   asks = new Map<string, string>();
   /** Of the session that it began; null: nothing was denied. */
   denials: DenialState | null = null;
+  /** Of what it has read. */
+  labels: readonly Label[] = [];
+  circuit: CircuitState | null = null;
 
   constructor(proc: ProcUuid) {
     this.proc = proc;
@@ -135,6 +144,8 @@ export class History {
     history.endedBy = state.endedBy;
     history.asks = new Map(state.asks ?? []);
     history.denials = state.denials ?? null;
+    history.labels = readLabels(state.labels);
+    history.circuit = state.circuit ?? null;
     return history;
   }
 
@@ -149,6 +160,8 @@ export class History {
     const asked = {
       ...(this.asks.size === 0 ? {} : { asks: [...this.asks] }),
       ...(this.denials === null ? {} : { denials: this.denials }),
+      ...(this.labels.length === 0 ? {} : { labels: this.labels }),
+      ...(this.circuit === null ? {} : { circuit: this.circuit }),
     };
     const own = {
       mail,
@@ -180,6 +193,7 @@ export class History {
     this.place = origin.place;
     this.since = [...origin.since];
     this.kept = new Map(origin.kept);
+    this.labels = origin.labels;
     this.epoch = origin.epoch;
     for (const [path, ref] of origin.seen.entries()) this.seen.set(path, ref);
   }
@@ -251,11 +265,18 @@ const FOLDS: Partial<Record<RecordKind, Fold>> = {
     history.forkedFrom = { proc: from as ProcUuid, at: Number(at) };
   },
   // what a fork is for was said to its origin
-  "process.spawned": (history, { intent }, ref, { at }) => {
+  "process.spawned": (history, { intent, labels }, ref, { at }) => {
+    history.labels = uniteLabels(history.labels, readLabels(labels));
     if (history.forkedFrom === null && intent !== "") history.messages.push(ref);
     history.run(at, 0);
   },
   "process.state": () => {},
+  "label.add": (history, { labels }) => {
+    history.labels = uniteLabels(history.labels, readLabels(labels));
+  },
+  "label.clear": (history, { which }) => {
+    history.labels = withoutLabels(history.labels, String(which));
+  },
   "process.recovered": (history, _body, _ref, { at }) => {
     history.recoveredMs = history.ranMs;
     if (history.ran.since !== null) history.run(at);
@@ -266,6 +287,9 @@ const FOLDS: Partial<Record<RecordKind, Fold>> = {
   "permit.answer": ({ asks }, { requestId }) => void asks.delete(String(requestId)),
   "permit.denials": (history, body) => {
     history.denials = body as unknown as DenialState;
+  },
+  "permit.circuit": (history, body) => {
+    history.circuit = body as unknown as CircuitState;
   },
   "process.exited": (history, _body, _ref, { at }) => {
     history.asks.clear();

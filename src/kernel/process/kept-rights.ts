@@ -36,12 +36,19 @@ export interface KeptMode {
   readonly mode: PermissionMode;
   /** A person gave it, whatever those above it may. */
   readonly given?: true;
+  /** With mode plan: the one before it. */
+  readonly prior?: PermissionMode;
 }
 
 export function newestMode(records: readonly JournalRecord[]): KeptMode | undefined {
   const body = records.at(-1)?.body as Partial<KeptMode> | undefined;
   if (body === undefined) return undefined;
-  return { mode: readMode(body.mode), ...(body.given === true ? { given: true } : {}) };
+  const { given, prior } = body;
+  return {
+    mode: readMode(body.mode),
+    ...(given === true ? { given: true } : {}),
+    ...(prior === undefined ? {} : { prior: readMode(prior) }),
+  };
 }
 
 /** As the policy is now: what may not be entered any more is `default`. */

@@ -15,6 +15,8 @@ export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | un
       return { level: event.entry.level, message: event.entry.message };
     case "ask":
       return { level: "warn", message: `asks: ${event.ask.text}` };
+    case "mode":
+      return { level: "info", message: `mode ${event.mode}` };
     case "error":
       return { level: "error", message: `error: ${event.message}` };
     case "input":

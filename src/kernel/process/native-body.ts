@@ -56,7 +56,7 @@ class NativeBody implements Body {
   async prepare({ core, parent, proc }: Making): Promise<void> {
     checkCount(core, parent, proc);
     const { pid, uuid, env, cwd } = proc.seed;
-    this.#env = core.ports.commandEnv({ pid, uuid, env }, this.#options.env ?? {});
+    this.#env = core.ports.commandEnv({ pid, uuid, env }, this.#options.env ?? {}, this.#argv);
     core.ports.exec.find({ argv: this.#argv, cwd, env: this.#env });
   }
 

@@ -8,6 +8,7 @@
 import { messageOf, printed } from "../../abi/errors.ts";
 import { asCallId, asFd, type Fd } from "../../abi/ids.ts";
 import { abortable } from "../../lib/abort.ts";
+import { RedactedBytes } from "../../lib/redact-bytes.ts";
 import type { Core } from "../core.ts";
 import type { ExecChild } from "../ports/host.ts";
 import type { Spool } from "../ports/spools.ts";
@@ -27,6 +28,8 @@ export class NativeOutput {
   readonly #spool: Spool;
   readonly #onBroken: () => void;
   readonly #broken = new Set<Fd>();
+  /** For what is kept; who is given its output gets it as it is. */
+  readonly #redacted: { readonly stdout: RedactedBytes; readonly stderr: RedactedBytes } | undefined;
   #tail = Buffer.alloc(0);
   #isTailCut = false;
 
@@ -35,12 +38,15 @@ export class NativeOutput {
     this.#core = core;
     this.#proc = proc;
     this.#spool = spool;
+    const { redactor } = core.ports;
+    if (redactor !== undefined)
+      this.#redacted = { stdout: new RedactedBytes(redactor), stderr: new RedactedBytes(redactor) };
     this.#onBroken = onBroken;
   }
 
   /** A promise: the stream waits for its reader. */
   take(stream: "stdout" | "stderr", chunk: Buffer): Promise<void> | undefined {
-    this.#spool.write(chunk);
+    this.#spool.write(Buffer.from(this.#redacted?.[stream].push(chunk) ?? chunk));
     if (stream === "stdout") this.#remember(chunk);
     const fd = stream === "stdout" ? STDOUT : STDERR;
     return this.#proc.fds.has(fd) && !this.#broken.has(fd) ? this.#pass(fd, chunk) : undefined;
@@ -53,6 +59,10 @@ export class NativeOutput {
   }
 
   end(): void {
+    for (const stream of ["stdout", "stderr"] as const) {
+      const rest = this.#redacted?.[stream].end();
+      if (rest !== undefined && rest.byteLength > 0) this.#spool.write(Buffer.from(rest));
+    }
     this.#spool.end();
   }
 

@@ -3,6 +3,7 @@ import type { AgentInfo } from "../../abi/agent.ts";
 import type { Caller } from "../../abi/device.ts";
 import type { LogEntry, ProcessEvent } from "../../abi/events.ts";
 import type { CtxId, Pgid, Pid, ProcUuid } from "../../abi/ids.ts";
+import type { Label } from "../../abi/labels.ts";
 import type {
   Activity,
   ExitStatus,
@@ -120,11 +121,19 @@ export class Process {
   leaving: Promise<void> | null = null;
   /** Changed by set-mode.ts alone, which journals it. */
   mode: PermissionMode;
+  /** In mode plan: the one it was in before; null: it is in another, or nobody knows. */
+  priorMode: PermissionMode | null = null;
   /** Rises with each change of it. */
   modeTurn = 0;
   activity: Activity | null = null;
   /** Hears when it begins to work, and when it stands still: paused, blocked, or at its end. */
   onWork: ((isWorking: boolean) => void) | null = null;
+  /** Where what it has read came from. Changed by labels.ts alone, which journals it. */
+  labels: readonly Label[] = [];
+  /** Marks of secrets that a person let it read; in memory alone. null: none. */
+  shownSecrets: Set<string> | null = null;
+  /** Makes words that others read fit to be read. */
+  wording: (text: string) => string = (text) => text;
   /** Those that an earlier daemon left open, by digest: asked again, they keep their id. null: none. */
   unanswered: Map<string, string> | null = null;
   result = "";
@@ -318,7 +327,8 @@ export class Process {
     this.onLog?.(entry);
   }
 
-  log(level: LogEntry["level"], message: string, mono: number): void {
+  log(level: LogEntry["level"], said: string, mono: number): void {
+    const message = this.wording(said);
     const timestampMs = mono - this.seed.createdMono;
     this.tell({ event: "log", pid: this.pid, entry: { timestampMs, level, message } }, mono);
   }
@@ -338,6 +348,7 @@ export class Process {
       intent: seed.intent,
       skills: [...seed.skills],
       tokensUsed: this.tokensUsed,
+      ...(this.microUsdUsed === 0 ? {} : { microUsdUsed: this.microUsdUsed }),
       createdAt: new Date(seed.createdAt),
       elapsedMs: this.elapsedMs(mono),
       ctxId: this.ctxId,
@@ -349,6 +360,8 @@ export class Process {
       coroutines: this.coroutines?.live ?? 0,
       name: seed.body.name,
       ...(seed.isSession === true ? { isSession: true } : {}),
+      ...(this.labels.length === 0 ? {} : { labels: [...new Set(this.labels.map(({ kind }) => kind))] }),
+      ...(seed.kind === "agent" && this.mode !== "default" ? { mode: this.mode } : {}),
       model: this.model || (this.modelDevice.split("/")[3] ?? ""),
     };
   }

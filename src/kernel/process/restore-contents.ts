@@ -5,7 +5,9 @@
  */
 import { asCallId } from "../../abi/ids.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
+import { recheckAuto } from "../classify/auto-mode.ts";
 import type { Core } from "../core.ts";
+import { uniteLabels } from "../labels/label-set.ts";
 import { LIMITS } from "../limits.ts";
 import type { Journal } from "../ports/journal.ts";
 import type { History } from "./history.ts";
@@ -61,25 +63,28 @@ async function fill(core: Core, proc: Process, onHistory: (history: History) => 
   proc.mode = lowest(proc.mode, core.grants.ceiling(proc));
   onHistory(history);
   proc.restored = restored;
+  proc.labels = uniteLabels(proc.labels, history.labels);
   proc.microUsdUsed += history.microUsdUsed;
   proc.seen.epoch = history.epoch;
   for (const { path, ...file } of seen) proc.seen.set(path, file);
   proc.kept = kept.size === 0 ? null : new Map(kept);
   proc.unanswered = new Map([...history.asks].map(([id, digest]) => [digest, id]));
-  await recallDenials(journal, proc, history);
+  await recallCounts(journal, proc, history);
+  recheckAuto(core, proc);
   proc.result = lastWords(messages);
   proc.logs?.remember(lines);
   proc.recall = null;
 }
 
 /** Of the session: in the history of the process that began it. What is counted in memory is newer. */
-async function recallDenials(journal: Journal, { seed }: Process, own: History): Promise<void> {
-  const { owner, denials } = seed.session;
-  if (owner === null || denials.isKnown) return;
-  const { denials: kept } = owner.proc === seed.uuid ? own : await readHistory(journal, owner.proc);
-  if (denials.isKnown) return;
+async function recallCounts(journal: Journal, { seed }: Process, own: History): Promise<void> {
+  const { owner, denials, circuit } = seed.session;
+  if (owner === null || (denials.isKnown && circuit.isKnown)) return;
+  const kept = owner.proc === seed.uuid ? own : await readHistory(journal, owner.proc);
+  if (!denials.isKnown && kept.denials !== null) denials.take(kept.denials);
+  if (!circuit.isKnown && kept.circuit !== null) circuit.take(kept.circuit);
   denials.isKnown = true;
-  if (kept !== null) denials.take(kept);
+  circuit.isKnown = true;
 }
 
 /** All of it, or nothing: then the next who asks may try again. */

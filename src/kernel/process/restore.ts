@@ -5,6 +5,7 @@
 import { asPid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
 import type { PermissionMode } from "../../abi/process.ts";
+import { secretValues } from "../../lib/secret-values.ts";
 import { limitsAtSpawn } from "../account/kept-account.ts";
 import type { Core } from "../core.ts";
 import type { GroupRecord } from "../ipc/groups.ts";
@@ -63,6 +64,9 @@ export function restore(core: Core, remains: Remains, restoring: Restoring): Pro
   account.work.atLeast(account.limits.wallMs === undefined ? 0 : remains.ranMs);
   const seed = { ...seedOf(core, remains, restoring), account, session };
   const proc = new Process(seed, parent?.pid ?? PID_KERNEL);
+  core.ports.redactor?.learn(secretValues(seed.env));
+  proc.wording = (text) => core.ports.redactor?.redact(text) ?? text;
+  if (proc.mode === "plan") proc.priorMode = remains.mode?.prior ?? null;
   enter(core, proc, parent ?? core.root, () => fill(core, proc, remains, restoring));
   return proc;
 }
@@ -144,7 +148,7 @@ function fill(core: Core, proc: Process, remains: Remains, restoring: Restoring)
   proc.modelDevice = remains.spawned.modelDevice;
   proc.tokensUsed = remains.tokensUsed;
   proc.isRestorable = true;
-  proc.lendEnv = lender(proc);
+  proc.lendEnv = lender(core, proc);
   proc.carryOver(remains.ranMs);
   const { onHistory = () => {} } = restoring;
   proc.recall = recallWith(core, proc, restoring.turnstile, (history) => onHistory(proc, history));
@@ -159,9 +163,10 @@ function mailboxOf(mail: readonly Message[]): Mailbox {
 }
 
 /** What it has now, the daemon's own or a client's, serves until another client's takes its place. */
-function lender({ seed }: Process): (env: Readonly<Record<string, string>>) => void {
+function lender(core: Core, { seed }: Process): (env: Readonly<Record<string, string>>) => void {
   const env = seed.env as Record<string, string>;
   return (lent) => {
+    core.ports.redactor?.learn(secretValues(lent));
     for (const name of Object.keys(env)) delete env[name];
     Object.assign(env, lent, { CRUX_SCRATCH: seed.scratch });
   };

@@ -7,7 +7,7 @@ import type { Process } from "./process.ts";
 /**
  * Programs, its own outputs and lists, its person and its own model are always in; what programs open is checked again.
  */
-const ALWAYS = ["/bin", "/var/out", "/var/tasks", "/dev/todo", "/dev/tty", "/dev/git"];
+const ALWAYS = ["/bin", "/var/out", "/var/tasks", "/dev/todo", "/dev/plan", "/dev/tty", "/dev/git"];
 const BIN = "/bin/";
 
 export function narrowedTo(self: Process, mount: string, path: string): boolean {

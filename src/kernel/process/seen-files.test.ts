@@ -15,7 +15,10 @@ function record(seq: number, kind: RecordKind, body: unknown): JournalRecord {
 
 test("seenFilesOf journals what is set, marked with the epoch, and nothing that is only looked at", () => {
   const noted: unknown[] = [];
-  const core = { note: (_self: unknown, kind: string, body: unknown) => void noted.push([kind, body]) };
+  const core = {
+    note: (_self: unknown, kind: string, body: unknown) => void noted.push([kind, body]),
+    fileLabels: { ofContent: () => [] },
+  };
   const self = { seen: new SeenFileSet(), ctxId: asCtxId(1) };
   const seen = seenFilesOf(core as unknown as Core, self as unknown as Process);
   seen.set("/a", { sha256: "1", source: "view" });

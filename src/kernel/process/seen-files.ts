@@ -5,6 +5,7 @@
 import type { SeenFile, SeenFiles } from "../../abi/device.ts";
 import { RecentMap } from "../../lib/recent-map.ts";
 import type { Core } from "../core.ts";
+import { addLabels } from "../labels/labels.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "./process.ts";
 
@@ -43,6 +44,7 @@ export function seenFilesOf(core: Core, self: Process): SeenFiles {
     set: (path, seen) => {
       const marked: SeenFile = { ...seen, epoch: files.epoch };
       files.set(path, marked);
+      addLabels(core, self, core.fileLabels.ofContent(seen.sha256));
       core.note(self, "file.seen", { path, ...marked } satisfies SeenBody);
     },
   };

@@ -4,6 +4,7 @@
  */
 import { Approvers } from "../ask/approvers.ts";
 import { Denials } from "../ask/denials.ts";
+import { Circuit } from "../classify/circuit.ts";
 import { GrantList } from "../grants/grant-list.ts";
 import type { RecordOwner } from "../ports/journal.ts";
 
@@ -16,6 +17,8 @@ export class Session {
   readonly approvers = new Approvers();
   /** Journalled by syscall/denied.ts, in the history of the owner. */
   readonly denials = new Denials();
+  /** Journalled by classify/auto-mode.ts, in the history of the owner. */
+  readonly circuit = new Circuit();
 
   constructor(owner: RecordOwner | null) {
     this.owner = owner;

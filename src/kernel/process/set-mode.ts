@@ -6,6 +6,7 @@ import { Fault } from "../../abi/errors.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { PermissionMode } from "../../abi/process.ts";
+import { autoRefusal } from "../classify/auto-mode.ts";
 import type { Core } from "../core.ts";
 import { ruleOfMode } from "../grants/mode-grant.ts";
 import type { JournalDraft } from "../ports/journal.ts";
@@ -32,6 +33,8 @@ export function modeView(core: Core, proc: Process): ModeView {
 export function checkRaise(core: Core, proc: Process, mode: PermissionMode, isPerson: boolean): void {
   if (core.ports.permitFor(proc.seed.cwd).mayEnter?.(mode) === false)
     throw new Fault({ code: "PERMISSION", message: `mode ${mode} is closed by settings` });
+  const refusal = mode === "auto" ? autoRefusal(core, proc) : "";
+  if (refusal !== "") throw new Fault({ code: "UNAVAILABLE", message: `mode auto: ${refusal}` });
   const ceiling = limitOf(core, proc);
   if (!isAbove(mode, ceiling)) return;
   if (!isPerson) {
@@ -63,6 +66,7 @@ function limitOf(core: Core, proc: Process): PermissionMode {
 async function lower(core: Core, proc: Process, mode: PermissionMode, by: ModeBy): Promise<void> {
   const all = [proc, ...descendants(core, proc).filter((each) => isAbove(each.mode, mode))];
   for (const each of all) change(each, mode);
+  for (const each of all) tell(core, each);
   await keep(
     core,
     proc,
@@ -80,10 +84,19 @@ async function raise(core: Core, proc: Process, mode: PermissionMode, by: ModeBy
     await core.grants.add(proc, wish, { alongside: [draft(proc, { mode, given: true }, by)] });
   } else await keep(core, proc, by, [draft(proc, { mode }, by)]);
   // one that was lowered meanwhile, after this in the journal, stays low
-  if (proc.modeTurn === modeTurn) change(proc, mode);
+  if (proc.modeTurn !== modeTurn) return;
+  change(proc, mode);
+  tell(core, proc);
 }
 
-function change(proc: Process, mode: PermissionMode): void {
+function tell(core: Core, proc: Process): void {
+  if (isKept(proc)) proc.tell({ event: "mode", pid: proc.pid, mode: proc.mode }, core.ports.clock.mono());
+}
+
+/** What it was before it began to plan is what it goes back to. */
+export function change(proc: Process, mode: PermissionMode): void {
+  if (mode !== "plan") proc.priorMode = null;
+  else if (proc.mode !== "plan") proc.priorMode = proc.mode;
   proc.mode = mode;
   proc.modeTurn++;
 }
@@ -100,8 +113,11 @@ function isKept(proc: Process): boolean {
   return proc.state === "running" && (proc.seed.kind === "agent" || proc.seed.kind === "supervisor");
 }
 
-function draft({ seed, pid }: Process, kept: KeptMode, { principal, client, uid }: GrantBy): JournalDraft {
-  const body = { ...kept, by: { principal, client, uid } };
+/** Of one that is lowered, after that; of one that is raised, before. */
+function draft(proc: Process, kept: KeptMode, { principal, client, uid }: GrantBy): JournalDraft {
+  const { seed, pid, priorMode } = proc;
+  const prior = kept.mode === "plan" && priorMode !== null ? { prior: priorMode } : {};
+  const body = { ...kept, ...prior, by: { principal, client, uid } };
   return { proc: seed.uuid, pid, kind: "mode.set", v: 1, body };
 }
 

@@ -5,14 +5,17 @@
 import type { AgentInfo } from "../../abi/agent.ts";
 import { codeOf, Fault, messageOf, printed, SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { PermissionMode } from "../../abi/process.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import { isWithin } from "../../lib/path.ts";
+import { secretValues } from "../../lib/secret-values.ts";
 import type { Account } from "../account/account.ts";
 import { checkSpawn, countDrafts, countSpawn } from "../account/spawn-guard.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalDraft } from "../ports/journal.ts";
+import { redactedText } from "../redact/model-bound.ts";
 import { maskedCommand } from "../vfs/server-label.ts";
 import { agentBody } from "./agent-body.ts";
 import type { Body, Making, Undo } from "./body.ts";
@@ -66,7 +69,7 @@ export function spawnProcess(
 export async function spawnBody(
   core: Core,
   caller: Process,
-  intent: string,
+  said: string,
   body: Body,
   opts: SpawnOpts,
   signal: AbortSignal,
@@ -76,6 +79,8 @@ export async function spawnBody(
   // and the table nothing may happen.
   if (caller.pid === PID_KERNEL) core.journalWatch.check("Spawn");
   else await core.journalWatch.wait(caller, "Spawn", signal);
+  core.ports.redactor?.learn(secretValues(opts.env ?? {}));
+  const intent = redactedText(core, caller, said);
   const parent = findParent(core, caller, opts);
   const rights = more.rights ?? parent;
   checkArguments(core, caller, rights, intent, opts);
@@ -90,6 +95,9 @@ export async function spawnBody(
       seedOf(core, caller, parent, id, intent, body, opts, more.account, rights),
       parent.pid,
     );
+    // what it is told to do is made of what its parent has read
+    proc.labels = caller.labels;
+    proc.wording = (text) => core.ports.redactor?.redact(text) ?? text;
     await build({ core, caller, parent, proc, opts, more, undo }, signal);
     more.onMade?.(proc);
     begin(core, parent, proc, opts);
@@ -229,6 +237,7 @@ async function journalSpawn(
     mode: proc.mode,
     rights: seed.rights,
     line: seed.line,
+    ...(proc.labels.length === 0 ? {} : { labels: proc.labels }),
     maxSteps: seed.maxSteps,
     budget: seed.account.limit,
     ...moreLimits(seed.account.limits),
@@ -274,6 +283,7 @@ function begin(core: Core, parent: Process, proc: Process, opts: SpawnOpts): voi
     maxSteps: seed.maxSteps,
     budget: seed.account.limit,
     device: proc.modelDevice,
+    ...(proc.mode === "default" || seed.kind !== "agent" ? {} : { mode: proc.mode }),
   };
   const notice = proc.notice === "" ? {} : { notice: proc.notice };
   proc.tell({ event: "spawn", pid, intent: seed.intent, ...notice, details }, core.ports.clock.mono());
@@ -284,8 +294,12 @@ function begin(core: Core, parent: Process, proc: Process, opts: SpawnOpts): voi
   }
   runProgram(core, proc, opts.timeoutMs ?? 0);
   // who stands above it was lowered while it was made
-  if (proc.mode !== seed.mode) core.note(proc, "mode.set", { mode: proc.mode });
+  if (proc.mode !== seed.mode) core.note(proc, "mode.set", { mode: proc.mode, ...priorOf(proc) });
   if (proc.verdict !== null) endLive(core, proc, graceOf(proc));
+}
+
+function priorOf({ priorMode }: Process): { prior?: PermissionMode } {
+  return priorMode === null ? {} : { prior: priorMode };
 }
 
 async function journalFailure(core: Core, { pid, uuid }: Identity, error: unknown): Promise<void> {

@@ -1,5 +1,6 @@
 /** A process as the policy sees it, at this moment. */
 import type { Rights } from "../../abi/rights.ts";
+import { judgesPlan } from "../classify/auto-mode.ts";
 import type { Core } from "../core.ts";
 import type { Granted } from "../grants/grants.ts";
 import type { Subject } from "../ports/permit.ts";
@@ -19,7 +20,9 @@ export function subjectOf(core: Core, self: Process, granted: Granted = core.gra
     programs: (env.PATH ?? "").split(":").filter((dir) => dir.startsWith("/")),
     allowedDevices: devicesOf(self),
     rights: rightsNow(self, granted),
+    ...(judgesPlan(core, self) ? { judgesPlan: true as const } : {}),
     grants: granted.allow,
+    ...(self.labels.length === 0 ? {} : { labels: self.labels }),
   };
 }
 

@@ -44,7 +44,7 @@ class Recorder implements Tape {
 
   async answer<R>(name: string, args: unknown, act: () => Promise<R>): Promise<R> {
     // before it acts: the caller has its hands on the bytes
-    const a = digestOf(args);
+    const a = digestOf(args, this.#core.ports.redactor);
     try {
       const given = await act();
       this.#answered({ s: name, a, ...(given === undefined ? {} : { r: packAnswer(given) }) }, sizeOf(given));
@@ -133,6 +133,7 @@ function startOf(core: Core, proc: Process): Start {
     input: fds.has(STDIN),
     mounts: core.mounts.namedBy(pid),
     toolset: 2,
+    modes: true,
     model,
     modelDevice,
     maxSteps: seed.maxSteps,

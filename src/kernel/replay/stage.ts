@@ -82,11 +82,15 @@ function handleOf(core: Core, proc: Process, start: Start): ProgramContext {
 }
 
 function asItWas(
-  { toolset: _, ...context }: ProgramContext,
-  { input, mounts, toolset }: Start,
+  { toolset: _, standing, ...context }: ProgramContext,
+  { input, mounts, toolset, modes }: Start,
 ): ProgramContext {
   const own = { ...context, input: input ? STDIN : null, mounts };
-  return toolset === undefined ? own : { ...own, toolset };
+  return {
+    ...own,
+    ...(toolset === undefined ? {} : { toolset }),
+    ...(modes === undefined || standing === undefined ? {} : { standing }),
+  };
 }
 
 function seedOf(core: Core, pid: Pid, spawned: Spawned, start: Start): ProcessSeed {

@@ -28,6 +28,8 @@ export interface Start {
   readonly mounts: ProgramContext["mounts"];
   /** Absent: it ran before tools could be looked for. */
   readonly toolset?: 2;
+  /** Absent: it ran before modes were told. */
+  readonly modes?: true;
   readonly model: string;
   readonly modelDevice: string;
   readonly maxSteps: number;

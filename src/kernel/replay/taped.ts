@@ -18,6 +18,7 @@ export function taped(tape: Tape, context: ProgramContext): ProgramContext {
     },
     hasMail: () => tape.input("hasMail", context.hasMail),
     isPaused: () => tape.input("isPaused", context.isPaused),
+    ...standingOf(tape, context),
     waitIfPaused: async () => {
       if (tape.input("isHeld", context.isPaused))
         await tape.answer("untilResumed", null, context.waitIfPaused);
@@ -26,6 +27,10 @@ export function taped(tape: Tape, context: ProgramContext): ProgramContext {
     random: () => tape.input("random", context.random),
     today: () => tape.input("today", context.today),
   };
+}
+
+function standingOf(tape: Tape, { standing }: ProgramContext): Pick<ProgramContext, "standing"> {
+  return standing === undefined ? {} : { standing: () => tape.input("standing", standing) };
 }
 
 function tapedClock(tape: Tape, clock: Clock): Clock {

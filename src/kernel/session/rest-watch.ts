@@ -4,8 +4,8 @@
  */
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
-import type { Process } from "../process/process.ts";
 import { liveJobs } from "../process/jobs.ts";
+import type { Process } from "../process/process.ts";
 import { layToRest } from "../process/shutdown.ts";
 import { STDIN } from "../process/stdio.ts";
 

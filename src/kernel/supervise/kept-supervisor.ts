@@ -2,8 +2,9 @@
  * What the journal keeps of a supervisor: the body of its `process.state`, and the small records that change it from then on.
  * Pure: records in, in their order. No environments. Bounded by the children of the specification and MAX_RESTARTS.
  */
-import { Fault } from "../../abi/errors.ts";
+
 import type { BudgetLimits } from "../../abi/budget.ts";
+import { Fault } from "../../abi/errors.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { ExitStatus, PermissionMode } from "../../abi/process.ts";
 import type { ChildState, CrashReport } from "../../abi/supervise.ts";

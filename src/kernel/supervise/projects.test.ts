@@ -1,4 +1,3 @@
-import { hold } from "../testing/hold.ts";
 import { describe, expect, test } from "vitest";
 import type { ComposePipe, ComposeProject, ComposeService, ProjectEvent } from "../../abi/compose.ts";
 import { Fault } from "../../abi/errors.ts";
@@ -8,6 +7,7 @@ import type { ProgramContext } from "../../abi/program.ts";
 import type { Subscription } from "../ports/kernel-api.ts";
 import type { ProjectUp } from "../ports/projects.ts";
 import { type FakeProgram, FakePrograms } from "../testing/fake-programs.ts";
+import { hold } from "../testing/hold.ts";
 import { MemorySpools } from "../testing/memory-spools.ts";
 import { agentFile, NOTHING_LEFT, type TestKernel, testKernel } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";

@@ -1,5 +1,5 @@
 /** Compose projects across daemons: order, what their file says now, and what nobody may get more of. */
-import { hold } from "../testing/hold.ts";
+
 import { describe, expect, test } from "vitest";
 import type { ComposeProject, ComposeService } from "../../abi/compose.ts";
 import { Fault } from "../../abi/errors.ts";
@@ -8,6 +8,7 @@ import { EXIT } from "../../abi/process.ts";
 import type { ProjectUp } from "../ports/projects.ts";
 import { Daemon } from "../testing/daemons.ts";
 import { FakePrograms } from "../testing/fake-programs.ts";
+import { hold } from "../testing/hold.ts";
 import { settle } from "../testing/virtual-clock.ts";
 
 type Wish = Partial<ComposeService> & { readonly after?: ComposeService["dependsOn"] };

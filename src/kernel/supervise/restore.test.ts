@@ -1,9 +1,10 @@
 /** Supervisors across daemons: what the next one brings back, and what it decides of the children that were lost. */
-import { hold } from "../testing/hold.ts";
+
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../abi/process.ts";
 import type { SupervisorSpec } from "../../abi/supervise.ts";
 import { Daemon } from "../testing/daemons.ts";
+import { hold } from "../testing/hold.ts";
 import { agentFile } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";
 import { CRASH } from "./testing.ts";

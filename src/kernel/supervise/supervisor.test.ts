@@ -1,9 +1,9 @@
-import { hold } from "../testing/hold.ts";
 import { describe, expect, test } from "vitest";
 import { Fault } from "../../abi/errors.ts";
 import { asPid, type Pid } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus, type PermissionMode } from "../../abi/process.ts";
 import type { ChildSpec, Restart, SupervisorSpec } from "../../abi/supervise.ts";
+import { hold } from "../testing/hold.ts";
 import { ALLOW } from "../testing/scripted-permit.ts";
 import { agentFile, NOTHING_LEFT, type TestKernel, testKernel } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";

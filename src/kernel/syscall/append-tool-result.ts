@@ -2,6 +2,7 @@
 import type { CtxId } from "../../abi/ids.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import type { MediaPart } from "../../abi/tool.ts";
+import { redactedMessage } from "../redact/model-bound.ts";
 import type { Call } from "./call.ts";
 import { journalMessage, requireOwn } from "./own-context.ts";
 
@@ -21,7 +22,8 @@ export const appendToolResult: Call<Args, void> = {
     requireOwn(core, self, cid, "AppendToolResult");
     const result: ContextMessage = { role: "tool", content, tool_call_id: toolCallId };
     const shown = media === undefined ? {} : { media };
-    const message = { ...result, ...(isError ? { is_error: true } : {}), ...shown };
+    const said = { ...result, ...(isError ? { is_error: true } : {}), ...shown };
+    const message = redactedMessage(core, self, said);
     core.contexts.append(cid, message);
     journalMessage(core, self, cid, message, 0);
   },

@@ -11,6 +11,8 @@ export interface Scope {
   readonly tool: string;
   /** With `real` filled in. */
   readonly effects: readonly Effect[];
+  /** It was let read a secret. */
+  readonly isSecret?: true;
   /** The tool says that the call changes nothing but the caller's own lists. */
   readonly readOnly?: boolean;
   /** Of every OS process that is started within the call; absent: none was decided on, and none is started. */

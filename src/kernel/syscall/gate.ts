@@ -31,7 +31,8 @@ export function enter<A, R>(
   return pass();
 }
 
-async function through<A, R>(
+/** Past the tape: a call of the kernel in the name of a process, of which its program knows nothing. */
+export async function through<A, R>(
   core: Core,
   self: Process,
   call: Call<A, R>,
@@ -93,9 +94,9 @@ function trace<A, R>(
     timestampMs: began - self.seed.createdMono,
     pid: self.pid,
     syscall: call.name,
-    args: cut(call.args(args)),
+    args: worded(self, cut(call.args(args))),
     ...(result === undefined ? {} : { result }),
-    ...("error" in outcome ? { error: printed(outcome.error) } : {}),
+    ...("error" in outcome ? { error: self.wording(printed(outcome.error)) } : {}),
     durationMs: Math.round((core.ports.clock.mono() - began) * 1000) / 1000,
     ...(call.quiet === true ? { quiet: true } : {}),
     ...pass.trace,
@@ -109,6 +110,13 @@ function cut(args: Record<string, unknown>): Record<string, unknown> {
       args[key] = value.slice(0, LIMITS.traceStringChars);
     }
   }
+  return args;
+}
+
+/** What a trace shows is read by others. */
+function worded(self: Process, args: Record<string, unknown>): Record<string, unknown> {
+  for (const [key, value] of Object.entries(args))
+    if (typeof value === "string" && value.length >= 8) args[key] = self.wording(value);
   return args;
 }
 

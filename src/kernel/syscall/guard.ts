@@ -13,11 +13,14 @@ import { Reservation } from "../account/account.ts";
 import { grantedCharge, reserve, reservedBody, settle } from "../account/pay.ts";
 import { relieved } from "../account/raise.ts";
 import type { Core } from "../core.ts";
+import { takeOrigins } from "../labels/origins.ts";
+import { withQuoted } from "../labels/quoted.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalDraft } from "../ports/journal.ts";
 import type { Process } from "../process/process.ts";
 import type { Pass, Scope } from "./call.ts";
 import { checkCovered } from "./covers.ts";
+import { requestOf } from "./decide.ts";
 import { cancelled, held } from "./gate.ts";
 import { allowing, permit } from "./permit.ts";
 
@@ -40,7 +43,7 @@ export async function guard<T>(
   charge: () => Charge | undefined,
 ): Promise<T> {
   for (const effect of effectful.effects) checkForm(self, effectful, effect);
-  const effects = effectful.effects.map((effect) => resolved(core, effect));
+  const effects = effectful.effects.map((effect) => withQuoted(core, self, resolved(core, effect)));
   const perform = { core, self, effectful, pass, act, charge, workplaces: workplacesOf(core, effects) };
   if (pass.scope !== null) {
     checkCovered(self, effectful, effects, pass.scope);
@@ -49,8 +52,10 @@ export async function guard<T>(
   const tool = effectful.tool ?? lastSegment(effectful.device);
   const own = effectful.readOnly === true ? { readOnly: true } : {};
   const asked: Scope = { callId: asCallId(`c_${core.ports.nonce()}`), tool, effects, ...own };
-  const scope: Scope = { ...asked, ...(await permit(core, self, effectful, asked, pass)) };
+  const given: Scope = { ...asked, ...(await permit(core, self, effectful, asked, pass)) };
   await untilMayBegin(core, self, effectful, pass.signal);
+  const origins = await takeOrigins(core, self, requestOf(given), given.callId);
+  const scope: Scope = origins.isSecret ? { ...given, isSecret: true } : given;
   const reservation = await paid(core, self, effectful, pass.signal);
   try {
     await journalIntent(core, self, effectful, scope, pass.signal, reservation);
@@ -63,6 +68,7 @@ export async function guard<T>(
     return await settled(perform, scope, reservation, (outcome) => resultOf(self, effectful, scope, outcome));
   } finally {
     release();
+    await origins.kept();
   }
 }
 

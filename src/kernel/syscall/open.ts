@@ -14,6 +14,7 @@ import type { Resolved } from "../vfs/registry.ts";
 import type { Call, Pass } from "./call.ts";
 import { invalid, vfsError } from "./errors.ts";
 import { guard } from "./guard.ts";
+import { hidden } from "./hidden.ts";
 
 export const open: Call<{ path: string; flags: OpenFlag }, Fd> = {
   name: "Open",
@@ -111,6 +112,8 @@ async function attach(core: Core, self: Process, opening: Opening, pass: Pass): 
   }
 }
 
+const VIOLATION_CHARS = 2_000;
+
 /** `call`: the one that its changes of files belong to. */
 export function callerOf(core: Core, self: Process, call?: CallId): Caller {
   const { pid, seed, abort, killed } = self;
@@ -126,7 +129,10 @@ export function callerOf(core: Core, self: Process, call?: CallId): Caller {
     signal: abort.signal,
     killed: killed.signal,
     log,
+    violation: (text: string) =>
+      core.note(self, "sandbox.violation", { text: self.wording(text).slice(0, VIOLATION_CHARS) }),
     kept: keptValues(core, self),
+    hides: hidden(core, self),
   };
   if (seed.kind !== "agent") return changing === undefined ? known : { ...known, changing };
   const agent = {

@@ -4,13 +4,14 @@ import { PID_KERNEL } from "../../abi/ids.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { Core } from "../core.ts";
-import type { Granted } from "../grants/grants.ts";
 import type { Allows } from "../grants/necessary.ts";
-import type { Decision, PermitRequest } from "../ports/permit.ts";
+import type { Decision } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import { subjectOf } from "../process/subject.ts";
 import type { Pass, Scope } from "./call.ts";
+import { classified, notePassed } from "./classified.ts";
 import { confine, sandboxGiven } from "./confine.ts";
+import { decide, requestOf } from "./decide.ts";
 import { checkGoesOn, noteDenial, noteSuccess, orAsked } from "./denied.ts";
 import { type AskDecision, describe } from "./describe.ts";
 import { Edited } from "./edited.ts";
@@ -36,11 +37,16 @@ export async function permit(
   const decision = orAsked(core, self, scope.tool, judged.decision);
   if (decision.behavior === "allow") noteSuccess(core, self, scope.tool);
   if (decision.behavior === "allow") core.grants.spend(self, allowing(core, self, scope));
+  if (decision.behavior === "allow") notePassed(core, self, effectful, scope);
   if (decision.behavior === "allow") return { sandbox: judged.sandbox, ...quietOf(decision) };
   if (decision.behavior === "deny") throw denied(core, self, effectful, scope, decision);
   await lookAhead(core, self, effectful, scope);
-  if (!core.asks.canAsk(self)) throw unasked(core, self, effectful, scope, decision);
-  await ask(core, self, effectful, scope, pass, decision);
+  const asked = await classified(core, self, { effectful, scope, decision }, pass.signal);
+  if (asked?.behavior === "deny") throw denied(core, self, effectful, scope, asked);
+  if (asked === null) noteSuccess(core, self, scope.tool);
+  else if (!core.asks.canAsk(self)) throw unasked(core, self, effectful, scope, asked);
+  else await ask(core, self, effectful, scope, pass, asked);
+  notePassed(core, self, effectful, scope);
   // as the rights are now: a person may have taken minutes to answer
   return { sandbox: sandboxGiven(core, self, requestOf(scope)), ...quietOf(decision) };
 }
@@ -68,26 +74,6 @@ async function lookAhead(core: Core, self: Process, effectful: Effectful, scope:
 /** Would it be allowed, with what persons have granted as it is given? */
 export function allowing(core: Core, self: Process, scope: Scope): Allows {
   return (granted) => decide(core, self, scope, granted).behavior === "allow";
-}
-
-/** A policy that throws is a question, never a permission. */
-function decide(core: Core, self: Process, scope: Scope, granted?: Granted): Decision {
-  try {
-    return core.ports.permitFor(self.seed.cwd).decide(subjectOf(core, self, granted), requestOf(scope));
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    core.ports.log("error", `permit: ${detail}`);
-    return {
-      behavior: "ask",
-      message: `the policy failed: ${detail}`,
-      always: null,
-      reason: { kind: "error", detail },
-    };
-  }
-}
-
-function requestOf({ tool, effects, readOnly }: Scope): PermitRequest {
-  return readOnly === true ? { tool, effects, readOnly } : { tool, effects };
 }
 
 /**

@@ -1,13 +1,14 @@
 /** What a person is shown of a call before it is allowed, beside its one line: who, what exactly, why, and within what. */
 import type { AskRule } from "../../abi/events.ts";
-import { PID_KERNEL } from "../../abi/ids.ts";
 import { RULE_DESTINATIONS } from "../../abi/rules.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { Asked } from "../ask/asks.ts";
 import { digestOf } from "../ask/digest.ts";
+import { lineOf } from "../ask/line-of.ts";
 import type { Core } from "../core.ts";
 import type { Subject } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
+import { redactedValue } from "../redact/redacted-journal.ts";
 import type { Scope } from "./call.ts";
 import { type AskDecision, describe, effectWords } from "./describe.ts";
 import type { Effectful } from "./guard.ts";
@@ -24,7 +25,18 @@ interface Asking {
   readonly sandbox: SandboxProfile | null;
 }
 
+/** Without the secrets in it: arguments that held one cannot be changed by hand, for what is shown is not what is done. */
 export function questionOf(core: Core, self: Process, asking: Asking): Asked {
+  const asked = wholeQuestion(core, self, asking);
+  const { redactor } = core.ports;
+  if (redactor === undefined) return asked;
+  const clean = redactedValue(redactor, asked) as Asked;
+  if (clean.input === asked.input) return clean;
+  const { input: _, ...shown } = clean;
+  return shown;
+}
+
+function wholeQuestion(core: Core, self: Process, asking: Asking): Asked {
   const { effectful, scope, decision, subject, sandbox } = asking;
   const rules = rulesOf(decision);
   const input = editable(effectful);
@@ -58,16 +70,6 @@ export function digestNow(core: Core, { input }: Effectful, { tool, effects }: S
       : effect,
   );
   return digestOf(tool, input, resolved);
-}
-
-/** `main-1 › worker-2`. */
-export function lineOf(core: Core, self: Process): string {
-  const names: string[] = [];
-  for (let proc: Process | undefined = self; proc !== undefined && proc.pid !== PID_KERNEL; ) {
-    names.unshift(`${proc.seed.body.name || proc.seed.kind}-${proc.pid}`);
-    proc = core.table.get(proc.ppid);
-  }
-  return names.join(" › ");
 }
 
 /** An allow would not win over what only a person answers: then there is nothing to suggest. */

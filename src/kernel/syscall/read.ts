@@ -1,9 +1,13 @@
 /** Read(fd, length): up to `length` bytes; empty is the end. */
 import type { Fd } from "../../abi/ids.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
+import { isWithin } from "../../lib/path.ts";
 import type { Core } from "../core.ts";
+import { carriedBy } from "../ipc/pipe.ts";
+import { addLabels } from "../labels/labels.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
+import { redactedBytes, showSecrets } from "../redact/model-bound.ts";
 import { type FdEntry, inLane } from "../vfs/fd-table.ts";
 import type { Call } from "./call.ts";
 import { invalid, vfsError } from "./errors.ts";
@@ -26,12 +30,20 @@ export const read: Call<{ fd: Fd; length: number }, Uint8Array> = {
       const reading = inLane(entry, "read", signal, () => entry.file.read(length, signal));
       const bytes = await (entry.file.heedsSignal === true ? reading : abortable(reading, signal));
       toldOf(core, self, entry, bytes.byteLength);
-      return bytes;
+      addLabels(core, self, carriedBy(entry.file)?.labels ?? []);
+      return pass.scope === null ? presentable(core, self, entry, bytes) : bytes;
     } catch (error) {
       throw vfsError("Read", self, entry.path, error, signal);
     }
   },
 };
+
+/** What its program gets goes to its model, and into the record. What a model said is acted upon as it is. */
+function presentable(core: Core, self: Process, entry: FdEntry, bytes: Uint8Array): Uint8Array {
+  if (self.seed.kind !== "agent" || isWithin("/dev/llm", entry.mount)) return bytes;
+  if (entry.isSecret === true) showSecrets(core, self, bytes);
+  return redactedBytes(core, self, bytes);
+}
 
 /** The first read after a write to a program or a shell ends one tool call on the verbose screen. */
 function toldOf(core: Core, self: Process, entry: FdEntry, outBytes: number): void {

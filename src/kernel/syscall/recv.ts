@@ -10,6 +10,8 @@ import { linkSignals } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { Mailbox, type Wanted } from "../ipc/mailbox.ts";
 import { takenDrafts } from "../ipc/taken.ts";
+import { readLabels } from "../labels/label-set.ts";
+import { addLabels } from "../labels/labels.ts";
 import type { Process } from "../process/process.ts";
 import { joins } from "../session/joins.ts";
 import type { Call } from "./call.ts";
@@ -32,6 +34,7 @@ export const recv: Call<RecvOptions, Message> = {
     // the one before was dealt with, whatever its program made of it
     core.ports.journal.note(takenDrafts(self));
     self.takenMail = [message.seq];
+    addLabels(core, self, readLabels(message.labels));
     return message;
   },
 };

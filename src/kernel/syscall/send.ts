@@ -12,6 +12,7 @@ import type { Core } from "../core.ts";
 import { Mailbox } from "../ipc/mailbox.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
+import { redactedBytes } from "../redact/model-bound.ts";
 import { joins } from "../session/joins.ts";
 import type { Call } from "./call.ts";
 
@@ -23,7 +24,7 @@ export const send: Call<{ pid: Pid; data: Uint8Array; client?: string }, Sent> =
     if (given.byteLength > LIMITS.mailBytes)
       throw refuse(self, "INVALID", `message of ${given.byteLength} bytes; at most ${LIMITS.mailBytes}`);
     // the caller keeps no hand on the bytes
-    const data = given.slice();
+    const data = redactedBytes(core, self, given).slice();
     if (self.pid === PID_KERNEL) core.journalWatch.check("Send");
     else if (pass.scope === null) await core.journalWatch.held(self, "Send", pass.signal);
     // a person's words bring back a session that rests
@@ -52,7 +53,8 @@ export const send: Call<{ pid: Pid; data: Uint8Array; client?: string }, Sent> =
 /** Numbered in the same turn as its place is claimed and its record handed over: all three have one order. */
 function messageOf(core: Core, self: Process, to: Pid, data: Uint8Array, client?: string): Message {
   const whose = client === undefined ? {} : { client };
-  const own = { data, ...whose, sentAt: core.ports.clock.now() };
+  const labels = self.labels.length === 0 ? {} : { labels: self.labels };
+  const own = { data, ...whose, ...labels, sentAt: core.ports.clock.now() };
   return { seq: core.nextMessage(), from: self.pid, to, ...own };
 }
 

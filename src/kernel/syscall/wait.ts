@@ -2,6 +2,7 @@
 import type { Pid } from "../../abi/ids.ts";
 import type { ExitStatus } from "../../abi/process.ts";
 import { abortable } from "../../lib/abort.ts";
+import { addLabels } from "../labels/labels.ts";
 import { reapProcess } from "../process/reap.ts";
 import type { Call } from "./call.ts";
 
@@ -12,6 +13,8 @@ export const wait: Call<{ pid: Pid }, ExitStatus> = {
   async run(core, self, { pid }, pass) {
     const proc = core.table.require(self.pid, pid, "Wait", "control");
     const exit = await abortable(proc.done.promise, pass.signal);
+    // its result goes to who waits for it
+    addLabels(core, self, proc.labels);
     await abortable(reapProcess(core, proc), pass.signal);
     return exit;
   },

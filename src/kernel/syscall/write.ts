@@ -4,7 +4,10 @@ import type { Charge } from "../../abi/effects.ts";
 import type { Fd } from "../../abi/ids.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import { isWithin } from "../../lib/path.ts";
+import { hasMark } from "../../lib/redact.ts";
 import type { Core } from "../core.ts";
+import { carriedBy } from "../ipc/pipe.ts";
+import { uniteLabels } from "../labels/label-set.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
 import { type FdEntry, inLane } from "../vfs/fd-table.ts";
@@ -12,6 +15,7 @@ import type { Call, Pass, Scope } from "./call.ts";
 import { Edited } from "./edited.ts";
 import { invalid, vfsError } from "./errors.ts";
 import { guard } from "./guard.ts";
+import { allowing } from "./permit.ts";
 
 const HARMLESS: WritePlan = { effects: [], effectClass: "none" };
 
@@ -70,22 +74,39 @@ async function writeGuarded(
   pass: Pass,
 ): Promise<void> {
   const plan = (await entry.file.plan?.(data)) ?? HARMLESS;
-  // For the journal, where it is kept. A model request repeats the whole context, which the journal has already.
-  const isKept = plan.effectClass !== "none" && !plan.effects.some((effect) => effect.kind === "llm");
+  // For the journal, and for who judges. A model request repeats the whole context, which the journal has already.
+  const isKept = plan.effects.length > 0 && !plan.effects.some((effect) => effect.kind === "llm");
   const input = isKept ? Buffer.from(data).toString("utf8") : "";
   const effectful = { ...plan, syscall: "Write", device: entry.path, input };
+  if (pass.scope === null) checkMarks(self, entry, plan, data);
   const act = (scope: Scope, granted?: Charge): Promise<void> => {
+    if (pass.scope === null && scope.isSecret === true) entry.isSecret = true;
+    const box = carriedBy(entry.file);
+    if (box !== undefined) box.labels = uniteLabels(box.labels, self.labels);
     const hands: Act = {
       signal: pass.signal,
       callId: scope.callId,
       sandbox: scope.sandbox ?? null,
+      attend: (end) => core.grants.attend(self, allowing(core, self, scope), end),
       ...(scope.env === undefined ? {} : { env: scope.env }),
+      ...(scope.isSecret === true ? { showsSecrets: true as const } : {}),
       ...(granted === undefined ? {} : { granted }),
       sys: core.handle(self, scope),
     };
     return entry.file.write(data, hands);
   };
   await guard(core, self, effectful, pass, act, () => entry.file.charge?.());
+}
+
+const LASTING: ReadonlySet<string> = new Set(["write", "exec", "network", "mcp"]);
+
+/** Where a mark stands for a secret, the mark would be written instead of it. */
+function checkMarks(self: Process, { path }: FdEntry, { effects }: WritePlan, data: Uint8Array): void {
+  if (self.seed.kind !== "agent" || !effects.some(({ kind }) => LASTING.has(kind))) return;
+  if (!hasMark(Buffer.from(data).toString("utf8"))) return;
+  const message =
+    "the arguments hold [redacted:…], which stands for a secret that is not known here; it would be put in the secret's place. Leave that part as it is, or name a variable or file that holds the secret";
+  throw invalid("Write", self, message, path);
 }
 
 function isToolLike(entry: FdEntry): boolean {

@@ -25,6 +25,8 @@ export interface FdEntry {
   readonly onClose: (error: unknown) => void;
   /** Tool calls: bytes written and when, for the line of the verbose screen. */
   lastWrite: { bytes: number; began: number } | null;
+  /** A person let the caller read a secret by it. */
+  isSecret?: true;
 }
 
 export type FdDraft = Pick<FdEntry, "file" | "path" | "mount" | "traffic" | "flags"> & {

@@ -15,6 +15,7 @@ import {
 import type { ProgramContext } from "../../abi/program.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
+import { secretValues } from "../../lib/secret-values.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Journal } from "../ports/journal.ts";
@@ -231,6 +232,8 @@ export class Mounts {
     isOutside = false,
   ): Mount {
     this.#claim(core, owner, path);
+    const told = config.type === "stdio" ? secretValues(config.env) : Object.values(config.headers);
+    core.ports.redactor?.learn(told);
     try {
       const transport = core.ports.mcp.transport(
         config,

@@ -6,17 +6,21 @@ import type { AttemptRequest } from "../driver.ts";
 type Part = Record<string, unknown>;
 
 const marker = { type: "ephemeral" } as const;
+/** Longer ones must come before shorter ones. */
+const FOR_AN_HOUR = { type: "ephemeral", ttl: "1h" } as const;
 
 /** `maxOutputTokens` is already within what the model takes. */
 export function messagesBody(request: AttemptRequest, model: string, maxOutputTokens: number): Part {
-  const { tools, temperature } = request;
+  const { tools, temperature, stopSequences } = request;
   const system: Part[] = request.system
     .filter(({ text }) => text.trim() !== "")
     .map(({ text }) => ({ type: "text", text }));
   const messages = request.messages.map(({ role, content }) => ({ role, content: contentOf(content) }));
   // two markers of the four allowed: the prefix that stays, and the conversation so far
-  mark(system);
-  mark(messages.at(-1)?.content ?? []);
+  mark(system, request.sharesPrefix === true ? FOR_AN_HOUR : marker);
+  const said = messages.at(-1)?.content ?? [];
+  if (request.sharesPrefix === true && said.length > 1) mark(said.slice(0, -1), FOR_AN_HOUR);
+  else mark(said);
   return {
     model,
     max_tokens: maxOutputTokens,
@@ -32,15 +36,16 @@ export function messagesBody(request: AttemptRequest, model: string, maxOutputTo
         }),
     messages,
     ...(temperature === undefined ? {} : { temperature }),
+    ...(stopSequences === undefined ? {} : { stop_sequences: stopSequences }),
     stream: true,
   };
 }
 
 /** Never on thinking. */
-function mark(parts: Part[]): void {
+function mark(parts: Part[], as: Part = marker): void {
   const last = parts.at(-1);
   if (last !== undefined && last.type !== "thinking" && last.type !== "redacted_thinking")
-    last.cache_control = marker;
+    last.cache_control = as;
 }
 
 /** Refused by the API and left out: blank text, and thinking that another vendor's model left without a signature. */

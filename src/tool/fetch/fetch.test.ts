@@ -49,7 +49,7 @@ test("fetch with a prompt asks the caller's own model", async () => {
   const { made, asked } = bench();
   const args = { url: "https://docs.io/a", prompt: "What does it say?" };
   expect((await made.plan("fetch", args)).effects).toEqual([
-    { kind: "network", host: "docs.io", port: 443, method: "GET" },
+    { kind: "network", host: "docs.io", port: 443, method: "GET", url: "https://docs.io/a" },
     { kind: "llm", device: "/dev/llm/test", maxTokens: 4_000 },
   ]);
   expect(textOf(await made.call("fetch", args))).toContain("It says hello.");

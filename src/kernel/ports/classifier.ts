@@ -1,0 +1,54 @@
+/**
+ * A model that judges calls in a person's place, as the kernel needs it: what it is asked, and what its answer means. `permit/`
+ * implements it; the kernel makes the calls, for the process that is judged and on its account.
+ */
+import type { AutoModeLists } from "../../abi/auto-mode.ts";
+import type { SystemPart, WireMessage } from "../../abi/llm.ts";
+import type { ContextMessage } from "../../abi/sys.ts";
+
+export type Stage = "fast" | "thinking";
+
+export interface JudgedCall {
+  readonly tool: string;
+  /** The arguments, as they were sent. */
+  readonly input: string;
+  /** In words, one each. */
+  readonly effects: readonly string[];
+}
+
+export interface Judging {
+  readonly messages: readonly ContextMessage[];
+  /** Permitted since the newest of those, oldest first: the calls of a reply enter the context when all are over. */
+  readonly since: readonly JudgedCall[];
+  readonly pending: JudgedCall;
+  /** Where it works, cwd first. */
+  readonly roots: readonly string[];
+  /** What a person approved in words. */
+  readonly approved: readonly string[];
+}
+
+/** Equal in all stages but for the last words. */
+export interface ClassifierRequest {
+  readonly system: readonly SystemPart[];
+  readonly messages: readonly WireMessage[];
+  readonly maxOutputTokens: number;
+  readonly stopSequences: readonly string[];
+}
+
+export interface ClassifierVerdict {
+  readonly kind: "allow" | "block" | "ask";
+  /** For the model and the person; "" none was given. */
+  readonly reason: string;
+}
+
+export interface Classifier {
+  /** As the settings stand now. */
+  stages(): "both" | Stage;
+  /** Does it answer the questions of mode plan where that was entered from auto? */
+  judgesPlan(): boolean;
+  lists(): AutoModeLists;
+  request(judging: Judging, stage: Stage): ClassifierRequest;
+  /** Does a command do what was approved in words? `allow`: that and nothing else. */
+  meaning(judging: Judging): ClassifierRequest;
+  verdict(text: string): ClassifierVerdict;
+}

@@ -1,0 +1,44 @@
+import { describe, expect, test } from "vitest";
+import { testKernel } from "../testing/test-kernel.ts";
+
+const settings = { allow: ["bash(npm test)"], ask: ["edit"], deny: ["fetch"] };
+
+describe("settings given with a start", () => {
+  test("a person's rules count with that source, beside those of the command line", async () => {
+    const t = testKernel();
+    const { proc } = await t.start({ rights: { allow: ["view"], deny: ["write"], settings } });
+    const { allow, ask, deny } = proc.seed.rights;
+    expect({ allow, ask, deny }).toEqual({
+      allow: [
+        { source: "cliArg", behavior: "allow", text: "view" },
+        { source: "flagSettings", behavior: "allow", text: "bash(npm test)" },
+      ],
+      ask: [{ source: "flagSettings", behavior: "ask", text: "edit" }],
+      deny: [
+        { source: "flagSettings", behavior: "deny", text: "fetch" },
+        { source: "cliArg", behavior: "deny", text: "write" },
+      ],
+    });
+  });
+
+  test("an agent's only narrow what it starts", async () => {
+    const t = testKernel();
+    const parent = await t.start({ rights: { allow: ["view"] } });
+    const { proc } = await t.start({ by: parent.sys, rights: { settings } });
+    const { allow, ask, deny } = proc.seed.rights;
+    expect(allow).toEqual([{ source: "cliArg", behavior: "allow", text: "view" }]);
+    expect([...ask, ...deny]).toEqual([
+      { source: "command", behavior: "ask", text: "edit" },
+      { source: "command", behavior: "deny", text: "fetch" },
+    ]);
+  });
+
+  test("too many, or one that is none, is INVALID", async () => {
+    const t = testKernel();
+    const many = { settings: { deny: Array.from({ length: 2001 }, (_, i) => `bash(x${i})`) } };
+    await expect(t.start({ rights: many })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(t.start({ rights: { settings: { ask: [" "] } } })).rejects.toMatchObject({
+      code: "INVALID",
+    });
+  });
+});

@@ -1,0 +1,27 @@
+/** What the policy says of a call, as things stand. */
+import type { Core } from "../core.ts";
+import type { Granted } from "../grants/grants.ts";
+import type { Decision, PermitRequest } from "../ports/permit.ts";
+import type { Process } from "../process/process.ts";
+import { subjectOf } from "../process/subject.ts";
+import type { Scope } from "./call.ts";
+
+/** A policy that throws is a question, never a permission. */
+export function decide(core: Core, self: Process, scope: Scope, granted?: Granted): Decision {
+  try {
+    return core.ports.permitFor(self.seed.cwd).decide(subjectOf(core, self, granted), requestOf(scope));
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    core.ports.log("error", `permit: ${detail}`);
+    return {
+      behavior: "ask",
+      message: `the policy failed: ${detail}`,
+      always: null,
+      reason: { kind: "error", detail },
+    };
+  }
+}
+
+export function requestOf({ tool, effects, readOnly }: Scope): PermitRequest {
+  return readOnly === true ? { tool, effects, readOnly } : { tool, effects };
+}
