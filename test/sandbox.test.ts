@@ -26,11 +26,19 @@ function worldWith(settings: unknown): World {
 async function told(world: World, script: string): Promise<string> {
   // in a file: what the text itself names, the policy judges before anything runs
   world.write("go.sh", script);
-  const command = "bash go.sh";
-  const calls = inTurn(toolUse({ name: "bash", input: { command } }), text("Done."));
+  return toldOf(world, ["bash go.sh"]);
+}
+
+async function toldOf(
+  world: World,
+  commands: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const uses = commands.map((command) => toolUse({ name: "bash", input: { command } }));
+  const calls = inTurn(...uses, text("Done."));
   const server = await startModelServer({ script: calls });
   try {
-    const run = await world.crux(["try it"], { env: modelEnv(server) });
+    const run = await world.crux(["try it"], { env: { ...modelEnv(server), ...env } });
     expect([run.code, server.rejected]).toEqual([0, []]);
     return server.requests
       .flatMap(({ lastToolResults }) => lastToolResults)
@@ -94,4 +102,42 @@ test("a call may not ask to run outside where no settings let it", async () => {
   const [result] = server.requests.flatMap(({ lastToolResults }) => lastToolResults);
   expect(result?.content).toMatch(/INVALID/);
   expect(existsSync(outside)).toBe(false);
+});
+
+test("a command that says what it writes elsewhere may, once that is permitted, and nothing beside it", async () => {
+  const more = ownFolder();
+  const world = worldWith(ALLOW);
+  world.write("go.sh", "true");
+  const result = await toldOf(world, [
+    `mkdir -p ${more}/new && cp go.sh ${more}/new/copy`,
+    `bash go.sh; echo here > ${more}/there`,
+    "git init -q && git config --local --list",
+  ]);
+  expect(readdirSync(more)).toEqual(["new"]);
+  expect(readdirSync(join(more, "new"))).toEqual(["copy"]);
+  expect(result).toContain("core.repositoryformatversion=0");
+  expect(result).toContain("Read-only file system");
+});
+
+test("what a sandbox refuses is kept with the history, and shown", async () => {
+  const world = worldWith(ALLOW);
+  await told(world, "touch /usr/crux-x");
+  const { stdout } = await world.crux(["journal", "1"]);
+  expect(stdout).toMatch(/sandbox\.violation +\[sandbox\] commands write only in/);
+});
+
+test("a name of the environment that a person gave to a program reaches it, and no other", async () => {
+  const world = worldWith({ ...ALLOW, secrets: { passEnv: { printenv: ["MY_TOKEN"] } } });
+  world.write("go.sh", "printenv MY_TOKEN");
+  const result = await toldOf(world, ["printenv MY_TOKEN", "bash go.sh"], { MY_TOKEN: "given-to-printenv" });
+  // it is kept from the model nevertheless
+  expect(result.match(/given-to-printenv|\[redacted:/g)).toEqual(["[redacted:"]);
+});
+
+test("the status of the daemon says what confines commands", async () => {
+  const world = worldWith({});
+  await world.crux(["daemon", "start"]);
+  expect((await world.crux(["daemon", "status"])).stdout).toMatch(/ \| sandbox: bubblewrap( \||\n)/);
+  const status = JSON.parse((await world.crux(["daemon", "status", "--json"])).stdout);
+  expect(status.data.sandbox).toEqual({ available: true, kind: "bubblewrap", mode: "on" });
 });

@@ -68,7 +68,8 @@ it("a run has todo, a session has tasks in its place", async () => {
   const todos = [{ content: "Read", status: "in_progress", active_form: "Reading" }];
   await serve(toolUse({ name: "todo", input: { todos } }), text("noted"));
   const { CRUX_ENABLE_TASKS: _, ...env } = world.env;
-  const offered = () => [...((server.requests.at(-1) as ModelRequest).tools ?? [])].map((tool) => String(tool));
+  const offered = () =>
+    [...((server.requests.at(-1) as ModelRequest).tools ?? [])].map((tool) => String(tool));
   await world.crux(["daemon", "start"]);
   const spawn = { intent: "work", cwd: world.work, env, detach: true };
   await using wire = await Wire.open(world.socket);

@@ -1,0 +1,41 @@
+/** A hostile program that runs as the child of an agent: none of its deeds is done, though on this machine they can be. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { inArena, noArena } from "./arena.ts";
+import type { Hostile } from "./children.ts";
+import { DEEDS } from "./deeds.ts";
+
+const reason = noArena();
+
+describe.skipIf(reason !== undefined)(
+  `a hostile child of an agent${reason === undefined ? "" : ` (skipped: ${reason})`}`,
+  () => {
+    let confined: Hostile;
+    let free: Hostile;
+    beforeAll(async () => {
+      const told = await inArena<Hostile>("children");
+      [confined, free] = told as [Hostile, Hostile];
+    });
+
+    test("does what it wants where nothing holds it: the deeds are real", () => {
+      const works = DEEDS.filter(({ neverWorks }) => neverWorks === undefined);
+      expect(works.length).toBeGreaterThan(25);
+      for (const { name } of works) expect(free.said).toContain(`done: ${name}`);
+      expect(free.isVictimAlive).toBe(false);
+    });
+
+    test("does none of it, as the child of an agent whose rules allow every command", () => {
+      const held = DEEDS.map(({ name }) => `held: ${name}`);
+      expect(confined.said).toEqual([...held, "refused: PERMISSION", "the end"]);
+    });
+
+    test("leaves no trace: not in protected files, not on the machine, not with others", () => {
+      expect(confined.traces).toEqual([]);
+      expect(confined.isVictimAlive).toBe(true);
+      expect(confined.isDaemonAlive).toBe(true);
+    });
+
+    test("answers no question of another agent: the person is still the first to answer", () => {
+      expect(confined.isQuestionOpen).toBe(true);
+    });
+  },
+);
