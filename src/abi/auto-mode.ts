@@ -10,7 +10,7 @@ export interface AutoModeLists {
 }
 
 /** An entry of a list of the settings: the default list stands in its place. */
-export const DEFAULTS_ENTRY = "$defaults";
+const DEFAULTS_ENTRY = "$defaults";
 
 export const AUTO_MODE_DEFAULTS: AutoModeLists = {
   allow: [

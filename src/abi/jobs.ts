@@ -31,7 +31,7 @@ export interface JobView extends JobRecord {
   readonly pid: Pid;
 }
 
-export const JOB_NAMES = "job/";
+const JOB_NAMES = "job/";
 
 /** Of those that are kept: a job of which nothing is known to run has been lost. */
 export function findJobs(kept: ReadonlyMap<string, unknown>): readonly JobRecord[] {

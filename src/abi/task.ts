@@ -73,11 +73,6 @@ export type TaskAnswer =
     }
   | { readonly ok: false; readonly list: string; readonly reason: ClaimReason; readonly message: string };
 
-/** One task of a list, as people see it. */
-export interface TaskView extends Task {
-  readonly list: string;
-}
-
 export interface TaskListView {
   readonly list: string;
   readonly open: number;

@@ -10,7 +10,7 @@ export const OUTCOME_UNKNOWN = "outcome unknown after a crash, check before repe
 const UNKNOWN_RESULT: ContextMessage = { role: "tool", content: OUTCOME_UNKNOWN, is_error: true };
 
 /** In base64, of one request: with all its text it stays below what one write takes. */
-export const MAX_MEDIA_CHARS = 6 * 1024 * 1024;
+const MAX_MEDIA_CHARS = 6 * 1024 * 1024;
 const LEFT_OUT = "[it is not shown any more: the conversation holds newer ones; view it again to see it]";
 
 export function toWireMessages(messages: readonly ContextMessage[]): WireMessage[] {

@@ -16,8 +16,9 @@ import { type DeferredSetting, deferredSetting } from "./setting.ts";
 import { TOOL_CALL, TOOL_SEARCH } from "./specs.ts";
 
 /** Sent where no agent file says otherwise, as far as they are there. */
-export const CORE_TOOLS: readonly string[] =
-  "agent ask_user bash edit glob grep ls skill todo view write".split(" ");
+const CORE_TOOLS: readonly string[] = "agent ask_user bash edit glob grep ls skill todo view write".split(
+  " ",
+);
 
 /** Of all servers together: each is sent with every request. */
 const MAX_INLINE = 128;

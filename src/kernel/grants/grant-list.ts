@@ -77,7 +77,7 @@ export class GrantList {
 }
 
 /** A deny binds descendants too: what one may not, none that it started may do for it. */
-export function reaches({ scope, behavior, pid, root }: Grant, who: Grantee): boolean {
+function reaches({ scope, behavior, pid, root }: Grant, who: Grantee): boolean {
   switch (scope) {
     case "session":
     case "user":

@@ -10,11 +10,6 @@ import type { JournalRecord } from "../ports/journal.ts";
 /** The body of `grant.add`, version 1. */
 export type SealedGrant = Grant & { readonly mac: string };
 
-/** The body of `grant.remove`: a person took it back. Of `grant.use`: one use is spent. */
-export interface GrantRef {
-  readonly id: string;
-}
-
 /** A record of grants, read. */
 export type GrantEvent =
   | { readonly kind: "add"; readonly grant: Grant }
