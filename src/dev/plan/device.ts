@@ -1,20 +1,13 @@
 /** /dev/plan: into mode plan, and out of it with the plan that lies on disk. One request is written, what became of it is read. */
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
-import {
-  type Caller,
-  type Device,
-  type FileStat,
-  O_RDWR,
-  type OpenFile,
-  type WritePlan,
-} from "../../abi/device.ts";
+import type { Caller, Device, FileStat } from "../../abi/device.ts";
 import { Fault } from "../../abi/errors.ts";
 import type { PlanAnswer, PlanRequest } from "../../abi/plan.ts";
 import type { Plans } from "../../kernel/ports/plans.ts";
-import { linkSignals } from "../../lib/abort.ts";
-import { Answer, jsonBytes } from "../answer.ts";
-import { cancelled, driverError, throwIfAborted } from "../driver-error.ts";
+import { jsonBytes } from "../answer.ts";
+import { driverError } from "../driver-error.ts";
+import { type Exchange, openExchange } from "../exchange-file.ts";
 import { readPlan, writePlan } from "./file.ts";
 
 const MOUNT = "/dev/plan";
@@ -34,77 +27,52 @@ export function planDevice(plans: () => Plans): Device {
     traffic: "message",
     async open(subpath, flags, caller) {
       if (subpath !== "") throw driverError("Open", "NOT_FOUND", `file not found: ${MOUNT}${subpath}`);
-      if (flags !== O_RDWR)
-        throw driverError("Open", "INVALID", `open ${MOUNT} for reading and writing (flags 2)`);
-      return new PlanFile(plans(), caller);
+      return openExchange(exchangeOf(plans(), caller), flags, caller);
     },
     stat: async () => stat,
   };
 }
 
-class PlanFile implements OpenFile {
-  readonly #plans: Plans;
-  readonly #caller: Caller;
-  readonly #answer = new Answer("plan");
-  readonly #closed = new AbortController();
+function exchangeOf(plans: Plans, caller: Caller): Exchange {
+  return {
+    stat,
+    // a person is asked, and what the mode becomes is that person's doing
+    plan: (data) => {
+      const question = parse(data).op === "enter" ? "plan first?" : "approve the plan?";
+      return { effects: [{ kind: "person", question }], effectClass: "repeat" };
+    },
+    answer: async (data, _act, signal) => {
+      try {
+        return jsonBytes(await act(plans, caller, parse(data), signal));
+      } catch (error) {
+        if (error instanceof Fault) throw driverError("Write", error.code, error.message, error);
+        throw error;
+      }
+    },
+  };
+}
 
-  constructor(plans: Plans, caller: Caller) {
-    this.#plans = plans;
-    this.#caller = caller;
-  }
+async function act(
+  plans: Plans,
+  caller: Caller,
+  request: PlanRequest,
+  signal: AbortSignal,
+): Promise<PlanAnswer> {
+  const { pid } = caller;
+  if (request.op === "enter") return plans.enter(pid, request.reason, signal);
+  const path = plans.pathOf(pid);
+  const plan = path === null ? "" : await readPlan(path);
+  const left = await plans.leave(pid, { plan, prompts: request.prompts }, signal);
+  if (left.kind === "approved" && left.wasEdited && path !== null) await keepEdited(caller, path, left.plan);
+  return { ...left, path: path ?? "" };
+}
 
-  /** A person is asked, and what the mode becomes is that person's doing. */
-  plan(bytes: Uint8Array): WritePlan {
-    const { op } = parse(bytes);
-    const question = op === "enter" ? "plan first?" : "approve the plan?";
-    return { effects: [{ kind: "person", question }], effectClass: "repeat" };
-  }
-
-  async write(bytes: Uint8Array, act: { readonly signal: AbortSignal }): Promise<void> {
-    this.#answer.expectRequest();
-    const request = parse(bytes);
-    using linked = linkSignals(act.signal, this.#closed.signal, this.#caller.signal);
-    throwIfAborted(linked.signal, "Write");
-    try {
-      this.#answer.set(jsonBytes(await this.#act(request, linked.signal)));
-    } catch (error) {
-      if (linked.signal.aborted) throw cancelled("Write");
-      if (error instanceof Fault) throw driverError("Write", error.code, error.message, error);
-      throw error;
-    }
-  }
-
-  async #act(request: PlanRequest, signal: AbortSignal): Promise<PlanAnswer> {
-    const { pid } = this.#caller;
-    if (request.op === "enter") return this.#plans.enter(pid, request.reason, signal);
-    const path = this.#plans.pathOf(pid);
-    const plan = path === null ? "" : await readPlan(path);
-    const left = await this.#plans.leave(pid, { plan, prompts: request.prompts }, signal);
-    if (left.kind === "approved" && left.wasEdited && path !== null) await this.#keepEdited(path, left.plan);
-    return { ...left, path: path ?? "" };
-  }
-
-  /** The model is told the plan as it was approved, whether or not it can be kept. */
-  async #keepEdited(path: string, plan: string): Promise<void> {
-    try {
-      await writePlan(path, plan, randomBytes(6).toString("hex"));
-    } catch (error) {
-      this.#caller.log("warn", `the plan could not be kept as you changed it: ${String(error)}`);
-    }
-  }
-
-  async read(length: number, signal: AbortSignal): Promise<Uint8Array> {
-    throwIfAborted(signal, "Read");
-    return this.#answer.take(length);
-  }
-
-  async close(): Promise<void> {
-    this.#closed.abort();
-    this.#answer.clear();
-  }
-
-  async stat(): Promise<FileStat> {
-    return stat;
+/** The model is told the plan as it was approved, whether or not it can be kept. */
+async function keepEdited(caller: Caller, path: string, plan: string): Promise<void> {
+  try {
+    await writePlan(path, plan, randomBytes(6).toString("hex"));
+  } catch (error) {
+    caller.log("warn", `the plan could not be kept as you changed it: ${String(error)}`);
   }
 }
 

@@ -11,7 +11,7 @@ import { driverError } from "../driver-error.ts";
 import type { PageUrl } from "./page-url.ts";
 import type { WebPorts } from "./ports.ts";
 
-export const MAX_BODY_BYTES = 10 * 1024 * 1024;
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const MAX_ADDRESSES = 4;
 
 export interface Exchange {
