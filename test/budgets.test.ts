@@ -81,6 +81,8 @@ it("a limit in money refuses a model without a price before it is asked; bad amo
     ["--max-usd", "much", "hello"],
     ["--max-time", "10", "hello"],
     ["budget", "set", "1"],
+    ["budget", "set", "1", "--tokens", "0"],
+    ["budget", "set", "1", "--usd", "0"],
     ["budget", "1", "--add", "some"],
     ["cost", "--by", "colour"],
     ["cost", "--since", "yesterday"],

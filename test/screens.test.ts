@@ -113,7 +113,17 @@ ${sample(2, "zombie", "检查依赖", "", 123)}
 `),
     );
     const keys = ["pid", "ppid", "state", "intent", "skills", "tokens_used", "elapsed_ms"];
-    const more = ["kind", "activity", "created_at", "ctx_id", "allowed_devices", "groups", "result", "exit"];
+    const more = [
+      "kind",
+      "activity",
+      "created_at",
+      "ctx_id",
+      "allowed_devices",
+      "groups",
+      "result",
+      "exit",
+      "cost_usd",
+    ];
     const { data } = JSON.parse(await printed("ps", "--json", "-v")) as { data: { processes: object[] } };
     for (const proc of data.processes) expect(Object.keys(proc)).toEqual([...keys, ...more]);
   });

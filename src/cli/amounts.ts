@@ -8,8 +8,9 @@ export function usdFlag(args: Args, name: string): number | undefined {
   const text = textFlag(args, name);
   if (text === undefined) return undefined;
   const usd = findUsd(text);
-  if (usd === undefined)
-    throw invalid(`--${name} needs an amount of US dollars, not ${JSON.stringify(text)}`);
+  // zero would be read as no limit at all
+  if (usd === undefined || usd === 0)
+    throw invalid(`--${name} needs an amount of US dollars above 0, not ${JSON.stringify(text)}`);
   return usd;
 }
 

@@ -72,6 +72,25 @@ describe("the dialog", () => {
     expect(made.replies).toEqual([]);
   });
 
+  test("says once why a command that is all of the call asks", async () => {
+    const made = await drawn({
+      ...EVENT,
+      text: "bash: npm test",
+      parts: [{ text: "npm test", behavior: "ask", why: "mode default" }],
+      reason: "npm test: no rule allows it (mode default)",
+      warnings: [],
+    });
+    expect(made.output.text).toBe(
+      [
+        "  by main-1 › worker-2",
+        "  why: npm test: no rule allows it (mode default)",
+        "  sandbox: writes /w; network: off",
+        "[agent/2] allow bash: npm test? [y]es / [n]o / [a]lways / no, [t]ell why / [e]dit ",
+      ].join("\n"),
+    );
+    await over(made);
+  });
+
   test("escapes what turns the reading direction or looks like something else", async () => {
     const made = await drawn({ ...EVENT, text: "bash: есho \u202egnp.sh" });
     expect(made.output.text).toContain("bash: \\u{435}\\u{441}ho \\u202egnp.sh?");

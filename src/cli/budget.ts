@@ -10,6 +10,8 @@ import { invalid } from "./screen/errors.ts";
 const USAGE = "crux budget [<pid>] [--add <amount>] | crux budget set <pid> --tokens <n> --usd <x> …";
 const COUNTS = ["tokens", "steps", "depth", "children", "concurrent"] as const;
 const LIMITS = [...COUNTS, "usd", "wall"] as const;
+/** Of these a limit of zero is none. */
+const FLOWS = ["tokens", "steps"] as const;
 
 export const budget: Command = {
   flags: {
@@ -55,6 +57,14 @@ function limitsOf(args: Args): NonNullable<Change["set"]> {
       throw invalid(`--${name} needs a whole number, or none, not ${JSON.stringify(text)}`);
     set[name] = text === "none" ? null : Number(text);
   }
+  Object.assign(set, moneyAndTime(args));
+  const zero = FLOWS.find((name) => set[name] === 0);
+  if (zero !== undefined) throw invalid(`--${zero} 0 is no limit`, `--${zero} none takes it away`);
+  return set;
+}
+
+function moneyAndTime(args: Args): Record<string, number | null> {
+  const set: Record<string, number | null> = {};
   if (textFlag(args, "usd") === "none") set.usd = null;
   else {
     const usd = usdFlag(args, "usd");

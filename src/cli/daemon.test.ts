@@ -42,8 +42,11 @@ test.each([
   [none, "sandbox: off (bubblewrap is not installed; apt-get install bubblewrap)"],
 ])("daemon status tells of the sandbox: %j", async (sandbox, words) => {
   const daemon = new FakeDaemon({ "kernel.status": () => ({ ...status(), sandbox, peers: "directory" }) });
-  const { out } = await crux("daemon status", { daemon });
+  const { out } = await crux("daemon status -v", { daemon });
   expect(out).toContain(` | ${words} | peers: `);
+  // without -v only what is amiss
+  const plain = await crux("daemon status", { daemon });
+  expect(plain.out.includes("sandbox")).toBe(words.startsWith("sandbox: off"));
   const json = JSON.parse((await crux("daemon status --json", { daemon })).out);
   expect(json.data).toMatchObject({ running: true, sandbox, peers: "directory" });
 });

@@ -54,17 +54,18 @@ async function status(call: Call): Promise<number> {
     `connections: ${connections}`,
     `uptime: ${seconds(uptime_ms)}`,
     ...(found.safe_mode === true ? ["safe mode"] : []),
-    ...sandboxFact(found.sandbox),
+    ...sandboxFact(found.sandbox, call.console.mode === "verbose"),
     ...(found.peers === "directory" ? ["peers: not told here, the folder of the socket stands in"] : []),
   ];
   await show(call, found, `[daemon] ${facts.join(" | ")}`);
   return 0;
 }
 
-/** A daemon of an older version does not say. */
-function sandboxFact(sandbox: Status["sandbox"]): readonly string[] {
+/** That there is one is told to who wants more; that there is none, to all. A daemon of an older version does not say. */
+function sandboxFact(sandbox: Status["sandbox"], isVerbose: boolean): readonly string[] {
   if (sandbox === undefined) return [];
   const off = sandboxOff(sandbox);
+  if (off === undefined && !isVerbose) return [];
   const strictly = sandbox.mode === "required" ? ", required" : "";
   return [
     off === undefined ? `sandbox: ${sandbox.kind}${strictly}` : `sandbox: off${strictly} (${safeLine(off)})`,

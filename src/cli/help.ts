@@ -58,11 +58,12 @@ Processes:
   steps, fork, rewind <pid>   go back: what it did, on from a step, its files as they were
   budget, cost                what processes may spend and have left, and where the money went
   undo [pid]                  put back the files that it has changed since its last message
-  resume <pid>                the same for one that rests or has ended
+  resume <pid>                let one go on that rests or has ended
   kill <pid>                  send it a signal; signal <group> to a group, groups lists those
   astrace <pid>               follow what it does, call by call
   replay <pid>                run it again from its records: no model, no effects
   mode <pid> [<mode>]         what it may do without asking; grants lists what you have permitted
+  label <pid>                 where what it has read came from
   label <pid>                 where what it has read came from
   auto-mode defaults|config   what the model of mode auto goes by
   trust [dir]                 let what a folder brings act: its settings, agents, skills, servers, instructions

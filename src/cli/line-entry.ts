@@ -40,5 +40,7 @@ function edited(line: string, keys: string): string {
   if (keys.startsWith("\x1b")) return line;
   const [text = ""] = keys.split(ENTER);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is left out
-  return `${line}${text.replace(/[\x00-\x1f\x7f]/g, "")}`.slice(0, MAX_CHARS);
+  const typed = `${line}${text.replace(/[\x00-\x1f\x7f]/g, "")}`;
+  // what was there already is never cut
+  return typed.slice(0, Math.max(MAX_CHARS, line.length));
 }

@@ -71,12 +71,15 @@ test("ps --json --verbose adds keys after the seven", async () => {
 `);
 });
 
-test("ps --verbose says what all has cost, where anything has, and leaves the table as it is", async () => {
-  const paid = running([aProcess({ cost_usd: 0.25 }), { ...zombie, cost_usd: 0.005 }]);
-  const free = (await crux("ps -v", { daemon: running() })).out;
-  expect((await crux("ps -v", { daemon: paid })).out).toBe(free.replace("total\n", "total | cost: $0.26\n"));
-  expect((await crux("ps", { daemon: paid })).out).toBe(DEFAULT);
-  expect(JSON.parse((await crux("ps --json -v", { daemon: paid })).out).data.processes[1].cost_usd).toBe(
+test("ps --verbose tells a person what all has cost, where anything has; the table stays as it is", async () => {
+  const processes = [aProcess({ cost_usd: 0.25 }), { ...zombie, cost_usd: 0.005 }];
+  const status = { sandbox: { available: true, kind: "bubblewrap", mode: "on" } };
+  const paid = () => new FakeDaemon({ list_procs: () => ({ processes }), "kernel.status": () => status });
+  const plain = (await crux("ps -v", { daemon: running() })).out;
+  expect(await crux("ps -v", { daemon: paid() })).toMatchObject({ out: plain, err: "" });
+  const seen = await crux("ps -v", { daemon: paid(), isTerminal: true });
+  expect(seen.err + seen.out).toContain("[kernel] cost: $0.26; crux budget shows whose\n");
+  expect(JSON.parse((await crux("ps --json -v", { daemon: paid() })).out).data.processes[1].cost_usd).toBe(
     0.005,
   );
 });

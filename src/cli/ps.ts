@@ -4,7 +4,7 @@ import { noWords } from "./args.ts";
 import type { Call, Command } from "./command.ts";
 import { heldLines } from "./screen/held-lines.ts";
 import { indented } from "./screen/json.ts";
-import { psTable } from "./screen/ps-table.ts";
+import { costLines, psTable } from "./screen/ps-table.ts";
 import { tellSandbox } from "./tell-sandbox.ts";
 
 export const ps: Command = {
@@ -35,10 +35,14 @@ async function run(call: Call): Promise<number> {
     case "default":
       await console.line(psTable(shown, console.mode === "verbose"));
       // for a person; the table itself is fixed
-      if (isPerson(call)) for (const line of heldLines(shown)) await console.errorLine(line);
+      if (isPerson(call)) for (const line of asides(shown, isTold)) await console.errorLine(line);
       await tellSandbox(call, sandbox === undefined ? undefined : sandboxOff(sandbox));
   }
   return 0;
+}
+
+function asides(shown: readonly WireProc[], verbose: boolean): readonly string[] {
+  return [...heldLines(shown), ...(verbose ? costLines(shown) : [])];
 }
 
 function isPerson({ host }: Call): boolean {

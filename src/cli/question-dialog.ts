@@ -38,7 +38,7 @@ export async function hearAnswers(
   return { answer: "yes", answers };
 }
 
-export function questionLines(pid: number, question: WireQuestion, count = ""): string[] {
+function questionLines(pid: number, question: WireQuestion, count = ""): string[] {
   const options = question.options.map(({ label, description }, i) => {
     const more = description === "" ? "" : `  ${plainLine(description)}`;
     return `  ${i + 1}. ${plainLine(label)}${more}`;
@@ -96,7 +96,12 @@ async function hearWords(keys: string, terminal: QuestionTerminal): Promise<stri
   // biome-ignore lint/suspicious/noControlCharactersInRegex: keys of a terminal
   if (/^[\x00-\x1f\x7f]/.test(keys)) return "";
   await terminal.write("\n");
-  const line = await terminal.line("  > ", keys);
+  const [typed = "", ...more] = keys.split(/[\r\n]/);
+  if (more.length > 0) {
+    await terminal.write(`  > ${plainLine(typed)}\n`);
+    return typed.trim();
+  }
+  const line = await terminal.line("  > ", typed);
   if (line === undefined) return terminal.isClosed ? "closed" : "";
   return line.trim();
 }

@@ -8,6 +8,7 @@ import { failureJson, hintLine } from "./screen/errors.ts";
 import type { Paint } from "./screen/paint.ts";
 import { resultBox } from "./screen/result-box.ts";
 import {
+  costLine,
   detailsLine,
   failureOf,
   lastLine,
@@ -149,8 +150,11 @@ export class RunView {
     await this.#over(over, (paint) => `${idleLine(event, paint)}\n${leftLine(pid, queued > 0)}`);
   }
 
-  #complete(event: ProgressPayload): Promise<void> {
-    return this.#over(event, (paint) => lastLine(event, paint, this.#verbose));
+  async #complete(event: ProgressPayload): Promise<void> {
+    await this.#over(event, (paint) => lastLine(event, paint));
+    // for a person: the screen itself is fixed
+    const cost = this.#verbose && this.#output.isTerminal ? costLine(event) : undefined;
+    if (cost !== undefined) await this.#console.errorLine(cost);
   }
 
   async #over(event: ProgressPayload, last: (paint: Paint) => string): Promise<void> {

@@ -105,13 +105,16 @@ test("run sends the words, the flags that are set, and an environment without ou
   ]);
 });
 
-test("run --verbose ends with what it cost, with all below it where that is more; other modes do not", async () => {
-  const run = async (flag: string, subtree_cost_usd: number) =>
-    (await crux(`x ${flag}`, { daemon: daemonOf(spawned, complete({ cost_usd: 0.0123, subtree_cost_usd })) }))
-      .out;
-  expect(await run("-v", 0.0123)).toMatch(/ \| elapsed: 6\.2s \| cost: \$0\.012\n$/);
-  expect(await run("-v", 0.5)).toMatch(/ \| cost: \$0\.012 \(with all below \$0\.50\)\n$/);
+test("run --verbose tells a person what it cost, with all below it where that is more; nobody else is told", async () => {
+  const run = async (flag: string, subtree_cost_usd: number, isTerminal = true) => {
+    const daemon = daemonOf(spawned, complete({ cost_usd: 0.0123, subtree_cost_usd }));
+    const { out, err } = await crux(`x ${flag}`, { daemon, isTerminal });
+    return out + err;
+  };
+  expect(await run("-v", 0.0123)).toContain("[kernel] PID 1: cost $0.012\n");
+  expect(await run("-v", 0.5)).toContain("[kernel] PID 1: cost $0.012 (with all below $0.50)\n");
   for (const flag of ["", "-q", "--json"]) expect(await run(flag, 0.5)).not.toContain("cost");
+  expect(await run("-v", 0.5, false)).not.toContain("cost $");
 });
 
 test("run --verbose shows tool calls and log entries; other modes do not", async () => {

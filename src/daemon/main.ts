@@ -1,11 +1,13 @@
 /** `crux daemon --internal`: of many daemons started at once, all but the one with the lease end before they load a kernel. */
 import { join } from "node:path";
+import { closeInherited } from "../dev/host/inherited.ts";
 import { SteadyClock } from "../lib/steady-clock.ts";
 import { type Lease, takeAnyLease } from "../store/lease.ts";
 import { thisProcess } from "./host.ts";
 import { type Boot, EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
 
 export async function daemonMain(version: string, loadBoot: () => Promise<Boot<Lease>>): Promise<never> {
+  closeInherited();
   const clock = new SteadyClock();
   const options = {
     version,

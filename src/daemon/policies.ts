@@ -123,7 +123,7 @@ export class Policies {
 const MAX_TOLD = 1000;
 
 /** What a project brings: by content, so that a changed file is another. */
-export function broughtBy(files: readonly LoadedFile[]): readonly BroughtFile[] {
+function broughtBy(files: readonly LoadedFile[]): readonly BroughtFile[] {
   return files.flatMap(({ source, path, digest }) =>
     (source === "projectSettings" || source === "localSettings") && digest !== null ? [{ path, digest }] : [],
   );

@@ -71,7 +71,7 @@ export class SettingsFiles implements SettingsWriter {
     if (destination === "localSettings") this.#exclude(root);
     return destination === "userSettings" || this.#options.isTrusted(cwd)
       ? { file }
-      : { file, note: `${file} allows nothing until you trust ${root}` };
+      : { file, note: `${file} allows nothing until you trust its folder: crux trust ${root}` };
   }
 
   /** The user may keep the file elsewhere by a link. A project may not lead the writing out of itself. */

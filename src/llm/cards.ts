@@ -146,7 +146,7 @@ export function cardOf(driver: CardedDriver, model: string): ModelCard {
 }
 
 /** A model that nobody knows is not trusted with it; the `claude` program runs known ones under its own names. */
-export function judgesCalls(driver: CardedDriver, model: string): boolean {
+function judgesCalls(driver: CardedDriver, model: string): boolean {
   const id = modelId(driver, model);
   return (
     findRow(driver, id) !== undefined || (driver === "claude" && /^(opus|sonnet|haiku|claude-)/.test(id))

@@ -299,10 +299,86 @@ describe("the parts of a decision", () => {
   });
 });
 
-test("a command of git that only reads is told to start nothing; others are left as they are", () => {
+/** With the rules of the corpus: what git, other shells and small programs do beside what they seem to do. */
+const HIDDEN = rows([
+  ...[
+    "git clone -u ./e h:x y",
+    "git clone -c core.hooksPath=./h . y",
+    "git clone -qccore.sshCommand=./e x y",
+  ],
+  ...[
+    "git submodule --quiet foreach 'rm x'",
+    "git submodule--helper foreach 'rm x'",
+    "git remote -v add x y",
+  ],
+  ...[
+    "git merge-index ./e -a",
+    "git --bare log",
+    "git maintenance start",
+    "git hook run pre-commit",
+    "git z",
+  ],
+  ...["git checkout-index --prefix=/home/u/.local/bin/ -a", "git archive -o .git/hooks/pre-commit HEAD"],
+  ...[
+    "git format-patch -1 -o ../x",
+    "git format-patch -1 --output-directory=../x",
+    "git apply --unsafe-paths p",
+  ],
+  ...["git fast-export --export-marks=/home/u/.bashrc HEAD", "git bundle create .git/hooks/x HEAD"],
+  ...[
+    "git interpret-trailers --in-place .envrc",
+    "git shell -c x",
+    "git commit -Fsecrets/k",
+    "git push ./e x",
+  ],
+  ...["git clone . ~/.config/fish", "git init ~/.local/bin", "git worktree add ~/.config/systemd/x"],
+  ...["script -c 'echo a' .git/hooks/x", "flock .envrc -c 'echo a'", "rg --follow x src"],
+  // no other shell knows $'…', and there [[ is a program and > a redirection
+  ...[
+    "dash -c \"echo \\$'\\\\'; rm x; #'\"",
+    "sh -c '[[ a > b ]]'",
+    "sh -c 'echo a &> f'",
+    "zsh -c 'echo =rm'",
+  ],
+  ...["zsh -c 'echo *(e:rm:)'", "sh <<< '[[ a > b ]]'"],
+  ...["awk 'BEGIN{ARGV[1]=\"/etc/shadow\";ARGC=2}1'", 'jq -n \'import "k" as $d {search:"/x"}; $d\''],
+]);
+
+test.each(HIDDEN)("%j asks: the rule for git, and the table of what only reads, do not mean that", (text) => {
+  expect(decide(text)).toMatchObject({ behavior: "ask" });
+});
+
+test.each([
+  ...["git log -n 3 -- src/a.ts", "git submodule status", "git remote -v", "git clone https://h/a b"],
+  ...[
+    "sh -c 'echo a && git status'",
+    "dash -c \"git commit -m 'x y'\"",
+    "awk '{print $1}' src/f",
+    "jq .a src/f",
+  ],
+])("%j is what the rules mean", (text) => {
+  expect(decide(text)).toMatchObject({ behavior: "allow" });
+});
+
+test("a repository without .git asks, and one that the same text makes is none for git", () => {
+  const bare = makePermit({
+    ...{ rules: RULES, defaultMode: "default", additionalDirectories: [], home: "/home/u", kernelPaths: [] },
+    ...{ isTrusted: true, projectRoot: "/workspace", realPath: (path) => path },
+    exists: (path) => ["/workspace/.git", "/workspace/src/b/HEAD"].includes(path),
+  });
+  expect(decide("cd src/b && git fetch", "default", bare)).toMatchObject({
+    behavior: "ask",
+    reason: { detail: "a repository that is not trusted" },
+  });
+  expect(decide("echo x > src/c/HEAD; cd src/c && git fetch")).toMatchObject({
+    behavior: "allow",
+    env: { GIT_CONFIG_KEY_0: "safe.bareRepository", GIT_CONFIG_VALUE_0: "explicit" },
+  });
+});
+
+test("a command of git that only reads is told to start nothing; what is no git is left as it is", () => {
   expect(decide("git status | head -5")).toMatchObject({
     env: { GIT_CONFIG_KEY_0: "core.fsmonitor", GIT_CONFIG_VALUE_0: "false" },
   });
-  for (const text of ["git commit -m x", "git status > src/f", "ls"])
-    expect(decide(text), text).not.toHaveProperty("env");
+  for (const text of ["ls", "rm x"]) expect(decide(text), text).not.toHaveProperty("env");
 });

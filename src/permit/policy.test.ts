@@ -378,6 +378,19 @@ test("an ask rule on a command does not hide a deny of what it reads", () => {
   expect(decideText("cat src/a", rules)).toMatchObject({ behavior: "ask", isHard: true });
 });
 
+test.each([
+  ["allow", "bash(npm test:*)", null],
+  ["deny", "mcp__db__*", null],
+  ["deny", "todo(x)", null],
+  ["allow", "todo(x)", "take no content"],
+  ["deny", "bash(", "tool(content)"],
+  ["ask", "fetch(h.io)", "domain:"],
+  ["deny", "tool_call", "name the tool"],
+] as const)("notRule() of %s %s is %s", (behavior, text, why) => {
+  const told = make([]).notRule?.({ source: "cliArg", behavior, text });
+  expect(told).toEqual(why === null ? null : expect.stringContaining(why));
+});
+
 describe("tools of MCP servers", () => {
   const tool = (name: string) => ({ name: `mcp__memory__${name}`, effect: mcp("memory", name) });
   const [read1, write1] = [tool("read"), tool("write")];

@@ -28,7 +28,7 @@ import { findOtherNames } from "./other-names.ts";
 import { normalPath } from "./paths.ts";
 import { protections } from "./protected.ts";
 import { restrictionsOf } from "./restriction.ts";
-import type { Rule } from "./rule.ts";
+import { notRule, type Rule } from "./rule.ts";
 import { makeGrantParser, makeRuleSet, type RuleSet, withRights } from "./rule-set.ts";
 import {
   autoAllowed,
@@ -95,6 +95,7 @@ export function makePermit(options: PermitOptions): Permit & { readonly warnings
     defaultMode: closed.has(options.defaultMode) ? "default" : options.defaultMode,
     warnings: rules.warnings,
     mayEnter: (mode) => !closed.has(mode),
+    notRule,
     restrictions: () => restrictionsOf(rules, options.projectRoot),
     hides: (subject, tool) => hides(policy, subject, canonicalToolName(tool)),
     origins: (subject, request) => {

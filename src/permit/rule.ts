@@ -73,6 +73,17 @@ export function parseRule(written: RuleText & { behavior: Rule["behavior"] }): R
   return { source, behavior, text, tool, match, spelled };
 }
 
+/** Why what is written is no rule; null: it is one. Of an allow it says, too, that it could never match. */
+export function notRule({ source, behavior, text }: RuleText): string | null {
+  if (behavior === "drop") return null;
+  const { tool, match } = parseRule({ source, behavior, text });
+  if (match.kind === "malformed" && tool === "tool_call") return "name the tool that tool_call calls";
+  if (match.kind === "malformed")
+    return "write tool or tool(content), as in bash(npm test:*), edit(src/**) or fetch(domain:h.io)";
+  if (match.kind === "untold" && behavior === "allow") return `rules for ${tool} take no content`;
+  return null;
+}
+
 /** `rule bash(curl:*) of the shipped defaults` */
 export function describeRule(rule: Rule): string {
   return `rule ${rule.text} of ${SOURCE_WORDS[rule.source]}`;

@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Effect } from "../abi/effects.ts";
@@ -174,6 +176,32 @@ describe("the profile of a command", () => {
     linkSync(join(work, ".git/config"), join(work, "innocent"));
     expect(() => profileOf("make")).toThrow(expect.objectContaining({ code: "PERMISSION" }));
     expect(() => profileOf("make")).toThrow(/innocent/);
+  });
+
+  test("opens nothing because a file of the working directory calls it a repository", () => {
+    const fake = join(work, "g");
+    mkdirSync(fake);
+    writeFileSync(join(work, ".git"), `gitdir: ${fake}\n`);
+    writeFileSync(join(fake, "gitdir"), join(work, ".git"));
+    writeFileSync(join(fake, "commondir"), home);
+    expect(profileOf("make")?.write).toEqual([work]);
+  });
+
+  test("protects where the worktrees of a repository take their configuration from", () => {
+    const of = join(work, ".git/worktrees/x");
+    mkdirSync(of, { recursive: true });
+    writeFileSync(join(of, "commondir"), "../..");
+    expect(profileOf("make")?.protect).toContain(join(of, "commondir"));
+  });
+
+  test("hides sockets in the account's own folder, which no lack of a network closes", async () => {
+    mkdirSync(join(home, ".ssh"));
+    const listener = createServer().listen(join(home, ".ssh/mux"));
+    onTestFinished(() => void listener.close());
+    await once(listener, "listening");
+    expect(profileOf("make")?.hide).toEqual(
+      expect.arrayContaining([join(home, ".ssh/mux"), join(home, ".docker/run")]),
+    );
   });
 
   test("of a worktree has the repository it belongs to, if that knows of it", () => {

@@ -16,7 +16,14 @@ import { findProtection, type Protection } from "./protected.ts";
 import { parseRule } from "./rule.ts";
 import { type NetworkSettings, sandboxNetwork } from "./sandbox-network.ts";
 import { type Classify, findSecondName, PlaceFinder } from "./sandbox-places.ts";
-import { freePlaces, gitPlaces, kindOf, placesInRoots, secretsInPlace } from "./sandbox-protected.ts";
+import {
+  freePlaces,
+  gitPlaces,
+  kindOf,
+  placesInRoots,
+  secretsInPlace,
+  socketsIn,
+} from "./sandbox-protected.ts";
 import { repositoryOf } from "./sandbox-worktree.ts";
 import { type NamedWrites, namedWrites } from "./sandbox-writes.ts";
 import type { Analysis } from "./shell/analysis.ts";
@@ -56,6 +63,10 @@ export interface SandboxOptions {
 
 /** Where services of the host listen. */
 const SOCKETS = ["/run", "/var/run", "/tmp/.X11-unix", "/tmp/.ICE-unix"];
+/** Below the account's own folder. */
+const OWN_SOCKETS = [".docker/run", ".colima", ".lima", ".rd", ".orbstack/run", ".1password", ".ssh/agent"];
+/** There they lie among files that are needed. */
+const WITH_SOCKETS = [".ssh", ".gnupg"];
 /** What is not a file that is kept. Nor is the `/tmp` of the host: every command has one of its own. */
 const NEVER_OPENED = ["/proc", "/sys", "/dev"];
 /** More than so many names in one directory: the directory. */
@@ -145,7 +156,8 @@ function profileOf(
   );
   const own = roots.flatMap((root) => repositoryOf(root)?.gitDirs ?? []).flatMap(gitPlaces);
   const hide = [
-    ...[...kernelPaths, ...SOCKETS].map(realPath),
+    ...[...kernelPaths, ...SOCKETS, ...OWN_SOCKETS.map((name) => posix.join(home, name))].map(realPath),
+    ...WITH_SOCKETS.flatMap((name) => socketsIn(realPath(posix.join(home, name)))),
     ...[...secretsInPlace(protections), ...secrets, ...deniedReads(options, bases)].filter(
       (p) => !isLifted(p),
     ),

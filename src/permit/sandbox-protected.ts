@@ -8,10 +8,16 @@ import type { Protection } from "./protected.ts";
 
 /** Of a repository, what starts programs or says where its configuration lies. `git commit` writes to none of it. */
 const GIT = ["hooks/", "config", "config.worktree", "info/", "commondir", "modules/"];
+/** Of each worktree that a repository has: where it takes its configuration from. */
+const WORKTREE = ["commondir", "config.worktree"];
 
 /** Protected below a `.git` directory: the rest of it is what git works on. */
 export function gitPlaces(gitDir: string): readonly string[] {
-  return GIT.map((name) => posix.join(gitDir, name));
+  const worktrees = posix.join(gitDir, "worktrees");
+  const linked = namesIn(worktrees).flatMap((name) =>
+    WORKTREE.map((each) => posix.join(worktrees, name, each)).filter((path) => kindOf(path) !== "absent"),
+  );
+  return [...GIT.map((name) => posix.join(gitDir, name)), ...linked];
 }
 
 /** Plain names of the table at the top of each root; a directory ends with `/`. */
@@ -71,6 +77,16 @@ export function secretsInPlace(all: readonly Protection[]): readonly string[] {
       isPlain(glob) ? glob === foldName(name) : matchesGlob(glob, foldName(name));
     return namesIn(place).flatMap((name) => (isOf(name) ? [posix.join(place, name)] : []));
   });
+}
+
+/** Agents and shared connections listen there: no network is needed to talk to them. */
+export function socketsIn(dir: string): readonly string[] {
+  try {
+    const entries = readdirSync(dir, { withFileTypes: true });
+    return entries.flatMap((entry) => (entry.isSocket() ? [posix.join(dir, entry.name)] : []));
+  } catch {
+    return [];
+  }
 }
 
 function namesIn(dir: string): readonly string[] {

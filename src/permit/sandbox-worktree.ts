@@ -1,6 +1,6 @@
 /** The repository of a working tree that has its `.git` elsewhere: a worktree, which commits there. */
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
-import { join, resolve } from "node:path/posix";
+import { dirname, join, resolve } from "node:path/posix";
 
 export interface Repository {
   /** Its own git directory and that of all worktrees; real paths. */
@@ -9,7 +9,10 @@ export interface Repository {
 
 const maxBytes = 4096;
 
-/** undefined: none, or its `.git` is a directory. One that does not point back is not believed. */
+/**
+ * undefined: none, or its `.git` is a directory. One that does not point back is not believed, nor one that calls any other
+ * directory its repository than the one it lies in: these are opened for writing.
+ */
 export function repositoryOf(root: string): Repository | undefined {
   const pointer = join(root, ".git");
   try {
@@ -18,7 +21,8 @@ export function repositoryOf(root: string): Repository | undefined {
     if (to === undefined) return undefined;
     const gitDir = realpathSync(resolve(root, to));
     if (realpathSync(lineOf(join(gitDir, "gitdir"))) !== realpathSync(pointer)) return undefined;
-    return { gitDirs: [gitDir, realpathSync(resolve(gitDir, lineOf(join(gitDir, "commondir"))))] };
+    const common = realpathSync(resolve(gitDir, lineOf(join(gitDir, "commondir"))));
+    return dirname(gitDir) === join(common, "worktrees") ? { gitDirs: [gitDir, common] } : undefined;
   } catch {
     return undefined;
   }

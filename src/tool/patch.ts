@@ -42,6 +42,13 @@ export function makePatch(name: string, before: string, after: string): Patch {
   };
 }
 
+/** Of parts of a file that has not been looked at: at which line they stand is not known, and not told. "" as in a patch. */
+export function partDiff(name: string, before: string, after: string): string {
+  const { hunks } = makePatch(name, before, after);
+  if (hunks.length === 0) return "";
+  return `--- ${name}\n+++ ${name}\n${hunks.map(({ lines }) => `${["@@", ...lines].join("\n")}\n`).join("")}`;
+}
+
 /** Whole lines around what differs, with enough of them for the context: of a large file the rest need not be looked at. */
 function differing(before: string, after: string): { before: string; after: string; line: number } {
   const most = Math.min(before.length, after.length);

@@ -27,13 +27,13 @@ export interface AskBlock {
 }
 
 export function askBlock(question: ShownQuestion, isWhole: boolean): AskBlock {
-  const { detail, path, parts = [], reason = "", sandbox, labels = [], warnings = [] } = question;
+  const { detail, path, reason = "", sandbox, labels = [], warnings = [] } = question;
   const text = detail === "" ? [] : plainLines(detail).replace(/\n+$/, "").split("\n");
   const shown = isWhole ? text : cutLines(text);
   const told = (words: string) => detail.includes(words);
   const about = [
     ...(path === undefined ? [] : [`by ${plainLine(path)}`]),
-    ...partLines(parts),
+    ...partLines(question),
     ...(reason === "" || told(reason) ? [] : [`why: ${plainLine(reason)}`]),
     ...(sandbox === undefined ? [] : [`sandbox: ${plainLine(sandbox)}`]),
     ...labels.map((label) => `! it has read ${plainLine(label)}`),
@@ -48,8 +48,11 @@ export function askedLine({ pid, text, amount }: ShownQuestion): string {
   return `[agent/${pid}] ${amount === undefined ? "allow " : ""}${cutLine(plainLine(text))}?`;
 }
 
-/** Each with its own decision: what runs beside what was seen is seen, too. */
-function partLines(parts: readonly AskPart[]): readonly string[] {
+/** Each with its own decision: what runs beside what was seen is seen, too. One that is all of it has its reason below. */
+function partLines({ parts = [], text, reason = "" }: ShownQuestion): readonly string[] {
+  const [only, ...others] = parts;
+  if (only !== undefined && others.length === 0 && text.endsWith(`: ${only.text}`) && reason !== "")
+    return [];
   return parts.map(({ text, behavior, why }, i) => {
     const mark = { allow: "allowed", ask: "asks", deny: "denied" }[behavior];
     return `${i + 1}. ${cutLine(plainLine(text))}  (${mark}: ${plainLine(why)})`;

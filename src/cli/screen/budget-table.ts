@@ -2,6 +2,7 @@ import type { WireBudget } from "../../abi/budget-methods.ts";
 import type { Result } from "../../abi/methods.ts";
 import { microUsd, shownUsd } from "../../lib/usd.ts";
 import { seconds } from "./elapsed.ts";
+import { costCell } from "./process-cells.ts";
 import { safeLine } from "./safe-text.ts";
 import { type Column, table } from "./table.ts";
 
@@ -27,9 +28,9 @@ const COLUMNS: ReadonlyArray<Column<Row>> = [
     cell: ({ account, level }) => `${"  ".repeat(level)}${nameOf(account)}`,
   },
   { head: "TOKENS", align: "right", cell: ({ account }) => String(account.own.tokens) },
-  { head: "COST", align: "right", cell: ({ account }) => usd(account.own.usd) },
+  { head: "COST", align: "right", cell: ({ account }) => costCell(account.own.usd) },
   { head: "SUBTREE", align: "right", cell: ({ account }) => String(account.spent.tokens) },
-  { head: "COST", align: "right", cell: ({ account }) => usd(account.spent.usd) },
+  { head: "COST", align: "right", cell: ({ account }) => costCell(account.spent.usd) },
   { head: "RESERVED", align: "right", cell: ({ account }) => reserved(account) },
   { head: "LIMITS", align: "left", maxColumns: 60, cell: ({ account }) => limitWords(account.limits) },
   { head: "LEFT", align: "left", cell: leftWords },
@@ -69,7 +70,7 @@ function reserved({ reserved: { tokens, usd: money } }: Account): string {
 }
 
 /** `-` for none. */
-export function limitWords({ wall_ms: wallMs, usd: money, ...counts }: WireBudget): string {
+function limitWords({ wall_ms: wallMs, usd: money, ...counts }: WireBudget): string {
   const words = [
     ...(money === undefined ? [] : [usd(money)]),
     ...(wallMs === undefined ? [] : [seconds(wallMs)]),

@@ -23,8 +23,7 @@ const GAP = "   ";
 export function psTable(processes: readonly WireProc[], verbose: boolean): string {
   if (processes.length === 0) return "No active processes.";
   const head = verbose ? VERBOSE_HEAD : HEAD;
-  const last = `${summary(processes)}${verbose ? costOfAll(processes) : ""}`;
-  return [...head, ...processes.map((proc) => row(proc, verbose)), "", last].join("\n");
+  return [...head, ...processes.map((proc) => row(proc, verbose)), "", summary(processes)].join("\n");
 }
 
 function row(proc: WireProc, verbose: boolean): string {
@@ -57,10 +56,10 @@ function firstLine(text: string): string {
   return text.trimStart().split(/\r?\n/, 1)[0] ?? "";
 }
 
-/** The columns are fixed; what each has cost is in `crux budget`, `tree` and `top`. */
-function costOfAll(processes: readonly WireProc[]): string {
+/** Beside the table, whose columns are fixed. None where nothing has a price. */
+export function costLines(processes: readonly WireProc[]): readonly string[] {
   const micro = processes.reduce((sum, { cost_usd = 0 }) => sum + microUsd(cost_usd), 0);
-  return micro === 0 ? "" : ` | cost: ${shownUsd(micro)}`;
+  return micro === 0 ? [] : [`[kernel] cost: ${shownUsd(micro)}; crux budget shows whose`];
 }
 
 function summary(processes: readonly WireProc[]): string {

@@ -45,21 +45,19 @@ export function runErrorLine(pid: number, message: string): string {
 }
 
 export function lastLine(
-  { pid, exit_code = 0, tokens_used = 0, elapsed_ms = 0, ...more }: Event,
+  { pid, exit_code = 0, tokens_used = 0, elapsed_ms = 0 }: Event,
   paint: Paint,
-  verbose = false,
 ): string {
   const exited = `exited(${exit_code})`;
   const mark = exit_code === 0 ? paint.green(exited) : paint.red(exited);
-  const cost = verbose ? costWords(more) : "";
-  return `[kernel] PID ${pid} ${mark} | tokens: ${tokens_used} | elapsed: ${seconds(elapsed_ms)}${cost}`;
+  return `[kernel] PID ${pid} ${mark} | tokens: ${tokens_used} | elapsed: ${seconds(elapsed_ms)}`;
 }
 
-/** What it cost, and with all that it started where that is more. */
-function costWords({ cost_usd: own = 0, subtree_cost_usd: all = 0 }: Partial<Event>): string {
-  if (all === 0) return "";
+/** What it cost, and with all that it started where that is more; undefined: nothing that has a price. */
+export function costLine({ pid, cost_usd: own = 0, subtree_cost_usd: all = 0 }: Event): string | undefined {
+  if (all === 0) return undefined;
   const below = all > own ? ` (with all below ${shownUsd(microUsd(all))})` : "";
-  return ` | cost: ${shownUsd(microUsd(own))}${below}`;
+  return `[kernel] PID ${pid}: cost ${shownUsd(microUsd(own))}${below}`;
 }
 
 /** The data object of JSON mode. */

@@ -17,7 +17,7 @@ const KINDS: Readonly<Record<WireBrought["kind"], string>> = {
 };
 
 /** One item with what it would do, below it. */
-export function itemLines({ path, kind, state, acts, diff }: WireBrought): readonly string[] {
+function itemLines({ path, kind, state, acts, diff }: WireBrought): readonly string[] {
   const head = `  ${safeLine(path)} (${KINDS[kind]}${state === "new" ? "" : `, ${state}`})`;
   const lines = diff === undefined ? [] : safeLines(diff).split("\n");
   return [head, ...acts.map((act) => `      ${safeLine(act)}`), ...lines.map((line) => `      ${line}`)];
@@ -32,7 +32,7 @@ export function itemsLines(items: readonly WireBrought[]): readonly string[] {
 }
 
 /** `2 skills, 1 MCP server`: in the order in which they come first. */
-export function kindsOf(items: readonly Pick<WireBrought, "kind">[]): string {
+function kindsOf(items: readonly Pick<WireBrought, "kind">[]): string {
   const counts = new Map<WireBrought["kind"], number>();
   for (const { kind } of items) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return [...counts].map(([kind, count]) => `${count} ${wordFor(kind, count)}`).join(", ");

@@ -144,7 +144,7 @@ function linesFor(machine: Machine): readonly Line[] {
 }
 
 /** The filter as `bwrap --seccomp` reads it. */
-export function seccompFilter(machine: Machine): Buffer {
+function seccompFilter(machine: Machine): Buffer {
   return assemble(linesFor(machine));
 }
 

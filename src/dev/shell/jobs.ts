@@ -255,7 +255,7 @@ export class OwnJobs {
 }
 
 /** `exit 0`, `killed`, `SIGSEGV`, `lost` */
-export function endOf({ state, exit_code: code, signal }: JobRecord): string {
+function endOf({ state, exit_code: code, signal }: JobRecord): string {
   if (state !== "exited") return state;
   return code === null ? `ended by ${signal ?? "a signal"}` : `exit ${code}`;
 }

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../abi/errno.ts";
 import type { ClaimReason, Task, TaskCreate, TaskUpdate } from "../../abi/task.ts";
 import { driverError } from "../driver-error.ts";
 
-export const MAX_OPEN = 1_000;
+const MAX_OPEN = 1_000;
 const MAX_METADATA_BYTES = 16 * 1024;
 
 /** Who changes a task. `isLeader`: may change those of others too. */

@@ -61,7 +61,7 @@ export function settle(
 }
 
 /** What is used of a limit outlives the daemon, in the history of the process whose limit it is. */
-export function useDrafts(core: Core, { seed }: Process): readonly JournalDraft[] {
+function useDrafts(core: Core, { seed }: Process): readonly JournalDraft[] {
   return seed.account.chain().flatMap((account): readonly JournalDraft[] => {
     if (!isKept(account)) return [];
     account.onUse?.(account.spent);

@@ -51,7 +51,7 @@ export function asksAtLimit(core: Core, self: Process): boolean {
   return (core.ports.budget?.().onLimit ?? "ask") === "ask" && core.asks.canAsk(self);
 }
 
-export function refused(
+function refused(
   core: Core,
   self: Process,
   shortage: Shortage,

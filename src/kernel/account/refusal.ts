@@ -49,7 +49,7 @@ export function refusalWords(shortage: Shortage, ownPid: number, now: number): s
 }
 
 /** `1 day`, `90 minutes`. */
-export function spanWords(ms: number): string {
+function spanWords(ms: number): string {
   for (const [unit, name] of SPANS) {
     const count = ms / unit;
     if (count >= 1 && Number.isInteger(count)) return `${count} ${name}${count === 1 ? "" : "s"}`;

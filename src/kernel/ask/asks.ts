@@ -47,13 +47,13 @@ interface Open {
 }
 
 /** The last client that could answer went away. */
-export const NOBODY: Answer = {
+const NOBODY: Answer = {
   answer: "no",
   words: "the client that could answer went away",
   nobody: "no person is attached who could answer",
 };
 
-export const SOMEBODY: GrantBy = { principal: "user", client: "", uid: null };
+const SOMEBODY: GrantBy = { principal: "user", client: "", uid: null };
 
 type Ports = Pick<KernelPorts, "nonce" | "clock" | "askTimeouts">;
 
@@ -258,7 +258,7 @@ export class Asks {
   }
 }
 
-export function nobody(why: string): Answer {
+function nobody(why: string): Answer {
   return { answer: "no", words: why, nobody: why };
 }
 

@@ -42,7 +42,7 @@ async function enter(core: Core, proc: Process, reason: string, signal: AbortSig
   if (path === null) throw new Fault({ code: "UNAVAILABLE", message: "it has no folder for a plan" });
   const detail = reason.trim() === "" ? "" : `reason: ${reason}`;
   const question = questionOf(core, proc, "plan_enter", {
-    text: "plan first, and change nothing before you have approved the plan?",
+    text: "planning first: nothing is changed before you have approved the plan",
     detail,
     digest: digestOf("plan_enter", JSON.stringify({ reason }), []),
   });
@@ -64,7 +64,7 @@ async function leave(
   const { modeTurn } = proc;
   const to = wayBack(core, proc);
   const question = questionOf(core, proc, "plan_exit", {
-    text: `approve the plan? It goes on in mode ${to}`,
+    text: `the plan, and go on in mode ${to}`,
     detail: [plan, ...promptLines(prompts)].join("\n"),
     digest: digestOf("plan_exit", JSON.stringify({ plan, prompts }), [{ kind: "mode", to }]),
     input: JSON.stringify({ plan }),

@@ -124,6 +124,8 @@ export interface Permit {
   origins?(subject: Subject, request: PermitRequest): Origins;
   /** Is every call of this tool denied? Then it is not offered. */
   hides?(subject: Subject, tool: string): boolean;
+  /** Why a rule, as it was written, is none; null: it is one. What a person says at a start is told, not only logged. */
+  notRule?(rule: RuleText): string | null;
   /** May anybody be in this mode at all, as the settings stand? Where not, what is in it works in `default`. */
   mayEnter?(mode: PermissionMode): boolean;
   /**

@@ -28,7 +28,7 @@ export function childClient(core: Core, uuid: string): ChildClient | undefined {
  * A program, and all above it, started by a person. One whose parent is gone hangs below the kernel; it is a person's only where
  * its session began with it.
  */
-export function isPersons(core: Core, proc: Process): boolean {
+function isPersons(core: Core, proc: Process): boolean {
   for (let at: Process | undefined = proc; at !== undefined; at = core.table.get(at.ppid)) {
     const { kind, session, uuid } = at.seed;
     if (kind !== "native" && kind !== "supervisor") return false;

@@ -33,6 +33,19 @@ describe("settings given with a start", () => {
     ]);
   });
 
+  test("what a person writes that is no rule is INVALID, and nothing starts; of an agent's it only narrows", async () => {
+    const t = testKernel();
+    t.permit.notRule = ({ text, behavior }) => (text === "bash(" ? `no ${behavior}` : null);
+    for (const rights of [{ allow: ["bash("] }, { deny: ["bash("] }, { settings: { ask: ["bash("] } }])
+      await expect(t.start({ rights })).rejects.toMatchObject({
+        code: "INVALID",
+        message: expect.stringMatching(/^not a rule: "bash\(": no (allow|deny|ask)$/),
+      });
+    const parent = await t.start({ rights: { allow: ["view"] } });
+    const { proc } = await t.start({ by: parent.sys, rights: { deny: ["bash("] } });
+    expect(proc.seed.rights.deny).toMatchObject([{ text: "bash(" }]);
+  });
+
   test("too many, or one that is none, is INVALID", async () => {
     const t = testKernel();
     const many = { settings: { deny: Array.from({ length: 2001 }, (_, i) => `bash(x${i})`) } };

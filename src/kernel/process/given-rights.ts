@@ -12,6 +12,7 @@ import type { SpawnOpts } from "../../abi/sys.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
+import type { Permit } from "../ports/permit.ts";
 import type { Body } from "./body.ts";
 import { lowest, narrow } from "./narrow.ts";
 import type { Process } from "./process.ts";
@@ -58,6 +59,14 @@ export function checkWish(wish: RightsWish): void {
   for (const text of all)
     if (typeof text !== "string" || text.trim() === "" || text.length > LIMITS.ruleChars)
       throw invalid(`a rule has 1 to ${LIMITS.ruleChars} characters: ${String(text).slice(0, 80)}`);
+}
+
+/** INVALID: one that would match nothing, or every call. A person hears of it before anything runs. */
+export function checkPersonsRules(permit: Pick<Permit, "notRule">, wish: RightsWish): void {
+  for (const rule of [...personsRules(wish), ...wished(wish, true).ask, ...wished(wish, true).deny]) {
+    const why = permit.notRule?.(rule) ?? null;
+    if (why !== null) throw invalid(`not a rule: ${JSON.stringify(rule.text)}: ${why}`);
+  }
 }
 
 /** What a person allows beside the settings. */

@@ -125,7 +125,7 @@ export async function readContents(journal: Pick<Journal, "readAt">, history: Hi
 }
 
 /** In the order in which their names came to be. */
-export async function readKept(
+async function readKept(
   journal: Pick<Journal, "readAt">,
   { kept }: History,
 ): Promise<ReadonlyMap<string, unknown>> {

@@ -19,7 +19,7 @@ export function keptValues(core: Core, proc: Process): KeptValues {
 }
 
 /** INVALID: too large, or too many. Kept before whatever follows it. */
-export function setKept(core: Core, proc: Process, name: string, value: unknown): void {
+function setKept(core: Core, proc: Process, name: string, value: unknown): void {
   const own = proc.kept ?? new Map<string, unknown>();
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? "");
   if (bytes > LIMITS.keptValueBytes)

@@ -20,7 +20,7 @@ import { maskedCommand } from "../vfs/server-label.ts";
 import { agentBody } from "./agent-body.ts";
 import type { Body, Making, Undo } from "./body.ts";
 import { endLive, graceOf } from "./finish.ts";
-import { checkWish } from "./given-rights.ts";
+import { checkPersonsRules, checkWish } from "./given-rights.ts";
 import { moreLimits } from "./kept-state.ts";
 import { keepLog } from "./log-history.ts";
 import { nativeBody } from "./native-body.ts";
@@ -100,7 +100,7 @@ export async function spawnBody(
     proc.wording = (text) => core.ports.redactor?.redact(text) ?? text;
     await build({ core, caller, parent, proc, opts, more, undo }, signal);
     more.onMade?.(proc);
-    begin(core, parent, proc, opts);
+    begin(core, proc, opts);
     return proc;
   } catch (error) {
     const failure = spawnError(id.pid, error);
@@ -145,6 +145,8 @@ function checkArguments(core: Core, caller: Process, parent: Process, intent: st
   if ((opts.timeoutMs ?? 0) < 0) throw refuse(caller.pid, "INVALID", `negative timeoutMs: ${opts.timeoutMs}`);
   if (opts.cwd !== undefined) checkDirectory(core, caller, parent, opts.cwd);
   if (opts.rights !== undefined) checkWish(opts.rights);
+  if (opts.rights !== undefined && caller.pid === PID_KERNEL)
+    checkPersonsRules(core.ports.permitFor(opts.cwd ?? parent.seed.cwd), opts.rights);
   if (opts.permissionMode === "bypass" && caller.pid === PID_KERNEL) checkBypass(core, caller);
 }
 
@@ -273,7 +275,7 @@ export function attend(core: Core, proc: Process): void {
   proc.onLog = keepLog(core, proc);
 }
 
-function begin(core: Core, parent: Process, proc: Process, opts: SpawnOpts): void {
+function begin(core: Core, proc: Process, opts: SpawnOpts): void {
   const { seed, pid } = proc;
   attend(core, proc);
   const early = [...(proc.logs?.kept ?? [])];

@@ -26,7 +26,14 @@ function looking() {
   Object.assign(t.permit, { hides });
   const device = new Looking();
   t.kernel.mount("/bin", device);
-  return { t, device, subjects, fail: (error: Error) => void (failure = error) };
+  return {
+    t,
+    device,
+    subjects,
+    fail: (error: Error): void => {
+      failure = error;
+    },
+  };
 }
 
 test("a device hears which tools the caller may not call at all, as its rights are now", async () => {

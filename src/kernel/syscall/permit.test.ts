@@ -231,6 +231,20 @@ describe("a question", () => {
     expect(bench.tool.written).toEqual([]);
   });
 
+  test.each([
+    ["accept_edits", "run with --permission-mode accept_edits (file edits) or bypass (everything)"],
+    ["bypass", "run with --permission-mode bypass (everything)"],
+  ])("that mode %s would answer names no mode that would not", async (mode, words) => {
+    const bench = await asking(null);
+    const { answer } = bench.t.permit;
+    bench.t.permit.answer = (subject, request) => (subject.mode === mode ? ALLOW : answer(subject, request));
+    const call = expect(bench.call()).rejects.toMatchObject({ message: expect.stringContaining(words) });
+    await asked(bench);
+    bench.events.close();
+    await bench.t.clock.advance(LIMITS.detachedAskMs);
+    await call;
+  });
+
   test("is taken back when the fd is closed or the process ends", async () => {
     const bench = await asking();
     const call = expect(bench.call()).rejects.toMatchObject({ code: "CANCELLED" });

@@ -130,17 +130,33 @@ function unasked(
   decision: AskDecision,
   why = "no person is attached who could answer",
 ): SyscallError {
-  const words = headless(decision, self.mode, why);
+  const words = headless(decision, self.mode, why, isEdit(core, self, scope));
   return refused(core, self, at, scope, `${words}${noteDenial(core, self, scope.tool)}`);
 }
 
 /** Names the flag and the setting that would let it happen: the person reads this in the model's answer or the trace. */
-function headless({ message, always, isHard }: AskDecision, mode: PermissionMode, reason: string): string {
+function headless(
+  { message, always, isHard }: AskDecision,
+  mode: PermissionMode,
+  reason: string,
+  isEditing: boolean,
+): string {
   const why = `Permission denied: ${message}. It would be asked in mode ${mode}, but ${reason}. `;
   if (isHard === true) return `${why}No mode and no rule allows it: run crux on a terminal to be asked`;
   const rule =
     always === null ? "" : `, or the rule ${JSON.stringify(always)} under permissions.allow in settings.json`;
-  return `${why}To allow it: run with --permission-mode accept_edits (file edits) or bypass (everything)${rule}`;
+  const edits = isEditing ? "accept_edits (file edits) or " : "";
+  return `${why}To allow it: run with --permission-mode ${edits}bypass (everything)${rule}`;
+}
+
+/** Would mode accept_edits let it pass? A mode that would not is not named. */
+function isEdit(core: Core, self: Process, scope: Scope): boolean {
+  const subject = { ...subjectOf(core, self), mode: "accept_edits" as const };
+  try {
+    return core.ports.permitFor(self.seed.cwd).decide(subject, requestOf(scope)).behavior === "allow";
+  } catch {
+    return false;
+  }
 }
 
 /** The person hears of it too, whatever the model makes of the answer. */

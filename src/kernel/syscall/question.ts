@@ -54,7 +54,7 @@ function wholeQuestion(core: Core, self: Process, asking: Asking): Asked {
       subject.labels?.map(({ kind, source, detail }) => `${kind}: ${source} ${detail}`),
     ),
     ...optional("warnings", effectful.view?.warnings),
-    ...(isRunning ? { sandbox: sandboxLine(sandbox) } : {}),
+    ...(isRunning ? { sandbox: sandboxLine(sandbox, self.seed.scratch) } : {}),
     digest: digestNow(core, effectful, scope),
     ...optional("rules", rules),
     ...(input === undefined ? {} : { input }),
@@ -84,10 +84,13 @@ function editable({ syscall, input }: Effectful): string | undefined {
 }
 
 /** In one line: a person reads what a command could do at most. */
-export function sandboxLine(profile: SandboxProfile | null): string {
+function sandboxLine(profile: SandboxProfile | null, scratch: string): string {
   if (profile === null) return "none: commands run with your own rights";
   const { write, network } = profile;
-  const places = write.length === 0 ? "no files" : shortened(write);
+  const places =
+    write.length === 0
+      ? "no files"
+      : shortened(write.map((place) => (place === scratch ? "its scratch folder" : place)));
   return `writes ${places}; network: ${networkWords(network)}`;
 }
 

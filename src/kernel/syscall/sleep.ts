@@ -13,7 +13,7 @@ import { joins } from "../session/joins.ts";
 import type { Call } from "./call.ts";
 
 /** An hour. */
-export const MAX_SLEEP_MS = 3_600_000;
+const MAX_SLEEP_MS = 3_600_000;
 
 export const sleep: Call<{ ms: number; pid?: Pid }, Woken> = {
   name: "Sleep",

@@ -1,5 +1,6 @@
 /** A policy that says what the test says, and remembers what it was asked. */
 import type { PermissionMode } from "../../abi/process.ts";
+import type { RuleText } from "../../abi/rules.ts";
 import type { Decision, Permit, PermitRequest, Subject } from "../ports/permit.ts";
 
 export const ALLOW: Decision = { behavior: "allow", reason: { kind: "rule", detail: "test" } };
@@ -16,6 +17,7 @@ export function askWith(always: string | null): Decision {
 export class ScriptedPermit implements Permit {
   readonly defaultMode: PermissionMode = "default";
   readonly asked: { subject: Subject; request: PermitRequest }[] = [];
+  notRule: (rule: RuleText) => string | null = () => null;
   mayEnter: (mode: PermissionMode) => boolean = () => true;
   answer: (subject: Subject, request: PermitRequest) => Decision = () => ALLOW;
 

@@ -75,7 +75,7 @@ export const bash = defineTool({
       command: args.command,
       description: args.description,
       working_dir: args.working_dir === undefined ? undefined : workingDir(args, scope),
-      run_in_background: args.run_in_background,
+      run_in_background: args.run_in_background === true ? "yes" : undefined,
       ...(args.dangerouslyDisableSandbox === true ? { dangerouslyDisableSandbox: true } : {}),
     },
     ...(REMOVES.test(args.command) && { warnings: ["rm deletes files; what it deletes is not kept"] }),

@@ -139,6 +139,8 @@ test("edit shows its change in the dialog, hidden characters included", async ()
   expect(plan.view).toMatchObject({ tool: "edit", operation: "edit file: a.txt" });
   expect(plan.view?.diff).toContain("-two");
   expect(plan.view?.diff).not.toContain("No newline");
+  // the file has not been looked at
+  expect(plan.view?.diff).toContain("\n@@\n");
   expect(plan.view?.diff).toContain("+\\u{202e}evil");
 });
 

@@ -1,6 +1,6 @@
 /** edit: replaces text in a file that was viewed before; nothing else in the file changes, not a byte. */
 import * as z from "zod";
-import { contentFields, makePatch, type Patch } from "../patch.ts";
+import { contentFields, makePatch, type Patch, partDiff } from "../patch.ts";
 import { readEffect, writablePath } from "../path.ts";
 import { openTextFile, putText, type TextFile } from "../text-file.ts";
 import { type Dialog, defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
@@ -53,7 +53,7 @@ export const edit = defineTool({
 
 function view({ file_path, old_string, new_string, replace_all }: Args): Dialog {
   // parts of lines are shown as whole ones: where a line ends is not what the person decides on
-  const diff = makePatch(file_path, `${old_string}\n`, `${new_string}\n`).text;
+  const diff = partDiff(file_path, `${old_string}\n`, `${new_string}\n`);
   return {
     operation: `edit file: ${file_path}`,
     // without a diff, as between long texts, both are shown as they are

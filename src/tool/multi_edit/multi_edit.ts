@@ -3,7 +3,7 @@ import * as z from "zod";
 import { changeText, checkEdit } from "../edit/change.ts";
 import { EditMeta, editMeta, editReport } from "../edit/edit.ts";
 import { failure } from "../failure.ts";
-import { makePatch } from "../patch.ts";
+import { makePatch, partDiff } from "../patch.ts";
 import { readEffect, writablePath } from "../path.ts";
 import { openTextFile, putText, type TextFile } from "../text-file.ts";
 import { type Dialog, defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
@@ -50,15 +50,15 @@ export const multiEdit = defineTool({
 
 function view({ file_path, edits }: Args): Dialog {
   const diffs = edits.map(({ old_string, new_string }) =>
-    makePatch(file_path, `${old_string}\n`, `${new_string}\n`),
+    partDiff(file_path, `${old_string}\n`, `${new_string}\n`),
   );
-  const isWhole = diffs.every((diff) => diff.text !== "");
+  const isWhole = diffs.every((diff) => diff !== "");
   const everywhere = edits.filter(({ replace_all }) => replace_all).length;
   return {
     operation: `edit file: ${file_path} (${edits.length} edits)`,
     // without a diff, as between long texts, all are shown as they are
     params: { file_path, ...(!isWhole && { edits: JSON.stringify(edits, null, 1) }) },
-    ...(isWhole && { diff: diffs.map((diff) => diff.text).join("") }),
+    ...(isWhole && { diff: diffs.join("") }),
     ...(everywhere > 0 && { warnings: [`${everywhere} of them replace every occurrence`] }),
   };
 }
