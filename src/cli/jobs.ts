@@ -1,7 +1,7 @@
 import type { WireStreamLine } from "../abi/wire.ts";
 import { countFlag, pidOf } from "./args.ts";
 import type { Call, Command } from "./command.ts";
-import { invalid } from "./screen/errors.ts";
+import { invalid, streamFailure } from "./screen/errors.ts";
 import { jobTable } from "./screen/job-table.ts";
 import { safeLines } from "./screen/safe-text.ts";
 
@@ -64,6 +64,7 @@ async function printAll(
 ): Promise<void> {
   const decoder = new TextDecoder();
   for await (const { type, payload } of lines) {
+    if (type === "error") throw streamFailure(payload);
     if (type !== "log") continue;
     const { base64 } = (payload as { data: { base64: string } }).data;
     const text = decoder.decode(Buffer.from(base64, "base64"), { stream: true });
