@@ -11,6 +11,7 @@ test("findRepository() goes up to the nearest one", () => {
   expect(findRepository("/a/b/c/d", exists)).toEqual({ root: "/a/b/c", isBare: false });
   expect(findRepository("/a/b", exists)).toEqual({ root: "/a", isBare: false });
   expect(findRepository("/x/y", exists)).toBeNull();
+  for (const path of ["", ".", "x/y"]) expect(findRepository(path, exists)).toBeNull();
 });
 
 test("findRepository() takes a folder with a HEAD for a bare one, but the .git of a repository", () => {

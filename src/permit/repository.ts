@@ -15,6 +15,7 @@ export function findRepository(dir: string, exists: (path: string) => boolean): 
   for (let at = dir; ; at = posix.dirname(at)) {
     if (exists(posix.join(at, ".git"))) return { root: at, isBare: false };
     if (exists(posix.join(at, "HEAD"))) return { root: at, isBare: posix.basename(at) !== ".git" };
-    if (at === "/") return null;
+    // also of a path that is not absolute: nobody may keep the daemon looking
+    if (at === posix.dirname(at)) return null;
   }
 }

@@ -270,7 +270,7 @@ function classify({ protections, rules, settings, home }: SandboxOptions): Class
 /** A pattern of a project may begin at any root. */
 function ancestorsOf(path: string): readonly string[] {
   const all: string[] = [];
-  for (let dir = posix.dirname(path); dir !== "/"; dir = posix.dirname(dir)) all.push(dir);
+  for (let dir = posix.dirname(path); dir !== posix.dirname(dir); dir = posix.dirname(dir)) all.push(dir);
   return all;
 }
 
