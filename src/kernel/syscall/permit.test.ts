@@ -126,13 +126,13 @@ describe("a question", () => {
       const settings = {
         apply: async (update: unknown, cwd: string) => {
           applied.push([update, cwd]);
-          return { file: "/f", note: "told" };
+          return { file: "/f" };
         },
       };
       const bench = await asking(RULE, true, { settings });
       const call = bench.call();
       const { askId } = await asked(bench);
-      expect(await bench.t.kernel.answer(askId, "always", "", { destination })).toBe("told");
+      expect(await bench.t.kernel.answer(askId, "always", "", { destination })).toBe("");
       await call;
       const update = { type: "addRules", destination, behavior: "allow", rules: [RULE] };
       expect(applied).toEqual([[update, bench.proc.seed.cwd]]);
@@ -142,6 +142,18 @@ describe("a question", () => {
       ]);
     },
   );
+
+  test("answered always for a file that allows nothing yet: written there, and held for the session", async () => {
+    const settings = { apply: async () => ({ file: "/f", note: "/f allows nothing yet" }) };
+    const bench = await asking(RULE, true, { settings });
+    const call = bench.call();
+    const { askId } = await asked(bench);
+    expect(await bench.t.kernel.answer(askId, "always", "", { destination: "localSettings" })).toBe(
+      "/f allows nothing yet; the rule holds for this session",
+    );
+    await call;
+    expect(bench.t.journal.bodies("grant.add")).toMatchObject([{ rule: RULE, scope: "session" }]);
+  });
 
   test("answered always for settings that cannot be written: it holds for the session, and says so", async () => {
     const settings = { apply: () => Promise.reject(new Error("read-only file system")) };

@@ -73,19 +73,19 @@ async function keep(core: Core, self: Process, kept: Kept, record: JournalDraft)
     await grant(core, self, kept, choice.rule, record);
     return "";
   }
-  const failure = await write(core, self, choice);
-  if (failure.isWritten) await core.ports.journal.append([record]);
+  const { counts, note } = await write(core, self, choice);
+  if (counts) await core.ports.journal.append([record]);
   else await grant(core, self, kept, choice.rule, record);
-  return failure.note;
+  return note;
 }
 
 async function write(
   core: Core,
   { seed }: Process,
   { rule, destination }: RuleChoice,
-): Promise<{ isWritten: boolean; note: string }> {
+): Promise<{ counts: boolean; note: string }> {
   const { settings } = core.ports;
-  const held = (why: string) => ({ isWritten: false, note: `${why}; the rule holds for this session` });
+  const held = (why: string) => ({ counts: false, note: `${why}; the rule holds for this session` });
   if (settings === undefined) return held("there are no settings files here");
   try {
     const rules = [rule];
@@ -93,7 +93,8 @@ async function write(
       { type: "addRules", destination, behavior: "allow", rules },
       seed.cwd,
     );
-    return { isWritten: true, note };
+    // what is written in a folder that is not trusted yet allows nothing by itself
+    return note === "" ? { counts: true, note } : held(note);
   } catch (error) {
     if (codeOf(error) === "INVALID") throw error;
     return held(`${destination} could not be written: ${messageOf(error)}`);
