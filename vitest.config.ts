@@ -23,6 +23,8 @@ export default defineConfig({
           include: ["src/**/*.test.ts", "scripts/**/*.test.ts"],
           // one module graph per worker: several times faster; a test must undo what it does to globals
           isolate: false,
+          // what a terminal can do is the tests' to say, not that of whoever runs them
+          env: { TERM: "xterm-256color" },
         },
       },
       {

@@ -155,6 +155,17 @@ describe("after a restart", () => {
     expect(modes(t, child.pid)).toEqual(["default"]);
   });
 
+  test("one that was given and then lowered is what it was lowered to", async () => {
+    const first = new Daemon();
+    const { parent, child } = await family(first.t, { permissionMode: "default" });
+    await first.t.kernel.rights.mode(child.pid, { mode: "auto", by: BY });
+    await child.sys.setMode("accept_edits");
+    for (const { pid } of [child, parent]) await paused(first.t, pid);
+    const { t } = await first.next();
+    for (const { pid } of [parent, child]) await t.proc(pid).recall?.();
+    expect(modes(t, parent.pid, child.pid)).toEqual(["default", "accept_edits"]);
+  });
+
   test("a mode that the settings close meanwhile is default", async () => {
     const first = new Daemon();
     const { pid } = await first.t.start({ permissionMode: "bypass" });

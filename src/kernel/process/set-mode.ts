@@ -71,8 +71,15 @@ async function lower(core: Core, proc: Process, mode: PermissionMode, by: ModeBy
     core,
     proc,
     by,
-    all.filter(isKept).map((each) => draft(each, { mode }, by)),
+    all.filter(isKept).map((each) => draft(each, loweredTo(core, each, mode), by)),
   );
+}
+
+/** What a person gave may be more than its own, also when it is less than it was. */
+function loweredTo(core: Core, proc: Process, mode: PermissionMode): KeptMode {
+  const parent = proc.ppid === PID_KERNEL ? undefined : core.table.get(proc.ppid);
+  const own = lowest(proc.seed.rights.mode, parent?.mode);
+  return isAbove(mode, own) ? { mode, given: true } : { mode };
 }
 
 async function raise(core: Core, proc: Process, mode: PermissionMode, by: ModeBy): Promise<void> {
