@@ -137,7 +137,7 @@ test("a name of the environment that a person gave to a program reaches it, and 
 test("the status of the daemon says what confines commands", async () => {
   const world = worldWith({});
   await world.crux(["daemon", "start"]);
-  expect((await world.crux(["daemon", "status"])).stdout).toMatch(/ \| sandbox: bubblewrap( \||\n)/);
+  expect((await world.crux(["daemon", "status", "-v"])).stdout).toMatch(/ \| sandbox: bubblewrap( \||\n)/);
   const status = JSON.parse((await world.crux(["daemon", "status", "--json"])).stdout);
   expect(status.data.sandbox).toEqual({ available: true, kind: "bubblewrap", mode: "on" });
 });
