@@ -1,13 +1,13 @@
 /** How argument vectors meet command rules. */
 import { posix } from "node:path";
-import { literalOf, matchesGlob } from "./glob.ts";
+import { type Glob, literalOf, matchesGlob } from "./glob.ts";
+import { type Match, matchNamed } from "./named-match.ts";
 import type { Rule } from "./rule.ts";
 import { canEscalate, escalatingArgs } from "./shell/escalating.ts";
+import { meantArgvs, programNames, withoutHarmlessGlobals } from "./shell/named-command.ts";
 import { isSystemProgram, LAUNCHERS, SHELLS } from "./shell/tables.ts";
 import type { Part } from "./shell/unfold.ts";
 import { programOf, shownArgv, type Word } from "./shell/word.ts";
-
-export type Match = "yes" | "may" | "no";
 
 /**
  * For deny and ask rules: any level, by base name. `may`: it depends on what is not known. `text` is all that bash is given:
@@ -16,12 +16,17 @@ export type Match = "yes" | "may" | "no";
 export function restrictsCommand(rule: Rule, part: Part, text: string): Match {
   if (rule.match.kind !== "command") return "no";
   const { levels, isOpen, unsure, evaluates, isOpaque } = part;
-  const results = levels.map((argv, i) => matchArgv(rule, argv, isOpen && i === levels.length - 1));
+  const results = levels.flatMap((argv, i) =>
+    meantArgvs(argv).map((meant) => matchArgv(rule, meant, isOpen && i === levels.length - 1)),
+  );
   if (results.includes("yes")) return "yes";
   if (results.includes("may") || unsure !== null || isOpaque) return "may";
   // what the outer levels run is the next level; what a launcher runs is somewhere among its words
   const innermost = levels.at(-1) ?? [];
   if (isLauncher(innermost) && (isOpen || isNamed(rule, shownArgv(innermost.slice(1))))) return "may";
+  // an option that starts something has the command among the words after it
+  const starts = Math.min(...escalatingArgs(innermost).map(({ at }) => at));
+  if (Number.isFinite(starts) && isNamed(rule, shownArgv(innermost.slice(starts)))) return "may";
   return evaluates !== null && (isNamed(rule, text) || /\$['"]/.test(text)) ? "may" : "no";
 }
 
@@ -31,11 +36,25 @@ export function isLauncher(argv: readonly Word[]): boolean {
   return LAUNCHERS.has(name) || SHELLS.has(name);
 }
 
+/** As written, word by word, or by what the words mean. */
 function matchArgv({ match }: Rule, argv: readonly Word[], isOpen: boolean): Match {
   if (match.kind !== "command") return "no";
-  const [name, ...args] = argv;
+  const [name] = argv;
   if (name?.text == null) return "may";
-  if (!matchesGlob(match.base, posix.basename(name.text))) return "no";
+  if (!programNames(name.text).some((each) => matchesGlob(match.base, each))) return "no";
+  const written = matchWords(match, argv.slice(1), isOpen);
+  return written === "yes" ? written : stronger(written, matchNamed(match, argv, isOpen));
+}
+
+function stronger(a: Match, b: Match): Match {
+  return a === "yes" || b === "yes" ? "yes" : a === "may" ? a : b;
+}
+
+function matchWords(
+  match: Extract<Rule["match"], { kind: "command" }>,
+  args: readonly Word[],
+  isOpen: boolean,
+): Match {
   const words = match.words.slice(1);
   let isSure = true;
   for (const [i, word] of words.entries()) {
@@ -59,7 +78,8 @@ export function allowsCommand(rule: Rule, part: Part): boolean {
   return coversArgv(rule, levels.at(-1) ?? [], isOpen);
 }
 
-function coversArgv({ match, spelled }: Rule, argv: readonly Word[], isOpen: boolean): boolean {
+function coversArgv(rule: Rule, argv: readonly Word[], isOpen: boolean): boolean {
+  const { match } = rule;
   const name = programOf(argv);
   if (match.kind !== "command" || name === null) return false;
   if (isOpen && (!match.rest || canEscalate(name) || isLauncher(argv))) return false;
@@ -67,16 +87,28 @@ function coversArgv({ match, spelled }: Rule, argv: readonly Word[], isOpen: boo
   if (!hasPath && !isSystemProgram(name)) return false;
   // `*` is no name: what runs anything is covered only by a rule that begins with it
   if (isLauncher(argv) && (match.words.length === 0 || /[*?[]/.test(match.name))) return false;
-  const args = argv.slice(1);
-  const words = match.words.slice(1);
   if (match.words.length > 0 && !matchesGlob(match.words[0] ?? [], hasPath ? name : posix.basename(name)))
     return false;
-  if (args.length < words.length || (args.length > words.length && !match.rest)) return false;
-  const isMatched = words.every((word, i) => {
-    const text = args[i]?.text;
+  if (coversWords(match, argv)) return true;
+  const bare = withoutHarmlessGlobals(argv);
+  return bare.length < argv.length && coversWords(match, bare);
+}
+
+/** Word by word; what starts, writes or brings something only where the rule itself names it. */
+function coversWords(match: Extract<Rule["match"], { kind: "command" }>, argv: readonly Word[]): boolean {
+  const { words, rest } = match;
+  const named = Math.max(words.length, 1);
+  if (argv.length < named || (argv.length > named && !rest)) return false;
+  const isMatched = words.slice(1).every((word, i) => {
+    const text = argv[i + 1]?.text;
     return text != null && matchesGlob(word, text);
   });
-  return isMatched && escalatingArgs(argv).every((arg) => arg !== null && spelled.includes(arg));
+  return isMatched && escalatingArgs(argv).every(({ at, text }) => text !== null && isSpelled(words[at]));
+}
+
+/** A pattern that may be anything spells nothing. */
+function isSpelled(word: Glob | undefined): boolean {
+  return word?.[0]?.kind === "char";
 }
 
 /** Something called `env` elsewhere is not the wrapper that was unfolded. */

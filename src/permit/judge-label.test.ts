@@ -39,6 +39,90 @@ const get = (isQuoted?: boolean): Effect => ({
 });
 const OUTWARD: readonly Effect[] = [get(), mcp("s", "x"), { kind: "message", to: "7" }, bash("git push")];
 
+describe("what a person has opened", () => {
+  const rule = (behavior: "allow" | "ask" | "deny", text: string) =>
+    ({ source: "userSettings", behavior, text }) as const;
+  const with_ = (rules: Parameters<typeof makePermit>[0]["rules"], isTrusted = false) =>
+    makePermit({
+      rules: [...["t", "send", "mcp__s", "fetch(domain:e.io)", "bash(git *)"].map(allowed), ...rules],
+      isTrusted,
+      defaultMode: "default",
+      additionalDirectories: [],
+      home: "/home/u",
+      kernelPaths: ["/state"],
+      realPath: (path) => path,
+      exists: (path) => path === "/ws/.git",
+      sandbox: { mode: "off" },
+    });
+  const judged = (permit: ReturnType<typeof makePermit>, effect: Effect, labels: readonly Label[]) =>
+    run(permit, "t", [effect], subject({ labels })).behavior;
+  const other: Label = { kind: "untrusted", source: "mcp", detail: "other" };
+
+  test("lets what was read from there leave, and nothing else", () => {
+    const permit = with_([rule("allow", "outward(web)")]);
+    for (const effect of [get(), mcp("s", "x"), { kind: "message", to: "7" } as const]) {
+      expect(judged(permit, effect, [web])).toBe("allow");
+      for (const label of [secret, other]) expect(judged(permit, effect, [web, label])).toBe("ask");
+    }
+    expect(judged(with_([rule("allow", "outward(mcp)")]), mcp("s", "x"), [other])).toBe("allow");
+    expect(judged(with_([rule("allow", "outward")]), mcp("s", "x"), [web, other])).toBe("allow");
+    expect(judged(with_([rule("allow", "outward")]), mcp("s", "x"), [secret])).toBe("ask");
+  });
+
+  test("is less than an ask or a deny of it, or a setting that denies", () => {
+    for (const behavior of ["ask", "deny"] as const)
+      expect(judged(with_([rule("allow", "outward"), rule(behavior, "outward(web)")]), get(), [web])).toBe(
+        "ask",
+      );
+    const grants = ["t", "outward(web)"];
+    const permit = (outward: "ask" | "deny") =>
+      makePermit({
+        rules: [],
+        defaultMode: "default",
+        additionalDirectories: [],
+        home: "/home/u",
+        kernelPaths: [],
+        realPath: (path) => path,
+        labels: { outward },
+      });
+    const who = subject({ mode: "bypass", labels: [web], grants });
+    expect(run(permit("ask"), "t", [get()], who).behavior).toBe("allow");
+    expect(run(permit("deny"), "t", [get()], who).behavior).toBe("deny");
+  });
+
+  test("counts of a project only once that is trusted", () => {
+    const ofProject = { source: "projectSettings", behavior: "allow", text: "outward(web)" } as const;
+    expect(judged(with_([ofProject]), get(), [web])).toBe("ask");
+    expect(judged(with_([ofProject], true), get(), [web])).toBe("allow");
+  });
+
+  test("is what a refusal names, as the narrowest flag and in words; of a secret, only the words", () => {
+    const permit = with_([]);
+    const remedies = (effect: Effect, labels: readonly Label[]) =>
+      permit.remedies?.(subject({ labels }), { tool: "fetch", effects: [effect] });
+    expect(remedies(get(), [web])?.[0]).toBe("--allow 'outward(web)'");
+    const elsewhere: Effect = { kind: "network", host: "b.io", port: 443, method: "GET" };
+    expect(remedies(elsewhere, [web])?.[0]).toBe("--allow 'fetch(domain:b.io)' --allow 'outward(web)'");
+    expect(remedies(get(), [secret])).toEqual([]);
+    const choices = (label: Label) => {
+      const decision = run(permit, "t", [get()], subject({ labels: [label] }));
+      return decision.behavior === "ask" ? decision.choices : "";
+    };
+    expect(choices(web)).toBe(
+      `labels.outward asks. To answer it once: --allow 'outward(web)' for a run, outward: ["web"] in an agent file, "labels": {"outward": ["web"]} in your settings or those of a trusted project`,
+    );
+    expect(choices(secret)).toContain('"labels": {"outward": "off"} in your own settings');
+  });
+
+  test("names a source that there is: another is no rule", () => {
+    const why = permitRule("outward(moon)");
+    expect(why).toContain("write tool or tool(content)");
+    expect(permitRule("outward(web)")).toBeNull();
+  });
+  const permitRule = (text: string) =>
+    with_([]).notRule?.({ source: "cliArg", behavior: "allow", text }) ?? null;
+});
+
 describe("labels at a sink", () => {
   test.each(OUTWARD)("%j asks a person and names the origin, whatever allows it", (effect) => {
     for (const label of [web, secret])

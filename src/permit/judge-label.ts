@@ -4,10 +4,11 @@
  */
 import { posix } from "node:path";
 import type { Effect } from "../abi/effects.ts";
-import type { Label } from "../abi/labels.ts";
+import { type Label, outwardRule } from "../abi/labels.ts";
 import { type Case, formsOf } from "./case.ts";
 import { isInsideAny, shown } from "./paths.ts";
 import { findProtection } from "./protected.ts";
+import type { Rule } from "./rule.ts";
 import { deny, hardAsk, type Verdict } from "./verdict.ts";
 
 export type LabelAnswer = "ask" | "deny" | "off";
@@ -61,8 +62,29 @@ function isQuoted({ method, isQuoted }: Extract<Effect, { kind: "network" }>): b
   return isQuoted === true && (method === "GET" || method === "HEAD");
 }
 
-function judgeOutward({ labelPolicy }: Case, labels: readonly Label[], what: string): Verdict | null {
-  return answer(labelPolicy.outward, labels, `${what} would carry data out`);
+function judgeOutward(c: Case, labels: readonly Label[], what: string): Verdict | null {
+  const policy = c.labelPolicy.outward;
+  const held = policy === "ask" ? labels.filter((label) => !isOpened(c, label)) : labels;
+  if (held.length === 0) return null;
+  const verdict = answer(policy, held, `${what} would carry data out`);
+  return verdict?.behavior === "ask" ? { ...verdict, choices: choicesOf(held) } : verdict;
+}
+
+/** A person has said that what was read from there may leave. Of a secret, only their own settings say so. */
+function isOpened({ allow, rules }: Case, { kind, source }: Label): boolean {
+  const concerns = ({ tool, match }: Rule): boolean =>
+    tool === "outward" && (match.kind === "all" || (match.kind === "program" && match.name === source));
+  return kind === "untrusted" && allow.some(concerns) && ![...rules.deny, ...rules.ask].some(concerns);
+}
+
+/** What can be said once, for whoever cannot be asked each time. */
+function choicesOf(labels: readonly Label[]): string {
+  if (labels.some(({ kind }) => kind === "secret"))
+    return 'labels.outward asks; a secret leaves only when asked, or with "labels": {"outward": "off"} in your own settings';
+  const sources = [...new Set(labels.map(({ source }) => source))];
+  const flags = sources.map((source) => `--allow '${outwardRule(source)}'`).join(" ");
+  const list = JSON.stringify(sources);
+  return `labels.outward asks. To answer it once: ${flags} for a run, outward: ${list} in an agent file, "labels": {"outward": ${list}} in your settings or those of a trusted project`;
 }
 
 /** What a server itself has told leaves nowhere when it goes back there. */

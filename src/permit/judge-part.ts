@@ -4,13 +4,14 @@ import { pathProblem } from "../lib/path-form.ts";
 import type { Case } from "./case.ts";
 import { allowsCommand, hasSystemWrappers, restrictsCommand } from "./command-match.ts";
 import { creations } from "./creation.ts";
-import { judgePath } from "./judge-path.ts";
+import { judgePath, restrictGlob, restrictPath } from "./judge-path.ts";
 import { judgeRedirects } from "./judge-redirect.ts";
 import { judgeUnread } from "./judge-unread.ts";
 import { restrictOperands } from "./operand.ts";
 import { climbsBack, isInsideAny, operandPath, shown } from "./paths.ts";
 import { findRepository } from "./repository.ts";
 import { describeRule, type Rule } from "./rule.ts";
+import { settingsWritten } from "./settings-writer.ts";
 import type { ReadOperand } from "./shell/grammar.ts";
 import { readOnlyOperands } from "./shell/read-only.ts";
 import type { Part } from "./shell/unfold.ts";
@@ -19,7 +20,7 @@ import { globSpellings, programOf, shownArgv } from "./shell/word.ts";
 import { shippedRefusal } from "./shipped.ts";
 import { suggestCommand } from "./suggest.ts";
 import { judgeUnknownPath } from "./unknown-path.ts";
-import { allow, ask, strictest, type Verdict } from "./verdict.ts";
+import { allow, ask, hardAsk, strictest, type Verdict } from "./verdict.ts";
 
 export interface Judged {
   readonly verdict: Verdict;
@@ -62,7 +63,7 @@ function judgeKnown(c: Case, part: Part, text: string, cwd: string): Judged {
   const changed = known ?? (evaluates === null ? creationVerdict(c, part) : null);
   const restrictions =
     known === null ? levels.map((argv) => restrictOperands(c, argv, part.isOpen, part.cwds)) : [];
-  const operands = strictestOrNull([changed, ...restrictions]);
+  const operands = strictestOrNull([changed, ...restrictions, settingsVerdict(c, part)]);
   // what denies an operand outranks a question about the command
   if (operands?.behavior === "deny") return judged(operands);
   if (restricted?.isHard === true) return judged(restricted);
@@ -80,6 +81,23 @@ function judgeKnown(c: Case, part: Part, text: string, cwd: string): Judged {
   return judged(ask("mode", `mode ${c.subject.mode}`, message, suggestCommand(part)));
 }
 
+/** A program that writes its own settings writes a file that it does not name. */
+function settingsVerdict(c: Case, { levels, isOpen, cwds }: Part): Verdict | null {
+  for (const [i, argv] of levels.entries()) {
+    const place = settingsWritten(argv, isOpen && i === levels.length - 1);
+    if (place === null) continue;
+    const path = place.startsWith("~/") ? c.places.home + place.slice(1) : place;
+    const paths = (cwds ?? ["/"]).map((cwd) => operandPath(path.startsWith("/") ? "" : cwd, path));
+    const refused = paths
+      .map((each) => restrictPath(c, { access: "write", path: each }))
+      .filter((each) => each !== null);
+    const denied = refused.find(({ behavior }) => behavior === "deny");
+    const message = `${lineOf({ levels: [argv], source: "" })}: it writes ${shown(place)}; no mode or rule answers for a person`;
+    return denied ?? hardAsk("protected", `a program that writes its settings (${place})`, message);
+  }
+  return null;
+}
+
 function strictestOrNull(verdicts: readonly (Verdict | null)[]): Verdict | null {
   const found = verdicts.filter((verdict) => verdict !== null);
   return found.length === 0 ? null : strictest(found);
@@ -90,7 +108,7 @@ function askEvaluated(part: Part, why: string): Verdict {
   return ask("parse", detail, `${lineOf(part)}: ${detail}`, null);
 }
 
-function lineOf({ levels, source }: Part): string {
+function lineOf({ levels, source }: Pick<Part, "levels" | "source">): string {
   return shown(levels[0] === undefined ? source : shownArgv(levels[0]));
 }
 
@@ -134,9 +152,9 @@ function reasonOf(rule: Rule) {
 
 /** The reads of a read-only command, judged as reads; null: it is not one. */
 function readVerdict(c: Case, part: Part): Verdict | null {
-  const argv = part.levels.at(-1) ?? [];
+  const argv = part.filled ?? part.levels.at(-1) ?? [];
   const name = posix.basename(programOf(argv) ?? "");
-  if (part.isOpen || part.acts || !hasSystemWrappers(part)) return null;
+  if ((part.isOpen && part.filled === undefined) || part.acts || !hasSystemWrappers(part)) return null;
   if (part.levels.length === 0) return null;
   const cwds = part.cwds ?? [null];
   if (name === "cd") {
@@ -164,15 +182,20 @@ function everywhere(
       verdicts.push(judgeUnknownPath(c, "read"));
       continue;
     }
-    if (climbsBack(path) || pathProblem(path) !== null) return null;
+    if (climbsBack(glob ?? path) || pathProblem(path) !== null) return null;
     for (const cwd of path.startsWith("/") ? ["/"] : cwds) {
       if (cwd === null) return null;
       verdicts.push(judgePath(c, { access: "read", path: operandPath(cwd, path), subtree }));
-      for (const each of glob === undefined ? [] : globSpellings(glob))
-        verdicts.push(judgePath(c, { access: "read", path: operandPath(cwd, each) }));
+      if (glob !== undefined) verdicts.push(...globVerdicts(c, operandPath(cwd, glob)));
     }
   }
   return verdicts.length === 0 ? allow("default", "a command that changes nothing") : strictest(verdicts);
+}
+
+function globVerdicts(c: Case, glob: string): readonly Verdict[] {
+  const restricted = restrictGlob(c, "read", glob);
+  const named = globSpellings(glob).map((path) => judgePath(c, { access: "read", path }));
+  return restricted === null ? named : [restricted, ...named];
 }
 
 /** Every git command starts programs that the repository's configuration names; in the roots that file is protected. */

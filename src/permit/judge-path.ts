@@ -3,12 +3,14 @@ import { posix } from "node:path";
 import { pathProblem } from "../lib/path-form.ts";
 import { type Case, formsOf } from "./case.ts";
 import { escapeGlob } from "./glob.ts";
+import { looseGlob, meet, tokensOf } from "./glob-meet.ts";
 import { beyondRoots } from "./judge-ceiling.ts";
 import { acceptsEdits } from "./mode.ts";
 import { matchesPath, mayMatchBelow, type PathBases, type PathPattern } from "./path-pattern.ts";
-import { foldName, isInside, isInsideAny, shown } from "./paths.ts";
-import { findProtection, findProtectionBelow, resolved } from "./protected.ts";
+import { foldName, isInside, isInsideAny, segmentsOf, shown } from "./paths.ts";
+import { findProtection, findProtectionBelow, findProtectionOfGlob, resolved } from "./protected.ts";
 import { describeRule, type Rule } from "./rule.ts";
+import { literalStart } from "./shell/spelling.ts";
 import { allow, ask, deny, hardAsk, invalid, type Verdict } from "./verdict.ts";
 
 export interface PathAccess {
@@ -102,6 +104,31 @@ function restrictProtected(c: Case, wanted: PathAccess, forms: readonly string[]
     .map((form) => findProtectionBelow(protections, form))
     .find((each) => each !== undefined);
   return held === undefined ? null : protectedAsk(wanted, `it may hold protected paths (${held.kind})`);
+}
+
+/** What a pattern of paths may come to, of all that is protected; `glob` absolute. null: nothing. */
+export function restrictGlob(c: Case, access: "read" | "write", glob: string): Verdict | null {
+  const start = literalStart(glob);
+  const dir = start.slice(0, start.lastIndexOf("/") + 1) || "/";
+  const real = `${c.places.realPath(dir)}/${glob.slice(dir.length)}`;
+  const wanted: PathAccess = { access, path: glob };
+  for (const form of formsOf(glob, real).filter((each) => !isInsideAny(c.free, each))) {
+    const found = findProtectionOfGlob(c.places.protections, access, form);
+    if (found !== undefined) return protectedAsk(wanted, `it may come to a protected path (${found.kind})`);
+    if (c.places.kernel.some((path) => mayReach(form, path)))
+      return protectedAsk(wanted, "it may come to files of crux itself");
+  }
+  return null;
+}
+
+/** Could the pattern be the path, or lie below it? */
+function mayReach(glob: string, path: string): boolean {
+  const segments = segmentsOf(glob);
+  const names = segmentsOf(path);
+  return (
+    segments.length >= names.length &&
+    names.every((name, i) => meet(looseGlob(segments[i] as string), tokensOf(foldName(name))) !== null)
+  );
 }
 
 /** A file there takes the place of a command that is allowed by its name. */

@@ -3,9 +3,11 @@
 import { pathProblem } from "../lib/path-form.ts";
 import type { Case } from "./case.ts";
 import { judgeNetwork } from "./judge-other.ts";
-import { judgePath } from "./judge-path.ts";
+import { judgePath, restrictGlob, restrictPath } from "./judge-path.ts";
 import { climbsBack, operandPath, shown } from "./paths.ts";
 import type { Redirect } from "./shell/command.ts";
+import { operandsOf } from "./shell/grammar.ts";
+import type { Spelling } from "./shell/spelling.ts";
 import type { Part } from "./shell/unfold.ts";
 import { judgeUnknownPath } from "./unknown-path.ts";
 import { ask, type Verdict } from "./verdict.ts";
@@ -38,7 +40,13 @@ function accessesOf({ operator }: Redirect): readonly ("read" | "write")[] {
 function judgeRedirect(c: Case, redirect: Redirect, cwds: Part["cwds"]): readonly Verdict[] {
   const path = redirect.target?.text;
   const accesses = accessesOf(redirect);
-  if (path == null) return accesses.map((access) => judgeUnknownPath(c, access));
+  if (path == null) {
+    const spelled = (redirect.target?.among ?? []).flatMap((each) => judgeSpelling(c, each, accesses, cwds));
+    if (isStream(redirect, accesses)) return [];
+    const read = accesses.includes("write") ? null : judgeKnownRead(c, redirect, cwds);
+    if (read !== null) return [...read, ...spelled];
+    return [...accesses.map((access) => judgeUnknownPath(c, access)), ...spelled];
+  }
   const host = NETWORK.exec(path);
   if (host !== null) return [judgeHost(c, host)];
   if (path.startsWith("/dev/tcp/") || path.startsWith("/dev/udp/")) return [oddTarget(path)];
@@ -49,6 +57,42 @@ function judgeRedirect(c: Case, redirect: Redirect, cwds: Part["cwds"]): readonl
     accesses.map((access) => judgePath(c, { access, path: operandPath(cwd, path) })),
   );
   return climbsBack(path) ? [...verdicts, oddTarget(path)] : verdicts;
+}
+
+/** `< <(command)` */
+function isStream({ target }: Redirect, accesses: readonly string[]): boolean {
+  const { among = [] } = target ?? {};
+  return among.length > 0 && among.every(({ kind }) => kind === "stream") && !accesses.includes("write");
+}
+
+/** Of a variable whose values are known, each is a read like any other. null: one of them may be anywhere. */
+function judgeKnownRead(c: Case, { target }: Redirect, cwds: Part["cwds"]): readonly Verdict[] | null {
+  if (target === undefined || target.among === undefined || target.isMany) return null;
+  const verdicts: Verdict[] = [];
+  for (const { path, subtree, glob } of operandsOf(target, false)) {
+    if (path === null || climbsBack(glob ?? path) || pathProblem(path) !== null) return null;
+    if (!path.startsWith("/") && cwds === null) return null;
+    for (const cwd of path.startsWith("/") ? ["/"] : (cwds ?? []))
+      verdicts.push(judgePath(c, { access: "read", path: operandPath(cwd, path), subtree }));
+  }
+  return verdicts;
+}
+
+/** What the target may come to: what forbids one of them forbids all. */
+function judgeSpelling(
+  c: Case,
+  { kind, text }: Spelling,
+  accesses: readonly ("read" | "write")[],
+  cwds: Part["cwds"],
+): readonly Verdict[] {
+  if (kind === "stream" || kind === "names" || pathProblem(text) !== null) return [];
+  const paths = text.startsWith("/") ? [text] : (cwds ?? []).map((cwd) => operandPath(cwd, text));
+  const verdicts = paths.flatMap((path) =>
+    accesses.map((access) =>
+      kind === "glob" ? restrictGlob(c, access, path) : restrictPath(c, { access, path }),
+    ),
+  );
+  return verdicts.filter((verdict) => verdict !== null);
 }
 
 function oddTarget(path: string): Verdict {

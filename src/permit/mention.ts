@@ -6,8 +6,12 @@ import { posix } from "node:path";
 import { type Case, formsOf } from "./case.ts";
 import { accessesOf, isWriter, pathsIn } from "./operand.ts";
 import { isInsideAny, operandPath } from "./paths.ts";
-import { findProtection, type PathClass } from "./protected.ts";
+import { findProtection, findProtectionOfGlob, type PathClass } from "./protected.ts";
+import { settingsWritten } from "./settings-writer.ts";
+import { expandBraces } from "./shell/brace.ts";
+import { charsOf } from "./shell/piece.ts";
 import { takesText } from "./shell/read-only.ts";
+import { staticWord } from "./shell/word.ts";
 
 export interface Mention {
   readonly word: string;
@@ -27,8 +31,14 @@ interface Named {
   readonly access: "read" | "write";
 }
 
-export function findMention(c: Case, text: string, cwd: string): Mention | undefined {
-  const segments = segmentsIn(withoutHereDocuments(text.replaceAll("\\\n", "")));
+export function findMention(c: Case, given: string, cwd: string): Mention | undefined {
+  const segments = segmentsIn(withoutHereDocuments(spelledOut(given.replaceAll("\\\n", ""))));
+  for (const { words } of segments)
+    for (const [i, word] of words.entries()) {
+      const place = /^[\w./-]+$/.test(word) ? settingsWritten(words.slice(i).map(staticWord)) : null;
+      if (place !== null && !takesText(posix.basename(words[0] ?? "")))
+        return { word: place, kind: "execution" };
+    }
   const count = segments.reduce((sum, { words }) => sum + words.length, 0);
   const resolve = count > MAX_RESOLVED ? (path: string) => path : c.places.realPath;
   const dirs = directoriesIn(segments, cwd, c.places.home);
@@ -37,13 +47,23 @@ export function findMention(c: Case, text: string, cwd: string): Mention | undef
     for (const dir of path.startsWith("/") ? ["/"] : dirs) {
       const whole = operandPath(dir, path);
       const forms = formsOf(whole, resolve(whole)).filter((form) => !isInsideAny(c.free, form));
+      const find = /[*?[]/.test(whole) ? findProtectionOfGlob : findProtection;
       const found = forms
-        .map((form) => findProtection(c.places.protections, access, form))
+        .map((form) => find(c.places.protections, access, form))
         .find((each) => each !== undefined);
       if (found !== undefined) return { word, kind: found.kind };
     }
   }
   return undefined;
+}
+
+/** Extended patterns as plain ones, and variables with the text that they are given. */
+function spelledOut(text: string): string {
+  const plain = text.replace(/[?*+@!]\([^()\n]*\)/g, "*");
+  let all = plain;
+  for (const [, name = "", value = ""] of plain.matchAll(/(?<![\w$])([A-Za-z_]\w*)=([\w./~*?[\]-]+)/g))
+    all = all.replaceAll(new RegExp(`\\$(?:${name}(?!\\w)|\\{${name}\\})`, "g"), () => value);
+  return all.length > 4 * text.length + 4096 ? plain : all;
 }
 
 /** What stands in a here-document is data, the rest of its first line is not. Without its end it was none. */
@@ -109,12 +129,15 @@ function isRead({ access }: { readonly access: string }): boolean {
   return access === "read";
 }
 
-/** `.env*` also stands for `.env`. */
+/** Each alternative of its braces. */
 function spellings(access: Named["access"]) {
-  return (word: string): readonly Named[] =>
-    word.includes("*")
-      ? [word, word.replaceAll("*", "")].map((each) => ({ word: each, access }))
-      : [{ word, access }];
+  return (word: string): readonly Named[] => {
+    const words = word.includes("{") ? expandBraces(charsOf(word, false)) : null;
+    const texts = (words ?? []).map((each) =>
+      each.map((piece) => (piece.kind === "char" ? piece.char : "")).join(""),
+    );
+    return [word, ...texts.filter((each) => each !== word)].map((each) => ({ word: each, access }));
+  };
 }
 
 function atHome(word: string, home: string): string {
@@ -125,7 +148,7 @@ function atHome(word: string, home: string): string {
 function directoriesIn(segments: readonly Segment[], cwd: string, home: string): readonly string[] {
   const dirs = [cwd];
   for (const { words } of segments) {
-    const at = words.indexOf("cd");
+    const at = words.findIndex((word) => /^(?:cd|pushd)$/.test(word));
     const target = at < 0 ? undefined : words[at + 1];
     if (target === undefined || dirs.length >= MAX_DIRECTORIES) continue;
     dirs.push(operandPath(dirs.at(-1) ?? cwd, atHome(target, home)));

@@ -1,11 +1,12 @@
 /** Paths among the operands of commands that are not read-only: what forbids a path forbids handing it over. */
 import { posix } from "node:path";
 import type { Case } from "./case.ts";
-import { type PathAccess, restrictPath } from "./judge-path.ts";
+import { type PathAccess, restrictGlob, restrictPath } from "./judge-path.ts";
 import { kernelMention } from "./kernel-mention.ts";
 import { operandPath } from "./paths.ts";
 import { isTextWord } from "./shell/escalating.ts";
 import { takesText } from "./shell/read-only.ts";
+import type { Spelling } from "./shell/spelling.ts";
 import type { Cwds } from "./shell/where.ts";
 import { globSpellings, programOf, type Word } from "./shell/word.ts";
 import { restrictUnknownPath } from "./unknown-path.ts";
@@ -44,15 +45,38 @@ export function restrictOperands(
       return access.isGuess === true ? soften(verdict) : verdict;
     }),
   );
-  const verdicts = [unknown, ...found, kernelOf(c, texts)].filter((verdict) => verdict !== null);
+  const verdicts = [unknown, ...found, ...globsOf(c, name, argv, cwds), kernelOf(c, texts)].filter(
+    (verdict) => verdict !== null,
+  );
   return verdicts.length === 0 ? null : strictest(verdicts);
 }
 
 /** Of a word that is not known, the folder that it begins with. */
-function textsFor({ text, prefix, glob }: Word): readonly string[] {
+function textsFor({ text, prefix, among }: Word): readonly string[] {
   if (text !== null) return [text];
-  if (glob !== undefined) return globSpellings(glob);
+  if (among !== undefined) return among.flatMap(textsOfSpelling);
   return prefix.includes("/") ? [`${prefix.slice(0, prefix.lastIndexOf("/") + 1)}x`] : [];
+}
+
+function textsOfSpelling({ kind, text }: Spelling): readonly string[] {
+  if (kind === "stream") return [];
+  if (kind === "names") return [`${text}/x`];
+  return kind === "text" ? [text] : globSpellings(text);
+}
+
+/** Patterns among the words: what a command that changes files may come to, and secrets that any may read. */
+function globsOf(c: Case, name: string, argv: readonly Word[], cwds: Cwds): readonly Verdict[] {
+  const isChanging =
+    isWriter(name) &&
+    (!IN_PLACE.has(name) || argv.some(({ text }) => /^(?:-[A-Za-z0-9]*i|--in-place)/.test(text ?? "")));
+  const accesses = isChanging ? (["read", "write"] as const) : (["read"] as const);
+  const globs = argv.slice(1).flatMap(({ among = [] }) => among.filter(({ kind }) => kind === "glob"));
+  return globs
+    .flatMap(({ text }) =>
+      text.startsWith("/") ? [text] : (cwds ?? []).map((cwd) => operandPath(cwd, text)),
+    )
+    .flatMap((glob) => accesses.map((access) => restrictGlob(c, access, glob)))
+    .filter((verdict) => verdict !== null);
 }
 
 /** A program of its own among the words may name a file of the kernel anywhere. */

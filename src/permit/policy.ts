@@ -27,6 +27,7 @@ import { originsOf } from "./origins.ts";
 import { findOtherNames } from "./other-names.ts";
 import { normalPath } from "./paths.ts";
 import { protections } from "./protected.ts";
+import { findRemedies } from "./remedy.ts";
 import { restrictionsOf } from "./restriction.ts";
 import { notRule, type Rule } from "./rule.ts";
 import { makeGrantParser, makeRuleSet, type RuleSet, withRights } from "./rule-set.ts";
@@ -107,16 +108,33 @@ export function makePermit(options: PermitOptions): Permit & { readonly warnings
         parts: partsOf(c, exec),
       }));
     },
+    remedies: (subject, request) =>
+      findRemedies(
+        {
+          decide: (...asked) => decideFor(policy, confining, sandbox, ...asked),
+          partsOf: (exec) => partsOf(makeCase(policy, subject, request), exec),
+        },
+        subject,
+        request,
+      ),
     ready: (effects) => (effects.some(({ kind }) => kind === "exec") ? loadParser() : null),
-    decide: (subject, request) => {
-      try {
-        const isOffline = () => sandbox.sandbox(subject, request)?.network === "off";
-        return autoAllowed(confining, subject, request, decide(policy, subject, request, isOffline));
-      } catch (error) {
-        return failed(error);
-      }
-    },
+    decide: (subject, request) => decideFor(policy, confining, sandbox, subject, request),
   };
+}
+
+function decideFor(
+  policy: Policy,
+  confining: SandboxOptions,
+  { sandbox }: ReturnType<typeof makeSandbox>,
+  subject: Subject,
+  request: PermitRequest,
+): Decision {
+  try {
+    const isOffline = () => sandbox(subject, request)?.network === "off";
+    return autoAllowed(confining, subject, request, decide(policy, subject, request, isOffline));
+  } catch (error) {
+    return failed(error);
+  }
 }
 
 /** Could it have a network, as the settings stand? */

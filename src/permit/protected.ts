@@ -8,6 +8,7 @@ import { posix } from "node:path";
 import type { RealPath } from "../kernel/ports/host.ts";
 import { isWithin } from "../lib/path.ts";
 import { type Glob, matchesGlob, parseGlob } from "./glob.ts";
+import { type LooseGlob, looseGlob, meet, tokensOf } from "./glob-meet.ts";
 import { foldName, isInside, normalPath, segmentsOf } from "./paths.ts";
 
 export type PathClass = "authority" | "execution" | "secret";
@@ -213,6 +214,64 @@ export function findProtection(
   const folded = normalPath(foldName(path));
   const segments = segmentsOf(folded);
   return all.find((each) => isOf(each, access) && covers(each, folded, segments));
+}
+
+/** How much of a name that is a pattern itself has to be spelled: every `*` may come to `x.pem`. */
+const MIN_SPELLED = 2;
+
+/** A place that a pattern of paths may come to: absolute, `**` for any names between. What only a lone `*` takes in is not named. */
+export function findProtectionOfGlob(
+  all: readonly Protection[],
+  access: "read" | "write",
+  glob: string,
+): Protection | undefined {
+  const segments = segmentsOf(glob).map((name) => ({ name, glob: name === "**" ? null : looseGlob(name) }));
+  return all.find(
+    (each) => isOf(each, access) && mayCover(each, segments, each.base === null ? [] : segmentsOf(each.base)),
+  );
+}
+
+interface GlobSegment {
+  readonly name: string;
+  /** null: any number of names. */
+  readonly glob: LooseGlob | null;
+}
+
+function mayCover(each: Protection, path: readonly GlobSegment[], base: readonly string[]): boolean {
+  const names = [...base, ...each.segments];
+  const starts = each.base === null ? path.map((_, at) => at) : [0];
+  return starts.some((at) => fits(each, names, path, at, 0));
+}
+
+/** From the name at `to` on, along the path from `at` on. */
+function fits(
+  each: Protection,
+  names: readonly Name[],
+  path: readonly GlobSegment[],
+  at: number,
+  to: number,
+): boolean {
+  const segment = path[at];
+  const name = names[to];
+  if (name === undefined) {
+    if (segment !== undefined && !each.isDirectory) return path.slice(at).every(({ glob }) => glob === null);
+    const last = each.isDirectory ? segment : path[at - 1];
+    return last === undefined || !each.except.some((free) => matches(free, foldName(last.name)));
+  }
+  if (segment === undefined) return false;
+  if (segment.glob === null)
+    return (
+      fits(each, names, path, at + 1, to) ||
+      fits(each, names, path, at, to + 1) ||
+      fits(each, names, path, at + 1, to + 1)
+    );
+  const spelled = meet(segment.glob, tokensOf(name));
+  const isLast = to === names.length - 1 && path[at + 1] === undefined;
+  // a search over a directory, which leaves such files out
+  const isSearch = isLast && each.kind === "secret" && typeof name === "string" && (spelled ?? 0) === 0;
+  const isEnough = typeof name === "string" || each.base !== null || (spelled ?? 0) >= MIN_SPELLED;
+  const isNamed = spelled !== null && isEnough && !isSearch;
+  return isNamed && fits(each, names, path, at + 1, to + 1);
 }
 
 /** Is reading the real path a question to a person in every mode? For searches, which leave such files out. */

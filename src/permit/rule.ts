@@ -1,5 +1,6 @@
 /** Rules: `tool` or `tool(content)`, where they come from and what their content means. */
 import { posix } from "node:path";
+import { LABEL_SOURCES } from "../abi/labels.ts";
 import type { RuleSource, RuleText } from "../abi/rules.ts";
 import { canonicalToolName } from "../abi/tool.ts";
 import { escapeGlob, type Glob, parseGlob } from "./glob.ts";
@@ -47,7 +48,7 @@ export interface Rule {
 const MAX_CHARS = 1024;
 const READS = new Set(["view", "grep", "glob", "ls"]);
 const WRITES = new Set(["edit", "write", "multi_edit", "notebook_edit"]);
-const NAMED = new Set(["agent", "spawn", "send", "skill"]);
+const NAMED = new Set(["agent", "spawn", "send", "skill", "outward"]);
 const SOURCE_WORDS: Readonly<Record<RuleSource, string>> = {
   userSettings: "user settings",
   projectSettings: "project settings",
@@ -125,7 +126,8 @@ function parseContent(tool: string, content: string): RuleMatch {
 function parseName(tool: string, content: string): RuleMatch {
   const rest = tool === "skill" && content.endsWith(":*");
   const name = rest ? content.slice(0, -2) : content;
-  return name === "" ? { kind: "malformed" } : { kind: "program", name, rest };
+  const isSource = tool !== "outward" || LABEL_SOURCES.some((source) => source === name);
+  return name === "" || !isSource ? { kind: "malformed" } : { kind: "program", name, rest };
 }
 
 function parsePath(access: "read" | "write", content: string): RuleMatch {

@@ -303,6 +303,29 @@ describe("the profile of a command that says what it writes", () => {
     expect(found?.protect).toContain(join(home, ".bashrc"));
   });
 
+  test("a program that writes its settings may write those, and no others", () => {
+    mkdirSync(join(work, ".git/hooks"), { recursive: true });
+    writeFileSync(join(work, ".git/config"), "");
+    const project = profileOf("git config a.b c");
+    expect(project?.protect).not.toContain(join(work, ".git/config"));
+    expect(project?.protect).toContain(join(work, ".git/hooks/"));
+    expect(profileOf("git config a.b c; frob")?.protect).not.toContain(join(work, ".git/config"));
+    expect(profileOf("git config a.b $x")?.protect).toContain(join(work, ".git/config"));
+    expect(profileOf("git config --get a.b")?.write).toEqual([]);
+    const account = profileOf("git config --global a.b c");
+    expect(account?.write).toContain(home);
+    expect(account?.protect).not.toContain(join(home, ".gitconfig"));
+    expect(account?.protect).toContain(join(home, ".bashrc"));
+  });
+
+  test("protects names that are patterns, whatever comes to stand there", () => {
+    writeFileSync(join(work, ".yarnrc.yml"), "");
+    const { protect = [] } = profileOf("frob") ?? {};
+    expect(protect).toContain(join(work, ".yarnrc*"));
+    expect(protect).toContain(join(work, ".yarnrc.yml"));
+    expect(profileOf("touch .yarnrc.cjs")?.protect).not.toContain(join(work, ".yarnrc*"));
+  });
+
   test("lets git init make its folder, and nobody else in the same command", () => {
     const git = join(work, ".git/");
     expect(profileOf("git init -q")?.protect).not.toContain(git);

@@ -20,6 +20,7 @@ import {
   freePlaces,
   gitPlaces,
   kindOf,
+  patternsInRoots,
   placesInRoots,
   secretsInPlace,
   socketsIn,
@@ -169,6 +170,7 @@ function profileOf(
   const write = isReader ? [] : [...roots, ...opened];
   const protect = [
     ...[...placesInRoots(protections, write), ...nested, ...own].filter((p) => !isLifted(p) && !gives(p)),
+    ...patternsInRoots(protections, write).filter((p) => !gives(p)),
     ...denied.filter((dir) => write.some((root) => isWithin(root, dir))),
   ];
   checkNames([...hide, ...protect], write);

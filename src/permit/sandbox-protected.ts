@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { posix } from "node:path";
 import { isWithin } from "../lib/path.ts";
-import { matchesGlob } from "./glob.ts";
+import { type Glob, matchesGlob } from "./glob.ts";
 import { foldName } from "./paths.ts";
 import type { Protection } from "./protected.ts";
 
@@ -28,6 +28,20 @@ export function placesInRoots(all: readonly Protection[], roots: readonly string
     if (kind === "directory") return gitPlaces(path);
     return [kind === "absent" ? `${path}/` : path];
   });
+}
+
+/** Names of the table that are patterns, at the top of each root: whatever of that name comes to stand there. */
+export function patternsInRoots(all: readonly Protection[], roots: readonly string[]): readonly string[] {
+  const names = all.flatMap(({ kind, base, segments: [name, other] }) =>
+    kind === "secret" || base !== null || name === undefined || other !== undefined || isPlain(name)
+      ? []
+      : [textOf(name)],
+  );
+  return roots.filter(isDirectory).flatMap((root) => names.map((name) => posix.join(root, name)));
+}
+
+function textOf(glob: Glob): string {
+  return glob.map((token) => (token.kind === "char" ? token.char : "*")).join("");
 }
 
 /** What is free in a protected directory, where it is there. */

@@ -6,8 +6,10 @@
 import { posix } from "node:path";
 import type { RealPath } from "../kernel/ports/host.ts";
 import { isWithin } from "../lib/path.ts";
+import { matchesGlob, parseGlob } from "./glob.ts";
 import { accessesOf } from "./operand.ts";
 import { climbsBack, operandPath } from "./paths.ts";
+import { settingsWritten, writesOnlySettings } from "./settings-writer.ts";
 import type { Analysis } from "./shell/analysis.ts";
 import { readOnlyOperands } from "./shell/read-only.ts";
 import { isSystemProgram } from "./shell/tables.ts";
@@ -43,20 +45,32 @@ export function namedWrites({ parts, unread }: Analysis, look: Looking): NamedWr
   const isKnown = all.every((each) => each.isKnown);
   // nobody was asked about the folder that git makes
   const writes = all.flatMap((each) => each.writes).filter(({ isUnasked }) => isKnown || !isUnasked);
-  const places = writes.flatMap((write) => (write.isUnasked ? [] : placeOf(write, isKnown, look)));
+  const places = writes.flatMap((write) =>
+    write.isUnasked || write.isOpen ? [] : placeOf(write, isKnown, look),
+  );
   const named = [...new Set(writes.map(({ path }) => path))];
   return { places: [...new Set(places)], gives: (place) => givesWay(place, named, isKnown) };
 }
 
 function givesWay(place: string, named: readonly string[], isKnown: boolean): boolean {
   const path = place.replace(/\/$/, "");
+  if (posix.basename(path).includes("*")) return named.some((each) => isOfPattern(path, each));
   return named.some((each) => each === path || (isKnown && (isWithin(path, each) || isWithin(each, path))));
+}
+
+function isOfPattern(pattern: string, path: string): boolean {
+  const glob = parseGlob(posix.basename(pattern));
+  return (
+    posix.dirname(path) === posix.dirname(pattern) && glob !== null && matchesGlob(glob, posix.basename(path))
+  );
 }
 
 /** `inPlace`: it changes what is there. `isUnasked`: permitted, though nobody has judged the path. */
 interface Manner {
   readonly inPlace: boolean;
   readonly isUnasked?: boolean;
+  /** Where it lies is open already; only what protects it gives way. */
+  readonly isOpen?: boolean;
 }
 /** Real. */
 type Write = Manner & { readonly path: string };
@@ -105,6 +119,15 @@ function commandWrites(argv: Part["levels"][number], cwds: readonly string[], lo
   if (texts === null || !isSystemProgram(program)) return { isKnown: false, words: [] };
   const made = initialised(texts);
   if (made !== undefined) return { isKnown: true, words: [{ word: made, inPlace: false, isUnasked: true }] };
+  const settings = settingsWritten(argv);
+  if (settings !== null) {
+    const word = settings.startsWith("~/") ? look.home + settings.slice(1) : settings;
+    // within the working directory its own folder is open; what protects the file gives way
+    return {
+      isKnown: writesOnlySettings(argv),
+      words: [{ word, inPlace: false, isOpen: !word.startsWith("/") }],
+    };
+  }
   if (!KNOWN.has(name)) {
     const isReader = name === "cd" ? cdTarget(argv, look.home) !== null : readOnlyOperands(argv) !== null;
     return { isKnown: isReader, words: [] };

@@ -1,3 +1,4 @@
+import { outwardRule } from "../abi/labels.ts";
 import type { RuleSource, RuleText } from "../abi/rules.ts";
 import type { Settings } from "../abi/settings.ts";
 
@@ -6,10 +7,13 @@ export function rulesFromSettings(settings: Settings, source: RuleSource): reado
   const { allow = [], ask = [], deny = [], drop_defaults = [] } = settings.permissions ?? {};
   const rules = (behavior: RuleText["behavior"], texts: readonly string[]) =>
     texts.map((text): RuleText => ({ source, behavior, text }));
+  const outward = settings.labels?.outward;
+  const outwards = Array.isArray(outward) ? outward.map(outwardRule) : [];
   return [
     ...rules("deny", deny),
     ...rules("ask", ask),
     ...rules("allow", allow),
+    ...rules("allow", outwards),
     ...rules("drop", drop_defaults),
   ];
 }

@@ -16,6 +16,8 @@ export type Verdict =
       readonly isHard: boolean;
       readonly message: string;
       readonly always: string | null;
+      /** Where nobody can be asked each time. */
+      readonly choices?: string;
       readonly parts?: readonly JudgedPart[];
       readonly env?: Readonly<Record<string, string>>;
       readonly reason: Reason;
@@ -72,7 +74,7 @@ function rank(verdict: Verdict): number {
 /** While mode auto is active a classifier may answer what is not hard, and what did not come of a fault. */
 export function toDecision(verdict: Verdict, isAutoActive: boolean): Decision {
   if (verdict.behavior !== "ask") return verdict;
-  const { message, always, isHard, parts, env, reason } = verdict;
+  const { message, always, isHard, choices, parts, env, reason } = verdict;
   const judge = isAutoActive && !isHard && reason.kind !== "error" ? { isJudgeable: true as const } : {};
   return {
     behavior: "ask",
@@ -80,6 +82,7 @@ export function toDecision(verdict: Verdict, isAutoActive: boolean): Decision {
     always,
     ...(isHard ? { isHard } : {}),
     ...judge,
+    ...(choices === undefined ? {} : { choices }),
     ...(parts === undefined ? {} : { parts }),
     ...(env === undefined ? {} : { env }),
     reason,

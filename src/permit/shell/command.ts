@@ -1,4 +1,5 @@
 /** Simple commands as they stand in a text, before wrappers are unfolded. */
+import type { Spelling } from "./spelling.ts";
 import type { Word } from "./word.ts";
 
 export interface Assignment {
@@ -19,6 +20,8 @@ export interface SimpleCommand {
   readonly redirects: readonly Redirect[];
   /** Of a here-document or here-string whose text is known. */
   readonly input?: string;
+  /** Names that the command before it in the pipe prints. */
+  readonly fed?: readonly Spelling[] | undefined;
   /** Where it may run; null: not known. */
   readonly cwds: readonly string[] | null;
   /** What bash evaluates here that no allow rule covers, in words for a person. */

@@ -1,13 +1,19 @@
 /** From the pieces of a scanned word to the words that a program gets. */
 import { expandBraces } from "./brace.ts";
 import { charsOf, type Piece } from "./piece.ts";
+import { asGlob, behind, type Spelling } from "./spelling.ts";
 import { quoteShown, type Word } from "./word.ts";
 
 export interface Known {
   readonly home: string;
-  /** Variables whose value here is certain. */
-  readonly variables: ReadonlyMap<string, string>;
+  /** What an expansion may come to here, where that is known. */
+  spellings(piece: Unknown): readonly Spelling[] | undefined;
 }
+
+type Unknown = Extract<Piece, { kind: "unknown" }>;
+
+/** More ways to read one word are not followed. */
+const MAX_VARIANTS = 64;
 
 /** null: too many words. */
 export function decodeWord(pieces: readonly Piece[], known: Known): readonly Word[] | null {
@@ -17,26 +23,138 @@ export function decodeWord(pieces: readonly Piece[], known: Known): readonly Wor
 
 /** As bash treats what stands after `=`: no braces, no splitting, no patterns; `~` after each `:`. */
 export function decodeValue(pieces: readonly Piece[], known: Known): Word {
-  const parts = replaced(pieces, known).map((piece) => ({ ...piece, isQuoted: true }));
   const isHomely = pieces.some((piece) => piece.kind === "char" && !piece.isQuoted && piece.char === "~");
-  return isHomely
-    ? dynamic([])
-    : (wordOf(parts, known) ?? { text: "", prefix: "", isMany: false, shown: "''" });
+  if (isHomely) return dynamic([]);
+  const quoted = pieces.map((piece) => ({ ...piece, isQuoted: true }));
+  return wordOf(quoted, known) ?? { text: "", prefix: "", isMany: false, shown: "''" };
 }
 
 /** null: an empty alternative of braces, which is no word. */
 function wordOf(pieces: readonly Piece[], known: Known): Word | null {
   if (pieces.length === 0) return null;
-  const parts = atHome(replaced(pieces, known), known.home);
-  if (parts.some((piece) => piece.kind === "unknown")) return dynamic(parts);
-  const text = parts.map((piece) => (piece.kind === "char" ? piece.char : "")).join("");
-  const wild = parts.findIndex((piece, i) => isWild(parts, piece, i));
-  if (wild < 0) return { text, prefix: text, isMany: false, shown: quoteShown(text) };
-  const prefix = parts
-    .slice(0, wild)
+  const [only] = pieces;
+  const several = pieces.length === 1 && only?.kind === "unknown" ? splitValue(only, known) : null;
+  if (several !== null) return several;
+  const variants = variantsOf(pieces, known);
+  const [first] = variants ?? [];
+  if (variants === null || first === undefined) return dynamic(atHome(replaced(pieces, known), known.home));
+  const parts = variants.map((each) => atHome(each, known.home));
+  if (parts.some((each) => each.some(isOpaque))) return dynamic(parts[0] ?? []);
+  const among = parts.map(spellingOf);
+  const [spelled] = among;
+  if (among.length === 1 && spelled?.kind === "text")
+    return { text: spelled.text, prefix: spelled.text, isMany: false, shown: quoteShown(spelled.text) };
+  const isSplit = pieces.some((piece) => piece.kind === "unknown" && splits(piece, known));
+  const isMany = isSplit || pieces.some((piece, i) => isOpen(piece, known) || isWild(pieces, piece, i));
+  const shown = pieces.map((piece) => (piece.kind === "char" ? piece.char : "…")).join("");
+  return {
+    ...{ text: null, prefix: commonStart(parts.map(startOf)), isMany, among, shown },
+    ...(isSplit ? { isSplit } : {}),
+  };
+}
+
+/** Without quotes, a known text with blanks becomes several words. */
+function splitValue(piece: Unknown, known: Known): Word | null {
+  if (piece.isQuoted || piece.isList === true) return null;
+  const [value, other] = known.spellings(piece) ?? [];
+  if (
+    value?.kind !== "text" ||
+    other !== undefined ||
+    !/[ \t\n]/.test(value.text) ||
+    /[*?[\\]/.test(value.text)
+  )
+    return null;
+  const texts = value.text.split(/[ \t\n]+/).filter((text) => text !== "");
+  const among = texts.map((text): Spelling => ({ kind: "text", text }));
+  return texts.length === 0
+    ? null
+    : { text: null, prefix: commonStart(texts), isMany: true, among, shown: "…" };
+}
+
+/** null: one of the expansions may come to anything. */
+function variantsOf(pieces: readonly Piece[], known: Known): readonly (readonly Piece[])[] | null {
+  let all: readonly (readonly Piece[])[] = [[]];
+  for (const piece of pieces) {
+    const choices = piece.kind === "char" ? [[piece]] : choicesOf(piece, known);
+    if (choices === null || all.length * choices.length > MAX_VARIANTS) return null;
+    all = all.flatMap((head) => choices.map((choice) => [...head, ...choice]));
+  }
+  return all;
+}
+
+function choicesOf(piece: Unknown, known: Known): readonly (readonly Piece[])[] | null {
+  const spellings = piece.isList === true ? undefined : known.spellings(piece);
+  if (spellings === undefined || spellings.length === 0) return null;
+  const choices = spellings.map((spelling) => piecesOf(piece, spelling));
+  return choices.every((choice) => choice !== null) ? choices : null;
+}
+
+/** A text without quotes only where bash would not split it. */
+function piecesOf(piece: Unknown, spelling: Spelling): readonly Piece[] | null {
+  const { kind, text } = spelling;
+  if (kind === "names" || kind === "stream") return [{ kind: "unknown", isQuoted: true, spelling }];
+  if (kind === "glob") return globPieces(text);
+  if (piece.isQuoted) return text === "" ? [{ kind: "char", char: "", isQuoted: true }] : charsOf(text, true);
+  if (text === "" || /[\s\\]/.test(text)) return null;
+  return text.split("").map((char) => ({ kind: "char", char, isQuoted: !/[*?[\]]/.test(char) }));
+}
+
+/** Its wildcards stay such, whatever quotes stand around: no file name, but all that it may be. */
+function globPieces(glob: string): readonly Piece[] {
+  return [...glob.matchAll(/\\([\s\S])|([\s\S])/g)].map(([, escaped, plain = ""]) => ({
+    kind: "char",
+    char: escaped ?? plain,
+    isQuoted: escaped !== undefined || !/[*?[\]]/.test(plain),
+  }));
+}
+
+/** Without quotes it may come to several words. */
+function isOpen(piece: Piece, known: Known): boolean {
+  if (piece.kind === "char" || piece.isQuoted) return false;
+  return (known.spellings(piece) ?? []).some(({ kind }) => kind === "glob" || kind === "names");
+}
+
+/** Are its words pieces of what it comes to? */
+function splits(piece: Unknown, known: Known): boolean {
+  return isOpen(piece, known) && (known.spellings(piece) ?? []).some(({ isWhole }) => isWhole !== true);
+}
+
+function isOpaque(piece: Piece, at: number, all: readonly Piece[]): boolean {
+  if (piece.kind === "char") return false;
+  const { spelling } = piece;
+  if (spelling === undefined) return true;
+  // only what stands right behind plain text is still a name below
+  const before = all.slice(0, at).every((each, i) => each.kind === "char" && !isWild(all, each, i));
+  return spelling.kind === "stream" ? all.length > 1 : at !== all.length - 1 || !before;
+}
+
+function spellingOf(parts: readonly Piece[]): Spelling {
+  const last = parts.at(-1);
+  const head = parts.map((piece) => (piece.kind === "char" ? piece.char : "")).join("");
+  if (last?.kind === "unknown" && last.spelling !== undefined)
+    return head === "" || last.spelling.kind === "stream" ? last.spelling : behind(head, last.spelling);
+  if (!parts.some((piece, i) => isWild(parts, piece, i))) return { kind: "text", text: head };
+  const isMeant = (piece: Piece) => piece.kind === "char" && !piece.isQuoted && /[*?[\]]/.test(piece.char);
+  const text = parts.map((piece) =>
+    piece.kind !== "char" ? "" : isMeant(piece) ? piece.char : asGlob(piece.char),
+  );
+  return { kind: "glob", text: text.join("") };
+}
+
+function startOf(parts: readonly Piece[]): string {
+  const end = parts.findIndex((piece, i) => piece.kind === "unknown" || isWild(parts, piece, i));
+  return parts
+    .slice(0, end < 0 ? parts.length : end)
     .map((piece) => (piece.kind === "char" ? piece.char : ""))
     .join("");
-  return { text: null, prefix, isMany: true, glob: text, shown: text };
+}
+
+function commonStart(texts: readonly string[]): string {
+  return texts.reduce((common, text) => {
+    let end = 0;
+    while (end < common.length && common[end] === text[end]) end++;
+    return common.slice(0, end);
+  });
 }
 
 function dynamic(parts: readonly Piece[]): Word {
@@ -58,14 +176,13 @@ function isWild(parts: readonly Piece[], piece: Piece, at: number): boolean {
   return parts.slice(at + 1).some((each) => each.kind === "char" && !each.isQuoted && each.char === "]");
 }
 
-/** Variables whose value is certain; without quotes only where bash would neither split it nor take it for a pattern. */
-function replaced(pieces: readonly Piece[], { variables }: Known): readonly Piece[] {
+/** Where another piece may be anything: those with one text. */
+function replaced(pieces: readonly Piece[], known: Known): readonly Piece[] {
   return pieces.flatMap((piece): readonly Piece[] => {
-    const value =
-      piece.kind === "unknown" && piece.name !== undefined ? variables.get(piece.name) : undefined;
-    if (value === undefined) return [piece];
-    if (!piece.isQuoted && (value === "" || /[\s*?[\]]/.test(value))) return [piece];
-    return charsOf(value, true);
+    const choices = piece.kind === "unknown" ? choicesOf(piece, known) : null;
+    const isPlain =
+      choices?.length === 1 && choices[0]?.every((each) => each.kind === "char" && each.isQuoted);
+    return isPlain === true ? (choices?.[0] ?? [piece]) : [piece];
   });
 }
 

@@ -1,164 +1,159 @@
 /**
- * Flags that start a program, or that write or change configuration where nobody looks. An allow rule covers one only if it
- * spells it: `git *` does not cover `git -c core.pager=x log`. A word that is not known counts as one where a flag could
- * stand.
+ * What an argument vector does beside what its program is for: options and operands that start a program, write a file, or
+ * bring settings, code or another place. An allow rule covers one only if it spells it: `git *` does not cover
+ * `git -c core.pager=x log`. A word that is not known counts as one where an option could stand.
  */
 import { posix } from "node:path";
-import { wordList } from "./tables.ts";
+import { readAt } from "./named-command.ts";
+import { isOptionLike, type Level, type ReadOption, readOption, type UsedOption } from "./option-table.ts";
+import { findProgram } from "./programs.ts";
 import { mayBeFlag, type Word } from "./word.ts";
 
-const rows = (table: Readonly<Record<string, string>>): ReadonlyMap<string, readonly string[]> =>
-  new Map(Object.entries(table).map(([name, flags]) => [name, wordList(flags)]));
+export interface EscalatingArg {
+  /** Place in the argument vector. */
+  readonly at: number;
+  /** null: a word that is not known, which no rule can spell. */
+  readonly text: string | null;
+}
 
-const LONG = rows({
-  git: `--exec-path --git-dir --work-tree --config-env --output --ext-diff --textconv --open-files-in-pager --upload-pack
-    --receive-pack --exec --template --config --super-prefix --namespace --pager --edit-description --extcmd --to-cmd
-    --smtp-server --sendmail-cmd --interactive --post-rewrite --pathspec-from-file --output-directory --unsafe-paths
-    --build-fake-ancestor --separate-git-dir`,
-  tar: `--use-compress-program --checkpoint-action --to-command --rsh-command --new-volume-script --info-script --absolute-names
-    --files-from`,
-  rsync:
-    "--rsh --rsync-path --daemon --log-file --write-batch --only-write-batch --read-batch --files-from --backup-dir",
-  rg: "--pre --hostname-bin",
-  ag: "--pager",
-  ack: "--pager",
-  sort: "--output --compress-program --files0-from",
-  zip: "--test --unzip-command",
-  man: "--pager --html --preprocessor",
-  npm: "--script-shell --node-options --prefix --globalconfig --userconfig --git --editor --viewer --browser",
-  pnpm: "--script-shell --dir",
-  yarn: "--cwd",
-  tree: "--output",
-  curl: "--output --config --upload-file",
-  wget: "--use-askpass --output-document --execute --input-file --config",
-  docker: "--privileged --volume --mount",
-  make: "--eval --file --makefile --directory",
-});
-
-const SHORT = rows({
-  git: "-O -x",
-  tar: "-I -F -P -T",
-  ssh: "-o -F -E -S",
-  scp: "-o -F -S -D",
-  sftp: "-o -F -S -D -b",
-  rsync: "-e -M -T",
-  sort: "-o -T",
-  find: "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from",
-  zip: "-T -TT",
-  man: "-P -H",
-  tree: "-o",
-  file: "-C",
-  iconv: "-o",
-  shuf: "-o",
-  grep: "-f",
-  awk: "-f -i -l -e",
-  gawk: "-f -i -l -e",
-  sed: "-i -f -e",
-});
-
-/** Short flags of more than a letter, never in a bundle. */
-const isWord = (flag: string) => flag.length > 2;
-
-/** May unknown further arguments of the program be such flags? */
+/** May unknown further arguments of the program be such options? */
 export function canEscalate(program: string): boolean {
-  const name = posix.basename(program);
-  return LONG.has(name) || SHORT.has(name);
+  return findProgram(program)?.hasDeeds === true;
 }
 
-/** The arguments that an allow rule must spell. null among them: a word that is not known, which no rule can spell. */
-export function escalatingArgs(argv: readonly Word[]): readonly (string | null)[] {
-  const [program, ...args] = argv;
-  const name = posix.basename(program?.text ?? "");
-  if (!canEscalate(name)) return [];
-  const end = args.findIndex(({ text }) => text === "--");
-  const found = args.flatMap((word, i): readonly (string | null)[] => {
-    const isAfter = end >= 0 && i > end && name !== "find" && name !== "rsync";
-    if (word.text === null) return !isAfter && isOpen(word) && !isTextValue(name, args, i) ? [null] : [];
-    return !isAfter && isEscalating(name, word.text, i) ? [word.text] : [];
-  });
-  return name === "git" ? [...found, ...escalatingGit(args)] : found;
+const KNOWN = new WeakMap<readonly Word[], readonly EscalatingArg[]>();
+
+/** The arguments that an allow rule must spell. */
+export function escalatingArgs(argv: readonly Word[]): readonly EscalatingArg[] {
+  const known = KNOWN.get(argv) ?? findEscalating(argv);
+  KNOWN.set(argv, known);
+  return known;
 }
 
-/** Its value may be anything, its flag is known: `--format=$X`. */
-function isOpen(word: Word): boolean {
-  return mayBeFlag(word) && (word.isMany || !/^--[a-z-]+=/.test(word.prefix));
+function findEscalating(argv: readonly Word[]): readonly EscalatingArg[] {
+  const level = findProgram(argv[0]?.text ?? "");
+  if (level === null || !level.hasDeeds) return [];
+  const found = new Map<number, EscalatingArg>();
+  const seen = new Set<string>();
+  const depths: Level[] = [];
+  const work: { level: Level; at: number }[] = [{ level, at: 1 }];
+  for (let next = work.pop(); next !== undefined; next = work.pop()) {
+    if (!depths.includes(next.level)) depths.push(next.level);
+    const key = `${depths.indexOf(next.level)} ${next.at}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const scan = new Scan(argv, next.level, next.at);
+    for (const each of scan.found) found.set(each.at, each);
+    work.push(...scan.below);
+  }
+  return [...found.values()];
 }
 
-function isEscalating(name: string, arg: string, at: number): boolean {
-  const shorts = SHORT.get(name) ?? [];
-  return (
-    isLong(LONG.get(name) ?? [], arg) ||
-    isShort(shorts, arg) ||
-    isBundled(shorts, arg, name === "tar" && at === 0)
-  );
-}
+/** One level of the command line, up to each subcommand that may begin there. */
+class Scan {
+  readonly found: EscalatingArg[] = [];
+  readonly below: { level: Level; at: number }[] = [];
+  readonly #argv: readonly Word[];
+  readonly #level: Level;
+  readonly #operands: { text: string | null; at: number }[] = [];
+  readonly #used: UsedOption[] = [];
 
-/** `git` and others take unique beginnings of long flags: `--outp=f`. */
-function isLong(flags: readonly string[], arg: string): boolean {
-  const [name = ""] = arg.split("=");
-  return name.length > 3 && name.startsWith("--") && flags.some((flag) => flag.startsWith(name));
-}
+  constructor(argv: readonly Word[], level: Level, from: number) {
+    this.#argv = argv;
+    this.#level = level;
+    let isEnded = false;
+    for (let at = from; at < argv.length; ) {
+      const { text } = argv[at] as Word;
+      if (text === "--" && level.spec.ignoresEnd !== true) {
+        isEnded = true;
+        at++;
+        continue;
+      }
+      const read = isEnded || text === null ? null : readAt(level, argv[at] as Word, at === 1);
+      if (read !== null) at = this.#option(at, read);
+      else if (text === null && !isEnded && this.#isOpen(at)) this.#flag(at++);
+      else if (this.#operand(at)) break;
+      else at++;
+    }
+    this.#judge();
+  }
 
-function isShort(flags: readonly string[], arg: string): boolean {
-  return flags.some((flag) => (isWord(flag) ? arg === flag : arg.startsWith(flag)));
-}
+  #flag(at: number): void {
+    this.found.push({ at, text: this.#argv[at]?.text ?? null });
+  }
 
-/** `-vI`, and `cvI` where the first word needs no dash. What is a value of an earlier letter is taken for letters too. */
-function isBundled(flags: readonly string[], arg: string, isDashless: boolean): boolean {
-  const letters = /^-[^-]/.test(arg) ? arg.slice(1) : isDashless && !arg.startsWith("-") ? arg : "";
-  return flags.some((flag) => !isWord(flag) && letters.includes(flag.charAt(1)));
-}
+  /** The place after it. A value that looks like an option is looked at as one. */
+  #option(at: number, read: ReadOption): number {
+    const next = this.#argv[at + 1];
+    for (const { option, value } of read.options) {
+      if (option.deed !== null) this.#flag(at);
+      const given = value ?? (read.takesNext === false ? undefined : (next?.text ?? null));
+      this.#used.push({ option, at, value: given });
+    }
+    const isValue =
+      next !== undefined && !(next.text !== null && isOptionLike(next.text)) && next.text !== "--";
+    if (read.takesNext === true && isValue) {
+      if (next.isMany) this.#flag(at + 1);
+      return at + 2;
+    }
+    if (read.takesNext === "maybe" && isValue && this.#level.commands !== null)
+      this.below.push({ level: this.#level, at: at + 2 });
+    return at + 1;
+  }
 
-/** What `git *` covers. An alias, a program called `git-…`, a server or what keeps configuration a rule must spell. */
-const GIT_COMMANDS: ReadonlySet<string> = new Set(
-  wordList(
-    `add am annotate apply archive bisect blame branch cat-file check-attr check-ignore checkout cherry cherry-pick clean clone
-     commit commit-tree count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref format-patch fsck gc grep
-     hash-object init log ls-files ls-remote ls-tree merge merge-base merge-tree mv name-rev notes prune pull push range-diff
-     read-tree rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout
-     stash status submodule switch symbolic-ref tag update-index update-ref verify-commit verify-tag version whatchanged worktree
-     write-tree`,
-  ),
-);
-/** Their second word may run commands or change where git connects. */
-const GIT_ACTIONS: ReadonlyMap<string, readonly string[]> = rows({
-  submodule: "foreach add update set-url",
-  bisect: "run replay",
-  remote: "add set-url",
-});
-/** Short flags that start a program, bring configuration or write a file; letters mean something else elsewhere. */
-const GIT_SHORT: ReadonlyMap<string, RegExp> = new Map([
-  ["clone", /^-[a-z46]*[cu]/],
-  ["archive", /^-[a-z0-9]*o/],
-  ["format-patch", /^-[a-zA-Z0-9]*o/],
-]);
+  /** A word that is not known, and may be an option that is one. Its value may be anything where its name is known. */
+  #isOpen(at: number): boolean {
+    const word = this.#argv[at] as Word;
+    if (!mayBeFlag(word) || isTextValue(this.#argv, at)) return false;
+    if (word.isMany || !isOptionLike(word.prefix)) return true;
+    const read = readOption(this.#level, word.prefix);
+    const last = read.options.at(-1)?.option;
+    const hasValue =
+      /^--?[\w-]+=/.test(word.prefix) || (read.isKnown && last !== undefined && last.value !== "none");
+    return !hasValue || read.options.some(({ option }) => option.deed !== null);
+  }
 
-/** Flags before the subcommand, helpers as URLs, its configuration, and what runs commands by design. */
-function escalatingGit(args: readonly Word[]): readonly string[] {
-  const at = args.findIndex(({ text, prefix }) => !(text ?? prefix).startsWith("-"));
-  const texts = args.map(({ text, prefix }) => text ?? prefix);
-  const head = texts.slice(0, at < 0 ? texts.length : at).filter((arg) => /^-[cC]|^--bare$/.test(arg));
-  const urls = texts.filter((arg) => arg.includes("::"));
-  if (at < 0) return [...head, ...urls];
-  const command = texts[at] ?? "";
-  const rest = texts.slice(at + 1);
-  const action = rest.find((arg) => !arg.startsWith("-")) ?? "";
-  const named = !GIT_COMMANDS.has(command) || GIT_ACTIONS.get(command)?.includes(action) === true;
-  const flags = rest.filter((arg) => GIT_SHORT.get(command)?.test(arg) === true);
-  // a repository at a path runs its own hooks when it receives
-  const hooked = command === "push" && /^[^:]*\//.test(action) ? [action] : [];
-  return [...head, ...urls, ...(named ? [command] : []), ...flags, ...hooked];
+  /** Does something else read what follows? */
+  #operand(at: number): boolean {
+    const { spec, commands } = this.#level;
+    const { text } = this.#argv[at] as Word;
+    if (commands === null || (text !== null && spec.skips?.test(text) === true)) {
+      if (commands === null) this.#operands.push({ text, at });
+      return spec.stops === true;
+    }
+    const command = text === null ? undefined : commands.get(text);
+    if (command === undefined) {
+      if (spec.isClosed === true) this.#flag(at);
+      this.#operands.push({ text, at });
+      return spec.stops === true;
+    }
+    const level = command.level();
+    if (level.spec.deed !== undefined) this.#flag(at);
+    this.below.push({ level, at: at + 1 });
+    return true;
+  }
+
+  #judge(): void {
+    const judged = this.#level.spec.operands?.(
+      this.#operands.map(({ text }) => text),
+      this.#used,
+    );
+    for (const place of judged ?? []) {
+      const at = typeof place === "number" ? this.#operands[place]?.at : place.at;
+      if (at !== undefined) this.#flag(at);
+    }
+  }
 }
 
 /** Words that are text whatever they hold: the message of a commit. */
-function isTextValue(name: string, args: readonly Word[], at: number): boolean {
-  if (name !== "git" || args[at]?.isMany === true) return false;
-  const command = args[0]?.text ?? "";
-  const flag = args[at - 1]?.text ?? "";
+function isTextValue(argv: readonly Word[], at: number): boolean {
+  if (posix.basename(argv[0]?.text ?? "") !== "git" || argv[at]?.isMany === true) return false;
+  const command = argv[1]?.text ?? "";
+  const flag = argv[at - 1]?.text ?? "";
   return /^(?:commit|tag|merge|stash|notes)$/.test(command) && /^(?:-[a-z]*m|--message)$/.test(flag);
 }
 
 /** The same for paths: its words name no files. */
 export function isTextWord(argv: readonly Word[], at: number): boolean {
-  return isTextValue(posix.basename(argv[0]?.text ?? ""), argv.slice(1), at - 1);
+  return isTextValue(argv, at);
 }

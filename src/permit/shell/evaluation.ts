@@ -1,10 +1,12 @@
 /** Builtins that evaluate their operands: a subscript in one may run a command. */
 import { posix } from "node:path";
 import { EVALUATES_OPERANDS } from "./tables.ts";
-import type { Word } from "./word.ts";
+import { staticWord, type Word } from "./word.ts";
 
 const TESTS = new Set(["test", "["]);
-const NUMERIC = /^-(?:v|R|eq|ne|lt|le|gt|ge)$/;
+/** They take a name, subscript and all. What `test` compares as numbers it does not evaluate, but it is asked about as `[[` is. */
+const NAMED = /^-[vR]$/;
+const NUMERIC = /^-(?:eq|ne|lt|le|gt|ge)$/;
 const NAME = /^[A-Za-z_]\w*$/;
 const INTEGER = /^[-+]?\d+$/;
 
@@ -30,9 +32,21 @@ function isHarmlessSet({ text }: Word): boolean {
   return text !== null && /^[-+][eufCm]*o?$|^(?:pipefail|errexit|nounset|noglob)$|^--$/.test(text);
 }
 
-/** `read -r line`: flags without a value, then names. */
+/** `read -r line`: flags that only say how it reads, then names. */
 function isPlainRead(args: readonly Word[]): boolean {
-  return args.every(({ text }) => text !== null && (NAME.test(text) || text === "-r" || text === "-s"));
+  return readNames([staticWord("read"), ...args]).every((name) => NAME.test(name));
+}
+
+/** The variables that `read` sets; one that is no name: it is not known. */
+export function readNames(argv: readonly Word[]): readonly string[] {
+  const args = argv.slice(1);
+  const at = args.findIndex(({ text }, i) => !isReadFlag(text) && args[i - 1]?.text !== "-d");
+  if (at < 0) return ["REPLY"];
+  return args.slice(at).map(({ text }) => text ?? "");
+}
+
+function isReadFlag(text: string | null): boolean {
+  return text !== null && /^-[rs]*d?$/.test(text);
 }
 
 /** An operator that is not known may be `-v`; where one reads names or numbers, its operands must be such. */
@@ -43,9 +57,10 @@ function evaluatedTest(name: string, given: readonly Word[]): string | null {
   const isHeld = (at: number) =>
     isOperator(args[at - 1]?.text) || (isOperator(args[at + 1]?.text) && at + 2 < args.length);
   if (args.length > 1 && args.some(({ text }, at) => text === null && !isHeld(at))) return why;
-  if (!args.some(({ text }) => text !== null && NUMERIC.test(text))) return null;
+  const isNamed = args.some(({ text }) => text !== null && NAMED.test(text));
+  if (!isNamed && !args.some(({ text }) => text !== null && NUMERIC.test(text))) return null;
   const isKnown = ({ text }: Word) =>
-    text !== null && (NAME.test(text) || INTEGER.test(text) || isOperator(text));
+    text === null ? !isNamed : NAME.test(text) || INTEGER.test(text) || isOperator(text);
   return args.every(isKnown) ? null : why;
 }
 

@@ -1,4 +1,5 @@
 /** How a program that only reads takes its arguments, as data, and the reading of arguments by it. */
+import { directoryOf, literalStart, type Spelling } from "./spelling.ts";
 import { mayBeFlag, type Word } from "./word.ts";
 
 export interface Grammar {
@@ -18,6 +19,10 @@ export interface Grammar {
   readonly maxOperands?: number;
   /** `-5`. */
   readonly digits?: boolean;
+  /** No flag of the program starts or writes anything, listed or not: a word that may be one changes nothing. */
+  readonly anyFlag?: boolean;
+  /** What follows the first operand is no flag. */
+  readonly flagsFirst?: boolean;
   /** Flags that make it descend; "always". */
   readonly recursive?: readonly string[] | "always";
   /** Without a path it reads its working directory; otherwise only its input. */
@@ -48,21 +53,37 @@ export function readArguments(grammar: Grammar, args: readonly Word[]): Argument
       const rest = args.slice(i + 1);
       return rest.some(isLoose) ? null : { used, operands: [...operands, ...rest] };
     }
-    if (arg === null) {
-      if (word.glob === undefined || mayBeFlag(word)) return null;
+    if (grammar.flagsFirst === true && operands.length > 0) operands.push(word);
+    else if (arg === null) {
+      if (isValueOf(grammar, word)) continue;
+      if (mayBeFlag(word) && grammar.anyFlag !== true) return null;
+      if (word.among === undefined && !takesUnknown(grammar, operands.length, word)) return null;
       operands.push(word);
     } else if (!arg.startsWith("-") || arg === "-") operands.push(word);
     else if (!(grammar.digits === true && /^-\d+$/.test(arg))) {
       const takesNext = arg.startsWith("--") ? readLong(grammar, arg, used) : readShort(grammar, arg, used);
-      if (takesNext === null || (takesNext && args[++i]?.text == null)) return null;
+      if (takesNext === null || (takesNext && args[++i]?.isMany !== false)) return null;
     }
   }
   return { used, operands };
 }
 
 /** Without quotes, and no pattern: several words, which may be anything. */
-function isLoose({ text, isMany, glob }: Word): boolean {
-  return text === null && isMany && glob === undefined;
+function isLoose({ text, isMany, among }: Word): boolean {
+  return text === null && isMany && among === undefined;
+}
+
+/** `--include=*.ts`: whatever it comes to, it is this flag with a value. */
+function isValueOf(grammar: Grammar, { prefix, isSplit, isMany, among }: Word): boolean {
+  const [, flag] = /^(--[a-z][a-z-]*)=/.exec(prefix) ?? [];
+  const isOne = among === undefined ? !isMany : isSplit !== true;
+  return flag !== undefined && isOne && grammar.longValued.includes(flag);
+}
+
+/** Text that names no file may be anything. */
+function takesUnknown(grammar: Grammar, count: number, { isMany }: Word): boolean {
+  if (grammar.operands === "text") return true;
+  return grammar.operands === "pattern" && count === 0 && !isMany;
 }
 
 /** Whether the next word is the flag's value; null: not listed. */
@@ -87,7 +108,7 @@ function readShort(grammar: Grammar, arg: string, used: string[]): boolean | nul
 
 /** null: operands that the grammar does not know. */
 export function readsOf(grammar: Grammar, { used, operands }: Arguments): readonly ReadOperand[] | null {
-  if (grammar.operands === "text") return operands.every(({ text }) => text !== null) ? [] : null;
+  if (grammar.operands === "text") return operands.flatMap(listedBy);
   if (grammar.operands === "none") return operands.length === 0 ? [] : null;
   const { minOperands = 0, maxOperands = Number.POSITIVE_INFINITY } = grammar;
   const isUncounted = operands.some(({ isMany }) => isMany) && maxOperands !== Number.POSITIVE_INFINITY;
@@ -98,20 +119,30 @@ export function readsOf(grammar: Grammar, { used, operands }: Arguments): readon
   const paths = operands.slice(skipsFirst ? 1 : 0).filter(({ text }) => text !== "-");
   const subtree =
     grammar.recursive === "always" || (grammar.recursive ?? []).some((flag) => used.includes(flag));
-  const reads = paths.map((word) => operandOf(word, subtree));
+  const reads = paths.flatMap((word) => operandsOf(word, subtree));
   if (grammar.operands === "revision") return [{ path: ".", subtree }, ...reads.flatMap(withinRevision)];
   return reads.length === 0 && (grammar.readsCwd === true || subtree) ? [{ path: ".", subtree }] : reads;
 }
 
-/** A pattern may stand for anything below the directory before it. */
-export function operandOf(word: Word, subtree: boolean): ReadOperand {
-  if (word.text !== null) return { path: word.text, subtree };
-  if (word.glob === undefined) return { path: null, subtree };
-  return {
-    path: word.prefix.slice(0, word.prefix.lastIndexOf("/") + 1) || ".",
-    subtree: true,
-    glob: word.glob,
-  };
+/** All that the word may come to. */
+export function operandsOf(word: Word, subtree: boolean): readonly ReadOperand[] {
+  if (word.text !== null) return [{ path: word.text, subtree }];
+  if (word.among === undefined) return [{ path: null, subtree }];
+  return word.among.flatMap((spelling) => spelledOperands(spelling, subtree));
+}
+
+function spelledOperands({ kind, text }: Spelling, subtree: boolean): readonly ReadOperand[] {
+  if (kind === "stream") return [];
+  if (kind === "text") return [{ path: text, subtree }];
+  if (kind === "glob") return [{ path: directoryOf(literalStart(text)), subtree: true, glob: text }];
+  return [{ path: text, subtree: true }];
+}
+
+/** The names that a pattern is replaced by are read from a directory. */
+function listedBy({ among = [] }: Word): readonly ReadOperand[] {
+  return among.flatMap(({ kind, text }) =>
+    kind === "glob" ? [{ path: directoryOf(literalStart(text)), subtree: false, glob: text }] : [],
+  );
 }
 
 /** `HEAD:secrets/k` names a file as well as a revision. */

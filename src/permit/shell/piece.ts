@@ -1,4 +1,5 @@
 /** Parts of a word as the scanner reads them, before bash would expand them. */
+import type { Spelling } from "./spelling.ts";
 
 export type Piece =
   /** One character (UTF-16 unit). Quoted: bash takes it for itself. */
@@ -9,6 +10,10 @@ export type Piece =
       readonly isQuoted: boolean;
       readonly name?: string;
       readonly isList?: boolean;
+      /** Of a substitution: where it begins in the text. */
+      readonly at?: number;
+      /** One of the ways to read it. */
+      readonly spelling?: Spelling;
     };
 
 export function charsOf(text: string, isQuoted: boolean): readonly Piece[] {

@@ -2,12 +2,45 @@
 
 /** awk: no command, no file but its operands, no other function by name. */
 export function isReadingAwk(program: string): boolean {
-  return !/\b(?:system|getline|extension|ARGV|ARGC|ARGIND|SYMTAB|FUNCTAB)\b|[|>@\\]/.test(program);
+  if (/\b(?:system|getline|extension|ARGV|ARGC|ARGIND|SYMTAB|FUNCTAB)\b|@/.test(program)) return false;
+  if (!/[|>\\]/.test(program)) return true;
+  const bare = withoutLiterals(program);
+  if (bare === null || /(?<!\|)\|(?!\|)|>>|\\/.test(bare)) return false;
+  // behind `print` it names a file
+  return bare.split(/[;{}]/).every((statement) => !/\bprintf?\b[\s\S]*>/.test(statement));
 }
 
-/** jq: no modules, which are files wherever they say. */
+/** The program with its strings, patterns and comments blanked; null: where they begin and end is not plain. */
+function withoutLiterals(program: string): string | null {
+  let bare = "";
+  for (let rest = program; rest !== ""; ) {
+    const literal = rest.startsWith('"')
+      ? /^"(?:\\[^\n]|[^"\\\n])*"/.exec(rest)?.[0]
+      : rest.startsWith("#")
+        ? /^#[^\n]*/.exec(rest)?.[0]
+        : rest.startsWith("/") && beginsPattern(bare)
+          ? /^\/(?:\\[^\n]|[^/\\\n[])*\//.exec(rest)?.[0]
+          : rest[0];
+    if (literal === undefined || (rest.startsWith("/") && isDoubtful(bare))) return null;
+    bare += literal.length === 1 ? literal : literal.startsWith("#") ? "" : " 0 ";
+    rest = rest.slice(literal.length);
+  }
+  return bare;
+}
+
+/** A slash here begins a pattern; elsewhere it divides. */
+function beginsPattern(before: string): boolean {
+  return /(?:^|[(,{};!~&|=<>?:\n])\s*$/.test(before);
+}
+
+/** After a word of the language, a parenthesis or a doubled sign it may be either. */
+function isDoubtful(before: string): boolean {
+  return /(?:\b(?:print|printf|return|case|in|delete|exit|do|else)|[)+\-*%^])\s*$/.test(before);
+}
+
+/** jq: no modules, which are files wherever they say, and not the environment. */
 export function isReadingJq(program: string): boolean {
-  return !/\b(?:import|include|modulemeta)\b/.test(program);
+  return !/\b(?:import|include|modulemeta|env)\b|\$ENV\b/.test(program);
 }
 
 const ADDRESS = /^(?:\d+(?:~\d+)?|\$|\/(?:\\[^\n]|[^/\\\n[])*\/[IM]?)/;

@@ -218,8 +218,9 @@ class Scanner {
     while (this.#at < limit) {
       const char = this.#text.charAt(this.#at);
       if (/[<>]/.test(char) && this.#text[this.#at + 1] === "(") {
-        this.#substitution(this.#at, this.#at + 2, limit);
-        pieces.push({ kind: "unknown", isQuoted: true });
+        const at = this.#at;
+        this.#substitution(at, at + 2, limit);
+        pieces.push({ kind: "unknown", isQuoted: true, at });
       } else if (char === "(" && ASSIGNED.test(this.#text.slice(start, this.#at))) {
         this.#at++;
         this.#commands(")", limit);
@@ -318,7 +319,7 @@ class Scanner {
       else this.#variable(limit, isQuoted, into);
       return;
     }
-    into?.push({ kind: "unknown", isQuoted });
+    into?.push({ kind: "unknown", isQuoted, at: start });
   }
 
   #variable(limit: number, isQuoted: boolean, into: Piece[] | null): void {

@@ -30,7 +30,10 @@ const INTERPRETERS = set(
 const ELSEWHERE = set(
   `sudo su doas pkexec runuser chroot unshare nsenter systemd-run at batch crontab ssh scp sftp mosh docker podman nerdctl kubectl
    machinectl lxc-attach flatpak snap firejail bwrap proot fakeroot setpriv capsh gosu run0 entr npm pnpm yarn cargo go tsx ts-node
-   pipx poetry uv just task rake ant gradle mvn bazel crux claude codex`,
+   bundle bundler pipenv pdm hatch rye corepack mise asdf direnv nix nix-shell conda mamba micromamba rustup unbuffer chronic rlwrap gtimeout
+   setarch prlimit numactl perf valgrind rr socat tmux screen sshpass xvfb-run start-stop-daemon run-parts dbus-run-session nodemon watchexec
+   concurrently dotenv doppler op aws-vault ccache sccache distcc bear scan-build faketime torsocks proxychains proxychains4 cpulimit
+   systemd-inhibit pipx poetry uv just task rake ant gradle mvn bazel crux claude codex`,
 );
 
 /**

@@ -8,6 +8,7 @@ import type { SimpleCommand } from "./command.ts";
 import { decodeWord } from "./decode.ts";
 import { evaluatedOperands } from "./evaluation.ts";
 import { scan } from "./scan.ts";
+import { behind, type Spelling } from "./spelling.ts";
 import { CHANGES_SHELL, isForeign, POSIX_SHELLS, RESERVED, SHELLS } from "./tables.ts";
 import { isHarmlessName } from "./variables.ts";
 import type { Cwds } from "./where.ts";
@@ -19,6 +20,8 @@ export interface Part {
   readonly levels: readonly (readonly Word[])[];
   /** Further arguments are not known (xargs, find -exec). */
   readonly isOpen: boolean;
+  /** The innermost command with them, where it is known of what kind they are. */
+  readonly filled?: readonly Word[];
   /** One of the wrappers does something of its own: the part does not only read. */
   readonly acts: boolean;
   readonly cwds: Cwds;
@@ -82,7 +85,9 @@ export function unfold(command: SimpleCommand, read: ReadText, home: string, dep
 /** A variable that programs or bash itself heed; null: there is none. */
 function oddAssignment({ argv, assignments }: SimpleCommand): string | null {
   const isFree = (name: string) => isHarmlessVariable(name) || (argv.length === 0 && isHarmlessName(name));
-  const odd = assignments.find(({ name }) => !isFree(name));
+  // of `read` alone: where it cuts a line
+  const isCut = (name: string) => name === "IFS" && argv[0]?.text === "read";
+  const odd = assignments.find(({ name }) => !isFree(name) && !isCut(name));
   return odd === undefined ? null : `it sets ${odd.name}`;
 }
 
@@ -96,6 +101,7 @@ function unfoldArgv(run: Run, argv: readonly Word[]): readonly Part[] {
   if (name === "trap") return unfoldTrap(run, argv);
   if (SHELLS.has(name)) return unfoldShell(run, argv, name);
   if (name === "find") return unfoldFind(run, argv);
+  if (name === "command" && /^-[vV]$/.test(argv[1]?.text ?? "")) return [plain(run, argv)];
   if (name === "parallel") return [unsure(run, argv, "parallel runs what it reads")];
   const wrapper = WRAPPERS.get(name);
   if (wrapper !== undefined && argv.length > 1) return unfoldWrapper(run, argv, wrapper);
@@ -200,9 +206,60 @@ function unfoldWrapper(run: Run, argv: readonly Word[], wrapper: Wrapper): reado
     wrapper.joinsText === true && !argv.some(({ text: flag }) => flag === "-x" || flag === "--exec")
       ? joined(run, inner)
       : unfoldArgv({ ...run, depth: run.depth + 1 }, inner);
-  return below(argv, parts, more).map((part) =>
+  const filled = argv[0]?.text === "xargs" ? fillOne(parts, fedWords(run, argv)) : parts;
+  return below(argv, filled, more).map((part) =>
     assigned === null ? part : { ...part, evaluates: assigned },
   );
+}
+
+/** With the arguments that a single plain command gets. */
+function fillOne(
+  parts: readonly Part[],
+  fill: ((argv: readonly Word[]) => readonly Word[]) | null,
+): readonly Part[] {
+  const [part, other] = parts;
+  const [argv, deeper] = part?.levels ?? [];
+  if (
+    fill === null ||
+    part === undefined ||
+    other !== undefined ||
+    argv === undefined ||
+    deeper !== undefined
+  )
+    return parts;
+  return [{ ...part, filled: fill(argv) }];
+}
+
+/** Of `xargs`: what it adds, or puts in the place of its `-I` text. null: it may be anything. */
+function fedWords({ command: { fed } }: Run, argv: readonly Word[]) {
+  const texts = argv.map(({ text }) => text ?? "");
+  if (texts.some((text) => /^(?:-a|--arg-file)/.test(text))) return null;
+  const at = texts.findIndex((text) => /^-I/.test(text));
+  const place = at < 0 ? "" : texts[at] === "-I" ? (texts[at + 1] ?? "") : (texts[at] ?? "").slice(2);
+  if (fed === undefined)
+    return (inner: readonly Word[]) =>
+      place === "" ? [...inner, UNKNOWN_WORD] : inner.map(unknownWith(place));
+  const word: Word = { text: null, prefix: "", isMany: place === "", isSplit: true, among: fed, shown: "…" };
+  return (inner: readonly Word[]) => (place === "" ? [...inner, word] : inner.map(replacing(place, fed)));
+}
+
+function unknownWith(place: string) {
+  return (word: Word): Word => (word.text?.includes(place) === true ? UNKNOWN_WORD : word);
+}
+
+/** What stands in the place of a text in each word. */
+function replacing(place: string, fed: readonly Spelling[]) {
+  return (word: Word): Word => {
+    if (word.text === null || !word.text.includes(place)) return word;
+    const unknown: Word = { ...UNKNOWN_WORD, isMany: false };
+    const lead = word.text.slice(0, -place.length);
+    if (!word.text.endsWith(place) || lead.includes(place)) return unknown;
+    if (lead !== "" && fed.some(({ kind }) => kind !== "names" && kind !== "text")) return unknown;
+    const put = (each: Spelling): Spelling =>
+      each.kind === "text" ? { kind: "text", text: `${lead}${each.text}` } : behind(lead, each);
+    const among = lead === "" ? fed : fed.map(put);
+    return { text: null, prefix: lead, isMany: false, among, shown: word.shown };
+  };
 }
 
 /** After the word `time`, which is part of the syntax, assignments and reserved words are what they are at the start. */
@@ -240,7 +297,7 @@ function splitWords(text: string): readonly string[] | null {
   const scanned = scan(text);
   if (typeof scanned === "string" || scanned.redirects.size > 0 || /^[^'"]*[;&|()\n#]/.test(text))
     return null;
-  const none = { home: "~", variables: new Map<string, string>() };
+  const none = { home: "~", spellings: () => undefined };
   const words = [...scanned.words.values()].flatMap(({ pieces }) =>
     // patterns and braces are kept as they are written
     (
@@ -336,7 +393,31 @@ function unfoldFind(run: Run, argv: readonly Word[]): readonly Part[] {
     const inner = rest.slice(0, end < 0 ? rest.length : end);
     const runsFound = inner.length === 0 || inner[0]?.text?.includes("{}") === true;
     if (runsFound) parts.push(unsure(run, inner.length === 0 ? argv : inner, "find runs what it finds"));
-    else parts.push(...below(argv, unfoldArgv({ ...run, depth: run.depth + 1 }, inner), { isOpen: true }));
+    else {
+      const filled = word.text === "-exec" ? foundWords(argv) : null;
+      const found = fillOne(unfoldArgv({ ...run, depth: run.depth + 1 }, inner), filled);
+      parts.push(...below(argv, found, { isOpen: true }));
+    }
   });
   return parts;
+}
+
+/** Of `find -exec`: each name whole, beginning with the place that it was found below. null: nobody knows where. */
+function foundWords(argv: readonly Word[]) {
+  const at = argv.findIndex(({ text }, i) => i > 0 && text !== null && /^[-(!]/.test(text));
+  const places = textsOf(argv.slice(1, at < 0 ? argv.length : at));
+  if (places === null) return null;
+  const from = places.length === 0 ? ["."] : places;
+  const named = argv.flatMap(({ text }, i) =>
+    /^-i?name$/.test(argv[i - 1]?.text ?? "") && text !== null ? [text] : [],
+  );
+  const among = from.flatMap((place): readonly Spelling[] => [
+    { kind: "names", text: place, start: place },
+    ...named.map((name): Spelling => ({ kind: "glob", text: `${place}/**/${name}` })),
+  ]);
+  const word: Word = { text: null, prefix: "", isMany: true, among, shown: "{}" };
+  return (inner: readonly Word[]) =>
+    inner.map((each) =>
+      each.text?.includes("{}") === true ? (each.text === "{}" ? word : UNKNOWN_WORD) : each,
+    );
 }

@@ -1,21 +1,40 @@
 /** Which assignments of a text give a variable a value that holds wherever it is used after. */
 
+/** What bash, or a program, makes of them is not what was assigned. */
+const SPECIAL =
+  /^(?:RANDOM|SRANDOM|SECONDS|LINENO|EPOCH\w*|BASH\w*|FUNCNAME|DIRSTACK|PIPESTATUS|PPID|E?UID|GROUPS|HIST\w*|OLDPWD|IFS|OPT\w*|REPLY|SHELLOPTS|_|COMP_\w*|MAPFILE|COPROC\w*|READLINE\w*|GLOBIGNORE|LC_\w*|LANG)$/;
 /**
- * Nothing else in the text names it but `$name` and `${name}`: no loop, no `read`, no second assignment, no text in quotes
- * that could be evaluated. Names in capitals mean something to bash or to programs.
+ * How often the text may set the variable: every mention counts but `$name`, `${name}` and what takes of it, and a flag `-n` of
+ * one letter. So no loop, no `read`, no text in quotes that could be evaluated. Not finite: nobody knows.
  */
-export function isSetOnce(text: string, name: string): boolean {
-  if (!/^[a-z_][a-z0-9_]*$/.test(name) || /\bIFS\b/.test(text)) return false;
-  const uses = [...text.matchAll(new RegExp(`(?<!\\w)${name}(?!\\w)`, "g"))];
-  const others = uses.filter(({ index }) => {
+export function settingsOf(text: string, name: string): number {
+  if (!/^[A-Za-z_]\w*$/.test(name) || SPECIAL.test(name)) return Number.POSITIVE_INFINITY;
+  if (/\bIFS\b/.test(text.replace(READ_WITH_IFS, "read "))) return Number.POSITIVE_INFINITY;
+  const hasArithmetic = /\(\(|\$\[|\blet\b|\b(?:declare|typeset|local)\b/.test(text);
+  return [...text.matchAll(new RegExp(`(?<!\\w)${name}(?!\\w)`, "g"))].filter(({ index }) => {
     const before = text.slice(Math.max(0, index - 2), index);
-    const isBraced = before === "${" && text[index + name.length] === "}";
-    return !(before.endsWith("$") || isBraced);
-  });
-  return others.length === 1;
+    const after = text.slice(index + name.length, index + name.length + 2);
+    if (before === "${") return !/^(?:[}%#/^,]|:[-+?]|[-+?])/.test(after);
+    if (before === " -" && name.length === 1 && !hasArithmetic) return !/^[\s;]/.test(after);
+    return !before.endsWith("$");
+  }).length;
 }
 
-/** Set by a loop, it changes nothing but text. */
+/** It holds for that one command. */
+const READ_WITH_IFS = /\bIFS=(?:'[^']*'|\$'[^']*'|[^\s'"$]*)\s+read\b/g;
+
+/** Nothing else in the text sets it. */
+export function isSetOnce(text: string, name: string): boolean {
+  return settingsOf(text, name) === 1;
+}
+
+/** Words that name nothing to any program. */
+const FREE_NAMES = new Set(
+  `FILE FILES DIR DIRS SRC DEST ROOT BASE NAME PATTERN LINE COUNT TOTAL RESULT OUTPUT OUT START END SUM BRANCH COMMIT HASH VERSION
+   F D N I X`.split(/\s+/),
+);
+
+/** Set by a text of its own, it changes nothing but text. */
 export function isHarmlessName(name: string): boolean {
-  return /^[a-z_][a-z0-9_]*$/.test(name) && !/_proxy$/.test(name);
+  return FREE_NAMES.has(name) || (/^[a-z_][a-z0-9_]*$/.test(name) && !/_proxy$/.test(name));
 }

@@ -7,27 +7,50 @@ import { Claims } from "./claims.ts";
 import type { Program, SimpleCommand } from "./command.ts";
 import { decodeValue, decodeWord, type Known } from "./decode.ts";
 import { type Draft, emptyDraft, lastCommand } from "./draft.ts";
+import { readNames } from "./evaluation.ts";
 import { checkEnd, isStatement, plainInput } from "./here-document.ts";
 import { hasNumericTest, Inside, isWordLike } from "./inside.ts";
 import { integersIn } from "./integers.ts";
+import type { Piece } from "./piece.ts";
+import { type Printed, printedBy } from "./printed.ts";
 import type { Scan, ScannedWord } from "./scanned.ts";
+import { type Spelling, STREAM } from "./spelling.ts";
 import { RESERVED } from "./tables.ts";
 import { Unread } from "./unread.ts";
-import { isHarmlessName, isSetOnce } from "./variables.ts";
+import { isHarmlessName, isSetOnce, settingsOf } from "./variables.ts";
 import { after, both, type Cwds, type Flow, stays } from "./where.ts";
 import { staticWord, type Word } from "./word.ts";
 
 const MAX_COMMANDS = 50;
 const MAX_DEPTH = 200;
+/** A loop over more is one over anything. */
+const MAX_SPELLINGS = 64;
+
 export function walk(text: string, root: Node, scan: Scan, cwds: Cwds, home: string): Program {
   return new Walker(text, scan, cwds, home).program(root);
+}
+
+function spellingsOf({ text, among }: Word): Printed {
+  return text === null ? among : [{ kind: "text", text }];
+}
+
+function takesInput({ type, children }: Node): boolean {
+  return type !== "file_redirect" || children.some((child) => child.type.startsWith("<"));
 }
 
 class Walker {
   readonly #text: string;
   readonly #scan: Scan;
   readonly #start: Cwds;
-  readonly #variables = new Map<string, string>();
+  readonly #variables = new Map<string, readonly Spelling[]>();
+  /** What substitutions print, by where they begin. */
+  readonly #printed = new Map<number, readonly Spelling[]>();
+  /** What the command that is read gets from the one before it. */
+  #fed: Printed;
+  /** Variables that hold lines of a pipe, as long as it lasts. */
+  readonly #read = new Set<string>();
+  /** What the last pipe printed. */
+  #piped: Printed;
   readonly #known: Known;
   readonly #commands: SimpleCommand[] = [];
   readonly #functions = new Set<string>();
@@ -46,7 +69,7 @@ class Walker {
     this.#text = text;
     this.#scan = scan;
     this.#start = cwds;
-    this.#known = { home, variables: this.#variables };
+    this.#known = { home, spellings: (piece) => this.#spellings(piece) };
     this.#claims = new Claims(text, scan);
     this.#inside = new Inside(integersIn(text), this.#claims, {
       substitution: (node) => this.#substitution(node),
@@ -80,8 +103,24 @@ class Walker {
   /** What an assignment that is always reached makes known. */
   #learn(node: Node): void {
     if (node.type !== "variable_assignment") return;
-    for (const { name, value } of this.#commands.at(-1)?.assignments ?? [])
-      if (value.text !== null && isSetOnce(this.#text, name)) this.#variables.set(name, value.text);
+    for (const { name, value } of this.#commands.at(-1)?.assignments ?? []) {
+      const spellings = spellingsOf(value);
+      if (spellings !== undefined && isSetOnce(this.#text, name)) this.#variables.set(name, spellings);
+    }
+  }
+
+  #spellings({ name, at }: Extract<Piece, { kind: "unknown" }>): Printed {
+    if (at !== undefined) return this.#printed.get(at);
+    if (name === undefined) return undefined;
+    const known = this.#variables.get(name);
+    if (known !== undefined || (name !== "HOME" && name !== "PWD")) return known;
+    if (settingsOf(this.#text, name) > 0) return undefined;
+    const [cwd, other] = this.#cwdsNow ?? [];
+    const isStill =
+      other === undefined &&
+      !/\b(?:cd|pushd|popd|eval|source)\b|\$'/.test(this.#text.replaceAll(/['"\\]/g, ""));
+    const text = name === "HOME" ? this.#known.home : isStill ? cwd : undefined;
+    return text === undefined ? undefined : [{ kind: "text", text }];
   }
 
   #statement(node: Node, cwds: Cwds): Flow {
@@ -165,15 +204,36 @@ class Walker {
   /** Each part in a shell of its own. The grammar binds `a && b 2>&1 | c` otherwise than bash does. */
   #pipeline(node: Node, cwds: Cwds): Flow {
     let isOdd = false;
+    const outer = this.#fed;
     for (const child of node.children) {
       if (!child.isNamed) this.#claims.token(child);
       else {
+        const before = this.#commands.length;
         const flow = this.#statement(child, cwds);
+        this.#fed = this.#printedSince(before, child);
         const isList = child.type === "list" || child.firstNamedChild?.type === "list";
         isOdd ||= isList && flow.any !== cwds && flow.any?.join("\0") !== cwds?.join("\0");
       }
     }
+    this.#piped = this.#fed;
+    this.#fed = outer;
+    for (const name of this.#read) this.#variables.delete(name);
     return isOdd ? stays(null) : stays(cwds);
+  }
+
+  /** What the commands of a node print, those in its words apart. */
+  #printedSince(before: number, node: Node): Printed {
+    const last = this.#commands.at(-1);
+    if (node.type === "pipeline") return this.#piped;
+    const command = node.type === "redirected_statement" ? node.firstNamedChild : node;
+    if (command?.type !== "command" || last === undefined || this.#commands.length === before)
+      return undefined;
+    const isHeard = last.redirects.every(
+      ({ operator, target }) => operator === ">" && target?.text === "/dev/null",
+    );
+    if (!isHeard || last.evaluates !== null || last.assignments.length > 0 || last.input !== undefined)
+      return undefined;
+    return printedBy(last.argv, last.fed);
   }
 
   /** The second round begins where the first one ended. */
@@ -188,6 +248,8 @@ class Walker {
 
   #for(node: Node, cwds: Cwds): Flow {
     const bodies: Node[] = [];
+    const among: Printed[] = [];
+    let name = "";
     for (const child of node.children) {
       if (!child.isNamed) this.#claims.token(child);
       else if (child.type === "do_group" || child.type === "compound_statement") bodies.push(child);
@@ -195,10 +257,29 @@ class Walker {
       else if (child.type === "variable_name") {
         this.#claims.word(child.startIndex, child.endIndex);
         if (!isHarmlessName(child.text)) this.#draft.evaluates = `it sets ${child.text}`;
-      } else if (child.type !== "comment") this.#words(child);
+        name = child.text;
+      } else if (child.type !== "comment") among.push(...this.#words(child).map(spellingsOf));
     }
     this.#emitIfEvaluates(node, cwds);
-    return this.#loop(bodies, cwds);
+    const isBound = name !== "" && this.#bind(node, name, among);
+    const flow = this.#loop(bodies, cwds);
+    if (isBound) this.#variables.delete(name);
+    return flow;
+  }
+
+  /** The variable of a loop stands for each of its words; not where another loop within sets it too. */
+  #bind(node: Node, name: string, among: readonly Printed[]): boolean {
+    const spellings = among.flatMap((each) => each ?? []);
+    if (among.length === 0 || spellings.length > MAX_SPELLINGS || among.some((each) => each === undefined))
+      return false;
+    const heads = [...this.#text.matchAll(new RegExp(`\\bfor\\s+${name}\\s+in\\b`, "g"))].length;
+    const within = node
+      .descendantsOfType("for_statement")
+      .filter((each) => each?.namedChildren[0]?.text === name);
+    if (settingsOf(this.#text, name) !== heads || within.length !== 1 || this.#variables.has(name))
+      return false;
+    this.#variables.set(name, spellings);
+    return true;
   }
 
   #case(node: Node, cwds: Cwds): Flow {
@@ -238,10 +319,13 @@ class Walker {
     this.#functions.add(name.text);
     const moves = /\b(?:cd|pushd|popd|eval|source)\b/.test(node.text);
     this.#isLost ||= moves;
+    const fed = this.#fed;
+    this.#fed = undefined;
     for (const child of rest) {
       if (child.type === "file_redirect" || child.type === "herestring_redirect") this.#redirect(child, cwds);
       else this.#statement(child, moves ? null : cwds);
     }
+    this.#fed = fed;
     if (this.#draft.redirects.length > 0 || this.#draft.evaluates !== null) this.#emit(node, cwds);
     return stays(cwds);
   }
@@ -266,7 +350,10 @@ class Walker {
       this.#trailing.set(last.id, redirects);
       return body === last ? this.#command(body, cwds, redirects) : this.#statement(body, cwds);
     }
+    const fed = this.#fed;
+    if (redirects.some(takesInput)) this.#fed = undefined;
     const flow = body === undefined ? stays(cwds) : this.#statement(body, cwds);
+    this.#fed = fed;
     for (const redirect of redirects) this.#redirect(redirect, flow.any);
     if (this.#draft.argv.length > 0) throw new Unread("words after a redirection");
     this.#emit(node, both(cwds, flow.any));
@@ -378,9 +465,24 @@ class Walker {
     // `$(< file)` reads it
     for (const child of node.children)
       if (/_redirect$/.test(child.type)) this.#redirect(child, this.#cwdsNow);
-    if (this.#draft.redirects.length > 0) this.#emit(node, this.#cwdsNow);
+    const readsFile = this.#draft.redirects.length > 0;
+    if (readsFile) this.#emit(node, this.#cwdsNow);
+    const before = this.#commands.length;
     this.#sequence(children, this.#cwdsNow);
+    const [only, other] = children.filter(({ isNamed, type }) => isNamed && type !== "comment");
+    const printed =
+      only === undefined || other !== undefined || readsFile ? undefined : this.#printedSince(before, only);
+    if (node.type === "process_substitution") this.#printed.set(node.startIndex, [STREAM]);
+    else if (printed !== undefined) this.#printed.set(node.startIndex, printed);
     this.#draft = outer;
+  }
+
+  /** `read -r name` of lines that are known. */
+  #bindRead(argv: readonly Word[]): void {
+    const [name = "", other] = readNames(argv);
+    if (other !== undefined || this.#fed === undefined || !isSetOnce(this.#text, name)) return;
+    this.#variables.set(name, this.#fed);
+    this.#read.add(name);
   }
 
   #emitIfEvaluates(node: Node, cwds: Cwds): void {
@@ -393,7 +495,11 @@ class Walker {
     if (name != null && name !== "[[" && RESERVED.has(name))
       throw new Unread(`the shell word ${name} as a command`);
     if (this.#commands.length >= MAX_COMMANDS) throw new Unread(`more than ${MAX_COMMANDS} commands`);
-    this.#commands.push({ ...this.#draft, cwds, source: node.text });
+    const { input, redirects } = this.#draft;
+    const isFed = input === undefined && !redirects.some(({ operator }) => operator.startsWith("<"));
+    const fed = isFed ? this.#fed : undefined;
+    this.#commands.push({ ...this.#draft, cwds, source: node.text, fed });
+    if (name === "read" && fed !== undefined) this.#bindRead(argv);
     this.#draft = emptyDraft();
     return after(argv, cwds, this.#known.home);
   }

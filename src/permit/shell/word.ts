@@ -1,4 +1,5 @@
 /** Words of a command as they are known before bash runs it. */
+import { mayBeginWithDash, type Spelling } from "./spelling.ts";
 
 export interface Word {
   /** What the program gets; null: only bash can work that out. */
@@ -7,8 +8,10 @@ export interface Word {
   readonly prefix: string;
   /** It may become no word, or several. */
   readonly isMany: boolean;
-  /** A pattern of file names that is known; it may be read as one path with wildcards. */
-  readonly glob?: string;
+  /** Where the text is not known: all that it may be. Absent: anything. */
+  readonly among?: readonly Spelling[];
+  /** Blanks in what it comes to make words of their own. */
+  readonly isSplit?: boolean;
   /** For a person: what is not known as `…`. */
   readonly shown: string;
 }
@@ -32,7 +35,7 @@ export function shownArgv(argv: readonly Word[]): string {
 /** Could it be, or bring, a flag? */
 export function mayBeFlag(word: Word): boolean {
   if (word.text !== null) return word.text.startsWith("-");
-  if (word.glob !== undefined && /^\.?\//.test(word.prefix)) return false;
+  if (word.among !== undefined) return word.isSplit === true || word.among.some(mayBeginWithDash);
   return word.isMany || word.prefix === "" || word.prefix.startsWith("-");
 }
 
