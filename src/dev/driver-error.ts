@@ -1,11 +1,16 @@
 /** Errors of devices: documented codes, and the host's errno as one of them. */
 import type { ErrorCode } from "../abi/errno.ts";
-import { DriverError } from "../abi/errors.ts";
+import { DriverError, UnreadError } from "../abi/errors.ts";
 
 export type FileOp = "Open" | "Read" | "Write" | "Close" | "Stat";
 
 export function driverError(op: FileOp, code: ErrorCode, message: string, cause?: unknown): DriverError {
   return new DriverError({ op, code, message, cause });
+}
+
+/** Nothing came from there, and no word of the message is foreign. */
+export function unreadError(op: FileOp, code: ErrorCode, message: string, cause?: unknown): UnreadError {
+  return new UnreadError({ op, code, message, cause });
 }
 
 export function cancelled(op: FileOp): DriverError {
@@ -29,7 +34,7 @@ export function hostError(op: FileOp, path: string, error: unknown): unknown {
   const errno = errnoOf(error);
   if (errno === undefined) return error;
   const [code, text] = WORDS[errno] ?? ["DRIVER", `${errno} on`];
-  return driverError(op, code, `${text}: ${path}`, error);
+  return unreadError(op, code, `${text}: ${path}`, error);
 }
 
 const WORDS: Readonly<Record<string, readonly [ErrorCode, string]>> = {

@@ -53,6 +53,13 @@ async function wholeFile(real: string, signal: AbortSignal): Promise<Uint8Array>
   return new Uint8Array(Buffer.concat(pages));
 }
 
+/** An error of another kind comes out of a thread as a plain object. */
+function wordsOf(error: unknown): string {
+  const { message } = (typeof error === "object" && error !== null ? error : {}) as { message?: unknown };
+  if (typeof message === "string" && message !== "") return message;
+  return typeof error === "string" ? error : "it is damaged, or not a PDF";
+}
+
 async function inThread(workerData: PdfJob, signal: AbortSignal): Promise<PdfAnswer> {
   const name = import.meta.url.endsWith(".ts") ? "./pdf-thread.ts" : "./pdf-thread.js";
   const url = new URL(name, import.meta.url);
@@ -77,11 +84,7 @@ async function inThread(workerData: PdfJob, signal: AbortSignal): Promise<PdfAns
     throwIfAborted(signal, "Write");
     if (late.aborted)
       throw driverError("Write", "TIMEOUT", `the PDF could not be read within ${deadlineMs / 1000} s`);
-    throw driverError(
-      "Write",
-      "INVALID",
-      `the PDF cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw driverError("Write", "INVALID", `the PDF cannot be read: ${wordsOf(error)}`);
   } finally {
     await thread.terminate();
   }

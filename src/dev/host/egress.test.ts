@@ -3,6 +3,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { shellWord } from "../../lib/shell-word.ts";
 import { HostProcesses } from "./exec.ts";
 import { isExecutable } from "./program.ts";
 import { Sandboxes } from "./sandbox.ts";
@@ -73,7 +74,8 @@ async function run(script: string, allow = ["a.example"]) {
   return { code, signal, out: out().trim(), violations };
 }
 
-const js = (text: string) => `${process.execPath} -e '${text.replaceAll("'", `"`).replaceAll("\n", " ")}'`;
+const js = (text: string) =>
+  `${shellWord(process.execPath)} -e '${text.replaceAll("'", `"`).replaceAll("\n", " ")}'`;
 /** A client that goes by the proxy, as curl does, then speaks TLS and says to whom. */
 const tls = (to: string, servername: string) =>
   js(`const s = require("net").connect(3128, "127.0.0.1", () => s.write("CONNECT ${to} HTTP/1.1\\r\\n\\r\\n"));

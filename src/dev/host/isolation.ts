@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { groupIsolation } from "./group.ts";
 import type { Isolation } from "./job.ts";
+import { kernelFiles } from "./kernel-files.ts";
 import { namespaceIsolation } from "./namespace.ts";
 import { parentDeathPrefix } from "./parent-death.ts";
 import { hasChildren } from "./procfs.ts";
@@ -37,7 +38,7 @@ export class IsolationFinder {
   /** Probes without holding up anybody. Resolves when the answer is known. */
   async lookAhead(): Promise<void> {
     if (this.#found !== undefined || this.#bwrap === undefined) return;
-    const namespace = namespaceIsolation(this.#bwrap);
+    const namespace = namespaceOf(this.#bwrap);
     const [program, ...args] = probeOf(namespace);
     const status = await new Promise((resolve) => {
       const probe = spawn(program, args, this.#options());
@@ -49,7 +50,7 @@ export class IsolationFinder {
 
   #probe(): Isolation | undefined {
     if (this.#bwrap === undefined) return undefined;
-    const namespace = namespaceIsolation(this.#bwrap);
+    const namespace = namespaceOf(this.#bwrap);
     const [program, ...args] = probeOf(namespace);
     return spawnSync(program, args, this.#options()).status === WORKS ? namespace : undefined;
   }
@@ -66,6 +67,11 @@ export class IsolationFinder {
 function probeOf(namespace: Isolation): readonly [string, ...string[]] {
   const script = `set -- /proc/[0-9]*; [ $# -eq 2 ] && exit ${WORKS}`;
   return namespace.wrap({ program: "/bin/sh", args: ["-c", script], cwd: "/" });
+}
+
+/** Only root could write what is closed. */
+function namespaceOf(bwrap: string): Isolation {
+  return namespaceIsolation(bwrap, process.getuid?.() === 0 ? kernelFiles() : []);
 }
 
 function fallback(): Isolation {

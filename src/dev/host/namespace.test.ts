@@ -1,17 +1,18 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { afterAll, describe, expect, it } from "vitest";
 import type { ExecChild, ExecSpec } from "../../kernel/ports/host.ts";
+import { shellWord } from "../../lib/shell-word.ts";
 import { tempFolder, until } from "../testing.ts";
 import { HostProcesses } from "./exec.ts";
 import { hostIsolation } from "./isolation.ts";
 import { sweepOrphans } from "./orphans.ts";
 import { childrenOf, findProcess, sendSignal } from "./procfs.ts";
-import { bashSpec, naming, newTag, running } from "./testing.ts";
+import { bashSpec, naming, newTag, running, TRIES_TO_WRITE } from "./testing.ts";
 
 const never = new AbortController().signal;
 const isolation = hostIsolation();
@@ -49,6 +50,31 @@ describe.runIf(isolation.ownership === "namespace")("a program in a namespace", 
     // the first process, bash, ps and wc
     expect(Number(out().trim().split("\n").at(-1))).toBeLessThanOrEqual(4);
     await bystander.child.kill();
+  });
+
+  it.runIf(process.getuid?.() === 0)(
+    "can write no file of the kernel's in /proc and /sys for writing",
+    async () => {
+      const { child, out } = start(
+        `${shellWord(process.execPath)} -e ${shellWord(TRIES_TO_WRITE)} /proc /sys; echo over`,
+      );
+      await child.exited;
+      // root opens what has no mode to be written as well; there is nothing to write there
+      const isWritable = (path: string) =>
+        ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o222) !== 0;
+      const [opened, over] = [out().split("\n").slice(0, -2), out().split("\n").at(-2)];
+      const others = opened.filter((path) => !/^\/proc\/\d+\//.test(path));
+      expect([over, others.length > 0, others.filter(isWritable)]).toEqual(["over", true, []]);
+    },
+  );
+
+  it("gives what a program leaves behind its time, whatever the PATH", async () => {
+    const [set, heard] = ["set", "heard"].map((name) => join(tempFolder(), name));
+    const script = `{ trap 'echo term > ${heard}; exit' TERM; echo > ${set}; while :; do :; done; } &
+      until [ -e ${set} ]; do :; done`;
+    const { child } = start("", { argv: ["/bin/bash", "-c", script], env: { PATH: "" } });
+    expect(await child.exited).toEqual({ code: 0, signal: null });
+    expect(readFileSync(heard ?? "", "utf8")).toBe("term\n");
   });
 
   it("has a group that holds nobody of whom its life depends", async () => {
@@ -94,13 +120,11 @@ describe.runIf(isolation.ownership === "namespace")("a program in a namespace", 
     const counts = `while :; do echo >> ${count}; sleep 0.005; done`;
     const { child } = start(`setsid bash -c '${counts}' ${tag} & ${counts}`);
     const lines = () => readFileSync(count, "utf8").length;
-    const states = () =>
-      naming(tag)
-        .flatMap((pid) => [pid, ...childrenOf(pid)])
-        .map((pid) => readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1]?.[0]);
+    const isStopped = (pid: number) => findProcess(pid)?.isStopped === true;
+    const stoppedOnes = () => naming(tag).flatMap((pid) => [pid, ...childrenOf(pid)].filter(isStopped));
     await until(() => running(`bash -c ${counts} ${tag}`).length > 0 && lines() > 2, "both count");
     child.signal("SIGSTOP");
-    await until(() => states().filter((state) => state === "T").length >= 2, "they stand still");
+    await until(() => stoppedOnes().length >= 2, "they stand still");
     const stopped = lines();
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(lines()).toBe(stopped);

@@ -8,21 +8,25 @@
  *
  * A program sees and signals only what is in its namespace: no other child of the daemon, and nothing else on the host
  * either. bwrap also forbids to gain rights, so `sudo` and other setuid programs do not work within; for an ordinary user,
- * who gets a user namespace, files of others seem to belong to nobody.
+ * who gets a user namespace, files of others seem to belong to nobody. For root, the settings of the operating system's kernel
+ * are read-only.
  */
 import { constants } from "node:os";
 import { Family } from "./family.ts";
 import type { ExecEnd, Isolation, Job, JobSignal, Launch } from "./job.ts";
 import { childrenOf, descendantsOf, findProcess, type OsProcess, sendSignal } from "./procfs.ts";
+import { findSystemProgram } from "./program.ts";
 
-export function namespaceIsolation(bwrap: string): Isolation {
+/** `closed`: places of the host that are read-only for each of its children. */
+export function namespaceIsolation(bwrap: string, closed: readonly string[] = []): Isolation {
+  const host = [...HOST, ...closed.flatMap((path) => ["--ro-bind", path, path])];
   return {
     ownership: "namespace",
     asksAtStart: true,
     wrap: (launch) => [
       bwrap,
       ...OPTIONS,
-      ...(launch.confined ?? HOST),
+      ...(launch.confined ?? host),
       ...["--chdir", launch.cwd, "--"],
       ...firstProcess(launch),
     ],
@@ -38,10 +42,11 @@ const HOST = "--dev-bind / / --proc /proc".split(" ");
  * The shell keeps its own words (`Killed`) off the program's stderr, and outlives an INT to its group. It does nothing where
  * it is not the first of a namespace, for there `kill -1` would reach everything of this user; and nothing without an answer
  * from the daemon: one that died while this was set up would never be heard dying. What is left in the end has 0.1 s, then
- * TERM and 0.5 s.
+ * TERM and 0.5 s. All it runs but `sleep` is built in, and that is `$0`, because the PATH is the program's: where the host has
+ * none, what is left has no time.
  */
 function firstProcess({ program, args }: Launch): string[] {
-  return ["/bin/sh", "-c", FIRST, "sh", program, ...args];
+  return ["/bin/sh", "-c", FIRST, findSystemProgram("sleep") ?? ":", program, ...args];
 }
 
 const FIRST = `[ $$ = 1 ] || exit 125
@@ -55,7 +60,7 @@ exec 4>&-
 for pause in .01 .03 .06 TERM .01 .03 .06 .1 .1 .1 .1; do
   set -- /proc/[0-9]*
   [ $# -gt 1 ] || break
-  case $pause in TERM) kill -s TERM -- -1 ;; *) sleep $pause ;; esac
+  case $pause in TERM) kill -s TERM -- -1 ;; *) "$0" $pause ;; esac
 done
 exit $code`;
 

@@ -6,6 +6,7 @@
 import { execFile, execFileSync } from "node:child_process";
 import { closeSync, constants, mkdirSync, openSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import { findSystemProgram } from "./program.ts";
 
 /** Of a pipe, by fd. Both wait when there is nothing to read, or no room. */
 export interface PipeEnds {
@@ -27,7 +28,7 @@ export class Pipes {
   #isRefused = false;
 
   /** `dir`: for these alone; made here, and gone with close(). */
-  constructor(dir: string, mkfifo = "mkfifo") {
+  constructor(dir: string, mkfifo = findSystemProgram("mkfifo") ?? "mkfifo") {
     this.#dir = dir;
     this.#mkfifo = mkfifo;
   }

@@ -20,6 +20,16 @@ export function isExecutable(path: string): boolean {
   }
 }
 
+const systemPlaces = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
+const systemPrograms = new Map<string, string | undefined>();
+
+/** A program of the system, whatever the PATH says; undefined: this machine has none. Looked up once. */
+export function findSystemProgram(name: string): string | undefined {
+  if (!systemPrograms.has(name))
+    systemPrograms.set(name, systemPlaces.map((place) => join(place, name)).find(isExecutable));
+  return systemPrograms.get(name);
+}
+
 /** The absolute path of what `name` starts, or the error of why it starts nothing. */
 export function findProgram(
   name: string,

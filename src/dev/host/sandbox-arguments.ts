@@ -3,6 +3,8 @@ import type { Mount } from "./sandbox-mounts.ts";
 
 export interface SandboxArguments {
   readonly mounts: readonly Mount[];
+  /** In a folder of its own. */
+  readonly links?: readonly { readonly path: string; readonly to: string }[];
   readonly hasNetwork: boolean;
   /** The number at which the child has the filter of system calls. */
   readonly filterFd: number;
@@ -15,17 +17,21 @@ const PROCESS =
   "--unshare-user --disable-userns --unshare-ipc --unshare-uts --unshare-cgroup-try --cap-drop ALL".split(
     " ",
   );
-const DEVICES = "--dev /dev --proc /proc".split(" ");
+/** A folder of devices and a /proc of its own. That can only be read: user root may write there without any capability. */
+const DEVICES = "--dev /dev --proc /proc --remount-ro /proc".split(" ");
+/** It comes with a host that can be written. */
+const NO_SYS = "--ro-bind-try /sys /sys".split(" ");
 
 export function sandboxArguments(plan: SandboxArguments): readonly string[] {
-  const { mounts, hasNetwork, filterFd, lent } = plan;
+  const { mounts, links = [], hasNetwork, filterFd, lent } = plan;
   return [
     ...PROCESS,
     ...(hasNetwork ? [] : ["--unshare-net"]),
-    ...(mounts.some(isWholeHost) ? ["--bind", "/", "/"] : ["--ro-bind", "/", "/"]),
+    ...(mounts.some(isWholeHost) ? ["--bind", "/", "/", ...NO_SYS] : ["--ro-bind", "/", "/"]),
     ...DEVICES,
     ...mounts.filter((mount) => !isWholeHost(mount) && !isLeaf(mount)).flatMap(argumentsOf),
     ...mounts.filter(isLeaf).flatMap(argumentsOf),
+    ...links.flatMap(({ path, to }) => ["--symlink", to, path]),
     ...lent.flatMap(({ from, at }) => ["--bind", from, at]),
     ...["--seccomp", String(filterFd)],
   ];

@@ -8,6 +8,7 @@
 import { dirname } from "node:path/posix";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import { isWithin } from "../../lib/path.ts";
+import { KERNEL_PLACES } from "./kernel-files.ts";
 
 export type Kind = "file" | "directory" | "link" | "absent";
 
@@ -36,11 +37,13 @@ type Wish = "write" | "protect" | "hide" | "show" | "private" | "step";
 
 export function planMounts(profile: SandboxProfile, look: (path: string) => Kind): MountPlan {
   const wishes = new Map<string, Wish>([[PRIVATE, "private"]]);
-  for (const path of profile.write) if (look(path) !== "absent") wishes.set(bare(path), "write");
+  for (const path of profile.write)
+    if (look(path) !== "absent" && !isOfKernel(path)) wishes.set(bare(path), "write");
   const guarded = profile.protect.map((path) => guard(path, profile, look)).filter((each) => each !== null);
   for (const { path, kind } of guarded) if (kind !== "link" && kind !== "file?") wishes.set(path, "protect");
   for (const path of profile.hide) if (isThere(look(path))) wishes.set(bare(path), "hide");
-  for (const path of profile.show) if (isThere(look(path))) wishes.set(bare(path), "show");
+  for (const path of profile.show)
+    if (isThere(look(path)) && !isOfKernel(path)) wishes.set(bare(path), "show");
   const kept = prune(wishes);
   addSteps(kept);
   const isKept = ({ path }: Guarded) => kept.has(path);
@@ -51,6 +54,11 @@ export function planMounts(profile: SandboxProfile, look: (path: string) => Kind
       .filter(({ path, kind }) => (kind === "file?" || kind === "link") && isWritable(path, kept))
       .map(({ path }) => path),
   };
+}
+
+/** Its own there, or read-only, whoever may write. Files in memory are files. */
+function isOfKernel(path: string): boolean {
+  return KERNEL_PLACES.some((place) => isWithin(place, path)) && !isWithin("/dev/shm", path);
 }
 
 const isThere = (kind: Kind) => kind === "file" || kind === "directory";

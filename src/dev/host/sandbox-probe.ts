@@ -1,9 +1,9 @@
 /** Can programs be confined on this machine? Found once, by confining one and letting it look around. */
 import { spawn, spawnSync } from "node:child_process";
-import { closeSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxState } from "../../abi/sandbox.ts";
+import { makeScratchFolder } from "../../lib/scratch-folder.ts";
 import { BWRAP } from "./isolation.ts";
 import { namespaceIsolation } from "./namespace.ts";
 import { hasChildren } from "./procfs.ts";
@@ -18,15 +18,30 @@ const isMac = process.platform === "darwin";
 const WORKS = 42;
 const WORDS_CHARS = 300;
 
-/** The host is read-only, the filter is at work, no right can be gained, and there is no network but a loopback. */
-const LOOK = `set -- $(while read -r key value _; do
-  case $key in NoNewPrivs: | Seccomp:) echo $value ;; esac
-done < /proc/self/status)
-[ "$1 $2" = "1 2" ] && [ ! -w / ] && [ "$(grep -c : /proc/net/dev)" = 1 ] && exit ${WORKS}`;
+/**
+ * The host and its kernel's settings are read-only, the filter is at work, no right can be gained, and there is no network but a
+ * loopback; else it says what is not so. All of it is built into the shell, whatever the PATH.
+ */
+const LOOK = `links=0
+fails() { echo "$1" >&2; exit 1; }
+while read -r key value _; do
+  case $key in NoNewPrivs:) held=$value ;; Seccomp:) filter=$value ;; esac
+done < /proc/self/status
+while read -r line; do case $line in *:*) links=$((links + 1)) ;; esac; done < /proc/net/dev
+[ "$held" = 1 ] || fails 'rights can be gained in it'
+[ "$filter" = 2 ] || fails 'no filter of system calls is at work in it'
+[ ! -w / ] || fails 'the files of the host can be written in it'
+for path in /proc/sys/kernel/core_pattern /proc/sysrq-trigger /sys/kernel/uevent_helper; do
+  [ ! -w $path ] || fails "$path can be written in it"
+done
+[ $links = 1 ] || fails 'it has a network'
+exit ${WORKS}`;
 
 interface Probed {
   readonly status: number | null;
   readonly stderr: string;
+  /** It did not start, or was too slow. */
+  readonly error?: Error | undefined;
 }
 
 export class SandboxFinder {
@@ -73,12 +88,12 @@ export class SandboxFinder {
     return undefined;
   }
 
-  #with(probe: (call: Call) => { status: number | null; stderr: Buffer | string | null }): SandboxState {
+  #with(probe: (call: Call) => Omit<Probed, "stderr"> & { stderr: Buffer | string | null }): SandboxState {
     const filter = new SeccompFile(machineHere());
     const fd = filter.open();
     try {
-      const { status, stderr } = probe(this.#call(fd));
-      return stateOf({ status, stderr: String(stderr ?? "") });
+      const { status, stderr, error } = probe(this.#call(fd));
+      return stateOf({ status, stderr: String(stderr ?? ""), error });
     } finally {
       closeSync(fd);
       filter.close();
@@ -118,7 +133,7 @@ const NOT_THERE: SandboxState = {
 
 /** Quick, and so at once. */
 function onMac(probeMs: number): SandboxState {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), "crux-probe-")));
+  const dir = realpathSync(makeScratchFolder("crux-probe-"));
   try {
     const tmp = join(dir, "own");
     mkdirSync(tmp);
@@ -152,18 +167,26 @@ function run([program, args, options]: Call): Promise<Probed> {
     child.stderr?.on("data", (chunk: Buffer) => {
       stderr = (stderr + chunk.toString("utf8")).slice(0, WORDS_CHARS);
     });
-    child.once("error", (error) => resolve({ status: null, stderr: error.message }));
-    child.once("close", (status) => resolve({ status, stderr }));
+    child.once("error", (error) => resolve({ status: null, stderr, error }));
+    child.once("close", (status, signal) =>
+      resolve({ status, stderr, ...(signal === null ? {} : { error: new Error(`ended by ${signal}`) }) }),
+    );
   });
 }
 
-function stateOf({ status, stderr }: Probed): SandboxState {
+/** What bubblewrap says where the host lets it make no namespaces. */
+const FORBIDDEN = /namespace|uid map|loopback|Operation not permitted|Permission denied/i;
+
+function stateOf({ status, stderr, error }: Probed): SandboxState {
   if (status === WORKS) return { available: true, kind: "bubblewrap" };
-  const said = stderr.trim().replace(/\s+/g, " ").slice(0, WORDS_CHARS);
-  const why = said === "" ? "bubblewrap does not work here" : `bubblewrap does not work here: ${said}`;
-  const fix = `allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0); ${OFF}`;
-  return { available: false, why, fix };
+  const said = stderr.trim().replace(/\s+/g, " ").slice(0, WORDS_CHARS) || error?.message;
+  const why = `bubblewrap does not work here: ${said ?? `exit code ${status}, without a word`}`;
+  const isForbidden = stderr.startsWith("bwrap:") && FORBIDDEN.test(stderr);
+  return { available: false, why, fix: isForbidden ? `${NAMESPACES}; ${OFF}` : `repair that, ${OFF}` };
 }
+
+const NAMESPACES =
+  "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0)";
 
 const host = new SandboxFinder();
 

@@ -3,9 +3,9 @@
  * changes mounts, opens doors of the kernel that a program does not need, or types into a terminal. It is refused with EPERM,
  * so that programs which can do without go on. Format: classic BPF over struct seccomp_data (linux/filter.h, linux/seccomp.h).
  */
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeScratchFolder } from "../../lib/scratch-folder.ts";
 
 export interface Machine {
   /** AUDIT_ARCH_…: a call by another way in (32 bits) is refused altogether. */
@@ -174,7 +174,7 @@ export class SeccompFile {
   readonly #fd: number;
 
   constructor(machine: Machine) {
-    const dir = mkdtempSync(join(tmpdir(), "crux-filter-"));
+    const dir = makeScratchFolder("crux-filter-");
     try {
       const path = join(dir, "filter");
       writeFileSync(path, seccompFilter(machine), { mode: 0o600 });

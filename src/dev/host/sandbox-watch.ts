@@ -2,7 +2,7 @@
  * What no mount can hold: a file that is not there yet, a link. It is looked at before the program starts and when it is over;
  * what has come to stand there is moved aside, under a name that nothing reads, and a link is put back as it was.
  */
-import { lstatSync, readlinkSync, renameSync, symlinkSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync, renameSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 export interface Watch {
@@ -10,11 +10,16 @@ export interface Watch {
   end(): readonly { readonly path: string; readonly movedTo: string }[];
 }
 
+/** A last name with `*` is all names of that pattern. */
 export function watch(paths: readonly string[]): Watch {
-  const before = paths.map((path) => ({ path, was: stateOf(path) }));
+  const patterns = paths.filter((path) => basename(path).includes("*"));
+  const plain = paths.filter((path) => !patterns.includes(path));
+  const there = patterns.flatMap(namesOf);
+  const before = [...plain, ...there].map((path) => ({ path, was: stateOf(path) }));
+  const made = () => patterns.flatMap(namesOf).filter((path) => !there.includes(path));
   return {
     end: () =>
-      before.flatMap(({ path, was }) => {
+      [...before, ...made().map((path) => ({ path, was: ABSENT }))].flatMap(({ path, was }) => {
         const now = stateOf(path);
         // it may have been removed; that gives nobody any power
         if (now === was || now === ABSENT) return [];
@@ -25,6 +30,18 @@ export function watch(paths: readonly string[]): Watch {
   };
 }
 
+function namesOf(pattern: string): readonly string[] {
+  const literal = (text: string) => text.replace(/[.+?^${}()|[\]\\]/g, "\\$&");
+  const name = new RegExp(`^${basename(pattern).split("*").map(literal).join(".*")}$`, "s");
+  try {
+    const names = readdirSync(dirname(pattern)).filter((each) => name.test(each) && !each.includes(ASIDE));
+    return names.map((each) => join(dirname(pattern), each));
+  } catch {
+    return [];
+  }
+}
+
+const ASIDE = ".crux-quarantine-";
 const ABSENT = "absent";
 const LINK = "link ";
 
@@ -40,7 +57,7 @@ function stateOf(path: string): string {
 
 function moveAside(path: string): string {
   for (let n = 1; ; n++) {
-    const aside = join(dirname(path), `${basename(path)}.crux-quarantine-${n}`);
+    const aside = join(dirname(path), `${basename(path)}${ASIDE}${n}`);
     if (stateOf(aside) !== ABSENT) continue;
     renameSync(path, aside);
     return aside;

@@ -16,12 +16,16 @@ import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { ExecChild } from "../../kernel/ports/host.ts";
+import { shellWord } from "../../lib/shell-word.ts";
 import { until } from "../testing.ts";
 import { HostProcesses } from "./exec.ts";
+import { BWRAP } from "./isolation.ts";
+import { isExecutable } from "./program.ts";
 import { Sandboxes } from "./sandbox.ts";
 import { SandboxFinder } from "./sandbox-probe.ts";
-import { bashSpec } from "./testing.ts";
+import { bashSpec, TRIES_TO_WRITE } from "./testing.ts";
 
+const node = shellWord(process.execPath);
 const never = new AbortController().signal;
 const state = new SandboxFinder().get();
 /** Not below /tmp, which a sandboxed program has to itself. */
@@ -78,11 +82,34 @@ describe.runIf(state.available)("a sandboxed program", () => {
     expect([code, readdirSync(work)]).toEqual([0, []]);
   });
 
+  it.each([
+    ["its folder", () => [work]],
+    ["everything", () => ["/"]],
+    ["the places of the kernel themselves", () => ["/proc", "/proc/sys", "/sys", "/sys/kernel", "/dev"]],
+  ])(
+    "can open no file of /proc and /sys for writing, also as root, with the right to write %s",
+    async (_, write) => {
+      const { out } = await run(
+        `${node} -e ${shellWord(TRIES_TO_WRITE)} /proc /sys; echo over`,
+        profile({ write: write() }),
+      );
+      expect(out).toBe("over\n");
+      const device = await run("echo 0 > /dev/null && ls /dev", profile({ write: write() }));
+      expect(device.out.split("\n")).not.toContain("kmsg");
+    },
+  );
+
   it("has a /tmp to itself, with the roots that lie in it", async () => {
     const below = realpathSync(mkdtempSync("/tmp/crux-sandbox-test-"));
     onTestFinished(() => rmSync(below, { recursive: true, force: true }));
     const { out } = await run(`ls /tmp; echo x > ${below}/x`, profile({ write: [work, below] }));
-    expect(out.trim()).toBe(below.slice("/tmp/".length));
+    const topOf = (path: string) => path.split("/")[2];
+    // where the Node of the tests lies is there too, should that be below /tmp
+    const others = out
+      .trim()
+      .split("\n")
+      .filter((name) => !process.execPath.startsWith("/tmp/") || name !== topOf(process.execPath));
+    expect(others).toEqual([topOf(below)]);
     expect(existsSync(join(below, "x"))).toBe(true);
   });
 
@@ -135,6 +162,13 @@ describe.runIf(state.available)("a sandboxed program", () => {
     const { violations } = await run("echo script-shell=./evil > .npmrc", profile({ protect: [path] }));
     expect(readdirSync(work)).toEqual([".npmrc.crux-quarantine-1"]);
     expect(violations).toEqual([`${path} was made; it is now ${path}.crux-quarantine-1`]);
+  });
+
+  it("has whatever it made of a protected pattern moved aside, and what was there left alone", async () => {
+    writeFileSync(join(work, ".yarnrc.yml"), "a");
+    const { violations } = await run("echo x > .yarnrc.cjs", profile({ protect: [join(work, ".yarnrc*")] }));
+    expect(readdirSync(work).sort()).toEqual([".yarnrc.cjs.crux-quarantine-1", ".yarnrc.yml"]);
+    expect(violations.length).toBe(1);
   });
 
   it("cannot turn a protected link", async () => {
@@ -193,7 +227,7 @@ describe.runIf(state.available)("a sandboxed program", () => {
     await listen(join(sockets, "own.sock"));
     const port = await listen(0);
     const connect = (to: string) =>
-      `${process.execPath} -e 'require("net").connect(${to}).on("error",(e)=>console.log(e.code)).on("data",(d)=>console.log(String(d)))'`;
+      `${node} -e 'require("net").connect(${to}).on("error",(e)=>console.log(e.code)).on("data",(d)=>console.log(String(d)))'`;
     const script = [
       connect(`{path:"${sockets}/docker.sock"}`),
       connect(`{path:"${sockets}/own.sock"}`),
@@ -297,6 +331,51 @@ describe("Sandboxes", () => {
     expect(existsSync(join(work, "ran"))).toBe(false);
     await lacking.close();
   });
+
+  it.runIf(state.available)("is found on a PATH without a single program, and on an empty one", async () => {
+    const path = process.env.PATH;
+    onTestFinished(() => {
+      process.env.PATH = path;
+    });
+    for (const other of [work, "/no/such/folder", ""]) {
+      process.env.PATH = other;
+      const ahead = new SandboxFinder();
+      await ahead.lookAhead();
+      expect([new SandboxFinder().get(), ahead.get()]).toEqual([state, state]);
+    }
+  });
+
+  it.runIf(state.available)(
+    "says what does not hold, and names user namespaces only where they are the reason",
+    async () => {
+      const [bwrap = ""] = BWRAP.filter(isExecutable);
+      const liar = join(work, "bwrap");
+      const found = (does: string) => {
+        writeFileSync(liar, `#!/bin/sh\n${does}\n`, { mode: 0o755 });
+        return new SandboxFinder({ places: [liar], probeMs: 10_000 }).get();
+      };
+      const without = (option: string, words: number) =>
+        `n=$#; while [ $n -gt 0 ]; do n=$((n - 1)); word=$1; shift
+        if [ "$word" = ${option} ]; then shift ${words}; n=$((n - ${words})); else set -- "$@" "$word"; fi; done
+        exec ${bwrap} "$@"`;
+      const namespaces = expect.stringContaining("allow user namespaces");
+      expect(found(without("--seccomp", 1))).toEqual({
+        available: false,
+        why: "bubblewrap does not work here: no filter of system calls is at work in it",
+        fix: expect.not.stringContaining("namespaces"),
+      });
+      expect(found(without("--unshare-net", 0))).toMatchObject({
+        why: expect.stringContaining("it has a network"),
+      });
+      expect(found('echo "bwrap: setting up uid map: Permission denied" >&2; exit 1')).toMatchObject({
+        fix: namespaces,
+      });
+      expect(found("exit 3")).toMatchObject({
+        why: expect.stringContaining("exit code 3"),
+        fix: expect.not.stringContaining("namespaces"),
+      });
+    },
+  );
 
   it("a bubblewrap that does not confine is none", async () => {
     const liar = join(work, "bwrap");

@@ -2,18 +2,20 @@
  * Programs confined by bubblewrap, inside the pid namespace that every child has. What is set up for one is taken back when
  * nothing of it is left, on every path. What cannot be set up throws, and nothing starts.
  */
-import { closeSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, lstatSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../abi/errors.ts";
 import type { SandboxProfile, SandboxState } from "../../abi/sandbox.ts";
 import { isWithin } from "../../lib/path.ts";
+import { makeScratchFolder } from "../../lib/scratch-folder.ts";
 import { driverError, errnoOf } from "../driver-error.ts";
 import { type Egress, type EgressDeps, openEgress } from "../net/egress.ts";
 import { egressEnvironment, type Forward, forwarded } from "../net/forwarder.ts";
+import { readMounts, strayKernelMounts } from "./kernel-files.ts";
 import { sandboxArguments } from "./sandbox-arguments.ts";
 import { SANDBOX_EXEC, seatbeltProfile } from "./sandbox-macos.ts";
 import { type Kind, planMounts } from "./sandbox-mounts.ts";
+import { needsOf } from "./sandbox-needs.ts";
 import { Placeholders } from "./sandbox-placeholders.ts";
 import { MACHINES, SeccompFile } from "./sandbox-seccomp.ts";
 import { watch } from "./sandbox-watch.ts";
@@ -112,12 +114,18 @@ export class Sandboxes {
     return { options: [], argv: whole, env: { ...env, TMPDIR: realpathSync(tmp) } };
   }
 
-  #confine({ id, profile, argv, cwd, env }: Confine, undo: Undo[]) {
+  #confine({ id, profile: wanted, argv, cwd, env }: Confine, undo: Undo[]) {
     const { filter, dir } = this.#make();
     if (filter === undefined)
       throw driverError("Open", "UNAVAILABLE", `no filter of system calls for ${process.arch}`);
     // what stands for others alone goes with them, perhaps before bubblewrap looks
     const look = (path: string): Kind => (this.#placeholders?.holds(path) === true ? "absent" : kindOf(path));
+    const needs = needsOf({ argv, cwd, env, hidden: wanted.hide, seen: [...wanted.write, ...wanted.show] });
+    const profile = {
+      ...wanted,
+      hide: [...wanted.hide, ...needs.hide, ...strayKernelMounts(readMounts())],
+      show: [...wanted.show, ...needs.show],
+    };
     const plan = planMounts(profile, look);
     checkCwd(cwd, profile);
     const missing = this.#placeholders === undefined ? [] : plan.missing;
@@ -138,6 +146,7 @@ export class Sandboxes {
     const lent = egress === undefined ? [] : [{ from: egress.path, at: SOCKET_INSIDE }];
     const options = sandboxArguments({
       mounts,
+      links: needs.links,
       hasNetwork: network === "host",
       filterFd: FILTER_FD,
       lent,
@@ -156,7 +165,7 @@ export class Sandboxes {
   #make() {
     if (this.#made === undefined) {
       const machine = this.#kind === "bubblewrap" ? MACHINES[process.arch] : undefined;
-      const dir = this.#dir ?? realpathSync(mkdtempSync(join(tmpdir(), "crux-sandbox-")));
+      const dir = this.#dir ?? realpathSync(makeScratchFolder("crux-sandbox-"));
       rmSync(dir, { recursive: true, force: true });
       mkdirSync(dir, { mode: 0o700 });
       this.#made = { dir, filter: machine && new SeccompFile(machine) };

@@ -43,6 +43,18 @@ export function commandOf(pid: number): string {
   }
 }
 
+/** For node: tries to open each file below its arguments for writing, and prints those that it could; no link is followed. */
+export const TRIES_TO_WRITE = `const fs = require("node:fs");
+const look = (dir) => { try { return fs.readdirSync(dir, { withFileTypes: true }); } catch { return []; } };
+const left = process.argv.slice(1);
+for (let dir = left.pop(); dir !== undefined; dir = left.pop())
+  for (const entry of look(dir)) {
+    const path = dir + "/" + entry.name;
+    if (entry.isDirectory()) left.push(path);
+    if (!entry.isFile()) continue;
+    try { fs.closeSync(fs.openSync(path, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK)); console.log(path); } catch {}
+  }`;
+
 /** bash without start-up files; `out()` is what it printed, both streams in order of arrival. */
 export function bashSpec(script: string, fields: Partial<ExecSpec> = {}): { spec: ExecSpec; out(): string } {
   const chunks: string[] = [];

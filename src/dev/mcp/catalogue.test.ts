@@ -37,13 +37,13 @@ describe("catalogueOf()", () => {
     expect(catalogueOf([item, tool("fine")])).toEqual({ tools: [tool("fine")], dropped: [why] });
   });
 
-  test("takes 512 tools, each name once, and descriptions of 2,048 characters", () => {
-    const many = Array.from({ length: 600 }, (_, i) => tool(`t${i}`));
+  test("takes 4,096 tools, each name once, and descriptions of 2,048 characters", () => {
+    const many = Array.from({ length: 4_200 }, (_, i) => tool(`t${i}`));
     const { tools, dropped } = catalogueOf([tool("t0"), ...many]);
-    expect(tools).toHaveLength(512);
+    expect(tools).toHaveLength(4_096);
     expect(dropped).toEqual([
       "tool t0 is listed twice",
-      "tool t512 and what follows: there are more tools than fit",
+      "tool t4096 and what follows: there are more tools than fit (4096)",
     ]);
     const [long] = catalogueOf([{ ...tool("x"), description: "y".repeat(3_000) }]).tools;
     expect(long?.description).toHaveLength(2_048);

@@ -35,7 +35,7 @@ export function catalogueOf(listed: readonly unknown[]): Catalogue {
     bytes += JSON.stringify(tool).length;
     if (tools.has(tool.name)) dropped.push(`tool ${tool.name} is listed twice`);
     else if (tools.size >= MCP_LIMITS.tools || bytes > MCP_LIMITS.listBytes) {
-      dropped.push(`tool ${tool.name} and what follows: there are more tools than fit`);
+      dropped.push(`tool ${tool.name} and what follows: there are more tools than fit (${tools.size})`);
       break;
     } else tools.set(tool.name, tool);
   }

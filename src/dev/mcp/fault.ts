@@ -1,6 +1,6 @@
 /** What went wrong with a request, in documented words. A call whose end is not known says so: it is never sent again. */
 import { DriverError, messageOf } from "../../abi/errors.ts";
-import { driverError, type FileOp } from "../driver-error.ts";
+import { driverError, type FileOp, unreadError } from "../driver-error.ts";
 import type { Sdk } from "./sdk.ts";
 
 /** A request as error texts name it. */
@@ -31,6 +31,8 @@ const TERMINAL = new Set([
 export function faultOf(sdk: Sdk, error: unknown, sent: Sent): Error {
   if (error instanceof DriverError) return error;
   if (error instanceof sdk.ProtocolError) {
+    if (error.code === RESOURCE_NOT_FOUND && !sent.isCall)
+      return unreadError(sent.op, "NOT_FOUND", `${sent.what}: the server has no such resource`, error);
     const code = error.code === RESOURCE_NOT_FOUND ? "NOT_FOUND" : "DRIVER";
     return driverError(sent.op, code, `${sent.what}: ${plain(error)} (error ${error.code})`, error);
   }
@@ -41,7 +43,7 @@ export function faultOf(sdk: Sdk, error: unknown, sent: Sent): Error {
   const errno = networkErrno(error);
   if (errno === undefined) return driverError(sent.op, "DRIVER", `${sent.what}: ${plain(error)}`, error);
   if (UNREACHED.has(errno))
-    return driverError(
+    return unreadError(
       sent.op,
       "UNAVAILABLE",
       `${sent.what}: nobody answers (${errno}); nothing was sent`,
@@ -58,7 +60,7 @@ function unknownEnd(sent: Sent, why: string, cause?: unknown): DriverError {
 
 function httpFault(status: number, error: unknown, sent: Sent): Error {
   if (status === 401 || status === 403)
-    return driverError(
+    return unreadError(
       sent.op,
       "PERMISSION",
       `${sent.what}: the server wants to know who asks (HTTP ${status})`,

@@ -29,7 +29,7 @@ async function inTime(
   what: string,
 ): Promise<void> {
   for (let step = 0; !holds(); step++) {
-    if (step > 2_000) throw new Error(`did not happen: ${what}`);
+    if (step > 6_000) throw new Error(`did not happen: ${what}`);
     await clock.advance(stepMs);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
@@ -164,12 +164,13 @@ describe("a local server", () => {
     const clock = new VirtualClock();
     const r = rig(clock);
     const transport = await r.connected();
+    // in small steps: what a slow machine waits for must not take the crashes out of their window
     for (let crash = 0; crash <= MCP_LIMITS.restarts; crash++) {
-      await inTime(clock, 50, () => transport.state === "connected", `it is back after crash ${crash}`);
+      await inTime(clock, 10, () => transport.state === "connected", `it is back after crash ${crash}`);
       await callOf(transport, "die").catch(() => {});
       await until(() => transport.state !== "connected", "it is gone");
     }
-    expect(transport.state).toBe("failed");
+    await until(() => transport.state === "failed", "it is given up");
     expect(transport.problem).toMatch(
       /^it ended too often; last: it exited with code 3; it said: out of memory$/,
     );
@@ -181,7 +182,7 @@ describe("a local server", () => {
     await clock.advance(MCP_LIMITS.maxBackoffMs);
     await expect(transport.catalogue("Open", never)).rejects.toThrow(/It is tried again now$/);
     await inTime(clock, 50, () => transport.state === "connected", "it is back");
-  });
+  }, 60_000);
 
   test("that sends a message of more than 10 MiB loses its connection, and says why", async () => {
     const clock = new VirtualClock();
@@ -217,13 +218,20 @@ describe("a local server", () => {
     expect(transport.tools).toBe(before.tools.length + 1);
   });
 
-  test("has at most 512 tools, from at most 64 pages", async () => {
+  test("has all the tools of all pages", async () => {
     const r = rig(systemClock);
     const transport = await r.connected(scripted("--many"));
-    expect(transport.tools).toBe(512);
-    expect(r.told).toEqual([
-      expect.stringMatching(/tool tool512 and what follows: there are more tools than fit; it is left out$/),
-    ]);
+    expect(transport.tools).toBe(1_000);
+    expect([r.told, transport.problem]).toEqual([[], ""]);
+  });
+
+  test("says what it leaves out, in the list of servers too", async () => {
+    const r = rig(systemClock);
+    const transport = await r.connected(scripted("--huge"));
+    expect(transport.tools).toBe(4_096);
+    const why = "tool tool4096 and what follows: there are more tools than fit (4096); left out";
+    expect(transport.problem).toBe(why);
+    expect(r.told).toEqual([expect.stringContaining(why)]);
   });
 });
 

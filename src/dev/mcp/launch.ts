@@ -4,7 +4,6 @@ import type { McpConfig } from "../../abi/mcp.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { McpOwner } from "../../kernel/ports/mcp.ts";
 import { serverLabel } from "../../kernel/vfs/server-label.ts";
-import { isWithin } from "../../lib/path.ts";
 import { driverError } from "../driver-error.ts";
 import { distinguishing, serverEnvironment } from "./environment.ts";
 
@@ -52,18 +51,11 @@ function local(
       throw invalid(`not a variable of an environment: ${JSON.stringify(name)}`);
   const argv = [command, ...args];
   const env = serverEnvironment(owner.env, config.env);
-  const sandbox = within(owner.sandbox ?? null, cwd);
+  const sandbox = owner.sandbox ?? null;
   // what is hidden and protected follows from the rest, and may change from day to day
   const bounds = sandbox === null ? [] : [sandbox.write, sandbox.network];
   const key = keyOf("stdio", argv, cwd, distinguishing(env), bounds);
   return { kind: "local", key, label: serverLabel(config), host: "local", argv, cwd, env, sandbox };
-}
-
-/** Where it works it can look around, also below temporary files; but not in what is hidden. */
-function within(sandbox: SandboxProfile | null, cwd: string): SandboxProfile | null {
-  if (sandbox === null || !isWithin("/tmp", cwd)) return sandbox;
-  if (sandbox.hide.some((path) => isWithin(path, cwd))) return sandbox;
-  return { ...sandbox, show: [...sandbox.show, cwd] };
 }
 
 function remote(config: Extract<McpConfig, { type: "http" }>): RemoteLaunch {

@@ -35,8 +35,8 @@ export const MCP_LIMITS = {
   logLines: 1_000,
   logLineChars: 500,
   /** Tools and pages of a list; what comes after is not there. */
-  tools: 512,
-  pages: 64,
+  tools: 4_096,
+  pages: 512,
   resources: 1_000,
   /** All of one list as text: it is kept as long as the connection. */
   listBytes: 8 * 1024 * 1024,

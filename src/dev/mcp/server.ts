@@ -192,10 +192,10 @@ export class SharedServer {
   async #stay(connection: Connection, isBack: boolean): Promise<string> {
     this.#connection = connection;
     this.#state = "connected";
-    this.#problem = "";
+    this.#problem = connection.dropped[0] === undefined ? "" : `${connection.dropped[0]}; left out`;
     this.#outcome.resolve();
     if (isBack) this.#tell("info", "connected again");
-    for (const line of connection.dropped.slice(0, MAX_TOLD)) this.#tell("warn", `${line}; it is left out`);
+    for (const line of connection.dropped.slice(0, MAX_TOLD)) this.#tell("warn", `${line}; left out`);
     const why = await connection.ended;
     if (this.#connection === connection) this.#dropped(why);
     await connection.close();

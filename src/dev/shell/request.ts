@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import * as z from "zod";
 import type { WritePlan } from "../../abi/device.ts";
 import type { ShellRequest } from "../../abi/fs-ops.ts";
+import { shellWord } from "../../lib/shell-word.ts";
 import { driverError } from "../driver-error.ts";
 import { isDirectory } from "../host/program.ts";
 
@@ -88,9 +89,7 @@ export function planOf(run: ShellRun): WritePlan {
 
 /** Variables change what a command does, so they are judged, shown and recorded with it: as bash would be told to set them. */
 function withVariables({ command, env }: ShellRun): string {
-  const set = Object.entries(env).map(
-    ([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`,
-  );
+  const set = Object.entries(env).map(([name, value]) => `export ${name}=${shellWord(value)}\n`);
   return set.join("") + command;
 }
 

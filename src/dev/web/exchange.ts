@@ -7,7 +7,7 @@ import { request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { driverError } from "../driver-error.ts";
+import { driverError, errnoOf, unreadError } from "../driver-error.ts";
 import type { PageUrl } from "./page-url.ts";
 import type { WebPorts } from "./ports.ts";
 
@@ -43,7 +43,7 @@ async function checkedAddresses({ url, ports, isPrivate }: ExchangeCall): Promis
   const addresses = isIP(url.host) === 0 ? await resolved(ports, url.host) : [url.host];
   const wrong = isPrivate ? undefined : addresses.find((address) => !ports.isPublic(address));
   if (wrong !== undefined)
-    throw driverError("Write", "PERMISSION", `web: ${url.host} leads to ${wrong}, which is not public`);
+    throw unreadError("Write", "PERMISSION", `web: ${url.host} leads to ${wrong}, which is not public`);
   if (addresses.length === 0) throw noAnswer(url, "it has no address");
   return addresses.slice(0, MAX_ADDRESSES);
 }
@@ -66,7 +66,7 @@ async function resolved(ports: WebPorts, host: string): Promise<readonly string[
   try {
     return await ports.resolve(host);
   } catch (error) {
-    throw driverError("Write", "DRIVER", `web: ${host}: no such host`, error);
+    throw unreadError("Write", "DRIVER", `web: ${host}: no such host`, error);
   }
 }
 
@@ -126,5 +126,8 @@ function unpacked(response: IncomingMessage): Readable {
 }
 
 function noAnswer({ host }: PageUrl, why: string, cause?: unknown): Error {
-  return driverError("Write", "DRIVER", `web: no answer from ${host}: ${why}`, cause);
+  const message = `web: no answer from ${host}: ${why}`;
+  // what is no errno of the host may quote the server: names in its certificate
+  const isOurs = cause === undefined || errnoOf(cause) !== undefined;
+  return (isOurs ? unreadError : driverError)("Write", "DRIVER", message, cause);
 }

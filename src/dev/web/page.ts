@@ -3,7 +3,7 @@ import type { CallId, ProcUuid } from "../../abi/ids.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { SearchAdapter, WebAnswer } from "../../abi/web-ops.ts";
 import { linkSignals } from "../../lib/abort.ts";
-import { driverError } from "../driver-error.ts";
+import { driverError, unreadError } from "../driver-error.ts";
 import type { OutputStore } from "../out/output-store.ts";
 import type { CachedPage, PageCache } from "./cache.ts";
 import { follow } from "./follow.ts";
@@ -40,7 +40,7 @@ export async function fetchPage(deps: WebDeps, call: PageCall): Promise<WebAnswe
   const kept = deps.cache.get(keyOf(run));
   const found = kept === undefined ? await load(deps, call) : { page: kept, redirect: null };
   const { page, redirect } = found;
-  if (page.status >= 400) throw refusedBy(page);
+  if (page.status >= 400) throw refusedBy(page, run.url.href);
   const text = await textOf(page, run.as, call.signal);
   return {
     url: run.written,
@@ -83,7 +83,7 @@ async function load(deps: WebDeps, { run, signal }: PageCall) {
     return { page, redirect };
   } catch (error) {
     if (late.signal.aborted && !signal.aborted)
-      throw driverError(
+      throw unreadError(
         "Write",
         "TIMEOUT",
         `web: ${run.url.host} did not answer within ${MAX_MS / 1000} s`,
@@ -99,12 +99,15 @@ function keyOf({ url, headers }: WebRun): string {
   return `${url.href}\n${JSON.stringify(headers)}`;
 }
 
-function refusedBy({ status, finalUrl, body, contentType }: CachedPage): Error {
+function refusedBy({ status, finalUrl, body, contentType }: CachedPage, asked: string): Error {
   const said = isText(contentType, body)
     ? body.toString("utf8").slice(0, MAX_ERROR_CHARS).toWellFormed()
     : "";
   const words = said.trim() === "" ? "" : `: ${said}`;
-  return driverError("Write", "DRIVER", `web: ${finalUrl} answered ${status}${words}`);
+  // where a redirect led is the server's word as well
+  const isSilent = words === "" && finalUrl === asked;
+  const message = `web: ${finalUrl} answered ${status}${words}`;
+  return (isSilent ? unreadError : driverError)("Write", "DRIVER", message);
 }
 
 /** null: it is no text. */

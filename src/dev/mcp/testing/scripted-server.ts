@@ -4,7 +4,7 @@
  *     --mute            never answers          --dead            ends at once
  *     --no-probe        ends when it is asked for the newer protocol
  *     --stubborn        heeds no signal        --mute-list       never answers tools/list
- *     --many            600 tools in pages     --noisy           prints garbage beside each answer
+ *     --many            1,000 tools in pages; --huge: 5,000    --noisy           prints garbage beside each answer
  */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -114,10 +114,11 @@ function call(name: string, args: Json, id: unknown, progressToken: unknown): Js
 }
 
 function page(cursor: unknown): Json {
-  if (!has("many")) return { tools };
+  if (!has("many") && !has("huge")) return { tools };
+  const last = has("huge") ? 4_900 : 900;
   const from = Number(cursor ?? 0);
   const found = Array.from({ length: 100 }, (_, i) => ({ name: `tool${from + i}`, inputSchema: object() }));
-  return from >= 500 ? { tools: found } : { tools: found, nextCursor: String(from + 100) };
+  return from >= last ? { tools: found } : { tools: found, nextCursor: String(from + 100) };
 }
 
 /** The response, without its id; undefined: none. */

@@ -1,0 +1,45 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { tempFolder } from "../testing.ts";
+import { kernelFiles, strayKernelMounts } from "./kernel-files.ts";
+
+describe("kernelFiles()", () => {
+  it("is what could be written beside the folders of processes", () => {
+    const proc = tempFolder();
+    for (const name of ["1", "self", "net", "sys", "acpi", "scsi/deep", "tty"])
+      mkdirSync(join(proc, name), { recursive: true });
+    const file = (name: string, mode: number) => writeFileSync(join(proc, name), "", { mode });
+    file("1/mem", 0o600);
+    file("net/x", 0o644);
+    file("scsi/deep/option", 0o644);
+    file("tty/drivers", 0o444);
+    file("mtrr", 0o644);
+    file("uptime", 0o444);
+    const found = kernelFiles(proc).filter((path) => path !== "/sys");
+    expect(found).toEqual(["acpi", "mtrr", "scsi", "sys"].map((name) => join(proc, name)));
+  });
+});
+
+describe("strayKernelMounts()", () => {
+  it("finds a /proc, a /sys and devices that are mounted where a chroot has them", () => {
+    const mountinfo = [
+      "22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw",
+      "23 22 0:21 / /proc rw,nosuid - proc proc rw",
+      "24 22 0:22 / /sys rw - sysfs sysfs rw",
+      "25 24 0:23 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw",
+      "26 22 0:21 / /srv/old\\040root/proc rw shared:7 master:2 - proc none rw",
+      "27 22 0:22 / /srv/chroot/sys rw - sysfs none rw",
+      "28 22 0:5 / /srv/chroot/dev rw - devtmpfs udev rw",
+      "29 22 0:30 / /srv/data rw - tmpfs tmpfs rw",
+      "30 22 0:5 / /process rw - ext4 /dev/vdb rw",
+      "",
+    ].join("\n");
+    expect(strayKernelMounts(mountinfo)).toEqual([
+      "/srv/old root/proc",
+      "/srv/chroot/sys",
+      "/srv/chroot/dev",
+    ]);
+    expect(strayKernelMounts("")).toEqual([]);
+  });
+});

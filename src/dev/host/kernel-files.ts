@@ -1,0 +1,91 @@
+/**
+ * Where the operating system's kernel is configured through files: /proc beside the folders of processes, /sys, and whatever of
+ * that kind is mounted elsewhere. Root can write there without any capability, so what a program must not change is closed.
+ */
+import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
+import { join } from "node:path";
+import { isWithin } from "../../lib/path.ts";
+
+/** Whatever their modes say. */
+const ALWAYS = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "mtrr"];
+const ANY_WRITE = 0o222;
+/** Of one folder of /proc; one with more is taken for writable. */
+const maxLooked = 500;
+
+/** Of file systems that are a face of the kernel, or show its devices; `/dev/shm` and the like are files as others are. */
+const KERNEL_TYPES = new Set(
+  (
+    "proc sysfs cgroup cgroup2 debugfs tracefs securityfs configfs efivarfs bpf pstore selinuxfs smackfs fusectl nsfs " +
+    "binfmt_misc devtmpfs devpts mqueue rpc_pipefs nfsd resctrl"
+  ).split(" "),
+);
+
+/** The sandbox makes these anew, or they are read-only in it. */
+export const KERNEL_PLACES: readonly string[] = ["/proc", "/sys", "/dev"];
+
+/** What of them is to be closed to a program that sees the host as it is. */
+export function kernelFiles(proc = "/proc"): readonly string[] {
+  const isOwn = ({ name }: Dirent) => /^(?:\d+|self|thread-self|net|mounts)$/.test(name);
+  const always = ALWAYS.map((name) => join(proc, name)).filter((path) => findFile(path) !== undefined);
+  const others = entriesOf(proc).flatMap((entry) => (isOwn(entry) ? [] : [join(proc, entry.name)]));
+  const files = [...new Set([...always, ...others.filter((path) => isWritable(path))])].sort();
+  return isFolder("/sys") ? [...files, "/sys"] : files;
+}
+
+function isWritable(path: string): boolean {
+  const left = [path];
+  for (let looked = 0; left.length > 0; looked++) {
+    if (looked > maxLooked) return true;
+    const each = left.pop() ?? "";
+    const stat = findFile(each);
+    if (stat?.isFile() === true && (stat.mode & ANY_WRITE) !== 0) return true;
+    if (stat?.isDirectory() === true) left.push(...entriesOf(each).map(({ name }) => join(each, name)));
+  }
+  return false;
+}
+
+/** Mounts of such file systems beside the usual ones, as in a chroot: `/proc/self/mountinfo`, proc_pid_mountinfo(5). */
+export function strayKernelMounts(mountinfo: string): readonly string[] {
+  const found = mountinfo.split("\n").flatMap((line) => {
+    const [before = "", after = ""] = line.split(" - ");
+    const [type = ""] = after.split(" ");
+    const path = unescaped(before.split(" ")[4] ?? "");
+    const isUsual = path === "" || KERNEL_PLACES.some((place) => isWithin(place, path));
+    return KERNEL_TYPES.has(type) && !isUsual ? [path] : [];
+  });
+  return [...new Set(found)];
+}
+
+/** "": it cannot be read, and nothing is known. */
+export function readMounts(): string {
+  try {
+    return readFileSync("/proc/self/mountinfo", "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function unescaped(path: string): string {
+  return path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+}
+
+function entriesOf(dir: string): readonly Dirent[] {
+  try {
+    return readdirSync(dir, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function isFolder(path: string): boolean {
+  return findFile(path)?.isDirectory() === true;
+}
+
+/** undefined: it is gone, or may not be seen. */
+function findFile(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}

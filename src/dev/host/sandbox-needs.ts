@@ -1,0 +1,173 @@
+/**
+ * What a confined program needs of the host's temporary files, which its own `/tmp` hides: itself, the script it runs, the folders
+ * of its PATH, the folder it works in, and the Node and the installation of Crux. It is there to be read, as it would be anywhere
+ * else on the host; what is hidden stays hidden, and so do sockets that lie in it.
+ */
+import { type Dirent, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path/posix";
+import { isWithin } from "../../lib/path.ts";
+import { pathDirectories } from "./program.ts";
+
+export interface Needs {
+  /** Real paths. */
+  readonly show: readonly string[];
+  /** Sockets in them. */
+  readonly hide: readonly string[];
+  /** On the way to them, by the names they were given; `to` as the link says. */
+  readonly links: readonly { readonly path: string; readonly to: string }[];
+}
+
+export interface Needy {
+  /** The program, absolute, and its words. */
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Not to be seen. */
+  readonly hidden: readonly string[];
+  /** Seen as they are. */
+  readonly seen: readonly string[];
+  /** Programs and modules of Crux; default those that run. */
+  readonly own?: readonly string[];
+}
+
+const PRIVATE = "/tmp";
+const OWN: readonly string[] = [process.execPath, import.meta.filename];
+const BINARIES = new Set(["bin", "sbin", "libexec", "Scripts"]);
+const PREFIX = ["lib", "lib64", "libexec", "share", "pyvenv.cfg"];
+const MARKS = ["package.json", "pyproject.toml"];
+const maxLinks = 40;
+const maxSocketFolders = 200;
+const UNREAD = new Set(["node_modules", ".git"]);
+
+export function needsOf({ argv, cwd, env, hidden, seen, own = OWN }: Needy): Needs {
+  const [program = "", ...words] = argv;
+  const script = scriptOf(words, cwd);
+  const files = [...own, program, ...(script === undefined ? [] : [script])];
+  const folders = [cwd, ...pathDirectories(env.PATH ?? "")];
+  const homes = [
+    // by its own name too: what belongs to it is looked for beside that
+    ...files.flatMap((path) => [join(walk(dirname(path)).real, basename(path)), walk(path).real]).map(homeOf),
+    ...folders
+      .map((path) => walk(path).real)
+      .map((real) => (isBinaries(real) ? homeOf(join(real, "x")) : real)),
+  ];
+  const isIn = (places: readonly string[], path: string) => places.some((place) => isWithin(place, path));
+  const isOpen = (path: string) => isBelow(path) && !isIn(hidden, path) && !isIn(seen.filter(isBelow), path);
+  const show = [...new Set(homes)].filter((path) => isOpen(path) && isThere(path));
+  const links = [...files, ...folders].flatMap((path) => walk(path).links);
+  return {
+    show,
+    hide: show.flatMap(socketsBelow).filter(isOpen),
+    links: [...new Map(links.map((link) => [link.path, link])).values()].filter(
+      ({ path }) => isOpen(path) && !isIn(show, path),
+    ),
+  };
+}
+
+const isBelow = (path: string): boolean => path !== PRIVATE && isWithin(PRIVATE, path);
+
+const isBinaries = (path: string): boolean =>
+  BINARIES.has(basename(path)) || path.split("/").includes("node_modules");
+
+/** The first word that names a file, as interpreters have it; none where a text is run. */
+function scriptOf(words: readonly string[], cwd: string): string | undefined {
+  const end = words.findIndex((word) => /^-\w*[ce]$/.test(word));
+  return (end < 0 ? words : words.slice(0, end))
+    .filter((word) => word !== "" && !word.startsWith("-"))
+    .map((word) => (word.startsWith("/") ? word : join(cwd, word)))
+    .find((path) => isBelow(path) && kindOf(path) === "file");
+}
+
+/**
+ * What a program or script uses that lies beside it: the packages it is among, the repository or project it belongs to, what was
+ * installed with it, else its folder; itself alone directly below `/tmp`.
+ */
+function homeOf(file: string): string {
+  if (!isBelow(file)) return file;
+  const folders = foldersOf(file);
+  const packages = folders.findLast((dir) => basename(dir) === "node_modules");
+  if (packages !== undefined) return packages;
+  const repository = folders.find((dir) => isThere(join(dir, ".git")));
+  if (repository !== undefined) return repository;
+  const project = folders.findLast((dir) => MARKS.some((mark) => isThere(join(dir, mark))));
+  const [folder, above] = folders;
+  if (project !== undefined) return project;
+  if (folder === undefined) return file;
+  return BINARIES.has(basename(folder)) && above !== undefined && isPrefix(above) ? above : folder;
+}
+
+/** Programs were installed there with their libraries, not only put there. */
+const isPrefix = (dir: string): boolean => PREFIX.some((name) => isThere(join(dir, name)));
+
+/** Those it lies in below `/tmp`, the nearest first. */
+function foldersOf(file: string): readonly string[] {
+  const all: string[] = [];
+  for (let dir = dirname(file); isBelow(dir); dir = dirname(dir)) all.push(dir);
+  return all;
+}
+
+/** Where a path leads, and the links on the way. */
+function walk(path: string): { readonly real: string; readonly links: Needs["links"] } {
+  const links: { path: string; to: string }[] = [];
+  const rest = path.split("/").reverse();
+  let real = "/";
+  for (let name = rest.pop(); name !== undefined && links.length <= maxLinks; name = rest.pop()) {
+    const next = join(real, name);
+    const to = linkAt(next);
+    if (to === undefined) {
+      real = next;
+      continue;
+    }
+    links.push({ path: next, to });
+    if (to.startsWith("/")) real = "/";
+    rest.push(...to.split("/").reverse());
+  }
+  return { real, links };
+}
+
+function socketsBelow(root: string): readonly string[] {
+  const found: string[] = [];
+  const left = [root];
+  for (let looked = 0; looked < maxSocketFolders; looked++) {
+    const dir = left.shift();
+    if (dir === undefined) break;
+    for (const entry of entriesOf(dir)) {
+      const path = join(dir, entry.name);
+      if (entry.isSocket()) found.push(path);
+      if (entry.isDirectory() && !UNREAD.has(entry.name)) left.push(path);
+    }
+  }
+  return found;
+}
+
+function entriesOf(dir: string): readonly Dirent[] {
+  try {
+    return readdirSync(dir, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+      ? readlinkSync(path)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isThere(path: string): boolean {
+  return kindOf(path) !== "absent";
+}
+
+function kindOf(path: string): "file" | "other" | "absent" {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat === undefined) return "absent";
+    return stat.isFile() ? "file" : "other";
+  } catch {
+    return "absent";
+  }
+}
