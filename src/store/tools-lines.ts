@@ -57,18 +57,20 @@ export async function readLines(
   const page = db.bySeq(proc, fromSeq);
   const lines: string[] = [];
   for (const record of page)
-    if (kind === undefined || record.kind === kind) lines.push(await lineOf(record, blobOf));
+    if (kind === undefined || record.kind === kind) lines.push(await lineOf(record, blobOf, db.kernelId));
   const last = page.at(-1);
   return { lines, nextSeq: last === undefined ? fromSeq : last.seq + 1 };
 }
 
-async function lineOf(record: HashedRecord, blobOf: BlobOf): Promise<string> {
+async function lineOf(record: HashedRecord, blobOf: BlobOf, kernel: string): Promise<string> {
   const { lsn, seq, epoch, proc, pid, kind, v, call, at, mono, hash, body: stored } = record;
   const body = await whole(stored, blobOf);
   const line: JournalLine = {
     ...{ lsn, seq, epoch, proc, pid, kind, v },
     ...(call === null ? {} : { call }),
-    ...{ at, mono, hash: Buffer.from(hash).toString("hex"), body },
+    ...{ at, mono, hash: Buffer.from(hash).toString("hex") },
+    ...(seq === 1 ? { kernel } : {}),
+    body,
     ...(JSON.stringify(body) === stored ? {} : { stored }),
   };
   return JSON.stringify(line);
