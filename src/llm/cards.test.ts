@@ -47,5 +47,14 @@ describe("costOf()", () => {
   it("is null where the price is not known, and 0 for Ollama", () => {
     expect(costOf("claude", "opus", usage(10))).toBeNull();
     expect(costOf("ollama", "llama", usage(10))).toBe(0);
+    expect(costOf("ollama", "gpt-4o", usage(10))).toBe(0);
+    expect(costOf("openai", "gpt-99", usage(10))).toBeNull();
+  });
+
+  it("has the list prices of models without a card", () => {
+    expect(costOf("openai", "gpt-4o-mini-2024-07-18", usage(1_000_000, 1_000_000))).toBeCloseTo(0.75);
+    expect(costOf("openai", "google/gemini-2.5-pro", usage(0, 100_000))).toBeCloseTo(1);
+    expect(costOf("anthropic", "claude-3-5-haiku-20241022", usage(1_000_000))).toBeCloseTo(0.8);
+    expect(cardOf("openai", "gpt-4o")).toMatchObject({ known: false, price: { input: 2.5, output: 10 } });
   });
 });

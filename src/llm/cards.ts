@@ -1,5 +1,6 @@
 /** Models by driver: windows, tiers and prices as published, November 2026. Dollars per million tokens. */
 import type { ModelCard, Usage } from "../abi/llm.ts";
+import { listPrice } from "./price-list.ts";
 import { costAt, dearest, type Price } from "./prices.ts";
 
 interface CardRow {
@@ -132,7 +133,8 @@ export function findTier(name: string): Tier | undefined {
 export function cardOf(driver: CardedDriver, model: string): ModelCard {
   const id = modelId(driver, model);
   const row = findRow(driver, id);
-  const { maxInputTokens, maxOutputTokens, price } = row ?? drivers[driver].unknown;
+  const { maxInputTokens, maxOutputTokens } = row ?? drivers[driver].unknown;
+  const price = priceOf(driver, id);
   return {
     id,
     driver,
@@ -167,9 +169,14 @@ export function showsImages(driver: string, model: string): boolean {
 
 /** US dollars of a reply; null: the price is not known. */
 export function costOf(driver: CardedDriver, model: string, usage: Usage): number | null {
-  const price = (findRow(driver, modelId(driver, model)) ?? drivers[driver].unknown).price;
-  if (price === undefined) return null;
-  return costAt(price, usage);
+  const price = priceOf(driver, modelId(driver, model));
+  return price === undefined ? null : costAt(price, usage);
+}
+
+/** What runs at home is free, and what a login pays for is not known, whatever their vendors ask for it. */
+function priceOf(driver: CardedDriver, id: string): Price | undefined {
+  const { price } = findRow(driver, id) ?? drivers[driver].unknown;
+  return price ?? (driver === "anthropic" || driver === "openai" ? listPrice(id) : undefined);
 }
 
 /** Dated ids (`claude-haiku-4-5-20251001`) share the row of their undated one. */

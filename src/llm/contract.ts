@@ -7,7 +7,7 @@ import type { Block, LlmErrorKind, StopReason, StreamEvent } from "../abi/llm.ts
 import { isBadInput } from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
 import type { AttemptRequest, Driver } from "./driver.ts";
-import { fold } from "./fold.ts";
+import { fold, NO_USAGE } from "./fold.ts";
 
 export type RigBlock =
   | { readonly type: "text"; readonly text: string }
@@ -48,6 +48,8 @@ export interface Rig {
     readonly interleave: boolean;
     /** It tries again by itself before it gives up. */
     readonly ownRetries?: boolean;
+    /** No model stands behind it. */
+    readonly countsNothing?: boolean;
   };
 }
 
@@ -92,12 +94,13 @@ export function driverContract(rig: Rig): void {
       const reply = await ask({ blocks: [{ type: "text", text: "Hello, world." }], usage });
       expect(reply.blocks).toEqual([{ type: "text", text: "Hello, world." }]);
       expect(reply.stopReason).toBe("end_turn");
-      expect(reply.usage).toEqual({
+      const counted = {
         input_tokens: 120,
         output_tokens: 7,
         cache_creation_input_tokens: 0,
         cache_read_input_tokens: 30,
-      });
+      };
+      expect(reply.usage).toEqual(rig.can.countsNothing === true ? NO_USAGE : counted);
     });
 
     it("stream() gives two calls of one reply, with ids that differ", async () => {

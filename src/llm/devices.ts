@@ -6,6 +6,7 @@ import type { HostExec } from "../kernel/ports/host.ts";
 import { ANTHROPIC_ENV, AnthropicDriver } from "./anthropic/anthropic.ts";
 import { ClaudeDriver } from "./claude/claude.ts";
 import { llmDevice } from "./device.ts";
+import { InterpreterDriver } from "./interpreter/interpreter.ts";
 import { OpenAiDriver } from "./openai/openai.ts";
 import { OLLAMA_ENV, OPENAI_ENV, ollamaProfile, openaiProfile } from "./openai/profile.ts";
 import { findPrice, type PriceSettings } from "./prices.ts";
@@ -44,6 +45,7 @@ export function modelDevices({ exec, tmpDir, clock, prices }: ModelDevicesOption
       make: ({ env }) => new OpenAiDriver(ollamaProfile(env)),
     }),
     llmDevice({ name: "claude", ...own, make: (caller) => new ClaudeDriver(caller, exec, tmpDir) }),
+    llmDevice({ name: "interpreter", ...own, make: (caller) => new InterpreterDriver(caller) }),
     llmDevice({
       name: "script",
       ...own,

@@ -11,6 +11,8 @@ export type Check = { ok: true } | { ok: false; error: LlmError; hint: string };
 export interface Driver {
   /** Mounted at /dev/llm/<name>. */
   readonly name: string;
+  /** No model stands behind it: its replies count no tokens, none are estimated or set aside. */
+  readonly countsNothing?: true;
   /** Before the first request of a file: throws what would make every request fail. */
   prepare?(): Promise<void>;
   /** What the server offers; absent: it cannot list. */

@@ -62,13 +62,16 @@ export class ModelFile implements OpenFile {
     const parsed = this.#parse(data);
     const { request } = parsed;
     this.#planned = { data, parsed };
+    const effects = (maxTokens: number) => [{ kind: "llm", device, maxTokens }] as const;
+    if (driver.countsNothing === true)
+      return { effects: effects(0), effectClass: "once", reserve: { tokens: 0, usd: 0 } };
     const { maxOutputTokens } = driver.card(request.model);
     const price = this.#rates(request.model);
     const input = worstInput(request);
     const output = Math.min(request.maxOutputTokens, maxOutputTokens);
     const least = Math.min(output, LEAST_OUTPUT_TOKENS);
     return {
-      effects: [{ kind: "llm", device, maxTokens: output }],
+      effects: effects(output),
       effectClass: "once",
       reserve: { tokens: input + output, usd: worstCost(price, input, output) },
       reserveLeast: input + least,

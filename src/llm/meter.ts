@@ -3,6 +3,7 @@ import type { Charge } from "../abi/effects.ts";
 import { type LlmErrorKind, type StreamEvent, totalTokens, type Usage } from "../abi/llm.ts";
 import type { AttemptRequest, Driver } from "./driver.ts";
 import { NO_USAGE } from "./fold.ts";
+import { isSameModel } from "./names.ts";
 import { costAt, type Price } from "./prices.ts";
 import { estimateInput } from "./request.ts";
 
@@ -48,12 +49,28 @@ export class Meter {
 
   /** Reported usage; without it estimated input plus received output. `failure` is the kind of an attempt that failed. */
   charge(driver: Driver, request: AttemptRequest, failure: LlmErrorKind | undefined): Charge {
-    const usage = this.#settled(request, failure);
+    const usage = driver.countsNothing === true ? NO_USAGE : this.#settled(request, failure);
     const { purpose } = request;
-    const model = driver.card(request.model).id || this.#model;
-    const price = this.#findPrice(model);
-    const usd = price === undefined ? driver.cost(request.model, usage) : costAt(price, usage);
-    return { tokens: totalTokens(usage), usd, model, purpose, usage };
+    const asked = driver.card(request.model).id;
+    const model = this.#model || asked;
+    const isOther = !isSameModel(asked, model);
+    const price = this.#findPrice(model) ?? this.#findPrice(asked);
+    const usd =
+      price === undefined ? this.#costOf(driver, request.model, isOther, usage) : costAt(price, usage);
+    return {
+      tokens: totalTokens(usage),
+      usd,
+      model,
+      ...(isOther ? { askedModel: asked } : {}),
+      purpose,
+      usage,
+    };
+  }
+
+  /** By the name that the server gave; by the one that was asked for, where that is another name of the same. */
+  #costOf(driver: Driver, asked: string, isOther: boolean, usage: Usage): number | null {
+    const told = this.#model === "" ? null : driver.cost(this.#model, usage);
+    return told ?? (isOther ? null : driver.cost(asked, usage));
   }
 
   #settled(request: AttemptRequest, failure: LlmErrorKind | undefined): Usage {

@@ -8,6 +8,7 @@ import { createModelResolver } from "./resolve.ts";
 const none = new AbortController().signal;
 const anthropic = { ANTHROPIC_API_KEY: "k" };
 const openai = { OPENAI_API_KEY: "k" };
+const own = { ...openai, OPENAI_BASE_URL: "http://127.0.0.1:1/v1" };
 let claude: { PATH: string };
 
 beforeAll(() => {
@@ -20,6 +21,7 @@ interface Case {
   readonly model?: string;
   readonly provider?: string;
   readonly preferred?: string;
+  readonly fallback?: string;
   readonly env?: Record<string, string>;
   readonly settings?: Partial<Settings>;
   readonly ollama?: boolean;
@@ -29,13 +31,19 @@ async function resolve({
   model = "",
   provider = "",
   preferred = "",
+  fallback = "",
   env = {},
   settings = {},
   ollama = false,
 }: Case) {
   const resolver = createModelResolver({ settings: () => settings, probeOllama: async () => ollama });
-  const { device, model: chosen, notice } = await resolver.resolve({ model, provider, preferred, env }, none);
-  return [device.replace("/dev/llm/", ""), chosen, ...(notice === undefined ? [] : [notice])];
+  const {
+    device,
+    model: chosen,
+    notice,
+    remark,
+  } = await resolver.resolve({ model, provider, preferred, fallback, env }, none);
+  return [device.replace("/dev/llm/", ""), chosen, ...[notice, remark].filter((said) => said !== undefined)];
 }
 
 describe("resolve()", () => {
@@ -50,15 +58,15 @@ describe("resolve()", () => {
     expect(await resolve({ ollama: true })).toEqual(["ollama", ""]);
   });
 
-  it("falls back to a script that says so", async () => {
+  it("falls back to the built-in interpreter, which says so", async () => {
     expect(await resolve({})).toEqual([
-      "script",
+      "interpreter",
       "",
-      "No model is configured: a script answers, not a model.",
+      expect.stringMatching(/^No model is set up: answered by the built-in interpreter, /),
     ]);
   });
 
-  it("requireModel refuses the script, and tells how to configure a model", async () => {
+  it("requireModel refuses the interpreter, and tells how to configure a model", async () => {
     await expect(resolve({ settings: { requireModel: true } })).rejects.toMatchObject({
       code: "UNAVAILABLE",
       hint: expect.stringContaining("ANTHROPIC_API_KEY"),
@@ -80,8 +88,58 @@ describe("resolve()", () => {
       "claude",
       "claude-x",
     ]);
-    expect(await resolve({ model: "llama", env: openai })).toEqual(["openai", "llama"]);
-    expect(await resolve({ model: "opus", env: openai })).toEqual(["openai", "opus"]);
+    expect(await resolve({ model: "llama", env: own })).toEqual(["openai", "llama"]);
+    expect(await resolve({ model: "llama", env: openai, ollama: true })).toEqual(["ollama", "llama"]);
+    expect(await resolve({ model: "mid", env: openai })).toEqual(["openai", "mid"]);
+    expect(await resolve({ model: "Opus", env: { ...openai, ...claude } })).toEqual(["claude", "opus"]);
+    expect(await resolve({ model: "opus", env: { ...anthropic, CRUX_PROVIDER: "openai" } })).toEqual([
+      "anthropic",
+      "opus",
+    ]);
+  });
+
+  it.each([
+    ["opus", openai, "(anthropic or claude)"],
+    ["opus", own, "(anthropic or claude)"],
+    ["Sonnet", {}, "(anthropic or claude)"],
+    ["claude-opus-5-5", openai, "(anthropic or claude)"],
+    ["gpt-x", anthropic, "(openai)"],
+    ["o3", anthropic, "(openai)"],
+    ["gemini-x", { ...anthropic, ...openai }, "(openai with OPENAI_BASE_URL, or ollama)"],
+    ["llama", {}, "(openai with OPENAI_BASE_URL, or ollama)"],
+  ])("refuses %s where no driver that is set up has it, by name", async (model, env, who) => {
+    const named = model === "Sonnet" ? "sonnet" : model;
+    await expect(resolve({ model, env })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: `no model driver that has ${named} is set up ${who}`,
+      hint: expect.stringContaining("crux doctor"),
+    });
+    const of = { CRUX_MODEL: model, ...env };
+    await expect(resolve({ env: of })).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(resolve({ env, settings: { model } })).rejects.toMatchObject({
+      message: `settings.json: no model driver that has ${named} is set up ${who}`,
+    });
+  });
+
+  it.each([
+    ["openai/opus", own],
+    ["openai/claude-x", openai],
+    ["ollama/haiku", {}],
+    ["anthropic/gpt-x", anthropic],
+    ["claude/llama", {}],
+  ])("refuses %s: it is another vendor's", async (model, env) => {
+    await expect(resolve({ model, env: { ...env, ...claude }, ollama: true })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining(` does not have ${model.split("/")[1]} (`),
+    });
+  });
+
+  it("leaves what a server of one's own has to that server", async () => {
+    expect(await resolve({ model: "openai/claude-x", env: own })).toEqual(["openai", "claude-x"]);
+    expect(await resolve({ model: "ollama/gpt-x", ollama: true })).toEqual(["ollama", "gpt-x"]);
+    expect(await resolve({ model: "openai/llama", env: openai })).toEqual(["openai", "llama"]);
+    const elsewhere = { ...anthropic, ANTHROPIC_BASE_URL: "https://models.test" };
+    expect(await resolve({ model: "glm-x", env: elsewhere })).toEqual(["anthropic", "glm-x"]);
   });
 
   it("refuses a driver that was asked for and is not set up, saying how to set it up", async () => {
@@ -99,9 +157,25 @@ describe("resolve()", () => {
     const wish = { provider: "claude", preferred: "haiku" };
     expect(await resolve({ ...wish, env: { ...anthropic, ...claude } })).toEqual(["claude", "haiku"]);
     expect(await resolve({ ...wish, env: anthropic })).toEqual(["anthropic", "haiku"]);
-    expect(await resolve({ provider: "claude", preferred: "claude-x", env: openai })).toEqual(["openai", ""]);
+    expect(await resolve({ provider: "claude", env: openai })).toEqual(["openai", ""]);
+    await expect(resolve({ provider: "claude", preferred: "claude-x", env: openai })).rejects.toMatchObject({
+      message: "the agent file: no model driver that has claude-x is set up (anthropic or claude)",
+    });
     expect(await resolve({ provider: "unheard", preferred: "inherit", env: openai })).toEqual(["openai", ""]);
-    expect((await resolve({ ...wish, env: {} }))[0]).toBe("script");
+    expect((await resolve({ ...wish, env: {} }))[0]).toBe("interpreter");
+  });
+
+  it("takes an agent file's fallback and says so, unless nobody has that either", async () => {
+    const wish = { provider: "claude", preferred: "sonnet" };
+    expect(await resolve({ ...wish, fallback: "mid", env: openai })).toEqual([
+      "openai",
+      "mid",
+      "no model driver that has sonnet is set up (anthropic or claude): its agent file's fallback mid answers",
+    ]);
+    expect(await resolve({ ...wish, fallback: "mid", env: anthropic })).toEqual(["anthropic", "sonnet"]);
+    await expect(resolve({ ...wish, fallback: "haiku", env: openai })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+    });
   });
 
   it("lets each source beat those below it", async () => {

@@ -1,6 +1,6 @@
 /**
  * Which model answers. From the most to the least explicit: the model of the run, the agent file, CRUX_PROVIDER and
- * CRUX_MODEL, the settings; then the first driver that is set up; then a script, which says so.
+ * CRUX_MODEL, the settings; then the first driver that is set up; then the built-in interpreter, which says so.
  */
 import { SyscallError } from "../abi/errors.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
@@ -9,6 +9,7 @@ import type { ModelChoice, ModelResolver } from "../kernel/ports/models.ts";
 import { nearNames } from "../lib/near-names.ts";
 import { cardOf, findTier, isCarded, showsImages } from "./cards.ts";
 import { findProgram } from "./claude/program.ts";
+import { DRIVERS, type DriverName, isSize, mayHave, vendorsOf } from "./names.ts";
 import { findOllamaOrigin, openaiProfile } from "./openai/profile.ts";
 
 type Env = Readonly<Record<string, string>>;
@@ -19,25 +20,18 @@ const configureHelp =
   "set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL also for Ollama, vLLM, DeepSeek), " +
   "or install the claude program: npm install -g @anthropic-ai/claude-code";
 
-const NOTICE = "No model is configured: a script answers, not a model.";
-
-/** In the order in which they are looked for. */
-const drivers = ["anthropic", "openai", "claude", "ollama", "script"] as const;
-type DriverName = (typeof drivers)[number];
+const NOTICE =
+  "No model is set up: answered by the built-in interpreter, which knows a few things: " +
+  "count, list, show, search and write files.";
 
 const setUp: Readonly<Record<DriverName, string>> = {
   anthropic: "Set ANTHROPIC_API_KEY.",
   openai: "Set OPENAI_API_KEY, and OPENAI_BASE_URL for another server than OpenAI's.",
   claude: "npm install -g @anthropic-ai/claude-code, then run `claude` and log in.",
   ollama: "Start Ollama with `ollama serve`, or set OLLAMA_HOST to where it runs.",
+  interpreter: "",
   script: "",
 };
-
-/** Ids that tell their vendor. `claude` runs the same ones as `anthropic`. */
-const families: readonly { readonly pattern: RegExp; readonly drivers: readonly DriverName[] }[] = [
-  { pattern: /^claude-/, drivers: ["anthropic", "claude"] },
-  { pattern: /^(gpt-|chatgpt-|o\d(-|$))/, drivers: ["openai"] },
-];
 
 export interface ResolverOptions {
   readonly settings: () => Pick<Settings, "model" | "modelType" | "requireModel">;
@@ -47,11 +41,14 @@ export interface ResolverOptions {
   readonly now?: () => number;
 }
 
-/** What one source says. `isFirm`: to be refused rather than passed over when its driver is not set up. */
+/** What one source says. */
 interface Wish {
   readonly driver: DriverName | undefined;
   readonly model: string;
+  /** Refused, rather than passed over, where its driver is not set up. */
   readonly isFirm: boolean;
+  /** Where it stands, before the words of a refusal. */
+  readonly source?: string;
 }
 
 export function createModelResolver(options: ResolverOptions): ModelResolver {
@@ -62,14 +59,18 @@ export function createModelResolver(options: ResolverOptions): ModelResolver {
       const settings = options.settings();
       const asked = parseName(request.model);
       if (asked.driver === "script") return scriptChoice(asked.model);
-      if (env.CRUX_SCENARIO && asked.driver === undefined) return choice("script", asked.model);
-      const wishes = [asked, agentWish(request), wishOf(env.CRUX_PROVIDER, env.CRUX_MODEL)];
-      wishes.push(wishOf(settings.modelType, settings.model));
-      const driver = (await finder.granted(wishes, env, signal)) ?? (await finder.first(env, signal));
-      if (driver !== undefined) return choice(driver, wishes.find((wish) => fits(wish, driver))?.model ?? "");
+      if (env.CRUX_SCENARIO && asked.driver === undefined) return choice("script", "");
+      const wishes = [
+        asked,
+        agentWish(request, request.preferred),
+        { ...wishOf(env.CRUX_PROVIDER, env.CRUX_MODEL), source: "CRUX_MODEL" },
+        { ...wishOf(settings.modelType, settings.model), source: "settings.json" },
+      ];
+      const found = await new Choosing(finder, wishes, request, signal).choose();
+      if (found !== undefined) return found;
       if (settings.requireModel === true)
         throw unavailable("no model is configured, and requireModel is set", configureHelp);
-      return { ...choice("script", asked.model), notice: NOTICE };
+      return { ...choice("interpreter", ""), notice: NOTICE };
     },
     classifierCard(device, model, env) {
       const driver = device.split("/")[3] ?? "";
@@ -86,13 +87,14 @@ export function createModelResolver(options: ResolverOptions): ModelResolver {
   };
 }
 
-/** A shipped agent cannot know what its user has: its provider is a wish, and `inherit` is none. */
-function agentWish({ provider, preferred }: ResolveRequest): Wish {
-  const name = preferred === "inherit" ? "" : preferred;
+/** Its provider is where it would rather run, for no agent file knows what its user has; `inherit` is no model. */
+function agentWish({ provider }: ResolveRequest, model: string): Wish {
+  const name = model === "inherit" ? "" : model;
   const slash = name.indexOf("/");
   const named = slash < 0 ? undefined : findDriver(name.slice(0, slash));
   const driver = named ?? (provider === "" ? undefined : findDriver(provider));
-  return { driver, model: named === undefined ? name : name.slice(slash + 1), isFirm: false };
+  const id = named === undefined ? name : name.slice(slash + 1);
+  return { driver, model: usual(id), isFirm: false, source: "the agent file" };
 }
 
 function wishOf(provider: string | undefined, name: string | undefined): Wish {
@@ -103,12 +105,97 @@ function wishOf(provider: string | undefined, name: string | undefined): Wish {
   return { ...wish, driver };
 }
 
-/** A tier fits every driver; an id fits the driver it came with, else only one that its name does not speak against. */
-function fits({ driver: named, model }: Wish, driver: DriverName): boolean {
-  if (model === "") return false;
-  if (named === driver || findTier(model) !== undefined) return true;
-  const family = families.find(({ pattern }) => pattern.test(model));
-  return family === undefined ? named === undefined : family.drivers.includes(driver);
+/** One decision: the first wish that names a model decides which, and who has it answers. */
+class Choosing {
+  readonly #finder: DriverFinder;
+  readonly #wishes: readonly Wish[];
+  readonly #request: ResolveRequest;
+  readonly #signal: AbortSignal;
+
+  constructor(finder: DriverFinder, wishes: readonly Wish[], request: ResolveRequest, signal: AbortSignal) {
+    this.#finder = finder;
+    this.#wishes = wishes;
+    this.#request = request;
+    this.#signal = signal;
+  }
+
+  /** undefined: nothing is set up, and nothing was asked for that only a model can be. */
+  async choose(): Promise<ModelChoice | undefined> {
+    const at = this.#wishes.findIndex(({ model }) => model !== "");
+    const wish = this.#wishes[at];
+    if (wish === undefined) return this.#withoutName();
+    const driver = await this.#driverOf(wish);
+    if (driver !== undefined) return choice(driver, wish.model);
+    if (!wish.isFirm) return this.#instead(wish);
+    if (isSize(wish.model) && wish.driver === undefined) return undefined;
+    throw this.#refusal(wish);
+  }
+
+  async #withoutName(): Promise<ModelChoice | undefined> {
+    for (const { driver, isFirm } of this.#wishes) {
+      if (driver === undefined) continue;
+      if (await this.#isSetUp(driver)) return choice(driver, "");
+      if (isFirm) throw unavailable(`the model driver ${driver} is not set up`, setUp[driver]);
+    }
+    const driver = await this.#finder.first(this.#request.env, this.#signal);
+    return driver === undefined ? undefined : choice(driver, "");
+  }
+
+  /** An agent file's model that nobody has: its fallback, and it is said. */
+  async #instead(wish: Wish): Promise<ModelChoice | undefined> {
+    const { env, fallback = "" } = this.#request;
+    const other = agentWish(this.#request, fallback);
+    const driver = other.model === "" ? undefined : await this.#driverOf(other);
+    if (driver !== undefined) {
+      const remark = `no model driver that has ${wish.model} is set up (${owners(wish.model)}): its agent file's fallback ${other.model} answers`;
+      return { ...choice(driver, other.model), remark };
+    }
+    if ((await this.#finder.first(env, this.#signal)) === undefined) return undefined;
+    throw this.#refusal(wish);
+  }
+
+  /** The one that the wish names, those that its own name tells, those of other wishes, then any. */
+  async #driverOf({ driver: named, model, isFirm }: Wish): Promise<DriverName | undefined> {
+    const { env } = this.#request;
+    const others = [...vendorsOf(model), ...this.#wishes.flatMap(({ driver }) => driver ?? []), ...DRIVERS];
+    const inTurn = named === undefined ? others : isFirm ? [named] : [named, ...others];
+    for (const driver of new Set(inTurn)) {
+      const isNamed = driver === named;
+      if (mayHave(driver, model, isNamed, env) && (await this.#isSetUp(driver))) return driver;
+    }
+    return undefined;
+  }
+
+  #isSetUp(driver: DriverName): Promise<boolean> {
+    return this.#finder.isSetUp(driver, this.#request.env, this.#signal);
+  }
+
+  #refusal({ driver, model, isFirm, source }: Wish): SyscallError {
+    const from = source === undefined ? "" : `${source}: `;
+    if (driver === undefined || !isFirm) {
+      const message = `${from}no model driver that has ${model} is set up (${owners(model)})`;
+      return unavailable(message, wayTo(model));
+    }
+    if (!mayHave(driver, model, true, this.#request.env))
+      return unavailable(
+        `${from}the model driver ${driver} does not have ${model} (${owners(model)})`,
+        wayTo(model),
+      );
+    return unavailable(`${from}the model driver ${driver} is not set up`, setUp[driver]);
+  }
+}
+
+/** Who would have it. */
+function owners(model: string): string {
+  const vendors = vendorsOf(model);
+  if (vendors.length > 0) return vendors.join(" or ");
+  return isSize(model) ? "anthropic, openai, claude or ollama" : "openai with OPENAI_BASE_URL, or ollama";
+}
+
+function wayTo(model: string): string {
+  const own = vendorsOf(model).map((driver) => setUp[driver]);
+  const servers = [`For a server of your own: OPENAI_BASE_URL, OPENAI_API_KEY and --model openai/${model}.`];
+  return [...(own.length > 0 ? own : servers), "crux doctor shows what is set up."].join(" ");
 }
 
 class DriverFinder {
@@ -119,22 +206,10 @@ class DriverFinder {
     this.#options = options;
   }
 
-  /** The driver of the first wish that names one, or a model that tells its vendor, and can be had. */
-  async granted(wishes: readonly Wish[], env: Env, signal: AbortSignal): Promise<DriverName | undefined> {
-    for (const { driver, model, isFirm } of wishes) {
-      const family = families.find(({ pattern }) => pattern.test(model));
-      const candidates = driver === undefined ? (family?.drivers ?? []) : [driver];
-      for (const name of candidates) if (await this.isSetUp(name, env, signal)) return name;
-      const [wanted] = candidates;
-      if (wanted !== undefined && isFirm)
-        throw unavailable(`the model driver ${wanted} is not set up`, setUp[wanted]);
-    }
-    return undefined;
-  }
-
-  /** A script is never found: it is what remains. */
+  /** Neither the interpreter nor a script is found: they are what remains. */
   async first(env: Env, signal: AbortSignal): Promise<DriverName | undefined> {
-    for (const name of drivers) if (name !== "script" && (await this.isSetUp(name, env, signal))) return name;
+    for (const name of DRIVERS)
+      if (name !== "interpreter" && name !== "script" && (await this.isSetUp(name, env, signal))) return name;
     return undefined;
   }
 
@@ -148,6 +223,7 @@ class DriverFinder {
         return findProgram("claude", env) !== undefined;
       case "ollama":
         return this.#ollamaAnswers(env, signal);
+      case "interpreter":
       case "script":
         return true;
     }
@@ -184,14 +260,20 @@ async function probe(origin: string, signal: AbortSignal): Promise<boolean> {
 /** `[<driver>/]<id or tier>`. Ids may hold slashes themselves: then the driver must stand before them. */
 function parseName(name: string): Wish {
   const slash = name.indexOf("/");
-  if (slash < 0) return { driver: undefined, model: name, isFirm: true };
+  if (slash < 0) return { driver: undefined, model: usual(name), isFirm: true };
   const driver = findDriver(name.slice(0, slash));
   if (driver === undefined) throw unknownDriver(name.slice(0, slash), name);
-  return { driver, model: name.slice(slash + 1), isFirm: true };
+  return { driver, model: usual(name.slice(slash + 1)), isFirm: true };
+}
+
+/** Short names are known in any case. */
+function usual(name: string): string {
+  const lower = name.toLowerCase();
+  return findTier(lower) === undefined ? name : lower;
 }
 
 function findDriver(name: string): DriverName | undefined {
-  return drivers.find((driver) => driver === name.toLowerCase());
+  return DRIVERS.find((driver) => driver === name.toLowerCase());
 }
 
 function choice(driver: DriverName, model: string): ModelChoice {
@@ -204,8 +286,8 @@ function scriptChoice(file: string): ModelChoice {
 }
 
 function unknownDriver(name: string, whole: string): SyscallError {
-  const near = nearNames(name.toLowerCase(), drivers, (driver) => Math.ceil(driver.length / 3));
-  const similar = near.length === 0 ? `Drivers: ${drivers.join(", ")}` : `Similar: ${near.join(", ")}`;
+  const near = nearNames(name.toLowerCase(), DRIVERS, (driver) => Math.ceil(driver.length / 3));
+  const similar = near.length === 0 ? `Drivers: ${DRIVERS.join(", ")}` : `Similar: ${near.join(", ")}`;
   return new SyscallError({
     code: "NOT_FOUND",
     syscall: "Spawn",

@@ -1,10 +1,11 @@
 /** One entry of a scenario as a stream: blocks, pace, and the faults that are asked for. */
-import type { Block, BlockDelta, StreamEvent, Usage } from "../../abi/llm.ts";
+import type { Block, StreamEvent, Usage } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
 import type { Clock } from "../../abi/program.ts";
 import { emptied } from "../blocks.ts";
 import type { AttemptRequest } from "../driver.ts";
 import { estimateInput } from "../request.ts";
+import { deltasOf } from "../whole-blocks.ts";
 import type { Cue } from "./cursor.ts";
 import type { Fault, Turn } from "./scenario.ts";
 import { render, renderAll, type Variables } from "./template.ts";
@@ -103,29 +104,10 @@ function* blockEvents(
 ): Generator<StreamEvent> {
   const isDoubled = fault?.kind === "duplicate_text" && block.type === "text";
   yield { type: "content_block_start", index, content_block: isDoubled ? block : emptied(block) };
-  for (const delta of deltasOf(block, chunk, fault?.kind === "bad_json"))
+  const broken = (): string => '{"broken": ';
+  for (const delta of deltasOf(block, chunk, fault?.kind === "bad_json" ? broken : undefined))
     yield { type: "content_block_delta", index, delta };
   yield { type: "content_block_stop", index };
-}
-
-function* deltasOf(block: Block, chunk: number, isBroken: boolean): Generator<BlockDelta> {
-  if (block.type === "text") for (const text of pieces(block.text, chunk)) yield { type: "text_delta", text };
-  if (block.type === "thinking") {
-    for (const thinking of pieces(block.thinking, chunk)) yield { type: "thinking_delta", thinking };
-    yield { type: "signature_delta", signature: block.signature };
-  }
-  if (block.type === "tool_use") {
-    const json = isBroken ? '{"broken": ' : JSON.stringify(block.input);
-    for (const partial_json of pieces(json, chunk)) yield { type: "input_json_delta", partial_json };
-  }
-}
-
-/** Whole characters, so that no delta ends in half of one. */
-function pieces(text: string, size: number): string[] {
-  const characters = Array.from(text);
-  const out: string[] = [];
-  for (let at = 0; at < characters.length; at += size) out.push(characters.slice(at, at + size).join(""));
-  return out;
 }
 
 /** What the entry says; the rest is estimated, so that budgets have something to count. */

@@ -1,0 +1,170 @@
+/** Each task as a generator: it yields calls, and gets their results. */
+import type { Edit, Intent, Place, Unit } from "./intent.ts";
+
+type Given = Readonly<{ text: string; isError: boolean }>;
+type Call = Readonly<{ name: string; input: Record<string, unknown> }>;
+type Doing<T> = Generator<Readonly<{ say: string; calls: readonly Call[] }>, T, readonly Given[]>;
+
+/** A task that came to an end without what was asked for. */
+export class Failed extends Error {}
+
+const [PAGE_ROWS, AT_ONCE] = [400, 10];
+const NOTHING: Given = { text: "no result", isError: true };
+
+/** A file and its count; undefined: it is empty, or not text. */
+type Row = readonly [name: string, count: number | undefined];
+
+/** What is shown; what is written, where that is another text; its sum in a few words. */
+type Found = readonly [shown: string, kept?: string, sum?: string];
+
+export function* perform({ task, into }: Intent, data: string, pid: number): Doing<string> {
+  const [shown, kept, sum] = yield* find(task, data, into);
+  return into === undefined ? shown : yield* write(into, kept ?? `${shown.trimEnd()}\n`, sum, pid);
+}
+
+function* find(task: Intent["task"], data: string, into: string | undefined): Doing<Found> {
+  switch (task.kind) {
+    case "note":
+      return [task.text];
+    case "data":
+      return [edited(data, task.edit)];
+    case "show":
+      return [needed((yield* read([task.path], `Reading ${task.path}.`)).get(task.path))];
+    case "search": {
+      const { text: pattern, path } = task;
+      const input = { pattern, path, literal: true, case_insensitive: true, context: 0 };
+      return [needed(yield* call(`Looking for ${JSON.stringify(pattern)}.`, "grep", input))];
+    }
+    case "list": {
+      const { names, more } = yield* files(task);
+      return [`${names.join("\n")}${more.replace(", ", "\n")}`.trim() || "no files here"];
+    }
+    case "count":
+      return yield* count(task.unit, task, into);
+  }
+}
+
+function* count(unit: Unit, place: Place, into = ""): Doing<Found> {
+  const { names: all, more, isFile } = yield* files(place);
+  const names = all.filter((name) => name !== into && `./${name}` !== into);
+  const many = `${plural(names.length, "file")}${more}`;
+  if (unit === "files") return [many];
+  const rows = yield* unit === "lines" && !isFile ? lineCounts(place, names) : counts(unit, names);
+  const total = rows.reduce((sum, [, own = 0]) => sum + own, 0);
+  const sum = `${many}, ${plural(total, unit.slice(0, -1))}`;
+  const odd = rows.some(([, own]) => own === undefined) ? "\n–: empty, or not text" : "";
+  const shown = (own = "–") => own.padStart(String(total).length);
+  const plain = `${rows.map(([name, own]) => `${shown(own?.toString())}  ${name}\n`).join("")}${sum}${odd}`;
+  if (!into.endsWith(".md")) return [plain, `${plain}\n`, sum];
+  const cells = rows.map(([name, own]) => `| ${name.replace(/[|\\]/g, "\\$&")} | ${own ?? "–"} |\n`).join("");
+  const end = `${sum}; files that git ignores are left out${odd && `\n${odd}`}`;
+  return [plain, `| file | ${unit} |\n|---|---:|\n${cells}\n${end}\n`, sum];
+}
+
+type Files = Readonly<{ names: readonly string[]; more: string; isFile: boolean }>;
+
+/** Of a folder, without what git ignores; or the one that the path names. */
+function* files({ path, glob }: Place): Doing<Files> {
+  const input = { pattern: glob || "**/*", path, limit: 1000 };
+  const found = yield* call(`Looking for files ${path === "" ? "here" : `in ${path}`}.`, "glob", input);
+  if (path !== "" && found.text.includes("not a directory")) return { names: [path], more: "", isFile: true };
+  const more = /^\[… (\d+ more);/m.exec(needed(found))?.[1];
+  const left = more === undefined ? "" : `, ${more} not looked at`;
+  return { names: rowsOf(found).toSorted(), more: left, isFile: false };
+}
+
+function* lineCounts({ path, glob }: Place, names: readonly string[]): Doing<Row[]> {
+  const found = new Map<string, number>();
+  const search = { pattern: "^", path, mode: "count", head_limit: PAGE_ROWS, ...(glob && { include: glob }) };
+  let isMore = names.length > 0;
+  for (let offset = 0; isMore; offset += PAGE_ROWS) {
+    const page = yield* call(`Counting the lines of ${names.length} files.`, "grep", { ...search, offset });
+    for (const row of rowsOf(page)) found.set(row.replace(/:\d+$/, ""), Number(/\d+$/.exec(row)?.[0]));
+    isMore = /continue with offset=\d+\]\s*$/.test(page.text);
+  }
+  return names.map((name) => [name, found.get(name)]);
+}
+
+function* counts(unit: Exclude<Unit, "files">, names: readonly string[]): Doing<Row[]> {
+  const texts = yield* read(names, `Reading ${plural(names.length, "file")}.`);
+  return names.map((name) => {
+    const { text, isError } = texts.get(name) ?? NOTHING;
+    return [name, isError ? undefined : Number(edited(text, unit))];
+  });
+}
+
+const PAGE_END = /\n?\[lines \d+-\d+ of \d+(?:; continue with offset=(\d+))?\]$|^\[file is empty\]$/;
+
+/** Whole files, page by page, some at once. */
+function* read(names: readonly string[], say: string): Doing<ReadonlyMap<string, Given>> {
+  const texts = new Map<string, Given>();
+  const left = names.map((name) => ({ name, offset: 0 }));
+  while (left.length > 0) {
+    const some = left.splice(0, AT_ONCE);
+    const calls = some.map(({ name, offset }) => ({ name: "view", input: { file_path: name, offset } }));
+    const pages = yield { say: texts.size === 0 ? say : "", calls };
+    for (const [at, { name }] of some.entries()) {
+      const page = pages[at] ?? NOTHING;
+      const end = PAGE_END.exec(page.text);
+      const body = page.text.slice(0, end?.index) + (end?.[1] === undefined ? "" : "\n");
+      texts.set(name, { text: (texts.get(name)?.text ?? "") + body, isError: page.isError });
+      if (end?.[1] !== undefined) left.push({ name, offset: Number(end[1]) });
+    }
+  }
+  return texts;
+}
+
+/** Says what was written, and what can be done with it. */
+function* write(into: string, content: string, sum = "", pid: number): Doing<string> {
+  const input = { file_path: into, content };
+  let given = yield* call(`${sum && `${sum}. `}Writing ${into}.`, "write", input);
+  if (given.isError && given.text.includes("View it first")) {
+    yield* read([into], `${into} is there already: reading it first.`);
+    given = yield* call(`Replacing ${into}.`, "write", input);
+  }
+  if (given.isError) throw new Failed(`${into} was not written: ${given.text}`);
+  const gap = " ".repeat(String(pid).length);
+  return `${into} is written${sum && `: ${sum}`}.
+
+  crux undo ${pid}     puts the folder back as it was
+  crux steps ${pid}    what was done, step by step
+  crux replay ${pid}   runs it again from its records, and compares
+  crux demo     ${gap}  a tour of one minute`;
+}
+
+const EDITORS: Readonly<Record<Edit, (text: string, lines: readonly string[]) => string>> = {
+  lines: (text, { length }) => String(text === "" ? 0 : length),
+  words: (text) => String(text.match(/\S+/g)?.length ?? 0),
+  characters: (text) => String([...text].length),
+  number: (_, lines) => lines.map((line, at) => `${at + 1}. ${line}`).join("\n"),
+  sort: (_, lines) => lines.toSorted((a, b) => a.localeCompare(b, "en", { numeric: true })).join("\n"),
+  sum: (text) => {
+    const total = (text.match(/-?\d+(?:\.\d+)?/g) ?? []).reduce((sum, one) => sum + Number(one), 0);
+    return String(Number(total.toPrecision(15)));
+  },
+};
+
+function edited(text: string, edit: Edit): string {
+  return EDITORS[edit](text, text.replace(/\r?\n$/, "").split(/\r?\n/));
+}
+
+function* call(say: string, name: string, input: Record<string, unknown>): Doing<Given> {
+  const [given = NOTHING] = yield { say, calls: [{ name, input }] };
+  return given;
+}
+
+function needed({ text, isError }: Given = NOTHING): string {
+  if (isError) throw new Failed(text);
+  return text;
+}
+
+function rowsOf(given: Given): string[] {
+  const rows = needed(given).split("\n");
+  return rows.filter(
+    (row) => row !== "" && !/^\[(?:… |lines |the search )/.test(row) && row !== "No matches found",
+  );
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
