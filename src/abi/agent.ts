@@ -1,5 +1,6 @@
 /** Agent and skill files as they are after loading (formats: kernel reference, agent and skill files). */
 import type { Budget } from "./budget.ts";
+import type { Label } from "./labels.ts";
 import type { McpServer } from "./mcp.ts";
 import type { PermissionMode } from "./process.ts";
 
@@ -29,6 +30,8 @@ export interface AgentManifest {
   readonly delegate?: boolean;
   /** At most this; its parent's is a limit too. */
   readonly permissionMode?: PermissionMode;
+  /** Where what it reads may leave from, when a person starts it: sources of labels. */
+  readonly outward?: readonly Label["source"][];
   /** Servers mounted for each process that runs it. */
   readonly mcp: readonly McpServer[];
 }

@@ -64,6 +64,8 @@ export interface Charge {
   readonly usd: number | null;
   /** Of a model call: who answered, what for, and the tokens as the price list tells them apart. */
   readonly model?: string;
+  /** Where another model answered than the one that was asked for. */
+  readonly askedModel?: string;
   readonly purpose?: string;
   readonly usage?: Usage;
 }

@@ -78,6 +78,12 @@ export class DriverError extends Fault {
   }
 }
 
+/**
+ * What a device throws when nothing came from where it was to read: no such file, nobody answers. Its words are Crux's own, or the
+ * host's: never those of a page or a server.
+ */
+export class UnreadError extends DriverError {}
+
 /** A context call that failed. */
 export class ContextError extends Fault {
   readonly op: string;

@@ -2,6 +2,7 @@
 import type { Pid } from "./ids.ts";
 import type { ExitStatus, PermissionMode } from "./process.ts";
 import type { QuestionAnswer, QuestionItem } from "./question.ts";
+import type { Refusal } from "./refusal.ts";
 import type { RuleDestination } from "./rules.ts";
 
 /** One finished kernel call. Strings in `args` are cut at 256 characters, data is replaced by its size. */
@@ -151,7 +152,13 @@ export type ProcessEvent =
       readonly tokensUsed: number;
       /** Its own, and with all below it; absent: nothing that has a price. */
       readonly cost?: RunCost;
+      /** Its own calls whose price is not known; absent: none. */
+      readonly unpricedCalls?: number;
+      /** Which answered last; absent: none did. */
+      readonly model?: string;
       readonly elapsedMs: number;
+      /** Calls that were refused without asking a person; absent: none. */
+      readonly denied?: readonly Refusal[];
     };
 
 /** Millionths of a dollar. */
@@ -196,6 +203,8 @@ export interface RunEnd {
   readonly elapsedMs: number;
   /** Messages that wait. */
   readonly queued: number;
+  /** In the run; absent: none. */
+  readonly denied?: readonly Refusal[];
 }
 
 /** For the verbose screen; `-` is printed where a text is empty. */

@@ -13,6 +13,8 @@ export interface JournalLine {
   readonly mono: number;
   /** Its own place in the chain, in hex. */
   readonly hash: string;
+  /** Of a first record: the kernel whose name its chain begins with (store/chain.ts). */
+  readonly kernel?: string;
   /** Whole: what is kept apart is filled in. */
   readonly body: unknown;
   /** The text of the body that the hash is over; absent where it is JSON.stringify(body). */

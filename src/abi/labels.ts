@@ -7,5 +7,12 @@ export interface Label {
   readonly detail: string;
 }
 
+export const LABEL_SOURCES: readonly Label["source"][] = ["web", "mcp", "file", "exec", "peer"];
+
+/** The rule that lets what was read from there leave, unless it is a secret. */
+export function outwardRule(source: Label["source"]): string {
+  return `outward(${source})`;
+}
+
 /** Beyond, they fold to one for each kind, with the detail `several places`. */
 export const MAX_LABELS = 32;

@@ -6,14 +6,17 @@
 import * as z from "zod";
 import { BUDGET_METHODS, WireBudget } from "./budget-methods.ts";
 import { COMPOSE_METHODS } from "./compose-methods.ts";
+import { DEFINITION_METHODS } from "./definition-methods.ts";
+import { FILE_METHODS } from "./file-methods.ts";
 import { HISTORY_METHODS } from "./history-methods.ts";
 import { JOB_METHODS } from "./job-methods.ts";
 import { JOURNAL_METHODS } from "./journal-methods.ts";
 import { empty, environment, type MethodSpec, name, pid, text } from "./method-spec.ts";
-import { PERMISSION_MODES } from "./process.ts";
+import { HOLDS, PERMISSION_MODES } from "./process.ts";
 import { RIGHTS_METHODS } from "./rights-methods.ts";
 import { RULE_DESTINATIONS } from "./rules.ts";
 import { SESSION_METHODS } from "./session-methods.ts";
+import { SETTINGS_METHODS } from "./settings-methods.ts";
 import { TRUST_METHODS } from "./trust-methods.ts";
 
 const exit = z.strictObject({ code: z.int(), reason: z.string(), kind: z.enum(["done", "fault", "killed"]) });
@@ -29,6 +32,8 @@ export const WireProc = z.strictObject({
   elapsed_ms: z.int(),
   kind: z.enum(["agent", "native", "service", "supervisor"]),
   activity: z.enum(["thinking", "tool", "waiting", "blocked", "paused"]).nullable(),
+  /** Why it is paused; absent: it is not. */
+  held: z.enum(HOLDS).optional(),
   created_at: z.string(),
   ctx_id: z.int(),
   allowed_devices: z.array(z.string()).nullable(),
@@ -37,6 +42,10 @@ export const WireProc = z.strictObject({
   exit: exit.nullable(),
   /** US dollars of its own calls; absent: nothing that has a price. */
   cost_usd: z.number().optional(),
+  /** Calls whose price is not known, and so not in it. */
+  unpriced_calls: z.int().optional(),
+  /** The one that answered last, as its server calls it; before any did, the one that was asked for. */
+  model: z.string().optional(),
   /** Of an agent, what it may without asking; absent: `default`. */
   mode: z.enum(PERMISSION_MODES).optional(),
   /** Kinds of what it has read: `label.list` tells where from. Absent: none. */
@@ -125,6 +134,9 @@ const mountView = z.strictObject({
   problem: z.string(),
 });
 
+/** In safe mode: agents that are on record and were not restored; of their pids the first. */
+const unrestored = z.strictObject({ agents: z.int(), pids: z.array(pid) });
+
 export const METHODS = {
   ping: {
     summary: "liveness and version",
@@ -135,6 +147,7 @@ export const METHODS = {
     result: z.strictObject({
       version: z.string(),
       safe_mode: z.literal(true).optional(),
+      unrestored: unrestored.optional(),
       read_only: z.string().optional(),
     }),
   },
@@ -272,6 +285,8 @@ export const METHODS = {
   },
   ...RIGHTS_METHODS,
   ...TRUST_METHODS,
+  ...SETTINGS_METHODS,
+  ...FILE_METHODS,
   ...SESSION_METHODS,
   "supervisor.start_child": {
     summary: "start a child that is stopped",
@@ -337,6 +352,7 @@ export const METHODS = {
   },
   ...JOURNAL_METHODS,
   ...JOB_METHODS,
+  ...DEFINITION_METHODS,
   ...BUDGET_METHODS,
   "ask.answer": {
     summary: "answer a question of the permission gate; the first answer wins",
@@ -388,6 +404,7 @@ export const METHODS = {
       connections: z.int(),
       uptime_ms: z.int(),
       safe_mode: z.literal(true).optional(),
+      unrestored: unrestored.optional(),
       read_only: z.string().optional(),
       /** Who connects cannot be read on this host: the private folder of the socket stands in. */
       peers: z.literal("directory").optional(),

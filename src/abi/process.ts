@@ -11,6 +11,10 @@ export type ProcessState = (typeof PROCESS_STATES)[number];
 /** What a running process is doing. `blocked`: waits for a person. */
 export type Activity = "thinking" | "tool" | "waiting" | "blocked" | "paused";
 
+/** Why it is paused: by a signal, after a crash of its daemon, with a history that is damaged, for a disk that takes nothing. */
+export const HOLDS = ["signal", "crash", "damage", "disk"] as const;
+export type Hold = (typeof HOLDS)[number];
+
 export const SIGNALS = { SIGTERM: 1, SIGKILL: 2, SIGINT: 3, SIGPAUSE: 4, SIGRESUME: 5 } as const;
 export type SignalName = keyof typeof SIGNALS;
 export type Signal = (typeof SIGNALS)[SignalName];
@@ -64,11 +68,15 @@ export interface ProcInfo {
   kind: ProcessKind;
   state: ProcessState;
   activity: Activity | null;
+  /** Absent: it is not paused. */
+  held?: Hold;
   intent: string;
   skills: readonly string[];
   tokensUsed: number;
   /** Millionths of a dollar; absent: nothing that has a price. */
   microUsdUsed?: number;
+  /** Calls whose price is not known; absent: none. */
+  unpricedCalls?: number;
   createdAt: Date;
   /** Milliseconds from creation to now, or to the exit. Monotonic clock. */
   elapsedMs: number;

@@ -36,7 +36,8 @@ export const SESSION_METHODS = {
     kind: "request",
     right: "observe",
     params: z.strictObject({ cwd: z.string().optional(), all: z.boolean().optional() }),
-    result: z.strictObject({ sessions: z.array(sessionView) }),
+    /** `more`: there are older ones that have ended. */
+    result: z.strictObject({ sessions: z.array(sessionView), more: z.literal(true).optional() }),
   },
   "session.open": {
     summary: "bring a session back, or make one of an agent that has ended, and follow it",

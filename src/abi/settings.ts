@@ -4,6 +4,8 @@ import { spanMs } from "../lib/span.ts";
 
 const strings = z.array(z.string().max(1024)).max(2000);
 const answer = z.enum(["ask", "deny", "off"]);
+/** A list: what was read from there may leave. */
+const outward = z.union([answer, z.array(z.enum(["web", "mcp", "file", "exec", "peer"]))]);
 
 /** Of the environment; `AWS_*`: all that begin so. */
 const variable = z
@@ -92,7 +94,7 @@ export const Settings = z.looseObject({
   useAutoModeDuringPlan: z.boolean().optional(),
   sandbox: SandboxSettings.optional(),
   /** What labelled data meets on its way out and before a command. `off`: user settings only. */
-  labels: z.looseObject({ outward: answer.optional(), exec: answer.optional() }).optional(),
+  labels: z.looseObject({ outward: outward.optional(), exec: answer.optional() }).optional(),
   /** By program: names of the environment that its commands get although they look like secrets. */
   secrets: z
     .looseObject({

@@ -3,10 +3,16 @@
 import type { WireError } from "./errors.ts";
 import type { AskAmount, AskAnswer, AskPart, AskRule, RunOutcome } from "./events.ts";
 import type { PermissionMode } from "./process.ts";
+import type { Refusal } from "./refusal.ts";
 
 export const PROTOCOL = {
   maxLineBytes: 10 * 1024 * 1024,
   maxConnections: 256,
+  /** Of them; no program of a process gets one. */
+  connectionsOfUser: 64,
+  /** Of the programs of one process, and of all that descend from one. */
+  maxConnectionsOfProcess: 16,
+  maxConnectionsOfLine: 64,
   unfinishedLineMs: 10_000,
   maxUnsentEvents: 1_000,
   noProgressMs: 30_000,
@@ -60,7 +66,7 @@ export interface ProgressPayload {
   intent?: string;
   /** spawn: a line a person must read before anything else (a script is answering, …). */
   notice?: string;
-  /** spawn, only when asked for with `verbose`. */
+  /** spawn, only when asked for with `verbose`. `model` of complete: which answered last. */
   agent?: string;
   model?: string;
   max_steps?: number;
@@ -76,6 +82,10 @@ export interface ProgressPayload {
   /** complete: US dollars, its own and with all below it; absent where nothing that has a price was used. */
   cost_usd?: number;
   subtree_cost_usd?: number;
+  /** complete, idle: calls that were refused without asking a person; absent: none. */
+  denied?: readonly Refusal[];
+  /** complete: its own calls whose price is not known; absent: none. */
+  unpriced_calls?: number;
   error_message?: string;
   /** error: the documented error behind error_message. */
   error?: WireError;

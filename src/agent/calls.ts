@@ -1,4 +1,5 @@
 /** The tool calls of one reply: each gets exactly one result, in call order, whatever happens. */
+import { codeOf } from "../abi/errors.ts";
 import { isBadInput } from "../abi/llm.ts";
 import type { ProgramContext } from "../abi/program.ts";
 import type { ToolCall } from "./decide.ts";
@@ -71,8 +72,7 @@ async function runCall(context: ProgramContext, tools: OfferedTools, call: ToolC
   // nothing lies between the look at the signal and the call
   const place = loadedPlace(tools, name) ?? (await deferredPlace(context, tools, name));
   if (context.signal.aborted) return NOT_STARTED;
-  if (place === undefined && problem === undefined)
-    return failure("NOT_FOUND", await noSuchTool(context, tools, name));
+  if (place === undefined && problem === undefined) return noSuchTool(context, tools, name);
   if (isBadInput(input)) {
     return failure(
       "INVALID",
@@ -115,16 +115,25 @@ async function deferredPlace(
     : { kind: "mounted", name: entry.name, path: entry.path };
 }
 
-/** The device knows similar names; for one that is mounted but not offered, the offered ones are told. */
-async function noSuchTool({ sys }: ProgramContext, tools: OfferedTools, name: string): Promise<string> {
+/** The device knows similar names and what is switched off; for one that is mounted but not offered, the offered ones are told. */
+async function noSuchTool({ sys }: ProgramContext, tools: OfferedTools, name: string): Promise<CallResult> {
+  const served = tools.deferred?.serverNamed(name);
+  if (served !== undefined)
+    return failure(
+      "INVALID",
+      `${name} is an MCP server: call one of its tools`,
+      `tool_search ${name} lists them.`,
+    );
   const offered = tools.specs.map((spec) => spec.name).join(", ");
   const text = `tool not found: ${name.slice(0, 64)}. Tools here: ${offered === "" ? "none" : offered}`;
-  if (!isToolName(name)) return text;
+  const unknown = failure("NOT_FOUND", text);
+  if (!isToolName(name)) return unknown;
   return sys.stat(`/bin/${name}`).then(
-    () => text,
+    () => unknown,
     (error: unknown) => {
       const told = error instanceof Error ? error.message : "";
-      return told.startsWith("tool not found:") ? told : text;
+      if (told.startsWith("tool not found:")) return failure("NOT_FOUND", told);
+      return codeOf(error) === "UNAVAILABLE" ? failure("UNAVAILABLE", told) : unknown;
     },
   );
 }

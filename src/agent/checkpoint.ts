@@ -10,6 +10,7 @@ import type { Probed, Restored } from "../abi/program.ts";
 import type { ContextMessage } from "../abi/sys.ts";
 import { callsOf, type ToolCall } from "./decide.ts";
 import { targetOf } from "./deferred/target.ts";
+import type { Refusals } from "./refusals.ts";
 import type { CallResult } from "./tool-call.ts";
 
 /** A reply that is not in the context yet, with what its request allowed. */
@@ -40,6 +41,8 @@ export interface Place {
   readonly requests: number;
   readonly hasEscalated: boolean;
   readonly hasRetriedEmpty: boolean;
+  /** Absent: the last reply with calls brought one that was not refused. */
+  readonly refusals?: Refusals;
   readonly kept: KeptReply | null;
 }
 

@@ -38,6 +38,8 @@ export type Terminal =
   /** `words`: of the call that was refused. */
   | { readonly reason: "budget_exhausted"; readonly words?: string }
   | { readonly reason: "refusal"; readonly error: Error }
+  /** The calls of several replies in a row were refused. */
+  | { readonly reason: "denied"; readonly error: Error }
   | { readonly reason: "model_error"; readonly error: Error }
   /** The kernel knows the signal, and so the exit status. */
   | { readonly reason: "aborted" };
@@ -74,6 +76,9 @@ export function exitOf(end: Terminal): ExitStatus {
       return EXIT.maxSteps;
     case "budget_exhausted":
       return EXIT.budget;
+    case "denied":
+      // a limit: to begin anew would meet the same refusals
+      return { code: 1, reason: messageOf(end.error), kind: "done", err: end.error };
     case "refusal":
     case "model_error":
       return {

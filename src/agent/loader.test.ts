@@ -51,7 +51,7 @@ describe("AgentLoader.load()", () => {
       manifest: { name: "Explore" },
       systemPrompt: "high",
     });
-    expect(warnings).toContain("agent Explore: agent.yaml: mystery is unknown and is ignored");
+    expect(warnings).toContain("/high/Explore/agent.yaml:2: unknown key 'mystery'");
   });
 
   test.each([
@@ -66,8 +66,8 @@ describe("AgentLoader.load()", () => {
     [".hidden", "INVALID", 'not an agent name: ".hidden"'],
     ["x".repeat(65), "INVALID", `not an agent name: "${"x".repeat(65)}"`],
     ["main", "INVALID", "agent name is reserved: main"],
-    ["nameless", "INVALID", "agent.yaml: name is required"],
-    ["broken", "INVALID", expect.stringMatching(/^agent.yaml: line \d: /)],
+    ["nameless", "INVALID", "/low/nameless/agent.yaml: name is required"],
+    ["broken", "INVALID", expect.stringMatching(/^\/\w+\/broken\/agent.yaml:\d+:\d+: /)],
     ["huge", "INVALID", "/low/huge/agent.yaml: larger than 256 KiB"],
     ["bare", "NOT_FOUND", "agent bare: instructions.md not found beside agent.yaml"],
     ["lost", "NOT_FOUND", "skill not found: nowhere. Skills here: reading, talking"],
@@ -115,7 +115,7 @@ describe("an agent in one file", () => {
       instructions: "Help.",
       systemPrompt: "Help.",
     });
-    expect(warnings).toContain("agent Helper: Helper.md: odd is unknown and is ignored");
+    expect(warnings).toContain("/low/Helper.md:4: unknown key 'odd'");
   });
 
   test("yields to a folder of the name; a text without settings is none; a link does not lead out", async () => {

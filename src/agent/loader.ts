@@ -19,7 +19,7 @@ export interface AgentLoader {
   list(): Promise<string[]>;
 }
 
-interface LoaderOptions {
+export interface LoaderOptions {
   /** Lowest precedence first; a missing one counts as empty. */
   readonly dirs: readonly string[];
   readonly skillDirs: readonly string[];
@@ -55,13 +55,15 @@ function systemPrompt(instructions: string, skills: readonly Skill[]): string {
   return [instructions, ...skills.map((skill) => skill.body)].filter((part) => part !== "").join("\n\n");
 }
 
-type Found = FoundFolder | FoundFile;
+export type Found = FoundFolder | FoundFile;
 
 interface FoundFolder {
   readonly kind: "folder";
   /** The agent's own directory, resolved. */
   readonly base: string;
   readonly entry: string;
+  /** Of the settings, as it was looked for. */
+  readonly path: string;
   readonly yaml: string;
 }
 
@@ -69,10 +71,11 @@ interface FoundFolder {
 interface FoundFile {
   readonly kind: "file";
   readonly entry: string;
+  readonly path: string;
   readonly text: string;
 }
 
-async function findAgent(files: AgentFiles, dir: string, name: string): Promise<Found | undefined> {
+export async function findAgent(files: AgentFiles, dir: string, name: string): Promise<Found | undefined> {
   return (await findFolder(files, dir, name)) ?? (await findFile(files, dir, name));
 }
 
@@ -84,7 +87,9 @@ async function findFolder(files: AgentFiles, dir: string, name: string): Promise
   if (base === undefined) return undefined;
   if (!isWithin(root, base)) throw escapes("agent");
   const yaml = await readInside(files, base, `${base}/agent.yaml`, "agent");
-  return yaml === undefined ? undefined : { kind: "folder", base, entry, yaml };
+  return yaml === undefined
+    ? undefined
+    : { kind: "folder", base, entry, path: `${dir}/${entry}/agent.yaml`, yaml };
 }
 
 async function findFile(files: AgentFiles, dir: string, name: string): Promise<FoundFile | undefined> {
@@ -94,15 +99,15 @@ async function findFile(files: AgentFiles, dir: string, name: string): Promise<F
   // a text without settings is no agent: a README
   return text?.startsWith("---") !== true
     ? undefined
-    : { kind: "file", entry: entry.slice(0, -".md".length), text };
+    : { kind: "file", entry: entry.slice(0, -".md".length), path: `${dir}/${entry}`, text };
 }
 
 async function read(found: Found, options: LoaderOptions): Promise<AgentInfo> {
   const { files, skillDirs, warn } = options;
-  const { entry } = found;
+  const { entry, path } = found;
   const { manifest, instructions } = await parts(found, options);
   if (manifest.name.toLowerCase() !== entry.toLowerCase())
-    warn?.(`agent ${entry}: agent.yaml calls it ${manifest.name}; it is found as ${entry}`);
+    warn?.(`${path}: it calls itself ${manifest.name}; it is found as ${entry}`);
   const loader = makeSkillLoader(skillDirs, files);
   const skills: Skill[] = [];
   for (const name of manifest.skills) skills.push(await loader.loadFull(name));
@@ -117,13 +122,13 @@ async function read(found: Found, options: LoaderOptions): Promise<AgentInfo> {
 
 /** NOT_FOUND: a folder without instructions. */
 async function parts(found: Found, { files, warn, env }: LoaderOptions) {
-  const { entry } = found;
-  const hear = (message: string): void => warn?.(`agent ${entry}: ${message}`);
+  const { entry, path } = found;
+  const hear = (message: string): void => warn?.(message);
   if (found.kind === "file") {
-    const { fields, body } = parseFrontMatter(`${entry}.md`, found.text);
-    return { manifest: manifestOf(fields, `${entry}.md`, hear, env), instructions: body };
+    const { fields, body } = parseFrontMatter(path, found.text);
+    return { manifest: manifestOf(fields, path, hear, env), instructions: body };
   }
-  const manifest = parseManifest(found.yaml, hear, env);
+  const manifest = parseManifest(found.yaml, hear, env, path);
   const text = await readInside(files, found.base, `${found.base}/instructions.md`, "agent");
   if (text === undefined)
     throw new Fault({
@@ -133,7 +138,7 @@ async function parts(found: Found, { files, warn, env }: LoaderOptions) {
   return { manifest, instructions: text.replace(/^\uFEFF/, "").trim() };
 }
 
-async function listAgents(dirs: readonly string[], files: AgentFiles): Promise<string[]> {
+export async function listAgents(dirs: readonly string[], files: AgentFiles): Promise<string[]> {
   /** Without case, to the spelling of the highest precedence. */
   const names = new Map<string, string>();
   for (const dir of dirs) {

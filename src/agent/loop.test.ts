@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { DriverError } from "../abi/errors.ts";
+import { DriverError, SyscallError } from "../abi/errors.ts";
+import { asPid } from "../abi/ids.ts";
 import { LlmError } from "../abi/llm-error.ts";
+import { refusalDetails } from "../abi/refusal.ts";
 import { callsOf } from "./decide.ts";
 import {
   type Answer,
@@ -8,12 +10,27 @@ import {
   call,
   type FakeOptions,
   FakeProcess,
+  type FakeTool,
   MODEL_DEVICE,
   reply,
+  restoredFrom,
   says,
 } from "./testing.ts";
 
 const tools = { view: says("content"), ls: says("a\nb", true), bash: says("") };
+
+const refusing: FakeTool = {
+  run: () => {
+    const refused = { tool: "bash", what: "rm -r b", reason: "why", allow: "--allow 'bash(rm -r b)'" };
+    throw new SyscallError({
+      syscall: "Write",
+      pid: asPid(7),
+      code: "PERMISSION",
+      message: "no rule allows it",
+      details: refusalDetails(refused, true),
+    });
+  },
+};
 
 async function run(options: FakeOptions) {
   const process = new FakeProcess(options);
@@ -157,6 +174,45 @@ describe("agentProgram()", () => {
       reason: "the reply was cut off at 64000 output tokens",
     });
     expect(process.result).toBe("so far");
+  });
+
+  test("refused calls are answers: a reply of three is read by the model, and the run goes on", async () => {
+    const three = reply([call("bash", {}, "1"), call("bash", {}, "2"), call("bash", {}, "3")]);
+    const { process, exit } = await run({
+      answers: [three, reply([call("view")]), reply("done another way")],
+      tools: { ...tools, bash: refusing },
+    });
+    expect(exit.code).toBe(0);
+    expect(process.result).toBe("done another way");
+    expect(process.messages.filter(({ role }) => role === "tool").map(({ content }) => content)).toEqual([
+      ...Array.from({ length: 3 }, () => "Error [PERMISSION]: no rule allows it"),
+      "content",
+    ]);
+  });
+
+  test("ends after three replies in a row of nothing but refused calls, and says which", async () => {
+    const answers = [1, 2, 3, 4].map((n) => reply([call("bash", {}, `${n}`), call("bash", {}, `${n}b`)]));
+    const { process, exit } = await run({ answers, tools: { ...tools, bash: refusing } });
+    expect(exit).toMatchObject({
+      code: 1,
+      kind: "done",
+      reason: expect.stringMatching(/^every call of 3 replies in a row was refused.*: bash: rm -r b$/),
+      err: { code: "PERMISSION", hint: "to allow it: --allow 'bash(rm -r b)'" },
+    });
+    expect(process.requests).toHaveLength(3);
+    expect(process.messages.filter(({ role }) => role === "tool")).toHaveLength(6);
+  });
+
+  test("counts on after a restart, from the place that was kept", async () => {
+    const answers = [1, 2, 3].map((n) => reply([call("bash", {}, `${n}`)]));
+    const first = await run({ answers, tools: { ...tools, bash: refusing }, maxSteps: 2 });
+    const { process, exit } = await run({
+      answers: answers.slice(2),
+      tools: { ...tools, bash: refusing },
+      ...restoredFrom(first.process.history.slice(0, -1)),
+    });
+    expect(exit).toMatchObject({ reason: expect.stringContaining("every call of 3 replies") });
+    expect(process.requests).toHaveLength(1);
   });
 
   test("a refusal is a fault, with the words kept", async () => {

@@ -34,7 +34,7 @@ describe("budget of an agent file", () => {
 
   test("a key that does nothing is told", () => {
     expect(parse("budget: { usdd: 5 }").warnings).toEqual([
-      "agent.yaml: budget.usdd is unknown and is ignored",
+      "agent.yaml:2: unknown key 'budget.usdd' (did you mean usd?)",
     ]);
   });
 });

@@ -23,7 +23,7 @@ export function manifestBudget(
     const count = countOf(written, key);
     return count === undefined ? [] : [[key === "wall_ms" ? "wallMs" : key, count] as const];
   });
-  for (const key of written.unread()) warn(`budget.${key} is unknown and is ignored`);
+  for (const message of written.unknown("budget.")) warn(message);
   const budget: Budget = { ...Object.fromEntries(counts), ...(usd === undefined ? {} : { usd }) };
   return {
     contextBudget: tokens ?? contextBudget,

@@ -57,6 +57,7 @@ skills:
     ["disallowedTools: [Bash, Write]", { tools: null, disallowedTools: ["bash", "write"] }],
     ["tools: view, bash\ndisallowedTools: Bash", { tools: ["view"], disallowedTools: ["bash"] }],
     ["disallowedTools: [mcp__memory__delete, Bash]", { disallowedTools: ["mcp__memory__delete", "bash"] }],
+    ["outward: [web, mcp]", { outward: ["web", "mcp"] }],
     ["model: haiku", { models: { preferred: "haiku" } }],
     ["model: inherit", { models: {} }],
     ["model: haiku\nmodels: { preferred: opus }", { models: { preferred: "opus" } }],
@@ -66,13 +67,14 @@ skills:
 
   test.each([
     ["description: x", "agent.yaml: name is required"],
-    ["name: ''", "agent.yaml: name is required"],
+    ["name: ''", "agent.yaml:1: name is required"],
     ["", "agent.yaml: name is required"],
-    ["name: x\nmax_steps: 0", "agent.yaml: max_steps must be at least 1"],
-    ["name: x\nmax_steps: 1.5", "agent.yaml: max_steps must be a whole number"],
-    ["name: x\nmax_steps: 1\nmax_turns: 2", "agent.yaml: max_steps and max_turns are the same: give one"],
-    ["name: x\ncontext_budget: much", "agent.yaml: context_budget must be a whole number"],
-    ["name: x\nmodels: sonnet", "agent.yaml: models must be a mapping"],
+    ["name: x\nmax_steps: 0", "agent.yaml:2: max_steps must be at least 1"],
+    ["name: x\nmax_steps: 1.5", "agent.yaml:2: max_steps must be a whole number"],
+    ["name: x\nmax_steps: 1\nmax_turns: 2", "agent.yaml:2: max_steps and max_turns are the same: give one"],
+    ["name: x\ncontext_budget: much", "agent.yaml:2: context_budget must be a whole number"],
+    ["name: x\noutward: everything", "agent.yaml:2: outward takes web, mcp, file, exec, peer"],
+    ["name: x\nmodels: sonnet", "agent.yaml:2: models must be a mapping"],
   ])("throws INVALID for %j", (text, message) => {
     expect(() => parse(text)).toThrow(expect.objectContaining({ code: "INVALID", message }));
   });
@@ -80,7 +82,7 @@ skills:
   test("warns of keys that do nothing", () => {
     expect(parse("name: x\ncolour: red\nmcp: [{ name: s, command: c, shape: round }]").warnings).toEqual([
       "agent.yaml: mcp: s: shape is not supported and is ignored",
-      "agent.yaml: colour is unknown and is ignored",
+      "agent.yaml:2: unknown key 'colour'",
     ]);
   });
 });

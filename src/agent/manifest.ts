@@ -1,5 +1,6 @@
 /** agent.yaml: the settings of an agent. */
 import type { AgentManifest, AgentModels } from "../abi/agent.ts";
+import { LABEL_SOURCES } from "../abi/labels.ts";
 import { findPermissionMode } from "../abi/process.ts";
 import { canonicalToolName } from "../abi/tool.ts";
 import { manifestBudget } from "./manifest-budget.ts";
@@ -13,9 +14,24 @@ export function parseManifest(
   text: string,
   warn: (message: string) => void,
   env: Readonly<Record<string, string>> = {},
+  file = FILE,
 ): AgentManifest {
-  return manifestOf(parseYaml(FILE, text), FILE, warn, env);
+  return manifestOf(parseYaml(file, text), file, warn, env);
 }
+
+/** Keys of the format that do nothing here: told by a check, not each time the file is loaded. */
+export const UNUSED_KEYS: ReadonlySet<string> = new Set([
+  "background",
+  "color",
+  "effort",
+  "hooks",
+  "initial_prompt",
+  "isolation",
+  "memory",
+  "pins",
+  "required_mcp_servers",
+  "version",
+]);
 
 /** `file`: for warnings. */
 export function manifestOf(
@@ -29,26 +45,28 @@ export function manifestOf(
   const manifest: AgentManifest = {
     name,
     description: fields.text("description"),
-    models: models(fields),
-    ...manifestBudget(fields, (message) => warn(`${file}: ${message}`)),
+    models: models(fields, warn),
+    ...manifestBudget(fields, warn),
     maxSteps: maxSteps(fields),
     skills: fields.list("skills") ?? [],
     tools: tools(fields),
     ...disallowed(fields),
     ...delegation(fields),
-    ...mode(fields, (message) => warn(`${file}: ${message}`)),
+    ...mode(fields, warn),
+    ...outward(fields),
     mcp: mcpServers(fields, { env, warn: (message) => warn(`${file}: ${message}`) }),
   };
-  for (const key of fields.unread()) warn(`${file}: ${key} is unknown and is ignored`);
+  for (const message of fields.unknown("", UNUSED_KEYS)) warn(message);
   return manifest;
 }
 
-function models(fields: YamlFields): AgentModels {
+function models(fields: YamlFields, warn: (message: string) => void): AgentModels {
   const models = fields.map("models");
   const model = fields.text("model");
   const preferred = models.text("preferred") || (model === "inherit" ? "" : model);
   const provider = models.text("provider");
   const fallback = models.text("fallback");
+  for (const message of models.unknown("models.")) warn(message);
   return {
     ...(provider !== "" && { provider }),
     ...(preferred !== "" && { preferred }),
@@ -83,12 +101,25 @@ function delegation(fields: YamlFields): Pick<AgentManifest, "delegate"> {
   return fields.text("delegate") === "true" ? { delegate: true } : {};
 }
 
+/** Counts where a person starts the agent: what an agent starts has no more than that. */
+function outward(fields: YamlFields): Pick<AgentManifest, "outward"> {
+  const names = fields.list("outward");
+  if (names === undefined) return {};
+  return {
+    outward: names.map((name) => {
+      const source = LABEL_SOURCES.find((each) => each === name);
+      if (source === undefined) throw fields.wrong("outward", `takes ${LABEL_SOURCES.join(", ")}`);
+      return source;
+    }),
+  };
+}
+
 /** One that is not known is the usual one, which every file may have. */
 function mode(fields: YamlFields, warn: (message: string) => void): Pick<AgentManifest, "permissionMode"> {
   const text = fields.text("permission_mode");
   if (text === "") return {};
   const known = findPermissionMode(text);
   if (known !== undefined) return { permissionMode: known };
-  warn(`permission_mode: not a mode: ${text}; default is used`);
+  warn(`${fields.at("permission_mode")}: permission_mode: not a mode: ${text}; default is used`);
   return { permissionMode: "default" };
 }

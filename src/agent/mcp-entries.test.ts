@@ -111,7 +111,10 @@ describe("mcp in agent.yaml", () => {
     ["mcp: [{ name: a, command: c, args: x }]", "args must be a list of texts"],
     ["mcp: [{ name: a, command: c, required: no-way }]", "required must be true or false"],
   ])("%s is INVALID", (text, message) => {
-    const thrown = { code: "INVALID", message: `agent.yaml: ${message}` };
+    const thrown = {
+      code: "INVALID",
+      message: expect.stringMatching(`^agent\\.yaml(:\\d+)?: ${RegExp.escape(message)}$`),
+    };
     expect(() => parse(text)).toThrow(expect.objectContaining(thrown));
   });
 });

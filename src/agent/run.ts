@@ -24,6 +24,7 @@ import { takeInput } from "./input.ts";
 import { ModeNotes } from "./mode-notes.ts";
 import type { OfferedTools } from "./offered.ts";
 import { environmentText } from "./prompt.ts";
+import { afterReply, givenUp, isGivenUp, NO_REFUSALS, type Refusals } from "./refusals.ts";
 import { ESCALATED_OUTPUT_TOKENS, OUTPUT_TOKENS, turnRequest } from "./request.ts";
 import { DEFAULT_MAX_RETRIES } from "./retry.ts";
 import { type CallResult, NOT_STARTED } from "./tool-call.ts";
@@ -57,6 +58,8 @@ export interface Run {
   requests: number;
   hasEscalated: boolean;
   hasRetriedEmpty: boolean;
+  /** In the run under way. */
+  refusals: Refusals;
   /** Had by an earlier daemon, and not yet dealt with. */
   kept: KeptReply | null;
   /** The last checkpoint names a reply. */
@@ -80,6 +83,7 @@ export function newRun(context: ProgramContext, options: AgentOptions): Run {
     announced: "",
     discovery,
     modeNotes: null,
+    refusals: NO_REFUSALS,
     ...place,
     hasToldReply,
     hasJobs: false,
@@ -107,9 +111,10 @@ export async function begin(run: Run): Promise<void> {
 }
 
 export function checkpoint(run: Run, kept: KeptReply | null): void {
-  const { turn, requests, hasEscalated, hasRetriedEmpty, underWay } = run;
+  const { turn, requests, hasEscalated, hasRetriedEmpty, refusals, underWay } = run;
   run.hasToldReply = kept !== null;
-  const place: Place = { v: 2, run: underWay, turn, requests, hasEscalated, hasRetriedEmpty, kept };
+  const more = refusals.replies === 0 ? {} : { refusals };
+  const place: Place = { v: 2, run: underWay, turn, requests, hasEscalated, hasRetriedEmpty, ...more, kept };
   run.context.checkpoint(place);
 }
 
@@ -138,7 +143,7 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
         break;
       case "next_turn":
         await keep(run, reply, await resultsOf(run, kept, restored), restored);
-        return undefined;
+        return isGivenUp(run.refusals) ? { reason: "denied", error: givenUp(run.refusals) } : undefined;
       case "mail":
         await keep(run, reply, [], restored);
         checkpoint(run, null);
@@ -278,6 +283,7 @@ async function resultsOf(
   context.setActivity("tool");
   const results = await runCalls(context, tools, calls, done, tell);
   if (results.some(({ hasJob }) => hasJob === true)) run.hasJobs = true;
+  run.refusals = afterReply(run.refusals, results);
   return fitTurn(context, results);
 }
 

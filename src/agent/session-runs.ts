@@ -10,6 +10,7 @@ import type { ProgramContext, ProgramSession, RunInput } from "../abi/program.ts
 import { finishedCalls, isAtItsEnd } from "./checkpoint.ts";
 import { callsOf, endOfFailure, exitOf, type Terminal } from "./decide.ts";
 import { inputOf, messageText } from "./inbox.ts";
+import { NO_REFUSALS } from "./refusals.ts";
 import {
   type AgentOptions,
   begin,
@@ -107,7 +108,7 @@ async function oneRun(
   if (isNew) {
     const { seq, from, client } = input;
     Object.assign(run, { underWay: { seq, from, client }, kept: null, turn: 0 });
-    Object.assign(run, { hasEscalated: false, hasRetriedEmpty: false });
+    Object.assign(run, { hasEscalated: false, hasRetriedEmpty: false, refusals: NO_REFUSALS });
     checkpoint(run, null);
   }
   run.context = session.begin(input, beginning.kind === "message" || (isNew && beginning.isNew));
@@ -158,6 +159,7 @@ const OUTCOMES: Readonly<Record<Terminal["reason"], RunOutcome>> = {
   max_turns: "limit",
   budget_exhausted: "limit",
   refusal: "failed",
+  denied: "failed",
   model_error: "failed",
   aborted: "interrupted",
 };

@@ -49,7 +49,7 @@ describe("parseSkill()", () => {
     ["", "SKILL.md must start with ---"],
     ["---\nname: x\n", "SKILL.md missing closing ---"],
     ["---\ndescription: x\n---\n", "SKILL.md: name is required"],
-    ["---\nname: x\na: [\n---\n", /^SKILL.md: line \d: /],
+    ["---\nname: x\na: [\n---\n", /^SKILL.md:\d+:\d+: /],
   ])("throws INVALID for %j", (text, message) => {
     expect(() => parseSkill(text)).toThrow(
       expect.objectContaining({
@@ -61,7 +61,7 @@ describe("parseSkill()", () => {
 });
 
 test("parseFrontMatter() counts lines from the top of the file", () => {
-  expect(() => parseFrontMatter("SKILL.md", "---\nname: x\nname: y\n---\n")).toThrow("SKILL.md: line 3: ");
+  expect(() => parseFrontMatter("SKILL.md", "---\nname: x\nname: y\n---\n")).toThrow("SKILL.md:3:1: ");
 });
 
 describe("allowed tools", () => {

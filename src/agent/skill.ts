@@ -18,12 +18,12 @@ export interface SkillLoader {
 
 /** `dirs`: lowest precedence first. A skill's folder may be a link, its SKILL.md may not lead out of the folder. */
 export function makeSkillLoader(dirs: readonly string[], files: AgentFiles): SkillLoader {
-  const loadFull = async (name: string) => parseSkill(await findText(dirs, files, name));
+  const loadFull = async (name: string) => parseSkill((await findSkill(dirs, files, name)).text);
   return { loadFull, loadMetadata: async (name) => (await loadFull(name)).manifest };
 }
 
-export function parseSkill(text: string): Skill {
-  const { fields, body } = parseFrontMatter(FILE, text);
+export function parseSkill(text: string, file = FILE): Skill {
+  const { fields, body } = parseFrontMatter(file, text);
   const name = fields.text("name");
   if (name === "") throw fields.wrong("name", "is required");
   return {
@@ -55,20 +55,25 @@ function firstParagraph(body: string): string {
   return paragraph?.replace(/\s+/g, " ").trim().slice(0, 1024) ?? "";
 }
 
-async function findText(dirs: readonly string[], files: AgentFiles, name: string): Promise<string> {
+/** Its text, and where that is. NOT_FOUND with those there are. */
+export async function findSkill(
+  dirs: readonly string[],
+  files: AgentFiles,
+  name: string,
+): Promise<{ readonly path: string; readonly text: string }> {
   checkName("skill", name);
   for (const dir of dirs.toReversed()) {
     const entry = await findEntry(files, dir, name);
     if (entry === undefined) continue;
     const base = await ifThere(files.realPath(`${dir}/${entry}`));
     const text = base && (await readInside(files, base, `${base}/${FILE}`, "skill"));
-    if (text !== undefined) return text;
+    if (text !== undefined) return { path: `${dir}/${entry}/${FILE}`, text };
   }
   const here = (await listSkills(dirs, files)).slice(0, MAX_NAMED).join(", ");
   throw new Fault({ code: "NOT_FOUND", message: `skill not found: ${name}. Skills here: ${here || "none"}` });
 }
 
-async function listSkills(dirs: readonly string[], files: AgentFiles): Promise<string[]> {
+export async function listSkills(dirs: readonly string[], files: AgentFiles): Promise<string[]> {
   const names = new Set<string>();
   for (const dir of dirs) {
     for (const entry of ((await ifThere(files.list(dir))) ?? []).filter(isName).slice(0, MAX_SKILLS)) {

@@ -4,6 +4,7 @@ import type { ErrorCode } from "../abi/errno.ts";
 import { codeOf, Fault, messageOf } from "../abi/errors.ts";
 import type { Fd } from "../abi/ids.ts";
 import type { ProgramContext } from "../abi/program.ts";
+import { findUnattendedRefusal, type Refusal } from "../abi/refusal.ts";
 import { isMedia, isText, type MediaPart, type ToolFrame, type ToolResult } from "../abi/tool.ts";
 import { readLines } from "./read.ts";
 
@@ -16,6 +17,8 @@ export interface CallResult {
   readonly media?: readonly MediaPart[];
   /** It left a command running in the background. */
   readonly hasJob?: true;
+  /** The gate refused it, and nobody could be asked. */
+  readonly refused?: Refusal;
 }
 
 export const NOT_STARTED: CallResult = { content: "cancelled before it started", isError: true };
@@ -42,7 +45,9 @@ export async function callFile(
     return await act(fd);
   } catch (error) {
     if (context.signal.aborted) return fd === undefined ? NOT_STARTED : INTERRUPTED;
-    return failure(codeOf(error), messageOf(error), error instanceof Fault ? error.hint : undefined);
+    const result = failure(codeOf(error), messageOf(error), error instanceof Fault ? error.hint : undefined);
+    const refused = findUnattendedRefusal(error);
+    return refused === undefined ? result : { ...result, refused };
   } finally {
     // a handle that was revoked closes nothing; the kernel closes the fds of a process that ended
     if (fd !== undefined) await context.sys.close(fd).catch(() => undefined);

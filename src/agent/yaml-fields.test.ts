@@ -32,9 +32,9 @@ describe("parseYaml()", () => {
   });
 
   test.each([
-    ["a: 1\nb: [1,\nc: d: e\n", /^f: line 3: /],
-    ["a: 1\na: 2\n", /^f: line 2: Map keys must be unique$/],
-    ["- a\n", /^f: line 1: must be a mapping$/],
+    ["a: 1\nb: [1,\nc: d: e\n", /^f:3:\d+: /],
+    ["a: 1\na: 2\n", /^f:2:1: Map keys must be unique$/],
+    ["- a\n", /^f:1: must be a mapping$/],
     ["a: *nothing\n", /^f: .*alias/i],
   ])("throws INVALID with the line for %j", (text, message) => {
     expect(() => parseYaml("f", text)).toThrow(
@@ -51,10 +51,10 @@ describe("parseYaml()", () => {
 
   test("names the key of a wrong type", () => {
     const fields = parseYaml("f", "a: { b: 1 }\nc: x\nd: [1]\ne: 5\n");
-    expect(() => fields.text("a")).toThrow("f: a must be text");
-    expect(() => fields.int("c")).toThrow("f: c must be a whole number");
-    expect(() => fields.list("d")).toThrow("f: d must be a list of texts");
-    expect(() => fields.list("e")).toThrow("f: e must be a list");
-    expect(() => fields.map("c")).toThrow("f: c must be a mapping");
+    expect(() => fields.text("a")).toThrow("f:1: a must be text");
+    expect(() => fields.int("c")).toThrow("f:2: c must be a whole number");
+    expect(() => fields.list("d")).toThrow("f:3: d must be a list of texts");
+    expect(() => fields.list("e")).toThrow("f:4: e must be a list");
+    expect(() => fields.map("c")).toThrow("f:2: c must be a mapping");
   });
 });

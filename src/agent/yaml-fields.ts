@@ -1,18 +1,45 @@
 /** YAML settings of agent and skill files: parsed, with keys in one spelling, and read by type. Nothing in them ever runs. */
-import { parseDocument } from "yaml";
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { Fault, messageOf } from "../abi/errors.ts";
+import { nearNames } from "../lib/near-names.ts";
 
 const MAX_ALIASES = 100;
+
+/** Where a key or an item stands, and what is in it: keys as usual, items by their index. */
+interface Place {
+  readonly line: number;
+  /** As it is written. */
+  readonly spelled: string;
+  readonly inner: Places;
+}
+type Places = ReadonlyMap<string, Place>;
+const NO_PLACES: Places = new Map();
 
 /** A mapping with snake_case keys; each reader throws INVALID that names file and key. */
 export class YamlFields {
   readonly #file: string;
   readonly #values: ReadonlyMap<string, unknown>;
   readonly #read = new Set<string>();
+  readonly #places: Places;
 
-  constructor(file: string, values: ReadonlyMap<string, unknown>) {
+  constructor(file: string, values: ReadonlyMap<string, unknown>, places: Places = NO_PLACES) {
     this.#file = file;
     this.#values = values;
+    this.#places = places;
+  }
+
+  /** `agent.yaml:7`, of a key or of the item of a list; without a line where it is not written. */
+  at(key: string, item?: string): string {
+    const place = this.#places.get(key);
+    const values = this.#values.get(key);
+    const n = item === undefined || !Array.isArray(values) ? -1 : values.indexOf(item);
+    const line = (place?.inner.get(String(n)) ?? place)?.line;
+    return line === undefined ? this.#file : `${this.#file}:${line}`;
+  }
+
+  #inner(key: string, name?: string): Places {
+    const inner = this.#places.get(key)?.inner ?? NO_PLACES;
+    return name === undefined ? inner : (inner.get(keyName(name))?.inner ?? NO_PLACES);
   }
 
   has(key: string): boolean {
@@ -54,7 +81,7 @@ export class YamlFields {
     const value = this.#take(key);
     if (value === undefined) return new YamlFields(this.#file, new Map());
     if (!isMapping(value)) throw this.wrong(key, "must be a mapping");
-    return new YamlFields(this.#file, byKey(this.#file, value));
+    return new YamlFields(this.#file, byKey(this.#file, value), this.#inner(key));
   }
 
   /** As it is written, keys included. */
@@ -76,21 +103,21 @@ export class YamlFields {
     if (value === undefined) return [];
     if (isMapping(value)) return Object.entries(value).map(([name, entry]) => this.#entry(key, name, entry));
     if (!Array.isArray(value)) throw this.wrong(key, "must be a list of mappings");
-    return value.map((item: unknown) => {
+    return value.map((item: unknown, n) => {
       if (typeof item === "string") return { name: item, fields: null };
       if (!isMapping(item)) throw this.wrong(key, "must be a list of mappings");
       const [only, ...more] = Object.entries(item);
       // `- memory: { command: … }`
       if (only !== undefined && more.length === 0 && isMapping(only[1]))
         return this.#entry(key, only[0], only[1]);
-      const fields = new YamlFields(this.#file, byKey(this.#file, item));
+      const fields = new YamlFields(this.#file, byKey(this.#file, item), this.#inner(key, String(n)));
       return { name: fields.text("name"), fields };
     });
   }
 
   #entry(key: string, name: string, value: unknown) {
     if (!isMapping(value)) throw this.wrong(key, `${name} must be a mapping`);
-    return { name, fields: new YamlFields(this.#file, byKey(this.#file, value)) };
+    return { name, fields: new YamlFields(this.#file, byKey(this.#file, value), this.#inner(key, name)) };
   }
 
   flag(key: string): boolean | undefined {
@@ -110,7 +137,18 @@ export class YamlFields {
   }
 
   wrong(key: string, what: string): Fault {
-    return new Fault({ code: "INVALID", message: `${this.#file}: ${key} ${what}` });
+    return new Fault({ code: "INVALID", message: `${this.at(key)}: ${key} ${what}` });
+  }
+
+  /** A line for each key that nobody asked for, with the nearest of those that were; `within`: what holds them. */
+  unknown(within = "", but: ReadonlySet<string> = new Set()): string[] {
+    return this.unread().flatMap((key) => {
+      if (but.has(key)) return [];
+      const spelled = this.#places.get(key)?.spelled ?? key;
+      const [near] = nearNames(key, [...this.#read], (known) => Math.ceil(known.length / 3));
+      const hint = near === undefined ? "" : ` (did you mean ${near}?)`;
+      return `${this.at(key)}: unknown key '${within}${spelled}'${hint}`;
+    });
   }
 
   /** Keys that nobody asked for. */
@@ -126,18 +164,49 @@ export class YamlFields {
 
 /** `firstLine` is the line of the file at which `text` begins, from 1. */
 export function parseYaml(file: string, text: string, firstLine = 1): YamlFields {
-  const document = parseDocument(text, { prettyErrors: true });
+  const lines = new LineCounter();
+  const document = parseDocument(text, { prettyErrors: true, lineCounter: lines });
   const error = document.errors[0];
   if (error !== undefined) {
-    const line = firstLine - 1 + (error.linePos?.[0].line ?? 1);
+    const { line = 1, col = 1 } = error.linePos?.[0] ?? {};
     const cause = (error.message.split("\n", 1)[0] ?? "").replace(/ at line \d+, column \d+:?$/, "");
-    throw new Fault({ code: "INVALID", message: `${file}: line ${line}: ${cause}` });
+    throw new Fault({ code: "INVALID", message: `${file}:${firstLine - 1 + line}:${col}: ${cause}` });
   }
   const value = toPlain(file, document);
   if (value === null || value === undefined) return new YamlFields(file, new Map());
   if (!isMapping(value))
-    throw new Fault({ code: "INVALID", message: `${file}: line ${firstLine}: must be a mapping` });
-  return new YamlFields(file, byKey(file, value));
+    throw new Fault({ code: "INVALID", message: `${file}:${firstLine}: must be a mapping` });
+  const lineAt = (offset: number) => firstLine - 1 + lines.linePos(offset).line;
+  return new YamlFields(file, byKey(file, value), placesIn(document.contents, lineAt));
+}
+
+function placesIn(node: Node | null | undefined, lineAt: (offset: number) => number): Places {
+  const places = new Map<string, Place>();
+  if (isMap<Node, Node | null>(node)) {
+    for (const { key, value } of node.items) {
+      const spelled = isScalar(key) ? String(key.value) : "";
+      places.set(keyName(spelled), {
+        line: lineAt(key.range?.[0] ?? 0),
+        spelled,
+        inner: placesIn(value, lineAt),
+      });
+    }
+  } else if (isSeq<Node>(node)) {
+    for (const [n, item] of node.items.entries())
+      places.set(String(n), {
+        line: lineAt(item.range?.[0] ?? 0),
+        spelled: "",
+        inner: placesIn(item, lineAt),
+      });
+  }
+  return places;
+}
+
+function keyName(key: string): string {
+  return key
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replaceAll("-", "_")
+    .toLowerCase();
 }
 
 function toPlain(file: string, document: ReturnType<typeof parseDocument>): unknown {
@@ -153,10 +222,7 @@ function byKey(file: string, mapping: Record<string, unknown>): Map<string, unkn
   const values = new Map<string, unknown>();
   const spelled = new Map<string, string>();
   for (const [key, value] of Object.entries(mapping)) {
-    const name = key
-      .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
-      .replaceAll("-", "_")
-      .toLowerCase();
+    const name = keyName(key);
     const other = spelled.get(name);
     if (other !== undefined)
       throw new Fault({ code: "INVALID", message: `${file}: two spellings of one key: ${other}, ${key}` });

@@ -9,6 +9,7 @@ import type { ContextSpaces } from "./context/spaces.ts";
 import type { Grants } from "./grants/grants.ts";
 import type { Groups } from "./ipc/groups.ts";
 import type { JournalWatch } from "./journal-watch.ts";
+import type { KeptEnds } from "./kept-ends.ts";
 import type { FileLabels } from "./labels/file-labels.ts";
 import type { RecordKind } from "./ports/journal.ts";
 import type { KernelPorts } from "./ports/kernel-ports.ts";
@@ -34,6 +35,7 @@ export interface Core {
   readonly mounts: Mounts;
   readonly fileLabels: FileLabels;
   readonly journalWatch: JournalWatch;
+  readonly keptEnds: KeptEnds;
   readonly clockWatch: ClockWatch;
   readonly snapshots: Snapshots;
   /** Those that run, by pid; a supervisor enters and leaves by itself. */

@@ -136,6 +136,8 @@ describe("waitFor()", () => {
       elapsedMs: 40,
     });
     expect(t.census()).toEqual(NOTHING_LEFT);
+    // whoever comes later is told by the journal
+    expect(await t.kernel.waitFor(pid, never.signal)).toMatchObject({ exit: EXIT.completed, tokensUsed: 7 });
   });
 
   test("given up leaves the process alone", async () => {

@@ -29,6 +29,7 @@ import { Groups, type GroupView } from "./ipc/groups.ts";
 import { notify } from "./ipc/notify.ts";
 import { signalTree } from "./ipc/signal-tree.ts";
 import { JournalWatch } from "./journal-watch.ts";
+import { KeptEnds } from "./kept-ends.ts";
 import { FileLabels } from "./labels/file-labels.ts";
 import { labelsOf } from "./labels/labels.ts";
 import { LIMITS } from "./limits.ts";
@@ -46,6 +47,7 @@ import type { Services } from "./ports/services.ts";
 import { abandonAll } from "./process/abandon.ts";
 import type { Body } from "./process/body.ts";
 import { childClient } from "./process/child-client.ts";
+import { endOf } from "./process/ended.ts";
 import { jobOutput, jobsOf, liveJobs } from "./process/jobs.ts";
 import { openLogs } from "./process/logs.ts";
 import { Process } from "./process/process.ts";
@@ -94,6 +96,7 @@ export class Kernel implements KernelApi, Core {
   readonly grants = new Grants(() => this);
   readonly classifications = new Classifications(() => this);
   readonly journalWatch: JournalWatch;
+  readonly keptEnds: KeptEnds;
   readonly clockWatch: ClockWatch;
   readonly snapshots = new Snapshots(() => this);
   readonly fileLabels: FileLabels;
@@ -117,6 +120,7 @@ export class Kernel implements KernelApi, Core {
       () => ports.sessionRestMs?.() ?? LIMITS.sessionRestMs,
     );
     this.journalWatch = new JournalWatch(ports);
+    this.keptEnds = new KeptEnds(ports);
     this.clockWatch = new ClockWatch(ports);
     this.#pid = ports.journal.highestPid();
     this.#message = ports.journal.highestMessage();
@@ -196,6 +200,10 @@ export class Kernel implements KernelApi, Core {
     return this.mounts.list();
   }
 
+  listDevices(): readonly string[] {
+    return this.devices.list();
+  }
+
   supervisor(pid: Pid): SupervisorControl {
     const found = this.supervisors.get(pid);
     if (found !== undefined) return found;
@@ -257,6 +265,8 @@ export class Kernel implements KernelApi, Core {
     pid: Pid,
     signal: AbortSignal,
   ): Promise<{ exit: ExitStatus; tokensUsed: number; elapsedMs: number }> {
+    const ended = this.table.get(pid) === undefined ? await endOf(this, pid) : undefined;
+    if (ended !== undefined) return ended;
     const proc = this.table.require(PID_KERNEL, pid, "Wait", "see");
     const exit = await abortable(proc.done.promise, signal);
     const { tokensUsed } = proc;

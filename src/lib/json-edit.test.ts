@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { withJsonValue } from "./json-edit.ts";
+import { withJsonValue, withoutJsonValue } from "./json-edit.ts";
 
 describe("withJsonValue()", () => {
   test("leaves every other byte as it is", () => {
@@ -56,3 +56,32 @@ function assigned(target: unknown, [key, ...rest]: readonly string[], value: unk
   holder.set(key, assigned(holder.get(key), rest, value));
   return Object.fromEntries(holder);
 }
+
+test.each([
+  ['{"a": 1, "b": 2}', ["a"], '{"b": 2}'],
+  ['{"a": 1, "b": 2}', ["b"], '{"a": 1}'],
+  ['{"a": 1}', ["a"], "{}"],
+  ['{"a": {"b": [1, "}"], "c": 3}}\n', ["a", "b"], '{"a": {"c": 3}}\n'],
+  ['{"a": 1, "b": 2, "a": 3}', ["a"], '{"b": 2}'],
+  ['{"a": 1}', ["b"], '{"a": 1}'],
+  ['{"a": 1}', ["a", "b"], '{"a": 1}'],
+  ["", ["a"], ""],
+])("withoutJsonValue(%j, %j) leaves every other byte", (text, path, left) => {
+  expect(withoutJsonValue(text, path)).toBe(left);
+});
+
+test("withoutJsonValue() takes out what withJsonValue() put in", () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      fc.string(),
+      fc.jsonValue(),
+      (object, key, value) => {
+        const text = JSON.stringify(object, null, 2);
+        const { [key]: _, ...rest } = object;
+        const left = JSON.parse(withoutJsonValue(withJsonValue(text, [key], value), [key]));
+        expect(left).toEqual(JSON.parse(JSON.stringify(rest)));
+      },
+    ),
+  );
+});

@@ -13,6 +13,31 @@ export function withJsonValue(text: string, path: readonly string[], value: unkn
   );
 }
 
+/** Takes the value at `path` out, with its name; the same text where there is none. */
+export function withoutJsonValue(text: string, path: readonly string[]): string {
+  if (text.trim() === "") return text;
+  const { start, end } = valueAt(text, skipSpace(text, 0));
+  return text.slice(0, start) + removed(text.slice(start, end), path) + text.slice(end);
+}
+
+function removed(text: string, path: readonly string[]): string {
+  const [key, ...rest] = path;
+  if (key === undefined || !text.startsWith("{")) return text;
+  const members = membersOf(text);
+  const at = members.findLastIndex((each) => each.key === key);
+  const member = members[at];
+  if (member === undefined) return text;
+  if (rest.length > 0) {
+    const inner = removed(text.slice(member.start, member.end), rest);
+    return text.slice(0, member.start) + inner + text.slice(member.end);
+  }
+  const [before, next] = [members[at - 1], members[at + 1]];
+  // an earlier one of the same name would count again
+  if (next !== undefined) return removed(text.slice(0, member.from) + text.slice(next.from), path);
+  if (before !== undefined) return removed(text.slice(0, before.end) + text.slice(member.end), path);
+  return "{}";
+}
+
 interface Style {
   readonly indent: string;
   readonly newline: string;
@@ -20,6 +45,8 @@ interface Style {
 
 interface Member {
   readonly key: string;
+  /** Where its name begins. */
+  readonly from: number;
   readonly start: number;
   readonly end: number;
 }
@@ -65,7 +92,8 @@ function membersOf(object: string): readonly Member[] {
     const name = valueAt(object, at);
     const colon = skipSpace(object, name.end);
     const { start, end } = valueAt(object, skipSpace(object, colon + 1));
-    members.push({ key: String(JSON.parse(object.slice(name.start, name.end))), start, end });
+    const key = String(JSON.parse(object.slice(name.start, name.end)));
+    members.push({ key, from: name.start, start, end });
     at = skipSpace(object, end);
     if (object[at] === ",") at = skipSpace(object, at + 1);
   }

@@ -22,6 +22,8 @@ export interface DeferredStart {
   readonly setting: DeferredSetting;
   /** What the agent file keeps from it. */
   isOffered(name: string): boolean;
+  /** Whether the agent file lets it see a server at all. */
+  isSeen(server: SeenServer): boolean;
 }
 
 /** Names that came or went since the model was last told. */
@@ -79,6 +81,11 @@ export class DeferredTools {
     return { ...this.known(), loaded: this.#start.loaded, servers };
   }
 
+  /** The server that is announced by this name in place of its tools. */
+  serverNamed(name: string): SeenServer | undefined {
+    return this.#servers.find((server) => `mcp__${server.name}` === name);
+  }
+
   /** As far as it is known without asking. */
   isParallel(name: string): boolean {
     return (this.#entries.get(name) ?? this.#byPath(name))?.parallel === true;
@@ -98,7 +105,7 @@ export class DeferredTools {
 
   /** Looks which servers are there now; what came and went since the last telling. */
   async refresh(context: ProgramContext): Promise<Delta> {
-    const servers = await seenServers(context);
+    const servers = (await seenServers(context)).filter((server) => this.#start.isSeen(server));
     const gone = this.#servers.filter(({ path }) => !servers.some((each) => each.path === path));
     for (const { name, path } of gone) this.#forget(name, path);
     this.#servers = servers;

@@ -136,6 +136,19 @@ describe("offeredTools() where tools can be looked for", () => {
     const [found] = await runCalls(context, tools, [call("tool_search", { query: "slack channel" })]);
     expect(found?.content).toContain("mcp__slack__send: Sends a message");
     expect(tools.deferred?.names()).toContain("mcp__slack__list");
+    const [called] = await runCalls(context, tools, [call("tool_call", { tool: "mcp__slack" })]);
+    expect(called?.content).toBe(
+      "Error [INVALID]: mcp__slack is an MCP server: call one of its tools\ntool_search mcp__slack lists them.",
+    );
+  });
+
+  test("tells of no server that the agent file keeps from it, neither at first nor later", async () => {
+    const pending: Server = { ...slack, state: "pending" };
+    const { context } = world({ slack: pending, mail: pending }, { disallowedTools: ["mcp__slack"] });
+    const tools = await offeredTools(context);
+    expect(tools.deferred?.names()).toEqual(["mcp__mail", "multi_edit", "send"]);
+    await tools.deferred?.refresh(context);
+    expect(tools.deferred?.names()).toEqual(["mcp__mail", "multi_edit", "send"]);
   });
 });
 

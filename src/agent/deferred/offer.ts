@@ -11,7 +11,7 @@ import { findProgram, namedPrograms } from "../programs.ts";
 import { readTextFile } from "../read-file.ts";
 import { DeferredTools } from "./deferred-tools.ts";
 import type { Entry } from "./entry.ts";
-import { seenServers, toolsOf } from "./server-list.ts";
+import { type SeenServer, seenServers, toolsOf } from "./server-list.ts";
 import { type DeferredSetting, deferredSetting } from "./setting.ts";
 import { TOOL_CALL, TOOL_SEARCH } from "./specs.ts";
 
@@ -43,6 +43,7 @@ interface Offerable {
   readonly entries: readonly Entry[];
   isInline(entry: Entry): boolean;
   isOffered(name: string): boolean;
+  isSeen(server: SeenServer): boolean;
 }
 
 async function look(context: ProgramContext): Promise<Offerable> {
@@ -55,7 +56,9 @@ async function look(context: ProgramContext): Promise<Offerable> {
   );
   const names = named === null ? await programNames(context) : [];
   // an agent file with a list of its own sees the servers that it names
-  const servers = (await seenServers(context)).filter((server) => named === null || server.isOwn);
+  const isSeen = ({ isOwn, name }: SeenServer): boolean =>
+    (named === null || isOwn) && !denied.some((each) => isServed(each, `mcp__${name}`));
+  const servers = (await seenServers(context)).filter(isSeen);
   const entries: Entry[] = [];
   for (const server of servers) if (server.isConnected) entries.push(...(await toolsOf(context, server)));
   const listed = (named ?? []).filter((name) => name.startsWith("mcp__"));
@@ -68,6 +71,7 @@ async function look(context: ProgramContext): Promise<Offerable> {
     entries: entries.filter(({ name }) => isAllowed(name)),
     isInline: ({ name, server }) => always.has(server) || listed.some((each) => isServed(each, name)),
     isOffered: isAllowed,
+    isSeen,
   };
 }
 
@@ -104,13 +108,14 @@ function split(
   const rest = entries.filter(({ name }) => !inlineNames.has(name));
   const sent = assemble(core, inline);
   if (others.length === 0 && servers.every(({ alwaysLoad }) => alwaysLoad)) return sent;
-  const { isOffered: isAllowed } = found;
+  const { isOffered: isAllowed, isSeen } = found;
   const deferred = new DeferredTools({
     programs: others,
     servers,
     entries: rest,
     loaded,
     setting,
+    isSeen,
     isOffered: (name) => isAllowed(name) && !inlineNames.has(name),
   });
   return { ...sent, specs: [...sent.specs, TOOL_SEARCH, TOOL_CALL], deferred };

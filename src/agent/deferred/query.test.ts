@@ -29,6 +29,7 @@ test.each([
   ["+slack send", ["mcp__slack__send", "mcp__slack__list"]],
   ["mcp__slack", ["mcp__slack__list", "mcp__slack__send"]],
   ["mcp__slack__*", ["mcp__slack__list", "mcp__slack__send"]],
+  ["select:mcp__slack,send", ["mcp__slack__list", "mcp__slack__send", "send"]],
   ["SendMessage", ["send"]],
   ["weather", []],
   ["select:view", "view is already loaded: call it directly"],
@@ -50,6 +51,10 @@ test("search() gives schemas, says what is missing and near, and where nothing f
   });
   expect(ask("weather")).toMatchObject({ text: "No tool fits. Mounted servers: slack." });
   expect(names("slack", 1)).toHaveLength(1);
+  for (const query of ["mcp__mute", "select:mcp__mute"])
+    expect(search({ ...stock, servers: ["mute"] }, query, 5, DEFAULT_WEIGHTS)).toMatchObject({
+      text: "the MCP server mute has no tools that can be called now",
+    });
 });
 
 test.each([

@@ -26,7 +26,7 @@ export function search(stock: Stock, query: string, limit: number, weights: Weig
   return ranked(stock, explored ?? query, limit, weights);
 }
 
-function selected({ entries, loaded }: Stock, list: string): Found {
+function selected({ entries, loaded, servers }: Stock, list: string): Found {
   const names = [
     ...new Set(
       list
@@ -38,26 +38,40 @@ function selected({ entries, loaded }: Stock, list: string): Found {
   if (names.length === 0) return { kind: "invalid", message: "select: names no tool" };
   const here = names.find((name) => loaded.has(name));
   if (here !== undefined) return { kind: "invalid", message: `${here} is already loaded: call it directly` };
-  const found = names.flatMap((name) => entries.find((entry) => entry.name === name) ?? []);
-  const missing = names.filter((name) => !found.some((entry) => entry.name === name));
+  const named = new Map(names.map((name) => [name, entriesOf(entries, name)]));
+  const found = [...new Set([...named.values()].flat())];
+  const missing = names.filter((name) => named.get(name)?.length === 0);
   const all = entries.map(({ name }) => name);
   const lines = missing.map((name) => {
+    const server = servers.find((each) => `mcp__${each}` === name);
+    if (server !== undefined) return `the MCP server ${server} has no tools that can be called now`;
     const near = nearNames(name, all, 3).slice(0, 3);
     return `no such tool: ${name.slice(0, 64)}${near.length === 0 ? "" : `. Similar: ${near.join(", ")}`}`;
   });
   return answer(found, lines);
 }
 
+/** The tool of a name, or the first tools of a server. */
+function entriesOf(entries: readonly Entry[], name: string): readonly Entry[] {
+  const exact = entries.find((entry) => entry.name === name);
+  if (exact !== undefined) return [exact];
+  const server = /^mcp__([A-Za-z0-9_-]+?)(?:__\*?)?$/.exec(name)?.[1];
+  return server === undefined
+    ? []
+    : entries.filter((entry) => entry.server === server).slice(0, MAX_OF_SERVER);
+}
+
+const MAX_OF_SERVER = 20;
+
 function ranked(stock: Stock, text: string, limit: number, weights: Weights): Found {
   const { entries, index } = stock;
   const whole = canonicalToolName(text.trim());
   if (stock.loaded.has(whole))
     return { kind: "invalid", message: `${whole} is already loaded: call it directly` };
-  const exact = entries.find(({ name }) => name === whole);
-  if (exact !== undefined) return answer([exact]);
-  const server = /^mcp__([A-Za-z0-9_-]+?)(?:__\*?)?$/.exec(whole)?.[1];
-  const served = server === undefined ? [] : entries.filter((entry) => entry.server === server);
-  if (served.length > 0) return answer(served.slice(0, Math.max(limit, 20)));
+  const named = entriesOf(entries, whole);
+  if (named.length > 0) return answer(named);
+  const silent = stock.servers.find((each) => `mcp__${each}` === whole);
+  if (silent !== undefined) return selected(stock, whole);
   const required = [...text.matchAll(/(?:^|\s)\+(\S+)/g)].flatMap(([, word = ""]) => termsOf(word));
   const terms = termsOf(text);
   if (terms.length === 0)

@@ -59,7 +59,9 @@ export async function unblock(core: Core, proc: Process, signal: Signal): Promis
 export async function recorded(core: Core): Promise<void> {
   try {
     await core.ports.journal.sync();
+    core.keptEnds.synced();
   } catch (error) {
+    if (core.keptEnds.keepSignals()) return;
     const message = `the signal was delivered, but it could not be recorded: ${messageOf(error)}`;
     throw new Fault({ code: "UNAVAILABLE", message, hint: core.journalWatch.remedy, cause: error });
   }
@@ -109,7 +111,9 @@ function hasEnded(proc: Process): boolean {
 /** Noted before what follows from it. `paused` is how it leaves the process: that, and how long it ran, outlives the daemon. */
 function record(core: Core, proc: Process, signal: Signal, disposition: Disposition): void {
   const ranMs = Math.round(proc.ranMs(core.ports.clock.mono()));
-  core.note(proc, "signal", { signal, disposition, paused: proc.paused !== null, ranMs });
+  const body = { signal, disposition, paused: proc.paused !== null, ranMs };
+  core.note(proc, "signal", body);
+  core.keptEnds.signal({ proc: proc.seed.uuid, pid: proc.pid, kind: "signal", body });
 }
 
 function postpone(core: Core, proc: Process, signals: SignalState, signal: Signal): void {

@@ -1,8 +1,7 @@
 /** Sets of labels. Pure. */
-import { type Label, MAX_LABELS } from "../../abi/labels.ts";
+import { LABEL_SOURCES, type Label, MAX_LABELS } from "../../abi/labels.ts";
 
 const KINDS: readonly Label["kind"][] = ["untrusted", "secret"];
-const SOURCES: readonly Label["source"][] = ["web", "mcp", "file", "peer", "exec"];
 const DETAIL_CHARS = 200;
 const SEVERAL = "several places";
 
@@ -38,7 +37,7 @@ function readLabel(kept: unknown): Label {
   const { kind, source, detail } = (kept ?? {}) as Partial<Label>;
   return {
     kind: KINDS.find((each) => each === kind) ?? "untrusted",
-    source: SOURCES.find((each) => each === source) ?? "file",
+    source: LABEL_SOURCES.find((each) => each === source) ?? "file",
     detail: typeof detail === "string" ? detail : "a place that was not understood",
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What a permitted call reads gives its process labels, before it reads; what it writes has those of the process. One place for
- * all calls: the gate. A policy that fails, or says nothing, has let data in that nobody knows: it counts as untrusted.
+ * What a permitted call reads gives its process labels, once it has come (inflow.ts); what it writes has those of the process. A
+ * command is not seen reading: its labels come before it runs. One place for all calls: the gate. A policy that fails, or says nothing, has let data in that nobody knows: it counts as untrusted.
  */
 import type { Effect } from "../../abi/effects.ts";
 import { messageOf } from "../../abi/errors.ts";
@@ -12,16 +12,23 @@ import type { EntryWord } from "../fork/snapshot.ts";
 import type { Origins, PermitRequest } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import { subjectOf } from "../process/subject.ts";
+import type { Scope } from "../syscall/call.ts";
+import { Inflow } from "./inflow.ts";
+import { isSame } from "./label-set.ts";
 import { addLabels } from "./labels.ts";
 
 /** Files of one call whose content is looked at; of more, all count. */
 const MAX_LOOKS = 64;
 const BRINGS: ReadonlySet<Effect["kind"]> = new Set(["network", "mcp", "read", "exec"]);
+/** Of one call at most: what does not fit counts as the whole. */
+const MAX_FILES = 1_024;
 const NOTHING: Origins = { labels: [], reads: [], writes: [] };
 
 export interface Taken {
   /** A person, or a rule, let it read a secret. */
   readonly isSecret: boolean;
+  /** Absent: nothing that it reads has labels. */
+  readonly inflow?: Inflow;
   /** After the act: what it wrote is on record. */
   readonly kept: () => Promise<void>;
 }
@@ -37,12 +44,34 @@ export async function takeOrigins(
   if (self.pid === PID_KERNEL || !request.effects.some(({ kind }) => BRINGS.has(kind))) return NONE;
   const { labels, reads, writes } = originsOf(core, self, request);
   const known = reads.flatMap(({ path, isSubtree }) => core.fileLabels.at(path, isSubtree));
-  addLabels(core, self, labels);
-  if (known.length > 0) addLabels(core, self, await labelsOfFiles(core, callId, known));
-  return {
+  const all = known.length === 0 ? labels : [...labels, ...(await labelsOfFiles(core, callId, known))];
+  const taken = {
     isSecret: labels.some(({ kind }) => kind === "secret"),
     kept: () => keepWritten(core, self, callId, writes),
   };
+  if (all.length === 0) return taken;
+  const add = (came: readonly Label[]): void => addLabels(core, self, came);
+  if (!request.effects.some(({ kind }) => kind === "exec")) return { ...taken, inflow: new Inflow(all, add) };
+  add(all);
+  return taken;
+}
+
+/** Of a call within it, by the program that it runs: only what that reads has come. */
+export function partOfInflow(
+  core: Core,
+  self: Process,
+  { inflow }: Scope,
+  request: PermitRequest,
+): Inflow | undefined {
+  if (inflow === undefined || !request.effects.some(({ kind }) => BRINGS.has(kind))) return undefined;
+  if (request.effects.length > MAX_FILES) return inflow.part(inflow.labels);
+  const { labels, reads } = originsOf(core, self, request);
+  const ofFiles = reads.flatMap(({ path, isSubtree }) => core.fileLabels.at(path, isSubtree));
+  // of a file that was another when it was looked at, before the call, the whole has none
+  const known = ofFiles
+    .flatMap((file) => file.labels)
+    .filter((label) => inflow.labels.some((each) => isSame(each, label)));
+  return inflow.part([...labels, ...known]);
 }
 
 function originsOf(core: Core, self: Process, request: PermitRequest): Origins {

@@ -36,6 +36,8 @@ export interface AnswerMore extends Pick<AskReply, "rule" | "destination" | "inp
 /** What an OS child of a process may: that process's eyes, and, where it is a program of its own, its hands. */
 export interface ChildClient {
   readonly pid: Pid;
+  /** The uuid of its oldest ancestor that still is, or its own. */
+  readonly line: string;
   /** A person started it, and no agent stands between: it is the person's own. */
   readonly isPersons: boolean;
   list(): readonly ProcInfo[];
@@ -92,9 +94,11 @@ export interface KernelApi {
   resume(pid: Pid, env?: Readonly<Record<string, string>>): Promise<ProcInfo>;
   listGroups(): readonly GroupView[];
   listMounts(): readonly MountView[];
+  /** Paths of the devices that every process has. */
+  listDevices(): readonly string[];
   /** NOT_FOUND: no supervisor has this pid. */
   supervisor(pid: Pid): SupervisorControl;
-  /** wait() with a deadline, and what the last line of a run shows. TIMEOUT: the process goes on. */
+  /** wait() with a deadline, also of one that the journal alone knows, and what the last line of a run shows. TIMEOUT: the process goes on. */
   waitFor(
     pid: Pid,
     signal: AbortSignal,

@@ -7,6 +7,7 @@ import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { Clock, Program } from "../../abi/program.ts";
 import type { Redactor } from "../../lib/redact.ts";
 import type { Classifier } from "./classifier.ts";
+import type { Ends } from "./ends.ts";
 import type { HostExec, RealPath } from "./host.ts";
 import type { JobDesk } from "./jobs.ts";
 import type { Journal } from "./journal.ts";
@@ -20,6 +21,8 @@ import type { TimeGaps } from "./time-gaps.ts";
 
 export interface KernelPorts {
   readonly journal: Journal;
+  /** Absent: what ends on a full disk is forgotten with its daemon. */
+  readonly ends?: Ends;
   /** The policy for a process that works in `cwd`: settings of the user and of that project. */
   readonly permitFor: (cwd: string) => Permit;
   /** Rules, mode and directories that a person has put into a settings file. Absent: there is no such file. */

@@ -4,16 +4,25 @@ export interface ModelChoice {
   readonly device: string;
   /** "" is the driver's default. */
   readonly model: string;
-  /** A line the person must read first; set when a script answers because nothing is configured. */
+  /** A line the person must read first; set when the built-in interpreter answers because nothing is set up. */
   readonly notice?: string;
+  /** A line of its log: another model answers than the first that was asked for. */
+  readonly remark?: string;
+}
+
+export interface ModelRequest {
+  /** Of the caller; "": it leaves it to the agent file. */
+  readonly model: string;
+  /** Of the agent file, "" where it has none. */
+  readonly provider: string;
+  readonly preferred: string;
+  readonly fallback?: string;
+  readonly env: Readonly<Record<string, string>>;
 }
 
 export interface ModelResolver {
-  /** Errors: NOT_FOUND unknown driver (near names), UNAVAILABLE with the ways to configure one. */
-  resolve(
-    request: { model: string; provider: string; preferred: string; env: Readonly<Record<string, string>> },
-    signal: AbortSignal,
-  ): Promise<ModelChoice>;
+  /** Errors: NOT_FOUND unknown driver (near names), UNAVAILABLE with the ways to configure one that has the model. */
+  resolve(request: ModelRequest, signal: AbortSignal): Promise<ModelChoice>;
   /** Is the model of this device shown pictures and documents? `env`: of the process. Absent: none is. Pure. */
   supportsImages?(device: string, model: string, env: Readonly<Record<string, string>>): boolean;
   /** May it judge calls in a person's place, and how much may it be asked at once? Absent: nothing is known. Pure. */

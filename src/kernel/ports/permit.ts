@@ -85,6 +85,8 @@ export type Decision =
       readonly message: string;
       /** The rule that an "always" answer would add; null where none may be suggested. */
       readonly always: string | null;
+      /** What a person can say once, where nobody can be asked each time: in words. */
+      readonly choices?: string;
       /** No mode and no allow rule answers it, only a person. */
       readonly isHard?: boolean;
       /** Mode auto: a classifier may answer it in the person's place. Never with `isHard`. */
@@ -116,6 +118,8 @@ export interface Permit {
   decide(subject: Subject, request: PermitRequest): Decision;
   /** What must be loaded before such effects can be decided: resolves when it is there. null: all is. Never rejects. */
   ready?(effects: readonly Effect[]): Promise<void> | null;
+  /** Flags of a command line, each of which would allow the call: the narrowest first. */
+  remedies?(subject: Subject, request: PermitRequest): readonly string[];
   /** Within which the OS processes of a permitted call run; null: as the host is, which only settings of a person bring about. */
   sandbox?(subject: Subject, request: PermitRequest): SandboxProfile | null;
   /** What becomes of a command that cannot be confined: `on` asks a person, `required` refuses it. Absent: `on`. */

@@ -1,5 +1,6 @@
-/** Where what a person answers for good is kept: the settings files. The policy has what they say now. */
+/** What the settings say, and where what a person answers for good is kept: the settings files. The policy has what they say now. */
 import type { PermissionUpdate } from "../../abi/permission-update.ts";
+import type { RuleDestination } from "../../abi/rules.ts";
 
 export interface SettingsWriter {
   /**
@@ -15,4 +16,29 @@ export interface AppliedUpdate {
   readonly file: string | null;
   /** What a person should know: the file does not count in a workspace that is not trusted. */
   readonly note?: string;
+}
+
+/** One value in one place. */
+export interface SettingView {
+  readonly key: string;
+  readonly value: unknown;
+  readonly source: "default" | "user" | "project" | "local" | "policy";
+  readonly file?: string;
+  /** Why it does not count. */
+  readonly ignored?: string;
+}
+
+export interface SettingsDesk {
+  /** By key, the later one wins. NOT_FOUND: no such key. */
+  list(cwd: string, key?: string): { settings: readonly SettingView[]; problems: readonly string[] };
+  /**
+   * Writes one value, `undefined`: takes it out; in force before this resolves. INVALID: no such key, a value that it does not
+   * take, a place it is not taken from. CONFLICT, PERMISSION, UNAVAILABLE as for SettingsWriter.
+   */
+  set(
+    cwd: string,
+    destination: RuleDestination,
+    key: string,
+    value: unknown,
+  ): Promise<{ file: string; changed: boolean; note?: string }>;
 }

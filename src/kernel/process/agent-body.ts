@@ -75,11 +75,13 @@ async function openModel({ core, proc, opts, signal }: Making): Promise<void> {
     model: opts.model ?? "",
     provider: agent?.manifest.models.provider ?? "",
     preferred: agent?.manifest.models.preferred ?? "",
+    fallback: agent?.manifest.models.fallback ?? "",
   };
   const choice = await abortable(core.ports.models.resolve({ ...wish, env }, signal), signal);
   proc.modelDevice = choice.device;
   proc.model = choice.model;
   proc.notice = choice.notice ?? "";
+  if (choice.remark !== undefined) proc.log("warn", choice.remark, core.ports.clock.mono());
   await core.handle(proc, null).open(choice.device, O_RDWR, signal);
 }
 

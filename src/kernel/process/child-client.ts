@@ -11,6 +11,7 @@ export function childClient(core: Core, uuid: string): ChildClient | undefined {
   const { pid } = proc;
   return {
     pid,
+    line: lineOf(core, proc),
     isPersons: isPersons(core, proc),
     list: () => {
       const now = core.ports.clock.mono();
@@ -22,6 +23,17 @@ export function childClient(core: Core, uuid: string): ChildClient | undefined {
     // what an agent does is replayed from its own calls: nothing else acts in its name
     sys: proc.seed.kind === "native" ? core.handle(proc, null) : null,
   };
+}
+
+function lineOf(core: Core, proc: Process): string {
+  let top = proc;
+  for (
+    let at: Process | undefined = proc;
+    at !== undefined && at.pid !== PID_KERNEL;
+    at = core.table.get(at.ppid)
+  )
+    top = at;
+  return top.seed.uuid;
 }
 
 /**

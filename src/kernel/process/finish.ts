@@ -89,6 +89,9 @@ async function journalExit(core: Core, proc: Process, exit: ExitStatus): Promise
   } catch (error) {
     core.ports.log("error", `pid ${pid}: its exit could not be journalled: ${printed(error)}`);
     core.note(proc, "process.exited", body);
+    // what it came to is in its messages; that it ended must not be forgotten
+    const end = { code, reason: body.reason, kind, result: "", tokensUsed: proc.tokensUsed };
+    core.keptEnds.keep({ proc: proc.seed.uuid, pid, kind: "process.exited", body: end });
     return false;
   }
 }
@@ -116,7 +119,10 @@ function tell(core: Core, proc: Process, exit: ExitStatus): void {
   }
   if (proc.seed.kind === "agent")
     for (const line of resultLines(result, proc.elapsedMs(mono))) proc.logs?.emit(line);
-  const used = { tokensUsed, ...costOf(proc), elapsedMs: proc.elapsedMs(mono) };
+  const model = proc.answeringModel === "" ? {} : { model: proc.answeringModel };
+  const unpriced = proc.unpricedCalls === 0 ? {} : { unpricedCalls: proc.unpricedCalls };
+  const elapsedMs = proc.elapsedMs(mono);
+  const used = { tokensUsed, ...costOf(proc), ...unpriced, ...model, elapsedMs, ...proc.refusals.told() };
   proc.tell({ event: "complete", pid, result, exit, ...used }, mono);
   proc.logs?.end();
 }

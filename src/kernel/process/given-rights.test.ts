@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { testKernel } from "../testing/test-kernel.ts";
+import { agentFile, type Started, testKernel } from "../testing/test-kernel.ts";
 
 const settings = { allow: ["bash(npm test)"], ask: ["edit"], deny: ["fetch"] };
 
@@ -31,6 +31,23 @@ describe("settings given with a start", () => {
       { source: "command", behavior: "ask", text: "edit" },
       { source: "command", behavior: "deny", text: "fetch" },
     ]);
+  });
+
+  test("where an agent's file lets things leave counts for who a person starts, and its children have no more", async () => {
+    const t = testKernel();
+    const file = (outward: readonly ("web" | "mcp")[]) => {
+      const agent = agentFile();
+      return { ...agent, manifest: { ...agent.manifest, outward } };
+    };
+    const [researcher, wide] = [file(["web"]), file(["web", "mcp"])];
+    const texts = ({ proc }: Started) => proc.seed.rights.allow?.map(({ text }) => text);
+    const parent = await t.start({ agent: researcher });
+    expect(texts(parent)).toEqual(["outward(web)"]);
+    expect(texts(await t.start({ agent: wide, by: parent.sys }))).toEqual(["outward(web)"]);
+    const plain = await t.start();
+    expect(texts(await t.start({ agent: wide, by: plain.sys }))).toEqual([]);
+    const grandchild = await t.start({ by: (await t.start({ by: parent.sys })).sys });
+    expect(texts(grandchild)).toEqual(["outward(web)"]);
   });
 
   test("what a person writes that is no rule is INVALID, and nothing starts; of an agent's it only narrows", async () => {

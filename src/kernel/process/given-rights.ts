@@ -5,6 +5,7 @@
 import type { AgentInfo, AgentManifest } from "../../abi/agent.ts";
 import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
+import { outwardRule } from "../../abi/labels.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import { ALL_RIGHTS, type Rights, type RightsWish } from "../../abi/rights.ts";
 import type { RuleSource, RuleText } from "../../abi/rules.ts";
@@ -43,7 +44,7 @@ export function givenRights(giving: Giving): { rights: Rights; mode: PermissionM
   const mode = isTop ? topMode(core, opts, cwd) : subMode(giver, body, opts);
   const over = isTop ? topRights(mode) : ofParent(core, giver, cwd);
   const rights = narrow(narrow(over, definitionOf(body.agent)), wished(opts.rights ?? {}, isPersons));
-  const given = isPersons ? personsRules(opts.rights ?? {}) : [];
+  const given = isPersons ? [...personsRules(opts.rights ?? {}), ...outwardRules(isTop, manifest)] : [];
   return {
     rights: given.length === 0 ? rights : { ...rights, allow: [...(rights.allow ?? []), ...given] },
     mode: lowest(mode, manifest?.permissionMode, rights.mode),
@@ -72,6 +73,11 @@ export function checkPersonsRules(permit: Pick<Permit, "notRule">, wish: RightsW
 /** What a person allows beside the settings. */
 function personsRules({ allow, settings }: RightsWish): readonly RuleText[] {
   return [...rules(allow, "allow", "cliArg"), ...rules(settings?.allow, "allow", "flagSettings")];
+}
+
+/** The file of an agent that a person starts is the person's word. Of a child it can only be less than its parent has. */
+function outwardRules(isTop: boolean, manifest: AgentManifest | undefined): readonly RuleText[] {
+  return isTop ? rules(manifest?.outward?.map(outwardRule), "allow", "cliArg") : [];
 }
 
 function topMode(core: Core, { permissionMode }: SpawnOpts, cwd: string): PermissionMode {

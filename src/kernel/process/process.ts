@@ -7,6 +7,7 @@ import type { Label } from "../../abi/labels.ts";
 import type {
   Activity,
   ExitStatus,
+  Hold,
   PermissionMode,
   ProcessKind,
   ProcessState,
@@ -26,6 +27,7 @@ import type { Coroutines } from "./coroutines.ts";
 import { DebugChannel } from "./debug-channel.ts";
 import { LogChannel } from "./log-channel.ts";
 import { logLine } from "./log-line.ts";
+import { RefusalList } from "./refusal-list.ts";
 import { devicesOf } from "./rights.ts";
 import { SeenFileSet } from "./seen-files.ts";
 import type { Session } from "./session.ts";
@@ -81,6 +83,8 @@ export class Process {
   fileKeeper: Caller["changing"] | null = null;
   /** null after reaping step 4: late events are skipped. */
   debug: DebugChannel | null = new DebugChannel();
+  /** Of the run under way, or the only one. */
+  readonly refusals = new RefusalList();
   /** null after reaping step 4. */
   logs: LogChannel | null = new LogChannel();
   /** Hears each log line once it is said; the journal keeps them. */
@@ -140,6 +144,8 @@ export class Process {
   tokensUsed = 0;
   /** By its own calls, in millionths of a dollar, as far as this daemon has read its history. */
   microUsdUsed = 0;
+  /** Calls whose price nobody knows, of this daemon. */
+  unpricedCalls = 0;
   ctxId: CtxId = 0 as CtxId;
   /** What it has seen of files. */
   readonly seen = new SeenFileSet();
@@ -148,6 +154,8 @@ export class Process {
   /** Path of its own model device; "" before it is open. */
   modelDevice = "";
   model = "";
+  /** Which model answered last, as its server calls it; "" before any did. */
+  answeringModel = "";
   /** A line the person must read first. */
   notice = "";
   exit: ExitStatus | null = null;
@@ -168,6 +176,8 @@ export class Process {
   finishing: Promise<void> | null = null;
   reaping: Promise<void> | null = null;
   paused: PromiseWithResolvers<void> | null = null;
+  /** Why, while it is. */
+  heldFor: Exclude<Hold, "disk"> = "signal";
   /** The disk takes nothing, and it waits to begin something; null: it does not. */
   stalled: PromiseWithResolvers<void> | null = null;
   /** Its program has ended, and its exit waits for the disk: a signal cuts that short. */
@@ -233,6 +243,7 @@ export class Process {
     if (this.paused === null) return;
     this.paused.resolve();
     this.paused = null;
+    this.heldFor = "signal";
     this.#go(mono);
     this.tell({ event: "paused", pid: this.pid, isPaused: false }, mono);
     this.#tellWork();
@@ -347,8 +358,10 @@ export class Process {
       activity: this.#shownActivity(),
       intent: seed.intent,
       skills: [...seed.skills],
+      ...this.#hold(),
       tokensUsed: this.tokensUsed,
       ...(this.microUsdUsed === 0 ? {} : { microUsdUsed: this.microUsdUsed }),
+      ...(this.unpricedCalls === 0 ? {} : { unpricedCalls: this.unpricedCalls }),
       createdAt: new Date(seed.createdAt),
       elapsedMs: this.elapsedMs(mono),
       ctxId: this.ctxId,
@@ -362,8 +375,13 @@ export class Process {
       ...(seed.isSession === true ? { isSession: true } : {}),
       ...(this.labels.length === 0 ? {} : { labels: [...new Set(this.labels.map(({ kind }) => kind))] }),
       ...(seed.kind === "agent" && this.mode !== "default" ? { mode: this.mode } : {}),
-      model: this.model || (this.modelDevice.split("/")[3] ?? ""),
+      model: this.answeringModel || this.model || (this.modelDevice.split("/")[3] ?? ""),
     };
+  }
+
+  #hold(): { readonly held?: Hold } {
+    if (!this.isLive || !this.isHalted) return {};
+    return { held: this.paused === null ? "disk" : this.heldFor };
   }
 
   #shownActivity(): Activity | null {

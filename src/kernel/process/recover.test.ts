@@ -131,7 +131,10 @@ describe("a headless agent in the middle of its work", () => {
     const { next, begun } = await nextAfterCrash(t);
     expect([...begun.keys()]).toEqual([well.pid]);
     for (const { pid } of [bad, known]) {
-      expect(next.proc(pid).info(0).activity).toBe("paused");
+      expect(next.proc(pid).info(0)).toMatchObject({
+        activity: "paused",
+        held: "damage",
+      });
       expect(saidBy(next, pid).at(-1)).toContain(`crux fsck ${pid}`);
     }
   });
@@ -223,7 +226,7 @@ test("one whose spawn nobody may have heard of waits for a person; one that has 
   expect(recovery.restored).toHaveLength(5);
   expect([...working.keys()].sort()).toEqual([heard.pid, begun.pid, child.pid]);
   for (const { pid } of [unheard, fork]) {
-    expect(next.proc(pid).info(0).activity).toBe("paused");
+    expect(next.proc(pid).info(0)).toMatchObject({ activity: "paused", held: "crash" });
     expect(saidBy(next, pid).at(-1)).toMatch(
       /may not know of it; it is paused. Go on: crux cont \d; end it: crux kill \d$/,
     );

@@ -6,7 +6,7 @@
 import type { Amounts } from "../../abi/budget.ts";
 import { messageOf } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
-import { SIGNALS } from "../../abi/process.ts";
+import { type Hold, SIGNALS } from "../../abi/process.ts";
 import { plus } from "../account/amounts.ts";
 import { isKept, type KeptAccount, useDraft } from "../account/kept-account.ts";
 import { recallWindows } from "../account/root-account.ts";
@@ -208,6 +208,7 @@ async function bringBack(
     if (kept === null) return "lost";
     const mode = newestMode(await core.ports.journal.ofKind(uuid, "mode.set"));
     const proc = restore(core, { ...remainsOf(left, record, kept, fate), mode }, restoring);
+    proc.heldFor = holdOf(fate);
     return {
       owner,
       fate,
@@ -222,6 +223,11 @@ async function bringBack(
     );
     return "rests";
   }
+}
+
+function holdOf(fate: Fate): Exclude<Hold, "disk"> {
+  if (fate === "damaged") return "damage";
+  return WAITS.has(fate) ? "crash" : "signal";
 }
 
 function remainsOf(

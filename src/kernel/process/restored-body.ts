@@ -70,6 +70,7 @@ async function isReady(core: Core, proc: Process, { servers, isOfAgent }: KeptSt
     proc.log("error", wordsOf(proc, error), core.ports.clock.mono());
     proc.isInWant = true;
     await core.deliver(proc, SIGNALS.SIGPAUSE);
+    if (isUnreadable(proc, error)) proc.heldFor = "damage";
     return false;
   }
 }
@@ -79,8 +80,13 @@ async function remember({ recall, abort }: Process): Promise<void> {
   if (recall !== null) await abortable(recall(), abort.signal);
 }
 
-function wordsOf({ pid, recall }: Process, error: unknown): string {
-  if (recall !== null && codeOf(error) !== "UNAVAILABLE")
+function isUnreadable({ recall }: Process, error: unknown): boolean {
+  return recall !== null && codeOf(error) !== "UNAVAILABLE";
+}
+
+function wordsOf(proc: Process, error: unknown): string {
+  const { pid } = proc;
+  if (isUnreadable(proc, error))
     return `its history cannot be read, so it does not go on: ${messageOf(error)}; see: crux fsck ${pid}`;
   return `it could not go on and is paused again: ${printed(error)}; then: crux cont ${pid}`;
 }

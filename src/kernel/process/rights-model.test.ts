@@ -45,7 +45,7 @@ describe("the law", () => {
 
   const KEY = new Uint8Array(32);
   const HOME = asProcUuid("00000000-0000-4000-8000-000000000001");
-  const RULES = ["bash", "bash(rm:*)", "edit(src/**)"];
+  const RULES = ["bash", "bash(rm:*)", "edit(src/**)", "outward(web)"];
   const DEFINITIONS: readonly Rights[] = [
     ALL_RIGHTS,
     { ...ALL_RIGHTS, mode: "default", tools: ["bash", "view"] },

@@ -46,6 +46,7 @@ function unpackBytes({ text, base64 }: Plain): Uint8Array {
 const FIELDS = [
   "device",
   "hint",
+  "details",
   "syscall",
   "op",
   "pid",
@@ -77,7 +78,15 @@ export function unpackError(packed: unknown): Error {
 function faultOf(fields: Plain, cause: Error | undefined): Fault | undefined {
   const { name, code, message, device, hint } = fields as { [name: string]: string | undefined };
   if (!isErrorCode(code)) return undefined;
-  const own = { code, message: message ?? "", device, hint, ...(cause === undefined ? {} : { cause }) };
+  const details = (fields.details ?? undefined) as object | undefined;
+  const own = {
+    code,
+    message: message ?? "",
+    device,
+    hint,
+    details,
+    ...(cause === undefined ? {} : { cause }),
+  };
   const [op, pid] = [String(fields.op), asPid(Number(fields.pid))];
   switch (name) {
     case "SyscallError":
@@ -89,6 +98,7 @@ function faultOf(fields: Plain, cause: Error | undefined): Fault | undefined {
     case "LlmError":
       return llmError(fields, own);
     case "DriverError":
+    case "UnreadError":
       return new DriverError({ ...own, op });
     default:
       return name === "Fault" ? new Fault(own) : undefined;

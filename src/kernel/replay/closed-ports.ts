@@ -1,4 +1,4 @@
-/** Ports that lead nowhere. What calls one is refused and noted down; the journal hears, and keeps nothing. */
+/** Ports that lead nowhere. What calls one is refused and noted down; the journal hears, keeps nothing and has nothing. */
 import { Fault } from "../../abi/errors.ts";
 import { asProcUuid } from "../../abi/ids.ts";
 import type { Journal, JournalDraft } from "../ports/journal.ts";
@@ -58,8 +58,28 @@ function closedParts<T extends object>(name: string, reached: string[], parts: P
   }) as T;
 }
 
+/**
+ * One that keeps nothing: what the kernel looks up beside the program (how long a history is, what is open) it finds empty. What
+ * the program itself asks for comes from the tape.
+ */
 function heardJournal(hear: (drafts: readonly JournalDraft[]) => void, reached: string[]): Journal {
+  const nothing = async () => undefined;
+  const none = async () => [];
   const parts: Partial<Journal> = {
+    row: nothing,
+    processOf: nothing,
+    newest: nothing,
+    snapshot: nothing,
+    saveSnapshot: nothing,
+    rows: none,
+    read: none,
+    readAt: none,
+    openCalls: none,
+    unfinished: none,
+    liveStates: none,
+    liveMail: none,
+    liveGroups: none,
+    ofKind: none,
     epoch: 1,
     kernelId: "",
     state: { state: "well" },

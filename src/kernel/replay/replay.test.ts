@@ -113,6 +113,23 @@ describe("replay()", () => {
     expect(t.kernel.contexts.count).toBe(1);
   });
 
+  test("of a run that notes so much that its history is looked at meanwhile reaches for nothing", async () => {
+    const steps = 300;
+    const { t, pid } = await record(async ({ sys, ctxId, checkpoint, addToCheckpoint, setResult, log }) => {
+      for (let step = 1; step <= steps; step++) {
+        const fd = await sys.open("/dev/bytes/a", 0);
+        await sys.appendMessage(ctxId, "assistant", text(await sys.read(fd, 100)));
+        await sys.close(fd);
+        checkpoint({ step });
+        addToCheckpoint({ step });
+        log("info", `step ${step}`);
+      }
+      setResult("done");
+      return EXIT.completed;
+    }, withFile);
+    expect(await t.kernel.replays.replay(pid)).toMatchObject({ outcome: "same", steps });
+  });
+
   test("gives errors as they were, with their causes", async () => {
     const program: Program = async ({ sys, ctxId }) => {
       const failure = await sys.open("/dev/model", 2).catch((error: unknown) => error);

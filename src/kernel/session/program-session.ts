@@ -29,6 +29,7 @@ export function programSession(
       const run = { seq, client, startedMono: mono(), tokensBefore: proc.tokensUsed };
       const signal = conversation.begin(run, proc.abort.signal);
       proc.result = "";
+      proc.refusals.clear();
       if (isNew) tellInput(input, false);
       const hasMail = (): boolean => proc.mailbox?.has((message) => joins(message, client)) === true;
       return { ...contextWith(signal), client, hasMail };
@@ -73,6 +74,7 @@ async function end(
       tokensUsed: proc.tokensUsed - run.tokensBefore,
       elapsedMs: mono - run.startedMono,
       queued: proc.mailbox?.size ?? 0,
+      ...proc.refusals.told(),
     },
     mono,
   );

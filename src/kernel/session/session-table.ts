@@ -28,8 +28,10 @@ export class SessionTable implements Sessions {
   async list({ cwd, all = false }: { cwd?: string; all?: boolean }): Promise<readonly SessionView[]> {
     const { ports, table } = this.#core();
     const where = cwd === undefined ? {} : { cwd };
-    const rows = await ports.journal.rows({ session: true, ...where });
-    const shown = all ? rows : rows.filter(({ exit }) => exit === null);
+    // of those that have not ended none is left out
+    const live = await ports.journal.rows({ session: true, live: true, ...where });
+    const ended = all ? await ports.journal.rows({ session: true, live: false, ...where }) : [];
+    const shown = [...live, ...ended].sort((a, b) => b.lastAt - a.lastAt);
     return shown.map((row) => viewOf(row, table.get(row.pid)));
   }
 

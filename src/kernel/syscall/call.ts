@@ -3,6 +3,7 @@ import type { Effect } from "../../abi/effects.ts";
 import type { CallId } from "../../abi/ids.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { Core } from "../core.ts";
+import type { Inflow } from "../labels/inflow.ts";
 import type { Process } from "../process/process.ts";
 
 /** The narrowed rights of a program under /bin while it runs one permitted call. */
@@ -13,6 +14,8 @@ export interface Scope {
   readonly effects: readonly Effect[];
   /** It was let read a secret. */
   readonly isSecret?: true;
+  /** What it may bring in. Absent: nothing that has labels. */
+  readonly inflow?: Inflow;
   /** The tool says that the call changes nothing but the caller's own lists. */
   readonly readOnly?: boolean;
   /** Of every OS process that is started within the call; absent: none was decided on, and none is started. */

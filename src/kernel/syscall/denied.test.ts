@@ -1,4 +1,4 @@
-/** Denials are counted, told to the model, asked or ended at the limit, and survive a restart. */
+/** Denials are counted once a reply, told to the model, and asked at the limit. */
 import { describe, expect, test } from "vitest";
 import type { Decision } from "../ports/permit.ts";
 import { type GuardedBench, guardedBench } from "../testing/guarded.ts";
@@ -80,19 +80,29 @@ describe("denials", () => {
     await expect(call).rejects.toMatchObject({ code: "PERMISSION" });
   });
 
-  test("headless: the run ends at its next model call, once", async () => {
+  test("of one reply count once for each tool; the next reply counts again", async () => {
+    const bench = await guardedBench({ interactive: true });
+    bench.t.permit.answer = (_subject, { effects }) =>
+      effects.some(({ kind }) => kind === "llm") ? ALLOW : BY_MODE;
+    const fd = await bench.sys.open("/dev/fs", 2);
+    bench.files.script.effects = [{ kind: "llm", device: "/dev/llm/x", maxTokens: 1 }];
+    for (let reply = 1; reply <= 2; reply++) {
+      await bench.sys.write(fd, bytes("ask"));
+      await denied(bench, 5);
+      expect(denialsOf(bench).at(-1)).toEqual({ inARow: { edit: reply }, total: reply });
+    }
+    expect(bench.t.journal.kinds()).not.toContain("permit.ask");
+  });
+
+  test("headless, no count ends a run: each is an answer to the model", async () => {
     const bench = await guardedBench();
     bench.t.permit.answer = (_subject, { effects }) =>
       effects.some(({ kind }) => kind === "llm") ? ALLOW : askWith(null);
-    await denied(bench, 3);
+    await denied(bench, 30);
     bench.files.script.effects = [{ kind: "llm", device: "/dev/llm/x", maxTokens: 1 }];
     const fd = await bench.sys.open("/dev/fs", 2);
-    await expect(bench.sys.write(fd, bytes("ask"))).rejects.toMatchObject({
-      code: "PERMISSION",
-      message: expect.stringContaining("the run was ended: edit was denied 3 times in a row"),
-    });
     await bench.sys.write(fd, bytes("ask"));
-    expect(denialsOf(bench).at(-1)).toEqual({ inARow: {}, total: 0 });
+    expect(bench.files.written).toEqual(["ask"]);
   });
 
   test("a child counts with its session", async () => {

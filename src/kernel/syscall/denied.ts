@@ -1,13 +1,11 @@
 /**
  * Counts what a session was denied, in its journal too. At the limit the model is told to change its approach; then a person
- * decides the next such call, or, where none can be asked, the run ends at its next model call.
+ * decides the next such call. Where none can be asked, each refusal is an answer to the model, and its loop sees to the end.
  */
-import { SyscallError } from "../../abi/errors.ts";
 import type { Core } from "../core.ts";
 import type { Decision } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import type { Scope } from "./call.ts";
-import type { Effectful } from "./guard.ts";
 
 type Deny = Extract<Decision, { behavior: "deny" }>;
 
@@ -17,13 +15,10 @@ const SOFT: ReadonlySet<Deny["reason"]["kind"]> = new Set(["mode", "classifier",
 /** What is said to the model beside the refusal; "": nothing. */
 export function noteDenial(core: Core, self: Process, tool: string): string {
   const { denials } = self.seed.session;
-  denials.recordDenial(tool);
-  keep(core, self);
+  if (denials.recordDenial(self.pid, tool)) keep(core, self);
   if (!denials.shouldFallbackToPrompting(tool)) return "";
   const count = `${tool} was denied ${denials.inARow(tool)} times in a row, ${denials.total} calls in all`;
-  const words = `${count}: do not try again, change your approach`;
-  if (!core.asks.canAsk(self)) denials.verdicts.set(self.pid, count);
-  return ` (${words})`;
+  return ` (${count}: do not try again, change your approach)`;
 }
 
 export function noteSuccess(core: Core, self: Process, tool: string): void {
@@ -51,22 +46,9 @@ export function orAsked(core: Core, self: Process, tool: string, decision: Decis
   };
 }
 
-/** PERMISSION for the model call of a run that goes on to be denied with nobody there: said once, then counted anew. */
-export function checkGoesOn(core: Core, self: Process, at: Effectful, { effects }: Scope): void {
-  const { denials } = self.seed.session;
-  if (denials.verdicts.size === 0 || !effects.some(({ kind }) => kind === "llm")) return;
-  const words = denials.verdicts.get(self.pid);
-  if (words === undefined) return;
-  denials.verdicts.delete(self.pid);
-  clearDenials(core, self);
-  throw new SyscallError({
-    syscall: at.syscall,
-    pid: self.pid,
-    device: at.device,
-    code: "PERMISSION",
-    message: `the run was ended: ${words}, and no person is attached who could answer`,
-    hint: "run crux on a terminal to be asked, or allow what it needs in settings.json",
-  });
+/** A model that is asked has read what its last reply came to. */
+export function noteReply({ pid, seed }: Process, { effects }: Scope): void {
+  if (effects.some(({ kind }) => kind === "llm")) seed.session.denials.beginReply(pid);
 }
 
 function keep(core: Core, { seed }: Process): void {

@@ -13,7 +13,7 @@ import { Reservation } from "../account/account.ts";
 import { grantedCharge, reserve, reservedBody, settle } from "../account/pay.ts";
 import { relieved } from "../account/raise.ts";
 import type { Core } from "../core.ts";
-import { takeOrigins } from "../labels/origins.ts";
+import { partOfInflow, takeOrigins } from "../labels/origins.ts";
 import { withQuoted } from "../labels/quoted.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalDraft } from "../ports/journal.ts";
@@ -47,7 +47,9 @@ export async function guard<T>(
   const perform = { core, self, effectful, pass, act, charge, workplaces: workplacesOf(core, effects) };
   if (pass.scope !== null) {
     checkCovered(self, effectful, effects, pass.scope);
-    return settled(perform, pass.scope, await paid(core, self, effectful, pass.signal), () => []);
+    const inflow = partOfInflow(core, self, pass.scope, requestOf({ ...pass.scope, effects }));
+    const inner = inflow === undefined ? pass.scope : { ...pass.scope, inflow };
+    return settled(perform, inner, await paid(core, self, effectful, pass.signal), () => []);
   }
   const tool = effectful.tool ?? lastSegment(effectful.device);
   const own = effectful.readOnly === true ? { readOnly: true } : {};
@@ -55,7 +57,11 @@ export async function guard<T>(
   const given: Scope = { ...asked, ...(await permit(core, self, effectful, asked, pass)) };
   await untilMayBegin(core, self, effectful, pass.signal);
   const origins = await takeOrigins(core, self, requestOf(given), given.callId);
-  const scope: Scope = origins.isSecret ? { ...given, isSecret: true } : given;
+  const scope: Scope = {
+    ...given,
+    ...(origins.isSecret ? { isSecret: true } : {}),
+    ...(origins.inflow === undefined ? {} : { inflow: origins.inflow }),
+  };
   const reservation = await paid(core, self, effectful, pass.signal);
   try {
     await journalIntent(core, self, effectful, scope, pass.signal, reservation);
@@ -105,6 +111,8 @@ async function settled<T>(
     const used = settle(core, self, reservation, effectful, cost);
     self.tokensUsed += cost?.tokens ?? 0;
     self.microUsdUsed += microUsd(cost?.usd ?? 0);
+    if (cost?.usd === null && cost.tokens > 0) self.unpricedCalls++;
+    if (cost?.purpose === "main") noteAnswer(core, self, cost);
     const drafts = [...used, ...record(cost === undefined ? failure : { ...failure, cost })];
     // together: a result without its cost would be forgotten, and a cost without its result be counted twice after a crash
     if (drafts.length > 0) core.ports.journal.note(drafts);
@@ -120,11 +128,21 @@ async function settled<T>(
   try {
     result = await act(scope, reservation === undefined ? undefined : grantedCharge(reservation, effectful));
   } catch (error) {
+    scope.inflow?.ended(error);
     close({ error }, costOf(core, charge, reservation, effectful));
     throw error;
   }
+  scope.inflow?.ended();
   close({}, costOf(core, charge, reservation, effectful));
   return result;
+}
+
+/** Who answers is told when it is not who was asked, once for each that does. */
+function noteAnswer(core: Core, self: Process, { model = "", askedModel }: Charge): void {
+  if (model === "" || model === self.answeringModel) return;
+  self.answeringModel = model;
+  if (askedModel !== undefined)
+    self.log("warn", `the model ${askedModel} was asked for; ${model} answers`, core.ports.clock.mono());
 }
 
 /** A device that cannot say what it cost has cost what was set aside. */

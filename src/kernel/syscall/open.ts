@@ -90,7 +90,12 @@ async function openGuarded(
     self,
     effectful,
     pass,
-    () => attach(core, self, opening, pass),
+    async ({ inflow }) => {
+      const fd = await attach(core, self, opening, pass);
+      inflow?.opened();
+      self.fds.find(fd, "Open").inflow = inflow ?? null;
+      return fd;
+    },
     () => undefined,
   );
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { Redactor } from "../../lib/redact.ts";
 import { LIMITS } from "../limits.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { type GuardedBench, guardedBench, modify } from "../testing/guarded.ts";
@@ -243,20 +244,6 @@ describe("a question", () => {
     expect(bench.tool.written).toEqual([]);
   });
 
-  test.each([
-    ["accept_edits", "run with --permission-mode accept_edits (file edits) or bypass (everything)"],
-    ["bypass", "run with --permission-mode bypass (everything)"],
-  ])("that mode %s would answer names no mode that would not", async (mode, words) => {
-    const bench = await asking(null);
-    const { answer } = bench.t.permit;
-    bench.t.permit.answer = (subject, request) => (subject.mode === mode ? ALLOW : answer(subject, request));
-    const call = expect(bench.call()).rejects.toMatchObject({ message: expect.stringContaining(words) });
-    await asked(bench);
-    bench.events.close();
-    await bench.t.clock.advance(LIMITS.detachedAskMs);
-    await call;
-  });
-
   test("is taken back when the fd is closed or the process ends", async () => {
     const bench = await asking();
     const call = expect(bench.call()).rejects.toMatchObject({ code: "CANCELLED" });
@@ -274,20 +261,36 @@ describe("a question", () => {
 });
 
 describe("with nobody to ask", () => {
-  test("is denied, with the flag and the setting that would allow it", async () => {
+  test("is denied, with the narrowest flag that the policy knows, and told at the end of the run", async () => {
     const bench = await asking(RULE, false);
-    await expect(bench.call()).rejects.toMatchObject({
-      code: "PERMISSION",
-      message: expect.stringMatching(/--permission-mode .*"edit\(\/desk\/\*\*\)" under permissions\.allow/),
-    });
+    bench.t.permit.ways = ["--allow 'edit(//desk/a)'", "--permission-mode bypass"];
+    const refused = {
+      tool: "edit",
+      what: "modify /desk/a",
+      reason: "may it?",
+      allow: "--allow 'edit(//desk/a)'",
+    };
+    for (let n = 0; n < 2; n++)
+      await expect(bench.call()).rejects.toMatchObject({
+        code: "PERMISSION",
+        message:
+          "Permission denied: may it?. It needs approval in default mode, and nobody is attached to approve it. To allow it: run with --allow 'edit(//desk/a)'",
+        details: { refused, isUnattended: true },
+      });
     expect(bench.t.journal.kinds()).not.toContain("permit.ask");
+    expect(bench.proc.refusals.told()).toEqual({ denied: [refused] });
   });
 
-  test("names no rule where none would do", async () => {
-    const bench = await asking(null, false);
-    const error = await bench.call().catch((e: Error) => e);
-    expect(String(error)).toContain("--permission-mode");
-    expect(String(error)).not.toContain("permissions.allow");
+  test("names no flag where none would do, nor one that holds a secret", async () => {
+    const redactor = new Redactor(new Uint8Array(32));
+    redactor.learn(["planted-0815"]);
+    const bench = await asking(null, false, { redactor });
+    for (const ways of [[], ["--allow 'bash(x planted-0815)'"]]) {
+      bench.t.permit.ways = ways;
+      const error = await bench.call().catch((e: Error) => e);
+      expect(String(error)).toContain("Run crux on a terminal to be asked");
+      expect(String(error)).not.toContain("--");
+    }
   });
 });
 

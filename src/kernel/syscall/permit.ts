@@ -1,7 +1,6 @@
 /** Step three of the gate: allow, refuse, or ask a person. */
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
-import type { PermissionMode } from "../../abi/process.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { Core } from "../core.ts";
 import type { Allows } from "../grants/necessary.ts";
@@ -12,12 +11,13 @@ import type { Pass, Scope } from "./call.ts";
 import { classified, notePassed } from "./classified.ts";
 import { confine, sandboxGiven } from "./confine.ts";
 import { decide, requestOf } from "./decide.ts";
-import { checkGoesOn, noteDenial, noteSuccess, orAsked } from "./denied.ts";
-import { type AskDecision, describe } from "./describe.ts";
+import { noteDenial, noteReply, noteSuccess, orAsked } from "./denied.ts";
+import type { AskDecision } from "./describe.ts";
 import { Edited } from "./edited.ts";
 import type { Effectful } from "./guard.ts";
 import { keptInJournal } from "./person-answer.ts";
 import { digestNow, questionOf } from "./question.ts";
+import { refused, waysOf, withheld } from "./refused.ts";
 
 /**
  * Returns when the effects may happen, with what confines the OS processes of the call; else PERMISSION with words for the
@@ -32,7 +32,7 @@ export async function permit(
 ): Promise<Given> {
   if (self.pid === PID_KERNEL || effectful.effects.length === 0) return { sandbox: null };
   await core.ports.permitFor(self.seed.cwd).ready?.(scope.effects);
-  checkGoesOn(core, self, effectful, scope);
+  noteReply(self, scope);
   const judged = confine(core, self, effectful, requestOf(scope), decide(core, self, scope));
   const decision = orAsked(core, self, scope.tool, judged.decision);
   if (decision.behavior === "allow") noteSuccess(core, self, scope.tool);
@@ -96,7 +96,7 @@ async function ask(
   if (given.nobody !== undefined) throw unasked(core, self, effectful, scope, decision, given.nobody);
   if (given.answer === "no") {
     const words = given.words === "" ? "" : `: ${given.words}`;
-    throw refused(core, self, effectful, scope, `Permission denied by user${words}`);
+    throw withheld(core, self, effectful, scope, `Permission denied by user${words}`);
   }
   if (given.input !== undefined) throw new Edited(given.input);
   if (digestNow(core, effectful, scope) !== question.digest) throw moved(self, effectful);
@@ -118,7 +118,9 @@ function denied(
   { message, code }: Extract<Decision, { behavior: "deny" }>,
 ): SyscallError {
   const more = code === undefined ? noteDenial(core, self, scope.tool) : "";
-  return refused(core, self, at, scope, `${message}${more}`, code);
+  const words = `${message}${more}`;
+  if (code !== undefined) return withheld(core, self, at, scope, words, code);
+  return refused(core, self, at, scope, { message: words, reason: message, ways: waysOf(core, self, scope) });
 }
 
 /** `why`: it was asked, and nobody answered. */
@@ -127,49 +129,14 @@ function unasked(
   self: Process,
   at: Effectful,
   scope: Scope,
-  decision: AskDecision,
-  why = "no person is attached who could answer",
+  { message: reason, choices }: AskDecision,
+  why = "nobody is attached to approve it",
 ): SyscallError {
-  const words = headless(decision, self.mode, why, isEdit(core, self, scope));
-  return refused(core, self, at, scope, `${words}${noteDenial(core, self, scope.tool)}`);
-}
-
-/** Names the flag and the setting that would let it happen: the person reads this in the model's answer or the trace. */
-function headless(
-  { message, always, isHard }: AskDecision,
-  mode: PermissionMode,
-  reason: string,
-  isEditing: boolean,
-): string {
-  const why = `Permission denied: ${message}. It would be asked in mode ${mode}, but ${reason}. `;
-  if (isHard === true) return `${why}No mode and no rule allows it: run crux on a terminal to be asked`;
-  const rule =
-    always === null ? "" : `, or the rule ${JSON.stringify(always)} under permissions.allow in settings.json`;
-  const edits = isEditing ? "accept_edits (file edits) or " : "";
-  return `${why}To allow it: run with --permission-mode ${edits}bypass (everything)${rule}`;
-}
-
-/** Would mode accept_edits let it pass? A mode that would not is not named. */
-function isEdit(core: Core, self: Process, scope: Scope): boolean {
-  const subject = { ...subjectOf(core, self), mode: "accept_edits" as const };
-  try {
-    return core.ports.permitFor(self.seed.cwd).decide(subject, requestOf(scope)).behavior === "allow";
-  } catch {
-    return false;
-  }
-}
-
-/** The person hears of it too, whatever the model makes of the answer. */
-function refused(
-  core: Core,
-  self: Process,
-  at: Effectful,
-  scope: Scope,
-  message: string,
-  code: "PERMISSION" | "INVALID" = "PERMISSION",
-): SyscallError {
-  const { pid } = self;
-  const what = describe(scope.tool, at).text;
-  self.log("warn", `denied ${what} (${message})`, core.ports.clock.mono());
-  return new SyscallError({ syscall: at.syscall, pid, device: at.device, code, message });
+  const ways = waysOf(core, self, scope);
+  const [way] = ways;
+  const next = way === undefined ? "Run crux on a terminal to be asked" : `To allow it: run with ${way}`;
+  const more = choices === undefined ? "" : `; ${choices}`;
+  const words = `Permission denied: ${reason}${more}. It needs approval in ${self.mode} mode, and ${why}. ${next}`;
+  const message = `${words}${noteDenial(core, self, scope.tool)}`;
+  return refused(core, self, at, scope, { message, reason, ways });
 }

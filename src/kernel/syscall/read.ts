@@ -29,10 +29,12 @@ export const read: Call<{ fd: Fd; length: number }, Uint8Array> = {
     try {
       const reading = inLane(entry, "read", signal, () => entry.file.read(length, signal));
       const bytes = await (entry.file.heedsSignal === true ? reading : abortable(reading, signal));
+      if (bytes.byteLength > 0) entry.inflow?.came();
       toldOf(core, self, entry, bytes.byteLength);
       addLabels(core, self, carriedBy(entry.file)?.labels ?? []);
       return pass.scope === null ? presentable(core, self, entry, bytes) : bytes;
     } catch (error) {
+      entry.inflow?.failed(error);
       throw vfsError("Read", self, entry.path, error, signal);
     }
   },

@@ -81,6 +81,7 @@ async function writeGuarded(
   if (pass.scope === null) checkMarks(self, entry, plan, data);
   const act = (scope: Scope, granted?: Charge): Promise<void> => {
     if (pass.scope === null && scope.isSecret === true) entry.isSecret = true;
+    entry.inflow = scope.inflow ?? null;
     const box = carriedBy(entry.file);
     if (box !== undefined) box.labels = uniteLabels(box.labels, self.labels);
     const hands: Act = {

@@ -19,7 +19,12 @@ export class ScriptedPermit implements Permit {
   readonly asked: { subject: Subject; request: PermitRequest }[] = [];
   notRule: (rule: RuleText) => string | null = () => null;
   mayEnter: (mode: PermissionMode) => boolean = () => true;
+  ways: readonly string[] = [];
   answer: (subject: Subject, request: PermitRequest) => Decision = () => ALLOW;
+
+  remedies(): readonly string[] {
+    return this.ways;
+  }
 
   decide(subject: Subject, request: PermitRequest): Decision {
     this.asked.push({ subject: { ...subject, grants: [...subject.grants] }, request });

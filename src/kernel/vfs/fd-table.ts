@@ -7,6 +7,7 @@ import type { OpenFile, OpenFlag } from "../../abi/device.ts";
 import { VfsError } from "../../abi/errors.ts";
 import { asFd, type Fd, type Pid } from "../../abi/ids.ts";
 import { abortable } from "../../lib/abort.ts";
+import type { Inflow } from "../labels/inflow.ts";
 import { LIMITS } from "../limits.ts";
 
 export interface FdEntry {
@@ -27,6 +28,8 @@ export interface FdEntry {
   lastWrite: { bytes: number; began: number } | null;
   /** A person let the caller read a secret by it. */
   isSecret?: true;
+  /** What its reads may bring in; absent or null: nothing that has labels. */
+  inflow?: Inflow | null;
 }
 
 export type FdDraft = Pick<FdEntry, "file" | "path" | "mount" | "traffic" | "flags"> & {

@@ -1,0 +1,35 @@
+/** Methods on the kernel's own tree: what agents open, as the user sees it. */
+import * as z from "zod";
+import type { MethodSpec } from "./method-spec.ts";
+
+const path = z.string().startsWith("/").max(4096);
+
+export const FILE_METHODS = {
+  "file.list": {
+    summary: "the names below a path of the kernel's own tree",
+    kind: "request",
+    right: "admin",
+    /** `sizes`: with the size of each, where it has one. */
+    params: z.strictObject({ path, sizes: z.boolean().optional() }),
+    /** `more`: names beyond the first 1,000. */
+    result: z.strictObject({
+      path: z.string(),
+      entries: z.array(
+        z.strictObject({
+          name: z.string(),
+          kind: z.enum(["directory", "file", "device"]),
+          size: z.int().optional(),
+        }),
+      ),
+      more: z.int(),
+    }),
+  },
+  "file.read": {
+    summary: "what a file of the kernel's own tree holds",
+    kind: "request",
+    right: "admin",
+    params: z.strictObject({ path }),
+    /** At most 4 MiB; `truncated`: there is more. Secrets that are known are marked. */
+    result: z.strictObject({ path: z.string(), base64: z.base64(), truncated: z.boolean() }),
+  },
+} as const satisfies Record<string, MethodSpec>;

@@ -1,0 +1,64 @@
+import { expect, it } from "vitest";
+import { type CheckOptions, checkAgents, checkSkills } from "./check.ts";
+import { memoryFiles } from "./memory-files.ts";
+
+const AGENT = `name: reviewer
+modle: sonnet
+models:
+  prefered: opus
+tools: [view, veiw, Bash(git *), mcp__notes]
+color: red
+skills:
+  - reading
+  - raeding
+`;
+
+const options = (files: Record<string, string>): CheckOptions => ({
+  dirs: ["/a/agents"],
+  skillDirs: ["/a/skills"],
+  files: memoryFiles(files),
+  tools: ["bash", "view", "edit"],
+});
+const SKILLS = { "/a/skills/reading/SKILL.md": "---\nname: reading\n---\nRead." };
+const at = "/a/agents/reviewer/agent.yaml";
+const folder = (yaml: string) => ({ ...SKILLS, [at]: yaml, "/a/agents/reviewer/instructions.md": "Go." });
+const issues = async (files: Record<string, string>) =>
+  (await checkAgents(options(files))).flatMap((each) =>
+    each.issues.map(({ severity, message }) => [severity, message]),
+  );
+
+it("checkAgents() names file, line and the nearest name of all that is wrong", async () => {
+  expect(await issues(folder(AGENT))).toEqual([
+    ["warning", `${at}:4: unknown key 'models.prefered' (did you mean preferred?)`],
+    ["warning", `${at}:2: unknown key 'modle' (did you mean model?)`],
+    ["note", `${at}:6: color does nothing in this version`],
+    ["warning", `${at}:5: unknown tool 'veiw' (did you mean view?)`],
+    ["error", `${at}:9: unknown skill 'raeding' (did you mean reading?)`],
+  ]);
+});
+
+it.each([
+  ["name: x\nskills: [a\nb: c", /^\/a\/agents\/reviewer\/agent\.yaml:\d+:\d+: /],
+  ["name: x\nmax_steps: many", /agent\.yaml:2: max_steps must be a whole number$/],
+  ["description: x", /agent\.yaml: name is required$/],
+])("checkAgents() tells what keeps %j from being loaded", async (yaml, message) => {
+  expect(await issues(folder(yaml))).toEqual([["error", expect.stringMatching(message)]]);
+});
+
+it("checkAgents() counts the lines of a file with its instructions from its top, and looks at one by name", async () => {
+  const md = "/a/agents/helper.md";
+  const files = { ...folder("name: reviewer\n"), [md]: "---\nname: helper\nmodle: x\n---\nHelp." };
+  expect(await issues(files)).toEqual([["warning", `${md}:3: unknown key 'modle' (did you mean model?)`]]);
+  expect((await checkAgents(options(files), "reviewer")).map(({ name }) => name)).toEqual(["reviewer"]);
+  expect(await checkAgents(options(files), "nobody")).toEqual([]);
+});
+
+it("checkSkills() likewise", async () => {
+  const path = "/a/skills/talking/SKILL.md";
+  const text = "---\nname: talking\ndescripton: x\nallowed-tools: Read Raed /dev/fs\n---\nTalk.";
+  const found = await checkSkills(options({ ...SKILLS, [path]: text }));
+  expect(found.flatMap((each) => each.issues.map(({ message }) => message))).toEqual([
+    `${path}:3: unknown key 'descripton' (did you mean description?)`,
+    `${path}:4: unknown tool 'Raed'`,
+  ]);
+});
