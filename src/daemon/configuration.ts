@@ -6,11 +6,12 @@ import type { Settings } from "../abi/settings.ts";
 import type { RealPath } from "../kernel/ports/host.ts";
 import type { ModelResolver } from "../kernel/ports/models.ts";
 import type { Permit } from "../kernel/ports/permit.ts";
-import type { SettingsWriter } from "../kernel/ports/settings.ts";
+import type { SettingsDesk, SettingsWriter } from "../kernel/ports/settings.ts";
 import type { WorkspaceTrust } from "../kernel/ports/trust.ts";
 import { createModelResolver } from "../llm/resolve.ts";
 import { Policies, type Policy } from "./policies.ts";
 import type { BootContext, DaemonLease } from "./run.ts";
+import { settingsDesk } from "./settings-desk.ts";
 import { unite } from "./settings-merge.ts";
 import { loadPolicy, policyDirOf, type SettingsPlaces } from "./settings-sources.ts";
 import { SettingsFiles } from "./settings-writer.ts";
@@ -31,6 +32,8 @@ type Context = Pick<BootContext<DaemonLease>, "settings" | "paths" | "home" | "l
 export class Configuration {
   readonly resolver: ModelResolver;
   readonly writer: SettingsWriter;
+  readonly #files: SettingsFiles;
+  readonly #realPath: RealPath;
   readonly #places: SettingsPlaces;
   readonly #policies: Policies;
   #settings: Settings;
@@ -49,7 +52,9 @@ export class Configuration {
     const kernelPaths = [paths.stateDir, paths.runtimeDir];
     this.#policies = new Policies({ places, kernelPaths, realPath, trust, warn });
     const isTrusted = (cwd: string): boolean => this.#policies.of(cwd).isTrusted;
-    this.writer = new SettingsFiles({ places, realPath, trust, isTrusted, warn });
+    this.#files = new SettingsFiles({ places, realPath, trust, isTrusted, warn });
+    this.#realPath = realPath;
+    this.writer = this.#files;
     this.resolver = createModelResolver({ settings: () => this.#settings });
   }
 
@@ -65,6 +70,17 @@ export class Configuration {
   /** With what it was made of: for the sandbox, and to be shown. */
   policyFor(cwd: string): Policy {
     return this.#policies.of(cwd);
+  }
+
+  /** `reload`: called when the user's file was written. */
+  desk(reload: () => void): SettingsDesk {
+    return settingsDesk({
+      places: this.#places,
+      realPath: this.#realPath,
+      files: this.#files,
+      isTrusted: (cwd) => this.#policies.of(cwd).isTrusted,
+      reload,
+    });
   }
 
   /** ms; 0: a question waits for as long as it takes. */

@@ -3,7 +3,6 @@
  * lock, and prints what a daemon would answer: lines of `progress`, then `complete` or `error`. The client shows them.
  */
 import { existsSync, writeSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { Fault, toWireError } from "../abi/errors.ts";
 import type { CheckWire } from "../abi/journal-wire.ts";
@@ -14,6 +13,7 @@ import { isUnwritable } from "../store/fault.ts";
 import { isRunning, type Lease, readOwner, takeLease } from "../store/lease.ts";
 import { repairJournal } from "../store/repair.ts";
 import { Pace } from "../store/tools-pace.ts";
+import { homeOf } from "../wire/codec/address.ts";
 import { encodeLine } from "../wire/codec/ndjson.ts";
 import { checkWire, findingWire } from "../wire/server/handlers/journal-wire.ts";
 
@@ -21,8 +21,7 @@ const PROGRESS_MS = 200;
 
 export async function fsckMain(argv: readonly string[]): Promise<never> {
   try {
-    const { HOME: home = homedir() } = process.env;
-    const payload = await checkOffline(journalDir(stateDir(process.env, home)), argv);
+    const payload = await checkOffline(journalDir(stateDir(process.env, homeOf(process.env))), argv);
     print({ type: "complete", payload });
   } catch (error) {
     print({ type: "error", payload: toWireError(error) });

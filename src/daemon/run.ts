@@ -4,7 +4,6 @@
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { Fault } from "../abi/errors.ts";
 import type { Clock } from "../abi/program.ts";
@@ -13,21 +12,15 @@ import type { Settings } from "../abi/settings.ts";
 import type { Journal, JournalState } from "../kernel/ports/journal.ts";
 import type { JournalDesk } from "../kernel/ports/journal-tools.ts";
 import type { KernelApi } from "../kernel/ports/kernel-api.ts";
+import type { SettingsDesk } from "../kernel/ports/settings.ts";
 import type { TaskDesk } from "../kernel/ports/tasks.ts";
 import type { TimeGaps } from "../kernel/ports/time-gaps.ts";
 import type { TrustDesk } from "../kernel/ports/trust.ts";
 import { linkSignals } from "../lib/abort.ts";
-import {
-  configDir,
-  cookieFile,
-  type Environment,
-  parent,
-  pidFile,
-  socketPath,
-  stateDir,
-} from "../lib/paths.ts";
+import { configDir, cookieFile, type Environment, parent, pidFile, stateDir } from "../lib/paths.ts";
 import { Redactor } from "../lib/redact.ts";
 import { secretValues } from "../lib/secret-values.ts";
+import { findSocketPath, homeOf } from "../wire/codec/address.ts";
 import type { Log, ServerDeps } from "../wire/server/deps.ts";
 import type { Peer } from "../wire/server/principal.ts";
 import type { ProcessSockets } from "../wire/server/process-sockets.ts";
@@ -91,12 +84,17 @@ export interface Booted {
   readonly desk?: JournalDesk;
   readonly tasks?: TaskDesk;
   readonly trust?: TrustDesk;
+  /** `reload`: reads the user's settings again. */
+  readonly settings?: (reload: () => void) => SettingsDesk;
   readonly loadAgent: ServerDeps["loadAgent"];
+  readonly definitions?: ServerDeps["definitions"];
   /** The journal can only be read: nothing runs, and the daemon ends when `over` settles. `words`: for every client. */
   readonly readOnly?: { readonly words: string; readonly over: Promise<void> };
   /** Who connects, by the fd of the connection. Absent: not known here. */
   readonly peers?: { readonly areRead: boolean; of(fd: number): Peer };
   readonly processSockets?: ProcessSockets;
+  /** In safe mode: what is there and was not restored. */
+  readonly unrestored?: ServerDeps["unrestored"];
   /** Are commands confined? */
   sandbox?(): SandboxStatus;
   /** SIGHUP: the settings as they are now, and what was wrong in them: a deny may be among it. */
@@ -130,7 +128,7 @@ export async function runDaemon<L extends DaemonLease>(
 ): Promise<number> {
   const environment = options.env ?? process.env;
   const uid = options.uid ?? process.getuid?.() ?? 0;
-  const home = options.home ?? environment.HOME ?? homedir();
+  const home = options.home ?? homeOf(environment);
   const paths = findPaths(environment, uid, home);
   // first and alone: of many daemons that are started at once all but one end here, before they load anything
   const redactor = new Redactor(randomBytes(32));
@@ -204,7 +202,7 @@ class Daemon<L extends DaemonLease> {
   }
 
   async #serve(booted: Booted): Promise<number> {
-    const { paths, clock, log, version, home, env, uid } = this.#context;
+    const { paths, clock, log, version, home, env, uid, redactor } = this.#context;
     const { kernel, loadAgent } = booted;
     const deps: ServerDeps = {
       version,
@@ -214,9 +212,13 @@ class Daemon<L extends DaemonLease> {
       shutdown: () => this.#stop.request("shutdown"),
       isSafeMode: this.#context.isSafeMode,
       ...(booted.readOnly === undefined ? {} : { readOnly: booted.readOnly.words }),
+      ...(booted.unrestored === undefined ? {} : { unrestored: booted.unrestored }),
       ...(booted.desk === undefined ? {} : { desk: booted.desk }),
       ...(booted.tasks === undefined ? {} : { tasks: booted.tasks }),
+      ...(booted.definitions === undefined ? {} : { definitions: booted.definitions }),
       ...(booted.trust === undefined ? {} : { trust: booted.trust }),
+      ...(booted.settings === undefined ? {} : { settings: booted.settings(() => this.#reload(booted)) }),
+      ...(redactor === undefined ? {} : { redacted: (bytes) => redactor.redactBytes(bytes) }),
       ...(booted.peers?.areRead === false ? { arePeersRead: false } : {}),
       ...(booted.sandbox === undefined ? {} : { sandbox: booted.sandbox }),
     };
@@ -361,7 +363,7 @@ class Daemon<L extends DaemonLease> {
 }
 
 function findPaths(env: Environment, uid: number, home: string): DaemonPaths {
-  const socket = socketPath(env, uid);
+  const socket = findSocketPath(env, uid, home);
   return {
     socketPath: socket,
     runtimeDir: parent(socket),

@@ -104,6 +104,15 @@ describe("mergeSettings()", () => {
     expect(merge([file("userSettings", off), strict]).labels.outward).toBe("ask");
   });
 
+  test("a project may list what leaves of what was read, and no more; its list is rules", () => {
+    const project = file("projectSettings", { labels: { outward: ["web"] } });
+    const { labels, rules, warnings } = merge([project]);
+    expect([labels, warnings]).toEqual([{}, []]);
+    expect(rules).toEqual([{ source: "projectSettings", behavior: "allow", text: "outward(web)" }]);
+    for (const more of [{ outward: "off" as const }, { outward: ["web" as const], exec: "off" as const }])
+      expect(merge([file("projectSettings", { labels: more })]).warnings).toHaveLength(1);
+  });
+
   test("protected paths are added by user and policy and removed by the user alone", () => {
     const protect = ["infra/", "!.vscode/", "!no-such/"];
     const { protection, warnings } = merge([

@@ -137,12 +137,18 @@ function labelsOf(files: readonly LoadedFile[], warn: (line: string) => void): P
   for (const { settings, source, path } of files)
     for (const sink of ["outward", "exec"] as const) {
       const value = settings.labels?.[sink];
-      if (value === undefined) continue;
+      // a list is rules (permit/settings-rules.ts)
+      if (value === undefined || typeof value !== "string") continue;
       if (value === "off" && source !== "userSettings")
         warn(`${path}: labels.${sink}: only user settings switch it off; ignored`);
       else found[sink] = value;
     }
   return found;
+}
+
+/** What a project may say of labels, once it is trusted. */
+function isOutwardAlone({ labels = {} }: Settings): boolean {
+  return Object.keys(labels).every((key) => key === "outward") && Array.isArray(labels.outward);
 }
 
 const OWN_KEYS = [
@@ -171,7 +177,10 @@ function warningsOf({ settings, source, path }: LoadedFile): string[] {
     ...keys
       .filter((key) => PERMISSION_KEYS.includes(key) && !BROUGHT_KEYS.includes(key))
       .map((key) => `permissions.${key}`),
-    ...Object.keys(settings).filter((key) => key !== "permissions" && OWN_KEYS.includes(key)),
+    ...Object.keys(settings).filter(
+      (key) =>
+        key !== "permissions" && OWN_KEYS.includes(key) && !(key === "labels" && isOutwardAlone(settings)),
+    ),
   ];
   return [...unknown, ...ignored.map((key) => `${path}: ${key}: not taken from ${WORDS[source]}; ignored`)];
 }

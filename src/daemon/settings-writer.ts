@@ -1,5 +1,5 @@
 /**
- * Puts what a person has answered for good into a settings file: one key below `permissions`, every other byte as it was. The
+ * Puts what a person has answered for good into a settings file: one value, every other byte as it was. The
  * policy is never written. One write at a time; a file that changed meanwhile is read once more.
  */
 
@@ -9,10 +9,11 @@ import { dirname } from "node:path";
 import { Fault, messageOf } from "../abi/errors.ts";
 import type { PermissionUpdate } from "../abi/permission-update.ts";
 import type { RuleDestination } from "../abi/rules.ts";
+import type { Settings } from "../abi/settings.ts";
 import type { RealPath } from "../kernel/ports/host.ts";
 import type { AppliedUpdate, SettingsWriter } from "../kernel/ports/settings.ts";
 import type { WorkspaceTrust } from "../kernel/ports/trust.ts";
-import { withJsonValue } from "../lib/json-edit.ts";
+import { withJsonValue, withoutJsonValue } from "../lib/json-edit.ts";
 import { writeAtomically } from "./atomic-file.ts";
 import { excludeFromGit } from "./git-exclude.ts";
 import { isAbsent, MAX_SETTINGS_BYTES, readSettingsFile } from "./settings.ts";
@@ -37,6 +38,12 @@ export interface SettingsFilesOptions {
   readonly beforeWrite?: (file: string) => void;
 }
 
+/** `value` undefined: it is taken out. */
+export interface ValueEdit {
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
 const DESTINATIONS: ReadonlySet<string> = new Set<RuleDestination>([
   "userSettings",
   "projectSettings",
@@ -54,24 +61,45 @@ export class SettingsFiles implements SettingsWriter {
   async apply(update: PermissionUpdate, cwd: string): Promise<AppliedUpdate> {
     const { destination } = update;
     if (destination === "session") return { file: null };
+    const { file, note } = this.change(destination, cwd, (settings) => {
+      const edit = editOf(update, settings);
+      return edit === null ? null : { path: ["permissions", edit.key], value: edit.value };
+    });
+    return { file, ...(note === undefined ? {} : { note }) };
+  }
+
+  /** Synchronous. `changed` false: what `edit` wants stands there already. */
+  change(
+    destination: RuleDestination,
+    cwd: string,
+    edit: (settings: Settings) => ValueEdit | null,
+  ): { file: string; changed: boolean; note?: string } {
     if (!DESTINATIONS.has(destination))
       throw new Fault({ code: "INVALID", message: `not a place that is written: ${String(destination)}` });
     const { places, realPath } = this.#options;
     const root = findProjectRoot(realPath(cwd), places.home);
     const file = this.#fileOf(destination, root);
+    const changed = this.#tryTwice(destination, file, root, edit);
+    if (destination === "localSettings") this.#exclude(root);
+    return destination === "userSettings" || this.#options.isTrusted(cwd)
+      ? { file, changed }
+      : { file, changed, note: `${file} allows nothing until you trust its folder: crux trust ${root}` };
+  }
+
+  #tryTwice(
+    destination: RuleDestination,
+    file: string,
+    root: string,
+    edit: (settings: Settings) => ValueEdit | null,
+  ): boolean {
     try {
-      if (!this.#write(update, file, root) && !this.#write(update, file, root))
-        throw new Fault({
-          code: "CONFLICT",
-          message: `${file} is being changed by somebody else; try again`,
-        });
+      const changed =
+        this.#write(destination, file, root, edit) ?? this.#write(destination, file, root, edit);
+      if (changed !== undefined) return changed;
     } catch (error) {
       throw error instanceof Fault ? error : failed(file, error);
     }
-    if (destination === "localSettings") this.#exclude(root);
-    return destination === "userSettings" || this.#options.isTrusted(cwd)
-      ? { file }
-      : { file, note: `${file} allows nothing until you trust its folder: crux trust ${root}` };
+    throw new Fault({ code: "CONFLICT", message: `${file} is being changed by somebody else; try again` });
   }
 
   /** The user may keep the file elsewhere by a link. A project may not lead the writing out of itself. */
@@ -87,23 +115,31 @@ export class SettingsFiles implements SettingsWriter {
     });
   }
 
-  /** False: the file changed while this went on. */
-  #write(update: PermissionUpdate, file: string, root: string): boolean {
+  /** undefined: the file changed while this went on. False: there was nothing to do. */
+  #write(
+    destination: RuleDestination,
+    file: string,
+    root: string,
+    editOf: (settings: Settings) => ValueEdit | null,
+  ): boolean | undefined {
     const { trust, beforeWrite } = this.#options;
     const stamp = fileStamp(file);
     const { settings, problems, digest } = readSettingsFile(file);
     const unread = digest === null ? problems[0] : undefined;
     if (unread !== undefined)
-      throw new Fault({ code: "INVALID", message: `${unread}; mend the file first, nothing was written` });
-    const edit = editOf(update, settings);
-    if (edit === null) return true;
-    const text = withJsonValue(textOf(file), ["permissions", edit.key], edit.value);
+      throw new Fault({ code: "INVALID", message: `${unread}; fix the file first; nothing was written` });
+    const edit = editOf(settings);
+    if (edit === null) return false;
+    const old = textOf(file);
+    const text =
+      edit.value === undefined ? withoutJsonValue(old, edit.path) : withJsonValue(old, edit.path, edit.value);
+    if (text === old) return false;
     if (Buffer.byteLength(text) > MAX_SETTINGS_BYTES)
       throw new Fault({ code: "INVALID", message: `${file} would be over ${MAX_SETTINGS_BYTES} bytes` });
-    const isUsers = update.destination === "userSettings";
+    const isUsers = destination === "userSettings";
     mkdirSync(dirname(file), { recursive: true, ...(isUsers ? { mode: 0o700 } : {}) });
     beforeWrite?.(file);
-    if (fileStamp(file) !== stamp) return false;
+    if (fileStamp(file) !== stamp) return undefined;
     writeAtomically(file, text, isUsers ? 0o600 : 0o644);
     if (!isUsers)
       trust.hasWritten?.(root, digest === null ? null : { path: file, digest }, {

@@ -21,8 +21,10 @@ import { Trust } from "./trust.ts";
 import { digestOf } from "./trust-inventory.ts";
 import { TrustStore } from "./trust-store.ts";
 
-/** Not in a temporary directory: trust does not outlive its session there. */
 const PLACE = fileURLToPath(new URL("../../node_modules", import.meta.url));
+/** Trust does not outlive its session in a temporary directory, where this repository may lie: the usual ones count as elsewhere. */
+const asIfPermanent: typeof realPath = (path) =>
+  ["/tmp", "/var/tmp", "/dev/shm"].includes(path) ? `/no-such${path}` : realPath(path);
 
 let base: string;
 let state: string;
@@ -41,8 +43,8 @@ function store(isWritable = true): TrustStore {
   return new TrustStore({ stateDir: state, isWritable, warn: (line) => warned.push(line) });
 }
 
-function trustOf(from = store(), home = join(base, "home")): Trust {
-  return new Trust({ store: from, home, realPath, now: () => 1000, log: (_, line) => warned.push(line) });
+function trustOf(from = store(), home = join(base, "home"), to = asIfPermanent): Trust {
+  return new Trust({ store: from, home, realPath: to, now: () => 1000, log: (_, line) => warned.push(line) });
 }
 
 function put(name: string, content: string): string {
@@ -257,7 +259,7 @@ describe("Trust.add()", () => {
     const dir = realpathSync(mkdtempSync("/tmp/crux-trust-"));
     try {
       writeFileSync(join(dir, "AGENTS.md"), "x");
-      expect(await trustOf().show(dir)).toMatchObject({ isSessionOnly: true });
+      expect(await trustOf(store(), undefined, realPath).show(dir)).toMatchObject({ isSessionOnly: true });
     } finally {
       rmSync(dir, { recursive: true });
     }

@@ -71,6 +71,27 @@ describe("request()", () => {
     await expect(connection.request("ping", {})).rejects.toMatchObject({ code: "UNAVAILABLE" });
   });
 
+  it.each([
+    ["spawn", { intent: "x" }, "the process may have been started", "crux ps"],
+    ["mail.send", { pid: 1, text: "x" }, "the message may have been sent", "crux logs <pid>"],
+    ["process.fork", { pid: 1 }, "the fork may have been made", "crux ps"],
+    ["kill", { pid: 1 }, "the signal may have been sent", "crux ps"],
+  ] as const)(
+    "says of %s that was cut off that it may have happened, and what shows it",
+    async (method, params, what, look) => {
+      const daemon = await fixture.listen(() => undefined);
+      const connection = await connect(fixture.socketPath);
+      const answer = connection.request(method, params);
+      await settle(10);
+      daemon.hangUp();
+      await expect(answer).rejects.toMatchObject({
+        code: "UNAVAILABLE",
+        message: `daemon closed the connection before it answered: ${what}`,
+        hint: expect.stringContaining(look),
+      });
+    },
+  );
+
   it("is CANCELLED by its signal, which closes the connection", async () => {
     const daemon = await fixture.listen(() => undefined);
     const connection = await connect(fixture.socketPath);

@@ -4,6 +4,7 @@ import { Fault, type WireError } from "../../abi/errors.ts";
 import type { MethodName, Params, Result } from "../../abi/methods.ts";
 import type { WireResponse, WireStreamLine } from "../../abi/wire.ts";
 import { encodeLine, parseLine } from "../codec/ndjson.ts";
+import { cutOff } from "./cut-off.ts";
 import { readLines } from "./line-source.ts";
 import { WireFault } from "./wire-fault.ts";
 
@@ -81,7 +82,7 @@ export class Connection {
     signal?.addEventListener("abort", abort, { once: true });
     try {
       this.#socket.write(encodeLine({ method, payload }));
-      const response = this.#tail.then(() => this.#readResponse());
+      const response = this.#tail.then(() => this.#readResponse(method));
       this.#tail = response.catch(() => {});
       return (await response) as Result<M>;
     } catch (error) {
@@ -110,9 +111,9 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  async #readResponse(): Promise<unknown> {
+  async #readResponse(method: MethodName): Promise<unknown> {
     const next = await this.#lines.next();
-    if (next.done) throw new Fault({ code: "UNAVAILABLE", message: "daemon closed the connection" });
+    if (next.done) throw cutOff(method);
     const response = parse(next.value) as WireResponse;
     if (response.ok) return response.payload;
     throw new WireFault(response.error as WireError);

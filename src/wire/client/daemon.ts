@@ -1,6 +1,5 @@
 /** Finding and starting the one daemon of this user (manual, automatic start). A client never removes a socket. */
 import { readFileSync, rmSync } from "node:fs";
-import { homedir } from "node:os";
 import { Fault } from "../../abi/errors.ts";
 import {
   bootCountFile,
@@ -8,11 +7,10 @@ import {
   type Environment,
   ipcSocketPath,
   parent,
-  socketPath as socketPathOf,
   stateDir as stateDirOf,
 } from "../../lib/paths.ts";
 import { SteadyClock } from "../../lib/steady-clock.ts";
-import { checkPrivateDir, checkSocketPath } from "../codec/address.ts";
+import { checkPrivateDir, checkSocketPath, findSocketPath, homeOf } from "../codec/address.ts";
 import type { Connection } from "./connection.ts";
 import type { Launch, Launched } from "./launch.ts";
 import { lastLogLines, logPath } from "./log-tail.ts";
@@ -36,8 +34,6 @@ const YOUNG_SPACE = "--max-semi-space-size=4";
 const RELAUNCH_MS = 1_000;
 /** What a daemon that is told to end by force gets before SIGKILL. */
 const FORCE_MS = 2_000;
-const SAFE_MODE =
-  "safe mode: the daemon died again and again soon after its start, so nothing was restored; crux daemon start --normal leaves it";
 
 export interface DaemonOptions {
   /** Of this client, without `v`. */
@@ -150,9 +146,9 @@ interface Place {
 function locate(options: DaemonOptions): Place {
   const env = options.env ?? process.env;
   const uid = options.uid ?? process.getuid?.() ?? 0;
-  const home = options.home ?? env.HOME ?? homedir();
+  const home = options.home ?? homeOf(env);
   const ipc = ipcSocketPath(env);
-  const socketPath = ipc ?? socketPathOf(env, uid);
+  const socketPath = ipc ?? findSocketPath(env, uid, home);
   checkSocketPath(socketPath);
   // the place of a given socket is the business of who gave it
   if (ipc === undefined) checkPrivateDir(parent(socketPath), uid);
@@ -192,9 +188,19 @@ function greet(seen: Extract<Probe, { kind: "answered" }>, place: Place, own: st
   if (!place.inside) proveUser(connection, place.socketPath);
   const shell = { runtimeDir: parent(place.socketPath), pid: process.ppid };
   const hint = place.inside ? undefined : versionHint(own, version, shell);
-  const why = seen.readOnly ?? (seen.isSafeMode ? SAFE_MODE : undefined);
+  const why = seen.readOnly ?? (seen.isSafeMode ? safeMode(seen) : undefined);
   const warning = why === undefined ? {} : { warning: why };
   return { connection, version, ...(hint === undefined ? {} : { hint }), ...warning };
+}
+
+function safeMode({ unrestored }: Extract<Probe, { kind: "answered" }>): string {
+  const why = "safe mode: the daemon died again and again soon after its start, so nothing was restored";
+  const leave = "crux daemon start --normal leaves it";
+  if (unrestored === undefined) return `${why}; ${leave}`;
+  const { agents, pids } = unrestored;
+  const who = `PID ${pids.join(" ")}${agents > pids.length ? ` and ${agents - pids.length} more` : ""}`;
+  const there = agents === 1 ? "1 agent is on record and waits" : `${agents} agents are on record and wait`;
+  return `${why}; ${there} (${who}); ${leave} and restores them`;
 }
 
 /** Not waited for: answers come in the order of the requests. A daemon that does not know it stays as it is. */

@@ -1,7 +1,10 @@
 /** One look at the socket: is somebody there who answers? */
+import type { Result } from "../../abi/methods.ts";
 import type { Clock } from "../../abi/program.ts";
 import { Connection, openSocket } from "./connection.ts";
 import { WireFault } from "./wire-fault.ts";
+
+type Unrestored = NonNullable<Result<"ping">["unrestored"]>;
 
 export type Timer = Pick<Clock, "mono" | "sleep">;
 
@@ -11,6 +14,8 @@ export type Probe =
       readonly connection: Connection;
       readonly version: string;
       readonly isSafeMode: boolean;
+      /** In safe mode. */
+      readonly unrestored?: Unrestored;
       /** The daemon can only look: why. */
       readonly readOnly?: string;
     }
@@ -31,9 +36,11 @@ export async function probe(path: string, ms: number, clock: Timer, signal?: Abo
 
 async function ping(connection: Connection, signal?: AbortSignal): Promise<Probe> {
   try {
-    const { version, safe_mode = false, read_only: why } = await connection.request("ping", {}, signal);
+    const answer = await connection.request("ping", {}, signal);
+    const { version, safe_mode = false, read_only: why, unrestored } = answer;
     const readOnly = why === undefined ? {} : { readOnly: why };
-    return { kind: "answered", connection, version, isSafeMode: safe_mode, ...readOnly };
+    const left = unrestored === undefined ? {} : { unrestored };
+    return { kind: "answered", connection, version, isSafeMode: safe_mode, ...readOnly, ...left };
   } catch (fault) {
     connection.close();
     if (signal?.aborted) throw fault;

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { checkPrivateDir, checkSocketPath } from "./address.ts";
+import { checkPrivateDir, checkSocketPath, findSocketPath, homeOf } from "./address.ts";
 
 const uid = process.getuid?.() ?? 0;
 let dir = "";
@@ -18,6 +18,36 @@ describe("checkSocketPath()", () => {
       expect.objectContaining({ code: "INVALID" }),
     );
     expect(() => checkSocketPath(`/${"分".repeat(36)}`)).toThrow("109 bytes");
+  });
+});
+
+describe("findSocketPath()", () => {
+  const found = (env: Record<string, string>, shared: string) => findSocketPath(env, 7, "/home/u", shared);
+
+  it("is what the environment names, whatever can be written", () => {
+    expect(found({ XDG_RUNTIME_DIR: "/run/user/7" }, "/none")).toBe("/run/user/7/crux/crux.sock");
+    expect(found({ CRUX_SOCKET: "/x/s", XDG_RUNTIME_DIR: "/run/user/7" }, "/none")).toBe("/x/s");
+  });
+
+  it("is in the shared folder, and beside the state where that cannot be written", () => {
+    expect(found({}, dir)).toBe(`${dir}/crux-7/crux.sock`);
+    expect(found({}, join(dir, "none"))).toBe("/home/u/.local/state/crux/run/crux.sock");
+    expect(found({ XDG_STATE_HOME: "/state" }, join(dir, "none"))).toBe("/state/crux/run/crux.sock");
+  });
+
+  it("stays with a socket that is there", () => {
+    mkdirSync(join(dir, "crux-7"));
+    writeFileSync(join(dir, "crux-7/crux.sock"), "");
+    chmodSync(join(dir, "crux-7"), 0o500);
+    expect(found({}, dir)).toBe(`${dir}/crux-7/crux.sock`);
+    chmodSync(join(dir, "crux-7"), 0o700);
+  });
+});
+
+describe("homeOf()", () => {
+  it("is HOME, else what the system knows", () => {
+    expect(homeOf({ HOME: "/x" })).toBe("/x");
+    expect(homeOf({ HOME: "" })).toBe(homedir());
   });
 });
 

@@ -2,11 +2,52 @@
  * The rules for the socket's place, the same at both ends: who could put a socket there could read and answer
  * everything, so the folder must be the user's own and closed to others.
  */
-import { lstatSync, type Stats } from "node:fs";
+import { accessSync, constants, lstatSync, type Stats } from "node:fs";
+import { homedir } from "node:os";
 import { Fault } from "../../abi/errors.ts";
+import { type Environment, parent, runtimeDir, socketPath, stateDir } from "../../lib/paths.ts";
 
 /** `sun_path` of Linux holds 108 bytes with its final zero. */
 const MAX_SOCKET_PATH_BYTES = 107;
+
+/**
+ * The socket of the user's daemon. Where no runtime directory is named, and the one in `/tmp` cannot be had because `/tmp` is
+ * read-only, closed or not there, it lies beside the state. `shared`: in place of `/tmp`.
+ */
+export function findSocketPath(env: Environment, uid: number, home: string, shared = "/tmp"): string {
+  const usual = socketPath(env, uid);
+  if (parent(usual) !== runtimeDir({}, uid)) return usual;
+  const own = `${shared}/crux-${uid}`;
+  const isThere = lstatSync(own, { throwIfNoEntry: false }) !== undefined;
+  // one that is there for a socket of old is asked, whatever may be written there now
+  const isUsable = lstatSync(`${own}/crux.sock`, { throwIfNoEntry: false }) !== undefined;
+  if (isUsable || mayWrite(isThere ? own : shared)) return `${own}/crux.sock`;
+  return `${stateDir(env, home)}/run/crux.sock`;
+}
+
+function mayWrite(dir: string): boolean {
+  try {
+    accessSync(dir, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The user's home directory. INVALID: neither the environment nor the list of users has it, as for a number that nobody has. */
+export function homeOf(env: Environment): string {
+  if (env.HOME !== undefined && env.HOME !== "") return env.HOME;
+  try {
+    return homedir();
+  } catch (cause) {
+    throw new Fault({
+      code: "INVALID",
+      message: `HOME is not set, and user ${process.getuid?.()} is not in the list of users`,
+      hint: "export HOME=<a directory that you can write>",
+      cause,
+    });
+  }
+}
 
 /** INVALID: a path over 107 bytes, which the system would cut or refuse. */
 export function checkSocketPath(path: string): void {

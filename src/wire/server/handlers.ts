@@ -1,5 +1,6 @@
 /** The methods of the registry, one file each where they are more than a few lines. A missing one does not compile. */
 
+import type { Result } from "../../abi/methods.ts";
 import type { ServerDeps } from "./deps.ts";
 import type { Handlers } from "./handler.ts";
 import { askAnswer } from "./handlers/ask-answer.ts";
@@ -11,6 +12,8 @@ import { composeDown } from "./handlers/compose-down.ts";
 import { composeLogs } from "./handlers/compose-logs.ts";
 import { composePs } from "./handlers/compose-ps.ts";
 import { composeUp } from "./handlers/compose-up.ts";
+import { agentsCheck, skillsCheck } from "./handlers/definitions.ts";
+import { fileList, fileRead } from "./handlers/file.ts";
 import { groupList, groupSignal } from "./handlers/group.ts";
 import { jobList, jobOutput } from "./handlers/job.ts";
 import { journalCheck, journalCollect, journalRoots, journalVerify } from "./handlers/journal.ts";
@@ -40,6 +43,7 @@ import {
 import { sessionDescribe, sessionHistory, sessionList } from "./handlers/session-history.ts";
 import { sessionOpen } from "./handlers/session-open.ts";
 import { sessionSay, sessionWithdraw } from "./handlers/session-say.ts";
+import { settingsList, settingsSet } from "./handlers/settings.ts";
 import { spawn } from "./handlers/spawn.ts";
 import { restartChild, startChild, stopChild } from "./handlers/supervisor.ts";
 import { taskList } from "./handlers/task-list.ts";
@@ -75,6 +79,10 @@ export const HANDLERS: Handlers = {
   "trust.add": trustAdd,
   "trust.decline": trustDecline,
   "trust.remove": trustRemove,
+  "settings.list": settingsList,
+  "settings.set": settingsSet,
+  "file.list": fileList,
+  "file.read": fileRead,
   "group.list": groupList,
   "group.signal": groupSignal,
   "mail.send": mailSend,
@@ -99,6 +107,8 @@ export const HANDLERS: Handlers = {
   "job.list": jobList,
   "job.output": jobOutput,
   "task.list": taskList,
+  "agents.check": agentsCheck,
+  "skills.check": skillsCheck,
   "journal.check": journalCheck,
   "journal.verify": journalVerify,
   "journal.roots": journalRoots,
@@ -123,9 +133,14 @@ export const HANDLERS: Handlers = {
   }),
 };
 
-function modeOf({ isSafeMode = false, readOnly }: ServerDeps): { safe_mode?: true; read_only?: string } {
+function modeOf({
+  isSafeMode = false,
+  unrestored,
+  readOnly,
+}: ServerDeps): Pick<Result<"ping">, "safe_mode" | "unrestored" | "read_only"> {
   return {
     ...(isSafeMode ? { safe_mode: true } : {}),
+    ...(unrestored === undefined ? {} : { unrestored: { ...unrestored, pids: [...unrestored.pids] } }),
     ...(readOnly === undefined ? {} : { read_only: readOnly }),
   };
 }

@@ -18,7 +18,15 @@ const sys = {
 
 function child(more: Partial<ChildClient> = {}): ChildClient {
   const list = () => [procInfo(7)];
-  return { pid: asPid(7), isPersons: false, list, sees: (pid) => pid === 7, sys: null, ...more };
+  return {
+    pid: asPid(7),
+    line: "line",
+    isPersons: false,
+    list,
+    sees: (pid) => pid === 7,
+    sys: null,
+    ...more,
+  };
 }
 
 let fixture: ServerFixture;

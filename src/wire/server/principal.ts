@@ -21,13 +21,18 @@ export type Peer =
   /** It cannot be read on this host: the private folder of the socket stands in. */
   | { readonly kind: "unknown" };
 
+/** Whose program it is; null: the user's, or of one that is not known. `socketOf`: whose own socket it came by. */
+export function ownerOf(peer: Peer, socketOf: string | null): string | null {
+  return peer.kind === "child" ? peer.uuid : socketOf;
+}
+
 /** `findChild`: undefined for a process that has ended. `socketOf`: whose own socket it came by; null: the user's. */
 export function principalOf(
   peer: Peer,
   socketOf: string | null,
   findChild: (uuid: string) => ChildClient | undefined,
 ): Principal {
-  const uuid = peer.kind === "child" ? peer.uuid : socketOf;
+  const uuid = ownerOf(peer, socketOf);
   if (peer.kind === "child" || socketOf !== null) {
     const client = uuid === null ? undefined : findChild(uuid);
     if (client === undefined) return { kind: "guest" };

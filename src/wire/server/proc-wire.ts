@@ -18,6 +18,7 @@ export function toWireProc(proc: ProcInfo): WireProc {
     elapsed_ms: Math.floor(proc.elapsedMs),
     kind: proc.kind,
     activity: proc.activity,
+    ...(proc.held === undefined ? {} : { held: proc.held }),
     created_at: proc.createdAt.toISOString(),
     ctx_id: proc.ctxId,
     allowed_devices: proc.allowedDevices === null ? null : [...proc.allowedDevices],
@@ -27,6 +28,8 @@ export function toWireProc(proc: ProcInfo): WireProc {
     ...(proc.labels === undefined ? {} : { labels: [...proc.labels] }),
     ...(proc.mode === undefined ? {} : { mode: proc.mode }),
     ...(proc.microUsdUsed === undefined ? {} : { cost_usd: usdOf(proc.microUsdUsed) }),
+    ...(proc.unpricedCalls === undefined ? {} : { unpriced_calls: proc.unpricedCalls }),
+    ...(proc.model === "" ? {} : { model: proc.model }),
   };
 }
 
@@ -36,7 +39,8 @@ export function toWireRow(proc: ProcInfo): WireRow {
   const kind = proc.isSession === true ? ({ session: true } as const) : {};
   const intent = cut(proc.intent);
   const result = cut(proc.result);
-  return { ...toWireProc(proc), intent, result, name, model, threads, coroutines, ...kind };
+  const { model: _, ...known } = toWireProc(proc);
+  return { ...known, intent, result, name, model, threads, coroutines, ...kind };
 }
 
 function cut(text: string): string {

@@ -83,8 +83,29 @@ function completePayload(event: Of<"complete">, extended: boolean): ProgressPayl
     exit_code: code,
     ...(code === 0 ? {} : { exit_reason: reason }),
     tokens_used: event.tokensUsed,
-    ...(extended ? { elapsed_ms: Math.floor(event.elapsedMs), ...costPayload(event.cost) } : {}),
+    ...(extended
+      ? {
+          elapsed_ms: Math.floor(event.elapsedMs),
+          ...costPayload(event.cost),
+          ...modelPayload(event),
+          ...deniedPayload(event),
+        }
+      : {}),
   };
+}
+
+function modelPayload({
+  model,
+  unpricedCalls,
+}: Of<"complete">): Pick<ProgressPayload, "model" | "unpriced_calls"> {
+  return {
+    ...(unpricedCalls === undefined ? {} : { unpriced_calls: unpricedCalls }),
+    ...(model === undefined ? {} : { model }),
+  };
+}
+
+function deniedPayload({ denied }: Of<"complete" | "idle">): Pick<ProgressPayload, "denied"> {
+  return denied === undefined ? {} : { denied };
 }
 
 function costPayload(cost: RunCost | undefined): Pick<ProgressPayload, "cost_usd" | "subtree_cost_usd"> {
@@ -143,5 +164,6 @@ function idlePayload(event: Of<"idle">): ProgressPayload {
     tokens_used: tokensUsed,
     elapsed_ms: Math.floor(elapsedMs),
     queued,
+    ...deniedPayload(event),
   };
 }

@@ -5,14 +5,14 @@
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import * as net from "node:net";
 import { Fault } from "../../abi/errors.ts";
-import { PROTOCOL } from "../../abi/wire.ts";
 import { parent } from "../../lib/paths.ts";
 import { checkPrivateDir, checkSocketPath } from "../codec/address.ts";
+import { type Admission, Admissions, claimantOf } from "./admission.ts";
 import { ClientNames } from "./client-names.ts";
 import { Connection } from "./connection.ts";
 import type { ServerOptions } from "./deps.ts";
 import { LoopLag } from "./loop-lag.ts";
-import { principalOf } from "./principal.ts";
+import { ownerOf, type Peer, principalOf } from "./principal.ts";
 
 const SWEEP_MS = 1_000;
 /** Connections that are only being told no; beyond, they are cut off without a word. */
@@ -56,6 +56,7 @@ class SocketServer implements Server {
   readonly #listener: net.Server;
   readonly #open = new Set<Connection>();
   readonly #refusing = new Set<Connection>();
+  readonly #admissions = new Admissions();
   readonly #names = new ClientNames();
   readonly #startedAt: number;
   readonly #loopLag: LoopLag;
@@ -126,7 +127,9 @@ class SocketServer implements Server {
   #accept(socket: net.Socket, ownOf: string | null = null): void {
     const { kernel, deps, clock, log, cookie } = this.#options;
     const peer = this.#options.peerOf?.(fdOf(socket)) ?? { kind: "unknown" };
-    const principal = principalOf(peer, ownOf, (uuid) => kernel.clientOf(uuid));
+    const child = ownerOf(peer, ownOf);
+    const client = child === null ? undefined : kernel.clientOf(child);
+    const principal = principalOf(peer, ownOf, () => client);
     const look = () => ({
       kernel,
       deps,
@@ -138,28 +141,32 @@ class SocketServer implements Server {
     const names = this.#names;
     const connection = new Connection(socket, { clock, log, look, principal, cookie, names });
     if (peer.kind === "other_user") log("warn", `a connection of user ${peer.uid} was refused`);
-    const stranger = peer.kind === "other_user" ? "this daemon serves its own user only" : undefined;
-    const cause =
-      stranger ??
-      this.#refusal ??
-      (this.#open.size >= PROTOCOL.maxConnections
-        ? `too many connections (${PROTOCOL.maxConnections})`
-        : undefined);
-    if (cause !== undefined && this.#refusing.size >= MAX_REFUSING) {
+    const barred = this.#barred(peer);
+    const admission = barred ?? this.#admissions.admit(claimantOf(peer, ownOf, client?.line));
+    if (admission.kind === "refused" && this.#refusing.size >= MAX_REFUSING) {
       connection.destroy();
       return;
     }
-    const room = cause === undefined ? this.#open : this.#refusing;
+    const room = admission.kind === "admitted" ? this.#open : this.#refusing;
     room.add(connection);
     this.#sweep();
-    socket.once("close", () => this.#leave(connection));
-    if (cause === undefined) {
+    socket.once("close", () => {
+      if (admission.kind === "admitted") admission.leave();
+      this.#leave(connection);
+    });
+    if (admission.kind === "admitted") {
       this.#accepted++;
       void connection.serve();
     } else {
-      const code = stranger === undefined ? "UNAVAILABLE" : "PERMISSION";
-      void connection.refuse(new Fault({ code, message: cause }));
+      const code = peer.kind === "other_user" ? "PERMISSION" : "UNAVAILABLE";
+      void connection.refuse(new Fault({ code, message: admission.message, hint: admission.hint }));
     }
+  }
+
+  /** Who is not even counted. */
+  #barred(peer: Peer): Extract<Admission, { kind: "refused" }> | undefined {
+    const message = peer.kind === "other_user" ? "this daemon serves its own user only" : this.#refusal;
+    return message === undefined ? undefined : { kind: "refused", message };
   }
 
   #leave(connection: Connection): void {

@@ -278,6 +278,10 @@ export class FakeKernel implements KernelApi {
     return this.mounts;
   }
 
+  listDevices() {
+    return [];
+  }
+
   supervisor(pid: Pid): SupervisorControl {
     if (!this.procs.some((proc) => proc.pid === pid && proc.kind === "supervisor"))
       throw notFound("Supervisor", pid);

@@ -3,13 +3,16 @@ import { asPid } from "../../../abi/ids.ts";
 import type { JournalRecord } from "../../../kernel/ports/journal.ts";
 import { encodeLine } from "../../codec/ndjson.ts";
 import type { Handler } from "../handler.ts";
+import { inChain } from "../record-chain.ts";
 import { recordsIn } from "../record-file.ts";
 
 /** Ends with the client: nobody else waits for it. */
 export const processReplay: Handler<"process.replay"> = async ({ pid, path, to }, { kernel, ended }) => {
   const wish = { signal: ended, ...(to === undefined ? {} : { to }) };
   if (path !== undefined)
-    return { payload: wireOf(await kernel.replays.replayRecords(() => recordsIn(path, ended), wish)) };
+    return {
+      payload: wireOf(await kernel.replays.replayRecords(() => inChain(recordsIn(path, ended)), wish)),
+    };
   if (pid === undefined) throw new Fault({ code: "INVALID", message: "a pid or a path is missing" });
   return { payload: wireOf(await kernel.replays.replay(asPid(pid), wish)) };
 };

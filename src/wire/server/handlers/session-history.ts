@@ -5,10 +5,13 @@ import type { Handler } from "../handler.ts";
 import { invalid } from "../request.ts";
 
 const DEFAULT_MESSAGES = 20;
+/** The journal gives no more rows of those. */
+const MOST_ENDED = 1_000;
 
 export const sessionList: Handler<"session.list"> = async ({ cwd, all = false }, { kernel }) => {
   const sessions = await kernel.sessions.list({ ...(cwd === undefined ? {} : { cwd }), all });
-  return { payload: { sessions: sessions.map(toWireSession) } };
+  const isCut = sessions.filter(({ state }) => state === "ended").length >= MOST_ENDED;
+  return { payload: { sessions: sessions.map(toWireSession), ...(isCut ? { more: true } : {}) } };
 };
 
 export const sessionHistory: Handler<"session.history"> = async (params, { kernel }) => {

@@ -1,0 +1,98 @@
+/** The shipped agents and skills and the user's own, and of a workspace what a person has trusted: loaded, and looked at. */
+import { statSync } from "node:fs";
+import { readdir, readFile, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { DEFAULT_AGENT } from "../abi/agent.ts";
+import type { Definition } from "../abi/definition-methods.ts";
+import { codeOf } from "../abi/errors.ts";
+import { AgentCache } from "../agent/agent-cache.ts";
+import { agentIssues, checkAgents, checkSkills, skillFileIssues } from "../agent/check.ts";
+import type { AgentFiles } from "../agent/files.ts";
+import { makeAgentLoader } from "../agent/loader.ts";
+import { isWithin } from "../lib/path.ts";
+import type { DefinitionWish, ServerDeps } from "../wire/server/deps.ts";
+import { type ProjectDirs, projectDirs, refuseUntrusted, trustedFiles, withProject } from "./project.ts";
+import type { Trust } from "./trust.ts";
+
+export interface AgentDeskOptions {
+  readonly home: string;
+  readonly configDir: string;
+  /** What is shipped. */
+  readonly lib: string;
+  readonly trust: Trust;
+  /** Names of all programs under /bin. */
+  readonly tools: readonly string[];
+  readonly log: (level: "info" | "warn" | "error", message: string) => void;
+}
+
+export interface AgentDesk {
+  readonly load: ServerDeps["loadAgent"];
+  look(kind: "agents" | "skills", wish: DefinitionWish): Promise<readonly Definition[]>;
+}
+
+export function agentDesk(options: AgentDeskOptions): AgentDesk {
+  const { log, tools } = options;
+  const files = {
+    readText: (path: string) => readFile(path, "utf8"),
+    list: (dir: string) => readdir(dir),
+    realPath: (path: string) => realpath(path),
+    stamp: stampOf,
+  };
+  const cache = new AgentCache(files);
+  return {
+    load: async (name = DEFAULT_AGENT, cwd, env) => {
+      if (name === "none") return null;
+      const { view, agents, dirs, brought } = placesOf(options, cwd);
+      const warn = (message: string) => log("warn", message);
+      const childEnv = { ...env, CRUX_PROJECT_DIR: cwd };
+      const load = (seen: AgentFiles) =>
+        makeAgentLoader({ ...dirs, env: childEnv, warn, files: trustedFiles(seen, view, brought) }).load(
+          name,
+        );
+      try {
+        const agent = await cache.load(view.isTrusted ? `${view.key} ${name}` : name, load);
+        return await withProject(agent, view, childEnv, warn);
+      } catch (error) {
+        if (codeOf(error) === "NOT_FOUND") await refuseUntrusted(name, view, [...agents.low, ...agents.high]);
+        throw error;
+      }
+    },
+    look: async (kind, { cwd, name, file }) => {
+      const { view, dirs, brought } = placesOf(options, cwd);
+      const known = {
+        ...dirs,
+        tools,
+        files: trustedFiles(files, view, brought),
+        env: process.env as Record<string, string>,
+      };
+      if (file === undefined) return kind === "agents" ? checkAgents(known, name) : checkSkills(known, name);
+      const { path, text } = file;
+      const issues =
+        kind === "agents" ? await agentIssues(path, text, known) : skillFileIssues(path, text, known);
+      return [{ name: path, path, text: "", model: "", description: "", issues: [...issues] }];
+    },
+  };
+}
+
+function placesOf({ home, configDir, lib, trust }: AgentDeskOptions, cwd: string) {
+  const view = trust.viewOf(cwd);
+  const isHome = isWithin(view.root, home);
+  const agents = projectDirs(view.root, "agents", isHome);
+  const skills = projectDirs(view.root, "skills", isHome);
+  const from = (kind: "agents" | "skills", { low, high }: ProjectDirs) =>
+    view.isTrusted
+      ? [...low, join(lib, kind), join(configDir, kind), ...high]
+      : [join(lib, kind), join(configDir, kind)];
+  const brought = [...agents.low, ...agents.high, ...skills.low, ...skills.high];
+  return { view, agents, brought, dirs: { dirs: from("agents", agents), skillDirs: from("skills", skills) } };
+}
+
+/** What changes when the file does; "" for one that is not there or may not be seen. */
+function stampOf(path: string): string {
+  try {
+    const { ino, mtimeNs, ctimeNs, size } = statSync(path, { bigint: true });
+    return `${ino} ${mtimeNs} ${ctimeNs} ${size}`;
+  } catch {
+    return "";
+  }
+}
