@@ -1,30 +1,19 @@
 /** The daemon's composition root: every subsystem is made and mounted here, in start order, and nowhere else. */
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
-import { readdir, readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { DEFAULT_AGENT } from "./abi/agent.ts";
 import type { Effect } from "./abi/effects.ts";
-import { codeOf, messageOf } from "./abi/errors.ts";
+import { messageOf } from "./abi/errors.ts";
 import { asProcUuid } from "./abi/ids.ts";
 import type { Settings } from "./abi/settings.ts";
-import { AgentCache } from "./agent/agent-cache.ts";
 import { deferredSetting } from "./agent/deferred/setting.ts";
-import type { AgentFiles } from "./agent/files.ts";
-import { makeAgentLoader } from "./agent/loader.ts";
 import { agentProgram } from "./agent/loop.ts";
 import { agedBefore } from "./daemon/age-check.ts";
+import { agentDesk } from "./daemon/agent-desk.ts";
 import { budgetPolicy } from "./daemon/budget-policy.ts";
 import { bypassRefusal } from "./daemon/bypass-refusal.ts";
 import { Configuration } from "./daemon/configuration.ts";
 import { grantKey } from "./daemon/grant-key.ts";
-import {
-  type ProjectDirs,
-  projectDirs,
-  refuseUntrusted,
-  trustedFiles,
-  withProject,
-} from "./daemon/project.ts";
 import type { BootContext, Booted } from "./daemon/run.ts";
 import { Trust } from "./daemon/trust.ts";
 import { TrustStore } from "./daemon/trust-store.ts";
@@ -63,12 +52,12 @@ import { LIMITS } from "./kernel/limits.ts";
 import type { Journal, JournalRecord } from "./kernel/ports/journal.ts";
 import type { Retention } from "./kernel/ports/journal-tools.ts";
 import { redactedJournal } from "./kernel/redact/redacted-journal.ts";
-import { isWithin } from "./lib/path.ts";
 import { RedactedBytes } from "./lib/redact-bytes.ts";
 import { modelDevices } from "./llm/devices.ts";
 import { makeClassifier } from "./permit/auto/classifier.ts";
 import { passesEnv } from "./permit/pass-env.ts";
 import { secretPaths } from "./permit/protected.ts";
+import { EndsFile } from "./store/ends-file.ts";
 import type { Lease } from "./store/lease.ts";
 import { openAsItIs } from "./store/read-only.ts";
 import { DEFAULT_RETENTION, JournalKeeper } from "./store/tools-keeper.ts";
@@ -98,7 +87,6 @@ import { todo } from "./tool/todo/todo.ts";
 import { view } from "./tool/view/view.ts";
 import { webSearch } from "./tool/web_search/web_search.ts";
 import { write } from "./tool/write/write.ts";
-import type { ServerDeps } from "./wire/server/deps.ts";
 import { ProcessSockets } from "./wire/server/process-sockets.ts";
 
 const TOOLS = [
@@ -131,6 +119,7 @@ const TOOLS = [
 /** The first client is served first. */
 const LOOK_AHEAD_MS = 200;
 const SCRATCH_KEPT_MS = 7 * 24 * 3600 * 1000;
+const SHOWN_PIDS = 8;
 const NOTHING_BACK = { lost: [], restored: [], resting: [] } as const;
 
 export async function boot(context: BootContext<Lease>): Promise<Booted> {
@@ -144,6 +133,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     },
     lease.refusal,
   );
+  const ends = await endsOf(context, journal, over === undefined);
   lease.describe({ kernelId: journal.kernelId, epoch: journal.epoch });
   // what is there may only be looked at: in safe mode until a person says so, on such a disk until it takes writes
   const isTouched = !context.isSafeMode && over === undefined;
@@ -178,7 +168,11 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     hasEnded: (pid) => kernel.hasEnded(pid),
     notify: (pid, text) => kernel.notify(pid, text),
   });
-  const loadAgent = agentsOf(context, trust);
+  const agents = agentDesk({
+    ...{ home: context.home, configDir: paths.configDir, lib: join(packageRoot(), "lib"), log, trust },
+    tools: TOOLS.map(({ name }) => name),
+  });
+  const loadAgent = agents.load;
   const mcp = mcpHost({ exec, services: () => kernel.services, clock, home, version: context.version });
   const key = grantKey(paths.stateDir, (message) => log("warn", message));
   const { redactor } = context;
@@ -186,6 +180,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   redactor?.useKey(createHmac("sha256", key).update("redacted").digest());
   const kernel: Kernel = new Kernel({
     journal: redactor === undefined ? journal : redactedJournal(journal, redactor),
+    ends,
     permitFor: (cwd) => config.permitFor(cwd),
     settings: config.writer,
     askTimeouts: () => config.askTimeouts(),
@@ -299,10 +294,13 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     desk: keeper.desk,
     tasks: taskStore,
     trust,
+    settings: (reload) => config.desk(reload),
     loadAgent,
+    definitions: agents.look,
     ...(over === undefined ? {} : { readOnly: { words: kernel.journalWatch.readOnlyWords, over } }),
     peers,
     processSockets,
+    ...(context.isSafeMode ? await unrestoredOf(journal) : {}),
     sandbox: () => ({ ...exec.sandbox, mode: config.permitFor(home).sandboxMode ?? "on" }),
     reload: (settings) => {
       config.reload(settings);
@@ -315,6 +313,39 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
       await journal.close();
     },
   };
+}
+
+/** What ended while the disk was full is put into the journal before anything comes back. */
+async function endsOf(
+  { paths, clock, log }: BootContext<Lease>,
+  journal: Journal,
+  isWritable: boolean,
+): Promise<EndsFile> {
+  const ends = new EndsFile(join(paths.stateDir, "journal", "ends"), () => clock.now());
+  const forget = async (): Promise<void> => {
+    const folded = await ends.fold(journal);
+    if (folded > 0)
+      log("info", `the journal has ${folded} signals and ends that a full disk had no room for`);
+  };
+  journal.onState(({ state }) => {
+    if (state !== "well") return;
+    journal
+      .sync()
+      .then(forget)
+      .catch((error: unknown) => log("warn", `ends: ${messageOf(error)}`));
+  });
+  if (!isWritable) return ends;
+  await forget();
+  ends.prepare();
+  return ends;
+}
+
+/** What a person must know of who looks at an empty list. */
+async function unrestoredOf(journal: Journal): Promise<Pick<Booted, "unrestored">> {
+  const agents = (await journal.rows({ live: true })).filter(({ kind }) => kind === "agent");
+  if (agents.length === 0) return {};
+  const pids = agents.map(({ pid }) => pid).sort((a, b) => a - b);
+  return { unrestored: { agents: agents.length, pids: pids.slice(0, SHOWN_PIDS) } };
 }
 
 /** Without a disk that takes it, nobody's word is kept. */
@@ -406,51 +437,6 @@ function clearFolders(stateDir: string, back: ReadonlySet<string>, now: number):
       const path = join(stateDir, folder, name);
       if (!back.has(name) && statSync(path).mtimeMs < before) rmSync(path, { recursive: true, force: true });
     }
-  }
-}
-
-/** The shipped agents and the user's own, and of a workspace what a person has trusted. */
-function agentsOf({ paths, home, log }: BootContext<Lease>, trust: Trust): ServerDeps["loadAgent"] {
-  const lib = join(packageRoot(), "lib");
-  const cache = new AgentCache({
-    readText: (path) => readFile(path, "utf8"),
-    list: (dir) => readdir(dir),
-    realPath: (path) => realpath(path),
-    stamp: stampOf,
-  });
-  return async (name = DEFAULT_AGENT, cwd, env) => {
-    if (name === "none") return null;
-    const view = trust.viewOf(cwd);
-    const isHome = isWithin(view.root, home);
-    const agents = projectDirs(view.root, "agents", isHome);
-    const skills = projectDirs(view.root, "skills", isHome);
-    const from = (kind: "agents" | "skills", { low, high }: ProjectDirs) =>
-      view.isTrusted
-        ? [...low, join(lib, kind), join(paths.configDir, kind), ...high]
-        : [join(lib, kind), join(paths.configDir, kind)];
-    const warn = (message: string) => log("warn", message);
-    const childEnv = { ...env, CRUX_PROJECT_DIR: cwd };
-    const options = { dirs: from("agents", agents), skillDirs: from("skills", skills), env: childEnv, warn };
-    const brought = [...agents.low, ...agents.high, ...skills.low, ...skills.high];
-    const load = (files: AgentFiles) =>
-      makeAgentLoader({ ...options, files: trustedFiles(files, view, brought) }).load(name);
-    try {
-      const agent = await cache.load(view.isTrusted ? `${view.key} ${name}` : name, load);
-      return await withProject(agent, view, childEnv, warn);
-    } catch (error) {
-      if (codeOf(error) === "NOT_FOUND") await refuseUntrusted(name, view, [...agents.low, ...agents.high]);
-      throw error;
-    }
-  };
-}
-
-/** What changes when the file does; "" for one that is not there or may not be seen. */
-function stampOf(path: string): string {
-  try {
-    const { ino, mtimeNs, ctimeNs, size } = statSync(path, { bigint: true });
-    return `${ino} ${mtimeNs} ${ctimeNs} ${size}`;
-  } catch {
-    return "";
   }
 }
 

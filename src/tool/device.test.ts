@@ -73,6 +73,27 @@ test("what is hidden from the caller is not listed, and is told of as one that n
   expect((await told("view"))[0]).toBe("NOT_FOUND tool not found: X. Tools: echo");
 });
 
+test("what is switched off for the caller is not listed, and says what it is switched off for", async () => {
+  const base = { hint: "test", text: "For tests.", args: z.object({}), effects: () => [] };
+  const off = defineTool({
+    ...base,
+    name: "night",
+    enabled: ({ env }) => env.NIGHT === "1" || "it is day",
+    run: async () => ({ text: "" }),
+  });
+  using made = new Bench([tool("echo"), off]);
+  const namesFor = async (env: Record<string, string>) => {
+    const list = await made.device.open("", O_RDONLY, { ...made.caller, env });
+    return JSON.parse(Buffer.from(await list.read(1000, never)).toString());
+  };
+  expect(await namesFor({})).toEqual(["echo"]);
+  expect(await namesFor({ NIGHT: "1" })).toEqual(["echo", "night"]);
+  await expect(made.device.open("/night", O_RDWR, made.caller)).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+    message: "night is switched off: it is day",
+  });
+});
+
 test("open of the directory reads as the list of names", async () => {
   const { device, caller } = bench();
   const file = await device.open("", O_RDONLY, caller);

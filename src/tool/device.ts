@@ -38,16 +38,22 @@ export function toolDevice(tools: readonly Tool[], deps: ToolDeps): Device {
   const names = tools.map((tool) => tool.name).sort();
   const trackers = new Trackers();
   const { now, clock = systemClock, platform = process.platform } = deps;
-  const seenBy = ({ hides }: Caller): readonly string[] =>
-    hides === undefined ? names : names.filter((name) => !hides(name));
+  const stateOf = (tool: Tool, { env, interactive = false, isSession = false }: Caller): true | string => {
+    const tasks = deps.tasks?.();
+    const asked = tasks === undefined ? {} : { tasks };
+    return tool.enabled({ platform, env, interactive, isSession, ...asked });
+  };
+  // what is listed can be opened
+  const seenBy = (caller: Caller): readonly string[] =>
+    names.filter((name) => {
+      const tool = byName.get(name);
+      return tool !== undefined && caller.hides?.(name) !== true && stateOf(tool, caller) === true;
+    });
   const find = (subpath: string, caller: Caller): Tool => {
     const name = subpath.slice(1);
     const tool = byName.get(name) ?? byName.get(canonicalToolName(name));
     if (tool === undefined || caller.hides?.(tool.name) === true) throw notFound(name, seenBy(caller));
-    const { env, interactive = false, isSession = false } = caller;
-    const tasks = deps.tasks?.();
-    const asked = tasks === undefined ? {} : { tasks };
-    const why = tool.enabled({ platform, env, interactive, isSession, ...asked });
+    const why = stateOf(tool, caller);
     if (why !== true) throw failure("UNAVAILABLE", `${tool.name} is switched off: ${why}`);
     return tool;
   };

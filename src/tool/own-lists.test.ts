@@ -135,6 +135,29 @@ describe("todo", () => {
   });
 });
 
+describe("todo with several steps in progress", () => {
+  const step = (content: string, status: string) => ({ content, status, active_form: content });
+
+  test("is refused with their names, and the list stays as it was", async () => {
+    const plain = bench(false);
+    const asked: unknown[] = [];
+    plain.other = (request: unknown) => {
+      asked.push(request);
+      return [];
+    };
+    const todos = [step("read", "in_progress"), step("write", "in_progress"), step("report", "pending")];
+    expect(await plain.call("todo", { todos })).toMatchObject({
+      ok: false,
+      error: {
+        code: "INVALID",
+        message: expect.stringMatching(/^2 steps are in progress: "read", "write"\. One at a time/),
+      },
+    });
+    expect(asked).toEqual([]);
+    expect(await plain.text("todo", { todos: todos.slice(1) })).toBe("0 of 2 steps are done.");
+  });
+});
+
 describe("ask_user", () => {
   const questions = [
     {

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { TASK_STATUSES } from "../../abi/task.ts";
 import { askDevice } from "../device-json.ts";
+import { failure } from "../failure.ts";
 import { usesTasks } from "../task-list.ts";
 import { defineTool, type Outcome, type RunContext } from "../tool.ts";
 import text from "./todo.md";
@@ -37,6 +38,8 @@ export const todo = defineTool({
 });
 
 async function run({ todos }: Args, context: RunContext): Promise<Outcome> {
+  const active = todos.filter(({ status }) => status === "in_progress");
+  if (active.length > 1) throw severalActive(active.map(({ content }) => content));
   await askDevice(context, "/dev/todo", todos);
   const completed = todos.filter(({ status }) => status === "completed").length;
   const isDone = todos.length > 0 && completed === todos.length;
@@ -49,6 +52,14 @@ async function run({ todos }: Args, context: RunContext): Promise<Outcome> {
   // children have a parent who checks
   const nudge = isUnchecked && context.isSession ? ` ${NUDGE}` : "";
   return { text: `${said}${nudge}`, meta };
+}
+
+const SHOWN_CHARS = 60;
+
+function severalActive(names: readonly string[]): Error {
+  const shown = names.map((name) => JSON.stringify(name.slice(0, SHOWN_CHARS).toWellFormed())).join(", ");
+  const message = `${names.length} steps are in progress: ${shown}. One at a time: set the others to pending, or completed if they are done. The list is as it was`;
+  return failure("INVALID", message);
 }
 
 const NUDGE =
