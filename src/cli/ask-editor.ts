@@ -1,9 +1,9 @@
 /** Arguments of a call, changed by a person: in the editor of the environment, where there is one. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../lib/paths.ts";
+import { makeScratchFolder } from "../lib/scratch-folder.ts";
 
 export type EditedArguments =
   | { readonly kind: "arguments"; readonly input: Record<string, unknown> }
@@ -17,7 +17,7 @@ export function editorOf(env: Environment): string | undefined {
 
 /** Runs it on the terminal and waits: meanwhile the keys are the editor's. */
 export function editText(editor: string, text: string): string {
-  const dir = mkdtempSync(join(tmpdir(), "crux-edit-"));
+  const dir = makeScratchFolder("crux-edit-");
   try {
     const file = join(dir, "arguments.json");
     writeFileSync(file, text, { mode: 0o600, flag: "wx" });

@@ -57,7 +57,7 @@ async function giveUp(client: ChatClient, { pid, seq, hasBegun }: Place): Promis
 }
 
 async function untilOver(
-  { console, host }: Call,
+  { args, console, host }: Call,
   { events }: ChatStream,
   place: Place,
   dialog: ReturnType<typeof openDialog> | undefined,
@@ -66,6 +66,7 @@ async function untilOver(
   const view = new RunView(console, {
     isTerminal,
     isResultAlone: isResultAlone(host.stdoutKind, console.mode),
+    isVerbose: args.flags.has("verbose"),
   });
   for await (const event of events) {
     const isOurs = event.seq === place.seq;

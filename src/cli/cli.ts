@@ -2,10 +2,10 @@
 import { Fault } from "../abi/errors.ts";
 import { type Args, findFirstWord, findGlobalFlags, modeOf, parseFlags } from "./args.ts";
 import type { Command } from "./command.ts";
-import { COMMANDS, findNearCommand, RESERVED } from "./commands.ts";
+import { COMMANDS } from "./commands.ts";
 import { Console } from "./console.ts";
 import type { Host } from "./host.ts";
-import { UnknownCommand } from "./screen/errors.ts";
+import { refuseKept } from "./intent-words.ts";
 
 export async function runCli(argv: readonly string[], host: Host): Promise<number> {
   const global = findGlobalFlags(argv);
@@ -37,7 +37,7 @@ async function dispatch(
   }
   // the first word behind -r is what a session is called
   const isNew = !args.flags.has("continue") && !args.flags.has("resume");
-  if (name === undefined && first !== undefined && isNew) refuseReserved(first.word, args.words);
+  if (name === undefined && first !== undefined && isNew) refuseKept(args);
   return command.run({ args, console, host });
 }
 
@@ -55,16 +55,4 @@ function parse(command: Command, argv: readonly string[], name: string | undefin
 async function load(name: string | undefined): Promise<Command> {
   const known = name === undefined ? undefined : COMMANDS[name];
   return known === undefined ? (await import("./run.ts")).run : known();
-}
-
-/** A first word that would be a command's: a slip of one letter, or a name kept for later. */
-function refuseReserved(word: string, words: readonly string[]): void {
-  const near = words.length === 1 && !RESERVED.has(word) ? findNearCommand(word) : undefined;
-  if (near !== undefined) throw new UnknownCommand(word, near);
-  if (!RESERVED.has(word)) return;
-  throw new Fault({
-    code: "UNAVAILABLE",
-    message: `crux ${word} is not part of this version`,
-    hint: `crux -- ${words.join(" ")} to use it as an intent`,
-  });
 }

@@ -1,4 +1,3 @@
-import { nearNames } from "../lib/near-names.ts";
 import type { Command } from "./command.ts";
 
 /** The commands there are, each loaded only when it is called for. */
@@ -16,6 +15,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   tasks: async () => (await import("./tasks.ts")).tasks,
   send: async () => (await import("./send.ts")).send,
   kill: async () => (await import("./kill.ts")).kill,
+  stop: async () => (await import("./stop.ts")).stop,
   pause: async () => (await import("./pause.ts")).pause,
   cont: async () => (await import("./cont.ts")).cont,
   resume: async () => (await import("./resume.ts")).resume,
@@ -36,37 +36,25 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   budget: async () => (await import("./budget.ts")).budget,
   cost: async () => (await import("./cost.ts")).cost,
   mcp: async () => (await import("./mcp.ts")).mcp,
+  agents: async () => (await import("./agents.ts")).agents,
+  skills: async () => (await import("./agents.ts")).skills,
   mount: async () => (await import("./mount.ts")).mount,
   umount: async () => (await import("./umount.ts")).umount,
   journal: async () => (await import("./journal.ts")).journal,
   fsck: async () => (await import("./fsck.ts")).fsck,
   audit: async () => (await import("./audit.ts")).audit,
   gc: async () => (await import("./gc.ts")).gc,
+  doctor: async () => (await import("./doctor.ts")).doctor,
+  config: async () => (await import("./config.ts")).config,
+  cat: async () => (await import("./cat.ts")).cat,
+  ls: async () => (await import("./ls.ts")).ls,
+  init: async () => (await import("./init.ts")).init,
+  completion: async () => (await import("./completion.ts")).completion,
+  man: async () => (await import("./man.ts")).man,
+  __complete: async () => (await import("./complete.ts")).complete,
   version: async () => (await import("./version.ts")).version,
+  demo: async () => (await import("./demo/demo.ts")).demo,
   daemon: async () => (await import("./daemon.ts")).daemon,
   shutdown: async () => (await import("./shutdown.ts")).shutdown,
   help: async () => (await import("./help.ts")).help,
 };
-
-/**
- * Names the manual keeps for commands that this version has not. They never begin an intent: the same line would
- * spend tokens today and be a command tomorrow.
- */
-export const RESERVED: ReadonlySet<string> = new Set(
-  "stop agents export model login demo context compact memory plugin hooks commands config setup".split(" "),
-);
-
-/** The command that is one letter more, less, other or two swapped away. */
-export function findNearCommand(word: string): string | undefined {
-  return nearNames(word, Object.keys(COMMANDS), 1).find((name) => !isWordOfItsOwn(word, name));
-}
-
-/** Another first letter is seldom a slip (`work` is not `fork`), and another one of two is half the word. */
-function isWordOfItsOwn(word: string, name: string): boolean {
-  const isOther = word.length === name.length && countOther(word, name) === 1;
-  return isOther && (name.length < 3 || word[0] !== name[0]);
-}
-
-function countOther(word: string, name: string): number {
-  return [...name].filter((letter, at) => letter !== word[at]).length;
-}

@@ -1,4 +1,5 @@
 /** `crux cost`: where the money went. */
+import type { Result } from "../abi/methods.ts";
 import { durationMs } from "../lib/span.ts";
 import { noWords, textFlag } from "./args.ts";
 import type { Call, Command } from "./command.ts";
@@ -19,13 +20,18 @@ async function run({ args, console, host }: Call): Promise<number> {
   try {
     const found = await client.request("cost.get", { by, ...(since === undefined ? {} : { since }) });
     if (console.mode === "json") await console.data(found);
-    else if (console.mode === "quiet")
-      await console.line(String(found.lines.reduce((sum, { usd }) => sum + usd, 0)));
+    else if (console.mode === "quiet") await console.line(sumOf(found.lines));
     else await console.line(costTable(found));
   } finally {
     client.close();
   }
   return 0;
+}
+
+/** `?`: not one of the calls has a known price. */
+function sumOf(lines: Result<"cost.get">["lines"]): string {
+  const isKnown = lines.length === 0 || lines.some(({ calls, unpriced }) => unpriced < calls);
+  return isKnown ? String(lines.reduce((sum, { usd }) => sum + usd, 0)) : "?";
 }
 
 /** Wall clock, ms. */

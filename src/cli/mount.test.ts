@@ -3,12 +3,15 @@ import { WireFault } from "../wire/client/wire-fault.ts";
 import { FakeDaemon } from "./testing/fake-daemon.ts";
 import { crux, MODE_FLAGS } from "./testing/run-command.ts";
 
-const mounting = (state = "connected") =>
-  new FakeDaemon({ "mcp.mount": (payload) => ({ path: (payload as { path: string }).path, state }) });
+const mounting = (state = "connected", problem = "") =>
+  new FakeDaemon({
+    "mcp.mount": (payload) => ({ path: (payload as { path: string }).path, state }),
+    "mcp.list": () => ({ mounts: [{ path: "/mnt/mcp/other" }, { path: "/mnt/mcp/notes", problem }] }),
+  });
 const asked = async (line: string | string[], env: Record<string, string> = {}) => {
   const { daemon, err, code } = await crux(line, { daemon: mounting(), env });
   expect({ err, code }).toEqual({ err: "", code: 0 });
-  return daemon.asked;
+  return daemon.asked.filter(([method]) => method !== "mcp.list");
 };
 
 const SCREENS = {
@@ -62,11 +65,23 @@ test("mount of a URL with headers, at a path", async () => {
   ]);
 });
 
-test("mount that does not connect says where to look", async () => {
-  expect(await crux("mount notes -- false", { daemon: mounting("failed") })).toMatchObject({
+test.each([
+  ["-- false", "it ended with 1", "the program false"],
+  ["--url http://127.0.0.1:9/mcp", "nobody answers (ECONNREFUSED)", "the server at http://127.0.0.1:9/mcp"],
+])("mount %s that does not connect says why, and what to check", async (how, problem, what) => {
+  expect(await crux(`mount notes ${how}`, { daemon: mounting("failed", problem) })).toMatchObject({
     out: "",
-    err: "✗ [UNAVAILABLE] mounted, but not connected: /mnt/mcp/notes\n  → hint: crux mcp list shows why\n",
+    err: `✗ [UNAVAILABLE] mounted, but not connected: /mnt/mcp/notes: ${problem}\n  → hint: check ${what}; its next use tries again, and crux umount /mnt/mcp/notes takes it away\n`,
     code: 1,
+  });
+});
+
+test("mount says what of a server is left out", async () => {
+  const daemon = mounting("connected", "tool x and what follows: there are more tools than fit; left out");
+  expect(await crux("mount notes --url http://127.0.0.1:9/mcp", { daemon })).toMatchObject({
+    out: "[kernel] /mnt/mcp/notes: mounted (connected)\n",
+    err: "/mnt/mcp/notes: tool x and what follows: there are more tools than fit; left out\n",
+    code: 0,
   });
 });
 

@@ -2,9 +2,11 @@ import { Fault } from "../abi/errors.ts";
 import type { Params } from "../abi/methods.ts";
 import { type Args, pairsFlag, textFlag } from "./args.ts";
 import type { Call, Command } from "./command.ts";
+import type { DaemonClient } from "./daemon-client.ts";
 import type { Host } from "./host.ts";
 import { mountPath } from "./mount-path.ts";
 import { invalid } from "./screen/errors.ts";
+import { safeLine } from "./screen/safe-text.ts";
 
 const USAGE =
   "crux mount <name> --url <url> [--header K=V]…, or crux mount <name> [-e K=V]… -- <command> [args…]";
@@ -29,8 +31,10 @@ async function run({ args, console, host }: Call): Promise<number> {
   const request = { path: mountPath(name), config: configOf(args, command, host) };
   const client = await host.daemon.ensure();
   const { path, state } = await client.request("mcp.mount", request);
+  const problem = state === "pending" ? "" : await problemOf(client, path);
   client.close();
-  if (state === "failed") throw notConnected(path);
+  if (state === "failed") throw notConnected(path, request.config, problem);
+  if (problem !== "") await console.errorLine(`${path}: ${safeLine(problem)}`);
   if (console.mode === "json") await console.data({ path, state });
   else if (console.mode !== "quiet") await console.line(`[kernel] ${path}: mounted (${state})`);
   return 0;
@@ -53,10 +57,18 @@ function httpConfig(args: Args, url: string): McpConfig {
   return { type: "http", url, headers: pairsFlag(args, "header") };
 }
 
-function notConnected(path: string): Fault {
+/** Why it is not connected, or what of it is left out; "": nothing. */
+async function problemOf(client: DaemonClient, path: string): Promise<string> {
+  const { mounts } = await client.request("mcp.list", {});
+  return mounts.find((mount) => mount.path === path)?.problem ?? "";
+}
+
+function notConnected(path: string, config: McpConfig, problem: string): Fault {
+  const where = config.type === "http" ? `the server at ${config.url}` : `the program ${config.command}`;
+  const why = problem === "" ? "" : `: ${problem}`;
   return new Fault({
     code: "UNAVAILABLE",
-    message: `mounted, but not connected: ${path}`,
-    hint: "crux mcp list shows why",
+    message: `mounted, but not connected: ${path}${why}`,
+    hint: `check ${where}; its next use tries again, and crux umount ${path} takes it away`,
   });
 }

@@ -50,7 +50,7 @@ test.each<[StreamKind, string | undefined]>([
 test("data goes on byte for byte, and an empty stdin is none", async () => {
   const { host, stdin } = aMachine({ daemon: answering(complete()), stdinKind: "pipe" });
   const daemon = host.daemon as FakeDaemon;
-  const code = runCli(["-d", "x"], host);
+  const code = runCli(["-d", "--", "x"], host);
   await expect.poll(() => stdin.isFlowing).toBe(true);
   stdin.emit("data", Buffer.from([0, 255]));
   stdin.emit("data", Buffer.from([10]));
@@ -115,7 +115,7 @@ test("one that has begun to speak is waited for without a word, and -q says none
 });
 
 test("a socket that says nothing for 3 s has nothing to say", async () => {
-  const { daemon, stdin, stderr, code } = await reading("socket", "x");
+  const { daemon, stdin, stderr, code } = await reading("socket", "--", "x");
   await vi.advanceTimersByTimeAsync(2_999);
   expect(daemon.reached).toEqual([]);
   await vi.advanceTimersByTimeAsync(1);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { WireProc } from "../abi/methods.ts";
 import { runCli } from "./cli.ts";
-import { aProcess, FakeDaemon } from "./testing/fake-daemon.ts";
+import { aProcess, aRow, FakeDaemon } from "./testing/fake-daemon.ts";
 import { aMachine, crux, MODE_FLAGS } from "./testing/run-command.ts";
 
 const zombie = aProcess({ pid: 2, ppid: 1, state: "zombie", skills: [], tokens_used: 123, elapsed_ms: 1100 });
@@ -105,7 +105,7 @@ test.each(["ps 1", "ps --tree-of-life", "ps --model x"])(
   },
 );
 
-test("ps tells a person at a terminal who does nothing until somebody acts; a script gets the table alone", async () => {
+test("ps tells a person at a terminal who does nothing until somebody acts, and what to type; a script gets the table alone", async () => {
   const doing = (pid: number, activity: WireProc["activity"]) => aProcess({ pid, activity });
   const processes = [
     ...[1, 2].map((pid) => doing(pid, "paused")),
@@ -118,14 +118,14 @@ test("ps tells a person at a terminal who does nothing until somebody acts; a sc
   expect(await runCli(["ps"], host)).toBe(0);
   expect(stderr.text).toBe(
     [
-      "[kernel] paused: PID 1 2; crux cont <pid> lets it go on",
-      "[kernel] waiting for an answer: PID 4; crux attach 4 shows the question",
+      "[kernel] paused: PID 1 2; crux cont <pid> resumes it",
+      "[kernel] blocked, waiting for an answer: PID 4; crux attach 4 shows the question",
       "[kernel] waiting for a message: PID 5; crux -r 5 goes on with it",
       "",
     ].join("\n"),
   );
   expect(stdout.text).toContain("5 active, 1 zombie, 6 total\n");
-  expect((await crux("ps", { daemon: running(processes) })).err).toBe("");
+  expect(await crux("ps", { daemon: running(processes) })).toMatchObject({ out: stdout.text, err: "" });
   const off = { available: true, kind: "bubblewrap", mode: "off" };
   const told = new FakeDaemon({
     list_procs: () => ({ processes: [] }),
@@ -138,4 +138,48 @@ test("ps tells a person at a terminal who does nothing until somebody acts; a sc
   const crowd = aMachine({ daemon: running(many), isTerminal: true });
   expect(await runCli(["ps"], crowd.host)).toBe(0);
   expect(crowd.stderr.text).toContain("paused: PID 1 2 3 4 5 6 7 8 and 12 more; crux cont <pid>");
+});
+
+test("ps and tree have one word for each hold, and --json what ends it", async () => {
+  const held = (pid: number, activity: WireProc["activity"], why?: WireProc["held"]) =>
+    aRow({ pid, activity, ...(why === undefined ? {} : { held: why }) });
+  const processes = [
+    held(1, "paused", "signal"),
+    held(2, "blocked"),
+    held(3, "paused", "crash"),
+    held(4, "paused", "damage"),
+    held(5, "paused", "disk"),
+    held(6, "thinking"),
+  ];
+  const daemon = () =>
+    new FakeDaemon({ list_procs: () => ({ processes }), "process.list": () => ({ processes }) });
+  const words = ["paused", "blocked", "held", "held", "paused"];
+  const ps = await crux("ps", { daemon: daemon(), isTerminal: true });
+  const rows = ps.out.split("\n").slice(2, 8);
+  expect(rows.map((row) => row.trim().split(/\s+/)[1])).toEqual([...words, "running"]);
+  // the columns stay where the manual has them
+  expect(new Set(rows.map((row) => row.length))).toEqual(new Set([DEFAULT.split("\n")[2]?.length]));
+  const tree = await crux("tree", { daemon: daemon(), isTerminal: true });
+  const states = tree.out.match(/running\/\w+/g);
+  expect(states).toEqual([...words, "thinking"].map((word) => `running/${word}`));
+  expect(tree.err).toBe(ps.err);
+  expect(ps.err.split("\n")).toEqual([
+    "[kernel] paused: PID 1; crux cont 1 resumes it",
+    "[kernel] held after a crash of the daemon: PID 3; crux cont 3 resumes it",
+    "[kernel] held because its history is damaged: PID 4; crux fsck 4 shows what is wrong",
+    "[kernel] paused because the disk of the journal takes nothing: PID 5; it is resumed when there is room",
+    "[kernel] blocked, waiting for an answer: PID 2; crux attach 2 shows the question",
+    "",
+  ]);
+  for (const line of ["ps --json", "tree --json"]) {
+    const shown = JSON.parse((await crux(line, { daemon: daemon() })).out).data.processes as {
+      held?: object;
+    }[];
+    expect(shown[2]?.held).toEqual({
+      state: "held",
+      reason: "held after a crash of the daemon",
+      next: "crux cont 3",
+    });
+    expect(shown.map(({ held }) => held !== undefined)).toEqual([true, true, true, true, true, false]);
+  }
 });

@@ -2,9 +2,9 @@ import type { WireProc } from "../abi/methods.ts";
 import { sandboxOff } from "../abi/sandbox.ts";
 import { noWords } from "./args.ts";
 import type { Call, Command } from "./command.ts";
-import { heldLines } from "./screen/held-lines.ts";
+import { heldBy, heldLines, waitingLines } from "./screen/held-lines.ts";
 import { indented } from "./screen/json.ts";
-import { costLines, psTable } from "./screen/ps-table.ts";
+import { costLines, modelLines, psTable } from "./screen/ps-table.ts";
 import { tellSandbox } from "./tell-sandbox.ts";
 
 export const ps: Command = {
@@ -42,19 +42,37 @@ async function run(call: Call): Promise<number> {
 }
 
 function asides(shown: readonly WireProc[], verbose: boolean): readonly string[] {
-  return [...heldLines(shown), ...(verbose ? costLines(shown) : [])];
+  const more = verbose ? [...modelLines(shown), ...costLines(shown)] : [];
+  return [...heldLines(shown), ...waitingLines(shown), ...more];
 }
 
 function isPerson({ host }: Call): boolean {
   return host.stdout.isTTY === true && host.stderr.isTTY === true;
 }
 
-function short({ pid, ppid, state, intent, skills, tokens_used, elapsed_ms }: WireProc) {
-  return { pid, ppid, state, intent, skills, tokens_used, elapsed_ms };
+/** The seven keys; of a process that does nothing, also why and what ends it. */
+function short(proc: WireProc) {
+  const { pid, ppid, state, intent, skills, tokens_used, elapsed_ms } = proc;
+  const held = heldBy(proc);
+  return {
+    pid,
+    ppid,
+    state,
+    intent,
+    skills,
+    tokens_used,
+    elapsed_ms,
+    ...(held === undefined ? {} : { held }),
+  };
+}
+
+/** null: it is not known. */
+function costOf({ cost_usd, unpriced_calls = 0 }: WireProc): number | null {
+  return cost_usd ?? (unpriced_calls > 0 ? null : 0);
 }
 
 function full(proc: WireProc) {
-  const { kind, activity, created_at, ctx_id, allowed_devices, groups, result, exit, cost_usd = 0 } = proc;
+  const { kind, activity, created_at, ctx_id, allowed_devices, groups, result, exit, model } = proc;
   const more = { kind, activity, created_at, ctx_id, allowed_devices, groups, result, exit };
-  return { ...short(proc), ...more, cost_usd };
+  return { ...short(proc), ...more, cost_usd: costOf(proc), ...(model === undefined ? {} : { model }) };
 }

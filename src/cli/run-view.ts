@@ -8,7 +8,9 @@ import { failureJson, hintLine } from "./screen/errors.ts";
 import type { Paint } from "./screen/paint.ts";
 import { resultBox } from "./screen/result-box.ts";
 import {
+  answeredLine,
   costLine,
+  deniedLines,
   detailsLine,
   failureOf,
   lastLine,
@@ -27,6 +29,12 @@ interface RunOutput {
   readonly isTerminal: boolean;
   /** stdout is for the result and nothing else; the screen is on stderr. */
   readonly isResultAlone: boolean;
+  /** JSON carries more than the fixed keys. */
+  readonly isVerbose?: boolean;
+}
+
+function deniedOf({ denied }: ProgressPayload): Pick<ProgressPayload, "denied"> {
+  return denied === undefined ? {} : { denied };
 }
 
 /** Shows the events of one run in the console's mode. */
@@ -153,8 +161,9 @@ export class RunView {
   async #complete(event: ProgressPayload): Promise<void> {
     await this.#over(event, (paint) => lastLine(event, paint));
     // for a person: the screen itself is fixed
-    const cost = this.#verbose && this.#output.isTerminal ? costLine(event) : undefined;
-    if (cost !== undefined) await this.#console.errorLine(cost);
+    if (!this.#verbose || !this.#output.isTerminal) return;
+    for (const line of [answeredLine(event), costLine(event)])
+      if (line !== undefined) await this.#console.errorLine(line);
   }
 
   async #over(event: ProgressPayload, last: (paint: Paint) => string): Promise<void> {
@@ -162,8 +171,8 @@ export class RunView {
     if (code !== 0 && !this.#saidError) await this.#fail(event.pid, reason, undefined);
     switch (this.#console.mode) {
       case "json":
-        if (code === 0) await this.#console.data(runData(event));
-        else await this.#console.line(failureJson(failureOf(event, this.#error)));
+        if (code === 0) await this.#console.data(runData(event, this.#output.isVerbose === true));
+        else await this.#console.line(failureJson(failureOf(event, this.#error), deniedOf(event)));
         break;
       case "quiet":
         if (code === 0 || result !== "")
@@ -174,6 +183,8 @@ export class RunView {
         await this.#result(result);
         await this.#screen(last(this.#paint));
     }
+    if (this.#console.mode !== "quiet")
+      for (const line of deniedLines(event)) await this.#console.errorLine(line);
     if (this.#hasNotice) for (const line of CONFIGURE_LINES) await this.#aside(line);
   }
 }

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ProgressPayload, WireStreamLine } from "../abi/wire.ts";
 import { WireFault } from "../wire/client/wire-fault.ts";
 import { runCli } from "./cli.ts";
@@ -179,6 +179,36 @@ test("run --json that fails is the object of the manual", async () => {
   });
 });
 
+describe("a run in which calls were refused", () => {
+  const denied = [
+    { tool: "bash", what: "rm -r b", reason: "no rule allows it", allow: "--allow 'bash(rm -r b)'" },
+    { tool: "view", what: "view /state/x", reason: "it belongs to\u001b[2J crux", allow: null },
+  ];
+  const LINES = `[agent/1] denied bash: rm -r b (to allow it: --allow 'bash(rm -r b)')
+[agent/1] denied view /state/x (it belongs to\\x1b[2J crux)
+`;
+  const DATA = { pid: 1, result: "r", tokens_used: 1234, elapsed_ms: 6200, exit_code: 0 };
+
+  test("says at its end which, and what would allow them; a script that asked for quiet is spared", async () => {
+    const daemon = () => daemonOf(spawned, complete({ result: "r", denied }));
+    expect((await crux("x", { daemon: daemon() })).err).toBe(LINES);
+    expect(await crux("x -q", { daemon: daemon() })).toMatchObject({ out: "r\n", err: "" });
+    const json = await crux("x --json", { daemon: daemon() });
+    expect(json.err).toBe(LINES);
+    expect(JSON.parse(json.out)).toEqual({ ok: true, data: { ...DATA, denied } });
+    expect(json.out.indexOf('"exit_code": 0, "denied": [{"tool"')).toBeGreaterThan(0);
+  });
+
+  test("says so in the object of a failure too; bounded on the screen", async () => {
+    const many = Array.from({ length: 30 }, (_, n) => ({ ...denied[0]!, what: `rm ${n}` }));
+    const daemon = () => daemonOf(spawned, complete({ exit_code: 1, exit_reason: "no", denied: many }));
+    const json = await crux("x --json", { daemon: daemon() });
+    expect(JSON.parse(json.out)).toMatchObject({ ok: false, error: { message: "no" }, denied: many });
+    const lines = json.err.trimEnd().split("\n");
+    expect([lines.length, lines.at(-1)]).toEqual([11, "[agent/1] denied 20 more"]);
+  });
+});
+
 test.each([
   [2, "budget_exceeded", "BUDGET"],
   [1, "max steps exceeded", "BUDGET"],
@@ -305,7 +335,7 @@ test("run: Ctrl-C once sends SIGINT over another connection and waits for the en
     feed,
   );
   const { host, stdout, stderr, interrupt } = aMachine({ daemon });
-  const code = runCli(["x"], host);
+  const code = runCli(["--", "x"], host);
   await stdout.shows("step 2...");
   interrupt();
   expect(await code).toBe(130);
@@ -326,7 +356,7 @@ test("run: the last line is that of the end, also where it is heard before the s
     return sent.promise;
   };
   const { host, stdout, stderr, interrupt } = aMachine({ daemon: new FakeDaemon({ spawn, kill }, feed) });
-  const code = runCli(["x"], host);
+  const code = runCli(["--", "x"], host);
   await stdout.shows("step 2...");
   interrupt();
   await new Promise((resolve) => setImmediate(resolve));
@@ -357,7 +387,7 @@ test("run: one that rests when the daemon stops is told of once, with how to go 
 test("run: Ctrl-C twice sends SIGKILL and exits 130", async () => {
   const daemon = new FakeDaemon({ spawn }, new Feed().push(spawned));
   const { host, stdout, stderr, interrupt } = aMachine({ daemon });
-  const code = runCli(["x"], host);
+  const code = runCli(["--", "x"], host);
   await stdout.shows("spawning");
   interrupt();
   await stderr.shows("(SIGINT)");
@@ -384,7 +414,7 @@ test("run: Ctrl-C twice exits 130, also where the end of the process is heard fi
     feed,
   );
   const { host, stderr, interrupt } = aMachine({ daemon });
-  const code = runCli(["x"], host);
+  const code = runCli(["--", "x"], host);
   await expect.poll(() => daemon.asked.length).toBe(1);
   interrupt();
   await stderr.shows("(SIGINT)");
@@ -401,7 +431,7 @@ test("run: Ctrl-C before the pid is known is sent when it is", async () => {
     feed,
   );
   const { host, interrupt } = aMachine({ daemon });
-  const code = runCli(["x"], host);
+  const code = runCli(["--", "x"], host);
   await expect.poll(() => daemon.asked.length).toBe(1);
   interrupt();
   answer.resolve({ pid: 1 });
@@ -415,7 +445,7 @@ test("run says once, to a person at a terminal, that commands are not confined, 
     new Feed().push(spawned, complete()).end(),
   );
   const { host, stderr, stdout } = aMachine({ daemon, isTerminal: true });
-  expect(await runCli(["x"], host)).toBe(0);
+  expect(await runCli(["--", "x"], host)).toBe(0);
   const line = "sandbox: off (bubblewrap is not installed; apt-get install\\x1b[2J bubblewrap)";
   expect(stderr.text.split(line).length).toBe(2);
   expect(stdout.text).not.toContain("sandbox");
@@ -450,7 +480,7 @@ test.each([
   const feed = new Feed().push(spawned, question);
   const daemon = asking(feed);
   const { host, stdin, stderr } = aMachine({ daemon, isTerminal: true });
-  const code = runCli(["x"], host);
+  const code = runCli(["--", "x"], host);
   await stderr.shows("[a]lways ");
   expect(stdin).toMatchObject({ isRaw: true, isFlowing: true });
   stdin.type("\x1b[A");
@@ -468,7 +498,7 @@ test("run ignores keys that were typed before the question was drawn", async () 
   const feed = new Feed().push(spawned, question);
   const daemon = asking(feed);
   const { host, stdin, stderr } = aMachine({ daemon, isTerminal: true });
-  const code = runCli(["x"], host);
+  const code = runCli(["--", "x"], host);
   await expect.poll(() => stdin.isRaw).toBe(true);
   stdin.type("y");
   await stderr.shows("[a]lways ");
@@ -481,7 +511,7 @@ test("run takes a question back that was answered elsewhere", async () => {
   const feed = new Feed().push(spawned, question);
   const daemon = asking(feed);
   const { host, stdin, stderr } = aMachine({ daemon, isTerminal: true });
-  const code = runCli(["x"], host);
+  const code = runCli(["--", "x"], host);
   await stderr.shows("[a]lways ");
   feed.push(progress({ event: "ask_closed", ask_id: "q1", answer: "no" }), complete());
   expect(await code).toBe(0);
@@ -497,7 +527,7 @@ test("run: Ctrl-C while a question waits interrupts the process", async () => {
     feed,
   );
   const { host, stdin, stderr } = aMachine({ daemon, isTerminal: true });
-  const code = runCli(["x"], host);
+  const code = runCli(["--", "x"], host);
   await stderr.shows("[a]lways ");
   stdin.type("\x03");
   expect(await code).toBe(130);

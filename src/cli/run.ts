@@ -5,6 +5,7 @@ import type { Call, Command } from "./command.ts";
 import { CONFIGURE_LINES } from "./configure-help.ts";
 import type { Output } from "./host.ts";
 import { findData, findIntent } from "./intent.ts";
+import { refuseLoneWord } from "./intent-words.ts";
 import { openDialog, questionTerminal } from "./questions.ts";
 import { RunInterrupt } from "./run-interrupt.ts";
 import { requestOptions, workingDirectory } from "./run-options.ts";
@@ -29,6 +30,7 @@ async function start(call: Call): Promise<number> {
     return help.run(call);
   }
   const data = args.words.length === 0 ? undefined : await findData(host, console);
+  if (data === undefined) refuseLoneWord(args);
   if ((await settleTrust(call, workingDirectory(args, host))) === "interrupted") return 130;
   const isDetached = args.flags.has("detach");
   const terminal = isDetached ? undefined : questionTerminal(call);
@@ -91,7 +93,7 @@ async function follow(
 
 /** The exit code of the process. Rejects when the stream breaks off. */
 async function showToEnd(
-  { console, host }: Call,
+  { args, console, host }: Call,
   lines: AsyncIterable<WireStreamLine>,
   terminal: Output | undefined,
   interrupt: RunInterrupt,
@@ -99,6 +101,7 @@ async function showToEnd(
   const view = new RunView(console, {
     isTerminal: host.stdout.isTTY === true,
     isResultAlone: isResultAlone(host.stdoutKind, console.mode),
+    isVerbose: args.flags.has("verbose"),
   });
   await using dialog = terminal === undefined ? undefined : openDialog({ console, host }, terminal);
   for await (const { payload } of lines) {

@@ -3,6 +3,7 @@ import { onePid } from "./args.ts";
 import type { Call, Command } from "./command.ts";
 import { processNotFound } from "./process-not-found.ts";
 import { ASCII, type Branch, forest, LINES } from "./screen/forest.ts";
+import { heldBy, heldLines } from "./screen/held-lines.ts";
 import { treeTable } from "./screen/tree-table.ts";
 
 const USAGE = "crux tree [<pid>] [--all] [--ascii]";
@@ -30,6 +31,8 @@ async function run({ args, console, host }: Call): Promise<number> {
     case "verbose":
     case "default":
       await console.line(treeTable(branches));
+      if (host.stdout.isTTY === true && host.stderr.isTTY === true)
+        for (const line of heldLines(branches.map(({ row }) => row))) await console.errorLine(line);
   }
   return 0;
 }
@@ -56,5 +59,7 @@ function asData({ row, depth, subtreeTokens, subtreeUsd }: Branch) {
   } = row;
   const head = { pid, ppid, depth, kind, name, state, activity, model };
   const used = { tokens_used, subtree_tokens: subtreeTokens, elapsed_ms };
-  return { ...head, ...used, intent, cost_usd, subtree_cost_usd: subtreeUsd };
+  const held = heldBy(row);
+  const why = held === undefined ? {} : { held };
+  return { ...head, ...used, intent, cost_usd, subtree_cost_usd: subtreeUsd, ...why };
 }

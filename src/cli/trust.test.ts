@@ -64,7 +64,7 @@ const bring = () => writeFileSync(join(dir, "AGENTS.md"), "x");
 /** `crux go` in the folder, at a terminal; `answer` once the question is there. */
 async function atTerminal(daemon: FakeDaemon, answer: (machine: ReturnType<typeof aMachine>) => void) {
   const machine = aMachine({ daemon, isTerminal: true });
-  const done = runCli(["--cwd", dir, "go"], machine.host);
+  const done = runCli(["--cwd", dir, "--", "go"], machine.host);
   await machine.stderr.shows("[y/N] ");
   answer(machine);
   return { code: await done, shown: machine.stderr.text, isRaw: machine.stdin.isRaw };
@@ -103,7 +103,7 @@ describe("a run in a folder that brings something", () => {
     bring();
     const daemon = daemonWith({ declined: true });
     const machine = aMachine({ daemon, isTerminal: true });
-    await runCli(["--cwd", dir, "go"], machine.host);
+    await runCli(["--cwd", dir, "--", "go"], machine.host);
     expect(machine.stderr.text).toContain("! left out, not trusted: 1 settings, 1 MCP server");
     expect(machine.stderr.text).not.toContain("[y/N]");
     expect(asked(daemon)).toHaveLength(1);

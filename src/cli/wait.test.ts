@@ -33,7 +33,7 @@ test.each([0, 1, 2, 130, 137, 143])("wait exits with %i", async (code) => {
   expect((await crux("wait 1", { daemon: ending(code, "x") })).code).toBe(code);
 });
 
-test("wait for one that is gone names its log", async () => {
+test("wait for one that never was is NOT_FOUND", async () => {
   const daemon = new FakeDaemon({
     "process.wait": () => {
       throw new WireFault({ code: "NOT_FOUND", message: "process not found: 9", syscall: "Wait", pid: 0 });
@@ -41,7 +41,7 @@ test("wait for one that is gone names its log", async () => {
   });
   expect(await crux("wait 9", { daemon })).toMatchObject({
     out: "",
-    err: "✗ [NOT_FOUND] PID 0 Wait: process not found: 9\n  → hint: crux logs 9, if it has ended and was waited for\n",
+    err: "✗ [NOT_FOUND] PID 0 Wait: process not found: 9\n  → hint: crux ps lists the processes\n",
     code: 1,
   });
 });

@@ -49,12 +49,11 @@ async function show(
   await console.line(lastLine({ event: "complete", pid, exit_code, tokens_used, elapsed_ms }, console.paint));
 }
 
-/** One that was waited for already is gone, and its journal is not. A session that rests has no end to wait for. */
+/** A session that rests has no end to wait for. */
 async function withHint(error: unknown, pid: number, client: DaemonClient): Promise<unknown> {
   if (!(error instanceof WireFault) || error.code !== "NOT_FOUND" || error.wire.hint !== undefined)
     return error;
-  if (!(await isResting(pid, client)))
-    return new WireFault({ ...error.wire, hint: `crux logs ${pid}, if it has ended and was waited for` });
+  if (!(await isResting(pid, client))) return error;
   const hint = `crux -r ${pid} goes on with it, crux kill ${pid} ends it`;
   return new Fault({
     code: "CONFLICT",

@@ -36,7 +36,7 @@ test("errorLines() of a mount whose place is taken tells how to go on", () => {
 });
 
 test("errorLines() of an almost-command has no code", () => {
-  expect(errorLines(new UnknownCommand("pss", "ps"), english, PLAIN)).toBe(
+  expect(errorLines(new UnknownCommand("pss", ["ps"]), english, PLAIN)).toBe(
     "✗ unknown command: pss\n  → hint: crux ps, or crux -- pss to use it as an intent",
   );
 });

@@ -6,13 +6,14 @@ import type { Words } from "./language.ts";
 import type { Paint } from "./paint.ts";
 import { safeLine, safeLines } from "./safe-text.ts";
 
-/** A word that is almost a command; its line has no code. */
+/** What may have been meant as one of the commands `near`; its line has no code. */
 export class UnknownCommand extends Fault {
-  constructor(word: string, near: string) {
+  constructor(words: string, near: readonly string[]) {
+    const ways = near.length === 0 ? ["crux help lists the commands"] : near.map((name) => `crux ${name}`);
     super({
       code: "INVALID",
-      message: `unknown command: ${word}`,
-      hint: `crux ${near}, or crux -- ${word} to use it as an intent`,
+      message: `unknown command: ${words}`,
+      hint: `${ways.join(", ")}, or crux -- ${words} to use it as an intent`,
     });
   }
 }
@@ -68,6 +69,7 @@ export function errorJson(error: unknown): string {
   return failureJson(wireOf(error));
 }
 
-export function failureJson({ code, message, syscall, device }: WireError): string {
-  return oneLine({ ok: false, error: { code, message, syscall, device } });
+/** `more`: beside the error, where there is something to say. */
+export function failureJson({ code, message, syscall, device }: WireError, more: object = {}): string {
+  return oneLine({ ok: false, error: { code, message, syscall, device }, ...more });
 }

@@ -10,9 +10,20 @@ export const INTENT_COLUMNS = 40;
 /** More is not looked at: an intent may be long, and what is safe may be longer. */
 const INTENT_CHARS = 2 * INTENT_COLUMNS;
 
+type Doing = Pick<WireRow, "state" | "activity" | "held">;
+
 /** `running/thinking`; what has no activity, its state alone. */
-export function stateCell({ state, activity }: Pick<WireRow, "state" | "activity">): string {
-  return activity === null || state !== "running" ? state : `${state}/${activity}`;
+export function stateCell(row: Doing): string {
+  const { state, activity } = row;
+  return activity === null || state !== "running" ? state : `${state}/${heldWord(row) ?? activity}`;
+}
+
+/** Of a process that does nothing until something is done about it; undefined: of another. At most seven columns. */
+export function heldWord({ state, activity, held }: Doing): "paused" | "blocked" | "held" | undefined {
+  if (state !== "running") return undefined;
+  if (activity === "blocked") return "blocked";
+  if (activity !== "paused") return undefined;
+  return held === "crash" || held === "damage" ? "held" : "paused";
 }
 
 /** The first line, cut. */
@@ -22,8 +33,10 @@ export function intentCell(intent: string, columns = INTENT_COLUMNS): string {
 }
 
 /** `-`: nothing that has a price. */
-export function costCell(usd: number): string {
-  return usd === 0 ? "-" : shownUsd(microUsd(usd));
+/** `unpriced`: calls whose price is not known. */
+export function costCell(usd: number, unpriced = 0): string {
+  if (usd === 0) return unpriced > 0 ? "?" : "-";
+  return `${shownUsd(microUsd(usd))}${unpriced > 0 ? "+?" : ""}`;
 }
 
 export function nameCell(name: string): string {

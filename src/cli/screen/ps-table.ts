@@ -1,7 +1,7 @@
 import type { WireProc } from "../../abi/methods.ts";
 import { microUsd, shownUsd } from "../../lib/usd.ts";
 import { seconds } from "./elapsed.ts";
-import { modeWord } from "./process-cells.ts";
+import { heldWord, modeWord } from "./process-cells.ts";
 import { safeLine } from "./safe-text.ts";
 import { cutToWidth, padToWidth } from "./width.ts";
 
@@ -30,7 +30,7 @@ function row(proc: WireProc, verbose: boolean): string {
   const cells = [
     String(proc.pid).padStart(5),
     ...(verbose ? [String(proc.ppid).padStart(5)] : []),
-    proc.state.padEnd(7),
+    (heldWord(proc) ?? proc.state).padEnd(7),
     padToWidth(skillCell(proc.skills), SKILL_COLUMNS),
     String(proc.tokens_used).padStart(6),
     seconds(proc.elapsed_ms).padStart(7),
@@ -60,6 +60,14 @@ function firstLine(text: string): string {
 export function costLines(processes: readonly WireProc[]): readonly string[] {
   const micro = processes.reduce((sum, { cost_usd = 0 }) => sum + microUsd(cost_usd), 0);
   return micro === 0 ? [] : [`[kernel] cost: ${shownUsd(micro)}; crux budget shows whose`];
+}
+
+/** Beside the table, too: who answers, one line for each model. */
+export function modelLines(processes: readonly WireProc[]): readonly string[] {
+  const pids = new Map<string, number[]>();
+  for (const { pid, model = "" } of processes)
+    if (model !== "") pids.set(model, [...(pids.get(model) ?? []), pid]);
+  return [...pids].map(([model, of]) => `[kernel] model ${safeLine(model)}: PID ${of.join(", ")}`);
 }
 
 function summary(processes: readonly WireProc[]): string {

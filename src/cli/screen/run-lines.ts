@@ -53,16 +53,46 @@ export function lastLine(
   return `[kernel] PID ${pid} ${mark} | tokens: ${tokens_used} | elapsed: ${seconds(elapsed_ms)}`;
 }
 
-/** What it cost, and with all that it started where that is more; undefined: nothing that has a price. */
-export function costLine({ pid, cost_usd: own = 0, subtree_cost_usd: all = 0 }: Event): string | undefined {
-  if (all === 0) return undefined;
+/** What it cost, and with all that it started where that is more; undefined: nothing that costs anything. */
+export function costLine({
+  pid,
+  cost_usd: own = 0,
+  subtree_cost_usd: all = 0,
+  unpriced_calls: unpriced = 0,
+}: Event): string | undefined {
+  const unknown =
+    unpriced === 0 ? "" : `${unpriced === 1 ? "1 call" : `${unpriced} calls`} without a known price`;
+  if (all === 0) return unknown === "" ? undefined : `[kernel] PID ${pid}: cost unknown: ${unknown}`;
   const below = all > own ? ` (with all below ${shownUsd(microUsd(all))})` : "";
-  return `[kernel] PID ${pid}: cost ${shownUsd(microUsd(own))}${below}`;
+  const more = unknown === "" ? "" : `, and ${unknown}`;
+  return `[kernel] PID ${pid}: cost ${shownUsd(microUsd(own))}${below}${more}`;
 }
 
-/** The data object of JSON mode. */
-export function runData({ pid, result = "", tokens_used = 0, elapsed_ms = 0, exit_code = 0 }: Event) {
-  return { pid, result, tokens_used, elapsed_ms, exit_code };
+const MAX_DENIED_LINES = 10;
+
+/** What was refused in a run, each with the narrowest flag that would allow it. */
+export function deniedLines({ pid, denied = [] }: Event): readonly string[] {
+  const lines = denied.slice(0, MAX_DENIED_LINES).map(({ tool, what, reason, allow }) => {
+    const call = safeLine(what.startsWith(`${tool} `) ? what : `${tool}: ${what}`);
+    return `[agent/${pid}] denied ${call} (${safeLine(allow === null ? reason : `to allow it: ${allow}`)})`;
+  });
+  const more = denied.length - lines.length;
+  return more === 0 ? lines : [...lines, `[agent/${pid}] denied ${more} more`];
+}
+
+/** Which model answered, by the name that its server gave; undefined: none did. */
+export function answeredLine({ pid, model }: Event): string | undefined {
+  return model === undefined ? undefined : `[kernel] PID ${pid}: answered by ${safeLine(model)}`;
+}
+
+/** The data object of JSON mode. `verbose` adds which model answered. */
+export function runData(
+  { pid, result = "", tokens_used = 0, elapsed_ms = 0, exit_code = 0, denied, model }: Event,
+  verbose: boolean,
+) {
+  const refused = denied === undefined ? {} : { denied };
+  const answered = verbose && model !== undefined ? { model } : {};
+  return { pid, result, tokens_used, elapsed_ms, exit_code, ...refused, ...answered };
 }
 
 /** A run that exited with another code than 0, as an error. `error` is what the exit was caused by, if anything. */

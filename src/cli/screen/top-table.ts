@@ -50,7 +50,7 @@ const COLUMNS: readonly TopColumn[] = [
     columns: 8,
     align: "right",
     dispensable: 1,
-    cell: ({ row }) => costCell(row.cost_usd ?? 0),
+    cell: ({ row }) => costCell(row.cost_usd ?? 0, row.unpriced_calls),
   },
   { head: "CHILD", columns: 5, align: "right", dispensable: 3, cell: ({ children }) => String(children) },
   { head: "AGE", columns: 8, align: "right", dispensable: 2, cell: ({ row }) => seconds(row.elapsed_ms) },

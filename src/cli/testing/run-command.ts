@@ -4,6 +4,7 @@ import type { Host, Input, Lifecycle, Output } from "../host.ts";
 import { Interrupts } from "../interrupts.ts";
 import type { StreamKind } from "../stdio.ts";
 import { FakeDaemon } from "./fake-daemon.ts";
+import { intentArgv } from "./intent-argv.ts";
 
 /** What arrives at one stream. */
 export class FakeOutput extends EventEmitter implements Output {
@@ -124,6 +125,8 @@ interface Parts {
   /** What a shell has put there; default neither a pipe nor a file. */
   stdinKind?: StreamKind;
   stdoutKind?: StreamKind;
+  /** The line as a person types it: a lone word stays one (`intentArgv`). */
+  asTyped?: true;
 }
 
 export function aMachine({
@@ -163,7 +166,7 @@ export async function crux(line: string | readonly string[], parts: Parts = {}):
   const daemon = parts.daemon ?? new FakeDaemon();
   const { host, stdout, stderr } = aMachine({ ...parts, daemon });
   const argv = typeof line === "string" ? line.split(" ").filter((word) => word !== "") : line;
-  const code = await runCli(argv, host);
+  const code = await runCli(parts.asTyped === true ? argv : intentArgv(argv), host);
   return { out: stdout.text, bytes: stdout.bytes, err: stderr.text, code, daemon };
 }
 

@@ -1,0 +1,136 @@
+/** The tour's own folder and daemon: the user's daemon, journal and settings are not touched, and nothing of it stays. */
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { SCENARIO } from "./scenario.ts";
+
+const LOOK_MS = 50;
+const WAKE_TRIES = 20;
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+}
+
+export class DemoSandbox {
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), "crux-demo-")));
+  readonly work = join(this.root, "work");
+  readonly #env: Record<string, string | undefined>;
+  readonly #children = new Set<ChildProcess>();
+
+  constructor(env: Readonly<Record<string, string | undefined>>) {
+    for (const name of ["work", "run", "home"]) mkdirSync(join(this.root, name), { mode: 0o700 });
+    const scenario = join(this.root, "demo.yaml");
+    writeFileSync(scenario, SCENARIO);
+    const kept = Object.entries(env).filter(
+      ([name]) => !/^(CRUX_|KAIRO_)/.test(name) || name === "CRUX_LANG",
+    );
+    this.#env = {
+      ...Object.fromEntries(kept),
+      HOME: join(this.root, "home"),
+      XDG_RUNTIME_DIR: join(this.root, "run"),
+      XDG_STATE_HOME: join(this.root, "state"),
+      XDG_CONFIG_HOME: join(this.root, "config"),
+      XDG_CACHE_HOME: join(this.root, "cache"),
+      CRUX_SCENARIO: scenario,
+    };
+  }
+
+  /** The OS pid of the tour's daemon; undefined: none runs. */
+  get daemonPid(): number | undefined {
+    try {
+      return Number(readFileSync(join(this.root, "run/crux/crux.pid"), "utf8")) || undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  start(args: readonly string[], stdio: SpawnOptions["stdio"]): ChildProcess {
+    const [, entry = ""] = process.argv;
+    const child = spawn(process.execPath, [entry, ...args], { cwd: this.work, env: this.#env, stdio });
+    this.#children.add(child);
+    child.once("close", () => this.#children.delete(child));
+    return child;
+  }
+
+  /** Its screen is the real one; `stdin` only where it may ask. */
+  async show(args: readonly string[], stdin: "inherit" | "ignore"): Promise<number | null> {
+    const [code] = (await once(this.start(args, [stdin, "inherit", "inherit"]), "close")) as [number | null];
+    return code;
+  }
+
+  async read(args: readonly string[]): Promise<Ended> {
+    const child = this.start(args, ["ignore", "pipe", "inherit"]);
+    const chunks: Buffer[] = [];
+    child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
+    const [code] = (await once(child, "close")) as [number | null];
+    return { code, stdout: Buffer.concat(chunks).toString("utf8") };
+  }
+
+  /** A machine that is busy may need more than the time that one command gives its daemon. */
+  async wake(signal: AbortSignal): Promise<void> {
+    for (let tries = 1; tries <= WAKE_TRIES; tries++) {
+      signal.throwIfAborted();
+      const [code] = await once(this.start(["daemon", "start"], "ignore"), "close");
+      if (code === 0) return;
+    }
+  }
+
+  /** Resolves when the file is there. */
+  async until(name: string, signal: AbortSignal): Promise<void> {
+    while (!existsSync(join(this.work, name))) await pause(LOOK_MS, undefined, { signal });
+  }
+
+  /** Also at a signal: everything at once, without waiting. A daemon that is only starting has written no pid yet. */
+  close(): void {
+    for (const child of this.#children) child.kill("SIGKILL");
+    for (const pid of this.#ownPids()) killQuietly(pid);
+    rmSync(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+  }
+
+  /** Processes that were started for this folder, by the mark in their environment. */
+  #ownPids(): readonly number[] {
+    const mark = `XDG_STATE_HOME=${join(this.root, "state")}\0`;
+    const named = this.daemonPid;
+    const marked = namesIn("/proc").filter(
+      (name) => /^\d+$/.test(name) && environmentOf(name).includes(mark),
+    );
+    return [...(named === undefined ? [] : [named]), ...marked.map(Number)];
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function environmentOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+export function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // gone already
+  }
+}

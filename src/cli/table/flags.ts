@@ -1,0 +1,56 @@
+/** Flags that several commands take. */
+import type { OptionRow } from "./row.ts";
+
+export const GLOBAL_OPTIONS: readonly OptionRow[] = [
+  { flag: "json", meaning: "JSON on stdout, errors too" },
+  { flag: "verbose", short: "v", meaning: "more" },
+  { flag: "quiet", short: "q", meaning: "only what a script needs" },
+  { flag: "no-color", meaning: "no colour (as NO_COLOR=1 does)" },
+  { flag: "help", short: "h", meaning: "help on the command" },
+  { flag: "version", short: "V", meaning: "as crux version" },
+];
+
+export const RUN_OPTIONS: readonly OptionRow[] = [
+  {
+    flag: "model",
+    short: "m",
+    value: "<name>",
+    from: ["<model>"],
+    meaning: "sonnet, opus, haiku, or any model name",
+  },
+  {
+    flag: "agent",
+    value: "<name>",
+    from: ["<agent>", "none"],
+    meaning: "an agent file by its name; none for plain reasoning",
+  },
+  { flag: "max-steps", value: "<n>", meaning: "stop after n steps (0: the agent's own limit)" },
+  { flag: "budget", value: "<tokens>", meaning: "stop after that many tokens (0: the agent's own limit)" },
+  { flag: "max-usd", value: "<n>", meaning: "stop before it has cost more dollars, with all that it starts" },
+  { flag: "max-time", value: "<time>", meaning: "stop after it has worked so long, like 10m" },
+  {
+    flag: "permission-mode",
+    value: "<mode>",
+    from: ["<mode>"],
+    meaning: "plan, dont_ask, default, accept_edits (edits inside the folder pass), auto, bypass",
+  },
+  { flag: "plan", meaning: "plan first: nothing changes before you have approved the plan" },
+  {
+    flag: "enable-auto-mode",
+    meaning: "auto mode: a model judges what would ask; crux auto-mode shows by what",
+  },
+  { flag: "allow", value: "<rule>", meaning: "a rule as in settings, for this run; as often as needed" },
+  { flag: "deny", value: "<rule>", meaning: "the same, for what it must not do" },
+  {
+    flag: "settings",
+    value: "<file>",
+    from: ["<file>"],
+    meaning: "rules, model and limits for this run from a file, or as JSON",
+  },
+  { flag: "dangerously-skip-permissions", meaning: "bypass mode: all but what is denied" },
+  { flag: "cwd", value: "<dir>", from: ["<directory>"], meaning: "work in another folder" },
+  { flag: "trust", meaning: "trust what the folder brings, as it is now (crux help trust)" },
+  { flag: "continue", short: "c", meaning: "continue the latest session of this folder" },
+  { flag: "resume", short: "r", meaning: "continue the session whose pid or title words follow" },
+  { flag: "detach", short: "d", meaning: "print the pid and return; the process keeps running" },
+];

@@ -1,0 +1,53 @@
+import type { CommandRow } from "./row.ts";
+
+export const SESSIONS: readonly CommandRow[] = [
+  {
+    name: "chat",
+    head: "chat [text…]",
+    brief: "talk to an agent",
+    hasRunFlags: true,
+    summary: "Talk to an agent: a session",
+    usage: [
+      ["chat [flags] [text…]", "begin one in this folder"],
+      ["chat -c [text…]", "go on with the latest of this folder"],
+      ["chat -r [<pid>|<title words>] [text…]", "go on with that one; alone: choose from a list"],
+    ],
+    about: `A session waits for the next message instead of ending. Leaving it never ends it: when nobody is there and nothing is
+left to do, it rests on disk, and -c, -r, attach, send bring it back, over restarts of the daemon and the machine, too.
+-r makes a session of an agent that has ended. crux kill <pid> ends one.
+
+While it works, what you type is read at its next step. What others type at the same session waits, and has runs of its
+own. Ctrl-C ends what it does now; on an empty line, twice leaves, as Ctrl-D does. What is pasted is one message, and
+Alt-Enter begins a new line in it. /help lists the words that begin with /.
+
+Without a terminal each line of stdin is a message, sent when the one before was answered, and replies go to stdout;
+--json prints one event a line, --quiet the last words of each reply.
+
+Flags: those of a run, see crux help. --max-steps counts for each message; without it there is no limit.`,
+    examples: [
+      'crux chat "what does this repository do?"',
+      'crux -c "and now fix it"                 one run in the latest session, then the prompt of the shell again',
+      "printf 'hello\\nand goodbye\\n' | crux chat -q",
+    ],
+  },
+  {
+    name: "sessions",
+    head: "sessions",
+    brief: "list sessions",
+    summary: "List sessions",
+    usage: ["sessions [-a]"],
+    options: [{ flag: "all", short: "a", meaning: "of every folder, and those that have ended" }],
+    about: `The one with the newest message comes first; AGE counts from there. * marks those that crux keep keeps.
+Modes: --quiet prints pids alone.`,
+    examples: ["crux sessions", "crux sessions --all --json | jq -r '.data.sessions[].title'"],
+  },
+  {
+    name: "keep",
+    head: "keep <pid>",
+    brief: "keep its history, however old it gets",
+    words: [["<pid>"]],
+    summary: "Keep the history of a process, however old it gets",
+    usage: ["keep <pid> [--off]"],
+    options: [{ flag: "off", meaning: "no longer" }],
+  },
+];

@@ -1,0 +1,24 @@
+/**
+ * Tests write `crux hello` for an intent of one word. At a shell that is a mistyped command and is refused, so here it is
+ * put behind `--`, where a person has to write it. A test of what a person types leaves it as it is.
+ */
+import { Fault } from "../../abi/errors.ts";
+import { findFirstWord, parseFlags, RUN_FLAGS } from "../args.ts";
+import { COMMANDS } from "../commands.ts";
+
+export function intentArgv(argv: readonly string[]): readonly string[] {
+  const first = findFirstWord(argv);
+  if (first === undefined || first.word === "" || Object.hasOwn(COMMANDS, first.word)) return argv;
+  if (!isOneWord(argv)) return argv;
+  return [...argv.filter((_, at) => at !== first.at), "--", first.word];
+}
+
+function isOneWord(argv: readonly string[]): boolean {
+  try {
+    const { flags, words, behind } = parseFlags(argv, RUN_FLAGS);
+    return words.length === 1 && behind === undefined && !flags.has("continue") && !flags.has("resume");
+  } catch (error) {
+    if (error instanceof Fault) return false;
+    throw error;
+  }
+}
