@@ -20,6 +20,8 @@ export default defineConfig({
         test: {
           name: "unit",
           environment: "node",
+          // as long as a machine takes that has other things to do; nothing here waits for time to pass
+          testTimeout: 30_000,
           include: ["src/**/*.test.ts", "scripts/**/*.test.ts"],
           // one module graph per worker: several times faster; a test must undo what it does to globals
           isolate: false,
@@ -34,8 +36,12 @@ export default defineConfig({
           name: "system",
           environment: "node",
           include: ["test/**/*.test.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          // what a test waits for says its own limit; this one ends what hangs, on the slowest machine too
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          // whole systems in real time on machines that do other things too: one that fails is looked at once more, and the
+          // report says so
+          retry: 1,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },

@@ -73,6 +73,12 @@ const yaml = {
   outfile: join(fresh, "yaml.cjs"),
 };
 
+/**
+ * The table of commands: help, completion and the man page.
+ * @type {import("esbuild").BuildOptions}
+ */
+const table = { ...client, entryPoints: ["src/cli/table/main.ts"], outfile: join(fresh, "table.cjs") };
+
 /** @type {import("esbuild").BuildOptions} */
 const cli = {
   ...client,
@@ -80,8 +86,11 @@ const cli = {
   outfile: join(fresh, "cli.cjs"),
   plugins: [
     {
-      name: "yaml-apart",
-      setup: (build) => build.onResolve({ filter: /^yaml$/ }, () => ({ path: "./yaml.cjs", external: true })),
+      name: "rarely-used-apart",
+      setup(build) {
+        build.onResolve({ filter: /^yaml$/ }, () => ({ path: "./yaml.cjs", external: true }));
+        build.onResolve({ filter: /\/table\/main\.ts$/ }, () => ({ path: "./table.cjs", external: true }));
+      },
     },
   ],
 };
@@ -150,6 +159,7 @@ async function bundle() {
       build(entry),
       build(cli),
       build(yaml),
+      build(table),
       build(daemon),
       build(writerThread),
       build(pdfThread),

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { shellWord } from "../src/lib/shell-word.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import { type Reply, Wire } from "./harness/wire.ts";
 import { settled, World } from "./harness/world.ts";
@@ -113,9 +114,10 @@ it("a child of an agent opens the sockets and answers for the person: PERMISSION
   // a command that names the runtime directory is denied: it knows the place from elsewhere
   const places = JSON.stringify({ dir: dirname(world.socket), ask: ask_id });
   world.write("impostor.cjs", IMPOSTOR.replace("PLACES", places));
-  const run = (socket: string) => bash(`${process.execPath} impostor.cjs ${socket}`);
+  const node = shellWord(process.execPath);
+  const run = (socket: string) => bash(`${node} impostor.cjs ${socket}`);
   const detached = (socket: string) =>
-    bash(`(env -i setsid ${process.execPath} impostor.cjs ${socket} > out.txt 2>&1 &); sleep 1; cat out.txt`);
+    bash(`(env -i setsid ${node} impostor.cjs ${socket} > out.txt 2>&1 &); sleep 1; cat out.txt`);
   server = await startModelServer({
     script: inTurn(run("main"), run("own"), detached("main"), text("Done.")),
   });

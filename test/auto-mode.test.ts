@@ -139,7 +139,7 @@ describe("crux --enable-auto-mode", () => {
     const held = Promise.withResolvers<void>();
     await serve((n) => (n === 0 ? text("<block>no</block>").until(held.promise) : text("<block>no</block>")));
     const pid = Number((await world.crux(["-q", "-d", "--enable-auto-mode", "change it"])).stdout);
-    await settled(judged, (requests) => requests.length === 1, 10_000);
+    await settled(judged, (requests) => requests.length === 1);
     process.kill(world.daemonPid!, "SIGKILL");
     held.resolve();
     await world.crux(["daemon", "start", "--normal"]);

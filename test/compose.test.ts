@@ -1,6 +1,7 @@
 /** `crux compose` from end to end: files on disk, real programs, agents on a model server; nothing is left behind. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { masked } from "./harness/mask.ts";
 import { modelEnv } from "./harness/model.ts";
@@ -69,7 +70,6 @@ const sleepers = (count: number): Promise<number> =>
   settled(
     () => world.commands(/^(?:\S*\/)?sleep 300$/).length,
     (found) => found === count,
-    10_000,
   );
 
 const SAMPLE = `name: notes
@@ -128,11 +128,18 @@ writer-1    | [agent/5] reasoning step 1...
     expect(events.find(({ event }) => event === "log")?.text).toBe("from here");
   });
 
-  it("is the same without a model, and says beside it that a script answers", async () => {
-    file(SAMPLE.replace("    model: test-model\n", ""));
-    const { code, stdout, stderr } = await world.crux(["compose", "up"], { cwd: dir });
+  it("is the same where a script answers; without a model it says so, and that it cannot do it", async () => {
+    const sample = SAMPLE.replace("    model: test-model\n", "");
+    file(sample.replace("    restart: transient\n", ""));
+    const unset = await world.crux(["compose", "up"], { cwd: dir });
+    expect(unset.code).toBe(1);
+    expect(unset.stderr).toMatch(/No model is set up: answered by the built-in interpreter/);
+    file(sample);
+    const scripted = {
+      CRUX_SCENARIO: fileURLToPath(new URL("../lib/scenarios/survey.yaml", import.meta.url)),
+    };
+    const { code, stdout } = await world.crux(["compose", "up"], { cwd: dir, env: scripted });
     expect(code).toBe(0);
-    expect(stderr).toMatch(/script/);
     const shown = stdout.split("\n").filter((line) => line.startsWith("[compose]"));
     expect(masked(shown.join("\n"))).toBe(
       masked(`[compose] notes: starting 2 services

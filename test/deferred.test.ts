@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { DIALECTS, modelEnv } from "./harness/model.ts";
 import { Wire } from "./harness/wire.ts";
 import { World } from "./harness/world.ts";
-import { text, toolUse } from "./model-server/reply.ts";
+import { type Reply, type ToolCall, text, toolUse } from "./model-server/reply.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
 
 const EVERYTHING = fileURLToPath(
@@ -22,12 +22,17 @@ beforeAll(() => {
   agent("tester", [
     "mcp:",
     "  - name: everything",
-    `    command: ${process.execPath}`,
-    `    args: [${EVERYTHING}]`,
+    `    command: ${JSON.stringify(process.execPath)}`,
+    `    args: [${JSON.stringify(EVERYTHING)}]`,
   ]);
 });
 afterAll(() => world.close());
 afterEach(() => server?.close());
+
+const allOf = (calls: readonly ToolCall[]): Reply => {
+  const [first, ...rest] = calls.map((call) => toolUse(call));
+  return first!.and(...rest);
+};
 
 function agent(name: string, lines: readonly string[]): void {
   const dir = join(world.dir, "config/crux/agents", name);
@@ -68,7 +73,7 @@ describe("a model", () => {
     ]);
     await run("--agent", "tester");
     expect(results(1)[0]!.content).toMatch(/^Error \[PERMISSION\]: /);
-    expect(results(1)[0]!.content).toContain(`"${ECHO}" under permissions.allow`);
+    expect(results(1)[0]!.content).toContain(`run with --allow ${ECHO}`);
   });
 
   it("finds what the user mounts", async () => {
@@ -83,6 +88,45 @@ describe("a model", () => {
     await run("--permission-mode", "bypass");
     expect(results(2)[0]!.content).toBe("Echo: hi");
     await wire.ask("mcp.unmount", { path: "/mnt/mcp/all" });
+  });
+
+  it.each([
+    ["alone", {}],
+    ["with tasks instead of todo", { CRUX_ENABLE_TASKS: "1" }],
+  ])("finds and calls every tool that it is told of (%s)", async (_, more) => {
+    await using wire = await Wire.open(world.socket);
+    const config = { type: "stdio", command: process.execPath, args: [EVERYTHING], env: {} };
+    await wire.ask("mcp.mount", { path: "/mnt/mcp/some", config });
+    // one of the server works for `duration` seconds
+    const wrong = { no_such_argument: 1, duration: "none" };
+    let sent: readonly string[] = [];
+    let told: readonly string[] = [];
+    await serve([
+      (request) => {
+        sent = request.tools.filter((name) => name !== "tool_search" && name !== "tool_call");
+        told = /<available-deferred-tools>\n([^<]*)\n</.exec(request.system)?.[1]?.split("\n") ?? [];
+        return allOf(told.map((name) => ({ name: "tool_search", input: { query: `select:${name}` } })));
+      },
+      () =>
+        allOf([
+          ...told.map((name) => ({ name: "tool_call", input: { tool: name, params: wrong } })),
+          ...sent.map((name) => ({ name, input: wrong })),
+        ]),
+      text("Done."),
+    ]);
+    const env = { ...modelEnv(server), ...more };
+    await world.crux(["-q", "--permission-mode", "bypass", "do it"], { env });
+    expect(sent).toContain("bash");
+    expect(told).toContain("multi_edit");
+    expect(told).toContain("mcp__some__echo");
+    expect(told.includes("task_list")).toBe("CRUX_ENABLE_TASKS" in more);
+    expect(sent.includes("todo")).toBe(!("CRUX_ENABLE_TASKS" in more));
+    const found = results(1);
+    expect(found.map(({ content }) => content.split("\n\n")[1]?.split(": ")[0])).toEqual(told);
+    const called = results(2);
+    expect(called).toHaveLength(told.length + sent.length);
+    for (const { content } of called) expect(content).not.toMatch(/not found|switched off/);
+    await wire.ask("mcp.unmount", { path: "/mnt/mcp/some" });
   });
 
   it.each(DIALECTS)("is sent at most 8,000 bytes at first, system prompt included (%s)", async (dialect) => {

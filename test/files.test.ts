@@ -114,7 +114,6 @@ describe("what an agent has seen of files", () => {
     await settled(
       () => world.file("a.txt"),
       (now) => now === "one\n2\n",
-      10_000,
     );
     expect(world.file("a.txt")).toBe("one\n2\n");
     // the fork saw the file as it was: it knows of it, and that it has changed since
@@ -123,7 +122,6 @@ describe("what an agent has seen of files", () => {
     await settled(
       () => server.requests.some(({ rawBody }) => rawBody.includes("has changed since")),
       Boolean,
-      10_000,
     );
     expect(
       server.requests.some(({ rawBody }) => rawBody.includes("file has changed since it was read: a.txt")),
@@ -198,7 +196,6 @@ describe("kill -9 of the daemon while an agent writes", () => {
       await settled(
         () => readdirSync(world.work).length,
         (left) => left <= 3,
-        5_000,
       );
     }
     await world.crux(["wait", String(pid)], { timeoutMs: 60_000 });

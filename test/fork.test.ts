@@ -84,7 +84,7 @@ describe("crux fork", () => {
     const fork = Number(/PID (\d+): fork/.exec(talk.stdout)?.[1]);
     expect(readdirSync(world.work).sort()).toEqual(["a", "b"]);
     const tryIt = () => world.crux(["rewind", String(fork), "--files", "--yes"]);
-    const done = await settled(tryIt, ({ code }) => code === 0, 10_000);
+    const done = await settled(tryIt, ({ code }) => code === 0);
     expect(done.stdout).toMatch(/removed +b -1\n.*at step 2/);
     expect(readdirSync(world.work)).toEqual(["a"]);
     await world.crux(["kill", "-s", "KILL", String(fork)]);
@@ -102,7 +102,7 @@ describe("crux fork", () => {
     const again = await data<Forked>("fork", String(fork.pid), "-m", "go on");
     expect(again.step).toBe(1);
     const told = () => server.requests.map((_, n) => sent(n)).find((messages) => messages.includes("go on"));
-    expect(await settled(told, (is) => is !== undefined, 10_000)).toMatch(/work.*I write a\..*go on/);
+    expect(await settled(told, (is) => is !== undefined)).toMatch(/work.*I write a\..*go on/);
     await world.crux(["kill", "-s", "KILL", String(again.pid)]);
     await world.crux(["kill", "-s", "KILL", String(pid)]);
   });
@@ -186,7 +186,7 @@ describe("crux rewind", () => {
     await world.crux(["pause", String(pid)]);
     gate.resolve();
     const tryIt = () => world.crux(["rewind", String(pid), "--at", "0", "--files", "--yes"]);
-    const done = await settled(tryIt, ({ code }) => code === 0, 10_000);
+    const done = await settled(tryIt, ({ code }) => code === 0);
     expect(done.code).toBe(0);
     expect(readdirSync(world.work)).toEqual([]);
     await world.crux(["kill", "-s", "KILL", String(pid)]);
@@ -209,11 +209,11 @@ describe("crux rewind", () => {
       await serve(many, text("Done."));
       const pid = Number((await world.crux(["-q", "-d", "--permission-mode", "bypass", "work"])).stdout);
       const snapshots = () => count("snapshot");
-      await settled(snapshots, (is) => is > n * 2, 10_000);
+      await settled(snapshots, (is) => is > n * 2);
       process.kill(world.daemonPid!, "SIGKILL");
       await world.crux(["pause", String(pid)]);
       const tryIt = () => world.crux(["rewind", String(pid), "--at", "0", "--files", "--yes"]);
-      const done = await settled(tryIt, ({ code }) => code === 0, 10_000);
+      const done = await settled(tryIt, ({ code }) => code === 0);
       expect(done.stderr).toBe("");
       const left = Object.fromEntries(
         readdirSync(world.work).map((name) => [name, readFileSync(join(world.work, name), "utf8")]),

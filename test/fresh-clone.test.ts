@@ -54,7 +54,7 @@ describe.skipIf(process.env.CRUX_TEST_FRESH !== "1")("a fresh clone", () => {
     const { code, stdout } = await run("npm", ["start", "--silent", "--", "what is here?"], clone);
     expect(code).toBe(0);
     const lines = stdout.split("\n").filter((line) => line !== "");
-    expect(lines[0]).toBe("No model is configured: a script answers, not a model.");
+    expect(lines[0]).toMatch(/^No model is set up: answered by the built-in interpreter, /);
     expect(stdout).toMatch(/\[kernel\] PID 1 exited\(0\) \| tokens: \d+ \| elapsed: \d+\.\ds\n/);
     const { stdout: changed } = await run("git", ["status", "--porcelain"], clone);
     expect(changed).toBe("");

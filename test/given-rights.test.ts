@@ -82,7 +82,7 @@ it("a grant that is taken back with --kill ends the job that relied on it", asyn
   const [grant] = (JSON.parse(stdout) as { data: { grants: { id: string; rule: string }[] } }).data.grants;
   expect(grant?.rule).toContain("split");
   expect((await world.crux(["grants", "rm", grant?.id ?? "", "--kill"])).code).toBe(0);
-  expect(await settled(jobs, ([state]) => state !== "running", 10_000)).toEqual(["killed"]);
+  expect(await settled(jobs, ([state]) => state !== "running")).toEqual(["killed"]);
   expect(world.commands(/split pipe/)).toEqual([]);
   await wire.close();
 });

@@ -142,7 +142,7 @@ it("a person sees jobs and their output, and a session with a job does not rest"
   const pid = reply?.payload?.pid as number;
   const listed = () =>
     world.crux(["jobs", String(pid), "--json"]).then(({ stdout }) => JSON.parse(stdout || "{}"));
-  const running = await settled(listed, (found) => found.data?.jobs?.[0]?.total_bytes === 6, 10_000);
+  const running = await settled(listed, (found) => found.data?.jobs?.[0]?.total_bytes === 6);
   expect(running.data.jobs).toMatchObject([
     { pid, id: "job-1", state: "running", command: "echo hello; sleep 300; true" },
   ]);
@@ -158,7 +158,6 @@ it("a person sees jobs and their output, and a session with a job does not rest"
     await settled(
       () => world.commands(/sleep 300/),
       (pids) => pids.length === 0,
-      10_000,
     ),
   ).toEqual([]);
 });

@@ -45,6 +45,11 @@ function scripts(): Readonly<Record<string, ReturnType<typeof inTurn>>> {
       call("fetch", { url: `${page}/more?d=what-it-read` }),
       text("Followed."),
     ),
+    nowhere: inTurn(
+      call("fetch", { url: "http://127.0.0.1:9/gone" }),
+      call("bash", { command: "git push origin main" }),
+      text("Tried."),
+    ),
     talk: inTurn(call("fetch", { url: page }), text("Read it."), text("Still here.")),
   };
 }
@@ -61,7 +66,7 @@ beforeAll(async () => {
   const host = `127.0.0.1:${(web.address() as AddressInfo).port}`;
   page = `http://${host}/page`;
   const rules = { allow: ["fetch(domain:127.0.0.1)"] };
-  world.settings({ web: { private: [host] }, permissions: rules });
+  world.settings({ web: { private: [host, "127.0.0.1:9"] }, permissions: rules });
   server = await startModelServer({
     script: [{ default: (request) => answerOf(request) }],
   });
@@ -74,7 +79,8 @@ afterAll(async () => {
 
 function answerOf(request: ModelRequest) {
   const [first = ""] =
-    /\b(?:gather|publish|third|fresh|follow|talk)\b/.exec(JSON.stringify(request.body.messages)) ?? [];
+    /\b(?:gather|publish|third|fresh|follow|nowhere|talk)\b/.exec(JSON.stringify(request.body.messages)) ??
+    [];
   const answer = scripts()[first];
   if (answer === undefined) return text("What?");
   return typeof answer === "function" ? answer(request) : answer;
@@ -119,6 +125,20 @@ describe("labels", () => {
     expect(await crux(...BYPASS, "follow")).toMatchObject({ code: 0 });
     expect(asked).toEqual(["/page?again", "/page/more"]);
     expect(results("follow").at(-1)).toContain("would carry data out");
+  });
+
+  it("let what was read on the web leave where a person has said so once; the refusal says how", async () => {
+    expect(results("follow").at(-1)).toContain("--allow 'outward(web)' for a run");
+    asked.length = 0;
+    expect(await crux(...BYPASS, "--allow", "outward(web)", "follow")).toMatchObject({ code: 0 });
+    // the others are kept from before
+    expect(asked).toContain("/page/more?d=what-it-read");
+  });
+
+  it("do not come with a page that was not read", async () => {
+    expect(await crux(...BYPASS, "nowhere")).toMatchObject({ code: 0 });
+    expect(results("nowhere").at(-1)).toContain("Error [");
+    expect(results("nowhere").at(-1)).not.toContain("would carry data out");
   });
 
   it("are listed, outlive the daemon, and go by a person's word", async () => {

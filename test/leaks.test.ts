@@ -86,7 +86,6 @@ async function quietHoldings(): Promise<Holdings> {
   const status = await settled(
     async () => (await wire.ask("kernel.status"))!.payload,
     (payload) => payload?.connections === 1 && payload.processes === 0,
-    10_000,
   );
   expect(status).toMatchObject({ connections: 1, processes: 0 });
   return holdings();
@@ -138,13 +137,11 @@ async function expectClean(before: Holdings): Promise<void> {
   const quiet = await settled(
     async () => (await world.crux(["ps", "-q"])).stdout,
     (pids) => pids === "",
-    10_000,
   );
   expect(quiet).toBe("");
   const left = await settled(
     () => world.processes(),
     (pids) => pids.length === 1,
-    10_000,
   );
   expect(left).toEqual([world.daemonPid]);
   const after = await quietHoldings();

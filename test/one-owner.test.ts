@@ -82,7 +82,7 @@ it("ten daemons, five who check offline and five commands at once: one owner, an
         expect.stringContaining("reasoning step 1"),
       ]);
     const alive = () => world.commands(/daemon --internal$/);
-    expect(await settled(alive, (pids) => pids.length === 1, 5_000)).toEqual([world.daemonPid]);
+    expect(await settled(alive, (pids) => pids.length === 1)).toEqual([world.daemonPid]);
     const left = daemons.filter(({ child }) => child.pid !== world.daemonPid);
     for (const { code, stdout, stderr } of await Promise.all(left.map(({ done }) => done)))
       expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "", stderr: "" });

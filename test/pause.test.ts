@@ -59,7 +59,7 @@ function records(kind: string): Record<string, unknown>[] {
     db.close();
   }
 }
-const until = async (holds: () => boolean) => expect(await settled(holds, (is) => is, 10_000)).toBe(true);
+const until = async (holds: () => boolean) => expect(await settled(holds, (is) => is)).toBe(true);
 const keptReply = () =>
   until(() => records("process.checkpoint").some(({ state }) => (state as { kept: unknown } | null)?.kept));
 
@@ -204,7 +204,6 @@ describe("a process that came back", () => {
     const held = await settled(
       () => world.crux(["logs", String(pid)]),
       ({ stdout }) => stdout.includes("paused again"),
-      10_000,
     );
     expect(held.stdout).toContain(`then: crux cont ${pid}`);
     expect(await find(pid)).toMatchObject({ state: "running", activity: "paused" });

@@ -71,13 +71,13 @@ it("the shell sees how the last one ended; one before it that fails gives no dat
     { when: (request) => userTexts(request)[0] === "fail", reply: error(400, "no") },
     { default: text("fine") },
   ]);
-  const last = await sh('crux "go" | crux "fail"');
+  const last = await sh("crux -- go | crux -- fail");
   expect(last.code).toBe(1);
   expect(last.stderr).toMatch(/\[agent\/\d+\] error: /);
-  const first = await sh('crux "fail" | crux "go"');
+  const first = await sh("crux -- fail | crux -- go");
   expect([first.code, first.stdout.includes("fine")]).toEqual([0, true]);
   expect(userTexts(server.requests.at(-1)!)).toEqual(["go"]);
-  const code = await sh('crux "fail" > out.txt; echo "$?"');
+  const code = await sh('crux -- fail > out.txt; echo "$?"');
   expect([code.stdout, world.file("out.txt")]).toEqual(["1\n", ""]);
 });
 
@@ -132,7 +132,7 @@ it("more than 4 MiB is refused before anything runs", async () => {
 it("a reader that has gone ends the command with 141, as SIGPIPE would", async () => {
   const gate = Promise.withResolvers<void>();
   await serve(text("too late").until(gate.promise));
-  const run = sh('{ crux "go"; echo "$?" > code.txt; } | true');
+  const run = sh('{ crux -- go; echo "$?" > code.txt; } | true');
   await server.waitFor(() => server.inFlight === 1);
   gate.resolve();
   await run;
@@ -143,7 +143,7 @@ it.runIf(existsSync("/dev/full"))(
   "a result that finds no room is an error, not a reader that has gone",
   async () => {
     await serve(text("too much"));
-    const { stderr } = await sh('crux -q "go" > /dev/full; echo "$?" > code.txt');
+    const { stderr } = await sh('crux -q -- go > /dev/full; echo "$?" > code.txt');
     expect(stderr).toMatch(/^✗ \[DRIVER\] cannot write to stdout: ENOSPC/);
     expect(readFileSync(join(world.work, "code.txt"), "utf8")).toBe("1\n");
   },

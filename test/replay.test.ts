@@ -186,6 +186,26 @@ describe("crux replay", () => {
     }
   });
 
+  it("names the record of a file that was changed, is missing or changed places", async () => {
+    await work();
+    const { stdout } = await world.crux(["journal", "1", "--json"]);
+    const lines = stdout.trimEnd().split("\n");
+    const at = lines.findIndex((line) => line.includes('"role":"assistant"')) + 1;
+    const files = {
+      changed: lines.with(at - 1, lines[at - 1]!.replace('"role":"assistant"', '"role":"user"')),
+      gone: lines.toSpliced(at - 1, 1),
+      swapped: lines.toSpliced(at - 1, 2, lines[at]!, lines[at - 1]!),
+    };
+    for (const [name, all] of Object.entries(files)) {
+      world.write(`${name}.ndjson`, `${all.join("\n")}\n`);
+      const { code, stdout: said, stderr } = await world.crux(["replay", `${name}.ndjson`]);
+      expect({ name, code, said }).toEqual({ name, code: 1, said: "" });
+      expect(stderr).toContain(
+        `record ${at} ${name === "changed" ? "was changed" : "is missing or out of place"}`,
+      );
+    }
+  });
+
   it("tells a changed record, a record of before, and a file that is none", async () => {
     const other = linesOf("tools").map((line) =>
       line.replace(/"content":"The lamp is a candle now/, '"content":"No'),
@@ -198,6 +218,7 @@ describe("crux replay", () => {
       "old.ndjson",
       linesOf("tools")
         .filter((line) => !line.includes('"call.read"'))
+        .map((line, at) => line.replace(/"seq":\d+/, `"seq":${at + 1}`))
         .join("\n"),
     );
     const old = await world.crux(["replay", "old.ndjson", "--json"]);

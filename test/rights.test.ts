@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { PROTOCOL } from "../src/abi/wire.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import { settled, World } from "./harness/world.ts";
 import type { ToolResult } from "./model-server/content.ts";
@@ -41,9 +42,37 @@ const write = (file_path: string, content = "mine now\n") => ({
 });
 const bash = (command: string) => ({ name: "bash", input: { command } });
 
+/** Opens 1,000 at once by its own socket and by the user's, twice, holds what it gets, and counts answers and refusals. */
+const FLOOD = `
+const net = require("node:net");
+const fs = require("node:fs");
+let [opened, answered] = [0, 0];
+const refused = new Set();
+const open = (path) => new Promise((resolve) => {
+  opened++;
+  const socket = net.connect(path, () => socket.write('{"method":"ping"}\\n'));
+  socket.on("error", resolve);
+  socket.on("close", resolve);
+  socket.on("data", (line) => {
+    const { ok, error } = JSON.parse(line);
+    if (ok) answered++;
+    else refused.add(error.message);
+    resolve();
+  });
+});
+(async () => {
+  for (let round = 0; round < 2; round++)
+    await Promise.all(Array.from({ length: 1000 }, (_, n) => open(n % 2 ? process.env.CRUX_IPC_SOCKET   : MAIN)));
+  fs.writeFileSync("flooded", "");
+  while (!fs.existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 20));
+  console.log(JSON.stringify({ opened, answered, refused: [...refused] }));
+  process.exit();
+})();
+`;
+
 const REFUSED: unknown = expect.stringMatching(/^Error \[PERMISSION\]: /);
 
-/** A run that is denied three calls in a row, and has nobody to ask, is ended. */
+/** A run that is denied every call of three replies in a row, and has nobody to ask, is ended. */
 const CALLS_OF_A_RUN = 2;
 
 /** Tries the calls, one a turn, in bypass, in as many runs as it takes; what each of them gave. */
@@ -217,6 +246,26 @@ describe("in bypass", () => {
     await other.close();
     expect(kept).toMatch(/^c_/);
     expect(results.map(({ content }) => content)).toEqual(results.map(() => REFUSED));
+  });
+
+  it("a program that opens 1,000 connections, twice, shuts nobody out but itself", async () => {
+    // a command that names the socket is denied: it knows the place from elsewhere
+    world.write("flood.cjs", FLOOD.replace("MAIN", JSON.stringify(world.socket)));
+    await serve(inTurn(toolUse(bash(`${process.execPath} flood.cjs`)), text("Done.")));
+    const run = world.start(["--permission-mode", "bypass", "try it"], { env: modelEnv(server) });
+    expect(await settled(() => existsSync(join(world.work, "flooded")), Boolean, 20_000)).toBe(true);
+    const own = await Promise.all(Array.from({ length: 8 }, () => world.crux(["ps", "-q"])));
+    const status = await world.crux(["daemon", "status"]);
+    world.write("go", "");
+    expect((await run.done).code).toBe(0);
+    for (const { code, stdout, stderr } of own)
+      expect([code, stdout, stderr]).toEqual([0, expect.stringMatching(/^\d+\n$/), ""]);
+    expect(status.stdout).toMatch(/ connections: (?:1[0-9]|20) /);
+    const { answered, refused, opened } = JSON.parse(String(server.requests[1]!.lastToolResults[0]!.content));
+    expect([opened, answered]).toEqual([2_000, PROTOCOL.maxConnectionsOfProcess]);
+    expect(refused).toEqual([
+      `too many connections of the programs of this process (${PROTOCOL.maxConnectionsOfProcess})`,
+    ]);
   });
 
   it("what the shipped rules deny stays denied, and says what to take instead", async () => {

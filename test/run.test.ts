@@ -1,9 +1,9 @@
 /** `crux <intent…>` from end to end: a model server on loopback, real tools on real files. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { DIALECTS, inTurn, MODEL_KEY, modelEnv } from "./harness/model.ts";
-import { type Run, World } from "./harness/world.ts";
+import { type Run, type RunOptions, World } from "./harness/world.ts";
 import { error, malformedToolJson, overloaded, text, toolUse } from "./model-server/reply.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
 
@@ -21,7 +21,8 @@ const serve = async (script: ModelServerOptions["script"], options: Partial<Mode
   server = await startModelServer({ script, ...options });
 };
 const view = toolUse({ name: "view", input: { file_path: "a.txt" } }, { text: "Looking." });
-const edit = toolUse({ name: "edit", input: { file_path: "a.txt", old_string: "one", new_string: "uno" } });
+const EDIT = { name: "edit", input: { file_path: "a.txt", old_string: "one", new_string: "uno" } };
+const edit = toolUse(EDIT);
 const bash = (command: string) => toolUse({ name: "bash", input: { command } });
 const results = () => server.requests.at(-1)!.lastToolResults;
 /** `{"ok": true, "data": …}` as its keys in order; nested objects likewise. */
@@ -146,8 +147,8 @@ describe.each(DIALECTS)("crux with a model behind the %s base URL", (dialect) =>
 });
 
 describe("crux <intent…>", () => {
-  const run = (args: readonly string[], stdin = ""): Promise<Run> =>
-    world.crux(args, { env: modelEnv(server), stdin });
+  const run = (args: readonly string[], stdin = "", more: RunOptions = {}): Promise<Run> =>
+    world.crux(args, { env: modelEnv(server), stdin, ...more });
 
   it("--json prints the documented object and nothing else", async () => {
     await serve([view, text('Said "so".\nTwice.\n').usage({ input: 100, output: 7 })]);
@@ -215,15 +216,49 @@ describe("crux <intent…>", () => {
 
   it("tells a model without a person how a denied call would be allowed, and still ends with 0", async () => {
     world.write("a.txt", "one\n");
-    await serve([view, edit, text("I could not.")]);
-    const { code, stderr } = await run(["change it"]);
+    const touch = [1, 2, 3].map((n) => ({ name: "bash", input: { command: `touch n${n}; npm run b${n}` } }));
+    await serve([view, toolUse([EDIT, ...touch]), text("I could not.")]);
+    const { code, stdout, stderr } = await run(["--json", "change it"]);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^\[agent\/\d+\] log: denied edit.*--permission-mode/);
+    const path = join(world.work, "a.txt");
+    const flag = `--allow 'edit(/${path})'`;
+    expect(stderr).toMatch(/^\[agent\/\d+\] log: denied edit.*--allow 'edit/);
+    expect(stderr).toMatch(
+      /^\[agent\/\d+\] denied bash: .*\(to allow it: .*--allow 'bash\(npm run b3\)'\)$/m,
+    );
     expect(world.file("a.txt")).toBe("one\n");
-    const { content } = results()[0]!;
-    expect(content).toMatch(/^Error \[PERMISSION\]: /);
-    expect(content).toContain("--permission-mode");
-    expect(content).toContain("permissions.allow");
+    expect(results()[0]!.content).toContain(`To allow it: run with ${flag}`);
+    const { denied } = (JSON.parse(stdout) as { data: { denied: { tool: string; allow: string }[] } }).data;
+    expect(denied.map(({ tool }) => tool)).toEqual(["edit", "bash", "bash", "bash"]);
+    expect(denied[0]).toEqual({
+      tool: "edit",
+      what: "edit file: a.txt",
+      reason: expect.stringContaining("mode default"),
+      allow: flag,
+    });
+    await server.close();
+    await serve([view, edit, text("Changed.")]);
+    expect((await run(["--allow", `edit(/${path})`, "change it"])).stderr).toBe("");
+    expect(world.file("a.txt")).not.toBe("one\n");
+  });
+
+  it("a run that brings nothing but denied calls ends after three replies, and says which", async () => {
+    const reply = toolUse([
+      { name: "bash", input: { command: "npm run a" } },
+      { name: "bash", input: { command: "npm run b" } },
+    ]);
+    await serve([reply, reply, reply, text("never asked for")]);
+    const { code, stdout } = await run(["--json", "try"]);
+    expect(code).toBe(1);
+    expect(server.requests).toHaveLength(3);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: false,
+      error: {
+        code: "PERMISSION",
+        message: expect.stringContaining("every call of 3 replies in a row was refused"),
+      },
+      denied: [{ allow: "--allow 'bash(npm run a)'" }, { allow: "--allow 'bash(npm run b)'" }],
+    });
   });
 
   it("--max-steps ends a run that does not come to an end, with 1", async () => {
@@ -285,11 +320,11 @@ describe("crux <intent…>", () => {
     await serve(inTurn(text("Never.")));
     const before = await lastPid();
     for (const args of [["--bogus", "x"], [""], ["--agent", "none", "--budget", "x", "y"], ["pss"]]) {
-      const { code, stderr, stdout } = await run(args);
+      const { code, stderr, stdout } = await run(args, "", { asTyped: true });
       expect({ args, code, stdout }).toEqual({ args, code: 1, stdout: "" });
       expect(stderr).toMatch(/^✗ /);
     }
-    expect((await run(["pss"])).stderr).toBe(
+    expect((await run(["pss"], "", { asTyped: true })).stderr).toBe(
       "✗ unknown command: pss\n  → hint: crux ps, or crux -- pss to use it as an intent\n",
     );
     expect(await lastPid()).toBe(before + 1);
@@ -301,5 +336,71 @@ describe("crux <intent…>", () => {
     expect(code).toBe(1);
     expect(stderr).toContain("this model takes no tools");
     expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe("which model answers", () => {
+  const openai = () => modelEnv(server, "openai");
+  const used = async () => (await world.crux(["cost", "--by", "model", "--json"])).stdout;
+
+  it.each([
+    ["-m", "opus"],
+    ["--agent", "loyal"],
+  ])("a model that no driver has is refused by name, and nothing is asked (%s %s)", async (...args) => {
+    await serve([text("Not me.")]);
+    const dir = join(world.dir, "config/crux/agents");
+    mkdirSync(dir, { recursive: true });
+    writeFileSync(join(dir, "loyal.md"), "---\nname: loyal\nmodel: opus\n---\nDo it.\n");
+    const { code, stdout, stderr } = await world.crux([...args, "count them"], { env: openai() });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain("no model driver that has opus is set up (anthropic or claude)");
+    expect(stderr).toContain("ANTHROPIC_API_KEY");
+    expect(server.requestCount).toBe(0);
+  });
+
+  it("a fallback of an agent file is said", async () => {
+    await serve([text("Done.")]);
+    const dir = join(world.dir, "config/crux/agents");
+    mkdirSync(dir, { recursive: true });
+    const models = "models:\n  preferred: opus\n  fallback: test-model";
+    writeFileSync(join(dir, "humble.md"), `---\nname: humble\n${models}\n---\nDo it.\n`);
+    const { code, stderr } = await world.crux(["--agent", "humble", "count them"], { env: openai() });
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      "opus is set up (anthropic or claude): its agent file's fallback test-model answers",
+    );
+  });
+
+  it("the name that the server gives stands where a person looks", async () => {
+    await serve([text("Done.").from("other-model-7")]);
+    const args = ["-v", "--json", "-m", "openai/asked-model", "count them"];
+    const { stdout, stderr } = await world.crux(args, { env: openai() });
+    const { data } = JSON.parse(stdout);
+    expect(data.model).toBe("other-model-7");
+    const said = await world.crux(["logs", String(data.pid)]);
+    expect(said.stdout + stderr).toContain("the model asked-model was asked for; other-model-7 answers");
+    expect(JSON.parse(await used()).data.lines).toContainEqual(
+      expect.objectContaining({ key: "other-model-7", calls: 1, unpriced: 1 }),
+    );
+    const rows = JSON.parse((await world.crux(["ps", "-v", "--json"])).stdout).data.processes;
+    const row = rows.find(({ pid }: { pid: number }) => pid === data.pid);
+    if (row !== undefined) expect(row).toMatchObject({ model: "other-model-7", cost_usd: null });
+  });
+
+  it("what an agent file has wrong is named with file and line", async () => {
+    await serve([text("Done.")]);
+    const dir = join(world.dir, "config/crux/agents");
+    mkdirSync(dir, { recursive: true });
+    const lines = ["---", "name: typo", "modle: sonnet", "tools: veiw", "---", "Do it."];
+    writeFileSync(join(dir, "typo.md"), `${lines.join("\n")}\n`);
+    const { code, stdout } = await world.crux(["agents", "check", "typo"]);
+    expect(code).toBe(1);
+    expect(stdout).toContain(`${dir}/typo.md:3: unknown key 'modle' (did you mean model?)\n`);
+    expect(stdout).toContain(`${dir}/typo.md:4: unknown tool 'veiw' (did you mean view?)\n`);
+    world.write("mine/agent.yaml", "name: mine\nskils: [a]\n");
+    const mine = await world.crux(["agents", "check", "mine/agent.yaml"]);
+    expect(mine.stdout).toContain("mine/agent.yaml:2: unknown key 'skils' (did you mean skills?)");
+    expect((await world.crux(["agents", "-q"])).stdout).toMatch(/^code-analyst\ngeneral-purpose\n/);
+    expect((await world.crux(["skills", "check"])).code).toBe(0);
   });
 });

@@ -123,6 +123,7 @@ ${sample(2, "zombie", "检查依赖", "", 123)}
       "result",
       "exit",
       "cost_usd",
+      "model",
     ];
     const { data } = JSON.parse(await printed("ps", "--json", "-v")) as { data: { processes: object[] } };
     for (const proc of data.processes) expect(Object.keys(proc)).toEqual([...keys, ...more]);

@@ -42,7 +42,7 @@ beforeAll(async () => {
   const agent = join(world.dir, "config/crux/agents/linked");
   mkdirSync(agent, { recursive: true });
   const args = JSON.stringify([SCRIPTED, "--api-key", SECRETS.header]);
-  const entry = `{ command: ${process.execPath}, args: ${args}, env: { TOKEN: ${SECRETS.server} } }`;
+  const entry = `{ command: ${JSON.stringify(process.execPath)}, args: ${args}, env: { TOKEN: ${SECRETS.server} } }`;
   writeFileSync(
     join(agent, "agent.yaml"),
     `name: linked\ntools: [write, bash]\nmcpServers: { far: ${entry} }\n`,
@@ -192,9 +192,9 @@ describe("the state folder", () => {
     expect(chat).toMatchObject({ code: 0 });
     expect(await crux("compose", "up", "-d")).toMatchObject({ code: 0 });
     const sleepers = () => world.commands(/^sleep 300$/).length;
-    expect(await settled(sleepers, (n) => n === 1, 10_000)).toBe(1);
+    expect(await settled(sleepers, (n) => n === 1)).toBe(1);
     process.kill(world.daemonPid as number, "SIGKILL");
-    expect(await settled(sleepers, (n) => n === 0, 10_000)).toBe(0);
+    expect(await settled(sleepers, (n) => n === 0)).toBe(0);
     const forked = await crux("fork", "1", "-m", "again", "--json");
     const highest = (JSON.parse(forked.stdout) as { data: { pid: number } }).data.pid;
     await crux("compose", "down");

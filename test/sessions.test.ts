@@ -136,12 +136,10 @@ describe("a session", () => {
     await settled(
       () => follower.all("step").length,
       (n) => n > 0,
-      10_000,
     );
     await settled(
       () => world.commands(/sleep 60/).length,
       (n) => n > 0,
-      10_000,
     );
     await ask("kill", { pid, signal: 3 });
     await follower.until(1);
@@ -192,7 +190,6 @@ describe("many clients", () => {
     await settled(
       () => follower.all("idle").length,
       (n) => n === inputs().filter((e) => e.joins !== true).length,
-      10_000,
     );
     expect(
       inputs()
@@ -225,7 +222,6 @@ describe("many clients", () => {
     await settled(
       () => world.commands(/-e go/).length,
       (n) => n > 0,
-      10_000,
     );
     const other = await say(pid, "from b", "b");
     const gone = await say(pid, "b thinks again", "b");
@@ -262,7 +258,6 @@ describe("rest", () => {
       await settled(
         () => server.requestCount,
         (n) => n === 2,
-        10_000,
       ),
     ).toBe(2);
     expect(saidIn(server.requests[1]!)).toMatch(/hello there.*One\..*again/);
@@ -276,13 +271,11 @@ describe("rest", () => {
     await settled(
       () => world.commands(/-e go/).length,
       (n) => n > 0,
-      10_000,
     );
     const stopping = world.crux(["daemon", "stop"]);
     await settled(
       () => follower.all("paused").length,
       (n) => n > 0,
-      10_000,
     );
     writeFileSync(join(world.work, "go"), "");
     expect((await stopping).code).toBe(0);
@@ -294,7 +287,6 @@ describe("rest", () => {
       await settled(
         () => server.requestCount,
         (n) => n === 2,
-        10_000,
       ),
     ).toBe(2);
     expect(world.file("count")).toBe("ran\n");
@@ -311,7 +303,6 @@ describe("rest", () => {
       await settled(
         () => state(pid),
         (s) => s === "resting",
-        10_000,
       ),
     ).toBe("resting");
     expect((await world.crux(["ps", "-q"])).stdout).toBe("");

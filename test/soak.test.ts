@@ -12,7 +12,7 @@ import { type ModelServer, startModelServer } from "./model-server/server.ts";
 const CLIENTS = 32;
 const CYCLES = Number(process.env.CRUX_SOAK_CYCLES ?? 3_000);
 const SEED = Number(process.env.CRUX_SOAK_SEED ?? 20_261_121);
-const TIMEOUT_MS = Math.max(170_000, CYCLES * 60);
+const TIMEOUT_MS = Math.max(400_000, CYCLES * 120);
 
 /** mulberry32: the same cycles for the same seed. */
 function randomOf(seed: number): (below: number) => number {
@@ -124,8 +124,11 @@ describe("soak", () => {
     await run(CLIENTS * 4, SEED);
     const before = await settled(census, ({ osChildren }) => osChildren === 0, 20_000);
     const peaks: number[] = [];
-    for (let quarter = 0; quarter < 4; quarter++) {
-      await run(Math.ceil(CYCLES / 4), SEED + 1 + quarter);
+    // flat: a quarter needs no more than the one two before it did, but for what the allocator rounds up. A heap that is
+    // still young may take up to four quarters more to get there; one that leaks never does.
+    const isFlat = () => (peaks.at(-1) ?? 0) < (peaks.at(-3) ?? 0) * 1.25 + 16e6;
+    while (peaks.length < 4 || (peaks.length < 8 && !isFlat())) {
+      await run(Math.ceil(CYCLES / 4), SEED + 1 + peaks.length);
       peaks.push((await census()).rssBytes);
     }
     const isBack = (now: Census) =>
@@ -142,9 +145,8 @@ describe("soak", () => {
     expect((await ask(wire, "group.list", {})).groups).toEqual([]);
     wire.socket.destroy();
     // only the daemon: nothing it started is left
-    expect(world.processes()).toEqual([world.daemonPid]);
-    // flat: the last quarter needs no more than the second did, but for what the allocator rounds up
-    expect(peaks[3]).toBeLessThan((peaks[1] ?? 0) * 1.25 + 16e6);
+    expect(await world.left(1)).toEqual([world.daemonPid]);
+    expect(isFlat(), peaks.join(" ")).toBe(true);
     console.log(
       `rss after each quarter: ${peaks.map((bytes) => `${Math.round(bytes / 1e6)} MB`).join(", ")}; fds ${before.fds} → ${after.fds}; timers ${before.timers} → ${after.timers}`,
     );

@@ -30,7 +30,6 @@ const daemons = () =>
   settled(
     () => world.commands(DAEMON),
     (pids) => pids.length === 1,
-    5_000,
   );
 const runtimeFiles = () => readdirSync(join(world.dir, "run/crux")).sort();
 const gone = (pid: number) =>

@@ -51,7 +51,7 @@ const when = (wanted: (all: readonly Row[]) => boolean): Promise<readonly Row[]>
 const named = (all: readonly Row[], name: string): Row => all.find(({ service }) => service === name) as Row;
 /** OS processes of the services. */
 const sleeping = (): number => world.commands(/^(?:\S*\/)?sleep 30[0-9]$/).length;
-const sleepers = (count: number): Promise<number> => settled(sleeping, (found) => found === count, 10_000);
+const sleepers = (count: number): Promise<number> => settled(sleeping, (found) => found === count);
 
 /** As the kernel or a power cut would. */
 async function killDaemon(): Promise<void> {
@@ -146,7 +146,6 @@ describe("a project whose daemon is killed three times", () => {
       await settled(
         () => world.commands(/^(?:\S*\/)?sleep 301$/).length,
         (found) => found === 1,
-        10_000,
       ),
     ).toBe(1);
     expect(await crux("down")).toMatchObject({ code: 0, stdout: "[compose] five: stopped\n" });

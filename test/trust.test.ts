@@ -1,6 +1,8 @@
 /** What a directory brings, seen from outside: nothing of it acts before a person has trusted it, and as they have seen it. */
 import { execFileSync } from "node:child_process";
 import {
+  accessSync,
+  constants,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -13,6 +15,7 @@ import {
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { shellWord } from "../src/lib/shell-word.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled, World } from "./harness/world.ts";
@@ -20,7 +23,12 @@ import { text, toolUse } from "./model-server/reply.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
 
 /** Not below a temporary directory: there trust would end with each run. */
-const PLACE = fileURLToPath(new URL("../node_modules", import.meta.url));
+const PLACE = [
+  fileURLToPath(new URL("../node_modules", import.meta.url)),
+  process.env.HOME ?? "/",
+  `/run/user/${process.getuid?.()}`,
+].find((path) => !/^\/(?:tmp|var\/tmp|dev\/shm)\//.test(path) && isWritable(path));
+const REASON = "skipped: every folder here that could be written is a temporary one";
 const SCRIPTED = fileURLToPath(new URL("../src/dev/mcp/testing/scripted-server.ts", import.meta.url));
 const NODE = process.execPath;
 
@@ -29,7 +37,8 @@ let server: ModelServer | undefined;
 let repo: string;
 let canaries: string;
 
-beforeEach(() => {
+beforeEach((context) => {
+  if (PLACE === undefined) return context.skip(REASON);
   world = new World();
   // these are about what starts, and not about what it could reach
   world.settings({ sandbox: { mode: "off" } });
@@ -39,13 +48,22 @@ beforeEach(() => {
 });
 afterEach(async () => {
   try {
-    await world.close();
+    await world?.close();
   } finally {
     await server?.close();
     server = undefined;
-    rmSync(repo, { recursive: true, force: true });
+    if (PLACE !== undefined) rmSync(repo, { recursive: true, force: true });
   }
 });
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function put(name: string, content: string, mode = 0o644): string {
   const path = join(repo, name);
@@ -56,7 +74,7 @@ function put(name: string, content: string, mode = 0o644): string {
 
 /** Starts by leaving a trace, then serves. */
 function mcpEntry(name: string) {
-  const script = `touch ${join(canaries, `mcp-${name}`)}; exec ${NODE} ${SCRIPTED} --noisy`;
+  const script = `touch ${join(canaries, `mcp-${name}`)}; exec ${shellWord(NODE)} ${shellWord(SCRIPTED)} --noisy`;
   return { command: "/bin/sh", args: ["-c", script] };
 }
 

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { shellWord } from "../../src/lib/shell-word.ts";
 import { modelEnv } from "../harness/model.ts";
 import { Wire } from "../harness/wire.ts";
 import { Field, filled } from "./attempt.ts";
@@ -101,7 +102,7 @@ const someone = (): ChildProcess =>
 const isAlive = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null;
 
 function placesOf(victim: ChildProcess, daemon: number | undefined, ask: string): Record<string, string> {
-  return { ask, node: process.execPath, daemon: String(daemon), victim: String(victim.pid) };
+  return { ask, node: shellWord(process.execPath), daemon: String(daemon), victim: String(victim.pid) };
 }
 
 const linesOf = (text: string): string[] =>

@@ -1,5 +1,6 @@
 /** Known-bad commands of the table in random dress: joined, nested, wrapped, quoted, encoded. Each of them still does its deed. */
 import fc from "fast-check";
+import { shellWord } from "../../src/lib/shell-word.ts";
 import { ATTACKS, type Attack } from "./table.ts";
 
 /** Those of one line whose text means the same wherever it stands. */
@@ -22,7 +23,6 @@ const HARMLESS = [
   "cat f | wc -l",
 ];
 
-const single = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 const bytes = (text: string, write: (byte: number) => string) => [...Buffer.from(text)].map(write).join("");
 const hex = (byte: number) => byte.toString(16).padStart(2, "0");
@@ -52,31 +52,31 @@ const NESTED: readonly ((command: string) => string)[] = [
   (c) => `# git status\n${c}`,
 ];
 const QUOTED: readonly ((command: string) => string)[] = [
-  (c) => `bash -c ${single(c)}`,
-  (c) => `eval ${single(c)}`,
-  (c) => `builtin eval ${single(c)}`,
-  (c) => `trap ${single(c)} EXIT`,
-  (c) => `timeout 5 env bash -c ${single(c)}`,
-  (c) => `env -S "bash -c" ${single(c)}`,
-  (c) => `echo | xargs -I{} bash -c ${single(c)}`,
-  (c) => `find x -exec bash -c ${single(c)} ';'`,
-  (c) => `git -c alias.z=${single(`!${c}`)} z`,
-  (c) => `script -c ${single(c)} /dev/null`,
+  (c) => `bash -c ${shellWord(c)}`,
+  (c) => `eval ${shellWord(c)}`,
+  (c) => `builtin eval ${shellWord(c)}`,
+  (c) => `trap ${shellWord(c)} EXIT`,
+  (c) => `timeout 5 env bash -c ${shellWord(c)}`,
+  (c) => `env -S "bash -c" ${shellWord(c)}`,
+  (c) => `echo | xargs -I{} bash -c ${shellWord(c)}`,
+  (c) => `find x -exec bash -c ${shellWord(c)} ';'`,
+  (c) => `git -c alias.z=${shellWord(`!${c}`)} z`,
+  (c) => `script -c ${shellWord(c)} /dev/null`,
   (c) => `bash <<'E'\n${c}\nE`,
-  (c) => `echo ${single(c)} | sh`,
-  (c) => `. <(echo ${single(c)})`,
+  (c) => `echo ${shellWord(c)} | sh`,
+  (c) => `. <(echo ${shellWord(c)})`,
 ];
 const ENCODED: readonly ((command: string) => string)[] = [
   (c) => `echo ${base64(c)} | base64 -d | bash`,
   (c) => `bash -c "$(echo ${base64(c)} | base64 -d)"`,
   (c) => `eval "$(base64 -d <<< ${base64(c)})"`,
-  (c) => `printf ${single(bytes(c, (byte) => `\\x${hex(byte)}`))} | bash`,
+  (c) => `printf ${shellWord(bytes(c, (byte) => `\\x${hex(byte)}`))} | bash`,
   (c) => `eval $'${bytes(c, (byte) => `\\x${hex(byte)}`)}'`,
   (c) => `bash -c $'${bytes(c, (byte) => `\\${byte.toString(8).padStart(3, "0")}`)}'`,
   (c) => `xxd -r -p <<< ${bytes(c, hex)} | sh`,
-  (c) => `c=${single(c)}; $c`,
-  (c) => `c=${single(c)}; eval "$c"`,
-  (c) => `echo ${single([...c].reverse().join(""))} | rev | bash`,
+  (c) => `c=${shellWord(c)}; $c`,
+  (c) => `c=${shellWord(c)}; eval "$c"`,
+  (c) => `echo ${shellWord([...c].reverse().join(""))} | rev | bash`,
 ];
 
 const wraps = fc.oneof(

@@ -199,8 +199,6 @@ const READERS: readonly Attack[] = [
     "git -c core.pager='rm x' -p log",
     "git -c alias.z='!rm x' z",
     "git --exec-path=. log",
-    "git config core.fsmonitor ./e",
-    "git config core.hooksPath .",
     "git diff --output=f",
     "git log --ext-diff -p",
     "git clone 'ext::sh -c rm% x'",
@@ -208,6 +206,8 @@ const READERS: readonly Attack[] = [
     "cd /tmp/evil && git status",
     "git -C /tmp/evil status",
   ]),
+  bash("A", "git config core.fsmonitor ./e", { names: [".git/config"] }),
+  bash("A", "git config core.hooksPath .", { names: [".git/config"] }),
 ];
 
 const PLACES: readonly Attack[] = [

@@ -36,7 +36,6 @@ describe("a daemon that is stopped for 9 s", () => {
     await settled(
       () => world.commands(/touch begun/).length,
       (count) => count > 0,
-      10_000,
     );
     const idle = world.start(["attach", "1"], { timeoutMs: 60_000 });
     const pid = world.daemonPid!;
@@ -47,7 +46,6 @@ describe("a daemon that is stopped for 9 s", () => {
     const told = await settled(
       () => world.log(),
       (log) => log.includes("clock: nothing ran for"),
-      5_000,
     );
     expect(told).toMatch(/ warn clock: nothing ran for \d+(\.\d)? s: no deadline counts that time\n/);
     world.write("go", "");
@@ -87,7 +85,7 @@ describe("a model server that closes its idle connections while the daemon is st
           events.push(line.payload ?? {});
       })();
       const idles = () => events.filter(({ event }) => event === "idle");
-      await settled(idles, ({ length }) => length === 1, 10_000);
+      await settled(idles, ({ length }) => length === 1);
       const speaker = await Wire.open(world.socket);
       for (let round = 2; round <= 4; round++) {
         process.kill(world.daemonPid!, "SIGSTOP");
@@ -100,7 +98,7 @@ describe("a model server that closes its idle connections while the daemon is st
         } finally {
           process.kill(world.daemonPid!, "SIGCONT");
         }
-        await settled(idles, ({ length }) => length === round, 10_000);
+        await settled(idles, ({ length }) => length === round);
         expect(idles().at(-1)).toMatchObject({ outcome: "completed", result: "Yes." });
         expect(server.requestCount).toBe(round);
       }

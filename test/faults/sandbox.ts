@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { intentArgv } from "../../src/cli/testing/intent-argv.ts";
 import { CRUX, type Run } from "../harness/world.ts";
 
 const INSIDE = fileURLToPath(new URL("./inside.ts", import.meta.url));
@@ -88,7 +89,7 @@ export class Sandbox {
   }
 
   crux(...args: readonly string[]): Promise<Run> {
-    return this.run(CRUX, ...args);
+    return this.run(CRUX, ...intentArgv(args));
   }
 
   /** What a shell prints. */

@@ -1,6 +1,7 @@
 /** A disk that fails: strace answers the system calls of a process in the place of the system, for as long as it is attached. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
 
 /** Why no process can be traced here; undefined: one can. */
 export function noStrace(): string | undefined {
@@ -22,11 +23,16 @@ export class Injection {
   static async start(pid: number, calls: string, error: string, path?: string): Promise<Injection> {
     const args = ["-f", "-p", String(pid), "-e", `trace=${calls}`, "-e", `inject=${calls}:error=${error}`];
     if (path !== undefined) args.push("-P", path);
-    const strace = spawn("strace", args, { stdio: ["ignore", "ignore", "pipe"] });
-    // it says so once it is attached, and then tells each call on the same stream
-    await once(strace.stderr, "data");
-    strace.stderr.resume();
-    return new Injection(strace);
+    for (;;) {
+      const strace = spawn("strace", args, { stdio: ["ignore", "ignore", "pipe"] });
+      // it says so once it is attached, and then tells each call on the same stream
+      await once(strace.stderr, "data");
+      strace.stderr.resume();
+      const injection = new Injection(strace);
+      // a thread that began while strace attached to the others is not among those it has
+      if (hasAllThreads(strace.pid, pid)) return injection;
+      await injection.end();
+    }
   }
 
   /** The calls reach the system again. */
@@ -36,4 +42,15 @@ export class Injection {
     this.#strace.kill("SIGINT");
     await gone;
   }
+}
+
+function hasAllThreads(tracer: number | undefined, pid: number): boolean {
+  return readdirSync(`/proc/${pid}/task`).every((thread) => {
+    try {
+      return readFileSync(`/proc/${pid}/task/${thread}/status`, "utf8").includes(`TracerPid:\t${tracer}\n`);
+    } catch {
+      // it has ended meanwhile
+      return true;
+    }
+  });
 }

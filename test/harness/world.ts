@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { intentArgv } from "../../src/cli/testing/intent-argv.ts";
 import { replayDifferences } from "./replays.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -34,6 +35,8 @@ export interface RunOptions {
   readonly env?: Record<string, string>;
   readonly cwd?: string;
   readonly timeoutMs?: number;
+  /** The line as a person types it: a lone word stays one (`intentArgv`). */
+  readonly asTyped?: true;
 }
 
 /** A command under way. `stdout()` is what it has printed so far. */
@@ -100,7 +103,8 @@ export class World {
 
   start(args: readonly string[], options: RunOptions = {}): Running {
     const env = { ...this.env, ...options.env };
-    const child = spawn(CRUX, args, { cwd: options.cwd ?? this.work, env, stdio: ["pipe", "pipe", "pipe"] });
+    const argv = options.asTyped === true ? args : intentArgv(args);
+    const child = spawn(CRUX, argv, { cwd: options.cwd ?? this.work, env, stdio: ["pipe", "pipe", "pipe"] });
     this.#running.add(child);
     const out: Buffer[] = [];
     const err: Buffer[] = [];
@@ -157,6 +161,14 @@ export class World {
       .map(Number);
   }
 
+  /** All of them, once they are as many as wanted: one that was killed may still be on its way out. */
+  left(wanted: number): Promise<number[]> {
+    return settled(
+      () => this.processes(),
+      ({ length }) => length === wanted,
+    );
+  }
+
   /** Those of them whose command line, its words joined by blanks, matches. */
   commands(pattern: RegExp): number[] {
     return this.processes().filter((pid) => pattern.test(commandOf(pid)));
@@ -174,10 +186,8 @@ export class World {
     const journal = join(this.dir, "state/crux/journal/journal.db");
     const differences = await replayDifferences(this.socket, journal);
     await this.crux(["daemon", "stop"]);
-    const left = await settled(
-      () => this.processes(),
-      (pids) => pids.length === 0,
-    );
+    const left = await this.left(0);
+    const commands = left.map((pid) => `${pid} (${commandOf(pid)})`);
     const files = existsSync(join(this.dir, "run/crux")) ? readdirSync(join(this.dir, "run/crux")) : [];
     for (const pid of left) {
       try {
@@ -188,7 +198,7 @@ export class World {
     }
     rmSync(this.dir, { recursive: true, force: true });
     if (differences.length > 0) throw new Error(`replays differ: ${differences.join("; ")}`);
-    if (left.length > 0) throw new Error(`processes left behind: ${left.join(" ")}`);
+    if (left.length > 0) throw new Error(`processes left behind: ${commands.join(", ")}`);
     if (files.length > 0) throw new Error(`files left in the runtime directory: ${files.join(" ")}`);
   }
 }
@@ -208,7 +218,7 @@ function commandOf(pid: number): string {
 export async function settled<T>(
   look: () => T | Promise<T>,
   wanted: (value: T) => boolean,
-  timeoutMs = 2_000,
+  timeoutMs = 30_000,
 ): Promise<T> {
   const end = performance.now() + timeoutMs;
   for (;;) {
