@@ -11,6 +11,8 @@ test.each([
   ["${EMPTY:-there} ${HOME:-no}", "there /home/ada", []],
   ["${NONE:-}|${NONE:-a b}", "|a b", []],
   ["$NONE/${ALSO_NONE}", "/", ["NONE", "ALSO_NONE"]],
+  ["$$HOME $${HOME:-x} 5$$", "$HOME ${HOME:-x} 5$", []],
+  ["$$$HOME $$$$HOME", "$/home/ada $$HOME", []],
   ["$constructor $__proto__", " ", ["constructor", "__proto__"]],
 ])("expandVariables(%j)", (text, expected, missing) => {
   expect(expandVariables(text, env)).toEqual({ text: expected, missing });

@@ -1,4 +1,4 @@
-/** `$VAR`, `${VAR}` and `${VAR:-default}` in a text, as the shell reads them; nothing else means anything. */
+/** `$VAR`, `${VAR}` and `${VAR:-default}` in a text, as the shell reads them, and `$$` for a `$`; nothing else means anything. */
 
 export interface Expanded {
   readonly text: string;
@@ -6,11 +6,12 @@ export interface Expanded {
   readonly missing: readonly string[];
 }
 
-const VARIABLE = /\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::-([^}]*))?\})/g;
+const VARIABLE = /\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::-([^}]*))?\})/g;
 
 export function expandVariables(text: string, env: Readonly<Record<string, string>>): Expanded {
   const missing: string[] = [];
-  const expanded = text.replace(VARIABLE, (_whole, bare?: string, braced?: string, fallback?: string) => {
+  const expanded = text.replace(VARIABLE, (whole, bare?: string, braced?: string, fallback?: string) => {
+    if (whole === "$$") return "$";
     const name = bare ?? braced ?? "";
     const value = Object.hasOwn(env, name) ? (env[name] ?? "") : "";
     // as in the shell, `:-` counts an empty value as none
