@@ -25,6 +25,8 @@ export default defineConfig({
           include: ["src/**/*.test.ts", "scripts/**/*.test.ts"],
           // one module graph per worker: several times faster; a test must undo what it does to globals
           isolate: false,
+          // vitest leaves one core free, which would be every second one of a small machine
+          maxWorkers: "100%",
           // what a terminal can do is the tests' to say, not that of whoever runs them
           env: { TERM: "xterm-256color" },
         },
