@@ -1,5 +1,5 @@
-// What must hold before a commit, cheapest first. One line per step; the output of a step only if it fails.
-import { spawnSync } from "node:child_process";
+// What must hold before a commit. One line per step; the output of a step only if it fails.
+import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,37 +13,48 @@ const env = { ...few, ...process.env, PATH: `${bin}${delimiter}${process.env.PAT
 const ownNode = join(bin, "node");
 const node = existsSync(ownNode) ? ownNode : process.execPath;
 
-/** @type {ReadonlyArray<readonly [step: string, command: string, ...args: string[]]>} */
-const steps = [
+/** @typedef {readonly [step: string, command: string, ...args: string[]]} Step */
+
+/** None needs another: they run side by side. @type {readonly Step[]} */
+const looks = [
   ["format, lint", "biome", "check", "--error-on-warnings", "--max-diagnostics=50"],
   ["types", "tsc", "--noEmit", "-p", "."],
   ["layers", node, "scripts/layers.mjs"],
   ["unused code", "knip", "--no-progress"],
-  // who runs `npm test` right after need not run them twice
-  ...(process.env.CRUX_UNIT_TESTS === "later"
-    ? []
-    : [/** @type {const} */ (["unit tests", "vitest", "run", "--project", "unit"])]),
 ];
+/** @type {Step} */
+const unitTests = ["unit tests", "vitest", "run", "--project", "unit"];
 
 const startedMs = Date.now();
-for (const [step, command, ...args] of steps) {
-  const stepMs = Date.now();
-  const { status, error, stdout, stderr } = spawnSync(command, args, {
-    cwd: root,
-    env,
-    encoding: "utf8",
-    maxBuffer: 64 * 1024 * 1024,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const passed = status === 0;
-  console.log(`${passed ? "ok  " : "FAIL"} ${step.padEnd(14)} ${seconds(stepMs)}`);
-  if (passed) continue;
-  process.stdout.write(`${stdout ?? ""}${stderr ?? ""}`);
-  if (error) console.log(error.message);
-  console.log(`check: ${step} failed. Mend it, then run \`npm run check\` again.`);
-  process.exit(1);
-}
+const passed = await Promise.all(looks.map(run));
+// who runs `npm test` right after need not run them twice
+if (passed.every(Boolean) && process.env.CRUX_UNIT_TESTS !== "later") passed.push(await run(unitTests));
+if (!passed.every(Boolean)) process.exit(1);
 console.log(`check: all well in ${seconds(startedMs)}`);
+
+/**
+ * Whether it passed.
+ * @param {Step} step
+ */
+function run([name, command, ...args]) {
+  const stepMs = Date.now();
+  const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+  /** @type {Buffer[]} */
+  const output = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => output.push(chunk));
+  return new Promise((resolve) => {
+    child.once("error", (error) => output.push(Buffer.from(`${error.message}\n`)));
+    child.once("close", (status) => {
+      const passed = status === 0;
+      console.log(`${passed ? "ok  " : "FAIL"} ${name.padEnd(14)} ${seconds(stepMs)}`);
+      if (!passed) {
+        process.stdout.write(Buffer.concat(output));
+        console.log(`check: ${name} failed. Mend it, then run \`npm run check\` again.`);
+      }
+      resolve(passed);
+    });
+  });
+}
 
 /** @param {number} sinceMs */
 function seconds(sinceMs) {
