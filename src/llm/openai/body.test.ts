@@ -45,6 +45,18 @@ describe("chatBody()", () => {
   });
 
   it.each([
+    ["begun\nError [TIMEOUT]: the command was ended after 300 ms\nGive it a longer timeout", ""],
+    ["Error [NOT_FOUND]: file not found: a", ""],
+    ["a server's own words", "Error: "],
+    ["no Error [TIMEOUT]: of this call", "Error: "],
+  ])("puts a word before a failure only where its text does not say it: %j", (content, word) => {
+    const block = { type: "tool_result", tool_use_id: "a", content, is_error: true } as const;
+    const request = contractRequest({ messages: [{ role: "user", content: [block] }] });
+    const { messages } = chatBody(request, "m", 10, other);
+    expect(messages).toContainEqual({ role: "tool", tool_call_id: "a", content: word + content });
+  });
+
+  it.each([
     ["gpt-6.1-terra", "none"],
     ["gpt-5.6", "none"],
     ["gpt-5.5", undefined],

@@ -59,13 +59,18 @@ function messagesOf({ role, content }: WireMessage, quirks: Quirks): Part[] {
   return role === "assistant" ? [assistantMessage(content, quirks)] : userMessages(content);
 }
 
+/**
+ * The dialect has no mark for failures, so the text must say it: in its first word, or, below what a command printed before it
+ * was ended, in a line as every tool's failure has it.
+ */
+const SAYS_FAILURE = /^error|\nError \[[A-Z_]+\]: /i;
+
 /** Results come first, one `tool` message each: nothing may stand between a call and its answer. */
 function userMessages(content: readonly Block[]): Part[] {
   const results = content.flatMap((block): Part[] => {
     if (block.type !== "tool_result") return [];
-    // the dialect has no mark for failures, so the text must say it
-    const text =
-      block.is_error === true && !/^error/i.test(block.content) ? `Error: ${block.content}` : block.content;
+    const isUnsaid = block.is_error === true && !SAYS_FAILURE.test(block.content);
+    const text = isUnsaid ? `Error: ${block.content}` : block.content;
     return [{ role: "tool", tool_call_id: block.tool_use_id, content: text }];
   });
   const text = textOf(content);
