@@ -147,6 +147,8 @@ export interface ShellAnswer {
   /** Where the whole output lies, when it was cut: a path under /var/out. */
   output_path: string | null;
   duration_ms: number;
+  /** The output is what a terminal would show; what a reader must know of the difference. Absent: nothing. */
+  altered?: string;
   /** What its sandbox seems to have refused, with the setting that governs it; absent: nothing, or it has none. */
   sandbox?: string | null;
   /** It has become this job and runs on: `job-3`; `output` is what it has printed so far. null: it has ended. */

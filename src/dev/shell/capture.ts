@@ -1,5 +1,6 @@
 /** What a command prints: a bounded part in memory, and the whole in a file once it is long. */
 import type { ShellAnswer } from "../../abi/fs-ops.ts";
+import { PrintedText } from "../../lib/printed-text.ts";
 import type { RedactedBytes } from "../../lib/redact-bytes.ts";
 import type { OutputFile } from "../out/output-store.ts";
 import { Pages } from "./pages.ts";
@@ -12,8 +13,11 @@ const singlePartBytes = mergedPartBytes / 2;
 
 export type Captured = Pick<
   ShellAnswer,
-  "stdout" | "stderr" | "output" | "truncated" | "total_bytes" | "output_path"
+  "stdout" | "stderr" | "output" | "truncated" | "total_bytes" | "output_path" | "altered"
 >;
+
+const STREAMS = ["stdout", "stderr"] as const;
+type Stream = (typeof STREAMS)[number];
 
 export class Capture {
   readonly #openOutput: () => OutputFile;
@@ -27,11 +31,13 @@ export class Capture {
   #isOnlyFile = false;
   #file: OutputFile | undefined;
   #hasFileFailed = false;
-  /** Of each stream; null: it is kept as it comes. */
+  readonly #printed: Readonly<Record<Stream, PrintedText>>;
+  /** Of each stream; null: it is kept as it was printed. */
   #redacted: { readonly stdout: RedactedBytes; readonly stderr: RedactedBytes } | null;
 
   /** `redacted`: makes what takes the secrets out of a stream. */
   constructor(isMerged: boolean, openOutput: () => OutputFile, redacted?: () => RedactedBytes) {
+    this.#printed = { stdout: new PrintedText(), stderr: new PrintedText() };
     this.#redacted = redacted === undefined ? null : { stdout: redacted(), stderr: redacted() };
     this.#isMerged = isMerged;
     this.#openOutput = openOutput;
@@ -39,12 +45,21 @@ export class Capture {
     this.#pages = { stdout, stderr: isMerged ? stdout : new Pages(singlePartBytes) };
   }
 
-  take(stream: "stdout" | "stderr", chunk: Buffer): void {
-    const clean = this.#redacted === null ? chunk : Buffer.from(this.#redacted[stream].push(chunk));
-    if (clean.byteLength > 0) this.#keep(stream, clean);
+  take(stream: Stream, chunk: Buffer): void {
+    this.#show(stream, this.#printed[stream].push(chunk));
   }
 
-  #keep(stream: "stdout" | "stderr", chunk: Buffer): void {
+  /** The lines in progress too, for who reads what there is; what was read stays, whatever is printed over it. */
+  flush(): void {
+    for (const stream of STREAMS) this.#show(stream, this.#printed[stream].flush());
+  }
+
+  #show(stream: Stream, text: Uint8Array): void {
+    const clean = this.#redacted?.[stream].push(text) ?? text;
+    if (clean.byteLength > 0) this.#keep(stream, Buffer.from(clean));
+  }
+
+  #keep(stream: Stream, chunk: Buffer): void {
     this.#totalBytes += chunk.byteLength;
     this.#totalLines += linesIn(chunk);
     if (!this.#isOnlyFile) this.#pages[stream].add(chunk);
@@ -74,6 +89,7 @@ export class Capture {
 
   /** However little there is: others read it there while it grows. */
   keepWhole(): void {
+    this.flush();
     if (this.#file === undefined && !this.#hasFileFailed) this.#startFile();
   }
 
@@ -87,6 +103,7 @@ export class Capture {
   /** When nothing more comes, or it is not waited for. */
   captured(): Captured {
     const { stdout, stderr } = this.#pages;
+    const altered = STREAMS.map((stream) => this.#printed[stream].note).filter((note) => note !== "");
     return {
       stdout: this.#isMerged ? "" : stdout.text(),
       stderr: this.#isMerged ? "" : stderr.text(),
@@ -94,14 +111,16 @@ export class Capture {
       truncated: stdout.isCut || stderr.isCut,
       total_bytes: this.#totalBytes,
       output_path: this.#file?.path ?? null,
+      ...(altered.length > 0 && { altered: altered.join("; ") }),
     };
   }
 
   /** Nothing more comes. Idempotent. */
   close(): void {
+    for (const stream of STREAMS) this.#show(stream, this.#printed[stream].end());
     const redacted = this.#redacted;
     this.#redacted = null;
-    for (const stream of ["stdout", "stderr"] as const) {
+    for (const stream of STREAMS) {
       const rest = redacted?.[stream].end();
       if (rest !== undefined && rest.byteLength > 0) this.#keep(stream, Buffer.from(rest));
     }

@@ -112,6 +112,13 @@ describe("/dev/shell, the JSON form", () => {
     });
   });
 
+  it("what it prints is plain text, as a terminal would show it, and says what it cannot be", async () => {
+    const answer = await run("printf '\\033[31m10%%\\r100%%\\033[0m\\n'; printf 'a\\0b\\n' >&2");
+    expect(answer).toMatchObject({ stdout: "100%\n", stderr: "a\\x00b\n", total_bytes: 12 });
+    expect(answer.altered).toBe("control characters are shown by their number, such as \\x00: 1 of them");
+    expect(await run("echo plain")).not.toHaveProperty("altered");
+  });
+
   it("stdin is empty, and no start-up file is read", async () => {
     expect((await run("cat; shopt -q login_shell || echo no login")).stdout).toBe("no login\n");
   });

@@ -58,6 +58,7 @@ export class Jobs implements JobDesk {
   }
 
   async read(uuid: ProcUuid, job: JobRecord, from: number, maxBytes: number): Promise<Uint8Array> {
+    this.#byProcess.get(uuid)?.flush(job.id);
     return readOutput(this.#deps.outputs, uuid, job, from, maxBytes);
   }
 
@@ -169,6 +170,11 @@ export class OwnJobs {
     if (job.state !== "running" && !job.is_told) this.#keep({ ...job, is_told: true });
   }
 
+  /** So that its file has the line that it is printing. */
+  flush(id: string): void {
+    this.#live.get(id)?.command.capture.flush();
+  }
+
   /** Absent `from`: what came since the last read. */
   async read(
     id: string,
@@ -178,6 +184,7 @@ export class OwnJobs {
   ): Promise<{ text: string; next: number }> {
     const start = from ?? this.#readTo.get(id) ?? 0;
     const { outputs } = this.#deps;
+    this.flush(id);
     const read = decode(await readOutput(outputs, this.#caller.uuid, this.find(id), start, maxBytes));
     const next = start + read.bytes;
     this.#readTo.set(id, next);

@@ -123,6 +123,7 @@ export function shellText(answer: ShellAnswer, run: ShellRun): string {
     notes.push(`[cut: ${answer.total_bytes} bytes in all; the whole: ${answer.output_path}]`);
   else if (answer.truncated)
     notes.push(`[cut: ${answer.total_bytes} bytes in all; no room below ${OUT_MOUNT}]`);
+  if (answer.altered !== undefined) notes.push(`[${answer.altered}]`);
   if (answer.timed_out) notes.push(`timed out after ${run.timeoutMs} ms`);
   const status = answer.exit_code ?? 128 + signalNumber(answer.signal);
   if (status !== 0) notes.push(`exit status ${status}`);

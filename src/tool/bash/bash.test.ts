@@ -48,6 +48,12 @@ test.each([
   expect(textOf(result)).toBe(text);
 });
 
+test("bash says what its output is not", async () => {
+  const made = bench();
+  made.shell = async () => ({ output: "a\\x00b", altered: "control characters", exit_code: 1 });
+  expect(await made.text("bash", { command: "x" })).toBe("a\\x00b\n[control characters]\nExit code 1");
+});
+
 test("bash past its deadline is TIMEOUT with the output so far", async () => {
   const made = bench();
   made.shell = async () => ({ timed_out: true, exit_code: null, signal: "SIGTERM", output: "so far\n" });

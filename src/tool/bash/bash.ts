@@ -5,7 +5,7 @@ import { codeOf } from "../../abi/errors.ts";
 import type { ShellAnswer, ShellProgress, ShellRequest } from "../../abi/fs-ops.ts";
 import type { Fd } from "../../abi/ids.ts";
 import type { CommandProgress } from "../../abi/tool.ts";
-import { cutEnds } from "../budget.ts";
+import { cutEnds, endLine } from "../budget.ts";
 import { failure } from "../failure.ts";
 import { readToEnd, withFile } from "../files.ts";
 import { hostPath } from "../path.ts";
@@ -109,7 +109,11 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   const answer = await withFile(context, "/dev/shell", O_RDWR, (fd) => ask(context, fd, request));
   const meta = metaOf(args, context, answer, startMs);
   if (answer.job !== null) return startedJob(args, answer, answer.job, meta);
-  return { text: answer.output, ...ending(request, answer), meta, ...keptBy(answer) };
+  return { text: told(answer), ...ending(request, answer), meta, ...keptBy(answer) };
+}
+
+function told({ output, altered }: ShellAnswer): string {
+  return altered === undefined ? output : `${endLine(output)}[${altered}]`;
 }
 
 /** When it becomes a job. A timeout that was asked for always ends it. */
@@ -130,7 +134,7 @@ function startedJob(args: Args, answer: ShellAnswer, id: string, meta: Record<st
   if (args.run_in_background === true) return { text: "", status: started, meta };
   const seconds = Math.round(answer.duration_ms / 1000);
   return {
-    text: answer.output,
+    text: told(answer),
     status: `It still runs after ${seconds} s. ${started}`,
     meta,
     ...keptBy(answer),
