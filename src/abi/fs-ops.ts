@@ -89,7 +89,10 @@ export interface FsListing {
   more: number;
 }
 
-/** ripgrep's own output, NUL after each path (`--null`), paths relative to the searched directory where it is one. */
+/**
+ * ripgrep's own output, NUL after each path (`--null`), paths relative to the searched directory where it is one. Of a line over
+ * 2,000 bytes a window around its first match, with … where it was cut.
+ */
 export interface GrepAnswer {
   exit_code: number;
   stdout: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { globFilter } from "./glob.ts";
+import { depthOf, globFilter } from "./glob.ts";
 
 test.each([
   ["*.ts", "a.ts", true],
@@ -26,4 +26,15 @@ test("globFilter() gives up a glob that would hold the thread for hours", () => 
   const filter = globFilter(`${"*a".repeat(12)}b`);
   expect(filter(["aab", "x"])).toEqual([]);
   expect(() => filter(["a".repeat(200)])).toThrow(expect.objectContaining({ code: "TIMEOUT" }));
+});
+
+test.each([
+  ["/host*", 1],
+  ["./a/*.ts", 2],
+  ["src/*/x", 3],
+  ["*.ts", undefined],
+  ["src/**/x", undefined],
+  ["/{a,b/c}", undefined],
+])("depthOf(%j) is %j", (glob, depth) => {
+  expect(depthOf(glob)).toBe(depth);
 });

@@ -31,6 +31,12 @@ export function globFilter(glob: string): (paths: readonly string[]) => readonly
   };
 }
 
+/** How many levels down a glob can mean anything; undefined: any number. */
+export function depthOf(glob: string): number | undefined {
+  if (!glob.includes("/") || /\*\*|[{}()]/.test(glob)) return undefined;
+  return glob.replace(/^\.?\//, "").split("/").length;
+}
+
 function isClosed(glob: string): boolean {
   const open = { "[": 0, "{": 0 };
   for (let i = 0; i < glob.length; i++) {

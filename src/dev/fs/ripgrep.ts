@@ -5,6 +5,7 @@ import type { ExecSpec, HostExec } from "../../kernel/ports/host.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { cancelled, driverError, errnoOf } from "../driver-error.ts";
 import { isExecutable, pathDirectories } from "../host/program.ts";
+import { LongLines } from "./long-lines.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -19,6 +20,8 @@ export interface Search {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly owner: string;
+  /** It prints lines with columns, which are cut around their matches. */
+  readonly cutsLines?: boolean;
 }
 
 export interface Found {
@@ -85,7 +88,7 @@ export class Ripgrep {
     search: Search,
     signal: AbortSignal,
   ): Promise<Found & { lacksThreads: boolean }> {
-    const collected = new Collected();
+    const collected = new Collected(search.cutsLines === true);
     const spec: ExecSpec = {
       argv: [program, ...search.args],
       cwd: search.cwd,
@@ -123,20 +126,32 @@ export class Ripgrep {
 class Collected {
   readonly #chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   readonly #room = { stdout: maxBytes, stderr: maxErrorBytes };
+  readonly #lines: LongLines | null;
+
+  constructor(cutsLines: boolean) {
+    this.#lines = cutsLines ? new LongLines() : null;
+  }
 
   get isFull(): boolean {
     return this.#room.stdout === 0;
   }
 
   /** True: enough; the rest of stderr is dropped, of stdout it is not wanted. */
-  take(stream: "stdout" | "stderr", chunk: Buffer): boolean {
+  take(stream: "stdout" | "stderr", printed: Buffer): boolean {
+    const chunk = stream === "stdout" && this.#lines !== null ? this.#lines.push(printed) : printed;
+    return this.#keep(stream, chunk);
+  }
+
+  #keep(stream: "stdout" | "stderr", chunk: Buffer): boolean {
     const part = chunk.subarray(0, this.#room[stream]);
     this.#room[stream] -= part.byteLength;
     if (part.byteLength > 0) this.#chunks[stream].push(part);
     return this.isFull;
   }
 
+  /** When nothing more comes. */
   stdout(): Buffer {
+    if (this.#lines !== null) this.#keep("stdout", this.#lines.end());
     return Buffer.concat(this.#chunks.stdout);
   }
 

@@ -45,6 +45,14 @@ describe("/dev/fs grep", () => {
     expect(stdout).toBe("src/a:1.ts\x001-one\nsrc/a:1.ts\x002:Needle (x)\nsrc/a:1.ts\x003-three\n");
   });
 
+  it("shows a long line by its match", async () => {
+    const root = tempFolder();
+    writeFileSync(join(root, "min.js"), `${"a".repeat(9_000)};needle;${"b".repeat(9_000)}\n`);
+    const { stdout } = await grep(root, { pattern: "needle" });
+    expect(stdout).toMatch(/^min\.js.1:…a+;needle;b+…\n$/);
+    expect(stdout.length).toBeLessThan(2_020);
+  });
+
   it("takes the options asked for", async () => {
     const root = folder();
     expect(

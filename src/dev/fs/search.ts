@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import type { FilesAnswer, FilesRequest, GrepAnswer, GrepRequest } from "../../abi/fs-ops.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
-import { globFilter } from "./glob.ts";
+import { depthOf, globFilter } from "./glob.ts";
 import { findEntry } from "./regular.ts";
 import type { Found, Ripgrep } from "./ripgrep.ts";
 
@@ -32,7 +32,9 @@ export async function grep(
 ): Promise<GrepAnswer> {
   const where = await whereToSearch(place.real);
   const args = [...grepFlags(request), "-e", request.pattern, ...where.args];
-  const found = await rg.run({ args, cwd: where.cwd, owner: place.owner }, place.roots, signal);
+  const cutsLines = request.output === "content";
+  const search = { args, cwd: where.cwd, owner: place.owner, cutsLines };
+  const found = await rg.run(search, place.roots, signal);
   const end = request.output === "files" ? "\0" : "\n";
   const printed = withoutDot(whole(found, end).toString("utf8"), request);
   const stdout = where.isDirectory ? withoutSecrets(printed, end, place) : printed;
@@ -43,7 +45,7 @@ export async function grep(
 
 function grepFlags(request: GrepRequest): string[] {
   const shape = {
-    content: ["-n", "--no-heading", `--context=${request.context ?? defaultContext}`],
+    content: ["-n", "--column", "--no-heading", `--context=${request.context ?? defaultContext}`],
     files: ["--files-with-matches"],
     count: ["--count"],
   };
@@ -52,8 +54,6 @@ function grepFlags(request: GrepRequest): string[] {
     ...shape[request.output],
     "--with-filename",
     "--color=never",
-    "--max-columns=2000",
-    "--max-columns-preview",
     ...(request.literal ? ["-F"] : []),
     ...(request.case_insensitive ? ["-i"] : []),
     ...(request.multiline ? ["-U"] : []),
@@ -72,7 +72,12 @@ export async function files(
 ): Promise<FilesAnswer> {
   const meant = request.glob === undefined ? (all: readonly string[]) => all : globFilter(request.glob);
   const where = await whereToSearch(place.real);
-  const args = ["--files", ...always, ...(request.no_ignore ? ["--no-ignore"] : []), ...where.args];
+  const depth = depthOf(request.glob ?? "");
+  const limits = [
+    ...(request.no_ignore ? ["--no-ignore"] : []),
+    ...(depth === undefined ? [] : [`--max-depth=${depth}`]),
+  ];
+  const args = ["--files", ...always, ...limits, ...where.args];
   const found = await rg.run({ args, cwd: where.cwd, owner: place.owner }, place.roots, signal);
   if (found.exitCode > 1 && found.stdout.byteLength === 0)
     throw driverError("Write", "INVALID", found.stderr.trim() || "the search failed");

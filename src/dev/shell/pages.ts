@@ -76,7 +76,7 @@ export function wholeCharacters(bytes: Uint8Array, isLast: boolean): { text: str
   return { text: whole.toString("utf8"), bytes: whole.byteLength };
 }
 
-function withoutBrokenEnd(bytes: Buffer): Buffer {
+export function withoutBrokenEnd(bytes: Buffer): Buffer {
   let start = bytes.byteLength - 1;
   while (start > bytes.byteLength - 4 && isContinuation(bytes[start])) start--;
   const lead = bytes[start] ?? 0;
@@ -84,7 +84,7 @@ function withoutBrokenEnd(bytes: Buffer): Buffer {
   return start + needed > bytes.byteLength ? bytes.subarray(0, start) : bytes;
 }
 
-function withoutBrokenStart(bytes: Buffer): Buffer {
+export function withoutBrokenStart(bytes: Buffer): Buffer {
   let start = 0;
   while (start < 3 && isContinuation(bytes[start])) start++;
   return bytes.subarray(start);

@@ -76,6 +76,14 @@ test("grep pages by lines and names the next offset", async () => {
   );
 });
 
+test("grep counts no separator as a line", async () => {
+  const made = bench({ "a.txt": "hit\n\n\n\n".repeat(30) });
+  const text = await made.text("grep", { pattern: "hit", context: 1, head_limit: 4, offset: 2 });
+  expect(text).toBe(
+    "a.txt-4-\na.txt:5:hit\na.txt-6-\n--\na.txt-8-\n[lines 2-5 of 89; continue with offset=6]",
+  );
+});
+
 test("grep without hits is a success", async () => {
   const result = await bench({ "a.txt": "x" }).call("grep", { pattern: "y" });
   expect(result).toMatchObject({ ok: true, meta: { count: 0, matches: [] } });
@@ -120,6 +128,13 @@ test("grep searches Crux's own files", async () => {
   expect(await made.text("grep", { ...args, mode: "count" })).toBe("/var/out/c_1:1");
   expect(await made.text("grep", { ...args, pattern: "zz" })).toBe("No matches found");
   expect((await made.call("grep", { ...args, pattern: "(", literal: false })).error?.code).toBe("INVALID");
+});
+
+test("grep shows a long line of Crux's own files by its match", async () => {
+  const made = bench();
+  made.crux.set("/var/out/c_1", Buffer.from(`${"a".repeat(9_000)};hit;${"b".repeat(9_000)}\n`));
+  const text = await made.text("grep", { path: "/var/out/c_1", pattern: "hit" });
+  expect(text).toMatch(/^\/var\/out\/c_1:1:…a{199};hit;b+…$/);
 });
 
 test("grep ends a pattern that would search for ever", async () => {

@@ -122,7 +122,12 @@ async function searchCrux(args: Args, context: RunContext, path: string): Promis
   const found = printHits([hits], (shown) => shown, args.context > 0);
   if (args.mode === "content" || found.count === 0) return found;
   const line = args.mode === "files" ? args.path : `${args.path}:${found.count}`;
-  return { lines: [line], matches: new Map(), count: args.mode === "files" ? 1 : found.count };
+  return {
+    lines: [line],
+    groups: new Set(),
+    matches: new Map(),
+    count: args.mode === "files" ? 1 : found.count,
+  };
 }
 
 function render(args: Args, found: Found, warnings: string[], partial: boolean): Outcome {
@@ -136,7 +141,7 @@ function render(args: Args, found: Found, warnings: string[], partial: boolean):
     notes.push(`[lines ${args.offset}-${end - 1} of ${total}${on}]`);
   }
   if (partial) notes.push("[the search took too long and was stopped: there may be more]");
-  const shown = total === 0 ? "No matches found" : found.lines.slice(args.offset, end).join("\n");
+  const shown = total === 0 ? "No matches found" : printed(found, args.offset, end);
   const matches = [...found.matches]
     .filter(([at]) => at >= args.offset && at < end)
     .map(([, match]) => match);
@@ -145,4 +150,9 @@ function render(args: Args, found: Found, warnings: string[], partial: boolean):
     text: notes.length === 0 ? shown : endLine(shown) + notes.join("\n"),
     meta: warnings.length === 0 ? meta : { ...meta, warnings },
   };
+}
+
+function printed({ lines, groups }: Found, from: number, end: number): string {
+  const apart = (line: string, at: number) => (at > 0 && groups.has(from + at) ? `--\n${line}` : line);
+  return lines.slice(from, end).map(apart).join("\n");
 }

@@ -7,8 +7,10 @@ export interface Match {
 }
 
 export interface Found {
-  /** As printed. */
+  /** As printed, but for what stands between groups. */
   lines: string[];
+  /** Before which of `lines` a new group begins: a separator is no line, and counts as none. */
+  groups: ReadonlySet<number>;
   /** The matches among `lines`, by their index there. */
   matches: ReadonlyMap<number, Match>;
   /** Matching lines; for files and count: files, and the sum of their counts. */
@@ -39,7 +41,12 @@ export function contentOf(stdout: string, show: ShowPath, hasContext: boolean): 
 export function countsOf(stdout: string, show: ShowPath): Found {
   const files = parseCounts(stdout);
   const lines = files.map(({ path, count }) => `${show(path)}:${count}`);
-  return { lines, matches: new Map(), count: files.reduce((sum, file) => sum + file.count, 0) };
+  return {
+    lines,
+    groups: new Set(),
+    matches: new Map(),
+    count: files.reduce((sum, file) => sum + file.count, 0),
+  };
 }
 
 /** The named files, by name. */
@@ -51,7 +58,7 @@ export function pathsOf(stdout: string): string[] {
 }
 
 export function filesOf(paths: readonly string[], show: ShowPath): Found {
-  return { lines: paths.map(show), matches: new Map(), count: paths.length };
+  return { lines: paths.map(show), groups: new Set(), matches: new Map(), count: paths.length };
 }
 
 function parseCounts(stdout: string): { path: string; count: number }[] {
@@ -87,21 +94,22 @@ function parseHits(stdout: string): FileHits[] {
   return [...files.values()].sort(byPath);
 }
 
-/** `--` stands between groups that have lines around them; bare matches need none. */
+/** Groups that have lines around them are told apart; bare matches need it not. */
 export function printHits(files: readonly FileHits[], show: ShowPath, hasContext: boolean): Found {
   const lines: string[] = [];
+  const groups = new Set<number>();
   const matches = new Map<number, Match>();
   for (const file of files) {
     const path = show(file.path);
     for (const group of file.groups) {
-      if (hasContext && lines.length > 0) lines.push("--");
+      if (hasContext) groups.add(lines.length);
       for (const { line, isMatch, text } of group) {
         if (isMatch) matches.set(lines.length, { path, line, text });
         lines.push(isMatch ? `${path}:${line}:${text}` : `${path}-${line}-${text}`);
       }
     }
   }
-  return { lines, matches, count: matches.size };
+  return { lines, groups, matches, count: matches.size };
 }
 
 function byPath(a: { path: string }, b: { path: string }): number {

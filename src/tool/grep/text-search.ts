@@ -1,10 +1,13 @@
 /** The pattern on a text in memory: for Crux's own files, which ripgrep cannot reach. */
 import { messageOf } from "../../abi/errors.ts";
-import { findMatching } from "../../lib/find-matching.ts";
+import { findPlaces } from "../../lib/find-matching.ts";
 import { failure } from "../failure.ts";
 import type { FileHits, HitLine } from "./hits.ts";
 
 const MAX_MS = 500;
+/** Of a longer line a window around its match is shown, with so much before it. */
+const MAX_LINE_CHARS = 2_000;
+const LEAD_CHARS = 200;
 
 export interface TextPattern {
   pattern: string;
@@ -17,11 +20,12 @@ export interface TextPattern {
 export function searchText(path: string, text: string, wanted: TextPattern): FileHits {
   const lines = text.split(/\r?\n/);
   if (lines.at(-1) === "") lines.pop();
-  const isMatch = new Set(matchingLines(lines, wanted));
+  const matches = new Map(matchingLines(lines, wanted));
   const groups: HitLine[][] = [];
   let last = -2;
-  for (const at of shownLines(isMatch, wanted.context, lines.length)) {
-    const hit = { line: at + 1, isMatch: isMatch.has(at), text: lines[at] ?? "" };
+  for (const at of shownLines(matches.keys(), wanted.context, lines.length)) {
+    const text = windowOf(lines[at] ?? "", matches.get(at) ?? 0);
+    const hit = { line: at + 1, isMatch: matches.has(at), text };
     if (at === last + 1) groups.at(-1)?.push(hit);
     else groups.push([hit]);
     last = at;
@@ -29,10 +33,13 @@ export function searchText(path: string, text: string, wanted: TextPattern): Fil
   return { path, groups };
 }
 
-function matchingLines(lines: readonly string[], wanted: TextPattern): readonly number[] {
+function matchingLines(
+  lines: readonly string[],
+  wanted: TextPattern,
+): readonly (readonly [number, number])[] {
   const source = wanted.literal ? wanted.pattern.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&") : wanted.pattern;
   const flags = wanted.ignoreCase ? "i" : "";
-  const found = findMatching(compile(source, flags), lines, MAX_MS);
+  const found = findPlaces(compile(source, flags), lines, MAX_MS);
   if (found !== null) return found;
   throw failure("TIMEOUT", "the pattern takes too long on this text", "Simplify it, or use literal: true");
 }
@@ -45,7 +52,15 @@ function compile(source: string, flags: string): RegExp {
   }
 }
 
-function shownLines(matches: ReadonlySet<number>, context: number, total: number): number[] {
+function windowOf(line: string, matchAt: number): string {
+  if (line.length <= MAX_LINE_CHARS) return line;
+  const start = matchAt < MAX_LINE_CHARS - LEAD_CHARS ? 0 : matchAt - LEAD_CHARS;
+  const end = start + MAX_LINE_CHARS;
+  const text = line.slice(start, end).toWellFormed();
+  return `${start === 0 ? "" : "…"}${text}${end < line.length ? "…" : ""}`;
+}
+
+function shownLines(matches: Iterable<number>, context: number, total: number): number[] {
   const shown = new Set<number>();
   for (const at of matches) {
     for (let line = Math.max(0, at - context); line <= Math.min(total - 1, at + context); line++)
