@@ -17,6 +17,23 @@ test("glob lists newest first, then by name, as the caller would write them", as
   expect(await made.text("glob", { pattern: "*.ts", path: "src" })).toBe("src/deep/b.ts\nsrc/a.ts");
 });
 
+test("glob takes an absolute pattern, and one that leads out, as a path is written", async () => {
+  const made = bench();
+  const { root } = made;
+  for (const name of ["other/x.ts", "other/deep/x.ts"]) utimesSync(made.put(name, ""), 1e9, 1e9);
+  expect(await made.text("glob", { pattern: `${root}/src/*.ts` })).toBe(`${root}/src/a.ts`);
+  expect(await made.text("glob", { pattern: `${root}/src/**/*.ts` })).toBe(
+    `${root}/src/a.ts\n${root}/src/deep/b.ts`,
+  );
+  expect(await made.text("glob", { pattern: `${root}/c.md` })).toBe(`${root}/c.md`);
+  expect(await made.text("glob", { pattern: `${root}/x.*` })).toBe("No matches found");
+  expect(await made.text("glob", { pattern: "../other/*.ts", path: "src" })).toBe("other/x.ts");
+  expect(await made.text("glob", { pattern: "./*.md" })).toBe("c.md");
+  const reads = (await made.plan("glob", { pattern: "/etc/host*" })).effects;
+  expect(reads).toEqual([{ kind: "read", path: "/etc", subtree: true }]);
+  expect((await made.call("glob", { pattern: "/proc/*/status" })).error?.code).toBe("INVALID");
+});
+
 test("glob counts what its limit cuts", async () => {
   const result = await bench().call("glob", { pattern: "*", limit: 1 });
   expect(textOf(result)).toBe("c.md\n[… 2 more; narrow the pattern]");

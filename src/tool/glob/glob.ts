@@ -25,24 +25,44 @@ export const glob = defineTool({
   compactable: true,
   parallel: true,
   readOnly: true,
-  effects: (args, scope) => [readEffect(hostPath(args.path, scope.cwd), true)],
+  effects: (args, scope) => [readEffect(hostPath(placeOf(args).path, scope.cwd), true)],
   prepare: async (args, look) => {
-    await requireDirectory(look, args.path);
+    await requireDirectory(look, placeOf(args).path);
   },
-  view: (args) => ({ operation: `find files: ${args.pattern}${placeOf(args)}`, params: { ...args } }),
+  view: (args) => {
+    const { path, glob } = placeOf(args);
+    return { operation: `find files: ${glob}${path === "" ? "" : ` in ${path}`}`, params: { ...args } };
+  },
   activity: (args) => `Finding ${args.pattern}`,
   run,
 });
 
-function placeOf(args: Args): string {
-  return args.path === "" ? "" : ` in ${args.path}`;
+/** Where a search begins, as the caller would write it, and the glob of what is meant below. */
+interface Place {
+  readonly path: string;
+  readonly glob: string;
+}
+
+/**
+ * A glob that is absolute, or leads out of the directory, is split where its first wildcard is: `/etc/host*` is `/host*`, held to
+ * its beginning, in `/etc`. Any other is the engine's alone.
+ */
+function placeOf({ pattern, path }: Args): Place {
+  if (!/^(\/|\.\.?(\/|$))/.test(pattern)) return { path, glob: pattern };
+  const names = pattern.split("/");
+  const wild = names.findIndex((name) => /[*?[\]{}()!\\]/.test(name));
+  const fixed = names.slice(0, wild === -1 ? names.length - 1 : wild).join("/");
+  const rest = names.slice(wild === -1 ? names.length - 1 : wild).join("/");
+  if (pattern.startsWith("/")) return { path: fixed === "" ? "/" : fixed, glob: `/${rest}` };
+  return { path: posix.join(path, fixed), glob: `/${rest}` };
 }
 
 async function run(args: Args, context: RunContext): Promise<Outcome> {
-  const path = await requireDirectory(context, args.path);
-  const { pattern, limit } = args;
-  const answer = await fsAnswer<FilesAnswer>(context, path, { op: "files", glob: pattern, limit });
-  const files = answer.files.map((file) => posix.join(args.path, file.path));
+  const { path: shown, glob } = placeOf(args);
+  const path = await requireDirectory(context, shown);
+  const request = { op: "files", glob, limit: args.limit } as const;
+  const answer = await fsAnswer<FilesAnswer>(context, path, request);
+  const files = answer.files.map((file) => posix.join(shown, file.path));
   const meta = {
     files,
     count: files.length + answer.more,
