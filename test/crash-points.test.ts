@@ -20,6 +20,10 @@ const SEED = Number(process.env.CRUX_CRASH_SEED ?? 20_261_122);
 const AGENTS = 6;
 /** From the moment that the first agents of a round are there to the kill, at most. */
 const WINDOW_MS = 250;
+/** The same from requests that are sent again; they take about half as long. */
+const KEYED_WINDOW_MS = 200;
+/** A command is about to ask. */
+const COMMAND_MS = 150;
 
 /** One agent, and what its clients were told. */
 interface Job {
@@ -49,7 +53,7 @@ beforeAll(async () => {
   world = new World();
   server = await startModelServer({
     script: (request) => {
-      if (request.assistantTurns > 1) return text("Done.");
+      if (request.assistantTurns > 1 || nameIn(request.messages) === "") return text("Done.");
       const command = `echo ${nameIn(request.messages)}-${request.assistantTurns} >> ran; sleep 0.03`;
       return toolUse({ name: "bash", input: { command } });
     },
@@ -167,3 +171,65 @@ async function goOn(): Promise<void> {
     for (const words of mail) expect([words, last.split(words).length - 1]).toEqual([words, 1]);
   }
 }
+
+/** A request that acts, by its key, and what it made once: a record of this kind that holds these words. */
+interface Keyed {
+  readonly method: string;
+  readonly payload: Record<string, unknown>;
+  readonly kind: string;
+  readonly words: string;
+}
+
+const keyed = (round: number): Keyed[] =>
+  Array.from({ length: 3 }, (_, n) => {
+    const words = `once-${round}-${n}.`;
+    const request = { intent: words, cwd: world.work, env: world.env, detach: true };
+    return { method: "spawn", payload: request, kind: "process.spawned", words };
+  }).map((each) => ({ ...each, payload: { ...each.payload, idempotency_key: each.words } }));
+
+/** Pids of the records that a request made, from the journal. */
+function madeBy({ kind, words }: Pick<Keyed, "kind" | "words">): number[] {
+  const db = new DatabaseSync(join(world.dir, "state/crux/journal/journal.db"), { readOnly: true });
+  try {
+    const rows = db.prepare("SELECT pid, body FROM records WHERE kind = ?").all(kind);
+    return rows.filter(({ body }) => String(body).includes(words)).map(({ pid }) => Number(pid));
+  } finally {
+    db.close();
+  }
+}
+
+it(`${ROUNDS} deaths of the daemon around requests that are sent again: each happens once`, {
+  timeout: 60_000 + ROUNDS * 4_000,
+}, async () => {
+  let answered = 0;
+  let cutOff = 0;
+  expect((await world.crux(["ps"])).code).toBe(0);
+  for (let round = 0; round < ROUNDS; round++) {
+    const requests = keyed(round);
+    // a command repeats its own request
+    const command = world.crux([`once-${round}-cli.`, "--detach", "--quiet"]);
+    await pass(COMMAND_MS + random(COMMAND_MS));
+    const asked = Promise.all(requests.map(({ method, payload }) => told(method, payload)));
+    await pass(random(KEYED_WINDOW_MS));
+    process.kill(world.daemonPid!, "SIGKILL");
+    const first = await asked;
+    const { code, stdout, stderr } = await command;
+    expect((await world.crux(["ps"])).code).toBe(0);
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining("closed")]);
+    expect(madeBy({ kind: "process.spawned", words: `once-${round}-cli.` })).toEqual([Number(stdout)]);
+    const again = await Promise.all(requests.map(({ method, payload }) => told(method, payload)));
+    for (const [n, request] of requests.entries()) {
+      const made = madeBy(request);
+      expect([request.words, made.length]).toEqual([request.words, 1]);
+      if (first[n] === undefined) cutOff++;
+      else answered++;
+      for (const reply of [first[n], again[n]])
+        if (reply !== undefined) expect([request.words, reply]).toEqual([request.words, again[n]]);
+      expect([request.words, again[n]?.pid]).toEqual([request.words, made[0]]);
+    }
+    const other = { ...requests[0]!.payload, cwd: world.home };
+    expect(await told("spawn", other)).toEqual({ refused: "CONFLICT" });
+  }
+  // the window is where it must be: some heard of it, and some did not
+  expect([answered > 0, cutOff > 0]).toEqual([true, true]);
+});

@@ -15,4 +15,6 @@ export const pid = z.int().min(0);
 export const name = z.string().min(1).max(64);
 export const text = z.string().max(256 * 1024);
 export const environment = z.record(z.string(), z.string());
+/** Chosen by the client: the same request with the same key happens once, for a day. */
+export const idempotencyKey = z.string().min(1).max(128);
 export const empty = z.strictObject({});

@@ -11,7 +11,7 @@ import { FILE_METHODS } from "./file-methods.ts";
 import { HISTORY_METHODS } from "./history-methods.ts";
 import { JOB_METHODS } from "./job-methods.ts";
 import { JOURNAL_METHODS } from "./journal-methods.ts";
-import { empty, environment, type MethodSpec, name, pid, text } from "./method-spec.ts";
+import { empty, environment, idempotencyKey, type MethodSpec, name, pid, text } from "./method-spec.ts";
 import { HOLDS, PERMISSION_MODES } from "./process.ts";
 import { RIGHTS_METHODS } from "./rights-methods.ts";
 import { RULE_DESTINATIONS } from "./rules.ts";
@@ -94,6 +94,7 @@ export const SpawnRequest = z.strictObject({
   group: z.string().max(64).optional(),
   /** Data for the process: its fd 0. Text, or bytes in base64; at most 4 MiB. */
   stdin: z.union([z.string(), z.strictObject({ base64: z.base64() })]).optional(),
+  idempotency_key: idempotencyKey.optional(),
 });
 export type SpawnRequest = z.infer<typeof SpawnRequest>;
 
@@ -423,6 +424,16 @@ export const METHODS = {
 } as const satisfies Record<string, MethodSpec>;
 
 export type MethodName = keyof typeof METHODS;
+/** Its request can have a key, and then happens once. */
+export type KeyedMethod = {
+  [M in MethodName]: keyof Params<M> extends infer K
+    ? string extends K
+      ? never
+      : "idempotency_key" extends K
+        ? M
+        : never
+    : never;
+}[MethodName];
 export type Params<M extends MethodName> = z.infer<(typeof METHODS)[M]["params"]>;
 export type Result<M extends MethodName> = (typeof METHODS)[M]["result"] extends z.ZodType
   ? z.infer<NonNullable<(typeof METHODS)[M]["result"]>>

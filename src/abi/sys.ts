@@ -21,6 +21,7 @@ import type {
   Signal,
   SignalAction,
 } from "./process.ts";
+import type { RequestMark } from "./request-mark.ts";
 import type { RightsWish } from "./rights.ts";
 import type { SupervisorSpec } from "./supervise.ts";
 import type { MediaPart } from "./tool.ts";
@@ -69,6 +70,8 @@ export interface SpawnOpts {
   readonly session?: boolean;
   /** Of a session: whose message the intent is. */
   readonly client?: string;
+  /** Of the client's request that this is: kept in the record of the spawn. */
+  readonly request?: RequestMark;
 }
 
 /** A message that is durable, and its place. */

@@ -1,6 +1,6 @@
 import type { Environment } from "../lib/paths.ts";
-import type { DaemonOptions } from "../wire/client/daemon.ts";
-import type { DaemonAccess } from "./daemon-client.ts";
+import type { Daemon, DaemonOptions } from "../wire/client/daemon.ts";
+import type { DaemonAccess, DaemonClient } from "./daemon-client.ts";
 
 /**
  * The daemon of this user. What talks to it is loaded with the first use: `crux help` needs none of it.
@@ -18,11 +18,18 @@ export function lazyDaemon(version: string, env: Environment, onHint: (hint: str
     isWarned ||= daemon.warning !== undefined;
     return daemon;
   };
+  const ensured = async (signal?: AbortSignal) => greeted(await (await load()).ensureDaemon(options(signal)));
+  /** Another version may not know the keys of requests. */
+  const repeating = async (daemon: Daemon): Promise<DaemonClient> => {
+    if (daemon.version !== version) return daemon.connection;
+    const { RepeatingConnection } = await import("../wire/client/repeating.ts");
+    return new RepeatingConnection(daemon.connection, async (signal) => (await ensured(signal)).connection);
+  };
   return {
-    ensure: async (signal) => greeted(await (await load()).ensureDaemon(options(signal))).connection,
+    ensure: async (signal) => repeating(await ensured(signal)),
     find: async (signal) => {
       const found = await (await load()).findDaemon(options(signal));
-      return found === undefined ? undefined : greeted(found).connection;
+      return found === undefined ? undefined : repeating(greeted(found));
     },
     offline: async function* (words, signal) {
       const { checkOffline } = await import("../wire/client/offline.ts");

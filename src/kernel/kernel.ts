@@ -42,6 +42,7 @@ import type { KernelPorts } from "./ports/kernel-ports.ts";
 import type { Plans } from "./ports/plans.ts";
 import type { ProcView } from "./ports/proc-view.ts";
 import type { Replays } from "./ports/replays.ts";
+import type { Requests } from "./ports/requests.ts";
 import type { RightsControl } from "./ports/rights-control.ts";
 import type { Services } from "./ports/services.ts";
 import { abandonAll } from "./process/abandon.ts";
@@ -54,6 +55,7 @@ import { Process } from "./process/process.ts";
 import { reapProcess } from "./process/reap.ts";
 import { Reaper } from "./process/reaper.ts";
 import { type Recovery, recover } from "./process/recover.ts";
+import { makeRequests } from "./process/requests.ts";
 import { ServiceTable } from "./process/services.ts";
 import { Session } from "./process/session.ts";
 import { endAll, endServices } from "./process/shutdown.ts";
@@ -84,6 +86,7 @@ export class Kernel implements KernelApi, Core {
   readonly services: Services = new ServiceTable(() => this);
   readonly sessions = new SessionTable(() => this);
   readonly forks: Forks = makeForks(() => this);
+  readonly requests: Requests = makeRequests(() => this);
   readonly budgets: Budgets = makeBudgets(() => this);
   readonly #rest: RestWatch;
   readonly replays: Replays = makeReplays(

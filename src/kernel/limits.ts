@@ -74,6 +74,8 @@ export const LIMITS = {
   agents: 1_000,
   /** Contexts of one process: beyond, UNAVAILABLE. */
   contexts: 256,
+  /** So long a client's request is known by its key: its repeat makes nothing new. */
+  requestKeptMs: 24 * 3600 * 1000,
   /** Answered questions remembered, so that a late answer hears CONFLICT; beyond, the oldest is NOT_FOUND. */
   answeredAsks: 256,
   /** Groups of one process, members of one group: beyond, UNAVAILABLE. */

@@ -300,6 +300,29 @@ export function journalContract(name: string, makeBench: () => JournalBench): vo
       expect(await pids({ limit: 0 })).toEqual([]);
     });
 
+    test("requested() gives the newest that a request has made, also to a later daemon", async () => {
+      const request = { id: "a".repeat(40), digest: "d" };
+      await journal.append([
+        draft("process.spawned", { kind: "agent", request }, of(1)),
+        draft("mail.put", { seq: 5, data: "a", request: { ...request, id: "b" } }, of(1)),
+        draft("ctx.record", { request: { ...request, id: "c" } }, of(1)),
+        draft("process.spawned", { kind: "agent", intent: '"request":{"id":"c"}' }, of(2)),
+      ]);
+      const found = async (id: string) => {
+        const record = await journal.requested(id);
+        return record && [record.pid, record.kind, record.seq];
+      };
+      for (const _daemon of [1, 2]) {
+        expect(await found(request.id)).toEqual([1, "process.spawned", 1]);
+        expect(await found("b")).toEqual([1, "mail.put", 2]);
+        expect([await found("c"), await found("")]).toEqual([undefined, undefined]);
+        await journal.close();
+        journal = await open();
+      }
+      await journal.append([draft("process.spawned", { kind: "agent", request }, of(3))]);
+      expect(await found(request.id)).toEqual([3, "process.spawned", 1]);
+    });
+
     test("rows() of the live ones leaves none out", async () => {
       const spawned = (n: number) => draft("process.spawned", { kind: "agent", intent: "" }, of(n));
       await journal.append(Array.from({ length: 1_200 }, (_, n) => spawned(n + 1)));

@@ -148,6 +148,10 @@ export class GroupJournal implements Journal {
     return (await this.#list((reader) => reader.newest(proc, kind)))[0];
   }
 
+  async requested(id: string): Promise<JournalRecord | undefined> {
+    return (await this.#list((reader) => reader.requested(id)))[0];
+  }
+
   async rows(filter: RowFilter): Promise<readonly ProcessRow[]> {
     const rows = await this.#ask((reader) => reader.rows(filter));
     return rows.flatMap((row) => toProcessRow(row) ?? []);

@@ -84,6 +84,8 @@ export interface LedgerReader {
   ofKind(proc: string, kind: RecordKind): readonly StoredRecord[];
   /** The last of them, or none. */
   newest(proc: string, kind: RecordKind): readonly StoredRecord[];
+  /** The newest that the request with this id has made, or none. */
+  requested(id: string): readonly StoredRecord[];
   rows(filter: RowFilter): readonly Row[];
   row(proc: string): Row | undefined;
   /** Of its newest record, as its row says; undefined: it has no row. */

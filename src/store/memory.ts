@@ -23,6 +23,8 @@ import {
 import { endsCall, messageOf } from "./record-kind.ts";
 import { emptyRow, foldRow, isLive, type Row } from "./row.ts";
 
+const REQUESTED: ReadonlySet<string> = new Set(["process.spawned", "process.state", "mail.put"]);
+
 /** Stands for a state directory: hand the same one to a second openMemoryJournal to reopen it. */
 export class MemoryDisk {
   readonly kernelId = randomUUID();
@@ -207,6 +209,12 @@ class MemoryReader implements LedgerReader {
 
   newest(proc: string, kind: RecordKind): readonly StoredRecord[] {
     return this.ofKind(proc, kind).slice(-1);
+  }
+
+  requested(id: string): readonly StoredRecord[] {
+    const isIt = ({ kind, body }: StoredRecord): boolean =>
+      REQUESTED.has(kind) && JSON.parse(body)?.request?.id === id;
+    return this.#disk.records.filter(isIt).slice(-1);
   }
 
   rows({ live, session, cwd, limit }: RowFilter): readonly Row[] {

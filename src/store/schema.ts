@@ -30,6 +30,15 @@ export const INDEXED_KINDS =
 export const RIGHTS_KINDS = "kind IN ('grant.remove','grant.use','mode.set')";
 const RIGHTS_INDEX = `CREATE INDEX IF NOT EXISTS records_of_rights ON records (proc, kind, seq) WHERE ${RIGHTS_KINDS}`;
 
+/**
+ * By the request of a client that made them. What is no JSON (damage) has no request: it keeps no daemon from starting. A query must
+ * name both for the index to be used.
+ */
+export const REQUEST_ID = "CASE WHEN json_valid(body) THEN json_extract(body, '$.request.id') END";
+export const REQUEST_KINDS = "kind IN ('process.spawned','process.state','mail.put')";
+const REQUEST_INDEX = `CREATE INDEX IF NOT EXISTS records_of_requests ON records (${REQUEST_ID})
+  WHERE ${REQUEST_KINDS} AND ${REQUEST_ID} IS NOT NULL`;
+
 const DERIVED = `
   CREATE TABLE processes (
     proc TEXT PRIMARY KEY, pid INTEGER NOT NULL, ppid INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
@@ -70,6 +79,7 @@ export function claimSchema(db: DatabaseSync, path: string): { epoch: number; ke
     else if (version === 1) migrate(db);
     else assertKnown(version);
     db.exec(RIGHTS_INDEX);
+    db.exec(REQUEST_INDEX);
     const meta = readMeta(db);
     const epoch = Number(meta.get("epoch")) + 1;
     db.prepare("UPDATE meta SET value = ? WHERE key = 'epoch'").run(epoch);

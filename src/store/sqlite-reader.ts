@@ -13,7 +13,7 @@ import {
 } from "./ledger.ts";
 import type { Row } from "./row.ts";
 import { fromColumns } from "./row-columns.ts";
-import { INDEXED_KINDS, RIGHTS_KINDS } from "./schema.ts";
+import { INDEXED_KINDS, REQUEST_ID, REQUEST_KINDS, RIGHTS_KINDS } from "./schema.ts";
 import { STORED_COLUMNS, toStored } from "./stored.ts";
 
 const LIVE = "p.spawned_lsn IS NOT NULL AND p.exit_code IS NULL";
@@ -39,6 +39,7 @@ const SQL = {
   // back from the end: what is looked for so is near it
   newest: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? ORDER BY seq DESC LIMIT 1`,
   ofRightsKind: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? AND ${RIGHTS_KINDS} ORDER BY seq`,
+  requested: `SELECT ${STORED_COLUMNS} FROM records r WHERE ${REQUEST_ID} = ? AND ${REQUEST_KINDS} ORDER BY lsn DESC LIMIT 1`,
   row: "SELECT * FROM processes WHERE proc = ?",
   lastSeq: "SELECT last_seq FROM processes WHERE proc = ?",
   processOf:
@@ -102,6 +103,10 @@ export class SqliteReader implements LedgerReader {
 
   newest(proc: string, kind: RecordKind): readonly StoredRecord[] {
     return this.#all("newest", proc, kind);
+  }
+
+  requested(id: string): readonly StoredRecord[] {
+    return this.#all("requested", id);
   }
 
   rows({ live, session, cwd, limit }: RowFilter): readonly Row[] {

@@ -96,7 +96,7 @@ function spawnedDraft(
   rights: ForkRights,
   { use: _use, ...budget }: AccountAt,
 ): JournalDraft {
-  const { isSession: _, limits: _limits, ...spawned } = origin.spawned;
+  const { isSession: _, limits: _limits, request: _request, ...spawned } = origin.spawned;
   const body = {
     ...spawned,
     ppid: PID_KERNEL,

@@ -231,6 +231,8 @@ export interface Journal {
   ): Promise<readonly JournalRecord[]>;
   /** The last of one kind in the history of one process, looked for from its end; undefined: there is none. */
   newest(proc: ProcUuid, kind: "acct.settle"): Promise<JournalRecord | undefined>;
+  /** The newest that the request of a client with this id has made (abi/request-mark.ts); undefined: none. */
+  requested(id: string): Promise<JournalRecord | undefined>;
   rows(filter: RowFilter): Promise<readonly ProcessRow[]>;
   row(proc: ProcUuid): Promise<ProcessRow | undefined>;
   /** The process that had this pid; undefined: none, or its history is gone. */

@@ -13,6 +13,7 @@ import type { Budgets } from "./budgets.ts";
 import type { Forks } from "./forks.ts";
 import type { Projects } from "./projects.ts";
 import type { Replays } from "./replays.ts";
+import type { Requests } from "./requests.ts";
 import type { RightsControl } from "./rights-control.ts";
 import type { Services } from "./services.ts";
 import type { Sessions } from "./sessions.ts";
@@ -56,6 +57,7 @@ export interface KernelApi {
   readonly replays: Replays;
   readonly budgets: Budgets;
   readonly rights: RightsControl;
+  readonly requests: Requests;
   /**
    * spawn() of pid 0 with a watcher attached before the first event, so that nothing is missed. While the watcher is
    * open, the process is not reaped; closing it hands a zombie to the reaper.

@@ -7,6 +7,8 @@ import type { JournalRecord, ProcessRow } from "../ports/journal.ts";
 
 export interface Ended {
   readonly exit: ExitStatus;
+  /** What it came to; "" where that was not kept. */
+  readonly result: string;
   readonly tokensUsed: number;
   readonly elapsedMs: number;
 }
@@ -16,6 +18,7 @@ const LAST_RECORDS = 64;
 
 interface Exited {
   readonly kind: ExitStatus["kind"];
+  readonly result: string;
   readonly tokensUsed: number;
 }
 
@@ -28,10 +31,10 @@ export async function endOf(core: Core, pid: Pid): Promise<Ended | undefined> {
   if (row === undefined || exit === undefined) return undefined;
   const { code, reason } = exit;
   const record = await exitRecord(core, row);
-  const { kind, tokensUsed = row.tokensUsed } = (record?.body ?? {}) as Partial<Exited>;
+  const { kind, result = "", tokensUsed = row.tokensUsed } = (record?.body ?? {}) as Partial<Exited>;
   const elapsedMs = Math.max(0, (record?.at ?? row.lastAt) - row.createdAt);
   const ended = kind ?? (reason.startsWith("killed: ") ? "killed" : code === 0 ? "done" : "fault");
-  return { exit: { code, reason, kind: ended }, tokensUsed, elapsedMs };
+  return { exit: { code, reason, kind: ended }, result, tokensUsed, elapsedMs };
 }
 
 /** undefined: it cannot be read; what the row says of it is known all the same. */

@@ -7,6 +7,7 @@ import type { BudgetLimits } from "../../abi/budget.ts";
 import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { ProcessKind } from "../../abi/process.ts";
+import type { RequestMark } from "../../abi/request-mark.ts";
 import { LIMITS } from "../limits.ts";
 import { type JournalDraft, type JournalRecord, KERNEL_UUID, type RecordOwner } from "../ports/journal.ts";
 import type { Making } from "./body.ts";
@@ -54,6 +55,8 @@ export interface SpawnedBody extends KeptAccounts, KeptRights {
   readonly createdAt: number;
   readonly model: string;
   readonly modelDevice: string;
+  /** Of the client that asked for it; absent: it gave its request no key. */
+  readonly request?: RequestMark;
 }
 
 /** An account above: `limit` in tokens, 0 none; `limits` where there are more than that. */

@@ -4,6 +4,7 @@
  */
 import type { AgentInfo } from "../../abi/agent.ts";
 import { codeOf, Fault, messageOf, printed, SyscallError } from "../../abi/errors.ts";
+import type { ProcessEvent } from "../../abi/events.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
@@ -227,7 +228,7 @@ async function journalSpawn(
   caller: Process,
   alongside: readonly JournalDraft[],
 ): Promise<void> {
-  const { core, proc } = making;
+  const { core, proc, opts } = making;
   const { seed, pid, ppid } = proc;
   const body = {
     ppid,
@@ -246,6 +247,7 @@ async function journalSpawn(
     ...(seed.account.depth > 0 ? { depth: seed.account.depth } : {}),
     createdAt: seed.createdAt.getTime(),
     ...(seed.isSession === true ? { isSession: true } : {}),
+    ...(opts.request === undefined ? {} : { request: opts.request }),
     ...seed.body.record?.(proc),
   };
   const own = { proc: seed.uuid, pid, v: 1 };
@@ -275,10 +277,9 @@ export function attend(core: Core, proc: Process): void {
   proc.onLog = keepLog(core, proc);
 }
 
-function begin(core: Core, proc: Process, opts: SpawnOpts): void {
+/** What who follows it hears first. */
+export function spawnEvent(proc: Process): ProcessEvent {
   const { seed, pid } = proc;
-  attend(core, proc);
-  const early = [...(proc.logs?.kept ?? [])];
   const details = {
     agent: seed.agent?.manifest.name ?? "",
     model: proc.model,
@@ -288,7 +289,14 @@ function begin(core: Core, proc: Process, opts: SpawnOpts): void {
     ...(proc.mode === "default" || seed.kind !== "agent" ? {} : { mode: proc.mode }),
   };
   const notice = proc.notice === "" ? {} : { notice: proc.notice };
-  proc.tell({ event: "spawn", pid, intent: seed.intent, ...notice, details }, core.ports.clock.mono());
+  return { event: "spawn", pid, intent: seed.intent, ...notice, details };
+}
+
+function begin(core: Core, proc: Process, opts: SpawnOpts): void {
+  const { seed, pid } = proc;
+  attend(core, proc);
+  const early = [...(proc.logs?.kept ?? [])];
+  proc.tell(spawnEvent(proc), core.ports.clock.mono());
   // what was said of its making, when nobody could hear it yet
   for (const entry of early) {
     proc.watchers.publish({ event: "log", pid, entry });

@@ -69,6 +69,7 @@ function heardJournal(hear: (drafts: readonly JournalDraft[]) => void, reached: 
     row: nothing,
     processOf: nothing,
     newest: nothing,
+    requested: nothing,
     snapshot: nothing,
     saveSnapshot: nothing,
     rows: none,

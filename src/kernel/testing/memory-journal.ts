@@ -121,6 +121,10 @@ export class MemoryJournal implements Journal {
     return this.#seenOf(proc).findLast((record) => record.kind === kind);
   }
 
+  async requested(id: string): Promise<JournalRecord | undefined> {
+    return this.records.findLast(({ body }) => (body as { request?: { id?: string } })?.request?.id === id);
+  }
+
   async rows({ live, session, cwd, limit }: RowFilter): Promise<readonly ProcessRow[]> {
     const all = [...this.#histories.keys()].flatMap((proc) => this.#rowOf(proc) ?? []);
     const meant = all.filter(

@@ -4,7 +4,7 @@ import { Fault, type WireError } from "../../abi/errors.ts";
 import type { MethodName, Params, Result } from "../../abi/methods.ts";
 import type { WireResponse, WireStreamLine } from "../../abi/wire.ts";
 import { encodeLine, parseLine } from "../codec/ndjson.ts";
-import { cutOff } from "./cut-off.ts";
+import { CutOff } from "./cut-off.ts";
 import { readLines } from "./line-source.ts";
 import { WireFault } from "./wire-fault.ts";
 
@@ -113,7 +113,7 @@ export class Connection {
 
   async #readResponse(method: MethodName): Promise<unknown> {
     const next = await this.#lines.next();
-    if (next.done) throw cutOff(method);
+    if (next.done) throw new CutOff(method);
     const response = parse(next.value) as WireResponse;
     if (response.ok) return response.payload;
     throw new WireFault(response.error as WireError);

@@ -37,10 +37,15 @@ const EFFECTS: Partial<Record<MethodName, readonly [what: string, look: string]>
   "group.signal": ["the signal may have been sent", "crux ps shows what it came to"],
 };
 
-export function cutOff(method: MethodName): Fault {
-  const message = "daemon closed the connection";
-  const effect = EFFECTS[method];
-  if (effect === undefined) return new Fault({ code: "UNAVAILABLE", message });
-  const [what, look] = effect;
-  return new Fault({ code: "UNAVAILABLE", message: `${message} before it answered: ${what}`, hint: look });
+/** Not a refusal: nobody answered. */
+export class CutOff extends Fault {
+  constructor(method: MethodName) {
+    const message = "daemon closed the connection";
+    const effect = EFFECTS[method];
+    if (effect === undefined) super({ code: "UNAVAILABLE", message });
+    else {
+      const [what, hint] = effect;
+      super({ code: "UNAVAILABLE", message: `${message} before it answered: ${what}`, hint });
+    }
+  }
 }

@@ -22,7 +22,10 @@ import { invalid, parseParams, parseRequest, type RequestId } from "./request.ts
 /** How long a client whose connection we closed may take to close its own end. */
 const LINGER_MS = 1_000;
 
-export type Surroundings = Pick<Call, "kernel" | "deps" | "clock" | "connections" | "uptimeMs" | "loopLag">;
+export type Surroundings = Pick<
+  Call,
+  "kernel" | "deps" | "clock" | "connections" | "uptimeMs" | "loopLag" | "repeats"
+>;
 
 interface ConnectionOptions {
   readonly clock: Clock;

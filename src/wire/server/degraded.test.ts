@@ -8,6 +8,7 @@ import { bytes, type TestKernel, testKernel } from "../../kernel/testing/test-ke
 import { settle } from "../../kernel/testing/virtual-clock.ts";
 import type { Answer, Call } from "./handler.ts";
 import { HANDLERS } from "./handlers.ts";
+import { Repeats } from "./repeats.ts";
 import { ServerFixture } from "./testing.ts";
 
 const FILE = { name: "notes", services: { a: { command: ["a"] } } };
@@ -147,8 +148,9 @@ beforeEach(async () => {
   const signals = { ended: ended.signal, gone: ended.signal };
   const loopLag = { longestMs: () => 0 } as unknown as Call["loopLag"];
   const principal = { kind: "user", isProven: true, uid: null } as const;
+  const repeats = new Repeats();
   const who = { principal, client: "", prove: () => "user", claimName: () => {} };
-  call = { kernel: t.kernel, deps, clock, connections: 1, uptimeMs: 0, loopLag, ...who, ...signals };
+  call = { kernel: t.kernel, deps, clock, connections: 1, uptimeMs: 0, loopLag, repeats, ...who, ...signals };
   await do_("compose.up", UP);
   await settle(6);
   t.journal.state = FULL;

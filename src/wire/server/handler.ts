@@ -5,6 +5,7 @@ import type { KernelApi } from "../../kernel/ports/kernel-api.ts";
 import type { ServerDeps } from "./deps.ts";
 import type { LoopLag } from "./loop-lag.ts";
 import type { Principal } from "./principal.ts";
+import type { Repeats } from "./repeats.ts";
 
 /** The request's surroundings. */
 export interface Call {
@@ -16,6 +17,7 @@ export interface Call {
   readonly uptimeMs: number;
   readonly loopLag: Pick<LoopLag, "longestMs">;
   readonly principal: Principal;
+  readonly repeats: Repeats;
   /** Takes a cookie for the whole connection; who it is then. undefined: it is none of ours. */
   prove(cookie: string): string | undefined;
   /** The name under which it has spoken in a session; "" none. */

@@ -9,7 +9,7 @@ import type { ChildClient, KernelApi } from "../../kernel/ports/kernel-api.ts";
 
 type Narrow = Pick<
   KernelApi,
-  "init" | "active" | "osChildren" | "logs" | "forks" | "noticeOf" | "spawnWatched"
+  "init" | "active" | "osChildren" | "logs" | "forks" | "noticeOf" | "requests" | "spawnWatched"
 >;
 
 export function kernelFor(kernel: KernelApi, client: ChildClient): KernelApi {
@@ -30,6 +30,8 @@ export function kernelFor(kernel: KernelApi, client: ChildClient): KernelApi {
     logs: (pid, options) => kernel.logs(pid, options),
     forks: { steps: (pid, last) => kernel.forks.steps(pid, last) } as KernelApi["forks"],
     noticeOf: (pid) => kernel.noticeOf(pid),
+    // of its own requests: it asks nobody itself, and lends nothing
+    requests: { find: (id) => kernel.requests.find(id), rejoin: (pid) => kernel.requests.rejoin(pid, {}) },
     spawnWatched: async (intent, agent, opts) => {
       const pid = await spawn(intent, agent, opts);
       return { pid, events: kernel.attach(pid, { interactive: false }) };

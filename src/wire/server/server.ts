@@ -13,6 +13,7 @@ import { Connection } from "./connection.ts";
 import type { ServerOptions } from "./deps.ts";
 import { LoopLag } from "./loop-lag.ts";
 import { ownerOf, type Peer, principalOf } from "./principal.ts";
+import { Repeats } from "./repeats.ts";
 
 const SWEEP_MS = 1_000;
 /** Connections that are only being told no; beyond, they are cut off without a word. */
@@ -58,6 +59,7 @@ class SocketServer implements Server {
   readonly #refusing = new Set<Connection>();
   readonly #admissions = new Admissions();
   readonly #names = new ClientNames();
+  readonly #repeats = new Repeats();
   readonly #startedAt: number;
   readonly #loopLag: LoopLag;
   #accepted = 0;
@@ -137,6 +139,7 @@ class SocketServer implements Server {
       connections: this.#open.size,
       uptimeMs: Math.floor(clock.mono() - this.#startedAt),
       loopLag: this.#loopLag,
+      repeats: this.#repeats,
     });
     const names = this.#names;
     const connection = new Connection(socket, { clock, log, look, principal, cookie, names });

@@ -17,6 +17,7 @@ import type {
   LogPiece,
   Subscription,
 } from "../../kernel/ports/kernel-api.ts";
+import type { Requested } from "../../kernel/ports/requests.ts";
 import type { AwakeOptions, Sessions } from "../../kernel/ports/sessions.ts";
 import type { SupervisorControl } from "../../kernel/supervise/supervisor-options.ts";
 import { VirtualClock } from "../../kernel/testing/virtual-clock.ts";
@@ -232,6 +233,17 @@ export class FakeKernel implements KernelApi {
   } as unknown as Sessions;
   readonly replays = {} as KernelApi["replays"];
   readonly budgets = {} as KernelApi["budgets"];
+  /** What requests have made before, by id. */
+  readonly made = new Map<string, Requested>();
+  readonly requests: KernelApi["requests"] = {
+    find: async (id) => this.made.get(id),
+    rejoin: async (pid, options) => {
+      this.calls.push(`rejoin ${pid} ${JSON.stringify(options)}`);
+      const events = new FakeSubscription<ProcessEvent>();
+      events.end();
+      return events;
+    },
+  };
   groups: ReturnType<KernelApi["listGroups"]> = [];
   mounts: ReturnType<KernelApi["listMounts"]> = [];
   readonly attached = new Map<Pid, FakeSubscription<ProcessEvent>>();

@@ -1,10 +1,14 @@
+import type { ProcessEvent } from "../../../abi/events.ts";
+import type { Pid } from "../../../abi/ids.ts";
 import type { SpawnRequest } from "../../../abi/methods.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
 import type { RightsWish, RuleLists } from "../../../abi/rights.ts";
 import { sandboxOff } from "../../../abi/sandbox.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
+import type { Subscription } from "../../../kernel/ports/kernel-api.ts";
 import { followProcess } from "../follow-process.ts";
-import type { Handler } from "../handler.ts";
+import type { Answer, Call, Handler } from "../handler.ts";
+import type { Marked } from "../repeats.ts";
 import { invalid } from "../request.ts";
 import { toBudget } from "./budget.ts";
 
@@ -12,25 +16,59 @@ const MAX_STDIN_BYTES = 4 * 1024 * 1024;
 
 /** Starts a process and follows it to its end; a client that goes away ends nothing. */
 export const spawn: Handler<"spawn"> = async (params, call) => {
-  const { kernel, deps } = call;
   if (params.client !== undefined && params.client !== "") call.claimName(params.client);
   if (params.cwd !== undefined && !params.cwd.startsWith("/"))
     throw invalid(`payload.cwd: must be absolute: ${params.cwd}`);
+  return call.repeats.once(
+    "spawn",
+    params,
+    call,
+    (marked) => start(params, call, marked),
+    ({ pid }) => rejoin(params, call, pid),
+  );
+};
+
+async function start(params: SpawnRequest, call: Call, marked: Marked): Promise<Answer<"spawn">> {
+  const { kernel, deps } = call;
   const agent = await deps.loadAgent(params.agent, params.cwd ?? deps.home, params.env ?? deps.env);
   if (params.detach) {
-    const pid = await kernel.init.spawn(params.intent, agent, toOpts({ ...params, interactive: false }));
-    const notice = params.verbose === true ? kernel.noticeOf(pid) : "";
-    return { payload: notice === "" ? { pid } : { pid, notice } };
+    const opts = { ...toOpts({ ...params, interactive: false }), ...marked };
+    return detached(params, call, await kernel.init.spawn(params.intent, agent, opts));
   }
-  const { pid, events } = await kernel.spawnWatched(params.intent, agent, toOpts(params));
+  const opts = { ...toOpts(params), ...marked };
+  return followed(params, call, await kernel.spawnWatched(params.intent, agent, opts));
+}
+
+/** What the same request has started before. */
+async function rejoin(params: SpawnRequest, call: Call, pid: Pid): Promise<Answer<"spawn">> {
+  const { detach = false, interactive = false, env } = params;
+  const events = await call.kernel.requests.rejoin(pid, {
+    interactive: interactive && !detach,
+    ...(env === undefined ? {} : { env }),
+  });
+  if (!detach) return followed(params, call, { pid, events });
+  events.close();
+  return detached(params, call, pid);
+}
+
+function detached(params: SpawnRequest, { kernel }: Call, pid: Pid): Answer<"spawn"> {
+  const notice = params.verbose === true ? kernel.noticeOf(pid) : "";
+  return { payload: notice === "" ? { pid } : { pid, notice } };
+}
+
+function followed(
+  params: SpawnRequest,
+  { deps, ended, gone }: Call,
+  { pid, events }: { readonly pid: Pid; readonly events: Subscription<ProcessEvent> },
+): Answer<"spawn"> {
   const { interactive = false, verbose = false } = params;
   // who can be asked must be there to answer, and a session rests when nobody is there; any other that only listens may have
   // closed its own half
-  const until = interactive || params.session === true ? call.ended : call.gone;
+  const until = interactive || params.session === true ? ended : gone;
   const off = interactive && deps.sandbox !== undefined ? sandboxOff(deps.sandbox()) : undefined;
   const payload = off === undefined ? { pid } : { pid, sandbox: off };
   return { payload, follow: followProcess(events, { interactive, verbose }, until) };
-};
+}
 
 function toOpts(params: SpawnRequest): SpawnOpts {
   const { model, system_prompt, max_steps, timeout_ms, budget, cwd, env, permission_mode, interactive } =

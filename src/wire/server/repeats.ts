@@ -1,0 +1,79 @@
+/**
+ * Requests with a key happen once, however often they come: one that comes again is answered with what the first has made. That
+ * is known by the journal, where the key stands in the record of what was made; here are only those under way.
+ */
+import { hash } from "node:crypto";
+import { Fault } from "../../abi/errors.ts";
+import type { KeyedMethod, Params } from "../../abi/methods.ts";
+import type { RequestMark } from "../../abi/request-mark.ts";
+import type { Requested } from "../../kernel/ports/requests.ts";
+import { abortable } from "../../lib/abort.ts";
+import type { Call } from "./handler.ts";
+import { nameOf, type Principal } from "./principal.ts";
+
+/** Hex digits. 64 of them would be the name of a blob. */
+const DIGITS = 40;
+
+/** For what is made: empty where the request has no key. */
+export interface Marked {
+  readonly request?: RequestMark;
+}
+
+type Asked = Pick<Call, "kernel" | "principal" | "gone">;
+
+export class Repeats {
+  /** At most one for each connection. */
+  readonly #underWay = new Map<string, Promise<void>>();
+
+  /**
+   * `act`, or `again` with what it has made. One that comes while the same is under way waits for it. Without a key: `act`.
+   * CONFLICT: the key was another request's.
+   */
+  async once<M extends KeyedMethod, T>(
+    method: M,
+    params: Params<M>,
+    asked: Asked,
+    act: (marked: Marked) => Promise<T>,
+    again: (made: Requested) => Promise<T>,
+  ): Promise<T> {
+    const request = markOf(method, params, asked.principal);
+    if (request === undefined) return act({});
+    for (;;) {
+      const first = this.#underWay.get(request.id);
+      if (first === undefined) break;
+      await abortable(first, asked.gone);
+    }
+    const turn = Promise.withResolvers<void>();
+    this.#underWay.set(request.id, turn.promise);
+    try {
+      const made = await asked.kernel.requests.find(request.id);
+      if (made === undefined) return await act({ request });
+      if (made.digest !== request.digest) throw reused(made);
+      return await again(made);
+    } finally {
+      this.#underWay.delete(request.id);
+      turn.resolve();
+    }
+  }
+}
+
+/** The key is the caller's own: another's same key is another request. undefined: it has none. */
+function markOf<M extends KeyedMethod>(
+  method: M,
+  { idempotency_key: key, ...params }: Params<M>,
+  principal: Principal,
+): RequestMark | undefined {
+  if (key === undefined) return undefined;
+  const whose = JSON.stringify([nameOf(principal), method, key]);
+  const digest = (text: string): string => hash("sha256", text).slice(0, DIGITS);
+  return { id: digest(whose), digest: digest(`${whose}${JSON.stringify(params)}`) };
+}
+
+function reused({ pid, message }: Requested): Fault {
+  const what = message === undefined ? `process ${pid}` : `a message to process ${pid}`;
+  return new Fault({
+    code: "CONFLICT",
+    message: `idempotency key reused: it belongs to another request, which made ${what}`,
+    hint: "a new key for each new request",
+  });
+}
