@@ -1,4 +1,5 @@
 /** Files: everything an agent touches is opened, written, read and closed. A device is what lies behind a mounted path. */
+import type { CallEnd } from "./call-note.ts";
 import type { Charge, Effect, EffectClass, PermissionView } from "./effects.ts";
 import type { CallId, Pid, ProcUuid } from "./ids.ts";
 import type { PermissionMode } from "./process.ts";
@@ -153,6 +154,8 @@ export interface WritePlan {
   readonly view?: PermissionView;
   /** The name rules match: `bash`, `edit`. Absent: the last segment of the device path. */
   readonly tool?: string;
+  /** What a call of a tool is about, in one line, for who follows it: a path, a command. Absent: nothing to say. */
+  readonly about?: string;
   /** Worst-case cost, reserved before the act. */
   readonly reserve?: Charge;
   /** The least that must be affordable for the act to make sense; default: all of `reserve`. Tokens. */
@@ -207,6 +210,8 @@ export interface OpenFile {
   plan?(data: Uint8Array): WritePlan | Promise<WritePlan>;
   /** What the last write cost; asked once after each write. */
   charge?(): Charge | undefined;
+  /** How the call of the last write ended, for who follows it. Absent: that it was written says it all. */
+  ending?(): CallEnd;
 }
 
 export interface Device {

@@ -1,4 +1,5 @@
 /** Events: what `astrace`, clients and user interfaces see of a process while it runs. */
+import type { CallNote } from "./call-note.ts";
 import type { Pid } from "./ids.ts";
 import type { ExitStatus, PermissionMode } from "./process.ts";
 import type { QuestionAnswer, QuestionItem } from "./question.ts";
@@ -130,6 +131,10 @@ export type ProcessEvent =
       readonly outBytes: number;
       readonly durationMs: number;
     }
+  /** A call of the model is over, or was none. Beside `tool`, which counts bytes. */
+  | { readonly event: "call"; readonly pid: Pid; readonly call: CallNote }
+  /** What the model says beside its calls, in a run of its own. */
+  | { readonly event: "said"; readonly pid: Pid; readonly text: string }
   | { readonly event: "log"; readonly pid: Pid; readonly entry: LogEntry }
   /** It is held, or goes on, whoever brought that about. */
   | { readonly event: "paused"; readonly pid: Pid; readonly isPaused: boolean }

@@ -86,6 +86,8 @@ export const SpawnRequest = z.strictObject({
   env: z.record(z.string(), z.string()).optional(),
   /** Also send `tool` and `log` progress events. */
   verbose: z.boolean().optional(),
+  /** Also send `call` and `said`: what a terminal shows of the calls, unless the settings say otherwise. */
+  calls: z.boolean().optional(),
   /** It waits for the next message instead of ending; its intent may be empty. */
   session: z.boolean().optional(),
   /** Of a session: who says the intent, as in session.say. */
@@ -246,7 +248,12 @@ export const METHODS = {
     summary: "follow a process that runs, from now to its end",
     kind: "stream",
     right: "observe",
-    params: z.strictObject({ pid, interactive: z.boolean().optional(), verbose: z.boolean().optional() }),
+    params: z.strictObject({
+      pid,
+      interactive: z.boolean().optional(),
+      verbose: z.boolean().optional(),
+      calls: z.boolean().optional(),
+    }),
     result: undefined,
   },
   "process.logs": {

@@ -1,5 +1,6 @@
 /** User space as the kernel starts it: a program gets this handle and ends with a status. */
 import type { AgentInfo } from "./agent.ts";
+import type { CallNote } from "./call-note.ts";
 import type { RunOutcome } from "./events.ts";
 import type { CtxId, Fd, Pid } from "./ids.ts";
 import type { Activity, ExitStatus } from "./process.ts";
@@ -127,6 +128,9 @@ export interface ProgramContext {
   waitIfPaused(): Promise<void>;
   account(): AccountView;
   onStep(step: number): void;
+  /** For who follows: words of the model beside its calls, and calls that reached no file. Absent: nobody does. */
+  said?(text: string): void;
+  called?(call: CallNote): void;
   setActivity(activity: Activity): void;
   /** What the process has to say so far; the last value is its result. */
   setResult(text: string): void;

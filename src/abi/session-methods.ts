@@ -48,6 +48,7 @@ export const SESSION_METHODS = {
       env: environment.optional(),
       interactive: z.boolean().optional(),
       verbose: z.boolean().optional(),
+      calls: z.boolean().optional(),
     }),
     result: sessionView,
   },

@@ -58,6 +58,7 @@ export const SETTING_KEYS = [
   "secrets.passEnv",
   "sessions.restAfterMs",
   "tasks",
+  "ui.calls",
   "useAutoModeDuringPlan",
   "web.private",
 ] as const;
@@ -78,4 +79,5 @@ export const SETTING_DEFAULTS: Readonly<Record<string, unknown>> = {
   requireModel: false,
   "sandbox.mode": "on",
   "sessions.restAfterMs": 600_000,
+  "ui.calls": true,
 };

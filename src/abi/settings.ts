@@ -144,6 +144,8 @@ export const Settings = z.looseObject({
   maxBudgetUsd: z.number().positive().max(1e9).optional(),
   /** By model, or by the beginning of its name. */
   models: z.record(z.string(), z.looseObject({ price: price.optional() })).optional(),
+  /** `calls` false: a terminal shows no lines of calls, and not what the model says beside them. */
+  ui: z.looseObject({ calls: z.boolean().optional() }).optional(),
   daemon: z.looseObject({ idleTimeoutMs: z.int().min(0).optional() }).optional(),
 });
 export type Settings = z.infer<typeof Settings>;

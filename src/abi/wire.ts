@@ -1,5 +1,6 @@
 /** The lines of the text wire (manual, NDJSON protocol). Types only: the thin client must not load schemas. */
 
+import type { CallNote } from "./call-note.ts";
 import type { WireError } from "./errors.ts";
 import type { AskAmount, AskAnswer, AskPart, AskRule, RunOutcome } from "./events.ts";
 import type { PermissionMode } from "./process.ts";
@@ -54,6 +55,8 @@ export interface ProgressPayload {
     | "ask"
     | "ask_closed"
     | "tool"
+    | "call"
+    | "said"
     | "log"
     | "paused"
     | "mode"
@@ -111,6 +114,8 @@ export interface ProgressPayload {
   amount?: AskAmount;
   /** ask: an agent asks its person; answered by "yes" with answers, dismissed by "no". */
   questions?: readonly WireQuestion[];
+  /** call; only when asked for with `calls`, as `said` is. */
+  call?: CallNote;
   in_bytes?: number;
   out_bytes?: number;
   duration_ms?: number;

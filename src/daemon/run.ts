@@ -97,6 +97,8 @@ export interface Booted {
   readonly unrestored?: ServerDeps["unrestored"];
   /** Are commands confined? */
   sandbox?(): SandboxStatus;
+  /** Absent: they are shown. */
+  showsCalls?(): boolean;
   /** SIGHUP: the settings as they are now, and what was wrong in them: a deny may be among it. */
   reload?(settings: Settings, problems: readonly string[]): void;
   /** After all processes have ended: unmounts, ends OS children, syncs and closes the journal. The lease stays. */
@@ -221,6 +223,7 @@ class Daemon<L extends DaemonLease> {
       ...(redactor === undefined ? {} : { redacted: (bytes) => redactor.redactBytes(bytes) }),
       ...(booted.peers?.areRead === false ? { arePeersRead: false } : {}),
       ...(booted.sandbox === undefined ? {} : { sandbox: booted.sandbox }),
+      ...(booted.showsCalls === undefined ? {} : { showsCalls: booted.showsCalls }),
     };
     const unwatch = this.#watchJournal(booted);
     void booted.readOnly?.over.then(() => this.#stop.request("the journal can be written again"));

@@ -1,4 +1,5 @@
 /** An open tool: idle, running one call, or holding its result until that is read to the end. */
+import type { CallEnd } from "../abi/call-note.ts";
 import type { Act, Caller, FileStat, OpenFile, WritePlan } from "../abi/device.ts";
 import { codeOf, Fault, messageOf } from "../abi/errors.ts";
 import type { Sys } from "../abi/sys.ts";
@@ -9,7 +10,7 @@ import { permissionView } from "./dialog.ts";
 import { failure } from "./failure.ts";
 import { type ProgressClock, ProgressFeed } from "./progress.ts";
 import { failureResult, toResult } from "./result.ts";
-import type { Call, RunContext, Scope, Tool } from "./tool.ts";
+import type { Call, Outcome, RunContext, Scope, Tool } from "./tool.ts";
 import type { FileTracker } from "./tracker.ts";
 
 type State =
@@ -32,6 +33,7 @@ export class CallFile implements OpenFile {
   readonly #clocks: CallClocks;
   readonly #closing = new AbortController();
   #state: State = { kind: "idle" };
+  #ending: CallEnd = {};
   /** A frame of progress, or the result, and how much of it was read. */
   #unread: Uint8Array = new Uint8Array();
 
@@ -52,6 +54,7 @@ export class CallFile implements OpenFile {
       effectClass: call.effectClass,
       view: permissionView(this.#tool.name, call.view),
       tool: this.#tool.name,
+      about: call.about,
       parallel: call.parallel,
       ...(call.readOnly && { readOnly: true }),
       ...(prepare && {
@@ -101,6 +104,10 @@ export class CallFile implements OpenFile {
     return this.#stat;
   }
 
+  ending(): CallEnd {
+    return this.#ending;
+  }
+
   #refuseUnread(): void {
     if (this.#state.kind === "running" || this.#unread.byteLength > 0)
       throw failure("CONFLICT", `${this.#tool.name}: the last result has not been read`);
@@ -121,9 +128,12 @@ export class CallFile implements OpenFile {
     const progress = (told: Progress): void => feed.tell(told);
     const context: RunContext = { ...this.#scope, sys, signal: linked.signal, pid, callId, now, progress };
     try {
-      return await toResult(this.#tool, await call.run(context), context);
+      const outcome = await call.run(context);
+      this.#ending = endOf(outcome);
+      return await toResult(this.#tool, outcome, context);
     } catch (error) {
       this.#report(error);
+      this.#ending = { error: messageOf(error) };
       return failureResult(error);
     }
   }
@@ -140,6 +150,10 @@ function scopeOf(caller: Caller, tracker: FileTracker): Scope {
   const { cwd, env, roots, mode = "default", interactive = false, isSession = false, model } = caller;
   const { device: modelDevice = "", name: modelName = "", supportsImages = false } = model ?? {};
   return { cwd, env, roots, tracker, mode, interactive, isSession, modelDevice, modelName, supportsImages };
+}
+
+function endOf({ facts, error }: Outcome): CallEnd {
+  return { ...(facts && { facts }), ...(error && { error: error.message }) };
 }
 
 function encodeResult(result: ToolResult): Buffer {

@@ -1,6 +1,7 @@
 /** Differences for people: dialogs and user interfaces. Bounded in time and size, so they may be missing. */
 import { createHash } from "node:crypto";
 import { type StructuredPatchHunk, structuredPatch } from "diff";
+import type { CallFacts } from "../abi/call-note.ts";
 import { countLines, lineEnd } from "./text.ts";
 
 export interface Patch {
@@ -40,6 +41,10 @@ export function makePatch(name: string, before: string, after: string): Patch {
     text: fits ? `--- ${name}\n+++ ${name}\n${text}` : "",
     hunks: fits ? hunks : [],
   };
+}
+
+export function patchFacts({ additions: added, removals: removed }: Patch): CallFacts {
+  return { added, removed };
 }
 
 /** Of parts of a file that has not been looked at: at which line they stand is not known, and not told. "" as in a patch. */

@@ -3,6 +3,7 @@
  * out fails closed: not read-only, destructive, serial, outcome unknown after a crash.
  */
 import type * as z from "zod";
+import type { CallFacts } from "../abi/call-note.ts";
 import type { Effect, EffectClass } from "../abi/effects.ts";
 import type { ErrorCode } from "../abi/errno.ts";
 import type { CallId, Pid } from "../abi/ids.ts";
@@ -67,6 +68,8 @@ export interface Outcome {
   /** Last lines that are never cut: an exit code. */
   status?: string;
   meta?: Record<string, unknown>;
+  /** For who follows the call. */
+  facts?: CallFacts;
   /** What the model looks at, after the text. */
   media?: readonly MediaPart[];
   /** Set: the call failed, and `text` is what there is all the same. */
@@ -122,6 +125,8 @@ export interface ToolDef<S extends z.ZodObject> {
   activity?(args: z.output<S>): string;
   /** Of the files it is about, as given: for matchers. */
   paths?(args: z.output<S>): readonly string[];
+  /** The argument that says most, for who follows the call; default the first of its paths. */
+  about?(args: z.output<S>): string;
   /** A user interface may fold it. */
   collapse?(args: z.output<S>): boolean;
   /** More fields for user interfaces and hooks, never for the context. */
@@ -138,6 +143,7 @@ export interface Call {
   readonly parallel: boolean;
   readonly activity: string;
   readonly paths: readonly string[];
+  readonly about: string;
   readonly collapse: boolean;
   readonly observed: Readonly<Record<string, unknown>>;
   readonly view: Dialog;
@@ -205,6 +211,7 @@ function bind<S extends z.ZodObject>(def: ToolDef<S>, args: z.output<S>, scope: 
     parallel: typeof def.parallel === "function" ? def.parallel(args) : (def.parallel ?? false),
     activity,
     paths: def.paths?.(args) ?? [],
+    about: def.about?.(args) ?? def.paths?.(args)[0] ?? "",
     collapse: def.collapse?.(args) ?? false,
     observed: def.observed?.(args, scope) ?? {},
     view: def.view?.(args, scope) ?? { operation: activity, params: { ...args } },

@@ -1,4 +1,5 @@
 /** An open tool: its arguments are written as JSON, the result of the call is read as the server gave it. */
+import type { CallEnd } from "../../abi/call-note.ts";
 import type { Act, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import { Answer, jsonBytes } from "../answer.ts";
@@ -21,6 +22,7 @@ export class ToolFile implements OpenFile {
   readonly #answer: Answer;
   readonly #closing = new AbortController();
   #running: Promise<void> | null = null;
+  #ending: CallEnd = {};
 
   constructor(of: OpenTool) {
     this.#of = of;
@@ -38,6 +40,7 @@ export class ToolFile implements OpenFile {
       effects: [{ kind: "mcp", server, tool: tool.name, host: transport.host }],
       effectClass: "once",
       tool: callName,
+      about: Object.keys(args).length === 0 ? "" : JSON.stringify(args),
       parallel: tool.annotations?.readOnlyHint === true,
       view: {
         tool: callName,
@@ -78,11 +81,17 @@ export class ToolFile implements OpenFile {
     return this.#of.stat;
   }
 
+  ending(): CallEnd {
+    return this.#ending;
+  }
+
   async #call(args: Record<string, unknown>, signal: AbortSignal): Promise<void> {
     const { tool, transport } = this.#of;
     using linked = linkSignals(signal, this.#closing.signal);
     throwIfAborted(linked.signal, "Write");
-    this.#answer.set(jsonBytes(await transport.callTool(tool, args, linked.signal)));
+    const result = await transport.callTool(tool, args, linked.signal);
+    this.#ending = endingOf(result);
+    this.#answer.set(jsonBytes(result));
   }
 
   #refuseRunning(): void {
@@ -105,6 +114,19 @@ function parseArguments({ tool, callName }: OpenTool, data: Uint8Array): Record<
   const wrong = findMismatch(tool.inputSchema, value);
   if (wrong !== undefined) throw driverError("Write", "INVALID", `${callName}: ${wrong}; nothing was sent`);
   return value as Record<string, unknown>;
+}
+
+/** A server's word on its own failure is the first text of its result. */
+function endingOf(result: unknown): CallEnd {
+  const { isError, content } = (result ?? {}) as { isError?: unknown; content?: unknown };
+  if (isError !== true) return {};
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+  const text = parts.map((part) => (part as { text?: unknown } | null)?.text).find(isString);
+  return { error: text ?? "the tool failed" };
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
 }
 
 const MAX_SHOWN = 4_000;

@@ -16,6 +16,7 @@ import { redactedText } from "../redact/model-bound.ts";
 import { recorded } from "../replay/recorder.ts";
 import { taped } from "../replay/taped.ts";
 import { programSession } from "../session/program-session.ts";
+import { tellCall } from "../syscall/call-told.ts";
 import type { Body, Making } from "./body.ts";
 import { keepState, keptAccounts } from "./kept-state.ts";
 import type { Process } from "./process.ts";
@@ -145,6 +146,8 @@ function seatContext(
     waitIfPaused: () => proc.untilResumed(signal),
     account: () => ({ ...seed.account.view(), ...(asksAtLimit(core, proc) ? { asks: true } : {}) }),
     onStep: (step) => proc.tell({ event: "step", pid, step, total: maxSteps }, core.ports.clock.mono()),
+    said: (text) => proc.tell({ event: "said", pid, text }, core.ports.clock.mono()),
+    called: (call) => tellCall(core, proc, call),
     setActivity: (activity) => {
       if (!proc.isLive) return;
       proc.activity = activity;

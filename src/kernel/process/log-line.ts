@@ -26,6 +26,8 @@ export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | un
     case "idle":
       return idleLine(event);
     case "spawn":
+    case "call":
+    case "said":
     case "ask_closed":
     case "complete":
     case "paused":

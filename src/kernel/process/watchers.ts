@@ -7,6 +7,8 @@ import { Queue } from "../queue.ts";
 const LOSABLE: ReadonlySet<ProcessEvent["event"]> = new Set([
   "step",
   "tool",
+  "call",
+  "said",
   "log",
   // the conversation itself is in the journal
   "input",

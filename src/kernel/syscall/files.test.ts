@@ -141,3 +141,38 @@ describe("the tool line", () => {
     ]);
   });
 });
+
+describe("the note of a call", () => {
+  async function notes(message: MessageDevice, prepare: (t: ReturnType<typeof testKernel>) => void) {
+    const t = testKernel();
+    prepare(t);
+    t.kernel.mount("/bin/ls", message);
+    t.programs.set("a", async ({ sys }) => {
+      const fd = await sys.open("/bin/ls", 2);
+      await sys.write(fd, bytes("list")).catch(() => {});
+      return { code: 0, reason: "completed", kind: "done" };
+    });
+    const { events } = await t.kernel.spawnWatched("a", null, {});
+    return (await Array.fromAsync(events)).flatMap((e) => (e.event === "call" ? [e.call] : []));
+  }
+  const plan = { effects: [{ kind: "read", path: "/desk/a" }], effectClass: "none", about: "a" } as const;
+
+  test("has what the plan and the file say of it", async () => {
+    const message = new MessageDevice();
+    message.script.plan = plan;
+    message.script.ending = () => ({ facts: { exit: 1 } });
+    expect(await notes(message, () => {})).toEqual([{ tool: "ls", about: "a", facts: { exit: 1 } }]);
+  });
+
+  test("is told of a call that is refused, and of one that fails, by its first line", async () => {
+    const message = new MessageDevice();
+    message.script.plan = plan;
+    expect(await notes(message, (t) => (t.permit.answer = () => DENY))).toEqual([
+      { tool: "ls", about: "a", error: "Permission denied: rule test", refused: true },
+    ]);
+    message.script.act = async () => {
+      throw new Error("gone\nfor good");
+    };
+    expect(await notes(message, () => {})).toEqual([{ tool: "ls", about: "a", error: "gone" }]);
+  });
+});

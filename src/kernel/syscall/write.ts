@@ -12,6 +12,7 @@ import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
 import { type FdEntry, inLane } from "../vfs/fd-table.ts";
 import type { Call, Pass, Scope } from "./call.ts";
+import { CallTold } from "./call-told.ts";
 import { Edited } from "./edited.ts";
 import { invalid, vfsError } from "./errors.ts";
 import { guard } from "./guard.ts";
@@ -37,13 +38,20 @@ export const write: Call<{ fd: Fd; data: Uint8Array }, void> = {
     const { signal } = linked;
     // What is permitted is what is done: the caller keeps no hand on the bytes.
     const own = data.slice();
-    try {
-      await inLane(entry, "write", signal, () => writeEdited(core, self, entry, own, { ...pass, signal }));
-    } catch (error) {
-      throw vfsError("Write", self, entry.path, error, signal);
-    }
     // What a program does within its own call is not a call of the agent.
-    if (pass.scope === null && isToolLike(entry)) entry.lastWrite = { bytes: data.byteLength, began };
+    const told = pass.scope === null && isToolLike(entry) ? new CallTold(core, self, entry) : undefined;
+    try {
+      await inLane(entry, "write", signal, () =>
+        writeEdited(core, self, entry, own, { ...pass, signal }, told),
+      );
+    } catch (thrown) {
+      const error = vfsError("Write", self, entry.path, thrown, signal);
+      told?.failed(error);
+      throw error;
+    }
+    if (told === undefined) return;
+    told.over();
+    entry.lastWrite = { bytes: data.byteLength, began };
   },
 };
 
@@ -54,10 +62,11 @@ async function writeEdited(
   entry: FdEntry,
   first: Uint8Array,
   pass: Pass,
+  told: CallTold | undefined,
 ): Promise<void> {
   for (let data = first; ; ) {
     try {
-      return await writeGuarded(core, self, entry, data, pass);
+      return await writeGuarded(core, self, entry, data, pass, told);
     } catch (error) {
       if (!(error instanceof Edited)) throw error;
       data = Buffer.from(JSON.stringify(error.input));
@@ -72,8 +81,10 @@ async function writeGuarded(
   entry: FdEntry,
   data: Uint8Array,
   pass: Pass,
+  told: CallTold | undefined,
 ): Promise<void> {
   const plan = (await entry.file.plan?.(data)) ?? HARMLESS;
+  told?.planned(plan);
   // For the journal, and for who judges. A model request repeats the whole context, which the journal has already.
   const isKept = plan.effects.length > 0 && !plan.effects.some((effect) => effect.kind === "llm");
   const input = isKept ? Buffer.from(data).toString("utf8") : "";

@@ -1,4 +1,5 @@
 /** Devices for tests of the kernel. Each does as little as its name says. */
+import type { CallEnd } from "../../abi/call-note.ts";
 import type { Act, Caller, Device, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
 import type { Charge, Effect } from "../../abi/effects.ts";
 import { DriverError } from "../../abi/errors.ts";
@@ -44,6 +45,7 @@ export interface MessageScript {
   effects: readonly Effect[];
   plan: Partial<WritePlan>;
   charge: () => Charge | undefined;
+  ending: () => CallEnd;
   act: (data: Uint8Array, act: Act) => Promise<void>;
   openEffects: readonly Effect[];
   open: (caller: Caller) => Promise<void>;
@@ -59,6 +61,7 @@ export class MessageDevice implements Device {
     effects: [],
     plan: {},
     charge: () => undefined,
+    ending: () => ({}),
     act: async () => {},
     openEffects: [],
     open: async () => {},
@@ -92,6 +95,7 @@ export class MessageDevice implements Device {
       stat: async () => statOf(this.name),
       plan: () => ({ effects: this.script.effects, effectClass: "once", ...this.script.plan }),
       charge: () => this.script.charge(),
+      ending: () => this.script.ending(),
     };
   }
 }

@@ -37,15 +37,16 @@ test("bash asks the shell with merged output, and declares the command for the p
 });
 
 test.each([
-  [{ exit_code: 2, output: "no\n" }, "no\nExit code 2"],
-  [{ exit_code: 0, output: "" }, "(no output)"],
-  [{ exit_code: null, signal: "SIGSEGV", output: "x" }, "x\nEnded by signal SIGSEGV"],
-])("bash: a command that ran is ok, however it ended: %j", async (answer, text) => {
+  [{ exit_code: 2, output: "no\n" }, "no\nExit code 2", { exit: 2 }],
+  [{ exit_code: 0, output: "" }, "(no output)", { exit: 0 }],
+  [{ exit_code: null, signal: "SIGSEGV", output: "x" }, "x\nEnded by signal SIGSEGV", { signal: "SIGSEGV" }],
+])("bash: a command that ran is ok, however it ended: %j", async (answer, text, facts) => {
   const made = bench();
   made.shell = async () => answer;
   const result = await made.call("bash", { command: "x" });
   expect(result.ok).toBe(true);
   expect(textOf(result)).toBe(text);
+  expect(made.note).toEqual({ about: "x", facts });
 });
 
 test("bash says what its output is not", async () => {
@@ -59,6 +60,7 @@ test("bash past its deadline is TIMEOUT with the output so far", async () => {
   made.shell = async () => ({ timed_out: true, exit_code: null, signal: "SIGTERM", output: "so far\n" });
   const result = await made.call("bash", { command: "sleep 9", timeout: 1000 });
   expect(result.error).toMatchObject({ code: "TIMEOUT", message: "the command was ended after 1000 ms" });
+  expect(made.note).toMatchObject({ about: "sleep 9", error: "the command was ended after 1000 ms" });
   expect(textOf(result)).toMatch(/^so far\nError \[TIMEOUT\]: the command was ended after 1000 ms\n/);
   expect(result.meta).toMatchObject({ output: "so far\n", background: false, shell_id: null, start_time: 1 });
 });

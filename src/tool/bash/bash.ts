@@ -1,5 +1,6 @@
 /** bash: one command in a fresh shell, its whole output and how it ended. */
 import * as z from "zod";
+import type { CallFacts } from "../../abi/call-note.ts";
 import { O_RDWR } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
 import type { ShellAnswer, ShellProgress, ShellRequest } from "../../abi/fs-ops.ts";
@@ -80,6 +81,7 @@ export const bash = defineTool({
     },
     ...(REMOVES.test(args.command) && { warnings: ["rm deletes files; what it deletes is not kept"] }),
   }),
+  about: (args) => args.command,
   activity: (args) => args.description ?? `Running ${args.command}`,
   run,
 });
@@ -108,8 +110,9 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   };
   const answer = await withFile(context, "/dev/shell", O_RDWR, (fd) => ask(context, fd, request));
   const meta = metaOf(args, context, answer, startMs);
-  if (answer.job !== null) return startedJob(args, answer, answer.job, meta);
-  return { text: told(answer), ...ending(request, answer), meta, ...keptBy(answer) };
+  const facts = factsOf(answer);
+  if (answer.job !== null) return { ...startedJob(args, answer, answer.job, meta), facts };
+  return { text: told(answer), ...ending(request, answer), meta, facts, ...keptBy(answer) };
 }
 
 function told({ output, altered }: ShellAnswer): string {
@@ -213,6 +216,12 @@ function ending(
   if (answer.exit_code !== 0) return { status: `Exit code ${answer.exit_code}${refusal}` };
   if (answer.output === "") return { status: `(no output)${refusal}` };
   return refusal === "" ? {} : { status: refusal.trim() };
+}
+
+function factsOf({ job, signal, exit_code: exit }: ShellAnswer): CallFacts {
+  if (job !== null) return { job };
+  if (signal !== null) return { signal };
+  return exit === null ? {} : { exit };
 }
 
 function metaOf(

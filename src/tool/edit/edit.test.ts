@@ -27,6 +27,7 @@ test("edit replaces one occurrence and tells what it did", async () => {
     new_content: "one\n2\n",
   });
   expect(result.meta?.patch).toContain("-two\n+2\n");
+  expect(made.note).toEqual({ about: "a.txt", facts: { added: 1, removed: 1 } });
 });
 
 test("edit again needs no new view, and view then gives content", async () => {

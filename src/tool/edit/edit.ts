@@ -1,6 +1,6 @@
 /** edit: replaces text in a file that was viewed before; nothing else in the file changes, not a byte. */
 import * as z from "zod";
-import { contentFields, makePatch, type Patch, partDiff } from "../patch.ts";
+import { contentFields, makePatch, type Patch, partDiff, patchFacts } from "../patch.ts";
 import { readEffect, writablePath } from "../path.ts";
 import { openTextFile, putText, type TextFile } from "../text-file.ts";
 import { type Dialog, defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
@@ -69,7 +69,11 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   const patch = makePatch(args.file_path, file.text, changed.text);
   const { count } = changed;
   const times = count === 1 ? "1 replacement" : `${count} replacements`;
-  return { text: editReport(args.file_path, times, patch), meta: editMeta(file, changed.text, patch) };
+  return {
+    text: editReport(args.file_path, times, patch),
+    meta: editMeta(file, changed.text, patch),
+    facts: patchFacts(patch),
+  };
 }
 
 /** Everything but the write. */

@@ -34,6 +34,7 @@ export const fetchTool = defineTool({
     return args.prompt === undefined ? [network] : [network, modelEffect(scope, ANSWER_TOKENS)];
   },
   view: (args) => ({ operation: `fetch ${args.url}`, params: { ...args } }),
+  about: (args) => args.url,
   activity: (args) => `Fetching ${args.url}`,
   run,
 });

@@ -33,6 +33,7 @@ export const glob = defineTool({
     const { path, glob } = placeOf(args);
     return { operation: `find files: ${glob}${path === "" ? "" : ` in ${path}`}`, params: { ...args } };
   },
+  about: (args) => args.pattern,
   activity: (args) => `Finding ${args.pattern}`,
   run,
 });
@@ -69,7 +70,7 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
     truncated: answer.more > 0,
     partial: answer.partial,
   };
-  return { text: render(files, answer), meta };
+  return { text: render(files, answer), meta, facts: { count: { n: meta.count, of: "file" } } };
 }
 
 function render(files: readonly string[], answer: FilesAnswer): string {

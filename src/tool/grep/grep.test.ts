@@ -35,6 +35,7 @@ test("grep prints hits and the lines around them, in path order", async () => {
     truncated: false,
     partial: false,
   });
+  expect(made.note).toEqual({ about: "hit", facts: { count: { n: 3, of: "match" } } });
 });
 
 test("grep keeps colons in file names apart from line numbers", async () => {

@@ -50,6 +50,7 @@ export const grep = defineTool({
     operation: `search for ${JSON.stringify(args.pattern)}${args.path === "" ? "" : ` in ${args.path}`}`,
     params: { pattern: args.pattern, path: args.path, include: args.include },
   }),
+  about: (args) => args.pattern,
   activity: (args) => `Searching ${args.pattern}`,
   run,
 });
@@ -148,6 +149,7 @@ function render(args: Args, found: Found, warnings: string[], partial: boolean):
   const meta = { matches, count: found.count, pattern: args.pattern, truncated: end < total, partial };
   return {
     text: notes.length === 0 ? shown : endLine(shown) + notes.join("\n"),
+    facts: { count: { n: found.count, of: args.mode === "files" ? "file" : "match" } },
     meta: warnings.length === 0 ? meta : { ...meta, warnings },
   };
 }

@@ -30,6 +30,7 @@ export const jobKill = defineTool({
     return [{ kind: "message", to: String(child), signal: "SIGTERM" }];
   },
   view: ({ shell_id: id }) => ({ operation: `end ${id}`, params: {} }),
+  about: (args) => String(args.shell_id),
   activity: ({ shell_id: id }) => `Ending ${id}`,
   run,
 });

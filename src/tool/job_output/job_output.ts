@@ -34,6 +34,7 @@ export const jobOutput = defineTool({
   effects: ({ shell_id: id }) => [{ kind: "state", path: `/dev/shell/jobs/${id}` }],
   destructive: () => false,
   view: ({ shell_id: id }) => ({ operation: `read the output of ${id}`, params: {} }),
+  about: (args) => String(args.shell_id),
   activity: ({ shell_id: id }) => `Waiting for ${id}`,
   run,
 });

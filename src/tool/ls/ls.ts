@@ -36,6 +36,7 @@ export const ls = defineTool({
     operation: `list directory: ${args.path === "" ? "." : args.path}`,
     params: { ...args },
   }),
+  about: (args) => (args.path === "" ? "." : args.path),
   activity: (args) => `Listing ${args.path === "" ? "." : args.path}`,
   run,
 });
@@ -52,7 +53,12 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
     ...(ignore && { ignore }),
   });
   const files = entries.filter((entry) => entry.kind !== "directory").length;
-  return { text: render(entries, more), meta: { path, number_of_files: files, truncated: more > 0 } };
+  const facts = { count: { n: entries.length + more, of: "entry" } } as const;
+  return {
+    text: render(entries, more),
+    meta: { path, number_of_files: files, truncated: more > 0 },
+    facts,
+  };
 }
 
 /** Names only, two spaces a level: a path is read from the lines above. */
@@ -71,7 +77,8 @@ async function listCrux(args: Args, look: LookContext, path: string): Promise<Ou
   const names = parseNames(bytes.toString("utf8"));
   if (names === undefined) throw failure("INVALID", `not a directory: ${args.path}`, "Use view to read it");
   const meta = { path, number_of_files: names.length, truncated: false };
-  return { text: names.length === 0 ? "[directory is empty]" : names.join("\n"), meta };
+  const facts = { count: { n: names.length, of: "entry" } } as const;
+  return { text: names.length === 0 ? "[directory is empty]" : names.join("\n"), meta, facts };
 }
 
 function parseNames(json: string): string[] | undefined {

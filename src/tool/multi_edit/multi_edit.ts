@@ -3,7 +3,7 @@ import * as z from "zod";
 import { changeText, checkEdit } from "../edit/change.ts";
 import { EditMeta, editMeta, editReport } from "../edit/edit.ts";
 import { failure } from "../failure.ts";
-import { makePatch, partDiff } from "../patch.ts";
+import { makePatch, partDiff, patchFacts } from "../patch.ts";
 import { readEffect, writablePath } from "../path.ts";
 import { openTextFile, putText, type TextFile } from "../text-file.ts";
 import { type Dialog, defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
@@ -68,7 +68,11 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   await putText(file, after, context);
   const patch = makePatch(args.file_path, file.text, after);
   const times = `${args.edits.length} edits, ${count} replacements`;
-  return { text: editReport(args.file_path, times, patch), meta: editMeta(file, after, patch) };
+  return {
+    text: editReport(args.file_path, times, patch),
+    meta: editMeta(file, after, patch),
+    facts: patchFacts(patch),
+  };
 }
 
 /** Everything but the write. */

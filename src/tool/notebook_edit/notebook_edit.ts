@@ -4,7 +4,7 @@ import * as z from "zod";
 import { EditMeta, editMeta } from "../edit/edit.ts";
 import { failure } from "../failure.ts";
 import { type Cell, cellId, parseNotebook } from "../notebook.ts";
-import { makePatch } from "../patch.ts";
+import { makePatch, patchFacts } from "../patch.ts";
 import { readEffect, writablePath } from "../path.ts";
 import { openTextFile, putText, type TextFile } from "../text-file.ts";
 import { type Dialog, defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
@@ -58,7 +58,11 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   await putText(file, after, context);
   const patch = makePatch(args.notebook_path, file.text, after);
   const meta = { ...editMeta(file, after, patch), cell_id: id, edit_mode: args.edit_mode };
-  return { text: `${DONE[args.edit_mode]} cell ${id} of ${args.notebook_path}`, meta };
+  return {
+    text: `${DONE[args.edit_mode]} cell ${id} of ${args.notebook_path}`,
+    meta,
+    facts: patchFacts(patch),
+  };
 }
 
 const DONE = { replace: "Replaced", insert: "Inserted", delete: "Deleted" } as const;

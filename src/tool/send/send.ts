@@ -26,6 +26,7 @@ export const send = defineTool({
     operation: `message to ${to}${summary === undefined ? "" : `: ${summary}`}`,
     params: { to, message },
   }),
+  about: (args) => String(args.to),
   activity: ({ to }) => `Writing to ${to}`,
   run,
 });

@@ -21,6 +21,7 @@ export const stop = defineTool({
   parallel: true,
   effects: ({ to }) => [{ kind: "message", to, signal: "SIGTERM" }],
   view: ({ to }) => ({ operation: `end process ${to}`, params: { to } }),
+  about: (args) => String(args.to),
   activity: ({ to }) => `Ending process ${to}`,
   run,
 });

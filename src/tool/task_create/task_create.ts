@@ -26,6 +26,7 @@ export const taskCreate = defineTool({
   enabled: tasksEnabled,
   effects: () => TASK_EFFECTS,
   view: ({ subject, description }) => ({ operation: `create task: ${subject}`, params: { description } }),
+  about: (args) => String(args.subject),
   activity: ({ subject }) => `Noting: ${subject}`,
   run: (args, context) =>
     askTasks(context, { op: "create", ...given(args) } as never, ({ tasks }) =>

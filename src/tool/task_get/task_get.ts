@@ -18,6 +18,7 @@ export const taskGet = defineTool({
   enabled: tasksEnabled,
   effects: () => TASK_EFFECTS,
   view: ({ task_id: id }) => ({ operation: `show task ${id}`, params: {} }),
+  about: (args) => String(args.task_id),
   activity: ({ task_id: id }) => `Reading task ${id}`,
   run: ({ task_id: id }, context) =>
     askTasks(context, { op: "get", task_id: id }, ({ tasks }) => tasks.map(taskText).join("\n")),

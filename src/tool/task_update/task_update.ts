@@ -34,6 +34,7 @@ export const taskUpdate = defineTool({
   enabled: tasksEnabled,
   effects: () => TASK_EFFECTS,
   view: ({ task_id: id, ...change }) => ({ operation: `change task ${id}`, params: change }),
+  about: (args) => String(args.task_id),
   activity: ({ task_id: id }) => `Updating task ${id}`,
   run: (args, context) =>
     askTasks(context, { op: "update", ...args } as never, (answer) => changed(args.status, answer)),

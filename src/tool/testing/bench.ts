@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { CallEnd } from "../../abi/call-note.ts";
 import { type Act, type Caller, type Device, O_RDWR, type WritePlan } from "../../abi/device.ts";
 import { asCallId, asPid, asProcUuid } from "../../abi/ids.ts";
 import type { ToolFrame, ToolResult } from "../../abi/tool.ts";
@@ -19,6 +20,8 @@ export class Bench implements World {
   readonly ended = new AbortController();
   readonly logs: string[] = [];
   readonly crux: World["crux"] = new Map();
+  /** Of the last call. */
+  note: CallEnd & { about?: string } = {};
   asked: World["asked"] = [];
   shell: World["shell"] = async () => ({});
   pdf: World["pdf"] = () => ({ pages: 0, texts: [] });
@@ -73,6 +76,7 @@ export class Bench implements World {
     const plan = (await file.plan?.(data)) as WritePlan;
     const act: Act = { signal, callId: CALL_ID, sys: new BenchSys(this, plan.effects) };
     await file.write(data, act);
+    this.note = { about: plan.about ?? "", ...file.ending?.() };
     const chunks: Uint8Array[] = [];
     for (;;) {
       const chunk = await file.read(1000, new AbortController().signal);

@@ -27,7 +27,11 @@ export async function show(
   if (isPdf(bytes)) {
     const { outcome, total, pages } = await showPdf(context, { path, shown, bytes }, asked, supportsImages);
     const lines = pages.last - pages.first + 1;
-    return withMeta(outcome, args, { total_lines: total, offset: pages.first - 1, lines, type: "pdf" });
+    const facts = { count: { n: lines, of: "page" } } as const;
+    return {
+      ...withMeta(outcome, args, { total_lines: total, offset: pages.first - 1, lines, type: "pdf" }),
+      facts,
+    };
   }
   if (asked !== undefined) throw failure("INVALID", `pages is for PDF files: ${shown}`);
   const image = findImage(bytes);
@@ -46,7 +50,11 @@ export async function show(
   const place = cells === total ? "" : `[cells ${offset}-${next - 1} of ${total}`;
   const on = next < total ? `; continue with offset=${next}]` : "]";
   const outcome = { text: total === 0 ? "[notebook has no cells]" : text + (place === "" ? "" : place + on) };
-  return withMeta(outcome, args, { total_lines: total, offset, lines: cells, type: "notebook" });
+  const facts = { count: { n: cells, of: "cell" } } as const;
+  return {
+    ...withMeta(outcome, args, { total_lines: total, offset, lines: cells, type: "notebook" }),
+    facts,
+  };
 }
 
 /** One that is broken is shown as the text that it is, so that it can be mended. */
@@ -80,7 +88,8 @@ function render(args: Args, file: { text: string; exact: boolean }): Outcome {
     throw failure("INVALID", `offset ${args.offset} is past the end: ${page.totalLines} lines`);
   const { file_path, offset } = args;
   const meta = { file_path, content: page.text, total_lines: page.totalLines, offset, lines: page.lines };
-  return { text: withNotes(args, page, file.exact), meta: { ...meta, type: "text" } };
+  const facts = { count: { n: page.lines, of: "line" } } as const;
+  return { text: withNotes(args, page, file.exact), meta: { ...meta, type: "text" }, facts };
 }
 
 function withNotes(args: Args, page: TextPage, exact: boolean): string {

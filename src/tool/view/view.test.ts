@@ -25,6 +25,7 @@ test("view gives raw lines, and nothing more for a whole file", async () => {
     lines: 2,
     type: "text",
   });
+  expect(made.note.facts).toEqual({ count: { n: 2, of: "line" } });
 });
 
 test("view counts lines from 0 and names the next offset", async () => {

@@ -32,6 +32,7 @@ export const webSearch = defineTool({
     return [{ kind: "network", host: SEARCH_HOSTS[adapterOf(scope)], port: 443, method: "GET" }];
   },
   view: (args) => ({ operation: `search the web: ${args.query}`, params: { ...args } }),
+  about: (args) => args.query,
   activity: (args) => `Searching ${args.query}`,
   run,
 });
@@ -65,9 +66,10 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   const lines = results.map(
     ({ title, url, snippet }) => `- [${title.replaceAll(/[[\]]/g, "")}](${url})\n  ${snippet}`,
   );
+  const facts = { count: { n: results.length, of: "result" } } as const;
   const found =
     lines.length === 0 ? "No results" : `${lines.join("\n")}\n\nName the pages you use as sources.`;
-  return { text: foreignText(`web search by ${adapter}`, found), meta: { results, adapter } };
+  return { text: foreignText(`web search by ${adapter}`, found), meta: { results, adapter }, facts };
 }
 
 async function search(

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { codeOf } from "../../abi/errors.ts";
 import { failure } from "../failure.ts";
 import { findStat, readWholeFile, writeHostFile } from "../files.ts";
-import { inlineContent, makePatch, type Patch } from "../patch.ts";
+import { inlineContent, makePatch, type Patch, patchFacts } from "../patch.ts";
 import { readEffect, writablePath } from "../path.ts";
 import { countLines } from "../text.ts";
 import { MAX_EDITED_BYTES } from "../text-file.ts";
@@ -111,7 +111,7 @@ function outcome(args: Args, type: "create" | "update" | "unchanged", original: 
     structured_patch: patch.hunks,
     original_file: original === null ? null : inlineContent(before),
   };
-  return { text: report(args, type, patch), meta };
+  return { text: report(args, type, patch), meta, facts: patchFacts(patch) };
 }
 
 function report(args: Args, type: "create" | "update" | "unchanged", patch: Patch): string {

@@ -52,6 +52,8 @@ export interface ServerDeps {
   readonly arePeersRead?: boolean;
   /** Are commands confined? Absent: not known here. The first to ask may wait for a probe. */
   sandbox?(): SandboxStatus;
+  /** The settings want calls shown on terminals; absent: they do. */
+  showsCalls?(): boolean;
   /** Begins the shutdown of the daemon and returns at once. Called after the response is written out. */
   shutdown(): void;
 }

@@ -38,7 +38,7 @@ const complete: ProcessEvent = {
   elapsedMs: 6200.5,
 };
 
-async function play(request: string, events: ProcessEvent[]): Promise<string> {
+async function play(request: string, events: readonly ProcessEvent[]): Promise<string> {
   client.send(`${request}\n`);
   await until(() => fixture.kernel.spawned[0]?.events !== undefined);
   fixture.kernel.spawned[0]?.events?.push(...events);
@@ -102,6 +102,8 @@ describe("spawn", () => {
       [
         spawnEvent,
         { event: "log", pid, entry: { timestampMs: 1, level: "info", message: "hm" } },
+        { event: "call", pid, call: { tool: "ls", about: "." } },
+        { event: "said", pid, text: "hm" },
         { event: "tool", pid, device: "/dev/shell", inBytes: 56, outBytes: 2048, durationMs: 1200.5 },
         {
           event: "ask",
@@ -124,6 +126,28 @@ describe("spawn", () => {
 {"type":"complete","payload":{"event":"complete","pid":1,"result":"分析结果...","exit_code":0,"tokens_used":1234,"elapsed_ms":6200}}
 `,
     );
+  });
+
+  it("lines of calls come to who asks for them", async () => {
+    const events = [
+      { event: "said", pid, text: "hm" },
+      { event: "call", pid, call: { tool: "ls", about: ".", facts: { count: { n: 2, of: "entry" } } } },
+      complete,
+    ] satisfies ProcessEvent[];
+    const ask = '{"method":"spawn","payload":{"intent":"x","calls":true}}';
+    expect((await play(ask, events)).split("\n").slice(1, 3)).toEqual([
+      '{"type":"progress","payload":{"event":"said","pid":1,"text":"hm"}}',
+      '{"type":"progress","payload":{"event":"call","pid":1,"call":{"tool":"ls","about":".","facts":{"count":{"n":2,"of":"entry"}}}}}',
+    ]);
+  });
+
+  it("no lines of calls come where the settings say so", async () => {
+    fixture.deps.showsCalls = () => false;
+    const text = await play('{"method":"spawn","payload":{"intent":"x","calls":true}}', [
+      { event: "call", pid, call: { tool: "ls", about: "." } },
+      complete,
+    ]);
+    expect(text).not.toContain('"call"');
   });
 
   it("hands all options to the kernel", async () => {

@@ -1,9 +1,22 @@
 import type { ProcessEvent } from "../../abi/events.ts";
 import type { Subscription } from "../../kernel/ports/kernel-api.ts";
 import { encodeLine } from "../codec/ndjson.ts";
+import type { ServerDeps } from "./deps.ts";
 import { follow } from "./follow.ts";
 import type { Send } from "./handler.ts";
 import { type Audience, toLine } from "./progress.ts";
+
+/** What a request to follow a process asks for. */
+interface Wish {
+  readonly interactive?: boolean | undefined;
+  readonly verbose?: boolean | undefined;
+  readonly calls?: boolean | undefined;
+}
+
+export function audienceOf(wish: Wish, { showsCalls }: Pick<ServerDeps, "showsCalls">): Audience {
+  const { interactive = false, verbose = false, calls = false } = wish;
+  return { interactive, verbose, calls: calls && showsCalls?.() !== false };
+}
 
 /**
  * Sends what a process tells, to its end. The kernel's queue holds what a slow client has not yet taken (1,000 events,

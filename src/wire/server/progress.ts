@@ -11,6 +11,8 @@ export interface Audience {
   readonly interactive: boolean;
   /** Wants `tool`, `log` and `paused` events and the details of the run. */
   readonly verbose: boolean;
+  /** Wants `call` and `said` events. */
+  readonly calls: boolean;
 }
 
 /** undefined: not for this client. */
@@ -44,6 +46,10 @@ function toPayload(event: ProcessEvent, audience: Audience): ProgressPayload | u
     case "tool":
     case "log":
       return audience.verbose ? activityPayload(event) : undefined;
+    case "call":
+      return audience.calls ? { event: "call", pid, call: event.call } : undefined;
+    case "said":
+      return audience.calls ? { event: "said", pid, text: event.text } : undefined;
     case "mode":
       return extended ? { event: "mode", pid, mode: event.mode } : undefined;
     case "paused":

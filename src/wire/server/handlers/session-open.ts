@@ -1,17 +1,17 @@
 import { asPid } from "../../../abi/ids.ts";
-import { followProcess } from "../follow-process.ts";
+import { audienceOf, followProcess } from "../follow-process.ts";
 import type { Handler } from "../handler.ts";
 import { toWireSession } from "./session-history.ts";
 
 /** The lines of process.attach, of a session that may have rested until now, or of an agent that had ended. */
-export const sessionOpen: Handler<"session.open"> = async (params, { kernel, ended }) => {
-  const { env, interactive = false, verbose = false } = params;
+export const sessionOpen: Handler<"session.open"> = async (params, { kernel, deps, ended }) => {
+  const { env, interactive = false } = params;
   const pid = asPid(params.pid);
   await kernel.sessions.awake(pid, { session: true, ...(env === undefined ? {} : { env }) });
   const events = kernel.attach(pid, { interactive });
   try {
     const payload = toWireSession(await kernel.sessions.view(pid));
-    return { payload, follow: followProcess(events, { interactive, verbose }, ended) };
+    return { payload, follow: followProcess(events, audienceOf(params, deps), ended) };
   } catch (error) {
     events.close();
     throw error;

@@ -6,7 +6,7 @@ import type { RightsWish, RuleLists } from "../../../abi/rights.ts";
 import { sandboxOff } from "../../../abi/sandbox.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
 import type { Subscription } from "../../../kernel/ports/kernel-api.ts";
-import { followProcess } from "../follow-process.ts";
+import { audienceOf, followProcess } from "../follow-process.ts";
 import type { Answer, Call, Handler } from "../handler.ts";
 import type { Marked } from "../repeats.ts";
 import { invalid } from "../request.ts";
@@ -61,13 +61,13 @@ function followed(
   { deps, ended, gone }: Call,
   { pid, events }: { readonly pid: Pid; readonly events: Subscription<ProcessEvent> },
 ): Answer<"spawn"> {
-  const { interactive = false, verbose = false } = params;
+  const { interactive = false } = params;
   // who can be asked must be there to answer, and a session rests when nobody is there; any other that only listens may have
   // closed its own half
   const until = interactive || params.session === true ? ended : gone;
   const off = interactive && deps.sandbox !== undefined ? sandboxOff(deps.sandbox()) : undefined;
   const payload = off === undefined ? { pid } : { pid, sandbox: off };
-  return { payload, follow: followProcess(events, { interactive, verbose }, until) };
+  return { payload, follow: followProcess(events, audienceOf(params, deps), until) };
 }
 
 function toOpts(params: SpawnRequest): SpawnOpts {
