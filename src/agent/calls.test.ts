@@ -31,8 +31,10 @@ describe("runCalls()", () => {
   });
 
   test("answers a tool that is not there as the device does", async () => {
-    const { results } = await run({ view: says("x") }, [call("vew")]);
-    expect(results).toEqual(failed("Error [NOT_FOUND]: tool not found: vew. Similar: view"));
+    const { process, results } = await run({ view: says("x") }, [call("vew"), call("view")]);
+    expect(results.slice(0, 1)).toEqual(failed("Error [NOT_FOUND]: tool not found: vew. Similar: view"));
+    // the kernel tells of the other
+    expect(process.called).toEqual([{ tool: "vew", about: "", error: "tool not found" }]);
   });
 
   test("does not run a tool that is mounted but not offered, nor a name that is a path", async () => {

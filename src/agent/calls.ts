@@ -72,18 +72,25 @@ async function runCall(context: ProgramContext, tools: OfferedTools, call: ToolC
   // nothing lies between the look at the signal and the call
   const place = loadedPlace(tools, name) ?? (await deferredPlace(context, tools, name));
   if (context.signal.aborted) return NOT_STARTED;
-  if (place === undefined && problem === undefined) return noSuchTool(context, tools, name);
+  // the kernel does not see these
+  const unsent = (error: string, result: CallResult): CallResult => {
+    context.called?.({ tool: name, about: "", error });
+    return result;
+  };
+  if (place === undefined && problem === undefined)
+    return unsent("tool not found", await noSuchTool(context, tools, name));
   if (isBadInput(input)) {
-    return failure(
-      "INVALID",
-      `${name}: the arguments are not valid JSON`,
-      "Send the call again with valid JSON.",
-    );
+    const why = "the arguments are not valid JSON";
+    return unsent(why, failure("INVALID", `${name}: ${why}`, "Send the call again with valid JSON."));
   }
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
-    return failure("INVALID", `${name}: the arguments must be one JSON object`);
+    const why = "the arguments must be one JSON object";
+    return unsent(why, failure("INVALID", `${name}: ${why}`));
   }
-  if (place === undefined || problem !== undefined) return failure("INVALID", problem ?? name);
+  if (place === undefined || problem !== undefined) {
+    const why = problem ?? name;
+    return unsent(why, failure("INVALID", why));
+  }
   if (place.kind === "search") return callToolSearch(context, place.tools, input);
   return place.kind === "program"
     ? callTool(context, place.name, input)

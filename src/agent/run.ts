@@ -133,7 +133,7 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
       { turn, maxTurns, ...limits, hasEscalated, hasRetriedEmpty, hasMail, account, device },
       reply,
     );
-    if (!isAskedAgain(decision)) tellReply(run, reply);
+    if (!isAskedAgain(decision)) tellReply(run, reply, decision);
     switch (decision.reason) {
       case "empty_reply_retry":
         run.hasRetriedEmpty = true;
@@ -165,9 +165,12 @@ function isAskedAgain({ reason }: Continue | Terminal): boolean {
   return reason === "empty_reply_retry" || reason === "max_output_tokens_escalate";
 }
 
-function tellReply({ context }: Run, { blocks }: Reply): void {
+/** The last words of a run that is no session's are its result. */
+function tellReply({ context }: Run, { blocks }: Reply, { reason }: Continue | Terminal): void {
   const text = textOf(blocks);
-  if (text.trim() !== "") context.session?.reply(text);
+  if (text.trim() === "") return;
+  if (context.session !== null) context.session.reply(text);
+  else if (reason === "next_turn" || reason === "mail") context.said?.(text);
 }
 
 /**

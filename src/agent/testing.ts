@@ -1,5 +1,6 @@
 /** For tests: a process whose model is a script, whose tools are functions and whose clock is virtual. */
 import type { AgentInfo, AgentManifest } from "../abi/agent.ts";
+import type { CallNote } from "../abi/call-note.ts";
 import { DriverError, Fault, VfsError } from "../abi/errors.ts";
 import { asCtxId, asFd, asPid, type Fd } from "../abi/ids.ts";
 import { type Block, type LlmRequest, type Reply, type StreamEvent, totalTokens } from "../abi/llm.ts";
@@ -71,6 +72,9 @@ export class FakeProcess {
   /** `Open /bin/view`, `Write 4`, `Read 4 1048576` … */
   readonly trace: string[] = [];
   readonly logs: string[] = [];
+  /** What who follows is told of calls that reach no file, and of words beside calls. */
+  readonly called: CallNote[] = [];
+  readonly said: string[] = [];
   readonly steps: number[] = [];
   readonly activities: Activity[] = [];
   readonly sleeps: number[] = [];
@@ -150,6 +154,8 @@ export class FakeProcess {
       },
       account: () => ({ limit: budget, used: this.used, reserved: 0 }),
       onStep: (step) => this.steps.push(step),
+      called: (note) => this.called.push(note),
+      said: (text) => this.said.push(text),
       setActivity: (activity) => this.activities.push(activity),
       setResult: (text) => {
         this.result = text;

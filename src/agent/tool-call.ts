@@ -45,6 +45,8 @@ export async function callFile(
     return await act(fd);
   } catch (error) {
     if (context.signal.aborted) return fd === undefined ? NOT_STARTED : INTERRUPTED;
+    if (fd === undefined)
+      context.called?.({ tool: path.slice(path.lastIndexOf("/") + 1), about: "", error: messageOf(error) });
     const result = failure(codeOf(error), messageOf(error), error instanceof Fault ? error.hint : undefined);
     const refused = findUnattendedRefusal(error);
     return refused === undefined ? result : { ...result, refused };

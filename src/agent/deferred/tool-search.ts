@@ -3,7 +3,7 @@ import type { ProgramContext } from "../../abi/program.ts";
 import { type CallResult, failure } from "../tool-call.ts";
 import type { DeferredTools } from "./deferred-tools.ts";
 import { search } from "./query.ts";
-import { DEFAULT_RESULTS, MAX_QUERY_CHARS, MAX_RESULTS } from "./specs.ts";
+import { DEFAULT_RESULTS, MAX_QUERY_CHARS, MAX_RESULTS, TOOL_SEARCH } from "./specs.ts";
 
 /** Never rejects but for an abort. */
 export async function callToolSearch(
@@ -12,11 +12,19 @@ export async function callToolSearch(
   input: object,
 ): Promise<CallResult> {
   const asked = parse(input);
-  if (typeof asked === "string") return failure("INVALID", `tool_search: ${asked}`);
+  if (typeof asked === "string") return failed(context, "", `tool_search: ${asked}`);
+  const { query: about } = asked;
   const stock = await tools.stock(context);
-  const found = search(stock, asked.query, asked.limit, tools.setting.weights);
-  if (found.kind === "invalid") return failure("INVALID", found.message, found.hint);
+  const found = search(stock, about, asked.limit, tools.setting.weights);
+  if (found.kind === "invalid") return failed(context, about, found.message, found.hint);
+  const facts = { count: { n: found.names.length, of: "tool" } } as const;
+  context.called?.({ tool: TOOL_SEARCH.name, about, facts });
   return { content: found.text, isError: false };
+}
+
+function failed(context: ProgramContext, about: string, error: string, hint?: string): CallResult {
+  context.called?.({ tool: TOOL_SEARCH.name, about, error });
+  return failure("INVALID", error, hint);
 }
 
 /** Or what is wrong with it. */
