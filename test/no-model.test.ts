@@ -53,7 +53,8 @@ describe("crux without a model", () => {
   it("does the first command of the README: counts, asks, writes, and tells how to take it back", async () => {
     fillOddly();
     const wire = await Wire.open(world.socket);
-    const request = { intent: README_INTENT, interactive: true, cwd, env: world.env };
+    const request = { intent: README_INTENT, interactive: true, calls: true, cwd, env: world.env };
+    const calls: unknown[] = [];
     expect(await wire.ask("spawn", request)).toMatchObject({ ok: true });
     let [result, pid] = ["", ""];
     let asked = 0;
@@ -65,6 +66,7 @@ describe("crux without a model", () => {
         await using other = await Wire.open(world.socket);
         await other.ask("ask.answer", { ask_id: event.ask_id, answer: "yes" });
       }
+      if (event.event === "call") calls.push(event.call);
       if (event.event !== "complete") continue;
       expect(event).toMatchObject({ exit_code: 0, tokens_used: 0 });
       expect(event.cost_usd ?? 0).toBe(0);
@@ -73,6 +75,7 @@ describe("crux without a model", () => {
     }
     await wire.close();
     expect(asked).toBe(1);
+    expect(calls.at(-1)).toEqual({ tool: "write", about: "LINES.md", facts: { added: 11, removed: 0 } });
     expect(file("LINES.md")).toBe(`| file | lines |
 |---|---:|
 | a.txt | 2 |

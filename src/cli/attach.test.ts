@@ -47,7 +47,7 @@ test("attach on a terminal is the screen of a run, to its end and with its exit 
   });
   expect(out).toBe(`${HEAD}[agent/1] reasoning step 3...\n${END.replace("exited(0)", "exited(2)")}`);
   expect({ err, code }).toEqual({ err: "[agent/1] error: budget_exceeded\n", code: 2 });
-  expect(attachPayload(daemon)).toEqual({ pid: 1, interactive: true, verbose: true });
+  expect(attachPayload(daemon)).toEqual({ pid: 1, interactive: true, verbose: true, calls: true });
   expect(daemon.openConnections).toBe(0);
 });
 
@@ -81,7 +81,7 @@ test("attach --read-only leaves questions to others", async () => {
     daemon: following(new Feed().push(complete()).end()),
     isTerminal: true,
   });
-  expect(attachPayload(daemon)).toEqual({ pid: 1, interactive: false, verbose: true });
+  expect(attachPayload(daemon)).toEqual({ pid: 1, interactive: false, verbose: true, calls: true });
 });
 
 test.each([

@@ -7,6 +7,7 @@ import type { Call, Command } from "./command.ts";
 import type { DaemonClient, DaemonStream } from "./daemon-client.ts";
 import { LogPrinter } from "./log-printer.ts";
 import { openDialog, questionTerminal } from "./questions.ts";
+import { callsWish } from "./run-options.ts";
 import { oneLine } from "./screen/json.ts";
 import { stateCell } from "./screen/process-cells.ts";
 import { SharedTerminal } from "./shared-terminal.ts";
@@ -36,6 +37,7 @@ async function run(call: Call): Promise<number> {
       pid,
       interactive: findTerminal(call) !== undefined,
       verbose: true,
+      ...callsWish(call.console),
     });
     isAttached = true;
     const code = await showToEnd(call, { pid, row, stream, leaving });

@@ -18,7 +18,14 @@ const TWICE_MS = 2_000;
 const SHOWN_MESSAGES = 6;
 
 /** What says that a run is under way: one that was opened in the midst of its run goes on with any of them. */
-const OF_A_RUN: ReadonlySet<ProgressPayload["event"]> = new Set(["input", "step", "tool", "reply", "ask"]);
+const OF_A_RUN: ReadonlySet<ProgressPayload["event"]> = new Set([
+  "input",
+  "step",
+  "tool",
+  "call",
+  "reply",
+  "ask",
+]);
 
 export async function chatAtTerminal(call: Call, stream: ChatStream, client: ChatClient): Promise<number> {
   const said = stream.session === undefined ? [] : await lastSaid(client, stream.pid);

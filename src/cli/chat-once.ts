@@ -15,7 +15,7 @@ export async function once(call: Call, pid: number, text: string): Promise<numbe
   const { host, console } = call;
   const client = new ChatClient(host.daemon);
   const terminal = questionTerminal(call);
-  const stream = await openSession(host, pid, terminal !== undefined);
+  const stream = await openSession(call, pid, terminal !== undefined);
   await using dialog = terminal === undefined ? undefined : openDialog(call, terminal);
   const left = new AbortController();
   const unlisten = host.interrupts.listen(() => interrupt());

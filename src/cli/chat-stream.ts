@@ -2,9 +2,11 @@
 import type { SpawnRequest } from "../abi/methods.ts";
 import type { WireSession } from "../abi/session-methods.ts";
 import type { ProgressPayload } from "../abi/wire.ts";
+import type { Call } from "./command.ts";
 import type { DaemonStream } from "./daemon-client.ts";
 import { clientEnvironment } from "./environment.ts";
 import type { Host } from "./host.ts";
+import { callsWish } from "./run-options.ts";
 
 export interface ChatStream {
   readonly pid: number;
@@ -31,14 +33,15 @@ export async function beginSession(
 
 /** One that rests comes back, an agent that has ended becomes a session. */
 export async function openSession(
-  host: Host,
+  { host, console }: Pick<Call, "host" | "console">,
   pid: number,
   interactive: boolean,
   signal?: AbortSignal,
 ): Promise<ChatStream> {
   const daemon = await host.daemon.ensure(signal);
   const env = clientEnvironment(host.env);
-  const stream = await daemon.stream("session.open", { pid, env, interactive, verbose: true }, signal);
+  const request = { pid, env, interactive, verbose: true, ...callsWish(console) };
+  const stream = await daemon.stream("session.open", request, signal);
   return chatStream(pid, stream.response, stream);
 }
 

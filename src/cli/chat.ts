@@ -9,7 +9,7 @@ import { chosen, latestHere, sessionOf } from "./chat-ref.ts";
 import { beginSession, openSession } from "./chat-stream.ts";
 import type { Call, Command } from "./command.ts";
 import { findData } from "./intent.ts";
-import { requestOptions, workingDirectory } from "./run-options.ts";
+import { callsWish, requestOptions, workingDirectory } from "./run-options.ts";
 import { invalid } from "./screen/errors.ts";
 import { tellSandbox } from "./tell-sandbox.ts";
 import { settleTrust } from "./trust-question.ts";
@@ -82,7 +82,7 @@ async function begin(call: Call, text: string): Promise<number> {
   const client = new ChatClient(host.daemon);
   const isThere = isTerminal(call);
   const intent = text.trim() === "" ? "" : text;
-  const request: SpawnRequest = { intent, ...requestOptions(args, host) };
+  const request: SpawnRequest = { intent, ...requestOptions(args, host), ...callsWish(call.console) };
   const stream = await beginSession(host, isThere ? { ...request, interactive: true } : request, client.name);
   await tellSandbox(call, stream.sandbox);
   if (isThere) return chatAtTerminal(call, stream, client);
@@ -93,7 +93,7 @@ export async function converse(call: Call, pid: number, text: string): Promise<n
   const { host } = call;
   const client = new ChatClient(host.daemon);
   const isThere = isTerminal(call);
-  const stream = await openSession(host, pid, isThere);
+  const stream = await openSession(call, pid, isThere);
   if (!isThere) return chatThroughPipe(call, stream, client, { isAsked: false, text });
   if (text !== "") void client.say(pid, text).catch((error: unknown) => call.console.fail(error));
   return chatAtTerminal(call, stream, client);

@@ -44,6 +44,16 @@ export class Console {
     return this.mode === "default" || this.mode === "verbose";
   }
 
+  /** A screen at a terminal: lines of calls stand on it, too. */
+  get showsCalls(): boolean {
+    return this.isScreen && this.#stdout.isTTY === true;
+  }
+
+  /** Of the terminal, as it is now. */
+  get columns(): number {
+    return this.#stdout.columns || 80;
+  }
+
   /** Said to the person in every mode, without disturbing what a script reads. */
   async aside(text: string): Promise<void> {
     if (this.isScreen) await this.line(text);

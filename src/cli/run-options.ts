@@ -6,6 +6,7 @@ import type { SpawnRequest } from "../abi/methods.ts";
 import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../abi/process.ts";
 import { durationFlag, usdFlag } from "./amounts.ts";
 import { type Args, countFlag, textFlag } from "./args.ts";
+import type { Console } from "./console.ts";
 import { clientEnvironment } from "./environment.ts";
 import { flagSettings } from "./flag-settings.ts";
 import type { Host } from "./host.ts";
@@ -36,6 +37,11 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
     // elapsed time, notice, tool and log lines come only to clients that ask for them
     verbose: true,
   };
+}
+
+/** Lines of calls, where there is a screen for them. */
+export function callsWish({ showsCalls }: Console): { calls?: true } {
+  return showsCalls ? { calls: true } : {};
 }
 
 /** Each may be given more than once. */

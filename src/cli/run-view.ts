@@ -3,6 +3,7 @@ import type { ProgressPayload } from "../abi/wire.ts";
 import { CONFIGURE_LINES } from "./configure-help.ts";
 import type { Console } from "./console.ts";
 import { daemonVanished } from "./daemon-vanished.ts";
+import { callLine } from "./screen/call-line.ts";
 import { idleLine, leftLine } from "./screen/chat-lines.ts";
 import { failureJson, hintLine } from "./screen/errors.ts";
 import type { Paint } from "./screen/paint.ts";
@@ -44,6 +45,8 @@ export class RunView {
   #error: WireError | undefined;
   #saidError = false;
   #hasNotice = false;
+  /** Of a session: said, and not yet known to be its last words, which are the result. */
+  #reply = "";
   /** Whose events they are. */
   #pid: number | undefined;
 
@@ -64,6 +67,12 @@ export class RunView {
       case "tool":
         if (this.#verbose) await this.#screen(toolLine(event));
         break;
+      case "call":
+        await this.#call(event);
+        break;
+      case "said":
+        await this.#said(event.text ?? "");
+        break;
       case "log":
         await this.#log(event);
         break;
@@ -76,6 +85,9 @@ export class RunView {
       case "mode":
         await this.#screen(modeLine(event));
         break;
+      case "reply":
+        this.#reply = event.text ?? "";
+        break;
       case "ask":
       case "ask_closed":
       // of a session: chat-view.ts
@@ -83,7 +95,6 @@ export class RunView {
       case "input":
       case "queued":
       case "withdrawn":
-      case "reply":
       case "idle":
     }
   }
@@ -126,6 +137,20 @@ export class RunView {
     }
     await this.#screen(spawnLine(event.pid));
     if (this.#verbose) await this.#screen(detailsLine(event));
+  }
+
+  async #call({ call }: ProgressPayload): Promise<void> {
+    if (call === undefined || !this.#console.showsCalls) return;
+    const said = this.#reply;
+    this.#reply = "";
+    await this.#said(said);
+    await this.#console.line(callLine(call, this.#console.columns, this.#paint));
+  }
+
+  /** What the model says beside its calls. */
+  async #said(text: string): Promise<void> {
+    const words = text.trimEnd();
+    if (words !== "" && this.#console.showsCalls) await this.#console.line(safeLines(words));
   }
 
   async #result(result: string): Promise<void> {

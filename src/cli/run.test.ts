@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { CallNote } from "../abi/call-note.ts";
 import type { ProgressPayload, WireStreamLine } from "../abi/wire.ts";
 import { WireFault } from "../wire/client/wire-fault.ts";
 import { runCli } from "./cli.ts";
@@ -319,6 +320,36 @@ test("run colours on a terminal only, and not where it is refused", async () => 
   expect(coloured.replace(/\x1b\[\d+m/g, "")).toBe(SCREEN);
   expect((await run("x --no-color")).out).toBe(SCREEN);
   expect((await run("x", { NO_COLOR: "1" })).out).toBe(SCREEN);
+});
+
+describe("lines of calls", () => {
+  const called = (call: CallNote) => progress({ event: "call", call });
+  const lines = [
+    spawned,
+    steps[0] as WireStreamLine,
+    progress({ event: "said", text: "I look\x1b[2J first.\n" }),
+    called({ tool: "view", about: "a.ts", facts: { count: { n: 1, of: "line" } } }),
+    called({ tool: "nope", about: "", error: "tool not found" }),
+    complete(),
+  ];
+  const stepLine = "[agent/1] reasoning step 1...\n";
+  const expected = SCREEN.replace("[agent/1] reasoning step 2...\n", "").replace(
+    stepLine,
+    `${stepLine}I look\\x1b[2J first.\n● view a.ts 1 line\n✗ nope → tool not found\n`,
+  );
+
+  test("stand between the lines of a run on a terminal, which asks for them", async () => {
+    const { out, daemon } = await crux("x --no-color", { daemon: daemonOf(...lines), isTerminal: true });
+    expect(out).toBe(expected);
+    expect(daemon.asked[0]?.[1]).toMatchObject({ calls: true });
+  });
+
+  test.each(["-q", "--json", ""])("do not in a pipe, nor with %s", async (flag) => {
+    const isTerminal = flag !== "";
+    const { out, daemon } = await crux(`x ${flag}`, { daemon: daemonOf(...lines), isTerminal });
+    expect(out).not.toContain("a.ts");
+    expect(daemon.asked[0]?.[1]).not.toHaveProperty("calls");
+  });
 });
 
 test("run: Ctrl-C once sends SIGINT over another connection and waits for the end", async () => {

@@ -8,7 +8,7 @@ import { findData, findIntent } from "./intent.ts";
 import { refuseLoneWord } from "./intent-words.ts";
 import { openDialog, questionTerminal } from "./questions.ts";
 import { RunInterrupt } from "./run-interrupt.ts";
-import { requestOptions, workingDirectory } from "./run-options.ts";
+import { callsWish, requestOptions, workingDirectory } from "./run-options.ts";
 import { RunView } from "./run-view.ts";
 import { spawnLine } from "./screen/run-lines.ts";
 import { safeLine } from "./screen/safe-text.ts";
@@ -41,7 +41,7 @@ async function start(call: Call): Promise<number> {
   // awaited here: its Ctrl-C must be ours until the end
   return await follow(
     call,
-    terminal === undefined ? request : { ...request, interactive: true },
+    { ...request, ...callsWish(call.console), ...(terminal === undefined ? {} : { interactive: true }) },
     terminal,
     interrupt,
   );

@@ -1,0 +1,57 @@
+/** The line of one call: a mark, the tool, its argument, what came of it. Made from data alone, and never wider than asked. */
+import type { CallFacts, CallNote, CountUnit } from "../../abi/call-note.ts";
+import type { Paint } from "./paint.ts";
+import { safeLine } from "./safe-text.ts";
+import { cutToWidth, widthOf } from "./width.ts";
+
+const MAX_TOOL_COLUMNS = 40;
+
+const PLURALS: Readonly<Record<CountUnit, string>> = {
+  line: "lines",
+  match: "matches",
+  file: "files",
+  entry: "entries",
+  page: "pages",
+  cell: "cells",
+  result: "results",
+  tool: "tools",
+};
+
+export function callLine(call: Readonly<CallNote>, columns: number, paint: Paint): string {
+  const hasFailed = call.error !== undefined || call.refused === true;
+  const head = cutToWidth(safeLine(call.tool), Math.min(MAX_TOOL_COLUMNS, Math.max(1, columns - 2)));
+  const about = safeLine(call.about);
+  const room = Math.max(0, columns - 2 - widthOf(head));
+  // half of it is the argument's, if it needs as much
+  const end = fitted(outcomeOf(call), room - Math.min(widthOf(` ${about}`), Math.floor(room / 2)));
+  const shown = fitted(about, room - widthOf(end));
+  const mark = hasFailed ? paint.red("✗") : paint.green("●");
+  const outcome = end === "" ? "" : isBad(call) ? paint.red(end) : paint.dim(end);
+  return `${mark} ${head}${shown}${outcome}`;
+}
+
+/** With a blank before it; "" where not even a character of it fits. */
+function fitted(text: string, columns: number): string {
+  return text === "" || columns < 3 ? "" : ` ${cutToWidth(text, columns - 1)}`;
+}
+
+function outcomeOf({ error, refused, facts }: Readonly<CallNote>): string {
+  if (refused === true) return "→ refused";
+  if (error !== undefined) return `→ ${error === "" ? "failed" : safeLine(error)}`;
+  return facts === undefined ? "" : factsWords(facts).join(" ");
+}
+
+function factsWords({ count, added, removed, exit, signal, job }: CallFacts): readonly string[] {
+  return [
+    ...(added === undefined ? [] : [`+${added}`]),
+    ...(removed === undefined ? [] : [`−${removed}`]),
+    ...(count === undefined ? [] : [`${count.n} ${count.n === 1 ? count.of : PLURALS[count.of]}`]),
+    ...(exit === undefined ? [] : [`→ exit ${exit}`]),
+    ...(signal === undefined ? [] : [`→ ended by ${safeLine(signal)}`]),
+    ...(job === undefined ? [] : [`→ runs on as ${safeLine(job)}`]),
+  ];
+}
+
+function isBad({ error, refused, facts }: Readonly<CallNote>): boolean {
+  return error !== undefined || refused === true || (facts?.exit ?? 0) !== 0 || facts?.signal !== undefined;
+}
