@@ -3,7 +3,7 @@ import type { LlmRequest, Reply } from "../abi/llm.ts";
 import type { ProgramContext } from "../abi/program.ts";
 import { readLines } from "./read.ts";
 import { isMessageStop, parseReply } from "./reply.ts";
-import { decideRetry } from "./retry.ts";
+import { decideRetry, malformedWords } from "./retry.ts";
 
 const MODEL_READ_BYTES = 65_536;
 
@@ -21,6 +21,7 @@ export async function askModel(
   request: LlmRequest,
   policy: RetryPolicy,
 ): Promise<Reply> {
+  let [alike, words] = [0, ""];
   for (let failures = 1; ; failures++) {
     context.signal.throwIfAborted();
     try {
@@ -28,7 +29,11 @@ export async function askModel(
     } catch (error) {
       context.signal.throwIfAborted();
       const { maxRetries, hasSucceeded } = policy;
-      const decision = decideRetry(error, { failures, maxRetries, hasSucceeded, random: policy.random() });
+      const wrong = malformedWords(error);
+      alike = wrong === undefined ? 0 : wrong === words ? alike + 1 : 1;
+      words = wrong ?? "";
+      const state = { failures, alike, maxRetries, hasSucceeded, random: policy.random() };
+      const decision = decideRetry(error, state);
       if (decision.kind === "fail") throw decision.error;
       context.log("warn", decision.notice);
       await context.clock.sleep(decision.delayMs, context.signal);

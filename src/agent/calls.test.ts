@@ -44,7 +44,7 @@ describe("runCalls()", () => {
     expect(results.map((result) => result.content)).toEqual([
       "Error [NOT_FOUND]: tool not found: write. Tools here: view",
       "Error [NOT_FOUND]: tool not found: ../dev/fs/etc/passwd. Tools here: view",
-      "Error [NOT_FOUND]: tool not found: . Tools here: view",
+      "Error [INVALID]: a call without the name of a tool\nTools here: view",
     ]);
     expect(process.trace.filter((name) => name.startsWith("Open"))).toEqual([]);
   });
@@ -56,7 +56,9 @@ describe("runCalls()", () => {
       inputs.map((input, i) => call("view", input, `${i}`)),
     );
     for (const result of results) expect(result).toMatchObject({ isError: true });
-    expect(results[0]?.content).toMatch(/^Error \[INVALID\]: view: the arguments are not valid JSON\n/);
+    expect(results[0]?.content).toBe(
+      "Error [INVALID]: view: the arguments are not valid JSON (unexpected end of JSON input)\nSend the call again with valid JSON.",
+    );
     expect(results[3]?.content).toBe("Error [INVALID]: view: the arguments must be one JSON object");
     expect(process.trace.filter((name) => name.startsWith("Open"))).toEqual([]);
   });

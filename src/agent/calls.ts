@@ -1,5 +1,5 @@
 /** The tool calls of one reply: each gets exactly one result, in call order, whatever happens. */
-import { codeOf } from "../abi/errors.ts";
+import { codeOf, messageOf } from "../abi/errors.ts";
 import { isBadInput } from "../abi/llm.ts";
 import type { ProgramContext } from "../abi/program.ts";
 import type { ToolCall } from "./decide.ts";
@@ -10,7 +10,7 @@ import { callToolSearch } from "./deferred/tool-search.ts";
 import { callMounted } from "./mounted-call.ts";
 import type { OfferedTools } from "./offered.ts";
 import { isToolName } from "./programs.ts";
-import { type CallResult, callTool, failure, NOT_STARTED } from "./tool-call.ts";
+import { type CallResult, callTool, failure, malformed, NOT_STARTED } from "./tool-call.ts";
 
 const MAX_PARALLEL = 10;
 
@@ -74,27 +74,41 @@ async function runCall(context: ProgramContext, tools: OfferedTools, call: ToolC
   if (context.signal.aborted) return NOT_STARTED;
   // the kernel does not see these
   const unsent = (error: string, result: CallResult): CallResult => {
-    context.called?.({ tool: name, about: "", error });
+    context.called?.({ tool: name || "?", about: "", error });
     return result;
   };
+  const notACall = (why: string, hint?: string, more?: string): CallResult => {
+    const words = name === "" || problem !== undefined ? why : `${name}: ${why}`;
+    return unsent(why, malformed(words, hint, more));
+  };
+  if (name === "") return notACall("a call without the name of a tool", `Tools here: ${namesOf(tools)}`);
   if (place === undefined && problem === undefined)
     return unsent("tool not found", await noSuchTool(context, tools, name));
-  if (isBadInput(input)) {
-    const why = "the arguments are not valid JSON";
-    return unsent(why, failure("INVALID", `${name}: ${why}`, "Send the call again with valid JSON."));
-  }
-  if (typeof input !== "object" || input === null || Array.isArray(input)) {
-    const why = "the arguments must be one JSON object";
-    return unsent(why, failure("INVALID", `${name}: ${why}`));
-  }
-  if (place === undefined || problem !== undefined) {
-    const why = problem ?? name;
-    return unsent(why, failure("INVALID", why));
-  }
+  const wrong = isBadInput(input) ? jsonProblem(input.__malformed_json) : undefined;
+  if (wrong !== undefined)
+    return notACall(
+      "the arguments are not valid JSON",
+      "Send the call again with valid JSON.",
+      ` (${wrong})`,
+    );
+  if (isBadInput(input) || typeof input !== "object" || input === null || Array.isArray(input))
+    return notACall("the arguments must be one JSON object");
+  if (place === undefined || problem !== undefined) return notACall(problem ?? name);
   if (place.kind === "search") return callToolSearch(context, place.tools, input);
   return place.kind === "program"
     ? callTool(context, place.name, input)
     : callMounted(context, place.name, place.path, input);
+}
+
+/** In the parser's words, without the text that it quotes; undefined: it is JSON. */
+function jsonProblem(json: string): string | undefined {
+  try {
+    JSON.parse(json);
+    return undefined;
+  } catch (error) {
+    const said = messageOf(error).replace(/, (\.{3})?".*$/s, "");
+    return said.charAt(0).toLowerCase() + said.slice(1);
+  }
 }
 
 type Place =
@@ -122,6 +136,10 @@ async function deferredPlace(
     : { kind: "mounted", name: entry.name, path: entry.path };
 }
 
+function namesOf({ specs }: OfferedTools): string {
+  return specs.map(({ name }) => name).join(", ") || "none";
+}
+
 /** The device knows similar names and what is switched off; for one that is mounted but not offered, the offered ones are told. */
 async function noSuchTool({ sys }: ProgramContext, tools: OfferedTools, name: string): Promise<CallResult> {
   const served = tools.deferred?.serverNamed(name);
@@ -131,8 +149,7 @@ async function noSuchTool({ sys }: ProgramContext, tools: OfferedTools, name: st
       `${name} is an MCP server: call one of its tools`,
       `tool_search ${name} lists them.`,
     );
-  const offered = tools.specs.map((spec) => spec.name).join(", ");
-  const text = `tool not found: ${name.slice(0, 64)}. Tools here: ${offered === "" ? "none" : offered}`;
+  const text = `tool not found: ${name.slice(0, 64)}. Tools here: ${namesOf(tools)}`;
   const unknown = failure("NOT_FOUND", text);
   if (!isToolName(name)) return unknown;
   return sys.stat(`/bin/${name}`).then(

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { DriverError, SyscallError } from "../abi/errors.ts";
 import { asPid } from "../abi/ids.ts";
 import { LlmError } from "../abi/llm-error.ts";
+import { MALFORMED_CALL } from "../abi/malformed.ts";
 import { refusalDetails } from "../abi/refusal.ts";
 import { callsOf } from "./decide.ts";
 import {
@@ -160,6 +161,7 @@ describe("agentProgram()", () => {
     const twice = await run({ answers: [reply([]), reply([])] });
     expect(twice.exit.reason).toBe("completed");
     expect(twice.process.messages).toHaveLength(1);
+    expect(twice.process.logs).toEqual(["model: two empty replies in a row; the run ends without an answer"]);
   });
 
   test("a reply that was cut off is asked for again with more room, once", async () => {
@@ -268,10 +270,48 @@ describe("agentProgram()", () => {
     expect((await run({ answers, tools })).exit.code).toBe(0);
   });
 
-  test("a broken reply is asked for again", async () => {
-    const broken = () => reply([], { id: undefined as never });
-    const { exit } = await run({ answers: [broken, reply("done")] });
+  test("a broken reply is asked for again, three times where it is broken in the same way", async () => {
+    const broken = (message: string) => new LlmError({ kind: "stream_malformed", message });
+    const [one, other] = [broken("an event is not JSON"), broken("no message_stop")];
+    const { exit } = await run({ answers: [one, one, one, other, one, other, reply("done")] });
     expect(exit.code).toBe(0);
+    const { process, exit: end } = await run({ answers: [other, one, one, one, one, reply("never")] });
+    expect(end).toMatchObject({
+      code: 1,
+      kind: "fault",
+      reason: "the model's reply was malformed 4 times in a row: an event is not JSON",
+    });
+    expect(process.requests).toHaveLength(5);
+    expect(process.logs.at(-1)).toContain("(an event is not JSON), retry 3/3");
+  });
+
+  test.each([
+    ["arguments that are not JSON", (n: number) => call("bash", { __malformed_json: `{"${n}` }, `${n}`)],
+    ["arguments that are no object", (n: number) => call("bash", { __malformed_json: `[${n}]` }, `${n}`)],
+    ["no name", (n: number) => call("", {}, `${n}`)],
+    ["what the tool does not take", (n: number) => call("ls", { n }, `${n}`)],
+  ])("calls malformed in the same way, by %s, end the run after three more replies", async (_, wrong) => {
+    const answers = [1, 2, 3, 4, 5].map((n) => reply([wrong(n)]));
+    const ls: FakeTool = {
+      run: () => {
+        const message = "ls: unknown key";
+        throw new DriverError({ op: "Write", code: "INVALID", message, details: MALFORMED_CALL });
+      },
+    };
+    const { process, exit } = await run({ answers, tools: { ...tools, ls } });
+    expect(exit).toMatchObject({
+      code: 1,
+      kind: "fault",
+      reason: expect.stringMatching(
+        /^the model's reply was malformed 4 times in a row: (bash|ls|a call without the name)/,
+      ),
+    });
+    expect(process.requests).toHaveLength(4);
+    expect(process.logs).toHaveLength(3);
+    expect(process.logs[2]).toMatch(/^model: malformed call \((bash|ls|a call).*\), asked again 3\/3$/);
+    expect(process.messages.at(-1)?.content).toMatch(/^Error \[INVALID\]: (bash|ls|a call)/);
+    const mended = [...answers.slice(0, 3), reply([call("view")]), answers[3]!, reply("done")];
+    expect((await run({ answers: mended, tools: { ...tools, ls } })).exit.code).toBe(0);
   });
 
   test("a bug is thrown on", async () => {

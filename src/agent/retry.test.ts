@@ -6,7 +6,7 @@ import { LLM_ERROR_KINDS, type LlmErrorKind, RETRYABLE_KINDS } from "../abi/llm.
 import { LlmError } from "../abi/llm-error.ts";
 import { backoffMs, decideRetry } from "./retry.ts";
 
-const state = { failures: 1, maxRetries: 10, hasSucceeded: true, random: 0.5 };
+const state = { failures: 1, alike: 0, maxRetries: 10, hasSucceeded: true, random: 0.5 };
 const failed = (kind: LlmErrorKind, more: Partial<ConstructorParameters<typeof LlmError>[0]> = {}) =>
   new LlmError({ kind, message: "it failed", ...more });
 
@@ -38,6 +38,21 @@ describe("decideRetry()", () => {
     });
     expect(decideRetry(error, { ...state, failures: 10 }).kind).toBe("wait");
     expect(decideRetry(error, { ...state, failures: 11 })).toEqual({ kind: "fail", error });
+  });
+
+  test("a reply malformed in the same way is asked for again three times, and the words say what is wrong", () => {
+    const error = failed("stream_malformed", { message: "an event of the reply is not JSON" });
+    expect(decideRetry(error, { ...state, failures: 5, alike: 3 })).toMatchObject({
+      kind: "wait",
+      notice: "model: broken reply (an event of the reply is not JSON), retry 3/3 in 8.0s",
+    });
+    expect(decideRetry(error, { ...state, failures: 4, alike: 4 })).toMatchObject({
+      kind: "fail",
+      error: {
+        kind: "stream_malformed",
+        message: "the model's reply was malformed 4 times in a row: an event of the reply is not JSON",
+      },
+    });
   });
 
   test("waits as long as the server says", () => {

@@ -1,6 +1,7 @@
 /** Is a failed model attempt worth another, and when? Pure: time and chance are arguments. Drivers themselves never retry. */
 import { type LlmErrorKind, RETRYABLE_KINDS } from "../abi/llm.ts";
 import { findLlmError, LlmError } from "../abi/llm-error.ts";
+import { HOPELESS_HINT, MAX_ASKED_AGAIN, malformedTooOften } from "./malformed.ts";
 
 export const DEFAULT_MAX_RETRIES = 10;
 const FIRST_DELAY_MS = 500;
@@ -16,6 +17,8 @@ export interface RetryState {
   /** Attempts of this request that failed, this one included: from 1. */
   readonly failures: number;
   readonly maxRetries: number;
+  /** This failure and those just before it that were malformed replies in the same words; 0: it is another failure. */
+  readonly alike: number;
   /** Has any attempt of this process been answered? */
   readonly hasSucceeded: boolean;
   /** 0 … 1. */
@@ -29,6 +32,7 @@ export type RetryDecision =
 export function decideRetry(error: unknown, state: RetryState): RetryDecision {
   const fault = findLlmError(error);
   if (fault === undefined || !isRetryable(fault)) return { kind: "fail", error };
+  if (state.alike > MAX_ASKED_AGAIN) return { kind: "fail", error: alwaysMalformed(fault, state.alike) };
   const maxRetries = isNobodyThere(fault, state)
     ? Math.min(MAX_RETRIES_NOBODY_THERE, state.maxRetries)
     : state.maxRetries;
@@ -36,8 +40,11 @@ export function decideRetry(error: unknown, state: RetryState): RetryDecision {
   if ((fault.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) return { kind: "fail", error: waitTooLong(fault) };
   const delayMs = fault.retryAfterMs ?? backoffMs(state.failures, state.random);
   const status = fault.status === undefined ? "" : ` (${fault.status})`;
-  const when = `retry ${state.failures}/${maxRetries} in ${(delayMs / 1000).toFixed(1)}s`;
-  return { kind: "wait", delayMs, notice: `model: ${WORDS[fault.kind] ?? fault.kind}${status}, ${when}` };
+  const [n, of] =
+    state.alike > 0 ? [state.alike, Math.min(MAX_ASKED_AGAIN, maxRetries)] : [state.failures, maxRetries];
+  const what = state.alike > 0 ? ` (${fault.message})` : status;
+  const when = `retry ${n}/${of} in ${(delayMs / 1000).toFixed(1)}s`;
+  return { kind: "wait", delayMs, notice: `model: ${WORDS[fault.kind] ?? fault.kind}${what}, ${when}` };
 }
 
 /** 500 ms doubled, at most 32 s, then 25 % either way. */
@@ -58,6 +65,18 @@ function isNobodyThere(fault: LlmError, state: RetryState): boolean {
     if (/ECONNREFUSED|ENOTFOUND|connection refused|refused the connection/i.test(e.message)) return true;
   }
   return false;
+}
+
+/** The words of a reply that could not be used; undefined: the attempt failed otherwise. */
+export function malformedWords(error: unknown): string | undefined {
+  const fault = findLlmError(error);
+  return fault?.kind === "stream_malformed" ? fault.message : undefined;
+}
+
+function alwaysMalformed(fault: LlmError, times: number): LlmError {
+  const { kind, device, status } = fault;
+  const message = malformedTooOften(times, fault.message);
+  return new LlmError({ kind, message, device, status, hint: HOPELESS_HINT, cause: fault });
 }
 
 function waitTooLong(fault: LlmError): LlmError {

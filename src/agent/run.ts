@@ -21,6 +21,7 @@ import { Discovery } from "./deferred/discovery.ts";
 import type { DeferredSetting } from "./deferred/setting.ts";
 import { readInbox } from "./inbox.ts";
 import { takeInput } from "./input.ts";
+import { afterCalls, askedAgain, hopeless, isHopeless, type Malformed, NOT_MALFORMED } from "./malformed.ts";
 import { ModeNotes } from "./mode-notes.ts";
 import type { OfferedTools } from "./offered.ts";
 import { environmentText } from "./prompt.ts";
@@ -60,6 +61,7 @@ export interface Run {
   hasRetriedEmpty: boolean;
   /** In the run under way. */
   refusals: Refusals;
+  malformed: Malformed;
   /** Had by an earlier daemon, and not yet dealt with. */
   kept: KeptReply | null;
   /** The last checkpoint names a reply. */
@@ -84,6 +86,7 @@ export function newRun(context: ProgramContext, options: AgentOptions): Run {
     discovery,
     modeNotes: null,
     refusals: NO_REFUSALS,
+    malformed: NOT_MALFORMED,
     ...place,
     hasToldReply,
     hasJobs: false,
@@ -111,9 +114,12 @@ export async function begin(run: Run): Promise<void> {
 }
 
 export function checkpoint(run: Run, kept: KeptReply | null): void {
-  const { turn, requests, hasEscalated, hasRetriedEmpty, refusals, underWay } = run;
+  const { turn, requests, hasEscalated, hasRetriedEmpty, refusals, malformed, underWay } = run;
   run.hasToldReply = kept !== null;
-  const more = refusals.replies === 0 ? {} : { refusals };
+  const more = {
+    ...(refusals.replies === 0 ? {} : { refusals }),
+    ...(malformed.replies === 0 ? {} : { malformed }),
+  };
   const place: Place = { v: 2, run: underWay, turn, requests, hasEscalated, hasRetriedEmpty, ...more, kept };
   run.context.checkpoint(place);
 }
@@ -143,7 +149,7 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
         break;
       case "next_turn":
         await keep(run, reply, await resultsOf(run, kept, restored), restored);
-        return isGivenUp(run.refusals) ? { reason: "denied", error: givenUp(run.refusals) } : undefined;
+        return endAfterCalls(run);
       case "mail":
         await keep(run, reply, [], restored);
         checkpoint(run, null);
@@ -152,12 +158,23 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
         await keep(run, reply, await resultsOf(run, kept, restored), restored);
         return context.signal.aborted ? { reason: "aborted" } : decision;
       default:
+        if (decision.reason === "completed" && turn === 1 && textOf(reply.blocks).trim() === "")
+          context.log("warn", "model: two empty replies in a row; the run ends without an answer");
         await keep(run, reply, [], restored);
         return decision;
     }
     await context.waitIfPaused();
     context.signal.throwIfAborted();
   }
+}
+
+/** Calls that are refused, or that are none, again and again. Undefined: the model is asked again. */
+function endAfterCalls({ context, refusals, malformed }: Run): Terminal | undefined {
+  if (isGivenUp(refusals)) return { reason: "denied", error: givenUp(refusals) };
+  if (isHopeless(malformed))
+    return { reason: "model_error", error: hopeless(malformed, context.modelDevice) };
+  if (malformed.replies > 0) context.log("warn", askedAgain(malformed));
+  return undefined;
 }
 
 /** The reply itself is dropped. */
@@ -287,6 +304,7 @@ async function resultsOf(
   const results = await runCalls(context, tools, calls, done, tell);
   if (results.some(({ hasJob }) => hasJob === true)) run.hasJobs = true;
   run.refusals = afterReply(run.refusals, results);
+  run.malformed = afterCalls(run.malformed, results);
   return fitTurn(context, results);
 }
 

@@ -10,6 +10,7 @@ import type { ProgramContext, ProgramSession, RunInput } from "../abi/program.ts
 import { finishedCalls, isAtItsEnd } from "./checkpoint.ts";
 import { callsOf, endOfFailure, exitOf, type Terminal } from "./decide.ts";
 import { inputOf, messageText } from "./inbox.ts";
+import { NOT_MALFORMED } from "./malformed.ts";
 import { NO_REFUSALS } from "./refusals.ts";
 import {
   type AgentOptions,
@@ -108,7 +109,8 @@ async function oneRun(
   if (isNew) {
     const { seq, from, client } = input;
     Object.assign(run, { underWay: { seq, from, client }, kept: null, turn: 0 });
-    Object.assign(run, { hasEscalated: false, hasRetriedEmpty: false, refusals: NO_REFUSALS });
+    Object.assign(run, { hasEscalated: false, hasRetriedEmpty: false });
+    Object.assign(run, { refusals: NO_REFUSALS, malformed: NOT_MALFORMED });
     checkpoint(run, null);
   }
   run.context = session.begin(input, beginning.kind === "message" || (isNew && beginning.isNew));

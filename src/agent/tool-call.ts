@@ -3,6 +3,7 @@ import { O_RDWR } from "../abi/device.ts";
 import type { ErrorCode } from "../abi/errno.ts";
 import { codeOf, Fault, messageOf } from "../abi/errors.ts";
 import type { Fd } from "../abi/ids.ts";
+import { isMalformedCall } from "../abi/malformed.ts";
 import type { ProgramContext } from "../abi/program.ts";
 import { findUnattendedRefusal, type Refusal } from "../abi/refusal.ts";
 import { isMedia, isText, type MediaPart, type ToolFrame, type ToolResult } from "../abi/tool.ts";
@@ -19,6 +20,8 @@ export interface CallResult {
   readonly hasJob?: true;
   /** The gate refused it, and nobody could be asked. */
   readonly refused?: Refusal;
+  /** It was not a call that its tool takes: what was wrong, in the same words for the same mistake. */
+  readonly malformed?: string;
 }
 
 export const NOT_STARTED: CallResult = { content: "cancelled before it started", isError: true };
@@ -48,6 +51,7 @@ export async function callFile(
     if (fd === undefined)
       context.called?.({ tool: path.slice(path.lastIndexOf("/") + 1), about: "", error: messageOf(error) });
     const result = failure(codeOf(error), messageOf(error), error instanceof Fault ? error.hint : undefined);
+    if (isMalformedCall(error)) return { ...result, malformed: messageOf(error) };
     const refused = findUnattendedRefusal(error);
     return refused === undefined ? result : { ...result, refused };
   } finally {
@@ -59,6 +63,11 @@ export async function callFile(
 /** What a model reads of a call that failed: what is wrong, then what to do. */
 export function failure(code: ErrorCode, message: string, hint?: string): CallResult {
   return { content: `Error [${code}]: ${message}${hint === undefined ? "" : `\n${hint}`}`, isError: true };
+}
+
+/** The same of a call that is not one. `words`: what was wrong; `more`: where, which may differ from call to call. */
+export function malformed(words: string, hint?: string, more = ""): CallResult {
+  return { ...failure("INVALID", `${words}${more}`, hint), malformed: words };
 }
 
 async function exchange(context: ProgramContext, fd: Fd, input: object): Promise<ToolResult | undefined> {

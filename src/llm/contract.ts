@@ -230,6 +230,8 @@ export function driverContract(rig: Rig): void {
             { type: "text", text: "Looking." },
             { type: "tool_use", id: "call_1", name: "view", input: { path: "a" } },
             { type: "tool_use", id: "call_2", name: "view", input: { __malformed_json: "{" } },
+            { type: "tool_use", id: "call_3", name: "", input: {} },
+            { type: "tool_use", id: "call_4", name: "look at:\n it", input: {} },
           ],
         },
         {
@@ -237,6 +239,8 @@ export function driverContract(rig: Rig): void {
           content: [
             { type: "tool_result", tool_use_id: "call_1", content: "text of a" },
             { type: "tool_result", tool_use_id: "call_2", content: "not JSON", is_error: true },
+            { type: "tool_result", tool_use_id: "call_3", content: "no name", is_error: true },
+            { type: "tool_result", tool_use_id: "call_4", content: "no tool", is_error: true },
           ],
         },
       ];

@@ -3,36 +3,36 @@
  * not dropped: it may carry meaning.
  */
 import type * as z from "zod";
-import { failure } from "./failure.ts";
+import { badArguments } from "./failure.ts";
 import { fullSchema } from "./schema.ts";
 
 const MAX_BYTES = 6 * 1024 * 1024;
 
 /** One write on a tool file to one JSON value. */
 export function decodeArguments(tool: string, data: Uint8Array): unknown {
-  if (data.byteLength > MAX_BYTES) throw failure("INVALID", `${tool}: arguments are over 6 MiB`);
+  if (data.byteLength > MAX_BYTES) throw badArguments(`${tool}: arguments are over 6 MiB`);
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data));
   } catch (cause) {
-    throw failure("INVALID", `${tool}: arguments are not valid JSON`, undefined, cause);
+    throw badArguments(`${tool}: arguments are not valid JSON`, cause);
   }
 }
 
 export function parseArguments<S extends z.ZodObject>(tool: string, args: S, raw: unknown): z.output<S> {
   if (typeof raw !== "object" || raw === null || Array.isArray(raw))
-    throw failure("INVALID", `${tool}: arguments must be a JSON object`);
+    throw badArguments(`${tool}: arguments must be a JSON object`);
   const given = relaxObject(raw, schemaOf(args));
   for (const key of Object.keys(given)) {
     if (Object.hasOwn(args.shape, key)) continue;
     const known = Object.keys(args.shape).join(", ");
-    throw failure("INVALID", `${tool}: unknown key "${key.slice(0, 100)}". Known: ${known}`);
+    throw badArguments(`${tool}: unknown key "${key.slice(0, 100)}". Known: ${known}`);
   }
   // half of a character would match within a whole one, and no file can hold it
   const broken = Object.entries(given).find(([, value]) => !isWellFormed(value));
-  if (broken !== undefined) throw failure("INVALID", `${tool}: ${broken[0]}: half of a surrogate pair`);
+  if (broken !== undefined) throw badArguments(`${tool}: ${broken[0]}: half of a surrogate pair`);
   const parsed = args.safeParse(given);
   if (parsed.success) return parsed.data as z.output<S>;
-  throw failure("INVALID", `${tool}: ${describe(parsed.error.issues[0], given)}`);
+  throw badArguments(`${tool}: ${describe(parsed.error.issues[0], given)}`);
 }
 
 /** As much of a JSON Schema as tells how a value may be relaxed. */

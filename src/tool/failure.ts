@@ -1,8 +1,14 @@
 /** A tool's failure: thrown inside a call, turned into data for the model by the device. */
 import type { ErrorCode } from "../abi/errno.ts";
 import { DriverError } from "../abi/errors.ts";
+import { MALFORMED_CALL } from "../abi/malformed.ts";
 
 /** `message`: what failed, in words; `hint`: what to try next. */
 export function failure(code: ErrorCode, message: string, hint?: string, cause?: unknown): DriverError {
   return new DriverError({ op: "Write", code, message, hint, cause });
+}
+
+/** The arguments are not what the tool takes. */
+export function badArguments(message: string, cause?: unknown): DriverError {
+  return new DriverError({ op: "Write", code: "INVALID", message, details: MALFORMED_CALL, cause });
 }

@@ -1,6 +1,8 @@
 /** An open tool: its arguments are written as JSON, the result of the call is read as the server gave it. */
 import type { CallEnd } from "../../abi/call-note.ts";
 import type { Act, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
+import { DriverError } from "../../abi/errors.ts";
+import { MALFORMED_CALL } from "../../abi/malformed.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import { Answer, jsonBytes } from "../answer.ts";
 import { cancelled, driverError, throwIfAborted } from "../driver-error.ts";
@@ -107,12 +109,12 @@ function parseArguments({ tool, callName }: OpenTool, data: Uint8Array): Record<
   try {
     value = text.trim() === "" ? {} : JSON.parse(text);
   } catch {
-    throw driverError("Write", "INVALID", `${callName}: the arguments are not valid JSON`);
+    throw notACall(`${callName}: the arguments are not valid JSON`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw driverError("Write", "INVALID", `${callName}: the arguments must be one JSON object`);
+    throw notACall(`${callName}: the arguments must be one JSON object`);
   const wrong = findMismatch(tool.inputSchema, value);
-  if (wrong !== undefined) throw driverError("Write", "INVALID", `${callName}: ${wrong}; nothing was sent`);
+  if (wrong !== undefined) throw notACall(`${callName}: ${wrong}; nothing was sent`);
   return value as Record<string, unknown>;
 }
 
@@ -127,6 +129,10 @@ function endingOf(result: unknown): CallEnd {
 
 function isString(value: unknown): value is string {
   return typeof value === "string";
+}
+
+function notACall(message: string): DriverError {
+  return new DriverError({ op: "Write", code: "INVALID", message, details: MALFORMED_CALL });
 }
 
 const MAX_SHOWN = 4_000;

@@ -1,6 +1,7 @@
 /** An LlmRequest as the body of a Messages request. */
 import type { Block } from "../../abi/llm.ts";
 import type { MediaPart } from "../../abi/tool.ts";
+import { sentName } from "../call-name.ts";
 import type { AttemptRequest } from "../driver.ts";
 
 type Part = Record<string, unknown>;
@@ -54,6 +55,7 @@ function contentOf(blocks: readonly Block[]): Part[] {
     if (block.type === "text" && block.text.trim() === "") return [];
     if (block.type === "thinking" && block.signature === "") return [];
     if (block.type === "tool_result" && block.media !== undefined) return [resultWith(block, block.media)];
+    if (block.type === "tool_use") return [{ ...block, name: sentName(block.name) }];
     return [{ ...block }];
   });
   return parts.length > 0 ? parts : [{ type: "text", text: "(nothing)" }];

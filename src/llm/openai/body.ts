@@ -1,6 +1,7 @@
 /** An LlmRequest as the body of a Chat Completions request, with what servers of that dialect disagree about. */
-import { type Block, isBadInput, type WireMessage } from "../../abi/llm.ts";
+import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { MediaPart } from "../../abi/tool.ts";
+import { sentName } from "../call-name.ts";
 import type { AttemptRequest } from "../driver.ts";
 
 type Part = Record<string, unknown>;
@@ -103,7 +104,7 @@ function assistantMessage(content: readonly Block[], quirks: Quirks): Part {
           {
             id: block.id,
             type: "function",
-            function: { name: block.name, arguments: argumentsOf(block.input) },
+            function: { name: sentName(block.name), arguments: JSON.stringify(block.input ?? {}) },
           },
         ]
       : [],
@@ -111,10 +112,6 @@ function assistantMessage(content: readonly Block[], quirks: Quirks): Part {
   if (calls.length === 0) return { role: "assistant", content: text };
   const echo = quirks.reasoningEcho ? { reasoning_content: thinkingOf(content) } : {};
   return { role: "assistant", content: text === "" ? null : text, ...echo, tool_calls: calls };
-}
-
-function argumentsOf(input: unknown): string {
-  return isBadInput(input) ? input.__malformed_json : JSON.stringify(input ?? {});
 }
 
 function textOf(content: readonly Block[]): string {

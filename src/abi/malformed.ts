@@ -1,0 +1,14 @@
+/** A call that is not one: its arguments are not what its tool takes. Nothing was done then. */
+import { Fault } from "./errors.ts";
+
+/** The `details` of such an error. */
+export const MALFORMED_CALL = { malformed: true } as const;
+
+/** The device's own error may be wrapped. */
+export function isMalformedCall(error: unknown): boolean {
+  for (let e: unknown = error, depth = 0; e instanceof Error && depth < 8; e = e.cause, depth++) {
+    if (e instanceof Fault && (e.details as Partial<typeof MALFORMED_CALL> | undefined)?.malformed)
+      return true;
+  }
+  return false;
+}
