@@ -106,6 +106,19 @@ describe.each(DIALECTS)("crux with a model behind the %s base URL", (dialect) =>
     expect(server.rejected).toEqual([]);
   });
 
+  it("asks three times again for a call that is malformed in the same way, then says what was wrong", async () => {
+    const wrong = Array.from({ length: 4 }, () => malformedToolJson("view", '{"file_path": "a.t'));
+    await serve([...wrong, text("never")]);
+    const { code, stderr } = await run(["try", "it"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      "the model's reply was malformed 4 times in a row: view: the arguments are not valid JSON",
+    );
+    expect(server.requests).toHaveLength(4);
+    expect(server.rejected).toEqual([]);
+    expect(results()[0]!.content).toMatch(/not valid JSON \(unterminated string/);
+  });
+
   it("names the variable whose key is refused, and never the key", async () => {
     await serve(text("never"), { apiKey: "another key" });
     const { code, stderr, stdout } = await run(["hello"]);
@@ -114,6 +127,26 @@ describe.each(DIALECTS)("crux with a model behind the %s base URL", (dialect) =>
     expect(stderr).toContain("→ hint: ");
     expect(stdout + stderr).not.toContain(MODEL_KEY);
     expect(server.rejected).toHaveLength(1);
+  });
+
+  it("shows and keeps no secret that a server's error echoes", async () => {
+    const token = "shop-0f4e1c77-Token";
+    const key = Buffer.from(MODEL_KEY).toString("base64");
+    await serve(error(400, undefined, `bad request with ${MODEL_KEY}, ${key} and ${token}`));
+    const env = { SHOP_TOKEN: token };
+    const shown = [await run(["-v", "hello", "there"], env), await run(["--json", "hello", "there"], env)];
+    expect(shown.map(({ code }) => code)).toEqual([1, 1]);
+    const pid = String(Number(/PID (\d+)/.exec(shown[0]!.stdout + shown[0]!.stderr)![1]));
+    for (const words of [
+      ["logs", pid],
+      ["journal", pid, "--json"],
+      ["ps", "-a", "--json"],
+      ["wait", pid],
+    ])
+      shown.push(await run(words, env));
+    const all = shown.map(({ stdout, stderr }) => stdout + stderr).join("\n");
+    expect(all).toContain("bad request with [key]");
+    for (const secret of [MODEL_KEY, key, token]) expect(all).not.toContain(secret);
   });
 
   it("says where nobody answers when the server is dead", async () => {

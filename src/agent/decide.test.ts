@@ -65,7 +65,7 @@ describe("exitOf()", () => {
     op: "Write",
     pid: asPid(1),
     code: "PERMISSION",
-    message: "x",
+    message: "[redacted]",
     cause: error,
     device: "/d",
   });
@@ -74,7 +74,7 @@ describe("exitOf()", () => {
     [{ reason: "max_turns", calls: [] }, 1, "max steps exceeded", "done"],
     [{ reason: "budget_exhausted" }, 2, "budget_exceeded", "done"],
     [{ reason: "model_error", error }, 1, "bad key", "fault"],
-    [{ reason: "model_error", error: wrapped }, 1, "bad key", "fault"],
+    [{ reason: "model_error", error: wrapped }, 1, "[redacted]", "fault"],
     [{ reason: "refusal", error }, 1, "bad key", "fault"],
     [{ reason: "aborted" }, 143, "killed: SIGTERM", "killed"],
   ];

@@ -1,7 +1,7 @@
 /** What follows a model's reply. Pure: the loop acts on it. Finished calls decide whether to go on, never the stop reason alone. */
 import { codeOf, DriverError, Fault, messageOf } from "../abi/errors.ts";
 import { type Block, type Reply, totalTokens } from "../abi/llm.ts";
-import { findLlmError, LlmError } from "../abi/llm-error.ts";
+import { LlmError } from "../abi/llm-error.ts";
 import { EXIT, type ExitStatus } from "../abi/process.ts";
 import type { AccountView } from "../abi/program.ts";
 
@@ -83,7 +83,7 @@ export function exitOf(end: Terminal): ExitStatus {
     case "model_error":
       return {
         code: 1,
-        reason: messageOf(findLlmError(end.error) ?? end.error),
+        reason: messageOf(end.error),
         kind: "fault",
         err: end.error,
       };

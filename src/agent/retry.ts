@@ -1,4 +1,5 @@
 /** Is a failed model attempt worth another, and when? Pure: time and chance are arguments. Drivers themselves never retry. */
+import { messageOf } from "../abi/errors.ts";
 import { type LlmErrorKind, RETRYABLE_KINDS } from "../abi/llm.ts";
 import { findLlmError, LlmError } from "../abi/llm-error.ts";
 import { HOPELESS_HINT, MAX_ASKED_AGAIN, malformedTooOften } from "./malformed.ts";
@@ -32,17 +33,19 @@ export type RetryDecision =
 export function decideRetry(error: unknown, state: RetryState): RetryDecision {
   const fault = findLlmError(error);
   if (fault === undefined || !isRetryable(fault)) return { kind: "fail", error };
-  if (state.alike > MAX_ASKED_AGAIN) return { kind: "fail", error: alwaysMalformed(fault, state.alike) };
+  if (state.alike > MAX_ASKED_AGAIN)
+    return { kind: "fail", error: alwaysMalformed(fault, messageOf(error), state.alike) };
   const maxRetries = isNobodyThere(fault, state)
     ? Math.min(MAX_RETRIES_NOBODY_THERE, state.maxRetries)
     : state.maxRetries;
   if (state.failures > maxRetries) return { kind: "fail", error };
-  if ((fault.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) return { kind: "fail", error: waitTooLong(fault) };
+  if ((fault.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS)
+    return { kind: "fail", error: waitTooLong(fault, messageOf(error)) };
   const delayMs = fault.retryAfterMs ?? backoffMs(state.failures, state.random);
   const status = fault.status === undefined ? "" : ` (${fault.status})`;
   const [n, of] =
     state.alike > 0 ? [state.alike, Math.min(MAX_ASKED_AGAIN, maxRetries)] : [state.failures, maxRetries];
-  const what = state.alike > 0 ? ` (${fault.message})` : status;
+  const what = state.alike > 0 ? ` (${messageOf(error)})` : status;
   const when = `retry ${n}/${of} in ${(delayMs / 1000).toFixed(1)}s`;
   return { kind: "wait", delayMs, notice: `model: ${WORDS[fault.kind] ?? fault.kind}${what}, ${when}` };
 }
@@ -69,21 +72,21 @@ function isNobodyThere(fault: LlmError, state: RetryState): boolean {
 
 /** The words of a reply that could not be used; undefined: the attempt failed otherwise. */
 export function malformedWords(error: unknown): string | undefined {
-  const fault = findLlmError(error);
-  return fault?.kind === "stream_malformed" ? fault.message : undefined;
+  return findLlmError(error)?.kind === "stream_malformed" ? messageOf(error) : undefined;
 }
 
-function alwaysMalformed(fault: LlmError, times: number): LlmError {
+/** `words`: those of the system call, without secrets. */
+function alwaysMalformed(fault: LlmError, words: string, times: number): LlmError {
   const { kind, device, status } = fault;
-  const message = malformedTooOften(times, fault.message);
+  const message = malformedTooOften(times, words);
   return new LlmError({ kind, message, device, status, hint: HOPELESS_HINT, cause: fault });
 }
 
-function waitTooLong(fault: LlmError): LlmError {
+function waitTooLong(fault: LlmError, words: string): LlmError {
   const minutes = Math.ceil((fault.retryAfterMs ?? 0) / 60_000);
   return new LlmError({
     kind: fault.kind,
-    message: `${fault.message} (the server asks to wait ${minutes} min; at most 5 min are waited)`,
+    message: `${words} (the server asks to wait ${minutes} min; at most 5 min are waited)`,
     device: fault.device,
     status: fault.status,
     retryAfterMs: fault.retryAfterMs,

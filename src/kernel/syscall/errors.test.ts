@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ContextError, codeOf, DriverError, printed, SyscallError, VfsError } from "../../abi/errors.ts";
 import { asCtxId, asPid } from "../../abi/ids.ts";
+import { Redactor } from "../../lib/redact.ts";
 import { ByteDevice, brokenDevice, MessageDevice } from "../testing/fake-devices.ts";
 import { bytes, testKernel } from "../testing/test-kernel.ts";
 
@@ -56,6 +57,20 @@ describe("a device's error", () => {
     expect(error).toBeInstanceOf(VfsError);
     expect(error).toMatchObject({ cause: broken, hint: "wait", op: "Write", pid: 1 });
     expect(printed(error)).toBe("[UNAVAILABLE] PID 1 Write: /dev/m (full)");
+  });
+
+  test("has no secret in its words, whatever the device echoed", async () => {
+    const redactor = new Redactor(new Uint8Array(32));
+    redactor.learn(["planted-0815"]);
+    const t = testKernel({ redactor });
+    const echo = { op: "Write", code: "DRIVER", message: "bad token planted-0815", hint: "not planted-0815" };
+    t.kernel.mount("/dev/broken", brokenDevice(new DriverError({ ...echo, code: "DRIVER" })));
+    const { sys } = await t.start();
+    const error = await sys.open("/dev/broken", 0).catch((e: unknown) => e);
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/^bad token \[redacted:known:[0-9a-f]{6}\]$/),
+      hint: expect.stringMatching(/^not \[redacted:/),
+    });
   });
 
   test("and through two layers: spawn over open", async () => {

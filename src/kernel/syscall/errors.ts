@@ -1,4 +1,7 @@
-/** Turns what a device throws into the error of the file call, with the device's code; CANCELLED after an abort. */
+/**
+ * Turns what a device throws into the error of the file call, with the device's code; CANCELLED after an abort. The words may be
+ * a server's, which echo what it was sent: secrets are taken out.
+ */
 import { codeOf, Fault, messageOf, VfsError } from "../../abi/errors.ts";
 import type { Process } from "../process/process.ts";
 
@@ -14,8 +17,9 @@ export function vfsError(
   // Devices under abort throw what they like: the reason of the signal, a broken socket.
   if (signal.aborted && !(thrown instanceof Fault) && codeOf(thrown) !== "TIMEOUT")
     return new VfsError({ op, pid, device, code: "CANCELLED", message: "cancelled", cause: thrown });
-  const hint = thrown instanceof Fault ? thrown.hint : undefined;
-  const fields = { code: codeOf(thrown), message: messageOf(thrown), hint, cause: thrown };
+  const hint = thrown instanceof Fault && thrown.hint !== undefined ? self.wording(thrown.hint) : undefined;
+  const message = self.wording(messageOf(thrown));
+  const fields = { code: codeOf(thrown), message, hint, cause: thrown };
   return new VfsError({ op, pid, device, ...fields });
 }
 

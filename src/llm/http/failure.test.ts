@@ -44,6 +44,15 @@ describe("kindOf()", () => {
 });
 
 describe("answerError()", () => {
+  it.each(["key-0a/9+Zq==77", "a-long-enough-secret"])("shows %s in no spelling", (secret) => {
+    const spelt = [secret, encodeURIComponent(secret), Buffer.from(secret).toString("base64")];
+    const { message } = answerError(
+      { ...endpoint, secret },
+      answer(400, `no: ${spelt.join(" ")} Bearer ${secret}`),
+    );
+    expect(message).toBe("Anthropic answered 400: no: [key] [key] [key] Bearer [key]");
+  });
+
   it("reads Retry-After and x-should-retry", () => {
     const headers = new Headers({ "retry-after": "7", "x-should-retry": "false" });
     expect(answerError(endpoint, { ...answer(429, "slow down"), headers })).toMatchObject({

@@ -172,9 +172,16 @@ function shownUrl(url: string): string {
 const maxChars = 500;
 
 function clean(text: string, secret: string): string {
-  const bare = secret === "" ? text : text.replaceAll(secret, "[key]");
+  const bare =
+    secret === "" ? text : spellings(secret).reduce((left, each) => left.replaceAll(each, "[key]"), text);
   const masked = bare.replace(/\b(sk|key|xai)-[\w*.-]{6,}/g, "[key]");
   return masked.length > maxChars ? `${masked.slice(0, maxChars)}…` : masked;
+}
+
+/** As servers echo a credential: plain, from a URL, from a header of basic authentication. */
+function spellings(secret: string): readonly string[] {
+  const base64 = Buffer.from(secret).toString("base64");
+  return [secret, encodeURIComponent(secret), base64, base64.replace(/=+$/, "")];
 }
 
 function socketCode(error: unknown): string | undefined {

@@ -189,7 +189,15 @@ export class Connection {
   }
 
   #respond(response: WireResponse): Promise<boolean> {
-    return this.#writer.write(encodeLine(response));
+    return this.#writer.write(
+      response.ok ? encodeLine(response) : this.#withoutSecrets(encodeLine(response)),
+    );
+  }
+
+  /** The words of an error may be those of a server, which echoes what it was sent. */
+  #withoutSecrets(line: string): string {
+    const { redacted } = this.#look().deps;
+    return redacted === undefined ? line : Buffer.from(redacted(Buffer.from(line))).toString();
   }
 }
 
