@@ -356,7 +356,7 @@ export class Process {
       kind: seed.kind,
       state: this.#state,
       activity: this.#shownActivity(),
-      intent: seed.intent,
+      intent: seed.intent || (this.conversation?.title ?? ""),
       skills: [...seed.skills],
       ...this.#hold(),
       tokensUsed: this.tokensUsed,
