@@ -42,7 +42,7 @@ const SCREEN = `PROCESS           KIND         STATE              TOKENS   SUBTR
 1 compose:notes   supervisor   running/waiting         0       812       -     $0.50      4.0s   notes
 ├─ 4 git          native       zombie                  0         0       -         -      0.1s   git log
 └─ 5 writer       agent        running/thinking      812       812   $0.50     $0.50      3.2s   Draft
-7 -               agent        running/paused          5         5       -         -      3.2s   x\\x1b[2J
+7 -               agent        paused                  5         5       -         -      3.2s   x\\x1b[2J
 `;
 
 test.each(MODE_FLAGS)("tree %s is %s", async (flags, mode) => {

@@ -12,10 +12,10 @@ const INTENT_CHARS = 2 * INTENT_COLUMNS;
 
 type Doing = Pick<WireRow, "state" | "activity" | "held">;
 
-/** `running/thinking`; what has no activity, its state alone. */
+/** `running/thinking`; what is held, the word that `ps` has for it; what has no activity, its state alone. */
 export function stateCell(row: Doing): string {
   const { state, activity } = row;
-  return activity === null || state !== "running" ? state : `${state}/${heldWord(row) ?? activity}`;
+  return heldWord(row) ?? (activity === null || state !== "running" ? state : `${state}/${activity}`);
 }
 
 /** Of a process that does nothing until something is done about it; undefined: of another. At most seven columns. */

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { WireProc } from "../../abi/methods.ts";
 import { aProcess } from "../testing/fake-daemon.ts";
 import { psTable } from "./ps-table.ts";
+import { widthOf } from "./width.ts";
 
 const running = aProcess({
   pid: 1,
@@ -64,6 +65,30 @@ test("psTable() cuts a skill of 16 characters to 15 and counts the others", () =
   expect(rowOf({ skills: ["代码分析与检查器"] })).toBe(
     "    1   running   代码分析与检查…      456      3.2s",
   );
+});
+
+test("psTable() has rules as wide as its columns, whatever is in them", () => {
+  const wide = { ...running, pid: 1234567, tokens_used: 12345678, skills: ["代码分析与检查器"] };
+  const rows = [wide, { ...zombie, intent: "分".repeat(20) }];
+  for (const verbose of [false, true]) {
+    const [head = "", rules = "", ...lines] = psTable(rows, verbose).split("\n").slice(0, 4);
+    const ends = [...rules.matchAll(/─+/g)].map(({ index, 0: rule }) => [index, index + rule.length]);
+    for (const line of [head, ...lines]) {
+      const columns = [...line].flatMap((character) => [
+        character,
+        ...(widthOf(character) === 2 ? [""] : []),
+      ]);
+      expect(columns.length).toBeLessThanOrEqual(rules.length);
+      for (const [at, [, end = 0]] of ends.entries())
+        expect(
+          columns
+            .slice(end, ends[at + 1]?.[0])
+            .join("")
+            .trim(),
+        ).toBe("");
+    }
+  }
+  expect(psTable([{ ...running, intent: "分".repeat(18) }], true).split("\n")[1]).toMatch(/ ─{36}$/);
 });
 
 test("psTable() lets wide numbers push their row", () => {

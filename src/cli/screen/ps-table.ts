@@ -1,44 +1,75 @@
 import type { WireProc } from "../../abi/methods.ts";
 import { microUsd, shownUsd } from "../../lib/usd.ts";
 import { seconds } from "./elapsed.ts";
-import { heldWord, modeWord } from "./process-cells.ts";
+import { heldWord, INTENT_COLUMNS, intentCell, modeWord } from "./process-cells.ts";
 import { safeLine } from "./safe-text.ts";
-import { cutToWidth, padToWidth } from "./width.ts";
+import { aligned } from "./table.ts";
+import { cutToWidth, widthOf } from "./width.ts";
 
-// constants of the manual; they do not follow from the columns of the rows
+// the screen of the manual: its head and rules do not follow from the columns of its rows
 const HEAD = [
   "  PID   STATE     SKILL              TOKENS   ELAPSED",
   "─────   ─────────   ───────────────   ────────   ────────",
 ];
 const VERBOSE_HEAD = [
   "  PID    PPID   STATE     SKILL              TOKENS   ELAPSED   INTENT",
-  "─────   ─────   ─────────   ───────────────   ────────   ────────   ────────────────────",
+  "─────   ─────   ─────────   ───────────────   ────────   ────────   ",
 ];
-
 const SKILL_COLUMNS = 15;
-const INTENT_COLUMNS = 40;
 const GAP = "   ";
+
+interface PsColumn {
+  readonly head: string;
+  readonly align: "left" | "right";
+  /** As the manual has it. A wider cell makes it wider. */
+  readonly least: number;
+  readonly verbose?: true;
+  cell(proc: WireProc): string;
+}
+
+const COLUMNS: readonly PsColumn[] = [
+  { head: "PID", align: "right", least: 5, cell: ({ pid }) => String(pid) },
+  { head: "PPID", align: "right", least: 5, verbose: true, cell: ({ ppid }) => String(ppid) },
+  { head: "STATE", align: "left", least: 7, cell: (proc) => heldWord(proc) ?? proc.state },
+  { head: "SKILL", align: "left", least: SKILL_COLUMNS, cell: ({ skills }) => skillCell(skills) },
+  { head: "TOKENS", align: "right", least: 6, cell: ({ tokens_used }) => String(tokens_used) },
+  { head: "ELAPSED", align: "right", least: 7, cell: ({ elapsed_ms }) => seconds(elapsed_ms) },
+  {
+    head: "INTENT",
+    align: "left",
+    least: 20,
+    verbose: true,
+    cell: (proc) =>
+      cutToWidth(`${modeWord(proc)}${labelWord(proc)}${intentCell(proc.intent)}`, INTENT_COLUMNS),
+  },
+];
 
 /** The whole default or verbose screen of `crux ps`, without its final newline. */
 export function psTable(processes: readonly WireProc[], verbose: boolean): string {
   if (processes.length === 0) return "No active processes.";
-  const head = verbose ? VERBOSE_HEAD : HEAD;
-  return [...head, ...processes.map((proc) => row(proc, verbose)), "", summary(processes)].join("\n");
+  const columns = COLUMNS.filter((column) => verbose || column.verbose === undefined);
+  const rows = processes.map((proc) => columns.map(({ cell }) => cell(proc)));
+  const widths = columns.map(({ least }, at) =>
+    rows.reduce((width, row) => Math.max(width, widthOf(row[at] ?? "")), least),
+  );
+  const line = (cells: readonly string[]): string =>
+    columns
+      .map(({ align }, at) => aligned(cells[at] ?? "", widths[at] ?? 0, align))
+      .join(GAP)
+      .trimEnd();
+  const isManuals = columns.every(({ head, least }, at) => head === "INTENT" || widths[at] === least);
+  const rules = widths.map((width) => "─".repeat(width));
+  const head = isManuals
+    ? manualHead(verbose, rules.at(-1) ?? "")
+    : [line(columns.map((column) => column.head)), line(rules)];
+  return [...head, ...rows.map(line), "", summary(processes)].join("\n");
 }
 
-function row(proc: WireProc, verbose: boolean): string {
-  const cells = [
-    String(proc.pid).padStart(5),
-    ...(verbose ? [String(proc.ppid).padStart(5)] : []),
-    (heldWord(proc) ?? proc.state).padEnd(7),
-    padToWidth(skillCell(proc.skills), SKILL_COLUMNS),
-    String(proc.tokens_used).padStart(6),
-    seconds(proc.elapsed_ms).padStart(7),
-    ...(verbose
-      ? [cutToWidth(`${modeWord(proc)}${labelWord(proc)}${safeLine(firstLine(proc.intent))}`, INTENT_COLUMNS)]
-      : []),
-  ];
-  return cells.join(GAP);
+/** `rule`: below the intents, which nothing follows. */
+function manualHead(verbose: boolean, rule: string): readonly string[] {
+  if (!verbose) return HEAD;
+  const [names = "", rules = ""] = VERBOSE_HEAD;
+  return [names, `${rules}${rule}`];
 }
 
 /** What it has read that may not be trusted, or may not leave. */
@@ -50,10 +81,6 @@ function skillCell(skills: readonly string[]): string {
   const [first, ...more] = skills;
   if (first === undefined) return "—";
   return cutToWidth(safeLine(more.length === 0 ? first : `${first}+${more.length}`), SKILL_COLUMNS);
-}
-
-function firstLine(text: string): string {
-  return text.trimStart().split(/\r?\n/, 1)[0] ?? "";
 }
 
 /** Beside the table, whose columns are fixed. None where nothing has a price. */
