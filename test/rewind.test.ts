@@ -236,6 +236,13 @@ describe("rewind --files", () => {
     const refused = await rewind(1);
     expect(refused.conflicts).toEqual([path("b"), path("gone"), path("new")]);
     expect(refused.fork).toBeNull();
+    // the word of a file is what became of it
+    const left = { deed: "kept", insertions: 0, deletions: 0 };
+    const changed = { ...left, reason: "changed by somebody else since" };
+    expect(refused.files.toSorted((a, b) => a.path.localeCompare(b.path))).toEqual([
+      { ...left, path: path("a"), reason: "left as it is, because of the conflict" },
+      ...["b", "gone", "new"].map((name) => ({ ...changed, path: path(name) })),
+    ]);
     expect([get("a"), get("b"), get("new")]).toEqual(["agent's a", "person's b", "person's"]);
     expect((await journal.rows({})).length).toBe(forks);
     const done = await rewind(1, { force: true });

@@ -111,7 +111,7 @@ const REWOUND = {
 
 test("rewind --files --yes tells each file, and what it does not put back", async () => {
   const daemon = daemonOf({ "process.rewind": () => REWOUND as never });
-  const { out, code } = await crux("rewind 3 --files --yes --at 4", { daemon });
+  const { out, err, code } = await crux("rewind 3 --files --yes --at 4", { daemon });
   expect({ out, code }).toEqual({
     out: [
       "restored   /w/a +3 -1",
@@ -120,9 +120,14 @@ test("rewind --files --yes tells each file, and what it does not put back", asyn
       "[rewind] PID 3 at step 4 goes on as PID 8, which rests; crux -r 8",
       "",
     ].join("\n"),
-    code: 0,
+    code: 1,
   });
+  expect(err).toMatch(
+    /\[CONFLICT\].*not put back: \/w\/b \(its content was not kept: over 64 MiB\)\n.*others? /,
+  );
   expect(daemon.asked).toEqual([["process.rewind", { pid: 3, at: { step: 4 }, files: true }]]);
+  expect((await crux("rewind 3 --files --yes --json", { daemon })).code).toBe(1);
+  expect((await crux("rewind 3 --files --dry-run", { daemon })).code).toBe(0);
 });
 
 test("rewind --files without --yes changes nothing where nobody can be asked", async () => {
@@ -162,7 +167,8 @@ test.each([
   ["yy", 1],
   ["\x03", 1],
 ])("rewind --files at a terminal: %j is so many requests: %i", async (keys, requests) => {
-  const daemon = daemonOf({ "process.rewind": () => REWOUND as never });
+  const whole = { ...REWOUND, files: REWOUND.files.slice(0, 1) };
+  const daemon = daemonOf({ "process.rewind": () => whole as never });
   const { host, stdin, stdout } = aMachine({ daemon, isTerminal: true });
   const done = runCli(["rewind", "3", "--files"], host);
   await stdout.shows("[y/N] ");

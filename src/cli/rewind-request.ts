@@ -18,7 +18,7 @@ export interface Consent {
 }
 
 export async function rewindBy(call: Call, request: Request, consent: Consent): Promise<number> {
-  if (consent.isDryRun) return tell(call, await ask(call, { ...request, dry_run: true }));
+  if (consent.isDryRun) return tell(call, await ask(call, { ...request, dry_run: true }), true);
   if (consent.isAsked) {
     const planned = await ask(call, { ...request, dry_run: true });
     if (planned.refused) return tell(call, planned);
@@ -50,9 +50,10 @@ async function isWanted(call: Call, planned: Done, what: string): Promise<boolea
   return confirm(call, changed.length === 1 ? "Put 1 file back?" : `Put ${changed.length} files back?`);
 }
 
-/** 1: refused, nothing was touched. */
-async function tell({ console, host }: Call, done: Done): Promise<number> {
+/** 1: not every file is as it was then. */
+async function tell({ console, host }: Call, done: Done, isDryRun = false): Promise<number> {
   const { fork, refused } = done;
+  const isIncomplete = refused || (!isDryRun && keptIn(done).length > 0);
   if (console.mode === "json") await console.data(done);
   else if (console.mode === "quiet") {
     if (fork !== null) await console.line(String(fork.pid));
@@ -60,8 +61,18 @@ async function tell({ console, host }: Call, done: Done): Promise<number> {
     const lines = rewindLines(done, host.cwd);
     if (lines.length > 0) await console.line(lines.join("\n"));
   }
-  if (refused && console.mode !== "json") throw refusal(done);
-  return refused ? 1 : 0;
+  if (isIncomplete && console.mode !== "json") throw refused ? refusal(done) : incomplete(done);
+  return isIncomplete ? 1 : 0;
+}
+
+function keptIn({ files }: Done): readonly Done["files"][number][] {
+  return files.filter(({ deed }) => deed === "kept");
+}
+
+function incomplete(done: Done): Fault {
+  const kept = keptIn(done).map(({ path, reason }) => `${path} (${reason})`);
+  const message = `not put back: ${kept.join(", ")}`;
+  return new Fault({ code: "CONFLICT", message, hint: "the other files are as they were then" });
 }
 
 function refusal({ conflicts }: Done): Fault {

@@ -50,12 +50,13 @@ export async function rewindFiles(
   const conflicts = plans.filter(({ isConflict }) => isConflict).map(({ history: { path } }) => path);
   const { commands, commandCount } = history;
   const told = { conflicts, commands, commandCount };
-  const isHeld = dryRun || (conflicts.length > 0 && !force);
+  const isRefused = conflicts.length > 0 && !force;
+  const isHeld = dryRun || isRefused;
   if (!isHeld) checkAllowed(core, hand);
   const files: FileRewound[] = [];
   for (const each of inOrder(plans)) {
-    const lines = await linesOf(core, each);
-    const outcome = isHeld ? each : await act(core, hand, each);
+    const outcome = isRefused ? leftAlone(each) : isHeld ? each : await act(core, hand, each);
+    const lines = outcome.deed === "kept" ? { insertions: 0, deletions: 0 } : await linesOf(core, each);
     files.push({ path: each.history.path, deed: outcome.deed, reason: outcome.reason, ...lines });
   }
   if (!isHeld) await removeMade(hand, history);
@@ -187,6 +188,13 @@ function inOrder(plans: readonly Plan[]): readonly Plan[] {
     const depth = a.history.path.length - b.history.path.length;
     return rank(a) - rank(b) || (rank(a) === 2 ? -depth : depth);
   });
+}
+
+/** Somebody else's change is in the way of all of them. */
+function leftAlone({ deed, reason, isConflict }: Plan): Pick<Decision, "deed" | "reason"> {
+  if (deed === "unchanged" || isConflict || deed === "kept")
+    return { deed: isConflict ? "kept" : deed, reason };
+  return { deed: "kept", reason: "left as it is, because of the conflict" };
 }
 
 async function act(core: Core, hand: Hand, each: Plan): Promise<Pick<Decision, "deed" | "reason">> {
