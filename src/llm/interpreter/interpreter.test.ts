@@ -197,6 +197,18 @@ describe("the interpreter", () => {
     expect(end).toBe("3  a\n–  bin\n2 files, 3 words\n–: empty, or not text");
   });
 
+  it("takes a name with an ending for a file where there is one, and for a folder where there is none", async () => {
+    const made: string[] = [];
+    const tools: Tools = (name, { path, pattern, file_path: file }) => {
+      made.push(`${name} ${file ?? `${path}:${pattern}`}`);
+      if (name === "view") return { content: "one\ntwo" };
+      return { content: pattern === "R.md" && path === "docs/" ? "docs/R.md" : "v1.d/a.txt" };
+    };
+    expect(await converse(["count the lines in docs/R.md"], tools)).toBe("2  docs/R.md\n1 file, 2 lines");
+    expect(await converse(["list the files in v1.d"], tools)).toBe("v1.d/a.txt");
+    expect(made).toEqual(["glob docs/:R.md", "view docs/R.md", "glob :v1.d", "glob v1.d:**/*"]);
+  });
+
   it("works on data, and passes a refused write on as a failure", async () => {
     const none: Tools = () => {
       throw new Error("no call is needed");

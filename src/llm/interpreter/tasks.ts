@@ -63,8 +63,16 @@ function* count(unit: Unit, place: Place, into = ""): Doing<Found> {
 
 type Files = Readonly<{ names: readonly string[]; more: string; isFile: boolean }>;
 
+/** By the looks of its name. */
+const A_FILE = /^(.*\/)?([^/*?[\]{}]+\.\w+)$/;
+
 /** Of a folder, without what git ignores; or the one that the path names. */
 function* files({ path, glob }: Place): Doing<Files> {
+  const [, dir = "", base] = (glob === "" && A_FILE.exec(path)) || [];
+  if (base !== undefined) {
+    const one = yield* call(`Looking for ${path}.`, "glob", { pattern: base, path: dir, limit: 1000 });
+    if (!one.isError && rowsOf(one).includes(path)) return { names: [path], more: "", isFile: true };
+  }
   const input = { pattern: glob || "**/*", path, limit: 1000 };
   const found = yield* call(`Looking for files ${path === "" ? "here" : `in ${path}`}.`, "glob", input);
   if (path !== "" && found.text.includes("not a directory")) return { names: [path], more: "", isFile: true };
