@@ -9,7 +9,7 @@ export function similarNames(name: string, names: Iterable<string>): string[] {
 }
 
 function distanceOf(a: string, b: string): number {
-  const [low, other] = [a.toLowerCase(), b.toLowerCase()];
+  const [low, other] = [a, b].map((text) => text.toLowerCase().normalize("NFC")) as [string, string];
   const sameStem = stem(low) === stem(other) && low.includes(".") && other.includes(".");
   return sameStem ? 0.5 : editDistance(low, other);
 }

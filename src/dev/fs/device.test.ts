@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { FsStat } from "../../abi/fs-ops.ts";
+import type { FsStat, GrepAnswer } from "../../abi/fs-ops.ts";
 import { deviceContract } from "../contract.ts";
 import { actOf, ask, askJson, callerIn, openAndRead, tempFolder } from "../testing.ts";
 import { fsForTests } from "./testing.ts";
@@ -53,6 +53,23 @@ describe("/dev/fs paths", () => {
     writeFileSync(join(root, "src/a.txt"), "A");
     expect(await openAndRead(device, "/./src/a.txt", callerIn(root))).toBe("A");
     expect(await openAndRead(device, `${root}/src/a.txt`, callerIn("/"))).toBe("A");
+  });
+
+  it("a name that is composed otherwise is the file's own: to read, to search, and to replace", async () => {
+    const root = tempFolder();
+    const typed = "/./caf\u00e9.txt";
+    writeFileSync(join(root, "cafe\u0301.txt"), "hit\n");
+    expect(await openAndRead(device, typed, callerIn(root))).toBe("hit\n");
+    const stat = await askJson<FsStat>(device, typed, { op: "stat" }, callerIn(root));
+    expect(stat.real_path).toBe(join(root, "cafe\u0301.txt"));
+    const request = { op: "grep", pattern: "hit", output: "count" };
+    const found = await askJson<GrepAnswer>(device, typed, request, callerIn(root));
+    expect(found.stdout).toContain("cafe\u0301.txt\x001");
+    const write = { op: "write", content: "new" };
+    const file = await device.open(typed, 2, callerIn(root));
+    expect(file.plan?.(Buffer.from(JSON.stringify(write))).effects).toMatchObject([{ change: "modify" }]);
+    await askJson(device, typed, write, callerIn(root));
+    expect(readdirSync(root)).toEqual(["cafe\u0301.txt"]);
   });
 
   it("openEffects() tells reading from creating and modifying; a request asks at its write", async () => {

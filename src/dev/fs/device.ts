@@ -55,7 +55,7 @@ export function fsDevice(deps: FsDeps): Device {
       const path = hostPath(subpath, caller.cwd, "Open");
       if (flags === O_RDONLY) return [{ kind: "read", path }];
       if (flags !== O_WRONLY) return [];
-      const exists = await fileStat(path).then(
+      const exists = await fileStat(deps.realPath(path)).then(
         () => true,
         () => false,
       );

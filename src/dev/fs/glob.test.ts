@@ -13,6 +13,7 @@ test.each([
   ["**/*", ".github/ci.yml", true],
   ["*.{ts,md}", "x/README.md", true],
   ["[ab].ts", "b.ts", true],
+  ["caf\u00e9/?.md", "cafe\u0301/e\u0301.md", true],
   ["app/[id].tsx", "app/[id].tsx", true],
 ])("globFilter(%s) on %s: %s", (glob, path, expected) => {
   expect(globFilter(glob)([path])).toEqual(expected ? [path] : []);

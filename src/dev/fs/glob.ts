@@ -20,9 +20,11 @@ export function globFilter(glob: string): (paths: readonly string[]) => readonly
   const pattern = anchored === glob && !glob.includes("/") ? `**/${glob}` : anchored;
   if (glob === "" || glob.length > MAX_CHARS || !isClosed(glob))
     throw driverError("Write", "INVALID", `not a glob: ${glob.slice(0, 100)}`);
-  const regex = picomatch.makeRe(pattern, { dot: true });
+  // é is the same letter as one character and as two
+  const regex = picomatch.makeRe(pattern.normalize("NFC"), { dot: true });
   return (paths) => {
-    const found = findMatching(regex, paths, maxMs);
+    const composed = paths.map((path) => path.normalize("NFC"));
+    const found = findMatching(regex, composed, maxMs);
     if (found === null)
       throw driverError("Write", "TIMEOUT", `the glob takes too long on these names: ${glob.slice(0, 100)}`);
     const meant = new Set(found);

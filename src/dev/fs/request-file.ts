@@ -54,8 +54,10 @@ export class RequestFile implements OpenFile {
   plan(bytes: Uint8Array): WritePlan {
     const request = parseRequest(bytes);
     this.#planned = { bytes, request, ...this.#place() };
-    const entryOf = (path: string) => entryPath(path, this.#parts.realPath);
-    return planOf(request, this.#path, this.#caller.cwd, { exists: isThere, entryOf });
+    const { realPath } = this.#parts;
+    const entryOf = (path: string) => entryPath(path, realPath);
+    const exists = (path: string) => isThere(path) || isThere(realPath(path));
+    return planOf(request, this.#path, this.#caller.cwd, { exists, entryOf });
   }
 
   #place(): Place {

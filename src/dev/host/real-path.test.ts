@@ -21,6 +21,21 @@ describe("realPath", () => {
     expect(realPath(`${root}/no/../x`)).toBe(join(root, "x"));
   });
 
+  it("finds the one name of the same letters, however they are composed", () => {
+    const root = tempFolder();
+    const [composed, decomposed] = ["\u00e9\u00fc.txt", "e\u0301u\u0308.txt"];
+    mkdirSync(join(root, "cafe\u0301"));
+    writeFileSync(join(root, "cafe\u0301", decomposed), "");
+    expect(realPath(join(root, "caf\u00e9", composed))).toBe(join(root, "cafe\u0301", decomposed));
+    expect(realPath(join(root, "caf\u00e9/new \u00e9"))).toBe(join(root, "cafe\u0301/new \u00e9"));
+    symlinkSync("/etc", join(root, "e\u0301tc"));
+    expect(realPath(join(root, "\u00e9tc/none"))).toBe("/etc/none");
+    // what is there is meant as it is written, and of two neither
+    writeFileSync(join(root, "cafe\u0301", composed), "");
+    for (const name of [composed, decomposed, "\u00e9u\u0308.txt"])
+      expect(realPath(join(root, "caf\u00e9", name))).toBe(join(root, "cafe\u0301", name));
+  });
+
   it("shows where a link to nothing leads: a write would go there", () => {
     const root = tempFolder();
     symlinkSync(join(root, "outside/secret"), join(root, "dangling"));

@@ -1,5 +1,5 @@
 /** Where a path leads, whether or not it exists: what permission is decided on. */
-import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import { driverError } from "../driver-error.ts";
@@ -8,7 +8,8 @@ const maxLinks = 40;
 
 /**
  * Walks segment by segment, so that `..` is the parent of what a link leads to, and a link to something that does not exist
- * yet still shows where a write through it would go. INVALID: a relative path, NUL, or more than 40 links.
+ * yet still shows where a write through it would go. A name that is not there means the one of the same letters that is, if they
+ * are composed otherwise (é as one character or as two) and there is only one: macOS writes names that nobody types. INVALID: a relative path, NUL, or more than 40 links.
  */
 export const realPath: RealPath = (path) => {
   if (!path.startsWith("/") || path.includes("\0"))
@@ -30,7 +31,7 @@ function walk(path: string): string {
       real = dirname(real);
       continue;
     }
-    const next = join(real, segment);
+    const next = join(real, nameIn(real, segment));
     const target = findLink(next);
     if (target === undefined) {
       real = next;
@@ -41,6 +42,31 @@ function walk(path: string): string {
     rest.push(...target.split("/").reverse());
   }
   return real;
+}
+
+/** Plain ASCII has one form only. */
+function nameIn(directory: string, name: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
+  if (/^[\x00-\x7f]*$/.test(name) || isThere(join(directory, name))) return name;
+  const meant = name.normalize("NFC");
+  const [found, ...others] = namesIn(directory).filter((other) => other.normalize("NFC") === meant);
+  return found === undefined || others.length > 0 ? name : found;
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
 }
 
 function findLink(path: string): string | undefined {
