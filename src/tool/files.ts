@@ -1,4 +1,5 @@
 /** Files by system call: the one place where tools speak to /dev/fs and to Crux's own files. */
+import { isUtf8 } from "node:buffer";
 import { posix } from "node:path";
 import { O_RDONLY, O_RDWR, O_WRONLY, type OpenFlag } from "../abi/device.ts";
 import { codeOf } from "../abi/errors.ts";
@@ -102,18 +103,23 @@ export async function readCruxFile(io: Io, path: string, maxBytes: number): Prom
 }
 
 /** Puts the whole file in place; `expect` is the hash it must have now, null: it must not exist. CONFLICT otherwise. */
-export async function writeHostFile(io: Io, path: string, content: string, expect: string | null) {
-  return fsAnswer<FsWritten>(io, path, { op: "write", content, expect, mkdirs: expect === null });
+export async function writeHostFile(io: Io, path: string, bytes: Buffer, expect: string | null) {
+  return fsAnswer<FsWritten>(io, path, { op: "write", ...contentOf(bytes), expect, mkdirs: expect === null });
 }
 
-/** Puts text in the place of some bytes of a file that has the hash `expect`; CONFLICT if it has not. */
+/** Puts others in the place of some bytes of a file that has the hash `expect`; CONFLICT if it has not. */
 export async function writeHostPart(
   io: Io,
   path: string,
   expect: string,
-  { at, length, content }: { at: number; length: number; content: string },
+  { at, length, content }: { at: number; length: number; content: Buffer },
 ): Promise<FsWritten> {
-  return fsAnswer<FsWritten>(io, path, { op: "write", content, expect, part: { at, length } });
+  return fsAnswer<FsWritten>(io, path, { op: "write", ...contentOf(content), expect, part: { at, length } });
+}
+
+function contentOf(bytes: Buffer): { content: string; encoding?: "base64" } {
+  if (isUtf8(bytes)) return { content: bytes.toString("utf8") };
+  return { content: bytes.toString("base64"), encoding: "base64" };
 }
 
 /** The names in a directory without the hidden ones; none when it cannot be listed. */

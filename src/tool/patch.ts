@@ -38,7 +38,7 @@ export function makePatch(name: string, before: string, after: string): Patch {
   return {
     additions: lines.filter((line) => line.startsWith("+")).length,
     removals: lines.filter((line) => line.startsWith("-")).length,
-    text: fits ? `--- ${name}\n+++ ${name}\n${text}` : "",
+    text: fits ? `--- ${name}\n+++ ${name}\n${text}`.toWellFormed() : "",
     hunks: fits ? hunks : [],
   };
 }
@@ -92,16 +92,12 @@ function hunkText(hunk: StructuredPatchHunk): string {
  * A content that results carry along: as `<name>_content`, or, over 64 KiB, as `<name>_ref`, the digest by which the history of
  * files has it, or the file itself.
  */
-export function contentFields(name: string, content: string): Record<string, string> {
-  const key = Buffer.byteLength(content) <= MAX_CHARS ? `${name}_content` : `${name}_ref`;
-  return { [key]: key.endsWith("_ref") ? digestRef(content) : content };
+export function contentFields(name: string, content: string, bytes: Buffer): Record<string, string> {
+  if (Buffer.byteLength(content) <= MAX_CHARS) return { [`${name}_content`]: content.toWellFormed() };
+  return { [`${name}_ref`]: `sha256:${createHash("sha256").update(bytes).digest("hex")}` };
 }
 
 /** null over 64 KiB. */
 export function inlineContent(content: string): string | null {
-  return Buffer.byteLength(content) <= MAX_CHARS ? content : null;
-}
-
-function digestRef(content: string): string {
-  return `sha256:${createHash("sha256").update(content).digest("hex")}`;
+  return Buffer.byteLength(content) <= MAX_CHARS ? content.toWellFormed() : null;
 }

@@ -1,6 +1,11 @@
-/** A text file that is about to be changed: seen before, and as it was then. What is written is only what differs. */
+/**
+ * A text file that is about to be changed: seen before, and as it was then. It keeps its encoding, and what is written is only
+ * what differs.
+ */
 import { createHash } from "node:crypto";
 import { codeOf } from "../abi/errors.ts";
+import { shellWord } from "../lib/shell-word.ts";
+import { type EncodedText, type Encoding, encodeText } from "./encoding.ts";
 import { failure } from "./failure.ts";
 import { findStat, readWholeFile, writeHostPart } from "./files.ts";
 import { writablePath } from "./path.ts";
@@ -18,6 +23,7 @@ export interface TextFile {
   readonly shown: string;
   readonly bytes: Buffer;
   readonly text: string;
+  readonly encoding: Encoding;
   /** SHA-256 of the bytes. */
   readonly sha256: string;
 }
@@ -36,25 +42,38 @@ export async function openTextFile(shown: string, look: LookContext): Promise<Te
   if (bytes.byteLength > MAX_EDITED_BYTES) throw tooLargeToEdit(shown);
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   requireUnchanged(seen, sha256, shown);
-  return { path, shown, bytes, sha256, text: decode(shown, bytes) };
+  return { path, shown, bytes, sha256, ...decode(shown, bytes) };
 }
 
 /** Puts `text` in its place; only the part that differs is sent. */
 export async function putText(file: TextFile, text: string, context: RunContext): Promise<void> {
-  const part = difference(file.bytes, Buffer.from(text));
+  const part = difference(file.bytes, bytesOf(file, text));
   const written = await writeHostPart(context, file.path, file.sha256, part).catch((error: unknown) => {
     throw codeOf(error) === "CONFLICT" ? changedError(file.shown, error) : error;
   });
   context.tracker.set(file.path, { sha256: written.sha256, source: "edit" });
 }
 
+/** A text as it would stand in the file. INVALID: its encoding has not all of it. */
+export function bytesOf({ shown, encoding }: Pick<TextFile, "shown" | "encoding">, text: string): Buffer {
+  const encoded = encodeText(text, encoding);
+  if (!("unfit" in encoded)) return encoded;
+  const code = encoded.unfit.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
+  const [from, to] = [shown, `${shown}.utf8`].map(shellWord);
+  throw failure(
+    "INVALID",
+    `${shown} is ${encoding} (Latin-1), which has no ${JSON.stringify(encoded.unfit)} (U+${code}); nothing was written`,
+    `Write it without, or convert the file in bash and view it again: iconv -f WINDOWS-1252 -t UTF-8 ${from} > ${to} && mv ${to} ${from}`,
+  );
+}
+
 export interface Part {
   readonly at: number;
   readonly length: number;
-  readonly content: string;
+  readonly content: Buffer;
 }
 
-/** What stands between the first and the last byte in which two texts in UTF-8 differ; no character is split. */
+/** What stands between the first and the last byte in which two texts differ; no character of UTF-8 is split. */
 export function difference(before: Buffer, after: Buffer): Part {
   const most = Math.min(before.length, after.length);
   let at = 0;
@@ -63,7 +82,7 @@ export function difference(before: Buffer, after: Buffer): Part {
   let tail = 0;
   while (tail < most - at && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++;
   while (tail > 0 && isInside(after, after.length - tail)) tail--;
-  const content = after.toString("utf8", at, after.length - tail);
+  const content = after.subarray(at, after.length - tail);
   return { at, length: before.length - tail - at, content };
 }
 
@@ -76,8 +95,8 @@ function tooLargeToEdit(shown: string): Error {
   return failure("INVALID", `too large to edit: ${shown} (max 128 MiB)`, "Use sed in bash");
 }
 
-function decode(shown: string, bytes: Buffer): string {
+function decode(shown: string, bytes: Buffer): EncodedText {
   const decoded = decodeFile(bytes);
-  if (decoded.kind === "text" && decoded.exact) return decoded.text;
-  throw failure("INVALID", `not valid UTF-8: ${shown}`);
+  if (decoded.kind === "text") return decoded;
+  throw failure("INVALID", `binary file: ${shown}`, "Only text can be edited");
 }

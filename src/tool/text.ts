@@ -1,8 +1,7 @@
 /** Bytes of a file as text: what kind it is, how it is encoded, where its lines are. */
+import { decodeText, type EncodedText, utf16Of } from "./encoding.ts";
 
-export type Decoded =
-  /** `exact`: every byte is in the text, which encodes back to the same bytes (UTF-8, its byte-order mark included). */
-  { kind: "text"; text: string; exact: boolean } | { kind: "binary" };
+export type Decoded = ({ kind: "text" } & EncodedText) | { kind: "binary" };
 
 /** As far as bytes are looked at to tell text from the rest. */
 const SNIFF_BYTES = 8 * 1024;
@@ -11,27 +10,12 @@ const BINARY_STARTS = ["%PDF-", "\x89PNG", "GIF8", "\xff\xd8\xff", "PK\x03\x04",
 
 /** By content: a NUL near the start is binary, but for UTF-16 with a byte-order mark. */
 export function decodeFile(bytes: Buffer): Decoded {
-  const utf16 = utf16Of(bytes);
-  if (utf16 !== undefined) return { kind: "text", text: new TextDecoder(utf16).decode(bytes), exact: false };
-  const start = bytes.toString("latin1", 0, 8);
-  if (BINARY_STARTS.some((magic) => start.startsWith(magic))) return { kind: "binary" };
-  if (bytes.subarray(0, SNIFF_BYTES).includes(0)) return { kind: "binary" };
-  const text = bytes.toString("utf8");
-  return { kind: "text", text, exact: Buffer.byteLength(text) === bytes.byteLength && isUtf8(bytes) };
-}
-
-function utf16Of(bytes: Buffer): "utf-16le" | "utf-16be" | undefined {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
-  return bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : undefined;
-}
-
-function isUtf8(bytes: Buffer): boolean {
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return true;
-  } catch {
-    return false;
+  if (utf16Of(bytes) === undefined) {
+    const start = bytes.toString("latin1", 0, 8);
+    if (BINARY_STARTS.some((magic) => start.startsWith(magic))) return { kind: "binary" };
+    if (bytes.subarray(0, SNIFF_BYTES).includes(0)) return { kind: "binary" };
   }
+  return { kind: "text", ...decodeText(bytes) };
 }
 
 /** Lines as a person counts them: a final newline ends a line and begins none. */

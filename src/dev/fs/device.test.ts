@@ -67,7 +67,8 @@ describe("/dev/fs paths", () => {
     expect(found.stdout).toContain("cafe\u0301.txt\x001");
     const write = { op: "write", content: "new" };
     const file = await device.open(typed, 2, callerIn(root));
-    expect(file.plan?.(Buffer.from(JSON.stringify(write))).effects).toMatchObject([{ change: "modify" }]);
+    const plan = await file.plan?.(Buffer.from(JSON.stringify(write)));
+    expect(plan?.effects).toMatchObject([{ change: "modify" }]);
     await askJson(device, typed, write, callerIn(root));
     expect(readdirSync(root)).toEqual(["cafe\u0301.txt"]);
   });

@@ -1,12 +1,15 @@
-import { utimesSync } from "node:fs";
+import { readFileSync, utimesSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { decodeText, encodeText } from "../encoding.ts";
+import { multiEdit } from "../multi_edit/multi_edit.ts";
 import { Bench, textOf } from "../testing/bench.ts";
 import { BenchSys } from "../testing/bench-sys.ts";
 import { view } from "../view/view.ts";
 import { edit } from "./edit.ts";
 
 async function bench(content: string | Uint8Array = "one\ntwo\n", viewed = true): Promise<Bench> {
-  const made = new Bench([view, edit]);
+  const made = new Bench([view, edit, multiEdit]);
   onTestFinished(() => made[Symbol.dispose]());
   made.put("a.txt", content);
   if (viewed) await made.text("view", { file_path: "a.txt" });
@@ -118,12 +121,38 @@ test("edit keeps a byte-order mark and CRLF", async () => {
   expect(made.get("a.txt")).toBe("\uFEFF1\r\n2\r\n");
 });
 
-test("edit refuses bytes that are not UTF-8", async () => {
-  const made = await bench(Buffer.from([0x74, 0x77, 0x6f, 0xe9]));
-  expect((await made.call("edit", args)).error).toEqual({
-    code: "INVALID",
-    message: "not valid UTF-8: a.txt",
-  });
+const LATIN = { ...args, old_string: "\u00fcber", new_string: "\u00fcber \u20ac" };
+
+test.each([
+  ["UTF-16LE", Buffer.from("\ufeffcaf\u00e9\r\n\u00fcber\r\n", "utf16le")],
+  ["UTF-16BE", Buffer.from("\ufeffcaf\u00e9\r\n\u00fcber\r\n", "utf16le").swap16()],
+  ["Windows-1252", Buffer.from("caf\u00e9\r\n\u00fcber\r\n", "latin1")],
+  ["damaged UTF-8", Buffer.concat([Buffer.from("caf\u00e9 \u00fcber "), Buffer.of(0xe9, 0x0a)])],
+] as const)("edit keeps the encoding of a file: %s", async (encoding, bytes) => {
+  const made = await bench(bytes);
+  const { text } = decodeText(bytes);
+  for (const tool of ["edit", "multi_edit"]) {
+    made.put("a.txt", bytes);
+    await made.call("view", { file_path: "a.txt" });
+    const { file_path, ...edit } = LATIN;
+    const result = await made.call(tool, tool === "edit" ? LATIN : { file_path, edits: [edit] });
+    expect(result).toMatchObject({ ok: true, meta: { additions: 1, removals: 1 } });
+    const after = encodeText(text.replace("\u00fcber", "\u00fcber \u20ac"), encoding);
+    expect(readFileSync(join(made.root, "a.txt"))).toEqual(after);
+  }
+});
+
+test("edit refuses what the encoding of the file has not, before it asks, and says how to go on", async () => {
+  const made = await bench(Buffer.from("two caf\u00e9", "latin1"));
+  const change = { ...args, new_string: "\u2192" };
+  await expect(made.prepare("edit", change)).rejects.toMatchObject({ code: "INVALID" });
+  const { error } = await made.call("edit", change);
+  expect(error?.message).toBe(
+    'a.txt is Windows-1252 (Latin-1), which has no "\u2192" (U+2192); nothing was written',
+  );
+  expect(error?.hint).toContain(
+    "iconv -f WINDOWS-1252 -t UTF-8 'a.txt' > 'a.txt.utf8' && mv 'a.txt.utf8' 'a.txt'",
+  );
 });
 
 test("edit refuses Crux's own files and directories", async () => {

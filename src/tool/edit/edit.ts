@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { contentFields, makePatch, type Patch, partDiff, patchFacts } from "../patch.ts";
 import { readEffect, writablePath } from "../path.ts";
-import { openTextFile, putText, type TextFile } from "../text-file.ts";
+import { bytesOf, openTextFile, putText, type TextFile } from "../text-file.ts";
 import { type Dialog, defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
 import { type Changed, changeText, checkEdit } from "./change.ts";
 import text from "./edit.md";
@@ -80,7 +80,9 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
 async function work(args: Args, look: LookContext): Promise<{ file: TextFile; changed: Changed }> {
   checkEdit(args);
   const file = await openTextFile(args.file_path, look);
-  return { file, changed: changeText(file.text, args) };
+  const changed = changeText(file.text, args);
+  bytesOf(file, changed.text);
+  return { file, changed };
 }
 
 export function editReport(shown: string, times: string, { additions, removals }: Patch): string {
@@ -94,7 +96,7 @@ export function editMeta(file: TextFile, after: string, patch: Patch): Record<st
     additions,
     removals,
     patch: patchText,
-    ...contentFields("old", file.text),
-    ...contentFields("new", after),
+    ...contentFields("old", file.text, file.bytes),
+    ...contentFields("new", after, bytesOf(file, after)),
   };
 }

@@ -5,7 +5,7 @@ import { EditMeta, editMeta, editReport } from "../edit/edit.ts";
 import { failure } from "../failure.ts";
 import { makePatch, partDiff, patchFacts } from "../patch.ts";
 import { readEffect, writablePath } from "../path.ts";
-import { openTextFile, putText, type TextFile } from "../text-file.ts";
+import { bytesOf, openTextFile, putText, type TextFile } from "../text-file.ts";
 import { type Dialog, defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
 import text from "./multi_edit.md";
 
@@ -90,5 +90,6 @@ async function work(
     count += changed.count;
   }
   if (after === file.text) throw failure("INVALID", "the edits together change nothing");
+  bytesOf(file, after);
   return { file, after, count };
 }

@@ -38,14 +38,19 @@ export function writeOf(path: string, request: Extract<FsRequest, { op: "write" 
   const now = created ? null : sha(readFileSync(path));
   if (request.expect !== undefined && request.expect !== now) throw fault("CONFLICT", `changed: ${path}`);
   if (request.mkdirs) mkdirSync(dirname(path), { recursive: true });
-  const content = created ? Buffer.from(request.content) : putIn(readFileSync(path), request);
+  const content = created
+    ? Buffer.from(request.content, request.encoding)
+    : putIn(readFileSync(path), request);
   writeFileSync(path, content);
   return { ok: true, created, sha256: sha(content) };
 }
 
-function putIn(old: Buffer, { content, part }: Extract<FsRequest, { op: "write" }>): Buffer {
-  if (part === undefined) return Buffer.from(content);
-  return Buffer.concat([old.subarray(0, part.at), Buffer.from(content), old.subarray(part.at + part.length)]);
+function putIn(old: Buffer, request: Extract<FsRequest, { op: "write" }>): Buffer {
+  const { part } = request;
+  const content = Buffer.from(request.content, request.encoding);
+  return part === undefined
+    ? content
+    : Buffer.concat([old.subarray(0, part.at), content, old.subarray(part.at + part.length)]);
 }
 
 export function listOf(path: string, request: Extract<FsRequest, { op: "list" }>): FsListing {

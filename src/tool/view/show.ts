@@ -1,5 +1,6 @@
 /** A file as the model is shown it, by what it holds, then by its name. */
 import { endLine } from "../budget.ts";
+import type { EncodedText, Encoding } from "../encoding.ts";
 import { failure } from "../failure.ts";
 import { type Notebook, parseNotebook } from "../notebook.ts";
 import { decodeFile } from "../text.ts";
@@ -74,29 +75,32 @@ export function isPdf(bytes: Buffer): boolean {
   return bytes.toString("latin1", 0, 5) === "%PDF-";
 }
 
-function decode(args: Args, bytes: Buffer): { text: string; exact: boolean } {
+function decode(args: Args, bytes: Buffer): EncodedText {
   const decoded = decodeFile(bytes);
   if (decoded.kind === "text" && !BINARY_NAMES.test(args.file_path)) return decoded;
   throw failure("INVALID", `binary file: ${args.file_path}`, "Only text can be viewed");
 }
 
-function render(args: Args, file: { text: string; exact: boolean }): Outcome {
+function render(args: Args, file: EncodedText): Outcome {
   const limit = Math.min(args.limit, MAX_PAGE_LINES);
   // a byte-order mark is no part of the first line
-  const page = cutPage(file.text.replace(/^\uFEFF/, ""), args.offset, limit, MAX_PAGE_CHARS);
+  const page = cutPage(file.text.toWellFormed().replace(/^\uFEFF/, ""), args.offset, limit, MAX_PAGE_CHARS);
   if (page.totalLines > 0 && args.offset >= page.totalLines)
     throw failure("INVALID", `offset ${args.offset} is past the end: ${page.totalLines} lines`);
   const { file_path, offset } = args;
   const meta = { file_path, content: page.text, total_lines: page.totalLines, offset, lines: page.lines };
   const facts = { count: { n: page.lines, of: "line" } } as const;
-  return { text: withNotes(args, page, file.exact), meta: { ...meta, type: "text" }, facts };
+  return { text: withNotes(args, page, file.encoding), meta: { ...meta, type: "text" }, facts };
 }
 
-function withNotes(args: Args, page: TextPage, exact: boolean): string {
+function withNotes(args: Args, page: TextPage, encoding: Encoding): string {
   if (page.totalLines === 0) return "[file is empty]";
   const notes: string[] = [];
   if (args.limit > MAX_PAGE_LINES) notes.push(`[limit lowered to ${MAX_PAGE_LINES}]`);
-  if (!exact && page.text.includes("\uFFFD")) notes.push("[not UTF-8: some characters are shown as \uFFFD]");
+  if (encoding === "Windows-1252")
+    notes.push("[not UTF-8: read as Windows-1252 (Latin-1), which edit and write keep]");
+  if (encoding === "damaged UTF-8" && page.text.includes("\uFFFD"))
+    notes.push("[not UTF-8: some bytes are shown as \uFFFD; edit keeps them]");
   if (page.lines < page.totalLines) notes.push(place(args.offset, page));
   return notes.length === 0 ? page.text : `${endLine(page.text)}${notes.join("\n")}`;
 }

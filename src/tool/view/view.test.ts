@@ -129,7 +129,7 @@ test("view says when bytes are not UTF-8", async () => {
   const made = bench();
   made.put("latin.txt", Buffer.from([0x68, 0xe9, 0x0a]));
   expect(await made.text("view", { file_path: "latin.txt" })).toBe(
-    "h\uFFFD\n[not UTF-8: some characters are shown as \uFFFD]",
+    "h\u00e9\n[not UTF-8: read as Windows-1252 (Latin-1), which edit and write keep]",
   );
 });
 

@@ -1,6 +1,7 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { encodeText } from "../encoding.ts";
 import { Bench, textOf } from "../testing/bench.ts";
 import { view } from "../view/view.ts";
 import { write } from "./write.ts";
@@ -91,4 +92,19 @@ test("write shows a long content by both ends, and says so", async () => {
   expect(shown.length).toBeLessThanOrEqual(4000);
   expect(shown).toMatch(/^first.*last$/);
   expect(plan.view?.warnings).toEqual(["content is shown in part: 9009 characters"]);
+});
+
+test.each([
+  ["UTF-8", "\ufeff"],
+  ["UTF-16LE", "\ufeff"],
+  ["UTF-16BE", "\ufeff"],
+  ["Windows-1252", ""],
+] as const)("write keeps the encoding and the mark of what it replaces: %s", async (encoding, mark) => {
+  const made = bench();
+  const encoded = (text: string) => encodeText(mark + text, encoding) as Buffer;
+  const path = made.put("a.txt", encoded("caf\u00e9\n"));
+  await made.text("view", { file_path: "a.txt" });
+  const result = await made.call("write", { file_path: "a.txt", content: "\u00e9t\u00e9\n" });
+  expect(result.meta).toMatchObject({ type: "update", original_file: "caf\u00e9\n" });
+  expect(readFileSync(path)).toEqual(encoded("\u00e9t\u00e9\n"));
 });

@@ -6,8 +6,8 @@ import { failure } from "../failure.ts";
 import { findStat, readWholeFile, writeHostFile } from "../files.ts";
 import { inlineContent, makePatch, type Patch, patchFacts } from "../patch.ts";
 import { readEffect, writablePath } from "../path.ts";
-import { countLines } from "../text.ts";
-import { MAX_EDITED_BYTES } from "../text-file.ts";
+import { countLines, decodeFile } from "../text.ts";
+import { bytesOf, MAX_EDITED_BYTES } from "../text-file.ts";
 import { defineTool, type LookContext, type Outcome, type RunContext, type Scope } from "../tool.ts";
 import { changedError, requireSeen, requireUnchanged } from "../tracker.ts";
 import text from "./write.md";
@@ -44,7 +44,7 @@ export const write = defineTool({
   },
   destructive: isKnown,
   prepare: async (args, look) => {
-    await current(args, look);
+    contentFor(args, await current(args, look));
   },
   view: ({ file_path, content }, scope) => ({
     operation: `write file: ${file_path}`,
@@ -64,10 +64,10 @@ function isKnown(args: Args, scope: Scope): boolean {
 async function run(args: Args, context: RunContext): Promise<Outcome> {
   const path = writablePath(args.file_path, context.cwd);
   const before = await current(args, context);
-  const bytes = Buffer.from(args.content);
+  const bytes = contentFor(args, before);
   if (before?.equals(bytes)) return outcome(args, "unchanged", before);
   const expect = before === null ? null : sha256(before);
-  const written = await writeHostFile(context, path, args.content, expect).catch((error: unknown) => {
+  const written = await writeHostFile(context, path, bytes, expect).catch((error: unknown) => {
     if (codeOf(error) !== "CONFLICT") throw error;
     throw before === null ? unseenError(args, error) : changedError(args.file_path, error);
   });
@@ -91,6 +91,20 @@ async function current(args: Args, look: LookContext): Promise<Buffer | null> {
   return bytes;
 }
 
+/** What is replaced keeps its encoding and its byte-order mark. */
+function contentFor({ file_path: shown, content }: Args, before: Buffer | null): Buffer {
+  const old = before === null ? undefined : decodeFile(before);
+  if (old?.kind !== "text") return Buffer.from(content);
+  const encoding = old.encoding === "damaged UTF-8" ? "UTF-8" : old.encoding;
+  const mark = old.text.startsWith("\uFEFF") && !content.startsWith("\uFEFF") ? "\uFEFF" : "";
+  return bytesOf({ shown, encoding }, mark + content);
+}
+
+function textOf(bytes: Buffer | null): string {
+  const decoded = bytes === null ? undefined : decodeFile(bytes);
+  return decoded?.kind === "text" ? decoded.text.replace(/^\uFEFF/, "") : (bytes?.toString("utf8") ?? "");
+}
+
 /** It came into being after it was looked for. */
 function unseenError(args: Args, cause: unknown): Error {
   return failure("CONFLICT", `file has not been read: ${args.file_path}. View it first`, undefined, cause);
@@ -101,8 +115,8 @@ function sha256(bytes: Buffer): string {
 }
 
 function outcome(args: Args, type: "create" | "update" | "unchanged", original: Buffer | null): Outcome {
-  const before = original?.toString("utf8") ?? "";
-  const patch = makePatch(args.file_path, before, args.content);
+  const before = textOf(original);
+  const patch = makePatch(args.file_path, before, args.content.replace(/^\uFEFF/, ""));
   const meta = {
     type,
     file_path: args.file_path,
