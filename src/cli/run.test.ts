@@ -112,8 +112,10 @@ test("run --verbose tells a person what it cost, with all below it where that is
     const { out, err } = await crux(`x ${flag}`, { daemon, isTerminal });
     return out + err;
   };
-  expect(await run("-v", 0.0123)).toContain("[kernel] PID 1: cost $0.012\n");
-  expect(await run("-v", 0.5)).toContain("[kernel] PID 1: cost $0.012 (with all below $0.50)\n");
+  expect(await run("-v", 0.0123)).toContain("[kernel] PID 1: cost $0.012 for 1234 tokens\n");
+  expect(await run("-v", 0.5)).toContain(
+    "[kernel] PID 1: cost $0.012 for 1234 tokens (with all below $0.50)\n",
+  );
   for (const flag of ["", "-q", "--json"]) expect(await run(flag, 0.5)).not.toContain("cost");
   expect(await run("-v", 0.5, false)).not.toContain("cost $");
 });

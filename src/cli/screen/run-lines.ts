@@ -53,19 +53,25 @@ export function lastLine(
   return `[kernel] PID ${pid} ${mark} | tokens: ${tokens_used} | elapsed: ${seconds(elapsed_ms)}`;
 }
 
-/** What it cost, and with all that it started where that is more; undefined: nothing that costs anything. */
+/**
+ * What it cost and for how many tokens, and with all that it started where that is more. What has no known price is unknown, and
+ * never nothing. undefined: no model was used.
+ */
 export function costLine({
   pid,
+  tokens_used: tokens = 0,
   cost_usd: own = 0,
   subtree_cost_usd: all = 0,
   unpriced_calls: unpriced = 0,
 }: Event): string | undefined {
-  const unknown =
-    unpriced === 0 ? "" : `${unpriced === 1 ? "1 call" : `${unpriced} calls`} without a known price`;
-  if (all === 0) return unknown === "" ? undefined : `[kernel] PID ${pid}: cost unknown: ${unknown}`;
-  const below = all > own ? ` (with all below ${shownUsd(microUsd(all))})` : "";
-  const more = unknown === "" ? "" : `, and ${unknown}`;
-  return `[kernel] PID ${pid}: cost ${shownUsd(microUsd(own))}${below}${more}`;
+  if (tokens === 0 && all === 0 && unpriced === 0) return undefined;
+  const isUnknown = own === 0 && unpriced > 0;
+  const cost = isUnknown ? "unknown" : shownUsd(microUsd(own));
+  const below =
+    all > own ? ` (with all below ${shownUsd(microUsd(all))}${unpriced > 0 ? " and more" : ""})` : "";
+  const calls = `${unpriced === 1 ? "1 call" : `${unpriced} calls`} without a known price`;
+  const more = unpriced === 0 ? "" : isUnknown ? `: ${calls}` : `, and ${calls}`;
+  return `[kernel] PID ${pid}: cost ${cost} for ${tokens} tokens${below}${more}`;
 }
 
 const MAX_DENIED_LINES = 10;
