@@ -162,8 +162,11 @@ export interface WritePlan {
   readonly reserveLeast?: number;
   /** The same in dollars. */
   readonly reserveLeastUsd?: number | null;
-  /** Read-only look for what must fail anyway; run before a person is asked, never instead of checks in the act. */
-  prepare?(sys: Sys): Promise<void>;
+  /**
+   * Read-only look for what must fail anyway; run before a person is asked, never instead of checks in the act. Gives the dialog
+   * where what was seen makes a better one.
+   */
+  prepare?(sys: Sys): Promise<PermissionView | undefined>;
   /** May it run beside other calls of its turn? */
   readonly parallel?: boolean;
   /** It changes nothing but the caller's own lists; for the policy, where it lifts no deny and no ask. */

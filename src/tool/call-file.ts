@@ -58,7 +58,10 @@ export class CallFile implements OpenFile {
       parallel: call.parallel,
       ...(call.readOnly && { readOnly: true }),
       ...(prepare && {
-        prepare: (sys: Sys) => prepare({ ...this.#scope, sys, signal: this.#caller.signal }),
+        prepare: async (sys: Sys) => {
+          const dialog = await prepare({ ...this.#scope, sys, signal: this.#caller.signal });
+          return dialog && permissionView(this.#tool.name, dialog);
+        },
       }),
     };
   }

@@ -43,6 +43,27 @@ export function makePatch(name: string, before: string, after: string): Patch {
   };
 }
 
+/** As a person reads it: each line with its number, that of the old text where it goes. "" as in a patch. */
+export function numberedDiff(name: string, before: string, after: string): string {
+  const { hunks } = makePatch(name, before, after);
+  if (hunks.length === 0) return "";
+  return `${[`--- ${name}`, `+++ ${name}`, ...hunks.flatMap(numberedLines)].join("\n")}\n`;
+}
+
+function numberedLines(hunk: StructuredPatchHunk): string[] {
+  let [before, after] = [hunk.oldStart, hunk.newStart];
+  const width = String(Math.max(before + hunk.oldLines, after + hunk.newLines)).length;
+  const lines = hunk.lines.map((line) => {
+    // a remark on the line above
+    if (line.startsWith("\\")) return `${" ".repeat(width)} ${line}`;
+    const n = line.startsWith("-") ? before : after;
+    if (!line.startsWith("+")) before++;
+    if (!line.startsWith("-")) after++;
+    return `${String(n).padStart(width)} ${line}`;
+  });
+  return [placeOf(hunk), ...lines];
+}
+
 export function patchFacts({ additions: added, removals: removed }: Patch): CallFacts {
   return { added, removed };
 }
@@ -84,8 +105,11 @@ function linesOn(text: string, place: number): number {
 }
 
 function hunkText(hunk: StructuredPatchHunk): string {
-  const place = `@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`;
-  return `${[place, ...hunk.lines].join("\n")}\n`;
+  return `${[placeOf(hunk), ...hunk.lines].join("\n")}\n`;
+}
+
+function placeOf({ oldStart, oldLines, newStart, newLines }: StructuredPatchHunk): string {
+  return `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
 }
 
 /**

@@ -118,8 +118,8 @@ export interface ToolDef<S extends z.ZodObject> {
   destructive?(args: z.output<S>, scope: Scope): boolean;
   /** Pure. An upper bound of what `run` and `prepare` do. */
   effects(args: z.output<S>, scope: Scope): readonly Effect[];
-  /** Read-only: throws for a call that must fail. `run` checks again. */
-  prepare?(args: z.output<S>, look: LookContext): Promise<void>;
+  /** Read-only: throws for a call that must fail, `run` checks again. Its dialog, if it has one, is shown instead of `view`. */
+  prepare?(args: z.output<S>, look: LookContext): Promise<Dialog | undefined>;
   view?(args: z.output<S>, scope: Scope): Dialog;
   /** At most 80 characters: `Editing src/a.ts`. */
   activity?(args: z.output<S>): string;
@@ -147,7 +147,7 @@ export interface Call {
   readonly collapse: boolean;
   readonly observed: Readonly<Record<string, unknown>>;
   readonly view: Dialog;
-  prepare?(look: LookContext): Promise<void>;
+  prepare?(look: LookContext): Promise<Dialog | undefined>;
   run(context: RunContext): Promise<Outcome>;
 }
 
@@ -215,7 +215,9 @@ function bind<S extends z.ZodObject>(def: ToolDef<S>, args: z.output<S>, scope: 
     collapse: def.collapse?.(args) ?? false,
     observed: def.observed?.(args, scope) ?? {},
     view: def.view?.(args, scope) ?? { operation: activity, params: { ...args } },
-    ...(def.prepare && { prepare: (look: LookContext) => def.prepare?.(args, look) ?? Promise.resolve() }),
+    ...(def.prepare && {
+      prepare: (look: LookContext) => def.prepare?.(args, look) ?? Promise.resolve(undefined),
+    }),
     run: (context) => def.run(args, context),
   };
 }

@@ -83,7 +83,10 @@ export function planOf(run: ShellRun): WritePlan {
     effects: [{ kind: "exec", argv, cwd: run.cwd, certain: false, shell, ...outside }],
     effectClass: "once",
     tool: "bash",
-    prepare: async () => checkCwd(run.cwd),
+    prepare: async () => {
+      checkCwd(run.cwd);
+      return undefined;
+    },
   };
 }
 

@@ -317,10 +317,13 @@ describe("prepare()", () => {
         bench.files.script.effects = [modify("/desk/a")];
         await sys.write(fd, bytes("change")).catch((error: { code: string }) => tried.push(error.code));
         await sys.close(fd);
+        return { tool: "edit", operation: "edit file: a", params: {}, diff: "7 -seen" };
       },
     };
     const call = bench.call();
-    await bench.t.kernel.answer((await asked(bench)).askId, "yes");
+    const question = await asked(bench);
+    expect(question).toMatchObject({ text: "edit file: a", detail: "7 -seen" });
+    await bench.t.kernel.answer(question.askId, "yes");
     await call;
     expect([bench.files.written, tried]).toEqual([["look"], ["PERMISSION"]]);
   });
@@ -332,6 +335,7 @@ describe("prepare()", () => {
     bench.tool.script.plan = {
       prepare: async () => {
         looked = true;
+        return undefined;
       },
     };
     const call = bench.call();

@@ -40,12 +40,12 @@ export async function permit(
   if (decision.behavior === "allow") notePassed(core, self, effectful, scope);
   if (decision.behavior === "allow") return { sandbox: judged.sandbox, ...quietOf(decision) };
   if (decision.behavior === "deny") throw denied(core, self, effectful, scope, decision);
-  await lookAhead(core, self, effectful, scope);
+  const seen = await lookAhead(core, self, effectful, scope);
   const asked = await classified(core, self, { effectful, scope, decision }, pass.signal);
   if (asked?.behavior === "deny") throw denied(core, self, effectful, scope, asked);
   if (asked === null) noteSuccess(core, self, scope.tool);
   else if (!core.asks.canAsk(self)) throw unasked(core, self, effectful, scope, asked);
-  else await ask(core, self, effectful, scope, pass, asked);
+  else await ask(core, self, seen, scope, pass, asked);
   notePassed(core, self, effectful, scope);
   // as the rights are now: a person may have taken minutes to answer
   return { sandbox: sandboxGiven(core, self, requestOf(scope)), ...quietOf(decision) };
@@ -60,15 +60,16 @@ function quietOf({ env }: { readonly env?: Readonly<Record<string, string>> }): 
 
 /**
  * What must fail anyway fails before a person is asked. Looking needs no more than what the process may read unasked; where
- * the reading itself is the question, nothing is looked at.
+ * the reading itself is the question, nothing is looked at. The call, with what the look gave to show of it.
  */
-async function lookAhead(core: Core, self: Process, effectful: Effectful, scope: Scope): Promise<void> {
-  if (effectful.prepare === undefined) return;
+async function lookAhead(core: Core, self: Process, effectful: Effectful, scope: Scope): Promise<Effectful> {
+  if (effectful.prepare === undefined) return effectful;
   const reads = scope.effects.filter((effect) => effect.kind === "read");
   const isFree = reads.every(
     (read) => decide(core, self, { ...scope, effects: [read] }).behavior === "allow",
   );
-  if (isFree) await effectful.prepare(core.handle(self, { ...scope, effects: reads }));
+  const view = isFree ? await effectful.prepare(core.handle(self, { ...scope, effects: reads })) : undefined;
+  return view === undefined ? effectful : { ...effectful, view };
 }
 
 /** Would it be allowed, with what persons have granted as it is given? */

@@ -174,6 +174,27 @@ test("edit shows its change in the dialog, hidden characters included", async ()
   expect(plan.view?.diff).toContain("+\\u{202e}evil");
 });
 
+test("edit shows the lines with their numbers and three around them, once it has looked at the file", async () => {
+  const lines = Array.from({ length: 12 }, (_, i) => `line ${i + 1}`);
+  const made = await bench(`${lines.join("\n")}\n`);
+  const change = { file_path: "a.txt", old_string: "line 9\n", new_string: "nine\nand \u202ehalf\n" };
+  const view = await made.prepare("edit", change);
+  expect(view).toMatchObject({ tool: "edit", operation: "edit file: a.txt" });
+  expect(view?.diff).toBe(`--- a.txt
++++ a.txt
+@@ -6,7 +6,8 @@
+ 6  line 6
+ 7  line 7
+ 8  line 8
+ 9 -line 9
+ 9 +nine
+10 +and \\u{202e}half
+11  line 10
+12  line 11
+13  line 12
+`);
+});
+
 test("edit is not stopped half way by an interrupt, only by the end of its process", async () => {
   const made = await bench();
   expect((await made.call("edit", args, AbortSignal.abort())).ok).toBe(true);

@@ -1,6 +1,6 @@
 /** edit: replaces text in a file that was viewed before; nothing else in the file changes, not a byte. */
 import * as z from "zod";
-import { contentFields, makePatch, type Patch, partDiff, patchFacts } from "../patch.ts";
+import { contentFields, makePatch, numberedDiff, type Patch, partDiff, patchFacts } from "../patch.ts";
 import { readEffect, writablePath } from "../path.ts";
 import { bytesOf, openTextFile, putText, type TextFile } from "../text-file.ts";
 import { type Dialog, defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
@@ -43,7 +43,8 @@ export const edit = defineTool({
   },
   destructive: () => false,
   prepare: async (args, look) => {
-    await work(args, look);
+    const { file, changed } = await work(args, look);
+    return seenView(view(args), args.file_path, file.text, changed.text);
   },
   view,
   activity: (args) => `Editing ${args.file_path}`,
@@ -61,6 +62,12 @@ function view({ file_path, old_string, new_string, replace_all }: Args): Dialog 
     diff,
     ...(replace_all && { warnings: ["replaces every occurrence"] }),
   };
+}
+
+/** With the lines as they stand in the file, and those around them; as it was where there is no diff. */
+export function seenView(shown: Dialog, path: string, before: string, after: string): Dialog {
+  const diff = numberedDiff(path, before, after);
+  return diff === "" ? shown : { ...shown, diff };
 }
 
 async function run(args: Args, context: RunContext): Promise<Outcome> {

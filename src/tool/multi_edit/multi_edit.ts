@@ -1,7 +1,7 @@
 /** multi_edit: several replacements in one file, each on the result of the one before; all of them or none, one write. */
 import * as z from "zod";
 import { changeText, checkEdit } from "../edit/change.ts";
-import { EditMeta, editMeta, editReport } from "../edit/edit.ts";
+import { EditMeta, editMeta, editReport, seenView } from "../edit/edit.ts";
 import { failure } from "../failure.ts";
 import { makePatch, partDiff, patchFacts } from "../patch.ts";
 import { readEffect, writablePath } from "../path.ts";
@@ -40,7 +40,8 @@ export const multiEdit = defineTool({
   },
   destructive: () => false,
   prepare: async (args, look) => {
-    await work(args, look);
+    const { file, after } = await work(args, look);
+    return seenView(view(args), args.file_path, file.text, after);
   },
   view,
   activity: (args) => `Editing ${args.file_path}`,

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { CallEnd } from "../../abi/call-note.ts";
 import { type Act, type Caller, type Device, O_RDWR, type WritePlan } from "../../abi/device.ts";
+import type { PermissionView } from "../../abi/effects.ts";
 import { asCallId, asPid, asProcUuid } from "../../abi/ids.ts";
 import type { ToolFrame, ToolResult } from "../../abi/tool.ts";
 import { toolDevice } from "../device.ts";
@@ -98,9 +99,9 @@ export class Bench implements World {
   }
 
   /** `prepare` as the gate runs it: with what only reads. */
-  async prepare(tool: string, args: unknown): Promise<void> {
+  async prepare(tool: string, args: unknown): Promise<PermissionView | undefined> {
     const plan = await this.plan(tool, args);
-    await plan.prepare?.(
+    return plan.prepare?.(
       new BenchSys(
         this,
         plan.effects.filter((effect) => effect.kind === "read"),
