@@ -1,6 +1,7 @@
 /** Whatever is killed, and however: no OS process outlives its owner. */
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { commandOf, naming, newTag, running } from "../src/dev/host/testing.ts";
+import { unconfined } from "./harness/confined.ts";
 import { startStubborn } from "./harness/stubborn.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled, World } from "./harness/world.ts";
@@ -32,7 +33,9 @@ async function startNative(tag: string): Promise<void> {
   ).toBe(2);
 }
 
-it("kill -9 of the daemon with 50 natives and 5 MCP servers: all are gone", async () => {
+it("kill -9 of the daemon with 50 natives and 5 MCP servers: all are gone", async ({ skip }) => {
+  // what has left its session and its marks is known by its namespace alone
+  skip(unconfined !== undefined, unconfined);
   const { left } = await startStubborn(world);
   expect(left().length).toBeGreaterThan(100);
   const began = performance.now();
@@ -47,7 +50,8 @@ it("kill -9 of the daemon with 50 natives and 5 MCP servers: all are gone", asyn
   expect(rest.map(commandOf)).toEqual([expect.stringContaining("daemon --internal")]);
 });
 
-it("the orderly stop of the daemon ends them too", async () => {
+it("the orderly stop of the daemon ends them too", async ({ skip }) => {
+  skip(unconfined !== undefined, unconfined);
   const { left } = await startStubborn(world);
   const stop = await world.crux(["daemon", "stop"], { timeoutMs: 50_000 });
   expect(stop.code).toBe(0);

@@ -2,10 +2,13 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { needsConfinement } from "./harness/confined.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import { World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import { startModelServer } from "./model-server/server.ts";
+
+needsConfinement();
 
 const ALLOW = { permissions: { allow: ["bash"] } };
 
@@ -15,7 +18,7 @@ function ownFolder(): string {
   return dir;
 }
 
-function worldWith(settings: unknown): World {
+function worldWith(settings: object): World {
   const world = new World();
   onTestFinished(() => world.close());
   world.settings(settings);

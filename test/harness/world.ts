@@ -18,6 +18,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { intentArgv } from "../../src/cli/testing/intent-argv.ts";
+import { unconfined } from "./confined.ts";
 import { replayDifferences } from "./replays.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -69,6 +70,7 @@ export class World {
       CRUX_SAFE_MODE_AFTER: "0",
       ...env,
     };
+    if (unconfined !== undefined) this.settings({});
   }
 
   file(name: string): string {
@@ -82,10 +84,12 @@ export class World {
     return path;
   }
 
-  settings(value: unknown): void {
+  /** Where commands cannot be confined they run as they are, unless the settings say otherwise. */
+  settings(value: object): void {
     const dir = join(this.dir, "config/crux");
     mkdirSync(dir, { recursive: true });
-    writeFileSync(join(dir, "settings.json"), JSON.stringify(value));
+    const all = unconfined === undefined ? value : { sandbox: { mode: "off" }, ...value };
+    writeFileSync(join(dir, "settings.json"), JSON.stringify(all));
   }
 
   get socket(): string {

@@ -1,0 +1,27 @@
+/**
+ * Can commands be confined here? Looked at without the probe of the product, so that a fault of that one fails tests instead of
+ * skipping them.
+ */
+import { spawnSync } from "node:child_process";
+import { beforeEach } from "vitest";
+import { BWRAP } from "../../src/dev/host/isolation.ts";
+import { isExecutable } from "../../src/dev/host/program.ts";
+
+const APART = ["--dev-bind", "/", "/", "--unshare-user", "--unshare-pid", "--proc", "/proc", "true"];
+
+/** Why not; undefined: they can. */
+export const unconfined = lookAround();
+
+/** The tests of this file, or of the `describe` it is called in, are of what confines commands: without, they are skipped. */
+export function needsConfinement(): void {
+  if (unconfined !== undefined) console.log(`skipped, for no command can be confined here: ${unconfined}`);
+  beforeEach(({ skip }) => skip(unconfined !== undefined, unconfined));
+}
+
+function lookAround(): string | undefined {
+  if (process.platform !== "linux") return `no bubblewrap on ${process.platform}`;
+  const bwrap = BWRAP.find(isExecutable);
+  if (bwrap === undefined) return "bubblewrap is not installed";
+  const { error, status, stderr } = spawnSync(bwrap, APART, { encoding: "utf8" });
+  return error?.message ?? (status === 0 ? undefined : stderr.trim());
+}
