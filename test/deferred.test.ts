@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { escapeVariables } from "../src/abi/compose-variables.ts";
 import { DIALECTS, modelEnv } from "./harness/model.ts";
 import { Wire } from "./harness/wire.ts";
 import { World } from "./harness/world.ts";
@@ -22,8 +23,8 @@ beforeAll(() => {
   agent("tester", [
     "mcp:",
     "  - name: everything",
-    `    command: ${JSON.stringify(process.execPath)}`,
-    `    args: [${JSON.stringify(EVERYTHING)}]`,
+    `    command: ${JSON.stringify(escapeVariables(process.execPath))}`,
+    `    args: [${JSON.stringify(escapeVariables(EVERYTHING))}]`,
   ]);
 });
 afterAll(() => world.close());

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { escapeVariables } from "../src/abi/compose-variables.ts";
 import { modelEnv } from "./harness/model.ts";
 import { Wire } from "./harness/wire.ts";
 import { type Run, settled, World } from "./harness/world.ts";
@@ -14,6 +15,8 @@ const MEMORY = fileURLToPath(
 );
 const SCRIPTED = fileURLToPath(new URL("../src/dev/mcp/testing/scripted-server.ts", import.meta.url));
 const NODE = process.execPath;
+/** As an agent file has it. */
+const written = (path: string) => JSON.stringify(escapeVariables(path));
 const SERVERS = ["memory", "absent", "clumsy", "noisy"];
 const CREATE = "mcp__memory__create_entities";
 const entities = [{ name: "Ada", entityType: "person", observations: ["counts"] }];
@@ -28,19 +31,19 @@ beforeAll(() => {
   agent("librarian", [
     "mcp:",
     "  - name: memory",
-    `    command: ${JSON.stringify(NODE)}`,
-    `    args: [${JSON.stringify(MEMORY)}]`,
+    `    command: ${written(NODE)}`,
+    `    args: [${written(MEMORY)}]`,
     '    env: { MEMORY_FILE_PATH: "$MEMORY_PLACE" }',
   ]);
   agent("stranded", [
     "mcp:",
-    `  - { name: memory, command: ${JSON.stringify(NODE)}, args: [${JSON.stringify(MEMORY)}, other] }`,
+    `  - { name: memory, command: ${written(NODE)}, args: [${written(MEMORY)}, other] }`,
     "  - { name: absent, command: no-such-server }",
   ]);
   agent("easy-going", ["mcp:", "  - { name: absent, command: no-such-server, required: false }"]);
   for (const name of ["clumsy", "noisy"])
     agent(name, [
-      `mcpServers: { ${name}: { command: ${JSON.stringify(NODE)}, args: [${JSON.stringify(SCRIPTED)}, --${name}] } }`,
+      `mcpServers: { ${name}: { command: ${written(NODE)}, args: [${written(SCRIPTED)}, --${name}] } }`,
     ]);
 });
 afterAll(() => world.close());
@@ -183,11 +186,11 @@ describe("a server that the user mounts", () => {
     await using wire = await Wire.open(world.socket);
     const mount = (path: string, ...args: string[]) =>
       wire.ask("mcp.mount", { path, config: config(...args) });
-    expect(await mount("/mnt/mcp/notes")).toMatchObject({
-      payload: { path: "/mnt/mcp/notes", state: "connected" },
-    });
+    // connected in the answer, unless the machine is too busy for that
+    expect(await mount("/mnt/mcp/notes")).toMatchObject({ payload: { path: "/mnt/mcp/notes" } });
     expect(await mount("/mnt/mcp/silent", "--mute")).toMatchObject({ payload: { state: "pending" } });
-    expect(await mounts()).toMatchObject([
+    const isThere = (all: readonly unknown[]) => JSON.stringify(all[0]).includes('"connected"');
+    expect(await settled(mounts, isThere)).toMatchObject([
       {
         path: "/mnt/mcp/notes",
         pid: 0,

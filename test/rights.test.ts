@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { PROTOCOL } from "../src/abi/wire.ts";
+import { shellWord } from "../src/lib/shell-word.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import { settled, World } from "./harness/world.ts";
 import type { ToolResult } from "./model-server/content.ts";
@@ -251,7 +252,7 @@ describe("in bypass", () => {
   it("a program that opens 1,000 connections, twice, shuts nobody out but itself", async () => {
     // a command that names the socket is denied: it knows the place from elsewhere
     world.write("flood.cjs", FLOOD.replace("MAIN", JSON.stringify(world.socket)));
-    await serve(inTurn(toolUse(bash(`${process.execPath} flood.cjs`)), text("Done.")));
+    await serve(inTurn(toolUse(bash(`${shellWord(process.execPath)} flood.cjs`)), text("Done.")));
     const run = world.start(["--permission-mode", "bypass", "try it"], { env: modelEnv(server) });
     expect(await settled(() => existsSync(join(world.work, "flooded")), Boolean, 20_000)).toBe(true);
     const own = await Promise.all(Array.from({ length: 8 }, () => world.crux(["ps", "-q"])));

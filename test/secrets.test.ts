@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { escapeVariables } from "../src/abi/compose-variables.ts";
 import { inTurn, MODEL_KEY, modelEnv } from "./harness/model.ts";
 import { Wire } from "./harness/wire.ts";
 import { CRUX, type Run, settled, World } from "./harness/world.ts";
@@ -41,8 +42,8 @@ beforeAll(async () => {
   env = { ...modelEnv(server), DEPLOY: SECRETS.variable, WORD: SECRETS.word };
   const agent = join(world.dir, "config/crux/agents/linked");
   mkdirSync(agent, { recursive: true });
-  const args = JSON.stringify([SCRIPTED, "--api-key", SECRETS.header]);
-  const entry = `{ command: ${JSON.stringify(process.execPath)}, args: ${args}, env: { TOKEN: ${SECRETS.server} } }`;
+  const args = JSON.stringify([escapeVariables(SCRIPTED), "--api-key", SECRETS.header]);
+  const entry = `{ command: ${JSON.stringify(escapeVariables(process.execPath))}, args: ${args}, env: { TOKEN: ${SECRETS.server} } }`;
   writeFileSync(
     join(agent, "agent.yaml"),
     `name: linked\ntools: [write, bash]\nmcpServers: { far: ${entry} }\n`,

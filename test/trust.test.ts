@@ -15,10 +15,11 @@ import {
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { escapeVariables } from "../src/abi/compose-variables.ts";
 import { shellWord } from "../src/lib/shell-word.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import { Wire } from "./harness/wire.ts";
-import { settled, World } from "./harness/world.ts";
+import { CRUX, settled, World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
 
@@ -75,7 +76,7 @@ function put(name: string, content: string, mode = 0o644): string {
 /** Starts by leaving a trace, then serves. */
 function mcpEntry(name: string) {
   const script = `touch ${join(canaries, `mcp-${name}`)}; exec ${shellWord(NODE)} ${shellWord(SCRIPTED)} --noisy`;
-  return { command: "/bin/sh", args: ["-c", script] };
+  return { command: "/bin/sh", args: ["-c", escapeVariables(script)] };
 }
 
 /** A clone that tries all it can. */
@@ -262,9 +263,7 @@ it("nobody trusts without the cookie, nor does a program that an agent has start
       ok: false,
       error: { code: "PERMISSION" },
     });
-  await serve(
-    inTurn(bash(`${fileURLToPath(new URL("../bin/crux", import.meta.url))} trust ${repo}`), text("Done.")),
-  );
+  await serve(inTurn(bash(`${shellWord(CRUX)} trust ${repo}`), text("Done.")));
   await crux(["-q", "--permission-mode", "default", "--allow", "bash", "go on"]);
   expect(JSON.parse((await crux(["trust", "list", "--json"])).stdout).data.workspaces).toEqual([]);
 });
