@@ -35,6 +35,7 @@ function contentOf(n: number): Buffer {
 /** Resolves when it is dead. `afterMs`: from its first write on. */
 async function writeUntilKilled(folder: string, first: number, afterMs: number): Promise<number> {
   const child: ChildProcess = spawn(process.execPath, [WRITER, folder, "a.txt", `${first}`], {
+    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, "code") },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let last = first - 1;

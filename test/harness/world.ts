@@ -23,6 +23,8 @@ import { replayDifferences } from "./replays.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const CRUX = join(ROOT, "bin/crux");
+/** Compiled code, for all worlds: one with a home of its own would compile the whole of Crux again. Ends with its build. */
+const CODE_CACHE = join(ROOT, "dist/.cache");
 
 export interface Run {
   readonly code: number | null;
@@ -65,6 +67,7 @@ export class World {
       XDG_RUNTIME_DIR: join(this.dir, "run"),
       XDG_STATE_HOME: join(this.dir, "state"),
       XDG_CONFIG_HOME: join(this.dir, "config"),
+      XDG_CACHE_HOME: CODE_CACHE,
       LANG: "C.UTF-8",
       // a test that kills daemon after daemon is no boot loop
       CRUX_SAFE_MODE_AFTER: "0",

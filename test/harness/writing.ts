@@ -2,7 +2,9 @@
  * A process that writes one file over and over through the device of host files, until it is killed: argv is the folder. What a
  * file was is kept in `kept` before it is touched, as the journal does it; a line on stdout tells of each write that is over.
  */
+
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { PathLocks } from "../../src/dev/fs/locks.ts";
 import { replaceFile } from "../../src/dev/fs/replace.ts";
@@ -26,6 +28,8 @@ async function changing(change: { content(): Promise<Uint8Array> }): Promise<{ m
   return { mode: null };
 }
 
+// it ends by SIGKILL alone, and what is not kept by then is compiled again for each of the hundreds
+flushCompileCache();
 for (let n = Number(first); ; n++) {
   const want = { content: contentOf(n), append: false, expect: undefined, mkdirs: false, changing };
   await locks.hold(path, signal, () => replaceFile(path, want, signal));
