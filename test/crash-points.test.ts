@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { SIGNALS } from "../src/abi/process.ts";
 import { modelEnv } from "./harness/model.ts";
 import { Wire } from "./harness/wire.ts";
-import { World } from "./harness/world.ts";
+import { settled, World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import { type ModelServer, startModelServer } from "./model-server/server.ts";
 
@@ -180,19 +180,40 @@ interface Keyed {
   readonly words: string;
 }
 
-const keyed = (round: number): Keyed[] =>
-  Array.from({ length: 3 }, (_, n) => {
-    const words = `once-${round}-${n}.`;
-    const request = { intent: words, cwd: world.work, env: world.env, detach: true };
-    return { method: "spawn", payload: request, kind: "process.spawned", words };
-  }).map((each) => ({ ...each, payload: { ...each.payload, idempotency_key: each.words } }));
+/** Of each method two. `talk`: a session that has answered once. */
+function keyed(round: number, talk: number): Keyed[] {
+  const around = { cwd: world.work, env: world.env };
+  return [0, 1].flatMap((n) => {
+    const of = (method: string, kind: string, payload: (words: string) => object): Keyed => {
+      const words = `once-${round}-${n}-${method}.`;
+      return { method, kind, words, payload: { ...payload(words), idempotency_key: words } };
+    };
+    return [
+      of("spawn", "process.spawned", (intent) => ({ ...around, intent, detach: true })),
+      of("mail.send", "mail.put", (text) => ({ pid: talk, text })),
+      of("session.say", "mail.put", (text) => ({ pid: talk, text, client: "once" })),
+      of("process.fork", "mail.put", (text) => ({ pid: talk, text, wake: true, env: world.env })),
+    ];
+  });
+}
+
+/** The pid of a session that has answered. */
+async function talking(): Promise<number> {
+  const request = { intent: "Hello.", session: true, detach: true, cwd: world.work, env: world.env };
+  const pid = Number((await told("spawn", request))?.pid);
+  const steps = async () => ((await told("process.steps", { pid }))?.steps ?? []) as unknown[];
+  expect((await settled(steps, ({ length }) => length > 1)).length).toBeGreaterThan(1);
+  return pid;
+}
 
 /** Pids of the records that a request made, from the journal. */
 function madeBy({ kind, words }: Pick<Keyed, "kind" | "words">): number[] {
   const db = new DatabaseSync(join(world.dir, "state/crux/journal/journal.db"), { readOnly: true });
   try {
     const rows = db.prepare("SELECT pid, body FROM records WHERE kind = ?").all(kind);
-    return rows.filter(({ body }) => String(body).includes(words)).map(({ pid }) => Number(pid));
+    const has = ({ intent = "", data = "" }: { intent?: string; data?: string }): boolean =>
+      `${intent}${Buffer.from(data, "base64")}`.includes(words);
+    return rows.filter(({ body }) => has(JSON.parse(String(body)))).map(({ pid }) => Number(pid));
   } finally {
     db.close();
   }
@@ -204,8 +225,9 @@ it(`${ROUNDS} deaths of the daemon around requests that are sent again: each hap
   let answered = 0;
   let cutOff = 0;
   expect((await world.crux(["ps"])).code).toBe(0);
+  const talk = await talking();
   for (let round = 0; round < ROUNDS; round++) {
-    const requests = keyed(round);
+    const requests = keyed(round, talk);
     // a command repeats its own request
     const command = world.crux([`once-${round}-cli.`, "--detach", "--quiet"]);
     await pass(COMMAND_MS + random(COMMAND_MS));
@@ -223,9 +245,14 @@ it(`${ROUNDS} deaths of the daemon around requests that are sent again: each hap
       expect([request.words, made.length]).toEqual([request.words, 1]);
       if (first[n] === undefined) cutOff++;
       else answered++;
-      for (const reply of [first[n], again[n]])
-        if (reply !== undefined) expect([request.words, reply]).toEqual([request.words, again[n]]);
-      expect([request.words, again[n]?.pid]).toEqual([request.words, made[0]]);
+      for (const reply of [first[n] ?? again[n], again[n]]) {
+        expect([request.words, reply?.refused, reply?.seq]).toEqual([
+          request.words,
+          undefined,
+          again[n]?.seq,
+        ]);
+        expect([request.words, reply?.pid ?? made[0]]).toEqual([request.words, made[0]]);
+      }
     }
     const other = { ...requests[0]!.payload, cwd: world.home };
     expect(await told("spawn", other)).toEqual({ refused: "CONFLICT" });

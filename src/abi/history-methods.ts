@@ -1,6 +1,6 @@
 /** Methods on what a process did: its steps, other processes that begin at one of them, and its run once more. */
 import * as z from "zod";
-import { environment, type MethodSpec, pid, text } from "./method-spec.ts";
+import { environment, idempotencyKey, type MethodSpec, pid, text } from "./method-spec.ts";
 
 /** A step by its number, or a record of the process's own history. */
 const place = z.union([z.strictObject({ step: z.int().min(0) }), z.strictObject({ seq: z.int().min(0) })]);
@@ -51,6 +51,7 @@ export const HISTORY_METHODS = {
       /** It goes on at once; else it rests. */
       wake: z.boolean().optional(),
       env: environment.optional(),
+      idempotency_key: idempotencyKey.optional(),
     }),
     /** `step` null: a record that ends none. `from`, `at`: the last shared record. */
     result: forked,

@@ -288,7 +288,7 @@ export const METHODS = {
     summary: "a message for a process; answered once it is durable",
     kind: "request",
     right: "control",
-    params: z.strictObject({ pid, text }),
+    params: z.strictObject({ pid, text, idempotency_key: idempotencyKey.optional() }),
     result: undefined,
   },
   ...RIGHTS_METHODS,

@@ -1,6 +1,6 @@
 /** The methods of sessions, and what they show. */
 import * as z from "zod";
-import { environment, type MethodSpec, pid, text } from "./method-spec.ts";
+import { environment, idempotencyKey, type MethodSpec, pid, text } from "./method-spec.ts";
 
 const client = z.string().max(64);
 
@@ -56,8 +56,13 @@ export const SESSION_METHODS = {
     summary: "a message for a session; answered once it is durable",
     kind: "request",
     right: "control",
-    params: z.strictObject({ pid, text, client: client.optional() }),
-    /** `ahead`: runs and messages that come before it. */
+    params: z.strictObject({
+      pid,
+      text,
+      client: client.optional(),
+      idempotency_key: idempotencyKey.optional(),
+    }),
+    /** `ahead`: runs and messages that come before it; 0 where a repeat is answered. */
     result: z.strictObject({ seq: z.int(), ahead: z.int() }),
   },
   "session.withdraw": {

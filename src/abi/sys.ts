@@ -81,6 +81,13 @@ export interface Sent {
   readonly ahead: number;
 }
 
+export interface SendOptions {
+  /** Of the user, where several talk to one process. */
+  readonly client?: string;
+  /** Of the client's request that this is: kept in the record of the message. */
+  readonly request?: RequestMark;
+}
+
 export interface RecvOptions {
   readonly timeoutMs?: number;
   /** Only what this client of the user says, and other processes; what others say stays. Absent: all. */
@@ -167,9 +174,9 @@ export interface Sys {
   /**
    * Resolves when the message is durable. At most 256 KiB (INVALID). A box holds 1,024 messages and 16 MiB; a full one:
    * UNAVAILABLE, nothing is stored. NOT_FOUND: the caller sees no such process, or it has ended. Once the message is on its
-   * way to the disk, `signal` does not take it back. `client`: of the user, where several talk to one process.
+   * way to the disk, `signal` does not take it back.
    */
-  send(target: Pid, data: Uint8Array, signal?: AbortSignal, options?: { client?: string }): Promise<Sent>;
+  send(target: Pid, data: Uint8Array, signal?: AbortSignal, options?: SendOptions): Promise<Sent>;
   /** The oldest message, waiting for one if there is none. `timeoutMs` 0: at once, or TIMEOUT. Absent: as long as it takes. */
   recv(options?: RecvOptions, signal?: AbortSignal): Promise<Message>;
   /**

@@ -105,6 +105,7 @@ function spawnedDraft(
     line: [],
     createdAt: core.ports.clock.now(),
     ...(isTalkedTo(origin, request) ? { isSession: true } : {}),
+    ...(request.request === undefined ? {} : { request: request.request }),
   };
   return { ...own, kind: "process.spawned", v: 1, body };
 }

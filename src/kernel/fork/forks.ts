@@ -2,7 +2,7 @@
 import type { Pid } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
 import type { Forked, ForkRequest, Forks, RewindRequest, Rewound, StepView } from "../ports/forks.ts";
-import { wake } from "../process/wake.ts";
+import { goOn } from "../process/requests.ts";
 import { checkForkable, forkAt, forkProcess, originOf } from "./fork.ts";
 import { forkError } from "./fork-error.ts";
 import { findPlace, stepsOf } from "./place.ts";
@@ -15,6 +15,7 @@ export function makeForks(core: () => Core): Forks {
   return {
     steps: (pid, last) => listSteps(core(), pid, last),
     fork: (pid, request) => fork(core(), pid, request),
+    again: (pid, request) => again(core(), pid, request),
     rewind: (pid, request) => rewind(core(), pid, request),
   };
 }
@@ -28,9 +29,22 @@ async function listSteps(core: Core, pid: Pid, last: number): Promise<readonly S
 async function fork(core: Core, pid: Pid, request: ForkRequest): Promise<Forked> {
   core.journalWatch.check("Fork");
   const made = await forkProcess(core, await originOf(core, pid), request);
-  const { env } = request;
-  if (request.wake === true) await wake(core, made.pid, env === undefined ? {} : { env });
+  if (request.wake === true) await goOn(core, made.pid, request.env);
   return made;
+}
+
+async function again(core: Core, pid: Pid, request: Pick<ForkRequest, "wake" | "env">): Promise<Forked> {
+  const { journal } = core.ports;
+  const uuid = await journal.processOf(pid);
+  const row = uuid === undefined ? undefined : await journal.row(uuid);
+  const place = row?.forkedFrom ?? null;
+  if (row === undefined || place === null)
+    throw forkError("NOT_FOUND", `process not found: ${pid}, or its history is gone`);
+  const { proc: from, at } = place;
+  const { step } = await findPlace(journal, from, { seq: at });
+  // the daemon may have died before it went on
+  if (request.wake === true && row.exit === null) await goOn(core, pid, request.env);
+  return { pid, uuid: row.proc, step, from, at };
 }
 
 async function rewind(core: Core, pid: Pid, request: RewindRequest): Promise<Rewound> {

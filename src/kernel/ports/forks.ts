@@ -3,6 +3,7 @@
  * were then. What the wires see of it; `kernel/fork` implements it.
  */
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
+import type { RequestMark } from "../../abi/request-mark.ts";
 
 /** One reply of the model with the results of its calls. */
 export interface StepView {
@@ -34,6 +35,8 @@ export interface ForkRequest {
   readonly wake?: boolean;
   /** Of the client, for one that goes on. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Of the client's request that this is: kept in the record of the fork's spawn. */
+  readonly request?: RequestMark;
 }
 
 export interface Forked {
@@ -99,6 +102,8 @@ export interface Forks {
    * a call, or no agent; NOT_FOUND: no such process or step; CONFLICT: its history is damaged, or too little of it was kept.
    */
   fork(pid: Pid, request: ForkRequest): Promise<Forked>;
+  /** What a request has forked before: it goes on if that was asked for. NOT_FOUND: its history is gone. */
+  again(fork: Pid, request: Pick<ForkRequest, "wake" | "env">): Promise<Forked>;
   /** As `fork`, with the files. CONFLICT: the process runs. NOT_FOUND: file history does not go back as far. */
   rewind(pid: Pid, request: RewindRequest): Promise<Rewound>;
 }

@@ -153,7 +153,7 @@ export async function readLines(
 
 /** The body of `mail.put`. */
 export function mailOf(body: unknown): Message {
-  const { data, ...message } = body as Record<string, unknown>;
+  const { data, request: _, ...message } = body as Record<string, unknown>;
   const bytes = new Uint8Array(Buffer.from(String(data), "base64"));
   return { ...message, data: bytes } as unknown as Message;
 }

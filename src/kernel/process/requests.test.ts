@@ -6,7 +6,7 @@ import { EXIT } from "../../abi/process.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
 import { LIMITS } from "../limits.ts";
 import type { Subscription } from "../ports/kernel-api.ts";
-import { type TestKernel, testKernel } from "../testing/test-kernel.ts";
+import { bytes, type TestKernel, testKernel } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";
 
 const request: RequestMark = { id: "i".repeat(40), digest: "d" };
@@ -58,6 +58,39 @@ describe("requests.find()", () => {
     const fork = await t.kernel.forks.fork(pid, {});
     expect(fork.pid).not.toBe(pid);
     expect(await t.kernel.requests.find(request.id)).toEqual({ digest: "d", pid });
+  });
+});
+
+describe("a message of a request", () => {
+  test("is found by it, with its number; its reader sees nothing of that", async () => {
+    const t = testKernel();
+    t.journal.now = t.clock.now();
+    const { pid } = await t.start();
+    const { seq } = await t.init.send(pid, bytes("hello"), undefined, { request });
+    const made = { digest: "d", pid, message: seq };
+    expect(await t.kernel.requests.find(request.id)).toEqual(made);
+    const next = await later(t);
+    expect(await next.kernel.requests.find(request.id)).toEqual(made);
+    for (const { kernel } of [t, next]) {
+      const read = kernel.table.get(pid)?.mailbox?.tryTake();
+      expect([read?.seq, Object.keys(read ?? {})]).toEqual([seq, expect.not.arrayContaining(["request"])]);
+    }
+  });
+});
+
+describe("forks.again()", () => {
+  test("tells of the fork as it was told, and lets it go on if that was asked for", async () => {
+    const t = testKernel();
+    t.journal.now = t.clock.now();
+    const { pid, sys, context } = await t.start();
+    await sys.appendMessage(context.ctxId, "assistant", "said");
+    const made = await t.kernel.forks.fork(pid, { request, message: "go on" });
+    expect(await t.kernel.requests.find(request.id)).toEqual({ digest: "d", pid: made.pid });
+    expect(await t.kernel.forks.again(made.pid, {})).toEqual(made);
+    const next = await later(t);
+    expect(await next.kernel.forks.again(made.pid, { wake: true, env: {} })).toEqual(made);
+    expect(next.kernel.table.get(made.pid)?.paused).toBeNull();
+    expect(next.kernel.table.get(made.pid)?.isLive).toBe(true);
   });
 });
 

@@ -10,8 +10,9 @@ import type { Subscription } from "../ports/kernel-api.ts";
 import type { RejoinOptions, Requested, Requests } from "../ports/requests.ts";
 import { Queue } from "../queue.ts";
 import { endOf } from "./ended.ts";
+import type { Process } from "./process.ts";
 import { spawnEvent } from "./spawn.ts";
-import { resume } from "./wake.ts";
+import { resume, wake } from "./wake.ts";
 
 /** `core` is there when the first request comes. */
 export function makeRequests(core: () => Core): Requests {
@@ -34,12 +35,21 @@ async function rejoin(
   await core.sessions.awake(pid, env === undefined ? {} : { env });
   const proc = core.table.get(pid);
   if (proc === undefined) return toldEnd(core, pid);
-  // whoever asked for it has not heard of it, and is here now; what a person paused waits for that person
-  if (proc.isLive && proc.paused !== null && proc.heldFor === "crash") await resume(core, pid, env);
+  if (proc.isLive) await letGo(core, proc, env);
   return preceded(
     spawnEvent(proc),
     interactive && proc.isLive ? core.asks.attend(proc) : proc.watchers.watch(),
   );
+}
+
+/** A process that was made for a client goes on, whatever it does now. */
+export async function goOn(core: Core, pid: Pid, env?: RejoinOptions["env"]): Promise<void> {
+  await letGo(core, await wake(core, pid, env === undefined ? {} : { env }), env);
+}
+
+/** Whoever asked for it may not have heard of it, and is here now; what a person paused waits for that person. */
+async function letGo(core: Core, proc: Process, env: RejoinOptions["env"]): Promise<void> {
+  if (proc.paused !== null && proc.heldFor === "crash") await resume(core, proc.pid, env);
 }
 
 function preceded<T>(first: T, events: Subscription<T>): Subscription<T> {

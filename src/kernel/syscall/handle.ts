@@ -21,6 +21,7 @@ import type {
   Prompt,
   RecvOptions,
   Role,
+  SendOptions,
   Sent,
   SpawnOpts,
   Sys,
@@ -146,12 +147,7 @@ class Handle implements Sys {
   signalGroup(group: Pgid | string, sig: Signal): Promise<number> {
     return this.#enter(signalGroup, { group, signal: sig });
   }
-  send(
-    target: Pid,
-    data: Uint8Array,
-    signal?: AbortSignal,
-    options: { client?: string } = {},
-  ): Promise<Sent> {
+  send(target: Pid, data: Uint8Array, signal?: AbortSignal, options: SendOptions = {}): Promise<Sent> {
     return this.#enter(send, { pid: target, data, ...options }, signal);
   }
   recv(options: RecvOptions = {}, signal?: AbortSignal): Promise<Message> {

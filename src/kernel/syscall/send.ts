@@ -7,7 +7,8 @@
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
-import type { Sent } from "../../abi/sys.ts";
+import type { RequestMark } from "../../abi/request-mark.ts";
+import type { SendOptions, Sent } from "../../abi/sys.ts";
 import type { Core } from "../core.ts";
 import { Mailbox } from "../ipc/mailbox.ts";
 import { LIMITS } from "../limits.ts";
@@ -16,11 +17,11 @@ import { redactedBytes } from "../redact/model-bound.ts";
 import { joins } from "../session/joins.ts";
 import type { Call } from "./call.ts";
 
-export const send: Call<{ pid: Pid; data: Uint8Array; client?: string }, Sent> = {
+export const send: Call<{ pid: Pid; data: Uint8Array } & SendOptions, Sent> = {
   name: "Send",
   holds: true,
   args: ({ pid, data }) => ({ pid, size: data.byteLength }),
-  async run(core, self, { pid, data: given, client }, pass) {
+  async run(core, self, { pid, data: given, client, request }, pass) {
     if (given.byteLength > LIMITS.mailBytes)
       throw refuse(self, "INVALID", `message of ${given.byteLength} bytes; at most ${LIMITS.mailBytes}`);
     // the caller keeps no hand on the bytes
@@ -37,7 +38,7 @@ export const send: Call<{ pid: Pid; data: Uint8Array; client?: string }, Sent> =
     const sent = { seq: message.seq, ahead: aheadOf(target, message) };
     try {
       // Not ended by the caller's signal: whether it was sent is never in doubt.
-      await journalPut(core, target, message);
+      await journalPut(core, target, message, request);
       // Its reader ended meanwhile: it lies in a history that nobody goes on with.
       if (!target.isLive) throw ended(self, pid);
     } catch (error) {
@@ -79,8 +80,15 @@ export function tellQueued(
   target.tell({ event: "queued", pid, seq, from, client, text, ahead }, core.ports.clock.mono());
 }
 
-export async function journalPut(core: Core, target: Process, message: Message): Promise<void> {
-  const body = { ...message, data: Buffer.from(message.data).toString("base64") };
+/** `request`: of the client whose message it is. */
+export async function journalPut(
+  core: Core,
+  target: Process,
+  message: Message,
+  request?: RequestMark,
+): Promise<void> {
+  const data = Buffer.from(message.data).toString("base64");
+  const body = { ...message, data, ...(request === undefined ? {} : { request }) };
   const { pid, seed } = target;
   await core.ports.journal.append([{ proc: seed.uuid, pid, kind: "mail.put", v: 1, body }]);
 }

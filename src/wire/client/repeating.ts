@@ -8,7 +8,12 @@ import type { Connection, WireStream } from "./connection.ts";
 import { CutOff } from "./cut-off.ts";
 
 /** As in the registry, whose schemas a client does not load. */
-const KEYED: Readonly<Record<KeyedMethod, true>> = { spawn: true };
+const KEYED: Readonly<Record<KeyedMethod, true>> = {
+  spawn: true,
+  "mail.send": true,
+  "session.say": true,
+  "process.fork": true,
+};
 /** In all. */
 const TRIES = 3;
 

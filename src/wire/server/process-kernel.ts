@@ -20,7 +20,8 @@ export function kernelFor(kernel: KernelApi, client: ChildClient): KernelApi {
     getPid: () => client.pid,
     listProcs: async () => [...client.list()],
     // no other may be named: it speaks for itself
-    send: (pid, data, signal) => hands().send(pid, data, signal),
+    send: (pid, data, signal, { request } = {}) =>
+      hands().send(pid, data, signal, request === undefined ? {} : { request }),
     spawn,
   };
   const narrow: Narrow = {

@@ -70,7 +70,7 @@ function markOf<M extends KeyedMethod>(
 }
 
 function reused({ pid, message }: Requested): Fault {
-  const what = message === undefined ? `process ${pid}` : `a message to process ${pid}`;
+  const what = message === undefined ? `process ${pid}` : `a message for process ${pid}`;
   return new Fault({
     code: "CONFLICT",
     message: `idempotency key reused: it belongs to another request, which made ${what}`,

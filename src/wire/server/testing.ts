@@ -159,6 +159,10 @@ export class FakeKernel implements KernelApi {
       this.forkRequests.push({ pid, ...request });
       return { pid: asPid(8), uuid: asProcUuid("v"), step: 1, from: asProcUuid("u"), at: 9 };
     },
+    again: async (pid, request) => {
+      this.forkRequests.push({ again: pid, ...request });
+      return { pid, uuid: asProcUuid("v"), step: 1, from: asProcUuid("u"), at: 9 };
+    },
     rewind: async (pid, request) => {
       this.forkRequests.push({ pid, ...request });
       const files = [{ path: "/w/a", deed: "restored", reason: "", insertions: 1, deletions: 2 } as const];

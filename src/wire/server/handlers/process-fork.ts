@@ -25,7 +25,8 @@ export const processSteps: Handler<"process.steps"> = async ({ pid, last = DEFAU
   };
 };
 
-export const processFork: Handler<"process.fork"> = async (params, { kernel }) => {
+export const processFork: Handler<"process.fork"> = async (params, call) => {
+  const { kernel } = call;
   const { pid, at, text, client, wake, env } = params;
   const request = {
     ...(at === undefined ? {} : { at }),
@@ -34,7 +35,14 @@ export const processFork: Handler<"process.fork"> = async (params, { kernel }) =
     ...(wake === undefined ? {} : { wake }),
     ...(env === undefined ? {} : { env }),
   };
-  return { payload: toWireFork(await kernel.forks.fork(asPid(pid), request)) };
+  const forked = await call.repeats.once(
+    "process.fork",
+    params,
+    call,
+    (marked) => kernel.forks.fork(asPid(pid), { ...request, ...marked }),
+    (made) => kernel.forks.again(made.pid, request),
+  );
+  return { payload: toWireFork(forked) };
 };
 
 export function toWireFork({ pid, uuid, step, from, at }: Forked) {

@@ -3,12 +3,22 @@ import type { Handler } from "../handler.ts";
 import { invalid } from "../request.ts";
 
 /** Its order is that of the journal. A session that rests comes back for it. */
-export const sessionSay: Handler<"session.say"> = async ({ pid, text, client = "" }, call) => {
+export const sessionSay: Handler<"session.say"> = async (params, call) => {
+  const { pid, text, client = "" } = params;
   const { kernel, gone } = call;
   if (client !== "") call.claimName(client);
   if (text.trim() === "") throw invalid("payload.text: the message is empty");
-  const { seq, ahead } = await kernel.init.send(asPid(pid), Buffer.from(text), gone, { client });
-  return { payload: { seq, ahead } };
+  return call.repeats.once(
+    "session.say",
+    params,
+    call,
+    async (marked) => {
+      const options = { client, ...marked };
+      const { seq, ahead } = await kernel.init.send(asPid(pid), Buffer.from(text), gone, options);
+      return { payload: { seq, ahead } };
+    },
+    async ({ message = 0 }) => ({ payload: { seq: message, ahead: 0 } }),
+  );
 };
 
 export const sessionWithdraw: Handler<"session.withdraw"> = async ({ pid, seq }, { kernel }) => {
