@@ -192,6 +192,11 @@ function keyed(round: number, talk: number): Keyed[] {
       of("spawn", "process.spawned", (intent) => ({ ...around, intent, detach: true })),
       of("mail.send", "mail.put", (text) => ({ pid: talk, text })),
       of("session.say", "mail.put", (text) => ({ pid: talk, text, client: "once" })),
+      of("compose.up", "process.spawned", (words) => {
+        const name = words.replace(/\W/g, "-").slice(0, -1);
+        const file = { name, services: { [words]: { command: ["sleep", "300"] } } };
+        return { file, dir: world.work, detach: true, env: world.env };
+      }),
       of("process.fork", "mail.put", (text) => ({ pid: talk, text, wake: true, env: world.env })),
     ];
   });
@@ -220,7 +225,7 @@ function madeBy({ kind, words }: Pick<Keyed, "kind" | "words">): number[] {
 }
 
 it(`${ROUNDS} deaths of the daemon around requests that are sent again: each happens once`, {
-  timeout: 60_000 + ROUNDS * 4_000,
+  timeout: 60_000 + ROUNDS * 10_000,
 }, async () => {
   let answered = 0;
   let cutOff = 0;

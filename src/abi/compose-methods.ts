@@ -1,6 +1,6 @@
 /** The methods of compose projects. */
 import * as z from "zod";
-import { environment, type MethodSpec, name, pid } from "./method-spec.ts";
+import { environment, idempotencyKey, type MethodSpec, name, pid } from "./method-spec.ts";
 
 /** A compose file as it was read, its variables filled in: checked here, so that every client gets the same answer. */
 const composeFile = {
@@ -34,6 +34,7 @@ export const COMPOSE_METHODS = {
       /** The stream ends after `up`. */
       detach: z.boolean().optional(),
       env: environment.optional(),
+      idempotency_key: idempotencyKey.optional(),
     }),
     /** `children`: all there may be, `<service>-<replica>`. `notices` as in compose.config. */
     result: z.strictObject({

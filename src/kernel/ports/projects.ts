@@ -1,6 +1,7 @@
 /** Compose projects as the wires see them (kernel reference, compose). `kernel/supervise` implements it. */
 import type { ComposeProject, ProjectEvent, ProjectView } from "../../abi/compose.ts";
 import type { Pid } from "../../abi/ids.ts";
+import type { RequestMark } from "../../abi/request-mark.ts";
 import type { Subscription } from "./kernel-api.ts";
 
 /** Where the compose file of a project is, for a later daemon. */
@@ -23,6 +24,8 @@ export interface ProjectUp {
   readonly env: Readonly<Record<string, string>>;
   /** Absent: nobody knows; then a later daemon does not start its services. */
   readonly source?: ProjectSource;
+  /** Of the client's request that this is: kept in the record of what it brings up. */
+  readonly request?: RequestMark;
 }
 
 export interface Projects {
@@ -32,6 +35,11 @@ export interface Projects {
    * is being brought up or down: CANCELLED, and nothing was begun.
    */
   up(request: ProjectUp, signal?: AbortSignal): Promise<{ pid: Pid; events: Subscription<ProjectEvent> }>;
+  /**
+   * Follows what a request has brought up before: `up`, then what comes, or its end. `env` as in `up`, for what a later daemon has
+   * brought back. CONFLICT: it has not ended, and is not running.
+   */
+  rejoin(name: string, pid: Pid, env: ProjectUp["env"]): Promise<Subscription<ProjectEvent>>;
   /** All in reverse order, then the supervisor; what is not gone after `timeoutMs` is killed. NOT_FOUND: it does not run. */
   down(name: string, timeoutMs: number): Promise<void>;
   /** KILL to everything at once. NOT_FOUND. */

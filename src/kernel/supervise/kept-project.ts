@@ -16,7 +16,16 @@ export interface KeptProject {
   readonly digests: Readonly<Record<string, string>>;
 }
 
-export function digestOf(salt: string, signature: string): string {
+/** `signatures`: by service. */
+export function keptProject(
+  project: Omit<KeptProject, "digests">,
+  signatures: ReadonlyMap<string, string>,
+): KeptProject {
+  const digests = [...signatures].map(([name, each]) => [name, digestOf(project.salt, each)] as const);
+  return { ...project, digests: Object.fromEntries(digests) };
+}
+
+function digestOf(salt: string, signature: string): string {
   return hash("sha256", `${salt}\n${signature}`);
 }
 

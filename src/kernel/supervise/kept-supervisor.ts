@@ -7,6 +7,7 @@ import type { BudgetLimits } from "../../abi/budget.ts";
 import { Fault } from "../../abi/errors.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { ExitStatus, PermissionMode } from "../../abi/process.ts";
+import type { RequestMark } from "../../abi/request-mark.ts";
 import type { ChildState, CrashReport } from "../../abi/supervise.ts";
 import type { JournalRecord, RecordKind, RecordOwner } from "../ports/journal.ts";
 import type { KeptAccounts } from "../process/kept-state.ts";
@@ -72,6 +73,8 @@ export interface KeptSupervisor extends KeptAccounts, Pick<ProcessSeed, "roots" 
   /** Which child it is of the supervisor above it. */
   readonly nestedAs: string | null;
   readonly project: KeptProject | null;
+  /** Of the client that has changed the project while it ran, the last. */
+  readonly request?: RequestMark;
   /** Whoever asked for it was told that it runs. */
   readonly isOpen: boolean;
   readonly ending: KeptEnding | null;
@@ -188,8 +191,12 @@ export class SupervisorFold {
   }
 
   /** A project changes its children while it runs. */
-  reshape(project: KeptProject | null, children: readonly KeptChild[]): void {
-    this.#kept = { ...this.#kept, project };
+  reshape(
+    project: KeptProject | null,
+    children: readonly KeptChild[],
+    request: RequestMark | undefined,
+  ): void {
+    this.#kept = { ...this.#kept, project, ...(request === undefined ? {} : { request }) };
     this.#children.clear();
     for (const child of children) this.#children.set(child.id, child);
   }

@@ -2,7 +2,9 @@
  * The records of one supervisor that runs: what a later daemon needs to bring it back. Each change is noted as a small record;
  * after many the whole state is written again, so that what is read at a restart stays short.
  */
+
 import { PID_KERNEL } from "../../abi/ids.ts";
+import type { RequestMark } from "../../abi/request-mark.ts";
 import type { Core } from "../core.ts";
 import type { JournalDraft, RecordOwner } from "../ports/journal.ts";
 import { keptAccounts } from "../process/kept-state.ts";
@@ -80,10 +82,15 @@ export class Ledger {
    * A project has changed: its children, or where its file is. What it is now replaces what was kept of it; `added` are ids of
    * children that begin anew.
    */
-  reshape(project: KeptProject, children: readonly Child[], added: ReadonlySet<string>): void {
+  reshape(
+    project: KeptProject,
+    children: readonly Child[],
+    added: ReadonlySet<string>,
+    request: RequestMark | undefined,
+  ): void {
     const known = (id: string) => (added.has(id) ? undefined : this.find(id));
     const kept = children.map((child) => known(child.id) ?? child.kept);
-    this.#open?.fold.reshape(project, kept);
+    this.#open?.fold.reshape(project, kept, request);
     this.#write();
   }
 

@@ -8,6 +8,9 @@ import type { Subscription } from "../ports/kernel-api.ts";
 import { Queue } from "../queue.ts";
 import { LineRing } from "./line-ring.ts";
 
+/** What a client that asks again is told first: where the project is. */
+const MILESTONES: ReadonlySet<ProjectEvent["event"]> = new Set(["up", "done", "failed", "stopped"]);
+
 /** Once an `up`, or once a project: the queues stay bounded though they are never dropped. */
 const KEPT: ReadonlySet<ProjectEvent["event"]> = new Set([
   "starting",
@@ -32,15 +35,27 @@ export class ProjectFeed {
   readonly #kept = new Map<string, LineRing>();
   #seq = 0;
   #isEnded = false;
+  #milestone: ProjectEvent | null = null;
 
   publish(event: ProjectEvent): void {
+    if (MILESTONES.has(event.event)) this.#milestone = event;
     if (event.event === "log") this.#log(event);
     for (const queue of this.#watchers) queue.push(event);
   }
 
   /** From now on. */
   watch(): Subscription<ProjectEvent> {
+    return this.#watch(null);
+  }
+
+  /** From the newest of `up` and the end on. */
+  rejoin(): Subscription<ProjectEvent> {
+    return this.#watch(this.#milestone);
+  }
+
+  #watch(first: ProjectEvent | null): Subscription<ProjectEvent> {
     const queue: Queue<ProjectEvent> = queueOf(LIMITS.projectEvents, () => this.#watchers.delete(queue));
+    if (first !== null) queue.push(first);
     if (this.#isEnded) queue.end();
     else this.#watchers.add(queue);
     return queue;

@@ -14,7 +14,7 @@ import { reapProcess } from "../process/reap.ts";
 import { type Outlook, outlookOf } from "./conditions.ts";
 import { send } from "./end-process.ts";
 import { conflict } from "./ending.ts";
-import { digestOf, type KeptProject } from "./kept-project.ts";
+import { type KeptProject, keptProject } from "./kept-project.ts";
 import { launchSupervisor } from "./launch.ts";
 import {
   idOf,
@@ -119,7 +119,14 @@ export class Project implements PastProject {
     const prepared = this.#pipes.prepare(pipes, (service) => this.#has(service), new Set());
     this.#own(this.#pipes.adopt(pipes, prepared));
     this.#proc = proc;
+    this.feed.publish({ event: "up", project: this.name, pid: proc.pid });
     void this.#awaitEnd(proc);
+  }
+
+  /** For a client that asks again for what it has brought up. */
+  rejoin(env: ProjectUp["env"]): Subscription<ProjectEvent> {
+    if (this.#isBare) this.#lend(env);
+    return this.feed.rejoin();
   }
 
   watch(): Subscription<ProjectEvent> {
@@ -127,13 +134,14 @@ export class Project implements PastProject {
   }
 
   /** Resolves when its supervisor runs; the rest comes to pass by itself. Rejects: nothing is left. */
-  async start({ project }: ProjectUp): Promise<void> {
+  async start({ project, request }: ProjectUp): Promise<void> {
     const prepared = this.#pipes.prepare(project.pipes, (service) => this.#has(service), new Set());
     await this.#pipes.adopt(project.pipes, prepared);
     const { root } = this.#core;
     const { budgetTokens: contextBudget, budgetUsd: usd } = project;
     const budget = usd === undefined ? {} : { usd };
-    const opts = { contextBudget, budget, permissionMode: "bypass" } as const;
+    const marked = request === undefined ? {} : { request };
+    const opts = { contextBudget, budget, permissionMode: "bypass", ...marked } as const;
     try {
       this.#proc = await launchSupervisor(this.#core, root, this.supervisor, opts, root.abort.signal);
     } catch (error) {
@@ -163,7 +171,7 @@ export class Project implements PastProject {
     await this.#gone();
   }
 
-  async #change({ project, services, removeOrphans, env, source }: ProjectUp): Promise<void> {
+  async #change({ project, services, removeOrphans, env, source, request }: ProjectUp): Promise<void> {
     const selected = selectedOf({ project, services });
     const change = planChange(this.#standing(), project, selected, removeOrphans);
     const starting = new Set(change.start.map(idOf));
@@ -182,7 +190,7 @@ export class Project implements PastProject {
     this.#seat(after);
     if (this.#isBare) this.#lend(env);
     this.#source = source ?? null;
-    this.supervisor.rekeep(this.#kept(), starting);
+    this.supervisor.rekeep(this.#kept(), starting, request);
     const adopted = this.#pipes.adopt(project.pipes, prepared);
     if (!this.isEnding) this.#own(this.#bringUp(added));
     await Promise.all([adopted, this.#core.ports.journal.sync()]);
@@ -214,13 +222,7 @@ export class Project implements PastProject {
   }
 
   #kept(): KeptProject {
-    const digests = [...this.#signatures].map(([name, signature]) => [name, digestOf(this.#salt, signature)]);
-    return {
-      name: this.name,
-      source: this.#source,
-      salt: this.#salt,
-      digests: Object.fromEntries(digests) as Record<string, string>,
-    };
+    return keptProject({ name: this.name, source: this.#source, salt: this.#salt }, this.#signatures);
   }
 
   #makeSupervisor({ project, env }: ProjectUp, restored: ProjectComeback | null): Supervisor {

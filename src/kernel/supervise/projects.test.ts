@@ -1170,3 +1170,50 @@ test("a restart spends what is left of the budget", async () => {
   expect(bench.told().at(-1)).toBe("failed (a-1: budget_exceeded) 2");
   await bench.expectNothingLeft();
 });
+
+describe("rejoin()", () => {
+  const request = { id: "i".repeat(40), digest: "d" };
+  const change = { id: "j".repeat(40), digest: "e" };
+  const heard = async (events: Subscription<ProjectEvent>) => {
+    const seen: ProjectEvent[] = [];
+    for await (const event of events) if (event.event !== "log") seen.push(event);
+    return seen.map(({ event }) => event);
+  };
+
+  test("follows what a request has brought up or changed, to its end, and what has ended tells that", async () => {
+    const b = new Bench();
+    b.t.journal.now = b.t.clock.now();
+    const pid = await b.up(notes([service("a")]), { request });
+    await b.up(notes([service("a"), service("b")]), { request: change });
+    const { find } = b.t.kernel.requests;
+    expect(await find(request.id)).toEqual({ digest: "d", pid });
+    expect(await find(change.id)).toEqual({ digest: "e", pid });
+    const events = await b.projects.rejoin("notes", pid, {});
+    await b.projects.kill("notes");
+    expect(await heard(events)).toEqual(["up", "exited", "exited", "stopped"]);
+    expect(await heard(await b.projects.rejoin("notes", pid, {}))).toEqual(["stopped"]);
+    // a daemon that was not there
+    const later = testKernel({}, b.t.journal);
+    expect(await heard(await later.kernel.projects.rejoin("notes", pid, {}))).toEqual(["stopped"]);
+  });
+
+  test("tells the code of the first service that failed, by the journal alone", async () => {
+    const b = new Bench();
+    const pid = await b.up(notes([service("a")]));
+    await b.workers.end("a", CRASH);
+    await b.over();
+    const [end] = await Array.fromAsync(
+      await testKernel({}, b.t.journal).kernel.projects.rejoin("notes", pid, {}),
+    );
+    expect(end).toMatchObject({ event: "done", code: CRASH.code });
+  });
+
+  test("CONFLICT for one that has not ended, and is not here", async () => {
+    const b = new Bench();
+    const pid = await b.up(notes([service("a")]));
+    await b.t.journal.sync();
+    const later = testKernel({}, b.t.journal);
+    await expect(later.kernel.projects.rejoin("notes", pid, {})).rejects.toMatchObject({ code: "CONFLICT" });
+    await b.projects.kill("notes");
+  });
+});

@@ -8,6 +8,7 @@ import { LIMITS } from "../limits.ts";
 import type { Subscription } from "../ports/kernel-api.ts";
 import type { Projects, ProjectUp } from "../ports/projects.ts";
 import { Units } from "../process/units.ts";
+import { endedFeed } from "./ended-project.ts";
 import { Project } from "./project.ts";
 import { type LogWish, logsOf, type PastProject } from "./project-view.ts";
 
@@ -46,6 +47,17 @@ class ProjectTable implements ProjectRoster {
   enter(project: Project): void {
     this.#running.set(project.name, project);
     void project.over.then(() => this.#ended(project));
+  }
+
+  async rejoin(name: string, pid: Pid, env: ProjectUp["env"]): Promise<Subscription<ProjectEvent>> {
+    const running = this.#running.get(name);
+    if (running?.pid === pid) return running.rejoin(env);
+    const past = this.#past.get(name);
+    if (past?.view.pid === pid) return past.feed.rejoin();
+    const feed = await endedFeed(this.#core(), name, pid);
+    if (feed !== undefined) return feed.rejoin();
+    const message = `this request has brought project ${name} up as process ${pid}, which is not running now`;
+    throw refusal("CONFLICT", message, "crux compose up brings it up again");
   }
 
   async down(name: string, timeoutMs: number): Promise<void> {
@@ -131,6 +143,6 @@ async function follow(
   }
 }
 
-function refusal(code: "NOT_FOUND" | "CANCELLED", message: string): SyscallError {
-  return new SyscallError({ syscall: "Compose", pid: PID_KERNEL, code, message });
+function refusal(code: "NOT_FOUND" | "CANCELLED" | "CONFLICT", message: string, hint?: string): SyscallError {
+  return new SyscallError({ syscall: "Compose", pid: PID_KERNEL, code, message, hint });
 }

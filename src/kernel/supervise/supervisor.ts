@@ -3,9 +3,11 @@
  * done to one child happens in its lane, one after another; where children go down together, all share one. Its own end
  * takes all with it: at TERM in reverse start order, at KILL at once.
  */
+
 import { messageOf, printed, SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type ProcUuid } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../../abi/process.ts";
+import type { RequestMark } from "../../abi/request-mark.ts";
 import type { SupervisorView } from "../../abi/supervise.ts";
 import type { Core } from "../core.ts";
 import type { Body } from "../process/body.ts";
@@ -345,9 +347,9 @@ export class Supervisor implements SupervisorControl {
     this.#ledger.note({ child: id, ready: true });
   }
 
-  /** The project has changed. `added`: children that begin anew. */
-  rekeep(project: KeptProject, added: ReadonlySet<string>): void {
-    this.#ledger.reshape(project, this.#children, added);
+  /** The project has changed, by this request. `added`: children that begin anew. */
+  rekeep(project: KeptProject, added: ReadonlySet<string>, request: RequestMark | undefined): void {
+    this.#ledger.reshape(project, this.#children, added, request);
   }
 
   /** The first reason stands. */

@@ -13,6 +13,7 @@ const KEYED: Readonly<Record<KeyedMethod, true>> = {
   "mail.send": true,
   "session.say": true,
   "process.fork": true,
+  "compose.up": true,
 };
 /** In all. */
 const TRIES = 3;

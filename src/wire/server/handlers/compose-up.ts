@@ -11,7 +11,8 @@ import { sendEvents } from "./compose-events.ts";
 const ENDS: ReadonlySet<ProjectEvent["event"]> = new Set(["done", "failed", "stopped"]);
 
 /** A client that goes away leaves the project running; so does one that asked to be let go once it is up. */
-export const composeUp: Handler<"compose.up"> = async (params, { kernel, deps, ended, gone }) => {
+export const composeUp: Handler<"compose.up"> = async (params, call) => {
+  const { kernel, deps, ended, gone } = call;
   const {
     file,
     dir,
@@ -24,16 +25,26 @@ export const composeUp: Handler<"compose.up"> = async (params, { kernel, deps, e
   } = params;
   if (path !== undefined && !path.startsWith("/")) throw invalid(`payload.path: must be absolute: ${path}`);
   const project = projectOf({ file, dir, project: name });
-  await checkAgents(project, deps, env);
-  const { pid, events } = await kernel.projects.up(
-    {
-      project,
-      services: services ?? [],
-      removeOrphans: removeOrphans ?? false,
-      env,
-      ...(path === undefined ? {} : { source: { path, dir, name: name ?? "" } }),
+  const { pid, events } = await call.repeats.once(
+    "compose.up",
+    params,
+    call,
+    async (marked) => {
+      await checkAgents(project, deps, env);
+      const request = {
+        project,
+        services: services ?? [],
+        removeOrphans: removeOrphans ?? false,
+        env,
+        ...(path === undefined ? {} : { source: { path, dir, name: name ?? "" } }),
+        ...marked,
+      };
+      return kernel.projects.up(request, gone);
     },
-    gone,
+    async (made) => ({
+      pid: made.pid,
+      events: await kernel.projects.rejoin(project.name, made.pid, env),
+    }),
   );
   return {
     payload: {

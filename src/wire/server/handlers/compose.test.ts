@@ -20,6 +20,10 @@ class FakeProjects implements Projects {
     this.ups.push(request);
     return { pid: asPid(3), events: this.events };
   }
+  async rejoin(name: string, pid: number, env: object) {
+    this.calls.push(["rejoin", name, pid, env]);
+    return this.events;
+  }
   async down(name: string, timeoutMs: number): Promise<void> {
     this.view(name);
     this.calls.push(["down", name, timeoutMs]);
@@ -122,6 +126,18 @@ describe("compose.config", () => {
     }
     expect(projects.ups).toEqual([]);
   });
+});
+
+test("compose.up of a request that is known follows what that has brought up, and brings up nothing", async () => {
+  const keyed = { file: FILE, dir: "/desk/notes", project: "notes", env: { A: "b" }, idempotency_key: "k" };
+  await stream("compose.up", keyed, { event: "stopped", project: "notes" });
+  const [{ request }] = projects.ups as [ProjectUp];
+  fixture.kernel.made.set(request?.id ?? "", { digest: request?.digest ?? "", pid: asPid(7) });
+  client = await fixture.connect();
+  projects.events = new FakeSubscription();
+  const text = await stream("compose.up", keyed, { event: "stopped", project: "notes" });
+  expect(JSON.parse(text.split("\n")[0] ?? "")).toMatchObject({ ok: true, payload: { pid: 7 } });
+  expect([projects.ups.length, projects.calls]).toEqual([1, [["rejoin", "notes", 7, { A: "b" }]]]);
 });
 
 describe("compose.up", () => {
