@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { defineConfig, type Plugin } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** `.md` files are imported as text, as the build does (scripts/build.mjs). */
 const markdownAsText: Plugin = {
@@ -11,8 +12,28 @@ const markdownAsText: Plugin = {
   },
 };
 
+/** What takes longest. Vitest goes by size where it has no results of an earlier run, and would end with some of these alone. */
+const LONGEST = [
+  ...["permit/corpus-fuzz", "permit/corpus-options", "store/journal", "shell/oracle", "process/rights-model"],
+  ...["store/journal-damage", "mcp/host", "host/exec", "ipc/signal-races", "store/journal-process"],
+  ...["mcp/real-servers", "permit/precedence", "host/egress"],
+  ...["file-crashes", "trust", "journal-crashes", "soak", "attacks/attacks", "crash", "files", "ownership"],
+  ...["crash-points", "daemon-faults", "failing-disk", "faults/frozen", "safe-mode", "start-race", "demo"],
+].map((name) => `/${name}.test.ts`);
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => {
+      const at = LONGEST.findIndex((name) => moduleId.endsWith(name));
+      return at === -1 ? LONGEST.length : at;
+    };
+    return (await super.sort(files)).sort((a, b) => place(a) - place(b));
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     reporters: ["default"],
     projects: [
       {
@@ -34,7 +55,7 @@ export default defineConfig({
       {
         plugins: [markdownAsText],
         test: {
-          // boots the built system: few at a time, each with its own daemon
+          // boots the built system: few at a time, each with its own daemon, which wait for one another half of the time
           name: "system",
           environment: "node",
           include: ["test/**/*.test.ts"],
@@ -44,7 +65,7 @@ export default defineConfig({
           // whole systems in real time on machines that do other things too: one that fails is looked at once more, and the
           // report says so
           retry: 1,
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },
