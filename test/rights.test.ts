@@ -1,5 +1,5 @@
 /** What an agent may not do, it does not do: seen from outside, on real files, in the widest mode there is. */
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { PROTOCOL } from "../src/abi/wire.ts";
@@ -163,12 +163,14 @@ describe("in bypass", () => {
 
   it("what starts programs or gives rights is not written without a person", async () => {
     world.write(".git/config", "[core]\n");
+    world.settings({});
+    const settings = join(world.dir, "config/crux/settings.json");
+    const before = readFileSync(settings, "utf8");
     const places = [
       ".git/hooks/pre-commit",
       ".envrc",
       join(world.home, ".bashrc"),
       join(world.home, ".ssh/authorized_keys"),
-      join(world.dir, "config/crux/settings.json"),
     ];
     const [seen, ...results] = await attempt([
       view(".git/config"),
@@ -178,8 +180,10 @@ describe("in bypass", () => {
       bash("cp /etc/hostname ~/.bashrc"),
     ]);
     expect(seen!.content).toBe("[core]\n");
+    await server.close();
+    results.push(...(await attemptSome([view(settings), write(settings)])).slice(1));
     expect(results.map(({ content }) => content)).toEqual(results.map(() => REFUSED));
-    expect(world.file(".git/config")).toBe("[core]\n");
+    expect([world.file(".git/config"), readFileSync(settings, "utf8")]).toEqual(["[core]\n", before]);
     for (const place of places) expect(existsSync(join(world.work, place))).toBe(false);
     expect(existsSync(join(world.home, ".bashrc"))).toBe(false);
   });
