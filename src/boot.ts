@@ -302,6 +302,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
     processSockets,
     ...(context.isSafeMode ? await unrestoredOf(journal) : {}),
     sandbox: () => ({ ...exec.sandbox, mode: config.permitFor(home).sandboxMode ?? "on" }),
+    models: config.resolver,
     showsCalls: () => config.settings.ui?.calls !== false,
     reload: (settings) => {
       config.reload(settings);

@@ -12,6 +12,7 @@ import { HISTORY_METHODS } from "./history-methods.ts";
 import { JOB_METHODS } from "./job-methods.ts";
 import { JOURNAL_METHODS } from "./journal-methods.ts";
 import { empty, environment, idempotencyKey, type MethodSpec, name, pid, text } from "./method-spec.ts";
+import { MODEL_METHODS } from "./model-methods.ts";
 import { HOLDS, PERMISSION_MODES } from "./process.ts";
 import { RIGHTS_METHODS } from "./rights-methods.ts";
 import { RULE_DESTINATIONS } from "./rules.ts";
@@ -294,6 +295,7 @@ export const METHODS = {
   ...RIGHTS_METHODS,
   ...TRUST_METHODS,
   ...SETTINGS_METHODS,
+  ...MODEL_METHODS,
   ...FILE_METHODS,
   ...SESSION_METHODS,
   "supervisor.start_child": {

@@ -45,6 +45,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   audit: async () => (await import("./audit.ts")).audit,
   gc: async () => (await import("./gc.ts")).gc,
   doctor: async () => (await import("./doctor.ts")).doctor,
+  model: async () => (await import("./model.ts")).model,
   config: async () => (await import("./config.ts")).config,
   cat: async () => (await import("./cat.ts")).cat,
   ls: async () => (await import("./ls.ts")).ls,

@@ -4,7 +4,7 @@
  */
 import type { Settings } from "../abi/settings.ts";
 import type { RealPath } from "../kernel/ports/host.ts";
-import type { ModelResolver } from "../kernel/ports/models.ts";
+import type { ModelDesk, ModelResolver } from "../kernel/ports/models.ts";
 import type { Permit } from "../kernel/ports/permit.ts";
 import type { SettingsDesk, SettingsWriter } from "../kernel/ports/settings.ts";
 import type { WorkspaceTrust } from "../kernel/ports/trust.ts";
@@ -30,7 +30,7 @@ const DETACHED_SECONDS = 3600;
 type Context = Pick<BootContext<DaemonLease>, "settings" | "paths" | "home" | "log">;
 
 export class Configuration {
-  readonly resolver: ModelResolver;
+  readonly resolver: ModelResolver & ModelDesk;
   readonly writer: SettingsWriter;
   readonly #files: SettingsFiles;
   readonly #realPath: RealPath;

@@ -97,6 +97,7 @@ export interface Booted {
   readonly unrestored?: ServerDeps["unrestored"];
   /** Are commands confined? */
   sandbox?(): SandboxStatus;
+  readonly models?: ServerDeps["models"];
   /** Absent: they are shown. */
   showsCalls?(): boolean;
   /** SIGHUP: the settings as they are now, and what was wrong in them: a deny may be among it. */
@@ -223,6 +224,7 @@ class Daemon<L extends DaemonLease> {
       ...(redactor === undefined ? {} : { redacted: (bytes) => redactor.redactBytes(bytes) }),
       ...(booted.peers?.areRead === false ? { arePeersRead: false } : {}),
       ...(booted.sandbox === undefined ? {} : { sandbox: booted.sandbox }),
+      ...(booted.models === undefined ? {} : { models: booted.models }),
       ...(booted.showsCalls === undefined ? {} : { showsCalls: booted.showsCalls }),
     };
     const unwatch = this.#watchJournal(booted);

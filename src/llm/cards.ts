@@ -147,6 +147,36 @@ export function cardOf(driver: CardedDriver, model: string): ModelCard {
   };
 }
 
+export interface KnownModel {
+  readonly driver: CardedDriver;
+  readonly id: string;
+  /** "" where no short name stands for it. */
+  readonly short: string;
+  readonly maxInputTokens: number;
+  /** As published; undefined: not known. */
+  readonly price: Price | undefined;
+}
+
+/** Those with a card, and what the short names stand for. What a server of one's own has, only it knows. */
+export function knownModels(): readonly KnownModel[] {
+  return (Object.keys(drivers) as CardedDriver[]).flatMap((driver) => {
+    const { tiers, rows, unknown } = drivers[driver];
+    const ids = new Set([...Object.values(tiers), ...rows.map(({ id }) => id)].filter((id) => id !== ""));
+    return [...ids].map((id) => {
+      const { maxInputTokens } = findRow(driver, id) ?? unknown;
+      return { driver, id, short: shortName(driver, id), maxInputTokens, price: priceOf(driver, id) };
+    });
+  });
+}
+
+/** A vendor's own word before that for a size. */
+function shortName(driver: CardedDriver, id: string): string {
+  const names = Object.keys(tierNames).filter(
+    (name) => drivers[driver].tiers[tierNames[name] as Tier] === id,
+  );
+  return (driver === "openai" ? names[0] : names.at(-1)) ?? "";
+}
+
 /** A model that nobody knows is not trusted with it; the `claude` program runs known ones under its own names. */
 function judgesCalls(driver: CardedDriver, model: string): boolean {
   const id = modelId(driver, model);

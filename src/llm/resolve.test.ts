@@ -232,3 +232,59 @@ describe("resolve()", () => {
     expect(probes).toBe(2);
   });
 });
+
+describe("explain()", () => {
+  const explain = async ({ env = {}, settings = {}, ...wish }: Case) => {
+    const resolver = createModelResolver({ settings: () => settings, probeOllama: async () => false });
+    const request = { model: "", provider: "", preferred: "", fallback: "", ...wish, env };
+    const { driver, model, why } = await resolver.explain(request, none);
+    return [driver, model, why];
+  };
+
+  it.each<[Case, string[]]>([
+    [{ model: "opus", env: anthropic }, ["anthropic", "claude-opus-5-5", "--model"]],
+    [{ preferred: "haiku", env: anthropic }, ["anthropic", "claude-haiku-5-5", "the agent file"]],
+    [{ env: { ...anthropic, CRUX_MODEL: "haiku" } }, ["anthropic", "claude-haiku-5-5", "CRUX_MODEL"]],
+    [{ env: { ...openai, CRUX_PROVIDER: "openai" } }, ["openai", "gpt-6.1-terra", "CRUX_PROVIDER"]],
+    [
+      { env: anthropic, settings: { model: "opus" } },
+      ["anthropic", "claude-opus-5-5", "settings.json (model)"],
+    ],
+    [{ env: { ...own, OPENAI_MODEL: "q" } }, ["openai", "q", "the first model driver that is set up"]],
+    [{}, ["interpreter", "", "no model is set up"]],
+    [{ model: "script/a.json" }, ["script/a.json", "", "--model"]],
+  ])("of %j is %j", async (wish, answer) => {
+    expect(await explain(wish)).toEqual(answer);
+  });
+
+  it("is refused as the run would be", async () => {
+    await expect(explain({ model: "openai/gpt-5", env: anthropic })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+    });
+  });
+});
+
+describe("survey()", () => {
+  it("lists drivers with what would set them up, and models with the prices of the settings first", async () => {
+    const models = { "claude-opus": { price: { input: 7, output: 8 } } };
+    const resolver = createModelResolver({ settings: () => ({ models }), probeOllama: async () => false });
+    const found = await resolver.survey(anthropic, none);
+    const state = Object.fromEntries(found.drivers.map(({ name, isReady }) => [name, isReady]));
+    expect(state).toMatchObject({ anthropic: true, openai: false, ollama: false, interpreter: true });
+    expect(found.drivers.find(({ name }) => name === "openai")?.remedy).toContain("OPENAI_API_KEY");
+    const row = (id: string) => found.models.find((each) => each.id === id);
+    expect(row("claude-opus-5-5")).toMatchObject({
+      short: "opus",
+      context: 1_000_000,
+      price: { input: 7, output: 8 },
+      isReady: true,
+    });
+    expect(row("gpt-6-luna")).toMatchObject({
+      driver: "openai",
+      short: "small",
+      price: null,
+      isReady: false,
+    });
+    expect(row("sonnet")).toMatchObject({ driver: "claude", price: null });
+  });
+});

@@ -5,12 +5,13 @@
 import { SyscallError } from "../abi/errors.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import type { Settings } from "../abi/settings.ts";
-import type { ModelChoice, ModelResolver } from "../kernel/ports/models.ts";
+import type { ModelChoice, ModelDesk, ModelResolver } from "../kernel/ports/models.ts";
 import { nearNames } from "../lib/near-names.ts";
 import { cardOf, findTier, isCarded, showsImages } from "./cards.ts";
 import { findProgram } from "./claude/program.ts";
 import { DRIVERS, type DriverName, isSize, mayHave, vendorsOf } from "./names.ts";
 import { findOllamaOrigin, openaiProfile } from "./openai/profile.ts";
+import { defaultId, surveyed } from "./survey.ts";
 
 type Env = Readonly<Record<string, string>>;
 type ResolveRequest = Parameters<ModelResolver["resolve"]>[0];
@@ -34,7 +35,7 @@ const setUp: Readonly<Record<DriverName, string>> = {
 };
 
 export interface ResolverOptions {
-  readonly settings: () => Pick<Settings, "model" | "modelType" | "requireModel">;
+  readonly settings: () => Pick<Settings, "model" | "modelType" | "requireModel" | "models">;
   /** Does Ollama answer at `origin`? Asked only when nothing else is set up. */
   readonly probeOllama?: (origin: string, signal: AbortSignal) => Promise<boolean>;
   /** Milliseconds; for the age of a probe. */
@@ -51,26 +52,46 @@ interface Wish {
   readonly source?: string;
 }
 
-export function createModelResolver(options: ResolverOptions): ModelResolver {
+/** With what said so, in words. */
+interface Chosen {
+  readonly choice: ModelChoice;
+  readonly why: string;
+}
+
+export function createModelResolver(options: ResolverOptions): ModelResolver & ModelDesk {
   const finder = new DriverFinder(options);
+  const chosen = async (request: ResolveRequest, signal: AbortSignal): Promise<Chosen> => {
+    const { env } = request;
+    const settings = options.settings();
+    const asked = parseName(request.model);
+    if (asked.driver === "script") return { choice: scriptChoice(asked.model), why: "--model" };
+    if (env.CRUX_SCENARIO && asked.driver === undefined)
+      return { choice: choice("script", ""), why: "CRUX_SCENARIO" };
+    const wishes = [
+      asked,
+      agentWish(request, request.preferred),
+      { ...wishOf(env.CRUX_PROVIDER, env.CRUX_MODEL), source: "CRUX_MODEL" },
+      { ...wishOf(settings.modelType, settings.model), source: "settings.json" },
+    ];
+    const choosing = new Choosing(finder, wishes, request, signal);
+    const found = await choosing.choose();
+    if (found !== undefined) return { choice: found, why: choosing.why };
+    if (settings.requireModel === true)
+      throw unavailable("no model is configured, and requireModel is set", configureHelp);
+    return { choice: { ...choice("interpreter", ""), notice: NOTICE }, why: "no model is set up" };
+  };
   return {
-    async resolve(request, signal) {
-      const { env } = request;
-      const settings = options.settings();
-      const asked = parseName(request.model);
-      if (asked.driver === "script") return scriptChoice(asked.model);
-      if (env.CRUX_SCENARIO && asked.driver === undefined) return choice("script", "");
-      const wishes = [
-        asked,
-        agentWish(request, request.preferred),
-        { ...wishOf(env.CRUX_PROVIDER, env.CRUX_MODEL), source: "CRUX_MODEL" },
-        { ...wishOf(settings.modelType, settings.model), source: "settings.json" },
-      ];
-      const found = await new Choosing(finder, wishes, request, signal).choose();
-      if (found !== undefined) return found;
-      if (settings.requireModel === true)
-        throw unavailable("no model is configured, and requireModel is set", configureHelp);
-      return { ...choice("interpreter", ""), notice: NOTICE };
+    resolve: async (request, signal) => (await chosen(request, signal)).choice,
+    explain: async (request, signal) => {
+      const { choice, why } = await chosen(request, signal);
+      const driver = choice.device.split("/").slice(3).join("/");
+      const note = choice.notice ?? choice.remark;
+      const model = isCarded(driver) ? defaultId(driver, choice.model, request.env) : choice.model;
+      return { driver, model, why, ...(note === undefined ? {} : { note }) };
+    },
+    survey: (env, signal) => {
+      const isSetUp = (driver: DriverName) => finder.isSetUp(driver, env, signal);
+      return surveyed(isSetUp, setUp, options.settings().models ?? {});
     },
     classifierCard(device, model, env) {
       const driver = device.split("/")[3] ?? "";
@@ -107,6 +128,8 @@ function wishOf(provider: string | undefined, name: string | undefined): Wish {
 
 /** One decision: the first wish that names a model decides which, and who has it answers. */
 class Choosing {
+  /** What decided. */
+  why = "";
   readonly #finder: DriverFinder;
   readonly #wishes: readonly Wish[];
   readonly #request: ResolveRequest;
@@ -124,6 +147,7 @@ class Choosing {
     const at = this.#wishes.findIndex(({ model }) => model !== "");
     const wish = this.#wishes[at];
     if (wish === undefined) return this.#withoutName();
+    this.why = wordsOf(wish);
     const driver = await this.#driverOf(wish);
     if (driver !== undefined) return choice(driver, wish.model);
     if (!wish.isFirm) return this.#instead(wish);
@@ -132,12 +156,15 @@ class Choosing {
   }
 
   async #withoutName(): Promise<ModelChoice | undefined> {
-    for (const { driver, isFirm } of this.#wishes) {
+    for (const wish of this.#wishes) {
+      const { driver, isFirm } = wish;
       if (driver === undefined) continue;
+      this.why = wordsOf(wish);
       if (await this.#isSetUp(driver)) return choice(driver, "");
       if (isFirm) throw unavailable(`the model driver ${driver} is not set up`, setUp[driver]);
     }
     const driver = await this.#finder.first(this.#request.env, this.#signal);
+    this.why = "the first model driver that is set up";
     return driver === undefined ? undefined : choice(driver, "");
   }
 
@@ -147,6 +174,7 @@ class Choosing {
     const other = agentWish(this.#request, fallback);
     const driver = other.model === "" ? undefined : await this.#driverOf(other);
     if (driver !== undefined) {
+      this.why = "the fallback of the agent file";
       const remark = `no model driver that has ${wish.model} is set up (${owners(wish.model)}): its agent file's fallback ${other.model} answers`;
       return { ...choice(driver, other.model), remark };
     }
@@ -183,6 +211,12 @@ class Choosing {
       );
     return unavailable(`${from}the model driver ${driver} is not set up`, setUp[driver]);
   }
+}
+
+/** Of a wish: where it stands. */
+function wordsOf({ source = "--model", model }: Wish): string {
+  if (source === "settings.json") return `settings.json (${model === "" ? "modelType" : "model"})`;
+  return source === "CRUX_MODEL" && model === "" ? "CRUX_PROVIDER" : source;
 }
 
 /** Who would have it. */

@@ -53,6 +53,27 @@ terminal; it costs a few tokens. Modes: --quiet prints what is not in order.`,
     after: "Exit codes: 0, or 1 where a line has ✗.",
   },
   {
+    name: "model",
+    head: "model [verb]",
+    brief: "which model answers here and why; list, set",
+    words: [["list", "set"]],
+    summary: "Show which model would answer here and what says so, list what there is, choose one",
+    usage: [
+      ["model", "which would answer, and why"],
+      ["model list", "drivers and how to set them up, models with context and list price"],
+      ["model set <name>", "the one that answers where nothing else is said: your setting model"],
+    ],
+    options: [
+      { flag: "model", short: "m", value: "<name>", meaning: "as if a run had this flag" },
+      { flag: "agent", value: "<name>", meaning: "as if a run had this flag", from: ["<agent>"] },
+    ],
+    about: `What says so, the first that names one: --model, the agent file, CRUX_MODEL and CRUX_PROVIDER, settings.json; else the
+first driver that is set up. A name is a model (claude-haiku-4-5), a short name (opus, small) or driver/model. Prices
+are list prices in US dollars per million tokens; models.<name>.price in the settings comes before them.
+Modes: --quiet prints names alone.`,
+    examples: ["crux model", "crux model list", "crux model set openai/gpt-6.1-terra"],
+  },
+  {
     name: "config",
     head: "config <verb>",
     brief: "settings: list, get, set, unset, with where each value stands",

@@ -32,3 +32,40 @@ export interface ModelResolver {
     env: Readonly<Record<string, string>>,
   ): { readonly autoMode: boolean; readonly maxInputTokens: number };
 }
+
+/** A choice, for people. */
+export interface ModelAnswer {
+  readonly driver: string;
+  /** Its id; "": what the driver's server takes by default. */
+  readonly model: string;
+  /** What says so: a flag, a variable, a setting, a default. */
+  readonly why: string;
+  readonly note?: string;
+}
+
+export interface DriverView {
+  readonly name: string;
+  readonly isReady: boolean;
+  /** What would make it ready. */
+  readonly remedy: string;
+}
+
+export interface ModelView {
+  readonly driver: string;
+  readonly id: string;
+  readonly short: string;
+  readonly context: number;
+  /** US dollars per million tokens; null: not known. */
+  readonly price: { readonly input: number; readonly output: number } | null;
+  readonly isReady: boolean;
+}
+
+/** What a person is told of models. */
+export interface ModelDesk {
+  /** Errors as of `resolve`. */
+  explain(request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer>;
+  survey(
+    env: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<{ readonly drivers: readonly DriverView[]; readonly models: readonly ModelView[] }>;
+}

@@ -5,6 +5,7 @@ import type { Clock } from "../../abi/program.ts";
 import type { SandboxStatus } from "../../abi/sandbox.ts";
 import type { JournalDesk } from "../../kernel/ports/journal-tools.ts";
 import type { KernelApi } from "../../kernel/ports/kernel-api.ts";
+import type { ModelDesk } from "../../kernel/ports/models.ts";
 import type { SettingsDesk } from "../../kernel/ports/settings.ts";
 import type { TaskDesk } from "../../kernel/ports/tasks.ts";
 import type { TrustDesk } from "../../kernel/ports/trust.ts";
@@ -52,6 +53,8 @@ export interface ServerDeps {
   readonly arePeersRead?: boolean;
   /** Are commands confined? Absent: not known here. The first to ask may wait for a probe. */
   sandbox?(): SandboxStatus;
+  /** Which models there are; absent: not known here. */
+  readonly models?: ModelDesk;
   /** The settings want calls shown on terminals; absent: they do. */
   showsCalls?(): boolean;
   /** Begins the shutdown of the daemon and returns at once. Called after the response is written out. */

@@ -23,6 +23,7 @@ import { kill } from "./handlers/kill.ts";
 import { listProcs } from "./handlers/list-procs.ts";
 import { mailSend } from "./handlers/mail-send.ts";
 import { mcpList, mcpMount, mcpUnmount } from "./handlers/mcp.ts";
+import { modelList, modelResolve } from "./handlers/models.ts";
 import { processAttach } from "./handlers/process-attach.ts";
 import { processFork, processSteps } from "./handlers/process-fork.ts";
 import { processList } from "./handlers/process-list.ts";
@@ -81,6 +82,8 @@ export const HANDLERS: Handlers = {
   "trust.remove": trustRemove,
   "settings.list": settingsList,
   "settings.set": settingsSet,
+  "model.resolve": modelResolve,
+  "model.list": modelList,
   "file.list": fileList,
   "file.read": fileRead,
   "group.list": groupList,

@@ -1,0 +1,34 @@
+/** What there is to choose from: drivers, whether they are set up, and the models that are known. For people. */
+import type { DriverView, ModelView } from "../kernel/ports/models.ts";
+import { type CardedDriver, knownModels, modelId } from "./cards.ts";
+import { DRIVERS, type DriverName } from "./names.ts";
+import { ollamaProfile, openaiProfile } from "./openai/profile.ts";
+import { findPrice, type PriceSettings } from "./prices.ts";
+
+type Env = Readonly<Record<string, string>>;
+
+/** The id that a driver is asked for; "": its server decides. */
+export function defaultId(driver: CardedDriver, model: string, env: Env): string {
+  if (model !== "") return modelId(driver, model);
+  const own = driver === "openai" ? openaiProfile(env) : driver === "ollama" ? ollamaProfile(env) : undefined;
+  return own === undefined || own.model === "" ? modelId(driver, "") : own.model;
+}
+
+/** Prices as the settings have them, else as published. `remedies`: what would set a driver up. */
+export async function surveyed(
+  isSetUp: (driver: DriverName) => Promise<boolean>,
+  remedies: Readonly<Record<DriverName, string>>,
+  prices: PriceSettings,
+): Promise<{ drivers: readonly DriverView[]; models: readonly ModelView[] }> {
+  const drivers: DriverView[] = [];
+  for (const name of DRIVERS) drivers.push({ name, isReady: await isSetUp(name), remedy: remedies[name] });
+  const ready = new Set(drivers.filter(({ isReady }) => isReady).map(({ name }) => name));
+  const models = knownModels().map(
+    ({ driver, id, short, maxInputTokens: context, price: listed }): ModelView => {
+      const price = findPrice(prices, id) ?? listed;
+      const shown = price === undefined ? null : { input: price.input, output: price.output };
+      return { driver, id, short, context, price: shown, isReady: ready.has(driver) };
+    },
+  );
+  return { drivers, models };
+}

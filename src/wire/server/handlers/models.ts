@@ -1,0 +1,28 @@
+/** Which model answers, and what there is to choose from: as the environment of the caller has it. */
+import { Fault } from "../../../abi/errors.ts";
+import type { ModelDesk } from "../../../kernel/ports/models.ts";
+import type { ServerDeps } from "../deps.ts";
+import type { Handler } from "../handler.ts";
+
+export const modelResolve: Handler<"model.resolve"> = async (params, { deps, ended }) => {
+  const { cwd, agent: name, model = "", env = deps.env } = params;
+  const agent = await deps.loadAgent(name, cwd, env);
+  const { provider = "", preferred = "", fallback = "" } = agent?.manifest.models ?? {};
+  const { note, ...found } = await deskOf(deps).explain({ model, provider, preferred, fallback, env }, ended);
+  return { payload: { ...found, ...(note === undefined ? {} : { note }) } };
+};
+
+export const modelList: Handler<"model.list"> = async ({ env }, { deps, ended }) => {
+  const { drivers, models } = await deskOf(deps).survey(env ?? deps.env, ended);
+  return {
+    payload: {
+      drivers: drivers.map(({ name, isReady, remedy }) => ({ name, is_ready: isReady, remedy })),
+      models: models.map(({ isReady, ...each }) => ({ ...each, is_ready: isReady })),
+    },
+  };
+};
+
+function deskOf({ models }: ServerDeps): ModelDesk {
+  if (models !== undefined) return models;
+  throw new Fault({ code: "UNAVAILABLE", message: "this daemon has no models" });
+}
