@@ -230,6 +230,21 @@ describe("crux trust", () => {
   });
 });
 
+it("compose up waits for trust: refused without a terminal, with the words how to give it", async () => {
+  execFileSync("git", ["init", "-q"], { cwd: repo, stdio: "pipe" });
+  put("AGENTS.md", "PROJECT RULES\n");
+  put("crux.compose.yaml", `name: clone\nservices: { a: { command: [touch, ${join(canaries, "ran")}] } }\n`);
+  const refused = await world.crux(["compose", "up"], { cwd: repo });
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toContain("[PERMISSION]");
+  expect(refused.stderr).toContain(`${repo} brings what you have not trusted: AGENTS.md`);
+  expect(refused.stderr).toContain(`crux trust ${repo}`);
+  expect(existsSync(join(canaries, "ran"))).toBe(false);
+  expect((await world.crux(["trust", "--yes", repo], { cwd: repo })).code).toBe(0);
+  expect((await world.crux(["compose", "up"], { cwd: repo })).code).toBe(0);
+  expect(existsSync(join(canaries, "ran"))).toBe(true);
+});
+
 it("--trust trusts what is there, without a terminal", async () => {
   hostile();
   await serve(inTurn(bash(added("bash")), text("Done.")));

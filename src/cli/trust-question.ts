@@ -15,15 +15,19 @@ import { itemsLines, leftOutLine } from "./screen/trust-lines.ts";
 const NAMES = [...[...BROUGHT_FILES, ...BROUGHT_FOLDERS].map(([path]) => path), MCP_FILE];
 
 /**
- * `--trust` trusts all of it; at a terminal the person is asked, once for what is there; else one line says what is left out.
- * "interrupted": Ctrl-C at the question.
+ * `--trust` trusts all of it; at a terminal the person is asked, once for what is there; else one line says what is left out,
+ * unless all is `refused` then. "interrupted": Ctrl-C at the question.
  */
-export async function settleTrust(call: Call, cwd: string): Promise<"settled" | "interrupted"> {
+export async function settleTrust(
+  call: Call,
+  cwd: string,
+  otherwise: "left out" | "refused" = "left out",
+): Promise<"settled" | "interrupted"> {
   const isGiven = call.args.flags.has("trust");
   if (!isGiven && !mayBring(cwd)) return "settled";
   const client = await call.host.daemon.ensure();
   try {
-    return await settle(call, client, cwd, isGiven);
+    return await settle(call, client, cwd, { isGiven, otherwise });
   } catch (error) {
     // a program that an agent started gives no trust, and need not be told
     if (!isGiven && codeOf(error) === "PERMISSION") return "settled";
@@ -33,7 +37,12 @@ export async function settleTrust(call: Call, cwd: string): Promise<"settled" | 
   }
 }
 
-async function settle(call: Call, client: DaemonClient, cwd: string, isGiven: boolean) {
+interface Settling {
+  readonly isGiven: boolean;
+  readonly otherwise: "left out" | "refused";
+}
+
+async function settle(call: Call, client: DaemonClient, cwd: string, { isGiven, otherwise }: Settling) {
   const { console, args } = call;
   const workspace = await client.request("trust.show", { dir: cwd, pending: true, diff: true });
   const isMissing = workspace.items.length > 0 || (isGiven && !workspace.trusted);
@@ -43,8 +52,9 @@ async function settle(call: Call, client: DaemonClient, cwd: string, isGiven: bo
     return "settled" as const;
   }
   const terminal = args.flags.has("detach") ? undefined : questionTerminal(call);
-  if (terminal === undefined || workspace.declined) {
-    await console.errorLine(leftOutLine(workspace));
+  // a no to a run is no answer to what is refused without a yes
+  if (terminal === undefined || (workspace.declined && otherwise === "left out")) {
+    if (otherwise === "left out") await console.errorLine(leftOutLine(workspace));
     return "settled" as const;
   }
   const answer = await askTrust(call, terminal, workspace);

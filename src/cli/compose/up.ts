@@ -1,9 +1,11 @@
+import { dirname } from "node:path";
 import type { ProjectEventWire } from "../../abi/compose-wire.ts";
 import type { Params, Result } from "../../abi/methods.ts";
 import type { Call } from "../command.ts";
 import type { DaemonStream } from "../daemon-client.ts";
 import { daemonVanished } from "../daemon-vanished.ts";
 import { clientEnvironment } from "../environment.ts";
+import { settleTrust } from "../trust-question.ts";
 import { EventView, showNotices } from "./event-view.ts";
 import { composePath, readComposeFile } from "./file.ts";
 import { ProjectInterrupt } from "./interrupt.ts";
@@ -15,6 +17,8 @@ export async function up(call: Call): Promise<number> {
   const { args, console, host } = call;
   const [, ...services] = args.words;
   const detach = args.flags.has("detach");
+  if ((await settleTrust(call, dirname(composePath(args, host)), "refused")) === "interrupted")
+    return INTERRUPTED;
   const request: Params<"compose.up"> = {
     ...readComposeFile(args, host),
     path: composePath(args, host),

@@ -2,11 +2,14 @@ import type { ProjectEvent } from "../../../abi/compose.ts";
 import { Fault } from "../../../abi/errors.ts";
 import type { Pid } from "../../../abi/ids.ts";
 import type { KernelApi } from "../../../kernel/ports/kernel-api.ts";
+import type { ServerDeps } from "../deps.ts";
 import type { Handler } from "../handler.ts";
 import { invalid } from "../request.ts";
 import { checkAgents, projectOf } from "./compose-config.ts";
 import { sendEvents } from "./compose-events.ts";
 
+/** Of what is not trusted. */
+const MAX_NAMED = 5;
 /** Ends of a project. */
 const ENDS: ReadonlySet<ProjectEvent["event"]> = new Set(["done", "failed", "stopped"]);
 
@@ -30,6 +33,7 @@ export const composeUp: Handler<"compose.up"> = async (params, call) => {
     params,
     call,
     async (marked) => {
+      await checkTrusted(deps, dir);
       await checkAgents(project, deps, env);
       const request = {
         project,
@@ -65,6 +69,18 @@ export const composeUp: Handler<"compose.up"> = async (params, call) => {
     },
   };
 };
+
+/** A project is not begun with half of what its folder brings. PERMISSION, until that is trusted. */
+async function checkTrusted({ trust }: ServerDeps, dir: string): Promise<void> {
+  if (trust === undefined) return;
+  const { root, items } = await trust.show(dir);
+  const paths = items.filter(({ state }) => state !== "trusted").map(({ path }) => path);
+  if (paths.length === 0) return;
+  const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";
+  const message = `${root} brings what you have not trusted: ${paths.slice(0, MAX_NAMED).join(", ")}${more}`;
+  const hint = `crux trust ${root} shows it and trusts it; then crux compose up`;
+  throw new Fault({ code: "PERMISSION", message, hint });
+}
 
 function childrenOf(service: string, replicas: number): string[] {
   return Array.from({ length: replicas }, (_, at) => `${service}-${at + 1}`);

@@ -140,6 +140,27 @@ test("compose.up of a request that is known follows what that has brought up, an
   expect([projects.ups.length, projects.calls]).toEqual([1, [["rejoin", "notes", 7, { A: "b" }]]]);
 });
 
+test("compose.up is refused, with what to do, where the folder brings what is not trusted", async () => {
+  let state = "new";
+  const shown: string[] = [];
+  const item = (path: string) => ({ path, state, kind: "instructions", digest: "", acts: [] });
+  const show = async (dir: string) => {
+    shown.push(dir);
+    return { root: "/desk", items: ["AGENTS.md", "CLAUDE.md"].map(item) };
+  };
+  Object.assign(fixture.deps, { trust: { show } });
+  const refused = JSON.parse(await ask("compose.up", { file: FILE, dir: "/desk/notes" }));
+  expect(refused.error).toMatchObject({
+    code: "PERMISSION",
+    message: "/desk brings what you have not trusted: AGENTS.md, CLAUDE.md",
+    hint: "crux trust /desk shows it and trusts it; then crux compose up",
+  });
+  expect([projects.ups.length, shown]).toEqual([0, ["/desk/notes"]]);
+  state = "trusted";
+  await stream("compose.up", { file: FILE, dir: "/desk/notes" }, { event: "stopped", project: "notes" });
+  expect(projects.ups).toHaveLength(1);
+});
+
 describe("compose.up", () => {
   const all: ProjectEvent[] = [
     { event: "starting", project: "notes", services: 2 },
