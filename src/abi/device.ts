@@ -229,6 +229,8 @@ export interface Device {
     flags: OpenFlag,
     caller: Caller,
   ): readonly Effect[] | Promise<readonly Effect[]>;
+  /** What a program under /bin does that opens a file here to show a model what it holds; in place of openEffects. */
+  shownEffects?(subpath: string): readonly Effect[];
   stat?(subpath: string, caller: Caller): Promise<FileStat>;
   close?(): Promise<void>;
 }

@@ -160,6 +160,8 @@ describe("a call, as it is declared", () => {
     ]);
     for (const subpath of ["", "/tools", "/resources", "/tools/echo"])
       expect(await device.openEffects?.(subpath, O_RDONLY, caller)).toEqual([]);
+    // but for a program that shows them
+    expect(device.shownEffects?.("/tools")).toEqual(await device.openEffects?.(NOTES, O_RDONLY, caller));
   });
 });
 

@@ -19,7 +19,7 @@ import {
 import { callNames } from "../../lib/mcp-names.ts";
 import { nearNames } from "../../lib/near-names.ts";
 import { jsonBytes } from "../answer.ts";
-import { driverError, type FileOp } from "../driver-error.ts";
+import { driverError, type FileOp, unreadError } from "../driver-error.ts";
 import { snapshotFile } from "../snapshot.ts";
 import type { Catalogue, McpTool } from "./catalogue.ts";
 import { MCP_LIMITS } from "./limits.ts";
@@ -73,6 +73,11 @@ class McpDevice implements Device {
   /** Reading a resource asks the server for what the path says: rules on the server hold for it. */
   openEffects(subpath: string) {
     if (this.#place(subpath, "Open").kind !== "resource") return [];
+    return this.shownEffects();
+  }
+
+  /** Lists too: their words are the server's. */
+  shownEffects() {
     return [{ kind: "mcp", server: this.name, tool: "", host: this.#transport.host } as const];
   }
 
@@ -97,7 +102,7 @@ class McpDevice implements Device {
         return list === "tools" ? { kind: "tool", name: text } : { kind: "resource", uri: text };
     }
     const here = `here are ${ROOT.join(" and ")}; a name with / in it is percent-encoded`;
-    throw driverError(op, "NOT_FOUND", `file not found: ${this.name}${subpath} (${here})`);
+    throw unreadError(op, "NOT_FOUND", `file not found: ${this.name}${subpath} (${here})`);
   }
 
   async #openTool(name: string, caller: Caller): Promise<OpenFile> {

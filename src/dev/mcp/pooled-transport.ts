@@ -4,7 +4,7 @@ import type { McpState } from "../../abi/mcp.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { McpOwner, McpTransport } from "../../kernel/ports/mcp.ts";
 import { linkSignals } from "../../lib/abort.ts";
-import { driverError, type FileOp } from "../driver-error.ts";
+import { driverError, type FileOp, unreadError } from "../driver-error.ts";
 import type { Catalogue, McpTool } from "./catalogue.ts";
 import { withPatience } from "./deadline.ts";
 import type { Launch } from "./launch.ts";
@@ -130,12 +130,12 @@ export class PooledTransport implements McpTransport {
   }
 
   #held(op: FileOp): SharedServer {
-    if (this.#server === null) throw driverError(op, "UNAVAILABLE", `${this.label} is not connected yet`);
+    if (this.#server === null) throw unreadError(op, "UNAVAILABLE", `${this.label} is not connected yet`);
     return this.#server;
   }
 
   #unmounted(op: FileOp, cause?: unknown): Error {
     const unknown = op === "Write" && cause !== undefined ? "; the outcome of the call is unknown" : "";
-    return driverError(op, "UNAVAILABLE", `${this.label} is not mounted any more${unknown}`, cause);
+    return unreadError(op, "UNAVAILABLE", `${this.label} is not mounted any more${unknown}`, cause);
   }
 }

@@ -23,6 +23,7 @@ import { checkCovered } from "./covers.ts";
 import { requestOf } from "./decide.ts";
 import { cancelled, held } from "./gate.ts";
 import { allowing, permit } from "./permit.ts";
+import { withShown } from "./shown.ts";
 
 /** What the gate has to know of an effect before it happens. */
 export interface Effectful extends WritePlan {
@@ -43,7 +44,8 @@ export async function guard<T>(
   charge: () => Charge | undefined,
 ): Promise<T> {
   for (const effect of effectful.effects) checkForm(self, effectful, effect);
-  const effects = effectful.effects.map((effect) => withQuoted(core, self, resolved(core, effect)));
+  const declared = withShown(core, self, effectful.effects);
+  const effects = declared.map((effect) => withQuoted(core, self, resolved(core, effect)));
   const perform = { core, self, effectful, pass, act, charge, workplaces: workplacesOf(core, effects) };
   if (pass.scope !== null) {
     checkCovered(self, effectful, effects, pass.scope);

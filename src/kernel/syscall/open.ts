@@ -1,5 +1,5 @@
 /** Open(flags, path): a device file for the caller. What opening itself would do passes the guard. */
-import type { Caller, OpenFlag } from "../../abi/device.ts";
+import { type Caller, O_RDONLY, type OpenFlag } from "../../abi/device.ts";
 import type { Effect } from "../../abi/effects.ts";
 import { printed, VfsError } from "../../abi/errors.ts";
 import type { CallId, Fd } from "../../abi/ids.ts";
@@ -60,6 +60,8 @@ interface Opening {
 async function effectsOf(self: Process, opening: Opening, pass: Pass): Promise<readonly Effect[]> {
   const { found, path, flags, caller } = opening;
   try {
+    if (pass.scope !== null && flags === O_RDONLY && found.device.shownEffects !== undefined)
+      return found.device.shownEffects(found.subpath);
     return (await found.device.openEffects?.(found.subpath, flags, caller)) ?? [];
   } catch (error) {
     throw vfsError("Open", self, path, error, pass.signal);
