@@ -45,19 +45,20 @@ beforeAll(() => {
     agent(name, [
       `mcpServers: { ${name}: { command: ${written(NODE)}, args: [${written(SCRIPTED)}, --${name}] } }`,
     ]);
+  agent("reader", [], "view, ls, grep, mcp__notes");
 });
 afterAll(() => world.close());
 afterEach(() => server?.close());
 
 /** Its servers' tools are sent with every request, because the file names them. */
-function agent(name: string, lines: readonly string[]): void {
+function agent(name: string, lines: readonly string[], tools = "view"): void {
   const dir = join(world.dir, "config/crux/agents", name);
   mkdirSync(dir, { recursive: true });
   writeFileSync(
     join(dir, "agent.yaml"),
     [
       `name: ${name}`,
-      `tools: [view, ${SERVERS.map((server) => `mcp__${server}`).join(", ")}]`,
+      `tools: [${tools}, ${SERVERS.map((server) => `mcp__${server}`).join(", ")}]`,
       ...lines,
       "",
     ].join("\n"),
@@ -180,6 +181,42 @@ describe("a server that the user mounts", () => {
     command: NODE,
     args: [SCRIPTED, ...args],
     env: {},
+  });
+
+  it("is read as files: what came of it labels, what did not come does not, and rules on it hold", async () => {
+    await using wire = await Wire.open(world.socket);
+    await wire.ask("mcp.mount", { path: "/mnt/mcp/notes", config: config() });
+    const at = (uri: string) => `/mnt/mcp/notes/resources/${encodeURIComponent(uri)}`;
+    const notes = at("file:///notes/a b.txt");
+    const view = (file_path: string) => toolUse({ name: "view", input: { file_path } });
+    await serve([
+      view(at("file:///none")),
+      view("/proc/self/labels"),
+      toolUse({ name: "ls", input: { path: "/mnt/mcp" } }),
+      view(notes),
+      view("/proc/self/labels"),
+      toolUse({ name: "grep", input: { pattern: "bread", path: "/mnt/mcp/notes" } }),
+      toolUse({ name: "ls", input: { path: "/mnt/mcp/notes/tools" } }),
+      text("Read."),
+    ]);
+    expect((await run("reader")).code).toBe(0);
+    const [missing, before, servers, milk, after, bread, tools] = server.requests
+      .slice(1)
+      .map(({ lastToolResults }) => lastToolResults[0]!.content);
+    expect(missing).toContain("NOT_FOUND");
+    expect(before).toBe("[]");
+    expect(servers).toBe("notes");
+    expect(milk).toBe("milk, bread");
+    expect(after).toBe('[{"kind":"untrusted","source":"mcp","detail":"notes"}]');
+    expect(bread).toBe(`${notes}:1:milk, bread`);
+    expect(tools).toContain("echo");
+    await server.close();
+    await serve([view("/mnt/mcp/notes/tools"), view("/proc/1/status"), text("Refused.")]);
+    await run("reader", "--deny", "mcp__notes");
+    expect(server.requests[1]!.lastToolResults[0]!.content).toContain("PERMISSION");
+    // of another's tree
+    expect(results()[0]!.content).toContain("process not found: 1");
+    await wire.ask("mcp.unmount", { path: "/mnt/mcp/notes" });
   });
 
   it("is there for all until it is unmounted; one that never answers is back in time, pending", async () => {

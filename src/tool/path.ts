@@ -1,6 +1,6 @@
 /**
  * Path arguments. A tool names files by absolute host path, `..` resolved by its text alone; the gate resolves
- * symlinks. Paths below a mount of Crux itself (/proc, /var/out) are Crux's files, not the host's.
+ * symlinks. Paths below a mount of Crux itself (/proc, /var/out, /mnt/mcp) are Crux's files, not the host's.
  */
 import { posix } from "node:path";
 import type { Effect } from "../abi/effects.ts";
@@ -17,7 +17,7 @@ export function hostPath(given: string, cwd: string): string {
 
 /** Is it a file of Crux, opened at its own path instead of below /dev/fs? */
 export function isCruxPath(path: string): boolean {
-  return /^\/(proc|var\/out)(\/|$)/.test(path);
+  return /^\/(proc|var\/out|mnt\/mcp)(\/|$)/.test(path);
 }
 
 export function isInRoots(path: string, roots: readonly string[]): boolean {

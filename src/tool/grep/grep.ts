@@ -4,17 +4,15 @@ import * as z from "zod";
 import type { GrepAnswer, GrepRequest } from "../../abi/fs-ops.ts";
 import { endLine } from "../budget.ts";
 import { failure } from "../failure.ts";
-import { fsAnswer, readCruxFile } from "../files.ts";
+import { fsAnswer } from "../files.ts";
 import { hostPath, isCruxPath, readEffect } from "../path.ts";
 import { requireExisting } from "../search-root.ts";
 import { defineTool, type Outcome, type RunContext } from "../tool.ts";
+import { searchCrux } from "./crux-search.ts";
 import text from "./grep.md";
-import { contentOf, countsOf, type Found, filesOf, pathsOf, printHits } from "./hits.ts";
+import { contentOf, countsOf, type FileHits, type Found, filesOf, pathsOf, printHits } from "./hits.ts";
 import { newestFirst } from "./newest.ts";
-import { searchText } from "./text-search.ts";
 
-/** As much as one call may have kept under /var/out. */
-const MAX_CRUX_BYTES = 64 * 1024 * 1024;
 const MAX_WARNINGS = 10;
 
 const Args = z.object({
@@ -57,7 +55,7 @@ export const grep = defineTool({
 
 async function run(args: Args, context: RunContext): Promise<Outcome> {
   const path = hostPath(args.path, context.cwd);
-  if (isCruxPath(path)) return render(args, await searchCrux(args, context, path), [], false);
+  if (isCruxPath(path)) return foundInCrux(args, context, path);
   const { kind } = await requireExisting(context, args.path);
   const isDirectory = kind === "directory";
   const answer = await fsAnswer<GrepAnswer>(context, path, requestOf(args));
@@ -116,22 +114,30 @@ function check(answer: GrepAnswer): string[] {
   );
 }
 
-async function searchCrux(args: Args, context: RunContext, path: string): Promise<Found> {
-  const file = (await readCruxFile(context, path, MAX_CRUX_BYTES)).toString("utf8");
+async function foundInCrux(args: Args, context: RunContext, path: string): Promise<Outcome> {
   const { pattern, literal, case_insensitive: ignoreCase } = args;
-  const hits = searchText(args.path, file, { pattern, literal, ignoreCase, context: args.context });
-  const found = printHits([hits], (shown) => shown, args.context > 0);
-  if (args.mode === "content" || found.count === 0) return found;
-  const line = args.mode === "files" ? args.path : `${args.path}:${found.count}`;
-  return {
-    lines: [line],
-    groups: new Set(),
-    matches: new Map(),
-    count: args.mode === "files" ? 1 : found.count,
-  };
+  const wanted = { pattern, literal, ignoreCase, context: args.context };
+  const { hits, notes } = await searchCrux(context, path, args.path, wanted);
+  return render(args, inMode(args, hits), [], false, notes);
 }
 
-function render(args: Args, found: Found, warnings: string[], partial: boolean): Outcome {
+function inMode({ mode, context }: Args, hits: readonly FileHits[]): Found {
+  const found = printHits(hits, (shown) => shown, context > 0);
+  if (mode === "content") return found;
+  const counts = new Map<string, number>();
+  for (const { path } of found.matches.values()) counts.set(path, (counts.get(path) ?? 0) + 1);
+  if (mode === "files") return filesOf([...counts.keys()], (shown) => shown);
+  const lines = [...counts].map(([path, count]) => `${path}:${count}`);
+  return { lines, groups: new Set(), matches: new Map(), count: found.count };
+}
+
+function render(
+  args: Args,
+  found: Found,
+  warnings: string[],
+  partial: boolean,
+  more: readonly string[] = [],
+): Outcome {
   const total = found.lines.length;
   const end = Math.min(total, args.offset + args.head_limit);
   if (total > 0 && args.offset >= total)
@@ -141,6 +147,7 @@ function render(args: Args, found: Found, warnings: string[], partial: boolean):
     const on = end < total ? `; continue with offset=${end}` : "";
     notes.push(`[lines ${args.offset}-${end - 1} of ${total}${on}]`);
   }
+  notes.push(...more);
   if (partial) notes.push("[the search took too long and was stopped: there may be more]");
   const shown = total === 0 ? "No matches found" : printed(found, args.offset, end);
   const matches = [...found.matches]

@@ -2,15 +2,14 @@
 import { posix } from "node:path";
 import * as z from "zod";
 import type { FsListing } from "../../abi/fs-ops.ts";
-import { failure } from "../failure.ts";
-import { fsAnswer, readCruxFile } from "../files.ts";
+import { cruxNames } from "../crux-tree.ts";
+import { fsAnswer } from "../files.ts";
 import { hostPath, isCruxPath, readEffect } from "../path.ts";
 import { requireDirectory } from "../search-root.ts";
 import { defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
 import text from "./ls.md";
 
 const MAX_ENTRIES = 1000;
-const MAX_LIST_BYTES = 256 * 1024;
 
 const Args = z.object({
   path: z.string().default("").describe("directory"),
@@ -43,7 +42,7 @@ export const ls = defineTool({
 
 async function run(args: Args, context: RunContext): Promise<Outcome> {
   const path = hostPath(args.path, context.cwd);
-  if (isCruxPath(path)) return listCrux(args, context, path);
+  if (isCruxPath(path)) return listCrux(context, path);
   await requireDirectory(context, args.path);
   const { depth, ignore } = args;
   const { entries, more } = await fsAnswer<FsListing>(context, path, {
@@ -71,25 +70,13 @@ function render(entries: readonly Entry[], more: number): string {
   return lines.length === 0 ? "[directory is empty]" : lines.join("\n");
 }
 
-/** A directory of Crux reads as a JSON list: of pids, or of files with their names. */
-async function listCrux(args: Args, look: LookContext, path: string): Promise<Outcome> {
-  const bytes = await readCruxFile(look, path, MAX_LIST_BYTES);
-  const names = parseNames(bytes.toString("utf8"));
-  if (names === undefined) throw failure("INVALID", `not a directory: ${args.path}`, "Use view to read it");
-  const meta = { path, number_of_files: names.length, truncated: false };
+/** One level, whatever the depth. */
+async function listCrux(look: LookContext, path: string): Promise<Outcome> {
+  const names = await cruxNames(look, path);
+  const lines = names.slice(0, MAX_ENTRIES);
+  const more = names.length - lines.length;
+  if (more > 0) lines.push(`[… ${more} more]`);
+  const meta = { path, number_of_files: names.length, truncated: more > 0 };
   const facts = { count: { n: names.length, of: "entry" } } as const;
-  return { text: names.length === 0 ? "[directory is empty]" : names.join("\n"), meta, facts };
-}
-
-function parseNames(json: string): string[] | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return Array.isArray(value) ? value.map(nameOf) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function nameOf(item: unknown): string {
-  return typeof item === "object" && item !== null && "name" in item ? String(item.name) : String(item);
+  return { text: lines.length === 0 ? "[directory is empty]" : lines.join("\n"), meta, facts };
 }

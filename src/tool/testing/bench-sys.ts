@@ -20,7 +20,7 @@ export interface Asked {
 /** What the handle stands on; the test may change it. */
 export interface World {
   readonly root: string;
-  /** Files below /proc and /var/out. */
+  /** Files below /proc, /var/out and /mnt/mcp. */
   readonly crux: Map<string, Buffer>;
   asked: Asked[];
   /** Answers /dev/shell. */
@@ -59,7 +59,7 @@ export class BenchSys implements Sys {
   async open(path: string, flags: OpenFlag, signal?: AbortSignal): Promise<Fd> {
     throwIfAborted(signal);
     const entry: OpenEntry = { path, flags, answer: undefined, at: 0 };
-    if (path.startsWith("/proc") || path.startsWith("/var/out")) this.#openCrux(entry);
+    if (/^\/(proc|var\/out|mnt\/mcp)/.test(path)) this.#openCrux(entry);
     const fd = asFd(this.#next++);
     this.#open.set(fd, entry);
     return fd;

@@ -1,8 +1,9 @@
 /** view: a page of a text file, raw lines, ready to be quoted in an edit; pictures, PDF files, notebooks by their cells. */
 import { createHash } from "node:crypto";
 import type { Effect } from "../../abi/effects.ts";
+import { cruxFile } from "../crux-tree.ts";
 import { failure } from "../failure.ts";
-import { readCruxFile, readWholeFile } from "../files.ts";
+import { readWholeFile } from "../files.ts";
 import { hostPath, isCruxPath, isInRoots, readEffect } from "../path.ts";
 import { defineTool, type Outcome, type RunContext, type Scope } from "../tool.ts";
 import { Args, Meta } from "./arguments.ts";
@@ -72,7 +73,7 @@ async function showCrux(
   asked: PageRange | undefined,
   context: RunContext,
 ): Promise<Outcome> {
-  const bytes = await readCruxFile(context, path, MAX_BYTES + 1);
+  const bytes = await cruxFile(context, path, MAX_BYTES + 1);
   if (bytes.byteLength > MAX_BYTES) throw tooLarge(path);
   if (!isPdf(bytes)) return show(args, { path, bytes }, asked, context);
   throw failure(
