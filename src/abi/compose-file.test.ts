@@ -225,6 +225,10 @@ describe("parseComposeFile() refuses", () => {
 
   test.each<[refused: string, entry: object]>([
     ["agnt: unknown key (did you mean agent?)", { agnt: "x" }],
+    [
+      "healthcheck: unknown key (ready says when a service is ready: `ready: { stdout: <pattern> }` for a command)",
+      { healthcheck: { test: ["CMD", "true"] } },
+    ],
     ["intent: not beside command: a service is an agent or a program", { command: ["x"] }],
     ["env: only a command has one", { env: { A: "b" } }],
     ["env.A=B: is not a name of a variable", { env: { "A=B": "c" } }],

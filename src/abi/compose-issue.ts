@@ -27,9 +27,32 @@ export function toComposeFault(
   if (issue === undefined) return invalid("compose file: not valid");
   if (issue.code === "unrecognized_keys") {
     const [key = ""] = issue.keys;
-    return invalid(`${pathOf([...issue.path, key])}: unknown key`, near(key, keysAt(issue.path)));
+    return invalid(
+      `${pathOf([...issue.path, key])}: unknown key`,
+      hintFor(key, issue.path, keysAt(issue.path)),
+    );
   }
   return invalid(`${pathOf(issue.path) || "compose file"}: ${wordsOf(issue, valueAt(file, issue.path))}`);
+}
+
+/** Keys that services have elsewhere, and what does here what they do. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  healthcheck: "ready says when a service is ready: `ready: { stdout: <pattern> }` for a command",
+  environment: "env holds the variables of a command",
+  env_file: "env holds the variables of a command",
+  entrypoint: "command is the program and its arguments, as a list",
+  image: "a service is an agent or a program of this machine: command, or intent",
+  build: "a service is an agent or a program of this machine: command, or intent",
+  working_dir: "cwd is the working directory",
+  deploy: "replicas says how many, restart when it is started again",
+  scale: "replicas says how many",
+  stop_grace_period: "shutdown_ms is the time between SIGTERM and SIGKILL",
+};
+
+function hintFor(key: string, path: Path, known: readonly string[]): string | undefined {
+  const isOfService = path.length === 2 && path[0] === "services";
+  const elsewhere = isOfService && Object.hasOwn(ELSEWHERE, key) ? ELSEWHERE[key] : undefined;
+  return elsewhere ?? near(key, known);
 }
 
 export function invalid(message: string, hint?: string): Fault {

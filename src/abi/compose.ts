@@ -112,4 +112,6 @@ export interface ProjectView {
   /** Of its supervisor. */
   readonly pid: Pid;
   readonly replicas: readonly ReplicaView[];
+  /** It has ended because something failed: what, first. */
+  readonly failure?: string;
 }

@@ -311,6 +311,26 @@ describe("compose ps", () => {
     expect(out.trimEnd().split("\n").at(-1)).toBe(`gone-2: ${note}`);
   });
 
+  test("of a project that has failed is the table of what became of it, and the reason on stderr", async () => {
+    const services = [replica({ service: "db", state: "dead", exit_code: 3, note: "exited with 3" })];
+    const message = "no project notes is running: it has failed: db-1 failed (exit code 3)";
+    const wire = { code: "NOT_FOUND", message, details: { project: "notes", pid: 3, services } } as const;
+    const ended = () =>
+      new FakeDaemon({
+        "compose.ps": () => {
+          throw new WireFault(wire);
+        },
+      });
+    const { out, err, code } = await crux("compose -p notes ps", { daemon: ended() });
+    expect(out).toMatch(/^SERVICE .*\n─.*\ndb .* dead +3 .*\ndb-1: exited with 3\n$/);
+    expect([err.split("\n")[0], code]).toEqual([`✗ [NOT_FOUND] ${message}`, 1]);
+    const json = await crux("compose -p notes ps --json", { daemon: ended() });
+    expect([json.code, JSON.parse(json.out)]).toMatchObject([
+      1,
+      { ok: false, error: { code: "NOT_FOUND", message }, data: wire.details },
+    ]);
+  });
+
   test("is the table; quiet the pids of what runs; JSON the object of the manual", async () => {
     expect((await ps("")).out).toMatch(/^SERVICE {14}N .*\n─.*\ncollector .*\nwriter .* 4\.0s\nlast .*\n$/);
     expect((await ps("-q")).out).toBe("5\n");

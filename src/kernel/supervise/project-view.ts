@@ -24,16 +24,18 @@ export function viewOf(
   mono: number,
 ): ReplicaView {
   const run = child?.run ?? null;
+  const exit = run === null ? (child?.lastExit ?? null) : null;
+  const why = note === "" && exit !== null && exit.code !== 0 ? exit.reason : note;
   return {
     service: service.name,
     replica: n,
     pid: child?.pid ?? null,
     state: stateOf(child, isOver),
-    exitCode: run === null ? (child?.lastExit?.code ?? null) : null,
+    exitCode: exit?.code ?? null,
     restarts: child?.restarts ?? 0,
     tokensUsed: child?.endowment.account?.view().used ?? 0,
     elapsedMs: run?.proc?.elapsedMs(mono) ?? child?.ranMs ?? 0,
-    ...(note === "" ? {} : { note }),
+    ...(why === "" ? {} : { note: why }),
   };
 }
 

@@ -63,6 +63,8 @@ export class Project implements PastProject {
   #tellsWaits = false;
   #proc: Process | null = null;
   #isOver = false;
+  /** What has ended it; "": nothing, or a person has. */
+  #failure = "";
 
   /** Nothing runs before start(), or resume(). NOT_FOUND: a service that is not there. */
   constructor(core: Core, request: ProjectUp, restored: ProjectComeback | null = null) {
@@ -111,7 +113,8 @@ export class Project implements PastProject {
     const replicas = [...this.#replicas.values()].map((replica) =>
       viewOf(replica, this.supervisor.find(replica.id), this.#isOver, mono),
     );
-    return { project: this.name, pid: this.pid, replicas };
+    const failure = this.#failure === "" ? {} : { failure: this.#failure };
+    return { project: this.name, pid: this.pid, replicas, ...failure };
   }
 
   /** What an earlier daemon left goes on as the supervisor of this process, once that runs. */
@@ -344,6 +347,7 @@ export class Project implements PastProject {
 
   #skip(replica: Replica, reason: string): void {
     replica.isSkipped = true;
+    replica.note = reason;
     this.feed.publish({ event: "skipped", child: replica.id, reason });
     this.supervisor.skip(replica.id);
   }
@@ -385,9 +389,12 @@ export class Project implements PastProject {
     await Promise.allSettled(this.#tasks);
     await this.#pipes.close();
     this.#isOver = true;
-    const [code = 0] = this.#failures.values();
+    const [[failed, code] = ["", 0]] = this.#failures;
     const elapsedMs = proc.elapsedMs(this.#core.ports.clock.mono());
-    this.feed.publish(endOf(this.name, exit, code, { tokens: proc.seed.account.view().used, elapsedMs }));
+    const end = endOf(this.name, exit, code, { tokens: proc.seed.account.view().used, elapsedMs });
+    if (end.event === "failed") this.#failure = end.reason;
+    else if (end.event === "done" && failed !== "") this.#failure = `${failed} failed (exit code ${code})`;
+    this.feed.publish(end);
     this.feed.end();
     this.#over.resolve();
   }

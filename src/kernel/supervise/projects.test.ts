@@ -268,13 +268,15 @@ describe("up()", () => {
       "mailer-1 skipped (writer skipped)",
     ]);
     expect(bench.projects.view("notes").replicas).toMatchObject([
-      { service: "collector", replica: 1, state: "dead", exitCode: 3 },
-      { service: "writer", state: "skipped", pid: null, exitCode: null },
-      { service: "mailer", state: "skipped" },
+      { service: "collector", replica: 1, state: "dead", exitCode: 3, note: CRASH.reason },
+      { service: "writer", state: "skipped", pid: null, exitCode: null, note: "collector failed" },
+      { service: "mailer", state: "skipped", note: "writer skipped" },
       { service: "clock", state: "running", exitCode: null },
     ]);
+    expect(bench.projects.view("notes").failure).toBeUndefined();
     await workers.end("clock", { ...CRASH, code: 4 });
     await bench.over();
+    expect(bench.projects.view("notes").failure).toBe("collector-1 failed (exit code 3)");
     expect(bench.told().at(-1)).toBe("done 3");
     await bench.expectNothingLeft();
   });
@@ -440,6 +442,7 @@ describe("up()", () => {
       "b-1 exited(143)",
       "failed (restart intensity exceeded: a-1) 7",
     ]);
+    expect(bench.projects.view("notes").failure).toBe("restart intensity exceeded: a-1");
     await bench.expectNothingLeft();
   });
 });
@@ -454,6 +457,7 @@ describe("down() and kill()", () => {
     await bench.projects.down("notes", 10_000);
     expect(bench.t.clock.pending).toBe(0);
     expect(bench.projects.view("notes").replicas.map(({ state }) => state)).toEqual(["dead", "stopped"]);
+    expect(bench.projects.view("notes").failure).toBeUndefined();
     await bench.expectNothingLeft();
   });
 

@@ -88,6 +88,7 @@ export class Replica implements ReplicaFacts {
     this.hasStarted = false;
     this.isReady = false;
     this.isLate = false;
+    this.note = "";
     this.#isWaitedFor = false;
     this.#say("brought back by a new daemon: its log and its pipes begin anew");
   }
@@ -210,7 +211,8 @@ export class Replica implements ReplicaFacts {
     this.#host.core.ports.clock.sleep(timeoutMs, this.#patience.signal).then(
       () => {
         this.isLate = true;
-        this.#say(`not ready after ${timeoutMs / 1000}s`);
+        this.note = `not ready after ${timeoutMs / 1000}s`;
+        this.#say(this.note);
         this.#host.late(this);
       },
       () => {},

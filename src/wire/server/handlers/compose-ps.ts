@@ -2,17 +2,19 @@ import type { ReplicaView } from "../../../abi/compose.ts";
 import { Fault } from "../../../abi/errors.ts";
 import type { Handler } from "../handler.ts";
 
-/** Of a project that runs; one that has ended is remembered for its logs alone. */
+/** Of a project that runs. One that has failed is not found either, but what became of its services is told. */
 export const composePs: Handler<"compose.ps"> = async ({ project }, { kernel }) => {
   const view = kernel.projects.view(project);
   const procs = await kernel.init.listProcs();
-  if (procs.find(({ pid }) => pid === view.pid)?.state !== "running")
-    throw new Fault({
-      code: "NOT_FOUND",
-      message: `no project ${project} is running`,
-      hint: "crux compose logs shows what it wrote",
-    });
-  return { payload: { project: view.project, pid: view.pid, services: view.replicas.map(toWire) } };
+  const payload = { project: view.project, pid: view.pid, services: view.replicas.map(toWire) };
+  if (procs.find(({ pid }) => pid === view.pid)?.state === "running") return { payload };
+  const { failure } = view;
+  throw new Fault({
+    code: "NOT_FOUND",
+    message: `no project ${project} is running${failure === undefined ? "" : `: it has failed: ${failure}`}`,
+    hint: "crux compose logs shows what it wrote",
+    ...(failure === undefined ? {} : { details: payload }),
+  });
 };
 
 /** Keys in the order of `compose ps --json`. */

@@ -291,6 +291,18 @@ test("compose.ps of a project that has ended is NOT_FOUND", async () => {
   });
 });
 
+test("compose.ps of a project that has failed is NOT_FOUND, with the reason and its services", async () => {
+  fixture.kernel.procs = [];
+  Object.assign(fixture.kernel, {
+    projects: new FakeProjects({ ...VIEW, failure: "writer-2 failed (exit code 3)" }),
+  });
+  expect(JSON.parse(await ask("compose.ps", { project: "notes" })).error).toMatchObject({
+    code: "NOT_FOUND",
+    message: "no project notes is running: it has failed: writer-2 failed (exit code 3)",
+    details: { pid: 3, services: [{ service: "collector" }, { service: "writer", state: "waiting" }] },
+  });
+});
+
 test("compose.ps has the keys of the manual, in order", async () => {
   expect(await ask("compose.ps", { project: "notes" })).toBe(
     '{"ok":true,"payload":{"project":"notes","pid":3,"services":[' +
