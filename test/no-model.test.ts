@@ -49,6 +49,20 @@ function fillOddly(): void {
   write("binary", "\u0000\u0001\n\u0000");
 }
 
+/** Its conversation as a file, which is not overwritten unasked. */
+async function exported(pid: string): Promise<void> {
+  const markdown = await crux(["export", pid]);
+  expect(markdown.stdout).toContain(`## User\n\n${README_INTENT}\n`);
+  expect(markdown.stdout).toMatch(/### Call `\S+`: write\n\n```json\n\{\n {2}"file_path": "LINES\.md"/);
+  expect((await crux(["export", pid, "-o", "talk.json", "--format", "json"])).code).toBe(0);
+  const roles = JSON.parse(file("talk.json")).messages.map(({ role }: { role: string }) => role);
+  expect(roles.slice(0, 3)).toEqual(["user", "assistant", "tool"]);
+  const again = await crux(["export", pid, "-o", "talk.json"]);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("--force overwrites it")]);
+  expect((await crux(["export", pid, "-o", "talk.json", "--force"])).code).toBe(0);
+  expect(file("talk.json")).toBe(markdown.stdout);
+}
+
 describe("crux without a model", () => {
   it("does the first command of the README: counts, asks, writes, and tells how to take it back", async () => {
     fillOddly();
@@ -100,6 +114,7 @@ describe("crux without a model", () => {
     expect(() => file("LINES.md")).toThrow("ENOENT");
     const replayed = await crux(["replay", pid]);
     expect([replayed.code, replayed.stdout]).toEqual([0, expect.stringContaining("0 differences")]);
+    await exported(pid);
   });
 
   it("says first what answers, and last how to get a model; headless the gate refuses the write", async () => {

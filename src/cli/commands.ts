@@ -4,6 +4,7 @@ import type { Command } from "./command.ts";
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   chat: async () => (await import("./chat.ts")).chat,
   sessions: async () => (await import("./sessions.ts")).sessions,
+  export: async () => (await import("./export.ts")).exportCommand,
   keep: async () => (await import("./keep.ts")).keep,
   ps: async () => (await import("./ps.ts")).ps,
   top: async () => (await import("./top.ts")).top,

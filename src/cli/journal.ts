@@ -1,11 +1,8 @@
-import type { JournalLine } from "../abi/journal-line.ts";
-import type { Params } from "../abi/methods.ts";
 import { countFlag, textFlag } from "./args.ts";
 import type { Call, Command } from "./command.ts";
-import type { DaemonClient } from "./daemon-client.ts";
-import { daemonVanished } from "./daemon-vanished.ts";
+import { type Asked, prefixesOf, readRecords } from "./journal-records.ts";
 import { untilInterrupted } from "./journal-stream.ts";
-import { invalid, streamFailure } from "./screen/errors.ts";
+import { invalid } from "./screen/errors.ts";
 import { journalLine } from "./screen/journal-line.ts";
 
 /** The records of a process, alive or gone: for people, or as a recording. */
@@ -21,11 +18,6 @@ export const journal: Command = {
 };
 
 const USAGE = "crux journal <pid|uuid> [-n <last>] [--kind <kind>] [--from <seq>] [-f]";
-/** A fork of a fork …: far more than anybody makes. */
-const MAX_FORKS = 1_000;
-
-type Asked = Params<"journal.read">;
-
 async function run(call: Call): Promise<number> {
   const asked = askedOf(call);
   let isInterrupted = false;
@@ -63,52 +55,14 @@ function askedOf({ args }: Call): Asked {
   };
 }
 
-/** Of a fork: what it remembers of those it came from, oldest first. */
 async function printPrefix(call: Call, process: string, signal: AbortSignal): Promise<void> {
-  const prefixes: Asked[] = [];
-  for (let name = process; prefixes.length < MAX_FORKS; ) {
-    const [first] = await read(call, { process: name, to: 1 }, signal, async () => {});
-    if (first?.kind !== "process.forked") break;
-    const { from, at } = first.body as { from: string; at: number };
-    prefixes.unshift({ process: from, to: at });
-    name = from;
-  }
-  for (const prefix of prefixes) await printRecords(call, prefix, signal);
+  for (const prefix of await prefixesOf(call, process, signal)) await printRecords(call, prefix, signal);
 }
 
 async function printRecords(call: Call, asked: Asked, signal: AbortSignal): Promise<void> {
   const { console } = call;
-  await read(call, asked, signal, async (text) => {
+  await readRecords(call, asked, signal, async (text) => {
     if (console.mode === "json") return console.line(text);
     return console.line(journalLine(JSON.parse(text), console.paint, console.mode === "verbose"));
   });
-}
-
-/** Each record's text in turn; the first of them parsed. */
-async function read(
-  { host }: Call,
-  asked: Asked,
-  signal: AbortSignal,
-  take: (text: string) => Promise<void>,
-): Promise<readonly [JournalLine] | readonly []> {
-  const client: DaemonClient = await host.daemon.ensure(signal);
-  const stream = await client.stream("journal.read", asked, signal);
-  let first: readonly [JournalLine] | readonly [] = [];
-  const pieces: string[] = [];
-  try {
-    for await (const { type, payload } of stream.lines) {
-      if (type === "eof") return first;
-      if (type === "error") throw streamFailure(payload);
-      if (type !== "record") continue;
-      const { text, more } = payload as { text: string; more?: boolean };
-      pieces.push(text);
-      if (more === true) continue;
-      const whole = pieces.splice(0).join("");
-      if (first.length === 0) first = [JSON.parse(whole) as JournalLine];
-      await take(whole);
-    }
-    throw daemonVanished();
-  } finally {
-    stream.close();
-  }
 }

@@ -42,6 +42,22 @@ Modes: --quiet prints pids alone.`,
     examples: ["crux sessions", "crux sessions --all --json | jq -r '.data.sessions[].title'"],
   },
   {
+    name: "export",
+    head: "export <pid|session>",
+    brief: "its conversation as Markdown or JSON",
+    words: [["<pid>"]],
+    summary: "Write down the conversation of a process, of one that is long gone too, as Markdown or JSON",
+    usage: ["export <pid|uuid|title words> [--format md|json] [-o <file>] [--force]"],
+    options: [
+      { flag: "format", value: "<md|json>", meaning: "Markdown (md), or JSON", from: ["md", "json"] },
+      { flag: "output", short: "o", value: "<file>", meaning: "a file instead of stdout; - is stdout" },
+      { flag: "force", short: "f", meaning: "overwrite a file that is there" },
+    ],
+    about: `What was said, each call with its arguments and its result, from the journal; of a fork with what it began with.
+Secrets that are known are marked in it, as everywhere. Modes: --json prints one object.`,
+    examples: ["crux export 3 -o talk.md", "crux export 3 --format json | jq '.messages[].text'"],
+  },
+  {
     name: "keep",
     head: "keep <pid>",
     brief: "keep its history, however old it gets",
