@@ -180,12 +180,17 @@ const DEFAULT_MAX_RESULT_CHARS = 100_000;
 
 export function defineTool<S extends z.ZodObject>(def: ToolDef<S>): Tool {
   if (!NAME.test(def.name)) throw new Error(`not a tool name: ${def.name}`);
+  let schema: Tool["inputSchema"] | undefined;
   return {
     name: def.name,
     aliases: def.aliases ?? [],
     hint: def.hint,
     description: modelText(def.text),
-    inputSchema: terseSchema(def.args),
+    // with the first request: a daemon that starts needs none
+    get inputSchema() {
+      schema ??= terseSchema(def.args);
+      return schema;
+    },
     args: def.args,
     meta: def.meta,
     listed: def.listed ?? "deferred",

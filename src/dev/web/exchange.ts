@@ -2,8 +2,7 @@
  * One request and what came back, no redirect followed. The name is resolved here, each of its addresses checked, and the
  * connection made to the address that was checked: a name that answers differently a moment later changes nothing.
  */
-import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { IncomingMessage, RequestOptions } from "node:http";
 import { isIP } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
@@ -70,7 +69,9 @@ async function resolved(ports: WebPorts, host: string): Promise<readonly string[
   }
 }
 
-function connect({ url, headers, signal }: ExchangeCall, address: string): Promise<IncomingMessage> {
+async function connect({ url, headers, signal }: ExchangeCall, address: string): Promise<IncomingMessage> {
+  // with the first page: as modules they bring a second client along, and a daemon that starts has no time for it
+  const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
   const { pathname, search } = new URL(url.href);
   const options: RequestOptions = {
     // the name stands in Host and in TLS; the connection goes to the address
@@ -88,7 +89,7 @@ function connect({ url, headers, signal }: ExchangeCall, address: string): Promi
     },
   };
   return new Promise((resolve, reject) => {
-    const sent = url.protocol === "https:" ? httpsRequest(options, resolve) : httpRequest(options, resolve);
+    const sent = request(options, resolve);
     sent.once("error", (error) => reject(signal.aborted ? error : noAnswer(url, error.message, error)));
     sent.end();
   });
