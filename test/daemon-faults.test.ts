@@ -282,3 +282,16 @@ it("a process whose client has gone and that would ask is refused after a while,
   expect(end).toMatchObject({ ok: true, payload: { exit_code: 0 } });
   expect(existsSync(join(world.work, "f.txt"))).toBe(false);
 });
+
+it.each(["uncaught exception, exit", "unhandled rejection"])(
+  "no world closes whose daemon has logged: %s",
+  async (what) => {
+    const other = new World();
+    mkdirSync(join(other.dir, "state/crux"), { recursive: true });
+    const lines = ["info started", `error ${what}: Error: boom`, "info stopped"];
+    const log = lines.map((line) => `2026-01-01T00:00:00.000Z ${line}\n`).join("");
+    writeFileSync(join(other.dir, "state/crux/daemon.log"), log);
+    await expect(other.close()).rejects.toThrow(`${what}: Error: boom`);
+    expect(existsSync(other.dir)).toBe(false);
+  },
+);

@@ -187,7 +187,7 @@ export class World {
     return existsSync(path) ? readFileSync(path, "utf8") : "";
   }
 
-  /** Stops the daemon; throws when a process, socket or pid file survives, or a replay of its agents differs. */
+  /** Stops the daemon; throws when a process, socket or pid file survives, a replay of its agents differs, or it logged a bug. */
   async close(): Promise<void> {
     for (const child of this.#running) child.kill("SIGKILL");
     const journal = join(this.dir, "state/crux/journal/journal.db");
@@ -203,12 +203,17 @@ export class World {
         // Gone meanwhile.
       }
     }
+    const bugs = this.log().match(UNCAUGHT) ?? [];
     rmSync(this.dir, { recursive: true, force: true });
+    if (bugs.length > 0) throw new Error(`the daemon logged what nobody caught: ${bugs.join("\n")}`);
     if (differences.length > 0) throw new Error(`replays differ: ${differences.join("; ")}`);
     if (left.length > 0) throw new Error(`processes left behind: ${commands.join(", ")}`);
     if (files.length > 0) throw new Error(`files left in the runtime directory: ${files.join(" ")}`);
   }
 }
+
+/** As the daemon logs an error that was thrown, or a promise that was rejected, with nobody there. */
+const UNCAUGHT = /^\S+ error (?:uncaught exception|unhandled rejection).*$/gm;
 
 const textOf = (chunks: readonly Buffer[]): string => Buffer.concat(chunks).toString("utf8");
 
