@@ -5,7 +5,7 @@ import { crux } from "./testing/run-command.ts";
 
 test("a flag that a command has not: its own help is named", async () => {
   expect((await crux("compose up -f x.yaml")).err).toBe(
-    "✗ [INVALID] unknown flag: -f\n  → hint: crux help compose tells how it is used\n",
+    "✗ [INVALID] unknown flag: -f\n  → hint: see crux help compose\n",
   );
   expect((await crux("fix it --bogus")).err).toContain("hint: crux help lists commands and flags");
 });

@@ -48,7 +48,7 @@ function parse(command: Command, argv: readonly string[], name: string | undefin
   } catch (error) {
     if (!(error instanceof Fault) || error.hint !== undefined || name === undefined) throw error;
     const { code, message } = error;
-    throw new Fault({ code, message, hint: `crux help ${name} tells how it is used`, cause: error });
+    throw new Fault({ code, message, hint: `see crux help ${name}`, cause: error });
   }
 }
 

@@ -8,6 +8,7 @@ async function run({ args, console }: Call): Promise<number> {
   const [topic = ""] = args.words;
   const text = findHelp(topic);
   if (text === undefined) throw invalid(`no help on: ${topic}`, "crux help lists the commands");
-  await console.line(text);
+  if (console.mode === "json") await console.data({ topic, text });
+  else await console.line(text);
   return 0;
 }

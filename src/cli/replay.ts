@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { Fault } from "../abi/errors.ts";
+import { Fault, messageOf } from "../abi/errors.ts";
 import type { Result } from "../abi/methods.ts";
 import { type Args, countFlag } from "./args.ts";
 import type { Call, Command } from "./command.ts";
@@ -115,8 +115,14 @@ async function* fromFile(path: string): AsyncGenerator<ShownRecord> {
     }
   } catch (error) {
     if (error instanceof Fault) throw error;
-    const code = (error as { code?: string }).code === "ENOENT" ? "NOT_FOUND" : "UNAVAILABLE";
-    throw new Fault({ code, message: `cannot read ${path}: ${(error as Error).message}`, cause: error });
+    const errno = (error as { code?: string }).code;
+    if (errno === "ENOENT")
+      throw new Fault({ code: "NOT_FOUND", message: `file not found: ${path}`, cause: error });
+    throw new Fault({
+      code: "UNAVAILABLE",
+      message: `cannot read ${path}: ${errno ?? messageOf(error)}`,
+      cause: error,
+    });
   } finally {
     input.destroy();
   }
