@@ -84,6 +84,8 @@ const cli = {
   ...client,
   entryPoints: ["src/cli/main.ts"],
   outfile: join(fresh, "cli.cjs"),
+  // native code, and only for who follows through a pipe
+  external: ["koffi"],
   plugins: [
     {
       name: "rarely-used-apart",

@@ -5,11 +5,10 @@
 import { writeSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import pkg from "../package.json" with { type: "json" };
+import { STDOUT_CLOSED } from "./lib/stdout-closed.ts";
 
 /** What could not be written is wanted, but has no room. */
 const NO_ROOM: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
-/** As the shell reports a program that SIGPIPE ended: Node ignores the signal and gives us the error instead. */
-const STDOUT_CLOSED = 141;
 
 const argv = process.argv.slice(2);
 if (isQuietVersion()) printVersion();

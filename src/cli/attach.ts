@@ -71,6 +71,7 @@ async function showToEnd(call: Call, attached: Attached): Promise<number | undef
   try {
     const isTerminal = host.stdin.isTTY === true && host.stdout.isTTY === true && call.console.isScreen;
     await tellAttached(call, pid, row);
+    using _reader = await host.lifecycle.endWithReader?.();
     using keys = isTerminal
       ? new SharedTerminal(host.stdin, host.lifecycle, () => leaving.abort())
       : undefined;

@@ -21,6 +21,7 @@ async function run({ args, console, host }: Call): Promise<number> {
   const client = await host.daemon.ensure();
   const stream = await client.stream("process.logs", request);
   try {
+    using _reader = args.flags.has("follow") ? await host.lifecycle.endWithReader?.() : undefined;
     await new LogPrinter(console, host.stdout.isTTY === true).printAll(stream.lines);
   } finally {
     stream.close();

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { STDOUT_CLOSED } from "../lib/stdout-closed.ts";
 import type { Lifecycle } from "./host.ts";
 
 /** Those that end a process unless it listens; Ctrl-C has its own way (interrupts.ts). */
@@ -31,6 +32,11 @@ export class NodeLifecycle implements Lifecycle {
     own.on("uncaughtExceptionMonitor", undo);
     for (const signal of DEADLY) own.on(signal, bySignal);
     return release;
+  }
+
+  async endWithReader(): Promise<Disposable> {
+    const { watchStdoutReader } = await import("./stdout-reader.ts");
+    return watchStdoutReader(() => this.#process.exit(STDOUT_CLOSED));
   }
 
   async suspend(): Promise<void> {
