@@ -83,7 +83,7 @@ describe.skipIf(reason !== undefined)(
       );
       world.write("go", "");
       const tree = async () => (await world.crux(["ps", "--tree"])).stdout;
-      expect(await settled(tree, (shown) => /running\/paused/.test(shown))).toMatch(/running\/paused/);
+      expect(await settled(tree, (shown) => /\bpaused\b/.test(shown))).toMatch(/\bpaused\b/);
       expect((await world.crux(["logs", "1"])).stdout).toMatch(
         /paused: journal_\w+: .*; it goes on by itself/,
       );

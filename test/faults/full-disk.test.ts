@@ -29,7 +29,7 @@ afterEach(async () => {
 
 const log = () => box.sh(`cat ${box.state}/crux/daemon.log`);
 const steps = () => readFileSync(join(box.work, "steps.txt"), "utf8");
-const isPaused = async () => /running\/paused/.test((await box.crux("ps", "--tree")).stdout);
+const isPaused = async () => /\bpaused\b/.test((await box.crux("ps", "--tree")).stdout);
 
 describe.skipIf(reason !== undefined)(
   `on a full disk${reason === undefined ? "" : ` (skipped: ${reason})`}`,
