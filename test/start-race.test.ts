@@ -14,6 +14,7 @@ import * as net from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { statusEnd } from "./harness/confined.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import { settled, World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
@@ -143,7 +144,7 @@ it("crux daemon says what it did: start, status, restart, stop", async () => {
   const first = world.daemonPid!;
   expect(await out("status")).toMatch(
     new RegExp(
-      `^\\[daemon\\] running \\(PID ${first}\\) \\| version: \\d+\\.\\d+\\.\\d+ \\| processes: 0 \\| connections: 1 \\| uptime: \\d+\\.\\ds\\n$`,
+      `^\\[daemon\\] running \\(PID ${first}\\) \\| version: \\d+\\.\\d+\\.\\d+ \\| processes: 0 \\| connections: 1 \\| uptime: \\d+\\.\\ds${RegExp.escape(statusEnd)}\\n$`,
     ),
   );
   expect(await out("restart")).toBe(`[daemon] stopped\n[daemon] running (PID ${world.daemonPid})\n`);

@@ -11,6 +11,8 @@ const APART = ["--dev-bind", "/", "/", "--unshare-user", "--unshare-pid", "--pro
 
 /** Why not; undefined: they can. */
 export const unconfined = lookAround();
+/** What the status of a daemon ends with here. */
+export const statusEnd = unconfined === undefined ? "" : " | sandbox: off (sandbox.mode is off)";
 
 /** The tests of this file, or of the `describe` it is called in, are of what confines commands: without, they are skipped. */
 export function needsConfinement(): void {
