@@ -57,7 +57,7 @@ describe("runCalls()", () => {
     );
     for (const result of results) expect(result).toMatchObject({ isError: true });
     expect(results[0]?.content).toBe(
-      "Error [INVALID]: view: the arguments are not valid JSON (unexpected end of JSON input)\nSend the call again with valid JSON.",
+      "Error [INVALID]: view: the arguments are not valid JSON\nSend the call again with valid JSON.",
     );
     expect(results[3]?.content).toBe("Error [INVALID]: view: the arguments must be one JSON object");
     expect(process.trace.filter((name) => name.startsWith("Open"))).toEqual([]);

@@ -1,5 +1,5 @@
 /** The tool calls of one reply: each gets exactly one result, in call order, whatever happens. */
-import { codeOf, messageOf } from "../abi/errors.ts";
+import { codeOf } from "../abi/errors.ts";
 import { isBadInput } from "../abi/llm.ts";
 import type { ProgramContext } from "../abi/program.ts";
 import type { ToolCall } from "./decide.ts";
@@ -77,38 +77,22 @@ async function runCall(context: ProgramContext, tools: OfferedTools, call: ToolC
     context.called?.({ tool: name || "?", about: "", error });
     return result;
   };
-  const notACall = (why: string, hint?: string, more?: string): CallResult => {
+  const notACall = (why: string, hint?: string): CallResult => {
     const words = name === "" || problem !== undefined ? why : `${name}: ${why}`;
-    return unsent(why, malformed(words, hint, more));
+    return unsent(why, malformed(words, hint));
   };
   if (name === "") return notACall("a call without the name of a tool", `Tools here: ${namesOf(tools)}`);
   if (place === undefined && problem === undefined)
     return unsent("tool not found", await noSuchTool(context, tools, name));
-  const wrong = isBadInput(input) ? jsonProblem(input.__malformed_json) : undefined;
-  if (wrong !== undefined)
-    return notACall(
-      "the arguments are not valid JSON",
-      "Send the call again with valid JSON.",
-      ` (${wrong})`,
-    );
-  if (isBadInput(input) || typeof input !== "object" || input === null || Array.isArray(input))
+  if (isBadInput(input))
+    return notACall("the arguments are not valid JSON", "Send the call again with valid JSON.");
+  if (typeof input !== "object" || input === null || Array.isArray(input))
     return notACall("the arguments must be one JSON object");
   if (place === undefined || problem !== undefined) return notACall(problem ?? name);
   if (place.kind === "search") return callToolSearch(context, place.tools, input);
   return place.kind === "program"
     ? callTool(context, place.name, input)
     : callMounted(context, place.name, place.path, input);
-}
-
-/** In the parser's words, without the text that it quotes; undefined: it is JSON. */
-function jsonProblem(json: string): string | undefined {
-  try {
-    JSON.parse(json);
-    return undefined;
-  } catch (error) {
-    const said = messageOf(error).replace(/, (\.{3})?".*$/s, "");
-    return said.charAt(0).toLowerCase() + said.slice(1);
-  }
 }
 
 type Place =

@@ -10,7 +10,6 @@ import type { Probed, Restored } from "../abi/program.ts";
 import type { ContextMessage } from "../abi/sys.ts";
 import { callsOf, type ToolCall } from "./decide.ts";
 import { targetOf } from "./deferred/target.ts";
-import type { Malformed } from "./malformed.ts";
 import type { Refusals } from "./refusals.ts";
 import type { CallResult } from "./tool-call.ts";
 
@@ -44,8 +43,6 @@ export interface Place {
   readonly hasRetriedEmpty: boolean;
   /** Absent: the last reply with calls brought one that was not refused. */
   readonly refusals?: Refusals;
-  /** Absent: the last reply with calls brought one that is one. */
-  readonly malformed?: Malformed;
   readonly kept: KeptReply | null;
 }
 

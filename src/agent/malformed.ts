@@ -6,7 +6,7 @@
 import { DriverError } from "../abi/errors.ts";
 import type { CallResult } from "./tool-call.ts";
 
-/** Plain data: a checkpoint keeps it. */
+/** No checkpoint keeps it: after a crash it is counted anew, and a recording of an earlier version stays as it was. */
 export interface Malformed {
   /** Replies in a row whose every call was malformed in the same way. */
   readonly replies: number;

@@ -114,12 +114,9 @@ export async function begin(run: Run): Promise<void> {
 }
 
 export function checkpoint(run: Run, kept: KeptReply | null): void {
-  const { turn, requests, hasEscalated, hasRetriedEmpty, refusals, malformed, underWay } = run;
+  const { turn, requests, hasEscalated, hasRetriedEmpty, refusals, underWay } = run;
   run.hasToldReply = kept !== null;
-  const more = {
-    ...(refusals.replies === 0 ? {} : { refusals }),
-    ...(malformed.replies === 0 ? {} : { malformed }),
-  };
+  const more = refusals.replies === 0 ? {} : { refusals };
   const place: Place = { v: 2, run: underWay, turn, requests, hasEscalated, hasRetriedEmpty, ...more, kept };
   run.context.checkpoint(place);
 }
@@ -293,7 +290,8 @@ async function resultsOf(
   if (said.trim() !== "") context.setResult(said);
   const tools = await toolsOf(run);
   const calls = callsOf(blocks);
-  const tell = (call: number, result: CallResult): void => context.addToCheckpoint({ call, ...result });
+  const tell = (call: number, { malformed: _, ...result }: CallResult): void =>
+    context.addToCheckpoint({ call, ...result });
   const done = restored === null ? undefined : finishedCalls(restored, kept.batches, calls);
   if (done !== undefined) {
     // the tools may be others now, and so what runs together

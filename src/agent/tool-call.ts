@@ -65,9 +65,9 @@ export function failure(code: ErrorCode, message: string, hint?: string): CallRe
   return { content: `Error [${code}]: ${message}${hint === undefined ? "" : `\n${hint}`}`, isError: true };
 }
 
-/** The same of a call that is not one. `words`: what was wrong; `more`: where, which may differ from call to call. */
-export function malformed(words: string, hint?: string, more = ""): CallResult {
-  return { ...failure("INVALID", `${words}${more}`, hint), malformed: words };
+/** The same of a call that is not one. The words for a mistake are always the same: they are counted, and replayed. */
+export function malformed(words: string, hint?: string): CallResult {
+  return { ...failure("INVALID", words, hint), malformed: words };
 }
 
 async function exchange(context: ProgramContext, fd: Fd, input: object): Promise<ToolResult | undefined> {
