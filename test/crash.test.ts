@@ -38,7 +38,6 @@ const sleepers = (count: number) =>
   settled(
     () => world.commands(SLEEPERS).length,
     (found) => (count === 0 ? found === 0 : found >= count),
-    20_000,
   );
 
 it("kill -9 of the daemon: the client hears UNAVAILABLE and how to go on, and does not hang", async () => {

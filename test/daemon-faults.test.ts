@@ -75,11 +75,7 @@ async function spawnUntilKilled(folder: string): Promise<number[]> {
 async function restOver(): Promise<void> {
   // the model is found with the environment of who starts the daemon
   const ps = () => world.crux(["ps"], { env: modelEnv(server) });
-  const { code, stdout, stderr } = await settled(
-    ps,
-    (run) => !/ (created|running) /.test(run.stdout),
-    20_000,
-  );
+  const { code, stdout, stderr } = await settled(ps, (run) => !/ (created|running) /.test(run.stdout));
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toMatch(/^No active processes\.\n|\n0 active, /);
 }

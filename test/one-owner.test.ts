@@ -127,7 +127,6 @@ it("ten write to one session while two follow it and one forks it: one order, th
     await settled(
       () => heard[0]!.length,
       (count) => count > n * 10,
-      20_000,
     );
     return ask("process.fork", { pid, env: world.env });
   });

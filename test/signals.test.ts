@@ -51,7 +51,7 @@ const isGone = (pid: number) =>
     () => find(pid),
     (proc) => proc?.state !== "running",
   );
-const sleepers = (count: number, timeoutMs = 20_000) =>
+const sleepers = (count: number, timeoutMs = 30_000) =>
   settled(
     () => world.commands(/^sleep 300$/).length,
     (found) => found === count,

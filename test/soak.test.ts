@@ -122,7 +122,7 @@ describe("soak", () => {
     timeout: TIMEOUT_MS,
   }, async () => {
     await run(CLIENTS * 4, SEED);
-    const before = await settled(census, ({ osChildren }) => osChildren === 0, 20_000);
+    const before = await settled(census, ({ osChildren }) => osChildren === 0);
     const peaks: number[] = [];
     // flat: a quarter needs no more than the one two before it did, but for what the allocator rounds up. A heap that is
     // still young may take up to four quarters more to get there; one that leaks never does.
@@ -133,7 +133,7 @@ describe("soak", () => {
     }
     const isBack = (now: Census) =>
       now.osChildren === 0 && now.fds <= before.fds && now.timers <= before.timers;
-    const after = await settled(census, isBack, 20_000);
+    const after = await settled(census, isBack);
     expect({ ...after, rssBytes: 0 }).toEqual({
       fds: Math.min(after.fds, before.fds),
       timers: Math.min(after.timers, before.timers),

@@ -46,8 +46,7 @@ async function rows(): Promise<readonly Row[]> {
   return data?.services ?? [];
 }
 
-const when = (wanted: (all: readonly Row[]) => boolean): Promise<readonly Row[]> =>
-  settled(rows, wanted, 20_000);
+const when = (wanted: (all: readonly Row[]) => boolean): Promise<readonly Row[]> => settled(rows, wanted);
 const named = (all: readonly Row[], name: string): Row => all.find(({ service }) => service === name) as Row;
 /** OS processes of the services. */
 const sleeping = (): number => world.commands(/^(?:\S*\/)?sleep 30[0-9]$/).length;

@@ -43,7 +43,7 @@ describe.skipIf(reason !== undefined)(
       await settled(async () => (await box.sh("cat steps.txt")) === "1\n", Boolean);
       await box.fill();
       writeFileSync(join(box.work, "go"), "");
-      expect(await settled(isPaused, Boolean, 20_000)).toBe(true);
+      expect(await settled(isPaused, Boolean)).toBe(true);
       const before = steps();
 
       // a person sees what is wrong, and is not taken on
@@ -98,10 +98,10 @@ describe.skipIf(reason !== undefined)(
       await settled(async () => (await box.sh("cat steps.txt")) === "1\n", Boolean);
       await box.fill();
       writeFileSync(join(box.work, "go"), "");
-      expect(await settled(isPaused, Boolean, 20_000)).toBe(true);
+      expect(await settled(isPaused, Boolean)).toBe(true);
       // blocks were set aside for that: it is recorded, and sticks
       expect(await box.crux("kill", "1")).toMatchObject({ code: 0, stderr: "" });
-      expect(await settled(async () => !(await isPaused()), Boolean, 15_000)).toBe(true);
+      expect(await settled(async () => !(await isPaused()), Boolean)).toBe(true);
       const ended = async () => (await box.crux("wait", "1", "--json")).stdout;
       const killed = expect.stringContaining('"exit_code": 143, "reason": "killed: SIGTERM"');
       expect(await ended()).toEqual(killed);
@@ -114,7 +114,7 @@ describe.skipIf(reason !== undefined)(
         await box.crux("ps");
         return /ends that a full disk/.test(await log());
       };
-      expect(await settled(folded, Boolean, 15_000)).toBe(true);
+      expect(await settled(folded, Boolean)).toBe(true);
       expect((await box.crux("ps")).stdout).toBe("No active processes.\n");
       expect(await ended()).toEqual(killed);
       expect((await box.crux("fsck", "--full")).code).toBe(0);

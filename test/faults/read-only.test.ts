@@ -99,7 +99,7 @@ describe.skipIf(reason !== undefined)(
 
         expect((await box.remount("rw")).code).toBe(0);
         const gone = () => box.sh(`test -e ${box.dir}/run/crux/crux.pid || echo gone`);
-        expect(await settled(gone, (said) => said !== "", 15_000)).toBe("gone\n");
+        expect(await settled(gone, (said) => said !== "")).toBe("gone\n");
         const { stdout, stderr } = await box.crux("ps", "--tree");
         expect([stdout, stderr]).toEqual([expect.stringMatching(/2 .*\bpaused\b/), ""]);
         expect((await box.crux("-q", "do the work")).stdout).toContain("All done.");
@@ -115,7 +115,7 @@ describe.skipIf(reason !== undefined)(
       await refuses("journal_full: ");
       await box.sh(`rm ${box.state}/filler`);
       const gone = () => box.sh(`test -e ${box.dir}/run/crux/crux.pid || echo gone`);
-      expect(await settled(gone, (said) => said !== "", 15_000)).toBe("gone\n");
+      expect(await settled(gone, (said) => said !== "")).toBe("gone\n");
       const { stdout, stderr } = await box.crux("ps", "--tree");
       expect([stdout, stderr]).toEqual([expect.stringMatching(/2 .*\bpaused\b/), ""]);
       expect((await box.crux("fsck", "--full")).code).toBe(0);
