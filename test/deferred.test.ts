@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { escapeVariables } from "../src/abi/compose-variables.ts";
 import { DIALECTS, modelEnv } from "./harness/model.ts";
 import { Wire } from "./harness/wire.ts";
-import { World } from "./harness/world.ts";
+import { settled, World } from "./harness/world.ts";
 import { type Reply, type ToolCall, text, toolUse } from "./model-server/reply.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
 
@@ -49,6 +49,14 @@ const run = (...args: string[]) => world.crux(["-q", ...args, "do it"], { env: m
 const results = (at: number) => server.requests[at]!.lastToolResults;
 const sizes = () => server.requests.map(({ rawBody }) => rawBody.match(/"tools":.*?\}\]/)?.[0]);
 
+/** Resolves when its tools are there: a busy machine answers before the server does. */
+async function mount(wire: Wire, path: string): Promise<void> {
+  const config = { type: "stdio", command: process.execPath, args: [EVERYTHING], env: {} };
+  await wire.ask("mcp.mount", { path, config });
+  const all = async () => JSON.stringify((await wire.ask("mcp.list"))?.payload);
+  expect(await settled(all, (mounts) => mounts.includes('"connected"'))).toContain('"connected"');
+}
+
 describe("a model", () => {
   it("finds a tool of a server, calls it by tool_call, and is sent the same tools in every request", async () => {
     await serve([
@@ -79,8 +87,7 @@ describe("a model", () => {
 
   it("finds what the user mounts", async () => {
     await using wire = await Wire.open(world.socket);
-    const config = { type: "stdio", command: process.execPath, args: [EVERYTHING], env: {} };
-    await wire.ask("mcp.mount", { path: "/mnt/mcp/all", config });
+    await mount(wire, "/mnt/mcp/all");
     await serve([
       toolUse({ name: "tool_search", input: { query: "select:mcp__all__echo" } }),
       toolUse({ name: "tool_call", input: { tool: "mcp__all__echo", params: { message: "hi" } } }),
@@ -96,8 +103,7 @@ describe("a model", () => {
     ["with tasks instead of todo", { CRUX_ENABLE_TASKS: "1" }],
   ])("finds and calls every tool that it is told of (%s)", async (_, more) => {
     await using wire = await Wire.open(world.socket);
-    const config = { type: "stdio", command: process.execPath, args: [EVERYTHING], env: {} };
-    await wire.ask("mcp.mount", { path: "/mnt/mcp/some", config });
+    await mount(wire, "/mnt/mcp/some");
     // one of the server works for `duration` seconds
     const wrong = { no_such_argument: 1, duration: "none" };
     let sent: readonly string[] = [];

@@ -186,6 +186,7 @@ describe("a server that the user mounts", () => {
   it("is read as files: what came of it labels, what did not come does not, and rules on it hold", async () => {
     await using wire = await Wire.open(world.socket);
     await wire.ask("mcp.mount", { path: "/mnt/mcp/notes", config: config() });
+    await settled(mounts, (all) => JSON.stringify(all).includes('"connected"'));
     const at = (uri: string) => `/mnt/mcp/notes/resources/${encodeURIComponent(uri)}`;
     const notes = at("file:///notes/a b.txt");
     const view = (file_path: string) => toolUse({ name: "view", input: { file_path } });

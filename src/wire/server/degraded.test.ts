@@ -104,6 +104,7 @@ const OTHERS: readonly MethodName[] = [
   "process.wait",
   ...(["job.output", "task.list"] as const),
   ...(["agents.check", "skills.check", "settings.list", "settings.set", "file.list", "file.read"] as const),
+  ...(["model.list", "model.resolve"] as const),
   ...(["trust.list", "trust.show", "trust.add", "trust.decline", "trust.remove"] as const),
   ...(["journal.check", "journal.verify", "journal.roots", "journal.read", "journal.collect"] as const),
 ];
