@@ -18,8 +18,8 @@ const LONGEST = [
   ...["store/journal-damage", "mcp/host", "host/exec", "ipc/signal-races", "store/journal-process"],
   ...["mcp/real-servers", "permit/precedence", "host/egress"],
   ...["file-crashes", "trust", "journal-crashes", "soak", "attacks/attacks", "crash", "files", "ownership"],
-  ...["crash-points", "daemon-faults", "job-control", "full-disk", "failing-disk", "faults/frozen", "safe-mode"],
-  ...["start-race", "demo"],
+  ...["crash-points", "daemon-faults", "job-control", "full-disk", "failing-disk", "faults/frozen"],
+  ...["safe-mode", "start-race", "demo"],
 ].map((name) => `/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {
