@@ -1,5 +1,6 @@
 /** What commands print that only read, where that is known: names of files, which other commands are then given. */
 import { posix } from "node:path";
+import type { SimpleCommand } from "./command.ts";
 import { readOnlyOperands } from "./read-only.ts";
 import type { Spelling } from "./spelling.ts";
 import { isSystemProgram, wordList as words } from "./tables.ts";
@@ -14,8 +15,22 @@ const REVISION: readonly Spelling[] = [{ kind: "glob", text: "[0-9A-Za-z]*", isW
 /** They pass lines on as they are. */
 const FILTERS = new Set(words("head tail sort uniq tac grep egrep fgrep cat shuf rev"));
 
-/** `fed`: what the command reads from the one before. undefined: it may be anything. */
-export function printedBy(argv: readonly Word[], fed: Printed): Printed {
+/** By a simple command whose output goes on, and which sets and evaluates nothing. undefined: it may be anything. */
+export function printedByCommand({
+  argv,
+  assignments,
+  evaluates,
+  fed,
+  input,
+  redirects,
+}: SimpleCommand): Printed {
+  const isHeard = redirects.every(({ operator, target }) => operator === ">" && target?.text === "/dev/null");
+  const isPlain = evaluates === null && assignments.length === 0 && input === undefined;
+  return isHeard && isPlain ? printedBy(argv, fed) : undefined;
+}
+
+/** `fed`: what the command reads from the one before. */
+function printedBy(argv: readonly Word[], fed: Printed): Printed {
   const program = argv[0]?.text;
   if (program == null || !isSystemProgram(program)) return undefined;
   const name = posix.basename(program);

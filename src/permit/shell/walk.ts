@@ -7,31 +7,24 @@ import { Claims } from "./claims.ts";
 import type { Program, SimpleCommand } from "./command.ts";
 import { decodeValue, decodeWord, type Known } from "./decode.ts";
 import { type Draft, emptyDraft, lastCommand } from "./draft.ts";
-import { readNames } from "./evaluation.ts";
 import { checkEnd, isStatement, plainInput } from "./here-document.ts";
 import { hasNumericTest, Inside, isWordLike } from "./inside.ts";
 import { integersIn } from "./integers.ts";
-import type { Piece } from "./piece.ts";
-import { type Printed, printedBy } from "./printed.ts";
+import { KnownValues, spellingsOf } from "./known-values.ts";
+import { type Printed, printedByCommand } from "./printed.ts";
 import type { Scan, ScannedWord } from "./scanned.ts";
-import { type Spelling, STREAM } from "./spelling.ts";
+import { STREAM } from "./spelling.ts";
 import { RESERVED } from "./tables.ts";
 import { Unread } from "./unread.ts";
-import { isHarmlessName, isSetOnce, settingsOf } from "./variables.ts";
+import { isHarmlessName } from "./variables.ts";
 import { after, both, type Cwds, type Flow, stays } from "./where.ts";
 import { staticWord, type Word } from "./word.ts";
 
 const MAX_COMMANDS = 50;
 const MAX_DEPTH = 200;
-/** A loop over more is one over anything. */
-const MAX_SPELLINGS = 64;
 
 export function walk(text: string, root: Node, scan: Scan, cwds: Cwds, home: string): Program {
   return new Walker(text, scan, cwds, home).program(root);
-}
-
-function spellingsOf({ text, among }: Word): Printed {
-  return text === null ? among : [{ kind: "text", text }];
 }
 
 function takesInput({ type, children }: Node): boolean {
@@ -42,15 +35,11 @@ class Walker {
   readonly #text: string;
   readonly #scan: Scan;
   readonly #start: Cwds;
-  readonly #variables = new Map<string, readonly Spelling[]>();
-  /** What substitutions print, by where they begin. */
-  readonly #printed = new Map<number, readonly Spelling[]>();
   /** What the command that is read gets from the one before it. */
   #fed: Printed;
-  /** Variables that hold lines of a pipe, as long as it lasts. */
-  readonly #read = new Set<string>();
   /** What the last pipe printed. */
   #piped: Printed;
+  readonly #values: KnownValues;
   readonly #known: Known;
   readonly #commands: SimpleCommand[] = [];
   readonly #functions = new Set<string>();
@@ -69,7 +58,8 @@ class Walker {
     this.#text = text;
     this.#scan = scan;
     this.#start = cwds;
-    this.#known = { home, spellings: (piece) => this.#spellings(piece) };
+    this.#values = new KnownValues(text, home);
+    this.#known = { home, spellings: (piece) => this.#values.spellings(piece, this.#cwdsNow) };
     this.#claims = new Claims(text, scan);
     this.#inside = new Inside(integersIn(text), this.#claims, {
       substitution: (node) => this.#substitution(node),
@@ -95,32 +85,10 @@ class Walker {
         continue;
       }
       flow = this.#statement(child, flow.any);
-      if (isTop && children[i + 1]?.type !== "&") this.#learn(child);
+      if (isTop && children[i + 1]?.type !== "&" && child.type === "variable_assignment")
+        this.#values.learn(this.#commands.at(-1)?.assignments ?? []);
     }
     return flow;
-  }
-
-  /** What an assignment that is always reached makes known. */
-  #learn(node: Node): void {
-    if (node.type !== "variable_assignment") return;
-    for (const { name, value } of this.#commands.at(-1)?.assignments ?? []) {
-      const spellings = spellingsOf(value);
-      if (spellings !== undefined && isSetOnce(this.#text, name)) this.#variables.set(name, spellings);
-    }
-  }
-
-  #spellings({ name, at }: Extract<Piece, { kind: "unknown" }>): Printed {
-    if (at !== undefined) return this.#printed.get(at);
-    if (name === undefined) return undefined;
-    const known = this.#variables.get(name);
-    if (known !== undefined || (name !== "HOME" && name !== "PWD")) return known;
-    if (settingsOf(this.#text, name) > 0) return undefined;
-    const [cwd, other] = this.#cwdsNow ?? [];
-    const isStill =
-      other === undefined &&
-      !/\b(?:cd|pushd|popd|eval|source)\b|\$'/.test(this.#text.replaceAll(/['"\\]/g, ""));
-    const text = name === "HOME" ? this.#known.home : isStill ? cwd : undefined;
-    return text === undefined ? undefined : [{ kind: "text", text }];
   }
 
   #statement(node: Node, cwds: Cwds): Flow {
@@ -217,7 +185,7 @@ class Walker {
     }
     this.#piped = this.#fed;
     this.#fed = outer;
-    for (const name of this.#read) this.#variables.delete(name);
+    this.#values.endPipe();
     return isOdd ? stays(null) : stays(cwds);
   }
 
@@ -228,12 +196,7 @@ class Walker {
     const command = node.type === "redirected_statement" ? node.firstNamedChild : node;
     if (command?.type !== "command" || last === undefined || this.#commands.length === before)
       return undefined;
-    const isHeard = last.redirects.every(
-      ({ operator, target }) => operator === ">" && target?.text === "/dev/null",
-    );
-    if (!isHeard || last.evaluates !== null || last.assignments.length > 0 || last.input !== undefined)
-      return undefined;
-    return printedBy(last.argv, last.fed);
+    return printedByCommand(last);
   }
 
   /** The second round begins where the first one ended. */
@@ -261,25 +224,10 @@ class Walker {
       } else if (child.type !== "comment") among.push(...this.#words(child).map(spellingsOf));
     }
     this.#emitIfEvaluates(node, cwds);
-    const isBound = name !== "" && this.#bind(node, name, among);
+    const isBound = name !== "" && this.#values.bindLoop(node, name, among);
     const flow = this.#loop(bodies, cwds);
-    if (isBound) this.#variables.delete(name);
+    if (isBound) this.#values.forget(name);
     return flow;
-  }
-
-  /** The variable of a loop stands for each of its words; not where another loop within sets it too. */
-  #bind(node: Node, name: string, among: readonly Printed[]): boolean {
-    const spellings = among.flatMap((each) => each ?? []);
-    if (among.length === 0 || spellings.length > MAX_SPELLINGS || among.some((each) => each === undefined))
-      return false;
-    const heads = [...this.#text.matchAll(new RegExp(`\\bfor\\s+${name}\\s+in\\b`, "g"))].length;
-    const within = node
-      .descendantsOfType("for_statement")
-      .filter((each) => each?.namedChildren[0]?.text === name);
-    if (settingsOf(this.#text, name) !== heads || within.length !== 1 || this.#variables.has(name))
-      return false;
-    this.#variables.set(name, spellings);
-    return true;
   }
 
   #case(node: Node, cwds: Cwds): Flow {
@@ -472,17 +420,9 @@ class Walker {
     const [only, other] = children.filter(({ isNamed, type }) => isNamed && type !== "comment");
     const printed =
       only === undefined || other !== undefined || readsFile ? undefined : this.#printedSince(before, only);
-    if (node.type === "process_substitution") this.#printed.set(node.startIndex, [STREAM]);
-    else if (printed !== undefined) this.#printed.set(node.startIndex, printed);
+    if (node.type === "process_substitution") this.#values.print(node.startIndex, [STREAM]);
+    else if (printed !== undefined) this.#values.print(node.startIndex, printed);
     this.#draft = outer;
-  }
-
-  /** `read -r name` of lines that are known. */
-  #bindRead(argv: readonly Word[]): void {
-    const [name = "", other] = readNames(argv);
-    if (other !== undefined || this.#fed === undefined || !isSetOnce(this.#text, name)) return;
-    this.#variables.set(name, this.#fed);
-    this.#read.add(name);
   }
 
   #emitIfEvaluates(node: Node, cwds: Cwds): void {
@@ -499,7 +439,7 @@ class Walker {
     const isFed = input === undefined && !redirects.some(({ operator }) => operator.startsWith("<"));
     const fed = isFed ? this.#fed : undefined;
     this.#commands.push({ ...this.#draft, cwds, source: node.text, fed });
-    if (name === "read" && fed !== undefined) this.#bindRead(argv);
+    if (name === "read" && fed !== undefined) this.#values.bindRead(argv, fed);
     this.#draft = emptyDraft();
     return after(argv, cwds, this.#known.home);
   }

@@ -1,0 +1,90 @@
+/** What variables and substitutions of a text are known to come to, while it is walked in the order in which it runs. */
+import type { Node } from "web-tree-sitter";
+import type { SimpleCommand } from "./command.ts";
+import { readNames } from "./evaluation.ts";
+import type { Piece } from "./piece.ts";
+import type { Printed } from "./printed.ts";
+import type { Spelling } from "./spelling.ts";
+import { isSetOnce, settingsOf } from "./variables.ts";
+import type { Cwds } from "./where.ts";
+import type { Word } from "./word.ts";
+
+/** A loop over more is one over anything. */
+const MAX_SPELLINGS = 64;
+
+export function spellingsOf({ text, among }: Word): Printed {
+  return text === null ? among : [{ kind: "text", text }];
+}
+
+export class KnownValues {
+  readonly #text: string;
+  readonly #home: string;
+  readonly #variables = new Map<string, readonly Spelling[]>();
+  /** What substitutions print, by where they begin. */
+  readonly #printed = new Map<number, readonly Spelling[]>();
+  /** Variables that hold lines of a pipe, as long as it lasts. */
+  readonly #read = new Set<string>();
+
+  constructor(text: string, home: string) {
+    this.#text = text;
+    this.#home = home;
+  }
+
+  spellings({ name, at }: Extract<Piece, { kind: "unknown" }>, cwds: Cwds): Printed {
+    if (at !== undefined) return this.#printed.get(at);
+    if (name === undefined) return undefined;
+    const known = this.#variables.get(name);
+    if (known !== undefined || (name !== "HOME" && name !== "PWD")) return known;
+    if (settingsOf(this.#text, name) > 0) return undefined;
+    const [cwd, other] = cwds ?? [];
+    const isStill =
+      other === undefined &&
+      !/\b(?:cd|pushd|popd|eval|source)\b|\$'/.test(this.#text.replaceAll(/['"\\]/g, ""));
+    const text = name === "HOME" ? this.#home : isStill ? cwd : undefined;
+    return text === undefined ? undefined : [{ kind: "text", text }];
+  }
+
+  /** Of a substitution. */
+  print(at: number, printed: readonly Spelling[]): void {
+    this.#printed.set(at, printed);
+  }
+
+  /** What an assignment that is always reached makes known. */
+  learn(assignments: SimpleCommand["assignments"]): void {
+    for (const { name, value } of assignments) {
+      const spellings = spellingsOf(value);
+      if (spellings !== undefined && isSetOnce(this.#text, name)) this.#variables.set(name, spellings);
+    }
+  }
+
+  /** The variable of a loop stands for each of its words; not where another loop within sets it too. */
+  bindLoop(node: Node, name: string, among: readonly Printed[]): boolean {
+    const spellings = among.flatMap((each) => each ?? []);
+    if (among.length === 0 || spellings.length > MAX_SPELLINGS || among.some((each) => each === undefined))
+      return false;
+    const heads = [...this.#text.matchAll(new RegExp(`\\bfor\\s+${name}\\s+in\\b`, "g"))].length;
+    const within = node
+      .descendantsOfType("for_statement")
+      .filter((each) => each?.namedChildren[0]?.text === name);
+    if (settingsOf(this.#text, name) !== heads || within.length !== 1 || this.#variables.has(name))
+      return false;
+    this.#variables.set(name, spellings);
+    return true;
+  }
+
+  forget(name: string): void {
+    this.#variables.delete(name);
+  }
+
+  /** `read -r name` of lines that are known. */
+  bindRead(argv: readonly Word[], lines: readonly Spelling[]): void {
+    const [name = "", other] = readNames(argv);
+    if (other !== undefined || !isSetOnce(this.#text, name)) return;
+    this.#variables.set(name, lines);
+    this.#read.add(name);
+  }
+
+  endPipe(): void {
+    for (const name of this.#read) this.#variables.delete(name);
+  }
+}
