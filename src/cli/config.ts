@@ -7,6 +7,7 @@ import type { DaemonClient } from "./daemon-client.ts";
 import { invalid } from "./screen/errors.ts";
 import { safeLine } from "./screen/safe-text.ts";
 import { type Column, table } from "./screen/table.ts";
+import { runVerb, type Verb } from "./verbs.ts";
 
 export const config: Command = {
   flags: {
@@ -29,19 +30,10 @@ interface Shown extends Omit<WireSetting, "source"> {
   readonly source: WireSetting["source"] | "env";
 }
 
-type Verb = (call: Call, client: DaemonClient, words: readonly string[]) => Promise<number>;
 const VERBS: Readonly<Record<string, Verb>> = { list, get, set, unset };
 
-async function run(call: Call): Promise<number> {
-  const [name = "list", ...words] = call.args.words;
-  const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
-  if (verb === undefined) throw invalid(`unknown argument: ${name}`, USAGE);
-  const client = await call.host.daemon.ensure();
-  try {
-    return await verb(call, client, words);
-  } finally {
-    client.close();
-  }
+function run(call: Call): Promise<number> {
+  return runVerb(call, VERBS, "list", USAGE);
 }
 
 async function list(call: Call, client: DaemonClient, words: readonly string[]): Promise<number> {

@@ -8,6 +8,7 @@ import { workingDirectory } from "./run-options.ts";
 import { invalid } from "./screen/errors.ts";
 import { driverTable, modelTable } from "./screen/model-table.ts";
 import { safeLine } from "./screen/safe-text.ts";
+import { runVerb, type Verb } from "./verbs.ts";
 
 export const model: Command = {
   flags: { model: { type: "string", short: "m" }, agent: { type: "string" } },
@@ -16,19 +17,10 @@ export const model: Command = {
 
 const USAGE = "crux model [list | set <name>] [-m <model>] [--agent <name>]";
 
-type Verb = (call: Call, client: DaemonClient, words: readonly string[]) => Promise<number>;
 const VERBS: Readonly<Record<string, Verb>> = { show, list, set };
 
-async function run(call: Call): Promise<number> {
-  const [name = "show", ...words] = call.args.words;
-  const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
-  if (verb === undefined) throw invalid(`unknown argument: ${name}`, USAGE);
-  const client = await call.host.daemon.ensure();
-  try {
-    return await verb(call, client, words);
-  } finally {
-    client.close();
-  }
+function run(call: Call): Promise<number> {
+  return runVerb(call, VERBS, "show", USAGE);
 }
 
 /** As `crux <intent>` would choose here and now: refused, where that would be. */
