@@ -1,31 +1,14 @@
 /** Friction: how many of the texts that agents run all day, which change nothing, are a question in mode default. */
 import { beforeAll, expect, test } from "vitest";
-import { bash, run, subject } from "./contract.ts";
-import { makePermit } from "./policy.ts";
 import { loadParser } from "./shell/parser.ts";
 import { EVERYDAY, HELD_OUT } from "./testing/everyday.ts";
+import { decidedWithoutRules } from "./testing/no-rules.ts";
 
 beforeAll(async () => {
   await loadParser();
 });
 
-const permit = makePermit({
-  rules: [],
-  defaultMode: "default",
-  additionalDirectories: [],
-  home: "/home/u",
-  kernelPaths: ["/home/u/.local/state/crux", "/run/user/1000/crux"],
-  isTrusted: true,
-  projectRoot: "/workspace",
-  realPath: (path) => path,
-  exists: (path) => path === "/workspace/.git",
-});
-
-function asked(text: string): boolean {
-  const effect = { ...bash(text), cwd: "/workspace" } as ReturnType<typeof bash>;
-  const who = subject({ cwd: "/workspace", roots: ["/workspace"], free: [] });
-  return run(permit, "bash", [effect], who).behavior !== "allow";
-}
+const asked = (text: string): boolean => decidedWithoutRules(text) !== "allow";
 
 test.each([
   ["everyday texts", EVERYDAY, "168 (47.2 %)"],

@@ -1,30 +1,11 @@
 /** What looks like a command that only reads, and is none: in mode default each is a question. */
 import { beforeAll, expect, test } from "vitest";
-import { bash, run, subject } from "./contract.ts";
-import { makePermit } from "./policy.ts";
 import { loadParser } from "./shell/parser.ts";
+import { decidedWithoutRules as decided } from "./testing/no-rules.ts";
 
 beforeAll(async () => {
   await loadParser();
 });
-
-const permit = makePermit({
-  rules: [],
-  defaultMode: "default",
-  additionalDirectories: [],
-  home: "/home/u",
-  kernelPaths: ["/home/u/.local/state/crux"],
-  isTrusted: true,
-  projectRoot: "/workspace",
-  realPath: (path) => path,
-  exists: (path) => path === "/workspace/.git",
-});
-
-function decided(text: string): string {
-  const effect = { ...bash(text), cwd: "/workspace" } as ReturnType<typeof bash>;
-  return run(permit, "bash", [effect], subject({ cwd: "/workspace", roots: ["/workspace"], free: [] }))
-    .behavior;
-}
 
 /** `⏎` newline, `§` a dollar before a brace. */
 const texts = (block: string): readonly string[] =>

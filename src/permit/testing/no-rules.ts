@@ -1,0 +1,22 @@
+/** What becomes of a shell text in a trusted project, in mode default, where nobody has written a rule. */
+import { bash, run, subject } from "../contract.ts";
+import { makePermit } from "../policy.ts";
+
+const permit = makePermit({
+  rules: [],
+  defaultMode: "default",
+  additionalDirectories: [],
+  home: "/home/u",
+  kernelPaths: ["/home/u/.local/state/crux", "/run/user/1000/crux"],
+  isTrusted: true,
+  projectRoot: "/workspace",
+  realPath: (path) => path,
+  exists: (path) => path === "/workspace/.git",
+});
+
+/** The parser is loaded. */
+export function decidedWithoutRules(text: string): string {
+  const effect = { ...bash(text), cwd: "/workspace" } as ReturnType<typeof bash>;
+  return run(permit, "bash", [effect], subject({ cwd: "/workspace", roots: ["/workspace"], free: [] }))
+    .behavior;
+}
