@@ -86,7 +86,8 @@ function* lineCounts({ path, glob }: Place, names: readonly string[]): Doing<Row
   const search = { pattern: "^", path, mode: "count", head_limit: PAGE_ROWS, ...(glob && { include: glob }) };
   let isMore = names.length > 0;
   for (let offset = 0; isMore; offset += PAGE_ROWS) {
-    const page = yield* call(`Counting the lines of ${names.length} files.`, "grep", { ...search, offset });
+    const say = offset === 0 ? `Counting the lines of ${names.length} files.` : "";
+    const page = yield* call(say, "grep", { ...search, offset });
     for (const row of rowsOf(page)) found.set(row.replace(/:\d+$/, ""), Number(/\d+$/.exec(row)?.[0]));
     isMore = /continue with offset=\d+\]\s*$/.test(page.text);
   }
