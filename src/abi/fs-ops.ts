@@ -60,6 +60,8 @@ export interface FilesRequest {
   op: "files";
   glob?: string;
   no_ignore?: boolean;
+  /** How many of them are left out at the beginning. */
+  offset?: number;
   limit?: number;
 }
 
@@ -104,7 +106,8 @@ export interface GrepAnswer {
 export interface FilesAnswer {
   /** Newest modification first, then by name; paths relative to the searched directory. */
   files: { path: string; mtime_ms: number; size: number }[];
-  more: number;
+  /** Of all that match. */
+  total: number;
   partial: boolean;
 }
 

@@ -50,7 +50,13 @@ const SHAPES = {
     type: may(typeName),
     no_ignore: flag,
   }),
-  files: z.strictObject({ op: z.literal("files"), glob: may(text), no_ignore: flag, limit: may(count) }),
+  files: z.strictObject({
+    op: z.literal("files"),
+    glob: may(text),
+    no_ignore: flag,
+    offset: may(count),
+    limit: may(count),
+  }),
 } as const satisfies Record<FsRequest["op"], z.ZodType>;
 
 export function parseRequest(bytes: Uint8Array): FsRequest {

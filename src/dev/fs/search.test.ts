@@ -105,7 +105,7 @@ describe("/dev/fs files", () => {
   const files = (root: string, fields: object = {}) =>
     askJson<FilesAnswer>(device, "/.", { op: "files", ...fields }, callerIn(root));
 
-  it("gives the newest first, then by name, and how many the limit cut", async () => {
+  it("gives the newest first, then by name, and how many there are, also from an offset on", async () => {
     const root = tempFolder();
     for (const [name, seconds] of [
       ["old.ts", 1_000],
@@ -119,13 +119,14 @@ describe("/dev/fs files", () => {
     const all = await files(root);
     expect(all.files.map(({ path }) => path)).toEqual(["new.md", "a.ts", "b.ts", "old.ts"]);
     expect(all.files[0]).toEqual({ path: "new.md", mtime_ms: 3_000_000, size: 2 });
-    const some = await files(root, { glob: "*.ts", limit: 2 });
-    expect([some.files.map(({ path }) => path), some.more, some.partial]).toEqual([
-      ["a.ts", "b.ts"],
-      1,
-      false,
-    ]);
-    expect(await files(root, { glob: "*.none" })).toEqual({ files: [], more: 0, partial: false });
+    const some = async (fields: object) => {
+      const { files: found, total, partial } = await files(root, { glob: "*.ts", ...fields });
+      return [found.map(({ path }) => path).join(" "), total, partial];
+    };
+    expect(await some({ limit: 2 })).toEqual(["a.ts b.ts", 3, false]);
+    expect(await some({ limit: 2, offset: 2 })).toEqual(["old.ts", 3, false]);
+    expect(await some({ offset: 3 })).toEqual(["", 3, false]);
+    expect(await some({ glob: "*.none" })).toEqual(["", 0, false]);
   });
 
   it("a glob never brings back what is ignored", async () => {

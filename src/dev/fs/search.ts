@@ -85,8 +85,8 @@ export async function files(
   const names = meant(listed.map((name) => name.replace(/^\.\//, "")));
   const all = await withTimes(where.cwd, names, signal);
   all.sort((a, b) => b.mtime_ms - a.mtime_ms || (a.path < b.path ? -1 : 1));
-  const limit = request.limit ?? defaultLimit;
-  return { files: all.slice(0, limit), more: Math.max(0, all.length - limit), partial: found.partial };
+  const { offset = 0, limit = defaultLimit } = request;
+  return { files: all.slice(offset, offset + limit), total: all.length, partial: found.partial };
 }
 
 /**

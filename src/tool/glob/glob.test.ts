@@ -34,10 +34,18 @@ test("glob takes an absolute pattern, and one that leads out, as a path is writt
   expect((await made.call("glob", { pattern: "/proc/*/status" })).error?.code).toBe("INVALID");
 });
 
-test("glob counts what its limit cuts", async () => {
-  const result = await bench().call("glob", { pattern: "*", limit: 1 });
-  expect(textOf(result)).toBe("c.md\n[… 2 more; narrow the pattern]");
+test("glob counts what its limit cuts, and goes on from an offset to the end", async () => {
+  const made = bench();
+  const result = await made.call("glob", { pattern: "*", limit: 1 });
+  expect(textOf(result)).toBe("c.md\n[… 2 more; narrow the pattern, or continue with offset=1]");
   expect(result.meta).toMatchObject({ count: 3, truncated: true, partial: false });
+  const next = await made.call("glob", { pattern: "*", limit: 1, offset: 1 });
+  expect(textOf(next)).toBe("src/a.ts\n[… 1 more; narrow the pattern, or continue with offset=2]");
+  const last = await made.call("glob", { pattern: "*", limit: 1, offset: 2 });
+  expect(textOf(last)).toBe("src/deep/b.ts");
+  expect(last.meta).toMatchObject({ count: 3, truncated: false });
+  const past = await made.call("glob", { pattern: "*", offset: 3 });
+  expect(past.error).toMatchObject({ code: "INVALID", message: "offset 3 is past the end: 3 files" });
 });
 
 test("glob without matches is a success", async () => {

@@ -3,6 +3,7 @@ import { posix } from "node:path";
 import * as z from "zod";
 import type { FilesAnswer } from "../../abi/fs-ops.ts";
 import { endLine } from "../budget.ts";
+import { failure } from "../failure.ts";
 import { fsAnswer } from "../files.ts";
 import { hostPath, readEffect } from "../path.ts";
 import { requireDirectory } from "../search-root.ts";
@@ -13,6 +14,7 @@ const Args = z.object({
   pattern: z.string().min(1).describe("such as src/**/*.ts"),
   path: z.string().default("").describe("directory to search"),
   limit: z.int().min(1).max(1000).default(100),
+  offset: z.int().min(0).default(0),
 });
 type Args = z.output<typeof Args>;
 
@@ -60,23 +62,25 @@ function placeOf({ pattern, path }: Args): Place {
 
 async function run(args: Args, context: RunContext): Promise<Outcome> {
   const { path: shown, glob } = placeOf(args);
+  const { offset, limit } = args;
   const path = await requireDirectory(context, shown);
-  const request = { op: "files", glob, limit: args.limit } as const;
-  const answer = await fsAnswer<FilesAnswer>(context, path, request);
-  const files = answer.files.map((file) => posix.join(shown, file.path));
-  const meta = {
-    files,
-    count: files.length + answer.more,
-    truncated: answer.more > 0,
-    partial: answer.partial,
-  };
-  return { text: render(files, answer), meta, facts: { count: { n: meta.count, of: "file" } } };
-}
-
-function render(files: readonly string[], answer: FilesAnswer): string {
+  const { files, total, partial } = await fsAnswer<FilesAnswer>(context, path, {
+    op: "files",
+    glob,
+    offset,
+    limit,
+  });
+  if (offset > 0 && offset >= total)
+    throw failure("INVALID", `offset ${offset} is past the end: ${total} files`);
+  const found = files.map((file) => posix.join(shown, file.path));
+  const end = offset + found.length;
   const notes: string[] = [];
-  if (answer.more > 0) notes.push(`[… ${answer.more} more; narrow the pattern]`);
-  if (answer.partial) notes.push("[the search took too long and was stopped: there may be more]");
-  const found = files.length === 0 ? "No matches found" : files.join("\n");
-  return notes.length === 0 ? found : endLine(found) + notes.join("\n");
+  if (end < total) notes.push(`[… ${total - end} more; narrow the pattern, or continue with offset=${end}]`);
+  if (partial) notes.push("[the search took too long and was stopped: there may be more]");
+  const text = found.length === 0 ? "No matches found" : found.join("\n");
+  return {
+    text: notes.length === 0 ? text : endLine(text) + notes.join("\n"),
+    meta: { files: found, count: total, truncated: end < total, partial },
+    facts: { count: { n: total, of: "file" } },
+  };
 }

@@ -107,8 +107,8 @@ export async function filesOf(
     .filter((name) => name !== "")
     .map((name) => ({ path: name, mtime_ms: statSync(join(path, name)).mtimeMs, size: 0 }))
     .sort((a, b) => b.mtime_ms - a.mtime_ms || (a.path < b.path ? -1 : 1));
-  const limit = request.limit ?? 100;
-  return { files: files.slice(0, limit), more: Math.max(0, files.length - limit), partial: false };
+  const { offset = 0, limit = 100 } = request;
+  return { files: files.slice(offset, offset + limit), total: files.length, partial: false };
 }
 
 function rg(argv: string[], cwd: string): Promise<{ code: number; stdout: string; stderr: string }> {
