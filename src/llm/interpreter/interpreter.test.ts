@@ -139,10 +139,11 @@ describe("parseIntent()", () => {
 
 type Tools = (name: string, input: Record<string, unknown>) => { content: string; is_error?: boolean };
 
-async function converse(texts: readonly string[], tools: Tools) {
+async function converse(texts: readonly string[], tools: Tools, onStep = () => {}) {
   const messages: WireMessage[] = [{ role: "user", content: texts.map((text) => ({ type: "text", text })) }];
   const driver = new InterpreterDriver(caller);
   for (;;) {
+    onStep();
     const request = contractRequest({ messages: [...messages] });
     const { blocks, usage } = await fold(driver.stream(request, new AbortController().signal));
     expect(usage).toEqual(NO_USAGE);
@@ -169,7 +170,7 @@ describe("the interpreter", () => {
       (name, input) => {
         made.push(name);
         if (name === "glob") return { content: "b.txt\na b.txt\nL.md\nempty" };
-        if (name === "grep" && input.offset === 0)
+        if (name === "grep" && input.offset === undefined)
           return { content: "L.md:9\nb.txt:3\n[lines 0-1 of 3; continue with offset=2]" };
         if (name === "grep") return { content: "a b.txt:4\n[lines 400-400 of 401]" };
         if (name === "view") {
@@ -184,6 +185,35 @@ describe("the interpreter", () => {
     );
     expect(made).toEqual(["glob", "grep", "grep", "write", "view", "write"]);
     expect(end).toMatch(/^L\.md is written: 3 files, 7 lines\.\n\n {2}crux undo 7 /);
+  });
+
+  it("finds every file of a large folder, page by page, in few steps", async () => {
+    const all = Array.from({ length: 3_907 }, (_, at) => `src/${String(at).padStart(4, "0")}.ts`);
+    const lines = new Set([all[0], all[1_000], all.at(-1)].map((name) => `${name}:7`));
+    const rows = { glob: all, grep: all.map((name) => (lines.has(`${name}:7`) ? `${name}:7` : `${name}:1`)) };
+    let steps = 0;
+    const tools: Tools = (name, { offset: from, limit, head_limit: most }) => {
+      const [offset, of] = [Number(from ?? 0), rows[name as "glob" | "grep"]];
+      const end = Math.min(of.length, offset + Number(limit ?? most));
+      const lead =
+        name === "glob"
+          ? `… ${of.length - end} more; narrow the pattern, or`
+          : `lines ${offset}-${end - 1} of ${of.length};`;
+      const note = end < of.length ? [`[${lead} continue with offset=${end}]`] : [];
+      return { content: [...of.slice(offset, end), ...note].join("\n") };
+    };
+    const end = await converse(["count the lines of every file"], tools, () => steps++);
+    expect(end.split("\n").at(-1)).toBe("3907 files, 3925 lines");
+    expect(end.split("\n")).toHaveLength(3_908);
+    expect(steps).toBe(5);
+  });
+
+  it.each([
+    "[truncated: 8000 of 120000 characters. All of it: view /var/out/c]",
+    "[the search took too long …]",
+  ])("counts nothing where a search is cut for good: %s", async (note) => {
+    const counting = converse(["count the files"], () => ({ content: `a\n${note}` }));
+    await expect(counting).rejects.toThrow("there is too much here for one search");
   });
 
   it("reads files page by page to count words", async () => {

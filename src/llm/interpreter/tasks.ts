@@ -9,6 +9,8 @@ type Doing<T> = Generator<Readonly<{ say: string; calls: readonly Call[] }>, T, 
 export class Failed extends Error {}
 
 const [PAGE_ROWS, AT_ONCE] = [400, 10];
+/** Of the results of one step: of more than 200,000 the longest are cut. */
+const STEP_CHARS = 150_000;
 const NOTHING: Given = { text: "no result", isError: true };
 
 /** A file and its count; undefined: it is empty, or not text. */
@@ -36,8 +38,8 @@ function* find(task: Intent["task"], data: string, into: string | undefined): Do
       return [needed(yield* call(`Looking for ${JSON.stringify(pattern)}.`, "grep", input))];
     }
     case "list": {
-      const { names, more } = yield* files(task);
-      return [`${names.join("\n")}${more.replace(", ", "\n")}`.trim() || "no files here"];
+      const { names } = yield* files(task);
+      return [names.join("\n") || "no files here"];
     }
     case "count":
       return yield* count(task.unit, task, into);
@@ -45,9 +47,9 @@ function* find(task: Intent["task"], data: string, into: string | undefined): Do
 }
 
 function* count(unit: Unit, place: Place, into = ""): Doing<Found> {
-  const { names: all, more, isFile } = yield* files(place);
+  const { names: all, isFile } = yield* files(place);
   const names = all.filter((name) => name !== into && `./${name}` !== into);
-  const many = `${plural(names.length, "file")}${more}`;
+  const many = plural(names.length, "file");
   if (unit === "files") return [many];
   const rows = yield* unit === "lines" && !isFile ? lineCounts(place, names) : counts(unit, names);
   const total = rows.reduce((sum, [, own = 0]) => sum + own, 0);
@@ -61,7 +63,7 @@ function* count(unit: Unit, place: Place, into = ""): Doing<Found> {
   return [plain, `| file | ${unit} |\n|---|---:|\n${cells}\n${end}\n`, sum];
 }
 
-type Files = Readonly<{ names: readonly string[]; more: string; isFile: boolean }>;
+type Files = Readonly<{ names: readonly string[]; isFile: boolean }>;
 
 /** By the looks of its name. */
 const A_FILE = /^(.*\/)?([^/*?[\]{}]+\.\w+)$/;
@@ -71,27 +73,41 @@ function* files({ path, glob }: Place): Doing<Files> {
   const [, dir = "", base] = (glob === "" && A_FILE.exec(path)) || [];
   if (base !== undefined) {
     const one = yield* call(`Looking for ${path}.`, "glob", { pattern: base, path: dir, limit: 1000 });
-    if (!one.isError && rowsOf(one).includes(path)) return { names: [path], more: "", isFile: true };
+    if (!one.isError && rowsOf(one).includes(path)) return { names: [path], isFile: true };
   }
-  const input = { pattern: glob || "**/*", path, limit: 1000 };
-  const found = yield* call(`Looking for files ${path === "" ? "here" : `in ${path}`}.`, "glob", input);
-  if (path !== "" && found.text.includes("not a directory")) return { names: [path], more: "", isFile: true };
-  const more = /^\[… (\d+ more);/m.exec(needed(found))?.[1];
-  const left = more === undefined ? "" : `, ${more} not looked at`;
-  return { names: rowsOf(found).toSorted(), more: left, isFile: false };
+  const input = { pattern: glob || "**/*", path, limit: PAGE_ROWS };
+  const found = yield* pages(`Looking for files ${path === "" ? "here" : `in ${path}`}.`, "glob", input);
+  if (path !== "" && found.text.includes("not a directory")) return { names: [path], isFile: true };
+  return { names: [...new Set(rowsOf(found))].sort(), isFile: false };
 }
 
 function* lineCounts({ path, glob }: Place, names: readonly string[]): Doing<Row[]> {
-  const found = new Map<string, number>();
-  const search = { pattern: "^", path, mode: "count", head_limit: PAGE_ROWS, ...(glob && { include: glob }) };
-  let isMore = names.length > 0;
-  for (let offset = 0; isMore; offset += PAGE_ROWS) {
-    const say = offset === 0 ? `Counting the lines of ${names.length} files.` : "";
-    const page = yield* call(say, "grep", { ...search, offset });
-    for (const row of rowsOf(page)) found.set(row.replace(/:\d+$/, ""), Number(/\d+$/.exec(row)?.[0]));
-    isMore = /continue with offset=\d+\]\s*$/.test(page.text);
-  }
+  if (names.length === 0) return [];
+  const input = { pattern: "^", path, mode: "count", head_limit: PAGE_ROWS, ...(glob && { include: glob }) };
+  const rows = rowsOf(yield* pages(`Counting the lines of ${names.length} files.`, "grep", input));
+  const found = new Map(rows.map((row) => [row.replace(/:\d+$/, ""), Number(/\d+$/.exec(row)?.[0])]));
   return names.map((name) => [name, found.get(name)]);
+}
+
+const MORE = /^\[(?:… (\d+) more;.*|lines \d+-\d+ of (\d+);) continue with offset=([1-9]\d*)\]$/m;
+const CUT = /^\[(?:truncated: |the search took too long)/m;
+
+/** A search to its end, as one text: its first page, then the others, as many at once as the results of a step may hold. */
+function* pages(say: string, name: "glob" | "grep", input: Call["input"]): Doing<Given> {
+  const first = yield* call(say, name, input);
+  const [, more, lines, next] = MORE.exec(first.text) ?? [];
+  const [size, texts, calls]: [number, string[], Call[]] = [Number(next), [first.text], []];
+  const total = Number(lines ?? size + Number(more));
+  for (let offset = size; offset < total; offset += size) calls.push({ name, input: { ...input, offset } });
+  const atOnce = Math.min(AT_ONCE, Math.max(1, Math.floor(STEP_CHARS / first.text.length)));
+  while (calls.length > 0) {
+    const some = calls.splice(0, atOnce);
+    const given = yield { say: "", calls: some };
+    texts.push(...some.map((_, at) => needed(given[at])));
+  }
+  const text = texts.join("\n");
+  if (CUT.test(text)) throw new Failed("there is too much here for one search; name one of the folders");
+  return { text, isError: first.isError };
 }
 
 function* counts(unit: Exclude<Unit, "files">, names: readonly string[]): Doing<Row[]> {
