@@ -7,7 +7,7 @@ import { invalid, toComposeFault } from "./compose-issue.ts";
 import { PROJECT_NAME, projectNameOf } from "./compose-name.ts";
 import { ComposeFile, composeKeysAt, DEFAULT_READY_MS, type ServiceEntry } from "./compose-schema.ts";
 
-export interface ComposePlace {
+interface ComposePlace {
   /** Where relative paths begin, and the default name: absolute. */
   readonly dir: string;
   /** Outranks the file's name. */

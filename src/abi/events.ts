@@ -173,7 +173,7 @@ export interface RunCost {
 }
 
 /** What a client of the user, or another process, said to a session. */
-export interface SessionMessage {
+interface SessionMessage {
   readonly pid: Pid;
   /** Of the message; 0: the intent. */
   readonly seq: number;
@@ -213,7 +213,7 @@ export interface RunEnd {
 }
 
 /** For the verbose screen; `-` is printed where a text is empty. */
-export interface RunDetails {
+interface RunDetails {
   readonly agent: string;
   readonly model: string;
   /** 0: no limit. */

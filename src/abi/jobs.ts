@@ -2,7 +2,7 @@
 import type { Pid } from "./ids.ts";
 
 /** `lost`: Crux stopped while it ran. */
-export type JobState = "running" | "exited" | "killed" | "lost";
+type JobState = "running" | "exited" | "killed" | "lost";
 
 /** The kept value `job/<n>` of a process. Plain data. */
 export interface JobRecord {

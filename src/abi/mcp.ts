@@ -13,7 +13,7 @@ export interface McpStdio {
   readonly cwd?: string;
 }
 
-export interface McpHttp {
+interface McpHttp {
   readonly type: "http";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -16,7 +16,7 @@ export const HOLDS = ["signal", "crash", "damage", "disk"] as const;
 export type Hold = (typeof HOLDS)[number];
 
 export const SIGNALS = { SIGTERM: 1, SIGKILL: 2, SIGINT: 3, SIGPAUSE: 4, SIGRESUME: 5 } as const;
-export type SignalName = keyof typeof SIGNALS;
+type SignalName = keyof typeof SIGNALS;
 export type Signal = (typeof SIGNALS)[SignalName];
 
 /** What a signal met: it acted by default, ran a handler, waits until it is unblocked, or nobody heeded it. */

@@ -1,6 +1,6 @@
 /** Questions of an agent to the person it works for. */
 
-export interface QuestionOption {
+interface QuestionOption {
   readonly label: string;
   readonly description: string;
 }

@@ -2,7 +2,7 @@
 import type { Pid } from "./ids.ts";
 
 export const TASK_STATUSES = ["pending", "in_progress", "completed"] as const;
-export type TaskStatus = (typeof TASK_STATUSES)[number];
+type TaskStatus = (typeof TASK_STATUSES)[number];
 
 /** `/var/tasks/<list>/<id>.json`. Ids are the decimal numbers 1, 2, 3 …, never used again. */
 export interface Task {

@@ -9,7 +9,7 @@ export interface MediaPart {
   readonly data: string;
 }
 
-export type ContentPart = { readonly type: "text"; readonly text: string } | MediaPart;
+type ContentPart = { readonly type: "text"; readonly text: string } | MediaPart;
 
 export interface ToolResult {
   ok: boolean;

@@ -30,7 +30,7 @@ export type WireResponse =
   | { id?: string | number; ok: false; error: WireError };
 
 /** `log`: process.logs and compose.logs; `event`: compose.up. */
-export type WireStreamType =
+type WireStreamType =
   | "progress"
   | "complete"
   | "error"

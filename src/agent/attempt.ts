@@ -7,7 +7,7 @@ import { decideRetry, malformedWords } from "./retry.ts";
 
 const MODEL_READ_BYTES = 65_536;
 
-export interface RetryPolicy {
+interface RetryPolicy {
   readonly maxRetries: number;
   /** Has any attempt of this process been answered? */
   readonly hasSucceeded: boolean;

@@ -47,7 +47,7 @@ export interface Place {
 }
 
 /** Told when a call is over; `call` is its index in the reply. */
-export interface FinishedCall extends CallResult {
+interface FinishedCall extends CallResult {
   readonly call: number;
 }
 

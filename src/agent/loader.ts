@@ -12,7 +12,7 @@ const MAX_DEFINITIONS = 500;
 /** Names that mean something else where an agent is chosen. */
 const RESERVED = new Set(["fork", "main"]);
 
-export interface AgentLoader {
+interface AgentLoader {
   /** INVALID: the name or a file of the agent. NOT_FOUND: the agent, its instructions or a skill. */
   load(name: string): Promise<AgentInfo>;
   /** Names of the agents there are, sorted. */

@@ -8,7 +8,7 @@ import { readTextFile } from "./read-file.ts";
 /** Of all servers together: every one is sent with every request. */
 export const MAX_MOUNTED_TOOLS = 128;
 
-export interface MountedTool {
+interface MountedTool {
   readonly spec: ToolSpec;
   readonly path: string;
   /** May it overlap with its neighbours? */

@@ -13,7 +13,7 @@ export const ESCALATED_OUTPUT_TOKENS = 64_000;
 /** Below this an answer is of no use: the gate refuses the call instead. */
 const LEAST_OUTPUT_TOKENS = 1_024;
 
-export interface TurnRequest {
+interface TurnRequest {
   readonly request: LlmRequest;
   /** The most output that a second attempt at this request could ask for. */
   readonly escalatedOutputTokens: number;

@@ -14,7 +14,7 @@ const MAX_RETRY_AFTER_MS = 300_000;
 /** For a server that never answered this process and refuses the connection: it is not there. */
 const MAX_RETRIES_NOBODY_THERE = 2;
 
-export interface RetryState {
+interface RetryState {
   /** Attempts of this request that failed, this one included: from 1. */
   readonly failures: number;
   readonly maxRetries: number;
@@ -26,7 +26,7 @@ export interface RetryState {
   readonly random: number;
 }
 
-export type RetryDecision =
+type RetryDecision =
   | { readonly kind: "wait"; readonly delayMs: number; readonly notice: string }
   | { readonly kind: "fail"; readonly error: unknown };
 

@@ -9,7 +9,7 @@ const FILE = "SKILL.md";
 const MAX_SKILLS = 1_000;
 const MAX_NAMED = 50;
 
-export interface SkillLoader {
+interface SkillLoader {
   /** The front matter: what a listing shows. */
   loadMetadata(name: string): Promise<SkillManifest>;
   /** The body too: for use. */

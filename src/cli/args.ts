@@ -5,7 +5,7 @@
 import { parseArgs } from "node:util";
 import { invalid } from "./screen/errors.ts";
 
-export interface Flag {
+interface Flag {
   readonly type: "string" | "boolean";
   readonly short?: string;
 }

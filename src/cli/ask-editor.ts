@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Environment } from "../lib/paths.ts";
 import { makeScratchFolder } from "../lib/scratch-folder.ts";
 
-export type EditedArguments =
+type EditedArguments =
   | { readonly kind: "arguments"; readonly input: Record<string, unknown> }
   | { readonly kind: "wrong"; readonly why: string };
 

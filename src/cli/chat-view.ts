@@ -9,7 +9,7 @@ import { oneLine } from "./screen/json.ts";
 import { runErrorLine } from "./screen/run-lines.ts";
 import { safeLines } from "./screen/safe-text.ts";
 
-export interface ChatOutput {
+interface ChatOutput {
   readonly isTerminal: boolean;
   /** The name of this client: its own words stand on the screen already. undefined: it says nothing. */
   readonly client: string | undefined;

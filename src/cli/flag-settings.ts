@@ -16,7 +16,7 @@ const MAX_BYTES = 1024 * 1024;
 
 type Limits = NonNullable<SpawnRequest["limits"]>;
 
-export interface FlagSettings {
+interface FlagSettings {
   readonly rules: NonNullable<SpawnRequest["settings"]>;
   readonly model?: string;
   readonly maxSteps?: number;

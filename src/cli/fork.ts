@@ -39,7 +39,7 @@ async function run(call: Call): Promise<number> {
   return isFollowed ? follow(call, made.pid, text) : 0;
 }
 
-export function forkLine(pid: number, made: { pid: number; step: number | null; at: number }): string {
+function forkLine(pid: number, made: { pid: number; step: number | null; at: number }): string {
   const where = made.step === null ? `record ${made.at}` : `step ${made.step}`;
   return `[kernel] PID ${made.pid}: fork of PID ${pid} at ${where}`;
 }

@@ -1,6 +1,6 @@
 /** What `crux init` writes: files that are valid as they are, and say what to put into them. */
 
-export interface Template {
+interface Template {
   /** From the folder; `NAME` is the name that was given. */
   readonly path: string;
   readonly text: string;

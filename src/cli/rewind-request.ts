@@ -9,7 +9,7 @@ import { rewindLines } from "./screen/rewind-lines.ts";
 type Request = Params<"process.rewind">;
 type Done = Result<"process.rewind">;
 
-export interface Consent {
+interface Consent {
   readonly isDryRun: boolean;
   /** Files change, and nobody has said yes to that. */
   readonly isAsked: boolean;

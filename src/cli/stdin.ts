@@ -4,7 +4,7 @@ import { invalid } from "./screen/errors.ts";
 /** After this long without a byte, whoever started us may have left stdin open and forgotten it. */
 const SILENT_MS = 3000;
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly maxBytes: number;
   /** For the error: `the intent on stdin`. */
   readonly what: string;

@@ -38,7 +38,7 @@ async function run({ args, console, host }: Call): Promise<number> {
 }
 
 /** What a service has started hangs below nobody then. One that was asked for by its pid is shown. */
-export function withoutServices(rows: readonly WireRow[], asked?: number): WireRow[] {
+function withoutServices(rows: readonly WireRow[], asked?: number): WireRow[] {
   return rows.filter(({ kind, pid }) => kind !== "service" || pid === asked);
 }
 

@@ -14,7 +14,7 @@ import type { DefinitionWish, ServerDeps } from "../wire/server/deps.ts";
 import { type ProjectDirs, projectDirs, refuseUntrusted, trustedFiles, withProject } from "./project.ts";
 import type { Trust } from "./trust.ts";
 
-export interface AgentDeskOptions {
+interface AgentDeskOptions {
   readonly home: string;
   readonly configDir: string;
   /** What is shipped. */
@@ -25,7 +25,7 @@ export interface AgentDeskOptions {
   readonly log: (level: "info" | "warn" | "error", message: string) => void;
 }
 
-export interface AgentDesk {
+interface AgentDesk {
   readonly load: ServerDeps["loadAgent"];
   look(kind: "agents" | "skills", wish: DefinitionWish): Promise<readonly Definition[]>;
 }

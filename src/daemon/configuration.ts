@@ -16,7 +16,7 @@ import { unite } from "./settings-merge.ts";
 import { loadPolicy, policyDirOf, type SettingsPlaces } from "./settings-sources.ts";
 import { SettingsFiles } from "./settings-writer.ts";
 
-export interface ConfigurationOptions {
+interface ConfigurationOptions {
   readonly realPath: RealPath;
   /** Absent: no workspace is trusted. */
   readonly trust?: WorkspaceTrust;

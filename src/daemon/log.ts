@@ -23,7 +23,7 @@ const KEPT = 3;
 /** One line never takes more: a stack is cut, not the log. */
 const MAX_LINE = 16 * 1024;
 
-export interface LogOptions {
+interface LogOptions {
   readonly maxBytes?: number;
   readonly kept?: number;
   /** Takes out what may not be read there. */

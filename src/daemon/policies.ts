@@ -22,7 +22,7 @@ import { foldsNames } from "./volume.ts";
 /** Projects at a time; beyond, the one unused for longest is read again when it is needed. */
 const MAX_PROJECTS = 64;
 
-export interface PoliciesOptions {
+interface PoliciesOptions {
   readonly places: SettingsPlaces;
   /** Closed to every call: state, runtime directory. */
   readonly kernelPaths: readonly string[];

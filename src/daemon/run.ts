@@ -49,7 +49,7 @@ export interface DaemonLease {
   release(): void;
 }
 
-export interface DaemonPaths {
+interface DaemonPaths {
   readonly socketPath: string;
   readonly runtimeDir: string;
   readonly stateDir: string;

@@ -18,7 +18,7 @@ import {
 } from "./settings-sources.ts";
 import type { SettingsFiles } from "./settings-writer.ts";
 
-export interface SettingsDeskOptions {
+interface SettingsDeskOptions {
   readonly places: SettingsPlaces;
   readonly realPath: RealPath;
   readonly files: SettingsFiles;

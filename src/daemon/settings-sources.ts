@@ -19,7 +19,7 @@ export interface SettingsPlaces {
   readonly home: string;
 }
 
-export interface SourceFile {
+interface SourceFile {
   readonly source: FileSource;
   readonly path: string;
 }

@@ -6,7 +6,7 @@ import type { Settings } from "../abi/settings.ts";
 import { parseRule } from "../permit/rule.ts";
 
 /** One key below `permissions` and what it is afterwards; null: it is that already. */
-export interface SettingsEdit {
+interface SettingsEdit {
   readonly key: "allow" | "ask" | "deny" | "defaultMode" | "additionalDirectories";
   readonly value: unknown;
 }

@@ -39,7 +39,7 @@ export interface SettingsFilesOptions {
 }
 
 /** `value` undefined: it is taken out. */
-export interface ValueEdit {
+interface ValueEdit {
   readonly path: readonly string[];
   readonly value: unknown;
 }

@@ -9,13 +9,13 @@ export const MAX_SETTINGS_BYTES = 1024 * 1024;
 /** Wrong places told one by one; a file with more is not read. */
 const MAX_PROBLEMS = 50;
 
-export interface ReadSettings {
+interface ReadSettings {
   readonly settings: Settings;
   /** One line each: file, path of the key, what is wrong. */
   readonly problems: readonly string[];
 }
 
-export interface ReadFile extends ReadSettings {
+interface ReadFile extends ReadSettings {
   /** SHA-256 of the bytes, hex; null: there is no such file, or it cannot be read. */
   readonly digest: string | null;
 }

@@ -7,7 +7,7 @@ import type { Host, HostEvent } from "./host.ts";
 const EXIT_BUG = 70;
 
 /** Why nothing can be kept any more, and how the daemon says so to who started it. */
-export interface Failure {
+interface Failure {
   readonly words: string;
   readonly code: number;
 }

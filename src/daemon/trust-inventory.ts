@@ -30,7 +30,7 @@ export interface Brought {
   readonly text: () => Promise<string>;
 }
 
-export interface Inventory {
+interface Inventory {
   readonly items: readonly Brought[];
   readonly refused: readonly { readonly path: string; readonly why: string }[];
 }

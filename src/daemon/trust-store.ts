@@ -33,7 +33,7 @@ const MAX_DECLINED = 2000;
 const MAX_BYTES = 64 * 1024 * 1024;
 const EMPTY: TrustFile = { v: 1, workspaces: [], declined: {} };
 
-export interface TrustStoreOptions {
+interface TrustStoreOptions {
   readonly stateDir: string;
   /** false: the state directory cannot be written, and says so when it is tried. */
   readonly isWritable: boolean;

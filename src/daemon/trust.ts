@@ -20,7 +20,7 @@ const MAX_TEXT = 256 * 1024;
 /** Of all changes shown at once. */
 const MAX_DIFFS = 512 * 1024;
 
-export interface TrustOptions extends SubjectOptions {
+interface TrustOptions extends SubjectOptions {
   readonly store: TrustStore;
   readonly now: () => number;
   readonly log: (level: "info" | "warn", line: string) => void;

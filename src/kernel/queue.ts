@@ -5,7 +5,7 @@
  */
 import type { Subscription } from "./ports/kernel-api.ts";
 
-export interface QueueOptions<T> {
+interface QueueOptions<T> {
   readonly capacity: number;
   /** `oldest`: make room by dropping the first losable element; `newest`: drop the new one. */
   readonly drop: "oldest" | "newest";

@@ -1,7 +1,7 @@
 /** How many lines one text has more and less than another. Bounded in time. */
 import { diffLines } from "diff";
 
-export interface LineCounts {
+interface LineCounts {
   readonly insertions: number;
   readonly deletions: number;
 }

@@ -12,7 +12,7 @@ const MAX_KNOWN = 1_000;
 export const DROPPED = "[redacted:fault:000000]";
 const MARK = /\[redacted:[a-z]{2,10}:[0-9a-f]{6}\]/;
 
-export interface Secret {
+interface Secret {
   readonly start: number;
   readonly end: number;
   readonly kind: SecretKind;

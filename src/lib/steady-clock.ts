@@ -25,7 +25,7 @@ export interface Gap {
   readonly jumpMs: number;
 }
 
-export interface SteadyLimits {
+interface SteadyLimits {
   /** A gap or jump from here on counts; less is a busy machine. */
   readonly gapMs: number;
   readonly graceMs: number;

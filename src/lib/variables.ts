@@ -1,6 +1,6 @@
 /** `$VAR`, `${VAR}` and `${VAR:-default}` in a text, as the shell reads them, and `$$` for a `$`; nothing else means anything. */
 
-export interface Expanded {
+interface Expanded {
   readonly text: string;
   /** Names that have no value and no default: "" stands in their place. */
   readonly missing: readonly string[];

@@ -10,7 +10,7 @@ interface CardRow {
   readonly price?: Price;
 }
 
-export type Tier = "large" | "mid" | "small";
+type Tier = "large" | "mid" | "small";
 const tierNames: Readonly<Record<string, Tier>> = {
   large: "large",
   mid: "mid",
@@ -147,7 +147,7 @@ export function cardOf(driver: CardedDriver, model: string): ModelCard {
   };
 }
 
-export interface KnownModel {
+interface KnownModel {
   readonly driver: CardedDriver;
   readonly id: string;
   /** "" where no short name stands for it. */

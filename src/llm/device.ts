@@ -8,7 +8,7 @@ import { DriverPool } from "./pool.ts";
 import type { Price } from "./prices.ts";
 import { patienceOf } from "./watchdog.ts";
 
-export interface LlmDeviceOptions {
+interface LlmDeviceOptions {
   readonly name: string;
   /** `path` is what stands below the device, without the leading slash. */
   readonly make: (caller: DriverCaller, path: string) => Driver;

@@ -12,7 +12,7 @@ import { OLLAMA_ENV, OPENAI_ENV, ollamaProfile, openaiProfile } from "./openai/p
 import { findPrice, type PriceSettings } from "./prices.ts";
 import { Places, ScriptDriver } from "./script/script.ts";
 
-export interface ModelDevicesOptions {
+interface ModelDevicesOptions {
   readonly exec: HostExec;
   /** A private folder: each attempt of the claude program gets one of its own below it, and leaves none behind. */
   readonly tmpDir: string;

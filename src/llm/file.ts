@@ -29,7 +29,7 @@ const LEAST_OUTPUT_TOKENS = 1_024;
 /** The longest attempt. */
 const ATTEMPT_MS = 30 * 60_000;
 
-export interface ModelFileOptions {
+interface ModelFileOptions {
   readonly driver: Driver;
   /** `/dev/llm/<driver>` */
   readonly device: string;

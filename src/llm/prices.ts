@@ -11,7 +11,7 @@ export interface Price {
 }
 
 /** As settings have it: `models.<id>.price`. */
-export interface PriceSetting {
+interface PriceSetting {
   readonly input: number;
   readonly output: number;
   /** Absent: those of input. */

@@ -34,7 +34,7 @@ const setUp: Readonly<Record<DriverName, string>> = {
   script: "",
 };
 
-export interface ResolverOptions {
+interface ResolverOptions {
   readonly settings: () => Pick<Settings, "model" | "modelType" | "requireModel" | "models">;
   /** Does Ollama answer at `origin`? Asked only when nothing else is set up. */
   readonly probeOllama?: (origin: string, signal: AbortSignal) => Promise<boolean>;

@@ -1,7 +1,7 @@
 /** Host names as rules write them and as calls name them: lower case, IDNA, one trailing dot off, compared by whole labels. */
 import { BlockList, isIP } from "node:net";
 
-export interface HostPattern {
+interface HostPattern {
   readonly host: string;
   /** `*.h`: what lies below h, not h itself. */
   readonly subdomains: boolean;

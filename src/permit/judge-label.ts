@@ -11,7 +11,7 @@ import { findProtection } from "./protected.ts";
 import type { Rule } from "./rule.ts";
 import { deny, hardAsk, type Verdict } from "./verdict.ts";
 
-export type LabelAnswer = "ask" | "deny" | "off";
+type LabelAnswer = "ask" | "deny" | "off";
 
 /** What the settings make of labelled data at a sink. */
 export interface LabelPolicy {

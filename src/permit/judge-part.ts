@@ -22,7 +22,7 @@ import { suggestCommand } from "./suggest.ts";
 import { judgeUnknownPath } from "./unknown-path.ts";
 import { allow, ask, hardAsk, strictest, type Verdict } from "./verdict.ts";
 
-export interface Judged {
+interface Judged {
   readonly verdict: Verdict;
   /** It is known to change nothing, whatever the rules say of it. */
   readonly isReadOnly: boolean;

@@ -16,7 +16,7 @@ import { ask, type Verdict } from "./verdict.ts";
 const STREAMS = /^\/dev\/(?:null|zero|stdin|stdout|stderr|tty|fd\/[0-2])$/;
 const NETWORK = /^\/dev\/(tcp|udp)\/([^/]*)\/([^/]*)$/;
 
-export interface JudgedRedirects {
+interface JudgedRedirects {
   readonly verdicts: readonly Verdict[];
   /** Something outside is changed, or reached. */
   readonly writes: boolean;

@@ -13,7 +13,7 @@ import { charsOf } from "./shell/piece.ts";
 import { takesText } from "./shell/read-only.ts";
 import { staticWord } from "./shell/word.ts";
 
-export interface Mention {
+interface Mention {
   readonly word: string;
   readonly kind: PathClass;
 }

@@ -93,7 +93,7 @@ export function isWriter(name: string): boolean {
   return CHANGE_ALL.has(name) || COPY.has(name) || IN_PLACE.has(name) || name === "dd";
 }
 
-export type Access = Omit<PathAccess, "path" | "real"> & { readonly operand: string };
+type Access = Omit<PathAccess, "path" | "real"> & { readonly operand: string };
 
 /** What a command does with what it names, as far as its name tells; an upper bound for the commands that are known. */
 export function accessesOf(argv: readonly string[]): readonly Access[] {

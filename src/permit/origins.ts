@@ -36,7 +36,7 @@ const BRINGS_IN =
   /\b(?:curl|wget|aria2c|http|https|nc|ncat|socat|telnet|ssh|scp|sftp|rsync|ftp|gh|glab|aws|gcloud|az|s3cmd|rclone|lynx|w3m|npx|(?:npm|pnpm|yarn|bun|pip3?|uv|cargo|go|gem|brew|apt|apt-get|dnf|docker|podman)\s+(?:\S+\s+)*?(?:add|ci|get|i|install|pull|run|search|update|view)|git\s+(?:\S+\s+)*?(?:clone|fetch|pull|ls-remote|remote|submodule))\b/;
 
 /** What is known of a command. `network`: of what it runs in. */
-export interface OriginFacts {
+interface OriginFacts {
   readonly isReadOnly: () => boolean;
   readonly network: "off" | "some" | "all";
   readonly parts: readonly Part[];

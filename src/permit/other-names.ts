@@ -13,7 +13,7 @@ const MAX_LOOKED = 20_000;
 const MAX_DEPTH = 12;
 const SYSTEM = ["/etc", "/usr", "/boot", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/proc", "/sys", "/dev"];
 
-export interface ProtectedPlaces {
+interface ProtectedPlaces {
   readonly home: string;
   readonly kernel: readonly string[];
   readonly protections: readonly Protection[];

@@ -11,7 +11,7 @@ import type { Part } from "./shell/unfold.ts";
 import { programOf, textsOf } from "./shell/word.ts";
 
 /** By program: names, or how they begin, `AWS_*`. */
-export type PassEnv = Readonly<Record<string, readonly string[]>>;
+type PassEnv = Readonly<Record<string, readonly string[]>>;
 
 type Exec = Extract<Effect, { kind: "exec" }>;
 

@@ -85,7 +85,7 @@ export interface Protection {
 }
 
 /** What settings make of the table. */
-export interface ProtectionSettings {
+interface ProtectionSettings {
   /** Rows more, written as the paths of rules: writing what they name, or anything below, is a question to a person. */
   readonly added?: readonly string[];
   /** Rows that do not count, word for word as in the table, a closing slash apart. */

@@ -12,7 +12,7 @@ import { notRule } from "./rule.ts";
 import type { Part } from "./shell/unfold.ts";
 import { quoteShown } from "./shell/word.ts";
 
-export interface RemedyPolicy {
+interface RemedyPolicy {
   decide(subject: Subject, request: PermitRequest): Decision;
   partsOf(effect: Extract<Effect, { kind: "exec" }>): readonly Part[];
 }

@@ -1,7 +1,7 @@
 /** The repository that git would work in: its configuration names programs that even `git status` starts. */
 import { posix } from "node:path";
 
-export interface Repository {
+interface Repository {
   readonly root: string;
   /** Its configuration has no `.git` in its path: no protected path covers it. */
   readonly isBare: boolean;

@@ -2,7 +2,7 @@
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path/posix";
 
-export interface Repository {
+interface Repository {
   /** Its own git directory and that of all worktrees; real paths. */
   readonly gitDirs: readonly string[];
 }

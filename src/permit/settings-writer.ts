@@ -6,7 +6,7 @@ import { posix } from "node:path";
 import { programOf, type Word } from "./shell/word.ts";
 
 /** As a path would be written: `~/x`, or from the working directory on. */
-export type SettingsPlace = string;
+type SettingsPlace = string;
 
 interface Row {
   /** Of the words behind the global options, joined by blanks; one that is not known is `…`. */

@@ -27,7 +27,7 @@ const PORTION = 256;
 const NEWEST = `SELECT at, body FROM records WHERE proc = '${KERNEL_UUID}' AND kind = 'journal.anchor'
   AND ${INDEXED_KINDS} ORDER BY seq DESC LIMIT 1`;
 
-export interface AnchorOptions {
+interface AnchorOptions {
   /** journal.db; there since the journal was opened. */
   readonly path: string;
   readonly journal: Pick<Journal, "note" | "sync">;

@@ -7,7 +7,7 @@ import type { Findings } from "./check-findings.ts";
 import type { ToolsDatabase } from "./tools-database.ts";
 import type { Pace } from "./tools-pace.ts";
 
-export interface BlobFile {
+interface BlobFile {
   readonly digest: string;
   readonly path: string;
   readonly bytes: number;
@@ -15,7 +15,7 @@ export interface BlobFile {
   readonly modifiedAt: number;
 }
 
-export interface StrayFile {
+interface StrayFile {
   readonly path: string;
   readonly bytes: number;
   readonly modifiedAt: number;

@@ -32,7 +32,7 @@ export interface HistoryCheck {
   readonly isLeftOut: (record: { proc: string; pid: number }) => boolean;
 }
 
-export interface HistoryResult {
+interface HistoryResult {
   records: number;
   processes: number;
   readonly broken: Map<string, BrokenHistory>;

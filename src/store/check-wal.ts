@@ -9,7 +9,7 @@ const FRAME_HEADER_BYTES = 24;
 const BIG_ENDIAN_MAGIC = 0x377f0683;
 const LITTLE_ENDIAN_MAGIC = 0x377f0682;
 
-export interface WalState {
+interface WalState {
   /** Frames of whole commits. */
   readonly committed: number;
   /** Bytes of this log behind its last whole commit; older ones that were there before do not count. */

@@ -16,7 +16,7 @@ const CHECKPOINT_CHARS = 4 * 1024 * 1024;
 const HEAD_SYNC_MS = 1000;
 const LOOK_MS = 5000;
 
-export interface ClerkParts {
+interface ClerkParts {
   readonly dir: string;
   readonly db: DatabaseSync;
   readonly writer: SqliteWriter;

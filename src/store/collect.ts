@@ -20,7 +20,7 @@ const BLOB_GRACE_MS = 24 * 3600 * 1000;
 /** Of a record beside its body: columns, hash, indexes. */
 const RECORD_BYTES = 300;
 
-export interface CollectOptions {
+interface CollectOptions {
   readonly dir: string;
   readonly path: string;
   readonly db: ToolsDatabase;

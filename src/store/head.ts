@@ -14,7 +14,7 @@ const MAGIC = Buffer.from("CRUXHEAD");
 const SLOT_BYTES = 64;
 const CHECKED_BYTES = 48;
 
-export interface Head {
+interface Head {
   readonly lsn: number;
   readonly hash: Uint8Array;
 }

@@ -11,7 +11,7 @@ import { createPrivateFile, DATABASE_NAME, prepareDirectory } from "./directory.
 import { isUnwritable, type JournalFault, toJournalFault } from "./fault.ts";
 
 /** owner.json: who holds the lease, for people. The lock alone decides. */
-export interface Owner {
+interface Owner {
   readonly pid: number;
   /** Start of the process in clock ticks since boot (Linux), which tells a reused pid; null elsewhere. */
   readonly startTime: number | null;

@@ -23,7 +23,7 @@ import { SqliteReader } from "./sqlite-reader.ts";
 /** As much as a degraded journal wants before it goes on: the reserve again, and as much to work with. */
 const NEED_BYTES = 2 * RESERVE_BYTES;
 
-export interface OpenedJournal {
+interface OpenedJournal {
   readonly journal: Journal;
   /** Present: it cannot be written; settles when it can. */
   readonly over?: Promise<void>;

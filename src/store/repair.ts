@@ -21,7 +21,7 @@ import { type HashedRecord, ToolsDatabase } from "./tools-database.ts";
 import type { Pace } from "./tools-pace.ts";
 import type { Cut } from "./verify-removed.ts";
 
-export interface RepairReport {
+interface RepairReport {
   /** Where what was touched lies now. */
   readonly quarantine: string;
   /** One line each, for a person. */

@@ -11,7 +11,7 @@ export const LOW_BYTES = 512 * 1024 * 1024;
 const LOW_SHARE = 0.02;
 const PART = Buffer.alloc(1024 * 1024);
 
-export interface Space {
+interface Space {
   readonly freeBytes: number;
   readonly isLow: boolean;
 }

@@ -19,7 +19,7 @@ export interface HashedRecord extends StoredRecord {
   readonly hash: Uint8Array;
 }
 
-export interface HistoryTail {
+interface HistoryTail {
   readonly seq: number;
   readonly lsn: number;
   readonly pid: number;

@@ -22,7 +22,7 @@ const WARN_SHARE = 0.8;
 
 export const DEFAULT_RETENTION: Retention = { cleanupPeriodDays: 30, maxBytes: 20 * 1024 ** 3 };
 
-export interface KeeperOptions {
+interface KeeperOptions {
   /** The journal's directory. */
   readonly dir: string;
   readonly journal: Journal;

@@ -6,7 +6,7 @@ import type { LinePage } from "../kernel/ports/journal-tools.ts";
 import { decodeBody } from "./body.ts";
 import { type HashedRecord, PAGE_ROWS, type ToolsDatabase } from "./tools-database.ts";
 
-export type BlobOf = (digest: string) => Promise<Uint8Array>;
+type BlobOf = (digest: string) => Promise<Uint8Array>;
 
 /** By pid, the one that had it last, or by UUID. NOT_FOUND. */
 export function findHistory(db: ToolsDatabase, name: string): ProcUuid {

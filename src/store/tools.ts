@@ -28,7 +28,7 @@ import { readAnchors } from "./verify-anchors.ts";
 const ASKED_SHARE = 0.5;
 const BACKGROUND_SHARE = 0.1;
 
-export interface ToolsOptions {
+interface ToolsOptions {
   readonly clock: PaceClock;
   /** The open journal of this daemon; absent: nobody has it open, and nothing is removed. */
   readonly journal?: Journal;

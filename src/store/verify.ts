@@ -12,7 +12,7 @@ import { MissingRecords } from "./verify-missing.ts";
 import { readRemoved } from "./verify-removed.ts";
 import { shortRow } from "./verify-rows.ts";
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly against: readonly Anchor[];
   readonly pace: Pace;
   readonly progress: (records: number) => void;

@@ -19,7 +19,7 @@ type State =
   | { kind: "running"; over: Promise<void>; feed: ProgressFeed }
   | { kind: "done" };
 
-export interface CallClocks {
+interface CallClocks {
   /** Wall clock, ms. */
   now(): number;
   readonly clock: ProgressClock;

@@ -19,7 +19,7 @@ import { similarNames } from "./similar.ts";
 import type { Tool } from "./tool.ts";
 import { type FileTracker, LooseTracker } from "./tracker.ts";
 
-export interface ToolDeps {
+interface ToolDeps {
   /** Wall clock, ms. */
   now(): number;
   /** Of progress frames; default: the machine's own. */

@@ -49,7 +49,7 @@ export function cellId(cell: Cell, index: number): string {
 }
 
 /** A stretch of a text. */
-export interface Span {
+interface Span {
   readonly start: number;
   readonly end: number;
 }

@@ -88,9 +88,9 @@ export interface Dialog {
 }
 
 /** Over the budget: the first 8,000 characters stay, or both ends; `none` for tools that page by themselves. */
-export type Overflow = "head" | "ends" | "none";
+type Overflow = "head" | "ends" | "none";
 
-export interface ToolDef<S extends z.ZodObject> {
+interface ToolDef<S extends z.ZodObject> {
   readonly name: string;
   readonly aliases?: readonly string[];
   /** 3 to 10 words to be found by. */

@@ -11,7 +11,7 @@ import { RankIndex } from "./rank.ts";
 import { type SeenServer, seenServers, toolsOf } from "./server-list.ts";
 import type { DeferredSetting } from "./setting.ts";
 
-export interface DeferredStart {
+interface DeferredStart {
   /** Names under /bin. */
   readonly programs: readonly string[];
   readonly servers: readonly SeenServer[];

@@ -15,7 +15,7 @@ export interface Weights {
 
 export const DEFAULT_WEIGHTS: Weights = { keyword: 0.4, tfIdf: 0.6, minScore: 0.1 };
 
-export interface Ranked {
+interface Ranked {
   readonly entry: Entry;
   readonly score: number;
 }

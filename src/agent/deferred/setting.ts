@@ -1,7 +1,7 @@
 /** What the environment of the daemon says about deferred tools. */
 import { DEFAULT_WEIGHTS, type Weights } from "./rank.ts";
 
-export type Deferral =
+type Deferral =
   | { readonly kind: "on" | "off" }
   /** Deferred where the definitions take more than this share of the context window. */
   | { readonly kind: "auto"; readonly percent: number };

@@ -13,7 +13,7 @@ const NAMES = ["crux.compose.yaml", "crux.compose.yml"] as const;
 const MAX_BYTES = 1024 * 1024;
 
 /** What compose.config and compose.up are told of a file. */
-export interface FileRequest {
+interface FileRequest {
   readonly file: unknown;
   readonly dir: string;
   readonly project?: string;

@@ -21,7 +21,7 @@ const HEAD_LINES = 24;
 const TAIL_LINES = 8;
 const MAX_LINE_CHARS = 400;
 
-export interface AskBlock {
+interface AskBlock {
   readonly lines: readonly string[];
   readonly isCut: boolean;
 }

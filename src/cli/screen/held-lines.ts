@@ -7,7 +7,7 @@ const SHOWN_PIDS = 8;
 type Shown = Pick<WireProc, "pid" | "state" | "activity" | "held">;
 
 /** As `--json` gives it. */
-export interface Held {
+interface Held {
   readonly state: string;
   readonly reason: string;
   /** A command, or that nothing needs to be done. */

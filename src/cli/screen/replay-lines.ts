@@ -5,7 +5,7 @@ import { resultBox } from "./result-box.ts";
 import { lastLine, spawnLine } from "./run-lines.ts";
 import { safeLine, safeLines } from "./safe-text.ts";
 
-export type Report = Result<"process.replay">;
+type Report = Result<"process.replay">;
 
 export function reportLines(report: Report): string[] {
   const { pid, steps, outcome, difference, reason = "" } = report;
@@ -35,7 +35,7 @@ export interface ShownRecord {
   readonly body: unknown;
 }
 
-export interface ShownLine {
+interface ShownLine {
   readonly seq: number;
   readonly at: number;
   /** `reply`: the words of the model; the end has several lines. */

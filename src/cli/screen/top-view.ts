@@ -24,7 +24,7 @@ export type TopAction =
   | { readonly kind: "none" | "quit" | "suspend" | "redraw" }
   | { readonly kind: "signal"; readonly pid: number; readonly signal: Signal };
 
-export interface TopStep {
+interface TopStep {
   readonly view: TopView;
   readonly action: TopAction;
 }

@@ -7,7 +7,7 @@ import { ROOT } from "./root.ts";
 import type { CommandRow, OptionRow, Place } from "./row.ts";
 import { findRow, ROWS } from "./rows.ts";
 
-export interface Candidate {
+interface Candidate {
   readonly value: string;
   readonly meaning: string;
 }

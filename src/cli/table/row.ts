@@ -21,7 +21,7 @@ export interface OptionRow {
 }
 
 /** A word that chooses what a command does, with flags of its own. */
-export interface VerbRow {
+interface VerbRow {
   readonly name: string;
   /** With what it takes. */
   readonly head: string;

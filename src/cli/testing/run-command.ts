@@ -49,7 +49,7 @@ export class FakeOutput extends EventEmitter implements Output {
 }
 
 /** What an ending process would undo, and how often it was suspended. */
-export class FakeLifecycle implements Lifecycle {
+class FakeLifecycle implements Lifecycle {
   readonly undos = new Set<() => void>();
   suspended = 0;
 

@@ -11,7 +11,7 @@ const maxKeptBytes = 64 * 1024 * 1024;
 
 const ABSENT: HostEntry = { kind: "absent" };
 
-export interface Announced {
+interface Announced {
   readonly path: string;
   /** What lies at `path` now, itself and not what it leads to; undefined: nothing. */
   readonly before: BigIntStats | undefined;

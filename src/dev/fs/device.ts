@@ -11,7 +11,7 @@ import { hostPath } from "./path.ts";
 import { type FsParts, RequestFile } from "./request-file.ts";
 import { type Env, Ripgrep } from "./ripgrep.ts";
 
-export interface FsDeps {
+interface FsDeps {
   readonly exec: HostExec;
   readonly realPath: RealPath;
   /** The daemon's own environment: where ripgrep and git's ignore files are. */

@@ -9,7 +9,7 @@ import { TempFile } from "./temp-file.ts";
 
 const chunkBytes = 1024 * 1024;
 
-export interface Replacement {
+interface Replacement {
   readonly content: Uint8Array;
   readonly append: boolean;
   /** SHA-256 the file must have; null: must not exist; undefined: whatever is there. */

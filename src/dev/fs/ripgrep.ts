@@ -16,7 +16,7 @@ const maxErrorBytes = 64 * 1024;
 /** Global ignore files of git are found by these; nothing else of the environment concerns a search. */
 const kept = ["PATH", "HOME", "XDG_CONFIG_HOME", "LANG", "LC_ALL"];
 
-export interface Search {
+interface Search {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly owner: string;

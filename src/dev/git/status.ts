@@ -18,7 +18,7 @@ export interface GitDeps {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface GitRun {
+interface GitRun {
   readonly cwd: string;
   readonly owner: string;
   readonly sandbox: SandboxProfile | null;

@@ -20,7 +20,7 @@ import { findProgram, isDirectory } from "./program.ts";
 import { type Confinement, Sandboxes } from "./sandbox.ts";
 import { hostSandbox, lookAheadSandbox } from "./sandbox-probe.ts";
 
-export interface HostProcessesOptions {
+interface HostProcessesOptions {
   readonly kernelId: string;
   readonly epoch: number;
   /** For pipes alone: made, and removed at the end. Absent: streams are sockets, which programs cannot open by name. */

@@ -17,7 +17,7 @@ export interface LaunchCall {
   readonly stdio: readonly StdioWish[];
 }
 
-export interface LeaderEnd {
+interface LeaderEnd {
   readonly code: number | null;
   readonly signal: string | null;
   /** It did not start. */

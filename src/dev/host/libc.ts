@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { getSystemErrorName } from "node:util";
 import type * as Koffi from "koffi";
 
-export interface SpawnCall {
+interface SpawnCall {
   /** Absolute. */
   readonly path: string;
   readonly argv: readonly string[];

@@ -1,7 +1,7 @@
 /** A plan of mounts and a network as the arguments of bubblewrap. Pure. */
 import type { Mount } from "./sandbox-mounts.ts";
 
-export interface SandboxArguments {
+interface SandboxArguments {
   readonly mounts: readonly Mount[];
   /** In a folder of its own. */
   readonly links?: readonly { readonly path: string; readonly to: string }[];

@@ -22,7 +22,7 @@ export type Mount =
   /** An empty folder of its own in which other mounts lie; `isOpen`: it may be written. */
   | { readonly op: "empty"; readonly path: string; readonly isOpen: boolean };
 
-export interface MountPlan {
+interface MountPlan {
   readonly mounts: readonly Mount[];
   /** Directories that are not there: made and removed with the program, so that it cannot make them. */
   readonly missing: readonly string[];

@@ -17,7 +17,7 @@ export interface Needs {
   readonly links: readonly { readonly path: string; readonly to: string }[];
 }
 
-export interface Needy {
+interface Needy {
   /** The program, absolute, and its words. */
   readonly argv: readonly string[];
   readonly cwd: string;

@@ -54,7 +54,7 @@ function taken(step: Undo): readonly string[] {
 /** After 0 to 2 and the question to the daemon. */
 export const FILTER_FD = 4;
 
-export interface SandboxesOptions {
+interface SandboxesOptions {
   /** For these alone, and short: sockets lie in it. Made here. Absent: a new one among the temporary files. */
   readonly dir?: string;
   /** For the ledger of placeholders; absent: directories that are not there are looked at afterwards, like files. */
@@ -66,7 +66,7 @@ export interface SandboxesOptions {
   readonly kind?: Extract<SandboxState, { available: true }>["kind"];
 }
 
-export interface Confine {
+interface Confine {
   readonly id: string;
   readonly profile: SandboxProfile;
   readonly argv: readonly [string, ...string[]];

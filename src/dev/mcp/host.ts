@@ -11,7 +11,7 @@ import { MCP_LIMITS } from "./limits.ts";
 import { Pool } from "./pool.ts";
 import { PooledTransport } from "./pooled-transport.ts";
 
-export interface McpDeps {
+interface McpDeps {
   readonly exec: HostExec;
   /** Asked at the first server: the kernel that has them is made with this host. */
   readonly services: () => Services;

@@ -6,7 +6,7 @@ import { MCP_LIMITS } from "./limits.ts";
 import { type Holder, SharedServer } from "./server.ts";
 import { Slots } from "./slots.ts";
 
-export interface PoolDeps extends ConnectionDeps {
+interface PoolDeps extends ConnectionDeps {
   readonly idleTtlMs: number;
 }
 

@@ -1,7 +1,7 @@
 /** When a server that ended is started again. A pure decision. */
 import { MCP_LIMITS } from "./limits.ts";
 
-export interface Crashes {
+interface Crashes {
   /** Restarts so far, monotonic ms, oldest first. */
   readonly restarts: readonly number[];
   /** Crashes since it last stayed up for a window. */

@@ -3,7 +3,7 @@
 import { MCP_LIMITS } from "./limits.ts";
 import { LineSplitter } from "./lines.ts";
 
-export type LogLine = (level: "info" | "warn" | "error", message: string) => void;
+type LogLine = (level: "info" | "warn" | "error", message: string) => void;
 
 export class ServerLog {
   readonly #say: LogLine;

@@ -25,7 +25,7 @@ export interface ServiceDeps {
 }
 
 /** How a program ended. `isMissing`: it never started. */
-export interface ServerEnd {
+interface ServerEnd {
   readonly words: string;
   readonly isMissing: boolean;
 }

@@ -10,7 +10,7 @@ import { LineSplitter } from "./lines.ts";
 /** Of a line that is no message. */
 const SHOWN_CHARS = 60;
 
-export interface StdioHooks {
+interface StdioHooks {
   /** A line that is no message. */
   garbage(line: string): void;
   /** It cannot go on: too long a message, a flood of what is none, or a program that does not read. The service is to be stopped. */

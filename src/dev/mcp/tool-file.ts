@@ -10,7 +10,7 @@ import type { McpTool } from "./catalogue.ts";
 import type { PooledTransport } from "./pooled-transport.ts";
 import { findMismatch } from "./schema-check.ts";
 
-export interface OpenTool {
+interface OpenTool {
   readonly tool: McpTool;
   /** `mcp__memory__create_entities`: what rules name. */
   readonly callName: string;

@@ -1,6 +1,6 @@
 /** The name for which a TLS connection is begun, read from its first bytes. Format: RFC 8446 4.1.2 and 5.1, RFC 6066 3. */
 
-export type ClientHello =
+type ClientHello =
   /** Not all of it is there yet. */
   | { readonly kind: "more" }
   | { readonly kind: "name"; readonly name: string }

@@ -41,7 +41,7 @@ const hostDeps: EgressDeps = {
   connect: (address, port) => connect({ host: address, port, allowHalfOpen: true }),
 };
 
-export interface EgressOptions extends Partial<EgressDeps> {
+interface EgressOptions extends Partial<EgressDeps> {
   /** At most 107 bytes. */
   readonly path: string;
   readonly network: SandboxNetwork;

@@ -9,7 +9,7 @@ export interface Segment {
   readonly bytes: number;
 }
 
-export interface DiskSpoolOptions {
+interface DiskSpoolOptions {
   /** Absolute; a segment has its number behind it. */
   readonly place: string;
   /** At two segments: of all for `drop`, of what is unread for `refuse`. */

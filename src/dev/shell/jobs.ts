@@ -18,7 +18,7 @@ const MAX_LIVE = 50;
 const MAX_ENDED = 100;
 const MAX_COMMAND_CHARS = 500;
 
-export interface JobsDeps {
+interface JobsDeps {
   readonly outputs: OutputStore;
   /** Wall clock, ms. */
   now(): number;

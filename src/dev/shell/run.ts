@@ -34,7 +34,7 @@ export interface ShellDeps {
   readonly clock?: Pick<Clock, "now" | "mono" | "sleep">;
 }
 
-export interface Calling {
+interface Calling {
   readonly act: Pick<Act, "callId" | "sandbox" | "env" | "showsSecrets" | "attend">;
   /** Each ends the command while it is no job. */
   readonly ofCall: readonly AbortSignal[];

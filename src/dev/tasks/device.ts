@@ -18,7 +18,7 @@ import type { Tasks } from "./tasks.ts";
 
 const MOUNT = "/var/tasks";
 
-export interface TasksDeviceDeps {
+interface TasksDeviceDeps {
   readonly store: TaskStore;
   readonly tasks: Tasks;
   /** Which list is the caller's; null: the caller is gone. */

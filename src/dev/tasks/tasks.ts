@@ -4,7 +4,7 @@ import type { Task, TaskAnswer, TaskPlace, TaskRequest, TaskUpdate } from "../..
 import type { TaskStore } from "./store.ts";
 import type { Claim, TaskCaller, TaskGraph } from "./task-graph.ts";
 
-export interface TasksDeps {
+interface TasksDeps {
   readonly store: TaskStore;
   /** It has ended and comes back by nobody's doing but a person's. */
   hasEnded(pid: Pid): Promise<boolean>;

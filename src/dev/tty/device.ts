@@ -10,7 +10,7 @@ import { type Exchange, openExchange } from "../exchange-file.ts";
 const MOUNT = "/dev/tty";
 const stat: FileStat = { name: "tty", size: 0, isDevice: true, devicePath: MOUNT };
 
-export interface TtyDeps {
+interface TtyDeps {
   /** Rejects when the signal fires. */
   ask(pid: Pid, items: readonly QuestionItem[], signal: AbortSignal): Promise<QuestionOutcome>;
 }

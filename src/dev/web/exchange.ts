@@ -19,7 +19,7 @@ export interface Exchange {
   readonly body: Buffer;
 }
 
-export interface ExchangeCall {
+interface ExchangeCall {
   readonly url: PageUrl;
   readonly headers: Readonly<Record<string, string>>;
   readonly ports: WebPorts;

@@ -13,7 +13,7 @@ export interface Followed {
   readonly redirect: string | null;
 }
 
-export interface Fetching {
+interface Fetching {
   readonly ports: WebPorts;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;

@@ -13,7 +13,7 @@ import { WorkTime } from "./work-time.ts";
 /** Of what is left to a process that has a limit, its children leave it a tenth: so it can still report. */
 const CHILDREN_SHARE = 0.9;
 
-export interface AccountOptions {
+interface AccountOptions {
   /** In whose history its use is kept; absent: it ends with the daemon. */
   readonly owner?: RecordOwner | null;
   /** By an earlier daemon; those above have counted it already. */

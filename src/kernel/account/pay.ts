@@ -15,7 +15,7 @@ import { isKept, useDraft } from "./kept-account.ts";
 import { keepOpenLimits } from "./open-limits.ts";
 import { keepWindows } from "./root-account.ts";
 
-export type Paid = Pick<WritePlan, "effects" | "reserve" | "reserveLeast" | "reserveLeastUsd">;
+type Paid = Pick<WritePlan, "effects" | "reserve" | "reserveLeast" | "reserveLeastUsd">;
 
 /** undefined: it costs nothing. */
 export function reserve(core: Core, { seed }: Process, paid: Paid): Reservation | Shortage | undefined {

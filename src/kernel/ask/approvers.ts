@@ -5,7 +5,7 @@
 import type { ProcessEvent } from "../../abi/events.ts";
 
 /** The queue of one client. */
-export interface Approver {
+interface Approver {
   push(event: ProcessEvent): void;
 }
 

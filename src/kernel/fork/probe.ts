@@ -13,7 +13,7 @@ import { HostFiles } from "./host-files.ts";
 import { changesOf } from "./kept-files.ts";
 import type { EntryWord, SnapshotBody } from "./snapshot.ts";
 
-export type ProbeOutcome = Probed["outcome"] | "unknown";
+type ProbeOutcome = Probed["outcome"] | "unknown";
 
 /** Of all calls together: a file system that hangs keeps no daemon from starting. */
 const DEADLINE_MS = 5_000;

@@ -8,7 +8,7 @@ import type { ProcUuid } from "../../abi/ids.ts";
 import type { JournalRecord } from "../ports/journal.ts";
 
 /** The body of `grant.add`, version 1. */
-export type SealedGrant = Grant & { readonly mac: string };
+type SealedGrant = Grant & { readonly mac: string };
 
 /** A record of grants, read. */
 export type GrantEvent =

@@ -11,11 +11,11 @@ import { LIMITS } from "../limits.ts";
 import { ByteRing } from "./ring.ts";
 
 /** An end of a pipe: what its writers have read comes to its reader. */
-export interface PipeEnd extends OpenFile {
+interface PipeEnd extends OpenFile {
   readonly carried: { labels: readonly Label[] };
 }
 
-export interface Pipe {
+interface Pipe {
   /** Reads give 0 bytes once all writing ends are closed and what they wrote is read. */
   readonly reader: PipeEnd;
   /** Once the reading end is closed, writes are DRIVER `broken pipe`. */

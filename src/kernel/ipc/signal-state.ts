@@ -2,7 +2,7 @@
 import type { Signal } from "../../abi/process.ts";
 import type { OwnAction } from "./disposition.ts";
 
-export interface SignalView {
+interface SignalView {
   /** By rising number. */
   readonly blocked: readonly Signal[];
   readonly pending: readonly Signal[];

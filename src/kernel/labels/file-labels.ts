@@ -10,7 +10,7 @@ import { type Journal, type JournalRecord, KERNEL_UUID } from "../ports/journal.
 import { isSame, readLabels, uniteLabels } from "./label-set.ts";
 
 /** The body of `label.file`, version 1, in the kernel's own history. `labels` empty: another has written it since. */
-export interface LabelFileBody {
+interface LabelFileBody {
   /** Real. */
   readonly path: string;
   /** In hex. */

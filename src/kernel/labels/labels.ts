@@ -11,12 +11,12 @@ import type { Process } from "../process/process.ts";
 import { uniteLabels, withoutLabels } from "./label-set.ts";
 
 /** The body of `label.add`, version 1: those that are new. */
-export interface LabelAddBody {
+interface LabelAddBody {
   readonly labels: readonly Label[];
 }
 
 /** The body of `label.clear`, version 1. */
-export interface LabelClearBody {
+interface LabelClearBody {
   readonly which: string;
   readonly by: GrantBy;
 }

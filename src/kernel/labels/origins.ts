@@ -24,7 +24,7 @@ const BRINGS: ReadonlySet<Effect["kind"]> = new Set(["network", "mcp", "read", "
 const MAX_FILES = 1_024;
 const NOTHING: Origins = { labels: [], reads: [], writes: [] };
 
-export interface Taken {
+interface Taken {
   /** A person, or a rule, let it read a secret. */
   readonly isSecret: boolean;
   /** Absent: nothing that it reads has labels. */

@@ -34,7 +34,7 @@ export interface WindowView {
 /** null takes a limit away. */
 export type BudgetChange = { readonly [K in keyof Budget]: Budget[K] | null };
 
-export const COST_KEYS = ["pid", "model", "tool", "source", "day"] as const;
+const COST_KEYS = ["pid", "model", "tool", "source", "day"] as const;
 export type CostKey = (typeof COST_KEYS)[number];
 
 export interface CostLine {

@@ -10,7 +10,7 @@ export interface ModelChoice {
   readonly remark?: string;
 }
 
-export interface ModelRequest {
+interface ModelRequest {
   /** Of the caller; "": it leaves it to the agent file. */
   readonly model: string;
   /** Of the agent file, "" where it has none. */
@@ -34,7 +34,7 @@ export interface ModelResolver {
 }
 
 /** A choice, for people. */
-export interface ModelAnswer {
+interface ModelAnswer {
   readonly driver: string;
   /** Its id; "": what the driver's server takes by default. */
   readonly model: string;

@@ -87,7 +87,7 @@ async function openModel({ core, proc, opts, signal }: Making): Promise<void> {
 }
 
 /** How a thread differs from the process it runs in. */
-export interface ThreadSeat {
+interface ThreadSeat {
   readonly intent: string;
   readonly modelFd: Fd;
   readonly maxSteps: number;

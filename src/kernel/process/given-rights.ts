@@ -24,7 +24,7 @@ const TOP_CEILING: PermissionMode = "auto";
 /** Of an agent that an agent starts, where nothing says it. */
 const SUB_MODE: PermissionMode = "accept_edits";
 
-export interface Giving {
+interface Giving {
   readonly core: Core;
   /** Who asks for it. */
   readonly caller: Process;

@@ -20,7 +20,7 @@ const PAGE = 256;
 const PAGES_A_BREATH = 2;
 
 /** What of a history a process needs in memory. */
-export interface Contents {
+interface Contents {
   readonly systemPrompt: string;
   readonly messages: readonly ContextMessage[];
   readonly restored: Restored;

@@ -26,7 +26,7 @@ import { packRefs, type Ref, type Run, unpackRefs } from "./refs.ts";
 type Since = { readonly part: Ref } | { readonly probed: Probed["outcome"]; readonly intent: Ref } | "effect";
 
 /** Plain data: what a snapshot keeps. */
-export interface HistoryState {
+interface HistoryState {
   /** Of this form. */
   readonly v: 1;
   readonly lastSeq: number;

@@ -60,7 +60,7 @@ export interface SpawnedBody extends KeptAccounts, KeptRights {
 }
 
 /** An account above: `limit` in tokens, 0 none; `limits` where there are more than that. */
-export type KeptAbove = RecordOwner & { readonly limit: number; readonly limits?: BudgetLimits };
+type KeptAbove = RecordOwner & { readonly limit: number; readonly limits?: BudgetLimits };
 
 /** Keys of the record of the spawn: which accounts above its own it spends from, nearest first. */
 export interface KeptAccounts {

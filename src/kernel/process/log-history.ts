@@ -30,7 +30,7 @@ export function keepLog(core: Core, proc: Process): (entry: LogEntry) => void {
   };
 }
 
-export interface LogHistory {
+interface LogHistory {
   readonly kind: ProcessKind;
   readonly entries: readonly LogEntry[];
 }

@@ -14,7 +14,7 @@ import { LineTail } from "./line-tail.ts";
 import { readLog } from "./log-history.ts";
 import type { Process } from "./process.ts";
 
-export interface LogOptions {
+interface LogOptions {
   /** Lines; of output at most `logTailBytes` of them. */
   readonly tail: number;
   /** Go on until the process ends. */

@@ -41,7 +41,7 @@ export class LimitsRead {
 }
 
 /** An account, with the limits that it had when the process was spawned that names it. */
-export interface AccountAtSpawn {
+interface AccountAtSpawn {
   readonly proc: ProcUuid;
   readonly limits: BudgetLimits;
 }

@@ -16,7 +16,7 @@ import { isAbove, lowest } from "./narrow.ts";
 import type { Process } from "./process.ts";
 
 /** Who wants it. A person goes beyond the ceiling, a process does not. */
-export type ModeBy = GrantBy & { readonly isPerson: boolean };
+type ModeBy = GrantBy & { readonly isPerson: boolean };
 
 /** Resolves when it is synced. PERMISSION: beyond its ceiling, or closed by settings. INVALID: `bypass` later than at the start. */
 export async function setMode(core: Core, proc: Process, mode: PermissionMode, by: ModeBy): Promise<void> {

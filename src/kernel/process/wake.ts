@@ -20,7 +20,7 @@ import { accountsAtSpawn, LimitsRead, Shares } from "./restore-shares.ts";
 import { runProgram } from "./run.ts";
 import { Turnstile } from "./turnstile.ts";
 
-export interface WakeOptions {
+interface WakeOptions {
   /** Of the client that wants it; absent: the daemon's own, until a client lends its. */
   readonly env?: Readonly<Record<string, string>>;
   /** It waits for the next message from now on, instead of ending. */

@@ -19,7 +19,7 @@ const LOSABLE: ReadonlySet<ProcessEvent["event"]> = new Set([
 ]);
 
 /** A client that can answer the questions of its session. */
-export interface Approving {
+interface Approving {
   readonly approvers: Approvers;
   now(): number;
 }

@@ -8,7 +8,7 @@ import { Memory } from "./memory.ts";
 import type { Passage, Start, Verdict } from "./tape.ts";
 import { textChars } from "./text-chars.ts";
 
-export interface Answer {
+interface Answer {
   readonly s: string;
   readonly a: string;
   readonly r?: unknown;

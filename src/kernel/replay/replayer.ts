@@ -16,7 +16,7 @@ import { type ExitBody, Incomplete, Reel } from "./reel.ts";
 import { type MakeCore, type Stage, setStage } from "./stage.ts";
 import type { Start } from "./tape.ts";
 
-export interface Replayed {
+interface Replayed {
   readonly pid: Pid;
   readonly proc: ProcUuid;
   readonly make: MakeCore;

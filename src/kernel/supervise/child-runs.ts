@@ -15,7 +15,7 @@ import { type Extra, type Seat, startChild } from "./start-child.ts";
 /** What a start needs beside its specification. `told`: all that this run said has been passed on. */
 export type Attendance = Extra & { readonly told?: () => Promise<void> };
 
-export interface RunListener {
+interface RunListener {
   attend(child: Child): Attendance;
   /** It ended by itself, or by a signal of somebody else. */
   exited(child: Child, run: Run, exit: ExitStatus): void;

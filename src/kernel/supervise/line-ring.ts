@@ -1,5 +1,5 @@
 /** The newest lines of one child, bounded in number and in characters: the oldest go. */
-export interface KeptLine {
+interface KeptLine {
   /** Order among all children of the project. */
   readonly seq: number;
   readonly text: string;

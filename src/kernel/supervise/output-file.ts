@@ -3,7 +3,7 @@ import type { OpenFile } from "../../abi/device.ts";
 import { codeOf, DriverError } from "../../abi/errors.ts";
 import { type Inlet, writeToAll } from "./inlet.ts";
 
-export interface OutputListener {
+interface OutputListener {
   chunk?(data: Uint8Array): void;
   end?(): void;
   /** A reader takes no more: what was written is lost to it. */

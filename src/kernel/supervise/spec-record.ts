@@ -35,7 +35,7 @@ function recordOfOpts({ env, stdin, ...opts }: SpawnOpts, own?: unknown): Body {
 }
 
 /** A specification as far as it was kept; what it lacks is said of each child. */
-export interface ReadSpec {
+interface ReadSpec {
   readonly spec: CheckedSpec;
   /** Children that had an environment of their own. */
   readonly bare: readonly string[];

@@ -18,7 +18,7 @@ export interface SupervisorControl {
 }
 
 /** Who hears of each step, in the same turn. */
-export interface Observer {
+interface Observer {
   attend(id: string): Attendance;
   /** An exit, or a start that failed, and what was decided. */
   exited(report: CrashReport): void;

@@ -5,7 +5,7 @@ import { parsePath } from "./path.ts";
 
 const BASE = "/mnt/mcp";
 
-export interface MountPlace {
+interface MountPlace {
   readonly path: string;
   /** What effects and rules call the server. */
   readonly server: string;

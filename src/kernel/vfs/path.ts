@@ -1,7 +1,7 @@
 /** Paths of the tree: absolute, at most 4,096 bytes; `//` is `/`, a final `/` and `.` segments fall away, `..` is refused. */
 import { LIMITS } from "../limits.ts";
 
-export interface ParsedPath {
+interface ParsedPath {
   /** Segments without `.`. */
   readonly segments: readonly string[];
   /** A `.` stood before the segment with this index (or before the end). */

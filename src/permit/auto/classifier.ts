@@ -10,7 +10,7 @@ const FAST_TOKENS = 64;
 const THINKING_TOKENS = 4_096;
 const STOP = ["</block>"] as const;
 
-export type AutoModeSettings = Pick<Settings, "autoMode" | "useAutoModeDuringPlan">;
+type AutoModeSettings = Pick<Settings, "autoMode" | "useAutoModeDuringPlan">;
 
 /** `settings`: of the user and the policy; a project has no say. */
 export function makeClassifier(settings: () => AutoModeSettings): Classifier {

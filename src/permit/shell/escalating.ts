@@ -9,7 +9,7 @@ import { isOptionLike, type Level, type ReadOption, readOption, type UsedOption 
 import { findProgram } from "./programs.ts";
 import { mayBeFlag, type Word } from "./word.ts";
 
-export interface EscalatingArg {
+interface EscalatingArg {
   /** Place in the argument vector. */
   readonly at: number;
   /** null: a word that is not known, which no rule can spell. */

@@ -7,7 +7,7 @@ import { posix } from "node:path";
 import { wordList } from "./tables.ts";
 
 /** What an option or a subcommand does beside what its program is for. */
-export type Deed = "starts" | "writes" | "reads" | "moves" | "connects";
+type Deed = "starts" | "writes" | "reads" | "moves" | "connects";
 
 /**
  * `gnu`: `--long` with its beginnings, `-s` bundled; `word`: `-name` and `--name` alike, never bundled, values attached or in
@@ -90,7 +90,7 @@ export interface Level {
   readonly hasDeeds: boolean;
 }
 
-export interface Subcommand {
+interface Subcommand {
   readonly names: readonly string[];
   readonly level: () => Level;
 }

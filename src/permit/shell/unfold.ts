@@ -37,7 +37,7 @@ export interface Part {
 }
 
 /** Text that a command runs, analysed in turn. */
-export type ReadText = (text: string, cwds: Cwds, depth: number) => readonly Part[];
+type ReadText = (text: string, cwds: Cwds, depth: number) => readonly Part[];
 
 interface Run {
   readonly command: SimpleCommand;

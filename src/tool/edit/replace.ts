@@ -1,13 +1,13 @@
 /** Replacing text in a text: literal, first exactly, then with curly quotes taken for straight ones. Pure. */
 import { countLines } from "../text.ts";
 
-export type Replacement =
+type Replacement =
   | { kind: "replaced"; text: string; count: number }
   | { kind: "none" }
   /** Numbers of the first five lines where it begins, from 1. */
   | { kind: "many"; lines: number[] };
 
-export interface Change {
+interface Change {
   /** Not empty. */
   oldString: string;
   newString: string;

@@ -11,7 +11,7 @@ import { searchText, type TextPattern } from "./text-search.ts";
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_FILES = 100;
 
-export interface CruxHits {
+interface CruxHits {
   readonly hits: readonly FileHits[];
   /** What was not searched. */
   readonly notes: readonly string[];

@@ -1,6 +1,6 @@
 /** ripgrep's output, NUL after each path, as lines that a model reads: in path order, `path:line:text`. */
 
-export interface Match {
+interface Match {
   path: string;
   line: number;
   text: string;
@@ -31,7 +31,7 @@ export interface FileHits {
 }
 
 /** Gives a path as the caller would write it. */
-export type ShowPath = (path: string) => string;
+type ShowPath = (path: string) => string;
 
 /** `hasContext`: lines around the matches were asked for. */
 export function contentOf(stdout: string, show: ShowPath, hasContext: boolean): Found {

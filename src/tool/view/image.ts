@@ -7,7 +7,7 @@ const MAX_SIDE = 2000;
 const MAX_TOKENS = 25_000;
 const TOKENS_A_CHARACTER = 0.125;
 
-export interface ImageHead {
+interface ImageHead {
   readonly mediaType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
   /** Pixels; 0 where the file does not say. */
   readonly width: number;

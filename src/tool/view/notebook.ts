@@ -5,7 +5,7 @@ import { cutEnd } from "../text.ts";
 
 const MAX_OUTPUT_CHARS = 10_000;
 
-export interface CellPage {
+interface CellPage {
   readonly text: string;
   readonly cells: number;
 }

@@ -32,7 +32,7 @@ export function parsePages(pages: string): PageRange {
   return range;
 }
 
-export interface PdfView {
+interface PdfView {
   readonly outcome: Outcome;
   readonly total: number;
   readonly pages: PageRange;

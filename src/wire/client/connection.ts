@@ -23,7 +23,7 @@ export async function connect(socketPath: string, signal?: AbortSignal): Promise
   throw new Fault({ code: "UNAVAILABLE", message: "daemon is not running" });
 }
 
-export type Opened = { readonly kind: "open"; readonly socket: Socket } | { readonly kind: "absent" };
+type Opened = { readonly kind: "open"; readonly socket: Socket } | { readonly kind: "absent" };
 
 /**
  * Whoever tries again finds out. EAGAIN: more wait at the door than the system keeps. ECONNRESET: it was closed while we

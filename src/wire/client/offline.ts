@@ -5,7 +5,7 @@ import { Fault } from "../../abi/errors.ts";
 import type { WireStreamLine } from "../../abi/wire.ts";
 import type { Environment } from "../../lib/paths.ts";
 
-export interface OfflineOptions {
+interface OfflineOptions {
   readonly env: Environment;
   /** How this program is run again; default as it was run itself. */
   readonly command?: readonly string[];

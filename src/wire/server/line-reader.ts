@@ -15,7 +15,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 const TEXT = 0x7b; // {
 
-export type Incoming = Decoded | { readonly kind: "not_text" } | { readonly kind: "end" };
+type Incoming = Decoded | { readonly kind: "not_text" } | { readonly kind: "end" };
 
 export class LineReader {
   readonly #socket: Socket;

@@ -9,7 +9,7 @@ const MAX_ID_BYTES = 128;
 
 export type RequestId = NonNullable<WireRequest["id"]>;
 
-export type Parsed =
+type Parsed =
   | {
       readonly kind: "request";
       readonly id?: RequestId;
