@@ -28,14 +28,14 @@ const account = z.strictObject({
   running: z.boolean(),
   limits: WireBudget,
   own: z.strictObject({ tokens: z.int(), usd: z.number() }),
-  /** By it and all below it. */
-  spent: amounts,
+  spent: amounts.describe("Spent by the process and all its descendants."),
   reserved: amounts,
   wall_ms: z.int(),
   children: z.int(),
   concurrent: z.int(),
-  /** null: no limit, here or above. */
-  left: z.strictObject({ tokens: z.int().nullable(), usd: z.number().nullable() }),
+  left: z
+    .strictObject({ tokens: z.int().nullable(), usd: z.number().nullable() })
+    .describe("What is left; null: no limit on this account or above it."),
 });
 
 const change = z.strictObject({
@@ -54,18 +54,21 @@ export const BUDGET_METHODS = {
     kind: "request",
     right: "observe",
     params: z.strictObject({ pid: pid.optional() }),
-    /** Parents come first. `windows`: of all that the user's processes spend. */
-    result: z.strictObject({
-      accounts: z.array(account),
-      windows: z.array(
-        z.strictObject({
-          unit: z.enum(["tokens", "usd"]),
-          limit: z.number(),
-          spent: z.number(),
-          per_ms: z.int(),
-        }),
+    result: z
+      .strictObject({
+        accounts: z.array(account),
+        windows: z.array(
+          z.strictObject({
+            unit: z.enum(["tokens", "usd"]),
+            limit: z.number(),
+            spent: z.number(),
+            per_ms: z.int(),
+          }),
+        ),
+      })
+      .describe(
+        "Parents come before their children. `windows` are limits over everything the user's processes spend.",
       ),
-    }),
   },
   "budget.set": {
     summary: "new limits of a process and all below it; null takes one away, `add` is on top",
@@ -80,8 +83,7 @@ export const BUDGET_METHODS = {
     right: "observe",
     params: z.strictObject({
       by: z.enum(["pid", "model", "tool", "source", "day"]).optional(),
-      /** Wall clock, ms. */
-      since: z.number().min(0).optional(),
+      since: z.number().min(0).optional().describe("Count from this time on: milliseconds since 1970."),
     }),
     result: z.strictObject({
       by: z.string(),
@@ -91,12 +93,10 @@ export const BUDGET_METHODS = {
           calls: z.int(),
           tokens: z.int(),
           usd: z.number(),
-          /** Calls without a known price, which are not in `usd`. */
-          unpriced: z.int(),
+          unpriced: z.int().describe("Calls without a known price; they are not in `usd`."),
         }),
       ),
-      /** Only the newest 1,000 processes were looked at. */
-      cut: z.boolean(),
+      cut: z.boolean().describe("True when only the newest 1,000 processes were counted."),
     }),
   },
 } as const satisfies Record<string, MethodSpec>;

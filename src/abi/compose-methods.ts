@@ -4,12 +4,11 @@ import { environment, idempotencyKey, type MethodSpec, name, pid } from "./metho
 
 /** A compose file as it was read, its variables filled in: checked here, so that every client gets the same answer. */
 const composeFile = {
-  /** Parsed YAML. */
-  file: z.unknown(),
-  /** Default name of the project, and where relative paths begin: absolute. */
-  dir: z.string(),
-  /** `-p`: outranks the file's. */
-  project: name.optional(),
+  file: z.unknown().describe("The compose file, its YAML parsed and its variables filled in."),
+  dir: z
+    .string()
+    .describe("Absolute folder: relative paths start here, and its name is the default project name."),
+  project: name.optional().describe("Project name; overrides the name in the file."),
 };
 
 export const COMPOSE_METHODS = {
@@ -18,8 +17,11 @@ export const COMPOSE_METHODS = {
     kind: "request",
     right: "observe",
     params: z.strictObject(composeFile),
-    /** `file`: in its own keys, with every default. `notices`: what this version does not do of it. */
-    result: z.strictObject({ project: z.string(), file: z.unknown(), notices: z.array(z.string()) }),
+    result: z
+      .strictObject({ project: z.string(), file: z.unknown(), notices: z.array(z.string()) })
+      .describe(
+        "`file` is the file with every default filled in. `notices` lists what this version does not support.",
+      ),
   },
   "compose.up": {
     summary: "bring a project up and follow it",
@@ -27,22 +29,29 @@ export const COMPOSE_METHODS = {
     right: "spawn",
     params: z.strictObject({
       ...composeFile,
-      /** Where the file is: absolute. After a crash a later daemon reads it again; without, it starts none of the services. */
-      path: z.string().max(4096).optional(),
+      path: z
+        .string()
+        .max(4096)
+        .optional()
+        .describe(
+          "Absolute path of the file. After a crash the next daemon reads it again; without it the services are not restarted.",
+        ),
       services: z.array(name).optional(),
       remove_orphans: z.boolean().optional(),
-      /** The stream ends after `up`. */
-      detach: z.boolean().optional(),
+      detach: z.boolean().optional().describe("End the stream after the event `up`."),
       env: environment.optional(),
       idempotency_key: idempotencyKey.optional(),
     }),
-    /** `children`: all there may be, `<service>-<replica>`. `notices` as in compose.config. */
-    result: z.strictObject({
-      pid,
-      project: z.string(),
-      children: z.array(z.string()),
-      notices: z.array(z.string()),
-    }),
+    result: z
+      .strictObject({
+        pid,
+        project: z.string(),
+        children: z.array(z.string()),
+        notices: z.array(z.string()),
+      })
+      .describe(
+        "`children` names every replica of the project, as `<service>-<replica>`. `notices` as in compose.config.",
+      ),
   },
   "compose.down": {
     summary: "stop a project, in reverse order",
@@ -73,8 +82,7 @@ export const COMPOSE_METHODS = {
           restarts: z.int(),
           tokens_used: z.int(),
           elapsed_ms: z.int(),
-          /** Why it does not run, where its state does not say. */
-          note: z.string().optional(),
+          note: z.string().optional().describe("Why the service does not run, if its state does not say so."),
         }),
       ),
     }),
@@ -89,7 +97,8 @@ export const COMPOSE_METHODS = {
       tail: z.int().min(0).max(100_000).optional(),
       follow: z.boolean().optional(),
     }),
-    /** Whose logs they are: `<service>-<replica>`. */
-    result: z.strictObject({ children: z.array(z.string()) }),
+    result: z
+      .strictObject({ children: z.array(z.string()) })
+      .describe("`children` names the replicas whose logs follow, as `<service>-<replica>`."),
   },
 } as const satisfies Record<string, MethodSpec>;

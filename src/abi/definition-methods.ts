@@ -3,31 +3,38 @@ import * as z from "zod";
 import type { MethodSpec } from "./method-spec.ts";
 
 const issue = z.strictObject({
-  /** note: it does nothing here. warning: it is ignored. error: it cannot be loaded. */
-  severity: z.enum(["note", "warning", "error"]),
-  /** With file and line: `agents/reviewer/agent.yaml:7: unknown key 'modle' (did you mean model?)`. */
-  message: z.string(),
+  severity: z
+    .enum(["note", "warning", "error"])
+    .describe(
+      "note: the key has no effect here; warning: the key is ignored; error: the file cannot be loaded.",
+    ),
+  message: z
+    .string()
+    .describe(
+      "The problem with file and line, like agents/reviewer/agent.yaml:7: unknown key 'modle' (did you mean model?).",
+    ),
 });
 export type DefinitionIssue = z.infer<typeof issue>;
 
 const definition = z.strictObject({
   name: z.string(),
   path: z.string(),
-  /** "" where it names none. */
-  model: z.string(),
+  model: z.string().describe('The model the file names; "": none.'),
   description: z.string(),
-  /** The file with its settings. */
-  text: z.string(),
+  text: z.string().describe("Content of the file."),
   issues: z.array(issue),
 });
 export type Definition = z.infer<typeof definition>;
 
 const params = z.strictObject({
   cwd: z.string().startsWith("/"),
-  /** Absent: all. */
-  name: z.string().max(64).optional(),
-  /** A file instead, as its reader read it: nothing is opened by this path. */
-  file: z.strictObject({ path: z.string().max(4096), text: z.string().max(256 * 1024) }).optional(),
+  name: z.string().max(64).optional().describe("Name of one definition; absent: all."),
+  file: z
+    .strictObject({ path: z.string().max(4096), text: z.string().max(256 * 1024) })
+    .optional()
+    .describe(
+      "Check this text instead of a file on disk; `path` is used in messages only, and nothing is opened.",
+    ),
 });
 const result = z.strictObject({ definitions: z.array(definition) });
 

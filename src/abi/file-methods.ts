@@ -9,27 +9,30 @@ export const FILE_METHODS = {
     summary: "the names below a path of the kernel's own tree",
     kind: "request",
     right: "admin",
-    /** `sizes`: with the size of each, where it has one. */
-    params: z.strictObject({ path, sizes: z.boolean().optional() }),
-    /** `more`: names beyond the first 1,000. */
-    result: z.strictObject({
-      path: z.string(),
-      entries: z.array(
-        z.strictObject({
-          name: z.string(),
-          kind: z.enum(["directory", "file", "device"]),
-          size: z.int().optional(),
-        }),
-      ),
-      more: z.int(),
-    }),
+    params: z
+      .strictObject({ path, sizes: z.boolean().optional() })
+      .describe("`sizes` adds the size of each entry that has one."),
+    result: z
+      .strictObject({
+        path: z.string(),
+        entries: z.array(
+          z.strictObject({
+            name: z.string(),
+            kind: z.enum(["directory", "file", "device"]),
+            size: z.int().optional(),
+          }),
+        ),
+        more: z.int(),
+      })
+      .describe("At most 1,000 entries; `more` is the number of those left out."),
   },
   "file.read": {
     summary: "what a file of the kernel's own tree holds",
     kind: "request",
     right: "admin",
     params: z.strictObject({ path }),
-    /** At most 4 MiB; `truncated`: there is more. Secrets that are known are marked. */
-    result: z.strictObject({ path: z.string(), base64: z.base64(), truncated: z.boolean() }),
+    result: z
+      .strictObject({ path: z.string(), base64: z.base64(), truncated: z.boolean() })
+      .describe("At most 4 MiB; `truncated` is true when there is more. Known secrets are masked."),
   },
 } as const satisfies Record<string, MethodSpec>;

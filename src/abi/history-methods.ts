@@ -18,24 +18,28 @@ export const HISTORY_METHODS = {
     summary: "the steps of an agent, which a fork or a rewind goes back to",
     kind: "request",
     right: "observe",
-    /** `last`: the newest of them (100). */
-    params: z.strictObject({ pid, last: z.int().min(1).max(10_000).optional() }),
-    /** Oldest first; step 0 is before the first reply. `files`: the first 20; `file_count`: all. `uuid`, `seq`: where it is over. */
-    result: z.strictObject({
-      pid,
-      steps: z.array(
-        z.strictObject({
-          step: z.int(),
-          at: z.string(),
-          words: z.string(),
-          files: z.array(z.string()),
-          file_count: z.int(),
-          commands: z.int(),
-          uuid: z.string(),
-          seq: z.int(),
-        }),
+    params: z
+      .strictObject({ pid, last: z.int().min(1).max(10_000).optional() })
+      .describe("`last` is the number of newest steps to return, default 100."),
+    result: z
+      .strictObject({
+        pid,
+        steps: z.array(
+          z.strictObject({
+            step: z.int(),
+            at: z.string(),
+            words: z.string(),
+            files: z.array(z.string()),
+            file_count: z.int(),
+            commands: z.int(),
+            uuid: z.string(),
+            seq: z.int(),
+          }),
+        ),
+      })
+      .describe(
+        "Oldest first; step 0 is before the first reply. `files` holds the first 20 changed files, `file_count` the number of all. `uuid` and `seq` name the record where the step ends.",
       ),
-    }),
   },
   "process.fork": {
     summary: "a new process that begins at a step of another and shares its records up to there",
@@ -43,18 +47,16 @@ export const HISTORY_METHODS = {
     right: "spawn",
     params: z.strictObject({
       pid,
-      /** Absent: the last complete step. */
-      at: place.optional(),
-      /** A message for the new process. */
-      text: text.optional(),
+      at: place.optional().describe("Where the fork begins; absent: after the last complete step."),
+      text: text.optional().describe("Message for the new process."),
       client: z.string().max(64).optional(),
-      /** It goes on at once; else it rests. */
-      wake: z.boolean().optional(),
+      wake: z.boolean().optional().describe("Run the fork at once; otherwise it rests."),
       env: environment.optional(),
       idempotency_key: idempotencyKey.optional(),
     }),
-    /** `step` null: a record that ends none. `from`, `at`: the last shared record. */
-    result: forked,
+    result: forked.describe(
+      "`step` is null when the fork does not begin at the end of a step. `from` and `at` name the last shared record.",
+    ),
   },
   "process.rewind": {
     summary: "a fork at a step, and with `files` what the agent has changed since put back",
@@ -62,36 +64,40 @@ export const HISTORY_METHODS = {
     right: "control",
     params: z.strictObject({
       pid,
-      /** Absent: before the last message that it was given. */
-      at: place.optional(),
+      at: place
+        .optional()
+        .describe("Where to go back to; absent: just before the last message it was given."),
       files: z.boolean().optional(),
-      /** Change nothing, say what would be changed. */
-      dry_run: z.boolean().optional(),
-      /** Also files that somebody else has changed since. */
-      force: z.boolean().optional(),
-      /** false: only the files; the process itself goes on as it is. Default true. */
-      fork: z.boolean().optional(),
+      dry_run: z.boolean().optional().describe("Change nothing; report what would change."),
+      force: z.boolean().optional().describe("Also put back files that somebody else has changed since."),
+      fork: z
+        .boolean()
+        .optional()
+        .describe("False: put back files only, and make no new process. Default true."),
     }),
-    /** `fork` null: none was wanted, a dry run, or `refused`: somebody else changed what is in `conflicts`, and nothing was touched. */
-    result: z.strictObject({
-      pid,
-      step: z.int().nullable(),
-      seq: z.int(),
-      refused: z.boolean(),
-      files: z.array(
-        z.strictObject({
-          path: z.string(),
-          deed: z.enum(["restored", "recreated", "removed", "unchanged", "kept"]),
-          reason: z.string(),
-          insertions: z.int(),
-          deletions: z.int(),
-        }),
+    result: z
+      .strictObject({
+        pid,
+        step: z.int().nullable(),
+        seq: z.int(),
+        refused: z.boolean(),
+        files: z.array(
+          z.strictObject({
+            path: z.string(),
+            deed: z.enum(["restored", "recreated", "removed", "unchanged", "kept"]),
+            reason: z.string(),
+            insertions: z.int(),
+            deletions: z.int(),
+          }),
+        ),
+        conflicts: z.array(z.string()),
+        commands: z.array(z.string()),
+        command_count: z.int(),
+        fork: forked.nullable(),
+      })
+      .describe(
+        "`fork` is null without a fork, after a dry run, or when `refused` is true: somebody else changed the files in `conflicts`, and nothing was changed.",
       ),
-      conflicts: z.array(z.string()),
-      commands: z.array(z.string()),
-      command_count: z.int(),
-      fork: forked.nullable(),
-    }),
   },
   "process.replay": {
     summary: "run a process again from its records, in memory, and compare",
@@ -99,8 +105,7 @@ export const HISTORY_METHODS = {
     right: "observe",
     params: z.strictObject({
       pid: pid.optional(),
-      /** Instead of a pid: a file of records, absolute. */
-      path: z.string().optional(),
+      path: z.string().optional().describe("Absolute path of a file of records, instead of a pid."),
       to: z.int().min(0).optional(),
     }),
     result: z.strictObject({

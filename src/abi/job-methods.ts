@@ -56,10 +56,11 @@ export const JOB_METHODS = {
     kind: "request",
     right: "observe",
     params: z.strictObject({ list: z.string().max(64).optional() }),
-    /** `lists` where none is named, `tasks` of the one that is. */
-    result: z.strictObject({
-      lists: z.array(z.strictObject({ list: z.string(), open: z.int(), completed: z.int() })).optional(),
-      tasks: z.array(task).optional(),
-    }),
+    result: z
+      .strictObject({
+        lists: z.array(z.strictObject({ list: z.string(), open: z.int(), completed: z.int() })).optional(),
+        tasks: z.array(task).optional(),
+      })
+      .describe("`lists` without a list name, `tasks` with one."),
   },
 } as const satisfies Record<string, MethodSpec>;

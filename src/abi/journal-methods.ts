@@ -7,31 +7,35 @@ export const JOURNAL_METHODS = {
     summary: "whether the journal is whole",
     kind: "stream",
     right: "observe",
-    /** `processes`: pids or UUIDs; absent: all. Lines: `progress` {records}, then `complete` with a CheckReport, or `error`. */
-    params: z.strictObject({
-      full: z.boolean().optional(),
-      processes: z.array(z.string().max(64)).max(1_000).optional(),
-    }),
+    params: z
+      .strictObject({
+        full: z.boolean().optional(),
+        processes: z.array(z.string().max(64)).max(1_000).optional(),
+      })
+      .describe(
+        "`processes` are pids or UUIDs; absent: all. `full` also checks every hash, body, snapshot and blob, not only the newest records.",
+      ),
     result: undefined,
   },
   "journal.verify": {
     summary: "every hash of the journal, and its roots",
     kind: "stream",
     right: "observe",
-    /** `against`: roots kept elsewhere. Lines as of journal.check, with a VerifyReport. */
-    params: z.strictObject({
-      against: z
-        .array(
-          z.strictObject({
-            lsn: z.int().min(0),
-            root: z.hex().length(64),
-            previous: z.union([z.literal(""), z.hex().length(64)]),
-            at: z.number(),
-          }),
-        )
-        .max(40_000)
-        .optional(),
-    }),
+    params: z
+      .strictObject({
+        against: z
+          .array(
+            z.strictObject({
+              lsn: z.int().min(0),
+              root: z.hex().length(64),
+              previous: z.union([z.literal(""), z.hex().length(64)]),
+              at: z.number(),
+            }),
+          )
+          .max(40_000)
+          .optional(),
+      })
+      .describe("`against` are roots that were stored elsewhere."),
     result: undefined,
   },
   "journal.roots": {
@@ -45,15 +49,18 @@ export const JOURNAL_METHODS = {
     summary: "the records of a process, alive or gone",
     kind: "stream",
     right: "observe",
-    /** `process`: pid or UUID. `last`: the last n, instead of from `from`. Lines: `record` {text, more?}, a JournalLine in pieces. */
-    params: z.strictObject({
-      process: z.string().min(1).max(64),
-      from: z.int().min(1).optional(),
-      to: z.int().min(1).optional(),
-      last: z.int().min(0).optional(),
-      kind: z.string().max(64).optional(),
-      follow: z.boolean().optional(),
-    }),
+    params: z
+      .strictObject({
+        process: z.string().min(1).max(64),
+        from: z.int().min(1).optional(),
+        to: z.int().min(1).optional(),
+        last: z.int().min(0).optional(),
+        kind: z.string().max(64).optional(),
+        follow: z.boolean().optional(),
+      })
+      .describe(
+        "`process` is a pid or UUID. `last` asks for the newest n records instead of those starting at `from`.",
+      ),
     result: undefined,
   },
   "journal.collect": {

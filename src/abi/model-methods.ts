@@ -5,20 +5,19 @@ import { environment, type MethodSpec } from "./method-spec.ts";
 const driver = z.strictObject({
   name: z.string(),
   is_ready: z.boolean(),
-  /** What would make it ready. */
-  remedy: z.string(),
+  remedy: z.string().describe("What to do to make the driver ready."),
 });
 export type WireDriver = z.infer<typeof driver>;
 
 const model = z.strictObject({
   driver: z.string(),
   id: z.string(),
-  /** The short name that stands for it: `sonnet`; "" where it has none. */
-  short: z.string(),
-  /** Tokens that it takes in. */
-  context: z.int(),
-  /** US dollars per million tokens; null: not known. */
-  price: z.strictObject({ input: z.number(), output: z.number() }).nullable(),
+  short: z.string().describe('Short name of the model, like sonnet; "": none.'),
+  context: z.int().describe("Size of the context window in tokens."),
+  price: z
+    .strictObject({ input: z.number(), output: z.number() })
+    .nullable()
+    .describe("US dollars per million tokens; null: not known."),
   is_ready: z.boolean(),
 });
 export type WireModel = z.infer<typeof model>;
@@ -28,20 +27,22 @@ export const MODEL_METHODS = {
     summary: "which model would answer a run here, and what says so",
     kind: "request",
     right: "control",
-    /** As of a spawn. Refused as that would be. */
-    params: z.strictObject({
-      cwd: z.string().startsWith("/").max(4096),
-      env: environment.optional(),
-      model: z.string().max(256).optional(),
-      agent: z.string().max(64).optional(),
-    }),
-    /** `model` "": what the driver's server takes by default. `note`: a line to be read first. */
-    result: z.strictObject({
-      driver: z.string(),
-      model: z.string(),
-      why: z.string(),
-      note: z.string().optional(),
-    }),
+    params: z
+      .strictObject({
+        cwd: z.string().startsWith("/").max(4096),
+        env: environment.optional(),
+        model: z.string().max(256).optional(),
+        agent: z.string().max(64).optional(),
+      })
+      .describe("The same choices as in spawn; refused where spawn would be refused."),
+    result: z
+      .strictObject({
+        driver: z.string(),
+        model: z.string(),
+        why: z.string(),
+        note: z.string().optional(),
+      })
+      .describe('`model` is "" when the server chooses its default. `note` is a line to show first.'),
   },
   "model.list": {
     summary: "model drivers, whether they are set up, and the models that are known",

@@ -8,20 +8,23 @@ const grantId = z.string().min(1).max(64);
 
 export const WireGrant = z.strictObject({
   id: z.string(),
-  /** The top-level process of its session; 0: it outlives sessions. */
-  session: pid,
-  /** ISO 8601. */
-  at: z.string(),
+  session: pid.describe(
+    "Top-level process of the session the grant belongs to; 0: the grant outlives sessions.",
+  ),
+  at: z.string().describe("Time in ISO 8601."),
   by: z.strictObject({ principal: z.string(), client: z.string(), uid: z.int().nullable() }),
   behavior: z.enum(["allow", "ask", "deny"]),
   rule: z.string(),
   scope: z.enum(GRANT_SCOPES),
-  /** Of whom: for `once`, `process`, `subtree`. */
-  pid: pid.optional(),
+  pid: pid
+    .optional()
+    .describe("The process that holds the grant, for the scopes `once`, `process` and `subtree`."),
   root: z.string().optional(),
   expires_at: z.string().optional(),
-  /** How often it may answer, and how often it has. */
-  uses: z.int().optional(),
+  uses: z
+    .int()
+    .optional()
+    .describe("How often the grant may be used; `used` is how often it was. Absent: no limit."),
   used: z.int(),
 });
 export type WireGrant = z.infer<typeof WireGrant>;
@@ -48,16 +51,16 @@ export const RIGHTS_METHODS = {
     kind: "request",
     right: "approve",
     params: z.strictObject({ pid, which: z.string().min(1).max(400) }),
-    /** What is left. */
-    result: labels,
+    result: labels.describe("The labels that remain."),
   },
   "process.mode": {
     summary: "the permission mode of a process; with `mode` it is set first",
     kind: "request",
     right: "approve",
     params: z.strictObject({ pid, mode: z.enum(PERMISSION_MODES).optional() }),
-    /** `ceiling`: the highest that it may ask for itself. */
-    result: z.strictObject({ mode: z.enum(PERMISSION_MODES), ceiling: z.enum(PERMISSION_MODES) }),
+    result: z
+      .strictObject({ mode: z.enum(PERMISSION_MODES), ceiling: z.enum(PERMISSION_MODES) })
+      .describe("`ceiling` is the highest mode the process may switch to by itself."),
   },
   "auto_mode.config": {
     summary: "what the model of mode auto goes by, as the settings stand",
@@ -69,8 +72,11 @@ export const RIGHTS_METHODS = {
       soft_deny: z.array(z.string()),
       environment: z.array(z.string()),
       stage: z.enum(["both", "fast", "thinking"]),
-      /** Does it judge in mode plan, where that was entered from auto? */
-      during_plan: z.boolean(),
+      during_plan: z
+        .boolean()
+        .describe(
+          "Whether the classifier also judges calls in plan mode when that was entered from auto mode.",
+        ),
     }),
   },
   "grant.list": {
@@ -84,8 +90,9 @@ export const RIGHTS_METHODS = {
     summary: "take a grant back; with `kill` the commands that only it allowed end",
     kind: "request",
     right: "approve",
-    /** `pid`: a process of its session, where that rests. */
-    params: z.strictObject({ id: grantId, pid: pid.optional(), kill: z.boolean().optional() }),
+    params: z
+      .strictObject({ id: grantId, pid: pid.optional(), kill: z.boolean().optional() })
+      .describe("`pid` names a process of the session when the session is resting."),
     result: undefined,
   },
 } as const satisfies Record<string, MethodSpec>;

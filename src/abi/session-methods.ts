@@ -7,8 +7,7 @@ const client = z.string().max(64);
 const sessionView = z.strictObject({
   pid,
   uuid: z.string(),
-  /** As a person named it, or its first words. */
-  title: z.string(),
+  title: z.string().describe("Name given by the user, or the first words of the session."),
   name: z.string(),
   cwd: z.string(),
   state: z.enum(["running", "waiting", "blocked", "paused", "resting", "ended"]),
@@ -22,8 +21,7 @@ export type WireSession = z.infer<typeof sessionView>;
 
 const historyItem = z.strictObject({
   role: z.enum(["user", "assistant"]),
-  /** Cut at 64 KiB. */
-  text: z.string(),
+  text: z.string().describe("The text, cut at 64 KiB."),
   calls: z.array(z.string()),
   at: z.string(),
   seq: z.int(),
@@ -36,8 +34,9 @@ export const SESSION_METHODS = {
     kind: "request",
     right: "observe",
     params: z.strictObject({ cwd: z.string().optional(), all: z.boolean().optional() }),
-    /** `more`: there are older ones that have ended. */
-    result: z.strictObject({ sessions: z.array(sessionView), more: z.literal(true).optional() }),
+    result: z
+      .strictObject({ sessions: z.array(sessionView), more: z.literal(true).optional() })
+      .describe("Newest first. `more` is true when older sessions that have ended were left out."),
   },
   "session.open": {
     summary: "bring a session back, or make one of an agent that has ended, and follow it",
@@ -62,8 +61,9 @@ export const SESSION_METHODS = {
       client: client.optional(),
       idempotency_key: idempotencyKey.optional(),
     }),
-    /** `ahead`: runs and messages that come before it; 0 where a repeat is answered. */
-    result: z.strictObject({ seq: z.int(), ahead: z.int() }),
+    result: z
+      .strictObject({ seq: z.int(), ahead: z.int() })
+      .describe("`ahead` is the number of runs and messages before this one; 0 for a repeated request."),
   },
   "session.withdraw": {
     summary: "take back a message that has not been read",
@@ -78,12 +78,16 @@ export const SESSION_METHODS = {
     right: "observe",
     params: z.strictObject({
       pid,
-      /** The `next` of another page. */
-      before: z.string().max(64).optional(),
+      before: z
+        .string()
+        .max(64)
+        .optional()
+        .describe("The `next` value of the page before; absent: the newest page."),
       limit: z.int().min(1).max(200).optional(),
     }),
-    /** The oldest first. */
-    result: z.strictObject({ messages: z.array(historyItem), next: z.string().optional() }),
+    result: z
+      .strictObject({ messages: z.array(historyItem), next: z.string().optional() })
+      .describe("Oldest first. `next` asks for the page before; absent: this is the first page."),
   },
   "session.describe": {
     summary: "name a process, or keep its history from being cleared out",

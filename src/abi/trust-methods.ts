@@ -22,8 +22,10 @@ export const WireWorkspace = z.strictObject({
   root: z.string(),
   trusted: z.boolean(),
   session_only: z.boolean(),
-  /** Of a worktree. */
-  main: z.string().nullable(),
+  main: z
+    .string()
+    .nullable()
+    .describe("Main repository of a Git worktree; null: the workspace is not a worktree."),
   declined: z.boolean(),
   items: z.array(WireBrought),
   refused: z.array(z.strictObject({ path: z.string(), why: z.string() })),
@@ -40,8 +42,7 @@ export const TRUST_METHODS = {
       workspaces: z.array(
         z.strictObject({
           root: z.string(),
-          /** ISO 8601. */
-          at: z.string(),
+          at: z.string().describe("Time in ISO 8601."),
           by: z.string(),
           items: z.int(),
           session_only: z.boolean(),
@@ -53,8 +54,9 @@ export const TRUST_METHODS = {
     summary: "what the workspace of a folder brings that would act, and what of it is trusted",
     kind: "request",
     right: "admin",
-    /** `pending`: only what is not trusted. `diff`: with what changed in it. */
-    params: z.strictObject({ dir, pending: z.boolean().optional(), diff: z.boolean().optional() }),
+    params: z
+      .strictObject({ dir, pending: z.boolean().optional(), diff: z.boolean().optional() })
+      .describe("`pending` leaves out items that are trusted; `diff` adds what changed in each item."),
     result: WireWorkspace,
   },
   "trust.add": {
@@ -76,7 +78,8 @@ export const TRUST_METHODS = {
     kind: "request",
     right: "admin",
     params: z.strictObject({ dir }),
-    /** `removed` false: it was not trusted. */
-    result: z.strictObject({ root: z.string(), removed: z.boolean() }),
+    result: z
+      .strictObject({ root: z.string(), removed: z.boolean() })
+      .describe("`removed` is false when the workspace was not trusted."),
   },
 } as const satisfies Record<string, MethodSpec>;

@@ -1,4 +1,4 @@
-import type { WireRow } from "../abi/methods.ts";
+import type { WireRow } from "../abi/process-methods.ts";
 import type { ProgressPayload, WireStreamLine } from "../abi/wire.ts";
 import { onePid } from "./args.ts";
 import type { AskDialog } from "./ask-dialog.ts";

@@ -1,5 +1,5 @@
 /** The stream of a conversation: of a new session, or of one that is there. */
-import type { SpawnRequest } from "../abi/methods.ts";
+import type { SpawnRequest } from "../abi/process-methods.ts";
 import type { WireSession } from "../abi/session-methods.ts";
 import type { ProgressPayload } from "../abi/wire.ts";
 import type { Call } from "./command.ts";

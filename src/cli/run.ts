@@ -1,4 +1,4 @@
-import type { SpawnRequest } from "../abi/methods.ts";
+import type { SpawnRequest } from "../abi/process-methods.ts";
 import type { ProgressPayload, WireStreamLine } from "../abi/wire.ts";
 import { RUN_FLAGS } from "./args.ts";
 import type { Call, Command } from "./command.ts";

@@ -1,4 +1,4 @@
-import type { WireRow } from "../abi/methods.ts";
+import type { WireRow } from "../abi/process-methods.ts";
 import { onePid } from "./args.ts";
 import type { Call, Command } from "./command.ts";
 import { processNotFound } from "./process-not-found.ts";

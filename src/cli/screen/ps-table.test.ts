@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { WireProc } from "../../abi/methods.ts";
+import type { WireProc } from "../../abi/process-methods.ts";
 import { aProcess } from "../testing/fake-daemon.ts";
 import { psTable } from "./ps-table.ts";
 import { widthOf } from "./width.ts";

@@ -1,4 +1,4 @@
-import type { WireProc } from "../../abi/methods.ts";
+import type { WireProc } from "../../abi/process-methods.ts";
 import { microUsd, shownUsd } from "../../lib/usd.ts";
 import { seconds } from "./elapsed.ts";
 import { heldWord, INTENT_COLUMNS, intentCell, modeWord } from "./process-cells.ts";

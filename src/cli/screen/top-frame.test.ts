@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { WireRow } from "../../abi/methods.ts";
+import type { WireRow } from "../../abi/process-methods.ts";
 import { aRow } from "../testing/fake-daemon.ts";
 import { aSnapshot } from "../testing/snapshot.ts";
 import { topFrame } from "./top-frame.ts";

@@ -1,5 +1,6 @@
 /** The rows of `crux top` in the order they are shown. */
-import type { Result, WireRow } from "../../abi/methods.ts";
+import type { Result } from "../../abi/methods.ts";
+import type { WireRow } from "../../abi/process-methods.ts";
 import { forest } from "./forest.ts";
 
 export const SORTS = ["rate", "tokens", "cost", "age", "pid", "name", "children"] as const;

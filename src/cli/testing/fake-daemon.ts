@@ -1,4 +1,5 @@
-import type { MethodName, WireProc, WireRow } from "../../abi/methods.ts";
+import type { MethodName } from "../../abi/methods.ts";
+import type { WireProc, WireRow } from "../../abi/process-methods.ts";
 import type { WireStreamLine } from "../../abi/wire.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { DaemonAccess, DaemonClient, DaemonStream } from "../daemon-client.ts";

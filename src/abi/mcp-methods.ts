@@ -1,0 +1,48 @@
+/** The methods of mounted MCP servers. */
+import * as z from "zod";
+import { empty, environment, type MethodSpec, pid } from "./method-spec.ts";
+
+const mcpConfig = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("stdio"),
+    command: z.string().min(1),
+    args: z.array(z.string()),
+    env: environment,
+    cwd: z.string().optional(),
+  }),
+  z.strictObject({ type: z.literal("http"), url: z.url(), headers: environment }),
+]);
+
+const mountView = z.strictObject({
+  path: z.string(),
+  pid,
+  server: z.string(),
+  state: z.enum(["pending", "connected", "failed"]),
+  tools: z.int(),
+  service_pid: pid.nullable(),
+  problem: z.string(),
+});
+
+export const MCP_METHODS = {
+  "mcp.list": {
+    summary: "mounted MCP servers",
+    kind: "request",
+    right: "observe",
+    params: empty,
+    result: z.strictObject({ mounts: z.array(mountView) }),
+  },
+  "mcp.mount": {
+    summary: "mount an MCP server for all processes",
+    kind: "request",
+    right: "admin",
+    params: z.strictObject({ path: z.string(), config: mcpConfig }),
+    result: z.strictObject({ path: z.string(), state: z.enum(["pending", "connected", "failed"]) }),
+  },
+  "mcp.unmount": {
+    summary: "unmount an MCP server",
+    kind: "request",
+    right: "admin",
+    params: z.strictObject({ path: z.string() }),
+    result: undefined,
+  },
+} as const satisfies Record<string, MethodSpec>;

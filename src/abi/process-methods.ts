@@ -1,0 +1,275 @@
+/** The methods of processes, groups and mail, and what they show. */
+import * as z from "zod";
+import { WireBudget } from "./budget-methods.ts";
+import { empty, environment, idempotencyKey, type MethodSpec, name, pid, text } from "./method-spec.ts";
+import { HOLDS, PERMISSION_MODES } from "./process.ts";
+
+const exit = z.strictObject({ code: z.int(), reason: z.string(), kind: z.enum(["done", "fault", "killed"]) });
+
+/** One process as `ps --json --verbose` and `list_procs` show it; the first seven keys are the short form, in order. */
+export const WireProc = z.strictObject({
+  pid,
+  ppid: pid,
+  state: z.enum(["created", "running", "zombie", "dead"]),
+  intent: z.string(),
+  skills: z.array(z.string()),
+  tokens_used: z.int(),
+  elapsed_ms: z.int(),
+  kind: z.enum(["agent", "native", "service", "supervisor"]),
+  activity: z.enum(["thinking", "tool", "waiting", "blocked", "paused"]).nullable(),
+  held: z.enum(HOLDS).optional().describe("Why the process is paused; absent: it is not paused."),
+  created_at: z.string(),
+  ctx_id: z.int(),
+  allowed_devices: z.array(z.string()).nullable(),
+  groups: z.array(z.int()),
+  result: z.string(),
+  exit: exit.nullable(),
+  cost_usd: z
+    .number()
+    .optional()
+    .describe("Cost of its own model calls in US dollars; absent: no call had a price."),
+  unpriced_calls: z
+    .int()
+    .optional()
+    .describe("Model calls without a known price; they are not in `cost_usd`."),
+  model: z
+    .string()
+    .optional()
+    .describe(
+      "The model that answered last, as its server names it; before the first answer, the requested model.",
+    ),
+  mode: z.enum(PERMISSION_MODES).optional().describe("Permission mode of an agent; absent: default mode."),
+  labels: z
+    .array(z.enum(["untrusted", "secret"]))
+    .optional()
+    .describe("Kinds of labels the process carries; label.list says where they came from. Absent: none."),
+});
+export type WireProc = z.infer<typeof WireProc>;
+
+const rules = z.array(z.string().max(1024)).max(1000);
+
+export const SpawnRequest = z.strictObject({
+  intent: z.string(),
+  agent: z
+    .string()
+    .optional()
+    .describe(
+      'Name of the agent file; absent: the shipped default agent; "none": no agent file, plain reasoning.',
+    ),
+  model: z.string().optional(),
+  max_steps: z.int().min(0).optional(),
+  budget: z.int().optional(),
+  limits: WireBudget.optional().describe(
+    "Limits of the process and all its descendants; its token limit can also be given as `budget`.",
+  ),
+  system_prompt: z.string().optional(),
+  timeout_ms: z.int().min(0).optional(),
+  cwd: z.string().optional().describe("Working directory, absolute; default: the user's home."),
+  permission_mode: z.enum(PERMISSION_MODES).optional(),
+  plan: z
+    .boolean()
+    .optional()
+    .describe("Start in plan mode; after its plan is approved the process works in `permission_mode`."),
+  allow: rules
+    .optional()
+    .describe("Allow rules for this process and its descendants, written as in settings."),
+  deny: rules.optional(),
+  settings: z
+    .strictObject({ allow: rules.optional(), ask: rules.optional(), deny: rules.optional() })
+    .optional()
+    .describe("Rules of a settings file (--settings) for this process and its descendants."),
+  interactive: z
+    .boolean()
+    .optional()
+    .describe("The client can show questions and will answer them with ask.answer."),
+  detach: z.boolean().optional().describe("Answer and send no events; the connection stays usable."),
+  env: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("Environment of the process; default: the daemon's."),
+  verbose: z
+    .boolean()
+    .optional()
+    .describe("Also send the events `tool`, `log` and `paused`, and the details of the run."),
+  calls: z
+    .boolean()
+    .optional()
+    .describe("Also send the events `call` and `said`; absent: what the setting `ui.calls` says."),
+  session: z
+    .boolean()
+    .optional()
+    .describe(
+      "Start a session: the process waits for the next message instead of ending. The intent may be empty.",
+    ),
+  client: z
+    .string()
+    .max(64)
+    .optional()
+    .describe("Name of the client that says the intent of a session, as in session.say."),
+  group: z.string().max(64).optional().describe("Process group to join."),
+  stdin: z
+    .union([z.string(), z.strictObject({ base64: z.base64() })])
+    .optional()
+    .describe("Data for fd 0 of the process: text, or bytes in base64; at most 4 MiB."),
+  idempotency_key: idempotencyKey.optional(),
+});
+export type SpawnRequest = z.infer<typeof SpawnRequest>;
+
+/**
+ * A row of `top` and `tree`: the documented process and what else a person wants to see of it. `intent` and `result` are cut
+ * at 160 characters, so that a full table still fits one line.
+ */
+export const WireRow = z.strictObject({
+  ...WireProc.shape,
+  name: z.string().describe('Name of the agent, program or supervisor; "": no agent file.'),
+  model: z.string(),
+  threads: z.int(),
+  coroutines: z.int(),
+  session: z
+    .literal(true)
+    .optional()
+    .describe("True for a session: the process waits for the next message instead of ending."),
+});
+export type WireRow = z.infer<typeof WireRow>;
+
+export const PROCESS_METHODS = {
+  spawn: {
+    summary: "start a process and follow it to its end",
+    kind: "stream",
+    right: "spawn",
+    params: SpawnRequest,
+    result: z
+      .strictObject({
+        pid,
+        notice: z.string().optional(),
+        sandbox: z
+          .string()
+          .optional()
+          .describe("For an interactive client, if commands run without a sandbox: why, and how to fix it."),
+      })
+      .describe(
+        "`notice` is present only for a detached spawn with `verbose`, because no event can carry it later.",
+      ),
+  },
+  list_procs: {
+    summary: "all processes, by rising pid",
+    kind: "request",
+    right: "observe",
+    params: empty,
+    result: z.strictObject({ processes: z.array(WireProc) }),
+  },
+  kill: {
+    summary: "send a signal (1 to 5; default 1, SIGTERM)",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ pid, signal: z.number().optional() }),
+    result: undefined,
+  },
+  attach_debug: {
+    summary: "follow the kernel calls of a process",
+    kind: "stream",
+    right: "observe",
+    params: z.strictObject({ pid, all: z.boolean().optional() }),
+    result: undefined,
+  },
+  "process.wait": {
+    summary: "wait for the end of a process and reap it",
+    kind: "request",
+    right: "observe",
+    params: z.strictObject({ pid, timeout_ms: z.int().min(0).optional() }),
+    result: z.strictObject({
+      pid,
+      exit_code: z.int(),
+      reason: z.string(),
+      kind: z.enum(["done", "fault", "killed"]),
+      tokens_used: z.int(),
+      elapsed_ms: z.int(),
+    }),
+  },
+  "process.list": {
+    summary: "all processes with what top and tree show",
+    kind: "request",
+    right: "observe",
+    params: empty,
+    result: z.strictObject({ processes: z.array(WireRow) }),
+  },
+  "process.signal": {
+    summary: "send a signal to a process, with `tree` to all below it too",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({
+      pid,
+      signal: z.int(),
+      tree: z.boolean().optional(),
+      env: environment
+        .optional()
+        .describe(
+          "With RESUME: environment for a process that lost its client's environment in a restart of the daemon.",
+        ),
+    }),
+    result: z
+      .strictObject({ pids: z.array(pid) })
+      .describe("The processes that were signalled, by rising pid."),
+  },
+  "process.resume": {
+    summary: "let a process go on that is paused, rests or has ended",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({
+      pid,
+      env: environment
+        .optional()
+        .describe("Environment for a process that lost its client's environment in a restart of the daemon."),
+    }),
+    result: z.strictObject({
+      pid,
+      state: z.enum(["thinking", "tool", "waiting", "blocked", "paused", "running"]),
+    }),
+  },
+  "process.attach": {
+    summary: "follow a process that runs, from now to its end",
+    kind: "stream",
+    right: "observe",
+    params: z.strictObject({
+      pid,
+      interactive: z.boolean().optional(),
+      verbose: z.boolean().optional(),
+      calls: z.boolean().optional(),
+    }),
+    result: undefined,
+  },
+  "process.logs": {
+    summary: "the log of a process, alive or gone",
+    kind: "stream",
+    right: "observe",
+    params: z.strictObject({
+      pid,
+      tail: z.int().min(0).max(100_000).optional(),
+      follow: z.boolean().optional(),
+    }),
+    result: undefined,
+  },
+  "group.list": {
+    summary: "process groups and their members",
+    kind: "request",
+    right: "observe",
+    params: empty,
+    result: z.strictObject({
+      groups: z.array(z.strictObject({ id: z.int(), name: z.string(), pids: z.array(pid) })),
+    }),
+  },
+  "group.signal": {
+    summary: "send a signal to all members of a group",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ group: z.union([name, z.int().min(1)]), signal: z.int() }),
+    result: z.strictObject({ reached: z.int() }),
+  },
+  "mail.send": {
+    summary: "a message for a process; answered once it is durable",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ pid, text, idempotency_key: idempotencyKey.optional() }),
+    result: undefined,
+  },
+} as const satisfies Record<string, MethodSpec>;
