@@ -1,7 +1,17 @@
 /** A call of a tool as a person follows it: what it was about, and what it came to. Plain data; the screen makes the line. */
 
 /** What was counted in a result. */
-export type CountUnit = "line" | "match" | "file" | "entry" | "page" | "cell" | "result" | "tool";
+export type CountUnit =
+  | "line"
+  | "match"
+  | "file"
+  | "changed"
+  | "entry"
+  | "page"
+  | "cell"
+  | "result"
+  | "task"
+  | "tool";
 
 /** By the tool itself; each key only where it says something. */
 export interface CallFacts {
@@ -13,6 +23,13 @@ export interface CallFacts {
   readonly signal?: string;
   /** It goes on in the background: `job-3`. */
   readonly job?: string;
+  /** What a server answered. */
+  readonly status?: number;
+  readonly bytes?: number;
+  /** Steps of a list. */
+  readonly done?: { readonly n: number; readonly of: number };
+  /** What it is now: `completed`, `task 3`. */
+  readonly now?: string;
 }
 
 /** How a call ended. */

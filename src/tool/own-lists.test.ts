@@ -120,6 +120,35 @@ function bench(isSession: boolean): Bench {
   return made;
 }
 
+test("their lines say what came of a call", async () => {
+  const made = new Bench([gitStatus, taskCreate, taskGet, taskList, taskUpdate, todo]);
+  onTestFinished(() => made[Symbol.dispose]());
+  const task = { id: "3", subject: "Fix it", description: "", status: "pending", blocks: [], blocked_by: [] };
+  const after = async (name: string, args: object, answer: unknown) => {
+    made.other = () => answer;
+    made.caller = { ...made.caller, env: name === "todo" ? {} : { CRUX_ENABLE_TASKS: "1" } };
+    await made.call(name, args);
+    return made.note;
+  };
+  const tasks = { ok: true, list: "l", tasks: [task] };
+  const [staged, both] = ["1 M. N... 1 1 1 a b", "1 MM N... 1 1 1 a b"];
+  const status = Buffer.from(`${staged} one\0${both} two\0? three\0`);
+  expect(await after("git_status", {}, status)).toEqual({
+    about: "",
+    facts: { count: { n: 3, of: "changed" } },
+  });
+  expect((await after("task_create", { subject: "Fix it", description: "" }, tasks)).facts).toEqual({
+    now: "task 3",
+  });
+  expect((await after("task_get", { task_id: "3" }, tasks)).facts).toEqual({ now: "pending" });
+  expect((await after("task_list", {}, tasks)).facts).toEqual({ count: { n: 1, of: "task" } });
+  expect((await after("task_update", { task_id: "3", status: "deleted" }, tasks)).facts).toEqual({
+    now: "deleted",
+  });
+  const todos = [{ content: "a", status: "completed", active_form: "A" }];
+  expect((await after("todo", { todos }, [])).facts).toEqual({ done: { n: 1, of: 1 } });
+});
+
 describe("todo", () => {
   const done = (content: string) => ({ content, status: "completed", active_form: content });
 

@@ -26,7 +26,7 @@ export const TaskMeta = z.strictObject({
 export async function askTasks(
   context: RunContext,
   request: TaskRequest,
-  render: (answer: Extract<TaskAnswer, { ok: true }>) => string,
+  render: (answer: Extract<TaskAnswer, { ok: true }>) => Pick<Outcome, "text" | "facts">,
 ): Promise<Outcome> {
   const answer = await askDevice<TaskAnswer>(context, TASKS_PATH, withoutAbsent(request));
   if (!answer.ok) {
@@ -35,7 +35,7 @@ export async function askTasks(
     return { text: "", error: { code, message, hint: HINTS[reason] }, meta: { list, tasks: [], reason } };
   }
   const { list, tasks, freed } = answer;
-  return { text: render(answer), meta: { list, tasks, ...(freed === undefined ? {} : { freed }) } };
+  return { ...render(answer), meta: { list, tasks, ...(freed === undefined ? {} : { freed }) } };
 }
 
 const HINTS = {

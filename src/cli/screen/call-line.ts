@@ -1,5 +1,6 @@
 /** The line of one call: a mark, the tool, its argument, what came of it. Made from data alone, and never wider than asked. */
 import type { CallFacts, CallNote, CountUnit } from "../../abi/call-note.ts";
+import { byteSize } from "./byte-size.ts";
 import type { Paint } from "./paint.ts";
 import { safeLine } from "./safe-text.ts";
 import { cutToWidth, widthOf } from "./width.ts";
@@ -10,10 +11,12 @@ const PLURALS: Readonly<Record<CountUnit, string>> = {
   line: "lines",
   match: "matches",
   file: "files",
+  changed: "changed",
   entry: "entries",
   page: "pages",
   cell: "cells",
   result: "results",
+  task: "tasks",
   tool: "tools",
 };
 
@@ -41,11 +44,16 @@ function outcomeOf({ error, refused, facts }: Readonly<CallNote>): string {
   return facts === undefined ? "" : factsWords(facts).join(" ");
 }
 
-function factsWords({ count, added, removed, exit, signal, job }: CallFacts): readonly string[] {
+function factsWords(facts: CallFacts): readonly string[] {
+  const { count, added, removed, exit, signal, job, status, bytes, done, now } = facts;
+  const answer = [status, bytes === undefined ? undefined : byteSize(bytes)].filter((of) => of !== undefined);
   return [
     ...(added === undefined ? [] : [`+${added}`]),
     ...(removed === undefined ? [] : [`−${removed}`]),
     ...(count === undefined ? [] : [`${count.n} ${count.n === 1 ? count.of : PLURALS[count.of]}`]),
+    ...(answer.length === 0 ? [] : [answer.join(", ")]),
+    ...(done === undefined ? [] : [`${done.n} of ${done.of} done`]),
+    ...(now === undefined ? [] : [`→ ${safeLine(now)}`]),
     ...(exit === undefined ? [] : [`→ exit ${exit}`]),
     ...(signal === undefined ? [] : [`→ ended by ${safeLine(signal)}`]),
     ...(job === undefined ? [] : [`→ runs on as ${safeLine(job)}`]),

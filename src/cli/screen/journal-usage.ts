@@ -1,4 +1,5 @@
 import type { CollectWire, UsageWire } from "../../abi/journal-wire.ts";
+import { byteSize } from "./byte-size.ts";
 import { many } from "./journal-findings.ts";
 
 const REASONS = { age: "old", space: "for room" } as const;
@@ -13,7 +14,7 @@ export function collectScreen(report: CollectWire, isDryRun: boolean, isVerbose:
     ...(isVerbose
       ? processes.map(({ pid, proc, reason }) => `  pid ${pid}  ${proc}  ${REASONS[reason]}`)
       : []),
-    `[gc] ${verb}: ${histories} (${many(records, "record")}), ${many(blobs, "blob")}, about ${size(bytes)}`,
+    `[gc] ${verb}: ${histories} (${many(records, "record")}), ${many(blobs, "blob")}, about ${byteSize(bytes)}`,
     usageLine(usage),
   ].join("\n");
 }
@@ -23,8 +24,8 @@ function usageLine(usage: UsageWire): string {
   const used = database_bytes + blob_bytes;
   const percent = Math.floor((used / max_bytes) * 100);
   const reusable =
-    reusable_bytes === 0 ? "" : `; ${size(reusable_bytes)} in its file are free for what comes next`;
-  return `[gc] the journal takes ${size(used)} of ${size(max_bytes)} (${percent} %)${reusable}; the disk has ${size(free_bytes)} free`;
+    reusable_bytes === 0 ? "" : `; ${byteSize(reusable_bytes)} in its file are free for what comes next`;
+  return `[gc] the journal takes ${byteSize(used)} of ${byteSize(max_bytes)} (${percent} %)${reusable}; the disk has ${byteSize(free_bytes)} free`;
 }
 
 /** undefined: there is room. */
@@ -32,13 +33,4 @@ export function nearlyFull({ database_bytes, blob_bytes, max_bytes }: UsageWire)
   const percent = ((database_bytes + blob_bytes) / max_bytes) * 100;
   if (percent < WARN_SHARE * 100) return undefined;
   return `[gc] ${Math.floor(percent)} % of journal.maxBytes are used: raise it in settings.json, or let old histories go sooner (cleanupPeriodDays)`;
-}
-
-const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
-
-/** `512 B`, `5.1 MiB`. */
-function size(bytes: number): string {
-  let [value, unit] = [bytes, 0];
-  while (value >= 1024 && unit < UNITS.length - 1) [value, unit] = [value / 1024, unit + 1];
-  return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
 }

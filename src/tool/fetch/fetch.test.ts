@@ -43,6 +43,7 @@ test("fetch marks what the page says as foreign", async () => {
     cached: false,
     duration_ms: 5,
   });
+  expect(made.note).toEqual({ about: "https://docs.io/a", facts: { status: 200, bytes: 10 } });
 });
 
 test("fetch with a prompt asks the caller's own model", async () => {

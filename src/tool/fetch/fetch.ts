@@ -42,19 +42,21 @@ export const fetchTool = defineTool({
 async function run(args: Args, context: RunContext): Promise<Outcome> {
   const page = await load(context, { url: args.url, as: "markdown" });
   const meta = metaOf(page);
+  const facts = { status: page.status, bytes: page.bytes };
   if (page.redirect_url !== null) {
     const { redirect_url: to } = page;
     return {
       text: `The page leads to another host: ${to}\nCall fetch with that URL to read it.`,
       meta: { ...meta, redirect_url: to },
+      facts: { status: page.status, now: to },
     };
   }
   if (page.text === null) {
     const where = `${page.content_type || "no text"}, ${page.bytes} bytes: ${page.body_path}`;
-    return { text: `[${page.final_url} is ${where}]`, meta };
+    return { text: `[${page.final_url} is ${where}]`, meta, facts };
   }
   const found = args.prompt === undefined ? page.text : await extract(context, args.prompt, page);
-  return { text: foreignText(page.final_url, found === "" ? "(an empty page)" : found), meta };
+  return { text: foreignText(page.final_url, found === "" ? "(an empty page)" : found), meta, facts };
 }
 
 async function load(context: RunContext, request: WebRequest): Promise<WebAnswer> {

@@ -52,7 +52,15 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
     return (await readToEnd(context, fd, MAX_BYTES)).toString("utf8");
   });
   const status = parseStatus(output);
-  return { text: statusText(status), meta: { ...shortened(status) } };
+  return {
+    text: statusText(status),
+    meta: { ...shortened(status) },
+    facts: { count: { n: changed(status).size, of: "changed" } },
+  };
+}
+
+function changed({ modified, staged, untracked, conflicted }: GitStatus): ReadonlySet<string> {
+  return new Set([...modified, ...staged, ...untracked, ...conflicted]);
 }
 
 function shortened(status: GitStatus): GitStatus {

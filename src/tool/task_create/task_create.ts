@@ -29,9 +29,10 @@ export const taskCreate = defineTool({
   about: (args) => String(args.subject),
   activity: ({ subject }) => `Noting: ${subject}`,
   run: (args, context) =>
-    askTasks(context, { op: "create", ...given(args) } as never, ({ tasks }) =>
-      tasks.map((task) => `Created task ${taskLine(task)}`).join("\n"),
-    ),
+    askTasks(context, { op: "create", ...given(args) } as never, ({ tasks }) => ({
+      text: tasks.map((task) => `Created task ${taskLine(task)}`).join("\n"),
+      facts: { now: tasks.map(({ id }) => `task ${id}`).join(", ") },
+    })),
 });
 
 function given<T extends object>(args: T): T {

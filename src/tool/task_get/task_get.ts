@@ -21,5 +21,8 @@ export const taskGet = defineTool({
   about: (args) => String(args.task_id),
   activity: ({ task_id: id }) => `Reading task ${id}`,
   run: ({ task_id: id }, context) =>
-    askTasks(context, { op: "get", task_id: id }, ({ tasks }) => tasks.map(taskText).join("\n")),
+    askTasks(context, { op: "get", task_id: id }, ({ tasks }) => ({
+      text: tasks.map(taskText).join("\n"),
+      facts: { now: tasks.map(({ status }) => status).join(", ") },
+    })),
 });

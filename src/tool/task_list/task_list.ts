@@ -25,8 +25,9 @@ export const taskList = defineTool({
   activity: () => "Reading the tasks",
   run: ({ status, owner }, context) => {
     const wanted = { ...(status === undefined ? {} : { status }), ...(owner === undefined ? {} : { owner }) };
-    return askTasks(context, { op: "list", ...wanted }, ({ tasks }) =>
-      tasks.length === 0 ? "No tasks." : tasks.map(taskLine).join("\n"),
-    );
+    return askTasks(context, { op: "list", ...wanted }, ({ tasks }) => ({
+      text: tasks.length === 0 ? "No tasks." : tasks.map(taskLine).join("\n"),
+      facts: { count: { n: tasks.length, of: "task" } },
+    }));
   },
 });

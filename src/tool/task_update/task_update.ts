@@ -37,7 +37,10 @@ export const taskUpdate = defineTool({
   about: (args) => String(args.task_id),
   activity: ({ task_id: id }) => `Updating task ${id}`,
   run: (args, context) =>
-    askTasks(context, { op: "update", ...args } as never, (answer) => changed(args.status, answer)),
+    askTasks(context, { op: "update", ...args } as never, (answer) => ({
+      text: changed(args.status, answer),
+      facts: { now: args.status ?? answer.tasks.map(({ status }) => status).join(", ") },
+    })),
 });
 
 function changed(

@@ -83,7 +83,8 @@ export class BenchSys implements Sys {
     } else if (path === "/dev/shell") {
       entry.answer = await this.#shell(JSON.parse(Buffer.from(data).toString("utf8")), signal);
     } else if (!path.startsWith("/dev/fs")) {
-      entry.answer = json(this.#world.other(path, JSON.parse(Buffer.from(data).toString("utf8"))));
+      const answer = this.#world.other(path, JSON.parse(Buffer.from(data).toString("utf8")));
+      entry.answer = Buffer.isBuffer(answer) ? answer : json(answer);
     } else {
       const host = path.slice("/dev/fs".length) || "/";
       entry.answer = await this.#fs(host, JSON.parse(Buffer.from(data).toString("utf8")));

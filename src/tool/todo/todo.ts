@@ -51,7 +51,7 @@ async function run({ todos }: Args, context: RunContext): Promise<Outcome> {
     isDone && todos.length >= NUDGED_FROM && !todos.some(({ content }) => /verif/i.test(content));
   // children have a parent who checks
   const nudge = isUnchecked && context.isSession ? ` ${NUDGE}` : "";
-  return { text: `${said}${nudge}`, meta };
+  return { text: `${said}${nudge}`, meta, facts: { done: { n: completed, of: todos.length } } };
 }
 
 const SHOWN_CHARS = 60;
