@@ -8,7 +8,7 @@ import { codeOf, messageOf } from "../abi/errors.ts";
 import { canonicalToolName } from "../abi/tool.ts";
 import { nearNames } from "../lib/near-names.ts";
 import { parseFrontMatter } from "./front-matter.ts";
-import { type Found, findAgent, type LoaderOptions, listAgents } from "./loader.ts";
+import { type AgentSource, findAgent, type LoaderOptions, listAgents } from "./loader.ts";
 import { manifestOf, UNUSED_KEYS } from "./manifest.ts";
 import { allowedTools, findSkill, listSkills, parseSkill } from "./skill.ts";
 import { parseYaml, type YamlFields } from "./yaml-fields.ts";
@@ -48,7 +48,7 @@ async function agentIn(
   return undefined;
 }
 
-async function lookAt(found: Found, options: CheckOptions): Promise<Definition> {
+async function lookAt(found: AgentSource, options: CheckOptions): Promise<Definition> {
   const { entry, path } = found;
   const text = found.kind === "file" ? found.text : found.yaml;
   const issues = [...(await agentIssues(path, text, options))];

@@ -30,7 +30,7 @@ export interface RunPlace {
   readonly client: string;
 }
 
-export interface Place {
+export interface LoopPosition {
   /** Of this form. Version 1 knew no runs. */
   readonly v: 2;
   /** Of a session; null: it waits for a message. */
@@ -51,7 +51,7 @@ interface FinishedCall extends CallResult {
   readonly call: number;
 }
 
-const START: Place = {
+const START: LoopPosition = {
   v: 2,
   run: null,
   turn: 0,
@@ -81,8 +81,10 @@ export function unknownResult({ name, input }: ToolCall): CallResult {
 }
 
 /** INTERNAL: told by a version that is not known here. */
-export function placeOf(restored: Restored | null): Place {
-  const place = (restored?.state ?? START) as Place | (Omit<Place, "v" | "run"> & { readonly v: 1 });
+export function placeOf(restored: Restored | null): LoopPosition {
+  const place = (restored?.state ?? START) as
+    | LoopPosition
+    | (Omit<LoopPosition, "v" | "run"> & { readonly v: 1 });
   if (place.v === 2) return place;
   if (place.v === 1) return { ...place, v: 2, run: null };
   const { v } = place as { v: unknown };

@@ -55,7 +55,7 @@ function systemPrompt(instructions: string, skills: readonly Skill[]): string {
   return [instructions, ...skills.map((skill) => skill.body)].filter((part) => part !== "").join("\n\n");
 }
 
-export type Found = FoundFolder | FoundFile;
+export type AgentSource = FoundFolder | FoundFile;
 
 interface FoundFolder {
   readonly kind: "folder";
@@ -75,7 +75,11 @@ interface FoundFile {
   readonly text: string;
 }
 
-export async function findAgent(files: AgentFiles, dir: string, name: string): Promise<Found | undefined> {
+export async function findAgent(
+  files: AgentFiles,
+  dir: string,
+  name: string,
+): Promise<AgentSource | undefined> {
   return (await findFolder(files, dir, name)) ?? (await findFile(files, dir, name));
 }
 
@@ -102,7 +106,7 @@ async function findFile(files: AgentFiles, dir: string, name: string): Promise<F
     : { kind: "file", entry: entry.slice(0, -".md".length), path: `${dir}/${entry}`, text };
 }
 
-async function read(found: Found, options: LoaderOptions): Promise<AgentInfo> {
+async function read(found: AgentSource, options: LoaderOptions): Promise<AgentInfo> {
   const { files, skillDirs, warn } = options;
   const { entry, path } = found;
   const { manifest, instructions } = await parts(found, options);
@@ -121,7 +125,7 @@ async function read(found: Found, options: LoaderOptions): Promise<AgentInfo> {
 }
 
 /** NOT_FOUND: a folder without instructions. */
-async function parts(found: Found, { files, warn, env }: LoaderOptions) {
+async function parts(found: AgentSource, { files, warn, env }: LoaderOptions) {
   const { entry, path } = found;
   const hear = (message: string): void => warn?.(message);
   if (found.kind === "file") {

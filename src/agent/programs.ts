@@ -4,7 +4,7 @@ import type { ToolSpec } from "../abi/llm.ts";
 import type { ProgramContext } from "../abi/program.ts";
 import { canonicalToolName } from "../abi/tool.ts";
 
-export interface Program {
+export interface ToolProgram {
   readonly spec: ToolSpec;
   readonly parallel: boolean;
   readonly hint: string;
@@ -15,9 +15,9 @@ export async function namedPrograms(
   context: ProgramContext,
   named: readonly string[] | null,
   usual: readonly string[],
-): Promise<ReadonlyMap<string, Program>> {
+): Promise<ReadonlyMap<string, ToolProgram>> {
   const names = new Set((named ?? usual).filter(isProgram).map(canonicalToolName));
-  const programs = new Map<string, Program>();
+  const programs = new Map<string, ToolProgram>();
   for (const name of [...names].sort()) {
     const program = isToolName(name) ? await findProgram(context, name) : undefined;
     if (program !== undefined) programs.set(name, program);
@@ -39,7 +39,7 @@ export function isToolName(name: string): boolean {
 export async function findProgram(
   { sys, signal }: Pick<ProgramContext, "sys" | "signal">,
   name: string,
-): Promise<Program | undefined> {
+): Promise<ToolProgram | undefined> {
   signal.throwIfAborted();
   try {
     const { tool } = await sys.stat(`/bin/${name}`);

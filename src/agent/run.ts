@@ -11,7 +11,7 @@ import {
   answeredIn,
   finishedCalls,
   type KeptReply,
-  type Place,
+  type LoopPosition,
   placeOf,
   type RunPlace,
 } from "./checkpoint.ts";
@@ -117,7 +117,16 @@ export function checkpoint(run: Run, kept: KeptReply | null): void {
   const { turn, requests, hasEscalated, hasRetriedEmpty, refusals, underWay } = run;
   run.hasToldReply = kept !== null;
   const more = refusals.replies === 0 ? {} : { refusals };
-  const place: Place = { v: 2, run: underWay, turn, requests, hasEscalated, hasRetriedEmpty, ...more, kept };
+  const place: LoopPosition = {
+    v: 2,
+    run: underWay,
+    turn,
+    requests,
+    hasEscalated,
+    hasRetriedEmpty,
+    ...more,
+    kept,
+  };
   run.context.checkpoint(place);
 }
 

@@ -1,5 +1,5 @@
 /** What a daemon needs of its OS process; a test gives its own. */
-export interface Host {
+export interface DaemonHost {
   readonly pid: number;
   on(event: HostEvent, act: (error?: unknown) => void): void;
   off(event: HostEvent, act: (error?: unknown) => void): void;
@@ -11,7 +11,7 @@ export interface Host {
 
 export type HostEvent = "SIGTERM" | "SIGINT" | "SIGHUP" | "uncaughtException" | "unhandledRejection";
 
-export const thisProcess: Host = {
+export const thisProcess: DaemonHost = {
   pid: process.pid,
   on: (event, act) => void process.on(event, act),
   off: (event, act) => void process.off(event, act),

@@ -10,10 +10,10 @@ import type { Settings } from "../abi/settings.ts";
 import type { JournalState } from "../kernel/ports/journal.ts";
 import { settle, VirtualClock } from "../kernel/testing/virtual-clock.ts";
 import { FakeKernel, RawClient, until } from "../wire/server/testing.ts";
-import type { Host, HostEvent } from "./host.ts";
+import type { DaemonHost, HostEvent } from "./host.ts";
 import { type BootContext, runDaemon } from "./run.ts";
 
-class FakeHost implements Host {
+class FakeHost implements DaemonHost {
   readonly pid = 4711;
   readonly exits: number[] = [];
   readonly handlers: [HostEvent, (error?: unknown) => void][] = [];

@@ -27,7 +27,7 @@ import type { ProcessSockets } from "../wire/server/process-sockets.ts";
 import { type Server, startServer } from "../wire/server/server.ts";
 import { BootCount, YOUNG_MS } from "./boot-count.ts";
 import { makeCookie } from "./cookie.ts";
-import { type Host, thisProcess } from "./host.ts";
+import { type DaemonHost, thisProcess } from "./host.ts";
 import { DEFAULT_IDLE_TIMEOUT, untilIdle } from "./idle.ts";
 import { openLog } from "./log.ts";
 import { readSettings } from "./settings.ts";
@@ -118,7 +118,7 @@ export interface DaemonOptions<L extends DaemonLease> {
   readonly env?: Environment;
   readonly uid?: number;
   readonly home?: string;
-  readonly host?: Host;
+  readonly host?: DaemonHost;
 }
 
 /**
@@ -175,12 +175,12 @@ export async function runDaemon<L extends DaemonLease>(
 
 class Daemon<L extends DaemonLease> {
   readonly #context: BootContext<L>;
-  readonly #host: Host;
+  readonly #host: DaemonHost;
   readonly #boots: BootCount;
   readonly #stop = new StopRequest();
   #settings: Settings;
 
-  constructor(context: BootContext<L>, host: Host, boots: BootCount) {
+  constructor(context: BootContext<L>, host: DaemonHost, boots: BootCount) {
     this.#context = context;
     this.#host = host;
     this.#boots = boots;

@@ -1,7 +1,7 @@
 /** Why the daemon should stop, and who may say so: signals, the shutdown method, idleness, a fault of the daemon. */
 import { Fault } from "../abi/errors.ts";
 import type { Log } from "../wire/server/deps.ts";
-import type { Host, HostEvent } from "./host.ts";
+import type { DaemonHost, HostEvent } from "./host.ts";
 
 /** A state that no test has seen cannot be trusted; the journal can. The next client starts a fresh daemon. */
 const EXIT_BUG = 70;
@@ -62,7 +62,7 @@ export class StopRequest {
  * uncaught exception is a bug: logged, and the process ends without touching anything further. A rejection that nobody
  * awaited has broken no one's state: it is logged, and the processes of the user run on. The result takes it all back.
  */
-export function listen(host: Host, stop: StopRequest, log: Log, reload: () => void): () => void {
+export function listen(host: DaemonHost, stop: StopRequest, log: Log, reload: () => void): () => void {
   let signals = 0;
   const end = (name: string, code: number) => () => {
     signals++;

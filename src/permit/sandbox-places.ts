@@ -6,19 +6,19 @@
 import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
 import { join } from "node:path/posix";
 
-export interface Found {
+export interface SensitivePlace {
   readonly path: string;
   readonly isDirectory: boolean;
   readonly kind: "secret" | "protected";
 }
 
 /** What a name at a path is, and whether what is below it counts as well. */
-export type Classify = (path: string, isDirectory: boolean) => Found["kind"] | null;
+export type Classify = (path: string, isDirectory: boolean) => SensitivePlace["kind"] | null;
 
 interface Folder {
   readonly changed: string;
   readonly below: readonly string[];
-  readonly found: readonly Found[];
+  readonly found: readonly SensitivePlace[];
 }
 
 /** Of one root. */
@@ -38,8 +38,8 @@ export class PlaceFinder {
     this.#classify = classify;
   }
 
-  find(root: string): readonly Found[] {
-    const found: Found[] = [];
+  find(root: string): readonly SensitivePlace[] {
+    const found: SensitivePlace[] = [];
     let names = 0;
     let level = [root];
     let folders = 0;
@@ -68,7 +68,7 @@ export class PlaceFinder {
   }
 
   #read(dir: string): Pick<Folder, "below" | "found"> {
-    const found: Found[] = [];
+    const found: SensitivePlace[] = [];
     const below: string[] = [];
     for (const entry of entriesOf(dir)) {
       const path = join(dir, entry.name);

@@ -6,7 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { BlobStore } from "./blobs.ts";
 import { diagnosed, JournalFault, type Room, toJournalFault } from "./fault.ts";
 import type { HeadFile } from "./head.ts";
-import type { Batch, CommitMode, Verdict } from "./ledger.ts";
+import type { Batch, BatchVerdict, CommitMode } from "./ledger.ts";
 import type { OnNotice } from "./notice.ts";
 import { LOW_BYTES, RESERVE_BYTES, Reserve, spaceOf } from "./room.ts";
 import type { SqliteWriter } from "./sqlite-writer.ts";
@@ -52,7 +52,7 @@ export class Clerk {
   }
 
   /** Rejects with JournalFault; of one that is not lost nothing was taken. */
-  async commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly Verdict[]> {
+  async commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly BatchVerdict[]> {
     try {
       if (mode === "retry") this.#assertRoom();
       if (mode === "reserve") this.#openReserve();

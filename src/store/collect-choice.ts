@@ -1,7 +1,7 @@
 /** Which histories retention lets go: pure rules over the rows of processes. */
 
 /** An ended process that nobody said to keep. */
-export interface Ended {
+export interface EndedHistory {
   readonly proc: string;
   readonly pid: number;
   readonly lastSeq: number;
@@ -19,12 +19,15 @@ export interface Fork {
 const DAY_MS = 24 * 3600 * 1000;
 
 /** Those idle for longer than `days`; 0: none. Oldest first, as given. */
-export function tooOld(ended: readonly Ended[], days: number, now: number): readonly Ended[] {
+export function tooOld(ended: readonly EndedHistory[], days: number, now: number): readonly EndedHistory[] {
   return days === 0 ? [] : ended.filter(({ lastAt }) => now - lastAt > days * DAY_MS);
 }
 
 /** A history that a fork goes on from stays while the fork does: what is left of `going`, forks before what they came from. */
-export function withoutPrefixes(going: readonly Ended[], forks: readonly Fork[]): readonly Ended[] {
+export function withoutPrefixes(
+  going: readonly EndedHistory[],
+  forks: readonly Fork[],
+): readonly EndedHistory[] {
   const gone = new Set(going.map(({ proc }) => proc));
   for (let changed = true; changed; ) {
     changed = false;
@@ -36,11 +39,11 @@ export function withoutPrefixes(going: readonly Ended[], forks: readonly Fork[])
   );
 }
 
-function forksFirst(going: readonly Ended[], forks: readonly Fork[]): readonly Ended[] {
+function forksFirst(going: readonly EndedHistory[], forks: readonly Fork[]): readonly EndedHistory[] {
   const byProc = new Map(going.map((each) => [each.proc, each]));
   const forksOf = new Map<string, string[]>();
   for (const { proc, from } of forks) forksOf.set(from, [...(forksOf.get(from) ?? []), proc]);
-  const ordered: Ended[] = [];
+  const ordered: EndedHistory[] = [];
   const put = (proc: string): void => {
     const each = byProc.get(proc);
     if (each === undefined || !byProc.delete(proc)) return;

@@ -10,7 +10,7 @@ import { Fault } from "../abi/errors.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import { type Journal, KERNEL_UUID } from "../kernel/ports/journal.ts";
 import { namesIn } from "./body.ts";
-import type { Ended } from "./collect-choice.ts";
+import type { EndedHistory } from "./collect-choice.ts";
 import { INDEXED_KINDS } from "./schema.ts";
 import { PAGE_ROWS, type ToolsDatabase } from "./tools-database.ts";
 import type { Pace } from "./tools-pace.ts";
@@ -42,7 +42,7 @@ export class Remover {
   }
 
   /** False: it moved on meanwhile, and stays. */
-  async remove(ended: Ended, pace: Pace): Promise<boolean> {
+  async remove(ended: EndedHistory, pace: Pace): Promise<boolean> {
     const first = this.#read.bySeq(ended.proc, 1, 1)[0];
     const { proc, pid, lastSeq: seq, lastHash, lastLsn: last } = ended;
     const hash = Buffer.from(lastHash).toString("hex");

@@ -7,7 +7,7 @@ import { asPid, asProcUuid, type Pid } from "../abi/ids.ts";
 import { type Journal, KERNEL_UUID } from "../kernel/ports/journal.ts";
 import type { CollectReport, Retention } from "../kernel/ports/journal-tools.ts";
 import { blobFiles, isNamed } from "./check-blobs.ts";
-import { type Ended, type Fork, tooOld, withoutPrefixes } from "./collect-choice.ts";
+import { type EndedHistory, type Fork, tooOld, withoutPrefixes } from "./collect-choice.ts";
 import { Remover } from "./collect-removal.ts";
 import type { ToolsDatabase } from "./tools-database.ts";
 import type { WalkLock } from "./tools-lock.ts";
@@ -86,11 +86,11 @@ class Collection {
   }
 
   /** By rising age of their last record, in pages. */
-  async #ended(): Promise<Ended[]> {
+  async #ended(): Promise<EndedHistory[]> {
     const { db, pace, isHeld } = this.#options;
     const text = `SELECT proc, pid, last_seq, last_hash, last_lsn, last_at FROM processes
       WHERE last_lsn > ? AND exit_code IS NOT NULL AND is_kept = 0 AND proc <> '${KERNEL_UUID}' ORDER BY last_lsn LIMIT 256`;
-    const found: Ended[] = [];
+    const found: EndedHistory[] = [];
     for (let after = 0; ; ) {
       const rows = db.sql(text).all(after);
       if (rows.length === 0) return found;
@@ -111,7 +111,7 @@ class Collection {
       .map((row) => ({ proc: String(row.proc), from: String(row.forked_from) }));
   }
 
-  async #makeRoom(ended: readonly Ended[], forks: readonly Fork[]): Promise<void> {
+  async #makeRoom(ended: readonly EndedHistory[], forks: readonly Fork[]): Promise<void> {
     const { dir, db, pace, retention } = this.#options;
     const usage = await measureUsage(dir, db, retention.maxBytes, pace);
     const freed = this.#remover === undefined ? this.#bytes : 0;
@@ -126,7 +126,7 @@ class Collection {
   }
 
   /** The bytes that it frees. */
-  async #remove(ended: Ended, reason: Gone["reason"]): Promise<number> {
+  async #remove(ended: EndedHistory, reason: Gone["reason"]): Promise<number> {
     const { lock, pace, isHeld } = this.#options;
     pace.throwIfAborted();
     const bytes = await this.#sizeOf(ended);
@@ -143,7 +143,7 @@ class Collection {
   }
 
   /** Of its records, and of what they keep apart. */
-  async #sizeOf({ proc }: Ended): Promise<{ records: number; blobs: number }> {
+  async #sizeOf({ proc }: EndedHistory): Promise<{ records: number; blobs: number }> {
     const { db, pace } = this.#options;
     const bytes = { records: 0, blobs: 0 };
     for (let seq = 1; ; ) {
@@ -189,7 +189,7 @@ function blobBytes(body: string): number {
   );
 }
 
-function toEnded(row: Record<string, unknown>): Ended {
+function toEnded(row: Record<string, unknown>): EndedHistory {
   return {
     proc: String(row.proc),
     pid: Number(row.pid),

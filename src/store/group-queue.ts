@@ -9,7 +9,7 @@
 import { JournalFault, toJournalFault } from "./fault.ts";
 import { Health } from "./health.ts";
 import type { JournalClock } from "./journal-clock.ts";
-import type { Batch, CommitMode, Entry, Ledger, Verdict } from "./ledger.ts";
+import type { Batch, BatchVerdict, CommitMode, Entry, Ledger } from "./ledger.ts";
 import type { OnNotice } from "./notice.ts";
 import { Watch } from "./watch.ts";
 
@@ -30,7 +30,7 @@ interface Item extends Batch {
 }
 
 interface Waiter {
-  resolve(verdict: Verdict): void;
+  resolve(verdict: BatchVerdict): void;
   reject(fault: JournalFault): void;
 }
 
@@ -75,8 +75,8 @@ export class GroupQueue {
   }
 
   /** Resolves once the batch, and what lies before it, is synced. Rejects with JournalFault. */
-  enqueue(batch: Batch): Promise<Verdict> {
-    const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
+  enqueue(batch: Batch): Promise<BatchVerdict> {
+    const { promise, resolve, reject } = Promise.withResolvers<BatchVerdict>();
     this.#enter(batch, { resolve, reject });
     return promise;
   }
@@ -85,7 +85,7 @@ export class GroupQueue {
   async settle(): Promise<void> {
     if (this.#records === 0 && this.#running === undefined) return;
     if (this.health.fault !== undefined && this.#mode() === null) return;
-    const { promise, resolve } = Promise.withResolvers<Verdict>();
+    const { promise, resolve } = Promise.withResolvers<BatchVerdict>();
     this.#enter({ entries: [] }, { resolve, reject: () => resolve([]) });
     await promise;
   }
@@ -204,7 +204,7 @@ export class GroupQueue {
   }
 
   /** A group of mere waiting needs no disk: what lies before it is synced. */
-  async #commit(group: readonly Item[], mode: CommitMode): Promise<readonly Verdict[]> {
+  async #commit(group: readonly Item[], mode: CommitMode): Promise<readonly BatchVerdict[]> {
     const isEmpty = group.every(({ entries }) => entries.length === 0);
     if (isEmpty && mode !== "retry") return [];
     return this.#ledger.commit(group.map(toBatch), mode);
@@ -224,7 +224,7 @@ export class GroupQueue {
     return this.#items.splice(0, count);
   }
 
-  #taken(group: readonly Item[], verdicts: readonly Verdict[]): void {
+  #taken(group: readonly Item[], verdicts: readonly BatchVerdict[]): void {
     for (const [n, { entries, waiter }] of group.entries()) {
       const verdict = verdicts[n] ?? [];
       if (!("code" in verdict)) entries.forEach(this.#onTaken);

@@ -16,7 +16,7 @@ import { factOf } from "./fact.ts";
 import { JournalFault, toJournalFault } from "./fault.ts";
 import { GroupQueue } from "./group-queue.ts";
 import type { JournalClock } from "./journal-clock.ts";
-import type { Entry, Ledger, LedgerReader, Place } from "./ledger.ts";
+import type { Entry, Ledger, LedgerReader, RecordPosition } from "./ledger.ts";
 import type { OnNotice } from "./notice.ts";
 import { type CheckedPage, DamagedRecord, readPage, readPicked } from "./page.ts";
 import { messageOf } from "./record-kind.ts";
@@ -72,7 +72,7 @@ export class GroupJournal implements Journal {
   async append(
     drafts: readonly JournalDraft[],
     options: { readonly expect?: number } = {},
-  ): Promise<readonly Place[]> {
+  ): Promise<readonly RecordPosition[]> {
     this.#assertTaking();
     // all bodies are encoded before the batch is queued: it is taken whole or not at all
     const entries = drafts.map((draft) => this.#entry(draft, encodeBody(draft.body)));

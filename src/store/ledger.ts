@@ -34,7 +34,7 @@ export interface Batch {
   readonly expect?: number;
 }
 
-export interface Place {
+export interface RecordPosition {
   readonly lsn: number;
   readonly seq: number;
 }
@@ -45,7 +45,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-export type Verdict = readonly Place[] | Refusal;
+export type BatchVerdict = readonly RecordPosition[] | Refusal;
 
 /**
  * `reserve`: what belongs to effects already begun may use the space set aside for it. `retry`: it is tried whether the disk
@@ -104,7 +104,7 @@ export interface Ledger {
   readonly highest: { readonly pid: number; readonly message: number };
   readonly reader: LedgerReader;
   /** All batches in order, as one unit, synced. Rejects with JournalFault: nothing was taken, or it is `isLost`. */
-  commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly Verdict[]>;
+  commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly BatchVerdict[]>;
   saveSnapshot(proc: string, seq: number, state: string): Promise<void>;
   markDamaged(proc: string, seq: number): Promise<void>;
   putBlob(blob: Blob): Promise<void>;

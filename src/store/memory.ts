@@ -9,6 +9,7 @@ import { GroupJournal } from "./group.ts";
 import type { JournalClock } from "./journal-clock.ts";
 import {
   type Batch,
+  type BatchVerdict,
   boundedRows,
   type ChainedRecord,
   type Entry,
@@ -16,9 +17,8 @@ import {
   type LedgerReader,
   type Picked,
   type PickedRecord,
-  type Place,
+  type RecordPosition,
   SNAPSHOTS_KEPT,
-  type Verdict,
 } from "./ledger.ts";
 import { endsCall, messageOf } from "./record-kind.ts";
 import { emptyRow, foldRow, isLive, type Row } from "./row.ts";
@@ -62,7 +62,7 @@ export class MemoryLedger implements Ledger {
     this.reader = new MemoryReader(disk);
   }
 
-  async commit(batches: readonly Batch[]): Promise<readonly Verdict[]> {
+  async commit(batches: readonly Batch[]): Promise<readonly BatchVerdict[]> {
     return batches.map((batch) => this.#take(batch));
   }
 
@@ -92,7 +92,7 @@ export class MemoryLedger implements Ledger {
 
   async close(): Promise<void> {}
 
-  #take({ entries, expect }: Batch): Verdict {
+  #take({ entries, expect }: Batch): BatchVerdict {
     const [first] = entries;
     if (first === undefined) return [];
     const { lastSeq } = this.#processOf(first.proc).row;
@@ -104,7 +104,7 @@ export class MemoryLedger implements Ledger {
     return entries.map((entry) => this.#insert(entry));
   }
 
-  #insert(entry: Entry): Place {
+  #insert(entry: Entry): RecordPosition {
     const { proc, pid, kind, v, call, at, mono, body, fact, blobs } = entry;
     for (const { digest, bytes } of blobs) this.#disk.blobs.set(digest, bytes);
     const { row, history } = this.#processOf(proc);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { asPid } from "../abi/ids.ts";
 import { encodeBody } from "./body.ts";
 import { factOf } from "./fact.ts";
-import type { Batch, Entry, Verdict } from "./ledger.ts";
+import type { Batch, BatchVerdict, Entry } from "./ledger.ts";
 import { packBatches, packVerdicts, unpackBatches, unpackVerdicts } from "./packed.ts";
 
 const number = fc.double({ noNaN: true, noDefaultInfinity: true });
@@ -51,7 +51,7 @@ test("unpackVerdicts() gives each batch its own verdict, with refusals between",
     fc.property(fc.array(fc.tuple(batch, isRefused), { maxLength: 6 }), (asked) => {
       let lsn = 0;
       const verdicts = asked.map(
-        ([{ entries }, refused], n): Verdict =>
+        ([{ entries }, refused], n): BatchVerdict =>
           refused
             ? { code: "CONFLICT", message: `batch ${n}` }
             : entries.map(() => ({ lsn: ++lsn, seq: lsn * 7 })),

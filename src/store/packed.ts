@@ -2,7 +2,7 @@
  * Groups on their way to the thread that writes, and its verdicts on their way back: columns instead of objects, for cloning
  * an object costs its keys each time. What few records have (facts, blobs) is listed beside them by its place.
  */
-import type { Batch, Entry, Place, Refusal, Verdict } from "./ledger.ts";
+import type { Batch, BatchVerdict, Entry, RecordPosition, Refusal } from "./ledger.ts";
 
 /** Numbers of one record: process, kind, pid, v, at, mono; the first two are places in `words`. */
 const WIDTH = 6;
@@ -96,8 +96,8 @@ export function unpackBatches(packed: PackedBatches): Batch[] {
 
 const NONE: readonly never[] = [];
 
-export function packVerdicts(verdicts: readonly Verdict[]): PackedVerdicts {
-  const taken = verdicts.filter((verdict) => !("code" in verdict)).flat() as Place[];
+export function packVerdicts(verdicts: readonly BatchVerdict[]): PackedVerdicts {
+  const taken = verdicts.filter((verdict) => !("code" in verdict)).flat() as RecordPosition[];
   const places = new Float64Array(taken.length * 2);
   let at = 0;
   for (const { lsn, seq } of taken) {
@@ -108,10 +108,10 @@ export function packVerdicts(verdicts: readonly Verdict[]): PackedVerdicts {
 }
 
 /** `batches`: those that it is the verdict on. */
-export function unpackVerdicts(packed: PackedVerdicts, batches: readonly Batch[]): Verdict[] {
+export function unpackVerdicts(packed: PackedVerdicts, batches: readonly Batch[]): BatchVerdict[] {
   const refusals = new Map(packed.refusals);
   let at = 0;
-  const nextPlace = (): Place => ({
+  const nextPlace = (): RecordPosition => ({
     lsn: packed.places[at++] as number,
     seq: packed.places[at++] as number,
   });

@@ -12,7 +12,7 @@ import { systemClock } from "../lib/system-clock.ts";
 import { isUnwritable, JournalFault, toJournalFault } from "./fault.ts";
 import { GroupJournal } from "./group.ts";
 import { highestOf, type JournalOptions, openJournal, tellMissing } from "./journal.ts";
-import type { Batch, CommitMode, Verdict } from "./ledger.ts";
+import type { Batch, BatchVerdict, CommitMode } from "./ledger.ts";
 import { databasePath, openReading } from "./open-database.ts";
 import { RESERVE_BYTES, spaceOf } from "./room.ts";
 import { identityOf } from "./schema.ts";
@@ -71,7 +71,7 @@ class RefusingScribe implements Scribe {
     this.#fault = fault;
   }
 
-  async commit(_batches: readonly Batch[], mode: CommitMode): Promise<readonly Verdict[]> {
+  async commit(_batches: readonly Batch[], mode: CommitMode): Promise<readonly BatchVerdict[]> {
     if (mode === "retry" && takesWrites(this.#dir, this.#fault)) this.#tellOver();
     throw this.#fault;
   }

@@ -1,11 +1,11 @@
 /** Who writes for a ledger: in the caller's thread (for tests), or in a thread of its own (threaded-scribe.ts). */
 import type { Clerk } from "./clerk.ts";
 import { type JournalFault, toJournalFault } from "./fault.ts";
-import type { Batch, CommitMode, Verdict } from "./ledger.ts";
+import type { Batch, BatchVerdict, CommitMode } from "./ledger.ts";
 
 /** Writes, one after another, in the order of the calls. Rejects with JournalFault. */
 export interface Scribe {
-  commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly Verdict[]>;
+  commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly BatchVerdict[]>;
   saveSnapshot(proc: string, seq: number, state: string): Promise<void>;
   markDamaged(proc: string, seq: number): Promise<void>;
   /** One listener. Told at once if it has happened. */
@@ -23,7 +23,7 @@ export class DirectScribe implements Scribe {
     this.#clerk = clerk;
   }
 
-  commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly Verdict[]> {
+  commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly BatchVerdict[]> {
     const answer = this.#inTurn(() => this.#clerk.commit(batches, mode));
     this.#last = answer.then(() => this.#maintain()).catch(() => {});
     return answer;

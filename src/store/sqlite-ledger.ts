@@ -2,7 +2,7 @@
 import { BlobStore } from "./blobs.ts";
 import type { Blob } from "./body.ts";
 import type { JournalFault } from "./fault.ts";
-import type { Batch, CommitMode, Ledger, Verdict } from "./ledger.ts";
+import type { Batch, BatchVerdict, CommitMode, Ledger } from "./ledger.ts";
 import { databasePath } from "./open-database.ts";
 import type { Scribe } from "./scribe.ts";
 import type { SqliteReader } from "./sqlite-reader.ts";
@@ -32,7 +32,7 @@ export class SqliteLedger implements Ledger {
     this.#blobs = new BlobStore(dir);
   }
 
-  commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly Verdict[]> {
+  commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly BatchVerdict[]> {
     return this.#scribe.commit(batches, mode);
   }
 

@@ -11,7 +11,14 @@ import { Derived } from "./derived.ts";
 import { JournalFault } from "./fault.ts";
 import type { FilePlace } from "./file-place.ts";
 import type { HeadFile } from "./head.ts";
-import { type Batch, type Entry, type Place, type Refusal, SNAPSHOTS_KEPT, type Verdict } from "./ledger.ts";
+import {
+  type Batch,
+  type BatchVerdict,
+  type Entry,
+  type RecordPosition,
+  type Refusal,
+  SNAPSHOTS_KEPT,
+} from "./ledger.ts";
 import { messageOf } from "./record-kind.ts";
 
 const SQL = {
@@ -61,7 +68,7 @@ export class SqliteWriter {
   }
 
   /** Throws JournalFault or an error of the database; then nothing was taken, or the fault is `isLost`. */
-  commit(batches: readonly Batch[]): readonly Verdict[] {
+  commit(batches: readonly Batch[]): readonly BatchVerdict[] {
     return this.#transaction(() => {
       const before = { pid: this.#highestPid, message: this.#highestMessage };
       let last: Uint8Array | undefined;
@@ -150,7 +157,7 @@ export class SqliteWriter {
     return this.#derived.hashAt(proc, seq) !== undefined;
   }
 
-  #insert(entry: Entry): [Place, Uint8Array] {
+  #insert(entry: Entry): [RecordPosition, Uint8Array] {
     const { proc, pid, kind, v, call, at, mono, body, fact, names } = entry;
     this.#lastLsn += 1;
     const lsn = this.#lastLsn;

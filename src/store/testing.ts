@@ -4,7 +4,7 @@ import { abortable } from "../lib/abort.ts";
 import type { Blob } from "./body.ts";
 import type { JournalFault } from "./fault.ts";
 import type { JournalClock } from "./journal-clock.ts";
-import type { Batch, CommitMode, Ledger, LedgerReader, Verdict } from "./ledger.ts";
+import type { Batch, BatchVerdict, CommitMode, Ledger, LedgerReader } from "./ledger.ts";
 
 export class HandClock implements JournalClock {
   #ms = 0;
@@ -62,7 +62,7 @@ export class ToldLedger implements Ledger {
     this.reader = inner.reader;
   }
 
-  async commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly Verdict[]> {
+  async commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly BatchVerdict[]> {
     this.groups.push({ mode, bodies: batches.flatMap(({ entries }) => entries.map(({ body }) => body)) });
     await this.gate;
     const fault = mode === "reserve" ? this.reserveFault : this.fault;

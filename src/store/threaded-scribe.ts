@@ -4,7 +4,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { type DiskReason, JournalFault } from "./fault.ts";
-import type { Batch, CommitMode, Verdict } from "./ledger.ts";
+import type { Batch, BatchVerdict, CommitMode } from "./ledger.ts";
 import type { OnNotice } from "./notice.ts";
 import { type PackedVerdicts, packBatches, unpackVerdicts } from "./packed.ts";
 import type { Scribe } from "./scribe.ts";
@@ -42,7 +42,7 @@ export class ThreadedScribe implements Scribe {
     });
   }
 
-  async commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly Verdict[]> {
+  async commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly BatchVerdict[]> {
     const verdicts = await this.#ask({ do: "commit", batches: packBatches(batches), mode });
     return verdicts === undefined ? [] : unpackVerdicts(verdicts, batches);
   }

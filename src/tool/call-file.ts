@@ -10,7 +10,7 @@ import { permissionView } from "./dialog.ts";
 import { failure } from "./failure.ts";
 import { type ProgressClock, ProgressFeed } from "./progress.ts";
 import { failureResult, toResult } from "./result.ts";
-import type { Call, Outcome, RunContext, Scope, Tool } from "./tool.ts";
+import type { Outcome, ParsedCall, RunContext, Scope, Tool } from "./tool.ts";
 import type { FileTracker } from "./tracker.ts";
 
 type State =
@@ -116,12 +116,12 @@ export class CallFile implements OpenFile {
       throw failure("CONFLICT", `${this.#tool.name}: the last result has not been read`);
   }
 
-  #bind(data: Uint8Array): Call {
+  #bind(data: Uint8Array): ParsedCall {
     return this.#tool.bind(decodeArguments(this.#tool.name, data), this.#scope);
   }
 
   /** Never rejects. */
-  async #perform(call: Call, act: Act, feed: ProgressFeed): Promise<ToolResult> {
+  async #perform(call: ParsedCall, act: Act, feed: ProgressFeed): Promise<ToolResult> {
     const { signal: ended, pid } = this.#caller;
     // a call that must not stop half way ends only with its process
     const stops = this.#tool.interrupt === "block" ? [ended] : [ended, act.signal, this.#closing.signal];

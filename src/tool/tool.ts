@@ -135,7 +135,7 @@ interface ToolDef<S extends z.ZodObject> {
 }
 
 /** One call: arguments parsed, nothing done yet. */
-export interface Call {
+export interface ParsedCall {
   readonly effects: readonly Effect[];
   readonly effectClass: EffectClass;
   readonly readOnly: boolean;
@@ -172,7 +172,7 @@ export interface Tool {
   /** true, or why it is off and how to switch it on. */
   enabled(env: ToolEnv): true | string;
   /** Throws INVALID for arguments that cannot be a call. */
-  bind(raw: unknown, scope: Scope): Call;
+  bind(raw: unknown, scope: Scope): ParsedCall;
 }
 
 const NAME = /^[a-z][a-z0-9_]{0,47}$/;
@@ -205,7 +205,7 @@ export function defineTool<S extends z.ZodObject>(def: ToolDef<S>): Tool {
   };
 }
 
-function bind<S extends z.ZodObject>(def: ToolDef<S>, args: z.output<S>, scope: Scope): Call {
+function bind<S extends z.ZodObject>(def: ToolDef<S>, args: z.output<S>, scope: Scope): ParsedCall {
   const readOnly = typeof def.readOnly === "function" ? def.readOnly(args) : (def.readOnly ?? false);
   const activity = (def.activity?.(args) ?? def.name).replaceAll(/\s+/g, " ").slice(0, 80);
   return {

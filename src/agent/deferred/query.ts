@@ -15,18 +15,18 @@ export interface Stock {
   readonly servers: readonly string[];
 }
 
-export type Found =
+export type QueryOutcome =
   | { readonly kind: "text"; readonly text: string; readonly names: readonly string[] }
   | { readonly kind: "invalid"; readonly message: string; readonly hint?: string };
 
-export function search(stock: Stock, query: string, limit: number, weights: Weights): Found {
+export function search(stock: Stock, query: string, limit: number, weights: Weights): QueryOutcome {
   const select = /^\s*select:(.*)$/is.exec(query)?.[1];
   if (select !== undefined) return selected(stock, select);
   const explored = /^\s*discover:(.*)$/is.exec(query)?.[1];
   return ranked(stock, explored ?? query, limit, weights);
 }
 
-function selected({ entries, loaded, servers }: Stock, list: string): Found {
+function selected({ entries, loaded, servers }: Stock, list: string): QueryOutcome {
   const names = [
     ...new Set(
       list
@@ -63,7 +63,7 @@ function entriesOf(entries: readonly Entry[], name: string): readonly Entry[] {
 
 const MAX_OF_SERVER = 20;
 
-function ranked(stock: Stock, text: string, limit: number, weights: Weights): Found {
+function ranked(stock: Stock, text: string, limit: number, weights: Weights): QueryOutcome {
   const { entries, index } = stock;
   const whole = canonicalToolName(text.trim());
   if (stock.loaded.has(whole))
@@ -84,7 +84,7 @@ function ranked(stock: Stock, text: string, limit: number, weights: Weights): Fo
   return found.length === 0 ? nothing(stock) : answer(found.map(({ entry }) => entry));
 }
 
-function nothing({ servers }: Stock): Found {
+function nothing({ servers }: Stock): QueryOutcome {
   const mounted =
     servers.length === 0 ? "No MCP server is mounted." : `Mounted servers: ${servers.join(", ")}.`;
   return { kind: "text", text: `No tool fits. ${mounted}`, names: [] };
@@ -92,7 +92,7 @@ function nothing({ servers }: Stock): Found {
 
 const HEAD = "Call these with tool_call {tool, params}:";
 
-function answer(found: readonly Entry[], notes: readonly string[] = []): Found {
+function answer(found: readonly Entry[], notes: readonly string[] = []): QueryOutcome {
   const parts = found.map(
     ({ name, description, inputSchema }) => `${name}: ${description}\nparams: ${JSON.stringify(inputSchema)}`,
   );

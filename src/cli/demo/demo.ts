@@ -2,7 +2,7 @@
 import type { Call, Command } from "../command.ts";
 import { Keyboard } from "../keyboard.ts";
 import { DemoSandbox } from "./sandbox.ts";
-import { STEPS, type Stage } from "./steps.ts";
+import { STEPS, type TourStage } from "./steps.ts";
 
 export const demo: Command = { flags: { yes: { type: "boolean", short: "y" } }, run };
 
@@ -17,7 +17,7 @@ async function run(call: Call): Promise<number> {
   const say = (text: string): Promise<void> => console.line(text);
   const prompt = (command: string, program = "crux "): Promise<void> =>
     say(`\n${console.paint.dim("$")} ${program}${command}`);
-  const stage: Stage = { sandbox, signal: stop.signal, isAsking, say, prompt };
+  const stage: TourStage = { sandbox, signal: stop.signal, isAsking, say, prompt };
   try {
     await say(`A tour of Crux in ${STEPS.length} steps. Its model is a script, every screen is real.`);
     await say(`It has a folder and a daemon of its own, which go when it ends: ${sandbox.root}`);

@@ -19,7 +19,7 @@ import { SCENARIO } from "./scenario.ts";
 const LOOK_MS = 50;
 const WAKE_TRIES = 20;
 
-export interface Ended {
+export interface FinishedCommand {
   readonly code: number | null;
   readonly stdout: string;
 }
@@ -71,7 +71,7 @@ export class DemoSandbox {
     return code;
   }
 
-  async read(args: readonly string[]): Promise<Ended> {
+  async read(args: readonly string[]): Promise<FinishedCommand> {
     const child = this.start(args, ["ignore", "pipe", "inherit"]);
     const chunks: Buffer[] = [];
     child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { DriverError } from "../../abi/errors.ts";
 import { type DemoSandbox, killQuietly } from "./sandbox.ts";
 
-export interface Stage {
+export interface TourStage {
   readonly sandbox: DemoSandbox;
   readonly signal: AbortSignal;
   /** Somebody can be asked. */
@@ -16,10 +16,14 @@ export interface Stage {
 interface Step {
   readonly title: string;
   readonly words: string;
-  run(stage: Stage): Promise<void>;
+  run(stage: TourStage): Promise<void>;
 }
 
-async function crux(stage: Stage, args: readonly string[], codes: readonly number[] = [0]): Promise<void> {
+async function crux(
+  stage: TourStage,
+  args: readonly string[],
+  codes: readonly number[] = [0],
+): Promise<void> {
   await stage.prompt(typed(args));
   const code = await stage.sandbox.show(args, stage.isAsking ? "inherit" : "ignore");
   stage.signal.throwIfAborted();
@@ -27,7 +31,7 @@ async function crux(stage: Stage, args: readonly string[], codes: readonly numbe
 }
 
 /** The pid that `-d -q` prints. */
-async function detached(stage: Stage, intent: string): Promise<string> {
+async function detached(stage: TourStage, intent: string): Promise<string> {
   const args = ["-d", "-q", "--permission-mode", "accept_edits", intent];
   await stage.prompt(typed(args));
   const { code, stdout } = await stage.sandbox.read(args);
@@ -87,7 +91,7 @@ export const STEPS: readonly Step[] = [
   },
 ];
 
-async function pipe(stage: Stage): Promise<void> {
+async function pipe(stage: TourStage): Promise<void> {
   const runs = ["name three rivers", "sort them", "make one line"].map((intent) => ["-q", intent]);
   await stage.prompt(runs.map(typed).join(" | crux "));
   const [first, second, third] = [

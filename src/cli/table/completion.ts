@@ -4,7 +4,7 @@
  */
 import { GLOBAL_OPTIONS, RUN_OPTIONS } from "./flags.ts";
 import { ROOT } from "./root.ts";
-import type { CommandRow, OptionRow, Place } from "./row.ts";
+import type { CommandRow, OptionRow, WordSlot } from "./row.ts";
 import { findRow, ROWS } from "./rows.ts";
 
 interface Candidate {
@@ -103,12 +103,12 @@ function joinEquals(words: readonly string[]): readonly string[] {
   return joined;
 }
 
-function placeAt(words: readonly Place[], position: number): Place {
+function placeAt(words: readonly WordSlot[], position: number): WordSlot {
   const last = words.at(-1);
   return words[position] ?? (last?.at(-1) === "…" ? last : []);
 }
 
-function placeProposals(place: Place, prefix: string): Proposals {
+function placeProposals(place: WordSlot, prefix: string): Proposals {
   const fixed = place.filter((word) => word !== "…" && !word.startsWith("<"));
   const sources = place.filter((word) => word.startsWith("<"));
   const commands = sources.includes("<command>") ? commandCandidates() : [];

@@ -7,7 +7,7 @@
  * What stands at one place of a command line. A word in angle brackets is looked up when it is completed, any other is
  * itself; `…` at the end says that the place may be repeated.
  */
-export type Place = readonly string[];
+export type WordSlot = readonly string[];
 
 export interface OptionRow {
   /** The long spelling, without its dashes. */
@@ -17,7 +17,7 @@ export interface OptionRow {
   readonly value?: string;
   readonly meaning: string;
   /** Where its values come from. */
-  readonly from?: Place;
+  readonly from?: WordSlot;
 }
 
 /** A word that chooses what a command does, with flags of its own. */
@@ -45,7 +45,7 @@ export interface CommandRow {
   /** It takes the flags of a run, too. */
   readonly hasRunFlags?: true;
   /** What stands at its places, for completion. */
-  readonly words?: readonly Place[];
+  readonly words?: readonly WordSlot[];
   /** What there is to know, in lines as they are printed. */
   readonly about?: string;
   /** Whole lines, as they are typed. */

@@ -24,7 +24,7 @@ interface Search {
   readonly cutsLines?: boolean;
 }
 
-export interface Found {
+export interface RipgrepOutput {
   readonly exitCode: number;
   readonly stdout: Buffer;
   readonly stderr: string;
@@ -53,7 +53,7 @@ export class Ripgrep {
   }
 
   /** `roots`: directories whose content is not trusted to name a program. UNAVAILABLE: none found. TIMEOUT: nothing came. */
-  async run(search: Search, roots: readonly string[], signal: AbortSignal): Promise<Found> {
+  async run(search: Search, roots: readonly string[], signal: AbortSignal): Promise<RipgrepOutput> {
     const program = await this.#find(roots);
     const first = await this.#once(program, search, signal);
     if (!first.lacksThreads) return first;
@@ -87,7 +87,7 @@ export class Ripgrep {
     program: string,
     search: Search,
     signal: AbortSignal,
-  ): Promise<Found & { lacksThreads: boolean }> {
+  ): Promise<RipgrepOutput & { lacksThreads: boolean }> {
     const collected = new Collected(search.cutsLines === true);
     const spec: ExecSpec = {
       argv: [program, ...search.args],

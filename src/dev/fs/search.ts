@@ -6,7 +6,7 @@ import type { FilesAnswer, FilesRequest, GrepAnswer, GrepRequest } from "../../a
 import { driverError, throwIfAborted } from "../driver-error.ts";
 import { depthOf, globFilter } from "./glob.ts";
 import { findEntry } from "./regular.ts";
-import type { Found, Ripgrep } from "./ripgrep.ts";
+import type { Ripgrep, RipgrepOutput } from "./ripgrep.ts";
 
 const defaultContext = 2;
 const defaultLimit = 1_000;
@@ -15,7 +15,7 @@ const statBatch = 2_000;
 /** `--no-config`: a file of the user's could add options. */
 const always = ["--no-config", "--null", "--hidden", "--glob", "!.git"];
 
-export interface Place {
+export interface SearchScope {
   /** Real path. */
   readonly real: string;
   readonly roots: readonly string[];
@@ -26,7 +26,7 @@ export interface Place {
 
 export async function grep(
   rg: Ripgrep,
-  place: Place,
+  place: SearchScope,
   request: GrepRequest,
   signal: AbortSignal,
 ): Promise<GrepAnswer> {
@@ -66,7 +66,7 @@ function grepFlags(request: GrepRequest): string[] {
 /** Newest modification first, then by name. */
 export async function files(
   rg: Ripgrep,
-  place: Place,
+  place: SearchScope,
   request: FilesRequest,
   signal: AbortSignal,
 ): Promise<FilesAnswer> {
@@ -106,7 +106,7 @@ async function whereToSearch(real: string): Promise<{ cwd: string; args: string[
  * Only the directory was named, so what it holds of secrets stays out: hits, counts and names, which tell of content as well.
  * One that is itself a secret place was asked about.
  */
-function withoutSecrets(stdout: string, end: "\n" | "\0", { real, isSecret }: Place): string {
+function withoutSecrets(stdout: string, end: "\n" | "\0", { real, isSecret }: SearchScope): string {
   if (isSecret(real)) return stdout;
   const known = new Map<string, boolean>();
   const isLeftOut = (piece: string): boolean => {
@@ -135,7 +135,7 @@ function withoutDot(stdout: string, { output }: GrepRequest): string {
 }
 
 /** A search that was cut ends in the middle of a piece: without it. */
-function whole(found: Found, end: "\n" | "\0"): Buffer {
+function whole(found: RipgrepOutput, end: "\n" | "\0"): Buffer {
   return found.partial ? found.stdout.subarray(0, found.stdout.lastIndexOf(end) + 1) : found.stdout;
 }
 

@@ -7,7 +7,7 @@ import type { Clock } from "../../abi/program.ts";
 import type { ExecChild, ExecSpec } from "../../kernel/ports/host.ts";
 import { driverError, hostError } from "../driver-error.ts";
 import type { ExecEnd, Isolation, Job } from "./job.ts";
-import type { Launch, Launched } from "./launch.ts";
+import type { Launched, Launcher } from "./launch.ts";
 import { Output } from "./output.ts";
 import type { Pipes } from "./pipes.ts";
 import { sendSignal } from "./procfs.ts";
@@ -32,7 +32,7 @@ export interface Start {
   readonly mark: string;
   readonly isolation: Isolation;
   readonly pipes: Pipes | undefined;
-  readonly launch: Launch;
+  readonly launch: Launcher;
   readonly clock: Pick<Clock, "mono" | "sleep">;
   /** Absent: it is as the host is. Taken back when nothing of it is left, or it did not start. */
   readonly confinement?: Confinement | undefined;

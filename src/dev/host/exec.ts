@@ -14,7 +14,7 @@ import { cancelled, driverError } from "../driver-error.ts";
 import { defaultGraceMs, type HostChild, notStarted, startChild } from "./child.ts";
 import { hostIsolation, lookAhead } from "./isolation.ts";
 import type { ExecEnd, Isolation } from "./job.ts";
-import { hostLaunch, type Launch } from "./launch.ts";
+import { hostLaunch, type Launcher } from "./launch.ts";
 import { Pipes } from "./pipes.ts";
 import { findProgram, isDirectory } from "./program.ts";
 import { type Confinement, Sandboxes } from "./sandbox.ts";
@@ -27,7 +27,7 @@ interface HostProcessesOptions {
   readonly pipesDir?: string;
   /** Asked for each child. */
   readonly isolation?: () => Isolation;
-  readonly launch?: () => Launch;
+  readonly launch?: () => Launcher;
   /** Can children be confined? Asked for each that is to be. */
   readonly sandbox?: () => SandboxState;
   /** What confines them, with places of its own; closed with the children. */
@@ -39,7 +39,7 @@ interface HostProcessesOptions {
 export class HostProcesses implements HostExec {
   readonly #owner: string;
   readonly #isolation: () => Isolation;
-  readonly #launch: () => Launch;
+  readonly #launch: () => Launcher;
   readonly #clock: Pick<Clock, "mono" | "sleep">;
   readonly #pipes: Pipes | undefined;
   readonly #sandbox: () => SandboxState;

@@ -18,7 +18,7 @@ export interface Job {
 }
 
 /** What is to be started. */
-export interface Launch {
+export interface OsChildSpec {
   /** Absolute. */
   readonly program: string;
   readonly args: readonly string[];
@@ -33,7 +33,7 @@ export interface Isolation {
   /** What it starts asks at fd 3 whether the daemon lives, and begins the program when it hears an answer. */
   readonly asksAtStart: boolean;
   /** The whole argv, with an absolute program. */
-  wrap(launch: Launch): readonly [string, ...string[]];
+  wrap(launch: OsChildSpec): readonly [string, ...string[]];
   /** `leader`: the process that was started; `mark`: `NAME=value` of its environment that only this child has. */
   job(leader: number, mark: string): Job;
 }

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { tempFolder } from "../testing.ts";
 import { Children } from "./children.ts";
-import { forkLaunch, hostLaunch, type Launch, type LaunchCall, posixLaunch } from "./launch.ts";
+import { forkLaunch, hostLaunch, type LaunchCall, type Launcher, posixLaunch } from "./launch.ts";
 import { findLibc } from "./libc.ts";
 
 const libc = findLibc();
-const ways: [string, Launch][] = [["fork", forkLaunch]];
+const ways: [string, Launcher][] = [["fork", forkLaunch]];
 if (libc !== undefined) ways.push(["posix_spawn", posixLaunch(libc)]);
 
 const call = (script: string, more: Partial<LaunchCall> = {}): LaunchCall => ({
@@ -19,7 +19,7 @@ const call = (script: string, more: Partial<LaunchCall> = {}): LaunchCall => ({
 });
 
 /** Runs the script with stdout in a file. */
-async function output(launch: Launch, script: string, more: Partial<LaunchCall> = {}): Promise<string> {
+async function output(launch: Launcher, script: string, more: Partial<LaunchCall> = {}): Promise<string> {
   const path = join(tempFolder(), "out");
   const fd = openSync(path, "w");
   const launched = launch(call(script, { stdio: ["ignore", fd, fd], ...more }));

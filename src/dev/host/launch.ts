@@ -34,7 +34,7 @@ export interface Launched {
 }
 
 /** Each is a session of its own. Throws for an argument list the host cannot take. */
-export type Launch = (call: LaunchCall) => Launched;
+export type Launcher = (call: LaunchCall) => Launched;
 
 export function forkLaunch({ argv, cwd, env, stdio }: LaunchCall): Launched {
   const [program, ...args] = argv;
@@ -49,7 +49,7 @@ export function forkLaunch({ argv, cwd, env, stdio }: LaunchCall): Launched {
   return { pid: child.pid, pipes: child.stdio.map((stream) => stream as Duplex | null), ended };
 }
 
-export function posixLaunch(libc: Libc): Launch {
+export function posixLaunch(libc: Libc): Launcher {
   const children = new Children(libc);
   const nothing = openSync("/dev/null", "r+");
   return ({ argv, cwd, env, stdio }) => {
@@ -90,10 +90,10 @@ function leaderEnd(status: number): LeaderEnd {
   return { code: null, signal: name ?? `SIG${number}` };
 }
 
-let found: Launch | undefined;
+let found: Launcher | undefined;
 
 /** The best way of this machine, found once. */
-export function hostLaunch(): Launch {
+export function hostLaunch(): Launcher {
   if (found === undefined) {
     const libc = findLibc();
     found = libc === undefined ? forkLaunch : posixLaunch(libc);

@@ -13,7 +13,7 @@
  */
 import { constants } from "node:os";
 import { Family } from "./family.ts";
-import type { ExecEnd, Isolation, Job, JobSignal, Launch } from "./job.ts";
+import type { ExecEnd, Isolation, Job, JobSignal, OsChildSpec } from "./job.ts";
 import { childrenOf, descendantsOf, findProcess, type OsProcess, sendSignal } from "./procfs.ts";
 import { findSystemProgram } from "./program.ts";
 
@@ -45,7 +45,7 @@ const HOST = "--dev-bind / / --proc /proc".split(" ");
  * TERM and 0.5 s. All it runs but `sleep` is built in, and that is `$0`, because the PATH is the program's: where the host has
  * none, what is left has no time.
  */
-function firstProcess({ program, args }: Launch): string[] {
+function firstProcess({ program, args }: OsChildSpec): string[] {
   return ["/bin/sh", "-c", FIRST, findSystemProgram("sleep") ?? ":", program, ...args];
 }
 

@@ -11,7 +11,7 @@ import { abortable } from "../../lib/abort.ts";
 import { cancelled, driverError } from "../driver-error.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { httpStatus, networkErrno, SessionGone } from "./fault.ts";
-import type { Launch, LocalLaunch, RemoteLaunch } from "./launch.ts";
+import type { LocalLaunch, RemoteLaunch, ServerLaunch } from "./launch.ts";
 import { MCP_LIMITS } from "./limits.ts";
 import { findMismatch } from "./schema-check.ts";
 import { loadSdk, type Sdk } from "./sdk.ts";
@@ -51,7 +51,7 @@ const FAREWELL_MS = 400;
  */
 export async function openConnection(
   deps: ConnectionDeps,
-  launch: Launch,
+  launch: ServerLaunch,
   memory: Memory,
   signal: AbortSignal,
 ): Promise<Connection> {

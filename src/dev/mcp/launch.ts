@@ -7,7 +7,7 @@ import { serverLabel } from "../../kernel/vfs/server-label.ts";
 import { driverError } from "../driver-error.ts";
 import { distinguishing, serverEnvironment } from "./environment.ts";
 
-export type Launch = LocalLaunch | RemoteLaunch;
+export type ServerLaunch = LocalLaunch | RemoteLaunch;
 
 interface Common {
   /** Equal for those that can share one server. */
@@ -33,7 +33,11 @@ export interface RemoteLaunch extends Common {
 }
 
 /** INVALID: a config that cannot be one. */
-export function launchOf(config: McpConfig, owner: Pick<McpOwner, "env" | "sandbox">, home: string): Launch {
+export function launchOf(
+  config: McpConfig,
+  owner: Pick<McpOwner, "env" | "sandbox">,
+  home: string,
+): ServerLaunch {
   return config.type === "http" ? remote(config) : local(config, owner, home);
 }
 

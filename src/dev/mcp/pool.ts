@@ -1,7 +1,7 @@
 /** The servers there are, by what makes them distinct. One that nobody holds lives on for a while, then is stopped. */
 import { driverError } from "../driver-error.ts";
 import type { ConnectionDeps } from "./connection.ts";
-import type { Launch } from "./launch.ts";
+import type { ServerLaunch } from "./launch.ts";
 import { MCP_LIMITS } from "./limits.ts";
 import { type Holder, SharedServer } from "./server.ts";
 import { Slots } from "./slots.ts";
@@ -30,7 +30,7 @@ export class Pool {
   }
 
   /** BUDGET: there are too many, and all are held. UNAVAILABLE: the daemon shuts down. */
-  acquire(launch: Launch, holder: Holder): SharedServer {
+  acquire(launch: ServerLaunch, holder: Holder): SharedServer {
     if (this.#isClosed) throw driverError("Open", "UNAVAILABLE", "the daemon is shutting down");
     const { key } = launch;
     const entry = this.#entries.get(key) ?? this.#make(launch);
@@ -67,7 +67,7 @@ export class Pool {
     await Promise.all(this.#leaving.values());
   }
 
-  #make(launch: Launch): Entry {
+  #make(launch: ServerLaunch): Entry {
     if (this.#entries.size >= MCP_LIMITS.servers) this.#makeRoom();
     const after = this.#leaving.get(launch.key) ?? Promise.resolve();
     return { server: new SharedServer(this.#deps, this.#slots, launch, after), idle: null };

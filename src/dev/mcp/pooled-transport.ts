@@ -7,7 +7,7 @@ import { linkSignals } from "../../lib/abort.ts";
 import { driverError, type FileOp, unreadError } from "../driver-error.ts";
 import type { Catalogue, McpTool } from "./catalogue.ts";
 import { withPatience } from "./deadline.ts";
-import type { Launch } from "./launch.ts";
+import type { ServerLaunch } from "./launch.ts";
 import { MCP_LIMITS } from "./limits.ts";
 import type { Pool } from "./pool.ts";
 import type { Holder, SharedServer } from "./server.ts";
@@ -16,13 +16,13 @@ import type { Session } from "./session.ts";
 export class PooledTransport implements McpTransport {
   readonly #pool: Pool;
   readonly #clock: Clock;
-  readonly #launch: Launch;
+  readonly #launch: ServerLaunch;
   readonly #holder: Holder;
   readonly #closing = new AbortController();
   #server: SharedServer | null = null;
   #connectsOnUse = false;
 
-  constructor(pool: Pool, clock: Clock, launch: Launch, owner: McpOwner) {
+  constructor(pool: Pool, clock: Clock, launch: ServerLaunch, owner: McpOwner) {
     this.#pool = pool;
     this.#clock = clock;
     this.#launch = launch;

@@ -10,7 +10,7 @@ import { driverError, type FileOp } from "../driver-error.ts";
 import { type Connection, type ConnectionDeps, type Memory, openConnection } from "./connection.ts";
 import { withPatience } from "./deadline.ts";
 import { SessionGone } from "./fault.ts";
-import type { Launch } from "./launch.ts";
+import type { ServerLaunch } from "./launch.ts";
 import { MCP_LIMITS } from "./limits.ts";
 import { restartDelay } from "./restart.ts";
 import type { Session } from "./session.ts";
@@ -30,7 +30,7 @@ interface Run {
 }
 
 export class SharedServer {
-  readonly launch: Launch;
+  readonly launch: ServerLaunch;
   readonly #deps: ConnectionDeps;
   readonly #slots: Slots;
   /** What had this key before has to be gone first: two of one kind could share a file. */
@@ -45,7 +45,7 @@ export class SharedServer {
   #outcome = new Outcome();
   #failedAt = 0;
 
-  constructor(deps: ConnectionDeps, slots: Slots, launch: Launch, after: Promise<unknown>) {
+  constructor(deps: ConnectionDeps, slots: Slots, launch: ServerLaunch, after: Promise<unknown>) {
     this.#deps = deps;
     this.#slots = slots;
     this.launch = launch;

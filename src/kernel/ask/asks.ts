@@ -14,7 +14,7 @@ import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
 import type { Session } from "../process/session.ts";
 
-export interface Answer extends AskReply {
+export interface PersonAnswer extends AskReply {
   readonly answer: AskAnswer;
   /** What the person said with a no, for the model. */
   readonly words: string;
@@ -38,7 +38,7 @@ interface Open {
   readonly proc: Process;
   readonly session: Session;
   readonly hooks: AskHooks;
-  readonly answered: PromiseWithResolvers<Answer>;
+  readonly answered: PromiseWithResolvers<PersonAnswer>;
   /** Fires when it is closed. */
   readonly closed: AbortController;
   /** Calls that wait for it. */
@@ -47,7 +47,7 @@ interface Open {
 }
 
 /** The last client that could answer went away. */
-const NOBODY: Answer = {
+const NOBODY: PersonAnswer = {
   answer: "no",
   words: "the client that could answer went away",
   nobody: "no person is attached who could answer",
@@ -87,7 +87,12 @@ export class Asks {
   }
 
   /** An equal question of the same process is the same question. */
-  async ask(proc: Process, question: Asked, signal: AbortSignal, hooks: AskHooks = {}): Promise<Answer> {
+  async ask(
+    proc: Process,
+    question: Asked,
+    signal: AbortSignal,
+    hooks: AskHooks = {},
+  ): Promise<PersonAnswer> {
     const open = this.#equal(proc, question.digest) ?? this.#begin(proc, question, hooks);
     open.waiting++;
     proc.openAsks++;
@@ -119,7 +124,7 @@ export class Asks {
   }
 
   /** Its questions are denied: nobody will answer them. */
-  abandon(session: Session, answer: Answer = NOBODY): void {
+  abandon(session: Session, answer: PersonAnswer = NOBODY): void {
     for (const open of this.#of(session)) this.#deny(open, answer);
   }
 
@@ -136,7 +141,7 @@ export class Asks {
     const { session } = proc.seed;
     const askId = this.#idOf(proc, question.digest);
     const ask: Ask = { askId, pid: proc.pid, ...question };
-    const answered = Promise.withResolvers<Answer>();
+    const answered = Promise.withResolvers<PersonAnswer>();
     answered.promise.catch(() => {});
     const closed = new AbortController();
     const open: Open = { ask, proc, session, hooks, answered, closed, waiting: 0, state: "opening" };
@@ -222,7 +227,7 @@ export class Asks {
   }
 
   /** An answer that is just being kept comes first. */
-  #deny(open: Open, answer: Answer): void {
+  #deny(open: Open, answer: PersonAnswer): void {
     if (open.state === "claimed") return;
     open.answered.resolve(answer);
     this.#drop(open, answer.answer, answer.words);
@@ -258,7 +263,7 @@ export class Asks {
   }
 }
 
-function nobody(why: string): Answer {
+function nobody(why: string): PersonAnswer {
   return { answer: "no", words: why, nobody: why };
 }
 

@@ -11,10 +11,10 @@ import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type {
   ClassifierRequest,
+  ClassifierStage,
   ClassifierVerdict,
   JudgedCall,
   Judging,
-  Stage,
 } from "../ports/classifier.ts";
 import type { Process } from "../process/process.ts";
 import type { ClassifierAnswer } from "./answer.ts";
@@ -38,7 +38,7 @@ interface ClassifierResult {
   readonly unavailable?: true;
   readonly transcriptTooLong?: true;
   readonly model: string;
-  readonly stage?: Stage;
+  readonly stage?: ClassifierStage;
   readonly usage: Usage | null;
   readonly latencyMs: number;
 }
@@ -47,7 +47,7 @@ type Asked =
   | { readonly kind: "answered"; readonly verdict: ClassifierVerdict; readonly answer: ClassifierAnswer }
   | { readonly kind: "unavailable" | "too_long" | "unpaid"; readonly why: string };
 
-const STAGE_MS: Readonly<Record<Stage, number>> = { fast: 10_000, thinking: 30_000 };
+const STAGE_MS: Readonly<Record<ClassifierStage, number>> = { fast: 10_000, thinking: 30_000 };
 const MAX_SINCE = 64;
 const MAX_THINKING_CHARS = 16_000;
 
@@ -76,7 +76,7 @@ export class Classifications {
     const judging = this.#judging(self, pending);
     const stages = classifier.stages();
     const first = stages === "thinking" ? "thinking" : "fast";
-    const request = (stage: Stage) => classifier.request(judging, stage);
+    const request = (stage: ClassifierStage) => classifier.request(judging, stage);
     const asked = await this.#ask(self, pending, "call", first, request(first), signal);
     if (stages !== "both" || isAllowed(asked) || asked.kind !== "answered")
       return judgementOf(pending, asked);
@@ -119,7 +119,7 @@ export class Classifications {
     self: Process,
     pending: JudgedCall,
     about: ClassifierResult["about"],
-    stage: Stage,
+    stage: ClassifierStage,
     request: ClassifierRequest,
     signal: AbortSignal,
   ): Promise<Asked> {
@@ -137,7 +137,7 @@ export class Classifications {
   async #answer(
     self: Process,
     request: ClassifierRequest,
-    stage: Stage,
+    stage: ClassifierStage,
     signal: AbortSignal,
   ): Promise<Asked> {
     const core = this.#core();
@@ -216,7 +216,7 @@ function resultOf(
   { model }: Process,
   { tool }: JudgedCall,
   about: ClassifierResult["about"],
-  stage: Stage,
+  stage: ClassifierStage,
   asked: Asked,
   latencyMs: number,
 ): ClassifierResult {

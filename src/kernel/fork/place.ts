@@ -1,12 +1,12 @@
 /** Where in a history a fork begins, as a person names it, or what is wrong with that. */
 import type { ProcUuid } from "../../abi/ids.ts";
-import type { Place, StepView } from "../ports/forks.ts";
+import type { ForkPoint, StepView } from "../ports/forks.ts";
 import type { Journal } from "../ports/journal.ts";
 import { forkError } from "./fork-error.ts";
 import { recordsOfLineage } from "./lineage.ts";
 import { Steps } from "./steps.ts";
 
-export interface Found {
+export interface ResolvedPoint {
   readonly proc: ProcUuid;
   readonly seq: number;
   /** null: it ends no step. */
@@ -23,9 +23,9 @@ export async function stepsOf(journal: Journal, uuid: ProcUuid): Promise<Steps> 
 export async function findPlace(
   journal: Journal,
   uuid: ProcUuid,
-  at: Place | undefined,
+  at: ForkPoint | undefined,
   otherwise: "last" | "before the last message" = "last",
-): Promise<Found> {
+): Promise<ResolvedPoint> {
   if (at !== undefined && "seq" in at) return atSeq(journal, uuid, at.seq);
   const steps = await stepsOf(journal, uuid);
   const { complete, beforeLastMessage } = steps;
@@ -39,7 +39,7 @@ export async function findPlace(
   throw forkError("NOT_FOUND", `it has no complete step ${wanted}`, `steps: ${rangeOf(complete)}`);
 }
 
-async function atSeq(journal: Journal, uuid: ProcUuid, seq: number): Promise<Found> {
+async function atSeq(journal: Journal, uuid: ProcUuid, seq: number): Promise<ResolvedPoint> {
   const row = await journal.row(uuid);
   if (seq < 1) throw forkError("INVALID", `not a record: seq ${seq}; the first is 1`);
   if (row !== undefined && seq > row.lastSeq)

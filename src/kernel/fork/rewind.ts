@@ -20,7 +20,7 @@ import type { Origin } from "./fork.ts";
 import { forkError } from "./fork-error.ts";
 import { HostFiles, type Look } from "./host-files.ts";
 import { recordsOfLineage } from "./lineage.ts";
-import type { Found } from "./place.ts";
+import type { ResolvedPoint } from "./place.ts";
 import { type EntryWord, keepFile, wordOf } from "./snapshot.ts";
 
 /** Larger texts are put back all the same, and their lines not counted. */
@@ -39,7 +39,7 @@ export type FilesRewound = Pick<Rewound, "files" | "conflicts" | "commands" | "c
 export async function rewindFiles(
   core: Core,
   origin: Origin,
-  found: Found,
+  found: ResolvedPoint,
   { dryRun, force }: { readonly dryRun: boolean; readonly force: boolean },
 ): Promise<FilesRewound> {
   const history = await historySince(core, origin, found);
@@ -63,7 +63,11 @@ export async function rewindFiles(
   return { ...told, files };
 }
 
-async function historySince(core: Core, { uuid }: Origin, { proc, seq }: Found): Promise<FileHistory> {
+async function historySince(
+  core: Core,
+  { uuid }: Origin,
+  { proc, seq }: ResolvedPoint,
+): Promise<FileHistory> {
   const history = new FileHistory();
   let isAfter = false;
   for await (const record of recordsOfLineage(core.ports.journal, uuid)) {

@@ -8,7 +8,7 @@ import type { GrantBy } from "../../abi/grants.ts";
 import { asCallId, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { PlanEntered, PlanLeft, PlanPrompt } from "../../abi/plan.ts";
 import type { PermissionMode } from "../../abi/process.ts";
-import type { Answer, Asked, AskHooks } from "../ask/asks.ts";
+import type { Asked, AskHooks, PersonAnswer } from "../ask/asks.ts";
 import { digestOf } from "../ask/digest.ts";
 import { lineOf } from "../ask/line-of.ts";
 import type { Core } from "../core.ts";
@@ -128,7 +128,7 @@ async function askPerson(
   tool: string,
   question: Asked,
   signal: AbortSignal,
-): Promise<{ readonly answer: Answer; readonly by: GrantBy }> {
+): Promise<{ readonly answer: PersonAnswer; readonly by: GrantBy }> {
   if (!core.asks.canAsk(proc)) throw nobody("no person is attached who could answer");
   let by: GrantBy = { principal: "user", client: "", uid: null };
   const hooks = hooksOf(core, proc, tool, signal, (who) => {
@@ -173,7 +173,7 @@ function conflict(message: string): Fault {
   return new Fault({ code: "CONFLICT", message });
 }
 
-function refused({ words }: Answer): Fault {
+function refused({ words }: PersonAnswer): Fault {
   const said = words === "" ? "" : `: ${words}`;
   return new Fault({ code: "PERMISSION", message: `the user does not want a plan first${said}` });
 }

@@ -6,7 +6,7 @@ import type { AutoModeLists } from "../../abi/auto-mode.ts";
 import type { SystemPart, WireMessage } from "../../abi/llm.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 
-export type Stage = "fast" | "thinking";
+export type ClassifierStage = "fast" | "thinking";
 
 export interface JudgedCall {
   readonly tool: string;
@@ -43,11 +43,11 @@ export interface ClassifierVerdict {
 
 export interface Classifier {
   /** As the settings stand now. */
-  stages(): "both" | Stage;
+  stages(): "both" | ClassifierStage;
   /** Does it answer the questions of mode plan where that was entered from auto? */
   judgesPlan(): boolean;
   lists(): AutoModeLists;
-  request(judging: Judging, stage: Stage): ClassifierRequest;
+  request(judging: Judging, stage: ClassifierStage): ClassifierRequest;
   /** Does a command do what was approved in words? `allow`: that and nothing else. */
   meaning(judging: Judging): ClassifierRequest;
   verdict(text: string): ClassifierVerdict;

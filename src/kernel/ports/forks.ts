@@ -23,10 +23,10 @@ export interface StepView {
 }
 
 /** By number of a step, or by a record of the process's own history; absent: the last step that is complete. */
-export type Place = { readonly step: number } | { readonly seq: number };
+export type ForkPoint = { readonly step: number } | { readonly seq: number };
 
 export interface ForkRequest {
-  readonly at?: Place;
+  readonly at?: ForkPoint;
   /** For the new process, before its next step. */
   readonly message?: string;
   /** Whose the message is. */
@@ -69,7 +69,7 @@ export interface FileRewound {
 
 export interface RewindRequest {
   /** Absent: before the last message that the process was given. */
-  readonly at?: Place;
+  readonly at?: ForkPoint;
   /** The agent's files are put back, too. */
   readonly files: boolean;
   /** Nothing is changed: what would be. */

@@ -4,7 +4,7 @@ import type { GrantBy, GrantView } from "../../abi/grants.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { PermissionMode } from "../../abi/process.ts";
-import type { Stage } from "./classifier.ts";
+import type { ClassifierStage } from "./classifier.ts";
 
 export interface ModeView {
   readonly mode: PermissionMode;
@@ -19,7 +19,11 @@ export interface RightsControl {
    */
   mode(pid: Pid, change?: { readonly mode: PermissionMode; readonly by: GrantBy }): Promise<ModeView>;
   /** What the classifier of mode auto goes by, as the settings stand. */
-  autoMode(): { readonly lists: AutoModeLists; readonly stage: "both" | Stage; readonly duringPlan: boolean };
+  autoMode(): {
+    readonly lists: AutoModeLists;
+    readonly stage: "both" | ClassifierStage;
+    readonly duringPlan: boolean;
+  };
   /** Those that count for a process; absent: all that are in memory. NOT_FOUND: no such process. */
   grants(pid?: Pid): Promise<readonly GrantView[]>;
   /**

@@ -5,7 +5,7 @@ import type { ExitStatus } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
 import type { JournalRecord, ProcessRow } from "../ports/journal.ts";
 
-export interface Ended {
+export interface EndedProcess {
   readonly exit: ExitStatus;
   /** What it came to; "" where that was not kept. */
   readonly result: string;
@@ -23,7 +23,7 @@ interface Exited {
 }
 
 /** undefined: it never was, its history is gone, or it has not ended. */
-export async function endOf(core: Core, pid: Pid): Promise<Ended | undefined> {
+export async function endOf(core: Core, pid: Pid): Promise<EndedProcess | undefined> {
   const { journal } = core.ports;
   const uuid = await journal.processOf(pid);
   const row = uuid === undefined ? undefined : await journal.row(uuid);

@@ -17,7 +17,7 @@ import { readLabels, uniteLabels, withoutLabels } from "../labels/label-set.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalRecord, RecordKind } from "../ports/journal.ts";
 import { isLoading, isModelCall, isProbed } from "./intents.ts";
-import { packRefs, type Ref, type Run, unpackRefs } from "./refs.ts";
+import { packRefs, type RecordRange, type Ref, unpackRefs } from "./refs.ts";
 
 /**
  * What followed the last checkpoint: a part of it, an effect that began, what a later daemon found of one. Effects that follow
@@ -33,7 +33,7 @@ interface HistoryState {
   readonly forkedFrom: { readonly proc: ProcUuid; readonly at: number } | null;
   readonly systemPrompt: Ref | null;
   /** Runs of places, each of one process. */
-  readonly messages: readonly Run[];
+  readonly messages: readonly RecordRange[];
   readonly steps: number;
   readonly place: Ref | null;
   readonly since: readonly Since[];

@@ -7,12 +7,12 @@ export interface Ref {
 }
 
 /** Of one process: pairs of a first seq and how many follow without a gap, itself included. */
-export interface Run {
+export interface RecordRange {
   readonly proc: ProcUuid;
   readonly seqs: readonly (readonly [first: number, count: number])[];
 }
 
-export function packRefs(refs: readonly Ref[]): Run[] {
+export function packRefs(refs: readonly Ref[]): RecordRange[] {
   const runs: { proc: ProcUuid; seqs: [number, number][] }[] = [];
   for (const { proc, seq } of refs) {
     let run = runs.at(-1);
@@ -27,7 +27,7 @@ export function packRefs(refs: readonly Ref[]): Run[] {
   return runs;
 }
 
-export function unpackRefs(runs: readonly Run[]): Ref[] {
+export function unpackRefs(runs: readonly RecordRange[]): Ref[] {
   const refs: Ref[] = [];
   for (const { proc, seqs } of runs)
     for (const [first, count] of seqs) for (let n = 0; n < count; n++) refs.push({ proc, seq: first + n });

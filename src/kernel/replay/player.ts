@@ -10,7 +10,7 @@ import { unpackAnswer, unpackError } from "./answer.ts";
 import { differenceOf, shown } from "./difference.ts";
 import { digestOf } from "./digest.ts";
 import { type Beat, isCompared, type Reel } from "./reel.ts";
-import type { Tape, Verdict } from "./tape.ts";
+import type { RecordedExit, Tape } from "./tape.ts";
 
 /** A call that waits for its answer. */
 interface Asked {
@@ -160,7 +160,7 @@ export class Player implements Tape {
     const controller = this.#signals[n - 1];
     if (controller === undefined)
       return { seq, what: "signal", expected: `signal ${n} is heard`, got: this.#stand() };
-    if (verdict !== null) this.#proc.verdict ??= verdict as Verdict;
+    if (verdict !== null) this.#proc.verdict ??= verdict as RecordedExit;
     controller.abort();
     return undefined;
   }

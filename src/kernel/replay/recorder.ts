@@ -8,7 +8,7 @@ import type { Process } from "../process/process.ts";
 import { STDIN } from "../process/stdio.ts";
 import { packAnswer, packError } from "./answer.ts";
 import { digestOf } from "./digest.ts";
-import type { Passage, Start, Tape, Verdict } from "./tape.ts";
+import type { Passage, RecordedExit, Start, Tape } from "./tape.ts";
 
 /** Of passages that are collected; then they are written without waiting for company. */
 const MAX_HELD = 64;
@@ -112,7 +112,7 @@ class Recorder implements Tape {
   }
 }
 
-function verdictOf({ verdict }: Process): Verdict | null {
+function verdictOf({ verdict }: Process): RecordedExit | null {
   return verdict === null ? null : { code: verdict.code, reason: verdict.reason, kind: verdict.kind };
 }
 

@@ -5,7 +5,7 @@
 import { Fault } from "../../abi/errors.ts";
 import type { JournalRecord, RecordKind } from "../ports/journal.ts";
 import { Memory } from "./memory.ts";
-import type { Passage, Start, Verdict } from "./tape.ts";
+import type { Passage, RecordedExit, Start } from "./tape.ts";
 import { textChars } from "./text-chars.ts";
 
 interface Answer {
@@ -41,7 +41,7 @@ export type Beat =
     }
   | { readonly is: "answer"; readonly seq: number; readonly passage: Answer }
   | { readonly is: "input"; readonly seq: number; readonly passage: Input; wasTaken: boolean }
-  | { readonly is: "abort"; readonly seq: number; readonly n: number; readonly verdict: Verdict | null }
+  | { readonly is: "abort"; readonly seq: number; readonly n: number; readonly verdict: RecordedExit | null }
   | { readonly is: "exit"; readonly seq: number; readonly body: ExitBody };
 
 interface Begin {
@@ -178,7 +178,7 @@ function* passagesOf(seq: number, body: unknown): Generator<Beat | Begin> {
   for (const passage of (body as { did: readonly Passage[] }).did) {
     if (passage.s === "start" && "r" in passage) yield { is: "start", seq, start: passage.r as Start };
     else if (passage.s === "abort" && "n" in passage)
-      yield { is: "abort", seq, n: passage.n, verdict: passage.r as Verdict | null };
+      yield { is: "abort", seq, n: passage.n, verdict: passage.r as RecordedExit | null };
     else if ("n" in passage) yield { is: "input", seq, passage, wasTaken: false };
     else if ("a" in passage) yield { is: "answer", seq, passage };
   }

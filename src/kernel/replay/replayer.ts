@@ -13,7 +13,7 @@ import type { OpenPorts } from "./closed-ports.ts";
 import { differenceOf } from "./difference.ts";
 import { Player } from "./player.ts";
 import { type ExitBody, Incomplete, Reel } from "./reel.ts";
-import { type MakeCore, type Stage, setStage } from "./stage.ts";
+import { type MakeCore, type ReplayStage, setStage } from "./stage.ts";
 import type { Start } from "./tape.ts";
 
 interface Replayed {
@@ -103,7 +103,7 @@ class Replayer {
     }
   }
 
-  async #play(stage: Stage, player: Player): Promise<Difference | undefined> {
+  async #play(stage: ReplayStage, player: Player): Promise<Difference | undefined> {
     // the program asks for its first inputs at once
     await this.#reel.readAhead();
     let exit: ExitStatus = EXIT.unexpected;
@@ -137,7 +137,13 @@ class Replayer {
   }
 
   /** One that was lost with its daemon was cut off; one that was killed may have been cut off. */
-  #end(seq: number, body: ExitBody, stage: Stage, player: Player, exit: ExitStatus): Difference | undefined {
+  #end(
+    seq: number,
+    body: ExitBody,
+    stage: ReplayStage,
+    player: Player,
+    exit: ExitStatus,
+  ): Difference | undefined {
     if (body.reason === "lost") return undefined;
     if (body.kind === "killed" && !player.hasEnded) return undefined;
     const beyond = player.beyond(seq);
@@ -150,7 +156,7 @@ class Replayer {
 }
 
 /** As it would be recorded. */
-function exitOf(stage: Stage, recorded: ExitBody, returned: ExitStatus): ExitBody {
+function exitOf(stage: ReplayStage, recorded: ExitBody, returned: ExitStatus): ExitBody {
   const { verdict, result } = stage.proc;
   const { code, reason, kind, err } = verdict ?? returned;
   const isCut = recorded.result.length === LIMITS.journalResultChars;

@@ -22,7 +22,7 @@ import { Incomplete } from "./reel.ts";
 import type { Start, Tape } from "./tape.ts";
 import { taped } from "./taped.ts";
 
-export interface Stage {
+export interface ReplayStage {
   readonly proc: Process;
   /** Who hears what would be recorded. */
   hear(listener: (drafts: readonly JournalDraft[]) => void): void;
@@ -34,7 +34,13 @@ export interface Stage {
 
 export type MakeCore = (ports: KernelPorts) => Core;
 
-export function setStage(make: MakeCore, ports: OpenPorts, pid: Pid, memory: Memory, start: Start): Stage {
+export function setStage(
+  make: MakeCore,
+  ports: OpenPorts,
+  pid: Pid,
+  memory: Memory,
+  start: Start,
+): ReplayStage {
   const { spawned } = memory;
   if (spawned === null) throw new Incomplete("its beginning is not recorded");
   const reached: string[] = [];

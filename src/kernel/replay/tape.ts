@@ -14,7 +14,7 @@ export type Passage =
   /** From the n-th time it was asked (from 1), an input had this value. */
   | { readonly s: string; readonly n: number; readonly r: unknown }
   /** The n-th of its abort signals fired. `r`: what that made of the process. */
-  | { readonly s: "abort"; readonly n: number; readonly r: Verdict | null };
+  | { readonly s: "abort"; readonly n: number; readonly r: RecordedExit | null };
 
 /** What a run of the program is given that its process's own records do not say. */
 export interface Start {
@@ -44,7 +44,7 @@ export interface Start {
   readonly systemPrompt?: string;
 }
 
-export interface Verdict {
+export interface RecordedExit {
   readonly code: number;
   readonly reason: string;
   readonly kind: "done" | "fault" | "killed";

@@ -5,7 +5,7 @@
 import { type LinkedSignal, linkSignals } from "../../lib/abort.ts";
 
 /** From the message that began it to the last word. */
-export interface Run {
+export interface ConversationRun {
   /** Of the message; 0: the intent. */
   readonly seq: number;
   /** Who said it: only the same client's words join the run. */
@@ -19,17 +19,17 @@ export interface Run {
 export class Conversation {
   /** What a person, or its first message, calls it; "" nothing yet. */
   title = "";
-  #run: Run | null = null;
+  #run: ConversationRun | null = null;
   #interrupt = new AbortController();
   #linked: LinkedSignal | null = null;
 
   /** null: it waits for a message. */
-  get run(): Run | null {
+  get run(): ConversationRun | null {
     return this.#run;
   }
 
   /** Fires at INT, or with the process. */
-  begin(run: Run, ofProcess: AbortSignal): AbortSignal {
+  begin(run: ConversationRun, ofProcess: AbortSignal): AbortSignal {
     this.end();
     this.#run = run;
     this.#interrupt = new AbortController();
@@ -38,7 +38,7 @@ export class Conversation {
   }
 
   /** Nothing of it is left on the signal of the process. */
-  end(): Run | null {
+  end(): ConversationRun | null {
     const run = this.#run;
     this.#run = null;
     this.#linked?.[Symbol.dispose]();

@@ -7,7 +7,7 @@ import { type ExitStatus, SIGNALS } from "../../abi/process.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { Process } from "../process/process.ts";
 import { reapProcess } from "../process/reap.ts";
-import type { Child, Run } from "./child.ts";
+import type { Child, ChildRun } from "./child.ts";
 import { plainExit } from "./crash-report.ts";
 import { endProcess, send } from "./end-process.ts";
 import { type Extra, type Seat, startChild } from "./start-child.ts";
@@ -18,9 +18,9 @@ export type Attendance = Extra & { readonly told?: () => Promise<void> };
 interface RunListener {
   attend(child: Child): Attendance;
   /** It ended by itself, or by a signal of somebody else. */
-  exited(child: Child, run: Run, exit: ExitStatus): void;
+  exited(child: Child, run: ChildRun, exit: ExitStatus): void;
   /** It ended because it was shut down here. */
-  shutDown(child: Child, run: Run, exit: ExitStatus): void;
+  shutDown(child: Child, run: ChildRun, exit: ExitStatus): void;
 }
 
 export class ChildRuns {
@@ -34,7 +34,7 @@ export class ChildRuns {
   }
 
   /** Waits while the supervisor is paused. Resolves when the child runs; errors as of spawn, CANCELLED after `stop`. */
-  async start(child: Child, stop: AbortController): Promise<Run> {
+  async start(child: Child, stop: AbortController): Promise<ChildRun> {
     const over = Promise.withResolvers<void>();
     child.starting = { stop, over: over.promise };
     try {
@@ -81,9 +81,9 @@ export class ChildRuns {
     }
   }
 
-  #begin(child: Child, proc: Process, told: Attendance["told"]): Run {
+  #begin(child: Child, proc: Process, told: Attendance["told"]): ChildRun {
     const { core } = this.#seat;
-    const run: Run = {
+    const run: ChildRun = {
       pid: proc.pid,
       proc,
       startedMono: core.ports.clock.mono(),
@@ -111,7 +111,7 @@ export class ChildRuns {
     return exit;
   }
 
-  async #stop(child: Child, run: Run): Promise<void> {
+  async #stop(child: Child, run: ChildRun): Promise<void> {
     const { core } = this.#seat;
     if (run.proc !== null) await endProcess(core, run.proc, this.#isKilled ? "kill" : child.spec.shutdown);
     const exit = await run.gone;

@@ -11,7 +11,7 @@ import type { Sibling } from "./restart-plan.ts";
 import type { CheckedChild } from "./spec.ts";
 
 /** A process under supervision. */
-export interface Run {
+export interface ChildRun {
   readonly pid: Pid;
   /** null: it was lost with an earlier daemon, or had ended in it. */
   readonly proc: Process | null;
@@ -41,7 +41,7 @@ export class Child {
   readonly endowment: Endowment;
   /** What is done to it, one after another. */
   readonly lane: Units;
-  run: Run | null = null;
+  run: ChildRun | null = null;
   starting: Attempt | null = null;
   round: Round | null = null;
   /** Wall clock, ms. */
@@ -104,7 +104,7 @@ export class Child {
     this.#crashes = [...this.#crashes, report].slice(-LIMITS.crashReports);
   }
 
-  begin(run: Run): void {
+  begin(run: ChildRun): void {
     this.run = run;
     this.pid = run.pid;
     this.become("running");

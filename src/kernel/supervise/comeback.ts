@@ -6,7 +6,7 @@ import { PID_KERNEL, type ProcUuid } from "../../abi/ids.ts";
 import type { ExitStatus } from "../../abi/process.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { Process } from "../process/process.ts";
-import type { Child, Run } from "./child.ts";
+import type { Child, ChildRun } from "./child.ts";
 import type { ChildRuns } from "./child-runs.ts";
 import type { KeptChild, SupervisorFold } from "./kept-supervisor.ts";
 
@@ -21,7 +21,7 @@ export interface LastExit {
 /** A child whose exit is to be judged. */
 export interface Departed extends Omit<LastExit, "at"> {
   readonly child: Child;
-  readonly run: Run;
+  readonly run: ChildRun;
 }
 
 export const LOST: ExitStatus = { code: 137, reason: "lost", kind: "killed" };
@@ -81,7 +81,7 @@ export class Comeback {
     };
     const ranMs = Math.max(0, at - (kept.run?.at ?? at));
     const pid = kept.run?.pid ?? PID_KERNEL;
-    const run: Run = {
+    const run: ChildRun = {
       pid,
       proc: null,
       startedMono: mono - ranMs,

@@ -4,7 +4,7 @@ import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../../abi/process.ts";
 import type { CrashReport } from "../../abi/supervise.ts";
 import type { Core } from "../core.ts";
-import type { Child, Round, Run } from "./child.ts";
+import type { Child, ChildRun, Round } from "./child.ts";
 import type { ChildRuns } from "./child-runs.ts";
 import type { Departed } from "./comeback.ts";
 import type { CrashJournal } from "./crash-journal.ts";
@@ -82,7 +82,7 @@ export class Restarts {
     });
   }
 
-  async exited(child: Child, run: Run, exit: ExitStatus): Promise<void> {
+  async exited(child: Child, run: ChildRun, exit: ExitStatus): Promise<void> {
     // it was shut down meanwhile
     if (child.run !== run) return;
     child.end(plainExit(exit), this.#mono() - run.startedMono);
@@ -164,7 +164,7 @@ export class Restarts {
   }
 
   /** Of a run that was ended here. */
-  wasShutDown(child: Child, run: Run, exit: ExitStatus): void {
+  wasShutDown(child: Child, run: ChildRun, exit: ExitStatus): void {
     const facts = { isStopping: true, isOrdered: true, isRefused: false };
     this.#tell(child, run.pid, exit, this.#judge(child, exit, facts));
   }

@@ -15,14 +15,14 @@ import { accountsAtSpawn, readAll, Shares } from "../process/restore-shares.ts";
 import { Endowment, keptLimits } from "./endowment.ts";
 import type { KeptChild, KeptSupervisor, SupervisorFold } from "./kept-supervisor.ts";
 import { foldOf } from "./restored-fold.ts";
-import type { Place } from "./restored-process.ts";
+import type { TreePosition } from "./restored-process.ts";
 
 /** Its own. */
 export async function accountOf(
   core: Core,
   { proc, pid, body }: JournalRecord,
   kept: KeptSupervisor,
-  { above, parent }: Place,
+  { above, parent }: TreePosition,
 ): Promise<Account> {
   const given = above?.supervisor.endowmentOf(above.id).account;
   if (given != null) return given;

@@ -18,7 +18,7 @@ import type { KeptSupervisor } from "./kept-supervisor.ts";
 import { Supervisor } from "./supervisor.ts";
 
 /** Where it stands. */
-export interface Place {
+export interface TreePosition {
   readonly parent: Process;
   /** The supervisor above it, that came back before it, and which of its children it is. */
   readonly above: { readonly supervisor: Supervisor; readonly id: string } | null;
@@ -27,7 +27,7 @@ export interface Place {
 }
 
 /** undefined: its place is gone; whoever is above it starts another. */
-export function placeOf(core: Core, { body }: JournalRecord, kept: KeptSupervisor): Place | undefined {
+export function placeOf(core: Core, { body }: JournalRecord, kept: KeptSupervisor): TreePosition | undefined {
   const { ppid } = body as SpawnedBody;
   const parent = core.table.get(asPid(ppid));
   if (kept.nestedAs === null) {
@@ -40,7 +40,7 @@ export function placeOf(core: Core, { body }: JournalRecord, kept: KeptSuperviso
 }
 
 interface Restored {
-  readonly place: Place;
+  readonly place: TreePosition;
   readonly account: Account;
   readonly body: Body;
   readonly row: ProcessRow | undefined;

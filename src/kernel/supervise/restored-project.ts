@@ -13,13 +13,13 @@ import type { Endowment } from "./endowment.ts";
 import { differences, type KeptProject } from "./kept-project.ts";
 import { isUp, type SupervisorFold } from "./kept-supervisor.ts";
 import { Project } from "./project.ts";
-import type { Place } from "./restored-process.ts";
+import type { TreePosition } from "./restored-process.ts";
 import { specOfRecord } from "./spec-record.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 export interface Parts {
   readonly spawned: JournalRecord;
-  readonly place: Place;
+  readonly place: TreePosition;
   readonly account: Account;
   readonly comeback: Comeback;
   readonly endowment: Endowment;

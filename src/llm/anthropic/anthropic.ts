@@ -6,12 +6,12 @@ import { cardOf, costOf } from "../cards.ts";
 import type { AttemptRequest, Check, Driver } from "../driver.ts";
 import { endpointFetch, findBaseUrl } from "../http/endpoint-fetch.ts";
 import {
-  type Answer,
   answerError,
   cancelled,
   checkKey,
   connectionError,
   type Endpoint,
+  type ErrorAnswer,
   malformedStream,
   notConfigured,
 } from "../http/failure.ts";
@@ -136,14 +136,14 @@ export class AnthropicDriver implements Driver {
 }
 
 /** The parts of the SDK's error that tell what the server answered; undefined: it did not answer. */
-function findAnswer(error: unknown): Answer | undefined {
+function findAnswer(error: unknown): ErrorAnswer | undefined {
   if (!(error instanceof Error) || !("status" in error) || typeof error.status !== "number") return undefined;
   const headers = "headers" in error && error.headers instanceof Headers ? error.headers : undefined;
   return answerOf(error.status, "error" in error ? error.error : undefined, headers, error.message);
 }
 
 /** `body` is `{type: "error", error: {type, message}}`. */
-function answerOf(status: number | undefined, body: unknown, headers?: Headers, fallback = ""): Answer {
+function answerOf(status: number | undefined, body: unknown, headers?: Headers, fallback = ""): ErrorAnswer {
   const inner = objectOf(objectOf(body).error);
   return {
     status,

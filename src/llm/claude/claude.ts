@@ -12,7 +12,7 @@ import type { AttemptRequest, Check, Driver, DriverCaller } from "../driver.ts";
 import { cancelled } from "../http/failure.ts";
 import { type Json, objectOf, objectsOf } from "../json.ts";
 import { CLAUDE_DEVICE, exitError, INSTALL_HINT, notInstalled, resultError } from "./failure.ts";
-import { type Launch, prepareLaunch, TOOL_PREFIX } from "./launch.ts";
+import { type ClaudeLaunch, prepareLaunch, TOOL_PREFIX } from "./launch.ts";
 import { LineQueue } from "./lines.ts";
 import { findProgram } from "./program.ts";
 
@@ -62,7 +62,7 @@ export class ClaudeDriver implements Driver {
 
   async close(): Promise<void> {}
 
-  async *#attempt(launch: Launch, signal: AbortSignal): AsyncGenerator<StreamEvent> {
+  async *#attempt(launch: ClaudeLaunch, signal: AbortSignal): AsyncGenerator<StreamEvent> {
     const lines = new LineQueue();
     let stderr = "";
     const { argv, cwd, env } = launch;

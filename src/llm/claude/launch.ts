@@ -8,7 +8,7 @@ import { renderHistory } from "./history.ts";
 /** The MCP server's name; its tools appear to the program as `mcp__crux__<tool>`. */
 export const TOOL_PREFIX = "mcp__crux__";
 
-export interface Launch {
+export interface ClaudeLaunch {
   /** Private to this attempt; removed after it. */
   readonly folder: string;
   /** Empty: the program finds nothing of the user's there. */
@@ -39,7 +39,7 @@ export async function prepareLaunch(
   maxOutputTokens: number,
   callerEnv: Readonly<Record<string, string>>,
   tmpDir: string,
-): Promise<Launch> {
+): Promise<ClaudeLaunch> {
   await mkdir(tmpDir, { recursive: true, mode: 0o700 });
   const folder = await mkdtemp(join(tmpDir, "claude-"));
   const cwd = join(folder, "work");

@@ -18,7 +18,7 @@ export interface Endpoint {
 }
 
 /** What an error answer or an error event says. */
-export interface Answer {
+export interface ErrorAnswer {
   /** undefined for an error within a stream. */
   readonly status: number | undefined;
   readonly type: string;
@@ -59,7 +59,7 @@ const outOfMoney =
 const badMedia = /\b(image|document|pdf|media)\b/i;
 const busy = /overloaded|at capacity/i;
 
-export function kindOf(answer: Answer): LlmErrorKind {
+export function kindOf(answer: ErrorAnswer): LlmErrorKind {
   const { status, type, code, message } = answer;
   const text = `${type} ${code} ${message}`;
   const kind = status === undefined ? byType[type] : byStatus[status];
@@ -73,7 +73,7 @@ export function kindOf(answer: Answer): LlmErrorKind {
   return badMedia.test(message) ? "media" : "invalid";
 }
 
-export function answerError(endpoint: Endpoint, answer: Answer): LlmError {
+export function answerError(endpoint: Endpoint, answer: ErrorAnswer): LlmError {
   const kind = kindOf(answer);
   const { status, headers } = answer;
   const said = clean(answer.message || answer.type || "no explanation", endpoint.secret);

@@ -1,9 +1,9 @@
 /** What an intent asks for, as far as it is understood: a handful of verbs, in English and Chinese. */
 export type Unit = "lines" | "words" | "characters" | "files";
-export type Place = Readonly<{ path: string; glob: string }>;
+export type FileScope = Readonly<{ path: string; glob: string }>;
 type Task =
-  | (Readonly<{ kind: "count"; unit: Unit }> & Place)
-  | (Readonly<{ kind: "list" }> & Place)
+  | (Readonly<{ kind: "count"; unit: Unit }> & FileScope)
+  | (Readonly<{ kind: "list" }> & FileScope)
   | Readonly<{ kind: "show"; path: string }>
   | Readonly<{ kind: "search"; text: string; path: string }>
   | Readonly<{ kind: "note"; text: string }>
@@ -101,7 +101,7 @@ function parseTask(words: string, hasData: boolean): Task | undefined {
 }
 
 /** ` every .ts file in "my folder"`. */
-function placeOf(words: string): Place {
+function placeOf(words: string): FileScope {
   const ending = / \*?\.(\w+) files?\b/i.exec(words)?.[1];
   const named = / (?:named|called|matching) (\S+)/i.exec(words)?.[1];
   const place = WITHIN.exec(words)?.[1] ?? OF.exec(words)?.[1] ?? (CHINESE.test(words) ? words : "");

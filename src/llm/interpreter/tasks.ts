@@ -1,5 +1,5 @@
 /** Each task as a generator: it yields calls, and gets their results. */
-import type { Edit, Intent, Place, Unit } from "./intent.ts";
+import type { Edit, FileScope, Intent, Unit } from "./intent.ts";
 
 type Given = Readonly<{ text: string; isError: boolean }>;
 type Call = Readonly<{ name: string; input: Record<string, unknown> }>;
@@ -46,7 +46,7 @@ function* find(task: Intent["task"], data: string, into: string | undefined): Do
   }
 }
 
-function* count(unit: Unit, place: Place, into = ""): Doing<Found> {
+function* count(unit: Unit, place: FileScope, into = ""): Doing<Found> {
   const { names: all, isFile } = yield* files(place);
   const names = all.filter((name) => name !== into && `./${name}` !== into);
   const many = plural(names.length, "file");
@@ -69,7 +69,7 @@ type Files = Readonly<{ names: readonly string[]; isFile: boolean }>;
 const A_FILE = /^(.*\/)?([^/*?[\]{}]+\.\w+)$/;
 
 /** Of a folder, without what git ignores; or the one that the path names. */
-function* files({ path, glob }: Place): Doing<Files> {
+function* files({ path, glob }: FileScope): Doing<Files> {
   const [, dir = "", base] = (glob === "" && A_FILE.exec(path)) || [];
   if (base !== undefined) {
     const one = yield* call(`Looking for ${path}.`, "glob", { pattern: base, path: dir, limit: 1000 });
@@ -81,7 +81,7 @@ function* files({ path, glob }: Place): Doing<Files> {
   return { names: [...new Set(rowsOf(found))].sort(), isFile: false };
 }
 
-function* lineCounts({ path, glob }: Place, names: readonly string[]): Doing<Row[]> {
+function* lineCounts({ path, glob }: FileScope, names: readonly string[]): Doing<Row[]> {
   if (names.length === 0) return [];
   const input = { pattern: "^", path, mode: "count", head_limit: PAGE_ROWS, ...(glob && { include: glob }) };
   const rows = rowsOf(yield* pages(`Counting the lines of ${names.length} files.`, "grep", input));

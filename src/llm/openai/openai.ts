@@ -9,12 +9,12 @@ import { cardOf, costOf, findTier } from "../cards.ts";
 import type { AttemptRequest, Check, Driver } from "../driver.ts";
 import { endpointFetch } from "../http/endpoint-fetch.ts";
 import {
-  type Answer,
   answerError,
   cancelled,
   checkKey,
   connectionError,
   type Endpoint,
+  type ErrorAnswer,
   malformedStream,
   notConfigured,
 } from "../http/failure.ts";
@@ -164,7 +164,7 @@ export class OpenAiDriver implements Driver {
 }
 
 /** `error` is `{message, type, code}`, from some servers a plain string. */
-function answerOf(status: number | undefined, error: unknown, headers?: Headers, fallback = ""): Answer {
+function answerOf(status: number | undefined, error: unknown, headers?: Headers, fallback = ""): ErrorAnswer {
   const { type, code, message } = objectOf(error);
   const text = stringOf(error) || stringOf(message) || fallback;
   return { status, type: stringOf(type), code: stringOf(code), message: text, headers };

@@ -10,7 +10,7 @@ import type { Cue } from "./cursor.ts";
 import type { Fault, Turn } from "./scenario.ts";
 import { render, renderAll, type Variables } from "./template.ts";
 
-export interface Stage {
+export interface PlayContext {
   readonly request: AttemptRequest;
   readonly model: string;
   readonly variables: Variables;
@@ -19,7 +19,7 @@ export interface Stage {
   readonly clock: Clock;
 }
 
-export async function* play(cue: Cue, stage: Stage, signal: AbortSignal): AsyncGenerator<StreamEvent> {
+export async function* play(cue: Cue, stage: PlayContext, signal: AbortSignal): AsyncGenerator<StreamEvent> {
   const { turn, fault } = cue;
   const events = eventsOf(turn, fault, stage);
   const breaks = fault === undefined ? undefined : breakPoint(fault, events);
@@ -42,7 +42,7 @@ function breakPoint(fault: Fault, events: readonly StreamEvent[]): number | unde
   return blocks === 0 ? 1 : (ends[blocks - 1] ?? events.length - 2) + 1;
 }
 
-async function* strike(fault: Fault, stage: Stage, signal: AbortSignal): AsyncGenerator<StreamEvent> {
+async function* strike(fault: Fault, stage: PlayContext, signal: AbortSignal): AsyncGenerator<StreamEvent> {
   const { kind, ms, retryAfterMs } = fault;
   const device = "/dev/llm/script";
   if (kind === "stall") {
@@ -63,7 +63,7 @@ async function* strike(fault: Fault, stage: Stage, signal: AbortSignal): AsyncGe
   throw new LlmError({ kind, device, message: `the scenario asks for ${kind}`, retryAfterMs });
 }
 
-function eventsOf(turn: Turn, fault: Fault | undefined, stage: Stage): StreamEvent[] {
+function eventsOf(turn: Turn, fault: Fault | undefined, stage: PlayContext): StreamEvent[] {
   const blocks = fault?.kind === "empty" ? [] : blocksOf(turn, stage);
   const usage = usageOf(turn, blocks, stage.request);
   const hasCalls = blocks.some(({ type }) => type === "tool_use");
@@ -82,7 +82,7 @@ function eventsOf(turn: Turn, fault: Fault | undefined, stage: Stage): StreamEve
   ];
 }
 
-function blocksOf(turn: Turn, { variables, name }: Stage): Block[] {
+function blocksOf(turn: Turn, { variables, name }: PlayContext): Block[] {
   const { think, say, call } = turn;
   return [
     ...(think === undefined

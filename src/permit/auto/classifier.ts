@@ -1,7 +1,12 @@
 /** The classifier of mode auto: what a model is asked about a call. Pure but for the settings, which are asked each time. */
 import { autoModeLists } from "../../abi/auto-mode.ts";
 import type { Settings } from "../../abi/settings.ts";
-import type { Classifier, ClassifierRequest, Judging, Stage } from "../../kernel/ports/classifier.ts";
+import type {
+  Classifier,
+  ClassifierRequest,
+  ClassifierStage,
+  Judging,
+} from "../../kernel/ports/classifier.ts";
 import { autoModePrompt, FAST_WORDS, MEANING_PROMPT, THINKING_WORDS } from "./prompt.ts";
 import { callLine, transcriptLines } from "./transcript.ts";
 import { parseVerdict } from "./verdict.ts";
@@ -25,7 +30,7 @@ export function makeClassifier(settings: () => AutoModeSettings): Classifier {
   };
 }
 
-function request(prompt: string, data: string, stage: Stage): ClassifierRequest {
+function request(prompt: string, data: string, stage: ClassifierStage): ClassifierRequest {
   const isFast = stage === "fast";
   return {
     system: [{ text: prompt, zone: "static" }],

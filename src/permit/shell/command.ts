@@ -30,7 +30,7 @@ export interface SimpleCommand {
   readonly source: string;
 }
 
-export interface Program {
+export interface ShellProgram {
   readonly commands: readonly SimpleCommand[];
   /** Names that are defined as functions: what they stand for is not the program of that name. */
   readonly functions: ReadonlySet<string>;

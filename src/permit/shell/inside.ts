@@ -4,7 +4,7 @@ import type { Claims } from "./claims.ts";
 import { Unread } from "./unread.ts";
 
 /** What the walk does with what is found. */
-export interface Host {
+export interface InsideVisitor {
   /** Commands whose output, or whose file, takes their place. */
   substitution(node: Node): void;
   word(node: Node): unknown;
@@ -31,10 +31,10 @@ export class Inside {
   /** Variables that hold nothing but a literal integer. */
   readonly integers: ReadonlySet<string>;
   readonly #claims: Claims;
-  readonly #host: Host;
+  readonly #host: InsideVisitor;
   #depth = 0;
 
-  constructor(integers: ReadonlySet<string>, claims: Claims, host: Host) {
+  constructor(integers: ReadonlySet<string>, claims: Claims, host: InsideVisitor) {
     this.integers = integers;
     this.#claims = claims;
     this.#host = host;

@@ -4,7 +4,7 @@
  */
 import type { Node } from "web-tree-sitter";
 import { Claims } from "./claims.ts";
-import type { Program, SimpleCommand } from "./command.ts";
+import type { ShellProgram, SimpleCommand } from "./command.ts";
 import { decodeValue, decodeWord, type Known } from "./decode.ts";
 import { type Draft, emptyDraft, lastCommand } from "./draft.ts";
 import { checkEnd, isStatement, plainInput } from "./here-document.ts";
@@ -23,7 +23,7 @@ import { staticWord, type Word } from "./word.ts";
 const MAX_COMMANDS = 50;
 const MAX_DEPTH = 200;
 
-export function walk(text: string, root: Node, scan: Scan, cwds: Cwds, home: string): Program {
+export function walk(text: string, root: Node, scan: Scan, cwds: Cwds, home: string): ShellProgram {
   return new Walker(text, scan, cwds, home).program(root);
 }
 
@@ -70,7 +70,7 @@ class Walker {
     });
   }
 
-  program(root: Node): Program {
+  program(root: Node): ShellProgram {
     this.#sequence(root.children, this.#start, true);
     this.#claims.checkAll();
     return { commands: this.#commands, functions: this.#functions };

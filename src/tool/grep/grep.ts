@@ -10,7 +10,7 @@ import { requireExisting } from "../search-root.ts";
 import { defineTool, type Outcome, type RunContext } from "../tool.ts";
 import { searchCrux } from "./crux-search.ts";
 import text from "./grep.md";
-import { contentOf, countsOf, type FileHits, type Found, filesOf, pathsOf, printHits } from "./hits.ts";
+import { contentOf, countsOf, type FileHits, filesOf, type GrepHits, pathsOf, printHits } from "./hits.ts";
 import { newestFirst } from "./newest.ts";
 
 const MAX_WARNINGS = 10;
@@ -72,7 +72,7 @@ async function foundIn(
   stdout: string,
   show: (path: string) => string,
   order: (paths: string[]) => Promise<string[]>,
-): Promise<Found> {
+): Promise<GrepHits> {
   switch (args.mode) {
     case "content":
       return contentOf(stdout, show, args.context > 0);
@@ -121,7 +121,7 @@ async function foundInCrux(args: Args, context: RunContext, path: string): Promi
   return render(args, inMode(args, hits), [], false, notes);
 }
 
-function inMode({ mode, context }: Args, hits: readonly FileHits[]): Found {
+function inMode({ mode, context }: Args, hits: readonly FileHits[]): GrepHits {
   const found = printHits(hits, (shown) => shown, context > 0);
   if (mode === "content") return found;
   const counts = new Map<string, number>();
@@ -133,7 +133,7 @@ function inMode({ mode, context }: Args, hits: readonly FileHits[]): Found {
 
 function render(
   args: Args,
-  found: Found,
+  found: GrepHits,
   warnings: string[],
   partial: boolean,
   more: readonly string[] = [],
@@ -161,7 +161,7 @@ function render(
   };
 }
 
-function printed({ lines, groups }: Found, from: number, end: number): string {
+function printed({ lines, groups }: GrepHits, from: number, end: number): string {
   const apart = (line: string, at: number) => (at > 0 && groups.has(from + at) ? `--\n${line}` : line);
   return lines.slice(from, end).map(apart).join("\n");
 }

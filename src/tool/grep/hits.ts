@@ -6,7 +6,7 @@ interface Match {
   text: string;
 }
 
-export interface Found {
+export interface GrepHits {
   /** As printed, but for what stands between groups. */
   lines: string[];
   /** Before which of `lines` a new group begins: a separator is no line, and counts as none. */
@@ -34,11 +34,11 @@ export interface FileHits {
 type ShowPath = (path: string) => string;
 
 /** `hasContext`: lines around the matches were asked for. */
-export function contentOf(stdout: string, show: ShowPath, hasContext: boolean): Found {
+export function contentOf(stdout: string, show: ShowPath, hasContext: boolean): GrepHits {
   return printHits(parseHits(stdout), show, hasContext);
 }
 
-export function countsOf(stdout: string, show: ShowPath): Found {
+export function countsOf(stdout: string, show: ShowPath): GrepHits {
   const files = parseCounts(stdout);
   const lines = files.map(({ path, count }) => `${show(path)}:${count}`);
   return {
@@ -57,7 +57,7 @@ export function pathsOf(stdout: string): string[] {
     .sort();
 }
 
-export function filesOf(paths: readonly string[], show: ShowPath): Found {
+export function filesOf(paths: readonly string[], show: ShowPath): GrepHits {
   return { lines: paths.map(show), groups: new Set(), matches: new Map(), count: paths.length };
 }
 
@@ -95,7 +95,7 @@ function parseHits(stdout: string): FileHits[] {
 }
 
 /** Groups that have lines around them are told apart; bare matches need it not. */
-export function printHits(files: readonly FileHits[], show: ShowPath, hasContext: boolean): Found {
+export function printHits(files: readonly FileHits[], show: ShowPath, hasContext: boolean): GrepHits {
   const lines: string[] = [];
   const groups = new Set<number>();
   const matches = new Map<number, Match>();

@@ -12,7 +12,7 @@ import {
 import { SteadyClock } from "../../lib/steady-clock.ts";
 import { checkPrivateDir, checkSocketPath, findSocketPath, homeOf } from "../codec/address.ts";
 import type { Connection } from "./connection.ts";
-import type { Launch, Launched } from "./launch.ts";
+import type { DaemonLauncher, Launched } from "./launch.ts";
 import { lastLogLines, logPath } from "./log-tail.ts";
 import { findDaemonPid, findOwner, isLockHeld } from "./owner.ts";
 import { type Probe, probe, type Timer } from "./probe.ts";
@@ -44,7 +44,7 @@ export interface DaemonOptions {
   /** How this program is run again for the daemon; default as it was run itself. */
   readonly command?: readonly string[];
   readonly clock?: Timer;
-  readonly launch?: Launch;
+  readonly launch?: DaemonLauncher;
   readonly signal?: AbortSignal;
 }
 
@@ -140,7 +140,7 @@ interface Place {
   readonly command: readonly string[];
   readonly env: Environment;
   readonly clock: Timer;
-  readonly launch: Launch | undefined;
+  readonly launch: DaemonLauncher | undefined;
 }
 
 function locate(options: DaemonOptions): Place {

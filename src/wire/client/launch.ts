@@ -20,13 +20,13 @@ export interface Launched {
   readonly error: Error | undefined;
 }
 
-export type Launch = (spec: LaunchSpec) => Launched;
+export type DaemonLauncher = (spec: LaunchSpec) => Launched;
 
 /**
  * Starts `crux daemon --internal` in its own session, without a terminal, in `/`, its output to daemon.log. The daemon
  * belongs to nobody: it outlives this command.
  */
-export const launchDaemon: Launch = (spec) => {
+export const launchDaemon: DaemonLauncher = (spec) => {
   const state: { ended: boolean; error: Error | undefined } = { ended: false, error: undefined };
   try {
     mkdirSync(spec.stateDir, { recursive: true, mode: 0o700 });

@@ -11,7 +11,7 @@ import { encodeLine } from "../codec/ndjson.ts";
 import { authorize } from "./authority.ts";
 import type { ClientNames } from "./client-names.ts";
 import type { Log } from "./deps.ts";
-import type { Answer, Call } from "./handler.ts";
+import type { MethodAnswer, RequestContext } from "./handler.ts";
 import { HANDLERS } from "./handlers.ts";
 import { LineReader } from "./line-reader.ts";
 import { LineWriter } from "./line-writer.ts";
@@ -23,7 +23,7 @@ import { invalid, parseParams, parseRequest, type RequestId } from "./request.ts
 const LINGER_MS = 1_000;
 
 export type Surroundings = Pick<
-  Call,
+  RequestContext,
   "kernel" | "deps" | "clock" | "connections" | "uptimeMs" | "loopLag" | "repeats"
 >;
 
@@ -127,7 +127,7 @@ export class Connection {
   async #serveLine(line: Buffer): Promise<boolean> {
     const request = parseRequest(line);
     if (request.kind === "bad") return this.#fail(request.id, request.error);
-    let answer: Answer<MethodName>;
+    let answer: MethodAnswer<MethodName>;
     try {
       answer = await this.#call(request.method, request.payload);
     } catch (error) {
@@ -149,7 +149,7 @@ export class Connection {
     return [this.#ended, this.#gone].some(({ signal }) => signal.aborted && error === signal.reason);
   }
 
-  async #call<M extends MethodName>(method: M, payload: unknown): Promise<Answer<M>> {
+  async #call<M extends MethodName>(method: M, payload: unknown): Promise<MethodAnswer<M>> {
     const params = parseParams(method, payload);
     const principal = this.#principal;
     authorize(principal, method, params, this.#cookie !== undefined);

@@ -6,7 +6,7 @@ import { METHODS, type MethodName } from "../../abi/methods.ts";
 import { EXIT, type ExitStatus, SIGNALS } from "../../abi/process.ts";
 import { bytes, type TestKernel, testKernel } from "../../kernel/testing/test-kernel.ts";
 import { settle } from "../../kernel/testing/virtual-clock.ts";
-import type { Answer, Call } from "./handler.ts";
+import type { MethodAnswer, RequestContext } from "./handler.ts";
 import { HANDLERS } from "./handlers.ts";
 import { Repeats } from "./repeats.ts";
 import { ServerFixture } from "./testing.ts";
@@ -118,7 +118,7 @@ const FULL = {
 } as const;
 
 let t: TestKernel;
-let call: Call;
+let call: RequestContext;
 let fixture: ServerFixture;
 let ended: AbortController;
 
@@ -147,7 +147,7 @@ beforeEach(async () => {
   ended = new AbortController();
   const { deps, clock } = fixture;
   const signals = { ended: ended.signal, gone: ended.signal };
-  const loopLag = { longestMs: () => 0 } as unknown as Call["loopLag"];
+  const loopLag = { longestMs: () => 0 } as unknown as RequestContext["loopLag"];
   const principal = { kind: "user", isProven: true, uid: null } as const;
   const repeats = new Repeats();
   const who = { principal, client: "", prove: () => "user", claimName: () => {} };
@@ -168,7 +168,10 @@ function untilEnd(signal: AbortSignal): Promise<ExitStatus> {
 }
 
 async function do_(method: MethodName, params: object): Promise<unknown> {
-  const handler = HANDLERS[method] as (params: object, call: Call) => Promise<Answer<MethodName>>;
+  const handler = HANDLERS[method] as (
+    params: object,
+    call: RequestContext,
+  ) => Promise<MethodAnswer<MethodName>>;
   return (await handler(params, call)).payload;
 }
 

@@ -1,12 +1,12 @@
 /** What a person gives or takes is kept with who it was: the principal of the connection, and the name it has spoken under. */
 import { expect, test } from "vitest";
 import type { GrantBy } from "../../abi/grants.ts";
-import type { Call } from "./handler.ts";
+import type { RequestContext } from "./handler.ts";
 import { askAnswer } from "./handlers/ask-answer.ts";
 import { budgetSet } from "./handlers/budget.ts";
 import { grantRemove, processMode } from "./handlers/rights.ts";
 
-function aCall(): { call: Call; heard: GrantBy[] } {
+function aCall(): { call: RequestContext; heard: GrantBy[] } {
   const heard: GrantBy[] = [];
   const hear = async (by: GrantBy) => {
     heard.push(by);
@@ -21,14 +21,14 @@ function aCall(): { call: Call; heard: GrantBy[] } {
     answer: (_id: string, _answer: string, _words: string, { by }: { by: GrantBy }) => hear(by),
   };
   const principal = { kind: "user", isProven: true, uid: 1000 };
-  return { call: { kernel, principal, client: "chat-1" } as unknown as Call, heard };
+  return { call: { kernel, principal, client: "chat-1" } as unknown as RequestContext, heard };
 }
 
 test.each([
-  ["budget.set", (call: Call) => budgetSet({ pid: 1, set: { tokens: 5 } }, call)],
-  ["process.mode", (call: Call) => processMode({ pid: 1, mode: "plan" }, call)],
-  ["grant.remove", (call: Call) => grantRemove({ id: "g" }, call)],
-  ["ask.answer", (call: Call) => askAnswer({ ask_id: "a", answer: "yes" }, call)],
+  ["budget.set", (call: RequestContext) => budgetSet({ pid: 1, set: { tokens: 5 } }, call)],
+  ["process.mode", (call: RequestContext) => processMode({ pid: 1, mode: "plan" }, call)],
+  ["grant.remove", (call: RequestContext) => grantRemove({ id: "g" }, call)],
+  ["ask.answer", (call: RequestContext) => askAnswer({ ask_id: "a", answer: "yes" }, call)],
 ])("%s names the principal, its uid and its client", async (_method, act) => {
   const { call, heard } = aCall();
   await act(call);

@@ -8,7 +8,7 @@ import type { Principal } from "./principal.ts";
 import type { Repeats } from "./repeats.ts";
 
 /** The request's surroundings. */
-export interface Call {
+export interface RequestContext {
   readonly kernel: KernelApi;
   readonly deps: ServerDeps;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export interface Call {
 /** Writes one encoded line and waits until the system took it; false: the client is gone. */
 export type Send = (line: string) => Promise<boolean>;
 
-export interface Answer<M extends MethodName> {
+export interface MethodAnswer<M extends MethodName> {
   readonly payload: Result<M>;
   /**
    * Takes the connection over once the response is written out (or the client is gone: it is called all the same, and
@@ -43,6 +43,9 @@ export interface Answer<M extends MethodName> {
 }
 
 /** A rejection is the error response and leaves the connection usable. */
-export type Handler<M extends MethodName> = (params: Params<M>, call: Call) => Promise<Answer<M>>;
+export type Handler<M extends MethodName> = (
+  params: Params<M>,
+  call: RequestContext,
+) => Promise<MethodAnswer<M>>;
 
 export type Handlers = { readonly [M in MethodName]: Handler<M> };

@@ -8,7 +8,7 @@ import type { KeyedMethod, Params } from "../../abi/methods.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
 import type { Requested } from "../../kernel/ports/requests.ts";
 import { abortable } from "../../lib/abort.ts";
-import type { Call } from "./handler.ts";
+import type { RequestContext } from "./handler.ts";
 import { nameOf, type Principal } from "./principal.ts";
 
 /** Hex digits. 64 of them would be the name of a blob. */
@@ -19,7 +19,7 @@ export interface Marked {
   readonly request?: RequestMark;
 }
 
-type Asked = Pick<Call, "kernel" | "principal" | "gone">;
+type Asked = Pick<RequestContext, "kernel" | "principal" | "gone">;
 
 export class Repeats {
   /** At most one for each connection. */

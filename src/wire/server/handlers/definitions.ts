@@ -1,7 +1,7 @@
 import type { Definition } from "../../../abi/definition-methods.ts";
 import { Fault } from "../../../abi/errors.ts";
 import type { DefinitionWish } from "../deps.ts";
-import type { Call, Handler } from "../handler.ts";
+import type { Handler, RequestContext } from "../handler.ts";
 
 export const agentsCheck: Handler<"agents.check"> = (params, call) => look("agents", params, call);
 export const skillsCheck: Handler<"skills.check"> = (params, call) => look("skills", params, call);
@@ -9,7 +9,7 @@ export const skillsCheck: Handler<"skills.check"> = (params, call) => look("skil
 async function look(
   kind: "agents" | "skills",
   { cwd, name, file }: DefinitionWish,
-  { deps }: Call,
+  { deps }: RequestContext,
 ): Promise<{ payload: { definitions: Definition[] } }> {
   if (deps.definitions === undefined)
     throw new Fault({ code: "UNAVAILABLE", message: "this daemon loads no agent files" });

@@ -2,13 +2,13 @@
 import { Fault, toWireError } from "../../../abi/errors.ts";
 import type { JournalDesk } from "../../../kernel/ports/journal-tools.ts";
 import { encodeLine } from "../../codec/ndjson.ts";
-import type { Answer, Call, Handler, Send } from "../handler.ts";
+import type { Handler, MethodAnswer, RequestContext, Send } from "../handler.ts";
 import { checkWire, collectWire, verifyWire } from "./journal-wire.ts";
 
 /** Between two lines about progress. */
 const PROGRESS_MS = 200;
 
-export function deskOf({ deps }: Call): JournalDesk {
+export function deskOf({ deps }: RequestContext): JournalDesk {
   if (deps.desk !== undefined) return deps.desk;
   throw new Fault({ code: "UNAVAILABLE", message: "this daemon keeps no journal" });
 }
@@ -51,9 +51,9 @@ export const journalRoots: Handler<"journal.roots"> = async (_params, call) => {
 type Work = (signal: AbortSignal, progress: (records: number) => void) => Promise<unknown>;
 
 function working<M extends "journal.check" | "journal.verify" | "journal.collect">(
-  { gone, clock }: Call,
+  { gone, clock }: RequestContext,
   work: Work,
-): Answer<M> {
+): MethodAnswer<M> {
   const follow = async (send: Send): Promise<void> => {
     let toldAt = clock.mono();
     const progress = (records: number): void => {
@@ -68,7 +68,7 @@ function working<M extends "journal.check" | "journal.verify" | "journal.collect
       return send(encodeLine({ type: "complete", payload }));
     });
   };
-  return { payload: undefined, follow } as Answer<M>;
+  return { payload: undefined, follow } as MethodAnswer<M>;
 }
 
 /** What fails after the response is told as the last line of the stream. */

@@ -7,7 +7,7 @@ import { sandboxOff } from "../../../abi/sandbox.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
 import type { Subscription } from "../../../kernel/ports/kernel-api.ts";
 import { audienceOf, followProcess } from "../follow-process.ts";
-import type { Answer, Call, Handler } from "../handler.ts";
+import type { Handler, MethodAnswer, RequestContext } from "../handler.ts";
 import type { Marked } from "../repeats.ts";
 import { invalid } from "../request.ts";
 import { toBudget } from "./budget.ts";
@@ -28,7 +28,11 @@ export const spawn: Handler<"spawn"> = async (params, call) => {
   );
 };
 
-async function start(params: SpawnRequest, call: Call, marked: Marked): Promise<Answer<"spawn">> {
+async function start(
+  params: SpawnRequest,
+  call: RequestContext,
+  marked: Marked,
+): Promise<MethodAnswer<"spawn">> {
   const { kernel, deps } = call;
   const agent = await deps.loadAgent(params.agent, params.cwd ?? deps.home, params.env ?? deps.env);
   if (params.detach) {
@@ -40,7 +44,7 @@ async function start(params: SpawnRequest, call: Call, marked: Marked): Promise<
 }
 
 /** What the same request has started before. */
-async function rejoin(params: SpawnRequest, call: Call, pid: Pid): Promise<Answer<"spawn">> {
+async function rejoin(params: SpawnRequest, call: RequestContext, pid: Pid): Promise<MethodAnswer<"spawn">> {
   const { detach = false, interactive = false, env } = params;
   const events = await call.kernel.requests.rejoin(pid, {
     interactive: interactive && !detach,
@@ -51,16 +55,16 @@ async function rejoin(params: SpawnRequest, call: Call, pid: Pid): Promise<Answe
   return detached(params, call, pid);
 }
 
-function detached(params: SpawnRequest, { kernel }: Call, pid: Pid): Answer<"spawn"> {
+function detached(params: SpawnRequest, { kernel }: RequestContext, pid: Pid): MethodAnswer<"spawn"> {
   const notice = params.verbose === true ? kernel.noticeOf(pid) : "";
   return { payload: notice === "" ? { pid } : { pid, notice } };
 }
 
 function followed(
   params: SpawnRequest,
-  { deps, ended, gone }: Call,
+  { deps, ended, gone }: RequestContext,
   { pid, events }: { readonly pid: Pid; readonly events: Subscription<ProcessEvent> },
-): Answer<"spawn"> {
+): MethodAnswer<"spawn"> {
   const { interactive = false } = params;
   // who can be asked must be there to answer, and a session rests when nobody is there; any other that only listens may have
   // closed its own half
