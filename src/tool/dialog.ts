@@ -1,5 +1,6 @@
 /** The dialog's text, safe to show: nothing hidden, nothing that reorders what a person reads, nothing endless. */
 import type { PermissionView } from "../abi/effects.ts";
+import { countLines } from "./text.ts";
 import type { Dialog } from "./tool.ts";
 
 const MAX_CHARS = 4000;
@@ -34,9 +35,16 @@ function escapeHidden(text: string): string {
   );
 }
 
-/** Both ends stay: what counts may stand last. */
+/** Both ends stay: what counts may stand last. Of lines, whole ones where they are not too long for it. */
 function cutMiddle(text: string, max: number): string {
   if (text.length <= max) return text;
+  const room = Math.floor(max / 2) - 20;
+  const head = text.slice(0, text.lastIndexOf("\n", room) + 1);
+  const tail = text.slice(text.indexOf("\n", text.length - 1 - room) + 1);
+  if (head.length > room / 2 && tail.length > room / 2 && tail.length <= room) {
+    const left = countLines(text.slice(head.length, text.length - tail.length));
+    return `${head.toWellFormed()}… ${left} lines more …\n${tail.toWellFormed()}`;
+  }
   const half = Math.floor(max / 2) - 5;
   return `${text.slice(0, half).toWellFormed()} [...] ${text.slice(-half).toWellFormed()}`;
 }

@@ -50,6 +50,13 @@ export function numberedDiff(name: string, before: string, after: string): strin
   return `${[`--- ${name}`, `+++ ${name}`, ...hunks.flatMap(numberedLines)].join("\n")}\n`;
 }
 
+/** A new file as a person reads it: each line with its number. */
+export function numberedText(text: string): string {
+  const lines = text.replace(/\r?\n$/, "").split("\n");
+  const width = String(lines.length).length;
+  return `${lines.map((line, at) => `${String(at + 1).padStart(width)} ${line}`).join("\n")}\n`;
+}
+
 function numberedLines(hunk: StructuredPatchHunk): string[] {
   let [before, after] = [hunk.oldStart, hunk.newStart];
   const width = String(Math.max(before + hunk.oldLines, after + hunk.newLines)).length;

@@ -86,6 +86,26 @@ test("write refuses a directory and more than 5 MB", async () => {
   expect((await made.call("write", { file_path: "a", content })).error?.message).toContain("too large");
 });
 
+test("write shows a new file by numbered lines, its beginning and its end, and a change as one", async () => {
+  const made = bench();
+  const shown = async (content: string) =>
+    (await made.prepare("write", { file_path: "a.txt", content }))?.diff;
+  expect(await shown("one\ntwo")).toBe("1 one\n2 two\n");
+  expect(await shown("")).toBeUndefined();
+  const lines = Array.from({ length: 500 }, (_, at) => `line ${at + 1}\n`);
+  const view = await made.prepare("write", { file_path: "a.txt", content: lines.join("") });
+  const rows = view?.diff?.trimEnd().split("\n") ?? [];
+  expect(view?.diff?.length).toBeLessThanOrEqual(4_000);
+  expect([rows[0], rows.at(-1)]).toEqual(["  1 line 1", "500 line 500"]);
+  const gap = rows.findIndex((row) => row.startsWith("…"));
+  expect(rows[gap]).toBe(`… ${500 - (rows.length - 1)} lines more …`);
+  expect(rows.every((row, at) => at === gap || /^ *(\d+) line \1$/.test(row))).toBe(true);
+  expect(view?.warnings).toEqual(["diff is shown in part: 6392 characters"]);
+  made.put("a.txt", "one\nzwei\n");
+  await made.text("view", { file_path: "a.txt" });
+  expect(await shown("one\ntwo\n")).toBe("--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n1  one\n2 -zwei\n2 +two\n");
+});
+
 test("write shows a long content by both ends, and says so", async () => {
   const plan = await bench().plan("write", { file_path: "a.txt", content: `first${"x".repeat(9000)}last` });
   const shown = plan.view?.params.content as string;

@@ -4,11 +4,18 @@ import * as z from "zod";
 import { codeOf } from "../../abi/errors.ts";
 import { failure } from "../failure.ts";
 import { findStat, readWholeFile, writeHostFile } from "../files.ts";
-import { inlineContent, makePatch, type Patch, patchFacts } from "../patch.ts";
+import { inlineContent, makePatch, numberedDiff, numberedText, type Patch, patchFacts } from "../patch.ts";
 import { readEffect, writablePath } from "../path.ts";
 import { countLines, decodeFile } from "../text.ts";
 import { bytesOf, MAX_EDITED_BYTES } from "../text-file.ts";
-import { defineTool, type LookContext, type Outcome, type RunContext, type Scope } from "../tool.ts";
+import {
+  type Dialog,
+  defineTool,
+  type LookContext,
+  type Outcome,
+  type RunContext,
+  type Scope,
+} from "../tool.ts";
 import { changedError, requireSeen, requireUnchanged } from "../tracker.ts";
 import text from "./write.md";
 
@@ -44,17 +51,31 @@ export const write = defineTool({
   },
   destructive: isKnown,
   prepare: async (args, look) => {
-    contentFor(args, await current(args, look));
+    const before = await current(args, look);
+    contentFor(args, before);
+    const [shown, diff] = [view(args, look), changeOf(args, before)];
+    return diff === "" ? shown : { ...shown, params: { file_path: args.file_path }, diff };
   },
-  view: ({ file_path, content }, scope) => ({
-    operation: `write file: ${file_path}`,
-    params: { file_path, content },
-    ...(isKnown({ file_path, content }, scope) && { warnings: ["replaces the whole file"] }),
-  }),
+  view,
   activity: (args) => `Writing ${args.file_path}`,
   paths: (args) => [args.file_path],
   run,
 });
+
+function view(args: Args, scope: Scope): Dialog {
+  const { file_path, content } = args;
+  return {
+    operation: `write file: ${file_path}`,
+    params: { file_path, content },
+    ...(isKnown(args, scope) && { warnings: ["replaces the whole file"] }),
+  };
+}
+
+/** As a person reads it; "": there is no more to it than the content. */
+function changeOf({ file_path, content }: Args, before: Buffer | null): string {
+  if (before !== null) return numberedDiff(file_path, textOf(before), content.replace(/^\uFEFF/, ""));
+  return content === "" ? "" : numberedText(content);
+}
 
 /** A file that was never viewed can only be made: replacing it is refused. */
 function isKnown(args: Args, scope: Scope): boolean {
