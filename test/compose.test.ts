@@ -1,7 +1,9 @@
 /** `crux compose` from end to end: files on disk, real programs, agents on a model server; nothing is left behind. */
+import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { masked } from "./harness/mask.ts";
 import { modelEnv } from "./harness/model.ts";
@@ -266,6 +268,22 @@ describe("five services", () => {
     file("name: five\nservices: { db: { command: [sleep, '300'] } }\n".replace("'300'", '"300"'));
     await crux("up", "-d", "--remove-orphans");
     expect(await sleepers(1)).toBe(1);
+  });
+});
+
+describe("a reader that has gone", () => {
+  const piped = (args: string) =>
+    promisify(execFile)("bash", ["-c", `"$0" compose ${args} | true; echo "\${PIPESTATUS[0]}"`, CRUX], {
+      cwd: dir,
+      env: { ...world.env, ...modelEnv(server) },
+    });
+
+  it("ends up and logs -f, and the project goes on", async () => {
+    file('name: quiet\nservices:\n  db:\n    command: [sleep, "300"]\n');
+    await crux("up", "-d");
+    for (const follow of ["up", "logs -f"])
+      expect(await piped(follow)).toEqual({ stdout: "141\n", stderr: "" });
+    expect((await rows()).map(({ state }) => state)).toEqual(["running"]);
   });
 });
 

@@ -228,12 +228,12 @@ describe("a closed stdout", () => {
     },
   );
 
-  it("ends crux attach and logs -f while what they follow says nothing", async () => {
+  it("ends what follows a process while that says nothing", async () => {
     const gate = Promise.withResolvers<void>();
     await serve(text("Late.").until(gate.promise));
     const { stdout } = await world.crux(["-d", "-q", "be quiet"], { env: modelEnv(server) });
     await server.waitFor(() => server.inFlight === 1);
-    for (const follow of ["attach", "logs -f"])
+    for (const follow of ["attach", "logs -f", "journal -f", "astrace"])
       expect(await piped(`${follow} ${stdout.trim()}`, "(read -r line)")).toEqual({ code: 141, stderr: "" });
     // the attempt was not given up meanwhile, which would have been said
     expect(server.aborted).toEqual([]);

@@ -7,7 +7,7 @@ import { daemonVanished } from "./daemon-vanished.ts";
 import { DevicePaths } from "./screen/device-paths.ts";
 import { traceJson, traceLine } from "./screen/trace-line.ts";
 
-export const astrace: Command = { flags: {}, run };
+export const astrace: Command = { flags: {}, follows: () => true, run };
 
 async function run({ args, console, host }: Call): Promise<number> {
   const pid = onePid(args, "crux astrace <pid>");

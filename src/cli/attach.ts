@@ -16,7 +16,7 @@ import { SharedTerminal } from "./shared-terminal.ts";
 const NATIVE_TAIL = 50;
 
 /** Follows a process that runs, as the command that started it would; leaving it never ends it. */
-export const attach: Command = { flags: { "read-only": { type: "boolean" } }, run };
+export const attach: Command = { flags: { "read-only": { type: "boolean" } }, follows: () => true, run };
 
 /** Its end as an exit code, 0 when it was left before. */
 async function run(call: Call): Promise<number> {
@@ -71,7 +71,6 @@ async function showToEnd(call: Call, attached: Attached): Promise<number | undef
   try {
     const isTerminal = host.stdin.isTTY === true && host.stdout.isTTY === true && call.console.isScreen;
     await tellAttached(call, pid, row);
-    using _reader = await host.lifecycle.endWithReader?.();
     using keys = isTerminal
       ? new SharedTerminal(host.stdin, host.lifecycle, () => leaving.abort())
       : undefined;

@@ -23,6 +23,24 @@ test.each(Object.keys(COMMANDS))("%s --help prints its help and starts nothing",
   expect({ code, reached: daemon.reached }).toEqual({ code: 0, reached: [] });
 });
 
+test.each([
+  ["attach 7", 1],
+  ["astrace 7", 1],
+  ["logs 7 -f", 1],
+  ["logs 7", 0],
+  ["journal 7 --follow", 1],
+  ["journal 7", 0],
+  ["jobs 7 1 -f", 1],
+  ["jobs 7 1", 0],
+  ["compose up", 1],
+  ["compose up -d", 0],
+  ["compose logs -f", 1],
+  ["compose logs", 0],
+  ["ps", 0],
+])("crux %s watches whether its output is read: %i", async (line, watched) => {
+  expect((await crux(line)).watched).toBe(watched);
+});
+
 test("help on an intent is that of Crux, and on nothing known INVALID", async () => {
   expect((await crux("fix the test -h")).out).toBe(`${findHelp("")}\n`);
   expect((await crux("help")).out).toBe(`${findHelp("")}\n`);

@@ -38,7 +38,9 @@ async function dispatch(
   // the first word behind -r is what a session is called
   const isNew = !args.flags.has("continue") && !args.flags.has("resume");
   if (name === undefined && first !== undefined && isNew) refuseKept(args);
-  return command.run({ args, console, host });
+  using _reader = command.follows?.(args) === true ? await host.lifecycle.endWithReader() : undefined;
+  // awaited here: the reader is watched until the end
+  return await command.run({ args, console, host });
 }
 
 /** What is wrong with the flags of a command, its help tells right. */

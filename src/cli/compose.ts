@@ -1,9 +1,10 @@
+import type { Args } from "./args.ts";
 import type { Call, Command } from "./command.ts";
 import { isVerb, parseComposeArgs, USAGE, type Verb } from "./compose/args.ts";
 import { invalid } from "./screen/errors.ts";
 
 /** `crux compose <verb>`; each verb is loaded only when it is called for. */
-export const compose: Command = { flags: {}, parse: parseComposeArgs, run };
+export const compose: Command = { flags: {}, parse: parseComposeArgs, follows, run };
 
 const VERBS: Readonly<Record<Verb, () => Promise<(call: Call) => Promise<number>>>> = {
   up: async () => (await import("./compose/up.ts")).up,
@@ -12,6 +13,10 @@ const VERBS: Readonly<Record<Verb, () => Promise<(call: Call) => Promise<number>
   logs: async () => (await import("./compose/logs.ts")).logs,
   config: async () => (await import("./compose/config.ts")).config,
 };
+
+function follows({ words: [verb], flags }: Args): boolean {
+  return (verb === "up" && !flags.has("detach")) || (verb === "logs" && flags.has("follow"));
+}
 
 async function run(call: Call): Promise<number> {
   const [verb] = call.args.words;

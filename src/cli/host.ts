@@ -46,7 +46,7 @@ export interface Lifecycle {
   /** `undo` is called at once, however the process ends: by itself, a signal, a crash. Returns the way to take it back. */
   onEnd(undo: () => void): () => void;
   /** While something is followed: ends the command as SIGPIPE would once nobody reads stdout, though nothing is written. */
-  endWithReader?(): Promise<Disposable>;
+  endWithReader(): Promise<Disposable>;
   /** Stops as Ctrl-Z does; resolves when the shell lets it go on. */
   suspend(): Promise<void>;
 }

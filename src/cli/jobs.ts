@@ -10,6 +10,7 @@ const USAGE = "crux jobs [pid [job]] [-f] [--from <byte>]";
 /** Commands that agents run in the background, and what one of them prints. */
 export const jobs: Command = {
   flags: { follow: { type: "boolean", short: "f" }, from: { type: "string" } },
+  follows: ({ flags }) => flags.has("follow"),
   run,
 };
 

@@ -14,6 +14,7 @@ export const journal: Command = {
     follow: { type: "boolean", short: "f" },
     "with-prefix": { type: "boolean" },
   },
+  follows: ({ flags }) => flags.has("follow"),
   run,
 };
 

@@ -8,6 +8,7 @@ const MAX_TAIL = 100_000;
 /** What a process said, alive or gone. */
 export const logs: Command = {
   flags: { follow: { type: "boolean", short: "f" }, tail: { type: "string", short: "n" } },
+  follows: ({ flags }) => flags.has("follow"),
   run,
 };
 
@@ -21,7 +22,6 @@ async function run({ args, console, host }: Call): Promise<number> {
   const client = await host.daemon.ensure();
   const stream = await client.stream("process.logs", request);
   try {
-    using _reader = args.flags.has("follow") ? await host.lifecycle.endWithReader?.() : undefined;
     await new LogPrinter(console, host.stdout.isTTY === true).printAll(stream.lines);
   } finally {
     stream.close();

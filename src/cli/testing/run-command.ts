@@ -58,6 +58,14 @@ class FakeLifecycle implements Lifecycle {
     return () => this.undos.delete(undo);
   }
 
+  /** How often the reader of stdout was watched. */
+  watched = 0;
+
+  async endWithReader(): Promise<Disposable> {
+    this.watched++;
+    return { [Symbol.dispose]: () => {} };
+  }
+
   async suspend(): Promise<void> {
     this.suspended++;
   }
@@ -96,7 +104,7 @@ export class FakeInput extends EventEmitter implements Input {
   }
 }
 
-export interface Run {
+export interface Run extends Pick<FakeLifecycle, "watched"> {
   readonly out: string;
   /** stdout, byte for byte. */
   readonly bytes: Buffer;
@@ -164,10 +172,17 @@ export function aMachine({
 /** Runs `crux <line>`, split at blanks, or the words given. */
 export async function crux(line: string | readonly string[], parts: Parts = {}): Promise<Run> {
   const daemon = parts.daemon ?? new FakeDaemon();
-  const { host, stdout, stderr } = aMachine({ ...parts, daemon });
+  const { host, stdout, stderr, lifecycle } = aMachine({ ...parts, daemon });
   const argv = typeof line === "string" ? line.split(" ").filter((word) => word !== "") : line;
   const code = await runCli(parts.asTyped === true ? argv : intentArgv(argv), host);
-  return { out: stdout.text, bytes: stdout.bytes, err: stderr.text, code, daemon };
+  return {
+    out: stdout.text,
+    bytes: stdout.bytes,
+    err: stderr.text,
+    code,
+    daemon,
+    watched: lifecycle.watched,
+  };
 }
 
 /** The eight ways to set the three mode flags, and the mode that holds. */
