@@ -1,5 +1,5 @@
 /** The one list of error codes: wire replies, printed errors and docs come from it. */
-const ERRNO = {
+export const ERRNO = {
   TIMEOUT: { means: "a deadline passed", retryable: true },
   NOT_FOUND: { means: "process, context, fd, path, agent or name does not exist", retryable: false },
   PERMISSION: { means: "refused by a rule, mode or ownership; write to read-only", retryable: false },

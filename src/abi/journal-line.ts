@@ -8,15 +8,16 @@ export interface JournalLine {
   readonly kind: string;
   readonly v: number;
   readonly call?: string;
-  /** Wall clock and monotonic clock, ms. */
+  /** Wall clock: milliseconds since 1970. */
   readonly at: number;
+  /** Monotonic clock, ms. */
   readonly mono: number;
-  /** Its own place in the chain, in hex. */
+  /** Hash of this record and all before it, in hex. */
   readonly hash: string;
-  /** Of a first record: the kernel whose name its chain begins with (store/chain.ts). */
+  /** First record only: the kernel id that the hash chain begins with (store/chain.ts). */
   readonly kernel?: string;
-  /** Whole: what is kept apart is filled in. */
+  /** The whole body; parts that are stored as blobs are filled in. */
   readonly body: unknown;
-  /** The text of the body that the hash is over; absent where it is JSON.stringify(body). */
+  /** The text of the body that was hashed; absent: JSON.stringify(body). */
   readonly stored?: string;
 }

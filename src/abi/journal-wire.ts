@@ -17,7 +17,7 @@ export interface CheckWire {
   readonly blobs: number;
   readonly elapsed_ms: number;
   readonly findings: readonly FindingWire[];
-  /** With `--repair`: what was found before, where what was touched lies, what was done. `findings` is what is left. */
+  /** After a repair: the findings before it, the folder with copies of what was changed, what was done. `findings` holds what remains. */
   readonly repaired?: {
     readonly findings: readonly FindingWire[];
     readonly quarantine: string;
@@ -29,7 +29,7 @@ export interface CheckWire {
 export interface AnchorWire {
   readonly lsn: number;
   readonly root: string;
-  /** "": it is the first. */
+  /** "": this is the first root. */
   readonly previous: string;
   readonly at: number;
 }

@@ -94,7 +94,7 @@ export const SpawnRequest = z.strictObject({
   calls: z
     .boolean()
     .optional()
-    .describe("Also send the events `call` and `said`; absent: what the setting `ui.calls` says."),
+    .describe("Also send the events `call` and `said`, unless the setting `ui.calls` is false."),
   session: z
     .boolean()
     .optional()

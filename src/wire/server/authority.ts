@@ -12,7 +12,7 @@ type Right = (typeof METHODS)[MethodName]["right"];
 const UNPROVEN: ReadonlySet<Right> = new Set(["self", "observe", "control", "spawn"]);
 
 /** `sees`: only of a process that it sees. `acts`: only where it is a process of its own. */
-const OF_A_PROCESS: Partial<Record<MethodName, "always" | "sees" | "acts">> = {
+export const OF_A_PROCESS: Partial<Record<MethodName, "always" | "sees" | "acts">> = {
   ping: "always",
   auth: "always",
   list_procs: "always",

@@ -1,0 +1,181 @@
+/** When each event of a process is sent, with an example. The page shows the example as the wire writes it. */
+import { Fault } from "../errors.ts";
+import type { ProcessEvent } from "../events.ts";
+import { asPid } from "../ids.ts";
+import { AT_MS } from "./method-doc.ts";
+
+export type EventDocs = {
+  readonly [E in ProcessEvent["event"]]: {
+    /** A sentence that begins with `When` or `After`. */
+    readonly sent: string;
+    readonly example: Extract<ProcessEvent, { event: E }>;
+  };
+};
+
+const pid = asPid(3);
+
+export const EVENT_DOCS: EventDocs = {
+  spawn: {
+    sent: "When the process has started. It is the first event of `spawn`.",
+    example: {
+      event: "spawn",
+      pid,
+      intent: "fix the failing test",
+      notice: "a script answers in place of a model",
+      details: {
+        agent: "general-purpose",
+        model: "sonnet",
+        maxSteps: 10,
+        budget: 200_000,
+        device: "/dev/llm/anthropic",
+        mode: "plan",
+      },
+    },
+  },
+  step: {
+    sent: "When a step begins: one reply of the model with the results of its calls.",
+    example: { event: "step", pid, step: 2, total: 10 },
+  },
+  mode: {
+    sent: "When the permission mode has changed.",
+    example: { event: "mode", pid, mode: "accept_edits" },
+  },
+  ask: {
+    sent: "When the permission gate asks, or the agent asks its user. Answer with ask.answer.",
+    example: {
+      event: "ask",
+      pid,
+      ask: {
+        askId: "a_3_7",
+        pid,
+        text: "bash: npm test",
+        options: ["yes", "no", "always"],
+        detail: "",
+        tool: "bash",
+        effects: ["run npm test"],
+        reason: "no rule allows npm test",
+        rules: [{ rule: "bash(npm test:*)", destinations: ["session", "projectSettings"] }],
+        openedAt: AT_MS,
+      },
+    },
+  },
+  ask_closed: {
+    sent: "When a question was answered by any client, or is void.",
+    example: { event: "ask_closed", pid, askId: "a_3_7", answer: "yes" },
+  },
+  tool: {
+    sent: "After each transfer to a device or program.",
+    example: { event: "tool", pid, device: "/bin/edit", inBytes: 210, outBytes: 64, durationMs: 12 },
+  },
+  call: {
+    sent: "After each tool call of the model, and for a call of a tool that does not exist.",
+    example: {
+      event: "call",
+      pid,
+      call: { tool: "edit", about: "src/a.ts", facts: { added: 3, removed: 1 } },
+    },
+  },
+  said: {
+    sent: "When the model says something beside its calls.",
+    example: { event: "said", pid, text: "The test expects the old name." },
+  },
+  log: {
+    sent: "When the process logs a line.",
+    example: {
+      event: "log",
+      pid,
+      entry: { timestampMs: 410, level: "info", message: "reading a.ts" },
+    },
+  },
+  paused: {
+    sent: "When the process is paused or resumed.",
+    example: { event: "paused", pid, isPaused: true },
+  },
+  input: {
+    sent: "When a session has read a message: it starts a run, or joins the current one.",
+    example: {
+      event: "input",
+      pid,
+      seq: 5,
+      from: asPid(0),
+      client: "crux",
+      text: "and the other?",
+      joins: true,
+    },
+  },
+  queued: {
+    sent: "When a message for a session is durable and waits.",
+    example: {
+      event: "queued",
+      pid,
+      seq: 5,
+      from: asPid(0),
+      client: "crux",
+      text: "and the other?",
+      ahead: 1,
+    },
+  },
+  withdrawn: {
+    sent: "When a waiting message was taken back.",
+    example: { event: "withdrawn", pid, seq: 5 },
+  },
+  reply: {
+    sent: "When a session has a reply of the model.",
+    example: { event: "reply", pid, text: "The test passes now." },
+  },
+  idle: {
+    sent: "After a run of a session: it starts the next message, or waits for one.",
+    example: {
+      event: "idle",
+      pid,
+      seq: 5,
+      outcome: "limit",
+      exitCode: 1,
+      message: "10 steps are used",
+      error: new Fault({ code: "BUDGET", message: "10 steps are used" }),
+      result: "",
+      tokensUsed: 900,
+      elapsedMs: 4000,
+      queued: 0,
+      denied: [
+        {
+          tool: "bash",
+          what: "bash: rm -r b",
+          reason: "no rule allows rm",
+          allow: "--allow 'bash(rm -r b)'",
+        },
+      ],
+    },
+  },
+  error: {
+    sent: "When the process cannot start or continue. Its line has the type `error`.",
+    example: {
+      event: "error",
+      pid,
+      message: "the model does not answer",
+      error: new Fault({ code: "DRIVER", message: "the model does not answer" }),
+    },
+  },
+  complete: {
+    sent: "When the process has ended. It is the last event; its line has the type `complete`.",
+    example: {
+      event: "complete",
+      pid,
+      result: "Fixed.",
+      exit: { code: 1, reason: "steps used up", kind: "fault" },
+      tokensUsed: 1840,
+      cost: { own: 20_000, subtree: 20_000 },
+      unpricedCalls: 1,
+      model: "sonnet",
+      elapsedMs: 9100,
+      denied: [
+        {
+          tool: "bash",
+          what: "bash: rm -r b",
+          reason: "no rule allows rm",
+          allow: "--allow 'bash(rm -r b)'",
+        },
+      ],
+    },
+  },
+};

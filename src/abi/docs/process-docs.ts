@@ -1,0 +1,256 @@
+import type { HISTORY_METHODS } from "../history-methods.ts";
+import type { KERNEL_METHODS } from "../kernel-methods.ts";
+import type { PROCESS_METHODS, WireProc } from "../process-methods.ts";
+import {
+  AT,
+  AT_MS,
+  DAMAGED,
+  KEY_REUSED,
+  type MethodDocs,
+  NO_PROCESS,
+  NO_PROCESS_ON_RECORD,
+  UUID,
+} from "./method-doc.ts";
+
+const proc: WireProc = {
+  pid: 3,
+  ppid: 0,
+  state: "running",
+  intent: "fix the failing test",
+  skills: [],
+  tokens_used: 1840,
+  elapsed_ms: 5200,
+  kind: "agent",
+  activity: "tool",
+  created_at: AT,
+  ctx_id: 1,
+  allowed_devices: null,
+  groups: [],
+  result: "",
+  exit: null,
+  model: "sonnet",
+};
+
+const BAD_SIGNAL = "The signal is not one of 1 (TERM), 2 (KILL), 3 (INT), 4 (PAUSE) and 5 (RESUME).";
+const FOLLOWS = "`progress` lines with the events of the process, then `complete` or `error`.";
+
+export const KERNEL_DOCS: MethodDocs<keyof typeof KERNEL_METHODS> = {
+  ping: { errors: {}, params: {}, result: { version: "0.1.0" } },
+  auth: {
+    errors: { PERMISSION: "This is not the cookie of the running daemon; each start makes a new one." },
+    params: { cookie: "9f86d081884c7d65" },
+    result: { principal: "user" },
+  },
+  "kernel.status": {
+    errors: {},
+    params: {},
+    result: {
+      version: "0.1.0",
+      os_pid: 4711,
+      processes: 2,
+      connections: 1,
+      uptime_ms: 61_000,
+      sandbox: { available: true, mode: "on", kind: "bubblewrap" },
+    },
+  },
+  "kernel.metrics": {
+    errors: {},
+    params: {},
+    result: {
+      at: 61_000,
+      uptime_ms: 61_000,
+      rss_bytes: 98_000_000,
+      heap_bytes: 31_000_000,
+      loop_lag_ms: 1.5,
+      processes: 2,
+      connections: 1,
+      os_children: 1,
+      timers: 4,
+    },
+  },
+  shutdown: { errors: {}, params: {}, result: undefined },
+};
+
+export const PROCESS_DOCS: MethodDocs<keyof typeof PROCESS_METHODS> = {
+  spawn: {
+    errors: {
+      NOT_FOUND: "No such agent, skill or model.",
+      INVALID:
+        "The payload is not valid: a relative `cwd`, more than 4 MiB of `stdin`, an agent file with errors.",
+      PERMISSION: "The settings close this mode, or the caller is a process that may not start this child.",
+      BUDGET: "A limit on the number of agents is reached, or the budget is used up.",
+      CONFLICT: KEY_REUSED,
+    },
+    params: { intent: "fix the failing test", cwd: "/home/ana/shop", budget: 200_000 },
+    result: { pid: 3 },
+    stream: FOLLOWS,
+    lines: [
+      { type: "progress", payload: { event: "spawn", pid: 3, intent: "fix the failing test" } },
+      { type: "progress", payload: { event: "step", pid: 3, step: 1, total: 10 } },
+      {
+        type: "complete",
+        payload: { event: "complete", pid: 3, result: "Fixed.", exit_code: 0, tokens_used: 1840 },
+      },
+    ],
+  },
+  list_procs: { errors: {}, params: {}, result: { processes: [proc] } },
+  kill: {
+    errors: { NOT_FOUND: NO_PROCESS, INVALID: BAD_SIGNAL },
+    params: { pid: 3, signal: 1 },
+    result: undefined,
+  },
+  attach_debug: {
+    errors: { NOT_FOUND: NO_PROCESS },
+    params: { pid: 3 },
+    result: undefined,
+    stream: "A `syscall_event` line for each kernel call, then `eof`.",
+    lines: [
+      {
+        type: "syscall_event",
+        payload: {
+          timestamp_ms: 120,
+          pid: 3,
+          syscall: "Open",
+          args: { path: "/dev/fs/home/ana/shop/a.ts" },
+          result: 4,
+          duration_ms: 0.21,
+        },
+      },
+      { type: "eof" },
+    ],
+  },
+  "process.wait": {
+    errors: { NOT_FOUND: NO_PROCESS_ON_RECORD, TIMEOUT: "The process still runs after `timeout_ms`." },
+    params: { pid: 3, timeout_ms: 60_000 },
+    result: { pid: 3, exit_code: 0, reason: "completed", kind: "done", tokens_used: 1840, elapsed_ms: 9100 },
+  },
+  "process.list": {
+    errors: {},
+    params: {},
+    result: {
+      processes: [{ ...proc, name: "general-purpose", model: "sonnet", threads: 1, coroutines: 0 }],
+    },
+  },
+  "process.signal": {
+    errors: { NOT_FOUND: NO_PROCESS, INVALID: BAD_SIGNAL },
+    params: { pid: 3, signal: 4, tree: true },
+    result: { pids: [3, 5] },
+  },
+  "process.resume": {
+    errors: { NOT_FOUND: NO_PROCESS_ON_RECORD, CONFLICT: DAMAGED },
+    params: { pid: 3 },
+    result: { pid: 3, state: "thinking" },
+  },
+  "process.attach": {
+    errors: { NOT_FOUND: NO_PROCESS },
+    params: { pid: 3, verbose: true },
+    result: undefined,
+    stream: FOLLOWS,
+    lines: [
+      { type: "progress", payload: { event: "step", pid: 3, step: 4, total: 10 } },
+      {
+        type: "complete",
+        payload: { event: "complete", pid: 3, result: "Fixed.", exit_code: 0, tokens_used: 1840 },
+      },
+    ],
+  },
+  "process.logs": {
+    errors: { NOT_FOUND: NO_PROCESS_ON_RECORD },
+    params: { pid: 3, tail: 20 },
+    result: undefined,
+    stream: "`log` lines, then `eof`.",
+    lines: [
+      { type: "log", payload: { pid: 3, timestamp_ms: 410, level: "info", message: "reading a.ts" } },
+      { type: "eof" },
+    ],
+  },
+  "group.list": { errors: {}, params: {}, result: { groups: [{ id: 1, name: "nightly", pids: [3, 5] }] } },
+  "group.signal": {
+    errors: { NOT_FOUND: "No such group.", INVALID: BAD_SIGNAL },
+    params: { group: "nightly", signal: 4 },
+    result: { reached: 2 },
+  },
+  "mail.send": {
+    errors: { NOT_FOUND: NO_PROCESS, UNAVAILABLE: "The mailbox is full.", CONFLICT: KEY_REUSED },
+    params: { pid: 3, text: "the build is green again" },
+    result: undefined,
+  },
+};
+
+const forked = { pid: 9, uuid: UUID, step: 12, from: UUID, at: 118 };
+const HISTORY_ERRORS = {
+  NOT_FOUND: "No such process, step or record.",
+  INVALID: "The process is not an agent, or the record lies inside a call.",
+  CONFLICT: DAMAGED,
+};
+
+export const HISTORY_DOCS: MethodDocs<keyof typeof HISTORY_METHODS> = {
+  "process.steps": {
+    errors: HISTORY_ERRORS,
+    params: { pid: 3, last: 10 },
+    result: {
+      pid: 3,
+      steps: [
+        {
+          step: 1,
+          at: AT,
+          words: "I look at the test first.",
+          files: ["/home/ana/shop/a.ts"],
+          file_count: 1,
+          commands: 0,
+          uuid: UUID,
+          seq: 14,
+        },
+      ],
+    },
+  },
+  "process.fork": {
+    errors: { ...HISTORY_ERRORS, CONFLICT: `${DAMAGED} Or: ${KEY_REUSED}` },
+    params: { pid: 3, at: { step: 12 }, text: "try it without the cache", wake: true },
+    result: forked,
+  },
+  "process.rewind": {
+    errors: { ...HISTORY_ERRORS, CONFLICT: `${DAMAGED} Or: the process is running.` },
+    params: { pid: 3, at: { step: 12 }, files: true, dry_run: true },
+    result: {
+      pid: 3,
+      step: 12,
+      seq: 118,
+      refused: false,
+      files: [{ path: "/home/ana/shop/a.ts", deed: "restored", reason: "", insertions: 2, deletions: 5 }],
+      conflicts: [],
+      commands: ["npm test"],
+      command_count: 1,
+      fork: null,
+    },
+  },
+  "process.replay": {
+    errors: {
+      NOT_FOUND: NO_PROCESS_ON_RECORD,
+      INVALID: "Neither `pid` nor `path` is given, or the file is not a file of records.",
+    },
+    params: { pid: 3 },
+    result: {
+      pid: 3,
+      steps: 12,
+      records: 118,
+      runs: 1,
+      recorded: ["0.1.0"],
+      version: "0.1.0",
+      outcome: "same",
+    },
+  },
+  "process.records": {
+    errors: { NOT_FOUND: NO_PROCESS_ON_RECORD },
+    params: { pid: 3 },
+    result: undefined,
+    stream: "An `event` line for each record that clients saw, then `eof`.",
+    lines: [
+      {
+        type: "event",
+        payload: { seq: 9, pid: 3, kind: "process.log", at: AT_MS, body: { message: "reading a.ts" } },
+      },
+      { type: "eof" },
+    ],
+  },
+};
