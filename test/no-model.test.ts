@@ -166,6 +166,12 @@ describe("crux without a model", () => {
     expect(await run("sum the numbers", "1\n2\n3.5\n")).toBe("6.5\n");
   });
 
+  it("is no failure for crux doctor, which names a way to a model", async () => {
+    const { stdout } = await crux(["doctor"]);
+    expect(stdout).toContain(`\n! test call: ${NOTICE}\n  → export ANTHROPIC_API_KEY`);
+    expect(stdout).not.toContain("\\n");
+  });
+
   it("-d tells at once what answers: nobody follows who could be told later", async () => {
     const { code, stdout } = await crux(["-d", "list the files"]);
     expect(code).toBe(0);

@@ -159,6 +159,8 @@ async function testCall({ host }: Call): Promise<readonly Finding[]> {
     max_steps: 1,
     permission_mode: "plan",
     timeout_ms: TEST_CALL_MS,
+    // else nobody says that the interpreter answers
+    verbose: true,
   };
   const stream = await client.stream("spawn", request);
   let failure = "it did not answer";

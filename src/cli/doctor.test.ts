@@ -84,6 +84,7 @@ test("doctor asks the model once, in plan mode, unless it is told not to", async
     agent: "none",
     max_steps: 1,
     permission_mode: "plan",
+    verbose: true,
   });
   expect(daemon.openConnections).toBe(0);
   const offline = aWorld();
