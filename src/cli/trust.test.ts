@@ -101,10 +101,12 @@ describe("a run in a folder that brings something", () => {
 
   test("who said no is told in a line, and not asked", async () => {
     bring();
-    const daemon = daemonWith({ declined: true });
+    const daemon = daemonWith({ declined: true, root: "/it's my $HOME" });
     const machine = aMachine({ daemon, isTerminal: true });
     await runCli(["--cwd", dir, "--", "go"], machine.host);
     expect(machine.stderr.text).toContain("! left out, not trusted: 1 settings, 1 MCP server");
+    // as a shell takes it
+    expect(machine.stderr.text).toContain("crux trust '/it'\\''s my $HOME'\n");
     expect(machine.stderr.text).not.toContain("[y/N]");
     expect(asked(daemon)).toHaveLength(1);
   });

@@ -12,6 +12,7 @@ import type { AgentFiles } from "../agent/files.ts";
 import { mcpServers } from "../agent/mcp-entries.ts";
 import { parseYaml } from "../agent/yaml-fields.ts";
 import { isWithin } from "../lib/path.ts";
+import { shellWord } from "../lib/shell-word.ts";
 import type { ProjectView } from "./trust.ts";
 import { digestOf, readBrought, serverEntries } from "./trust-inventory.ts";
 
@@ -70,7 +71,7 @@ export async function refuseUntrusted(
     throw new Fault({
       code: "PERMISSION",
       message: `agent ${name} comes from ${dir}, which you have not trusted as it is`,
-      hint: `look at it and trust it: crux trust ${root}`,
+      hint: `look at it and trust it: crux trust ${shellWord(root)}`,
     });
   }
 }

@@ -14,6 +14,7 @@ import type { RealPath } from "../kernel/ports/host.ts";
 import type { AppliedUpdate, SettingsWriter } from "../kernel/ports/settings.ts";
 import type { WorkspaceTrust } from "../kernel/ports/trust.ts";
 import { withJsonValue, withoutJsonValue } from "../lib/json-edit.ts";
+import { shellWord } from "../lib/shell-word.ts";
 import { writeAtomically } from "./atomic-file.ts";
 import { excludeFromGit } from "./git-exclude.ts";
 import { isAbsent, MAX_SETTINGS_BYTES, readSettingsFile } from "./settings.ts";
@@ -83,7 +84,11 @@ export class SettingsFiles implements SettingsWriter {
     if (destination === "localSettings") this.#exclude(root);
     return destination === "userSettings" || this.#options.isTrusted(cwd)
       ? { file, changed }
-      : { file, changed, note: `${file} allows nothing until you trust its folder: crux trust ${root}` };
+      : {
+          file,
+          changed,
+          note: `${file} allows nothing until you trust its folder: crux trust ${shellWord(root)}`,
+        };
   }
 
   #tryTwice(

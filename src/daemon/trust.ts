@@ -9,6 +9,7 @@ import { Fault, messageOf } from "../abi/errors.ts";
 import type { BroughtItem, BroughtState, TrustedWorkspace, WorkspaceView } from "../abi/trust.ts";
 import type { BroughtFile, TrustDesk, WorkspaceTrust } from "../kernel/ports/trust.ts";
 import { isWithin } from "../lib/path.ts";
+import { shellWord } from "../lib/shell-word.ts";
 import { findProjectRoot } from "./settings-sources.ts";
 import { changeOf } from "./trust-diff.ts";
 import { type Brought, digestOf, Inventories } from "./trust-inventory.ts";
@@ -135,7 +136,7 @@ export class Trust implements WorkspaceTrust, TrustDesk {
         throw new Fault({
           code: "CONFLICT",
           message: `${join(root, path)} is not what you have seen any more; nothing was trusted`,
-          hint: `crux trust ${root} shows it again`,
+          hint: `crux trust ${shellWord(root)} shows it again`,
         });
     }
     const texts = await textsOf(items.filter(({ path }) => Object.hasOwn(seen, path)));

@@ -10,6 +10,7 @@ import type { SandboxProfile } from "../abi/sandbox.ts";
 import type { RealPath } from "../kernel/ports/host.ts";
 import type { Decision, Permit, PermitRequest, Subject } from "../kernel/ports/permit.ts";
 import { isWithin } from "../lib/path.ts";
+import { shellWord } from "../lib/shell-word.ts";
 import { isCertainText } from "./judge-exec.ts";
 import { matchesPath } from "./path-pattern.ts";
 import { findProtection, type Protection } from "./protected.ts";
@@ -288,10 +289,11 @@ function checkNames(paths: readonly string[], roots: readonly string[]): void {
     const second = findSecondName(path, roots);
     if (second.kind === "none") continue;
     const other = second.kind === "name" ? second.path : "a name that was not found";
+    const [old, fresh] = [path, `${path}.new`].map(shellWord);
     throw new Fault({
       code: "PERMISSION",
       message: `${path} is protected, and has a second name where the command may write: ${other}`,
-      hint: `give it a file of its own: cp -p ${path} ${path}.new && mv ${path}.new ${path}`,
+      hint: `give it a file of its own: cp -p ${old} ${fresh} && mv ${fresh} ${old}`,
     });
   }
 }

@@ -1,5 +1,6 @@
 /** What a workspace brings, for people. All of it is somebody else's text. */
 import type { WireBrought, WireWorkspace } from "../../abi/trust-methods.ts";
+import { shellWord } from "../../lib/shell-word.ts";
 import { safeLine, safeLines } from "./safe-text.ts";
 
 /** Items shown with what they would do; of the rest only how many there are. */
@@ -61,5 +62,5 @@ export function leftOutLine({ root, items }: WireWorkspace): string {
   const what = changed === items.length ? "changed since you trusted it" : "not trusted";
   const names = items.slice(0, 5).map(({ path }) => safeLine(path));
   const more = items.length > names.length ? ", …" : "";
-  return `! left out, ${what}: ${kindsOf(items)} (${names.join(", ")}${more}). To look and to trust: crux trust ${safeLine(root)}`;
+  return `! left out, ${what}: ${kindsOf(items)} (${names.join(", ")}${more}). To look and to trust: crux trust ${shellWord(safeLine(root))}`;
 }

@@ -166,7 +166,7 @@ describe("/dev/shell environment", () => {
     const { device, caller, cwd } = shell();
     const file = await device.open("", 2, caller);
     const request = { command: "git status", env: { HOME: "/x", A: "it's" } };
-    const text = "export HOME='/x'\nexport A='it'\\''s'\ngit status";
+    const text = "export HOME=/x\nexport A='it'\\''s'\ngit status";
     expect((await file.plan?.(Buffer.from(JSON.stringify(request))))?.effects).toEqual([
       { kind: "exec", argv: ["bash", "-c", text], cwd, certain: false, shell: text },
     ]);
