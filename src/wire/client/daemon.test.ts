@@ -60,6 +60,61 @@ describe("ensureDaemon()", () => {
     expect(fixture.clock.mono()).toBeLessThan(3_200);
   });
 
+  describe.skipIf(!existsSync("/proc/self/stat"))("on a busy machine", () => {
+    const launch = () => {
+      fixture.onLaunch = () => ({ ended: false, error: undefined, pid: process.pid });
+      return ensureDaemon(fixture.options());
+    };
+    /** CPU time of the daemon, which here is the test, in every turn of the clock. */
+    const work = async (untilMs: number) => {
+      while (fixture.clock.mono() < untilMs) {
+        const begun = process.cpuUsage();
+        for (let used = 0; used < 200; ) used = process.cpuUsage(begun).user + process.cpuUsage(begun).system;
+        await settle(1);
+      }
+    };
+
+    it("waits for one that is at work", async () => {
+      const ensured = launch();
+      await work(6_000);
+      await fixture.listen();
+      (await ensured).connection.close();
+      expect(fixture.launches).toHaveLength(1);
+    });
+
+    it("waits for the holder of the lock while that comes up, if its own found it held", async () => {
+      fixture.onLaunch = () => {
+        const stat = readFileSync("/proc/self/stat", "utf8");
+        fixture.own(process.pid, 0, Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]));
+        return { ended: true, error: undefined };
+      };
+      const ensured = ensureDaemon(fixture.options());
+      await work(6_000);
+      await fixture.listen();
+      (await ensured).connection.close();
+      expect(fixture.launches).toHaveLength(1);
+    });
+
+    it("gives up one that is at work for ever after 30 s, and says so", async () => {
+      const ensured = launch();
+      ensured.catch(() => {});
+      await work(30_000);
+      await expect(ensured).rejects.toMatchObject({
+        code: "TIMEOUT",
+        message: expect.stringMatching(/^daemon did not start within 30s/),
+      });
+      expect(fixture.clock.mono()).toBeLessThan(30_300);
+    });
+
+    it("gives up one that does nothing after 3 s", async () => {
+      const idle = spawn("sleep", ["1000"], { stdio: "ignore" });
+      fixture.onLaunch = () => ({ ended: false, error: undefined, pid: idle.pid });
+      await expect(ensureDaemon(fixture.options())).rejects.toMatchObject({ code: "TIMEOUT" });
+      expect(fixture.clock.mono()).toBeLessThan(3_500);
+      idle.kill();
+    });
+  });
+
   it("starts again when the first found the lock still held by one that was leaving", async () => {
     fixture.onLaunch = () => {
       if (fixture.launches.length === 2) void fixture.listen();

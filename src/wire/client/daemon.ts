@@ -14,13 +14,15 @@ import { checkPrivateDir, checkSocketPath, findSocketPath, homeOf } from "../cod
 import type { Connection } from "./connection.ts";
 import type { DaemonLauncher, Launched } from "./launch.ts";
 import { lastLogLines, logPath } from "./log-tail.ts";
-import { findDaemonPid, findOwner, isLockHeld } from "./owner.ts";
+import { cpuTicks, findDaemonPid, findOwner, isLockHeld } from "./owner.ts";
 import { type Probe, probe, type Timer } from "./probe.ts";
 import { versionHint } from "./version-hint.ts";
 
 const ANSWER_MS = 1_000;
 const HUNG_MS = 3_000;
 const START_MS = 3_000;
+/** On a busy machine one that is coming up gets more, as long as it is seen at work; so long in all. */
+const SLOW_START_MS = 30_000;
 /** A daemon is up within this many short waits as a rule; then it is polled less often. */
 const FAST_TRIES = 20;
 const FAST_MS = 15;
@@ -60,23 +62,25 @@ export interface Daemon {
 
 /**
  * A connection to the daemon, which is started where none runs. PERMISSION, INVALID: the socket's place is refused.
- * UNAVAILABLE: it does not answer, or this is a process of Crux and none runs. TIMEOUT: it did not start in 3 s.
+ * UNAVAILABLE: it does not answer, or this is a process of Crux and none runs. TIMEOUT: it did not start, and for 3 s was not at
+ * work on it.
  */
 export async function ensureDaemon(options: DaemonOptions): Promise<Daemon> {
   const place = locate(options);
   const { clock } = place;
   let launched: (Launched & { at: number }) | undefined;
-  let deadline: number | undefined;
+  let patience: Patience | undefined;
   for (let tries = 0; ; tries++) {
     const seen = await look(place, options.signal);
     if (seen.kind === "answered") return greet(seen, place, options.version);
     if (place.inside) throw notRunningInside(seen);
     const now = clock.mono();
-    deadline ??= now + START_MS;
-    if (now >= deadline) throw seen.kind === "busy" ? seen.fault : notReached(place, launched);
+    patience ??= new Patience(now);
+    if (patience.isOver(now, startingPid(place, launched)))
+      throw seen.kind === "busy" ? seen.fault : notReached(place, launched, now);
     if (seen.kind === "absent" && mayLaunch(launched, now) && !isLockHeld(place.stateDir)) {
       // one that was leaving has had its time; the new one gets all of its own
-      if (launched === undefined) deadline = now + START_MS;
+      if (launched === undefined) patience = new Patience(now);
       const launch = place.launch ?? (await import("./launch.ts")).launchDaemon;
       launched = Object.assign(launch({ ...place, runtimeDir: parent(place.socketPath) }), { at: now });
     }
@@ -130,6 +134,31 @@ export async function forceDaemon(options: DaemonOptions): Promise<boolean> {
     await clock.sleep(POLL_MS / 2, options.signal);
   }
   return true;
+}
+
+/** Ends START_MS after the daemon that comes up was last seen at work. */
+class Patience {
+  readonly #begun: number;
+  #until: number;
+  #ticks = 0;
+
+  constructor(now: number) {
+    this.#begun = now;
+    this.#until = now + START_MS;
+  }
+
+  isOver(now: number, pid: number | undefined): boolean {
+    const ticks = pid === undefined ? 0 : (cpuTicks(pid) ?? 0);
+    if (ticks > this.#ticks) this.#until = Math.min(now + START_MS, this.#begun + SLOW_START_MS);
+    this.#ticks = ticks;
+    return now >= this.#until;
+  }
+}
+
+/** The one that was launched; where that found the lock held, the holder, until it has named itself in crux.pid. */
+function startingPid({ stateDir, socketPath }: Place, launched: Launched | undefined): number | undefined {
+  if (launched?.ended === false) return launched.pid;
+  return findDaemonPid(socketPath, stateDir) === undefined ? findOwner(stateDir) : undefined;
 }
 
 interface Place {
@@ -228,9 +257,15 @@ function notRunningInside(seen: Exclude<Probe, { kind: "silent" | "answered" }>)
 }
 
 /** Ours did not start, or we started none because another holds the lock. */
-function notReached({ stateDir, socketPath }: Place, launched: Launched | undefined): Fault {
+function notReached(
+  { stateDir, socketPath }: Place,
+  launched: { readonly at: number } | undefined,
+  now: number,
+): Fault {
   if (launched === undefined) return unanswered(findOwner(stateDir));
-  const lines = ["daemon did not start within 3s", ...lastLogLines(logPath(stateDir, parent(socketPath)), 5)];
+  const seconds = Math.floor((now - launched.at) / 1_000);
+  const log = lastLogLines(logPath(stateDir, parent(socketPath)), 5);
+  const lines = [`daemon did not start within ${seconds}s`, ...log];
   return new Fault({ code: "TIMEOUT", message: lines.join("\n") });
 }
 

@@ -18,6 +18,7 @@ export interface Launched {
   readonly ended: boolean;
   /** It could not be started at all, or it gave up, with what it wrote last. */
   readonly error: Error | undefined;
+  readonly pid?: number | undefined;
 }
 
 export type DaemonLauncher = (spec: LaunchSpec) => Launched;
@@ -27,12 +28,16 @@ export type DaemonLauncher = (spec: LaunchSpec) => Launched;
  * belongs to nobody: it outlives this command.
  */
 export const launchDaemon: DaemonLauncher = (spec) => {
-  const state: { ended: boolean; error: Error | undefined } = { ended: false, error: undefined };
+  const state: { ended: boolean; error: Error | undefined; pid?: number | undefined } = {
+    ended: false,
+    error: undefined,
+  };
   try {
     mkdirSync(spec.stateDir, { recursive: true, mode: 0o700 });
     const path = logPath(spec.stateDir, spec.runtimeDir);
     const logged = logSize(path);
     const child = start(spec, path);
+    state.pid = child.pid;
     child.once("error", (error) => Object.assign(state, { ended: true, error }));
     child.once("exit", (code) => {
       // what a signal ended says nothing of the next one

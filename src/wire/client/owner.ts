@@ -26,6 +26,11 @@ export function findDaemonPid(socketPath: string, stateDir: string): number | un
   return owner !== undefined && Number(readText(pidFile(socketPath))) === owner ? owner : undefined;
 }
 
+/** CPU time of a process so far, in clock ticks of 10 ms; undefined: it is gone, or there is no /proc. */
+export function cpuTicks(pid: number): number | undefined {
+  return statOf(pid)?.ticks;
+}
+
 function readOwner(path: string): { pid: number; startTime: number | null } | undefined {
   try {
     const owner: unknown = JSON.parse(readText(path));
@@ -50,12 +55,16 @@ function isAlive(pid: number, startTime: number | null): boolean {
   return !found.ended && (startTime === null || found.startTime === startTime);
 }
 
-/** State and start time from /proc/<pid>/stat, counted behind the name, which may hold blanks. undefined: no /proc. */
-function statOf(pid: number): { ended: boolean; startTime: number } | undefined {
+/** From /proc/<pid>/stat, counted behind the name, which may hold blanks. undefined: no /proc. */
+function statOf(pid: number): { ended: boolean; startTime: number; ticks: number } | undefined {
   const stat = readText(`/proc/${pid}/stat`);
   if (stat === "") return undefined;
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return { ended: fields[0] === "Z" || fields[0] === "X", startTime: Number(fields[19]) };
+  return {
+    ended: fields[0] === "Z" || fields[0] === "X",
+    startTime: Number(fields[19]),
+    ticks: Number(fields[11]) + Number(fields[12]),
+  };
 }
 
 function readText(path: string): string {
