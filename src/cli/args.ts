@@ -3,6 +3,7 @@
  * global flags, are here: they stand before or after the command, and nothing unknown is let through.
  */
 import { parseArgs } from "node:util";
+import { Fault } from "../abi/errors.ts";
 import { invalid } from "./screen/errors.ts";
 
 interface Flag {
@@ -41,6 +42,17 @@ export const RUN_FLAGS: FlagTable = {
   continue: { type: "boolean", short: "c" },
   resume: { type: "boolean", short: "r" },
 };
+
+/** A flag that takes a value stands without one. */
+export class ValueMissing extends Fault {
+  /** As it was typed. */
+  readonly flag: string;
+
+  constructor(flag: string) {
+    super({ code: "INVALID", message: `${flag} needs a value` });
+    this.flag = flag;
+  }
+}
 
 export type Mode = "json" | "quiet" | "verbose" | "default";
 
@@ -106,7 +118,7 @@ function flagValue(flag: Flag, rawName: string, value: string | undefined, isInl
     return true;
   }
   // `--model --json`: the second is a flag, not a model
-  if (value === undefined || (!isInline && /^-./.test(value))) throw invalid(`${rawName} needs a value`);
+  if (value === undefined || (!isInline && /^-./.test(value))) throw new ValueMissing(rawName);
   return value;
 }
 

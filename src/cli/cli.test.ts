@@ -10,6 +10,14 @@ test("a flag that a command has not: its own help is named", async () => {
   expect((await crux("fix it --bogus")).err).toContain("hint: crux help lists commands and flags");
 });
 
+test.each([
+  ["-m", "-m needs a value", "-m <name>, as in: crux -m opus --budget 50000 fix the failing test"],
+  ["journal 3 -n", "-n needs a value", "-n <n>, as in: crux journal 3 -n 20; see crux help journal"],
+  ["compose logs --tail", "--tail needs a value", "--tail <n>; see crux help compose"],
+])("crux %s says which flag lacks a value, and how it is given one", async (line, message, hint) => {
+  expect((await crux(line)).err).toBe(`✗ [INVALID] ${message}\n  → hint: ${hint}\n`);
+});
+
 test("--version and -V are crux version, wherever they stand", async () => {
   for (const line of ["-V -q", "--version -q", "ps -q --version", "-qV", "some words -V -q"])
     expect(await crux(line)).toMatchObject({ out: "0.1.0\n", err: "", code: 0 });
@@ -47,5 +55,7 @@ test("help on an intent is that of Crux, and on nothing known INVALID", async ()
   expect((await crux("help bogus")).err).toBe(
     "✗ [INVALID] no help on: bogus\n  → hint: crux help lists the commands\n",
   );
+  expect((await crux("help klil")).err).toContain("hint: crux help kill; crux help lists the commands\n");
+  expect((await crux("help up")).err).toContain("hint: crux help compose; crux help lists the commands\n");
   expect((await crux("ps --bogus --help")).code).toBe(1);
 });

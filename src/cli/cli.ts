@@ -1,6 +1,6 @@
 /** From a command line to an exit code: chooses the command, loads it alone, and shows what it throws. */
 import { Fault } from "../abi/errors.ts";
-import { type Args, findFirstWord, findGlobalFlags, modeOf, parseFlags } from "./args.ts";
+import { type Args, findFirstWord, findGlobalFlags, modeOf, parseFlags, ValueMissing } from "./args.ts";
 import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { Console } from "./console.ts";
@@ -28,7 +28,7 @@ async function dispatch(
   const name = first !== undefined && Object.hasOwn(COMMANDS, first.word) ? first.word : undefined;
   const command = await load(name);
   const rest = name === undefined ? argv : argv.filter((_, at) => at !== first?.at);
-  const args = parse(command, rest, name);
+  const args = await parse(command, rest, name);
   if (global.has("version"))
     return (await load("version")).run({ args: { ...args, words: [] }, console, host });
   if (global.has("help")) {
@@ -44,14 +44,21 @@ async function dispatch(
 }
 
 /** What is wrong with the flags of a command, its help tells right. */
-function parse(command: Command, argv: readonly string[], name: string | undefined): Args {
+async function parse(command: Command, argv: readonly string[], name: string | undefined): Promise<Args> {
   try {
     return command.parse?.(argv) ?? parseFlags(argv, command.flags);
   } catch (error) {
-    if (!(error instanceof Fault) || error.hint !== undefined || name === undefined) throw error;
+    if (!(error instanceof Fault) || error.hint !== undefined) throw error;
     const { code, message } = error;
-    throw new Fault({ code, message, hint: `see crux help ${name}`, cause: error });
+    const help = name === undefined ? [] : [`see crux help ${name}`];
+    const use = error instanceof ValueMissing ? await useOf(name ?? "", error.flag) : "";
+    const hint = [...(use === "" ? [] : [use]), ...help].join("; ");
+    throw hint === "" ? error : new Fault({ code, message, hint, cause: error });
   }
+}
+
+async function useOf(name: string, flag: string): Promise<string> {
+  return (await import("./table/main.ts")).findFlagUse(name, flag);
 }
 
 async function load(name: string | undefined): Promise<Command> {

@@ -2,78 +2,84 @@
 import { GLOBAL_OPTIONS } from "./flags.ts";
 import type { CommandRow, OptionRow, UsageRow } from "./row.ts";
 import { GROUPS } from "./rows.ts";
-import { wrapped } from "./wrapped.ts";
+import { flowed, wrapped } from "./wrapped.ts";
 
 /** At most this many columns for what stands before a meaning; a longer one has a line of its own. */
 const MAX_HEAD = 42;
+/** What a meaning needs beside its head; where there is less, it stands below. */
+const MIN_MEANING = 24;
 
-export function helpText(row: CommandRow): string {
-  const parts = row.name === "" ? rootParts(row) : commandParts(row);
+export function helpText(row: CommandRow, columns: number): string {
+  const parts = row.name === "" ? rootParts(row, columns) : commandParts(row, columns);
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
-function commandParts(row: CommandRow): readonly string[] {
+function commandParts(row: CommandRow, columns: number): readonly string[] {
   return [
-    row.summary,
-    `Usage:\n${usageLines(row.usage)}`,
-    verbLines(row),
-    optionLines(row.options ?? []),
-    row.about ?? "",
-    globalPart(),
+    flowed(row.summary, columns),
+    `Usage:\n${usageLines(row.usage, columns)}`,
+    verbLines(row, columns),
+    optionLines(row.options ?? [], columns),
+    flowed(row.about ?? "", columns),
+    globalPart(columns),
     examplesPart(row),
-    row.after ?? "",
+    flowed(row.after ?? "", columns),
   ];
 }
 
-function rootParts(row: CommandRow): readonly string[] {
+function rootParts(row: CommandRow, columns: number): readonly string[] {
   return [
-    row.summary,
-    `Usage:\n${usageLines(row.usage)}`,
-    overview(),
-    `Flags of a run:\n${optionLines(row.options ?? [])}`,
-    globalPart(),
+    flowed(row.summary, columns),
+    `Usage:\n${usageLines(row.usage, columns)}`,
+    overview(columns),
+    `Flags of a run:\n${optionLines(row.options ?? [], columns)}`,
+    globalPart(columns),
     examplesPart(row),
-    row.after ?? "",
+    flowed(row.after ?? "", columns),
   ];
 }
 
 /** Each command once, by group. */
-function overview(): string {
+function overview(columns: number): string {
   const shown = GROUPS.map(({ title, rows }) => ({ title, rows: rows.filter((row) => row.hidden !== true) }));
   const width = widest(shown.flatMap(({ rows }) => rows.map(({ head }) => head)));
   return shown
     .map(({ title, rows }) => {
-      const lines = rows.map(({ head, brief }) => withMeaning(`  ${head}`, brief, width + 4));
+      const lines = rows.map(({ head, brief }) => withMeaning(`  ${head}`, brief, width + 4, columns));
       return `${title}:\n${lines.join("\n")}`;
     })
     .join("\n");
 }
 
-function usageLines(usage: readonly UsageRow[]): string {
+function usageLines(usage: readonly UsageRow[], columns: number): string {
   const forms = usage.map((each): readonly [string, string] =>
     typeof each === "string" ? [`crux ${each}`.trimEnd(), ""] : [`crux ${each[0]}`.trimEnd(), each[1]],
   );
   const width = widest(forms.filter(([, meaning]) => meaning !== "").map(([form]) => form));
   return forms
-    .map(([form, meaning]) => (meaning === "" ? `  ${form}` : withMeaning(`  ${form}`, meaning, width + 4)))
+    .map(([form, meaning]) =>
+      meaning === "" ? wholeForm(form, columns) : withMeaning(`  ${form}`, meaning, width + 4, columns),
+    )
     .join("\n");
 }
 
-function verbLines({ verbs = [] }: CommandRow): string {
+function verbLines({ verbs = [] }: CommandRow, columns: number): string {
   const width = widest(verbs.map(({ head }) => head));
   return verbs
     .flatMap(({ head, meaning, options = [] }) => [
-      withMeaning(`  ${head}`, meaning, width + 4),
-      ...(options.length === 0 ? [] : [optionLines(options, "  ")]),
+      withMeaning(`  ${head}`, meaning, width + 4, columns),
+      ...(options.length === 0 ? [] : [optionLines(options, columns, "  ")]),
     ])
     .join("\n");
 }
 
-function optionLines(options: readonly OptionRow[], indent = ""): string {
+function optionLines(options: readonly OptionRow[], columns: number, indent = ""): string {
   const heads = options.map(optionHead);
   const width = widest(heads);
   return options
-    .map(({ meaning }, at) => withMeaning(`${indent}  ${heads[at]}`, meaning, indent.length + width + 4))
+    .map(({ meaning }, at) =>
+      withMeaning(`${indent}  ${heads[at]}`, meaning, indent.length + width + 4, columns),
+    )
     .join("\n");
 }
 
@@ -81,19 +87,28 @@ function optionHead({ flag, short, value }: OptionRow): string {
   return `${short === undefined ? "   " : `-${short},`} --${flag}${value === undefined ? "" : ` ${value}`}`;
 }
 
-function globalPart(): string {
-  return `Flags of every command, before or after it:\n${optionLines(GLOBAL_OPTIONS)}`;
+function globalPart(columns: number): string {
+  return `${flowed("Flags of every command, before or after it:", columns)}\n${optionLines(GLOBAL_OPTIONS, columns)}`;
 }
 
 function examplesPart({ examples = [] }: CommandRow): string {
   return examples.length === 0 ? "" : `Examples:\n${examples.map((line) => `  ${line}`).join("\n")}`;
 }
 
-function withMeaning(head: string, meaning: string, column: number): string {
-  const [first = "", ...more] = wrapped(meaning, column);
+function wholeForm(form: string, columns: number): string {
+  return `  ${wrapped(form, 6, columns).join("\n      ")}`;
+}
+
+/** Of a narrow terminal the meaning stands below its head, a little further in. */
+function withMeaning(head: string, meaning: string, wanted: number, columns: number): string {
+  const below = head.search(/\S/) + 4;
+  const column = columns - wanted < MIN_MEANING ? below : wanted;
+  const [first = "", ...more] = wrapped(meaning, column, columns);
   const indent = " ".repeat(column);
-  const start = head.length > column - 2 ? `${head}\n${indent}` : head.padEnd(column);
-  return [start + first, ...more.map((line) => indent + line)].join("\n");
+  const heads = wrapped(head.trimStart(), below, columns).join(`\n${" ".repeat(below)}`);
+  const start = " ".repeat(head.search(/\S/)) + heads;
+  const lead = head.length > column - 2 ? `${start}\n${indent}` : start.padEnd(column);
+  return [lead + first, ...more.map((line) => indent + line)].join("\n");
 }
 
 function widest(heads: readonly string[]): number {

@@ -1,13 +1,27 @@
 /** What is made from the table, by name. The build puts it into a file of its own, which only these commands load. */
 import { type Proposals, proposalsFor as proposals } from "./completion.ts";
+import { RUN_OPTIONS } from "./flags.ts";
 import { helpText } from "./help-text.ts";
 import { manPage as page } from "./man-page.ts";
 import { findRow } from "./rows.ts";
 
 /** undefined: no such command. The empty name is Crux itself. */
-export function findHelp(name: string): string | undefined {
+export function findHelp(name: string, columns = 80): string | undefined {
   const row = findRow(name);
-  return row === undefined ? undefined : helpText(row);
+  return row === undefined ? undefined : helpText(row, columns);
+}
+
+/** How a flag is given its value: `-m <name>`, and a line of the examples with it. "": there is no such flag. */
+export function findFlagUse(name: string, flag: string): string {
+  const row = findRow(name);
+  if (row === undefined) return "";
+  const verbs = (row.verbs ?? []).flatMap(({ options = [] }) => options);
+  const own = [...(row.options ?? []), ...verbs, ...(row.hasRunFlags === true ? RUN_OPTIONS : [])];
+  const found = own.find(({ flag: long, short }) => flag === `--${long}` || flag === `-${short}`);
+  if (found?.value === undefined) return "";
+  const spellings = [`--${found.flag} `, ...(found.short === undefined ? [] : [`-${found.short} `])];
+  const example = row.examples?.find((line) => spellings.some((each) => ` ${line}`.includes(` ${each}`)));
+  return `${flag} ${found.value}${example === undefined ? "" : `, as in: ${example}`}`;
 }
 
 /** `words`: those behind `crux`; the last is being typed. */

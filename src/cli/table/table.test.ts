@@ -76,10 +76,27 @@ test("no flag is listed twice, and none hides one of every command", () => {
     }
 });
 
-test("help fits a terminal of 120 columns, and ends without blanks", () => {
-  for (const { name } of [ROOT, ...ROWS])
-    for (const line of findHelp(name)?.split("\n") ?? []) {
-      expect(line.length, line).toBeLessThan(120);
-      expect(line).toBe(line.trimEnd());
-    }
+// what is to be copied, or is one word, is not broken
+test.each([40, 80, 100, 120, 300])(
+  "help fits a terminal of %i columns, and ends without blanks",
+  (columns) => {
+    for (const row of [ROOT, ...ROWS])
+      for (const line of findHelp(row.name, columns)?.split("\n") ?? []) {
+        if (row.examples?.includes(line.trim()) !== true && /\S \S/.test(line))
+          expect(line.length, line).toBeLessThanOrEqual(Math.min(columns, 119));
+        expect(line).toBe(line.trimEnd());
+      }
+  },
+);
+
+test("help says the same at any width", () => {
+  const words = (name: string, columns: number) => findHelp(name, columns)?.split(/\s+/);
+  for (const { name } of [ROOT, ...ROWS]) expect(words(name, 40)).toEqual(words(name, 120));
+});
+
+test("in a narrow terminal a meaning stands below its flag, further in", () => {
+  expect(findHelp("logs", 40)).toContain(`
+  -f, --follow
+      go on until it ends
+`);
 });
