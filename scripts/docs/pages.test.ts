@@ -1,7 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { VARIABLES } from "../../src/abi/docs/environment.ts";
 import { METHOD_DOCS } from "../../src/abi/docs/methods.ts";
+import { SETTING_DOCS } from "../../src/abi/docs/settings.ts";
 import { METHODS, type MethodName } from "../../src/abi/methods.ts";
+import { Settings } from "../../src/abi/settings.ts";
+import { findReaders } from "./environment.ts";
 import { GENERATED } from "./pages.ts";
 
 test.each(Object.keys(GENERATED))("docs/%s is that of the code (if not: npm run docs)", (name) => {
@@ -21,4 +25,14 @@ describe("the example of", () => {
       lines: kind === "stream",
     });
   });
+});
+
+test.each(Object.entries(SETTING_DOCS))("the example of %s fits the schema", (key, { example }) => {
+  const whole = key.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), example);
+  expect(Settings.parse(whole)).toEqual(whole);
+});
+
+test("every variable that is read is documented, and no other", () => {
+  const documented = Object.values(VARIABLES).flatMap(Object.keys);
+  expect(documented.toSorted()).toEqual([...findReaders().keys()].sort());
 });

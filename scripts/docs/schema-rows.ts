@@ -59,7 +59,8 @@ function typeOf(json: Json): string {
     case "array":
       return `list of ${typeOf(json.items ?? {})}${limit(json.maxItems, " entries")}`;
     case "object":
-      return typeof json.additionalProperties === "object"
+      return typeof json.additionalProperties === "object" &&
+        Object.keys(json.additionalProperties).length > 0
         ? `object of ${typeOf(json.additionalProperties)}`
         : "object";
     case "string":

@@ -15,54 +15,100 @@ const variable = z
 
 /** What user, flag and policy settings may say; projects bring `allow`, `ask`, `deny` and `additionalDirectories` alone. */
 const permissions = z.looseObject({
-  allow: strings.optional(),
-  ask: strings.optional(),
-  deny: strings.optional(),
-  /** Shipped rules that do not count. User settings only. */
-  drop_defaults: strings.optional(),
-  defaultMode: z.string().optional(),
-  additionalDirectories: strings.optional(),
-  /** Paths that are written only when a person says so; `!path` takes a shipped one away, in user settings. */
-  protect: strings.optional(),
-  disableBypass: z.boolean().optional(),
-  disableAutoMode: z.boolean().optional(),
-  /** 0: a question waits for as long as it takes. */
-  askTimeoutSeconds: z.number().min(0).max(2_000_000).optional(),
-  /** How long a question outlives its last client. */
-  detachedTimeoutSeconds: z.number().min(0).max(2_000_000).optional(),
+  allow: strings.optional().describe("Calls that run without a question, as rules."),
+  ask: strings.optional().describe("Calls that always ask, as rules."),
+  deny: strings.optional().describe("Calls that are refused, as rules. A deny overrides every allow."),
+  drop_defaults: strings
+    .optional()
+    .describe("Shipped rules that shall not apply. Read from user settings only."),
+  defaultMode: z
+    .string()
+    .optional()
+    .describe("Permission mode in which agents start; `bypass` is not accepted here."),
+  additionalDirectories: strings
+    .optional()
+    .describe("Folders besides the working folder where agents may work."),
+  protect: strings
+    .optional()
+    .describe(
+      "Paths that are written only with your approval; `!path` removes a shipped one, in user settings only.",
+    ),
+  disableBypass: z.boolean().optional().describe("True closes bypass mode."),
+  disableAutoMode: z.boolean().optional().describe("True closes auto mode."),
+  askTimeoutSeconds: z
+    .number()
+    .min(0)
+    .max(2_000_000)
+    .optional()
+    .describe("How long a question waits for an answer, in seconds; 0: as long as it takes."),
+  detachedTimeoutSeconds: z
+    .number()
+    .min(0)
+    .max(2_000_000)
+    .optional()
+    .describe("How long a question stays open after the last client has left, in seconds."),
 });
 
 /** What the classifier of mode auto is told beside its defaults. */
 const autoMode = z.looseObject({
-  allow: strings.optional(),
-  soft_deny: strings.optional(),
-  environment: strings.optional(),
-  stage: z.enum(["both", "fast", "thinking"]).optional(),
+  allow: strings
+    .optional()
+    .describe(
+      "Sentences on what the classifier of auto mode allows. They replace its own unless one of them is `$defaults`.",
+    ),
+  soft_deny: strings
+    .optional()
+    .describe("Sentences on what it refuses unless the user asked for it; like `allow`."),
+  environment: strings.optional().describe("Sentences on the surroundings it knows about; like `allow`."),
+  stage: z
+    .enum(["both", "fast", "thinking"])
+    .optional()
+    .describe("Which stages judge a call: the fast one, the thinking one, or both."),
 });
 
 export const SandboxSettings = z.looseObject({
-  /** `on`: what cannot be confined asks; `required`: it does not run. */
-  mode: z.enum(["on", "off", "required"]).optional(),
-  autoAllow: z.boolean().optional(),
-  allowOptOut: z.boolean().optional(),
-  /** Commands that run outside, as rules. */
-  excluded: strings.optional(),
-  denyRead: strings.optional(),
-  allowWrite: strings.optional(),
-  denyWrite: strings.optional(),
-  network: z.looseObject({ allow: strings.optional(), deny: strings.optional() }).optional(),
+  mode: z
+    .enum(["on", "off", "required"])
+    .optional()
+    .describe(
+      "on: a command that cannot be confined asks; required: it is refused; off: commands run without a sandbox.",
+    ),
+  autoAllow: z
+    .boolean()
+    .optional()
+    .describe("True: a confined command that only the mode would ask about runs without a question."),
+  allowOptOut: z
+    .boolean()
+    .optional()
+    .describe("True: an agent may ask to run a command outside the sandbox."),
+  excluded: strings.optional().describe("Commands that run outside the sandbox, as rules."),
+  denyRead: strings.optional().describe("Paths that confined commands cannot read."),
+  allowWrite: strings.optional().describe("Further paths that confined commands may write."),
+  denyWrite: strings.optional().describe("Paths that confined commands cannot write."),
+  network: z
+    .looseObject({
+      allow: strings.optional().describe("Hosts that confined commands may reach."),
+      deny: strings
+        .optional()
+        .describe("Hosts that they may not reach, although an entry of `allow` covers them."),
+    })
+    .optional(),
 });
 export type SandboxSettings = z.infer<typeof SandboxSettings>;
 
 /** Of each agent that a person starts, where the person says nothing. */
 const limits = {
-  tokens: z.int().positive().optional(),
-  usd: z.number().positive().max(1e9).optional(),
-  steps: z.int().positive().optional(),
-  wallMs: z.int().positive().optional(),
-  depth: z.int().min(0).optional(),
-  children: z.int().min(0).optional(),
-  concurrent: z.int().min(0).optional(),
+  tokens: z
+    .int()
+    .positive()
+    .optional()
+    .describe("Token limit of each agent you start, with its descendants."),
+  usd: z.number().positive().max(1e9).optional().describe("Cost limit in US dollars."),
+  steps: z.int().positive().optional().describe("Step limit, of the agent and its descendants together."),
+  wallMs: z.int().positive().optional().describe("Time limit in milliseconds."),
+  depth: z.int().min(0).optional().describe("How many levels of agents may be below it."),
+  children: z.int().min(0).optional().describe("How many agents may be started below it."),
+  concurrent: z.int().min(0).optional().describe("How many agents may run below it at once."),
 };
 
 /** `1m` to `31d`. */
@@ -82,70 +128,176 @@ const price = z.strictObject({
 });
 
 export const Settings = z.looseObject({
-  model: z.string().optional(),
-  modelType: z.string().optional(),
-  requireModel: z.boolean().optional(),
-  /** `background` false: no command of an agent runs in the background. */
-  bash: z.looseObject({ background: z.boolean().optional() }).optional(),
-  /** todo in place of the task tools, in sessions too. */
-  tasks: z.literal("todo").optional(),
-  permissions: permissions.optional(),
-  autoMode: autoMode.optional(),
-  useAutoModeDuringPlan: z.boolean().optional(),
-  sandbox: SandboxSettings.optional(),
-  /** What labelled data meets on its way out and before a command. `off`: user settings only. */
-  labels: z.looseObject({ outward: outward.optional(), exec: answer.optional() }).optional(),
-  /** By program: names of the environment that its commands get although they look like secrets. */
-  secrets: z
+  model: z.string().optional().describe("The model to use: a name, or driver/name like openai/model-large."),
+  modelType: z
+    .string()
+    .optional()
+    .describe("The driver of the model: anthropic, openai, claude, ollama, interpreter or script."),
+  requireModel: z
+    .boolean()
+    .optional()
+    .describe("True: refuse to start an agent without a model, instead of using the built-in interpreter."),
+  bash: z
     .looseObject({
-      passEnv: z.record(z.string().regex(/^[^/\s]{1,256}$/), z.array(variable).max(200)).optional(),
+      background: z.boolean().optional().describe("False: agents cannot run commands in the background."),
     })
     .optional(),
-  /** `private`: hosts with port of this network that pages may be fetched from, `localhost:3000`. User settings only. */
-  web: z.looseObject({ private: z.array(z.string().max(260)).max(200).optional() }).optional(),
-  defaults: z.looseObject({ maxSteps: z.int().min(1).optional() }).optional(),
-  sessions: z.looseObject({ restAfterMs: z.int().min(0).optional() }).optional(),
-  /** Days after which the history of an ended process goes; 0: never. */
-  cleanupPeriodDays: z.int().min(0).max(36_500).optional(),
+  tasks: z
+    .literal("todo")
+    .optional()
+    .describe('"todo": agents get the simple todo tool instead of the task tools.'),
+  permissions: permissions.optional(),
+  autoMode: autoMode.optional(),
+  useAutoModeDuringPlan: z
+    .boolean()
+    .optional()
+    .describe(
+      "False: in plan mode the classifier of auto mode does not judge, even where plan mode was entered from auto mode.",
+    ),
+  sandbox: SandboxSettings.optional(),
+  labels: z
+    .looseObject({
+      outward: outward
+        .optional()
+        .describe(
+          "What happens when labelled data would leave: ask, deny or off (user settings only); a list names sources whose data may leave.",
+        ),
+      exec: answer
+        .optional()
+        .describe(
+          "What happens when a process that has read labelled data runs a command: ask, deny or off (user settings only).",
+        ),
+    })
+    .optional(),
+  secrets: z
+    .looseObject({
+      passEnv: z
+        .record(z.string().regex(/^[^/\s]{1,256}$/), z.array(variable).max(200))
+        .optional()
+        .describe(
+          "By program: variables that its commands get although their names look like secrets; `AWS_*` covers all that begin so.",
+        ),
+    })
+    .optional(),
+  web: z
+    .looseObject({
+      private: z
+        .array(z.string().max(260))
+        .max(200)
+        .optional()
+        .describe("Hosts with port of the local network that pages may be fetched from."),
+    })
+    .optional(),
+  defaults: z
+    .looseObject({
+      maxSteps: z.int().min(1).optional().describe("Step limit of an agent whose file sets none."),
+    })
+    .optional(),
+  sessions: z
+    .looseObject({
+      restAfterMs: z
+        .int()
+        .min(0)
+        .optional()
+        .describe(
+          "A session with nobody attached and nothing to do leaves memory after this many milliseconds.",
+        ),
+    })
+    .optional(),
+  cleanupPeriodDays: z
+    .int()
+    .min(0)
+    .max(36_500)
+    .optional()
+    .describe("Days after which the history of an ended process is removed; 0: never."),
   journal: z
     .looseObject({
       maxBytes: z
         .int()
         .min(64 * 1024 * 1024)
-        .optional(),
+        .optional()
+        .describe("Size of the journal in bytes from which on old histories are removed sooner."),
     })
     .optional(),
-  /** A file that gets each root over the journal as a line. */
-  audit: z.looseObject({ anchor: z.string().startsWith("/").max(4096).nullable().optional() }).optional(),
+  audit: z
+    .looseObject({
+      anchor: z
+        .string()
+        .startsWith("/")
+        .max(4096)
+        .nullable()
+        .optional()
+        .describe("A file that gets each root of the journal as a line; null: none."),
+    })
+    .optional(),
   budget: z
     .looseObject({
       ...limits,
-      /** Of all that the user's processes spend together. */
-      windows: z.array(window).max(16).optional(),
-      onLimit: z.enum(["ask", "fail"]).optional(),
-      onWindow: z.enum(["fail", "wait"]).optional(),
+      windows: z
+        .array(window)
+        .max(16)
+        .optional()
+        .describe("Limits in money or tokens over a time, for everything your processes spend together."),
+      onLimit: z
+        .enum(["ask", "fail"])
+        .optional()
+        .describe("What happens at a limit: ask to raise it, or fail."),
+      onWindow: z
+        .enum(["fail", "wait"])
+        .optional()
+        .describe(
+          "What happens when a window is used up and nobody can be asked: fail, or wait until there is room.",
+        ),
     })
     .optional(),
-  /** Agents that start agents: levels, children of one at once, agents of a tree at once, all at once, started in a tree. */
   agents: z
     .looseObject({
       limits: z
         .looseObject({
-          depth: z.int().min(0).optional(),
-          children: z.int().min(0).optional(),
-          tree: z.int().min(0).optional(),
-          kernel: z.int().min(0).optional(),
-          spawnsPerDay: z.int().min(0).optional(),
+          depth: z
+            .int()
+            .min(0)
+            .optional()
+            .describe(
+              "How many levels of agents may be below the one you start; another name of `budget.depth`.",
+            ),
+          children: z.int().min(0).optional().describe("How many agents one agent may have at once."),
+          tree: z
+            .int()
+            .min(0)
+            .optional()
+            .describe("How many agents of one tree may run at once; another name of `budget.concurrent`."),
+          kernel: z.int().min(0).optional().describe("How many agents may run at once in all."),
+          spawnsPerDay: z
+            .int()
+            .min(0)
+            .optional()
+            .describe("How many agents may be started in one tree; another name of `budget.children`."),
         })
         .optional(),
     })
     .optional(),
-  /** Another name of `budget.usd`. */
-  maxBudgetUsd: z.number().positive().max(1e9).optional(),
-  /** By model, or by the beginning of its name. */
-  models: z.record(z.string(), z.looseObject({ price: price.optional() })).optional(),
-  /** `calls` false: a terminal shows no lines of calls, and not what the model says beside them. */
-  ui: z.looseObject({ calls: z.boolean().optional() }).optional(),
-  daemon: z.looseObject({ idleTimeoutMs: z.int().min(0).optional() }).optional(),
+  maxBudgetUsd: z.number().positive().max(1e9).optional().describe("Another name of `budget.usd`."),
+  models: z
+    .record(z.string(), z.looseObject({ price: price.optional() }))
+    .optional()
+    .describe("Prices in US dollars per million tokens, by model or the beginning of its name."),
+  ui: z
+    .looseObject({
+      calls: z
+        .boolean()
+        .optional()
+        .describe("False: a terminal does not show tool calls, nor what the model says beside them."),
+    })
+    .optional(),
+  daemon: z
+    .looseObject({
+      idleTimeoutMs: z
+        .int()
+        .min(0)
+        .optional()
+        .describe("The daemon stops after this many milliseconds without processes and clients."),
+    })
+    .optional(),
 });
 export type Settings = z.infer<typeof Settings>;

@@ -34,7 +34,9 @@ const SOURCES = {
   policySettings: "policy",
 } as const;
 /** What a folder may bring; all else of its files is not read. */
-const BROUGHT = ["allow", "ask", "deny", "additionalDirectories"].map((key) => `permissions.${key}`);
+export const BROUGHT: readonly string[] = ["allow", "ask", "deny", "additionalDirectories"].map(
+  (key) => `permissions.${key}`,
+);
 /** Of these, what widens. */
 const WIDENING = ["permissions.allow", "permissions.additionalDirectories"];
 const RULES = ["permissions.allow", "permissions.ask", "permissions.deny"];

@@ -1,0 +1,144 @@
+/**
+ * The variables of the environment that Crux reads: what `docs/environment.md` says of each. Only the generator and the tests load
+ * it; a test compares the names with what the source reads.
+ */
+
+interface VariableDoc {
+  readonly means: string;
+  /** Absent: nothing happens without it. */
+  readonly otherwise?: string;
+  readonly example?: string;
+}
+
+/**
+ * By whose environment counts. `places`: that of the client and of the daemon, which the first client starts with its own. `run`:
+ * that of the client, which travels with each run. `given`: what Crux itself sets.
+ */
+type Group = "places" | "models" | "run" | "daemon" | "terminal" | "given";
+
+export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableDoc>>>> = {
+  places: {
+    XDG_RUNTIME_DIR: {
+      means: "Folder of the socket, the pid file and the cookie: `$XDG_RUNTIME_DIR/crux`.",
+      otherwise: "`/tmp/crux-<uid>`",
+      example: "/run/user/1000",
+    },
+    XDG_STATE_HOME: {
+      means: "Folder of the journal, outputs, scratch folders and `daemon.log`: `$XDG_STATE_HOME/crux`.",
+      otherwise: "`~/.local/state`",
+    },
+    XDG_CONFIG_HOME: {
+      means: "Folder of your settings, agents and skills: `$XDG_CONFIG_HOME/crux`.",
+      otherwise: "`~/.config`",
+    },
+    CRUX_SOCKET: {
+      means: "Path of the daemon's socket, for the client and for the daemon it starts.",
+      otherwise: "`crux.sock` in the runtime folder",
+    },
+    XDG_CACHE_HOME: {
+      means:
+        "Folder of the compiled code of the client, which makes its start faster: `$XDG_CACHE_HOME/crux`.",
+      otherwise: "`~/.cache`",
+    },
+    HOME: { means: "Your home folder: `~` in paths and settings.", otherwise: "the user database" },
+    PATH: { means: "Where programs are looked for: commands of agents, `claude`, `rg`, `git`, `bwrap`." },
+    TMPDIR: { means: "A folder for temporary files; nothing below it can be trusted permanently." },
+  },
+  models: {
+    ANTHROPIC_API_KEY: { means: "Key of the driver `anthropic`; setting it makes the driver ready." },
+    ANTHROPIC_AUTH_TOKEN: { means: "A token for `anthropic` instead of the key." },
+    ANTHROPIC_BASE_URL: {
+      means: "Server of the driver `anthropic`.",
+      otherwise: "`https://api.anthropic.com`",
+    },
+    OPENAI_API_KEY: { means: "Key of the driver `openai`; setting it makes the driver ready." },
+    OPENAI_BASE_URL: {
+      means: "Server of the driver `openai`: any that speaks Chat Completions.",
+      otherwise: "`https://api.openai.com/v1`",
+      example: "http://localhost:8000/v1",
+    },
+    OPENAI_MODEL: { means: "Model of the driver `openai` when no other is named." },
+    OLLAMA_HOST: { means: "Server of the driver `ollama`.", otherwise: "`http://127.0.0.1:11434`" },
+    OLLAMA_MODEL: { means: "Model of the driver `ollama` when no other is named." },
+    CRUX_MODEL: {
+      means: "The model to use. `--model` and the agent file override it; it overrides the setting `model`.",
+      example: "openai/model-large",
+    },
+    CRUX_PROVIDER: { means: "The driver to use, like the setting `modelType`, which it overrides." },
+    CRUX_SCENARIO: {
+      means: "A scenario file: the driver `script` plays it in place of a model.",
+      example: "/home/ana/scenario.json",
+    },
+    CRUX_STREAM_IDLE_TIMEOUT_MS: {
+      means: "How long a model's stream may be silent, in milliseconds.",
+      otherwise: "90000; a local model may take ten minutes to begin",
+    },
+  },
+  run: {
+    CRUX_ENABLE_TASKS: { means: "`1`: runs get the task tools too, which sessions always have." },
+    CRUX_TASK_LIST_ID: { means: "The task list to use.", otherwise: "that of the group or session" },
+    CRUX_TEAM_NAME: { means: "The task list of a process that is in no group." },
+    CRUX_DISABLE_BACKGROUND: { means: "`1`: agents cannot run commands in the background." },
+    CRUX_DISABLE_CLAUDE_MDS: { means: "Not empty: agents do not read the instruction files of a project." },
+    CRUX_WEB_SEARCH_ADAPTER: {
+      means: "The search engine of `web_search`: `brave` or `bing`.",
+      otherwise: "`brave` with `BRAVE_API_KEY`, else `bing`",
+    },
+    BRAVE_API_KEY: { means: "Key of the search engine `brave`." },
+  },
+  daemon: {
+    CRUX_TOOL_SEARCH: {
+      means:
+        "Which tools a request to the model carries: `true` few, the others are found with `tool_search`; `false` all; `auto` or `auto:N` all unless they take more than N percent of the context window.",
+      otherwise: "`true`; N is 10",
+    },
+    CRUX_TOOL_SEARCH_WEIGHT_KEYWORD: { means: "Weight of whole words in `tool_search`." },
+    CRUX_TOOL_SEARCH_WEIGHT_TFIDF: { means: "Weight of rare words in `tool_search`." },
+    CRUX_TOOL_SEARCH_MIN_SCORE: { means: "Lowest score that `tool_search` shows." },
+    CRUX_DISABLE_EXPERIMENTAL: { means: "`1`: as `CRUX_TOOL_SEARCH=false`." },
+    CRUX_MAX_RETRIES: { means: "How often a failed model call is tried again, 1 or more." },
+    CRUX_AUTO_BACKGROUND_MS: {
+      means: "A command that runs longer than this continues in the background, in milliseconds.",
+      otherwise: "a minute",
+    },
+    CRUX_BUILTIN_RIPGREP: {
+      means: "`false`: `grep` and `glob` use the `rg` of the `PATH` instead of the bundled one.",
+    },
+    CRUX_SAFE_MODE_AFTER: {
+      means:
+        "After so many early deaths in a row the daemon starts in safe mode and restores nothing; 0: never.",
+      otherwise: "3",
+    },
+    IS_SANDBOX: { means: "`1`: this is a container, so root may use bypass mode." },
+    container: { means: "Set by container programs; not empty means the same as `IS_SANDBOX=1`." },
+  },
+  terminal: {
+    CRUX_LANG: {
+      means: "Language of the screens: `en` or `zh`.",
+      otherwise: "`LC_ALL`, `LC_MESSAGES`, `LANG`",
+    },
+    LC_ALL: { means: "Language, after `CRUX_LANG`." },
+    LC_MESSAGES: { means: "Language, after `LC_ALL`." },
+    LANG: { means: "Language, after `LC_MESSAGES`." },
+    NO_COLOR: { means: "Not empty: no colours." },
+    TERM: { means: "`dumb`: `crux top` prints one table instead of a screen." },
+    VISUAL: { means: "The editor that opens the arguments of a call when you change them." },
+    EDITOR: { means: "The editor, where `VISUAL` is not set." },
+    SHLVL: { means: "Passed to commands; 1 where it is missing, so that bash reads no start-up files." },
+  },
+  given: {
+    CRUX_PID: { means: "Pid of the process that the command belongs to." },
+    CRUX_SESSION_ID: { means: "UUID of that process." },
+    CRUX_IPC_SOCKET: {
+      means: "Socket of that process: `crux` in a command uses it, with the rights of the process.",
+    },
+    KAIRO_IPC_SOCKET: { means: "Another name of `CRUX_IPC_SOCKET`." },
+    CRUX_SCRATCH: { means: "Folder of the process for files that nobody needs later." },
+    CRUX_REPLICA: { means: "In a compose project: number of the replica, from 1." },
+    CRUX_OWNER: { means: "Marks programs that Crux started, so that it finds and ends all of them." },
+    CRUX_EXEC_ID: { means: "Marks one command, for the same reason." },
+    CRUX_PROJECT_DIR: {
+      means: "For the servers of an agent file and their entries: the folder of the project.",
+    },
+  },
+};
