@@ -9,14 +9,22 @@ export interface FieldRow {
   readonly meaning: string;
 }
 
-/** `file` inside src/. */
+/** `file` inside src/. What the interface extends is read too, where the same file has it. */
 export function readInterface(file: string, name: string): readonly FieldRow[] {
+  const rows = ownRows(file, name);
+  if (rows.length === 0) throw new Error(`src/${file} has no interface ${name}`);
+  return rows;
+}
+
+function ownRows(file: string, name: string): readonly FieldRow[] {
   const text = readFileSync(new URL(`../../src/${file}`, import.meta.url), "utf8");
   const { program, comments } = parseSync(file, text, { lang: "ts" });
   const rows: FieldRow[] = [];
   new Visitor({
-    TSInterfaceDeclaration: ({ id, body }) => {
+    TSInterfaceDeclaration: ({ id, body, extends: bases }) => {
       if (id.name !== name) return;
+      for (const { expression } of bases)
+        if (expression.type === "Identifier") rows.push(...ownRows(file, expression.name));
       for (const member of body.body) {
         if (member.type !== "TSPropertySignature" || member.key.type !== "Identifier") continue;
         const above = comments.find(
@@ -33,7 +41,6 @@ export function readInterface(file: string, name: string): readonly FieldRow[] {
       }
     },
   }).visit(program);
-  if (rows.length === 0) throw new Error(`src/${file} has no interface ${name}`);
   return rows;
 }
 

@@ -8,7 +8,7 @@ import { METHODS, type MethodName } from "../../src/abi/methods.ts";
 import { PROTOCOL } from "../../src/abi/wire.ts";
 import { OF_A_PROCESS } from "../../src/wire/server/authority.ts";
 import { type Audience, toLine } from "../../src/wire/server/progress.ts";
-import { readEvents, readInterface } from "./interface-rows.ts";
+import { type FieldRow, readEvents, readInterface } from "./interface-rows.ts";
 import { type Row, readSchema } from "./schema-rows.ts";
 import { code, MADE, table } from "./table.ts";
 
@@ -137,22 +137,28 @@ function eventsSection(): string {
       whole || more.length === 0
         ? ""
         : ` Only with \`interactive\` or \`verbose\`: ${more.map(code).join(", ")}.`;
-    return `### ${name}\n\n${sent}${whole ? ` ${audienceOf(event)}` : ""}${told}\n\n\`\`\`\n← ${JSON.stringify(line)}\n\`\`\``;
+    return `### ${name}\n\n${sent}${whole ? ` ${audienceOf(event)}` : ""}${told}\n\n${fieldsOf(name)}\n\n\`\`\`\n← ${JSON.stringify(line)}\n\`\`\``;
   });
-  const rows = readInterface("abi/wire.ts", "ProgressPayload");
-  const meanings = rows
-    .filter(({ name }) => name !== "event" && name !== "pid")
-    .map(({ name, type, meaning }) => [code(name), code(type), meaning]);
   return `## Events of a process
 
 \`spawn\`, \`process.attach\` and \`session.open\` send these. The request says which: \`interactive\`, \`verbose\` and \`calls\` add events and
 fields; a client that sends none of them gets the others. Each event has \`event\` and \`pid\`; fields that say nothing are left out.
 
-${sections.join("\n\n")}
+${sections.join("\n\n")}`;
+}
 
-### Fields of events
+/** `ask_closed` is AskClosedEvent. */
+function fieldsOf(event: string): string {
+  const type = event.split("_").map(capital).join("");
+  const rows = readInterface("abi/wire-events.ts", `${type}Event`);
+  return table(
+    ["field", "type", "meaning"],
+    rows.filter(({ name }) => name !== "event" && name !== "pid").map((row) => fieldCells(row)),
+  );
+}
 
-${table(["field", "type", "meaning"], meanings)}`;
+function fieldCells({ name, type, isOptional, meaning }: FieldRow): string[] {
+  return [code(name), `${code(type)}${isOptional ? ", optional" : ""}`, meaning];
 }
 
 function keysOf(event: ProcessEvent, audience: Audience): string[] {
@@ -168,11 +174,7 @@ function audienceOf(event: ProcessEvent): string {
 
 function linesSection(): string {
   const part = (title: string, text: string, file: string, name: string): string => {
-    const rows = readInterface(file, name).map((row) => [
-      code(row.name),
-      `${code(row.type)}${row.isOptional ? ", optional" : ""}`,
-      row.meaning,
-    ]);
+    const rows = readInterface(file, name).map(fieldCells);
     return `### ${title}\n\n${text}\n\n${table(["field", "type", "meaning"], rows)}`;
   };
   return [

@@ -1,12 +1,12 @@
 /** The dialog as a person meets it: what is shown, what each key does, and what does nothing. */
 import { describe, expect, test } from "vitest";
 import type { AskReply } from "../abi/events.ts";
-import type { ProgressPayload } from "../abi/wire.ts";
+import type { AskEvent } from "../abi/wire-events.ts";
 import { AskDialog } from "./ask-dialog.ts";
 import { FakeInput, FakeOutput } from "./testing/run-command.ts";
 
 const RULE = { rule: "bash(npm test:*)", destinations: ["session", "userSettings"] as const };
-const EVENT: ProgressPayload = {
+const EVENT: AskEvent = {
   event: "ask",
   pid: 2,
   ask_id: "q1",
@@ -45,7 +45,7 @@ function aDialog(results: boolean[] = []) {
   return { dialog, input, output, replies, interrupts: () => interrupts };
 }
 
-async function drawn(event: ProgressPayload = EVENT, results: boolean[] = []) {
+async function drawn(event: AskEvent = EVENT, results: boolean[] = []) {
   const made = aDialog(results);
   made.dialog.ask(event);
   await made.output.shows("? [y]es");
@@ -125,7 +125,7 @@ describe("the dialog", () => {
   });
 
   describe("of a limit that is reached", () => {
-    const LIMIT: ProgressPayload = {
+    const LIMIT: AskEvent = {
       event: "ask",
       pid: 2,
       ask_id: "q1",

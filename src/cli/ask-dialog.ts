@@ -3,7 +3,7 @@
  * answered here, answered elsewhere, or void. Nothing but a key pressed after it was drawn can answer it.
  */
 import type { AskAnswer, AskReply, AskRule } from "../abi/events.ts";
-import type { ProgressPayload, WireQuestion } from "../abi/wire.ts";
+import type { AskClosedEvent, AskEvent, WireQuestion } from "../abi/wire-events.ts";
 import type { Input } from "./host.ts";
 import { Keyboard } from "./keyboard.ts";
 import { enterLine } from "./line-entry.ts";
@@ -58,17 +58,17 @@ export class AskDialog implements AsyncDisposable {
   }
 
   /** An `ask` event. Questions beyond the bound are left to other clients. */
-  ask(event: ProgressPayload): void {
+  ask(event: AskEvent): void {
     const { ask_id: id } = event;
-    if (id === undefined || this.#questions.has(id) || this.#questions.size >= MAX_QUESTIONS) return;
+    if (this.#questions.has(id) || this.#questions.size >= MAX_QUESTIONS) return;
     const question = questionOf(event);
     this.#questions.set(id, question);
     this.#last = this.#last.then(() => this.#put(id, question));
   }
 
   /** An `ask_closed` event. */
-  close({ ask_id: id, answer = null }: ProgressPayload): void {
-    this.#questions.get(id ?? "")?.closed.abort(answer);
+  close({ ask_id: id, answer }: AskClosedEvent): void {
+    this.#questions.get(id)?.closed.abort(answer);
   }
 
   /** Takes back what is still open; the terminal is as it was. */
@@ -214,8 +214,8 @@ export class AskDialog implements AsyncDisposable {
   }
 }
 
-function questionOf(event: ProgressPayload): Question {
-  const { pid, text = "", detail = "", options = ["yes", "no", "always"], rules = [] } = event;
+function questionOf(event: AskEvent): Question {
+  const { pid, text, detail = "", options, rules = [] } = event;
   const { path, parts, reason, labels, warnings, sandbox, amount, questions } = event;
   return {
     pid,

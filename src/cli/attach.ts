@@ -1,5 +1,6 @@
 import type { WireRow } from "../abi/process-methods.ts";
-import type { ProgressPayload, WireStreamLine } from "../abi/wire.ts";
+import type { WireStreamLine } from "../abi/wire.ts";
+import type { WireEvent } from "../abi/wire-events.ts";
 import { onePid } from "./args.ts";
 import type { AskDialog } from "./ask-dialog.ts";
 import { ChatView } from "./chat-view.ts";
@@ -97,13 +98,13 @@ async function showEvents(
   const view = new ChatView(console, { isTerminal, client: undefined, isEvents, isResultAlone: false });
   let hasFailed = false;
   for await (const { payload } of lines) {
-    const event = payload as ProgressPayload;
+    const event = payload as WireEvent;
     if (event.event === "error") hasFailed = true;
     if (event.event === "ask") dialog?.ask(event);
     if (event.event === "ask_closed") dialog?.close(event);
     if (event.event === "complete") await output?.ended;
     await view.show(event);
-    if (event.event === "complete") return event.exit_code ?? 0;
+    if (event.event === "complete") return event.exit_code;
   }
   if (leaving.aborted) return undefined;
   return givesEvents(call) && hasFailed ? 1 : view.cutOff();

@@ -1,7 +1,7 @@
 /** A conversation at a terminal: what the session tells above, the line that is typed below. Leaving never ends it. */
 import type { PermissionMode } from "../abi/process.ts";
 import type { WireHistoryItem } from "../abi/session-methods.ts";
-import type { ProgressPayload } from "../abi/wire.ts";
+import type { WireEvent } from "../abi/wire-events.ts";
 import type { AskDialog } from "./ask-dialog.ts";
 import type { ChatClient } from "./chat-client.ts";
 import type { ChatStream } from "./chat-stream.ts";
@@ -18,21 +18,14 @@ const TWICE_MS = 2_000;
 const SHOWN_MESSAGES = 6;
 
 /** What says that a run is under way: one that was opened in the midst of its run goes on with any of them. */
-const OF_A_RUN: ReadonlySet<ProgressPayload["event"]> = new Set([
-  "input",
-  "step",
-  "tool",
-  "call",
-  "reply",
-  "ask",
-]);
+const OF_A_RUN: ReadonlySet<WireEvent["event"]> = new Set(["input", "step", "tool", "call", "reply", "ask"]);
 
 export async function chatAtTerminal(call: Call, stream: ChatStream, client: ChatClient): Promise<number> {
   const said = stream.session === undefined ? [] : await lastSaid(client, stream.pid);
   if (stream.session !== undefined) {
     await call.console.line(openedLine(stream.session));
     if (stream.session.state === "paused")
-      await call.console.line(pausedLine({ event: "paused", pid: stream.pid, is_paused: true }));
+      await call.console.line(pausedLine({ pid: stream.pid, is_paused: true }));
     for (const item of said)
       for (const line of historyLines(item, call.console.paint)) await call.console.line(line);
   }
@@ -119,12 +112,12 @@ class Chat implements AsyncDisposable {
     await this.#terminal[Symbol.asyncDispose]();
   }
 
-  #follow({ event, seq = 0, mode }: ProgressPayload): void {
-    if (event === "mode" && mode !== undefined) this.#showMode(mode);
-    if (OF_A_RUN.has(event)) this.#isRunning = true;
-    if (event === "idle") this.#isRunning = false;
-    if (event === "input" || event === "withdrawn")
-      this.#waiting = this.#waiting.filter((each) => each !== seq);
+  #follow(event: WireEvent): void {
+    if (event.event === "mode") this.#showMode(event.mode);
+    if (OF_A_RUN.has(event.event)) this.#isRunning = true;
+    if (event.event === "idle") this.#isRunning = false;
+    if (event.event === "input" || event.event === "withdrawn")
+      this.#waiting = this.#waiting.filter((each) => each !== event.seq);
   }
 
   #typed(line: string): void {

@@ -1,5 +1,5 @@
 /** `crux -c "and now?"`: one run in a session that is there, shown as a run is. The session goes on to rest. */
-import type { ProgressPayload } from "../abi/wire.ts";
+import type { IdleEvent, LogEvent, PausedEvent, WireEvent } from "../abi/wire-events.ts";
 import { ChatClient } from "./chat-client.ts";
 import { type ChatStream, openSession } from "./chat-stream.ts";
 import type { Call } from "./command.ts";
@@ -24,7 +24,7 @@ export async function once(call: Call, pid: number, text: string): Promise<numbe
   try {
     const { seq, ahead } = await client.say(pid, text);
     if (ahead > 0 && console.isScreen)
-      await console.line(queuedLine({ event: "queued", pid, seq, ahead }, true));
+      await console.line(queuedLine({ pid, seq, from: 0, client: "", text, ahead }, true));
     if (stream.session?.state === "paused")
       await tellHeld(console, { event: "paused", pid, is_paused: true });
     const place: Place = { pid, seq, hasBegun: false };
@@ -69,7 +69,7 @@ async function untilOver(
     isVerbose: args.flags.has("verbose"),
   });
   for await (const event of events) {
-    const isOurs = event.seq === place.seq;
+    const isOurs = "seq" in event && event.seq === place.seq;
     if (event.event === "input" && isOurs) place.hasBegun = true;
     if (event.event === "withdrawn" && isOurs) return 130;
     if (event.event === "ask") dialog?.ask(event);
@@ -77,27 +77,27 @@ async function untilOver(
     else if (event.event === "idle" && isOurs) return finish(view, event);
     else if (place.hasBegun || isEnd(event)) await view.show(event);
     if (event.event === "paused" || isHindrance(event, place)) await tellHeld(console, event);
-    if (event.event === "complete") return event.exit_code ?? 1;
+    if (event.event === "complete") return event.exit_code;
   }
   return view.cutOff(place.pid);
 }
 
 /** Why it does not begin. */
-function isHindrance({ event, level }: ProgressPayload, { hasBegun }: Place): boolean {
-  return event === "log" && level === "error" && !hasBegun;
+function isHindrance(event: WireEvent, { hasBegun }: Place): event is LogEvent {
+  return event.event === "log" && event.level === "error" && !hasBegun;
 }
 
-async function tellHeld(console: Console, event: ProgressPayload): Promise<void> {
+async function tellHeld(console: Console, event: PausedEvent | LogEvent): Promise<void> {
   if (console.mode !== "json")
     await console.errorLine(event.event === "paused" ? pausedLine(event) : logLine(event));
 }
 
 /** Whatever run is under way, this concerns who waits for another. */
-function isEnd({ event }: ProgressPayload): boolean {
+function isEnd({ event }: WireEvent): boolean {
   return event === "error" || event === "complete";
 }
 
-async function finish(view: RunView, event: ProgressPayload): Promise<number> {
+async function finish(view: RunView, event: IdleEvent): Promise<number> {
   await view.runOver(event);
-  return event.exit_code ?? 0;
+  return event.exit_code;
 }

@@ -35,10 +35,10 @@ export async function chatThroughPipe(
       }
       const event = next.value;
       await view.show(event);
-      if (event.event === "complete") code = event.exit_code ?? 1;
+      if (event.event === "complete") code = event.exit_code;
       if (event.event === "complete") return false;
       if (event.event !== "idle" || event.seq !== seq) continue;
-      code = event.exit_code ?? 0;
+      code = event.exit_code;
       return !interrupts.signal.aborted;
     }
   };

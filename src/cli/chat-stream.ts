@@ -1,7 +1,7 @@
 /** The stream of a conversation: of a new session, or of one that is there. */
 import type { SpawnRequest } from "../abi/process-methods.ts";
 import type { WireSession } from "../abi/session-methods.ts";
-import type { ProgressPayload } from "../abi/wire.ts";
+import type { WireEvent } from "../abi/wire-events.ts";
 import type { Call } from "./command.ts";
 import type { DaemonStream } from "./daemon-client.ts";
 import { clientEnvironment } from "./environment.ts";
@@ -14,7 +14,7 @@ export interface ChatStream {
   readonly session: WireSession | undefined;
   /** Why its commands run without a sandbox; undefined: they have one, or it was not said. */
   readonly sandbox?: string | undefined;
-  readonly events: AsyncIterable<ProgressPayload>;
+  readonly events: AsyncIterable<WireEvent>;
   close(): void;
 }
 
@@ -53,6 +53,6 @@ function chatStream(
   return { pid, session, events: eventsOf(stream.lines), close: () => stream.close() };
 }
 
-async function* eventsOf(lines: DaemonStream<unknown>["lines"]): AsyncGenerator<ProgressPayload> {
-  for await (const { payload } of lines) yield payload as ProgressPayload;
+async function* eventsOf(lines: DaemonStream<unknown>["lines"]): AsyncGenerator<WireEvent> {
+  for await (const { payload } of lines) yield payload as WireEvent;
 }

@@ -1,5 +1,5 @@
 /** Shows what a session tells, in the console's mode: to who talks to it, and to who follows it. */
-import type { ProgressPayload } from "../abi/wire.ts";
+import type { IdleEvent, InputEvent, QueuedEvent, WireEvent } from "../abi/wire-events.ts";
 import { CONFIGURE_LINES } from "./configure-help.ts";
 import type { Console } from "./console.ts";
 import { RunView } from "./run-view.ts";
@@ -30,7 +30,7 @@ export class ChatView {
     this.#run = new RunView(console, output);
   }
 
-  async show(event: ProgressPayload): Promise<void> {
+  async show(event: WireEvent): Promise<void> {
     if (this.#output.isEvents) return this.#console.line(oneLine(event));
     switch (event.event) {
       case "spawn":
@@ -54,7 +54,7 @@ export class ChatView {
         await this.#screen(modeLine(event));
         break;
       case "reply":
-        await this.#reply(event.text ?? "");
+        await this.#reply(event.text);
         break;
       case "idle":
         await this.#idle(event);
@@ -69,8 +69,8 @@ export class ChatView {
     return this.#run.cutOff(session);
   }
 
-  #isMine({ from = 0, client }: ProgressPayload): boolean {
-    return from === 0 && client !== undefined && client === this.#output.client;
+  #isMine({ from, client }: InputEvent | QueuedEvent): boolean {
+    return from === 0 && client === this.#output.client;
   }
 
   async #screen(text: string): Promise<void> {
@@ -85,9 +85,9 @@ export class ChatView {
     await this.#console.line(this.#output.isTerminal ? safeLines(words) : words);
   }
 
-  async #idle(event: ProgressPayload): Promise<void> {
+  async #idle(event: IdleEvent): Promise<void> {
     const { mode, words, errorPaint, paint } = this.#console;
-    const { result = "", message = "", outcome } = event;
+    const { result, message = "", outcome } = event;
     if (mode === "quiet" && result !== "")
       await this.#console.line(this.#output.isTerminal ? safeLines(result) : result);
     if (outcome !== "completed" && outcome !== "interrupted") {

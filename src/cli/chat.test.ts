@@ -1,15 +1,17 @@
 import { expect, test } from "vitest";
 import { Fault } from "../abi/errors.ts";
-import type { ProgressPayload, WireStreamLine } from "../abi/wire.ts";
+import type { WireStreamLine } from "../abi/wire.ts";
+import type { IdleEvent, WireEvent } from "../abi/wire-events.ts";
 import { runCli } from "./cli.ts";
 import { FakeDaemon, Feed } from "./testing/fake-daemon.ts";
 import { aMachine, crux } from "./testing/run-command.ts";
 
-const told = (payload: Omit<ProgressPayload, "pid">): WireStreamLine => ({
+type Told = WireEvent extends infer E ? (E extends WireEvent ? Omit<E, "pid"> : never) : never;
+const told = (payload: Told): WireStreamLine => ({
   type: "progress",
   payload: { pid: 1, ...payload },
 });
-const idle = (seq: number, more: Partial<ProgressPayload> = {}): WireStreamLine =>
+const idle = (seq: number, more: Partial<IdleEvent> = {}): WireStreamLine =>
   told({
     event: "idle",
     seq,
@@ -219,7 +221,10 @@ test("Ctrl-C ends a run that was under way when its session came back, also at i
   chat.stdin.type("\x03");
   while (chat.asked("kill").length === 0) await new Promise((resolve) => setImmediate(resolve));
   expect(chat.asked("kill")).toEqual([{ pid: 1, signal: 3 }]);
-  chat.feed.push(told({ event: "ask_closed", ask_id: "a" }), idle(1, { outcome: "interrupted" }));
+  chat.feed.push(
+    told({ event: "ask_closed", ask_id: "a", answer: null }),
+    idle(1, { outcome: "interrupted" }),
+  );
   await chat.stdout.shows("interrupted");
   chat.stdin.type("\x04");
   expect(await chat.done).toBe(0);
@@ -236,7 +241,7 @@ test("a session that is left while it works goes on", async () => {
 });
 
 test("a daemon that ends names the session, and how to go on with it", async () => {
-  const chat = atTerminal("chat", new Feed().push(told({ event: "spawn" })).end());
+  const chat = atTerminal("chat", new Feed().push(told({ event: "spawn", intent: "" })).end());
   expect(await chat.done).toBe(1);
   expect(chat.stderr.text).toContain("the daemon ended; what was said and done in session 1 is kept\n");
   expect(chat.stderr.text).toContain("  → hint: crux -r 1 goes on with it\n");
@@ -279,7 +284,7 @@ test("what was typed and not sent stays on the screen when the daemon ends", asy
 });
 
 test("a conversation without a model says at its beginning how one is configured", async () => {
-  const feed = new Feed().push(told({ event: "spawn", notice: "No model is configured." }));
+  const feed = new Feed().push(told({ event: "spawn", intent: "", notice: "No model is configured." }));
   const chat = atTerminal("chat", feed);
   await chat.stdout.shows("ANTHROPIC_API_KEY");
   expect(chat.stdout.text.indexOf("No model is configured.")).toBeGreaterThanOrEqual(0);

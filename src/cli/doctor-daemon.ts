@@ -1,7 +1,7 @@
 /** What the daemon tells: itself, the sandbox, settings, the journal, this folder; and one call to the model that answers. */
 import type { CheckWire } from "../abi/journal-wire.ts";
 import type { SpawnRequest } from "../abi/process-methods.ts";
-import type { ProgressPayload } from "../abi/wire.ts";
+import type { WireEvent } from "../abi/wire-events.ts";
 import type { Call } from "./command.ts";
 import type { DaemonClient } from "./daemon-client.ts";
 import type { Finding } from "./doctor-local.ts";
@@ -167,12 +167,12 @@ async function testCall({ host }: Call): Promise<readonly Finding[]> {
   let notice: string | undefined;
   try {
     for await (const { payload } of stream.lines) {
-      const event = payload as ProgressPayload;
-      notice ??= event.notice;
-      if (event.event === "error") failure = event.error_message ?? failure;
+      const event = payload as WireEvent;
+      if (event.event === "spawn") notice = event.notice;
+      if (event.event === "error") failure = event.error_message;
       if (event.event !== "complete") continue;
-      if (notice !== undefined || (event.exit_code ?? 0) !== 0) break;
-      return [{ name: "test call", state: "ok", words: `answered, ${event.tokens_used ?? 0} tokens` }];
+      if (notice !== undefined || event.exit_code !== 0) break;
+      return [{ name: "test call", state: "ok", words: `answered, ${event.tokens_used} tokens` }];
     }
   } finally {
     stream.close();

@@ -4,7 +4,7 @@
  */
 import type { AskReply } from "../abi/events.ts";
 import type { QuestionAnswer } from "../abi/question.ts";
-import type { WireQuestion } from "../abi/wire.ts";
+import type { WireQuestion } from "../abi/wire-events.ts";
 import { plainLine } from "./screen/plain-text.ts";
 
 export interface QuestionTerminal {

@@ -1,5 +1,12 @@
 import type { WireError } from "../abi/errors.ts";
-import type { ProgressPayload } from "../abi/wire.ts";
+import type {
+  CallEvent,
+  CompleteEvent,
+  IdleEvent,
+  LogEvent,
+  SpawnEvent,
+  WireEvent,
+} from "../abi/wire-events.ts";
 import { CONFIGURE_LINES } from "./configure-help.ts";
 import type { Console } from "./console.ts";
 import { daemonVanished } from "./daemon-vanished.ts";
@@ -17,6 +24,7 @@ import {
   lastLine,
   logLine,
   modeLine,
+  type RunOver,
   runData,
   runErrorLine,
   spawnLine,
@@ -32,10 +40,6 @@ interface RunOutput {
   readonly isResultAlone: boolean;
   /** JSON carries more than the fixed keys. */
   readonly isVerbose?: boolean;
-}
-
-function deniedOf({ denied }: ProgressPayload): Pick<ProgressPayload, "denied"> {
-  return denied === undefined ? {} : { denied };
 }
 
 /** Shows the events of one run in the console's mode. */
@@ -55,7 +59,7 @@ export class RunView {
     this.#output = output;
   }
 
-  async show(event: ProgressPayload): Promise<void> {
+  async show(event: WireEvent): Promise<void> {
     this.#pid = event.pid;
     switch (event.event) {
       case "spawn":
@@ -71,13 +75,13 @@ export class RunView {
         await this.#call(event);
         break;
       case "said":
-        await this.#said(event.text ?? "");
+        await this.#said(event.text);
         break;
       case "log":
         await this.#log(event);
         break;
       case "error":
-        await this.#fail(event.pid, event.error_message ?? "", event.error);
+        await this.#fail(event.pid, event.error_message, event.error);
         break;
       case "complete":
         await this.#complete(event);
@@ -86,7 +90,7 @@ export class RunView {
         await this.#screen(modeLine(event));
         break;
       case "reply":
-        this.#reply = event.text ?? "";
+        this.#reply = event.text;
         break;
       case "ask":
       case "ask_closed":
@@ -130,7 +134,7 @@ export class RunView {
     else await this.#console.aside(text);
   }
 
-  async #spawn(event: ProgressPayload): Promise<void> {
+  async #spawn(event: SpawnEvent): Promise<void> {
     if (event.notice !== undefined) {
       this.#hasNotice = true;
       await this.#aside(safeLine(event.notice));
@@ -139,8 +143,8 @@ export class RunView {
     if (this.#verbose) await this.#screen(detailsLine(event));
   }
 
-  async #call({ call }: ProgressPayload): Promise<void> {
-    if (call === undefined || !this.#console.showsCalls) return;
+  async #call({ call }: CallEvent): Promise<void> {
+    if (!this.#console.showsCalls) return;
     const said = this.#reply;
     this.#reply = "";
     await this.#said(said);
@@ -160,7 +164,7 @@ export class RunView {
   }
 
   /** Refusals and retries are told without --verbose too, beside the screen; scripts that asked for quiet get none. */
-  async #log(event: ProgressPayload): Promise<void> {
+  async #log(event: LogEvent): Promise<void> {
     const { mode } = this.#console;
     if (mode === "verbose") await this.#screen(logLine(event));
     else if (mode !== "quiet" && event.level !== "info") await this.#console.errorLine(logLine(event));
@@ -176,14 +180,14 @@ export class RunView {
   }
 
   /** The end of one run of a session, which lives on. */
-  async runOver(event: ProgressPayload): Promise<void> {
-    const { pid, message, error, exit_code = 0, queued = 0 } = event;
+  async runOver(event: IdleEvent): Promise<void> {
+    const { pid, message, error, exit_code, queued } = event;
     if (exit_code !== 0 && error !== undefined) await this.#fail(pid, message ?? error.message, error);
     const over = { ...event, ...(message === undefined ? {} : { exit_reason: message }) };
     await this.#over(over, (paint) => `${idleLine(event, paint)}\n${leftLine(pid, queued > 0)}`);
   }
 
-  async #complete(event: ProgressPayload): Promise<void> {
+  async #complete(event: CompleteEvent): Promise<void> {
     await this.#over(event, (paint) => lastLine(event, paint));
     // for a person: the screen itself is fixed
     if (!this.#verbose || !this.#output.isTerminal) return;
@@ -191,13 +195,19 @@ export class RunView {
       if (line !== undefined) await this.#console.errorLine(line);
   }
 
-  async #over(event: ProgressPayload, last: (paint: Paint) => string): Promise<void> {
-    const { exit_code: code = 0, exit_reason: reason = "", result = "" } = event;
+  async #over(event: RunOver, last: (paint: Paint) => string): Promise<void> {
+    const { exit_code: code, exit_reason: reason = "", result } = event;
     if (code !== 0 && !this.#saidError) await this.#fail(event.pid, reason, undefined);
     switch (this.#console.mode) {
       case "json":
         if (code === 0) await this.#console.data(runData(event, this.#output.isVerbose === true));
-        else await this.#console.line(failureJson(failureOf(event, this.#error), deniedOf(event)));
+        else
+          await this.#console.line(
+            failureJson(
+              failureOf(event, this.#error),
+              event.denied === undefined ? {} : { denied: event.denied },
+            ),
+          );
         break;
       case "quiet":
         if (code === 0 || result !== "")

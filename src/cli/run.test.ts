@@ -1,20 +1,22 @@
 import { describe, expect, test } from "vitest";
 import type { CallNote } from "../abi/call-note.ts";
-import type { ProgressPayload, WireStreamLine } from "../abi/wire.ts";
+import type { WireStreamLine } from "../abi/wire.ts";
+import type { CompleteEvent, ErrorEvent, WireEvent } from "../abi/wire-events.ts";
 import { WireFault } from "../wire/client/wire-fault.ts";
 import { runCli } from "./cli.ts";
 import { FakeDaemon, Feed } from "./testing/fake-daemon.ts";
 import { aMachine, crux, MODE_FLAGS } from "./testing/run-command.ts";
 
-const progress = (payload: Omit<ProgressPayload, "pid">): WireStreamLine => ({
+type Told = WireEvent extends infer E ? (E extends WireEvent ? Omit<E, "pid"> : never) : never;
+const progress = (payload: Told): WireStreamLine => ({
   type: "progress",
   payload: { pid: 1, ...payload },
 });
-const failed = (payload: Omit<ProgressPayload, "pid" | "event">): WireStreamLine => ({
+const failed = (payload: Omit<ErrorEvent, "pid" | "event">): WireStreamLine => ({
   type: "error",
   payload: { event: "error", pid: 1, ...payload },
 });
-const complete = (change: Partial<ProgressPayload> = {}): WireStreamLine => ({
+const complete = (change: Partial<CompleteEvent> = {}): WireStreamLine => ({
   type: "complete",
   payload: {
     event: "complete",

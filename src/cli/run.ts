@@ -1,5 +1,6 @@
 import type { SpawnRequest } from "../abi/process-methods.ts";
-import type { ProgressPayload, WireStreamLine } from "../abi/wire.ts";
+import type { WireStreamLine } from "../abi/wire.ts";
+import type { WireEvent } from "../abi/wire-events.ts";
 import { RUN_FLAGS } from "./args.ts";
 import type { Call, Command } from "./command.ts";
 import { CONFIGURE_LINES } from "./configure-help.ts";
@@ -105,12 +106,12 @@ async function showToEnd(
   });
   await using dialog = terminal === undefined ? undefined : openDialog({ console, host }, terminal);
   for await (const { payload } of lines) {
-    const event = payload as ProgressPayload;
+    const event = payload as WireEvent;
     if (event.event === "error" || event.event === "complete") await interrupt.told();
     if (event.event === "ask") dialog?.ask(event);
     else if (event.event === "ask_closed") dialog?.close(event);
     else await view.show(event);
-    if (event.event === "complete") return event.exit_code ?? 0;
+    if (event.event === "complete") return event.exit_code;
   }
   return view.cutOff();
 }

@@ -46,7 +46,7 @@ async function show(
       break;
     case "default":
   }
-  await console.line(lastLine({ event: "complete", pid, exit_code, tokens_used, elapsed_ms }, console.paint));
+  await console.line(lastLine({ pid, exit_code, tokens_used, elapsed_ms }, console.paint));
 }
 
 /** A session that rests has no end to wait for. */

@@ -2,13 +2,18 @@
 import { INTERRUPTED_NOTE } from "../../abi/events.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { WireHistoryItem, WireSession } from "../../abi/session-methods.ts";
-import type { ProgressPayload } from "../../abi/wire.ts";
+import type {
+  IdleEvent,
+  InputEvent,
+  ModeEvent,
+  PausedEvent,
+  QueuedEvent,
+  WithdrawnEvent,
+} from "../../abi/wire-events.ts";
 import { seconds } from "./elapsed.ts";
 import type { Paint } from "./paint.ts";
 import { safeLine, safeLines } from "./safe-text.ts";
 import { cutToWidth } from "./width.ts";
-
-type Event = Readonly<ProgressPayload>;
 
 export const PROMPT = "› ";
 
@@ -28,7 +33,7 @@ export function promptOf(mode: PermissionMode, paint: Paint): string {
   return word === "" ? PROMPT : `${shown}${PROMPT}`;
 }
 
-export function modeLine({ pid, mode = "default" }: Event): string {
+export function modeLine({ pid, mode }: ModeEvent): string {
   return `${tag(pid)} mode ${mode}`;
 }
 const SHOWN_COLUMNS = 100;
@@ -39,31 +44,29 @@ const HISTORY_CHARS = 4_000;
 const tag = (pid: number): string => `[session/${pid}]`;
 
 /** What somebody else said. */
-export function inputLine({ pid, from = 0, client = "", text = "", joins }: Event): string {
+export function inputLine({ pid, from, client, text, joins }: InputEvent): string {
   const also = joins === true ? "read too: " : "";
   return `${tag(pid)} ${also}${speaker(from, client)} ${PROMPT}${safeLines(text.trimEnd())}`;
 }
 
 export function queuedLine(
-  { pid, seq = 0, from = 0, client = "", text = "", ahead = 0 }: Event,
+  { pid, seq, from, client, text, ahead }: Omit<QueuedEvent, "event">,
   isMine: boolean,
 ) {
   const what = isMine ? "" : `${speaker(from, client)}: ${cutToWidth(safeLine(text), SHOWN_COLUMNS)} `;
   return `${tag(pid)} #${seq} ${what}${ahead === 0 ? "is read at the next step" : `waits, ${ahead} ahead`}`;
 }
 
-export function withdrawnLine({ pid, seq = 0 }: Event): string {
+export function withdrawnLine({ pid, seq }: WithdrawnEvent): string {
   return `${tag(pid)} #${seq} taken back`;
 }
 
-export function pausedLine({ pid, is_paused }: Event): string {
-  return is_paused === true
-    ? `[agent/${pid}] paused; crux cont ${pid} lets it go on`
-    : `[agent/${pid}] goes on`;
+export function pausedLine({ pid, is_paused }: Omit<PausedEvent, "event">): string {
+  return is_paused ? `[agent/${pid}] paused; crux cont ${pid} lets it go on` : `[agent/${pid}] goes on`;
 }
 
-export function idleLine(event: Event, paint: Paint): string {
-  const { pid, outcome = "completed", tokens_used = 0, elapsed_ms = 0, queued = 0 } = event;
+export function idleLine(event: IdleEvent, paint: Paint): string {
+  const { pid, outcome, tokens_used, elapsed_ms, queued } = event;
   const mark = outcome === "completed" ? paint.green(outcome) : paint.red(outcome);
   const more = queued > 0 ? ` | ${queued} waiting` : "";
   return `${tag(pid)} ${mark} | tokens: ${tokens_used} | elapsed: ${seconds(elapsed_ms)}${more}`;

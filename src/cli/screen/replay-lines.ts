@@ -112,7 +112,6 @@ export class Showing {
   #end(pid: number, at: number, { code, result, tokensUsed }: Record<string, unknown>): string {
     const text = String(result ?? "");
     const end = {
-      event: "complete" as const,
       pid,
       exit_code: Number(code),
       tokens_used: Number(tokensUsed ?? 0),

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { ProgressPayload } from "../../abi/wire.ts";
+import type { CompleteEvent } from "../../abi/wire-events.ts";
 import { costLine } from "./run-lines.ts";
 
-test.each<[string | undefined, Partial<ProgressPayload>]>([
+test.each<[string | undefined, Partial<CompleteEvent>]>([
   ["cost $0.50 for 90 tokens", { cost_usd: 0.5, subtree_cost_usd: 0.5 }],
   ["cost $0.50 for 90 tokens (with all below $2.00)", { cost_usd: 0.5, subtree_cost_usd: 2 }],
   [
@@ -18,6 +18,6 @@ test.each<[string | undefined, Partial<ProgressPayload>]>([
   ["cost $0.00 for 90 tokens", {}],
   [undefined, { tokens_used: 0 }],
 ])("costLine() says %s", (words, payload) => {
-  const line = costLine({ event: "complete", pid: 1, tokens_used: 90, ...payload });
+  const line = costLine({ pid: 1, tokens_used: 90, ...payload });
   expect(line).toBe(words === undefined ? undefined : `[kernel] PID 1: ${words}`);
 });

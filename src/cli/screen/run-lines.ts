@@ -2,20 +2,30 @@
 import type { ErrorCode } from "../../abi/errno.ts";
 import type { WireError } from "../../abi/errors.ts";
 import { EXIT } from "../../abi/process.ts";
-import type { ProgressPayload } from "../../abi/wire.ts";
+import type {
+  CompleteEvent,
+  IdleEvent,
+  LogEvent,
+  ModeEvent,
+  SpawnEvent,
+  StepEvent,
+  ToolEvent,
+} from "../../abi/wire-events.ts";
 import { microUsd, shownUsd } from "../../lib/usd.ts";
 import { seconds } from "./elapsed.ts";
 import type { Paint } from "./paint.ts";
 import { safeLine, safeLines } from "./safe-text.ts";
 
-type Event = Readonly<ProgressPayload>;
+/** How a run ended, whether its process did or not. */
+export type RunOver = Omit<CompleteEvent | IdleEvent, "event"> &
+  Partial<Pick<CompleteEvent, "exit_reason" | "model">>;
 
 export function spawnLine(pid: number): string {
   return `[kernel] spawning PID ${pid}...`;
 }
 
 /** What the process was given; `-` where there is none. */
-export function detailsLine({ pid, agent, model, max_steps, budget, device, mode }: Event): string {
+export function detailsLine({ pid, agent, model, max_steps, budget, device, mode }: SpawnEvent): string {
   const details = { agent, model, max_steps, budget, device, ...(mode === undefined ? {} : { mode }) };
   const words = Object.entries(details).map(
     ([name, value]) => `${name}=${value ? safeLine(String(value)) : "-"}`,
@@ -24,19 +34,19 @@ export function detailsLine({ pid, agent, model, max_steps, budget, device, mode
 }
 
 /** It may do without asking more, or less, from now on. */
-export function modeLine({ pid, mode = "default" }: Event): string {
+export function modeLine({ pid, mode }: ModeEvent): string {
   return `[agent/${pid}] mode ${mode}`;
 }
 
-export function stepLine({ pid, step = 0, total = 0 }: Event, verbose: boolean): string {
+export function stepLine({ pid, step, total }: StepEvent, verbose: boolean): string {
   return `[agent/${pid}] reasoning step ${verbose && total > 0 ? `${step}/${total}` : step}...`;
 }
 
-export function toolLine({ pid, device = "-", in_bytes = 0, out_bytes = 0, duration_ms = 0 }: Event): string {
+export function toolLine({ pid, device, in_bytes, out_bytes, duration_ms }: ToolEvent): string {
   return `[agent/${pid}] tool ${safeLine(device)} ${in_bytes}B → ${out_bytes}B ${seconds(duration_ms)}`;
 }
 
-export function logLine({ pid, message = "" }: Event): string {
+export function logLine({ pid, message }: LogEvent): string {
   return `[agent/${pid}] log: ${safeLines(message)}`;
 }
 
@@ -45,7 +55,12 @@ export function runErrorLine(pid: number, message: string): string {
 }
 
 export function lastLine(
-  { pid, exit_code = 0, tokens_used = 0, elapsed_ms = 0 }: Event,
+  {
+    pid,
+    exit_code,
+    tokens_used,
+    elapsed_ms = 0,
+  }: Pick<CompleteEvent, "pid" | "exit_code" | "tokens_used" | "elapsed_ms">,
   paint: Paint,
 ): string {
   const exited = `exited(${exit_code})`;
@@ -59,11 +74,11 @@ export function lastLine(
  */
 export function costLine({
   pid,
-  tokens_used: tokens = 0,
+  tokens_used: tokens,
   cost_usd: own = 0,
   subtree_cost_usd: all = 0,
   unpriced_calls: unpriced = 0,
-}: Event): string | undefined {
+}: Omit<CompleteEvent, "event" | "result" | "exit_code">): string | undefined {
   if (tokens === 0 && all === 0 && unpriced === 0) return undefined;
   const isUnknown = own === 0 && unpriced > 0;
   const cost = isUnknown ? "unknown" : shownUsd(microUsd(own));
@@ -77,7 +92,7 @@ export function costLine({
 const MAX_DENIED_LINES = 10;
 
 /** What was refused in a run, each with the narrowest flag that would allow it. */
-export function deniedLines({ pid, denied = [] }: Event): readonly string[] {
+export function deniedLines({ pid, denied = [] }: RunOver): readonly string[] {
   const lines = denied.slice(0, MAX_DENIED_LINES).map(({ tool, what, reason, allow }) => {
     const call = safeLine(what.startsWith(`${tool} `) ? what : `${tool}: ${what}`);
     return `[agent/${pid}] denied ${call} (${safeLine(allow === null ? reason : `to allow it: ${allow}`)})`;
@@ -87,13 +102,13 @@ export function deniedLines({ pid, denied = [] }: Event): readonly string[] {
 }
 
 /** Which model answered, by the name that its server gave; undefined: none did. */
-export function answeredLine({ pid, model }: Event): string | undefined {
+export function answeredLine({ pid, model }: CompleteEvent): string | undefined {
   return model === undefined ? undefined : `[kernel] PID ${pid}: answered by ${safeLine(model)}`;
 }
 
 /** The data object of JSON mode. `verbose` adds which model answered. */
 export function runData(
-  { pid, result = "", tokens_used = 0, elapsed_ms = 0, exit_code = 0, denied, model }: Event,
+  { pid, result, tokens_used, elapsed_ms = 0, exit_code, denied, model }: RunOver,
   verbose: boolean,
 ) {
   const refused = denied === undefined ? {} : { denied };
@@ -102,10 +117,7 @@ export function runData(
 }
 
 /** A run that exited with another code than 0, as an error. `error` is what the exit was caused by, if anything. */
-export function failureOf(
-  { exit_code = 1, exit_reason = "" }: Event,
-  error: WireError | undefined,
-): WireError {
+export function failureOf({ exit_code, exit_reason = "" }: RunOver, error: WireError | undefined): WireError {
   return error ?? { code: codeOfExit(exit_code, exit_reason), message: exit_reason || `exit ${exit_code}` };
 }
 

@@ -2,7 +2,20 @@
 import { toWireError } from "../../abi/errors.ts";
 import type { ProcessEvent, RunCost } from "../../abi/events.ts";
 import type { QuestionItem } from "../../abi/question.ts";
-import type { ProgressPayload, WireQuestion, WireStreamLine } from "../../abi/wire.ts";
+import type { WireStreamLine } from "../../abi/wire.ts";
+import type {
+  AskClosedEvent,
+  AskEvent,
+  CompleteEvent,
+  IdleEvent,
+  InputEvent,
+  LogEvent,
+  QueuedEvent,
+  SpawnEvent,
+  ToolEvent,
+  WireEvent,
+  WireQuestion,
+} from "../../abi/wire-events.ts";
 import { usdOf } from "../../lib/usd.ts";
 
 /** What the client asked for. One that asked for neither gets the documented bytes and nothing else. */
@@ -23,7 +36,7 @@ export function toLine(event: ProcessEvent, audience: Audience): WireStreamLine 
   return { type, payload };
 }
 
-function toPayload(event: ProcessEvent, audience: Audience): ProgressPayload | undefined {
+function toPayload(event: ProcessEvent, audience: Audience): WireEvent | undefined {
   const extended = audience.interactive || audience.verbose;
   const { pid } = event;
   switch (event.event) {
@@ -68,7 +81,7 @@ function toPayload(event: ProcessEvent, audience: Audience): ProgressPayload | u
 
 type Of<E extends ProcessEvent["event"]> = Extract<ProcessEvent, { event: E }>;
 
-function spawnPayload(event: Of<"spawn">, { interactive, verbose }: Audience): ProgressPayload {
+function spawnPayload(event: Of<"spawn">, { interactive, verbose }: Audience): SpawnEvent {
   const { agent, model, maxSteps, budget, device, mode } = event.details;
   return {
     event: "spawn",
@@ -80,7 +93,7 @@ function spawnPayload(event: Of<"spawn">, { interactive, verbose }: Audience): P
   };
 }
 
-function completePayload(event: Of<"complete">, extended: boolean): ProgressPayload {
+function completePayload(event: Of<"complete">, extended: boolean): CompleteEvent {
   const { code, reason } = event.exit;
   return {
     event: "complete",
@@ -103,22 +116,22 @@ function completePayload(event: Of<"complete">, extended: boolean): ProgressPayl
 function modelPayload({
   model,
   unpricedCalls,
-}: Of<"complete">): Pick<ProgressPayload, "model" | "unpriced_calls"> {
+}: Of<"complete">): Pick<CompleteEvent, "model" | "unpriced_calls"> {
   return {
     ...(unpricedCalls === undefined ? {} : { unpriced_calls: unpricedCalls }),
     ...(model === undefined ? {} : { model }),
   };
 }
 
-function deniedPayload({ denied }: Of<"complete" | "idle">): Pick<ProgressPayload, "denied"> {
+function deniedPayload({ denied }: Of<"complete" | "idle">): Pick<CompleteEvent, "denied"> {
   return denied === undefined ? {} : { denied };
 }
 
-function costPayload(cost: RunCost | undefined): Pick<ProgressPayload, "cost_usd" | "subtree_cost_usd"> {
+function costPayload(cost: RunCost | undefined): Pick<CompleteEvent, "cost_usd" | "subtree_cost_usd"> {
   return cost === undefined ? {} : { cost_usd: usdOf(cost.own), subtree_cost_usd: usdOf(cost.subtree) };
 }
 
-function askPayload(event: Of<"ask" | "ask_closed">): ProgressPayload {
+function askPayload(event: Of<"ask" | "ask_closed">): AskEvent | AskClosedEvent {
   const { pid } = event;
   if (event.event === "ask_closed")
     return { event: "ask_closed", pid, ask_id: event.askId, answer: event.answer };
@@ -141,7 +154,7 @@ function toWireQuestion({ multiSelect, ...question }: QuestionItem): WireQuestio
   return { ...question, multi_select: multiSelect };
 }
 
-function activityPayload(event: Of<"tool" | "log">): ProgressPayload {
+function activityPayload(event: Of<"tool" | "log">): ToolEvent | LogEvent {
   const { pid } = event;
   if (event.event === "log")
     return { event: "log", pid, level: event.entry.level, message: event.entry.message };
@@ -150,13 +163,13 @@ function activityPayload(event: Of<"tool" | "log">): ProgressPayload {
 }
 
 /** `joins` only where it does, `ahead` only of what waits. */
-function messagePayload(event: Of<"input" | "queued">): ProgressPayload {
+function messagePayload(event: Of<"input" | "queued">): InputEvent | QueuedEvent {
   const { pid, seq, from, client, text } = event;
-  const more = event.event === "queued" ? { ahead: event.ahead } : event.joins ? { joins: true } : {};
-  return { event: event.event, pid, seq, from, client, text, ...more };
+  if (event.event === "queued") return { event: "queued", pid, seq, from, client, text, ahead: event.ahead };
+  return { event: "input", pid, seq, from, client, text, ...(event.joins ? { joins: true } : {}) };
 }
 
-function idlePayload(event: Of<"idle">): ProgressPayload {
+function idlePayload(event: Of<"idle">): IdleEvent {
   const { pid, seq, outcome, message, error, result, exitCode, tokensUsed, elapsedMs, queued } = event;
   return {
     event: "idle",

@@ -1,0 +1,219 @@
+/**
+ * What a stream of `spawn`, `session.open` or `process.attach` tells of a process, one JSON object a line (manual, NDJSON
+ * protocol). Absent keys are left out. Types only: the thin client must not load schemas.
+ */
+import type { CallNote } from "./call-note.ts";
+import type { WireError } from "./errors.ts";
+import type { AskAmount, AskAnswer, AskPart, AskRule, RunOutcome } from "./events.ts";
+import type { PermissionMode } from "./process.ts";
+import type { Refusal } from "./refusal.ts";
+
+export type WireEvent =
+  | SpawnEvent
+  | StepEvent
+  | ModeEvent
+  | AskEvent
+  | AskClosedEvent
+  | ToolEvent
+  | CallEvent
+  | SaidEvent
+  | LogEvent
+  | PausedEvent
+  | InputEvent
+  | QueuedEvent
+  | WithdrawnEvent
+  | ReplyEvent
+  | IdleEvent
+  | ErrorEvent
+  | CompleteEvent;
+
+interface Told<Name extends string> {
+  readonly event: Name;
+  readonly pid: number;
+}
+
+export interface SpawnEvent extends Told<"spawn"> {
+  /** What the process was started to do. */
+  readonly intent: string;
+  /** A line to show before anything else: a script answers, the sandbox is off. */
+  readonly notice?: string;
+  /** Name of the agent. */
+  readonly agent?: string;
+  /** The requested model. */
+  readonly model?: string;
+  /** 0: no limit. */
+  readonly max_steps?: number;
+  /** Tokens; 0: no limit. */
+  readonly budget?: number;
+  /** The device of the model. */
+  readonly device?: string;
+  /** Absent: default mode. */
+  readonly mode?: PermissionMode;
+}
+
+export interface StepEvent extends Told<"step"> {
+  /** Number of the step, from 1. */
+  readonly step: number;
+  /** The step limit; 0: no limit. */
+  readonly total: number;
+}
+
+export interface ModeEvent extends Told<"mode"> {
+  readonly mode: PermissionMode;
+}
+
+/** As `Ask` (abi/events.ts). */
+export interface AskEvent extends Told<"ask"> {
+  /** Names the question in ask.answer. */
+  readonly ask_id: string;
+  /** The question, in one line. */
+  readonly text: string;
+  /** The possible answers, in the order to show them. */
+  readonly options: readonly AskAnswer[];
+  /** A diff or long parameters to show before the question. */
+  readonly detail?: string;
+  /** The asking process and its ancestors, from the top. */
+  readonly path?: string;
+  /** The tool that would run. */
+  readonly tool?: string;
+  /** What the call would do, one effect each. */
+  readonly effects?: readonly string[];
+  /** The parts of a command with their own decisions. */
+  readonly parts?: readonly AskPart[];
+  /** Why the gate asks. */
+  readonly reason?: string;
+  /** Where the data that the process has read came from. */
+  readonly labels?: readonly string[];
+  /** Warnings to show with the question. */
+  readonly warnings?: readonly string[];
+  /** What the command could do while it runs, in one line. */
+  readonly sandbox?: string;
+  /** SHA-256 of tool, arguments and effects. */
+  readonly digest?: string;
+  /** Rules that an "always" may add; none: only this call can be allowed. */
+  readonly rules?: readonly AskRule[];
+  /** The limit that is reached and the offered raise. */
+  readonly amount?: AskAmount;
+  /** The arguments that the answer may change, as JSON text. */
+  readonly arguments?: string;
+  /** When the question was asked: milliseconds since 1970. */
+  readonly opened_at?: number;
+  /** Questions of the agent to its user: "yes" with answers answers them, "no" dismisses them. */
+  readonly questions?: readonly WireQuestion[];
+}
+
+export interface WireQuestion {
+  readonly question: string;
+  readonly header: string;
+  readonly options: readonly { readonly label: string; readonly description: string }[];
+  readonly multi_select: boolean;
+}
+
+export interface AskClosedEvent extends Told<"ask_closed"> {
+  readonly ask_id: string;
+  /** null: the question is void. */
+  readonly answer: AskAnswer | null;
+}
+
+/** With `verbose`, as `log`. */
+export interface ToolEvent extends Told<"tool"> {
+  /** The device or program that was used. */
+  readonly device: string;
+  readonly in_bytes: number;
+  readonly out_bytes: number;
+  readonly duration_ms: number;
+}
+
+/** With `calls`, as `said`. */
+export interface CallEvent extends Told<"call"> {
+  /** The tool call: tool, argument and outcome in one line each. */
+  readonly call: CallNote;
+}
+
+interface SaidEvent extends Told<"said"> {
+  readonly text: string;
+}
+
+export interface LogEvent extends Told<"log"> {
+  /** info, warn or error. */
+  readonly level: string;
+  readonly message: string;
+}
+
+export interface PausedEvent extends Told<"paused"> {
+  readonly is_paused: boolean;
+}
+
+/** Of a session: what somebody said. */
+interface MessageOf<Name extends string> extends Told<Name> {
+  /** Number of the message; 0: the intent. */
+  readonly seq: number;
+  /** Pid of the sender; 0: a client of the user. */
+  readonly from: number;
+  /** Name of the sending client; "": unknown. */
+  readonly client: string;
+  readonly text: string;
+}
+
+export interface InputEvent extends MessageOf<"input"> {
+  /** True: the message joins the current run; absent: it begins one. */
+  readonly joins?: boolean;
+}
+
+export interface QueuedEvent extends MessageOf<"queued"> {
+  /** Runs and messages before this one. */
+  readonly ahead: number;
+}
+
+export interface WithdrawnEvent extends Told<"withdrawn"> {
+  /** Number of the message. */
+  readonly seq: number;
+}
+
+/** The words of one reply of the model. */
+interface ReplyEvent extends Told<"reply"> {
+  readonly text: string;
+}
+
+/** How a run ended, of a session or of a process that has one. */
+interface Ended<Name extends string> extends Told<Name> {
+  /** The last words of the model. */
+  readonly result: string;
+  readonly exit_code: number;
+  readonly tokens_used: number;
+  /** Calls that were refused without asking the user; absent: none. */
+  readonly denied?: readonly Refusal[];
+}
+
+export interface IdleEvent extends Ended<"idle"> {
+  /** Number of the message that began the run. */
+  readonly seq: number;
+  /** How the run ended; limit: its steps or budget are used up. */
+  readonly outcome: RunOutcome;
+  /** Why the run ended so. */
+  readonly message?: string;
+  readonly error?: WireError;
+  readonly elapsed_ms: number;
+  /** Messages that wait. */
+  readonly queued: number;
+}
+
+export interface ErrorEvent extends Told<"error"> {
+  readonly error_message: string;
+  readonly error?: WireError;
+}
+
+/** Always the last. */
+export interface CompleteEvent extends Ended<"complete"> {
+  /** Why the exit code is not 0. */
+  readonly exit_reason?: string;
+  readonly elapsed_ms?: number;
+  /** US dollars of its own calls; absent: no call had a price. */
+  readonly cost_usd?: number;
+  /** US dollars of the process and all its descendants; absent: no call had a price. */
+  readonly subtree_cost_usd?: number;
+  /** Its own calls without a known price; absent: none. */
+  readonly unpriced_calls?: number;
+  /** The model that answered last. */
+  readonly model?: string;
+}
