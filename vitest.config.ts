@@ -42,8 +42,9 @@ export default defineConfig({
         test: {
           name: "unit",
           environment: "node",
-          // as long as a machine takes that has other things to do; nothing here waits for time to pass
-          testTimeout: 30_000,
+          // ends what hangs, on a machine that has other things to do too; nothing here waits for time to pass
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
           include: ["src/**/*.test.ts", "scripts/**/*.test.ts"],
           // one module graph per worker: several times faster; a test must undo what it does to globals
           isolate: false,

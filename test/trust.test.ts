@@ -315,4 +315,4 @@ it("a daemon killed while it writes leaves the store as it was or as it is: what
     await using again = await Wire.open(world.socket);
     for (const dir of dirs) await again.ask("trust.remove", { dir });
   }
-}, 60_000);
+});

@@ -423,5 +423,5 @@ describe("runDaemon() in real processes", () => {
     } finally {
       for (const child of all) child.kill("SIGKILL");
     }
-  }, 30_000);
+  });
 });

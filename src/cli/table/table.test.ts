@@ -30,7 +30,7 @@ describe.each(ROWS.map((row) => [row.name, row] as const))("crux %s", (name, row
     // those of compose differ by verb
     if (command?.parse === undefined) expect(command?.flags).toEqual(listed);
     // loading a command is not what is timed
-  }, 60_000);
+  });
 
   test("begins each form of its use with its name, and its examples are lines of a shell", () => {
     for (const form of row.usage) {

@@ -205,7 +205,7 @@ describe.runIf(isolation.ownership === "namespace")("a program in a namespace", 
       daemon.kill("SIGKILL");
       await until(() => naming(tag).every((pid) => pid === daemon.pid), "all are gone");
     }
-  }, 60_000);
+  });
 
   it("inherits nothing but its streams", async () => {
     const { child, out } = start("ls -l /proc/$$/fd | grep -c socket; [ -e /proc/$$/fd/3 ] || echo none");

@@ -182,7 +182,7 @@ describe("a local server", () => {
     await clock.advance(MCP_LIMITS.maxBackoffMs);
     await expect(transport.catalogue("Open", never)).rejects.toThrow(/It is tried again now$/);
     await inTime(clock, 50, () => transport.state === "connected", "it is back");
-  }, 60_000);
+  });
 
   test("that sends a message of more than 10 MiB loses its connection, and says why", async () => {
     const clock = new VirtualClock();

@@ -35,7 +35,7 @@ describe("transition()", () => {
       }),
       { numRuns: 10_000 },
     );
-  }, 60_000);
+  });
 });
 
 describe("start(), terminate() and reap()", () => {
@@ -88,5 +88,5 @@ describe("start(), terminate() and reap()", () => {
       }),
       { numRuns: 10_000 },
     );
-  }, 60_000);
+  });
 });

@@ -155,7 +155,7 @@ function expectWithinIntensity(crashes: readonly Crash[]): void {
 }
 
 describe("a supervisor", () => {
-  test("keeps to its intensity and leaves nothing, whatever comes", { timeout: 60_000 }, async () => {
+  test("keeps to its intensity and leaves nothing, whatever comes", async () => {
     await fc.assert(fc.asyncProperty(scenario, play), { numRuns: 1_000 });
   });
 });

@@ -219,8 +219,6 @@ function expectDependenciesHeld(events: readonly ProjectEvent[], { services }: C
   }
 }
 
-test("a project leaves nothing and tells what happens in order, whatever comes", {
-  timeout: 60_000,
-}, async () => {
+test("a project leaves nothing and tells what happens in order, whatever comes", async () => {
   await fc.assert(fc.asyncProperty(scenario, play), { numRuns: 500 });
 });
