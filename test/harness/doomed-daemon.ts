@@ -1,4 +1,4 @@
-/** A daemon of a world that is killed at a chosen moment of its journal (kill-point.ts), and the moments that were met. */
+/** A daemon of a world that is killed at a chosen moment of its journal (kill-point.cjs), and the moments that were met. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
@@ -8,7 +8,7 @@ import { Wire } from "./wire.ts";
 import type { World } from "./world.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.cjs", import.meta.url));
-const PRELOAD = new URL("./kill-point.ts", import.meta.url).href;
+const PRELOAD = fileURLToPath(new URL("./kill-point.cjs", import.meta.url));
 const LOOK_EVERY_MS = 10;
 
 export class DoomedDaemon {
@@ -22,7 +22,7 @@ export class DoomedDaemon {
     this.#world = world;
     rmSync(counterOf(world), { force: true });
     const traps = {
-      NODE_OPTIONS: `--import ${PRELOAD}`,
+      NODE_OPTIONS: `--require "${PRELOAD}"`,
       CRUX_TEST_KILL_AT: String(moment),
       CRUX_TEST_KILL_LOG: momentsOf(world),
       CRUX_TEST_KILL_COUNTER: counterOf(world),
