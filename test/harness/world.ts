@@ -238,7 +238,10 @@ function commandOf(pid: number): string {
   }
 }
 
-/** The value once it is as wanted, or as it is when the time is up. */
+/**
+ * The value once it is as wanted, or as it is when the time is up. Looks take a third of the time at most: many are whole
+ * commands, and would keep from its work what they wait for.
+ */
 export async function settled<T>(
   look: () => T | Promise<T>,
   wanted: (value: T) => boolean,
@@ -246,8 +249,11 @@ export async function settled<T>(
 ): Promise<T> {
   const end = performance.now() + timeoutMs;
   for (;;) {
+    const began = performance.now();
     const value = await look();
-    if (wanted(value) || performance.now() > end) return value;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const now = performance.now();
+    if (wanted(value) || now > end) return value;
+    const pauseMs = Math.min(Math.max(20, 2 * (now - began)), 500);
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
