@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { intentArgv } from "../../src/cli/testing/intent-argv.ts";
-import { CRUX, type Run } from "../harness/world.ts";
+import { CODE_CACHE, CRUX, type Run } from "../harness/world.ts";
 
 const INSIDE = fileURLToPath(new URL("./inside.ts", import.meta.url));
 const APART = [
@@ -62,6 +62,7 @@ export class Sandbox {
       XDG_RUNTIME_DIR: join(this.dir, "run"),
       XDG_STATE_HOME: this.state,
       XDG_CONFIG_HOME: join(this.dir, "config"),
+      XDG_CACHE_HOME: CODE_CACHE,
       LANG: "C.UTF-8",
       CRUX_SAFE_MODE_AFTER: "0",
       ...env,

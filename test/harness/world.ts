@@ -25,7 +25,7 @@ import { Wire } from "./wire.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const CRUX = join(ROOT, "bin/crux");
 /** Compiled code, for all worlds: one with a home of its own would compile the whole of Crux again. Ends with its build. */
-const CODE_CACHE = join(ROOT, "dist/.cache");
+export const CODE_CACHE = join(ROOT, "dist/.cache");
 
 export interface Run {
   readonly code: number | null;
