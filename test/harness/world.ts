@@ -188,15 +188,27 @@ export class World {
     return existsSync(path) ? readFileSync(path, "utf8") : "";
   }
 
-  /** Asked from here: a command of its own for each world is a process more, and costs as much as many a test. */
   async #stop(): Promise<void> {
+    if (await this.#takesStop()) {
+      // its processes have their time to end first
+      await settled(
+        () => existsSync(this.socket),
+        (isThere) => !isThere,
+      );
+    } else if (this.processes().length > 0) await this.crux(["daemon", "stop"]);
+  }
+
+  /**
+   * Asked from here: a command of its own for each world is a process more, and costs as much as many a test. False: there is no
+   * daemon, or one that is starting or stopping; the command knows.
+   */
+  async #takesStop(): Promise<boolean> {
     try {
       await using wire = await Wire.open(this.socket);
-      if ((await wire.ask("shutdown", {}))?.ok === true) return;
+      return (await wire.ask("shutdown", {}))?.ok === true;
     } catch {
-      // none, or one that is starting or stopping: the command knows
+      return false;
     }
-    if (this.processes().length > 0) await this.crux(["daemon", "stop"]);
   }
 
   /** Stops the daemon; throws when a process, socket or pid file survives, a replay of its agents differs, or it logged a bug. */
