@@ -16,18 +16,12 @@ import { send } from "./end-process.ts";
 import { conflict } from "./ending.ts";
 import { type KeptProject, keptProject } from "./kept-project.ts";
 import { launchSupervisor } from "./launch.ts";
-import {
-  idOf,
-  type ProjectChange,
-  planChange,
-  type Standing,
-  signatureOf,
-  startOrder,
-} from "./project-change.ts";
+import { idOf, planChange } from "./project-change.ts";
 import { ProjectFeed } from "./project-feed.ts";
 import { ProjectPipes } from "./project-pipes.ts";
+import { ProjectReplicas } from "./project-replicas.ts";
 import { endOf, type PastProject, selectedOf, viewOf } from "./project-view.ts";
-import { Replica, type ReplicaHost } from "./replica.ts";
+import type { Replica, ReplicaHost } from "./replica.ts";
 import type { ProjectComeback } from "./restored-project.ts";
 import { childOf, heldChild } from "./service-child.ts";
 import { Supervisor } from "./supervisor.ts";
@@ -40,16 +34,11 @@ export class Project implements PastProject {
   readonly feed = new ProjectFeed();
   readonly #core: Core;
   readonly supervisor: Supervisor;
-  readonly #host: ReplicaHost;
   readonly #pipes: ProjectPipes;
   readonly #over = Promise.withResolvers<void>();
   /** What was begun for it; nothing of it is left when it is over. */
   readonly #tasks = new Set<Promise<void>>();
-  /** In start order. */
-  #replicas: ReadonlyMap<string, Replica> = new Map();
-  #byService: ReadonlyMap<string, readonly Replica[]> = new Map();
-  /** The definitions they run by: signatures, by service. */
-  readonly #signatures = new Map<string, string>();
+  readonly #replicas: ProjectReplicas;
   /** What failed, in order: its code. */
   readonly #failures = new Map<string, number>();
   /** Makes the digests of its definitions its own. */
@@ -79,7 +68,7 @@ export class Project implements PastProject {
       () => spools.open(`pipe-${nonce()}`, "refuse"),
       (message) => log("warn", `project ${this.name}: ${message}`),
     );
-    this.#host = {
+    const host: ReplicaHost = {
       core,
       publish: (event) => this.feed.publish(event),
       changed: () => this.#evaluate(),
@@ -88,8 +77,9 @@ export class Project implements PastProject {
       inletOf: (service) => this.#pipes.inletOf(service),
       outletsOf: (service, stream) => this.#pipes.outletsOf(service, stream),
     };
+    this.#replicas = new ProjectReplicas(host);
     const change = planChange(new Map(), request.project, selectedOf(request), false);
-    this.#seat(this.#replicasAfter(request.project, change));
+    this.#replicas.seat(this.#replicas.after(request.project, change));
     this.supervisor = this.#makeSupervisor(request, restored);
   }
 
@@ -110,7 +100,7 @@ export class Project implements PastProject {
 
   get view(): ProjectView {
     const mono = this.#core.ports.clock.mono();
-    const replicas = [...this.#replicas.values()].map((replica) =>
+    const replicas = [...this.#replicas].map((replica) =>
       viewOf(replica, this.supervisor.find(replica.id), this.#isOver, mono),
     );
     const failure = this.#failure === "" ? {} : { failure: this.#failure };
@@ -119,7 +109,7 @@ export class Project implements PastProject {
 
   /** What an earlier daemon left goes on as the supervisor of this process, once that runs. */
   resume(proc: Process, { pipes }: ComposeProject): void {
-    const prepared = this.#pipes.prepare(pipes, (service) => this.#has(service), new Set());
+    const prepared = this.#pipes.prepare(pipes, (service) => this.#replicas.has(service), new Set());
     this.#own(this.#pipes.adopt(pipes, prepared));
     this.#proc = proc;
     this.feed.publish({ event: "up", project: this.name, pid: proc.pid });
@@ -138,7 +128,7 @@ export class Project implements PastProject {
 
   /** Resolves when its supervisor runs; the rest comes to pass by itself. Rejects: nothing is left. */
   async start({ project, request }: ProjectUp): Promise<void> {
-    const prepared = this.#pipes.prepare(project.pipes, (service) => this.#has(service), new Set());
+    const prepared = this.#pipes.prepare(project.pipes, (service) => this.#replicas.has(service), new Set());
     await this.#pipes.adopt(project.pipes, prepared);
     const { root } = this.#core;
     const { budgetTokens: contextBudget, budgetUsd: usd } = project;
@@ -152,7 +142,7 @@ export class Project implements PastProject {
       throw error;
     }
     void this.#awaitEnd(this.#process);
-    this.#own(this.#bringUp([...this.#replicas.values()]));
+    this.#own(this.#bringUp([...this.#replicas]));
   }
 
   /** Brings it to what the file says now: what goes or is replaced is shut down first. CONFLICT: it has ended meanwhile. */
@@ -176,12 +166,17 @@ export class Project implements PastProject {
 
   async #change({ project, services, removeOrphans, env, source, request }: ProjectUp): Promise<void> {
     const selected = selectedOf({ project, services });
-    const change = planChange(this.#standing(), project, selected, removeOrphans);
+    const change = planChange(
+      this.#replicas.standing((id) => this.#isIdle(id)),
+      project,
+      selected,
+      removeOrphans,
+    );
     const starting = new Set(change.start.map(idOf));
     const staysOrStarts = (service: string): boolean =>
-      selected.has(service) || (this.#has(service) && !change.stop.includes(service));
+      selected.has(service) || (this.#replicas.has(service) && !change.stop.includes(service));
     const prepared = this.#pipes.prepare(project.pipes, staysOrStarts, change.fresh);
-    const after = this.#replicasAfter(project, change);
+    const after = this.#replicas.after(project, change);
     const added = after.filter(({ id }) => starting.has(id));
     this.#tellsWaits = false;
     for (const id of change.leave) this.#dismiss(id);
@@ -190,7 +185,7 @@ export class Project implements PastProject {
       added.map(({ service, n }) => childOf(service, n, env)),
       after.map(({ id }) => id),
     );
-    this.#seat(after);
+    this.#replicas.seat(after);
     if (this.#isBare) this.#lend(env);
     this.#source = source ?? null;
     this.supervisor.rekeep(this.#kept(), starting, request);
@@ -198,11 +193,6 @@ export class Project implements PastProject {
     if (!this.isEnding) this.#own(this.#bringUp(added));
     await Promise.all([adopted, this.#core.ports.journal.sync()]);
     if (this.isEnding) throw conflict(`project ${this.name} has ended meanwhile; bring it up again`);
-  }
-
-  #seat(replicas: readonly Replica[]): void {
-    this.#replicas = new Map(replicas.map((replica) => [replica.id, replica]));
-    this.#byService = Map.groupBy(replicas, ({ service }) => service.name);
   }
 
   get #process(): Process {
@@ -218,28 +208,31 @@ export class Project implements PastProject {
   /** From now on they start with the environment of a client. */
   #lend(env: ProjectUp["env"]): void {
     this.#isBare = false;
-    for (const { id, service, n } of this.#replicas.values()) {
+    for (const { id, service, n } of this.#replicas) {
       const child = this.supervisor.find(id);
       if (child !== undefined && child.spec.start.kind !== "withheld") child.spec = childOf(service, n, env);
     }
   }
 
   #kept(): KeptProject {
-    return keptProject({ name: this.name, source: this.#source, salt: this.#salt }, this.#signatures);
+    return keptProject(
+      { name: this.name, source: this.#source, salt: this.#salt },
+      this.#replicas.signatures,
+    );
   }
 
   #makeSupervisor({ project, env }: ProjectUp, restored: ProjectComeback | null): Supervisor {
     const { name, intensity, backoff } = project;
-    const replicas = [...this.#replicas.values()];
+    const replicas = [...this.#replicas];
     const children = replicas.map(({ id, service, n }) => {
       const reason = restored?.withheld.get(service.name);
-      if (restored !== null) this.#replica(id).restore(restored.comeback.fold.find(id), reason);
+      if (restored !== null) this.#replicas.get(id).restore(restored.comeback.fold.find(id), reason);
       return reason === undefined ? childOf(service, n, env) : heldChild(id, reason);
     });
     const strategy = "one_for_one" as const;
     const spec = { name: `compose:${name}`, strategy, intensity, backoff, exitWhenDone: true, children };
     const observer = {
-      attend: (id: string) => this.#replica(id).attend(),
+      attend: (id: string) => this.#replicas.get(id).attend(),
       exited: (report: CrashReport) => this.#exited(report, intensity.maxRestarts),
       cameBack: (ids: readonly string[]) => this.#cameBack(ids),
     };
@@ -251,29 +244,6 @@ export class Project implements PastProject {
     return new Supervisor(this.#core, spec, { rights, observer, comeback, endowment });
   }
 
-  #replica(id: string): Replica {
-    const found = this.#replicas.get(id);
-    if (found === undefined) throw new Error(`project ${this.name} has no replica ${id}`);
-    return found;
-  }
-
-  #has(service: string): boolean {
-    return this.#of(service).length > 0;
-  }
-
-  #of(service: string): readonly Replica[] {
-    return this.#byService.get(service) ?? [];
-  }
-
-  #standing(): ReadonlyMap<string, Standing> {
-    return new Map(
-      [...this.#signatures].map(([name, signature]) => {
-        const ids = this.#of(name).map(({ id }) => id);
-        return [name, { signature, ids, idle: ids.filter((id) => this.#isIdle(id)) }];
-      }),
-    );
-  }
-
   /** One that has completed has done what it was there for. */
   #isIdle(id: string): boolean {
     const child = this.supervisor.find(id);
@@ -281,20 +251,9 @@ export class Project implements PastProject {
     return child.isIdle && !(child.state === "done" && child.lastExit?.code === 0);
   }
 
-  /** In start order. */
-  #replicasAfter(project: ComposeProject, { leave, start, stop }: ProjectChange): Replica[] {
-    for (const name of stop) this.#signatures.delete(name);
-    for (const { service } of start) this.#signatures.set(service.name, signatureOf(service, project));
-    const stays = [...this.#replicas.values()].filter(({ id }) => !leave.includes(id));
-    const all = [...stays, ...start.map(({ service, n }) => new Replica(service, n, this.#host))];
-    const services = new Map(all.map(({ service }) => [service.name, service]));
-    const order = startOrder([...services.values()]);
-    return all.sort((a, b) => order.indexOf(a.service.name) - order.indexOf(b.service.name) || a.n - b.n);
-  }
-
   /** It is not started any more, and what it failed at counts for nothing. */
   #dismiss(id: string): void {
-    const replica = this.#replica(id);
+    const replica = this.#replicas.get(id);
     replica.isReleased = true;
     replica.close();
     this.#failures.delete(id);
@@ -312,7 +271,7 @@ export class Project implements PastProject {
   }
 
   #outlook({ service }: Replica): Outlook {
-    return outlookOf(service.dependsOn, (name) => this.#of(name));
+    return outlookOf(service.dependsOn, (name) => this.#replicas.of(name));
   }
 
   #release(replica: Replica): Promise<void> {
@@ -325,7 +284,7 @@ export class Project implements PastProject {
     if (this.isEnding || this.#isResuming) return;
     for (let isSettled = false; !isSettled; ) {
       isSettled = true;
-      for (const replica of this.#replicas.values()) {
+      for (const replica of this.#replicas) {
         if (replica.isReleased || replica.isSkipped) continue;
         const outlook = this.#outlook(replica);
         if (outlook.kind === "go") this.#own(this.#release(replica));
@@ -336,7 +295,9 @@ export class Project implements PastProject {
         }
       }
     }
-    this.#pipes.settle((service) => this.#of(service).every(({ isOver, isSkipped }) => isOver || isSkipped));
+    this.#pipes.settle((service) =>
+      this.#replicas.of(service).every(({ isOver, isSkipped }) => isOver || isSkipped),
+    );
   }
 
   #tellWait(replica: Replica, { on, condition }: Extract<Outlook, { kind: "wait" }>): void {
@@ -353,7 +314,7 @@ export class Project implements PastProject {
   }
 
   #exited({ child: id, pid, exit, cause, decision, delayMs, restarts }: CrashReport, max: number): void {
-    const replica = this.#replicas.get(id);
+    const replica = this.#replicas.find(id);
     if (replica === undefined) return;
     const { code, reason } = exit;
     if (pid !== replica.pid)
@@ -370,7 +331,7 @@ export class Project implements PastProject {
 
   /** They wait for one another as at their first start. */
   #cameBack(ids: readonly string[]): void {
-    for (const id of ids) this.#replica(id).comeBack();
+    for (const id of ids) this.#replicas.get(id).comeBack();
     this.#isResuming = false;
     this.#evaluate();
   }
@@ -385,7 +346,7 @@ export class Project implements PastProject {
     // the kernel let go of all (abandon.ts): it did not end, and goes on with the next daemon
     if (exit === null) return;
     await this.supervisor.over;
-    for (const replica of this.#replicas.values()) replica.close();
+    for (const replica of this.#replicas) replica.close();
     await Promise.allSettled(this.#tasks);
     await this.#pipes.close();
     this.#isOver = true;
