@@ -76,6 +76,7 @@ describe("parseComposeFile()", () => {
         },
       ],
       pipes: [{ from: "collector", to: "writer", stream: "stdout" }],
+      messages: true,
     } satisfies ComposeProject);
   });
 

@@ -34,6 +34,7 @@ export function parseComposeFile(raw: unknown, place: ComposePlace): ComposeProj
     pipes: file.pipes.map(
       (pipe): ComposePipe => ({ from: pipe.from, to: pipe.to, stream: streamOf(pipe, file) }),
     ),
+    messages: file.messages,
   };
 }
 

@@ -2,7 +2,7 @@
 import type { ComposeProject, ComposeService, Readiness } from "./compose.ts";
 
 export function resolvedComposeFile(project: ComposeProject): Readonly<Record<string, unknown>> {
-  const { intensity, backoff, pipes } = project;
+  const { intensity, backoff, pipes, messages } = project;
   return {
     name: project.name,
     ...budgetOf(project),
@@ -15,6 +15,7 @@ export function resolvedComposeFile(project: ComposeProject): Readonly<Record<st
     },
     services: Object.fromEntries(project.services.map((service) => [service.name, entryOf(service)])),
     ...(pipes.length === 0 ? {} : { pipes: pipes.map(({ from, to, stream }) => ({ from, to, stream })) }),
+    messages,
   };
 }
 

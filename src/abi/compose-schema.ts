@@ -29,6 +29,11 @@ const fromText = (value: unknown): unknown =>
 const numberOf = (schema: z.ZodNumber) => z.preprocess(fromText, schema);
 const whole = (min: number, max: number) => numberOf(z.int().min(min).max(max));
 const durationMs = whole(0, MAX_TIMER_MS);
+/** A variable in an unquoted value gives text here, too. */
+const truth = z.preprocess(
+  (value) => (value === "true" || value === "false" ? value === "true" : value),
+  z.boolean(),
+);
 /** A number that may be left out; editors are told what then holds. */
 const withDefault = (schema: ReturnType<typeof numberOf>, value: number, description: string) =>
   schema.default(value).meta({ description, default: value });
@@ -173,6 +178,9 @@ export const ComposeFile = z
       .refine((services) => Object.keys(services).length > 0, "needs at least one service")
       .meta({ description: "What the project runs, by name." }),
     pipes: z.array(Pipe).default([]).meta({ description: "What one service writes, another reads." }),
+    messages: truth
+      .default(true)
+      .meta({ description: "Services may send messages to one another without a question.", default: true }),
   })
   .meta({
     title: "Crux compose file",

@@ -56,6 +56,8 @@ export interface ComposeProject {
   readonly backoff: Backoff;
   readonly services: readonly ComposeService[];
   readonly pipes: readonly ComposePipe[];
+  /** Its services may write to one another without a question. */
+  readonly messages: boolean;
 }
 
 /** What `crux compose up` and `logs` show. `child` is `<service>-<replica>`. */

@@ -38,8 +38,16 @@ export type Effect =
       readonly isQuoted?: boolean;
     }
   | { readonly kind: "spawn"; readonly program: string; readonly background: boolean }
-  /** Words to another process, or a signal. `to`: a pid, a group by name, `*`. */
-  | { readonly kind: "message"; readonly to: string; readonly signal?: string }
+  /**
+   * Words to another process, or a signal. `to`: a pid, a service of the own compose project, a group by name, `*`. `member`: all
+   * names of the one member of that project that it is for. Filled in by the gate; who declares an effect cannot.
+   */
+  | {
+      readonly kind: "message";
+      readonly to: string;
+      readonly signal?: string;
+      readonly member?: readonly string[];
+    }
   /** Another permission mode for the caller itself. */
   | { readonly kind: "mode"; readonly to: PermissionMode }
   /** A question that a person answers; the asking itself never asks. */

@@ -1,6 +1,7 @@
 /** The words of the process model: kinds, states, activities, signals, exit status and what `ps` shows. */
 import type { CtxId, Pgid, Pid } from "./ids.ts";
 import type { Label } from "./labels.ts";
+import type { Member } from "./member.ts";
 
 export type ProcessKind = "agent" | "native" | "service" | "supervisor";
 
@@ -95,6 +96,8 @@ export interface ProcInfo {
   isSession?: boolean;
   /** Of an agent, what it may without asking; absent: `default`. */
   mode?: PermissionMode;
+  /** Of a compose project to which the viewer belongs as well; absent: of none. Of a fellow not much else is told. */
+  member?: Member;
   /** Kinds of the labels of what it has read; absent: none. */
   labels?: readonly Label["kind"][];
   /** The name of the driver where that chooses; "" where no model is used. */

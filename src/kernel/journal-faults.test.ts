@@ -64,6 +64,7 @@ const PROJECT: ComposeProject = {
     },
   ],
   pipes: [],
+  messages: true,
 };
 
 class Storm {

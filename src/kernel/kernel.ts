@@ -77,7 +77,10 @@ import { DeviceRegistry } from "./vfs/registry.ts";
 export class Kernel implements KernelApi, Core {
   readonly ports: KernelPorts;
   readonly groups = new Groups((a, b) => this.table.isKin(a, b));
-  readonly table = new ProcessTable((a, b) => this.groups.shareOne(a, b));
+  readonly table = new ProcessTable(
+    (a, b) => this.groups.shareOne(a, b),
+    (a, b) => this.projects.fellowsOf(a).some(({ pid }) => pid === b.pid),
+  );
   readonly devices = new DeviceRegistry();
   readonly contexts = new ContextSpaces();
   readonly mounts: Mounts;
@@ -370,12 +373,12 @@ export class Kernel implements KernelApi, Core {
   view(): ProcView {
     const visible = (viewer: Pid, pid: Pid): Process | undefined => {
       const proc = this.table.get(pid);
-      return proc !== undefined && this.table.sees(viewer, pid) ? proc : undefined;
+      return proc !== undefined && this.table.looksInto(viewer, pid) ? proc : undefined;
     };
     const now = (): number => this.ports.clock.mono();
     return {
       list: (viewer) =>
-        [...this.table.all()].filter((p) => this.table.sees(viewer, p.pid)).map((p) => p.info(now())),
+        [...this.table.all()].filter((p) => this.table.looksInto(viewer, p.pid)).map((p) => p.info(now())),
       find: (viewer, pid) => visible(viewer, pid)?.info(now()),
       jobs: (pid) => jobsOf(this, pid),
       planPath: (pid) => this.plans.pathOf(pid),

@@ -54,10 +54,16 @@ function isCalled(
   return program === name || (rest && (program.startsWith(`${name}:`) || program.startsWith(`${name} `)));
 }
 
-export function judgeMessage(c: Case, { to, signal }: Message): Verdict {
+/** Members of one compose project write to one another unasked; a rule on any name of the receiver outranks that. */
+export function judgeMessage(c: Case, { to, signal, member }: Message): Verdict {
   const always = signal === undefined && /^[\w.*-]+$/.test(to) ? `send(${to})` : null;
-  const isNamed = ({ match, tool }: Rule) => tool === "send" && match.kind === "program" && match.name === to;
-  return byRules(c, isNamed, `${signal ?? "a message"} to ${shown(to)}`, always);
+  const isFellow = signal === undefined && member !== undefined;
+  const names = isFellow ? [to, ...member] : [to];
+  const isNamed = ({ match, tool }: Rule) =>
+    tool === "send" && match.kind === "program" && names.includes(match.name);
+  const what = `${signal ?? "a message"} to ${shown(to)}`;
+  if (!isFellow) return byRules(c, isNamed, what, always);
+  return restricted(c, isNamed, what) ?? allow("default", "members of one compose project");
 }
 
 /** Who may less asks nobody; who would may more asks a person, whatever the rules say. */

@@ -4,12 +4,6 @@ import type { ProcInfo } from "../abi/process.ts";
 import type { Sys } from "../abi/sys.ts";
 import { failure } from "./failure.ts";
 
-/** `7`, `pid 7` */
-export function parseChild(text: string): number | undefined {
-  const [, digits] = /^(?:pid )?([1-9]\d{0,14})$/.exec(text.trim()) ?? [];
-  return digits === undefined ? undefined : Number(digits);
-}
-
 /** NOT_FOUND: there is none, or it is not below the caller; these are not told apart. */
 export async function findDescendant(sys: Sys, pid: number): Promise<ProcInfo> {
   const seen = new Map((await sys.listProcs()).map((proc) => [Number(proc.pid), proc]));

@@ -16,10 +16,10 @@ export function childClient(core: Core, uuid: string): ChildClient | undefined {
     list: () => {
       const now = core.ports.clock.mono();
       return [...core.table.all()]
-        .filter((each) => core.table.sees(pid, each.pid))
+        .filter((each) => core.table.looksInto(pid, each.pid))
         .map((each) => each.info(now));
     },
-    sees: (other) => core.table.get(asPid(other)) !== undefined && core.table.sees(pid, asPid(other)),
+    sees: (other) => core.table.get(asPid(other)) !== undefined && core.table.looksInto(pid, asPid(other)),
     // what an agent does is replayed from its own calls: nothing else acts in its name
     sys: proc.seed.kind === "native" ? core.handle(proc, null) : null,
   };

@@ -4,12 +4,17 @@ import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "./process.ts";
 
+type Relation = (a: Process, b: Process) => boolean;
+
 export class ProcessTable {
   readonly #byPid = new Map<Pid, Process>();
-  readonly #shareGroup: (a: Process, b: Process) => boolean;
+  readonly #shareGroup: Relation;
+  readonly #areFellows: Relation;
 
-  constructor(shareGroup: (a: Process, b: Process) => boolean = () => false) {
+  /** `areFellows`: members of one compose project that may write to one another. */
+  constructor(shareGroup: Relation = () => false, areFellows: Relation = () => false) {
     this.#shareGroup = shareGroup;
+    this.#areFellows = areFellows;
   }
 
   get size(): number {
@@ -37,10 +42,15 @@ export class ProcessTable {
     return this.#byPid.values();
   }
 
-  /** A process sees itself, its descendants, ancestors and group members; the kernel and its clients see all. */
+  /** What it may look into, and also the fellow members of its compose project: that they are there, and where to write to them. */
   sees(viewer: Pid, pid: Pid): boolean {
+    return this.looksInto(viewer, pid) || this.#are(this.#areFellows, viewer, pid);
+  }
+
+  /** Itself, its descendants, ancestors and group members; the kernel and its clients look into all. */
+  looksInto(viewer: Pid, pid: Pid): boolean {
     if (viewer === PID_KERNEL) return true;
-    return this.isKin(viewer, pid) || this.#areMates(viewer, pid);
+    return this.isKin(viewer, pid) || this.#are(this.#shareGroup, viewer, pid);
   }
 
   /** The same process, or one is an ancestor of the other. */
@@ -48,9 +58,9 @@ export class ProcessTable {
     return a === b || this.isAncestor(a, b) || this.isAncestor(b, a);
   }
 
-  #areMates(a: Pid, b: Pid): boolean {
+  #are(relation: Relation, a: Pid, b: Pid): boolean {
     const [one, other] = [this.#byPid.get(a), this.#byPid.get(b)];
-    return one !== undefined && other !== undefined && this.#shareGroup(one, other);
+    return one !== undefined && other !== undefined && relation(one, other);
   }
 
   /** It controls itself and its descendants. */

@@ -14,6 +14,8 @@ export interface KeptProject {
   /** Makes the digests worthless elsewhere. */
   readonly salt: string;
   readonly digests: Readonly<Record<string, string>>;
+  /** Its services may write to one another. Absent: they may not; before there was such a thing none could. */
+  readonly messages?: true;
 }
 
 /** `signatures`: by service. */

@@ -32,7 +32,15 @@ function service(name: string, more: Partial<ComposeService> = {}): ComposeServi
 
 function project(services: readonly ComposeService[], pipes: readonly ComposePipe[] = []): ComposeProject {
   const backoff = { initialMs: 1, factor: 1, maxMs: 1, jitter: 0 };
-  return { name: "p", budgetTokens: 0, intensity: { maxRestarts: 1, windowMs: 1 }, backoff, services, pipes };
+  return {
+    name: "p",
+    budgetTokens: 0,
+    intensity: { maxRestarts: 1, windowMs: 1 },
+    backoff,
+    services,
+    pipes,
+    messages: true,
+  };
 }
 
 const pipe = (from: string, to: string): ComposePipe => ({ from, to, stream: "result" });

@@ -95,6 +95,7 @@ function projectOf({ depends, pipes, kinds, twice }: Scenario, changed: readonly
     backoff: { initialMs: 100, factor: 2, maxMs: 1_000, jitter: 0 },
     services,
     pipes: unique,
+    messages: true,
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { ComposeProject, ProjectEvent, ProjectView } from "../../abi/compose.ts";
 import type { Pid } from "../../abi/ids.ts";
+import type { Member } from "../../abi/member.ts";
 import { SIGNALS } from "../../abi/process.ts";
 import type { CrashReport } from "../../abi/supervise.ts";
 import type { Core } from "../core.ts";
@@ -11,9 +12,11 @@ import type { Subscription } from "../ports/kernel-api.ts";
 import type { ProjectSource, ProjectUp } from "../ports/projects.ts";
 import type { Process } from "../process/process.ts";
 import { reapProcess } from "../process/reap.ts";
+import type { Attendance } from "./child-runs.ts";
 import { type Outlook, outlookOf } from "./conditions.ts";
 import { send } from "./end-process.ts";
 import { conflict } from "./ending.ts";
+import { fellowNote } from "./fellow-note.ts";
 import { type KeptProject, keptProject } from "./kept-project.ts";
 import { launchSupervisor } from "./launch.ts";
 import { idOf, planChange } from "./project-change.ts";
@@ -44,6 +47,8 @@ export class Project implements PastProject {
   /** Makes the digests of its definitions its own. */
   readonly #salt: string;
   #source: ProjectSource | null;
+  /** Its services may write to one another. */
+  #messages: boolean;
   /** An earlier daemon left it, and it is not judged yet what comes back. */
   #isResuming: boolean;
   /** Its services have the environment of the daemon. */
@@ -60,6 +65,7 @@ export class Project implements PastProject {
     this.#core = core;
     this.#salt = restored?.kept.salt ?? core.ports.nonce();
     this.#source = restored?.kept.source ?? request.source ?? null;
+    this.#messages = request.project.messages;
     this.#isResuming = restored !== null;
     this.#isBare = restored !== null;
     this.name = request.project.name;
@@ -105,6 +111,22 @@ export class Project implements PastProject {
     );
     const failure = this.#failure === "" ? {} : { failure: this.#failure };
     return { project: this.name, pid: this.pid, replicas, ...failure };
+  }
+
+  /**
+   * Its agents that run, by what its supervisor has started and not told to end: where a process hangs, what it is called and
+   * what it has started itself count for nothing. A program reads no messages, and nobody knows where what it writes came from.
+   */
+  get members(): readonly Member[] {
+    if (this.isEnding) return [];
+    return this.supervisor.children.flatMap(({ id, run }) => {
+      const replica = this.#replicas.find(id);
+      if (replica === undefined || run?.proc?.isLive !== true || run.stopping !== null) return [];
+      const { service, n } = replica;
+      if (service.program.kind !== "agent") return [];
+      const of = { project: this.name, service: service.name, replica: n };
+      return [{ ...of, pid: run.pid, mayWrite: this.#messages }];
+    });
   }
 
   /** What an earlier daemon left goes on as the supervisor of this process, once that runs. */
@@ -179,6 +201,8 @@ export class Project implements PastProject {
     const after = this.#replicas.after(project, change);
     const added = after.filter(({ id }) => starting.has(id));
     this.#tellsWaits = false;
+    // what is taken is taken at once, what is given comes with its record
+    this.#messages &&= project.messages;
     for (const id of change.leave) this.#dismiss(id);
     await this.supervisor.reshape(
       change.leave,
@@ -188,6 +212,7 @@ export class Project implements PastProject {
     this.#replicas.seat(after);
     if (this.#isBare) this.#lend(env);
     this.#source = source ?? null;
+    this.#messages = project.messages;
     this.supervisor.rekeep(this.#kept(), starting, request);
     const adopted = this.#pipes.adopt(project.pipes, prepared);
     if (!this.isEnding) this.#own(this.#bringUp(added));
@@ -215,8 +240,10 @@ export class Project implements PastProject {
   }
 
   #kept(): KeptProject {
+    const messages = this.#messages ? { messages: true as const } : {};
+    const { name } = this;
     return keptProject(
-      { name: this.name, source: this.#source, salt: this.#salt },
+      { name, source: this.#source, salt: this.#salt, ...messages },
       this.#replicas.signatures,
     );
   }
@@ -232,7 +259,7 @@ export class Project implements PastProject {
     const strategy = "one_for_one" as const;
     const spec = { name: `compose:${name}`, strategy, intensity, backoff, exitWhenDone: true, children };
     const observer = {
-      attend: (id: string) => this.#replicas.get(id).attend(),
+      attend: (id: string) => this.#attend(id),
       exited: (report: CrashReport) => this.#exited(report, intensity.maxRestarts),
       cameBack: (ids: readonly string[]) => this.#cameBack(ids),
     };
@@ -242,6 +269,14 @@ export class Project implements PastProject {
       return new Supervisor(this.#core, spec, { rights, observer, project: this.#kept() });
     const { comeback, endowment } = restored;
     return new Supervisor(this.#core, spec, { rights, observer, comeback, endowment });
+  }
+
+  #attend(id: string): Attendance {
+    const replica = this.#replicas.get(id);
+    return {
+      ...replica.attend(),
+      ...(this.#messages ? { note: fellowNote(this.name, replica, this.#replicas) } : {}),
+    };
   }
 
   /** One that has completed has done what it was there for. */

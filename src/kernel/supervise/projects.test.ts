@@ -46,6 +46,7 @@ function notes(services: readonly ComposeService[], more: Partial<ComposeProject
     backoff: { initialMs: 1_000, factor: 2, maxMs: 30_000, jitter: 0 },
     services,
     pipes: [],
+    messages: true,
     ...more,
   };
 }

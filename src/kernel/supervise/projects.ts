@@ -2,11 +2,13 @@
 import type { ProjectEvent, ProjectView } from "../../abi/compose.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { Member } from "../../abi/member.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Subscription } from "../ports/kernel-api.ts";
 import type { Projects, ProjectUp } from "../ports/projects.ts";
+import type { Process } from "../process/process.ts";
 import { Units } from "../process/units.ts";
 import { endedFeed } from "./ended-project.ts";
 import { Project } from "./project.ts";
@@ -14,6 +16,10 @@ import { type LogWish, logsOf, type PastProject } from "./project-view.ts";
 
 /** As the kernel itself sees them. */
 export interface ProjectRoster extends Projects {
+  /** Which member it is of a project that runs; undefined: of none. Its descendants, and forks of it, are not members. */
+  memberOf(proc: Process): Member | undefined;
+  /** The other members, where members may write to one another. */
+  fellowsOf(proc: Process): readonly Member[];
   /** One that an earlier daemon left, and that runs again. */
   enter(project: Project): void;
 }
@@ -42,6 +48,23 @@ class ProjectTable implements ProjectRoster {
     this.#core().journalWatch.check("Compose");
     using linked = linkSignals(this.#core().root.abort.signal, signal);
     return await this.#alone(name, linked.signal, () => this.#up(request, linked.signal));
+  }
+
+  memberOf(proc: Process): Member | undefined {
+    return this.#membersBeside(proc).find(({ pid }) => pid === proc.pid);
+  }
+
+  fellowsOf(proc: Process): readonly Member[] {
+    const members = this.#membersBeside(proc);
+    if (members.find(({ pid }) => pid === proc.pid)?.mayWrite !== true) return [];
+    return members.filter(({ pid }) => pid !== proc.pid);
+  }
+
+  /** Of the project whose supervisor is its parent. */
+  #membersBeside({ ppid }: Process): readonly Member[] {
+    if (ppid === PID_KERNEL) return [];
+    for (const project of this.#running.values()) if (project.pid === ppid) return project.members;
+    return [];
   }
 
   enter(project: Project): void {

@@ -39,6 +39,7 @@ function shop(services: readonly ComposeService[], more: Partial<ComposeProject>
     backoff: { initialMs: 100, factor: 1, maxMs: 100, jitter: 0 },
     services,
     pipes: [],
+    messages: true,
     ...more,
   };
 }

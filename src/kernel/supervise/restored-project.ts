@@ -63,6 +63,8 @@ export async function projectOf(
     backoff,
     services,
     pipes: file?.pipes ?? [],
+    // what is no longer in the file is not given, and what it was not brought up with neither
+    messages: kept.messages === true && file?.messages === true,
   };
   const { env } = core.ports;
   const request = { project, services: [], removeOrphans: false, env };

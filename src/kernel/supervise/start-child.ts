@@ -28,7 +28,10 @@ export interface Seat {
   ): Promise<Process>;
 }
 
-export type Extra = Pick<SpawnMore, "onMade" | "files" | "alongside">;
+export type Extra = Pick<SpawnMore, "onMade" | "files" | "alongside"> & {
+  /** Words after the instructions of an agent; "" none. */
+  readonly note?: string;
+};
 
 /** Errors as of spawn; NOT_FOUND: no such agent. */
 export async function startChild(
@@ -70,6 +73,7 @@ async function spawn(
     ...opts,
     onParentExit: "terminate",
     ...(mode === undefined ? {} : { permissionMode: mode }),
+    ...told(opts, extra),
   } as const;
   const more = moreOf(seat, endowment, limits, extra);
   signal.throwIfAborted();
@@ -78,11 +82,19 @@ async function spawn(
   return proc;
 }
 
+function told(
+  { command, systemPrompt = "" }: SpawnOpts,
+  { note = "" }: Extra,
+): Pick<SpawnOpts, "systemPrompt"> {
+  if (command !== undefined || note === "") return {};
+  return { systemPrompt: [systemPrompt, note].filter((part) => part !== "").join("\n\n") };
+}
+
 function moreOf(
   { supervisor, rights }: Seat,
   endowment: Endowment,
   limits: BudgetLimits,
-  extra: Extra,
+  { note: _, ...extra }: Extra,
 ): SpawnMore {
   return { ...extra, account: endowment.accountIn(supervisor.seed.account, limits), rights };
 }

@@ -10,7 +10,7 @@ export const getProcGroup: Call<{ group: Pgid | string }, Pid[]> = {
   run(core, self, { group }) {
     const { maker, pids } = core.groups.find(group);
     if (self.pid === PID_KERNEL || self.pid === maker) return [...pids];
-    const seen = pids.filter((pid) => core.table.sees(self.pid, pid));
+    const seen = pids.filter((pid) => core.table.looksInto(self.pid, pid));
     if (seen.length === 0) throw groupNotFound(group);
     return seen;
   },

@@ -13,6 +13,7 @@ import { Reservation } from "../account/account.ts";
 import { grantedCharge, reserve, reservedBody, settle } from "../account/pay.ts";
 import { relieved } from "../account/raise.ts";
 import type { Core } from "../core.ts";
+import { withMember } from "../ipc/fellow-mail.ts";
 import { partOfInflow, takeOrigins } from "../labels/origins.ts";
 import { withQuoted } from "../labels/quoted.ts";
 import { LIMITS } from "../limits.ts";
@@ -45,7 +46,9 @@ export async function guard<T>(
 ): Promise<T> {
   for (const effect of effectful.effects) checkForm(self, effectful, effect);
   const declared = withShown(core, self, effectful.effects);
-  const effects = declared.map((effect) => withQuoted(core, self, resolved(core, effect)));
+  const effects = declared.map((effect) =>
+    withMember(core, self, withQuoted(core, self, resolved(core, effect))),
+  );
   const perform = { core, self, effectful, pass, act, charge, workplaces: workplacesOf(core, effects) };
   if (pass.scope !== null) {
     checkCovered(self, effectful, effects, pass.scope);

@@ -1,6 +1,6 @@
 /**
  * Send(pid, size): a message into the mailbox of a process that the caller sees: itself, its descendants, ancestors, group
- * members. For any other pid there is NOT_FOUND, as everywhere: who is out of sight is not told apart from who is not there.
+ * members, fellow members of its compose project. For any other pid there is NOT_FOUND, as everywhere: who is out of sight is not told apart from who is not there.
  * The sender hears when the message is durable. Back-pressure: a full box refuses with UNAVAILABLE and nothing is stored;
  * whether to wait, drop or tell is for the sender to decide.
  */
@@ -10,6 +10,7 @@ import type { Message } from "../../abi/mail.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
 import type { SendOptions, Sent } from "../../abi/sys.ts";
 import type { Core } from "../core.ts";
+import { checkFellow } from "../ipc/fellow-mail.ts";
 import { Mailbox } from "../ipc/mailbox.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
@@ -31,6 +32,7 @@ export const send: Call<{ pid: Pid; data: Uint8Array } & SendOptions, Sent> = {
     // a person's words bring back a session that rests
     if (self.pid === PID_KERNEL && !core.sessions.isHere(pid)) await core.sessions.awake(pid);
     const target = core.table.require(self.pid, pid, "Send", "see");
+    checkFellow(core, self, pid, pass.scope);
     if (!target.isLive) throw ended(self, pid);
     target.mailbox ??= new Mailbox();
     const place = target.mailbox.claim(data.byteLength);

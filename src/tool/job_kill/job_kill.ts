@@ -2,8 +2,9 @@
 import * as z from "zod";
 import type { JobAnswer } from "../../abi/fs-ops.ts";
 import { asPid } from "../../abi/ids.ts";
+import { findPid } from "../../abi/member.ts";
 import { SIGNALS } from "../../abi/process.ts";
-import { findDescendant, parseChild } from "../child-process.ts";
+import { findDescendant } from "../child-process.ts";
 import { askDevice } from "../device-json.ts";
 import { failure } from "../failure.ts";
 import { JobMeta, jobOutcome } from "../job-text.ts";
@@ -25,7 +26,7 @@ export const jobKill = defineTool({
   parallel: true,
   // a job is the caller's own; a process is told to end
   effects: ({ shell_id: id }) => {
-    const child = parseChild(id);
+    const child = findPid(id);
     if (child === undefined) return [{ kind: "state", path: `/dev/shell/jobs/${id}` }];
     return [{ kind: "message", to: String(child), signal: "SIGTERM" }];
   },
@@ -36,7 +37,7 @@ export const jobKill = defineTool({
 });
 
 async function run({ shell_id: id }: Args, context: RunContext): Promise<Outcome> {
-  const child = parseChild(id);
+  const child = findPid(id);
   if (child !== undefined) return endChild(context, child);
   return jobOutcome(await askDevice<JobAnswer>(context, `/dev/shell/jobs/${id}`, { op: "kill" }));
 }

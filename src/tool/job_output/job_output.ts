@@ -2,7 +2,8 @@
 import * as z from "zod";
 import { codeOf } from "../../abi/errors.ts";
 import type { JobAnswer } from "../../abi/fs-ops.ts";
-import { findDescendant, parseChild, untilEnd } from "../child-process.ts";
+import { findPid } from "../../abi/member.ts";
+import { findDescendant, untilEnd } from "../child-process.ts";
 import { askDevice } from "../device-json.ts";
 import { readCruxFile } from "../files.ts";
 import { JobMeta, jobOutcome } from "../job-text.ts";
@@ -41,7 +42,7 @@ export const jobOutput = defineTool({
 
 async function run(args: Args, context: RunContext): Promise<Outcome> {
   const { shell_id: id, block = true, timeout, offset } = args;
-  const child = parseChild(id);
+  const child = findPid(id);
   if (child !== undefined) return outputOfChild(context, child, block ? timeout : 0);
   const request = { op: "output", block, timeout_ms: timeout, ...(offset === undefined ? {} : { offset }) };
   return jobOutcome(await askDevice<JobAnswer>(context, `/dev/shell/jobs/${id}`, request));

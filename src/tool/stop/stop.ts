@@ -1,8 +1,9 @@
 /** stop: tells a process below this one to end. */
 import * as z from "zod";
 import { asPid } from "../../abi/ids.ts";
+import { findPid } from "../../abi/member.ts";
 import { SIGNALS } from "../../abi/process.ts";
-import { findDescendant, parseChild } from "../child-process.ts";
+import { findDescendant } from "../child-process.ts";
 import { failure } from "../failure.ts";
 import { defineTool, type Outcome, type RunContext } from "../tool.ts";
 import text from "./stop.md";
@@ -27,7 +28,7 @@ export const stop = defineTool({
 });
 
 async function run({ to }: Args, { sys }: RunContext): Promise<Outcome> {
-  const pid = parseChild(to);
+  const pid = findPid(to);
   if (pid === undefined) throw failure("INVALID", `stop: not a pid: ${to}`);
   const { exit } = await findDescendant(sys, pid);
   if (exit !== null) throw failure("CONFLICT", `process ${pid} has already ended (${exit.reason})`);
