@@ -233,7 +233,10 @@ describe("crux trust", () => {
 it("compose up waits for trust: refused without a terminal, with the words how to give it", async () => {
   execFileSync("git", ["init", "-q"], { cwd: repo, stdio: "pipe" });
   put("AGENTS.md", "PROJECT RULES\n");
-  put("crux.compose.yaml", `name: clone\nservices: { a: { command: [touch, ${join(canaries, "ran")}] } }\n`);
+  put(
+    "crux.compose.yaml",
+    `name: clone\nmessages: true\nservices: { a: { command: [touch, ${join(canaries, "ran")}] } }\n`,
+  );
   const refused = await world.crux(["compose", "up"], { cwd: repo });
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toContain("[PERMISSION]");
