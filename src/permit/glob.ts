@@ -9,7 +9,12 @@ type Token =
 
 /** null: an open class or a lone backslash. */
 export function parseGlob(text: string): Glob | null {
-  const chars = [...text.normalize("NFC")];
+  return parseWrittenGlob(text.normalize("NFC"));
+}
+
+/** In the characters it has, for `matchesWritten`. */
+export function parseWrittenGlob(text: string): Glob | null {
+  const chars = [...text];
   const tokens: Token[] = [];
   for (let i = 0; i < chars.length; i++) {
     const char = chars[i] as string;
@@ -42,9 +47,16 @@ function parseClass(chars: readonly string[]): Token {
   return { kind: "class", negated, ranges };
 }
 
-/** Greedy with one point of return: time is at most the product of both lengths. */
 export function matchesGlob(glob: Glob, text: string): boolean {
-  const chars = [...text.normalize("NFC")];
+  return matchesWritten(glob, text.normalize("NFC"));
+}
+
+/**
+ * By the characters themselves: é as one and as two of them differ. Greedy with one point of return: time is at most the
+ * product of both lengths.
+ */
+export function matchesWritten(glob: Glob, text: string): boolean {
+  const chars = [...text];
   let at = 0;
   let back: { token: number; char: number } | undefined;
   for (let i = 0; i < chars.length; ) {

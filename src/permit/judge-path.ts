@@ -7,7 +7,7 @@ import { looseGlob, meet, tokensOf } from "./glob-meet.ts";
 import { beyondRoots } from "./judge-ceiling.ts";
 import { acceptsEdits } from "./mode.ts";
 import { matchesPath, mayMatchBelow, type PathBases, type PathPattern } from "./path-pattern.ts";
-import { foldName, isInside, isInsideAny, segmentsOf, shown } from "./paths.ts";
+import { foldName, isInside, isInsideAny, segmentsOf, shown, writtenPath } from "./paths.ts";
 import { findProtection, findProtectionBelow, findProtectionOfGlob, resolved } from "./protected.ts";
 import { describeRule, type Rule } from "./rule.ts";
 import { literalStart } from "./shell/spelling.ts";
@@ -29,8 +29,9 @@ export interface PathAccess {
 export function judgePath(c: Case, wanted: PathAccess): Verdict {
   const problem = pathProblem(wanted.path);
   if (problem !== null) return invalid(`${problem}: ${shown(wanted.path)}`);
-  const forms = formsOf(wanted.path, wanted.real ?? c.places.realPath(wanted.path));
-  return restrictPath(c, wanted, forms) ?? permitPath(c, wanted, forms);
+  const real = wanted.real ?? c.places.realPath(wanted.path);
+  const forms = formsOf(wanted.path, real);
+  return restrictPath(c, wanted, forms) ?? permitPath(c, wanted, real, forms);
 }
 
 /** Only what forbids: kernel paths, the ceiling, deny and ask rules, protected paths. null: nothing does. */
@@ -179,9 +180,9 @@ function isMet(
   return forms.some((form) => test(match.folded, foldName(form), bases));
 }
 
-function permitPath(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict {
+function permitPath(c: Case, wanted: PathAccess, real: string, forms: readonly string[]): Verdict {
   const { match: ruleMatch = undefined, text = "" } =
-    c.allow.find((rule) => allows(c, rule, wanted, forms)) ?? {};
+    c.allow.find((rule) => allows(c, rule, wanted, real)) ?? {};
   if (ruleMatch !== undefined) return allow("rule", `rule ${text}`);
   if (c.callRule !== undefined) return allow("rule", describeRule(c.callRule));
   const { mode } = c.subject;
@@ -195,10 +196,10 @@ function permitPath(c: Case, wanted: PathAccess, forms: readonly string[]): Verd
   return ask("mode", `mode ${mode}`, `${what(wanted)}${where} (mode ${mode})`, suggestPath(wanted, forms));
 }
 
-function allows(c: Case, rule: Rule, wanted: PathAccess, forms: readonly string[]): boolean {
-  const { match } = rule;
-  if (match.kind !== "path" || match.access !== wanted.access) return false;
-  return forms.every((form) => matchesPath(match.pattern, form, c.bases, false));
+function allows(c: Case, { match }: Rule, { access, path }: PathAccess, real: string): boolean {
+  if (match.kind !== "path" || match.access !== access) return false;
+  // in the characters they have: forms are composed
+  return [path, real].every((form) => matchesPath(match.pattern, form, c.bases, false));
 }
 
 function what({ access, path }: PathAccess): string {
@@ -206,8 +207,8 @@ function what({ access, path }: PathAccess): string {
 }
 
 /** The one path, from the host root. None where a symlink makes two paths of it: the rule would have to name both. */
-function suggestPath({ access }: PathAccess, forms: readonly string[]): string | null {
-  const [path = "", other] = forms;
+function suggestPath({ access, path: given }: PathAccess, forms: readonly string[]): string | null {
+  const [path, other] = [writtenPath(given), forms[1]];
   if (other !== undefined || /\p{Cc}|\p{Cf}/u.test(path)) return null;
   const content = escapeGlob(path).replace(/[()]/g, "\\$&");
   const rule = `${access === "read" ? "view" : "edit"}(/${content})`;

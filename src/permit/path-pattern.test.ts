@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { escapeGlob, matchesGlob, parseGlob } from "./glob.ts";
-import { matchesPath, mayMatchBelow, parsePathPattern } from "./path-pattern.ts";
+import { isMentioned, matchesPath, mayMatchBelow, parsePathPattern } from "./path-pattern.ts";
 
 const bases = { home: "/home/u", project: ["/ws"] };
 const matches = (text: string, path: string, generous = false) =>
@@ -28,7 +28,7 @@ describe("matchesPath()", () => {
     ["a[!0-9].ts", "/ws/a1.ts", false],
     ["src/\\[id\\]", "/ws/src/[id]/page", true],
     ["src", "/ws/srcs", false],
-    ["ä", "/ws/a\u0308", true],
+    ["ä", "/ws/a\u0308", false],
   ])("%s covers %s: %s", (pattern, path, expected) => {
     expect(matches(pattern, path)).toBe(expected);
   });
@@ -65,6 +65,38 @@ test("mayMatchBelow() is true wherever something below matches", () => {
     ),
   );
   expect(mayMatchBelow(parsePathPattern("secrets/**")!, "/ws/src", bases)).toBe(false);
+});
+
+describe("a name in Unicode's composed and decomposed form", () => {
+  const [composed, decomposed] = ["caf\u00e9", "cafe\u0301"];
+  const both = [composed, decomposed];
+
+  test("is meant by deny and ask in either, by allow in the one that was written", () => {
+    for (const text of both)
+      for (const name of both)
+        for (const [pattern, path] of [
+          [`src/${text}/*.ts`, `/ws/src/${name}/a.ts`],
+          [text, `/ws/x/${name}`],
+          [`//srv/${text}`, `/srv/${name}`],
+          [`${text.slice(0, 3)}*${text.slice(3)}`, `/ws/${name}`],
+        ] as const) {
+          expect(matches(pattern, path, true)).toBe(true);
+          expect(matches(pattern, path, false)).toBe(text === name);
+        }
+  });
+
+  test("is covered by a wildcard, and by a base in the same form alone", () => {
+    for (const name of both) expect(matches("src/**", `/ws/src/${name}`)).toBe(true);
+    const at = (project: string, path: string) =>
+      matchesPath(parsePathPattern("**")!, path, { home: "/h", project: [project] }, false);
+    for (const base of both)
+      for (const name of both) expect(at(`/${base}`, `/${name}/a`)).toBe(base === name);
+  });
+
+  test("is found in text that is not understood, whichever it has", () => {
+    for (const text of both)
+      for (const name of both) expect(isMentioned(parsePathPattern(text)!, `cat ${name}`)).toBe(true);
+  });
 });
 
 test("escapeGlob() gives a glob of just that text", () => {

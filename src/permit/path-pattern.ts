@@ -2,14 +2,19 @@
  * Path patterns of rules, after gitignore: `src/**` and `/x` from the project root, `~/x` home, `//x` host root, a bare
  * name at any depth. A pattern that matches a directory covers all below it.
  */
-import { type Glob, literalOf, matchesGlob, parseGlob } from "./glob.ts";
-import { isInside, segmentsOf } from "./paths.ts";
+import { isWithin } from "../lib/path.ts";
+import { type Glob, literalOf, matchesGlob, matchesWritten, parseGlob, parseWrittenGlob } from "./glob.ts";
+import { isInside, namesIn, segmentsOf, writtenPath } from "./paths.ts";
 
 export interface PathPattern {
   readonly anchor: "host" | "home" | "project" | "name";
   /** "**" takes any number of segments. */
-  readonly segments: readonly (Glob | "**")[];
+  readonly segments: Segments;
+  /** In the characters it has, for what it allows. */
+  readonly written: Segments;
 }
+
+type Segments = readonly (Glob | "**")[];
 
 /** What anchors stand for, absolute. */
 export interface PathBases {
@@ -23,13 +28,15 @@ export function parsePathPattern(text: string): PathPattern | null {
   const parts = rest.split("/").filter((part) => part !== "" && part !== ".");
   if (parts.length === 0 && anchor !== "host" && anchor !== "home") return null;
   if (text.startsWith("!") || parts.includes("..")) return null;
-  const segments: (Glob | "**")[] = [];
-  for (const part of parts) {
+  const [segments, written]: [(Glob | "**")[], (Glob | "**")[]] = [[], []];
+  for (const part of parts.length === 0 ? ["**"] : parts) {
     const glob = part === "**" ? part : parseGlob(part);
-    if (glob === null) return null;
+    const own = part === "**" ? part : parseWrittenGlob(part);
+    if (glob === null || own === null) return null;
     segments.push(glob);
+    written.push(own);
   }
-  return { anchor, segments: parts.length === 0 ? ["**"] : segments };
+  return { anchor, segments, written };
 }
 
 function splitAnchor(text: string): { anchor: PathPattern["anchor"]; rest: string } {
@@ -40,7 +47,10 @@ function splitAnchor(text: string): { anchor: PathPattern["anchor"]; rest: strin
   return { anchor: isName ? "name" : "project", rest: text };
 }
 
-/** `generous` (deny, ask): a bare name counts anywhere on the host, and `x/**` covers x itself. */
+/**
+ * `generous` (deny, ask): a bare name counts anywhere on the host, `x/**` covers x itself, and a name is meant in either form of
+ * Unicode. Else (allow) only the file of just these characters.
+ */
 export function matchesPath(
   pattern: PathPattern,
   path: string,
@@ -50,7 +60,15 @@ export function matchesPath(
   return placements(pattern, bases, generous).some(({ base, segments }) => {
     if (!isInside(base, path)) return false;
     const below = segmentsOf(path).slice(segmentsOf(base).length);
-    return matchSegments(segments, below, generous);
+    return matchSegments(segments, below, generous) && (generous || isWritten(pattern, path, bases));
+  });
+}
+
+function isWritten(pattern: PathPattern, path: string, bases: PathBases): boolean {
+  return placements({ ...pattern, segments: pattern.written }, bases, false).some(({ base, segments }) => {
+    const [from, whole] = [writtenPath(base), writtenPath(path)];
+    if (!isWithin(from, whole)) return false;
+    return matchSegments(segments, namesIn(whole).slice(namesIn(from).length), false, matchesWritten);
   });
 }
 
@@ -73,7 +91,7 @@ export function mayMatchBelow(pattern: PathPattern, dir: string, bases: PathBase
 export function isMentioned(pattern: PathPattern, text: string): boolean {
   const literals = pattern.segments.map((segment) => (segment === "**" ? "" : literalOf(segment)));
   const longest = literals.reduce((a, b) => (b.length > a.length ? b : a), "");
-  return text.includes(longest);
+  return text.normalize("NFC").includes(longest);
 }
 
 function placements(pattern: PathPattern, bases: PathBases, generous: boolean) {
@@ -81,16 +99,17 @@ function placements(pattern: PathPattern, bases: PathBases, generous: boolean) {
   if (anchor === "host") return [{ base: "/", segments }];
   if (anchor === "home") return [{ base: bases.home, segments }];
   if (anchor === "project") return bases.project.map((base) => ({ base, segments }));
-  const anywhere: PathPattern["segments"] = ["**", ...segments];
+  const anywhere: Segments = ["**", ...segments];
   const roots = generous ? ["/"] : bases.project;
   return roots.map((base) => ({ base, segments: anywhere }));
 }
 
 /** The pattern matches the path or one of its ancestors. Places already seen to fail are remembered. */
 function matchSegments(
-  pattern: PathPattern["segments"],
+  pattern: Segments,
   path: readonly string[],
   generous: boolean,
+  matches = matchesGlob,
 ): boolean {
   const failed = new Set<number>();
   const match = (i: number, j: number): boolean => {
@@ -105,7 +124,7 @@ function matchSegments(
     const segment = pattern[i];
     if (segment === undefined) return true;
     if (segment !== "**")
-      return j < path.length && matchesGlob(segment, path[j] as string) && match(i + 1, j + 1);
+      return j < path.length && matches(segment, path[j] as string) && match(i + 1, j + 1);
     if (i === pattern.length - 1) return j < path.length || generous;
     for (let k = j; k <= path.length; k++) if (match(i + 1, k)) return true;
     return false;

@@ -3,14 +3,22 @@ import { posix } from "node:path";
 import { isWithin } from "../lib/path.ts";
 
 export function normalPath(path: string): string {
-  const normal = posix.normalize(path.normalize("NFC"));
+  return writtenPath(path.normalize("NFC"));
+}
+
+/** The same in the characters it has: names that differ in Unicode's form alone are two files on most volumes. */
+export function writtenPath(path: string): string {
+  const normal = posix.normalize(path);
   return normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal;
 }
 
 export function segmentsOf(path: string): readonly string[] {
-  return normalPath(path)
-    .split("/")
-    .filter((segment) => segment !== "");
+  return namesIn(normalPath(path));
+}
+
+/** Of a path whose form is settled. */
+export function namesIn(path: string): readonly string[] {
+  return path.split("/").filter((segment) => segment !== "");
 }
 
 /** By whole segments: /workspace2 is not inside /workspace. A directory is inside itself. */

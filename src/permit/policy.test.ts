@@ -38,6 +38,26 @@ permitContract("makePermit", make);
 const decideText = (text: string, rules: readonly RuleText[] = [], mode: "default" | "bypass" = "default") =>
   run(make(rules), "bash", [bash(text)], subject({ mode }));
 
+describe("a name in Unicode's composed and decomposed form", () => {
+  const [composed, decomposed] = ["caf\u00e9.txt", "cafe\u0301.txt"];
+  const decide = (rules: readonly RuleText[], name: string) =>
+    run(make(rules), "edit", [write(`/ws/${name}`)], subject()).behavior;
+
+  test.each([
+    [composed, decomposed],
+    [decomposed, composed],
+  ])("a rule for %j: deny and ask hold for both, allow for it alone", (text, other) => {
+    for (const name of [text, other]) {
+      expect(decide([allowed("edit(**)"), denied(`edit(${text})`)], name)).toBe("deny");
+      expect(decide([allowed("edit(**)"), asked(`edit(${text})`)], name)).toBe("ask");
+    }
+    expect([decide([allowed(`edit(${text})`)], text), decide([allowed(`edit(${text})`)], other)]).toEqual([
+      "allow",
+      "ask",
+    ]);
+  });
+});
+
 describe("shell commands", () => {
   const rules = [
     ...["bash(git *)", "bash(echo *)", "bash(npm test)", "edit(src/**)"].map(allowed),
