@@ -33,6 +33,11 @@ export function intentCell(intent: string, columns = INTENT_COLUMNS): string {
 }
 
 /** `-`: nothing that has a price. */
+/** `2 calls without a known price` */
+export function unpricedWords(calls: number): string {
+  return `${calls === 1 ? "1 call" : `${calls} calls`} without a known price`;
+}
+
 /** `unpriced`: calls whose price is not known. */
 export function costCell(usd: number, unpriced = 0): string {
   if (usd === 0) return unpriced > 0 ? "?" : "-";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { WireProc } from "../../abi/process-methods.ts";
 import { aProcess } from "../testing/fake-daemon.ts";
-import { psTable } from "./ps-table.ts";
+import { costLines, psTable } from "./ps-table.ts";
 import { widthOf } from "./width.ts";
 
 const running = aProcess({
@@ -113,4 +113,15 @@ test("psTable() counts created processes as active", () => {
   const lines = psTable(many, false).split("\n");
   expect(lines).toHaveLength(10_004);
   expect(lines.at(-1)).toBe("10000 active, 0 zombie, 10000 total");
+});
+
+test("costLines() says what has no known price, and never takes it for nothing", () => {
+  const paid = { ...running, cost_usd: 0.25 };
+  const unpriced = { ...zombie, cost_usd: 0, unpriced_calls: 2 };
+  expect(costLines([running])).toEqual([]);
+  expect(costLines([paid])).toEqual(["[kernel] cost: $0.25; crux budget shows whose"]);
+  expect(costLines([running, unpriced])).toEqual(["[kernel] cost: unknown: 2 calls without a known price"]);
+  expect(costLines([paid, unpriced])).toEqual([
+    "[kernel] cost: $0.25, and 2 calls without a known price; crux budget shows whose",
+  ]);
 });

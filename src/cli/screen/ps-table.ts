@@ -1,7 +1,7 @@
 import type { WireProc } from "../../abi/process-methods.ts";
 import { microUsd, shownUsd } from "../../lib/usd.ts";
 import { seconds } from "./elapsed.ts";
-import { heldWord, INTENT_COLUMNS, intentCell, modeWord } from "./process-cells.ts";
+import { heldWord, INTENT_COLUMNS, intentCell, modeWord, unpricedWords } from "./process-cells.ts";
 import { safeLine } from "./safe-text.ts";
 import { aligned } from "./table.ts";
 import { cutToWidth, widthOf } from "./width.ts";
@@ -83,10 +83,13 @@ function skillCell(skills: readonly string[]): string {
   return cutToWidth(safeLine(more.length === 0 ? first : `${first}+${more.length}`), SKILL_COLUMNS);
 }
 
-/** Beside the table, whose columns are fixed. None where nothing has a price. */
+/** Beside the table, whose columns are fixed. None where nothing was spent; what has no known price is not nothing. */
 export function costLines(processes: readonly WireProc[]): readonly string[] {
   const micro = processes.reduce((sum, { cost_usd = 0 }) => sum + microUsd(cost_usd), 0);
-  return micro === 0 ? [] : [`[kernel] cost: ${shownUsd(micro)}; crux budget shows whose`];
+  const unpriced = processes.reduce((sum, { unpriced_calls = 0 }) => sum + unpriced_calls, 0);
+  if (unpriced > 0 && micro === 0) return [`[kernel] cost: unknown: ${unpricedWords(unpriced)}`];
+  const more = unpriced === 0 ? "" : `, and ${unpricedWords(unpriced)}`;
+  return micro === 0 ? [] : [`[kernel] cost: ${shownUsd(micro)}${more}; crux budget shows whose`];
 }
 
 /** Beside the table, too: who answers, one line for each model. */

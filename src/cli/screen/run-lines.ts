@@ -14,6 +14,7 @@ import type {
 import { microUsd, shownUsd } from "../../lib/usd.ts";
 import { seconds } from "./elapsed.ts";
 import type { Paint } from "./paint.ts";
+import { unpricedWords } from "./process-cells.ts";
 import { safeLine, safeLines } from "./safe-text.ts";
 
 /** How a run ended, whether its process did or not. */
@@ -84,7 +85,7 @@ export function costLine({
   const cost = isUnknown ? "unknown" : shownUsd(microUsd(own));
   const below =
     all > own ? ` (with all below ${shownUsd(microUsd(all))}${unpriced > 0 ? " and more" : ""})` : "";
-  const calls = `${unpriced === 1 ? "1 call" : `${unpriced} calls`} without a known price`;
+  const calls = unpricedWords(unpriced);
   const more = unpriced === 0 ? "" : isUnknown ? `: ${calls}` : `, and ${calls}`;
   return `[kernel] PID ${pid}: cost ${cost} for ${tokens} tokens${below}${more}`;
 }
