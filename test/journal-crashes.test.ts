@@ -75,6 +75,8 @@ function textOf(result: unknown): string {
 
 beforeAll(async () => {
   world = new World();
+  // a look before the first line is there finds none, and is no error
+  world.write("ledger", "");
   server = await startModelServer({ script: next, keepRequests: 4 });
 });
 afterAll(async () => {
