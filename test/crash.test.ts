@@ -71,7 +71,8 @@ it("kill -9 of the daemon: the next command starts another, and no OS process of
   expect(world.processes()).toContain(world.daemonPid);
   const survivors = () => world.processes().filter((pid) => before.includes(pid));
   expect(await settled(survivors, (pids) => pids.length === 0)).toEqual([]);
-  expect(readdirSync(join(world.dir, "run/crux")).sort()).toEqual(["crux.cookie", "crux.pid", "crux.sock"]);
+  const left = ["crux.cookie", "crux.lock", "crux.owner", "crux.pid", "crux.sock"];
+  expect(readdirSync(join(world.dir, "run/crux")).sort()).toEqual(left);
   expect((await world.crux(["daemon", "status"])).stdout).toContain(
     `[daemon] running (PID ${world.daemonPid}) |`,
   );

@@ -44,7 +44,7 @@ it("ten commands at once without a daemon meet in one daemon", async () => {
   for (const run of runs)
     expect(run).toMatchObject({ code: 0, stdout: "No active processes.\n", stderr: "" });
   expect(await daemons()).toEqual([world.daemonPid]);
-  expect(runtimeFiles()).toEqual(["crux.cookie", "crux.pid", "crux.sock"]);
+  expect(runtimeFiles()).toEqual(["crux.cookie", "crux.lock", "crux.owner", "crux.pid", "crux.sock"]);
   expect(readFileSync(join(world.dir, "run/crux/crux.pid"), "utf8")).toBe(`${world.daemonPid}\n`);
   expect(world.log().match(/ running \(PID /g)).toHaveLength(1);
 });

@@ -49,7 +49,7 @@ export class Configuration {
     };
     this.#places = places;
     this.#settings = this.#withPolicy(settings);
-    const kernelPaths = [paths.stateDir, paths.runtimeDir];
+    const kernelPaths = [paths.stateDir, paths.sharedDir];
     this.#policies = new Policies({ places, kernelPaths, realPath, trust, warn });
     const isTrusted = (cwd: string): boolean => this.#policies.of(cwd).isTrusted;
     this.#files = new SettingsFiles({ places, realPath, trust, isTrusted, warn });

@@ -1,8 +1,10 @@
 /** `crux daemon --internal`: of many daemons started at once, all but the one with the lease end before they load a kernel. */
 import { join } from "node:path";
 import { closeInherited } from "../dev/host/inherited.ts";
+import { shortHash } from "../lib/short-hash.ts";
 import { SteadyClock } from "../lib/steady-clock.ts";
 import { type Lease, takeAnyLease } from "../store/lease.ts";
+import { spelled } from "../wire/codec/seat.ts";
 import { thisProcess } from "./host.ts";
 import { type Boot, EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
 
@@ -13,8 +15,9 @@ export async function daemonMain(version: string, loadBoot: () => Promise<Boot<L
     version,
     clock,
     gaps: clock,
-    takeLease: (stateDir: string, runtimeDir: string) =>
-      takeAnyLease(join(stateDir, "journal"), join(runtimeDir, "reading")),
+    // several homes may share that directory
+    takeLease: (stateDir: string, sharedDir: string) =>
+      takeAnyLease(join(stateDir, "journal"), join(sharedDir, `reading-${shortHash(spelled(stateDir))}`)),
   };
   const code = await runDaemon<Lease>(async (context) => (await loadBoot())(context), options);
   // where the disk failed, a thread or a library may wait for it for ever

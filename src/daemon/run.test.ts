@@ -1,15 +1,27 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import * as net from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Fault } from "../abi/errors.ts";
 import type { Settings } from "../abi/settings.ts";
 import type { JournalState } from "../kernel/ports/journal.ts";
 import { settle, VirtualClock } from "../kernel/testing/virtual-clock.ts";
+import { shortHash } from "../lib/short-hash.ts";
 import { FakeKernel, RawClient, until } from "../wire/server/testing.ts";
+import { claimSeat } from "./claim.ts";
 import type { DaemonHost, HostEvent } from "./host.ts";
 import { type BootContext, runDaemon } from "./run.ts";
 
@@ -363,11 +375,42 @@ describe("runDaemon()", () => {
     expect(host.handlers).toEqual([]);
   });
 
-  it("a socket place that is refused puts away what was booted", async () => {
+  it("a socket place that is refused frees the lease, and nothing was booted", async () => {
     mkdirSync(path("crux"), { mode: 0o755 });
     expect(await run()).toBe(1);
-    expect(log).toEqual(["booted", "closed", "lease released, socket false"]);
+    expect(log).toEqual(["lease released, socket false"]);
     expect(readLog()).toContain("is open to others");
+  });
+
+  it("a socket that cannot be made puts away what was booted", async () => {
+    mkdirSync(path("crux"), { mode: 0o700 });
+    mkdirSync(path("crux/crux.sock"));
+    expect(await run()).toBe(1);
+    expect(log).toEqual(["booted", "closed", "lease released, socket true"]);
+    expect(existsSync(path("crux/crux.owner"))).toBe(false);
+  });
+
+  it("a runtime directory that another state directory's daemon has is left alone: it listens below", async () => {
+    mkdirSync(path("crux"), { mode: 0o700 });
+    const other = claimSeat(
+      { usual: path("crux/crux.sock"), own: undefined, isGiven: true },
+      { pid: 7, stateDir: "/other" },
+      process.getuid?.() ?? 0,
+    );
+    mkdirSync(path("state/crux"), { recursive: true });
+    const below = path("crux", shortHash(realpathSync(path("state/crux"))));
+    const ended = run();
+    await until(() => existsSync(join(below, "crux.pid")));
+    expect(readdirSync(path("crux")).sort()).toEqual(["crux.lock", "crux.owner", basename(below)].sort());
+    host.emit("SIGTERM");
+    expect(await ended).toBe(0);
+    expect(existsSync(below)).toBe(false);
+    // where the user named the socket there is no other
+    env.CRUX_SOCKET = path("crux/mine.sock");
+    expect(await run()).toBe(73);
+    expect(readLog()).toContain(`${path("crux")} is in use by the daemon (PID 7) of /other`);
+    other.release();
+    expect(readdirSync(path("crux"))).toEqual([]);
   });
 
   it("an uncaught exception ends the process, a stray rejection is only logged", async () => {

@@ -21,11 +21,13 @@ import { configDir, cookieFile, type Environment, parent, pidFile, stateDir } fr
 import { Redactor } from "../lib/redact.ts";
 import { secretValues } from "../lib/secret-values.ts";
 import { findSocketPath, homeOf } from "../wire/codec/address.ts";
+import { EXIT_TAKEN, findSeats, spelled } from "../wire/codec/seat.ts";
 import type { Log, ServerDeps } from "../wire/server/deps.ts";
 import type { Peer } from "../wire/server/principal.ts";
 import type { ProcessSockets } from "../wire/server/process-sockets.ts";
 import { type Server, startServer } from "../wire/server/server.ts";
 import { BootCount, YOUNG_MS } from "./boot-count.ts";
+import { claimSeat, type SeatClaim } from "./claim.ts";
 import { makeCookie } from "./cookie.ts";
 import { type DaemonHost, thisProcess } from "./host.ts";
 import { DEFAULT_IDLE_TIMEOUT, untilIdle } from "./idle.ts";
@@ -51,7 +53,10 @@ export interface DaemonLease {
 
 interface DaemonPaths {
   readonly socketPath: string;
+  /** Of the socket: this daemon's alone. */
   readonly runtimeDir: string;
+  /** The usual one: the same, or the folder around it, where another daemon has its socket. */
+  readonly sharedDir: string;
   readonly stateDir: string;
   readonly configDir: string;
 }
@@ -113,8 +118,8 @@ export interface DaemonOptions<L extends DaemonLease> {
   readonly version: string;
   readonly clock: Clock;
   readonly gaps?: TimeGaps;
-  /** null: another daemon holds it. `runtimeDir`: where the lock lies when the state cannot be written. */
-  takeLease(stateDir: string, runtimeDir: string): Promise<L | null>;
+  /** null: another daemon holds it. `sharedDir`: where the lock lies when the state cannot be written. */
+  takeLease(stateDir: string, sharedDir: string): Promise<L | null>;
   readonly env?: Environment;
   readonly uid?: number;
   readonly home?: string;
@@ -123,7 +128,8 @@ export interface DaemonOptions<L extends DaemonLease> {
 
 /**
  * Resolves with the exit code once everything is put away: 0 after an orderly stop and for a second daemon, 1 when it
- * could not start or stop, 74 when the journal was lost, 75 when another daemon has taken it over. The caller exits with it.
+ * could not start or stop, 73 when its runtime directory is another's, 74 when the journal was lost, 75 when another daemon has
+ * taken it over. The caller exits with it.
  */
 export async function runDaemon<L extends DaemonLease>(
   boot: Boot<L>,
@@ -132,43 +138,55 @@ export async function runDaemon<L extends DaemonLease>(
   const environment = options.env ?? process.env;
   const uid = options.uid ?? process.getuid?.() ?? 0;
   const home = options.home ?? homeOf(environment);
-  const paths = findPaths(environment, uid, home);
+  const places = {
+    sharedDir: parent(findSocketPath(environment, uid, home)),
+    stateDir: stateDir(environment, home),
+    configDir: configDir(environment, home),
+  };
   // first and alone: of many daemons that are started at once all but one end here, before they load anything
   const redactor = new Redactor(randomBytes(32));
   redactor.learn(secretValues(environment));
-  const log = openLog(join(paths.stateDir, LOG), options.clock, {
-    fallback: join(paths.runtimeDir, LOG),
+  const log = openLog(join(places.stateDir, LOG), options.clock, {
+    fallback: join(places.sharedDir, LOG),
     wording: (text) => redactor.redact(text),
   });
-  const lease = await options.takeLease(paths.stateDir, paths.runtimeDir).catch((error: unknown) => {
+  const lease = await options.takeLease(places.stateDir, places.sharedDir).catch((error: unknown) => {
     log("error", `daemon: ${reportOf(error)}`);
     return undefined;
   });
   if (lease === undefined) return 1;
   if (lease === null) return 0;
-  const boots = new BootCount(paths.stateDir, environment);
-  if (boots.isSafeMode) log("warn", "safe mode: the last daemons died soon after their start");
-  const { settings, problems } = readSettings(paths.configDir);
-  for (const problem of problems) log("warn", problem);
-  const context: BootContext<L> = {
-    lease,
-    paths,
-    settings,
-    settingsProblems: problems,
-    env: definedOnly(environment),
-    home,
-    uid,
-    version: options.version,
-    clock: options.clock,
-    ...(options.gaps === undefined ? {} : { gaps: options.gaps }),
-    isSafeMode: boots.isSafeMode,
-    log,
-    redactor,
-  };
-  const daemon = new Daemon(context, options.host ?? thisProcess, boots);
+  const host = options.host ?? thisProcess;
+  let claim: SeatClaim | undefined;
   try {
-    return await daemon.run(boot);
+    const owner = { pid: host.pid, stateDir: spelled(places.stateDir) };
+    claim = claimSeat(findSeats(environment, uid, home), owner, uid);
+    const { socketPath } = claim;
+    const boots = new BootCount(places.stateDir, environment);
+    if (boots.isSafeMode) log("warn", "safe mode: the last daemons died soon after their start");
+    const { settings, problems } = readSettings(places.configDir);
+    for (const problem of problems) log("warn", problem);
+    const context: BootContext<L> = {
+      lease,
+      paths: { ...places, socketPath, runtimeDir: parent(socketPath) },
+      settings,
+      settingsProblems: problems,
+      env: definedOnly(environment),
+      home,
+      uid,
+      version: options.version,
+      clock: options.clock,
+      ...(options.gaps === undefined ? {} : { gaps: options.gaps }),
+      isSafeMode: boots.isSafeMode,
+      log,
+      redactor,
+    };
+    return await new Daemon(context, host, boots).run(boot);
+  } catch (error) {
+    log("error", `daemon: ${reportOf(error)}`);
+    return error instanceof Fault && error.code === "CONFLICT" ? EXIT_TAKEN : 1;
   } finally {
+    claim?.release();
     lease.release();
   }
 }
@@ -365,16 +383,6 @@ class Daemon<L extends DaemonLease> {
     booted?.reload?.(settings, problems);
     log("info", "settings read again");
   }
-}
-
-function findPaths(env: Environment, uid: number, home: string): DaemonPaths {
-  const socket = findSocketPath(env, uid, home);
-  return {
-    socketPath: socket,
-    runtimeDir: parent(socket),
-    stateDir: stateDir(env, home),
-    configDir: configDir(env, home),
-  };
 }
 
 function definedOnly(env: Environment): Record<string, string> {

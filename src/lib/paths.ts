@@ -13,7 +13,12 @@ export function runtimeDir(env: Environment, uid: number): string {
 
 /** The socket of the user's daemon. `CRUX_SOCKET` overrides it for client and daemon. */
 export function socketPath(env: Environment, uid: number): string {
-  return nonEmpty(env.CRUX_SOCKET) ?? `${runtimeDir(env, uid)}/crux.sock`;
+  return givenSocket(env) ?? `${runtimeDir(env, uid)}/crux.sock`;
+}
+
+/** The socket that the user named. */
+export function givenSocket(env: Environment): string | undefined {
+  return nonEmpty(env.CRUX_SOCKET);
 }
 
 /** The socket a process that Crux started must use; undefined outside of one. */
@@ -29,6 +34,11 @@ export function pidFile(socket: string): string {
 /** What proves the user to the daemon; new at each start, 0600, beside the socket. */
 export function cookieFile(socket: string): string {
   return `${parent(socket)}/crux.cookie`;
+}
+
+/** The daemon that has a runtime directory: its pid and its state directory. */
+export function ownerFile(runtime: string): string {
+  return `${runtime}/crux.owner`;
 }
 
 /** Journal, outputs, `daemon.log`. */

@@ -143,6 +143,7 @@ export class RecorderWorld {
       paths: {
         stateDir: HERE.state,
         runtimeDir: join(ROOT, "run"),
+        sharedDir: join(ROOT, "run"),
         configDir: join(ROOT, "config"),
         socketPath: join(ROOT, "run/crux.sock"),
       },

@@ -10,7 +10,16 @@ import {
   stateDir as stateDirOf,
 } from "../../lib/paths.ts";
 import { SteadyClock } from "../../lib/steady-clock.ts";
-import { checkPrivateDir, checkSocketPath, findSocketPath, homeOf } from "../codec/address.ts";
+import { checkPrivateDir, checkSocketPath, homeOf } from "../codec/address.ts";
+import {
+  chooseSeat,
+  EXIT_TAKEN,
+  findSeats,
+  findStranger,
+  readSeatOwner,
+  type Seats,
+  seatTaken,
+} from "../codec/seat.ts";
 import type { Connection } from "./connection.ts";
 import type { DaemonLauncher, Launched } from "./launch.ts";
 import { lastLogLines, logPath } from "./log-tail.ts";
@@ -61,16 +70,17 @@ export interface Daemon {
 }
 
 /**
- * A connection to the daemon, which is started where none runs. PERMISSION, INVALID: the socket's place is refused.
- * UNAVAILABLE: it does not answer, or this is a process of Crux and none runs. TIMEOUT: it did not start, and for 3 s was not at
- * work on it.
+ * A connection to the daemon, which is started where none runs. PERMISSION, INVALID: the socket's place is refused. CONFLICT: it
+ * is the place of another state directory's daemon. UNAVAILABLE: it does not answer, or this is a process of Crux and none runs.
+ * TIMEOUT: it did not start, and for 3 s was not at work on it.
  */
 export async function ensureDaemon(options: DaemonOptions): Promise<Daemon> {
-  const place = locate(options);
-  const { clock } = place;
+  const located = locate(options);
+  const { clock } = located;
   let launched: (Launched & { at: number }) | undefined;
   let patience: Patience | undefined;
   for (let tries = 0; ; tries++) {
+    const place = seated(located);
     const seen = await look(place, options.signal);
     if (seen.kind === "answered") return greet(seen, place, options.version);
     if (place.inside) throw notRunningInside(seen);
@@ -82,9 +92,9 @@ export async function ensureDaemon(options: DaemonOptions): Promise<Daemon> {
       // one that was leaving has had its time; the new one gets all of its own
       if (launched === undefined) patience = new Patience(now);
       const launch = place.launch ?? (await import("./launch.ts")).launchDaemon;
-      launched = Object.assign(launch({ ...place, runtimeDir: parent(place.socketPath) }), { at: now });
+      launched = Object.assign(launch(place), { at: now });
     }
-    if (launched?.error !== undefined) throw notLaunched(launched.error);
+    if (launched?.error !== undefined) throw notLaunched(launched, place);
     await clock.sleep(tries < FAST_TRIES ? FAST_MS : POLL_MS, options.signal);
   }
 }
@@ -94,10 +104,11 @@ export async function ensureDaemon(options: DaemonOptions): Promise<Daemon> {
  * has no socket is just starting or leaving; if it stays so, its socket was taken from it.
  */
 export async function findDaemon(options: DaemonOptions): Promise<Daemon | undefined> {
-  const place = locate(options);
-  const { clock } = place;
+  const located = locate(options);
+  const { clock } = located;
   const deadline = clock.mono() + HUNG_MS;
   for (;;) {
+    const place = seated(located);
     const seen = await look(place, options.signal);
     if (seen.kind === "answered") return greet(seen, place, options.version);
     if (seen.kind === "busy") throw seen.fault;
@@ -161,8 +172,11 @@ function startingPid({ stateDir, socketPath }: Place, launched: Launched | undef
   return findDaemonPid(socketPath, stateDir) === undefined ? findOwner(stateDir) : undefined;
 }
 
-interface Place {
-  readonly socketPath: string;
+interface Located {
+  readonly seats: Seats;
+  readonly uid: number;
+  /** The usual one. */
+  readonly runtimeDir: string;
   readonly stateDir: string;
   /** This is a process that Crux started: it uses the socket it was given and starts no daemon. */
   readonly inside: boolean;
@@ -172,17 +186,20 @@ interface Place {
   readonly launch: DaemonLauncher | undefined;
 }
 
-function locate(options: DaemonOptions): Place {
+/** `socketPath`: where the daemon is to be found, or will be, as far as can be seen now. */
+type Place = Located & { readonly socketPath: string };
+
+function locate(options: DaemonOptions): Located {
   const env = options.env ?? process.env;
   const uid = options.uid ?? process.getuid?.() ?? 0;
   const home = options.home ?? homeOf(env);
   const ipc = ipcSocketPath(env);
-  const socketPath = ipc ?? findSocketPath(env, uid, home);
-  checkSocketPath(socketPath);
-  // the place of a given socket is the business of who gave it
-  if (ipc === undefined) checkPrivateDir(parent(socketPath), uid);
+  const seats = ipc === undefined ? findSeats(env, uid, home) : { usual: ipc, own: undefined, isGiven: true };
+  checkSocketPath(seats.usual);
   return {
-    socketPath,
+    seats,
+    uid,
+    runtimeDir: parent(seats.usual),
     stateDir: stateDirOf(env, home),
     inside: ipc !== undefined,
     command: options.command ?? [process.execPath, ...YOUNG_SPACE, process.argv[1] ?? ""],
@@ -192,8 +209,28 @@ function locate(options: DaemonOptions): Place {
   };
 }
 
-/** A hung daemon is told from a stale socket by the lock. */
+function seated(located: Located): Place {
+  const { seats, uid, runtimeDir, stateDir, inside } = located;
+  // the place of a given socket is the business of who gave it
+  if (!inside) checkPrivateDir(runtimeDir, uid);
+  const socketPath = chooseSeat(seats, stateDir);
+  if (!inside && socketPath !== seats.usual) checkPrivateDir(parent(socketPath), uid);
+  return { ...located, socketPath };
+}
+
+/** A hung daemon is told from a stale socket by the lock, one of another state directory by the owner of the folder. */
 async function look(place: Place, signal?: AbortSignal): Promise<Exclude<Probe, { kind: "silent" }>> {
+  const seen = await lookThere(place, signal);
+  if (place.seats.isGiven || seen.kind === "absent") return seen;
+  const stranger = findStranger(parent(place.socketPath), place.stateDir);
+  if (stranger === undefined) return seen;
+  if (seen.kind === "answered") seen.connection.close();
+  // it came just now: ours goes, or is, elsewhere
+  if (chooseSeat(place.seats, place.stateDir) !== place.socketPath) return { kind: "absent" };
+  throw seatTaken(parent(place.socketPath), stranger);
+}
+
+async function lookThere(place: Place, signal?: AbortSignal): Promise<Exclude<Probe, { kind: "silent" }>> {
   let seen = await probe(place.socketPath, ANSWER_MS, place.clock, signal);
   if (seen.kind !== "silent") return seen;
   const pid = findDaemonPid(place.socketPath, place.stateDir);
@@ -215,7 +252,7 @@ function unanswered(pid: number | undefined): Fault {
 function greet(seen: Extract<Probe, { kind: "answered" }>, place: Place, own: string): Daemon {
   const { connection, version } = seen;
   if (!place.inside) proveUser(connection, place.socketPath);
-  const shell = { runtimeDir: parent(place.socketPath), pid: process.ppid };
+  const shell = { runtimeDir: place.runtimeDir, pid: process.ppid };
   const hint = place.inside ? undefined : versionHint(own, version, shell);
   const why = seen.readOnly ?? (seen.isSafeMode ? safeMode(seen) : undefined);
   const warning = why === undefined ? {} : { warning: why };
@@ -258,19 +295,20 @@ function notRunningInside(seen: Exclude<Probe, { kind: "silent" | "answered" }>)
 
 /** Ours did not start, or we started none because another holds the lock. */
 function notReached(
-  { stateDir, socketPath }: Place,
+  { stateDir, runtimeDir }: Place,
   launched: { readonly at: number } | undefined,
   now: number,
 ): Fault {
   if (launched === undefined) return unanswered(findOwner(stateDir));
   const seconds = Math.floor((now - launched.at) / 1_000);
-  const log = lastLogLines(logPath(stateDir, parent(socketPath)), 5);
+  const log = lastLogLines(logPath(stateDir, runtimeDir), 5);
   const lines = [`daemon did not start within ${seconds}s`, ...log];
   return new Fault({ code: "TIMEOUT", message: lines.join("\n") });
 }
 
-function notLaunched(cause: Error): Fault {
-  return new Fault({ code: "UNAVAILABLE", message: `daemon could not be started: ${cause.message}`, cause });
+function notLaunched({ error: cause, code }: Launched, { runtimeDir }: Place): Fault {
+  if (code === EXIT_TAKEN) return seatTaken(runtimeDir, readSeatOwner(runtimeDir));
+  return new Fault({ code: "UNAVAILABLE", message: `daemon could not be started: ${cause?.message}`, cause });
 }
 
 function signalProcess(pid: number, signal: NodeJS.Signals): void {

@@ -9,7 +9,7 @@ export interface LaunchSpec {
   readonly command: readonly string[];
   readonly env: Environment;
   readonly stateDir: string;
-  /** Of the socket. */
+  /** For its log, where the state cannot be written. */
   readonly runtimeDir: string;
 }
 
@@ -19,6 +19,8 @@ export interface Launched {
   /** It could not be started at all, or it gave up, with what it wrote last. */
   readonly error: Error | undefined;
   readonly pid?: number | undefined;
+  /** Its exit code, where it gave up. */
+  readonly code?: number;
 }
 
 export type DaemonLauncher = (spec: LaunchSpec) => Launched;
@@ -28,7 +30,7 @@ export type DaemonLauncher = (spec: LaunchSpec) => Launched;
  * belongs to nobody: it outlives this command.
  */
 export const launchDaemon: DaemonLauncher = (spec) => {
-  const state: { ended: boolean; error: Error | undefined; pid?: number | undefined } = {
+  const state: { ended: boolean; error: Error | undefined; pid?: number | undefined; code?: number } = {
     ended: false,
     error: undefined,
   };
@@ -44,7 +46,7 @@ export const launchDaemon: DaemonLauncher = (spec) => {
       const gaveUp = code !== null && code !== 0;
       Object.assign(state, {
         ended: true,
-        ...(gaveUp ? { error: lastWords(path, logged, code) } : {}),
+        ...(gaveUp ? { error: lastWords(path, logged, code), code } : {}),
       });
     });
     child.unref();

@@ -5,7 +5,7 @@
 import { accessSync, constants, lstatSync, type Stats } from "node:fs";
 import { homedir } from "node:os";
 import { Fault } from "../../abi/errors.ts";
-import { type Environment, parent, runtimeDir, socketPath, stateDir } from "../../lib/paths.ts";
+import { type Environment, givenSocket, parent, runtimeDir, socketPath, stateDir } from "../../lib/paths.ts";
 
 /** `sun_path` of Linux holds 108 bytes with its final zero. */
 const MAX_SOCKET_PATH_BYTES = 107;
@@ -16,7 +16,7 @@ const MAX_SOCKET_PATH_BYTES = 107;
  */
 export function findSocketPath(env: Environment, uid: number, home: string, shared = "/tmp"): string {
   const usual = socketPath(env, uid);
-  if (parent(usual) !== runtimeDir({}, uid)) return usual;
+  if (givenSocket(env) !== undefined || parent(usual) !== runtimeDir({}, uid)) return usual;
   const own = `${shared}/crux-${uid}`;
   const isThere = lstatSync(own, { throwIfNoEntry: false }) !== undefined;
   // one that is there for a socket of old is asked, whatever may be written there now
@@ -49,13 +49,16 @@ export function homeOf(env: Environment): string {
   }
 }
 
+export function isPathTooLong(path: string): boolean {
+  return Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES;
+}
+
 /** INVALID: a path over 107 bytes, which the system would cut or refuse. */
 export function checkSocketPath(path: string): void {
-  const bytes = Buffer.byteLength(path);
-  if (bytes <= MAX_SOCKET_PATH_BYTES) return;
+  if (!isPathTooLong(path)) return;
   throw new Fault({
     code: "INVALID",
-    message: `socket path has ${bytes} bytes, at most ${MAX_SOCKET_PATH_BYTES} are possible: ${path}`,
+    message: `socket path has ${Buffer.byteLength(path)} bytes, at most ${MAX_SOCKET_PATH_BYTES} are possible: ${path}`,
     hint: "set CRUX_SOCKET or XDG_RUNTIME_DIR to a shorter path",
   });
 }

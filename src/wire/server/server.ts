@@ -1,6 +1,6 @@
 /**
- * The daemon's socket. Only the holder of the daemon's lease may start it: whatever lies at the path is a leftover
- * then, and is removed. Who may connect is settled by the folder (0700, own) and the socket's mode (0600).
+ * The daemon's socket. Only who has claimed its folder may start it: whatever lies at the path is a leftover then, and is
+ * removed. Who may connect is settled by the folder (0700, own) and the socket's mode (0600).
  */
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import * as net from "node:net";
