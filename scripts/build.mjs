@@ -77,7 +77,7 @@ const yaml = {
  * The table of commands: help, completion and the man page.
  * @type {import("esbuild").BuildOptions}
  */
-const table = { ...client, entryPoints: ["src/cli/table/main.ts"], outfile: join(fresh, "table.cjs") };
+const table = { ...client, entryPoints: ["src/cli/help/main.ts"], outfile: join(fresh, "table.cjs") };
 
 /** @type {import("esbuild").BuildOptions} */
 const cli = {

@@ -67,7 +67,7 @@ describe("checkLayers()", () => {
         "boot.ts": `import { d } from "./daemon/start.ts"; import text from "./agent/prompt.md";`,
         "wire/client/call.ts": `import { y } from "../codec/ndjson.ts";`,
         "tui/chat.ts": `import { c } from "../wire/client/call.ts";`,
-        "cli/ps.ts": `import { c } from "../wire/client/call.ts"; import { t } from "../tui/chat.ts";`,
+        "cli/command/process/ps.ts": `import { c } from "../wire/client/call.ts"; import { t } from "../tui/chat.ts";`,
         "main.ts": `import { Ring } from "./lib/ring.ts"; import type { P } from "./abi/ids.ts"; import("./cli/ps.ts"); import("./boot.ts");`,
       }),
     ).toEqual([]);
@@ -124,7 +124,7 @@ describe("checkLayers()", () => {
         "main.ts": `import { ps } from "./cli/ps.ts";\nimport { boot } from "./boot.ts";\nimport { ids } from "./abi/ids.ts";\nimport type { C } from "./cli/ps.ts";`,
         "boot.ts": "",
         "abi/ids.ts": "",
-        "cli/ps.ts": "",
+        "cli/command/process/ps.ts": "",
       }),
     ).toEqual([
       "main.ts:1: main may not import cli: only with await import(), so that a cold start stays fast",

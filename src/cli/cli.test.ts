@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { COMMANDS } from "./commands.ts";
-import { findHelp } from "./table/main.ts";
+import { findHelp } from "./help/main.ts";
 import { crux } from "./testing/run-command.ts";
 
 test("a flag that a command has not: its own help is named", async () => {

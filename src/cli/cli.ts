@@ -4,8 +4,8 @@ import { type Args, findFirstWord, findGlobalFlags, modeOf, parseFlags, ValueMis
 import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { Console } from "./console.ts";
-import type { Host } from "./host.ts";
-import { refuseKept } from "./intent-words.ts";
+import type { Host } from "./host/host.ts";
+import { refuseKept } from "./run/intent-words.ts";
 
 export async function runCli(argv: readonly string[], host: Host): Promise<number> {
   const global = findGlobalFlags(argv);
@@ -58,10 +58,10 @@ async function parse(command: Command, argv: readonly string[], name: string | u
 }
 
 async function useOf(name: string, flag: string): Promise<string> {
-  return (await import("./table/main.ts")).findFlagUse(name, flag);
+  return (await import("./help/main.ts")).findFlagUse(name, flag);
 }
 
 async function load(name: string | undefined): Promise<Command> {
   const known = name === undefined ? undefined : COMMANDS[name];
-  return known === undefined ? (await import("./run.ts")).run : known();
+  return known === undefined ? (await import("./run/run.ts")).run : known();
 }

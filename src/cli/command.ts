@@ -1,6 +1,6 @@
 import type { Args, FlagTable } from "./args.ts";
 import type { Console } from "./console.ts";
-import type { Host } from "./host.ts";
+import type { Host } from "./host/host.ts";
 
 /** One invocation of a command. */
 export interface Call {

@@ -1,9 +1,9 @@
 import type { Mode } from "./args.ts";
-import type { Host, Output } from "./host.ts";
+import type { Host, Output } from "./host/host.ts";
 import { errorJson, errorLines } from "./screen/errors.ts";
-import { oneLine } from "./screen/json.ts";
-import { type Words, wordsOf } from "./screen/language.ts";
-import { type Paint, paintFor } from "./screen/paint.ts";
+import { oneLine } from "./screen/text/json.ts";
+import { type Words, wordsOf } from "./screen/text/language.ts";
+import { type Paint, paintFor } from "./screen/text/paint.ts";
 
 /** The two streams of a command in its output mode. Each write waits until the text has left. */
 export class Console {

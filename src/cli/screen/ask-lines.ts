@@ -1,7 +1,7 @@
 /** A question of the permission gate as a person reads it, above the line with the keys. Pure. */
 import type { AskAmount, AskPart, AskRule } from "../../abi/events.ts";
 import type { RuleDestination } from "../../abi/rules.ts";
-import { plainLine, plainLines } from "./plain-text.ts";
+import { plainLine, plainLines } from "./text/plain-text.ts";
 
 export interface ShownQuestion {
   readonly pid: number;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { CallNote } from "../../abi/call-note.ts";
 import { callLine } from "./call-line.ts";
-import { COLOURED, PLAIN } from "./paint.ts";
-import { widthOf } from "./width.ts";
+import { COLOURED, PLAIN } from "./text/paint.ts";
+import { widthOf } from "./text/width.ts";
 
 const line = (call: Partial<CallNote>, columns = 80) =>
   callLine({ tool: "bash", about: "npm test", ...call }, columns, PLAIN);

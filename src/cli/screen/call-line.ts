@@ -1,9 +1,9 @@
 /** The line of one call: a mark, the tool, its argument, what came of it. Made from data alone, and never wider than asked. */
 import type { CallFacts, CallNote, CountUnit } from "../../abi/call-note.ts";
 import { byteSize } from "./byte-size.ts";
-import type { Paint } from "./paint.ts";
-import { safeLine } from "./safe-text.ts";
-import { cutToWidth, widthOf } from "./width.ts";
+import type { Paint } from "./text/paint.ts";
+import { safeLine } from "./text/safe-text.ts";
+import { cutToWidth, widthOf } from "./text/width.ts";
 
 const MAX_TOOL_COLUMNS = 40;
 

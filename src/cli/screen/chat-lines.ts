@@ -10,10 +10,10 @@ import type {
   QueuedEvent,
   WithdrawnEvent,
 } from "../../abi/wire-events.ts";
-import { seconds } from "./elapsed.ts";
-import type { Paint } from "./paint.ts";
-import { safeLine, safeLines } from "./safe-text.ts";
-import { cutToWidth } from "./width.ts";
+import { seconds } from "./text/elapsed.ts";
+import type { Paint } from "./text/paint.ts";
+import { safeLine, safeLines } from "./text/safe-text.ts";
+import { cutToWidth } from "./text/width.ts";
 
 export const PROMPT = "› ";
 

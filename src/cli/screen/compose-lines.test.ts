@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { ProjectEventWire } from "../../abi/compose-wire.ts";
 import { LogPrefix, projectLine } from "./compose-lines.ts";
-import { composeTable, type ReplicaRow } from "./compose-table.ts";
-import { COLOURED, PLAIN } from "./paint.ts";
+import { composeTable, type ReplicaRow } from "./table/compose-table.ts";
+import { COLOURED, PLAIN } from "./text/paint.ts";
 
 test.each<[line: string, event: Exclude<ProjectEventWire, { event: "log" }>]>([
   ["notes: starting 2 services", { event: "starting", project: "notes", services: 2 }],

@@ -1,9 +1,9 @@
 /** The lines of `crux compose up` and `logs` (manual 8), each from one event; without final newlines. */
 import type { ProjectEventWire } from "../../abi/compose-wire.ts";
-import { seconds } from "./elapsed.ts";
-import type { Paint } from "./paint.ts";
-import { safeLine, safeLines } from "./safe-text.ts";
-import { padToWidth, widthOf } from "./width.ts";
+import { seconds } from "./text/elapsed.ts";
+import type { Paint } from "./text/paint.ts";
+import { safeLine, safeLines } from "./text/safe-text.ts";
+import { padToWidth, widthOf } from "./text/width.ts";
 
 /** `reasons`: also why a service exited as it did. */
 export function projectLine(

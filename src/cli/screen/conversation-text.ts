@@ -1,5 +1,5 @@
 /** A conversation as Markdown: what was said as it was said, calls and results in fences that nothing in them closes. */
-import type { Conversation, Spoken } from "../conversation.ts";
+import type { Conversation, Spoken } from "../command/history/conversation.ts";
 
 const TITLE_CHARS = 80;
 const HEADS: Readonly<Record<Spoken["role"], string>> = {

@@ -3,8 +3,8 @@ import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import { WireFault } from "../../wire/client/wire-fault.ts";
 import { errorJson, errorLines, invalid, UnknownCommand } from "./errors.ts";
-import { wordsOf } from "./language.ts";
-import { COLOURED, PLAIN } from "./paint.ts";
+import { wordsOf } from "./text/language.ts";
+import { COLOURED, PLAIN } from "./text/paint.ts";
 
 const english = wordsOf({});
 const notFound = { code: "NOT_FOUND", message: "process not found: 9", syscall: "Kill", pid: 0 } as const;

@@ -1,10 +1,10 @@
 import type { ErrorCode } from "../../abi/errno.ts";
 import { Fault, printedWire, toWireError, type WireError } from "../../abi/errors.ts";
 import { WireFault } from "../../wire/client/wire-fault.ts";
-import { oneLine } from "./json.ts";
-import type { Words } from "./language.ts";
-import type { Paint } from "./paint.ts";
-import { safeLine, safeLines } from "./safe-text.ts";
+import { oneLine } from "./text/json.ts";
+import type { Words } from "./text/language.ts";
+import type { Paint } from "./text/paint.ts";
+import { safeLine, safeLines } from "./text/safe-text.ts";
 
 /** What may have been meant as one of the commands `near`; its line has no code. */
 export class UnknownCommand extends Fault {

@@ -1,7 +1,7 @@
 import type { CheckWire, FindingWire, VerifyWire } from "../../abi/journal-wire.ts";
-import { seconds } from "./elapsed.ts";
-import type { Paint } from "./paint.ts";
-import { safeLine } from "./safe-text.ts";
+import { seconds } from "./text/elapsed.ts";
+import type { Paint } from "./text/paint.ts";
+import { safeLine } from "./text/safe-text.ts";
 
 const CODE_COLUMNS = 20;
 

@@ -1,8 +1,8 @@
 /** A record of the journal for people: when, which, and its essence in a few words. */
 import type { JournalLine } from "../../abi/journal-line.ts";
-import type { Paint } from "./paint.ts";
-import { safeLine } from "./safe-text.ts";
-import { cutToWidth } from "./width.ts";
+import type { Paint } from "./text/paint.ts";
+import { safeLine } from "./text/safe-text.ts";
+import { cutToWidth } from "./text/width.ts";
 
 const KIND_COLUMNS = 18;
 /** Of the essence; `--verbose` cuts nothing. */

@@ -1,8 +1,8 @@
 import type { WireSession } from "../../abi/session-methods.ts";
-import { safeLine } from "./safe-text.ts";
-import { age, titleCell } from "./session-table.ts";
-import { aligned } from "./table.ts";
-import { cutToWidth, padToWidth } from "./width.ts";
+import { age, titleCell } from "./table/session-table.ts";
+import { aligned } from "./table/table.ts";
+import { safeLine } from "./text/safe-text.ts";
+import { cutToWidth, padToWidth } from "./text/width.ts";
 
 export interface Picking {
   readonly sessions: readonly WireSession[];

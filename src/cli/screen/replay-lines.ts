@@ -1,9 +1,9 @@
 /** A replay for a person: what came of it, and what a client saw of the process when it ran. */
 import type { Result } from "../../abi/methods.ts";
-import type { Paint } from "./paint.ts";
 import { resultBox } from "./result-box.ts";
 import { lastLine, spawnLine } from "./run-lines.ts";
-import { safeLine, safeLines } from "./safe-text.ts";
+import type { Paint } from "./text/paint.ts";
+import { safeLine, safeLines } from "./text/safe-text.ts";
 
 type Report = Result<"process.replay">;
 

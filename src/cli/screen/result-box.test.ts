@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { resultBox } from "./result-box.ts";
-import { widthOf } from "./width.ts";
+import { widthOf } from "./text/width.ts";
 
 test("resultBox() is the box of the manual", () => {
   expect(resultBox("分析结果内容...")).toBe(

@@ -1,4 +1,4 @@
-import { safeLines } from "./safe-text.ts";
+import { safeLines } from "./text/safe-text.ts";
 
 const HEAD = `══ Result ${"═".repeat(70)}`;
 const FOOT = "═".repeat(80);

@@ -1,6 +1,6 @@
 import type { Result } from "../../abi/methods.ts";
-import { safeLine } from "./safe-text.ts";
-import { shownPath } from "./shown-path.ts";
+import { safeLine } from "./text/safe-text.ts";
+import { shownPath } from "./text/shown-path.ts";
 
 type Done = Result<"process.rewind">;
 type File = Done["files"][number];

@@ -12,10 +12,10 @@ import type {
   ToolEvent,
 } from "../../abi/wire-events.ts";
 import { microUsd, shownUsd } from "../../lib/usd.ts";
-import { seconds } from "./elapsed.ts";
-import type { Paint } from "./paint.ts";
-import { unpricedWords } from "./process-cells.ts";
-import { safeLine, safeLines } from "./safe-text.ts";
+import { unpricedWords } from "./table/process-cells.ts";
+import { seconds } from "./text/elapsed.ts";
+import type { Paint } from "./text/paint.ts";
+import { safeLine, safeLines } from "./text/safe-text.ts";
 
 /** How a run ended, whether its process did or not. */
 export type RunOver = Omit<CompleteEvent | IdleEvent, "event"> &

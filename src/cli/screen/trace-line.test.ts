@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import type { SyscallEventWire } from "../../abi/wire.ts";
 import { SAMPLE_TRACE, SAMPLE_TRACE_LINES } from "../testing/sample-trace.ts";
 import { DevicePaths } from "./device-paths.ts";
-import { wordsOf } from "./language.ts";
-import { PLAIN } from "./paint.ts";
+import { wordsOf } from "./text/language.ts";
+import { PLAIN } from "./text/paint.ts";
 import { shortError, traceJson, traceLine } from "./trace-line.ts";
 
 const chinese = wordsOf({ LANG: "zh" });

@@ -1,9 +1,9 @@
 import type { SyscallEventWire } from "../../abi/wire.ts";
-import { callDuration } from "./elapsed.ts";
-import { Decimal, oneLine } from "./json.ts";
-import type { Words } from "./language.ts";
-import type { Paint } from "./paint.ts";
-import { safeLine } from "./safe-text.ts";
+import { callDuration } from "./text/elapsed.ts";
+import { Decimal, oneLine } from "./text/json.ts";
+import type { Words } from "./text/language.ts";
+import type { Paint } from "./text/paint.ts";
+import { safeLine } from "./text/safe-text.ts";
 
 /** Characters of a text that are shown before it is cut. */
 const SHOWN_CHARACTERS = 64;

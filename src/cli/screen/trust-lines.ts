@@ -1,7 +1,7 @@
 /** What a workspace brings, for people. All of it is somebody else's text. */
 import type { WireBrought, WireWorkspace } from "../../abi/trust-methods.ts";
 import { shellWord } from "../../lib/shell-word.ts";
-import { safeLine, safeLines } from "./safe-text.ts";
+import { safeLine, safeLines } from "./text/safe-text.ts";
 
 /** Items shown with what they would do; of the rest only how many there are. */
 const MAX_SHOWN = 40;

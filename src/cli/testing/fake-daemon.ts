@@ -2,7 +2,7 @@ import type { MethodName } from "../../abi/methods.ts";
 import type { WireProc, WireRow } from "../../abi/process-methods.ts";
 import type { WireStreamLine } from "../../abi/wire.ts";
 import { abortable } from "../../lib/abort.ts";
-import type { DaemonAccess, DaemonClient, DaemonStream } from "../daemon-client.ts";
+import type { DaemonAccess, DaemonClient, DaemonStream } from "../daemon/client.ts";
 
 export function aProcess(change: Partial<WireProc> = {}): WireProc {
   return {

@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
 import { runCli } from "../cli.ts";
-import type { Host, Input, Lifecycle, Output } from "../host.ts";
-import { Interrupts } from "../interrupts.ts";
-import type { StreamKind } from "../stdio.ts";
+import type { Host, Input, Lifecycle, Output } from "../host/host.ts";
+import type { StreamKind } from "../run/stdio.ts";
+import { Interrupts } from "../terminal/interrupts.ts";
 import { FakeDaemon } from "./fake-daemon.ts";
 import { intentArgv } from "./intent-argv.ts";
 

@@ -1,5 +1,5 @@
 import type { WireRow } from "../../abi/process-methods.ts";
-import type { Snapshot } from "../screen/top-rows.ts";
+import type { Snapshot } from "../screen/top/rows.ts";
 
 export const METRICS = {
   at: 1_700_000_000_000,

@@ -1,0 +1,68 @@
+/** What a person does to a session: over connections of their own, for the stream has taken the first. */
+import { randomBytes } from "node:crypto";
+import type { MethodName, Params, Result } from "../../abi/methods.ts";
+import { type PermissionMode, SIGNALS } from "../../abi/process.ts";
+import type { DaemonAccess } from "../daemon/client.ts";
+import { isClosed, modesAfter } from "./mode-cycle.ts";
+
+export class ChatClient {
+  /** Tells this command from the others that talk to the same session. */
+  readonly name = randomBytes(3).toString("hex");
+  readonly #daemon: DaemonAccess;
+  /** One after the other: what was typed first arrives first. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(daemon: DaemonAccess) {
+    this.#daemon = daemon;
+  }
+
+  say(pid: number, text: string): Promise<Result<"session.say">> {
+    return this.request("session.say", { pid, text, client: this.name });
+  }
+
+  /** Ends the run, and not the session. */
+  async interrupt(pid: number): Promise<void> {
+    await this.request("kill", { pid, signal: SIGNALS.SIGINT });
+  }
+
+  async withdraw(pid: number, seq: number): Promise<void> {
+    await this.request("session.withdraw", { pid, seq });
+  }
+
+  /** Sets it, if one is given. */
+  mode(pid: number, mode?: PermissionMode): Promise<Result<"process.mode">> {
+    return this.request("process.mode", { pid, ...(mode === undefined ? {} : { mode }) });
+  }
+
+  /** The next that can be entered. */
+  async nextMode(pid: number): Promise<PermissionMode> {
+    const now = await this.mode(pid);
+    for (const next of modesAfter(now.mode, now.ceiling)) {
+      try {
+        return (await this.mode(pid, next)).mode;
+      } catch (error) {
+        if (!isClosed(error)) throw error;
+      }
+    }
+    return now.mode;
+  }
+
+  async entitle(pid: number, title: string): Promise<void> {
+    await this.request("session.describe", { pid, title });
+  }
+
+  request<M extends MethodName>(method: M, payload: Params<M>): Promise<Result<M>> {
+    const asked = this.#last.then(() => this.#ask(method, payload));
+    this.#last = asked.catch(() => {});
+    return asked;
+  }
+
+  async #ask<M extends MethodName>(method: M, payload: Params<M>): Promise<Result<M>> {
+    const client = await this.#daemon.ensure();
+    try {
+      return await client.request(method, payload);
+    } finally {
+      client.close();
+    }
+  }
+}

@@ -1,0 +1,203 @@
+/** A conversation at a terminal: what the session tells above, the line that is typed below. Leaving never ends it. */
+import type { PermissionMode } from "../../abi/process.ts";
+import type { WireHistoryItem } from "../../abi/session-methods.ts";
+import type { WireEvent } from "../../abi/wire-events.ts";
+import type { Call } from "../command.ts";
+import type { AskDialog } from "../dialog/ask-dialog.ts";
+import { openDialog, questionTerminal } from "../dialog/questions.ts";
+import { historyLines, isNote, leftLine, openedLine, pausedLine, promptOf } from "../screen/chat-lines.ts";
+import { sessionTable } from "../screen/table/session-table.ts";
+import type { ChatClient } from "./client.ts";
+import type { ChatStream } from "./stream.ts";
+import { ChatTerminal } from "./terminal.ts";
+import { ChatView } from "./view.ts";
+import { HELP_LINES, wordOf } from "./words.ts";
+
+/** A second Ctrl-C on an empty line leaves within this. */
+const TWICE_MS = 2_000;
+const SHOWN_MESSAGES = 6;
+
+/** What says that a run is under way: one that was opened in the midst of its run goes on with any of them. */
+const OF_A_RUN: ReadonlySet<WireEvent["event"]> = new Set(["input", "step", "tool", "call", "reply", "ask"]);
+
+export async function chatAtTerminal(call: Call, stream: ChatStream, client: ChatClient): Promise<number> {
+  const said = stream.session === undefined ? [] : await lastSaid(client, stream.pid);
+  if (stream.session !== undefined) {
+    await call.console.line(openedLine(stream.session));
+    if (stream.session.state === "paused")
+      await call.console.line(pausedLine({ pid: stream.pid, is_paused: true }));
+    for (const item of said)
+      for (const line of historyLines(item, call.console.paint)) await call.console.line(line);
+  }
+  const isRunning = stream.session?.state === "running" || stream.session?.state === "blocked";
+  await using chat = new Chat(call, stream, client, said, isRunning);
+  return await chat.untilOver();
+}
+
+async function lastSaid(client: ChatClient, pid: number): Promise<readonly WireHistoryItem[]> {
+  return (await client.request("session.history", { pid, limit: SHOWN_MESSAGES })).messages;
+}
+
+class Chat implements AsyncDisposable {
+  readonly #call: Call;
+  readonly #stream: ChatStream;
+  readonly #client: ChatClient;
+  readonly #view: ChatView;
+  readonly #terminal: ChatTerminal;
+  readonly #dialog: AskDialog | undefined;
+  readonly #unlisten: () => void;
+  #isRunning: boolean;
+  #hasLeft = false;
+  #pressedMono = Number.NEGATIVE_INFINITY;
+  /** Of this client, waiting; the newest last. */
+  #waiting: number[] = [];
+
+  constructor(
+    call: Call,
+    stream: ChatStream,
+    client: ChatClient,
+    said: readonly WireHistoryItem[],
+    isRunning: boolean,
+  ) {
+    const { console, host } = call;
+    this.#call = call;
+    this.#stream = stream;
+    this.#client = client;
+    this.#isRunning = isRunning;
+    this.#view = new ChatView(console, {
+      isTerminal: true,
+      client: client.name,
+      isEvents: false,
+      isResultAlone: false,
+    });
+    const mine = said.filter(({ role, text }) => role === "user" && !isNote(text)).map(({ text }) => text);
+    this.#terminal = new ChatTerminal(host, mine.toReversed(), {
+      onLine: (text) => this.#typed(text),
+      onInterrupt: (isEmpty) => this.#interrupted(isEmpty),
+      onNextMode: () => this.#do(() => this.#nextMode()),
+      onEnd: () => this.#leave(),
+    });
+    const output = questionTerminal(call);
+    this.#dialog = output === undefined ? undefined : openDialog(call, output, this.#terminal.keys);
+    // Ctrl-C at a question, or from outside
+    this.#unlisten = host.interrupts.listen(() => this.#interrupted(true));
+    this.#do(() => this.#learnMode());
+  }
+
+  /** The exit code of the process, 0 when it was left before. Rejects when the stream breaks off. */
+  async untilOver(): Promise<number> {
+    let code: number | undefined;
+    for await (const event of this.#stream.events) {
+      this.#follow(event);
+      if (event.event === "ask") this.#dialog?.ask(event);
+      else if (event.event === "ask_closed") this.#dialog?.close(event);
+      else await this.#terminal.above(() => this.#view.show(event));
+      if (event.event === "complete") code = event.exit_code ?? 0;
+    }
+    if (code !== undefined) return code;
+    if (!this.#hasLeft) return this.#view.cutOff(this.#stream.pid);
+    await this.#close();
+    await this.#call.console.line(leftLine(this.#stream.pid, this.#isRunning));
+    return 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#close();
+  }
+
+  async #close(): Promise<void> {
+    this.#unlisten();
+    this.#stream.close();
+    await this.#dialog?.[Symbol.asyncDispose]();
+    await this.#terminal[Symbol.asyncDispose]();
+  }
+
+  #follow(event: WireEvent): void {
+    if (event.event === "mode") this.#showMode(event.mode);
+    if (OF_A_RUN.has(event.event)) this.#isRunning = true;
+    if (event.event === "idle") this.#isRunning = false;
+    if (event.event === "input" || event.event === "withdrawn")
+      this.#waiting = this.#waiting.filter((each) => each !== event.seq);
+  }
+
+  #typed(line: string): void {
+    const word = wordOf(line);
+    if (word === undefined) return;
+    const { pid } = this.#stream;
+    if (word.kind === "exit") this.#leave();
+    else if (word.kind === "help") this.#print(HELP_LINES.join("\n"));
+    else if (word.kind === "unknown") this.#print(word.message);
+    else if (word.kind === "say") this.#do(() => this.#say(word.text));
+    else if (word.kind === "title") this.#do(() => this.#client.entitle(pid, word.title));
+    else if (word.kind === "mode") this.#do(() => this.#mode(word.mode));
+    else if (word.kind === "stop") this.#do(() => this.#client.interrupt(pid));
+    else if (word.kind === "back") this.#do(() => this.#takeBack());
+    else this.#do(() => this.#list());
+  }
+
+  /** At work: what it does ends. At rest: with nothing typed, twice leaves. */
+  #interrupted(isEmpty: boolean): void {
+    if (this.#isRunning) this.#do(() => this.#client.interrupt(this.#stream.pid));
+    else if (isEmpty) this.#pressed(performance.now());
+  }
+
+  #pressed(now: number): void {
+    const isAgain = now - this.#pressedMono <= TWICE_MS;
+    this.#pressedMono = now;
+    if (isAgain) this.#leave();
+    else this.#print("Ctrl-C again, or Ctrl-D, leaves; the session waits");
+  }
+
+  async #say(text: string): Promise<void> {
+    const { seq } = await this.#client.say(this.#stream.pid, text);
+    this.#waiting.push(seq);
+  }
+
+  /** One that has just ended has none to show. */
+  async #learnMode(): Promise<void> {
+    const now = await this.#client.mode(this.#stream.pid).catch(() => undefined);
+    if (now !== undefined) this.#showMode(now.mode);
+  }
+
+  #showMode(mode: PermissionMode): void {
+    this.#terminal.setPrompt(promptOf(mode, this.#call.console.paint));
+  }
+
+  async #nextMode(): Promise<void> {
+    this.#showMode(await this.#client.nextMode(this.#stream.pid));
+  }
+
+  async #mode(wanted: PermissionMode | undefined): Promise<void> {
+    const { mode, ceiling } = await this.#client.mode(this.#stream.pid, wanted);
+    this.#showMode(mode);
+    if (wanted === undefined) this.#print(`mode ${mode} (may ask for up to ${ceiling})`);
+  }
+
+  async #takeBack(): Promise<void> {
+    const seq = this.#waiting.at(-1);
+    if (seq === undefined) this.#print("no message of yours waits");
+    else await this.#client.withdraw(this.#stream.pid, seq);
+  }
+
+  async #list(): Promise<void> {
+    const { cwd } = this.#call.host;
+    const { sessions } = await this.#client.request("session.list", { cwd });
+    this.#print(
+      sessions.length === 0 ? "No sessions in this folder." : sessionTable(sessions, Date.now(), false),
+    );
+  }
+
+  #leave(): void {
+    this.#hasLeft = true;
+    this.#stream.close();
+  }
+
+  #print(text: string): void {
+    void this.#terminal.above(() => this.#call.console.line(text));
+  }
+
+  /** Its failure is shown, and the conversation goes on. */
+  #do(act: () => Promise<void>): void {
+    void act().catch((error: unknown) => this.#terminal.above(() => this.#call.console.fail(error)));
+  }
+}

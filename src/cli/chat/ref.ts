@@ -1,0 +1,68 @@
+/** Which session a person means: the latest of this folder, a pid, a uuid, words of a title, or one from a list. */
+import { Fault } from "../../abi/errors.ts";
+import type { WireSession } from "../../abi/session-methods.ts";
+import type { Call } from "../command.ts";
+import { invalid } from "../screen/errors.ts";
+import { safeLine } from "../screen/text/safe-text.ts";
+import { choose } from "../terminal/picker.ts";
+
+const CANDIDATES = 8;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** NOT_FOUND: there is none, and what to do. */
+export async function latestHere(call: Call, cwd: string): Promise<number> {
+  const [latest] = await listed(call, { cwd });
+  if (latest !== undefined) return latest.pid;
+  throw new Fault({
+    code: "NOT_FOUND",
+    message: `no session in this folder: ${cwd}`,
+    hint: "crux chat begins one; crux sessions --all shows those of other folders",
+  });
+}
+
+/** NOT_FOUND; CONFLICT: several, and which. */
+export async function sessionOf(call: Call, ref: string): Promise<number> {
+  if (/^\d{1,15}$/.test(ref)) return Number(ref);
+  const all = await listed(call, { all: true });
+  const words = ref.toLowerCase();
+  const found = all.filter(({ uuid, title }) =>
+    UUID.test(ref) ? uuid === words : title.toLowerCase().includes(words),
+  );
+  const exact = found.filter(({ title }) => title.toLowerCase() === words);
+  const [only] = exact.length === 1 ? exact : found.length === 1 ? found : [];
+  if (only !== undefined) return only.pid;
+  if (found.length === 0)
+    throw new Fault({
+      code: "NOT_FOUND",
+      message: `no session: ${ref}`,
+      hint: "crux sessions --all lists them",
+    });
+  const shown = found.slice(0, CANDIDATES).map(({ pid, title }) => `${pid} ${safeLine(title)}`);
+  const rest = found.length > CANDIDATES ? `; and ${found.length - CANDIDATES} more` : "";
+  throw new Fault({
+    code: "CONFLICT",
+    message: `several sessions: ${ref}: ${shown.join("; ")}${rest}`,
+    hint: "crux -r <pid>",
+  });
+}
+
+/** undefined: none was chosen. INVALID: nobody is there who could. */
+export async function chosen(call: Call): Promise<number | undefined> {
+  const { console, host } = call;
+  const isThere = host.stdin.isTTY === true && host.stdout.isTTY === true && console.isScreen;
+  if (!isThere)
+    throw invalid("which session? a pid or words of its title is missing", "crux sessions --all lists them");
+  const all = await listed(call, {});
+  if (all.length === 0)
+    throw new Fault({ code: "NOT_FOUND", message: "there is no session", hint: "crux chat begins one" });
+  return (await choose(host, all))?.pid;
+}
+
+async function listed(call: Call, filter: { cwd?: string; all?: boolean }): Promise<readonly WireSession[]> {
+  const client = await call.host.daemon.ensure();
+  try {
+    return (await client.request("session.list", filter)).sessions;
+  } finally {
+    client.close();
+  }
+}

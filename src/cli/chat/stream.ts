@@ -1,0 +1,58 @@
+/** The stream of a conversation: of a new session, or of one that is there. */
+import type { SpawnRequest } from "../../abi/process-methods.ts";
+import type { WireSession } from "../../abi/session-methods.ts";
+import type { WireEvent } from "../../abi/wire-events.ts";
+import type { Call } from "../command.ts";
+import type { DaemonStream } from "../daemon/client.ts";
+import type { Host } from "../host/host.ts";
+import { clientEnvironment } from "../run/environment.ts";
+import { callsWish } from "../run/run-options.ts";
+
+export interface ChatStream {
+  readonly pid: number;
+  /** undefined: it has just begun. */
+  readonly session: WireSession | undefined;
+  /** Why its commands run without a sandbox; undefined: they have one, or it was not said. */
+  readonly sandbox?: string | undefined;
+  readonly events: AsyncIterable<WireEvent>;
+  close(): void;
+}
+
+/** What is said first is said by `client`. */
+export async function beginSession(
+  host: Host,
+  request: SpawnRequest,
+  client: string,
+  signal?: AbortSignal,
+): Promise<ChatStream> {
+  const daemon = await host.daemon.ensure(signal);
+  const stream = await daemon.stream("spawn", { ...request, session: true, client }, signal);
+  const { pid, sandbox } = stream.response;
+  return { ...chatStream(pid, undefined, stream), sandbox };
+}
+
+/** One that rests comes back, an agent that has ended becomes a session. */
+export async function openSession(
+  { host, console }: Pick<Call, "host" | "console">,
+  pid: number,
+  interactive: boolean,
+  signal?: AbortSignal,
+): Promise<ChatStream> {
+  const daemon = await host.daemon.ensure(signal);
+  const env = clientEnvironment(host.env);
+  const request = { pid, env, interactive, verbose: true, ...callsWish(console) };
+  const stream = await daemon.stream("session.open", request, signal);
+  return chatStream(pid, stream.response, stream);
+}
+
+function chatStream(
+  pid: number,
+  session: WireSession | undefined,
+  stream: Pick<DaemonStream<unknown>, "lines" | "close">,
+): ChatStream {
+  return { pid, session, events: eventsOf(stream.lines), close: () => stream.close() };
+}
+
+async function* eventsOf(lines: DaemonStream<unknown>["lines"]): AsyncGenerator<WireEvent> {
+  for await (const { payload } of lines) yield payload as WireEvent;
+}

@@ -1,0 +1,227 @@
+/**
+ * The terminal of a conversation: one line that is edited, and above it what comes. A question takes the keys for as long as it
+ * stands; the line is hidden meanwhile and is there again afterwards, with what was typed in it.
+ */
+import { EventEmitter } from "node:events";
+import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from "node:readline";
+import type { Host, Input, Output } from "../host/host.ts";
+import { PROMPT } from "../screen/chat-lines.ts";
+import { editable, MARK_NO_PASTES, MARK_PASTES, said, type Typed, TypedReader } from "../terminal/typed.ts";
+
+const LINES_REMEMBERED = 1_000;
+const SHIFT_TAB = "\x1b[Z";
+
+interface Listener {
+  onLine(text: string): void;
+  /** Ctrl-C; `isEmpty`: nothing was typed. */
+  onInterrupt(isEmpty: boolean): void;
+  /** Shift-Tab. */
+  onNextMode(): void;
+  /** Ctrl-D on an empty line, or nobody types there any more. */
+  onEnd(): void;
+}
+
+/** One of the two that the keys may go to. The mode of the terminal is not its business. */
+class Face extends EventEmitter implements Input {
+  readonly isTTY = true;
+  resume(): this {
+    return this;
+  }
+  pause(): this {
+    return this;
+  }
+  setRawMode(): this {
+    return this;
+  }
+}
+
+/** The output as the editor of the line takes it. */
+class Screen extends EventEmitter {
+  readonly isTTY = true;
+  readonly #output: Output;
+
+  constructor(output: Output) {
+    super();
+    this.#output = output;
+    output.on?.("resize", this.#resize);
+  }
+
+  get columns(): number {
+    return this.#output.columns || 80;
+  }
+
+  write(text: string, done: () => void = () => {}): boolean {
+    return this.#output.write(text, done);
+  }
+
+  close(): void {
+    this.#output.off?.("resize", this.#resize);
+  }
+
+  readonly #resize = (): void => void this.emit("resize");
+}
+
+export class ChatTerminal implements AsyncDisposable {
+  readonly #host: Pick<Host, "stdin" | "lifecycle">;
+  readonly #screen: Screen;
+  readonly #editor = new Face();
+  readonly #keys = new Face();
+  readonly #reader = new TypedReader();
+  readonly #line: Interface;
+  readonly #release: () => void;
+  readonly #listener: Listener;
+  #prompt = PROMPT;
+  #isHidden = true;
+  #isRaw = false;
+  #hasEnded = false;
+  #last: Promise<void> = Promise.resolve();
+
+  /** `remembered`: lines to go back to, the newest first. */
+  constructor(
+    host: Pick<Host, "stdin" | "stdout" | "lifecycle">,
+    remembered: readonly string[],
+    listener: Listener,
+  ) {
+    this.#host = host;
+    this.#listener = listener;
+    this.#screen = new Screen(host.stdout);
+    this.#release = host.lifecycle.onEnd(() => this.#setRaw(false));
+    this.#setRaw(true);
+    this.#line = createInterface({
+      input: this.#editor as unknown as NodeJS.ReadableStream,
+      output: this.#screen as unknown as NodeJS.WritableStream,
+      terminal: true,
+      prompt: PROMPT,
+      historySize: LINES_REMEMBERED,
+      history: remembered.map((text) => editable(text.trim())),
+    });
+    this.#line.on("line", (text) => {
+      // what was typed stays on the screen, and a new line begins
+      this.#isHidden = true;
+      listener.onLine(said(text));
+      void this.above(async () => {});
+    });
+    this.#line.on("SIGINT", () => {
+      const isEmpty = this.#line.line === "";
+      if (!isEmpty) this.#line.write(null, { ctrl: true, name: "e" });
+      if (!isEmpty) this.#line.write(null, { ctrl: true, name: "u" });
+      listener.onInterrupt(isEmpty);
+    });
+    this.#line.on("SIGTSTP", () => void this.#suspend());
+    this.#line.on("close", () => {
+      if (this.#hasEnded) return;
+      this.#hide();
+      this.#hasEnded = true;
+      listener.onEnd();
+    });
+    this.#keys.on("newListener", (event) => {
+      if (event === "data") this.#hide();
+    });
+    this.#keys.on("removeListener", (event) => {
+      if (event === "data" && this.#keys.listenerCount("data") === 0) this.#show();
+    });
+    host.stdin.on("data", this.#take);
+    host.stdin.on("end", this.#end);
+    host.stdin.resume();
+    this.#show();
+  }
+
+  /** Where a question gets its keys from. */
+  get keys(): Input {
+    return this.#keys;
+  }
+
+  /** What stands before the line from now on. */
+  setPrompt(prompt: string): void {
+    if (prompt === this.#prompt) return;
+    this.#prompt = prompt;
+    this.#line.setPrompt(prompt);
+    void this.above(async () => {});
+  }
+
+  /** Prints above the line, one after the other. */
+  above(print: () => Promise<void>): Promise<void> {
+    this.#last = this.#last.then(async () => {
+      const isAsking = this.#keys.listenerCount("data") > 0;
+      if (!isAsking) this.#hide();
+      try {
+        await print();
+      } finally {
+        if (!isAsking) this.#show();
+      }
+    });
+    return this.#last;
+  }
+
+  /** The terminal is as it was. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#last.catch(() => {});
+    const { line } = this.#line;
+    this.#hide();
+    // what was typed and not sent stays to be seen
+    if (line !== "" && !this.#hasEnded) this.#screen.write(`${this.#prompt}${said(line)}\n`);
+    this.#hasEnded = true;
+    this.#line.close();
+    this.#screen.close();
+    const { stdin } = this.#host;
+    stdin.off("data", this.#take);
+    stdin.off("end", this.#end);
+    stdin.pause();
+    this.#setRaw(false);
+    this.#release();
+  }
+
+  readonly #take = (chunk: Buffer): void => {
+    const typed = this.#reader.take(chunk);
+    if (this.#keys.listenerCount("data") === 0) for (const each of typed) this.#edit(each);
+    else this.#answer(typed);
+  };
+
+  /** One by one: the editor loses count of its rows when several keys come at once. */
+  #edit({ kind, text }: Typed): void {
+    if (kind === "key" && text === SHIFT_TAB) this.#listener.onNextMode();
+    else if (kind === "key") this.#editor.emit("data", Buffer.from(text));
+    else if (!this.#hasEnded) this.#line.write(editable(text));
+  }
+
+  /** What came at once stays one; what was pasted answers nothing. */
+  #answer(typed: readonly Typed[]): void {
+    const keys = typed.flatMap(({ kind, text }) => (kind === "pasted" || kind === "break" ? [] : [text]));
+    if (keys.length > 0) this.#keys.emit("data", Buffer.from(keys.join("")));
+  }
+
+  readonly #end = (): void => {
+    this.#keys.emit("end");
+    this.#line.close();
+  };
+
+  #show(): void {
+    if (!this.#isHidden || this.#hasEnded || this.#keys.listenerCount("data") > 0) return;
+    this.#isHidden = false;
+    this.#line.prompt(true);
+  }
+
+  #hide(): void {
+    if (this.#isHidden || this.#hasEnded) return;
+    this.#isHidden = true;
+    const output = this.#screen as unknown as NodeJS.WritableStream;
+    moveCursor(output, 0, -this.#line.getCursorPos().rows);
+    cursorTo(output, 0);
+    clearScreenDown(output);
+  }
+
+  async #suspend(): Promise<void> {
+    this.#hide();
+    this.#setRaw(false);
+    await this.#host.lifecycle.suspend();
+    this.#setRaw(true);
+    this.#show();
+  }
+
+  #setRaw(isRaw: boolean): void {
+    if (this.#isRaw === isRaw) return;
+    this.#isRaw = isRaw;
+    this.#host.stdin.setRawMode?.(isRaw);
+    this.#screen.write(isRaw ? MARK_PASTES : MARK_NO_PASTES);
+  }
+}

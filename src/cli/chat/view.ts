@@ -1,0 +1,106 @@
+/** Shows what a session tells, in the console's mode: to who talks to it, and to who follows it. */
+import type { IdleEvent, InputEvent, QueuedEvent, WireEvent } from "../../abi/wire-events.ts";
+import type { Console } from "../console.ts";
+import { CONFIGURE_LINES } from "../run/configure-help.ts";
+import { RunView } from "../run/run-view.ts";
+import {
+  idleLine,
+  inputLine,
+  modeLine,
+  pausedLine,
+  queuedLine,
+  withdrawnLine,
+} from "../screen/chat-lines.ts";
+import { hintLine } from "../screen/errors.ts";
+import { runErrorLine } from "../screen/run-lines.ts";
+import { oneLine } from "../screen/text/json.ts";
+import { safeLines } from "../screen/text/safe-text.ts";
+
+interface ChatOutput {
+  readonly isTerminal: boolean;
+  /** The name of this client: its own words stand on the screen already. undefined: it says nothing. */
+  readonly client: string | undefined;
+  /** One event a line, for a program. */
+  readonly isEvents: boolean;
+  /** stdout is for the replies and nothing else; the screen is on stderr. */
+  readonly isResultAlone: boolean;
+}
+
+export class ChatView {
+  readonly #console: Console;
+  readonly #output: ChatOutput;
+  readonly #run: RunView;
+
+  constructor(console: Console, output: ChatOutput) {
+    this.#console = console;
+    this.#output = output;
+    this.#run = new RunView(console, output);
+  }
+
+  async show(event: WireEvent): Promise<void> {
+    if (this.#output.isEvents) return this.#console.line(oneLine(event));
+    switch (event.event) {
+      case "spawn":
+        await this.#run.show(event);
+        // a conversation has no end at which it would be told
+        if (event.notice !== undefined) for (const line of CONFIGURE_LINES) await this.#screen(line);
+        break;
+      case "input":
+        if (!this.#isMine(event)) await this.#screen(inputLine(event));
+        break;
+      case "queued":
+        await this.#screen(queuedLine(event, this.#isMine(event)));
+        break;
+      case "withdrawn":
+        await this.#screen(withdrawnLine(event));
+        break;
+      case "paused":
+        await this.#screen(pausedLine(event));
+        break;
+      case "mode":
+        await this.#screen(modeLine(event));
+        break;
+      case "reply":
+        await this.#reply(event.text);
+        break;
+      case "idle":
+        await this.#idle(event);
+        break;
+      default:
+        await this.#run.show(event);
+    }
+  }
+
+  /** As of a run: the exit code when the events broke off. `session`: whose they were, where it is one. */
+  cutOff(session?: number): Promise<number> {
+    return this.#run.cutOff(session);
+  }
+
+  #isMine({ from, client }: InputEvent | QueuedEvent): boolean {
+    return from === 0 && client === this.#output.client;
+  }
+
+  async #screen(text: string): Promise<void> {
+    if (!this.#console.isScreen) return;
+    if (this.#output.isResultAlone) await this.#console.errorLine(text);
+    else await this.#console.line(text);
+  }
+
+  async #reply(text: string): Promise<void> {
+    const words = text.replace(/(?:\r?\n)+$/, "");
+    if (words === "" || this.#console.mode === "quiet") return;
+    await this.#console.line(this.#output.isTerminal ? safeLines(words) : words);
+  }
+
+  async #idle(event: IdleEvent): Promise<void> {
+    const { mode, words, errorPaint, paint } = this.#console;
+    const { result, message = "", outcome } = event;
+    if (mode === "quiet" && result !== "")
+      await this.#console.line(this.#output.isTerminal ? safeLines(result) : result);
+    if (outcome !== "completed" && outcome !== "interrupted") {
+      await this.#console.errorLine(errorPaint.red(runErrorLine(event.pid, message)));
+      if (event.error?.hint !== undefined) await this.#console.errorLine(hintLine(event.error.hint, words));
+    }
+    await this.#screen(idleLine(event, this.#output.isResultAlone ? errorPaint : paint));
+  }
+}

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { wordOf } from "./words.ts";
+
+test.each([
+  ["", undefined],
+  ["   ", undefined],
+  ["hello ", { kind: "say", text: "hello" }],
+  ["/exit", { kind: "exit" }],
+  ["/title the new one", { kind: "title", title: "the new one" }],
+  ["/mode", { kind: "mode", mode: undefined }],
+  ["/mode acceptEdits", { kind: "mode", mode: "accept_edits" }],
+  ["/plan", { kind: "mode", mode: "plan" }],
+  ["//exit", { kind: "say", text: "/exit" }],
+  ["/usr/bin/env fails", { kind: "say", text: "/usr/bin/env fails" }],
+])("wordOf(%j)", (line, word) => {
+  expect(wordOf(line)).toEqual(word);
+});
+
+test.each(["/exti", "/stop it", "/title", "/mode fast"])("wordOf(%j) is no message", (line) => {
+  expect(wordOf(line)?.kind).toBe("unknown");
+});

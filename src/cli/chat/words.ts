@@ -1,0 +1,45 @@
+/** The slash words of a conversation. */
+import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
+
+export type Word =
+  | { readonly kind: "say"; readonly text: string }
+  | { readonly kind: "help" | "exit" | "stop" | "sessions" | "back" }
+  | { readonly kind: "title"; readonly title: string }
+  /** undefined: which one it is. */
+  | { readonly kind: "mode"; readonly mode: PermissionMode | undefined }
+  | { readonly kind: "unknown"; readonly message: string };
+
+const PLAIN = ["help", "exit", "stop", "sessions", "back"] as const;
+
+export const HELP_LINES: readonly string[] = [
+  "  /exit            leave; the session waits (also Ctrl-D, or Ctrl-C twice)",
+  "  /stop            end what it does now (also Ctrl-C)",
+  "  /back            take back your last message that has not been read",
+  "  /title <words>   name the session",
+  "  /mode [<mode>]   what it may do without asking (also Shift-Tab); /plan is /mode plan",
+  "  /sessions        those of this folder",
+  "  //text           a message that begins with /",
+  "  Alt-Enter        a line break in a message",
+];
+
+/** undefined: nothing was typed. A path is no slash word. */
+export function wordOf(line: string): Word | undefined {
+  const text = line.trim();
+  if (text === "") return undefined;
+  if (text.startsWith("//")) return { kind: "say", text: text.slice(1) };
+  const [, name = "", rest = ""] = /^\/([a-z]+)(?:\s+(.*))?$/s.exec(text) ?? [];
+  if (name === "") return { kind: "say", text: line.trimEnd() };
+  if (name === "title")
+    return rest === "" ? { kind: "unknown", message: "/title needs words" } : { kind: "title", title: rest };
+  if (name === "plan" && rest === "") return { kind: "mode", mode: "plan" };
+  if (name === "mode") return modeWord(rest.trim());
+  const plain = PLAIN.find((each) => each === name);
+  if (plain !== undefined && rest === "") return { kind: plain };
+  return { kind: "unknown", message: `no such word: /${name}; /help lists them, //${name} sends it` };
+}
+
+function modeWord(rest: string): Word {
+  const mode = rest === "" ? undefined : findPermissionMode(rest);
+  if (rest === "" || mode !== undefined) return { kind: "mode", mode };
+  return { kind: "unknown", message: `no such mode: ${rest}; modes: ${PERMISSION_MODES.join(", ")}` };
+}

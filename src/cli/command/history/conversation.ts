@@ -1,0 +1,95 @@
+/** What was said in a process, from its records. They hold no secret that was known: the journal takes none. */
+import type { JournalLine } from "../../../abi/journal-line.ts";
+import type { Block } from "../../../abi/llm.ts";
+
+export interface Spoken {
+  readonly role: "user" | "assistant" | "tool";
+  readonly text: string;
+  /** ISO 8601. */
+  readonly at: string;
+  /** Of the assistant. */
+  readonly calls?: readonly SpokenCall[];
+  /** Of a tool: which call it answers. */
+  readonly call_id?: string;
+  readonly is_error?: boolean;
+}
+
+interface SpokenCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly arguments: unknown;
+}
+
+export interface Conversation {
+  readonly pid: number;
+  readonly uuid: string;
+  /** "" in general mode. */
+  readonly agent: string;
+  readonly cwd: string;
+  readonly created_at: string;
+  readonly messages: readonly Spoken[];
+}
+
+interface Body {
+  readonly intent?: string;
+  readonly agent?: string;
+  readonly cwd?: string;
+  readonly role?: string;
+  readonly content?: string;
+  readonly blocks?: readonly Block[];
+  readonly tool_call_id?: string;
+  readonly is_error?: boolean;
+  /** Of another context than that of the process; of a message that stands in place of another. */
+  readonly cid?: number;
+  readonly replaces?: number;
+}
+
+/** Takes records in their order; those that are no part of it are passed over. */
+export class ConversationReader {
+  readonly #messages: Spoken[] = [];
+  #last: Pick<Conversation, "pid" | "uuid"> = { pid: 0, uuid: "" };
+  #begin: Pick<Conversation, "agent" | "cwd" | "created_at"> | undefined;
+
+  take(record: JournalLine): void {
+    const { kind, pid, proc: uuid, body } = record;
+    const at = new Date(record.at).toISOString();
+    // a fork comes after those it began with
+    this.#last = { pid, uuid };
+    const said = (body ?? {}) as Body;
+    if (kind === "process.spawned") {
+      const { intent = "", agent = "", cwd = "" } = said;
+      this.#begin ??= { agent, cwd, created_at: at };
+      if (intent !== "") this.#messages.push({ role: "user", text: intent, at });
+    }
+    if (kind === "ctx.record") this.#said(said, at);
+  }
+
+  get whole(): Conversation {
+    const { agent = "", cwd = "", created_at = "" } = this.#begin ?? {};
+    return { ...this.#last, agent, cwd, created_at, messages: this.#messages };
+  }
+
+  #said(
+    { role, content: text = "", blocks = [], tool_call_id, is_error, cid, replaces }: Body,
+    at: string,
+  ): void {
+    if (cid !== undefined || replaces !== undefined) return;
+    if (role === "user") this.#messages.push({ role, text, at });
+    if (role === "assistant") {
+      const calls = blocks.flatMap((block) =>
+        block.type === "tool_use" ? [{ id: block.id, tool: block.name, arguments: block.input }] : [],
+      );
+      this.#messages.push({ role, text, at, ...(calls.length === 0 ? {} : { calls }) });
+    }
+    if (role === "tool") {
+      const failed = is_error === true ? { is_error } : {};
+      this.#messages.push({
+        role,
+        text,
+        at,
+        ...(tool_call_id === undefined ? {} : { call_id: tool_call_id }),
+        ...failed,
+      });
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { onePid, textFlag } from "../../args.ts";
+import type { Call, Command } from "../../command.ts";
+import { clientEnvironment } from "../../run/environment.ts";
+import { invalid } from "../../screen/errors.ts";
+import { placeFlag } from "./place-flag.ts";
+
+const USAGE = "crux fork <pid> [--at <step>] [-m <text>] [--attach]";
+
+/** A new process that goes on from a step of another, which is left as it is. */
+export const fork: Command = {
+  flags: {
+    at: { type: "string" },
+    message: { type: "string", short: "m" },
+    attach: { type: "boolean" },
+  },
+  run,
+};
+
+async function run(call: Call): Promise<number> {
+  const { args, console, host } = call;
+  const pid = onePid(args, USAGE);
+  const place = placeFlag(args, USAGE);
+  const text = textFlag(args, "message");
+  if (args.flags.has("message") && (text ?? "").trim() === "") throw invalid("the message is empty", USAGE);
+  const isFollowed = args.flags.has("attach");
+  // who follows it talks to it: then the message is one of the conversation
+  const isTold = text !== undefined && !isFollowed;
+  const client = await host.daemon.ensure();
+  const made = await client.request("process.fork", {
+    pid,
+    ...place,
+    ...(isTold ? { text, wake: true, env: clientEnvironment(host.env) } : {}),
+  });
+  client.close();
+  if (console.mode === "json") await console.data(made);
+  else if (console.mode === "quiet") await console.line(String(made.pid));
+  else
+    await console.line(`${forkLine(pid, made)}${isTold || isFollowed ? "" : `, rests; crux -r ${made.pid}`}`);
+  return isFollowed ? follow(call, made.pid, text) : 0;
+}
+
+function forkLine(pid: number, made: { pid: number; step: number | null; at: number }): string {
+  const where = made.step === null ? `record ${made.at}` : `step ${made.step}`;
+  return `[kernel] PID ${made.pid}: fork of PID ${pid} at ${where}`;
+}
+
+/** As `crux -r <pid> [text]`. */
+async function follow(call: Call, pid: number, text: string | undefined): Promise<number> {
+  const { goOn } = await import("../session/chat.ts");
+  const words = [String(pid), ...(text === undefined ? [] : [text])];
+  return goOn({ ...call, args: { flags: new Map([["resume", true]]), values: new Map(), words } });
+}

@@ -1,0 +1,97 @@
+/** `crux agents` and `crux skills`: what there is, one of them, and what is wrong with them. */
+import { readFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import type { Definition, DefinitionIssue } from "../../../abi/definition-methods.ts";
+import { Fault } from "../../../abi/errors.ts";
+import type { Call, Command } from "../../command.ts";
+import { workingDirectory } from "../../run/run-options.ts";
+import { invalid } from "../../screen/errors.ts";
+import { definitionTable } from "../../screen/table/definition-table.ts";
+import { safeLine, safeLines } from "../../screen/text/safe-text.ts";
+
+type Kind = "agents" | "skills";
+
+export const agents: Command = { flags: {}, run: (call) => run(call, "agents") };
+export const skills: Command = { flags: {}, run: (call) => run(call, "skills") };
+
+async function run(call: Call, kind: Kind): Promise<number> {
+  const [verb = "list", name, ...more] = call.args.words;
+  const usage = `crux ${kind} [list | show <name> | check [name|path]]`;
+  if (more.length > 0) throw invalid(`one name at a time: ${call.args.words.slice(1).join(" ")}`, usage);
+  switch (verb) {
+    case "list":
+      if (name !== undefined) throw invalid(`list takes no name: ${name}`, usage);
+      return list(call, await look(call, kind, undefined));
+    case "show":
+      if (name === undefined) throw invalid("a name is missing", usage);
+      return show(call, await look(call, kind, name));
+    case "check":
+      return check(call, kind, await look(call, kind, name));
+    default:
+      throw invalid(`unknown word: ${verb}`, usage);
+  }
+}
+
+async function look(call: Call, kind: Kind, name: string | undefined): Promise<readonly Definition[]> {
+  const { args, host } = call;
+  const cwd = workingDirectory(args, host);
+  const isPath = name !== undefined && /[/\\]|\.(ya?ml|md)$/.test(name);
+  const wish = isPath
+    ? { file: await fileAt(resolve(host.cwd, name), kind) }
+    : name === undefined
+      ? {}
+      : { name };
+  const client = await host.daemon.ensure();
+  try {
+    return (await client.request(`${kind}.check`, { cwd, ...wish })).definitions;
+  } finally {
+    client.close();
+  }
+}
+
+/** A file, or the folder that it is in. */
+async function fileAt(path: string, kind: Kind): Promise<{ path: string; text: string }> {
+  const inside = join(path, kind === "agents" ? "agent.yaml" : "SKILL.md");
+  for (const each of basename(path) === basename(inside) ? [path] : [inside, path]) {
+    const text = await readFile(each, "utf8").catch(() => undefined);
+    if (text !== undefined) return { path: each, text };
+  }
+  throw new Fault({ code: "NOT_FOUND", message: `cannot read ${path}` });
+}
+
+async function list({ console }: Call, found: readonly Definition[]): Promise<number> {
+  if (console.mode === "json") await console.data(found.map(({ text: _, ...each }) => each));
+  else if (console.mode === "quiet") for (const { name } of found) await console.line(name);
+  else await console.line(found.length === 0 ? "None." : definitionTable(found));
+  return 0;
+}
+
+async function show({ console }: Call, found: readonly Definition[]): Promise<number> {
+  const [one] = found;
+  if (one === undefined) return 1;
+  if (console.mode === "json") await console.data(one);
+  else {
+    if (console.mode !== "quiet") await console.line(`# ${safeLine(one.path)}`);
+    await console.line(safeLines(one.text.trimEnd()));
+    for (const { message } of one.issues) await console.errorLine(safeLine(message));
+  }
+  return 0;
+}
+
+/** 1: one of them cannot be loaded, or has something in it that is ignored. */
+async function check({ console }: Call, kind: Kind, found: readonly Definition[]): Promise<number> {
+  const issues = found.flatMap((each) => each.issues);
+  const wrong = issues.filter(({ severity }) => severity !== "note");
+  if (console.mode === "json") await console.data({ checked: found.length, issues });
+  else for (const issue of console.mode === "quiet" ? wrong : issues) await console.line(lineOf(issue));
+  if (console.isScreen)
+    await console.line(
+      `${found.length} ${found.length === 1 ? kind.slice(0, -1) : kind} checked, ${wrong.length} wrong`,
+    );
+  return wrong.length === 0 ? 0 : 1;
+}
+
+/** What is an error says so; the usual is a warning. */
+function lineOf({ severity, message }: DefinitionIssue): string {
+  return safeLine(severity === "warning" ? message : `${message} (${severity})`);
+}

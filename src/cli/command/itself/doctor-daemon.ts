@@ -1,0 +1,190 @@
+/** What the daemon tells: itself, the sandbox, settings, the journal, this folder; and one call to the model that answers. */
+import type { CheckWire } from "../../../abi/journal-wire.ts";
+import type { SpawnRequest } from "../../../abi/process-methods.ts";
+import type { WireEvent } from "../../../abi/wire-events.ts";
+import type { Call } from "../../command.ts";
+import type { DaemonClient } from "../../daemon/client.ts";
+import { clientEnvironment } from "../../run/environment.ts";
+import { wireOf } from "../../screen/errors.ts";
+import type { Finding } from "./doctor-local.ts";
+
+type Tell = (finding: Finding) => Promise<void>;
+type Check = (call: Call, client: DaemonClient) => Promise<readonly Finding[]>;
+
+const CHECKS: ReadonlyArray<readonly [name: string, remedy: string, check: Check]> = [
+  ["daemon", "crux daemon restart", daemon],
+  ["settings", "crux config list shows where", settings],
+  ["trust", "crux trust show", trust],
+];
+const NO_MODEL = "export ANTHROPIC_API_KEY=… or OPENAI_API_KEY=… for a model";
+const TEST_CALL_MS = 30_000;
+const TEST_INTENT = "Answer with the one word: ok";
+
+export async function daemonFindings(call: Call, isOffline: boolean, tell: Tell): Promise<void> {
+  const client = await reached(call, tell);
+  if (client === undefined) return;
+  try {
+    for (const [name, remedy, check] of CHECKS)
+      for (const finding of await guarded(name, remedy, () => check(call, client))) await tell(finding);
+  } finally {
+    client.close();
+  }
+  for (const finding of await guarded("journal", "crux fsck", () => journal(call))) await tell(finding);
+  if (isOffline) return;
+  for (const finding of await guarded("test call", "crux doctor --offline leaves it out", () =>
+    testCall(call),
+  ))
+    await tell(finding);
+}
+
+async function reached({ host }: Call, tell: Tell): Promise<DaemonClient | undefined> {
+  try {
+    return await host.daemon.ensure();
+  } catch (error) {
+    const { message, hint = "crux daemon restart --force" } = wireOf(error);
+    await tell({ name: "daemon", state: "fail", words: message, remedy: hint });
+    return undefined;
+  }
+}
+
+/** A check that fails is a finding. */
+async function guarded(
+  name: string,
+  remedy: string,
+  check: () => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> {
+  try {
+    return await check();
+  } catch (error) {
+    const { message, hint = remedy } = wireOf(error);
+    return [{ name, state: "fail", words: message, remedy: hint }];
+  }
+}
+
+async function daemon({ host }: Call, client: DaemonClient): Promise<readonly Finding[]> {
+  const { version, os_pid: pid, safe_mode, read_only, sandbox } = await client.request("kernel.status", {});
+  const words = `running (PID ${pid}), v${version}`;
+  const itself: Finding =
+    read_only !== undefined
+      ? {
+          name: "daemon",
+          state: "fail",
+          words: `read-only: ${read_only}`,
+          remedy: "free some space, then crux daemon restart",
+        }
+      : safe_mode === true
+        ? {
+            name: "daemon",
+            state: "warn",
+            words: `${words}, in safe mode`,
+            remedy: "crux daemon restart, then crux daemon start --normal",
+          }
+        : version === host.version
+          ? { name: "daemon", state: "ok", words }
+          : {
+              name: "daemon",
+              state: "warn",
+              words: `${words}; this is v${host.version}`,
+              remedy: "crux daemon restart",
+            };
+  if (sandbox === undefined) return [itself];
+  const { available, kind = "", mode, why = "not known", fix } = sandbox;
+  if (mode === "off")
+    return [
+      itself,
+      {
+        name: "sandbox",
+        state: "warn",
+        words: "switched off in the settings",
+        remedy: "crux config unset sandbox.mode",
+      },
+    ];
+  const confined: Finding = available
+    ? { name: "sandbox", state: "ok", words: `works (${kind})` }
+    : { name: "sandbox", state: "fail", words: why, ...(fix === undefined ? {} : { remedy: fix }) };
+  return [itself, confined];
+}
+
+async function settings({ host }: Call, client: DaemonClient): Promise<readonly Finding[]> {
+  const found = await client.request("settings.list", { cwd: host.cwd });
+  const set = found.settings.filter(({ source, ignored }) => source !== "default" && ignored === undefined);
+  if (found.problems.length === 0)
+    return [{ name: "settings", state: "ok", words: `${set.length} values, none wrong` }];
+  return found.problems.map((words) => ({
+    name: "settings",
+    state: "fail" as const,
+    words,
+    remedy: "fix the file; until then every tool asks",
+  }));
+}
+
+async function trust({ host }: Call, client: DaemonClient): Promise<readonly Finding[]> {
+  const { trusted, items } = await client.request("trust.show", { dir: host.cwd });
+  const off = items.filter(({ state }) => state !== "trusted").length;
+  if (items.length === 0)
+    return [{ name: "trust", state: "ok", words: "this folder brings nothing that acts" }];
+  if (off === 0 && trusted)
+    return [{ name: "trust", state: "ok", words: `this folder is trusted, with ${items.length} files` }];
+  const words = `${off} of ${items.length} files that this folder brings do not act`;
+  return [{ name: "trust", state: "warn", words, remedy: "crux trust shows them, and asks" }];
+}
+
+async function journal({ host }: Call): Promise<readonly Finding[]> {
+  const client = await host.daemon.ensure();
+  const stream = await client.stream("journal.check", { full: false, processes: [] });
+  try {
+    for await (const { type, payload } of stream.lines) {
+      if (type === "error") throw payload;
+      if (type !== "complete") continue;
+      const damage = (payload as CheckWire).findings.filter(({ severity }) => severity === "damage").length;
+      if (damage === 0) return [{ name: "journal", state: "ok", words: "whole" }];
+      return [
+        { name: "journal", state: "fail", words: `${damage} damaged places`, remedy: "crux fsck names them" },
+      ];
+    }
+    throw new Error("the check broke off");
+  } finally {
+    stream.close();
+  }
+}
+
+/** A run of one step that may change nothing: what is tried is the way that every run takes. */
+async function testCall({ host }: Call): Promise<readonly Finding[]> {
+  const client = await host.daemon.ensure();
+  const request: SpawnRequest = {
+    intent: TEST_INTENT,
+    agent: "none",
+    cwd: host.cwd,
+    env: clientEnvironment(host.env),
+    max_steps: 1,
+    permission_mode: "plan",
+    timeout_ms: TEST_CALL_MS,
+    // else nobody says that the interpreter answers
+    verbose: true,
+  };
+  const stream = await client.stream("spawn", request);
+  let failure = "it did not answer";
+  let notice: string | undefined;
+  try {
+    for await (const { payload } of stream.lines) {
+      const event = payload as WireEvent;
+      if (event.event === "spawn") notice = event.notice;
+      if (event.event === "error") failure = event.error_message;
+      if (event.event !== "complete") continue;
+      if (notice !== undefined || event.exit_code !== 0) break;
+      return [{ name: "test call", state: "ok", words: `answered, ${event.tokens_used} tokens` }];
+    }
+  } finally {
+    stream.close();
+  }
+  // the interpreter has refused the question: there is nothing to be tried
+  if (notice !== undefined) return [{ name: "test call", state: "warn", words: notice, remedy: NO_MODEL }];
+  return [
+    {
+      name: "test call",
+      state: "fail",
+      words: failure,
+      remedy: "check the key and the address; crux doctor --offline leaves it out",
+    },
+  ];
+}

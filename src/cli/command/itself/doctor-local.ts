@@ -1,0 +1,119 @@
+/** What can be seen without the daemon: versions, programs, folders, the disk, and which model drivers are set up. */
+import { accessSync, constants, readdirSync, statfsSync, statSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { messageOf } from "../../../abi/errors.ts";
+import { journalDir, stateDir } from "../../../lib/paths.ts";
+import type { Host } from "../../host/host.ts";
+
+export interface Finding {
+  readonly name: string;
+  readonly state: "ok" | "warn" | "fail";
+  readonly words: string;
+  /** What to type. */
+  readonly remedy?: string;
+}
+
+const NODE_MAJOR = 24;
+const MIB = 1024 * 1024;
+/** Below it the journal may refuse records at any time. */
+const FAIL_BYTES = 100 * MIB;
+const WARN_BYTES = 1024 * MIB;
+
+export function localFindings(host: Host): readonly Finding[] {
+  return [
+    versions(host),
+    program(host, "git", "agents read states and differences with it"),
+    ...disk(host),
+    models(host),
+  ];
+}
+
+function versions({ version }: Host): Finding {
+  const { node } = process.versions;
+  const isNew = Number(node.split(".")[0]) >= NODE_MAJOR;
+  return {
+    name: "version",
+    state: isNew ? "ok" : "fail",
+    words: `crux v${version}, Node ${node}`,
+    ...(isNew ? {} : { remedy: `run crux with Node ${NODE_MAJOR} or newer, as bin/crux does` }),
+  };
+}
+
+function program({ env }: Host, name: string, why: string): Finding {
+  const path = findProgram(name, env.PATH ?? "");
+  if (path !== undefined) return { name, state: "ok", words: path };
+  return { name, state: "warn", words: `not on PATH; ${why}`, remedy: `install ${name}` };
+}
+
+function findProgram(name: string, path: string): string | undefined {
+  return path
+    .split(delimiter)
+    .filter((dir) => dir.startsWith("/"))
+    .map((dir) => join(dir, name))
+    .find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** The file system of the state, and what the journal takes of it. */
+function disk({ env }: Host): readonly Finding[] {
+  const state = stateDir(env, env.HOME ?? "");
+  try {
+    const { bavail, bsize } = statfsSync(existing(state));
+    const free = bavail * bsize;
+    const words = `${size(free)} free for ${state}; the journal takes ${size(bytesIn(journalDir(state)))}`;
+    const remedy = "free some space, or crux gc removes old histories";
+    if (free < FAIL_BYTES) return [{ name: "disk", state: "fail", words, remedy }];
+    return [{ name: "disk", state: free < WARN_BYTES ? "warn" : "ok", words, remedy }];
+  } catch (error) {
+    const remedy = "set XDG_STATE_HOME to a folder that can be written";
+    return [{ name: "disk", state: "fail", words: `${state}: ${messageOf(error)}`, remedy }];
+  }
+}
+
+/** The nearest folder above that is there. */
+function existing(path: string): string {
+  let at = path;
+  while (at !== "/" && statSync(at, { throwIfNoEntry: false }) === undefined) at = dirname(at);
+  return at;
+}
+
+function bytesIn(dir: string): number {
+  try {
+    return readdirSync(dir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .reduce(
+        (sum, { parentPath, name }) =>
+          sum + (statSync(join(parentPath, name), { throwIfNoEntry: false })?.size ?? 0),
+        0,
+      );
+  } catch {
+    return 0;
+  }
+}
+
+function size(bytes: number): string {
+  return bytes >= 1024 * MIB ? `${(bytes / (1024 * MIB)).toFixed(1)} GiB` : `${Math.round(bytes / MIB)} MiB`;
+}
+
+/** The model drivers that this environment sets up. */
+function models({ env }: Host): Finding {
+  const has = (name: string): boolean => (env[name] ?? "") !== "";
+  const found = [
+    ...(["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"].some(has) ? ["anthropic"] : []),
+    ...(has("OPENAI_API_KEY") ? [has("OPENAI_BASE_URL") ? "openai (with OPENAI_BASE_URL)" : "openai"] : []),
+    ...(findProgram("claude", env.PATH ?? "") === undefined ? [] : ["claude (the program)"]),
+    ...(has("OLLAMA_HOST") ? ["ollama (from OLLAMA_HOST)"] : []),
+  ];
+  if (found.length > 0) return { name: "model", state: "ok", words: `set up: ${found.join(", ")}` };
+  const remedy =
+    "export ANTHROPIC_API_KEY=…, or OPENAI_API_KEY=… (with OPENAI_BASE_URL also Ollama, vLLM), or install claude";
+  return { name: "model", state: "warn", words: "none is set up in this terminal", remedy };
+}

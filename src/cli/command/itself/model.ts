@@ -1,0 +1,108 @@
+/** `crux model`: which model would answer here and why, what there is to choose from, and choosing one. */
+import type { WireModel } from "../../../abi/model-methods.ts";
+import { type Args, noWords, textFlag } from "../../args.ts";
+import type { Call, Command } from "../../command.ts";
+import type { DaemonClient } from "../../daemon/client.ts";
+import { clientEnvironment } from "../../run/environment.ts";
+import { workingDirectory } from "../../run/run-options.ts";
+import { invalid } from "../../screen/errors.ts";
+import { driverTable, modelTable } from "../../screen/table/model-table.ts";
+import { safeLine } from "../../screen/text/safe-text.ts";
+import { runVerb, type Verb } from "./verbs.ts";
+
+export const model: Command = {
+  flags: { model: { type: "string", short: "m" }, agent: { type: "string" } },
+  run,
+};
+
+const USAGE = "crux model [list | set <name>] [-m <model>] [--agent <name>]";
+
+const VERBS: Readonly<Record<string, Verb>> = { show, list, set };
+
+function run(call: Call): Promise<number> {
+  return runVerb(call, VERBS, "show", USAGE);
+}
+
+/** As `crux <intent>` would choose here and now: refused, where that would be. */
+async function show(call: Call, client: DaemonClient, words: readonly string[]): Promise<number> {
+  const { args, console } = call;
+  noWords({ ...args, words }, USAGE);
+  const found = await client.request("model.resolve", wishOf(call, textFlag(args, "model")));
+  if (console.mode === "json") await console.data(found);
+  else if (console.mode === "quiet") await console.line(nameOf(found));
+  else {
+    await console.line(nameOf(found));
+    await console.line(`  chosen by: ${safeLine(found.why)}`);
+    if (found.note !== undefined) await console.line(`  ! ${safeLine(found.note)}`);
+  }
+  return 0;
+}
+
+function wishOf({ args, host }: Call, name: string | undefined) {
+  const agent = textFlag(args, "agent");
+  return {
+    cwd: workingDirectory(args, host),
+    env: clientEnvironment(host.env),
+    ...(name === undefined ? {} : { model: name }),
+    ...(agent === undefined ? {} : { agent }),
+  };
+}
+
+function nameOf({ driver, model: id }: { readonly driver: string; readonly model: string }): string {
+  return safeLine(id === "" ? driver : `${driver}/${id}`);
+}
+
+async function list(call: Call, client: DaemonClient, words: readonly string[]): Promise<number> {
+  const { args, console, host } = call;
+  noWords({ ...args, words }, USAGE);
+  noFlags(args);
+  const found = await client.request("model.list", { env: clientEnvironment(host.env) });
+  if (console.mode === "json") await console.data(found);
+  else if (console.mode === "quiet") for (const each of found.models) await console.line(nameOfModel(each));
+  else {
+    await console.line(driverTable(found.drivers));
+    await console.line("");
+    await console.line(modelTable(found.models));
+    await console.line(
+      "\nPrices: US dollars per million tokens. A server of your own may have other models.",
+    );
+  }
+  return 0;
+}
+
+function nameOfModel({ driver, id }: WireModel): string {
+  return nameOf({ driver, model: id });
+}
+
+/** The setting is written though nothing has the model yet; a driver that does not exist is refused. */
+async function set(call: Call, client: DaemonClient, words: readonly string[]): Promise<number> {
+  const { args, console, host } = call;
+  noFlags(args);
+  const [name, ...more] = words;
+  if (name === undefined || name === "" || more.length > 0)
+    throw invalid("one name of a model is needed", USAGE);
+  const problem = await client.request("model.resolve", wishOf(call, name)).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (isUnknown(problem)) throw problem;
+  const request = { cwd: host.cwd, destination: "userSettings", key: "model", value: name } as const;
+  const done = await client.request("settings.set", request);
+  if (console.mode === "json") await console.data(done);
+  else if (console.isScreen)
+    await console.line(`model: ${done.changed ? "set" : "is so already"} in ${safeLine(done.file)}`);
+  if (problem !== undefined && console.mode !== "json") await console.fail(problem);
+  const variable = ["CRUX_MODEL", "CRUX_PROVIDER"].find((each) => (host.env[each] ?? "") !== "");
+  if (variable !== undefined && console.isScreen)
+    await console.line(`! ${variable} is set in this terminal and counts before it`);
+  return 0;
+}
+
+function isUnknown(problem: unknown): boolean {
+  return problem instanceof Error && (!("code" in problem) || problem.code !== "UNAVAILABLE");
+}
+
+function noFlags({ flags }: Args): void {
+  const flag = ["model", "agent"].find((each) => flags.has(each));
+  if (flag !== undefined) throw invalid(`--${flag} goes with crux model alone`, USAGE);
+}

@@ -1,0 +1,58 @@
+/** The records of a process, as the daemon's journal gives them. */
+import type { JournalLine } from "../../../abi/journal-line.ts";
+import type { Params } from "../../../abi/methods.ts";
+import type { Call } from "../../command.ts";
+import type { DaemonClient } from "../../daemon/client.ts";
+import { daemonVanished } from "../../daemon/vanished.ts";
+import { streamFailure } from "../../screen/errors.ts";
+
+/** A fork of a fork …: far more than anybody makes. */
+const MAX_FORKS = 1_000;
+
+export type Asked = Params<"journal.read">;
+
+/** Each record's text in turn; the first of them parsed. */
+export async function readRecords(
+  { host }: Pick<Call, "host">,
+  asked: Asked,
+  signal: AbortSignal,
+  take: (text: string) => Promise<void>,
+): Promise<readonly [JournalLine] | readonly []> {
+  const client: DaemonClient = await host.daemon.ensure(signal);
+  const stream = await client.stream("journal.read", asked, signal);
+  let first: readonly [JournalLine] | readonly [] = [];
+  const pieces: string[] = [];
+  try {
+    for await (const { type, payload } of stream.lines) {
+      if (type === "eof") return first;
+      if (type === "error") throw streamFailure(payload);
+      if (type !== "record") continue;
+      const { text, more } = payload as { text: string; more?: boolean };
+      pieces.push(text);
+      if (more === true) continue;
+      const whole = pieces.splice(0).join("");
+      if (first.length === 0) first = [JSON.parse(whole) as JournalLine];
+      await take(whole);
+    }
+    throw daemonVanished();
+  } finally {
+    stream.close();
+  }
+}
+
+/** Of a fork: what it remembers of those it came from, oldest first. */
+export async function prefixesOf(
+  call: Pick<Call, "host">,
+  process: string,
+  signal: AbortSignal,
+): Promise<readonly Asked[]> {
+  const prefixes: Asked[] = [];
+  for (let name = process; prefixes.length < MAX_FORKS; ) {
+    const [first] = await readRecords(call, { process: name, to: 1 }, signal, async () => {});
+    if (first?.kind !== "process.forked") break;
+    const { from, at } = first.body as { from: string; at: number };
+    prefixes.unshift({ process: from, to: at });
+    name = from;
+  }
+  return prefixes;
+}

@@ -1,0 +1,169 @@
+import type { WireRow } from "../../../abi/process-methods.ts";
+import type { WireStreamLine } from "../../../abi/wire.ts";
+import type { WireEvent } from "../../../abi/wire-events.ts";
+import { onePid } from "../../args.ts";
+import { ChatView } from "../../chat/view.ts";
+import type { Call, Command } from "../../command.ts";
+import type { DaemonClient, DaemonStream } from "../../daemon/client.ts";
+import type { AskDialog } from "../../dialog/ask-dialog.ts";
+import { openDialog, questionTerminal } from "../../dialog/questions.ts";
+import { callsWish } from "../../run/run-options.ts";
+import { stateCell } from "../../screen/table/process-cells.ts";
+import { oneLine } from "../../screen/text/json.ts";
+import { SharedTerminal } from "../../terminal/shared-terminal.ts";
+import { LogPrinter } from "./log-printer.ts";
+
+/** What a program wrote before is shown so far back. */
+const NATIVE_TAIL = 50;
+
+/** Follows a process that runs, as the command that started it would; leaving it never ends it. */
+export const attach: Command = { flags: { "read-only": { type: "boolean" } }, follows: () => true, run };
+
+/** Its end as an exit code, 0 when it was left before. */
+async function run(call: Call): Promise<number> {
+  const pid = onePid(call.args, "crux attach <pid> [--read-only]");
+  const { host } = call;
+  const leaving = new AbortController();
+  const unlisten = host.interrupts.listen(() => leaving.abort());
+  let isAttached = false;
+  try {
+    const client = await host.daemon.ensure(leaving.signal);
+    const row = await findRow(client, pid);
+    if (mayTalk(call) && (await isSession(client, pid, row))) {
+      unlisten();
+      client.close();
+      return await (await import("../session/chat.ts")).converse(call, pid, "");
+    }
+    const stream = await client.stream("process.attach", {
+      pid,
+      interactive: findTerminal(call) !== undefined,
+      verbose: true,
+      ...callsWish(call.console),
+    });
+    isAttached = true;
+    const code = await showToEnd(call, { pid, row, stream, leaving });
+    if (code !== undefined) return code;
+  } catch (error) {
+    if (!leaving.signal.aborted) throw error;
+  } finally {
+    unlisten();
+  }
+  if (!isAttached) return 130;
+  if (!givesEvents(call) && call.console.isScreen)
+    await call.console.line(`[attach] detached from PID ${pid} (process goes on)`);
+  return 0;
+}
+
+interface Attached {
+  readonly pid: number;
+  /** undefined: it ended just before. */
+  readonly row: WireRow | undefined;
+  readonly stream: DaemonStream<undefined>;
+  readonly leaving: AbortController;
+}
+
+/** undefined: it was left. Rejects when the stream breaks off. */
+async function showToEnd(call: Call, attached: Attached): Promise<number | undefined> {
+  const { host } = call;
+  const { stream, leaving, pid, row } = attached;
+  const close = (): void => stream.close();
+  leaving.signal.addEventListener("abort", close);
+  if (leaving.signal.aborted) close();
+  try {
+    const isTerminal = host.stdin.isTTY === true && host.stdout.isTTY === true && call.console.isScreen;
+    await tellAttached(call, pid, row);
+    using keys = isTerminal
+      ? new SharedTerminal(host.stdin, host.lifecycle, () => leaving.abort())
+      : undefined;
+    const terminal = findTerminal(call);
+    await using dialog = terminal === undefined ? undefined : openDialog(call, terminal, keys ?? host.stdin);
+    await using output = row?.kind === "native" ? await followOutput(call, pid, leaving.signal) : undefined;
+    return await showEvents(call, stream.lines, dialog, output, leaving.signal);
+  } finally {
+    leaving.signal.removeEventListener("abort", close);
+    close();
+  }
+}
+
+async function showEvents(
+  call: Call,
+  lines: AsyncIterable<WireStreamLine>,
+  dialog: AskDialog | undefined,
+  output: Output | undefined,
+  leaving: AbortSignal,
+): Promise<number | undefined> {
+  const { console, host } = call;
+  const isTerminal = host.stdout.isTTY === true;
+  const isEvents = givesEvents(call);
+  const view = new ChatView(console, { isTerminal, client: undefined, isEvents, isResultAlone: false });
+  let hasFailed = false;
+  for await (const { payload } of lines) {
+    const event = payload as WireEvent;
+    if (event.event === "error") hasFailed = true;
+    if (event.event === "ask") dialog?.ask(event);
+    if (event.event === "ask_closed") dialog?.close(event);
+    if (event.event === "complete") await output?.ended;
+    await view.show(event);
+    if (event.event === "complete") return event.exit_code;
+  }
+  if (leaving.aborted) return undefined;
+  return givesEvents(call) && hasFailed ? 1 : view.cutOff();
+}
+
+interface Output extends AsyncDisposable {
+  /** All of it has been printed. Never rejects: what broke off is told by the events too. */
+  readonly ended: Promise<void>;
+}
+
+/** What a program writes, beside the events of its process. */
+async function followOutput(call: Call, pid: number, leaving: AbortSignal): Promise<Output> {
+  const { console, host } = call;
+  const client = await host.daemon.ensure(leaving);
+  const stream = await client.stream("process.logs", { pid, tail: NATIVE_TAIL, follow: true }, leaving);
+  const mode = givesEvents(call) ? "json" : console.mode;
+  const printer = new LogPrinter(console, host.stdout.isTTY === true, mode);
+  const ended = printer.printAll(stream.lines).catch(() => {});
+  return {
+    ended,
+    async [Symbol.asyncDispose]() {
+      stream.close();
+      await ended;
+    },
+  };
+}
+
+/** One JSON object a line: for a program that reads, unless it asked for a screen. */
+/** From here on nothing is missed: a program that reads events may wait for it. */
+async function tellAttached(call: Call, pid: number, row: WireRow | undefined): Promise<void> {
+  const { console } = call;
+  const state = row === undefined ? "dead" : stateCell(row);
+  if (givesEvents(call)) await console.line(oneLine({ event: "attached", pid, state }));
+  else if (console.isScreen) await console.line(`[attach] attached to PID ${pid} (state: ${state})`);
+}
+
+function givesEvents({ console, host }: Call): boolean {
+  return console.mode === "json" || (console.mode === "default" && host.stdout.isTTY !== true);
+}
+
+/** Where questions are put; undefined: somebody else answers them. */
+function findTerminal(call: Call) {
+  return call.args.flags.has("read-only") ? undefined : questionTerminal(call);
+}
+
+/** Who follows a session at a terminal talks to it, too. */
+function mayTalk({ args, console, host }: Call): boolean {
+  const isThere = host.stdin.isTTY === true && host.stdout.isTTY === true && console.isScreen;
+  return isThere && !args.flags.has("read-only");
+}
+
+/** One that rests is not in the list of those that run. */
+async function isSession(client: DaemonClient, pid: number, row: WireRow | undefined): Promise<boolean> {
+  if (row !== undefined) return row.session === true;
+  const { sessions } = await client.request("session.list", {});
+  return sessions.some((session) => session.pid === pid);
+}
+
+async function findRow(client: DaemonClient, pid: number): Promise<WireRow | undefined> {
+  const { processes } = await client.request("process.list", {});
+  return processes.find((row) => row.pid === pid);
+}

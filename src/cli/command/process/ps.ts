@@ -1,0 +1,78 @@
+import type { WireProc } from "../../../abi/process-methods.ts";
+import { sandboxOff } from "../../../abi/sandbox.ts";
+import { noWords } from "../../args.ts";
+import type { Call, Command } from "../../command.ts";
+import { tellSandbox } from "../../run/tell-sandbox.ts";
+import { heldBy, heldLines, waitingLines } from "../../screen/held-lines.ts";
+import { costLines, modelLines, psTable } from "../../screen/table/ps-table.ts";
+import { indented } from "../../screen/text/json.ts";
+
+export const ps: Command = {
+  flags: { all: { type: "boolean", short: "a" }, tree: { type: "boolean" } },
+  run,
+};
+
+async function run(call: Call): Promise<number> {
+  const { args, console, host } = call;
+  noWords(args, "crux ps [-a] [--tree]");
+  if (args.flags.has("tree")) return (await import("./tree.ts")).tree.run(call);
+  const client = await host.daemon.ensure();
+  const { processes } = await client.request("list_procs", {});
+  const isTold = console.mode === "verbose" && isPerson(call);
+  const { sandbox } = isTold ? await client.request("kernel.status", {}) : {};
+  client.close();
+  const shown = args.flags.has("all") ? processes : processes.filter(({ kind }) => kind !== "service");
+  switch (console.mode) {
+    case "json":
+      await console.line(
+        indented({ ok: true, data: { processes: shown.map(args.flags.has("verbose") ? full : short) } }),
+      );
+      break;
+    case "quiet":
+      if (shown.length > 0) await console.line(shown.map(({ pid }) => pid).join("\n"));
+      break;
+    case "verbose":
+    case "default":
+      await console.line(psTable(shown, console.mode === "verbose"));
+      // for a person; the table itself is fixed
+      if (isPerson(call)) for (const line of asides(shown, isTold)) await console.errorLine(line);
+      await tellSandbox(call, sandbox === undefined ? undefined : sandboxOff(sandbox));
+  }
+  return 0;
+}
+
+function asides(shown: readonly WireProc[], verbose: boolean): readonly string[] {
+  const more = verbose ? [...modelLines(shown), ...costLines(shown)] : [];
+  return [...heldLines(shown), ...waitingLines(shown), ...more];
+}
+
+function isPerson({ host }: Call): boolean {
+  return host.stdout.isTTY === true && host.stderr.isTTY === true;
+}
+
+/** The seven keys; of a process that does nothing, also why and what ends it. */
+function short(proc: WireProc) {
+  const { pid, ppid, state, intent, skills, tokens_used, elapsed_ms } = proc;
+  const held = heldBy(proc);
+  return {
+    pid,
+    ppid,
+    state,
+    intent,
+    skills,
+    tokens_used,
+    elapsed_ms,
+    ...(held === undefined ? {} : { held }),
+  };
+}
+
+/** null: it is not known. */
+function costOf({ cost_usd, unpriced_calls = 0 }: WireProc): number | null {
+  return cost_usd ?? (unpriced_calls > 0 ? null : 0);
+}
+
+function full(proc: WireProc) {
+  const { kind, activity, created_at, ctx_id, allowed_devices, groups, result, exit, model } = proc;
+  const more = { kind, activity, created_at, ctx_id, allowed_devices, groups, result, exit };
+  return { ...short(proc), ...more, cost_usd: costOf(proc), ...(model === undefined ? {} : { model }) };
+}

@@ -1,0 +1,30 @@
+/** `crux resume <pid>`: a process goes on in the background, whether it is paused, rests or has ended. */
+import { onePid } from "../../args.ts";
+import type { Call, Command } from "../../command.ts";
+import { clientEnvironment } from "../../run/environment.ts";
+
+export const resume: Command = { flags: {}, run };
+
+async function run({ args, console, host }: Call): Promise<number> {
+  const pid = onePid(args, "crux resume <pid>");
+  const client = await host.daemon.ensure();
+  try {
+    // what it needs to connect is kept nowhere else
+    const env = clientEnvironment(host.env);
+    const { state } = await client.request("process.resume", { pid, env });
+    if (console.mode === "json") await console.data({ pid, state });
+    else if (console.mode !== "quiet") await console.line(`[kernel] PID ${pid}: ${WORDS[state]}`);
+  } finally {
+    client.close();
+  }
+  return 0;
+}
+
+const WORDS = {
+  thinking: "goes on",
+  tool: "goes on",
+  running: "goes on",
+  waiting: "waits for a message",
+  blocked: "waits for an answer to its question",
+  paused: "is paused",
+} as const;

@@ -1,0 +1,73 @@
+/** `crux stop <pid>…`: TERM to a process and all below it, KILL to what is left five seconds later; back when all have ended. */
+import { codeOf, Fault } from "../../../abi/errors.ts";
+import { SIGNALS } from "../../../abi/process.ts";
+import { pidOf } from "../../args.ts";
+import type { Call, Command } from "../../command.ts";
+import type { DaemonClient } from "../../daemon/client.ts";
+import { invalid } from "../../screen/errors.ts";
+
+export const stop: Command = { flags: { force: { type: "boolean" } }, run };
+
+const USAGE = "crux stop <pid>…; crux daemon stop ends all processes and the daemon";
+const GRACE_MS = 5_000;
+const KILL_MS = 10_000;
+
+type How = "stopped" | "killed" | "had ended";
+
+async function run(call: Call): Promise<number> {
+  const { args, console, host } = call;
+  if (args.words.length === 0) throw invalid("a pid is missing", USAGE);
+  const pids = [...new Set(args.words.map((word) => pidOf(word, USAGE)))];
+  const client = await host.daemon.ensure();
+  let failures = 0;
+  const ended: Array<{ pid: number; how: How }> = [];
+  try {
+    for (const pid of pids) {
+      try {
+        ended.push({ pid, how: await stopOne(client, pid, args.flags.has("force")) });
+        if (console.isScreen) await console.line(`[kernel] PID ${pid}: ${ended.at(-1)?.how}`);
+      } catch (error) {
+        failures++;
+        await console.fail(error);
+      }
+    }
+  } finally {
+    client.close();
+  }
+  if (console.mode === "json" && failures === 0) await console.data({ stopped: ended });
+  return failures === 0 ? 0 : 1;
+}
+
+/** NOT_FOUND: there never was such a process. TIMEOUT: not even KILL ended it. */
+async function stopOne(client: DaemonClient, pid: number, isForced: boolean): Promise<How> {
+  const signal = isForced ? SIGNALS.SIGKILL : SIGNALS.SIGTERM;
+  const { pids } = await client.request("process.signal", { pid, signal, tree: true });
+  if (pids.length === 0) return "had ended";
+  const deadline = performance.now() + GRACE_MS;
+  const left: number[] = [];
+  for (const each of pids)
+    if (!(await hasEnded(client, each, Math.max(0, Math.round(deadline - performance.now())))))
+      left.push(each);
+  if (left.length === 0) return isForced ? "killed" : "stopped";
+  for (const each of left) await client.request("process.signal", { pid: each, signal: SIGNALS.SIGKILL });
+  for (const each of left) if (!(await hasEnded(client, each, KILL_MS))) throw outlives(each);
+  return "killed";
+}
+
+async function hasEnded(client: DaemonClient, pid: number, timeoutMs: number): Promise<boolean> {
+  try {
+    await client.request("process.wait", { pid, timeout_ms: timeoutMs });
+    return true;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "TIMEOUT") return false;
+    // its parent or another client saw its end first
+    if (code === "NOT_FOUND") return true;
+    throw error;
+  }
+}
+
+function outlives(pid: number): Fault {
+  const message = `process ${pid} has not ended ${KILL_MS / 1000} s after SIGKILL`;
+  return new Fault({ code: "TIMEOUT", message, hint: "crux daemon restart --force ends everything" });
+}

@@ -1,0 +1,243 @@
+/** The live table of `crux top`: keys, looks at the daemon and sizes come in one queue; what they come to is drawn at once. */
+import { setTimeout as pause } from "node:timers/promises";
+import { messageOf } from "../../../abi/errors.ts";
+import { SIGNALS, signalName } from "../../../abi/process.ts";
+import type { Call } from "../../command.ts";
+import type { DaemonClient } from "../../daemon/client.ts";
+import type { Host } from "../../host/host.ts";
+import { clientEnvironment } from "../../run/environment.ts";
+import type { Key } from "../../screen/keys.ts";
+import { pageOf, topFrame } from "../../screen/top/frame.ts";
+import { arrange, type Snapshot, type TopRow } from "../../screen/top/rows.ts";
+import { TokenRates } from "../../screen/top/token-rates.ts";
+import { keepInSight, onKey, type TopAction, type TopView, topView } from "../../screen/top/view.ts";
+import { FullScreen } from "../../terminal/full-screen.ts";
+import { look } from "./top-look.ts";
+
+/** A look at a large table costs the daemon; it may take this share of its time. */
+const LOOK_SHARE = 0.1;
+/** Keys that nobody has taken yet; what a slow terminal gets beyond is lost. */
+const MAX_WAITING = 1_000;
+
+interface Options extends Pick<TopView, "sort" | "showsAll"> {
+  readonly delayMs: number;
+}
+
+type Incoming =
+  | { readonly kind: "key"; readonly key: Key }
+  | { readonly kind: "look"; readonly snapshot: Snapshot }
+  | { readonly kind: "said"; readonly message: string }
+  | { readonly kind: "failed"; readonly error: unknown }
+  | { readonly kind: "resized" | "leave" };
+
+/** Resolves when it is left; rejects when the daemon is gone. The terminal is as it was by then. */
+export async function live(call: Call, client: DaemonClient, options: Options): Promise<void> {
+  const { host } = call;
+  const inbox = new Inbox();
+  using screen = new FullScreen(host, {
+    onKeys: (keys) => {
+      for (const key of keys) inbox.push({ kind: "key", key });
+    },
+    onResize: () => inbox.push({ kind: "resized" }),
+    onGone: () => inbox.push({ kind: "leave" }),
+  });
+  const unlisten = host.interrupts.listen(() => inbox.push({ kind: "leave" }));
+  const looking = new Looking(client, options.delayMs, inbox);
+  try {
+    await new Live(host, client, screen, inbox, looking, topView(options)).run();
+  } finally {
+    unlisten();
+    client.close();
+    await looking.stop();
+  }
+}
+
+class Live {
+  readonly #host: Pick<Host, "env">;
+  readonly #client: DaemonClient;
+  readonly #screen: FullScreen;
+  readonly #inbox: Inbox;
+  readonly #looking: Looking;
+  #view: TopView;
+  #snapshot: Snapshot | undefined;
+  #rows: readonly TopRow[] = [];
+  #pids: readonly number[] = [];
+  /** Signals go one after the other; never rejects. */
+  #sending: Promise<void> = Promise.resolve();
+
+  constructor(
+    host: Pick<Host, "env">,
+    client: DaemonClient,
+    screen: FullScreen,
+    inbox: Inbox,
+    looking: Looking,
+    view: TopView,
+  ) {
+    this.#host = host;
+    this.#client = client;
+    this.#screen = screen;
+    this.#inbox = inbox;
+    this.#looking = looking;
+    this.#view = view;
+  }
+
+  async run(): Promise<void> {
+    for (;;) {
+      const batch = await this.#inbox.take();
+      for (const incoming of batch) if (await this.#heed(incoming)) return;
+      await this.#draw();
+    }
+  }
+
+  /** True: it is over. */
+  async #heed(incoming: Incoming): Promise<boolean> {
+    switch (incoming.kind) {
+      case "failed":
+        throw incoming.error;
+      case "leave":
+        return true;
+      case "resized":
+        break;
+      case "said":
+        this.#view = { ...this.#view, message: incoming.message };
+        break;
+      case "look":
+        this.#snapshot = incoming.snapshot;
+        this.#arrange();
+        break;
+      case "key":
+        return this.#press(incoming.key);
+    }
+    return false;
+  }
+
+  async #press(key: Key): Promise<boolean> {
+    const before = this.#view;
+    const { view, action } = onKey(before, key, this.#pids, pageOf(this.#screen.size));
+    this.#view = view;
+    const { sort, isTree, showsAll, filter } = view;
+    if (
+      sort !== before.sort ||
+      isTree !== before.isTree ||
+      showsAll !== before.showsAll ||
+      filter !== before.filter
+    )
+      this.#arrange();
+    return this.#act(action);
+  }
+
+  async #act(action: TopAction): Promise<boolean> {
+    switch (action.kind) {
+      case "none":
+        return false;
+      case "quit":
+        return true;
+      case "redraw":
+        this.#screen.forget();
+        return false;
+      case "suspend":
+        await this.#screen.suspend();
+        return false;
+      case "signal":
+        this.#sending = this.#sending.then(() => this.#send(action));
+        return false;
+    }
+  }
+
+  async #send({ pid, signal }: Extract<TopAction, { kind: "signal" }>): Promise<void> {
+    const env = signal === SIGNALS.SIGRESUME ? { env: clientEnvironment(this.#host.env) } : {};
+    try {
+      const { pids } = await this.#client.request("process.signal", { pid, signal, ...env });
+      const said = pids.length === 0 ? "it has ended" : `signal sent (${signalName(signal)})`;
+      this.#inbox.push({ kind: "said", message: `PID ${pid}: ${said}` });
+    } catch (error) {
+      this.#inbox.push({ kind: "said", message: messageOf(error) });
+    }
+    this.#looking.now();
+  }
+
+  #arrange(): void {
+    if (this.#snapshot === undefined) return;
+    this.#rows = arrange(this.#snapshot, this.#view);
+    this.#pids = this.#rows.map(({ row }) => row.pid);
+  }
+
+  async #draw(): Promise<void> {
+    if (this.#snapshot === undefined) return;
+    const { size } = this.#screen;
+    this.#view = keepInSight(this.#view, this.#pids, pageOf(size));
+    await this.#screen.draw(topFrame(this.#view, this.#snapshot, this.#rows, size));
+  }
+}
+
+/** Looks at the daemon, again and again. */
+class Looking {
+  readonly #client: DaemonClient;
+  readonly #delayMs: number;
+  readonly #inbox: Inbox;
+  readonly #done: Promise<void>;
+  #isStopped = false;
+  #isWanted = false;
+  #waiting = new AbortController();
+
+  constructor(client: DaemonClient, delayMs: number, inbox: Inbox) {
+    this.#client = client;
+    this.#delayMs = delayMs;
+    this.#inbox = inbox;
+    this.#done = this.#run();
+  }
+
+  /** The next look does not wait. */
+  now(): void {
+    this.#isWanted = true;
+    this.#waiting.abort();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.now();
+    await this.#done;
+  }
+
+  async #run(): Promise<void> {
+    const rates = new TokenRates();
+    while (!this.#isStopped) {
+      const begun = performance.now();
+      try {
+        this.#inbox.push({ kind: "look", snapshot: await look(this.#client, rates) });
+      } catch (error) {
+        this.#inbox.push({ kind: "failed", error });
+        return;
+      }
+      await this.#wait(Math.max(this.#delayMs, (performance.now() - begun) / LOOK_SHARE));
+    }
+  }
+
+  async #wait(ms: number): Promise<void> {
+    this.#waiting = new AbortController();
+    if (!this.#isWanted) await pause(ms, undefined, { signal: this.#waiting.signal }).catch(() => {});
+    this.#isWanted = false;
+  }
+}
+
+class Inbox {
+  #waiting: Incoming[] = [];
+  #wake: () => void = () => {};
+
+  push(incoming: Incoming): void {
+    if (incoming.kind === "key" && this.#waiting.length >= MAX_WAITING) return;
+    this.#waiting.push(incoming);
+    this.#wake();
+  }
+
+  /** All that has come since, at least one. */
+  async take(): Promise<readonly Incoming[]> {
+    while (this.#waiting.length === 0)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    const batch = this.#waiting;
+    this.#waiting = [];
+    return batch;
+  }
+}

@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import { aRow, FakeDaemon } from "../../testing/fake-daemon.ts";
+import { crux, MODE_FLAGS } from "../../testing/run-command.ts";
+
+const ROWS = [
+  aRow({
+    pid: 1,
+    kind: "supervisor",
+    name: "compose:notes",
+    activity: "waiting",
+    tokens_used: 0,
+    elapsed_ms: 4000,
+    intent: "notes",
+  }),
+  aRow({
+    pid: 4,
+    ppid: 1,
+    kind: "native",
+    name: "git",
+    activity: null,
+    state: "zombie",
+    tokens_used: 0,
+    elapsed_ms: 100,
+    intent: "git log",
+  }),
+  aRow({
+    pid: 5,
+    ppid: 1,
+    name: "writer",
+    activity: "thinking",
+    tokens_used: 812,
+    cost_usd: 0.5,
+    intent: "Draft\nit",
+  }),
+  aRow({ pid: 6, ppid: 0, kind: "service", name: "mcp:notes", intent: "server-memory" }),
+  aRow({ pid: 7, ppid: 6, name: "", activity: "paused", tokens_used: 5, intent: "x\x1b[2J" }),
+];
+const daemon = (processes = ROWS) => new FakeDaemon({ "process.list": () => ({ processes }) });
+
+const SCREEN = `PROCESS           KIND         STATE              TOKENS   SUBTREE    COST   SUBTREE   ELAPSED   INTENT
+───────────────   ──────────   ────────────────   ──────   ───────   ─────   ───────   ───────   ────────
+1 compose:notes   supervisor   running/waiting         0       812       -     $0.50      4.0s   notes
+├─ 4 git          native       zombie                  0         0       -         -      0.1s   git log
+└─ 5 writer       agent        running/thinking      812       812   $0.50     $0.50      3.2s   Draft
+7 -               agent        paused                  5         5       -         -      3.2s   x\\x1b[2J
+`;
+
+test.each(MODE_FLAGS)("tree %s is %s", async (flags, mode) => {
+  const { out, err, code, daemon: asked } = await crux(`tree ${flags}`, { daemon: daemon() });
+  const isTable = mode === "default" || mode === "verbose";
+  expect({ err, code, open: asked.openConnections }).toEqual({ err: "", code: 0, open: 0 });
+  if (isTable) expect(out).toBe(SCREEN);
+  if (mode === "quiet") expect(out).toBe("1\n4\n5\n7\n");
+  if (mode === "json") {
+    const { processes } = JSON.parse(out).data;
+    expect(processes.map((each: { pid: number; depth: number }) => [each.pid, each.depth])).toEqual([
+      [1, 0],
+      [4, 1],
+      [5, 1],
+      [7, 0],
+    ]);
+    expect(Object.keys(processes[0])).toEqual(
+      "pid ppid depth kind name state activity model tokens_used subtree_tokens elapsed_ms intent cost_usd subtree_cost_usd".split(
+        " ",
+      ),
+    );
+  }
+});
+
+test("tree --all has services too, and what they started below them", async () => {
+  const { out } = await crux("tree --all --ascii", { daemon: daemon() });
+  expect(out).toContain("\n6 mcp:notes ");
+  expect(out).toContain("\n`- 7 - ");
+  expect((await crux("tree -a -q", { daemon: daemon() })).out).toBe("1\n4\n5\n6\n7\n");
+});
+
+test("tree of a pid is it and what is below it, also a service that was asked for", async () => {
+  expect((await crux("tree 1 -q", { daemon: daemon() })).out).toBe("1\n4\n5\n");
+  expect((await crux("tree 6 -q", { daemon: daemon() })).out).toBe("6\n7\n");
+  expect(await crux("tree 9", { daemon: daemon() })).toMatchObject({
+    out: "",
+    err: "✗ [NOT_FOUND] process not found: 9\n  → hint: crux ps lists the processes\n",
+    code: 1,
+  });
+});
+
+test("tree of nothing, and as ps --tree", async () => {
+  expect((await crux("tree", { daemon: daemon([]) })).out).toBe("No active processes.\n");
+  expect((await crux("tree -q", { daemon: daemon([]) })).out).toBe("");
+  expect((await crux("ps --tree", { daemon: daemon() })).out).toBe(SCREEN);
+  expect((await crux("ps --tree -aq", { daemon: daemon() })).out).toBe("1\n4\n5\n6\n7\n");
+});
+
+test.each(["tree x", "tree 1 2", "tree --deep"])("%s is INVALID and reaches no daemon", async (line) => {
+  const { err, daemon: asked } = await crux(line);
+  expect(err).toMatch(/^✗ \[INVALID\] /);
+  expect(asked.reached).toEqual([]);
+});

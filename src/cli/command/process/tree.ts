@@ -1,0 +1,65 @@
+import type { WireRow } from "../../../abi/process-methods.ts";
+import { onePid } from "../../args.ts";
+import type { Call, Command } from "../../command.ts";
+import { heldBy, heldLines } from "../../screen/held-lines.ts";
+import { ASCII, type Branch, forest, LINES } from "../../screen/table/forest.ts";
+import { treeTable } from "../../screen/table/tree-table.ts";
+import { processNotFound } from "./process-not-found.ts";
+
+const USAGE = "crux tree [<pid>] [--all] [--ascii]";
+
+export const tree: Command = {
+  flags: { all: { type: "boolean", short: "a" }, ascii: { type: "boolean" } },
+  run,
+};
+
+async function run({ args, console, host }: Call): Promise<number> {
+  const root = args.words.length === 0 ? undefined : onePid(args, USAGE);
+  const client = await host.daemon.ensure();
+  const { processes } = await client.request("process.list", {});
+  client.close();
+  const shown = args.flags.has("all") ? processes : withoutServices(processes, root);
+  if (root !== undefined && !shown.some(({ pid }) => pid === root)) throw processNotFound(root);
+  const branches = forest(shown, args.flags.has("ascii") ? ASCII : LINES, root);
+  switch (console.mode) {
+    case "json":
+      await console.data({ processes: branches.map(asData) });
+      break;
+    case "quiet":
+      if (branches.length > 0) await console.line(branches.map(({ row }) => row.pid).join("\n"));
+      break;
+    case "verbose":
+    case "default":
+      await console.line(treeTable(branches));
+      if (host.stdout.isTTY === true && host.stderr.isTTY === true)
+        for (const line of heldLines(branches.map(({ row }) => row))) await console.errorLine(line);
+  }
+  return 0;
+}
+
+/** What a service has started hangs below nobody then. One that was asked for by its pid is shown. */
+function withoutServices(rows: readonly WireRow[], asked?: number): WireRow[] {
+  return rows.filter(({ kind, pid }) => kind !== "service" || pid === asked);
+}
+
+/** Flat and in order: a chain of processes may be longer than objects can be deep. */
+function asData({ row, depth, subtreeTokens, subtreeUsd }: Branch) {
+  const {
+    pid,
+    ppid,
+    kind,
+    name,
+    state,
+    activity,
+    model,
+    tokens_used,
+    elapsed_ms,
+    intent,
+    cost_usd = 0,
+  } = row;
+  const head = { pid, ppid, depth, kind, name, state, activity, model };
+  const used = { tokens_used, subtree_tokens: subtreeTokens, elapsed_ms };
+  const held = heldBy(row);
+  const why = held === undefined ? {} : { held };
+  return { ...head, ...used, intent, cost_usd, subtree_cost_usd: subtreeUsd, ...why };
+}

@@ -1,0 +1,73 @@
+import { Fault } from "../../../abi/errors.ts";
+import type { Result } from "../../../abi/methods.ts";
+import { WireFault } from "../../../wire/client/wire-fault.ts";
+import { onePid } from "../../args.ts";
+import type { Call, Command } from "../../command.ts";
+import type { Console } from "../../console.ts";
+import type { DaemonClient } from "../../daemon/client.ts";
+import { lastLine } from "../../screen/run-lines.ts";
+import { safeLine } from "../../screen/text/safe-text.ts";
+
+/** Waits for the end of a process, and ends as it did. Ctrl-C ends the waiting alone. */
+export const wait: Command = { flags: {}, run };
+
+type End = Result<"process.wait">;
+
+async function run({ args, console, host }: Call): Promise<number> {
+  const pid = onePid(args, "crux wait <pid>");
+  const client = await host.daemon.ensure();
+  const interrupted = new AbortController();
+  const unlisten = host.interrupts.listen(() => interrupted.abort());
+  try {
+    const end = await client.request("process.wait", { pid }, interrupted.signal);
+    await show(console, end);
+    return end.exit_code;
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw await withHint(error, pid, client);
+    if (console.isScreen) await console.errorLine(`[wait] PID ${pid} goes on`);
+    return 130;
+  } finally {
+    unlisten();
+    client.close();
+  }
+}
+
+async function show(
+  console: Console,
+  { pid, exit_code, reason, tokens_used, elapsed_ms }: End,
+): Promise<void> {
+  switch (console.mode) {
+    case "json":
+      return console.data({ pid, exit_code, reason });
+    case "quiet":
+      return;
+    case "verbose":
+      await console.line(`[kernel] PID ${pid}: ${safeLine(reason)}`);
+      break;
+    case "default":
+  }
+  await console.line(lastLine({ pid, exit_code, tokens_used, elapsed_ms }, console.paint));
+}
+
+/** A session that rests has no end to wait for. */
+async function withHint(error: unknown, pid: number, client: DaemonClient): Promise<unknown> {
+  if (!(error instanceof WireFault) || error.code !== "NOT_FOUND" || error.wire.hint !== undefined)
+    return error;
+  if (!(await isResting(pid, client))) return error;
+  const hint = `crux -r ${pid} goes on with it, crux kill ${pid} ends it`;
+  return new Fault({
+    code: "CONFLICT",
+    message: `process ${pid} is a session that rests: nothing of it runs`,
+    hint,
+  });
+}
+
+async function isResting(pid: number, client: DaemonClient): Promise<boolean> {
+  try {
+    const { sessions } = await client.request("session.list", {});
+    return sessions.some((session) => session.pid === pid && session.state === "resting");
+  } catch {
+    // that it was not found is what is told
+    return false;
+  }
+}

@@ -1,0 +1,75 @@
+import type { ProjectEventWire, StreamEnd } from "../../../abi/compose-wire.ts";
+import type { WireStreamLine } from "../../../abi/wire.ts";
+import type { Console } from "../../console.ts";
+import { CONFIGURE_LINES } from "../../run/configure-help.ts";
+import { LogPrefix, projectLine } from "../../screen/compose-lines.ts";
+import { oneLine } from "../../screen/text/json.ts";
+import { safeLine, safeLines } from "../../screen/text/safe-text.ts";
+
+/** Shows what a project tells in the console's mode: JSON all, one event a line; quiet what services wrote, bare. */
+export class EventView {
+  readonly #console: Console;
+  readonly #prefix: LogPrefix;
+  readonly #isTerminal: boolean;
+  /** Told already: one for all that have it. */
+  readonly #told = new Set<string>();
+
+  /** `children`: those that may write. `isTerminal`: stdout is one, so that bare text must not steer it. */
+  constructor(console: Console, children: readonly string[], isTerminal: boolean) {
+    this.#console = console;
+    this.#prefix = new LogPrefix(children, console.paint);
+    this.#isTerminal = isTerminal;
+  }
+
+  /** Up to the end; `isShown` sees every event. False: the stream broke off. */
+  async showAll(
+    lines: AsyncIterable<WireStreamLine>,
+    isShown: (event: ProjectEventWire) => boolean = () => true,
+  ): Promise<boolean> {
+    for await (const { type, payload } of lines) {
+      if (type === "eof") {
+        await this.#tellWays();
+        await this.#showDropped((payload as StreamEnd | undefined)?.dropped ?? 0);
+        return true;
+      }
+      const event = payload as ProjectEventWire;
+      if (isShown(event)) await this.#show(event);
+    }
+    return false;
+  }
+
+  async #show(event: ProjectEventWire): Promise<void> {
+    const { mode, paint } = this.#console;
+    if (mode === "json") await this.#console.line(oneLine(event));
+    else if (event.event === "log") await this.#showLog(event.child, event.text);
+    else {
+      if (event.event === "started") await this.#tell(event.notice ?? "");
+      if (mode !== "quiet") await this.#console.line(projectLine(event, paint, mode === "verbose"));
+    }
+  }
+
+  /** Beside the screen: it stays as it is, whichever model answers. */
+  async #tell(notice: string): Promise<void> {
+    if (notice === "" || this.#told.has(notice)) return;
+    this.#told.add(notice);
+    await this.#console.errorLine(safeLine(notice));
+  }
+
+  async #tellWays(): Promise<void> {
+    if (this.#told.size > 0) for (const way of CONFIGURE_LINES) await this.#console.errorLine(way);
+  }
+
+  async #showLog(child: string, text: string): Promise<void> {
+    if (this.#console.mode !== "quiet") await this.#console.line(this.#prefix.line(child, text));
+    else await this.#console.line(this.#isTerminal ? safeLines(text) : text);
+  }
+
+  async #showDropped(dropped: number): Promise<void> {
+    if (dropped > 0) await this.#console.errorLine(`[compose] ${dropped} lines dropped`);
+  }
+}
+
+/** What the file asks for and this version does not do: beside the screen, in every mode. */
+export async function showNotices(console: Console, notices: readonly string[]): Promise<void> {
+  for (const notice of notices) await console.errorLine(`[compose] warning: ${safeLine(notice)}`);
+}

@@ -1,0 +1,110 @@
+/** crux.compose.yaml: where it is, what it says, and what the variables in it are. The daemon says whether it is right. */
+import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { projectNameOf } from "../../../abi/compose-name.ts";
+import { interpolate } from "../../../abi/compose-variables.ts";
+import { parseComposeYaml } from "../../../abi/compose-yaml.ts";
+import { Fault, messageOf } from "../../../abi/errors.ts";
+import { type Args, textFlag } from "../../args.ts";
+import type { Host } from "../../host/host.ts";
+import { invalid } from "../../screen/errors.ts";
+
+const NAMES = ["crux.compose.yaml", "crux.compose.yml"] as const;
+const MAX_BYTES = 1024 * 1024;
+
+/** What compose.config and compose.up are told of a file. */
+interface FileRequest {
+  readonly file: unknown;
+  readonly dir: string;
+  readonly project?: string;
+}
+
+type Surroundings = Pick<Host, "cwd" | "env">;
+
+/** The file with its variables filled in. NOT_FOUND, INVALID. */
+export function readComposeFile(args: Args, { cwd, env }: Surroundings): FileRequest {
+  const path = pathOf(args, cwd);
+  const file = interpolate(parseFile(path, cwd), env);
+  const project = textFlag(args, "project");
+  return { file, dir: dirname(path), ...(project === undefined ? {} : { project }) };
+}
+
+/** Where it is, for a daemon that has to read it again: absolute. NOT_FOUND. */
+export function composePath(args: Args, { cwd }: Pick<Host, "cwd">): string {
+  return pathOf(args, cwd);
+}
+
+/** The project's name: of a file that has become wrong meanwhile, too, so that it can be stopped. */
+export function findProject(args: Args, { cwd, env }: Surroundings): string {
+  const given = textFlag(args, "project");
+  if (given !== undefined) return given;
+  const path = pathOf(args, cwd);
+  const file = parseFile(path, cwd);
+  const name = typeof file === "object" && file !== null && "name" in file ? file.name : undefined;
+  const filled = interpolate(name, env, ["name"]);
+  return typeof filled === "string" && filled !== "" ? filled : projectNameOf(dirname(path));
+}
+
+/** From the working directory up to the root of the repository; outside of one, the working directory alone. */
+function pathOf(args: Args, cwd: string): string {
+  const given = textFlag(args, "file");
+  if (given !== undefined) return resolve(cwd, given);
+  const searched = searchedFrom(cwd);
+  const found = searched
+    .flatMap((dir) => NAMES.map((name) => join(dir, name)))
+    .find((path) => existsSync(path));
+  if (found !== undefined) return found;
+  throw new Fault({
+    code: "NOT_FOUND",
+    message: `no ${NAMES.join(" or ")} in ${searched.join(", ")}`,
+    hint: "crux compose -f FILE names one that is elsewhere",
+  });
+}
+
+function searchedFrom(cwd: string): string[] {
+  const searched: string[] = [];
+  for (let dir = cwd; ; dir = dirname(dir)) {
+    searched.push(dir);
+    if (existsSync(join(dir, ".git"))) return searched;
+    if (dir === dirname(dir)) return [cwd];
+  }
+}
+
+function parseFile(path: string, cwd: string): unknown {
+  const shown = relative(cwd, path) || path;
+  return parseComposeYaml(shown, readText(path, shown));
+}
+
+/** Whatever can be read to an end, a pipe too. */
+function readText(path: string, shown: string): string {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, "r");
+    const chunks: Buffer[] = [];
+    for (let total = 0; total <= MAX_BYTES; ) {
+      const chunk = Buffer.alloc(64 * 1024);
+      const length = readSync(fd, chunk);
+      if (length === 0) return Buffer.concat(chunks).toString("utf8");
+      chunks.push(chunk.subarray(0, length));
+      total += length;
+    }
+  } catch (error) {
+    throw unreadable(shown, error);
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+  throw invalid(`${shown}: longer than ${MAX_BYTES} bytes`);
+}
+
+function unreadable(shown: string, cause: unknown): Fault {
+  const code = (cause as NodeJS.ErrnoException).code ?? "";
+  if (code === "ENOENT")
+    return new Fault({ code: "NOT_FOUND", message: `compose file not found: ${shown}`, cause });
+  if (code === "EACCES")
+    return new Fault({ code: "PERMISSION", message: `${shown}: may not be read`, cause });
+  return new Fault({
+    code: "INVALID",
+    message: `${shown}: cannot be read (${code || messageOf(cause)})`,
+    cause,
+  });
+}

@@ -1,0 +1,47 @@
+/** `crux cost`: where the money went. */
+import type { Result } from "../../../abi/methods.ts";
+import { durationMs } from "../../../lib/span.ts";
+import { noWords, textFlag } from "../../args.ts";
+import type { Call, Command } from "../../command.ts";
+import { invalid } from "../../screen/errors.ts";
+import { costTable } from "../../screen/table/cost-table.ts";
+
+const KEYS = ["pid", "model", "tool", "source", "day"] as const;
+
+export const cost: Command = { flags: { by: { type: "string" }, since: { type: "string" } }, run };
+
+async function run({ args, console, host }: Call): Promise<number> {
+  noWords(args, "crux cost [--by <key>] [--since <time>]");
+  const text = textFlag(args, "by") ?? "pid";
+  const by = KEYS.find((key) => key === text);
+  if (by === undefined) throw invalid(`cost is not told by ${text}`, `by: ${KEYS.join(", ")}`);
+  const since = sinceOf(textFlag(args, "since"));
+  const client = await host.daemon.ensure();
+  try {
+    const found = await client.request("cost.get", { by, ...(since === undefined ? {} : { since }) });
+    if (console.mode === "json") await console.data(found);
+    else if (console.mode === "quiet") await console.line(sumOf(found.lines));
+    else await console.line(costTable(found));
+  } finally {
+    client.close();
+  }
+  return 0;
+}
+
+/** `?`: not one of the calls has a known price. */
+function sumOf(lines: Result<"cost.get">["lines"]): string {
+  const isKnown = lines.length === 0 || lines.some(({ calls, unpriced }) => unpriced < calls);
+  return isKnown ? String(lines.reduce((sum, { usd }) => sum + usd, 0)) : "?";
+}
+
+/** Wall clock, ms. */
+function sinceOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ago = durationMs(text);
+  if (ago !== undefined) return Math.max(0, Date.now() - ago);
+  const at = /^\d{4}-\d{2}-\d{2}/.test(text)
+    ? new Date(text.length === 10 ? `${text}T00:00` : text).getTime()
+    : Number.NaN;
+  if (Number.isFinite(at)) return Math.max(0, at);
+  throw invalid(`--since needs a day like 2026-11-22, or a time ago like 12h, not ${JSON.stringify(text)}`);
+}

@@ -1,0 +1,105 @@
+/** Sessions at the command line: a new one, the latest of a folder, or a chosen one; at a terminal or through a pipe. */
+import type { SpawnRequest } from "../../../abi/process-methods.ts";
+import { type Args, RUN_FLAGS } from "../../args.ts";
+import { ChatClient } from "../../chat/client.ts";
+import { chatAtTerminal } from "../../chat/loop.ts";
+import { once } from "../../chat/once.ts";
+import { chatThroughPipe } from "../../chat/pipe.ts";
+import { chosen, latestHere, sessionOf } from "../../chat/ref.ts";
+import { beginSession, openSession } from "../../chat/stream.ts";
+import type { Call, Command } from "../../command.ts";
+import { settleTrust } from "../../dialog/trust-question.ts";
+import { findData } from "../../run/intent.ts";
+import { callsWish, requestOptions, workingDirectory } from "../../run/run-options.ts";
+import { tellSandbox } from "../../run/tell-sandbox.ts";
+import { invalid } from "../../screen/errors.ts";
+
+export const chat: Command = { flags: RUN_FLAGS, run };
+
+/** What is settled when a session begins. */
+const BEGINS_WITH = [
+  ...["agent", "model", "max-steps", "budget", "max-usd", "max-time"],
+  ...[
+    "permission-mode",
+    "plan",
+    "enable-auto-mode",
+    "dangerously-skip-permissions",
+    "allow",
+    "deny",
+    "settings",
+    "trust",
+  ],
+];
+
+async function run(call: Call): Promise<number> {
+  const { args } = call;
+  if (args.flags.has("detach"))
+    throw invalid("a conversation is not detached from", "crux -d runs an agent alone");
+  const found = await findSession(call);
+  if (found === "none") return 0;
+  if (found !== undefined) return converse(call, found.pid, found.text);
+  return begin(call, args.words.join(" "));
+}
+
+/** `crux -c`, `crux -r`: with words one run, without them a conversation. */
+export async function goOn(call: Call): Promise<number> {
+  const { console, host } = call;
+  if (call.args.flags.has("detach")) throw invalid("--detach begins a process; -c and -r go on with one");
+  const found = await findSession(call);
+  if (found === undefined || found === "none") return 0;
+  if (found.text === "") return converse(call, found.pid, "");
+  const data = await findData(host, console);
+  return once(call, found.pid, data === undefined ? found.text : `${found.text}\n\n${data.toString("utf8")}`);
+}
+
+interface Found {
+  readonly pid: number;
+  readonly text: string;
+}
+
+/** undefined: a new one. "none": one was to be chosen, and was not. */
+async function findSession(call: Call): Promise<Found | "none" | undefined> {
+  const { args, host } = call;
+  const [latest, named] = [args.flags.has("continue"), args.flags.has("resume")];
+  if (!latest && !named) return undefined;
+  checkFlags(args, latest && named);
+  if (latest)
+    return { pid: await latestHere(call, workingDirectory(args, host)), text: args.words.join(" ") };
+  const [ref, ...words] = args.words;
+  const pid = ref === undefined ? await chosen(call) : await sessionOf(call, ref);
+  return pid === undefined ? "none" : { pid, text: words.join(" ") };
+}
+
+function checkFlags({ flags }: Args, isBoth: boolean): void {
+  if (isBoth) throw invalid("either -c or -r, not both");
+  const flag = BEGINS_WITH.find((name) => flags.has(name));
+  if (flag !== undefined) throw invalid(`--${flag} is settled when a session begins`, "crux chat begins one");
+}
+
+async function begin(call: Call, text: string): Promise<number> {
+  const { args, host } = call;
+  if ((await settleTrust(call, workingDirectory(args, host))) === "interrupted") return 130;
+  const client = new ChatClient(host.daemon);
+  const isThere = isTerminal(call);
+  const intent = text.trim() === "" ? "" : text;
+  const request: SpawnRequest = { intent, ...requestOptions(args, host), ...callsWish(call.console) };
+  const stream = await beginSession(host, isThere ? { ...request, interactive: true } : request, client.name);
+  await tellSandbox(call, stream.sandbox);
+  if (isThere) return chatAtTerminal(call, stream, client);
+  return chatThroughPipe(call, stream, client, { isAsked: intent !== "", text: "" });
+}
+
+export async function converse(call: Call, pid: number, text: string): Promise<number> {
+  const { host } = call;
+  const client = new ChatClient(host.daemon);
+  const isThere = isTerminal(call);
+  const stream = await openSession(call, pid, isThere);
+  if (!isThere) return chatThroughPipe(call, stream, client, { isAsked: false, text });
+  if (text !== "") void client.say(pid, text).catch((error: unknown) => call.console.fail(error));
+  return chatAtTerminal(call, stream, client);
+}
+
+/** A person types and reads there, and no script does. */
+function isTerminal({ console, host }: Call): boolean {
+  return host.stdin.isTTY === true && host.stdout.isTTY === true && console.isScreen;
+}

@@ -1,0 +1,267 @@
+/**
+ * Questions of the permission gate on a terminal. One at a time, in the order they came; each stays until it is
+ * answered here, answered elsewhere, or void. Nothing but a key pressed after it was drawn can answer it.
+ */
+import type { AskAnswer, AskReply, AskRule } from "../../abi/events.ts";
+import type { AskClosedEvent, AskEvent, WireQuestion } from "../../abi/wire-events.ts";
+import type { Input } from "../host/host.ts";
+import { alwaysLines, askBlock, askedLine, destinationOf, type ShownQuestion } from "../screen/ask-lines.ts";
+import { Keyboard } from "../terminal/keyboard.ts";
+import { enterLine } from "../terminal/line-entry.ts";
+import { hearAnswers, type QuestionTerminal } from "./question-dialog.ts";
+
+/** The daemon waits for a person far sooner than one process can ask this often. */
+const MAX_QUESTIONS = 100;
+/** What an amount begins with. */
+const AMOUNT = /^[+$\d]/;
+const LABELS: Readonly<Record<AskAnswer, string>> = { yes: "[y]es", no: "[n]o", always: "[a]lways" };
+
+/** Enter, Escape and Ctrl-D: no is the default. */
+const NO_KEYS: ReadonlySet<string> = new Set(["\r", "\n", "\x1b", "\x04"]);
+
+interface Surroundings {
+  readonly input: Input;
+  readonly onInterrupt: () => void;
+  write(text: string): Promise<void>;
+  /** Tells the daemon; shows its own failure. False: the question stands, it was no answer to it. */
+  answer(askId: string, reply: AskReply): Promise<boolean>;
+  /** The arguments as a person wants them; undefined: as they are. Absent: they cannot be changed here. */
+  readonly edit?: (text: string, ask: EditLine) => Promise<Readonly<Record<string, unknown>> | undefined>;
+}
+
+/** Lets the person type on one line; undefined: given up. */
+export type EditLine = (prompt: string, initial: string) => Promise<string | undefined>;
+
+interface Question extends ShownQuestion {
+  readonly options: readonly AskAnswer[];
+  readonly rules: readonly AskRule[];
+  /** undefined: it is the gate that asks. */
+  readonly questions: readonly WireQuestion[] | undefined;
+  /** undefined: they cannot be changed. */
+  readonly arguments: string | undefined;
+  /** Fires when it is closed from elsewhere; the reason is its answer there, null when it is void. */
+  readonly closed: AbortController;
+}
+
+type Key = "tell" | "edit" | "view" | "amount";
+
+/** `again`: nothing was answered, and the question is drawn again. */
+type Heard = AskReply | "again" | undefined;
+
+export class AskDialog implements AsyncDisposable {
+  readonly #around: Surroundings;
+  readonly #questions = new Map<string, Question>();
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+  }
+
+  /** An `ask` event. Questions beyond the bound are left to other clients. */
+  ask(event: AskEvent): void {
+    const { ask_id: id } = event;
+    if (this.#questions.has(id) || this.#questions.size >= MAX_QUESTIONS) return;
+    const question = questionOf(event);
+    this.#questions.set(id, question);
+    this.#last = this.#last.then(() => this.#put(id, question));
+  }
+
+  /** An `ask_closed` event. */
+  close({ ask_id: id, answer }: AskClosedEvent): void {
+    this.#questions.get(id)?.closed.abort(answer);
+  }
+
+  /** Takes back what is still open; the terminal is as it was. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { closed } of this.#questions.values()) closed.abort(null);
+    await this.#last;
+  }
+
+  async #put(id: string, question: Question): Promise<void> {
+    const { signal } = question.closed;
+    try {
+      if (signal.aborted) return;
+      using keyboard = new Keyboard(this.#around.input, this.#around.onInterrupt);
+      await keyboard.open(signal);
+      if (question.questions !== undefined)
+        return await this.#putAll(keyboard, id, question, question.questions);
+      for (let isWhole = false; !signal.aborted; ) {
+        const isCut = await this.#draw(question, isWhole);
+        const heard = await this.#hear(keyboard, question, isCut);
+        if (heard === "view") isWhole = true;
+        if (heard === "view" || heard === "again") continue;
+        if (heard === undefined || (await this.#around.answer(id, heard))) return;
+      }
+    } finally {
+      this.#questions.delete(id);
+    }
+  }
+
+  /** Of an agent to its person, not of the gate. One that is no answer is put again. */
+  async #putAll(
+    keyboard: Keyboard,
+    id: string,
+    { pid, closed }: Question,
+    questions: readonly WireQuestion[],
+  ): Promise<void> {
+    const { signal } = closed;
+    const terminal: QuestionTerminal = {
+      write: (text) => this.#around.write(text),
+      keys: () => keyboard.next(signal),
+      line: (prompt, initial) => this.#line(keyboard, prompt, initial, signal),
+      get isClosed() {
+        return signal.aborted;
+      },
+    };
+    for (let isDone = false; !isDone; ) {
+      const reply = await hearAnswers(pid, questions, terminal);
+      if (reply === undefined) await this.#voided(signal);
+      isDone = reply === undefined || (await this.#around.answer(id, reply));
+    }
+  }
+
+  async #draw(question: Question, isWhole: boolean): Promise<boolean> {
+    const { lines, isCut } = askBlock(question, isWhole);
+    const keys = [...question.options.map((option) => LABELS[option]), ...moreKeys(question, isCut)].join(
+      " / ",
+    );
+    await this.#around.write(`${lines.map((line) => `${line}\n`).join("")}${askedLine(question)} ${keys} `);
+    return isCut;
+  }
+
+  async #hear(keyboard: Keyboard, question: Question, isCut: boolean): Promise<Heard | "view"> {
+    const { signal } = question.closed;
+    for (;;) {
+      const keys = await keyboard.next(signal);
+      if (keys === undefined) return this.#voided(signal);
+      const more = moreOf(keys, question, isCut);
+      const answer = more === undefined ? answerOf(keys, question.options) : undefined;
+      if (more === undefined && answer === undefined) continue;
+      // of an amount the first key is its first digit
+      await this.#around.write(more === "amount" ? "\n" : `${more ?? answer}\n`);
+      if (more === "view") return "view";
+      if (more === "tell") return this.#tell(keyboard, signal);
+      if (more === "edit") return this.#edit(keyboard, question);
+      if (more === "amount") return this.#amount(keyboard, keys, signal);
+      return answer === "always" ? this.#always(keyboard, question) : { answer: answer ?? "no" };
+    }
+  }
+
+  async #voided(signal: AbortSignal): Promise<undefined> {
+    await this.#around.write(`${elsewhere(signal)}\n`);
+    return undefined;
+  }
+
+  /** A no, with words for the model. */
+  async #tell(keyboard: Keyboard, signal: AbortSignal): Promise<Heard> {
+    const words = await this.#line(keyboard, "  no, because: ", "", signal);
+    if (words === undefined) return signal.aborted ? this.#voided(signal) : "again";
+    return words.trim() === "" ? { answer: "no" } : { answer: "no", words: words.trim() };
+  }
+
+  /** A yes, with by how much. Esc and an empty line give nothing. */
+  async #amount(keyboard: Keyboard, keys: string, signal: AbortSignal): Promise<Heard> {
+    const initial = AMOUNT.test(keys) ? keys.trim() : "";
+    const words = await this.#line(keyboard, "  raise it by (2usd, 50000): ", initial, signal);
+    if (words === undefined) return signal.aborted ? this.#voided(signal) : "again";
+    return words.trim() === "" ? "again" : { answer: "yes", words: words.trim() };
+  }
+
+  async #edit(keyboard: Keyboard, { arguments: text = "", closed }: Question): Promise<Heard> {
+    const { signal } = closed;
+    const line: EditLine = (prompt, initial) => this.#line(keyboard, prompt, initial, signal);
+    const input = await this.#around.edit?.(text, line);
+    if (signal.aborted) return this.#voided(signal);
+    return input === undefined ? "again" : { answer: "yes", input };
+  }
+
+  /** Rule and place are seen before either is given; Enter and Esc give neither. */
+  async #always(keyboard: Keyboard, { rules, closed }: Question): Promise<Heard> {
+    const { signal } = closed;
+    const [suggested] = rules;
+    if (suggested === undefined) return { answer: "always" };
+    let rule = suggested;
+    for (;;) {
+      await this.#around.write(alwaysLines(rule).join("\n"));
+      const key = await this.#choice(keyboard, rule, signal);
+      await this.#around.write("\n");
+      if (signal.aborted) return this.#voided(signal);
+      if (key === undefined) return "again";
+      if (key !== "edit") return { answer: "always", rule: rule.rule, destination: key };
+      const typed = await this.#line(keyboard, "  rule, as narrow as you like: ", rule.rule, signal);
+      if (typed !== undefined && typed.trim() !== "") rule = { ...rule, rule: typed.trim() };
+    }
+  }
+
+  async #choice(keyboard: Keyboard, rule: AskRule, signal: AbortSignal) {
+    for (;;) {
+      const keys = await keyboard.next(signal);
+      if (keys === undefined || NO_KEYS.has(keys)) return undefined;
+      const word = keys.trim().toLowerCase();
+      if (word === "e") return "edit" as const;
+      const place = destinationOf(word, rule);
+      if (place !== undefined) return place;
+    }
+  }
+
+  #line(
+    keyboard: Keyboard,
+    prompt: string,
+    initial: string,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    return enterLine(keyboard, prompt, initial, this.#around.write, signal);
+  }
+}
+
+function questionOf(event: AskEvent): Question {
+  const { pid, text, detail = "", options, rules = [] } = event;
+  const { path, parts, reason, labels, warnings, sandbox, amount, questions } = event;
+  return {
+    pid,
+    questions,
+    text,
+    detail,
+    options,
+    rules,
+    arguments: event.arguments,
+    closed: new AbortController(),
+    ...(path === undefined ? {} : { path }),
+    ...(parts === undefined ? {} : { parts }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(labels === undefined ? {} : { labels }),
+    ...(warnings === undefined ? {} : { warnings }),
+    ...(sandbox === undefined ? {} : { sandbox }),
+    ...(amount === undefined ? {} : { amount }),
+  };
+}
+
+/** A daemon that tells no more than the question takes no more than its options. */
+function moreKeys(question: Question, isCut: boolean): readonly string[] {
+  if (question.amount !== undefined) return ["another [a]mount"];
+  if (question.path === undefined) return [];
+  const edit = question.arguments === undefined ? [] : ["[e]dit"];
+  return ["no, [t]ell why", ...edit, ...(isCut ? ["[v]iew all"] : [])];
+}
+
+function moreOf(keys: string, question: Question, isCut: boolean): Key | undefined {
+  if (question.amount !== undefined)
+    return AMOUNT.test(keys) || keys.trim().toLowerCase() === "a" ? "amount" : undefined;
+  if (question.path === undefined) return undefined;
+  const word = keys.trim().toLowerCase();
+  if (word === "t") return "tell";
+  if (word === "e" && question.arguments !== undefined) return "edit";
+  return word === "v" && isCut ? "view" : undefined;
+}
+
+/** undefined: says nothing here. */
+function answerOf(keys: string, options: readonly AskAnswer[]): AskAnswer | undefined {
+  if (NO_KEYS.has(keys)) return "no";
+  const word = keys.trim().toLowerCase();
+  if (word === "") return undefined;
+  return options.find((option) => word === option || word === option[0]);
+}
+
+function elsewhere({ reason }: AbortSignal): string {
+  return typeof reason === "string" ? `(answered elsewhere: ${reason})` : "(no longer needed)";
+}

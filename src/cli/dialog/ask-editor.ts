@@ -1,0 +1,65 @@
+/** Arguments of a call, changed by a person: in the editor of the environment, where there is one. */
+import { spawnSync } from "node:child_process";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Environment } from "../../lib/paths.ts";
+import { makeScratchFolder } from "../../lib/scratch-folder.ts";
+
+type EditedArguments =
+  | { readonly kind: "arguments"; readonly input: Record<string, unknown> }
+  | { readonly kind: "wrong"; readonly why: string };
+
+/** `vi`, `code --wait`; undefined: none is set. */
+export function editorOf(env: Environment): string | undefined {
+  const found = [env.VISUAL, env.EDITOR].find((name) => name !== undefined && name.trim() !== "");
+  return found?.trim();
+}
+
+/** Runs it on the terminal and waits: meanwhile the keys are the editor's. */
+export function editText(editor: string, text: string): string {
+  const dir = makeScratchFolder("crux-edit-");
+  try {
+    const file = join(dir, "arguments.json");
+    writeFileSync(file, text, { mode: 0o600, flag: "wx" });
+    // as git does it: the variable may hold options, and is the person's own
+    const { status, error } = spawnSync("/bin/sh", ["-c", `${editor} "$1"`, "sh", file], {
+      stdio: "inherit",
+    });
+    if (error !== undefined || status !== 0)
+      throw new Error(`${editor} ended with ${status ?? error?.message}`);
+    return readFileSync(file, "utf8");
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** In the form of one line for each key. */
+export function shownArguments(text: string): string {
+  return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
+}
+
+export function readArguments(text: string): EditedArguments {
+  try {
+    const input: unknown = JSON.parse(text);
+    if (typeof input === "object" && input !== null && !Array.isArray(input))
+      return { kind: "arguments", input: input as Record<string, unknown> };
+    return { kind: "wrong", why: "the arguments must be one JSON object" };
+  } catch (error) {
+    return {
+      kind: "wrong",
+      why: `the arguments are not JSON: ${error instanceof Error ? error.message : ""}`,
+    };
+  }
+}
+
+/** The one text that the call is about, where there is one: it can be changed on a line. */
+export function mainText(text: string): { readonly key: string; readonly value: string } | undefined {
+  const read = readArguments(text);
+  if (read.kind === "wrong") return undefined;
+  const { input } = read;
+  const keys = Object.keys(input).filter((key) => typeof input[key] === "string");
+  const key = keys.find((name) => name === "command") ?? (keys.length === 1 ? keys[0] : undefined);
+  const value = key === undefined ? undefined : input[key];
+  if (key === undefined || typeof value !== "string" || value.includes("\n")) return undefined;
+  return { key, value };
+}

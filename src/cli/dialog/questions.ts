@@ -1,0 +1,101 @@
+/** Where the questions of a process are put to a person, for the commands that follow one. */
+import { codeOf, messageOf } from "../../abi/errors.ts";
+import type { Call } from "../command.ts";
+import type { Input, Output } from "../host/host.ts";
+import { safeLine } from "../screen/text/safe-text.ts";
+import { AskDialog, type EditLine } from "./ask-dialog.ts";
+import { editorOf, editText, mainText, readArguments, shownArguments } from "./ask-editor.ts";
+
+/** A terminal that a person reads and types at, and that no script parses. */
+export function questionTerminal({ console, host }: Call): Output | undefined {
+  if (host.stdin.isTTY !== true) return undefined;
+  if (host.stderr.isTTY === true) return host.stderr;
+  return console.isScreen && host.stdout.isTTY === true ? host.stdout : undefined;
+}
+
+export function openDialog(
+  { console, host }: Pick<Call, "console" | "host">,
+  terminal: Output,
+  input: Input = host.stdin,
+): AskDialog {
+  return new AskDialog({
+    input,
+    onInterrupt: () => {
+      // as the terminal itself shows it outside of raw mode, and what comes next begins a line
+      terminal.write("^C\n", () => {});
+      host.interrupts.raise();
+    },
+    write: (text) => new Promise((done) => void terminal.write(text, done)),
+    answer: async (askId, reply) => {
+      const client = await host.daemon.find();
+      try {
+        const { answer, words, rule, destination, input: changed, answers } = reply;
+        const told = await client?.request("ask.answer", {
+          ask_id: askId,
+          answer,
+          ...(words === undefined ? {} : { words }),
+          ...(rule === undefined ? {} : { rule }),
+          ...(destination === undefined ? {} : { destination }),
+          ...(changed === undefined ? {} : { input: { ...changed } }),
+          ...(answers === undefined
+            ? {}
+            : { answers: answers.map(({ chosen, text }) => ({ chosen: [...chosen], text })) }),
+        });
+        if (told?.note !== undefined) await console.errorLine(`! ${safeLine(told.note)}`);
+        return true;
+      } catch (error) {
+        await console.fail(error);
+        // it was no answer, or could not be kept: the question is open still
+        return !isRetried(codeOf(error));
+      } finally {
+        client?.close();
+      }
+    },
+    edit: (text, line) => editArguments({ console, host }, text, line),
+  });
+}
+
+function isRetried(code: string): boolean {
+  return code === "INVALID" || code === "UNAVAILABLE";
+}
+
+/** In the person's editor, else the one text of the call on a line. */
+async function editArguments(
+  { console, host }: Pick<Call, "console" | "host">,
+  text: string,
+  line: EditLine,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const editor = editorOf(host.env);
+  const changed =
+    editor === undefined ? await onLine(text, line) : await inEditor(host, editor, text, console);
+  if (changed === undefined) return undefined;
+  const read = readArguments(changed);
+  if (read.kind === "arguments") return read.input;
+  await console.errorLine(`! ${safeLine(read.why)}`);
+  return undefined;
+}
+
+async function onLine(text: string, line: EditLine): Promise<string | undefined> {
+  const main = mainText(text);
+  if (main === undefined) return line("  arguments: ", text);
+  const value = await line(`  ${main.key}: `, main.value);
+  return value === undefined ? undefined : JSON.stringify({ ...JSON.parse(text), [main.key]: value });
+}
+
+/** The keys are the editor's until it ends. */
+async function inEditor(
+  { stdin }: Call["host"],
+  editor: string,
+  text: string,
+  console: Call["console"],
+): Promise<string | undefined> {
+  stdin.setRawMode?.(false);
+  try {
+    return editText(editor, shownArguments(text));
+  } catch (error) {
+    await console.errorLine(`! ${safeLine(messageOf(error))}`);
+    return undefined;
+  } finally {
+    stdin.setRawMode?.(true);
+  }
+}

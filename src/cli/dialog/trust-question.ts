@@ -1,0 +1,123 @@
+/** Before an agent starts: does the folder bring something that would act, and has the person trusted it? */
+import { lstatSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { codeOf } from "../../abi/errors.ts";
+import { BROUGHT_FILES, BROUGHT_FOLDERS, MCP_FILE } from "../../abi/trust.ts";
+import type { WireWorkspace } from "../../abi/trust-methods.ts";
+import type { Call } from "../command.ts";
+import type { DaemonClient } from "../daemon/client.ts";
+import type { Output } from "../host/host.ts";
+import { safeLine } from "../screen/text/safe-text.ts";
+import { itemsLines, leftOutLine } from "../screen/trust-lines.ts";
+import { Keyboard } from "../terminal/keyboard.ts";
+import { questionTerminal } from "./questions.ts";
+
+const NAMES = [...[...BROUGHT_FILES, ...BROUGHT_FOLDERS].map(([path]) => path), MCP_FILE];
+
+/**
+ * `--trust` trusts all of it; at a terminal the person is asked, once for what is there; else one line says what is left out,
+ * unless all is `refused` then. "interrupted": Ctrl-C at the question.
+ */
+export async function settleTrust(
+  call: Call,
+  cwd: string,
+  otherwise: "left out" | "refused" = "left out",
+): Promise<"settled" | "interrupted"> {
+  const isGiven = call.args.flags.has("trust");
+  if (!isGiven && !mayBring(cwd)) return "settled";
+  const client = await call.host.daemon.ensure();
+  try {
+    return await settle(call, client, cwd, { isGiven, otherwise });
+  } catch (error) {
+    // a program that an agent started gives no trust, and need not be told
+    if (!isGiven && codeOf(error) === "PERMISSION") return "settled";
+    throw error;
+  } finally {
+    client.close();
+  }
+}
+
+interface Settling {
+  readonly isGiven: boolean;
+  readonly otherwise: "left out" | "refused";
+}
+
+async function settle(call: Call, client: DaemonClient, cwd: string, { isGiven, otherwise }: Settling) {
+  const { console, args } = call;
+  const workspace = await client.request("trust.show", { dir: cwd, pending: true, diff: true });
+  const isMissing = workspace.items.length > 0 || (isGiven && !workspace.trusted);
+  if (!isMissing) return "settled" as const;
+  if (isGiven) {
+    await client.request("trust.add", { dir: cwd, seen: seenOf(workspace) });
+    return "settled" as const;
+  }
+  const terminal = args.flags.has("detach") ? undefined : questionTerminal(call);
+  // a no to a run is no answer to what is refused without a yes
+  if (terminal === undefined || (workspace.declined && otherwise === "left out")) {
+    if (otherwise === "left out") await console.errorLine(leftOutLine(workspace));
+    return "settled" as const;
+  }
+  const answer = await askTrust(call, terminal, workspace);
+  if (answer === "interrupted") return answer;
+  const method = answer === "yes" ? "trust.add" : "trust.decline";
+  await client.request(method, { dir: cwd, seen: seenOf(workspace) });
+  return "settled" as const;
+}
+
+/** What is shown, and what a yes is for. */
+export function seenOf({ items }: WireWorkspace): Record<string, string> {
+  return Object.fromEntries(items.map(({ path, digest }) => [path, digest]));
+}
+
+/** A typed y is yes, anything else no. */
+export async function askTrust(
+  { host }: Pick<Call, "host">,
+  terminal: Output,
+  workspace: WireWorkspace,
+): Promise<"yes" | "no" | "interrupted"> {
+  const left = new AbortController();
+  const unlisten = host.interrupts.listen(() => left.abort());
+  const write = (text: string): Promise<void> => new Promise((done) => void terminal.write(text, done));
+  try {
+    using keyboard = new Keyboard(host.stdin, () => left.abort());
+    await keyboard.open(left.signal);
+    await write(`${questionLines(workspace).join("\n")} [y/N] `);
+    const keys = await keyboard.next(left.signal);
+    if (left.signal.aborted) {
+      await write("^C\n");
+      return "interrupted";
+    }
+    const isYes = /^y(?:es)?$/i.test((keys ?? "").trim());
+    await write(isYes ? "yes\n" : "no\n");
+    return isYes ? "yes" : "no";
+  } finally {
+    unlisten();
+  }
+}
+
+function questionLines({ root, items, session_only }: WireWorkspace): readonly string[] {
+  const until = session_only ? " until the last process there has ended" : "";
+  return [
+    `${safeLine(root)} brings what you have not trusted:`,
+    ...itemsLines(items),
+    "Without your trust agents work here, and none of this acts. What it forbids holds in any case.",
+    `Trust it as it is now${until}?`,
+  ];
+}
+
+/** A look that costs next to nothing: in most folders there is nothing to ask the daemon about. */
+function mayBring(cwd: string): boolean {
+  for (let at = cwd; ; at = dirname(at)) {
+    if (NAMES.some((name) => isThere(join(at, name)))) return true;
+    if (at === dirname(at)) return false;
+  }
+}
+
+/** What cannot be looked at may be there. */
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,32 @@
+import { lazyDaemon } from "../daemon/access.ts";
+import { streamKind } from "../run/stdio.ts";
+import { hintLine } from "../screen/errors.ts";
+import { wordsOf } from "../screen/text/language.ts";
+import { Interrupts } from "../terminal/interrupts.ts";
+import type { Host } from "./host.ts";
+import { NodeLifecycle } from "./node-lifecycle.ts";
+
+/** The surroundings of a real command. stdin is opened only by who reads it. */
+export function nodeHost(version: string): Host {
+  return {
+    version,
+    env: process.env,
+    cwd: process.cwd(),
+    get stdin() {
+      return process.stdin;
+    },
+    stdout: process.stdout,
+    stderr: process.stderr,
+    get stdinKind() {
+      return streamKind(0);
+    },
+    get stdoutKind() {
+      return streamKind(1);
+    },
+    interrupts: new Interrupts(process),
+    lifecycle: new NodeLifecycle(process),
+    daemon: lazyDaemon(version, process.env, (hint) => {
+      process.stderr.write(`${hintLine(hint, wordsOf(process.env))}\n`);
+    }),
+  };
+}

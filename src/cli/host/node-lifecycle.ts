@@ -1,0 +1,47 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { STDOUT_CLOSED } from "../../lib/stdout-closed.ts";
+import type { Lifecycle } from "./host.ts";
+
+/** Those that end a process unless it listens; Ctrl-C has its own way (interrupts.ts). */
+const DEADLY = ["SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+/** Stopped time does not count: this passes after the shell has let us go on. */
+const STOPPED_MS = 20;
+
+export class NodeLifecycle implements Lifecycle {
+  readonly #process: NodeJS.Process;
+
+  constructor(process: NodeJS.Process) {
+    this.#process = process;
+  }
+
+  onEnd(undo: () => void): () => void {
+    const own = this.#process;
+    const bySignal = (signal: NodeJS.Signals): void => {
+      undo();
+      release();
+      // as the shell expects it of a program that a signal ends
+      own.kill(own.pid, signal);
+    };
+    const release = (): void => {
+      own.off("exit", undo);
+      own.off("uncaughtExceptionMonitor", undo);
+      for (const signal of DEADLY) own.off(signal, bySignal);
+    };
+    own.on("exit", undo);
+    // before the stack is printed, which would be lost with the screen
+    own.on("uncaughtExceptionMonitor", undo);
+    for (const signal of DEADLY) own.on(signal, bySignal);
+    return release;
+  }
+
+  async endWithReader(): Promise<Disposable> {
+    const { watchStdoutReader } = await import("../terminal/stdout-reader.ts");
+    return watchStdoutReader(() => this.#process.exit(STDOUT_CLOSED));
+  }
+
+  async suspend(): Promise<void> {
+    // to all of the pipeline, as the terminal would
+    this.#process.kill(0, "SIGTSTP");
+    await pause(STOPPED_MS);
+  }
+}

@@ -1,0 +1,84 @@
+/** What the flags of a run, or of a new session, ask for. */
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { Fault } from "../../abi/errors.ts";
+import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
+import type { SpawnRequest } from "../../abi/process-methods.ts";
+import { type Args, countFlag, textFlag } from "../args.ts";
+import { durationFlag, usdFlag } from "../command/rights/amounts.ts";
+import type { Console } from "../console.ts";
+import type { Host } from "../host/host.ts";
+import { invalid } from "../screen/errors.ts";
+import { clientEnvironment } from "./environment.ts";
+import { flagSettings } from "./flag-settings.ts";
+
+/** All of the request but the intent. What is not set is left to the agent file and the settings. */
+export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "intent"> {
+  const given = flagSettings(args, host.cwd);
+  const agent = textFlag(args, "agent");
+  const model = textFlag(args, "model") ?? given.model;
+  const maxSteps = countFlag(args, "max-steps") || (given.maxSteps ?? 0);
+  const { tokens = 0, ...limitsGiven } = given.limits;
+  const budget = countFlag(args, "budget") || tokens;
+  const mode = permissionMode(args) ?? given.mode;
+  const limits = { ...limitsGiven, ...limitsOf(args) };
+  return {
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model }),
+    ...(maxSteps === 0 ? {} : { max_steps: maxSteps }),
+    ...(budget === 0 ? {} : { budget }),
+    ...(Object.keys(limits).length === 0 ? {} : { limits }),
+    ...(mode === undefined ? {} : { permission_mode: mode }),
+    ...(args.flags.has("plan") ? { plan: true } : {}),
+    ...rules(args),
+    ...(Object.keys(given.rules).length === 0 ? {} : { settings: given.rules }),
+    cwd: workingDirectory(args, host),
+    env: clientEnvironment(host.env),
+    // elapsed time, notice, tool and log lines come only to clients that ask for them
+    verbose: true,
+  };
+}
+
+/** Lines of calls, where there is a screen for them. */
+export function callsWish({ showsCalls }: Console): { calls?: true } {
+  return showsCalls ? { calls: true } : {};
+}
+
+/** Each may be given more than once. */
+function rules({ values }: Args): Pick<SpawnRequest, "allow" | "deny"> {
+  const [allow, deny] = [values.get("allow"), values.get("deny")];
+  return {
+    ...(allow === undefined ? {} : { allow: [...allow] }),
+    ...(deny === undefined ? {} : { deny: [...deny] }),
+  };
+}
+
+function limitsOf(args: Args): NonNullable<SpawnRequest["limits"]> {
+  const usd = usdFlag(args, "max-usd");
+  const ms = durationFlag(args, "max-time");
+  return { ...(usd === undefined ? {} : { usd }), ...(ms === undefined ? {} : { wall_ms: ms }) };
+}
+
+function permissionMode(args: Args): PermissionMode | undefined {
+  const mode = textFlag(args, "permission-mode");
+  if (args.flags.has("dangerously-skip-permissions")) {
+    if (mode === undefined || mode === "bypass") return "bypass";
+    throw invalid("--dangerously-skip-permissions is mode bypass: leave --permission-mode out");
+  }
+  if (args.flags.has("enable-auto-mode")) {
+    if (mode === undefined || mode === "auto") return "auto";
+    throw invalid("--enable-auto-mode is mode auto: leave --permission-mode out", "to plan first: --plan");
+  }
+  if (mode === undefined) return undefined;
+  const known = findPermissionMode(mode);
+  if (known !== undefined) return known;
+  throw invalid(`unknown permission mode: ${mode}`, `modes: ${PERMISSION_MODES.join(", ")}`);
+}
+
+export function workingDirectory(args: Args, host: Host): string {
+  const given = textFlag(args, "cwd");
+  if (given === undefined) return host.cwd;
+  const path = resolve(host.cwd, given);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
+  throw new Fault({ code: "NOT_FOUND", message: `directory not found: ${given}` });
+}

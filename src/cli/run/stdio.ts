@@ -1,0 +1,35 @@
+/**
+ * What the standard streams of a run mean (`crux "a" | crux "b"`): beside an intent in words, stdin is data, and stdout of
+ * a pipeline carries the result alone.
+ */
+import { fstatSync } from "node:fs";
+import type { Mode } from "../args.ts";
+
+/** `device`: a terminal, /dev/null and the like; `none`: closed, or something that is not read. */
+export type StreamKind = "pipe" | "file" | "socket" | "device" | "none";
+
+export function streamKind(fd: number): StreamKind {
+  try {
+    const stat = fstatSync(fd);
+    if (stat.isFIFO()) return "pipe";
+    if (stat.isFile()) return "file";
+    if (stat.isSocket()) return "socket";
+    return stat.isCharacterDevice() ? "device" : "none";
+  } catch {
+    return "none";
+  }
+}
+
+/**
+ * Whether stdin is read beside an intent in words. `to_its_end`: a shell has put it there. `if_it_speaks`: a program that
+ * starts others often leaves a socket there and forgets it, so one that says nothing for a while has nothing to say.
+ */
+export function dataUse(stdin: StreamKind): "to_its_end" | "if_it_speaks" | "not_at_all" {
+  if (stdin === "pipe" || stdin === "file") return "to_its_end";
+  return stdin === "socket" ? "if_it_speaks" : "not_at_all";
+}
+
+/** The screen goes to stderr, and stdout has the result and nothing else. Who names a mode gets that mode. */
+export function isResultAlone(stdout: StreamKind, mode: Mode): boolean {
+  return mode === "default" && (stdout === "pipe" || stdout === "file");
+}

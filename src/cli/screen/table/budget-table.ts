@@ -1,0 +1,105 @@
+import type { WireBudget } from "../../../abi/budget-methods.ts";
+import type { Result } from "../../../abi/methods.ts";
+import { microUsd, shownUsd } from "../../../lib/usd.ts";
+import { seconds } from "../text/elapsed.ts";
+import { safeLine } from "../text/safe-text.ts";
+import { costCell } from "./process-cells.ts";
+import { type Column, table } from "./table.ts";
+
+type Found = Result<"budget.get">;
+type Account = Found["accounts"][number];
+interface Row {
+  readonly account: Account;
+  readonly level: number;
+}
+
+/** The accounts as a tree: of each, its own use and that of all below it. */
+export function budgetTable(accounts: readonly Account[]): string {
+  if (accounts.length === 0) return "No process has an account.";
+  return table(COLUMNS, treeOf(accounts));
+}
+
+const COLUMNS: ReadonlyArray<Column<Row>> = [
+  { head: "PID", align: "right", cell: ({ account }) => String(account.pid) },
+  {
+    head: "NAME",
+    align: "left",
+    maxColumns: 32,
+    cell: ({ account, level }) => `${"  ".repeat(level)}${nameOf(account)}`,
+  },
+  { head: "TOKENS", align: "right", cell: ({ account }) => String(account.own.tokens) },
+  { head: "COST", align: "right", cell: ({ account }) => costCell(account.own.usd) },
+  { head: "SUBTREE", align: "right", cell: ({ account }) => String(account.spent.tokens) },
+  { head: "COST", align: "right", cell: ({ account }) => costCell(account.spent.usd) },
+  { head: "RESERVED", align: "right", cell: ({ account }) => reserved(account) },
+  { head: "LIMITS", align: "left", maxColumns: 60, cell: ({ account }) => limitWords(account.limits) },
+  { head: "LEFT", align: "left", cell: leftWords },
+];
+
+/** Of all that are shown; nothing where one line says it already. */
+export function sumLines(accounts: readonly Account[]): readonly string[] {
+  if (accounts.length < 2) return [];
+  const tokens = accounts.reduce((sum, { own }) => sum + own.tokens, 0);
+  const micro = accounts.reduce((sum, { own }) => sum + microUsd(own.usd), 0);
+  return ["", `${accounts.length} processes: ${tokens} tokens, ${shownUsd(micro)}`];
+}
+
+/** A parent that is gone, or not shown, is none. */
+function treeOf(accounts: readonly Account[]): readonly Row[] {
+  const pids = new Set(accounts.map(({ pid }) => pid));
+  const rows: Row[] = [];
+  const add = (account: Account, level: number): void => {
+    rows.push({ account, level });
+    for (const child of accounts) if (child.ppid === account.pid && child !== account) add(child, level + 1);
+  };
+  for (const account of accounts) if (!pids.has(account.ppid)) add(account, 0);
+  return rows;
+}
+
+function nameOf({ name, intent }: Account): string {
+  return safeLine(name === "" ? intent : name);
+}
+
+function usd(amount: number): string {
+  return shownUsd(microUsd(amount));
+}
+
+function reserved({ reserved: { tokens, usd: money } }: Account): string {
+  if (tokens === 0 && money === 0) return "-";
+  return money === 0 ? String(tokens) : `${tokens} ${usd(money)}`;
+}
+
+/** `-` for none. */
+function limitWords({ wall_ms: wallMs, usd: money, ...counts }: WireBudget): string {
+  const words = [
+    ...(money === undefined ? [] : [usd(money)]),
+    ...(wallMs === undefined ? [] : [seconds(wallMs)]),
+    ...Object.entries(counts).map(([name, count]) => `${count} ${name}`),
+  ];
+  return words.length === 0 ? "-" : words.join(", ");
+}
+
+function leftWords({ account: { left, limits, wall_ms: workedMs, children, concurrent } }: Row): string {
+  const { wall_ms: wallMs } = limits;
+  const words = [
+    ...(left.usd === null ? [] : [usd(left.usd)]),
+    ...(left.tokens === null ? [] : [`${left.tokens} tokens`]),
+    ...(wallMs === undefined ? [] : [seconds(Math.max(0, wallMs - workedMs))]),
+    ...(limits.children === undefined ? [] : [`${Math.max(0, limits.children - children)} children`]),
+    ...(limits.concurrent === undefined ? [] : [`${Math.max(0, limits.concurrent - concurrent)} concurrent`]),
+  ];
+  return words.length === 0 ? "-" : words.join(", ");
+}
+
+/** Of all that the user's processes spend. */
+export function windowLines(windows: Found["windows"]): readonly string[] {
+  return windows.map(({ unit, limit, spent, per_ms: perMs }) => {
+    const amount = (n: number): string => (unit === "usd" ? usd(n) : `${n} tokens`);
+    return `in ${seconds(perMs)}: ${amount(spent)} of ${amount(limit)} spent by all processes`;
+  });
+}
+
+export function limitsLine({ pid, limits }: Result<"budget.set">): string {
+  const words = limitWords(limits);
+  return `[kernel] PID ${pid}: budget ${words === "-" ? "without limits of its own" : words}`;
+}

@@ -1,0 +1,24 @@
+import type { Definition } from "../../../abi/definition-methods.ts";
+import { safeLine } from "../text/safe-text.ts";
+import { type Column, table } from "./table.ts";
+
+const COLUMNS: ReadonlyArray<Column<Definition>> = [
+  {
+    head: "NAME",
+    align: "left",
+    maxColumns: 32,
+    cell: ({ name, issues }) => `${safeLine(name)}${markOf(issues)}`,
+  },
+  { head: "MODEL", align: "left", maxColumns: 24, cell: ({ model }) => safeLine(model === "" ? "-" : model) },
+  { head: "SOURCE", align: "left", maxColumns: 60, cell: ({ path }) => safeLine(path) },
+  { head: "DESCRIPTION", align: "left", maxColumns: 80, cell: ({ description }) => safeLine(description) },
+];
+
+/** Agents or skills, one a line; `!` beside those that a check finds something wrong with. */
+export function definitionTable(found: readonly Definition[]): string {
+  return table(COLUMNS, found);
+}
+
+function markOf(issues: Definition["issues"]): string {
+  return issues.some(({ severity }) => severity !== "note") ? " !" : "";
+}

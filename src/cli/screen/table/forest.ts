@@ -1,0 +1,77 @@
+import type { WireRow } from "../../../abi/process-methods.ts";
+import { microUsd, usdOf } from "../../../lib/usd.ts";
+
+/** Deeper branches are not indented any further. */
+const MAX_DEPTH = 24;
+
+/** One process in the order of a tree. */
+export interface Branch {
+  readonly row: WireRow;
+  /** 0: nobody above it is shown. */
+  readonly depth: number;
+  /** The lines and blanks before it. */
+  readonly prefix: string;
+  /** Of it and all below. */
+  readonly subtreeTokens: number;
+  readonly subtreeUsd: number;
+  /** Directly below it. */
+  readonly children: number;
+}
+
+interface Glyphs {
+  readonly branch: string;
+  readonly last: string;
+  readonly through: string;
+  readonly blank: string;
+}
+
+export const LINES: Glyphs = { branch: "├─ ", last: "└─ ", through: "│  ", blank: "   " };
+export const ASCII: Glyphs = { branch: "|- ", last: "`- ", through: "|  ", blank: "   " };
+
+/**
+ * Each process before those below it; siblings in the order of `rows`. A process whose parent is not among them is a root.
+ * `root`: it and what is below it alone; none if it is not there.
+ */
+export function forest(rows: readonly WireRow[], glyphs: Glyphs = LINES, root?: number): Branch[] {
+  const shown = new Set(rows.map(({ pid }) => pid));
+  const below = Map.groupBy(rows, ({ ppid }) => (shown.has(ppid) ? ppid : 0));
+  const roots = root === undefined ? (below.get(0) ?? []) : rows.filter(({ pid }) => pid === root);
+  const found: Draft[] = [];
+  const waiting: Draft[] = drafts(roots, undefined, glyphs);
+  for (let draft = waiting.pop(); draft !== undefined; draft = waiting.pop()) {
+    found.push(draft);
+    const children = draft.row.pid === 0 ? [] : (below.get(draft.row.pid) ?? []);
+    draft.children = children.length;
+    waiting.push(...drafts(children, draft, glyphs));
+  }
+  for (const { parent, subtreeTokens, subtreeUsd } of found.toReversed()) {
+    if (parent === undefined) continue;
+    parent.subtreeTokens += subtreeTokens;
+    parent.subtreeUsd = usdOf(microUsd(parent.subtreeUsd) + microUsd(subtreeUsd));
+  }
+  return found;
+}
+
+interface Draft extends Branch {
+  readonly parent: Draft | undefined;
+  /** What stands before those below it. */
+  readonly inner: string;
+  subtreeTokens: number;
+  subtreeUsd: number;
+  children: number;
+}
+
+/** The last one first, as a stack takes them. */
+function drafts(rows: readonly WireRow[], parent: Draft | undefined, glyphs: Glyphs): Draft[] {
+  const all = rows.map((row, at): Draft => {
+    const { tokens_used: subtreeTokens, cost_usd: subtreeUsd = 0 } = row;
+    const base = { row, parent, subtreeTokens, subtreeUsd, children: 0 };
+    if (parent === undefined) return { ...base, depth: 0, prefix: "", inner: "" };
+    const depth = parent.depth + 1;
+    if (depth > MAX_DEPTH) return { ...base, depth, prefix: parent.prefix, inner: parent.inner };
+    const isLast = at === rows.length - 1;
+    const prefix = parent.inner + (isLast ? glyphs.last : glyphs.branch);
+    return { ...base, depth, prefix, inner: parent.inner + (isLast ? glyphs.blank : glyphs.through) };
+  });
+  return all.reverse();
+}

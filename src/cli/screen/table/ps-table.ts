@@ -1,0 +1,107 @@
+import type { WireProc } from "../../../abi/process-methods.ts";
+import { microUsd, shownUsd } from "../../../lib/usd.ts";
+import { seconds } from "../text/elapsed.ts";
+import { safeLine } from "../text/safe-text.ts";
+import { cutToWidth, widthOf } from "../text/width.ts";
+import { heldWord, INTENT_COLUMNS, intentCell, modeWord, unpricedWords } from "./process-cells.ts";
+import { aligned } from "./table.ts";
+
+// the screen of the manual: its head and rules do not follow from the columns of its rows
+const HEAD = [
+  "  PID   STATE     SKILL              TOKENS   ELAPSED",
+  "─────   ─────────   ───────────────   ────────   ────────",
+];
+const VERBOSE_HEAD = [
+  "  PID    PPID   STATE     SKILL              TOKENS   ELAPSED   INTENT",
+  "─────   ─────   ─────────   ───────────────   ────────   ────────   ",
+];
+const SKILL_COLUMNS = 15;
+const GAP = "   ";
+
+interface PsColumn {
+  readonly head: string;
+  readonly align: "left" | "right";
+  /** As the manual has it. A wider cell makes it wider. */
+  readonly least: number;
+  readonly verbose?: true;
+  cell(proc: WireProc): string;
+}
+
+const COLUMNS: readonly PsColumn[] = [
+  { head: "PID", align: "right", least: 5, cell: ({ pid }) => String(pid) },
+  { head: "PPID", align: "right", least: 5, verbose: true, cell: ({ ppid }) => String(ppid) },
+  { head: "STATE", align: "left", least: 7, cell: (proc) => heldWord(proc) ?? proc.state },
+  { head: "SKILL", align: "left", least: SKILL_COLUMNS, cell: ({ skills }) => skillCell(skills) },
+  { head: "TOKENS", align: "right", least: 6, cell: ({ tokens_used }) => String(tokens_used) },
+  { head: "ELAPSED", align: "right", least: 7, cell: ({ elapsed_ms }) => seconds(elapsed_ms) },
+  {
+    head: "INTENT",
+    align: "left",
+    least: 20,
+    verbose: true,
+    cell: (proc) =>
+      cutToWidth(`${modeWord(proc)}${labelWord(proc)}${intentCell(proc.intent)}`, INTENT_COLUMNS),
+  },
+];
+
+/** The whole default or verbose screen of `crux ps`, without its final newline. */
+export function psTable(processes: readonly WireProc[], verbose: boolean): string {
+  if (processes.length === 0) return "No active processes.";
+  const columns = COLUMNS.filter((column) => verbose || column.verbose === undefined);
+  const rows = processes.map((proc) => columns.map(({ cell }) => cell(proc)));
+  const widths = columns.map(({ least }, at) =>
+    rows.reduce((width, row) => Math.max(width, widthOf(row[at] ?? "")), least),
+  );
+  const line = (cells: readonly string[]): string =>
+    columns
+      .map(({ align }, at) => aligned(cells[at] ?? "", widths[at] ?? 0, align))
+      .join(GAP)
+      .trimEnd();
+  const isManuals = columns.every(({ head, least }, at) => head === "INTENT" || widths[at] === least);
+  const rules = widths.map((width) => "─".repeat(width));
+  const head = isManuals
+    ? manualHead(verbose, rules.at(-1) ?? "")
+    : [line(columns.map((column) => column.head)), line(rules)];
+  return [...head, ...rows.map(line), "", summary(processes)].join("\n");
+}
+
+/** `rule`: below the intents, which nothing follows. */
+function manualHead(verbose: boolean, rule: string): readonly string[] {
+  if (!verbose) return HEAD;
+  const [names = "", rules = ""] = VERBOSE_HEAD;
+  return [names, `${rules}${rule}`];
+}
+
+/** What it has read that may not be trusted, or may not leave. */
+function labelWord({ labels = [] }: WireProc): string {
+  return labels.length === 0 ? "" : `[${labels.join(", ")}] `;
+}
+
+function skillCell(skills: readonly string[]): string {
+  const [first, ...more] = skills;
+  if (first === undefined) return "—";
+  return cutToWidth(safeLine(more.length === 0 ? first : `${first}+${more.length}`), SKILL_COLUMNS);
+}
+
+/** Beside the table, whose columns are fixed. None where nothing was spent; what has no known price is not nothing. */
+export function costLines(processes: readonly WireProc[]): readonly string[] {
+  const micro = processes.reduce((sum, { cost_usd = 0 }) => sum + microUsd(cost_usd), 0);
+  const unpriced = processes.reduce((sum, { unpriced_calls = 0 }) => sum + unpriced_calls, 0);
+  if (unpriced > 0 && micro === 0) return [`[kernel] cost: unknown: ${unpricedWords(unpriced)}`];
+  const more = unpriced === 0 ? "" : `, and ${unpricedWords(unpriced)}`;
+  return micro === 0 ? [] : [`[kernel] cost: ${shownUsd(micro)}${more}; crux budget shows whose`];
+}
+
+/** Beside the table, too: who answers, one line for each model. */
+export function modelLines(processes: readonly WireProc[]): readonly string[] {
+  const pids = new Map<string, number[]>();
+  for (const { pid, model = "" } of processes)
+    if (model !== "") pids.set(model, [...(pids.get(model) ?? []), pid]);
+  return [...pids].map(([model, of]) => `[kernel] model ${safeLine(model)}: PID ${of.join(", ")}`);
+}
+
+function summary(processes: readonly WireProc[]): string {
+  const active = processes.filter(({ state }) => state === "created" || state === "running").length;
+  const zombie = processes.filter(({ state }) => state === "zombie").length;
+  return `${active} active, ${zombie} zombie, ${processes.length} total`;
+}

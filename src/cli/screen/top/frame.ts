@@ -1,0 +1,58 @@
+import { safeLine } from "../text/safe-text.ts";
+import { cutToWidth, padToWidth } from "../text/width.ts";
+import type { Snapshot, TopRow } from "./rows.ts";
+import { TopTable, topHead } from "./table.ts";
+import type { TopView } from "./view.ts";
+
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** Lines around the rows: two of totals, the table's head, the last one for keys. */
+const FRAME_LINES = 4;
+
+/** Rows of processes on a screen this high. */
+export function pageOf({ rows }: Size): number {
+  return Math.max(1, rows - FRAME_LINES);
+}
+
+/** The whole screen, line by line; only what fits is made. The last column stays free: a full line would wrap. */
+export function topFrame(view: TopView, snapshot: Snapshot, rows: readonly TopRow[], size: Size): string[] {
+  const width = Math.max(1, size.columns - 1);
+  const table = new TopTable(width);
+  const page = rows.slice(view.offset, view.offset + pageOf(size));
+  const cut = (line: string): string => cutToWidth(line, width);
+  const body = page.map((row) => {
+    const line = cut(table.row(row));
+    return row.row.pid === view.selected ? inverse(line, width) : line;
+  });
+  const blank = Array.from({ length: Math.max(0, pageOf(size) - body.length) }, () => "");
+  const head = topHead(snapshot, rows).map(cut);
+  return [...head, inverse(cut(table.head()), width), ...body, ...blank, cut(lastLine(view))].slice(
+    0,
+    size.rows,
+  );
+}
+
+function lastLine({ prompt, message, filter, sort, isTree }: TopView): string {
+  switch (prompt.kind) {
+    case "filter":
+      return `/${safeLine(filter)}_   (Enter keeps it, Esc shows all)`;
+    case "signal":
+      return `signal to PID ${prompt.pid}: 1 TERM  2 KILL  3 INT  4 PAUSE  5 RESUME   (any other key: none)`;
+    case "none":
+  }
+  if (message !== "") return safeLine(message);
+  const shown = [
+    `by ${sort}`,
+    ...(isTree ? ["tree"] : []),
+    ...(filter === "" ? [] : [`/${safeLine(filter)}`]),
+  ];
+  return `${shown.join(", ")} | q quit  s sort  t tree  a all  / find  p pause  r cont  k signal`;
+}
+
+/** Not a colour: it is how the cursor is seen. */
+function inverse(line: string, width: number): string {
+  return `\x1b[7m${padToWidth(line, width)}\x1b[27m`;
+}

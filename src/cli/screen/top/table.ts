@@ -1,0 +1,155 @@
+/** The lines of `crux top`: what is above the table, its head, its rows. No line is wider than asked. */
+import type { Result } from "../../../abi/methods.ts";
+import { costCell, INTENT_COLUMNS, intentCell, modeWord, nameCell } from "../table/process-cells.ts";
+import { aligned } from "../table/table.ts";
+import { seconds } from "../text/elapsed.ts";
+import { safeLine } from "../text/safe-text.ts";
+import { cutToWidth } from "../text/width.ts";
+import type { Snapshot, TopRow } from "./rows.ts";
+
+interface TopColumn {
+  readonly head: string;
+  readonly columns: number;
+  readonly align: "left" | "right";
+  /** Narrow terminals go without: the highest goes first. */
+  readonly dispensable: number;
+  cell(row: TopRow): string;
+}
+
+const GAP = "  ";
+/** What an intent should have left of the line before other columns go. */
+const MIN_INTENT_COLUMNS = 12;
+
+const COLUMNS: readonly TopColumn[] = [
+  { head: "PID", columns: 6, align: "right", dispensable: 0, cell: ({ row }) => String(row.pid) },
+  {
+    head: "NAME",
+    columns: 16,
+    align: "left",
+    dispensable: 0,
+    cell: ({ row, prefix }) => prefix + nameCell(row.name),
+  },
+  {
+    head: "STATE",
+    columns: 9,
+    align: "left",
+    dispensable: 0,
+    cell: ({ row }) => (row.state === "running" ? (row.activity ?? row.state) : row.state),
+  },
+  {
+    head: "MODEL",
+    columns: 14,
+    align: "left",
+    dispensable: 4,
+    cell: ({ row }) => (row.model === "" ? "-" : safeLine(row.model)),
+  },
+  { head: "TOK/MIN", columns: 8, align: "right", dispensable: 0, cell: ({ rate }) => String(rate) },
+  { head: "TOKENS", columns: 8, align: "right", dispensable: 0, cell: ({ row }) => String(row.tokens_used) },
+  {
+    head: "COST",
+    columns: 8,
+    align: "right",
+    dispensable: 1,
+    cell: ({ row }) => costCell(row.cost_usd ?? 0, row.unpriced_calls),
+  },
+  { head: "CHILD", columns: 5, align: "right", dispensable: 3, cell: ({ children }) => String(children) },
+  { head: "AGE", columns: 8, align: "right", dispensable: 2, cell: ({ row }) => seconds(row.elapsed_ms) },
+];
+
+/** Two lines: what the processes do, what the daemon uses. */
+export function topHead(snapshot: Snapshot, shown: readonly TopRow[]): string[] {
+  const rate = shown.reduce((sum, row) => sum + row.rate, 0);
+  return [`${stateLine(shown)} | ${rate} tokens/min`, metricsLine(snapshot.metrics)];
+}
+
+/** Of a terminal this wide; without one, with every column and the intent as `ps` cuts it. */
+export class TopTable {
+  readonly #columns: readonly TopColumn[];
+  readonly #intentColumns: number;
+
+  constructor(width?: number) {
+    this.#columns = width === undefined ? COLUMNS : fitting(width);
+    this.#intentColumns =
+      width === undefined ? INTENT_COLUMNS : Math.max(0, width - widthOfAll(this.#columns));
+  }
+
+  head(): string {
+    return this.#line(
+      this.#columns.map(({ head }) => head),
+      "INTENT",
+    );
+  }
+
+  row(row: TopRow): string {
+    return this.#line(
+      this.#columns.map((column) => column.cell(row)),
+      intentCell(`${modeWord(row.row)}${row.row.intent}`, this.#intentColumns),
+    );
+  }
+
+  #line(cells: readonly string[], intent: string): string {
+    const fixed = this.#columns.map(({ columns, align }, at) =>
+      aligned(cutToWidth(cells[at] ?? "", columns), columns, align),
+    );
+    return [...fixed, cutToWidth(intent, this.#intentColumns)].join(GAP).trimEnd();
+  }
+}
+
+function fitting(width: number): readonly TopColumn[] {
+  const needed = width - MIN_INTENT_COLUMNS;
+  for (let kept = 4; kept >= 0; kept--) {
+    const columns = COLUMNS.filter(({ dispensable }) => dispensable <= kept);
+    if (kept === 0 || widthOfAll(columns) <= needed) return columns;
+  }
+  return COLUMNS;
+}
+
+/** Each with the gap behind it. */
+function widthOfAll(columns: readonly TopColumn[]): number {
+  return columns.reduce((sum, column) => sum + column.columns + GAP.length, 0);
+}
+
+function stateLine(rows: readonly TopRow[]): string {
+  const states = counted(rows.map(({ row }) => row.state));
+  const activities = counted(
+    rows.flatMap(({ row }) => (row.state === "running" && row.activity !== null ? [row.activity] : [])),
+  );
+  const words = ["created", "running", "zombie", "dead"].flatMap((state) => {
+    const count = states.get(state) ?? 0;
+    if (count === 0) return [];
+    const doing = state === "running" && activities.size > 0 ? ` (${listed(activities)})` : "";
+    return [`${count} ${state}${doing}`];
+  });
+  return [
+    `${rows.length} ${rows.length === 1 ? "process" : "processes"}`,
+    ...(words.length === 0 ? [] : [words.join(", ")]),
+  ].join(": ");
+}
+
+function listed(counts: ReadonlyMap<string, number>): string {
+  return [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([word, count]) => `${count} ${word}`)
+    .join(", ");
+}
+
+function counted(words: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+}
+
+function metricsLine(metrics: Result<"kernel.metrics">): string {
+  const { rss_bytes, heap_bytes, loop_lag_ms, os_children, connections, uptime_ms } = metrics;
+  return [
+    `memory ${megabytes(rss_bytes)}, heap ${megabytes(heap_bytes)}`,
+    `loop lag ${loop_lag_ms.toFixed(1)}ms in 10s`,
+    `OS children ${os_children}`,
+    `connections ${connections}`,
+    `up ${seconds(uptime_ms)}`,
+  ].join(" | ");
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}

@@ -1,0 +1,43 @@
+import type { WireRow } from "../../../abi/process-methods.ts";
+
+/** What is looked back at, in samples this far apart. */
+const WINDOW_MS = 60_000;
+const SAMPLE_MS = 10_000;
+
+interface Sample {
+  /** On the process's own clock, which stops at its end. */
+  readonly at: number;
+  readonly tokens: number;
+}
+
+/** Tokens per minute over the last minute; of a process that is watched for less than ten seconds, since it began. */
+export class TokenRates {
+  #samples = new Map<number, readonly Sample[]>();
+
+  /** By pid. What has ended uses none. At most seven samples are kept of each process. */
+  update(rows: readonly WireRow[]): ReadonlyMap<number, number> {
+    const samples = new Map<number, readonly Sample[]>();
+    const rates = new Map<number, number>();
+    for (const { pid, state, elapsed_ms: at, tokens_used: tokens } of rows) {
+      const now = { at, tokens };
+      const kept = sampled(this.#samples.get(pid) ?? [], now);
+      samples.set(pid, kept);
+      rates.set(pid, state === "running" ? rateOf(kept, now) : 0);
+    }
+    this.#samples = samples;
+    return rates;
+  }
+}
+
+function sampled(samples: readonly Sample[], now: Sample): readonly Sample[] {
+  const last = samples.at(-1);
+  if (last !== undefined && now.at - last.at < SAMPLE_MS) return samples;
+  return [...samples.filter(({ at }) => now.at - at <= WINDOW_MS), now];
+}
+
+function rateOf([first]: readonly Sample[], now: Sample): number {
+  const isLong = first !== undefined && now.at - first.at >= SAMPLE_MS;
+  const since = isLong ? first : { at: 0, tokens: 0 };
+  const ms = now.at - since.at;
+  return ms <= 0 ? 0 : Math.round(((now.tokens - since.tokens) * 60_000) / ms);
+}

@@ -1,0 +1,182 @@
+/** What `crux top` shows of its rows, and what a key does to that. Pure: the effects are in top.ts. */
+import { SIGNALS, type Signal } from "../../../abi/process.ts";
+import type { Key, KeyName } from "../keys.ts";
+import { type Arrangement, SORTS } from "./rows.ts";
+
+export interface TopView extends Arrangement {
+  /**
+   * The process the cursor is on, wherever it moves; where it is gone, its place stays. None until an arrow chooses one:
+   * a row that moves by itself must not be hit.
+   */
+  readonly selected: number | undefined;
+  readonly cursor: number;
+  /** The first row on the screen. */
+  readonly offset: number;
+  readonly prompt:
+    | { readonly kind: "none" }
+    | { readonly kind: "filter" }
+    | { readonly kind: "signal"; readonly pid: number };
+  /** What the last action came to; the next key takes it away. */
+  readonly message: string;
+}
+
+export type TopAction =
+  | { readonly kind: "none" | "quit" | "suspend" | "redraw" }
+  | { readonly kind: "signal"; readonly pid: number; readonly signal: Signal };
+
+interface TopStep {
+  readonly view: TopView;
+  readonly action: TopAction;
+}
+
+const MAX_FILTER = 100;
+const CHOOSE = "choose a process first: up, down";
+const NONE: TopAction = { kind: "none" };
+const NO_PROMPT = { kind: "none" } as const;
+
+export function topView(how: Pick<Arrangement, "sort" | "showsAll">): TopView {
+  return {
+    ...how,
+    isTree: false,
+    filter: "",
+    selected: undefined,
+    cursor: 0,
+    offset: 0,
+    prompt: NO_PROMPT,
+    message: "",
+  };
+}
+
+/** The chosen process inside the `page` rows of the screen; without one, as far down as before. */
+export function keepInSight(view: TopView, pids: readonly number[], page: number): TopView {
+  if (view.selected === undefined) return { ...view, offset: within(view.offset, pids, page) };
+  const found = pids.indexOf(view.selected);
+  return choose(view, found < 0 ? view.cursor : found, pids, page);
+}
+
+function choose(view: TopView, wanted: number, pids: readonly number[], page: number): TopView {
+  const cursor = Math.max(0, Math.min(wanted, pids.length - 1));
+  const offset = Math.max(Math.min(view.offset, cursor), cursor - page + 1);
+  return { ...view, cursor, offset: within(offset, pids, page), selected: pids[cursor] };
+}
+
+/** Nothing is shown behind the last row. */
+function within(offset: number, pids: readonly number[], page: number): number {
+  return Math.max(0, Math.min(offset, pids.length - page));
+}
+
+export function onKey(view: TopView, key: Key, pids: readonly number[], page: number): TopStep {
+  if (key.kind === "named" && key.name === "ctrl_c") return { view, action: { kind: "quit" } };
+  const { prompt } = view;
+  switch (prompt.kind) {
+    case "filter":
+      return only(typeFilter(view, key));
+    case "signal":
+      return chooseSignal({ ...view, prompt: NO_PROMPT }, prompt.pid, key);
+    case "none": {
+      const quiet = { ...view, message: "" };
+      return key.kind === "named" ? onNamed(quiet, key.name, pids, page) : onLetter(quiet, key.text);
+    }
+  }
+}
+
+function only(view: TopView): TopStep {
+  return { view, action: NONE };
+}
+
+function onNamed(view: TopView, name: KeyName, pids: readonly number[], page: number): TopStep {
+  const move = (rows: number): TopStep =>
+    only(choose(view, view.selected === undefined ? view.offset : view.cursor + rows, pids, page));
+  const scroll = (rows: number): TopStep =>
+    view.selected === undefined
+      ? only({ ...view, offset: within(view.offset + rows, pids, page) })
+      : move(rows);
+  switch (name) {
+    case "up":
+      return move(-1);
+    case "down":
+      return move(1);
+    case "page_up":
+      return scroll(-page);
+    case "page_down":
+      return scroll(page);
+    case "home":
+      return scroll(-pids.length);
+    case "end":
+      return scroll(pids.length);
+    case "escape":
+      return only(view.filter === "" ? { ...view, selected: undefined } : { ...view, filter: "" });
+    case "ctrl_l":
+      return { view, action: { kind: "redraw" } };
+    case "ctrl_z":
+      return { view, action: { kind: "suspend" } };
+    case "ctrl_c":
+    case "enter":
+    case "backspace":
+      return only(view);
+  }
+}
+
+function onLetter(view: TopView, letter: string): TopStep {
+  const { selected } = view;
+  switch (letter) {
+    case "q":
+      return { view, action: { kind: "quit" } };
+    case "s":
+      return only({ ...view, sort: SORTS[(SORTS.indexOf(view.sort) + 1) % SORTS.length] ?? view.sort });
+    case "t":
+      return only({ ...view, isTree: !view.isTree });
+    case "a":
+      return only({ ...view, showsAll: !view.showsAll });
+    case "/":
+      return only({ ...view, prompt: { kind: "filter" } });
+    case "p":
+      return send(view, selected, SIGNALS.SIGPAUSE);
+    case "r":
+      return send(view, selected, SIGNALS.SIGRESUME);
+    case "k":
+      return selected === undefined
+        ? only({ ...view, message: CHOOSE })
+        : only({ ...view, prompt: { kind: "signal", pid: selected } });
+    default:
+      return only(view);
+  }
+}
+
+function typeFilter(view: TopView, key: Key): TopView {
+  if (key.kind === "text") return { ...view, filter: (view.filter + key.text).slice(0, MAX_FILTER) };
+  switch (key.name) {
+    case "enter":
+      return { ...view, prompt: NO_PROMPT };
+    case "escape":
+      return { ...view, prompt: NO_PROMPT, filter: "" };
+    case "backspace":
+      return { ...view, filter: Array.from(view.filter).slice(0, -1).join("") };
+    default:
+      return view;
+  }
+}
+
+const BY_LETTER: Readonly<Record<string, Signal>> = {
+  "1": SIGNALS.SIGTERM,
+  t: SIGNALS.SIGTERM,
+  "2": SIGNALS.SIGKILL,
+  k: SIGNALS.SIGKILL,
+  "3": SIGNALS.SIGINT,
+  i: SIGNALS.SIGINT,
+  "4": SIGNALS.SIGPAUSE,
+  p: SIGNALS.SIGPAUSE,
+  "5": SIGNALS.SIGRESUME,
+  r: SIGNALS.SIGRESUME,
+};
+
+/** Any other key: none is sent. */
+function chooseSignal(view: TopView, pid: number, key: Key): TopStep {
+  const signal = key.kind === "text" && Object.hasOwn(BY_LETTER, key.text) ? BY_LETTER[key.text] : undefined;
+  return signal === undefined ? only(view) : send(view, pid, signal);
+}
+
+function send(view: TopView, pid: number | undefined, signal: Signal): TopStep {
+  if (pid === undefined) return only({ ...view, message: CHOOSE });
+  return { view, action: { kind: "signal", pid, signal } };
+}

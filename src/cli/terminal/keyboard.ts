@@ -1,0 +1,71 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Input } from "../host/host.ts";
+
+/** What was typed before a question was there may still be on its way from the terminal. */
+const DRAIN_MS = 100;
+/** Keys nobody has taken; more are dropped. */
+const MAX_WAITING = 16;
+const CTRL_C = "\x03";
+
+/** The terminal in raw mode, for one question: keys come singly and are not echoed. */
+export class Keyboard implements Disposable {
+  readonly #input: Input;
+  readonly #onInterrupt: () => void;
+  readonly #waiting: string[] = [];
+  #isOpen = false;
+  #hasEnded = false;
+  #wake: () => void = () => {};
+
+  /** Ctrl-C is a key in raw mode; it goes to `onInterrupt` instead. */
+  constructor(input: Input, onInterrupt: () => void) {
+    this.#input = input;
+    this.#onInterrupt = onInterrupt;
+  }
+
+  /** Takes the terminal, and throws away what was typed until now. */
+  async open(signal: AbortSignal): Promise<void> {
+    this.#isOpen = true;
+    this.#input.setRawMode?.(true);
+    this.#input.on("data", this.#take);
+    this.#input.on("end", this.#end);
+    this.#input.resume();
+    await pause(DRAIN_MS, undefined, { signal }).catch(() => {});
+    this.#waiting.length = 0;
+  }
+
+  /** What the terminal sent at once: a key, an escape sequence, or pasted text. undefined: aborted, or it is gone. */
+  async next(signal: AbortSignal): Promise<string | undefined> {
+    const wake = (): void => this.#wake();
+    signal.addEventListener("abort", wake);
+    try {
+      while (this.#waiting.length === 0 && !signal.aborted && !this.#hasEnded)
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      return signal.aborted ? undefined : this.#waiting.shift();
+    } finally {
+      signal.removeEventListener("abort", wake);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#input.off("data", this.#take);
+    this.#input.off("end", this.#end);
+    this.#input.pause();
+    this.#input.setRawMode?.(false);
+  }
+
+  readonly #take = (chunk: Buffer): void => {
+    const text = chunk.toString("utf8");
+    if (text.includes(CTRL_C)) this.#onInterrupt();
+    else if (this.#waiting.length < MAX_WAITING) this.#waiting.push(text);
+    this.#wake();
+  };
+
+  readonly #end = (): void => {
+    this.#hasEnded = true;
+    this.#wake();
+  };
+}

@@ -1,0 +1,47 @@
+/** One line typed at a question, in raw mode. It is echoed as it will be sent: nothing in it steers the terminal. */
+
+import { plainLine } from "../screen/text/plain-text.ts";
+import type { Keyboard } from "./keyboard.ts";
+
+const MAX_CHARS = 4_000;
+const ENTER = /[\r\n]/;
+const BACKSPACE = /^[\x7f\b]$/;
+/** Clears the line and puts the cursor at its begin. */
+const CLEAR = "\r\x1b[K";
+
+/** undefined: Esc or Ctrl-D, or the question is closed. Empty is an answer. */
+export async function enterLine(
+  keyboard: Keyboard,
+  prompt: string,
+  initial: string,
+  write: (text: string) => Promise<void>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  let line = initial;
+  await write(`${prompt}${plainLine(line)}`);
+  for (;;) {
+    const keys = await keyboard.next(signal);
+    if (keys === undefined || keys === "\x1b" || keys === "\x04") {
+      await write("\n");
+      return undefined;
+    }
+    const isOver = ENTER.test(keys);
+    line = edited(line, keys);
+    await write(`${CLEAR}${prompt}${plainLine(line)}`);
+    if (!isOver) continue;
+    await write("\n");
+    return line;
+  }
+}
+
+/** Keys that say nothing here, as arrows, change nothing. */
+function edited(line: string, keys: string): string {
+  if (BACKSPACE.test(keys)) return [...line].slice(0, -1).join("");
+  if (keys === "\x15") return "";
+  if (keys.startsWith("\x1b")) return line;
+  const [text = ""] = keys.split(ENTER);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is left out
+  const typed = `${line}${text.replace(/[\x00-\x1f\x7f]/g, "")}`;
+  // what was there already is never cut
+  return typed.slice(0, Math.max(MAX_CHARS, line.length));
+}

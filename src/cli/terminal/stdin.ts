@@ -1,0 +1,45 @@
+import type { Input } from "../host/host.ts";
+import { invalid } from "../screen/errors.ts";
+
+/** After this long without a byte, whoever started us may have left stdin open and forgotten it. */
+const SILENT_MS = 3000;
+
+interface ReadOptions {
+  readonly maxBytes: number;
+  /** For the error: `the intent on stdin`. */
+  readonly what: string;
+  readonly hint?: string;
+  /** Nothing came for 3 s. True: nothing will. */
+  onSilence(): boolean;
+}
+
+/** All that comes to its end. INVALID: more than `maxBytes`. */
+export async function readStdin(stdin: Input, options: ReadOptions): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const end = (): void => resolve(Buffer.concat(chunks));
+  const patience = setTimeout(() => {
+    if (options.onSilence()) end();
+  }, SILENT_MS);
+  const take = (chunk: Buffer): void => {
+    clearTimeout(patience);
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > options.maxBytes)
+      reject(invalid(`${options.what} is longer than ${options.maxBytes} bytes`, options.hint));
+  };
+  stdin.on("data", take);
+  stdin.on("end", end);
+  stdin.on("error", end);
+  stdin.resume();
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(patience);
+    stdin.off("data", take);
+    stdin.off("end", end);
+    stdin.off("error", end);
+    stdin.pause();
+  }
+}
