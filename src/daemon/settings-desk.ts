@@ -6,7 +6,7 @@ import type { RealPath } from "../kernel/ports/host.ts";
 import type { SettingsDesk, SettingView } from "../kernel/ports/settings.ts";
 import { nearNames } from "../lib/near-names.ts";
 import { findMode } from "../permit/mode.ts";
-import { parseRule } from "../permit/rule.ts";
+import { parseRule } from "../permit/rules/rule.ts";
 import { parseSettings } from "./settings.ts";
 import {
   filesOf,

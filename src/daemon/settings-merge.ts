@@ -8,10 +8,10 @@ import type { PermissionMode } from "../abi/process.ts";
 import type { RuleText } from "../abi/rules.ts";
 import type { SandboxSettings, Settings } from "../abi/settings.ts";
 import { nearNames } from "../lib/near-names.ts";
-import type { LabelPolicy } from "../permit/judge-label.ts";
+import type { LabelPolicy } from "../permit/judge/label.ts";
 import { findMode } from "../permit/mode.ts";
-import { isShippedProtection, protectedNames } from "../permit/protected.ts";
-import { rulesFromSettings } from "../permit/settings-rules.ts";
+import { isShippedProtection, protectedNames } from "../permit/rules/protected.ts";
+import { rulesFromSettings } from "../permit/rules/settings-rules.ts";
 import type { FileSource, LoadedFile } from "./settings-sources.ts";
 
 export interface MergedSettings {
@@ -137,7 +137,7 @@ function labelsOf(files: readonly LoadedFile[], warn: (line: string) => void): P
   for (const { settings, source, path } of files)
     for (const sink of ["outward", "exec"] as const) {
       const value = settings.labels?.[sink];
-      // a list is rules (permit/settings-rules.ts)
+      // a list is rules (permit/rules/settings-rules.ts)
       if (value === undefined || typeof value !== "string") continue;
       if (value === "off" && source !== "userSettings")
         warn(`${path}: labels.${sink}: only user settings switch it off; ignored`);

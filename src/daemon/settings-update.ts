@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { Fault } from "../abi/errors.ts";
 import type { PermissionUpdate } from "../abi/permission-update.ts";
 import type { Settings } from "../abi/settings.ts";
-import { parseRule } from "../permit/rule.ts";
+import { parseRule } from "../permit/rules/rule.ts";
 
 /** One key below `permissions` and what it is afterwards; null: it is that already. */
 interface SettingsEdit {

@@ -14,32 +14,32 @@ import { canonicalToolName } from "../abi/tool.ts";
 import type { RealPath } from "../kernel/ports/host.ts";
 import type { Decision, Permit, PermitRequest, Subject } from "../kernel/ports/permit.ts";
 import { isAutoModeActive, withoutDangerous } from "./auto/strip.ts";
-import { type Case, formsOf, type Places } from "./case.ts";
-import { deniesTool, judgeCall, namesTool } from "./judge-call.ts";
-import { isListed, judgeCeiling } from "./judge-ceiling.ts";
-import { analysisOf, isCertain, judgeExec, partsOf } from "./judge-exec.ts";
-import { DEFAULT_LABEL_POLICY, type ExecFacts, judgeLabels, type LabelPolicy } from "./judge-label.ts";
-import { inMode } from "./judge-mode.ts";
-import { judgeMcp, judgeMessage, judgeMode, judgeNetwork, judgeSpawn, judgeUnknown } from "./judge-other.ts";
-import { judgePath } from "./judge-path.ts";
+import { deniesTool, judgeCall, namesTool } from "./judge/call.ts";
+import { type Case, formsOf, type Places } from "./judge/case.ts";
+import { isListed, judgeCeiling } from "./judge/ceiling.ts";
+import { analysisOf, isCertain, judgeExec, partsOf } from "./judge/exec.ts";
+import { DEFAULT_LABEL_POLICY, type ExecFacts, judgeLabels, type LabelPolicy } from "./judge/label.ts";
+import { inMode } from "./judge/mode.ts";
+import { originsOf } from "./judge/origins.ts";
+import { judgeMcp, judgeMessage, judgeMode, judgeNetwork, judgeSpawn, judgeUnknown } from "./judge/other.ts";
+import { findOtherNames } from "./judge/other-names.ts";
+import { judgePath } from "./judge/path.ts";
+import { allow, hardAsk, strictest, toDecision, type Verdict } from "./judge/verdict.ts";
 import { effectiveMode } from "./mode.ts";
-import { originsOf } from "./origins.ts";
-import { findOtherNames } from "./other-names.ts";
-import { normalPath } from "./paths.ts";
-import { protections } from "./protected.ts";
-import { findRemedies } from "./remedy.ts";
-import { restrictionsOf } from "./restriction.ts";
-import { notRule, type Rule } from "./rule.ts";
-import { makeGrantParser, makeRuleSet, type RuleSet, withRights } from "./rule-set.ts";
+import { normalPath } from "./rules/paths.ts";
+import { protections } from "./rules/protected.ts";
+import { findRemedies } from "./rules/remedy.ts";
+import { restrictionsOf } from "./rules/restriction.ts";
+import { notRule, type Rule } from "./rules/rule.ts";
+import { makeGrantParser, makeRuleSet, type RuleSet, withRights } from "./rules/rule-set.ts";
 import {
   autoAllowed,
   judgeOptOut,
   makeSandbox,
   type SandboxOptions,
   type SandboxSettings,
-} from "./sandbox-profile.ts";
+} from "./sandbox/profile.ts";
 import { loadParser } from "./shell/parser.ts";
-import { allow, hardAsk, strictest, toDecision, type Verdict } from "./verdict.ts";
 
 export interface PermitOptions {
   /** Of all sources; the shipped defaults are added here. */

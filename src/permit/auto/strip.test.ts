@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { allowed, bash, subject } from "../contract.ts";
 import { makePermit } from "../policy.ts";
-import { parseRule } from "../rule.ts";
+import { parseRule } from "../rules/rule.ts";
 import { loadParser } from "../shell/parser.ts";
 import { isAutoModeActive, isDangerous } from "./strip.ts";
 

@@ -3,7 +3,7 @@
  * are left out of a decision, and written nowhere: when the mode ends they are simply there again.
  */
 import type { Subject } from "../../kernel/ports/permit.ts";
-import type { Rule } from "../rule.ts";
+import type { Rule } from "../rules/rule.ts";
 
 /** Run whatever they are given: as code, as a file, or as another command. */
 const RUNNERS: ReadonlySet<string> = new Set(

@@ -1,7 +1,7 @@
 /** What commands print that only read, where that is known: names of files, which other commands are then given. */
 import { posix } from "node:path";
 import type { SimpleCommand } from "./command.ts";
-import { readOnlyOperands } from "./read-only.ts";
+import { readOnlyOperands } from "./read/read-only.ts";
 import type { Spelling } from "./spelling.ts";
 import { isSystemProgram, wordList as words } from "./tables.ts";
 import { textsOf, type Word } from "./word.ts";

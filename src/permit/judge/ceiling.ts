@@ -1,0 +1,79 @@
+/** What a process was not given at its spawn, no rule and no mode gives it: devices, tools, hosts, directories. */
+import type { Effect } from "../../abi/effects.ts";
+import type { Rights } from "../../abi/rights.ts";
+import { canonicalToolName } from "../../abi/tool.ts";
+import type { Subject } from "../../kernel/ports/permit.ts";
+import { matchesHost, parseHostName } from "../rules/host-name.ts";
+import { isInsideAny, normalPath, shown } from "../rules/paths.ts";
+import type { Case } from "./case.ts";
+import { deny, type Verdict } from "./verdict.ts";
+
+const DEVICES = { read: "/dev/fs", write: "/dev/fs", exec: "/dev/shell" } as const;
+const WRITERS = ["edit", "write", "multi_edit", "notebook_edit", "bash"];
+/** Effects that a list of tools limits, whatever made them; the others belong to the process itself. */
+const BY_TOOL: ReadonlySet<Effect["kind"]> = new Set(["read", "write", "exec", "network", "mcp", "unknown"]);
+
+/** null: it lies below. */
+export function judgeCeiling({ subject, tool }: Case, effects: readonly Effect[]): Verdict | null {
+  return beyondDevices(subject, effects) ?? beyondTools(subject, tool, effects);
+}
+
+function beyondDevices({ allowedDevices, rights }: Subject, effects: readonly Effect[]): Verdict | null {
+  const lists = [allowedDevices, rights?.devices ?? null].filter((list) => list !== null);
+  for (const { kind } of effects) {
+    const device = kind === "read" || kind === "write" || kind === "exec" ? DEVICES[kind] : undefined;
+    if (device === undefined || lists.every((list) => isInsideAny(list, device))) continue;
+    const message = `device not allowed: ${device}`;
+    return deny("ceiling", message, message);
+  }
+  return null;
+}
+
+function beyondTools({ rights }: Subject, tool: string, effects: readonly Effect[]): Verdict | null {
+  const tools = rights?.tools ?? null;
+  if (tools === null || !effects.some(({ kind }) => BY_TOOL.has(kind))) return null;
+  if (mayUse(tools, tool, effects)) return null;
+  const message = `tool not allowed here: ${shown(tool)}`;
+  return deny("ceiling", message, message);
+}
+
+/** A bare device is as good as the tool that does the same; reading by it is left to the rules on paths. */
+function mayUse(tools: readonly string[], tool: string, effects: readonly Effect[]): boolean {
+  if (isListed(tools, tool)) return true;
+  if (tool === "shell") return isListed(tools, "bash");
+  if (tool !== "fs") return false;
+  return effects.every(
+    ({ kind }) => kind === "read" || (kind === "write" && WRITERS.some((name) => isListed(tools, name))),
+  );
+}
+
+/** By canonical name; `mcp__s` and `mcp__s__*` stand for all tools of a server, `mcp__*` for those of all. */
+export function isListed(tools: readonly string[], tool: string): boolean {
+  return tools.some((written) => {
+    const name = canonicalToolName(written).replace(/__\*$/, "");
+    if (name === tool || name === "*") return true;
+    return (name === "mcp" || name.startsWith("mcp__")) && tool.startsWith(`${name}__`);
+  });
+}
+
+/** `real`: with its links resolved. null: the process may work there. */
+export function beyondRoots(c: Case, path: string, real: string): Verdict | null {
+  const roots = c.subject.rights?.roots ?? null;
+  const place = normalPath(real);
+  if (roots === null || isInsideAny(roots, place) || isInsideAny(c.free, place)) return null;
+  const message = `${shown(path)} lies outside the directories that this process was given`;
+  return deny("ceiling", message, `Permission denied: ${message}`);
+}
+
+/** null: the process may reach it. */
+export function beyondHosts(rights: Rights | undefined, host: string): Verdict | null {
+  const hosts = rights?.hosts ?? null;
+  if (hosts === null) return null;
+  const isGiven = hosts.some((written) => {
+    const pattern = parseHostName(written);
+    return pattern !== null && matchesHost(pattern, host);
+  });
+  if (isGiven) return null;
+  const message = `host not allowed here: ${shown(host)}`;
+  return deny("ceiling", message, message);
+}

@@ -1,0 +1,24 @@
+/** Files of Crux itself, named in text that is not read as commands. A net with holes: text that computes a path passes it. */
+
+import { unquoted } from "../rules/command-match.ts";
+import type { Case } from "./case.ts";
+
+/** A kernel path named in the text, also by way of the home directory. */
+export function kernelMention({ places, free }: Case, text: string): string | undefined {
+  const bare = unquoted(text);
+  const readable = bare.includes("..") ? [] : free.flatMap((path) => spellings(path, places.home));
+  const rest = readable.reduce(withoutPath, bare);
+  return places.kernel.find((path) => spellings(path, places.home).some((each) => rest.includes(each)));
+}
+
+/** By whole segments: `/s/1` is not in `/s/12`, nor in the glob `/s/1*`. */
+function withoutPath(text: string, path: string): string {
+  const [first = "", ...rest] = text.split(path);
+  return first + rest.map((part) => (/^(?:$|[\s/;&|()<>])/.test(part) ? `\0${part}` : path + part)).join("");
+}
+
+function spellings(path: string, home: string): readonly string[] {
+  if (!path.startsWith(`${home}/`)) return [path];
+  const below = path.slice(home.length);
+  return [path, `~${below}`, `$HOME${below}`, `\${HOME}${below}`];
+}

@@ -1,0 +1,135 @@
+/**
+ * Where what a call reads comes from: the labels that its process has from then on. Only what is known of the call: a command that
+ * cannot be read in full may read more, which its network, or the lack of it, bounds.
+ */
+import type { Effect } from "../../abi/effects.ts";
+import type { Label } from "../../abi/labels.ts";
+import type { Origins } from "../../kernel/ports/permit.ts";
+import { isInside, isInsideAny, operandPath } from "../rules/paths.ts";
+import { findProtection } from "../rules/protected.ts";
+import { readOnlyOperands } from "../shell/read/read-only.ts";
+import type { Part } from "../shell/unfold.ts";
+import { type Case, formsOf } from "./case.ts";
+import { accessesOf } from "./operand.ts";
+
+/** What the administrator of the host has put there, and what the user tells agents. Sources of Crux are files of its own. */
+const OF_THE_HOST = [
+  "/usr",
+  "/lib",
+  "/lib64",
+  "/bin",
+  "/sbin",
+  "/etc",
+  "/opt",
+  "/dev",
+  "/proc",
+  "/var/out",
+  "/var/tasks",
+];
+const OF_THE_USER = [".config/crux", ".claude", ".agents"];
+
+/**
+ * Words of commands that bring data in. Where commands are not confined at all, which is a person's choice, each could: then these
+ * are the ones that count, or no agent could run two commands in a row.
+ */
+const BRINGS_IN =
+  /\b(?:curl|wget|aria2c|http|https|nc|ncat|socat|telnet|ssh|scp|sftp|rsync|ftp|gh|glab|aws|gcloud|az|s3cmd|rclone|lynx|w3m|npx|(?:npm|pnpm|yarn|bun|pip3?|uv|cargo|go|gem|brew|apt|apt-get|dnf|docker|podman)\s+(?:\S+\s+)*?(?:add|ci|get|i|install|pull|run|search|update|view)|git\s+(?:\S+\s+)*?(?:clone|fetch|pull|ls-remote|remote|submodule))\b/;
+
+/** What is known of a command. `network`: of what it runs in. */
+interface OriginFacts {
+  readonly isReadOnly: () => boolean;
+  readonly network: "off" | "some" | "all";
+  readonly parts: readonly Part[];
+}
+
+export function originsOf(
+  c: Case,
+  effects: readonly Effect[],
+  facts: (exec: Extract<Effect, { kind: "exec" }>) => OriginFacts,
+): Origins {
+  const found = new Found(c);
+  for (const effect of effects) {
+    switch (effect.kind) {
+      case "network":
+        found.add("untrusted", "web", effect.url ?? `${effect.host}:${effect.port}`);
+        break;
+      case "mcp":
+        found.add("untrusted", "mcp", effect.server);
+        break;
+      case "read":
+        found.read(effect.path, effect.real, effect.subtree === true);
+        break;
+      case "exec":
+        found.run(effect, facts(effect));
+        break;
+      default:
+    }
+  }
+  return found;
+}
+
+class Found implements Origins {
+  readonly labels: Label[] = [];
+  readonly reads: { path: string; isSubtree: boolean }[] = [];
+  readonly writes: string[] = [];
+  readonly #case: Case;
+
+  constructor(c: Case) {
+    this.#case = c;
+  }
+
+  add(kind: Label["kind"], source: Label["source"], detail: string): void {
+    this.labels.push({ kind, source, detail });
+  }
+
+  read(path: string, real = this.#case.places.realPath(path), isSubtree = false): void {
+    const forms = formsOf(path, real);
+    this.reads.push({ path: real, isSubtree });
+    const { protections } = this.#case.places;
+    if (forms.some((form) => findProtection(protections, "read", form) !== undefined))
+      this.add("secret", "file", path);
+    if (!this.#isTrusted(real)) this.add("untrusted", "file", path);
+  }
+
+  /** A command that changes nothing has no network either, whatever it runs in. */
+  run(
+    { argv, shell, cwd }: Extract<Effect, { kind: "exec" }>,
+    { isReadOnly, network, parts }: OriginFacts,
+  ): void {
+    const text = shell ?? argv.join(" ");
+    const isReached = network === "some" || (network === "all" && BRINGS_IN.test(text));
+    if (isReached && !isReadOnly()) this.add("untrusted", "exec", text);
+    for (const part of parts) this.#part(part, cwd);
+  }
+
+  #part({ levels, redirects, cwds }: Part, cwd: string): void {
+    const words = (levels.at(-1) ?? []).flatMap(({ text }) => (text === null ? [] : [text]));
+    const reads = readOnlyOperands(levels.at(-1) ?? []);
+    const dirs = (cwds ?? [cwd]).filter((dir) => dir !== null);
+    const absolute = (operand: string) => dirs.map((dir) => operandPath(dir, operand));
+    for (const { path, subtree } of reads ?? [])
+      if (path !== null) for (const each of absolute(path)) this.read(each, undefined, subtree);
+    for (const { operand, access, isGuess } of reads === null ? accessesOf(words) : [])
+      for (const each of absolute(operand)) {
+        if (access === "write") this.#write(each);
+        else if (isGuess !== true) this.read(each);
+        // what may be a file of no known use is none of those that nobody trusts
+        else this.reads.push({ path: this.#case.places.realPath(each), isSubtree: false });
+      }
+    for (const { operator, target } of redirects)
+      for (const each of typeof target?.text === "string" ? absolute(target.text) : []) {
+        if (operator.includes(">")) this.#write(each);
+        else this.read(each);
+      }
+  }
+
+  #write(path: string): void {
+    this.writes.push(this.#case.places.realPath(path));
+  }
+
+  #isTrusted(real: string): boolean {
+    const { roots, free, places } = this.#case;
+    if (isInsideAny(roots, real) || isInsideAny(free, real) || isInsideAny(OF_THE_HOST, real)) return true;
+    return OF_THE_USER.some((name) => isInside(`${places.home}/${name}`, real));
+  }
+}

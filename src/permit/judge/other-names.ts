@@ -1,0 +1,79 @@
+/**
+ * Hard links: a file that is written through one name changes under all of them. Where a file has several, the protected
+ * places are searched for it. System directories are left out: nobody but root can link what lies there.
+ */
+import { type BigIntStats, type Dirent, lstatSync, readdirSync } from "node:fs";
+import { posix } from "node:path";
+import { isInsideAny } from "../rules/paths.ts";
+import { findProtection, findProtectionBelow, type Protection } from "../rules/protected.ts";
+import type { OtherNames } from "./case.ts";
+
+/** Entries looked at for one file. Beyond, it counts as protected: a person says. */
+const MAX_LOOKED = 20_000;
+const MAX_DEPTH = 12;
+const SYSTEM = ["/etc", "/usr", "/boot", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/proc", "/sys", "/dev"];
+
+interface ProtectedPlaces {
+  readonly home: string;
+  readonly kernel: readonly string[];
+  readonly protections: readonly Protection[];
+}
+
+/** `path` with its links resolved; `roots`: protected names are looked for just below them, and below the home directory. */
+export function findOtherNames(places: ProtectedPlaces, path: string, roots: readonly string[]): OtherNames {
+  const file = statOf(path);
+  if (file === undefined || !file.isFile() || file.nlink < 2n) return "none";
+  const search = { file, left: MAX_LOOKED };
+  if (places.kernel.some((dir) => holds(search, dir, () => "counts", 0))) return "kernel";
+  const rate = rater(places.protections);
+  const found = [...new Set([...roots, places.home])].some((dir) => holds(search, dir, rate, 0));
+  return found || search.left <= 0 ? "protected" : "none";
+}
+
+interface Search {
+  readonly file: BigIntStats;
+  left: number;
+}
+
+/** `counts`: it is protected; `leads`: something below it may be. */
+type Rate = (path: string) => "counts" | "leads" | "neither";
+
+function rater(protections: readonly Protection[]): Rate {
+  return (path) => {
+    if (isInsideAny(SYSTEM, path)) return "neither";
+    if (findProtection(protections, "write", path) !== undefined) return "counts";
+    return findProtectionBelow(protections, path) === undefined ? "neither" : "leads";
+  };
+}
+
+function holds(search: Search, dir: string, rate: Rate, depth: number): boolean {
+  if (depth > MAX_DEPTH) return false;
+  return entriesOf(dir).some((entry) => {
+    if (search.left-- <= 0) return false;
+    const path = posix.join(dir, entry.name);
+    const rating = rate(path);
+    if (rating === "neither") return false;
+    if (entry.isDirectory()) return holds(search, path, rate, depth + 1);
+    return rating === "counts" && isSame(search.file, statOf(path));
+  });
+}
+
+function isSame(file: BigIntStats, other: BigIntStats | undefined): boolean {
+  return other !== undefined && other.ino === file.ino && other.dev === file.dev;
+}
+
+function statOf(path: string): BigIntStats | undefined {
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function entriesOf(dir: string): readonly Dirent[] {
+  try {
+    return readdirSync(dir, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}

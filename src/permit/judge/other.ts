@@ -1,0 +1,125 @@
+/** Judges the effects that are neither paths nor commands. */
+import type { Effect } from "../../abi/effects.ts";
+import { isHigher } from "../mode.ts";
+import { canonicalHost, isPrivateHost, matchesHost } from "../rules/host-name.ts";
+import { shown } from "../rules/paths.ts";
+import { describeRule, type Rule } from "../rules/rule.ts";
+import type { Case } from "./case.ts";
+import { beyondHosts } from "./ceiling.ts";
+import { allow, ask, deny, hardAsk, invalid, type Verdict } from "./verdict.ts";
+
+type Network = Extract<Effect, { kind: "network" }>;
+type Spawn = Extract<Effect, { kind: "spawn" }>;
+type Mcp = Extract<Effect, { kind: "mcp" }>;
+type Message = Extract<Effect, { kind: "message" }>;
+type Mode = Extract<Effect, { kind: "mode" }>;
+type Unknown = Extract<Effect, { kind: "unknown" }>;
+
+export function judgeNetwork(c: Case, effect: Network): Verdict {
+  const host = canonicalHost(effect.host);
+  if (host === null) return invalid(`not a host: ${shown(effect.host)}`);
+  const ceiling = beyondHosts(c.subject.rights, host);
+  if (ceiling !== null) return ceiling;
+  const what = `${effect.method} ${shown(host)}:${effect.port}`;
+  const isNamed = ({ match }: Rule) => match.kind === "host" && matchesHost(match, host);
+  if (isPrivateHost(host)) return judgePrivate(c, host, what);
+  return byRules(c, isNamed, what, /:/.test(host) ? null : `fetch(domain:${host})`);
+}
+
+/** Addresses of this machine and its own network: what a page names is never fetched there, what a person names is. */
+function judgePrivate(c: Case, host: string, what: string): Verdict {
+  const isNamed = ({ match }: Rule) => match.kind === "host" && !match.subdomains && match.host === host;
+  const forbidden = restricted(c, ({ match }) => match.kind === "host" && matchesHost(match, host), what);
+  const allowed = c.allow.find(isNamed);
+  if (forbidden !== null || allowed === undefined)
+    return forbidden ?? deny("default", `${what} is an address of this machine or its own network`);
+  return allow("rule", describeRule(allowed));
+}
+
+const STARTERS = new Set(["agent", "spawn"]);
+
+/** A skill brings a program by its name, with what it is told after it. */
+export function judgeSpawn(c: Case, { program }: Spawn): Verdict {
+  const isSkill = c.tool === "skill";
+  const always = /^[\w.-]+$/.test(program) ? `${isSkill ? "skill" : "agent"}(${program})` : null;
+  const isNamed = ({ match, tool }: Rule) =>
+    match.kind === "program" && (isSkill ? tool === "skill" : STARTERS.has(tool)) && isCalled(match, program);
+  return byRules(c, isNamed, `start ${shown(program)}`, always);
+}
+
+function isCalled(
+  { name, rest }: { readonly name: string; readonly rest: boolean },
+  program: string,
+): boolean {
+  return program === name || (rest && (program.startsWith(`${name}:`) || program.startsWith(`${name} `)));
+}
+
+/** Members of one compose project write to one another unasked; a rule on any name of the receiver outranks that. */
+export function judgeMessage(c: Case, { to, signal, member }: Message): Verdict {
+  const always = signal === undefined && /^[\w.*-]+$/.test(to) ? `send(${to})` : null;
+  const isFellow = signal === undefined && member !== undefined;
+  const names = isFellow ? [to, ...member] : [to];
+  const isNamed = ({ match, tool }: Rule) =>
+    tool === "send" && match.kind === "program" && names.includes(match.name);
+  const what = `${signal ?? "a message"} to ${shown(to)}`;
+  if (!isFellow) return byRules(c, isNamed, what, always);
+  return restricted(c, isNamed, what) ?? allow("default", "members of one compose project");
+}
+
+/** Who may less asks nobody; who would may more asks a person, whatever the rules say. */
+export function judgeMode({ subject }: Case, { to }: Mode): Verdict {
+  if (!isHigher(to, subject.mode)) return allow("mode", `mode ${to} allows no more than ${subject.mode}`);
+  return hardAsk("mode", `mode ${to}`, `from mode ${subject.mode} to ${to}`);
+}
+
+const ALL_SERVERS = "mcp__*";
+
+/**
+ * A tool of a server, or with no tool the reading of its resources: that asks nothing unless a rule on the server forbids it.
+ * What a server says of its own tools lifts no question.
+ */
+export function judgeMcp(c: Case, { server, tool, host }: Mcp): Verdict {
+  const ceiling = host === "local" ? null : beyondHosts(c.subject.rights, canonicalHost(host) ?? host);
+  if (ceiling !== null) return ceiling;
+  const wholeServer = `mcp__${server}`;
+  // long names are cut after 55 characters; one of another server names nothing here
+  const own = tool !== "" && c.tool.startsWith(`${wholeServer}__`.slice(0, 55)) ? c.tool : null;
+  const isNamed = ({ match, tool: named }: Rule) =>
+    match.kind === "all" && (named === ALL_SERVERS || named === wholeServer || named === own);
+  // a rule that allows a tool which calls servers does not allow what those do
+  if (tool !== "")
+    return byRules(
+      { ...c, callRule: undefined },
+      isNamed,
+      `${shown(server)}: ${shown(tool)}`,
+      suggestTool(own),
+    );
+  const what = `reading from ${shown(server)}`;
+  return restricted(c, isNamed, what) ?? allow("default", "reading what the server offers");
+}
+
+function suggestTool(name: string | null): string | null {
+  return name !== null && /^[A-Za-z0-9_-]{1,64}$/.test(name) ? name : null;
+}
+
+export function judgeUnknown(c: Case, { what }: Unknown): Verdict {
+  return byRules(c, () => false, shown(what), null);
+}
+
+/** What deny and ask rules say; null: nothing. */
+function restricted(c: Case, matches: (rule: Rule) => boolean, what: string): Verdict | null {
+  const denied = c.rules.deny.find(matches);
+  if (denied !== undefined) return deny("rule", `${describeRule(denied)} refuses ${what}`);
+  const asked = c.rules.ask.find(matches);
+  return asked === undefined ? null : hardAsk("rule", describeRule(asked), `${describeRule(asked)}: ${what}`);
+}
+
+function byRules(c: Case, matches: (rule: Rule) => boolean, what: string, always: string | null): Verdict {
+  const forbidden = restricted(c, matches, what);
+  if (forbidden !== null) return forbidden;
+  const allowed = c.allow.find(matches) ?? c.callRule;
+  if (allowed !== undefined) return allow("rule", describeRule(allowed));
+  const { mode } = c.subject;
+  if (mode === "bypass") return allow("mode", "mode bypass");
+  return ask("mode", `mode ${mode}`, `${what}: no rule allows it (mode ${mode})`, always);
+}

@@ -1,0 +1,238 @@
+/** Judges one simple command as it runs in the end: by rules, by what it reads and writes, by the mode. */
+import { posix } from "node:path";
+import { pathProblem } from "../../lib/path-form.ts";
+import { allowsCommand, hasSystemWrappers, restrictsCommand } from "../rules/command-match.ts";
+import { climbsBack, isInsideAny, operandPath, shown } from "../rules/paths.ts";
+import { describeRule, type Rule } from "../rules/rule.ts";
+import { settingsWritten } from "../rules/settings-writer.ts";
+import { shippedRefusal } from "../rules/shipped.ts";
+import { suggestCommand } from "../rules/suggest.ts";
+import type { ReadOperand } from "../shell/read/grammar.ts";
+import { readOnlyOperands } from "../shell/read/read-only.ts";
+import type { Part } from "../shell/unfold.ts";
+import { cdTarget } from "../shell/where.ts";
+import { globSpellings, programOf, shownArgv } from "../shell/word.ts";
+import type { Case } from "./case.ts";
+import { creations } from "./creation.ts";
+import { restrictOperands } from "./operand.ts";
+import { judgePath, restrictGlob, restrictPath } from "./path.ts";
+import { judgeRedirects } from "./redirect.ts";
+import { findRepository } from "./repository.ts";
+import { judgeUnknownPath } from "./unknown-path.ts";
+import { judgeUnread } from "./unread.ts";
+import { allow, ask, hardAsk, strictest, type Verdict } from "./verdict.ts";
+
+interface Judged {
+  readonly verdict: Verdict;
+  /** It is known to change nothing, whatever the rules say of it. */
+  readonly isReadOnly: boolean;
+}
+
+/** `text`: all that bash is given; `cwd`: where it starts. */
+export function judgePart(c: Case, part: Part, text: string, cwd: string): Judged {
+  const redirects = judgeRedirects(c, part);
+  const { verdict, isReadOnly } =
+    part.unsure === null ? judgeKnown(c, part, text, cwd) : judgeUnsure(c, part, text, cwd);
+  return {
+    verdict: strictest([verdict, ...redirects.verdicts]),
+    isReadOnly: isReadOnly && !redirects.writes,
+  };
+}
+
+/** What deny rules refuse of the levels that could be read; for the rest it may be anything. */
+function judgeUnsure(c: Case, part: Part, text: string, cwd: string): Judged {
+  const restricted = restrictByRule(c, part, text);
+  const operands = part.levels.map((argv) => restrictOperands(c, argv, part.isOpen, part.cwds));
+  const refused = [restricted, ...operands].filter(
+    (each) => each?.behavior === "deny" && each.reason.kind !== "parse",
+  );
+  const why = part.unsure ?? "";
+  const source = part.levels.length === 0 ? part.source : part.levels.map(shownArgv).join(" ");
+  const verdict = judgeUnread(c, source, why, part.cwds?.[0] ?? cwd, "anything");
+  return { verdict: strictest([verdict, ...refused.filter((each) => each !== null)]), isReadOnly: false };
+}
+
+function judgeKnown(c: Case, part: Part, text: string, cwd: string): Judged {
+  const { levels, evaluates } = part;
+  const restricted = restrictByRule(c, part, text);
+  const known = evaluates === null ? readVerdict(c, part) : null;
+  const isReadOnly = known !== null;
+  const judged = (verdict: Verdict): Judged => ({ verdict, isReadOnly });
+  if (restricted?.behavior === "deny") return judged(restricted);
+  if (levels.length === 0 && evaluates === null) return judged(allow("default", "it starts nothing"));
+  const changed = known ?? (evaluates === null ? creationVerdict(c, part) : null);
+  const restrictions =
+    known === null ? levels.map((argv) => restrictOperands(c, argv, part.isOpen, part.cwds)) : [];
+  const operands = strictestOrNull([changed, ...restrictions, settingsVerdict(c, part)]);
+  // what denies an operand outranks a question about the command
+  if (operands?.behavior === "deny") return judged(operands);
+  if (restricted?.isHard === true) return judged(restricted);
+  if (operands?.behavior === "ask" && operands.isHard) return judged(operands);
+  const moved = c.subject.mode === "bypass" ? null : movedGit(c, part, cwd);
+  if (moved !== null) return judged(moved);
+  const rule = c.allow.find((each) => allowsCommand(each, part));
+  if (rule !== undefined) return judged(allow("rule", describeRule(rule)));
+  if (c.subject.mode === "bypass") return judged(allow("mode", "mode bypass"));
+  if (restricted !== null) return judged(restricted);
+  if (evaluates !== null) return judged(askEvaluated(part, evaluates));
+  if (c.callRule !== undefined) return judged(allow("rule", describeRule(c.callRule)));
+  if (changed !== null) return judged(changed);
+  const message = `${lineOf(part)}: no rule allows it (mode ${c.subject.mode})`;
+  return judged(ask("mode", `mode ${c.subject.mode}`, message, suggestCommand(part)));
+}
+
+/** A program that writes its own settings writes a file that it does not name. */
+function settingsVerdict(c: Case, { levels, isOpen, cwds }: Part): Verdict | null {
+  for (const [i, argv] of levels.entries()) {
+    const place = settingsWritten(argv, isOpen && i === levels.length - 1);
+    if (place === null) continue;
+    const path = place.startsWith("~/") ? c.places.home + place.slice(1) : place;
+    const paths = (cwds ?? ["/"]).map((cwd) => operandPath(path.startsWith("/") ? "" : cwd, path));
+    const refused = paths
+      .map((each) => restrictPath(c, { access: "write", path: each }))
+      .filter((each) => each !== null);
+    const denied = refused.find(({ behavior }) => behavior === "deny");
+    const message = `${lineOf({ levels: [argv], source: "" })}: it writes ${shown(place)}; no mode or rule answers for a person`;
+    return denied ?? hardAsk("protected", `a program that writes its settings (${place})`, message);
+  }
+  return null;
+}
+
+function strictestOrNull(verdicts: readonly (Verdict | null)[]): Verdict | null {
+  const found = verdicts.filter((verdict) => verdict !== null);
+  return found.length === 0 ? null : strictest(found);
+}
+
+function askEvaluated(part: Part, why: string): Verdict {
+  const detail = `bash evaluates it beyond what can be read: ${why}`;
+  return ask("parse", detail, `${lineOf(part)}: ${detail}`, null);
+}
+
+function lineOf({ levels, source }: Pick<Part, "levels" | "source">): string {
+  return shown(levels[0] === undefined ? source : shownArgv(levels[0]));
+}
+
+type Restriction = Exclude<Verdict, { behavior: "allow" }>;
+
+function restrictByRule(c: Case, part: Part, text: string): Restriction | null {
+  const denies = c.rules.deny.map((rule) => ({ rule, match: restrictsCommand(rule, part, text) }));
+  const denied = denies.find(({ match }) => match === "yes")?.rule;
+  if (denied !== undefined) return refuse(denied, part);
+  const asks = c.rules.ask.map((rule) => ({ rule, match: restrictsCommand(rule, part, text) }));
+  const found = [...denies, ...asks].filter(({ match }) => match !== "no").map(({ rule }) => rule);
+  const policy = found.find((rule) => rule.behavior === "deny" && rule.source === "policySettings");
+  if (policy !== undefined) return refuse(policy, part);
+  const rule = found.find(({ source }) => source !== "shipped") ?? found[0];
+  if (rule === undefined) return null;
+  const name = posix.basename(programOf(part.levels.at(-1) ?? []) ?? "");
+  const warning = name === "rm" ? "warning: rm deletes for good" : describeRule(rule);
+  const message = `${lineOf(part)}: ${warning}`;
+  // a shipped ask is a default: the user's own rule for the command, or bypass, answers it
+  return {
+    behavior: "ask",
+    isHard: rule.source !== "shipped",
+    message,
+    always: null,
+    reason: reasonOf(rule),
+  };
+}
+
+function refuse(rule: Rule, part: Part): Restriction {
+  const program = rule.match.kind === "command" ? rule.match.name : "";
+  const message =
+    rule.source === "shipped"
+      ? shippedRefusal(program)
+      : `Permission denied: ${describeRule(rule)} refuses ${lineOf(part)}`;
+  return { behavior: "deny", message, reason: reasonOf(rule) };
+}
+
+function reasonOf(rule: Rule) {
+  return { kind: "rule", detail: describeRule(rule) } as const;
+}
+
+/** The reads of a read-only command, judged as reads; null: it is not one. */
+function readVerdict(c: Case, part: Part): Verdict | null {
+  const argv = part.filled ?? part.levels.at(-1) ?? [];
+  const name = posix.basename(programOf(argv) ?? "");
+  if ((part.isOpen && part.filled === undefined) || part.acts || !hasSystemWrappers(part)) return null;
+  if (part.levels.length === 0) return null;
+  const cwds = part.cwds ?? [null];
+  if (name === "cd") {
+    const target = cdTarget(argv, c.places.home);
+    return target === null ? null : everywhere(cwds, [{ path: target, subtree: false }], c);
+  }
+  const reads = readOnlyOperands(argv);
+  if (reads === null) return null;
+  const verdict = everywhere(cwds, reads, c);
+  const foreign = name === "git" && verdict !== null ? cwds.map((cwd) => foreignVerdict(c, part, cwd)) : [];
+  const found = [verdict, ...foreign].filter((each) => each !== null);
+  if (verdict === null) return null;
+  return found.length === 0 ? verdict : strictest(found);
+}
+
+/** null: a path that depends on what is not known. */
+function everywhere(
+  cwds: readonly (string | null)[],
+  reads: readonly ReadOperand[],
+  c: Case,
+): Verdict | null {
+  const verdicts: Verdict[] = [];
+  for (const { path, subtree, glob } of reads) {
+    if (path === null) {
+      verdicts.push(judgeUnknownPath(c, "read"));
+      continue;
+    }
+    if (climbsBack(glob ?? path) || pathProblem(path) !== null) return null;
+    for (const cwd of path.startsWith("/") ? ["/"] : cwds) {
+      if (cwd === null) return null;
+      verdicts.push(judgePath(c, { access: "read", path: operandPath(cwd, path), subtree }));
+      if (glob !== undefined) verdicts.push(...globVerdicts(c, operandPath(cwd, glob)));
+    }
+  }
+  return verdicts.length === 0 ? allow("default", "a command that changes nothing") : strictest(verdicts);
+}
+
+function globVerdicts(c: Case, glob: string): readonly Verdict[] {
+  const restricted = restrictGlob(c, "read", glob);
+  const named = globSpellings(glob).map((path) => judgePath(c, { access: "read", path }));
+  return restricted === null ? named : [restricted, ...named];
+}
+
+/** Every git command starts programs that the repository's configuration names; in the roots that file is protected. */
+function foreignVerdict(c: Case, part: Part, cwd: string | null): Verdict | null {
+  if (cwd === null) return null;
+  const repository = findRepository(c.places.realPath(cwd), c.places.exists);
+  if (repository === null || (!repository.isBare && isInsideAny(c.roots, repository.root))) return null;
+  const why = repository.isBare ? "is not protected" : "lies outside the working directories";
+  const message = `${lineOf(part)}: the repository ${shown(repository.root)} ${why}; its configuration can start programs`;
+  return ask("default", "a repository that is not trusted", message, suggestCommand(part));
+}
+
+/** git where a `cd` of the same text led out of the roots, or nobody knows where: no rule for git was meant for that. */
+function movedGit(c: Case, part: Part, cwd: string): Verdict | null {
+  const { levels, cwds } = part;
+  if (!levels.some((argv) => posix.basename(programOf(argv) ?? "") === "git")) return null;
+  const start = c.places.realPath(cwd);
+  const isOwn = (each: string) => each === start || isInsideAny(c.roots, c.places.realPath(each));
+  const isBare = (each: string) => findRepository(c.places.realPath(each), c.places.exists)?.isBare === true;
+  const isOut = cwds?.every(isOwn) !== true;
+  if (!isOut && cwds?.some(isBare) !== true) return null;
+  const where = isOut ? "a directory that is none of the working directories" : "a repository without .git";
+  const message = `${lineOf(part)}: git in ${where}; its configuration can start programs`;
+  return ask("default", "a repository that is not trusted", message, null);
+}
+
+/** Folders, copies and empty files are writes like any other; null: it is no such command, or the mode asks for it as a command. */
+function creationVerdict(c: Case, part: Part): Verdict | null {
+  if (part.isOpen || part.acts || !hasSystemWrappers(part)) return null;
+  const verdicts: Verdict[] = [];
+  for (const cwd of part.cwds ?? []) {
+    const exists = (path: string) => c.places.exists(operandPath(cwd, path));
+    const made = creations(part.levels.at(-1) ?? [], exists);
+    if (made === null || made.some(({ path }) => climbsBack(path) || pathProblem(path) !== null)) return null;
+    verdicts.push(...made.map((access) => judgePath(c, { ...access, path: operandPath(cwd, access.path) })));
+  }
+  if (verdicts.length === 0) return null;
+  const verdict = strictest(verdicts);
+  return verdict.behavior === "ask" && !verdict.isHard ? null : verdict;
+}

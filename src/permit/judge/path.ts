@@ -1,0 +1,216 @@
+/** Judges reads and writes of paths. */
+import { posix } from "node:path";
+import { pathProblem } from "../../lib/path-form.ts";
+import { acceptsEdits } from "../mode.ts";
+import { escapeGlob } from "../rules/glob.ts";
+import { looseGlob, meet, tokensOf } from "../rules/glob-meet.ts";
+import { matchesPath, mayMatchBelow, type PathBases, type PathPattern } from "../rules/path-pattern.ts";
+import { foldName, isInside, isInsideAny, segmentsOf, shown, writtenPath } from "../rules/paths.ts";
+import { findProtection, findProtectionBelow, findProtectionOfGlob, resolved } from "../rules/protected.ts";
+import { describeRule, type Rule } from "../rules/rule.ts";
+import { literalStart } from "../shell/spelling.ts";
+import { type Case, formsOf } from "./case.ts";
+import { beyondRoots } from "./ceiling.ts";
+import { allow, ask, deny, hardAsk, invalid, type Verdict } from "./verdict.ts";
+
+export interface PathAccess {
+  readonly access: "read" | "write";
+  readonly path: string;
+  /** Absent: resolved here. */
+  readonly real?: string | undefined;
+  /** The read goes to everything below as well. */
+  readonly subtree?: boolean | undefined;
+  /** What exists is changed or removed: for a directory, with all it holds. */
+  readonly replaces?: boolean | undefined;
+  /** A command that is not known names it: it may do so, or not. */
+  readonly isGuess?: boolean | undefined;
+}
+
+export function judgePath(c: Case, wanted: PathAccess): Verdict {
+  const problem = pathProblem(wanted.path);
+  if (problem !== null) return invalid(`${problem}: ${shown(wanted.path)}`);
+  const real = wanted.real ?? c.places.realPath(wanted.path);
+  const forms = formsOf(wanted.path, real);
+  return restrictPath(c, wanted, forms) ?? permitPath(c, wanted, real, forms);
+}
+
+/** Only what forbids: kernel paths, the ceiling, deny and ask rules, protected paths. null: nothing does. */
+export function restrictPath(
+  c: Case,
+  wanted: PathAccess,
+  forms = formsOf(wanted.path, wanted.real ?? c.places.realPath(wanted.path)),
+): Verdict | null {
+  return (
+    restrictUnresolved(wanted, forms) ??
+    restrictKernelPath(c, wanted, forms) ??
+    beyondRoots(c, wanted.path, forms.at(-1) ?? wanted.path) ??
+    restrictByRule(c, wanted, forms) ??
+    restrictProtected(c, wanted, forms) ??
+    restrictOtherNames(c, wanted, forms)
+  );
+}
+
+/** Links of the system that lead wherever a process has something open: one that was not resolved leads nobody knows where. */
+const LIVE_LINK =
+  /^(?:\/proc\/[^/]+(?:\/task\/[^/]+)?\/(?:root|cwd|fd|exe|map_files)|\/dev\/(?:fd|stdin|stdout|stderr))(?:\/|$)/;
+
+function restrictUnresolved({ path, isGuess }: PathAccess, forms: readonly string[]): Verdict | null {
+  if (!forms.every((form) => LIVE_LINK.test(form)) || isGuess === true) return null;
+  return deny("protected", `${shown(path)} leads to what a process has open, and cannot be resolved`);
+}
+
+/** The same file under a protected name: another name for it is no way around. */
+function restrictOtherNames(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict | null {
+  if (wanted.access !== "write" || wanted.isGuess === true) return null;
+  const found = c.places.otherNames(forms.at(-1) ?? wanted.path, c.roots);
+  if (found === "kernel")
+    return deny("protected", `${shown(wanted.path)} is a file of crux itself under another name`);
+  return found === "none" ? null : protectedAsk(wanted, "a protected path under another name (hard link)");
+}
+
+function restrictKernelPath(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict | null {
+  const { kernel } = c.places;
+  if (forms.some((form) => isInsideAny(kernel, form) && !isFree(c, wanted, form)))
+    return deny("protected", `${shown(wanted.path)} belongs to crux itself; no mode or rule opens it`);
+  const holds = kernel.some((path) => forms.some((form) => isInside(form, path)));
+  if (holds && wanted.replaces === true)
+    return deny("protected", `${shown(wanted.path)} holds files of crux itself; no mode or rule opens them`);
+  if (holds && wanted.subtree === true)
+    return hardAsk(
+      "protected",
+      "the directory holds files of crux itself",
+      `${shown(wanted.path)} holds files of crux itself; name a narrower directory`,
+    );
+  return null;
+}
+
+/** The process's own folder is there for it: what lies in it may go, the folder may not. */
+function isFree({ free }: Case, { replaces }: PathAccess, form: string): boolean {
+  return isInsideAny(free, form) && !(replaces === true && free.includes(form));
+}
+
+/** Named paths only; see the table. A guess asks about secrets, not about what the command might change. */
+function restrictProtected(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict | null {
+  const { protections } = c.places;
+  if (wanted.isGuess === true && wanted.access === "write") return null;
+  const judged = forms.filter((form) => !isFree(c, wanted, form));
+  for (const form of judged) {
+    const found = findProtection(protections, wanted.access, form);
+    if (found !== undefined) return protectedAsk(wanted, `a protected path (${found.kind})`);
+    if (wanted.access === "write" && isProgramPlace(c, posix.dirname(form)))
+      return protectedAsk(wanted, "commands are looked for there (PATH)");
+  }
+  if (wanted.replaces !== true) return null;
+  const held = judged
+    .map((form) => findProtectionBelow(protections, form))
+    .find((each) => each !== undefined);
+  return held === undefined ? null : protectedAsk(wanted, `it may hold protected paths (${held.kind})`);
+}
+
+/** What a pattern of paths may come to, of all that is protected; `glob` absolute. null: nothing. */
+export function restrictGlob(c: Case, access: "read" | "write", glob: string): Verdict | null {
+  const start = literalStart(glob);
+  const dir = start.slice(0, start.lastIndexOf("/") + 1) || "/";
+  const real = `${c.places.realPath(dir)}/${glob.slice(dir.length)}`;
+  const wanted: PathAccess = { access, path: glob };
+  for (const form of formsOf(glob, real).filter((each) => !isInsideAny(c.free, each))) {
+    const found = findProtectionOfGlob(c.places.protections, access, form);
+    if (found !== undefined) return protectedAsk(wanted, `it may come to a protected path (${found.kind})`);
+    if (c.places.kernel.some((path) => mayReach(form, path)))
+      return protectedAsk(wanted, "it may come to files of crux itself");
+  }
+  return null;
+}
+
+/** Could the pattern be the path, or lie below it? */
+function mayReach(glob: string, path: string): boolean {
+  const segments = segmentsOf(glob);
+  const names = segmentsOf(path);
+  return (
+    segments.length >= names.length &&
+    names.every((name, i) => meet(looseGlob(segments[i] as string), tokensOf(foldName(name))) !== null)
+  );
+}
+
+/** A file there takes the place of a command that is allowed by its name. */
+function isProgramPlace({ subject, places }: Case, dir: string): boolean {
+  const { programs = [] } = subject;
+  return programs.some((each) => formsOf(each, resolved(each, places.realPath)).includes(dir));
+}
+
+function protectedAsk(wanted: PathAccess, why: string): Verdict {
+  return hardAsk("protected", why, `${what(wanted)}: ${why}; no mode or rule answers for a person`);
+}
+
+function restrictByRule(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict | null {
+  const denied = c.rules.deny.find((rule) => covers(c, rule, wanted, forms));
+  if (denied !== undefined) return deny("rule", `${describeRule(denied)} refuses ${shown(wanted.path)}`);
+  const asked = c.rules.ask.find((rule) => covers(c, rule, wanted, forms));
+  if (asked !== undefined)
+    return hardAsk("rule", describeRule(asked), `${describeRule(asked)}: ${what(wanted)}`);
+  if (wanted.subtree !== true) return null;
+  const below = [...c.rules.deny, ...c.rules.ask].find((rule) => mayCoverBelow(c, rule, wanted, forms));
+  if (below === undefined) return null;
+  const message = `${what(wanted)}: it may hold files that ${describeRule(below)} guards; name a narrower directory`;
+  return hardAsk("rule", describeRule(below), message);
+}
+
+type PathTest = (pattern: PathPattern, form: string, bases: PathBases) => boolean;
+
+function covers(c: Case, rule: Rule, wanted: PathAccess, forms: readonly string[]): boolean {
+  return isMet(c, rule, wanted, forms, (...at) => matchesPath(...at, true));
+}
+
+function mayCoverBelow(c: Case, rule: Rule, wanted: PathAccess, forms: readonly string[]): boolean {
+  return isMet(c, rule, wanted, forms, mayMatchBelow);
+}
+
+/** For deny and ask rules: as written, and where the volume takes names in another case for the same, so as well. */
+function isMet(
+  { generousBases, places }: Case,
+  { match }: Rule,
+  { access }: PathAccess,
+  forms: readonly string[],
+  test: PathTest,
+): boolean {
+  if (match.kind !== "path" || match.access !== access) return false;
+  if (forms.some((form) => test(match.pattern, form, generousBases))) return true;
+  if (!places.foldsNames) return false;
+  const bases = { home: foldName(generousBases.home), project: generousBases.project.map(foldName) };
+  return forms.some((form) => test(match.folded, foldName(form), bases));
+}
+
+function permitPath(c: Case, wanted: PathAccess, real: string, forms: readonly string[]): Verdict {
+  const { match: ruleMatch = undefined, text = "" } =
+    c.allow.find((rule) => allows(c, rule, wanted, real)) ?? {};
+  if (ruleMatch !== undefined) return allow("rule", `rule ${text}`);
+  if (c.callRule !== undefined) return allow("rule", describeRule(c.callRule));
+  const { mode } = c.subject;
+  const isIn = (dirs: readonly string[]) => forms.every((form) => isInsideAny(dirs, form));
+  if (mode === "bypass") return allow("mode", "mode bypass");
+  if (isIn(c.free)) return allow("default", "its own folder");
+  const isInRoots = isIn([...c.roots, ...c.free]);
+  if (wanted.access === "read" && isInRoots) return allow("mode", "a read inside the working directories");
+  if (wanted.access === "write" && isInRoots && acceptsEdits(mode)) return allow("mode", `mode ${mode}`);
+  const where = isInRoots ? "" : " outside the working directories";
+  return ask("mode", `mode ${mode}`, `${what(wanted)}${where} (mode ${mode})`, suggestPath(wanted, forms));
+}
+
+function allows(c: Case, { match }: Rule, { access, path }: PathAccess, real: string): boolean {
+  if (match.kind !== "path" || match.access !== access) return false;
+  // in the characters they have: forms are composed
+  return [path, real].every((form) => matchesPath(match.pattern, form, c.bases, false));
+}
+
+function what({ access, path }: PathAccess): string {
+  return `${access} ${shown(path)}`;
+}
+
+/** The one path, from the host root. None where a symlink makes two paths of it: the rule would have to name both. */
+function suggestPath({ access, path: given }: PathAccess, forms: readonly string[]): string | null {
+  const [path, other] = [writtenPath(given), forms[1]];
+  if (other !== undefined || /\p{Cc}|\p{Cf}/u.test(path)) return null;
+  const content = escapeGlob(path).replace(/[()]/g, "\\$&");
+  const rule = `${access === "read" ? "view" : "edit"}(/${content})`;
+  return rule.length <= 1024 && !path.includes("\\") ? rule : null;
+}

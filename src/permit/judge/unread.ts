@@ -1,0 +1,53 @@
+/** Judges what cannot be read with certainty: deny and ask rules that may match do, and no allow rule does. */
+
+import { isDynamic, mayRun, unquoted } from "../rules/command-match.ts";
+import { isMentioned } from "../rules/path-pattern.ts";
+import { shown } from "../rules/paths.ts";
+import { describeRule, type Rule } from "../rules/rule.ts";
+import type { Case } from "./case.ts";
+import { kernelMention } from "./kernel-mention.ts";
+import { findMention } from "./mention.ts";
+import { allow, ask, deny, hardAsk, type Verdict } from "./verdict.ts";
+
+/** `anything`: what runs in the end is not in the text at all. */
+export function judgeUnread(
+  c: Case,
+  text: string,
+  why: string,
+  cwd: string,
+  reach: "text" | "anything" = "text",
+): Verdict {
+  const detail = `the command cannot be read with certainty: ${why}`;
+  const named = mentionVerdict(c, text, cwd);
+  if (named?.behavior === "deny") return named;
+  const mayMatch = (rule: Rule) =>
+    reach === "anything"
+      ? rule.match.kind === "command" || rule.match.kind === "path"
+      : mayRun(rule, text) || mayTouch(rule, text);
+  const denied = c.rules.deny.filter(mayMatch);
+  const policy = denied.find((rule) => rule.source === "policySettings");
+  if (policy !== undefined) return deny("rule", `${detail}; ${describeRule(policy)} may forbid it`);
+  const asked = c.rules.ask.filter((rule) => rule.match.kind === "command" || mayMatch(rule));
+  const hard = [...denied, ...asked].find((rule) => rule.source !== "shipped");
+  if (hard !== undefined)
+    return hardAsk("rule", describeRule(hard), `${detail}; ${describeRule(hard)} may match`);
+  if (named?.behavior === "ask") return { ...named, message: `${detail}; ${named.message}` };
+  if (c.subject.mode === "bypass") return allow("mode", "mode bypass");
+  return ask("parse", detail, `${shown(text)}: ${detail}`, null);
+}
+
+/** What the text spells out of paths that are closed or protected; null: nothing. */
+export function mentionVerdict(c: Case, text: string, cwd: string): Verdict | null {
+  const kernel = kernelMention(c, text);
+  if (kernel !== undefined)
+    return deny("protected", `${kernel} belongs to crux itself; no mode or rule opens it`);
+  const mention = findMention(c, text, cwd);
+  if (mention === undefined) return null;
+  const named = `a protected path (${mention.kind})`;
+  return hardAsk("protected", named, `the command names ${shown(mention.word)}, ${named}`);
+}
+
+/** A path that only bash can work out may be any. */
+function mayTouch({ match }: Rule, text: string): boolean {
+  return match.kind === "path" && (isDynamic(text) || isMentioned(match.pattern, unquoted(text)));
+}

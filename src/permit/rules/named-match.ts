@@ -1,0 +1,285 @@
+/**
+ * Does an argument vector mean the command that a deny or ask rule names? Not by the places of its words: options before a
+ * subcommand are skipped, the rule's own options stand anywhere in any spelling, subcommands go by all their names. An option
+ * that is not known is read with a value and without one. What it matches it may match a little too often.
+ */
+
+import { readAt } from "../shell/program/named-command.ts";
+import { isOptionLike, type Level, type ReadOption } from "../shell/program/option-table.ts";
+import { findProgram } from "../shell/program/programs.ts";
+import { mayBeFlag, staticWord, type Word } from "../shell/word.ts";
+import { type Glob, matchesGlob, parseGlob } from "./glob.ts";
+import type { RuleMatch } from "./rule.ts";
+
+export type Match = "yes" | "may" | "no";
+type CommandMatch = Extract<RuleMatch, { kind: "command" }>;
+
+/** An option of the rule: by its names, or by the word as it is written. */
+interface Wanted {
+  readonly raw: Glob;
+  readonly written: string | null;
+  /** All of them: `-rf` is two. */
+  readonly atoms: readonly { readonly names: readonly string[]; readonly value: Glob | undefined }[];
+}
+
+interface Named {
+  readonly plain: readonly Glob[];
+  readonly options: readonly Wanted[];
+  /** Where its options are looked up: the program, and the subcommands that the rule names. */
+  readonly levels: readonly Level[];
+}
+
+const KNOWN = new WeakMap<CommandMatch, Map<Level | null, Named>>();
+
+export function matchNamed(match: CommandMatch, argv: readonly Word[], isOpen: boolean): Match {
+  const level = findProgram(argv[0]?.text ?? "");
+  const named = namedBy(match, level);
+  const plain = matchPlain(named.plain, match.rest, level, argv, isOpen);
+  if (plain === "no") return "no";
+  const found = named.options.map((wanted) => matchOption(wanted, named.levels, argv, isOpen));
+  if (found.includes("no")) return "no";
+  return plain === "yes" && !found.includes("may") ? "yes" : "may";
+}
+
+function namedBy(match: CommandMatch, level: Level | null): Named {
+  const known = KNOWN.get(match) ?? new Map<Level | null, Named>();
+  KNOWN.set(match, known);
+  const named = known.get(level) ?? readRule(match, level);
+  known.set(level, named);
+  return named;
+}
+
+function readRule({ words }: CommandMatch, top: Level | null): Named {
+  const plain: Glob[] = [];
+  const options: Wanted[] = [];
+  const levels = top === null ? [] : [top];
+  let level = top;
+  let isEnded = false;
+  for (let i = 1; i < words.length; i++) {
+    const word = words[i] as Glob;
+    const text = plainText(word);
+    if (text === "--") isEnded = true;
+    else if (isEnded || !isOptionGlob(word, level, i)) {
+      plain.push(word);
+      level = (text === null ? undefined : level?.commands?.get(text)?.level()) ?? level;
+      if (level !== null && !levels.includes(level)) levels.push(level);
+    } else {
+      const read = text === null || level === null ? null : readAt(level, staticWord(text), i === 1);
+      const value = read?.takesNext === true ? words[++i] : undefined;
+      options.push(wantedOf(word, text, read, value));
+    }
+  }
+  return { plain, options, levels };
+}
+
+function isOptionGlob(word: Glob, level: Level | null, at: number): boolean {
+  const [first] = word;
+  if (first?.kind === "char" && first.char === "-" && word.length > 1) return true;
+  return level?.spec.isDashless === true && at === 1 && /^[A-Za-z]+$/.test(plainText(word) ?? "");
+}
+
+function wantedOf(
+  raw: Glob,
+  written: string | null,
+  read: ReadOption | null,
+  next: Glob | undefined,
+): Wanted {
+  const options = read?.isKnown === true ? read.options : [];
+  if (options.length > 0) {
+    const atoms = options.map(({ option, value }, i) => ({
+      names: option.names,
+      value:
+        value === undefined ? (i === options.length - 1 ? next : undefined) : (parseGlob(value) ?? undefined),
+    }));
+    return { raw, written, atoms };
+  }
+  const name = written?.split("=")[0] ?? "";
+  const letters = /^-[A-Za-z0-9]+$/.test(name) ? [...name.slice(1)].map((letter) => `-${letter}`) : [];
+  const names = name.startsWith("--") ? [name] : letters;
+  return { raw, written, atoms: names.map((each) => ({ names: [each], value: undefined })) };
+}
+
+function matchOption(
+  wanted: Wanted,
+  levels: readonly Level[],
+  argv: readonly Word[],
+  isOpen: boolean,
+): Match {
+  const words = argv.slice(1);
+  if (words.some(({ text }) => text !== null && matchesGlob(wanted.raw, text))) return "yes";
+  const alike = wanted.atoms.every((atom) => atom.names.some((name) => hasAlike(name, levels, words)));
+  if (wanted.atoms.length > 0 && alike) return "yes";
+  const spelled = wanted.atoms.map((atom) => hasOption(atom, levels, argv));
+  if (wanted.atoms.length > 0 && !spelled.includes("no")) return spelled.includes("may") ? "may" : "yes";
+  return isOpen || words.some(mayBeUnknownOption) ? "may" : "no";
+}
+
+function mayBeUnknownOption(word: Word): boolean {
+  return word.text === null && mayBeFlag(word);
+}
+
+function hasAlike(name: string, levels: readonly Level[], words: readonly Word[]): boolean {
+  return levels.some(({ spec, long, short }) => {
+    const option = name.startsWith("--") ? long.get(name) : short.get(name.charAt(1));
+    const names = option?.names ?? [name];
+    return names.some((each) => {
+      const form = spec.alike?.[each];
+      return form !== undefined && words.some(({ text }) => text !== null && form.test(text));
+    });
+  });
+}
+
+function hasOption(atom: Wanted["atoms"][number], levels: readonly Level[], argv: readonly Word[]): Match {
+  let best: Match = "no";
+  for (let i = 1; i < argv.length; i++) {
+    const word = argv[i] as Word;
+    const text = word.text ?? (isOptionLike(word.prefix) ? word.prefix : "");
+    const given = valueIn(atom.names, text, levels, i === 1);
+    if (given === null) continue;
+    const value = given === "next" ? argv[i + 1]?.text : word.text === null ? null : given;
+    if (atom.value === undefined) return "yes";
+    if (value == null) best = "may";
+    else if (matchesGlob(atom.value, value)) return "yes";
+  }
+  return best;
+}
+
+/** The value that it is given where the word spells one of the names; "next": what follows; null: it does not. */
+function valueIn(
+  names: readonly string[],
+  text: string,
+  levels: readonly Level[],
+  isFirst: boolean,
+): string | null {
+  for (const level of levels) {
+    const read = readAt(level, staticWord(text), isFirst);
+    for (const { option, value } of read?.options ?? [])
+      if (option.names.some((name) => names.includes(name))) return value ?? "next";
+  }
+  if (!isOptionLike(text)) return null;
+  const [name = ""] = text.split("=");
+  const value = text.includes("=") ? text.slice(name.length + 1) : "next";
+  if (names.includes(name)) return value;
+  if (!text.startsWith("--")) {
+    const letter = names.find((each) => each.length === 2 && text.includes(each.charAt(1)));
+    return letter === undefined ? null : text.slice(text.indexOf(letter.charAt(1)) + 1) || "next";
+  }
+  return name.length > 3 && names.some((each) => each.startsWith(name)) ? value : null;
+}
+
+interface State {
+  /** So many words of the rule are found. */
+  readonly done: number;
+  readonly level: Level | null;
+  readonly isSure: boolean;
+  readonly isEnded: boolean;
+}
+
+/** The rule's words that are no options, in their order, at the front of those of the command. */
+function matchPlain(
+  wanted: readonly Glob[],
+  rest: boolean,
+  top: Level | null,
+  argv: readonly Word[],
+  isOpen: boolean,
+): Match {
+  const states: State[][] = argv.map(() => []);
+  states.push([]);
+  let best: Match = "no";
+  const reach = (at: number, state: State) => {
+    const there = states[Math.min(at, argv.length)] as State[];
+    if (!there.some((each) => includesState(each, state))) there.push(state);
+  };
+  reach(1, { done: 0, level: top, isSure: true, isEnded: false });
+  for (let at = 1; at <= argv.length; at++)
+    for (const state of states[at] as State[]) {
+      const isFound = state.done === wanted.length;
+      if (isFound && (rest || at === argv.length)) {
+        if (state.isSure && (rest || !isOpen)) return "yes";
+        best = "may";
+      } else if (at === argv.length) {
+        if (isOpen) best = "may";
+      } else if (step(wanted, argv, at, state, reach)) best = "may";
+    }
+  return best;
+}
+
+function includesState(each: State, { done, level, isSure, isEnded }: State): boolean {
+  return each.done === done && each.level === level && each.isEnded === isEnded && (each.isSure || !isSure);
+}
+
+/** One word on. Whether it may be what the rule names in a way that cannot be told. */
+function step(
+  wanted: readonly Glob[],
+  argv: readonly Word[],
+  at: number,
+  state: State,
+  reach: (at: number, state: State) => void,
+): boolean {
+  const word = argv[at] as Word;
+  const { text } = word;
+  const { level, isEnded } = state;
+  const glob = wanted[state.done];
+  if (text === null) {
+    if (word.isMany) return true;
+    if (mayBeFlag(word) && !isEnded) for (const next of [1, 2]) reach(at + next, { ...state, isSure: false });
+    const literal = glob === undefined ? null : plainText(glob);
+    if (glob !== undefined && (literal === null || literal.startsWith(word.prefix)))
+      reach(at + 1, { ...state, done: state.done + 1, isSure: false });
+    return false;
+  }
+  if (text === "--" && !isEnded) {
+    reach(at + 1, { ...state, isEnded: true });
+    return false;
+  }
+  const read = isEnded ? null : level === null ? readUnknown(text) : readAt(level, word, at === 1);
+  if (read !== null) {
+    if (read.takesNext !== false && argv[at + 1]?.isMany === true) return true;
+    if (read.takesNext !== true) reach(at + 1, state);
+    if (read.takesNext !== false) reach(at + 2, state);
+    return false;
+  }
+  if (level?.spec.skips?.test(text) === true) reach(at + 1, state);
+  if (glob === undefined) return false;
+  if (meansWord(glob, text, level)) {
+    const below = level?.commands?.get(text)?.level() ?? namedLevel(glob, level) ?? leafLevel(level);
+    reach(at + 1, { ...state, done: state.done + 1, level: below });
+    return false;
+  }
+  // an alias of the user's, or a program of its own, may be the command
+  return level?.spec.isClosed === true && level.commands?.has(text) === false;
+}
+
+function namedLevel(glob: Glob, level: Level | null): Level | undefined {
+  return level?.commands?.get(plainText(glob) ?? "")?.level();
+}
+
+/** Below a subcommand that is not listed the options of the program are not known to count. */
+function leafLevel(level: Level | null): Level | null {
+  return level?.commands == null ? level : null;
+}
+
+function readUnknown(text: string): { takesNext: boolean | "maybe" } | null {
+  if (!isOptionLike(text)) return null;
+  return { takesNext: text.includes("=") ? false : "maybe" };
+}
+
+/** By any of the names of a subcommand, or by its beginning where the program takes that. */
+function meansWord(glob: Glob, text: string, level: Level | null): boolean {
+  if (matchesGlob(glob, text)) return true;
+  const command = level?.commands?.get(text);
+  if (command?.names.some((name) => matchesGlob(glob, name)) === true) return true;
+  if (level?.spec.abbreviates !== true || command !== undefined) return false;
+  const literal = plainText(glob) ?? "";
+  const names = level.commands?.get(literal)?.names ?? [literal];
+  return names.some((name) => name.startsWith(text));
+}
+
+function plainText(glob: Glob): string | null {
+  let text = "";
+  for (const token of glob) {
+    if (token.kind !== "char") return null;
+    text += token.char;
+  }
+  return text;
+}

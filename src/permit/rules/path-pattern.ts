@@ -1,0 +1,133 @@
+/**
+ * Path patterns of rules, after gitignore: `src/**` and `/x` from the project root, `~/x` home, `//x` host root, a bare
+ * name at any depth. A pattern that matches a directory covers all below it.
+ */
+import { isWithin } from "../../lib/path.ts";
+import { type Glob, literalOf, matchesGlob, matchesWritten, parseGlob, parseWrittenGlob } from "./glob.ts";
+import { isInside, namesIn, segmentsOf, writtenPath } from "./paths.ts";
+
+export interface PathPattern {
+  readonly anchor: "host" | "home" | "project" | "name";
+  /** "**" takes any number of segments. */
+  readonly segments: Segments;
+  /** In the characters it has, for what it allows. */
+  readonly written: Segments;
+}
+
+type Segments = readonly (Glob | "**")[];
+
+/** What anchors stand for, absolute. */
+export interface PathBases {
+  readonly home: string;
+  readonly project: readonly string[];
+}
+
+/** null: not a pattern (empty, negated, an open class, `..`). */
+export function parsePathPattern(text: string): PathPattern | null {
+  const { anchor, rest } = splitAnchor(text);
+  const parts = rest.split("/").filter((part) => part !== "" && part !== ".");
+  if (parts.length === 0 && anchor !== "host" && anchor !== "home") return null;
+  if (text.startsWith("!") || parts.includes("..")) return null;
+  const [segments, written]: [(Glob | "**")[], (Glob | "**")[]] = [[], []];
+  for (const part of parts.length === 0 ? ["**"] : parts) {
+    const glob = part === "**" ? part : parseGlob(part);
+    const own = part === "**" ? part : parseWrittenGlob(part);
+    if (glob === null || own === null) return null;
+    segments.push(glob);
+    written.push(own);
+  }
+  return { anchor, segments, written };
+}
+
+function splitAnchor(text: string): { anchor: PathPattern["anchor"]; rest: string } {
+  if (text.startsWith("//")) return { anchor: "host", rest: text.slice(2) };
+  if (text === "~" || text.startsWith("~/")) return { anchor: "home", rest: text.slice(2) };
+  if (text.startsWith("/")) return { anchor: "project", rest: text.slice(1) };
+  const isName = !text.replace(/\/+$/, "").includes("/") && text !== "**";
+  return { anchor: isName ? "name" : "project", rest: text };
+}
+
+/**
+ * `generous` (deny, ask): a bare name counts anywhere on the host, `x/**` covers x itself, and a name is meant in either form of
+ * Unicode. Else (allow) only the file of just these characters.
+ */
+export function matchesPath(
+  pattern: PathPattern,
+  path: string,
+  bases: PathBases,
+  generous: boolean,
+): boolean {
+  return placements(pattern, bases, generous).some(({ base, segments }) => {
+    if (!isInside(base, path)) return false;
+    const below = segmentsOf(path).slice(segmentsOf(base).length);
+    return matchSegments(segments, below, generous) && (generous || isWritten(pattern, path, bases));
+  });
+}
+
+function isWritten(pattern: PathPattern, path: string, bases: PathBases): boolean {
+  return placements({ ...pattern, segments: pattern.written }, bases, false).some(({ base, segments }) => {
+    const [from, whole] = [writtenPath(base), writtenPath(path)];
+    if (!isWithin(from, whole)) return false;
+    return matchSegments(segments, namesIn(whole).slice(namesIn(from).length), false, matchesWritten);
+  });
+}
+
+/** Could something below the directory match? Errs on the side of yes. */
+export function mayMatchBelow(pattern: PathPattern, dir: string, bases: PathBases): boolean {
+  return placements(pattern, bases, true).some(({ base, segments }) => {
+    if (isInside(dir, base)) return true;
+    if (!isInside(base, dir)) return false;
+    const below = segmentsOf(dir).slice(segmentsOf(base).length);
+    const open = segments.indexOf("**");
+    const fixed = segments.slice(0, open < 0 ? segments.length : open);
+    return below.every((segment, i) => {
+      const glob = fixed[i];
+      return glob === undefined || glob === "**" || matchesGlob(glob, segment);
+    });
+  });
+}
+
+/** Does text that is not understood name something that the pattern may match? */
+export function isMentioned(pattern: PathPattern, text: string): boolean {
+  const literals = pattern.segments.map((segment) => (segment === "**" ? "" : literalOf(segment)));
+  const longest = literals.reduce((a, b) => (b.length > a.length ? b : a), "");
+  return text.normalize("NFC").includes(longest);
+}
+
+function placements(pattern: PathPattern, bases: PathBases, generous: boolean) {
+  const { anchor, segments } = pattern;
+  if (anchor === "host") return [{ base: "/", segments }];
+  if (anchor === "home") return [{ base: bases.home, segments }];
+  if (anchor === "project") return bases.project.map((base) => ({ base, segments }));
+  const anywhere: Segments = ["**", ...segments];
+  const roots = generous ? ["/"] : bases.project;
+  return roots.map((base) => ({ base, segments: anywhere }));
+}
+
+/** The pattern matches the path or one of its ancestors. Places already seen to fail are remembered. */
+function matchSegments(
+  pattern: Segments,
+  path: readonly string[],
+  generous: boolean,
+  matches = matchesGlob,
+): boolean {
+  const failed = new Set<number>();
+  const match = (i: number, j: number): boolean => {
+    if (i === pattern.length) return true;
+    const key = i * (path.length + 1) + j;
+    if (failed.has(key)) return false;
+    const found = step(i, j);
+    if (!found) failed.add(key);
+    return found;
+  };
+  const step = (i: number, j: number): boolean => {
+    const segment = pattern[i];
+    if (segment === undefined) return true;
+    if (segment !== "**")
+      return j < path.length && matches(segment, path[j] as string) && match(i + 1, j + 1);
+    if (i === pattern.length - 1) return j < path.length || generous;
+    for (let k = j; k <= path.length; k++) if (match(i + 1, k)) return true;
+    return false;
+  };
+  return match(0, 0);
+}

@@ -1,0 +1,309 @@
+/**
+ * Paths that hold authority over agents, that start programs, or that are secrets. Writing the first two and reading the
+ * third is a question to a person in every mode, whether or not they exist. Only what a call names is looked at: a search
+ * over a directory that may hold secrets does not ask, since every project has an `.env`; the search itself leaves
+ * secret files out.
+ */
+import { posix } from "node:path";
+import type { RealPath } from "../../kernel/ports/host.ts";
+import { isWithin } from "../../lib/path.ts";
+import { type Glob, matchesGlob, parseGlob } from "./glob.ts";
+import { type LooseGlob, looseGlob, meet, tokensOf } from "./glob-meet.ts";
+import { foldName, isInside, normalPath, segmentsOf } from "./paths.ts";
+
+export type PathClass = "authority" | "execution" | "secret";
+
+interface Row {
+  readonly kind: PathClass;
+  /** `x` at any depth, `~/x` in the home directory, `/x` on the host; `x/` with all below it. `?` stands for a space. */
+  readonly paths: string;
+  /** Names that are free: just below a directory, or of the file itself. */
+  readonly except?: string;
+}
+
+const PROTECTED_PATHS: readonly Row[] = [
+  { kind: "authority", paths: ".crux/ .agents/ .mcp.json crux/settings*.json" },
+  { kind: "authority", paths: "~/.config/crux/", except: "memory" },
+  { kind: "authority", paths: ".claude/", except: "worktrees" },
+  { kind: "execution", paths: ".git/", except: "index objects refs logs HEAD COMMIT_EDITMSG" },
+  {
+    kind: "execution",
+    paths: ".gitmodules .husky/ .envrc .vscode/ .idea/ .devcontainer/ .npmrc .yarnrc*",
+  },
+  {
+    kind: "execution",
+    paths: `~/.profile ~/.login ~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.inputrc
+      ~/.xprofile ~/.xinitrc ~/.xsession ~/.xsessionrc ~/.pam_environment ~/.config/environment.d/ ~/.tmux.conf
+      ~/.zshrc ~/.zshenv ~/.zprofile ~/.zlogin ~/.zlogout ~/.kshrc ~/.cshrc ~/.tcshrc ~/.config/fish/ ~/.config/zsh/`,
+  },
+  {
+    kind: "execution",
+    paths: ".exrc .nvimrc .nvim.lua ~/.vimrc ~/.gvimrc ~/.vim/ ~/.config/nvim/ ~/.gitconfig ~/.config/git/",
+  },
+  {
+    kind: "execution",
+    paths: `~/.ssh/ ~/.gnupg/ ~/.config/systemd/ ~/.config/autostart/ ~/.local/share/systemd/
+      ~/Library/LaunchAgents/ /Library/LaunchAgents/ /Library/LaunchDaemons/ /var/spool/cron/`,
+  },
+  {
+    kind: "execution",
+    paths: "~/.local/bin/ ~/bin/ ~/.cargo/bin/ ~/go/bin/ /opt/homebrew/bin/ /bin/ /sbin/ /lib/ /lib64/",
+  },
+  { kind: "execution", paths: "/etc/ /usr/ /boot/" },
+  {
+    kind: "secret",
+    paths: `~/.ssh/id_* ~/.aws/ ~/.azure/ ~/.config/gcloud/ ~/.config/gh/ ~/.netrc ~/.kube/config
+      ~/.docker/config.json`,
+  },
+  { kind: "secret", paths: ".env .env.*", except: "*.example *.sample *.template" },
+  { kind: "secret", paths: "*.pem *.key *.p12" },
+  { kind: "secret", paths: "~/Library/Keychains/ /Library/Keychains/ ~/.local/share/keyrings/" },
+  {
+    kind: "secret",
+    paths: `~/.mozilla/ ~/.config/google-chrome/ ~/.config/chromium/ ~/.config/microsoft-edge/ ~/.config/BraveSoftware/
+      ~/snap/firefox/ ~/Library/Application?Support/Firefox/ ~/Library/Application?Support/Google/Chrome/
+      ~/Library/Safari/`,
+  },
+  {
+    kind: "secret",
+    paths: "/etc/shadow /proc/*/environ /proc/*/mem /proc/*/task/*/environ /proc/*/task/*/mem",
+  },
+];
+
+/** Most are plain: a look at each of them for every path has to be cheap. */
+type Name = string | Glob;
+
+export interface Protection {
+  readonly kind: PathClass;
+  /** Absolute directory in which `segments` begin; null: anywhere. */
+  readonly base: string | null;
+  /** `base` as it is spelled on the host, case and all. */
+  readonly place: string | null;
+  readonly segments: readonly Name[];
+  readonly isDirectory: boolean;
+  readonly except: readonly Name[];
+}
+
+/** What settings make of the table. */
+interface ProtectionSettings {
+  /** Rows more, written as the paths of rules: writing what they name, or anything below, is a question to a person. */
+  readonly added?: readonly string[];
+  /** Rows that do not count, word for word as in the table, a closing slash apart. */
+  readonly removed?: readonly string[];
+  /** Where `/x` and `a/b` begin; absent: they count at any depth. */
+  readonly projectRoot?: string | undefined;
+}
+
+/** The table for one host: what stands behind the home directory and behind symbolic links is protected as well. */
+export function protections(
+  home: string,
+  realPath: RealPath,
+  settings: ProtectionSettings = {},
+): readonly Protection[] {
+  const removed = new Set((settings.removed ?? []).map(withoutSlash));
+  const shipped = PROTECTED_PATHS.flatMap(({ kind, paths, except = "" }) =>
+    words(paths)
+      .filter((path) => !removed.has(withoutSlash(path)))
+      .flatMap((path) =>
+        placesOf(path, home, realPath).map(({ base, place, names }) => ({
+          kind,
+          base,
+          place,
+          segments: names.map(nameOf),
+          isDirectory: path.endsWith("/"),
+          except: words(except).map(nameOf),
+        })),
+      ),
+  );
+  return [...shipped, ...(settings.added ?? []).flatMap((path) => addedRow(path, home, realPath, settings))];
+}
+
+/** Is there such a row to take away? */
+export function isShippedProtection(path: string): boolean {
+  const name = withoutSlash(path);
+  return PROTECTED_PATHS.some(({ paths }) => words(paths).some((each) => withoutSlash(each) === name));
+}
+
+const withoutSlash = (path: string): string => path.replace(/(?<=.)\/+$/, "");
+
+/** `**` is understood at the ends only. null: not a path that can be protected. */
+export function protectedNames(
+  written: string,
+): { anchor: "" | "~/" | "/" | "project"; names: string } | null {
+  const path = written
+    .trim()
+    .replace(/(?<=.)\/\*\*\/?$/, "")
+    .replace(/^\*\*\//, "");
+  if (path === "" || /(?:^|\/)(?:\.\.?|\*\*)(?:\/|$)|[\p{Cc}[\]\\]/u.test(path)) return null;
+  const [, lead = "", rest = ""] = /^(~\/|\/{0,2})(.*?)\/*$/u.exec(path) ?? [];
+  if (rest === "") return null;
+  if (lead === "~/") return { anchor: "~/", names: rest };
+  if (lead === "//") return { anchor: "/", names: rest };
+  const isDeep = lead === "" && (!rest.includes("/") || written.trim().startsWith("**/"));
+  return { anchor: isDeep ? "" : "project", names: rest };
+}
+
+function addedRow(
+  written: string,
+  home: string,
+  realPath: RealPath,
+  { projectRoot }: ProtectionSettings,
+): readonly Protection[] {
+  const parsed = protectedNames(written);
+  if (parsed === null) return [];
+  const { anchor, names } = parsed;
+  const path =
+    anchor !== "project"
+      ? `${anchor}${names}`
+      : projectRoot === undefined
+        ? names
+        : posix.join(projectRoot, names);
+  return placesOf(path, home, realPath).map((place) => ({
+    kind: "authority",
+    base: place.base,
+    place: place.place,
+    segments: place.names.map(nameOf),
+    isDirectory: true,
+    except: [],
+  }));
+}
+
+/** `~/x` and `/x` as written and as resolved: the directory before the last name, and that name. */
+function placesOf(path: string, home: string, realPath: RealPath) {
+  const names = path.split("/").filter((name) => name !== "" && name !== "~");
+  if (!path.startsWith("~/") && !path.startsWith("/")) return [{ base: null, place: null, names }];
+  const root = path.startsWith("~/") ? home : "/";
+  const open = names.findIndex((name) => /[*?]/.test(name));
+  const plain = posix.join(root, ...names.slice(0, open < 0 ? names.length : open));
+  const tail = open < 0 ? [] : names.slice(open);
+  return [...new Set([plain, resolved(plain, realPath)])].map((place) => ({
+    base: foldName(place),
+    place,
+    names: tail,
+  }));
+}
+
+/** A place that cannot be resolved cannot be written through either. */
+export function resolved(path: string, realPath: RealPath): string {
+  try {
+    return realPath(path);
+  } catch {
+    return path;
+  }
+}
+
+const words = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== "");
+
+function nameOf(text: string): Name {
+  const folded = foldName(text);
+  if (!/[*?]/.test(folded)) return folded;
+  const glob = parseGlob(folded);
+  if (glob === null) throw new Error(`not a name: ${text}`);
+  return glob;
+}
+
+function matches(name: Name, segment: string): boolean {
+  return typeof name === "string" ? name === segment : matchesGlob(name, segment);
+}
+
+export function findProtection(
+  all: readonly Protection[],
+  access: "read" | "write",
+  path: string,
+): Protection | undefined {
+  const folded = normalPath(foldName(path));
+  const segments = segmentsOf(folded);
+  return all.find((each) => isOf(each, access) && covers(each, folded, segments));
+}
+
+/** How much of a name that is a pattern itself has to be spelled: every `*` may come to `x.pem`. */
+const MIN_SPELLED = 2;
+
+/** A place that a pattern of paths may come to: absolute, `**` for any names between. What only a lone `*` takes in is not named. */
+export function findProtectionOfGlob(
+  all: readonly Protection[],
+  access: "read" | "write",
+  glob: string,
+): Protection | undefined {
+  const segments = segmentsOf(glob).map((name) => ({ name, glob: name === "**" ? null : looseGlob(name) }));
+  return all.find(
+    (each) => isOf(each, access) && mayCover(each, segments, each.base === null ? [] : segmentsOf(each.base)),
+  );
+}
+
+interface GlobSegment {
+  readonly name: string;
+  /** null: any number of names. */
+  readonly glob: LooseGlob | null;
+}
+
+function mayCover(each: Protection, path: readonly GlobSegment[], base: readonly string[]): boolean {
+  const names = [...base, ...each.segments];
+  const starts = each.base === null ? path.map((_, at) => at) : [0];
+  return starts.some((at) => fits(each, names, path, at, 0));
+}
+
+/** From the name at `to` on, along the path from `at` on. */
+function fits(
+  each: Protection,
+  names: readonly Name[],
+  path: readonly GlobSegment[],
+  at: number,
+  to: number,
+): boolean {
+  const segment = path[at];
+  const name = names[to];
+  if (name === undefined) {
+    if (segment !== undefined && !each.isDirectory) return path.slice(at).every(({ glob }) => glob === null);
+    const last = each.isDirectory ? segment : path[at - 1];
+    return last === undefined || !each.except.some((free) => matches(free, foldName(last.name)));
+  }
+  if (segment === undefined) return false;
+  if (segment.glob === null)
+    return (
+      fits(each, names, path, at + 1, to) ||
+      fits(each, names, path, at, to + 1) ||
+      fits(each, names, path, at + 1, to + 1)
+    );
+  const spelled = meet(segment.glob, tokensOf(name));
+  const isLast = to === names.length - 1 && path[at + 1] === undefined;
+  // a search over a directory, which leaves such files out
+  const isSearch = isLast && each.kind === "secret" && typeof name === "string" && (spelled ?? 0) === 0;
+  const isEnough = typeof name === "string" || each.base !== null || (spelled ?? 0) >= MIN_SPELLED;
+  const isNamed = spelled !== null && isEnough && !isSearch;
+  return isNamed && fits(each, names, path, at + 1, to + 1);
+}
+
+/** Is reading the real path a question to a person in every mode? For searches, which leave such files out. */
+export function secretPaths(home: string, realPath: RealPath): (path: string) => boolean {
+  const all = protections(posix.resolve("/", home), realPath);
+  return (path) => findProtection(all, "read", path) !== undefined;
+}
+
+/** A known place below the directory: it goes where the directory goes. */
+export function findProtectionBelow(all: readonly Protection[], dir: string): Protection | undefined {
+  const folded = foldName(dir);
+  return all.find((each) => isOf(each, "write") && each.base !== null && isInside(folded, each.base));
+}
+
+function isOf({ kind }: Protection, access: "read" | "write"): boolean {
+  return (kind === "secret") === (access === "read");
+}
+
+function covers(each: Protection, path: string, segments: readonly string[]): boolean {
+  const { base } = each;
+  if (base !== null) return isWithin(base, path) && coversAt(each, segments, segmentsOf(base).length);
+  return segments.some((_, at) => coversAt(each, segments, at));
+}
+
+function coversAt(
+  { segments, isDirectory, except }: Protection,
+  path: readonly string[],
+  at: number,
+): boolean {
+  const end = at + segments.length;
+  if (path.length < end || (path.length > end && !isDirectory)) return false;
+  if (!segments.every((each, i) => matches(each, path[at + i] as string))) return false;
+  const name = isDirectory ? path[end] : path[end - 1];
+  return name === undefined || !except.some((each) => matches(each, name));
+}

@@ -1,0 +1,125 @@
+/**
+ * What a person would have to say, on the command line, to let a refused call happen: each way is tried on the policy itself,
+ * so one that is named works. From the narrowest on.
+ */
+import type { Effect } from "../../abi/effects.ts";
+import { outwardRule } from "../../abi/labels.ts";
+import type { PermissionMode } from "../../abi/process.ts";
+import type { Decision, PermitRequest, Subject } from "../../kernel/ports/permit.ts";
+import type { Part } from "../shell/unfold.ts";
+import { quoteShown } from "../shell/word.ts";
+import { escapeGlob } from "./glob.ts";
+import { operandPath } from "./paths.ts";
+import { notRule } from "./rule.ts";
+
+interface RemedyPolicy {
+  decide(subject: Subject, request: PermitRequest): Decision;
+  partsOf(effect: Extract<Effect, { kind: "exec" }>): readonly Part[];
+}
+
+/** A longer line helps nobody: then a wider rule is named. */
+const MAX_RULES = 4;
+const MAX_CHARS = 400;
+const MODES: readonly PermissionMode[] = ["accept_edits", "bypass"];
+
+/** Flags, shell-quoted, each of which allows the call by itself; none: nothing on a command line does. */
+export function findRemedies(
+  policy: RemedyPolicy,
+  subject: Subject,
+  request: PermitRequest,
+): readonly string[] {
+  const isAllowed = (changed: Partial<Subject>) =>
+    policy.decide({ ...subject, ...changed }, request).behavior === "allow";
+  const withRules = (rules: readonly string[]) => isAllowed({ grants: [...subject.grants, ...rules] });
+  const decision = policy.decide(subject, request);
+  const suggested = decision.behavior === "ask" && decision.always !== null ? [[decision.always]] : [];
+  const outward = (subject.labels ?? []).flatMap(({ kind, source }) =>
+    kind === "untrusted" ? [outwardRule(source)] : [],
+  );
+  const plain = [exactRules(policy, request), ...suggested, [request.tool]];
+  const lists =
+    outward.length === 0 ? plain : [outward, ...plain, ...plain.map((rules) => [...rules, ...outward])];
+  const flags = lists
+    .map((rules) => [...new Set(rules)])
+    .filter((rules) => rules.length > 0 && rules.every(isRule) && withRules(rules))
+    .map((rules) => needed(rules, withRules))
+    .filter((rules) => rules.length > 0 && rules.length <= MAX_RULES)
+    .map((rules) => rules.map((rule) => `--allow ${quoteShown(rule)}`).join(" "));
+  const modes = subject.mode === "plan" ? [] : MODES.filter((mode) => isAllowed(inMode(subject, mode)));
+  const all = [...flags, ...modes.map((mode) => `--permission-mode ${mode}`)];
+  return [...new Set(all)].filter((flag) => flag.length <= MAX_CHARS);
+}
+
+/** As if it had been started in the mode. */
+function inMode({ rights }: Subject, mode: PermissionMode): Partial<Subject> {
+  return rights === undefined ? { mode } : { mode, rights: { ...rights, mode } };
+}
+
+function isRule(text: string): boolean {
+  return notRule({ source: "cliArg", behavior: "allow", text }) === null;
+}
+
+function needed(rules: readonly string[], allows: (rules: readonly string[]) => boolean): readonly string[] {
+  return rules.reduce<readonly string[]>((left, rule) => {
+    const without = left.filter((each) => each !== rule);
+    return without.length < left.length && without.length > 0 && allows(without) ? without : left;
+  }, rules);
+}
+
+/** Rules that name what the call does and nothing else; what cannot be said as a rule is left out. */
+function exactRules(policy: RemedyPolicy, { tool, effects }: PermitRequest): readonly string[] {
+  return [...new Set(effects.flatMap((effect) => rulesOf(policy, tool, effect)))];
+}
+
+function rulesOf(policy: RemedyPolicy, tool: string, effect: Effect): readonly string[] {
+  switch (effect.kind) {
+    case "exec":
+      return policy.partsOf(effect).flatMap((part) => rulesOfPart(part, effect.cwd));
+    case "read":
+      return [pathRule("view", effect.path)];
+    case "write":
+      return [pathRule("edit", effect.path)];
+    case "network":
+      return [`fetch(domain:${effect.host})`];
+    case "spawn":
+      return [`${tool === "skill" ? "skill" : "agent"}(${effect.program})`];
+    case "message":
+      return effect.signal === undefined ? [`send(${effect.to})`] : [];
+    case "mcp":
+      return effect.tool === "" ? [] : [tool];
+    default:
+      return [];
+  }
+}
+
+function rulesOfPart({ levels, redirects, cwds }: Part, cwd: string): readonly string[] {
+  const words = (levels.at(-1) ?? []).map(({ text }) => text);
+  // what is not known before it runs may be anything
+  const unknown = words.indexOf(null);
+  const known = words.slice(0, unknown < 0 ? words.length : unknown).map((word) => ruleWord(word ?? ""));
+  const command = known.length === 0 ? [] : [`bash(${known.join(" ")}${unknown < 0 ? "" : ":*"})`];
+  const dirs = (cwds ?? [cwd]).filter((dir) => dir !== null);
+  const files = redirects.flatMap(({ operator, target }) =>
+    typeof target?.text === "string"
+      ? dirs.map((dir) =>
+          pathRule(operator.includes(">") ? "edit" : "view", operandPath(dir, target.text ?? "")),
+        )
+      : [],
+  );
+  return [...command, ...files];
+}
+
+/** Quoted where it would otherwise be split, or stand for more than itself. */
+function ruleWord(word: string): string {
+  const quoted = /^[\p{L}\p{N}_@%+=:,./~^{}-]+$/u.test(word) && !word.endsWith(":*") ? word : `'${word}'`;
+  return escaped(quoted);
+}
+
+function pathRule(tool: string, path: string): string {
+  return `${tool}(/${escaped(escapeGlob(path))})`;
+}
+
+/** Parentheses end a rule. */
+function escaped(text: string): string {
+  return text.replace(/[()]/g, "\\$&");
+}

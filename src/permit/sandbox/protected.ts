@@ -1,0 +1,112 @@
+/** The table of protected places as paths below the writable roots, whether they exist or not. */
+import { lstatSync, readdirSync } from "node:fs";
+import { posix } from "node:path";
+import { isWithin } from "../../lib/path.ts";
+import { type Glob, matchesGlob } from "../rules/glob.ts";
+import { foldName } from "../rules/paths.ts";
+import type { Protection } from "../rules/protected.ts";
+
+/** Of a repository, what starts programs or says where its configuration lies. `git commit` writes to none of it. */
+const GIT = ["hooks/", "config", "config.worktree", "info/", "commondir", "modules/"];
+/** Of each worktree that a repository has: where it takes its configuration from. */
+const WORKTREE = ["commondir", "config.worktree"];
+
+/** Protected below a `.git` directory: the rest of it is what git works on. */
+export function gitPlaces(gitDir: string): readonly string[] {
+  const worktrees = posix.join(gitDir, "worktrees");
+  const linked = namesIn(worktrees).flatMap((name) =>
+    WORKTREE.map((each) => posix.join(worktrees, name, each)).filter((path) => kindOf(path) !== "absent"),
+  );
+  return [...GIT.map((name) => posix.join(gitDir, name)), ...linked];
+}
+
+/** Plain names of the table at the top of each root; a directory ends with `/`. */
+export function placesInRoots(all: readonly Protection[], roots: readonly string[]): readonly string[] {
+  return plainIn(all, roots.filter(isDirectory)).flatMap(({ path, isDirectory: isFolder }) => {
+    if (posix.basename(path) !== ".git") return [isFolder ? `${path}/` : path];
+    const kind = kindOf(path);
+    if (kind === "directory") return gitPlaces(path);
+    return [kind === "absent" ? `${path}/` : path];
+  });
+}
+
+/** Names of the table that are patterns, at the top of each root: whatever of that name comes to stand there. */
+export function patternsInRoots(all: readonly Protection[], roots: readonly string[]): readonly string[] {
+  const names = all.flatMap(({ kind, base, segments: [name, other] }) =>
+    kind === "secret" || base !== null || name === undefined || other !== undefined || isPlain(name)
+      ? []
+      : [textOf(name)],
+  );
+  return roots.filter(isDirectory).flatMap((root) => names.map((name) => posix.join(root, name)));
+}
+
+function textOf(glob: Glob): string {
+  return glob.map((token) => (token.kind === "char" ? token.char : "*")).join("");
+}
+
+/** What is free in a protected directory, where it is there. */
+export function freePlaces(all: readonly Protection[], roots: readonly string[]): readonly string[] {
+  const names = ({ except }: Protection) => except.filter(isPlain);
+  return plainIn(all, roots.filter(isDirectory))
+    .filter(({ path, isDirectory: isFolder }) => isFolder && posix.basename(path) !== ".git")
+    .flatMap(({ path, of }) => names(of).map((name) => posix.join(path, name)))
+    .filter((path) => kindOf(path) !== "absent");
+}
+
+function plainIn(all: readonly Protection[], roots: readonly string[]) {
+  const plain = all.filter(({ kind, segments }) => kind !== "secret" && segments.every(isPlain));
+  return roots.flatMap((root) =>
+    plain.flatMap((of) => {
+      const { place, segments } = of;
+      if (place !== null && !isWithin(root, place)) return [];
+      return [
+        { path: posix.join(place ?? root, ...segments.filter(isPlain)), isDirectory: of.isDirectory, of },
+      ];
+    }),
+  );
+}
+
+const isPlain = (name: Protection["segments"][number]): name is string => typeof name === "string";
+
+const isDirectory = (path: string): boolean => kindOf(path) === "directory";
+
+export function kindOf(path: string): "absent" | "directory" | "other" {
+  try {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat === undefined) return "absent";
+    return stat.isDirectory() ? "directory" : "other";
+  } catch {
+    return "absent";
+  }
+}
+
+/** Secrets with a fixed place, as they are there. */
+export function secretsInPlace(all: readonly Protection[]): readonly string[] {
+  return all.flatMap(({ kind, place, segments }) => {
+    if (kind !== "secret" || place === null || isWithin("/proc", place)) return [];
+    const [glob, more] = segments;
+    if (glob === undefined) return [place];
+    if (more !== undefined) return [];
+    const isOf = (name: string) =>
+      isPlain(glob) ? glob === foldName(name) : matchesGlob(glob, foldName(name));
+    return namesIn(place).flatMap((name) => (isOf(name) ? [posix.join(place, name)] : []));
+  });
+}
+
+/** Agents and shared connections listen there: no network is needed to talk to them. */
+export function socketsIn(dir: string): readonly string[] {
+  try {
+    const entries = readdirSync(dir, { withFileTypes: true });
+    return entries.flatMap((entry) => (entry.isSocket() ? [posix.join(dir, entry.name)] : []));
+  } catch {
+    return [];
+  }
+}
+
+function namesIn(dir: string): readonly string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return [];
+  }
+}

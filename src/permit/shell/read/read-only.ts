@@ -1,0 +1,113 @@
+/**
+ * Commands that only read, as data: the flags that are known to be harmless and what the operands are. A flag that is
+ * not listed makes a command not read-only; so does everything else that is not understood.
+ */
+import { posix } from "node:path";
+import { readNames } from "../evaluation.ts";
+import { isSystemProgram, wordList as words } from "../tables.ts";
+import { isHarmlessName } from "../variables.ts";
+import { textsOf, type Word } from "../word.ts";
+import { readsOfFind } from "./find.ts";
+import { gitGrammar } from "./git.ts";
+import { type Grammar, type ReadOperand, readArguments, readsOf } from "./grammar.ts";
+import { readerGrammar, row } from "./readers.ts";
+import { isReadingAwk, isReadingJq, isReadingSed } from "./script.ts";
+import { isVersionQuery } from "./version-query.ts";
+
+/** Text, whatever it is. */
+const TEXT = new Set(words("echo printf true false : test [ [["));
+const TEXT_GRAMMAR: Grammar = row("text");
+/** Builtins that only say how their own shell goes on. */
+const CONTROL = new Set(words("exit return break continue set shift"));
+
+/** What the command reads, or null: it is not known to be read-only. */
+export function readOnlyOperands(argv: readonly Word[]): readonly ReadOperand[] | null {
+  const path = argv[0]?.text;
+  if (path == null || !isSystemProgram(path)) return null;
+  const name = posix.basename(path);
+  const args = argv.slice(1);
+  if (isVersionQuery(name, args)) return [];
+  if (TEXT.has(name)) return readsOf(TEXT_GRAMMAR, { used: [], operands: args });
+  if (name === "read") return readNames(argv).every(isHarmlessName) ? [] : null;
+  if (CONTROL.has(name)) return textsOf(args) === null ? null : [];
+  if (name === "command") return /^-[vV]$/.test(args[0]?.text ?? "") ? [] : null;
+  if (name === "xargs") return args.length === 0 ? [] : null;
+  if (name === "find") return readsOfFind(args);
+  if (name === "sed") return readsOfSed(args);
+  if (/^[gmn]?awk$/.test(name)) return readsOfAwk(args);
+  if (name === "date") return readsOfDate(args);
+  const asked = queryOperands(name, args);
+  if (asked !== undefined) return asked;
+  const found = name === "git" ? gitGrammar(args.map(({ text }) => text)) : whole(readerGrammar(name));
+  if (found === null) return null;
+  const read = readArguments(found.grammar, args.slice(found.skip));
+  if (read === null || (name === "jq" && !isReadingJq(read.operands[0]?.text ?? "import"))) return null;
+  return readsOf(found.grammar, read);
+}
+
+/** Package managers and the like, asked for what lies here. undefined: it is none of them. */
+const QUERIES: Readonly<Record<string, RegExp>> = {
+  npm: /^(?:(?:ls|list|ll|la)(?: (?:--depth=\d+|--all|-a|--json|--parseable|--prod|--dev|-g|--global|@?[\w./-]+))*|(?:root|prefix|bin)(?: (?:-g|--global))?|pkg get(?: [\w.-]+)*|config get(?: [a-z-]+)?|run|run-script|help)$/,
+  pip: /^(?:list|freeze|show(?: [\w.-]+)+)$/,
+  pip3: /^(?:list|freeze|show(?: [\w.-]+)+)$/,
+  go: /^env(?: [A-Z0-9_]+)*$/,
+};
+
+function queryOperands(name: string, args: readonly Word[]): readonly ReadOperand[] | null | undefined {
+  if (!Object.hasOwn(QUERIES, name)) return undefined;
+  const texts = textsOf(args);
+  return texts !== null && QUERIES[name]?.test(texts.join(" ")) === true
+    ? [{ path: ".", subtree: true }]
+    : null;
+}
+
+/** Does the command take its operands as mere text? Then they name no files. */
+export function takesText(name: string): boolean {
+  return TEXT.has(name) || CONTROL.has(name) || readerGrammar(name)?.operands === "text";
+}
+
+function whole(grammar: Grammar | undefined): { grammar: Grammar; skip: number } | null {
+  return grammar === undefined ? null : { grammar, skip: 0 };
+}
+
+const SED: Grammar = row("pattern", "nErsuz", {
+  valued: "e",
+  long: words("--quiet --silent --regexp-extended --separate --unbuffered --null-data"),
+  longValued: ["--expression"],
+  patternFlags: words("-e --expression"),
+});
+const AWK: Grammar = row("pattern", "", { valued: "Fv", flagsFirst: true });
+
+function readsOfSed(args: readonly Word[]): readonly ReadOperand[] | null {
+  const read = readArguments(SED, args);
+  const isGiven = read?.used.some((flag) => flag === "-e" || flag === "--expression") === true;
+  // a script in several pieces, or attached to its flag, is not put together here
+  if (read === null || read.used.includes("--expression")) return null;
+  const given = args.flatMap(({ text }, i) =>
+    /^-[nErsuz]*e$/.test(text ?? "") ? [args[i + 1]?.text ?? null] : [],
+  );
+  if (isGiven && (given.length !== 1 || args.some(({ text }) => /^-[nErsuz]*e./.test(text ?? ""))))
+    return null;
+  const script = isGiven ? given[0] : read.operands[0]?.text;
+  return script != null && isReadingSed(script) ? readsOf(SED, read) : null;
+}
+
+function readsOfAwk(args: readonly Word[]): readonly ReadOperand[] | null {
+  const read = readArguments(AWK, args);
+  const program = read?.operands[0]?.text;
+  return read !== null && program != null && isReadingAwk(program) ? readsOf(AWK, read) : null;
+}
+
+function readsOfDate(args: readonly Word[]): readonly ReadOperand[] | null {
+  const texts = textsOf(args);
+  if (texts === null) return null;
+  const reads: ReadOperand[] = [];
+  for (let i = 0; i < texts.length; i++) {
+    const text = texts[i] as string;
+    if (/^(?:\+.*|-u|--utc|-R|-I\w*|--iso-8601(?:=\w+)?|--date=.*)$/s.test(text)) continue;
+    const value = texts[++i];
+    if (value === undefined || (text !== "-d" && text !== "-r")) return null;
+    if (text === "-r") reads.push({ path: value, subtree: false });
+  }
+  return reads;
+}
