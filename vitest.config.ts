@@ -14,7 +14,13 @@ const markdownAsText: Plugin = {
 
 /** What takes longest. Vitest goes by size where it has no results of an earlier run, and would end with some of these alone. */
 const LONGEST = [
-  ...["permit/corpus-fuzz", "permit/corpus-options", "store/journal", "shell/oracle", "process/rights-model"],
+  ...[
+    "permit/corpus-fuzz",
+    "permit/corpus-options",
+    "store/journal/journal",
+    "shell/oracle",
+    "process/rights-model",
+  ],
   ...["store/journal-damage", "mcp/host", "host/exec", "ipc/signal-races", "store/journal-process"],
   ...["mcp/real-servers", "permit/precedence", "host/egress"],
   ...["file-crashes", "trust", "journal-crashes", "soak", "attacks/attacks", "crash", "files", "ownership"],

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { chainHash, genesis } from "../src/store/chain.ts";
+import { chainHash, genesis } from "../src/store/journal/chain.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import { type Reply, Wire } from "./harness/wire.ts";
 import { type Run, settled, World } from "./harness/world.ts";

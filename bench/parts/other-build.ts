@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const REPLACED = join(ROOT, "src/store/journal.ts");
+const REPLACED = join(ROOT, "src/store/journal/journal.ts");
 const DOUBLES = join(ROOT, "bench/doubles");
 
 /** `journal`: a module of bench/doubles. The path of the `dist` that was made below `dir`. */

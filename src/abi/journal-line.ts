@@ -14,7 +14,7 @@ export interface JournalLine {
   readonly mono: number;
   /** Hash of this record and all before it, in hex. */
   readonly hash: string;
-  /** First record only: the kernel id that the hash chain begins with (store/chain.ts). */
+  /** First record only: the kernel id that the hash chain begins with (store/journal/chain.ts). */
   readonly kernel?: string;
   /** The whole body; parts that are stored as blobs are filled in. */
   readonly body: unknown;

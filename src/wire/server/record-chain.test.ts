@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { asPid, type ProcUuid } from "../../abi/ids.ts";
 import type { JournalLine } from "../../abi/journal-line.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
-import { encodeBody } from "../../store/body.ts";
-import { chainHash, genesis } from "../../store/chain.ts";
+import { encodeBody } from "../../store/journal/body.ts";
+import { chainHash, genesis } from "../../store/journal/chain.ts";
 import { inChain } from "./record-chain.ts";
 
 const KERNEL = "10000000-0000-4000-8000-000000000000";

@@ -5,8 +5,8 @@
 import { Fault } from "../../abi/errors.ts";
 import type { JournalLine } from "../../abi/journal-line.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
-import { encodeBody } from "../../store/body.ts";
-import { chainHash, genesis } from "../../store/chain.ts";
+import { encodeBody } from "../../store/journal/body.ts";
+import { chainHash, genesis } from "../../store/journal/chain.ts";
 
 /** What is known of a line besides its record; a file of another make has none of it. */
 type Line = JournalRecord & Partial<Pick<JournalLine, "hash" | "stored" | "kernel">>;

@@ -1,0 +1,137 @@
+/**
+ * Signals and ends that a full disk has no room for. The file's blocks are taken while there is room, so that writing into them
+ * needs none; each record is synced before it counts, and is put into the journal when that takes records again.
+ * Bound: SLOTS records of SLOT_BYTES; one that is larger, or one more, is not kept, and the caller is told.
+ */
+import { hash } from "node:crypto";
+import { closeSync, fdatasyncSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import { asPid, asProcUuid, type ProcUuid } from "../../abi/ids.ts";
+import type { Ends, KeptEnd } from "../../kernel/ports/ends.ts";
+import type { Journal, JournalDraft } from "../../kernel/ports/journal.ts";
+
+const SLOT_BYTES = 1_024;
+const SLOTS = 256;
+const SUM_CHARS = 16;
+const LF = 0x0a;
+
+interface Slot {
+  readonly at: number;
+  readonly draft: KeptEnd;
+}
+
+export class EndsFile implements Ends {
+  readonly #path: string;
+  readonly #now: () => number;
+  #slots: Slot[];
+
+  /** What an earlier daemon left is there. `now`: the wall clock. */
+  constructor(path: string, now: () => number) {
+    this.#path = path;
+    this.#now = now;
+    this.#slots = slotsOf(path);
+  }
+
+  /** Takes the blocks. Where there is no room nothing will be kept. */
+  prepare(): void {
+    const size = SLOT_BYTES * SLOTS;
+    if (bytesOf(this.#path).length === size) return;
+    try {
+      const fd = openSync(this.#path, "w", 0o600);
+      try {
+        writeSync(fd, Buffer.alloc(size), 0, size, 0);
+        fsyncSync(fd);
+      } finally {
+        closeSync(fd);
+      }
+      this.#slots = [];
+    } catch {
+      // the journal itself says that the disk is full
+    }
+  }
+
+  /** Synced when it returns true. */
+  keep(draft: KeptEnd): boolean {
+    const slot = { at: this.#now(), draft };
+    const bytes = encode(slot);
+    if (bytes === undefined || this.#slots.length >= SLOTS) return false;
+    if (bytesOf(this.#path).length !== SLOT_BYTES * SLOTS) return false;
+    try {
+      this.#write(bytes, this.#slots.length * SLOT_BYTES);
+    } catch {
+      return false;
+    }
+    this.#slots.push(slot);
+    return true;
+  }
+
+  exitOf(proc: ProcUuid): { readonly code: number; readonly reason: string } | undefined {
+    const kept = this.#slots.findLast(({ draft }) => draft.proc === proc && draft.kind === "process.exited");
+    if (kept === undefined) return undefined;
+    const { code, reason } = kept.draft.body as { code?: unknown; reason?: unknown };
+    return { code: typeof code === "number" ? code : 1, reason: String(reason) };
+  }
+
+  /** Puts what is kept into the journal, and forgets it. What that has learned by itself meanwhile stands. */
+  async fold(journal: Pick<Journal, "row" | "append">): Promise<number> {
+    const drafts: JournalDraft[] = [];
+    for (const { at, draft } of this.#slots) {
+      const row = await journal.row(draft.proc);
+      if (row !== undefined && row.exit === null && row.lastAt <= at) drafts.push({ ...draft, v: 1 });
+    }
+    if (drafts.length > 0) await journal.append(drafts);
+    this.clear();
+    return drafts.length;
+  }
+
+  clear(): void {
+    const used = this.#slots.length;
+    if (used === 0) return;
+    this.#write(Buffer.alloc(used * SLOT_BYTES), 0);
+    this.#slots = [];
+  }
+
+  #write(bytes: Buffer, at: number): void {
+    const fd = openSync(this.#path, "r+");
+    try {
+      writeSync(fd, bytes, 0, bytes.length, at);
+      fdatasyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+/** A line with its checksum before it, in a slot of its own. undefined: it is too large. */
+function encode(slot: Slot): Buffer | undefined {
+  const text = JSON.stringify(slot);
+  const line = Buffer.from(`${sumOf(text)}${text}\n`);
+  return line.length > SLOT_BYTES ? undefined : Buffer.concat([line, Buffer.alloc(SLOT_BYTES - line.length)]);
+}
+
+/** Up to the first that is empty; one that is torn was never acknowledged. */
+function slotsOf(path: string): Slot[] {
+  const bytes = bytesOf(path);
+  const slots: Slot[] = [];
+  for (let at = 0; at < bytes.length; at += SLOT_BYTES) {
+    const end = bytes.indexOf(LF, at);
+    if (end < 0 || end >= at + SLOT_BYTES) break;
+    const line = bytes.toString("utf8", at, end);
+    const text = line.slice(SUM_CHARS);
+    if (sumOf(text) !== line.slice(0, SUM_CHARS)) break;
+    const { at: when, draft } = JSON.parse(text) as Slot;
+    slots.push({ at: when, draft: { ...draft, proc: asProcUuid(draft.proc), pid: asPid(draft.pid) } });
+  }
+  return slots;
+}
+
+function sumOf(text: string): string {
+  return hash("sha256", text, "hex").slice(0, SUM_CHARS);
+}
+
+function bytesOf(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}

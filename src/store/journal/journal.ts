@@ -1,0 +1,79 @@
+/** Opens the journal of a state directory. One daemon at a time: the caller holds the lease (lease.ts). */
+import type { DatabaseSync } from "node:sqlite";
+import { Fault } from "../../abi/errors.ts";
+import type { Journal } from "../../kernel/ports/journal.ts";
+import { systemClock } from "../../lib/system-clock.ts";
+import { createPrivateFile, prepareDirectory } from "../directory.ts";
+import { SqliteLedger } from "../sqlite/ledger.ts";
+import { databasePath, openDatabase } from "../sqlite/open-database.ts";
+import { SqliteReader } from "../sqlite/reader.ts";
+import { claimSchema } from "../sqlite/schema.ts";
+import { toJournalFault } from "./fault.ts";
+import { GroupJournal } from "./group.ts";
+import { headOf } from "./head.ts";
+import type { JournalClock } from "./journal-clock.ts";
+import type { OnNotice } from "./notice.ts";
+import type { Scribe } from "./scribe.ts";
+import { startWriter, ThreadedScribe } from "./threaded-scribe.ts";
+import type { WriterSeed } from "./writer-message.ts";
+
+const DEFAULT_MAX_BYTES = 20 * 1024 ** 3;
+
+export interface JournalOptions {
+  /** The directory of the journal's files; made with mode 0700 if missing. */
+  readonly dir: string;
+  readonly clock?: JournalClock;
+  /** Size of the database from which on it is full; default 20 GiB. */
+  readonly maxBytes?: number;
+  /** Slow commits, little space, records that are missing: for the log. */
+  readonly onNotice?: OnNotice;
+}
+
+/** Who writes: a thread of its own; a test may have another. */
+export type MakeScribe = (seed: WriterSeed, onNotice: OnNotice) => Scribe;
+const inThread: MakeScribe = (seed, onNotice) => new ThreadedScribe(startWriter(seed), onNotice);
+
+/**
+ * The thread that writes starts while the caller goes on: the first append waits for it. Errors: UNAVAILABLE with the reason:
+ * unwritable, damaged, newer schema, network file system.
+ */
+export async function openJournal(options: JournalOptions, makeScribe = inThread): Promise<Journal> {
+  const { dir, clock = systemClock, maxBytes = DEFAULT_MAX_BYTES, onNotice = () => {} } = options;
+  const path = databasePath(dir);
+  let db: DatabaseSync | undefined;
+  try {
+    prepareDirectory(dir);
+    createPrivateFile(dir, path);
+    db = openDatabase(dir);
+    const identity = { ...claimSchema(db, path), highest: highestOf(db) };
+    tellMissing(db, dir, onNotice);
+    // before the writer moves it
+    const acknowledgedLsn = headOf(dir)?.lsn;
+    // from here on this connection answers and writes nothing
+    db.exec("PRAGMA query_only = 1");
+    const reader = new SqliteReader(db, identity.kernelId);
+    const { epoch, kernelId } = identity;
+    const scribe = makeScribe({ dir, identity: { epoch, kernelId }, maxBytes }, onNotice);
+    const ledger = new SqliteLedger(dir, identity, reader, scribe);
+    return new GroupJournal(ledger, clock, onNotice, acknowledgedLsn);
+  } catch (error) {
+    db?.close();
+    throw error instanceof Fault ? error : toJournalFault(error, path);
+  }
+}
+
+export function highestOf(db: DatabaseSync): { pid: number; message: number } {
+  const get = db.prepare("SELECT value FROM meta WHERE key = ?");
+  const of = (key: string): number => Number(get.get(key)?.value ?? 0);
+  return { pid: of("highest_pid"), message: of("highest_message") };
+}
+
+/** The database knows less than was acknowledged: it says itself intact, so nobody else would tell. */
+export function tellMissing(db: DatabaseSync, dir: string, onNotice: OnNotice): void {
+  const head = headOf(dir);
+  if (head === null) return;
+  const last = Number(db.prepare("SELECT coalesce(max(lsn), 0) AS lsn FROM records").get()?.lsn);
+  if (head.lsn <= last) return;
+  const message = `records ${last + 1} to ${head.lsn} were acknowledged and are missing in ${databasePath(dir)}`;
+  onNotice({ event: "journal.missing_acknowledged", message: `${message}; crux fsck shows more` });
+}

@@ -1,0 +1,159 @@
+/** A process in one line, as its records make it: a fold, the same for every ledger. */
+import { asPid, asProcUuid } from "../../abi/ids.ts";
+import type { ProcessKind } from "../../abi/process.ts";
+import type { ProcessRow } from "../../kernel/ports/journal.ts";
+import type { Fact, SpawnedFact } from "./fact.ts";
+
+/** What is kept of a process: the line, and where its history ends. 0 and null: not yet, none. */
+export interface Row {
+  readonly proc: string;
+  pid: number;
+  spawned: SpawnedFact | null;
+  spawnedLsn: number;
+  /** Of its newest `process.state`. */
+  stateLsn: number;
+  createdAt: number;
+  lastAt: number;
+  lastSeq: number;
+  lastLsn: number;
+  lastHash: Uint8Array;
+  isPaused: boolean;
+  ranMs: number;
+  tokensUsed: number;
+  limitUsed: number;
+  turns: number;
+  exit: { readonly code: number; readonly reason: string } | null;
+  forkedFrom: { readonly proc: string; readonly at: number } | null;
+  title: string;
+  isKept: boolean;
+  damagedAt: number | null;
+}
+
+/** Before its first record. `lastHash` is where its chain begins (chain.ts). */
+export function emptyRow(proc: string, lastHash: Uint8Array): Row {
+  return {
+    proc,
+    pid: 0,
+    spawned: null,
+    spawnedLsn: 0,
+    stateLsn: 0,
+    createdAt: 0,
+    lastAt: 0,
+    lastSeq: 0,
+    lastLsn: 0,
+    lastHash,
+    isPaused: false,
+    ranMs: 0,
+    tokensUsed: 0,
+    limitUsed: 0,
+    turns: 0,
+    exit: null,
+    forkedFrom: null,
+    title: "",
+    isKept: false,
+    damagedAt: null,
+  };
+}
+
+/** Changes the row by its next record. */
+export function foldRow(
+  row: Row,
+  last: { pid: number; lsn: number; seq: number; at: number },
+  fact: Fact | null,
+): void {
+  if (row.createdAt === 0) row.createdAt = last.at;
+  row.pid = last.pid;
+  row.lastAt = last.at;
+  row.lastSeq = last.seq;
+  row.lastLsn = last.lsn;
+  if (fact !== null) apply(row, last.lsn, fact);
+}
+
+function apply(row: Row, lsn: number, fact: Fact): void {
+  switch (fact.is) {
+    case "spawned":
+      begin(row, lsn, fact.spawned);
+      return;
+    case "forked":
+      // only the first record says where a history begins
+      if (row.lastSeq === 1) row.forkedFrom = { proc: fact.from, at: fact.at };
+      return;
+    case "ended":
+      row.exit = { code: fact.code, reason: fact.reason };
+      return;
+    case "reaped":
+      row.exit ??= { code: 137, reason: "lost" };
+      return;
+    case "resumed":
+      row.exit = null;
+      if (fact.isSession && row.spawned !== null) row.spawned = { ...row.spawned, isSession: true };
+      return;
+    case "described":
+      row.title = fact.title ?? row.title;
+      row.isKept = fact.isKept ?? row.isKept;
+      return;
+    case "state":
+      row.stateLsn = lsn;
+      return;
+    case "signal":
+      row.isPaused = fact.isPaused;
+      row.ranMs = fact.ranMs ?? row.ranMs;
+      return;
+    case "spent":
+      row.tokensUsed += fact.tokens;
+      return;
+    case "limit":
+      row.limitUsed = fact.used;
+      return;
+    case "turn":
+      row.turns += 1;
+      return;
+    case "mail":
+    case "read":
+    case "joined":
+    case "left":
+      return;
+  }
+}
+
+function begin(row: Row, lsn: number, spawned: SpawnedFact): void {
+  row.spawned = spawned;
+  row.spawnedLsn = lsn;
+  row.exit = null;
+  row.createdAt = spawned.createdAt ?? row.createdAt;
+  if (spawned.kind === "agent" && spawned.intent !== "") row.turns += 1;
+}
+
+/** Spawned and not ended, as far as its records say. */
+export function isLive(row: Row): boolean {
+  return row.spawned !== null && row.exit === null;
+}
+
+/** undefined: it was never spawned (the kernel, a spawn that failed). */
+export function toProcessRow(row: Row): ProcessRow | undefined {
+  const { spawned, forkedFrom } = row;
+  if (spawned === null) return undefined;
+  return {
+    proc: asProcUuid(row.proc),
+    pid: asPid(row.pid),
+    ppid: asPid(spawned.ppid),
+    kind: spawned.kind as ProcessKind,
+    name: spawned.name,
+    intent: spawned.intent,
+    cwd: spawned.cwd,
+    isSession: spawned.isSession,
+    createdAt: row.createdAt,
+    lastAt: row.lastAt,
+    lastSeq: row.lastSeq,
+    isPaused: row.isPaused,
+    ranMs: row.ranMs,
+    tokensUsed: row.tokensUsed,
+    limitUsed: row.limitUsed,
+    turns: row.turns,
+    exit: row.exit,
+    forkedFrom: forkedFrom === null ? null : { proc: asProcUuid(forkedFrom.proc), at: forkedFrom.at },
+    title: row.title,
+    isKept: row.isKept,
+    damagedAt: row.damagedAt,
+  };
+}

@@ -1,0 +1,116 @@
+/**
+ * What follows from the records: rows of processes, open calls, mail, members, names of blobs. Made again beside the journal, in
+ * memory, and compared; or made again in its place (repair).
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { RecordKind } from "../../kernel/ports/journal.ts";
+import { decodeBody, namesIn, peekBody } from "../journal/body.ts";
+import { Derived } from "../journal/derived.ts";
+import { type Fact, factOf } from "../journal/fact.ts";
+import type { Findings } from "./check-findings.ts";
+import type { HashedRecord, ToolsDatabase } from "./database.ts";
+import type { Pace } from "./pace.ts";
+
+/** Table, the columns that tell its lines apart, what is compared. Columns of `processes` that no record tells are left out. */
+const TABLES = {
+  processes: { key: "proc", not: ["damaged_at"] },
+  open_calls: { key: "proc, call", not: [] },
+  mail: { key: "proc, message", not: [] },
+  members: { key: "proc, grp", not: [] },
+  blob_refs: { key: "digest, proc, seq", not: [] },
+} as const;
+
+export const DERIVED_TABLES = Object.keys(TABLES) as readonly (keyof typeof TABLES)[];
+
+/** What one record says; large strings in it are brought back where they are there. */
+export async function factOfRecord(dir: string, { kind, body }: HashedRecord): Promise<Fact | null> {
+  const known = { kind: kind as RecordKind };
+  if (!body.includes('$blob"') || !/^process\./.test(kind))
+    return factOf({ ...known, body: peekBody(body) }) ?? null;
+  try {
+    const whole = await decodeBody(body, async (digest) =>
+      readFileSync(join(dir, "blobs", digest.slice(0, 2), digest.slice(2))),
+    );
+    return factOf({ ...known, body: whole }) ?? null;
+  } catch {
+    return factOf({ ...known, body: peekBody(body) }) ?? null;
+  }
+}
+
+export class DerivedAgain {
+  readonly #db = new DatabaseSync(":memory:");
+  readonly #derived: Derived;
+  #waiting = 0;
+
+  constructor(of: ToolsDatabase) {
+    const tables = of.db
+      .prepare(
+        "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name IN (SELECT value FROM json_each(?))",
+      )
+      .all(JSON.stringify(["records", ...DERIVED_TABLES]));
+    for (const { sql } of tables) this.#db.exec(String(sql));
+    this.#derived = new Derived(this.#db, of.kernelId);
+  }
+
+  take(record: HashedRecord, fact: Fact | null): void {
+    this.#derived.take(record, record.hash, fact, namesIn(record.body));
+    if (++this.#waiting % 256 === 0) this.#derived.flush();
+  }
+
+  /** `isBroken`: histories of which nothing can be said. */
+  async compare(
+    with_: ToolsDatabase,
+    found: Findings,
+    isBroken: (proc: string) => boolean,
+    pace: Pace,
+  ): Promise<void> {
+    this.#derived.flush();
+    for (const name of DERIVED_TABLES) {
+      const { key, not } = TABLES[name];
+      const text = `SELECT * FROM ${name} ORDER BY ${key}`;
+      const lines = (db: DatabaseSync): Line[] =>
+        db
+          .prepare(text)
+          .all()
+          .filter(({ proc }) => !isBroken(String(proc)))
+          .map((row) => line(row, key, not));
+      await pace.next();
+      for (const { row } of different(lines(this.#db), lines(with_.db))) tell(found, name, row);
+    }
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}
+
+interface Line {
+  readonly row: Record<string, unknown>;
+  readonly key: string;
+  readonly text: string;
+}
+
+function line(row: Record<string, unknown>, key: string, not: readonly string[]): Line {
+  const shown = Object.entries(row).filter(([name]) => !not.includes(name));
+  const text = JSON.stringify(shown.map(([, value]) => (value instanceof Uint8Array ? [...value] : value)));
+  return { row, key: JSON.stringify(key.split(", ").map((name) => row[name])), text };
+}
+
+/** Lines that are in one of them, or not the same in both. */
+function different(made: readonly Line[], there: readonly Line[]): readonly Line[] {
+  const wanted = new Map(made.map((each) => [each.key, each]));
+  const wrong: Line[] = [];
+  for (const each of there) {
+    if (wanted.get(each.key)?.text !== each.text) wrong.push(each);
+    wanted.delete(each.key);
+  }
+  return [...wrong, ...wanted.values()];
+}
+
+function tell(found: Findings, table: string, { proc, pid }: Record<string, unknown>): void {
+  const place = { proc: String(proc), ...(typeof pid === "number" ? { pid } : {}) };
+  const detail = `${table}: what is kept of it does not follow from its records`;
+  found.damage("bad_row", detail, place, "make it again from the records");
+}

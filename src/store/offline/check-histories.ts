@@ -1,0 +1,222 @@
+/** The records of every process: that none is missing, that each follows from the one before it, that each can be read. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "../../abi/errors.ts";
+import { PID_KERNEL } from "../../abi/ids.ts";
+import { KERNEL_UUID } from "../../kernel/ports/journal.ts";
+import { chainHash } from "../journal/chain.ts";
+import type { Findings } from "./check-findings.ts";
+import { type HashedRecord, sameBytes, type ToolsDatabase } from "./database.ts";
+import type { Pace } from "./pace.ts";
+import { baseOf, Chains, forkedFrom, type Misfit } from "./verify-chain.ts";
+import type { MissingRecords } from "./verify-missing.ts";
+
+/** Of each history, without `full`. */
+const TAIL_RECORDS = 1_000;
+
+/** A history is good up to record `after`, and not behind it. */
+export interface BrokenHistory {
+  readonly proc: string;
+  readonly pid: number;
+  readonly after: number;
+}
+
+export interface HistoryCheck {
+  readonly db: ToolsDatabase;
+  /** The journal's directory. */
+  readonly dir: string;
+  readonly found: Findings;
+  readonly pace: Pace;
+  readonly progress: (records: number) => void;
+  /** Histories that are not asked for. */
+  readonly isLeftOut: (record: { proc: string; pid: number }) => boolean;
+}
+
+interface HistoryResult {
+  records: number;
+  processes: number;
+  readonly broken: Map<string, BrokenHistory>;
+  readonly losses: Loss[];
+}
+
+/** So many records between two lsns are missing, and nothing tells why. */
+export interface Loss {
+  readonly first: number;
+  last: number;
+  records: number;
+}
+
+export const LOSS_REPAIR = "write the loss down";
+
+type Take = (record: HashedRecord) => Promise<void> | undefined;
+
+/** Every record, in lsn order; `take` gets those that are good. */
+export async function checkAllRecords(
+  check: HistoryCheck,
+  missing: MissingRecords,
+  take: Take,
+): Promise<HistoryResult> {
+  const { db, found, pace, progress } = check;
+  const chains = new Chains(db);
+  const result: HistoryResult = { records: 0, processes: 0, broken: new Map(), losses: [] };
+  const lastLsn = db.lastLsn();
+  const procs = new Set<string>();
+  for (let lsn = 0; lsn < lastLsn; ) {
+    const page = readable(db, lsn, lastLsn, found);
+    if (page.length === 0) break;
+    for (const record of page) {
+      reportMissing(check, result.losses, missing, lsn + 1, record.lsn - 1);
+      lsn = record.lsn;
+      result.records++;
+      if (record.pid !== PID_KERNEL) procs.add(record.proc);
+      if (check.isLeftOut(record) || result.broken.has(record.proc)) continue;
+      const misfit = chains.take(record) ?? misfitOfBody(record);
+      if (misfit === undefined) await take(record);
+      else breakOff(check, result, record, misfit);
+      checkBlobNames(check, record);
+      if (misfit === undefined) checkPrefix(check, record);
+    }
+    progress(result.records);
+    await pace.next();
+  }
+  result.processes = procs.size;
+  return result;
+}
+
+/** The newest records of every process; `take` gets none, for what came before is not known. */
+export async function checkTails(check: HistoryCheck): Promise<HistoryResult> {
+  const { db, pace, progress } = check;
+  const kernelId = db.kernelId;
+  const result: HistoryResult = { records: 0, processes: 0, broken: new Map(), losses: [] };
+  for (let proc = db.nextProc(""); proc !== undefined; proc = db.nextProc(proc)) {
+    const tail = db.tail(proc);
+    if (proc !== KERNEL_UUID) result.processes++;
+    if (tail === undefined || check.isLeftOut({ proc, pid: tail.pid })) continue;
+    let expected = Math.max(1, tail.seq - TAIL_RECORDS + 1);
+    let previous = expected === 1 ? undefined : db.hashAt(proc, expected - 1);
+    for (let page = db.bySeq(proc, expected); page.length > 0; page = db.bySeq(proc, expected)) {
+      for (const record of page) {
+        const misfit = misfitAt(expected, previous ?? baseOf(db, kernelId, record), record);
+        if (misfit !== undefined) breakOff(check, result, record, misfit);
+        if (misfit !== undefined) break;
+        [previous, expected] = [record.hash, record.seq + 1];
+        result.records++;
+      }
+      progress(result.records);
+      await pace.next();
+      if (result.broken.has(proc)) break;
+    }
+  }
+  return result;
+}
+
+function misfitAt(expected: number, previous: Uint8Array, record: HashedRecord): Misfit | undefined {
+  const place = { seq: expected, afterLsn: 0 };
+  if (record.seq !== expected)
+    return { code: "gap", ...place, detail: `record ${expected} of its process is missing` };
+  return sameBytes(chainHash(previous, record), record.hash)
+    ? undefined
+    : {
+        code: "bad_hash",
+        ...place,
+        detail: "its hash does not follow from the record before it and its own content",
+      };
+}
+
+function misfitOfBody({
+  seq,
+  body,
+}: HashedRecord): { code: "bad_body"; seq: number; detail: string } | undefined {
+  try {
+    JSON.parse(body);
+    return undefined;
+  } catch (error) {
+    return { code: "bad_body", seq, detail: `its body cannot be read: ${messageOf(error)}` };
+  }
+}
+
+function breakOff(
+  { found }: HistoryCheck,
+  { broken }: HistoryResult,
+  { proc, pid, lsn }: HashedRecord,
+  { code, seq, detail }: { code: "gap" | "bad_hash" | "bad_body"; seq: number; detail: string },
+): void {
+  const after = seq - 1;
+  broken.set(proc, { proc, pid, after });
+  // what the kernel itself noted is not cut: roots and tombstones are among it
+  const repair = pid === PID_KERNEL ? undefined : cutText(pid, after);
+  found.damage(code, detail, { proc, pid, seq, lsn }, repair);
+}
+
+function cutText(pid: number, after: number): string {
+  return after === 0
+    ? `move all records of pid ${pid} to the quarantine`
+    : `cut pid ${pid} after its record ${after}; what is behind it goes to the quarantine`;
+}
+
+/** Of the lsns `from` … `to`, which are not there: those that nothing explains. */
+function reportMissing(
+  { found }: HistoryCheck,
+  losses: Loss[],
+  missing: MissingRecords,
+  from: number,
+  to: number,
+): void {
+  const first = from > to ? undefined : missing.unexplained(from, to);
+  if (first === undefined) return;
+  const loss = { first, last: first, records: 0 };
+  for (let lsn: number | undefined = first; lsn !== undefined; lsn = missing.unexplained(lsn + 1, to)) {
+    loss.last = lsn;
+    loss.records++;
+  }
+  losses.push(loss);
+  const what =
+    loss.records === 1
+      ? `record lsn ${first} is`
+      : `${loss.records} records of lsn ${first} to ${loss.last} are`;
+  found.damage("gap", `${what} missing, and nothing tells why`, { lsn: first }, LOSS_REPAIR);
+}
+
+/** What a fork goes on from may have been cut away since. */
+function checkPrefix({ db, found }: HistoryCheck, record: HashedRecord): void {
+  const parent = record.kind === "process.forked" ? forkedFrom(record.body) : undefined;
+  if (parent === undefined || db.hashAt(parent.from, parent.at) !== undefined) return;
+  const { proc, pid, seq, lsn } = record;
+  const detail = `record ${parent.at} of ${parent.from}, which it goes on from, is not there any more`;
+  found.damage("gap", detail, { proc, pid, seq, lsn });
+}
+
+function checkBlobNames({ dir, found }: HistoryCheck, { body, proc, pid, seq, lsn }: HashedRecord): void {
+  if (!body.includes('{"$blob":"')) return;
+  for (const [, digest = ""] of body.matchAll(/\{"\$blob":"([0-9a-f]{64})"/g)) {
+    const path = join(dir, "blobs", digest.slice(0, 2), digest.slice(2));
+    if (!existsSync(path)) found.damage("missing_blob", `${path} is gone`, { proc, pid, seq, lsn });
+  }
+}
+
+/** The next page; where the file cannot be read, what is behind that place. Empty: there is no more. */
+function readable(db: ToolsDatabase, after: number, upTo: number, found: Findings): readonly HashedRecord[] {
+  let problem = "";
+  for (let [from, stride, limit] = [after, 1, 256]; from < upTo; ) {
+    try {
+      const page = db.byLsn(from, upTo, limit).filter(({ lsn }) => lsn > after);
+      if (problem !== "") tellUnreadable(found, after + 1, (page[0]?.lsn ?? upTo + 1) - 1, problem);
+      return page;
+    } catch (error) {
+      problem = messageOf(error);
+      // first record by record, then in ever longer steps over what cannot be read
+      if (limit > 1) limit = 1;
+      else {
+        from += stride;
+        stride *= 2;
+      }
+    }
+  }
+  if (problem !== "") tellUnreadable(found, after + 1, upTo, problem);
+  return [];
+}
+
+function tellUnreadable(found: Findings, from: number, to: number, problem: string): void {
+  const what = from >= to ? `record lsn ${from}` : `records lsn ${from} to ${to}`;
+  if (from <= to) found.damage("database", `${what} cannot be read: ${problem}`, { lsn: from });
+}

@@ -1,0 +1,273 @@
+/**
+ * Whether a journal is whole: head, records, rows, open calls, and in full every hash, body, snapshot and blob. Nothing is changed.
+ * Beside a daemon that writes, what moves is left to the daemon: the write-ahead log, SQLite's own check, lists of what is open.
+ */
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "../../abi/errors.ts";
+import type { CheckReport } from "../../kernel/ports/journal-tools.ts";
+import { headOf } from "../journal/head.ts";
+import { SCHEMA_VERSION } from "../sqlite/schema.ts";
+import { checkBlobs } from "./check-blobs.ts";
+import { DerivedAgain, factOfRecord } from "./check-derived.ts";
+import { Findings } from "./check-findings.ts";
+import {
+  type BrokenHistory,
+  checkAllRecords,
+  checkTails,
+  type HistoryCheck,
+  LOSS_REPAIR,
+  type Loss,
+} from "./check-histories.ts";
+import { readWal } from "./check-wal.ts";
+import { underRemoval } from "./collect-removal.ts";
+import { PAGE_ROWS, sameBytes, ToolsDatabase } from "./database.ts";
+import type { Pace } from "./pace.ts";
+import { MissingRecords } from "./verify-missing.ts";
+import { readRemoved } from "./verify-removed.ts";
+import { missingText, rowsAgainstTails } from "./verify-rows.ts";
+
+export interface CheckOptions {
+  readonly full: boolean;
+  /** Nobody else has the journal open: the caller holds the lease. */
+  readonly isAlone: boolean;
+  readonly only: readonly string[];
+  readonly pace: Pace;
+  readonly progress: (records: number) => void;
+}
+
+export interface CheckResult extends Omit<CheckReport, "elapsedMs"> {
+  /** Histories that can be cut. */
+  readonly broken: readonly BrokenHistory[];
+  /** Records that are missing, and nothing tells why. */
+  readonly losses: readonly Loss[];
+}
+
+/** SQLite's own check reads the whole file at once: where it is small, or with `full`. */
+const QUICK_PAGES = 64 * 1024;
+
+export async function checkJournal(dir: string, options: CheckOptions): Promise<CheckResult> {
+  const found = new Findings();
+  const none = { processes: 0, records: 0, blobs: 0, broken: [], losses: [] };
+  const path = join(dir, "journal.db");
+  if (!existsSync(path)) {
+    if (headOf(dir) !== null) found.damage("database", `${path} is gone`);
+    return { ...none, findings: found.all() };
+  }
+  // before the database is opened: opening it may put the log away
+  if (options.isAlone) checkWal(`${path}-wal`, found);
+  let db: ToolsDatabase | undefined;
+  try {
+    db = new ToolsDatabase(path);
+    if (!checkSchema(db, found)) return { ...none, findings: found.all() };
+    return { ...none, ...(await new Check(dir, db, found, options).run()), findings: found.all() };
+  } catch (error) {
+    options.pace.throwIfAborted();
+    found.damage("database", `${path}: ${messageOf(error)}`);
+    return { ...none, findings: found.all() };
+  } finally {
+    db?.close();
+  }
+}
+
+function checkWal(path: string, found: Findings): void {
+  const torn = readWal(path)?.tornBytes ?? 0;
+  if (torn > 0)
+    found.notice(
+      "torn_tail",
+      `${path}: ${torn} bytes behind the last whole commit; what they held was never whole`,
+    );
+}
+
+/** False: nothing more can be said. */
+function checkSchema(db: ToolsDatabase, found: Findings): boolean {
+  const version = db.hasTable("meta") ? Number(db.meta("schema")) : 0;
+  if (version === SCHEMA_VERSION) return true;
+  if (version === 0) found.damage("schema", "the database has no journal in it");
+  else if (version < SCHEMA_VERSION)
+    found.notice(
+      "schema",
+      `the journal has schema ${version}: the next start of the daemon brings it to ${SCHEMA_VERSION}`,
+    );
+  else
+    found.damage("schema", `the journal was written by a newer crux (schema ${version}): use that version`);
+  return false;
+}
+
+class Check {
+  readonly #dir: string;
+  readonly #db: ToolsDatabase;
+  readonly #found: Findings;
+  readonly #options: CheckOptions;
+  readonly #only: ReadonlySet<string>;
+  /** The next daemon removes what is left of it: no row is as it should be. */
+  readonly #removed: string | undefined;
+
+  constructor(dir: string, db: ToolsDatabase, found: Findings, options: CheckOptions) {
+    this.#dir = dir;
+    this.#db = db;
+    this.#found = found;
+    this.#options = options;
+    this.#only = new Set(options.only);
+    this.#removed = underRemoval(db)?.proc;
+  }
+
+  async run(): Promise<Pick<CheckResult, "processes" | "records" | "blobs" | "broken" | "losses">> {
+    const { full, isAlone, pace } = this.#options;
+    if (isAlone) this.#checkFile();
+    const atEnd = this.#checkHead();
+    const { records, processes, broken, losses } = full
+      ? await this.#all()
+      : await checkTails(this.#histories());
+    await this.#checkRows(broken);
+    await this.#checkOpenCalls();
+    if (full) await this.#checkSnapshots(broken);
+    const blobs = full ? await checkBlobs(this.#dir, this.#db, this.#found, pace) : 0;
+    return { records, processes, blobs, losses: [...losses, ...atEnd], broken: [...broken.values()] };
+  }
+
+  #histories(): HistoryCheck {
+    const { pace, progress } = this.#options;
+    return {
+      db: this.#db,
+      dir: this.#dir,
+      found: this.#found,
+      pace,
+      progress,
+      isLeftOut: ({ proc, pid }) => this.#isLeftOut(proc, pid),
+    };
+  }
+
+  #isLeftOut(proc: string, pid: number): boolean {
+    if (proc === this.#removed) return true;
+    return this.#only.size > 0 && !this.#only.has(proc) && !this.#only.has(String(pid));
+  }
+
+  async #all() {
+    const { isAlone, pace } = this.#options;
+    const missing = new MissingRecords(await readRemoved(this.#db, pace));
+    // beside a writer the tables move on while the records are read
+    const again = isAlone ? new DerivedAgain(this.#db) : undefined;
+    try {
+      const result = await checkAllRecords(this.#histories(), missing, (record) => {
+        return again && factOfRecord(this.#dir, record).then((fact) => again.take(record, fact));
+      });
+      const isBroken = (proc: string) => result.broken.has(proc) || this.#isLeftOut(proc, -1);
+      await again?.compare(this.#db, this.#found, isBroken, pace);
+      return result;
+    } finally {
+      again?.close();
+    }
+  }
+
+  #checkFile(): void {
+    const pages = Number(this.#db.sql("PRAGMA page_count").get()?.page_count);
+    if (!this.#options.full && pages > QUICK_PAGES) return;
+    const pragma = this.#options.full ? "integrity_check" : "quick_check";
+    for (const row of this.#db.db.prepare(`PRAGMA ${pragma}(100)`).all()) {
+      const [line = ""] = String(Object.values(row)[0]).split("\n");
+      if (line !== "ok")
+        this.#found.damage("database", `SQLite: ${line}`, {}, "make indexes and derived tables again");
+    }
+  }
+
+  /** What is missing at the end. */
+  #checkHead(): Loss[] {
+    const head = headOf(this.#dir);
+    const lastLsn = this.#db.lastLsn();
+    if (head === null) {
+      if (lastLsn > 0)
+        this.#found.notice(
+          "missing_acknowledged",
+          "the file head cannot be read: whether records are missing at the end is not known",
+        );
+      return [];
+    }
+    if (head.lsn > lastLsn) {
+      const [first, last] = [lastLsn + 1, head.lsn];
+      const detail = `acknowledged records are missing at the end: lsn ${first} to ${last}`;
+      this.#found.damage("missing_acknowledged", detail, { lsn: first }, LOSS_REPAIR);
+      return [{ first, last, records: last - first + 1 }];
+    }
+    const stored = this.#db.sql("SELECT hash, proc, pid, seq FROM records WHERE lsn = ?").get(head.lsn);
+    if (stored?.hash instanceof Uint8Array && !sameBytes(stored.hash, head.hash)) {
+      const place = {
+        proc: String(stored.proc),
+        pid: Number(stored.pid),
+        seq: Number(stored.seq),
+        lsn: head.lsn,
+      };
+      this.#found.damage("bad_hash", "it is not the record that the file head names", place);
+    }
+    return [];
+  }
+
+  async #checkRows(broken: ReadonlyMap<string, BrokenHistory>): Promise<void> {
+    const { pace } = this.#options;
+    const repair = "make it again from the records";
+    for await (const { proc, pid, seq, found } of rowsAgainstTails(this.#db, pace)) {
+      if (this.#isLeftOut(proc, pid) || broken.has(proc)) continue;
+      if (seq > found)
+        this.#found.damage("gap", missingText(found, seq), { proc, pid, seq: found + 1 }, repair);
+      else if (seq < found)
+        this.#found.damage(
+          "bad_row",
+          `its row ends with record ${seq}, its history with ${found}`,
+          { proc, pid },
+          repair,
+        );
+    }
+    for (let proc = this.#db.nextProc(""); proc !== undefined; proc = this.#db.nextProc(proc)) {
+      const has = this.#db.sql("SELECT 1 FROM processes WHERE proc = ?").get(proc) !== undefined;
+      const tail = has ? undefined : this.#db.tail(proc);
+      if (tail !== undefined && !this.#isLeftOut(proc, tail.pid) && !broken.has(proc))
+        this.#found.damage("bad_row", "it has records and no row", { proc, pid: tail.pid }, repair);
+      await pace.next();
+    }
+  }
+
+  async #checkOpenCalls(): Promise<void> {
+    // a call under way beside us is no finding
+    if (!this.#options.isAlone) return;
+    const text = `SELECT o.proc, o.call, o.lsn, r.pid, r.seq FROM open_calls o LEFT JOIN records r ON r.lsn = o.lsn
+      WHERE o.lsn > ? ORDER BY o.lsn LIMIT ${PAGE_ROWS}`;
+    for (let after = 0; ; ) {
+      const rows = this.#db.sql(text).all(after);
+      for (const { proc, call, lsn, pid, seq } of rows) {
+        after = Number(lsn);
+        if (pid === null || this.#isLeftOut(String(proc), Number(pid))) continue;
+        const place = { proc: String(proc), pid: Number(pid), seq: Number(seq), lsn: after };
+        this.#found.notice(
+          "open_intent",
+          `call ${String(call)} has no result: the next start tells its outcome as unknown`,
+          place,
+        );
+      }
+      if (rows.length < PAGE_ROWS) return;
+      await this.#options.pace.next();
+    }
+  }
+
+  async #checkSnapshots(broken: ReadonlyMap<string, BrokenHistory>): Promise<void> {
+    const text =
+      "SELECT rowid, proc, seq, state, digest FROM snapshots WHERE rowid > ? ORDER BY rowid LIMIT 1";
+    for (
+      let row = this.#db.sql(text).get(0);
+      row !== undefined;
+      row = this.#db.sql(text).get(Number(row.rowid))
+    ) {
+      const [proc, seq] = [String(row.proc), Number(row.seq)];
+      const tail = this.#db.tail(proc);
+      const isWhole = createHash("sha256").update(String(row.state)).digest("hex") === row.digest;
+      if (!broken.has(proc) && !this.#isLeftOut(proc, tail?.pid ?? -1)) {
+        const place = { proc, ...(tail === undefined ? {} : { pid: tail.pid }), seq };
+        if (!isWhole)
+          this.#found.damage("bad_snapshot", "it is not what was saved; it is skipped", place, "drop it");
+        else if (seq > (tail?.seq ?? 0))
+          this.#found.damage("bad_snapshot", "it is of a record that is not there", place, "drop it");
+      }
+      await this.#options.pace.next();
+    }
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * The removal of one history, in small transactions on a connection of its own; the journal's writer notices and reads again.
+ * First the row goes, together with a note of what is being removed: from then on nobody finds the process. Then the tombstone is
+ * written, then the records go, newest first, so that what is left at any moment is a history up to some record. A removal that was
+ * cut off is brought to its end at the next start.
+ */
+import { existsSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { Fault } from "../../abi/errors.ts";
+import { PID_KERNEL } from "../../abi/ids.ts";
+import { type Journal, KERNEL_UUID } from "../../kernel/ports/journal.ts";
+import { namesIn } from "../journal/body.ts";
+import { INDEXED_KINDS } from "../sqlite/schema.ts";
+import type { EndedHistory } from "./collect-choice.ts";
+import { PAGE_ROWS, type ToolsDatabase } from "./database.ts";
+import type { Pace } from "./pace.ts";
+import type { Tombstone } from "./verify-removed.ts";
+
+/** Where the note lies, in `meta`. */
+const NOTE = "collecting";
+/** The writer's transactions are short; ours waits for them. */
+const LOCK_WAIT_MS = 10_000;
+
+/** Whose removal was begun and is not at its end: its row is gone, and not yet all of its records. */
+export function underRemoval(db: ToolsDatabase): Tombstone | undefined {
+  const note = db.meta(NOTE);
+  return typeof note === "string" && note !== "" ? (JSON.parse(note) as Tombstone) : undefined;
+}
+
+export class Remover {
+  readonly #read: ToolsDatabase;
+  readonly #journal: Pick<Journal, "append" | "epoch">;
+  readonly #db: DatabaseSync;
+
+  constructor(path: string, read: ToolsDatabase, journal: Pick<Journal, "append" | "epoch">) {
+    if (!existsSync(path)) throw new Fault({ code: "UNAVAILABLE", message: `${path} is gone` });
+    this.#read = read;
+    this.#journal = journal;
+    this.#db = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
+    // not synced: what is removed may come back after a power cut, and is removed again
+    this.#db.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0");
+  }
+
+  /** False: it moved on meanwhile, and stays. */
+  async remove(ended: EndedHistory, pace: Pace): Promise<boolean> {
+    const first = this.#read.bySeq(ended.proc, 1, 1)[0];
+    const { proc, pid, lastSeq: seq, lastHash, lastLsn: last } = ended;
+    const hash = Buffer.from(lastHash).toString("hex");
+    const stone: Tombstone = { proc, pid, seq, hash, first: first?.lsn ?? last, last };
+    if (!this.#takeRow(stone)) return false;
+    await this.#bury(stone, pace);
+    return true;
+  }
+
+  /** What a daemon that ended in the middle of a removal left. */
+  async finish(pace: Pace): Promise<void> {
+    const stone = underRemoval(this.#read);
+    if (stone === undefined) return;
+    this.#transaction(() => this.#dropRow(stone.proc));
+    await this.#bury(stone, pace);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #takeRow(stone: Tombstone): boolean {
+    return this.#transaction(() => {
+      const row = this.#db
+        .prepare("SELECT last_seq, exit_code, is_kept FROM processes WHERE proc = ?")
+        .get(stone.proc);
+      if (row?.last_seq !== stone.seq || row.exit_code === null || row.is_kept !== 0) return false;
+      this.#dropRow(stone.proc);
+      this.#note(JSON.stringify(stone));
+      return true;
+    });
+  }
+
+  #dropRow(proc: string): void {
+    for (const table of ["processes", "snapshots", "open_calls", "mail", "members"])
+      this.#db.prepare(`DELETE FROM ${table} WHERE proc = ?`).run(proc);
+  }
+
+  async #bury(stone: Tombstone, pace: Pace): Promise<void> {
+    if (!this.#hasStone(stone.proc))
+      await this.#journal.append([
+        { proc: KERNEL_UUID, pid: PID_KERNEL, kind: "journal.tombstone", v: 1, body: stone },
+      ]);
+    for (let from = stone.seq; from > 0; ) {
+      from = Math.max(0, from - PAGE_ROWS);
+      this.#transaction(() => this.#dropRecords(stone.proc, from));
+      // begun is finished: the caller's signal is looked at between two processes
+      await pace.rest();
+    }
+    this.#transaction(() => this.#note(""));
+  }
+
+  #dropRecords(proc: string, afterSeq: number): void {
+    const unname = this.#db.prepare("DELETE FROM blob_refs WHERE digest = ? AND proc = ? AND seq = ?");
+    const bodies = this.#db.prepare("SELECT seq, body FROM records WHERE proc = ? AND seq > ?");
+    for (const { seq, body } of bodies.iterate(proc, afterSeq))
+      for (const digest of namesIn(String(body))) unname.run(digest, proc, seq as number);
+    this.#db.prepare("DELETE FROM records WHERE proc = ? AND seq > ?").run(proc, afterSeq);
+  }
+
+  #hasStone(proc: string): boolean {
+    const text = `SELECT 1 FROM records WHERE proc = ? AND kind = 'journal.tombstone' AND ${INDEXED_KINDS}
+      AND json_extract(body, '$.proc') = ? LIMIT 1`;
+    return this.#db.prepare(text).get(KERNEL_UUID, proc) !== undefined;
+  }
+
+  #note(text: string): void {
+    this.#db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)").run(NOTE, text);
+  }
+
+  /** A former daemon that wakes late removes nothing. */
+  #transaction<T>(act: () => T): T {
+    this.#db.exec("BEGIN IMMEDIATE");
+    try {
+      const epoch = this.#db.prepare("SELECT value FROM meta WHERE key = 'epoch'").get()?.value;
+      if (epoch !== this.#journal.epoch)
+        throw new Fault({ code: "UNAVAILABLE", message: "a later daemon owns this journal" });
+      const result = act();
+      this.#db.exec("COMMIT");
+      return result;
+    } catch (error) {
+      if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/** A history as lines of JSON, as it is stored and whole: what people look at, and what a replay reads. */
+import { Fault } from "../../abi/errors.ts";
+import { asProcUuid, type ProcUuid } from "../../abi/ids.ts";
+import type { JournalLine } from "../../abi/journal-line.ts";
+import type { LinePage } from "../../kernel/ports/journal-tools.ts";
+import { decodeBody } from "../journal/body.ts";
+import { type HashedRecord, PAGE_ROWS, type ToolsDatabase } from "./database.ts";
+
+type BlobOf = (digest: string) => Promise<Uint8Array>;
+
+/** By pid, the one that had it last, or by UUID. NOT_FOUND. */
+export function findHistory(db: ToolsDatabase, name: string): ProcUuid {
+  const isPid = /^\d{1,15}$/.test(name);
+  const found = isPid
+    ? db.sql("SELECT proc FROM processes WHERE pid = ? ORDER BY last_lsn DESC LIMIT 1").get(Number(name))
+        ?.proc
+    : db.tail(name) && name;
+  if (typeof found === "string") return asProcUuid(found);
+  throw new Fault({
+    code: "NOT_FOUND",
+    message: isPid ? `no history of process ${name}` : `no history of ${name}`,
+    hint: "crux ps lists the processes; histories go when they are old (crux help gc)",
+  });
+}
+
+/** The seq of the n-th record from the end, of one kind if given. */
+export async function seqFromEnd(
+  db: ToolsDatabase,
+  proc: string,
+  count: number,
+  kind: string | undefined,
+  rest: () => Promise<void>,
+): Promise<number> {
+  const last = db.tail(proc)?.seq ?? 0;
+  if (count === 0) return last + 1;
+  if (kind === undefined) return Math.max(1, last - count + 1);
+  const text =
+    "SELECT seq FROM records WHERE proc = ? AND seq BETWEEN ? AND ? AND kind = ? ORDER BY seq DESC";
+  let left = count;
+  for (let to = last; to > 0; to -= PAGE_ROWS) {
+    const found = db.sql(text).all(proc, Math.max(1, to - PAGE_ROWS + 1), to, kind);
+    if (found.length >= left) return Number(found[left - 1]?.seq);
+    left -= found.length;
+    await rest();
+  }
+  return 1;
+}
+
+/** From `fromSeq` on; of one kind, a page may be empty and not the last. */
+export async function readLines(
+  db: ToolsDatabase,
+  blobOf: BlobOf,
+  proc: string,
+  fromSeq: number,
+  kind: string | undefined,
+): Promise<LinePage> {
+  const page = db.bySeq(proc, fromSeq);
+  const lines: string[] = [];
+  for (const record of page)
+    if (kind === undefined || record.kind === kind) lines.push(await lineOf(record, blobOf, db.kernelId));
+  const last = page.at(-1);
+  return { lines, nextSeq: last === undefined ? fromSeq : last.seq + 1 };
+}
+
+async function lineOf(record: HashedRecord, blobOf: BlobOf, kernel: string): Promise<string> {
+  const { lsn, seq, epoch, proc, pid, kind, v, call, at, mono, hash, body: stored } = record;
+  const body = await whole(stored, blobOf);
+  const line: JournalLine = {
+    ...{ lsn, seq, epoch, proc, pid, kind, v },
+    ...(call === null ? {} : { call }),
+    ...{ at, mono, hash: Buffer.from(hash).toString("hex") },
+    ...(seq === 1 ? { kernel } : {}),
+    body,
+    ...(JSON.stringify(body) === stored ? {} : { stored }),
+  };
+  return JSON.stringify(line);
+}
+
+/** What is gone or damaged stays as it is stored: the rest can be read all the same. */
+async function whole(stored: string, blobOf: BlobOf): Promise<unknown> {
+  try {
+    return await decodeBody(stored, blobOf);
+  } catch {
+    try {
+      return JSON.parse(stored);
+    } catch {
+      return null;
+    }
+  }
+}

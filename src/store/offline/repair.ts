@@ -1,0 +1,234 @@
+/**
+ * What can be done about damage: a history is cut after its last good record, what follows from the records is made again, bad
+ * snapshots are dropped, losses are written down. What is touched is copied to `quarantine/<date>/` first; nothing is made up.
+ * The caller holds the lease.
+ */
+import { hash } from "node:crypto";
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
+import { basename, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { asPid, PID_KERNEL } from "../../abi/ids.ts";
+import { type JournalDraft, KERNEL_UUID } from "../../kernel/ports/journal.ts";
+import { namesIn } from "../journal/body.ts";
+import { Derived } from "../journal/derived.ts";
+import { openJournal } from "../journal/journal.ts";
+import type { CheckResult } from "./check.ts";
+import { blobFiles, digestOf } from "./check-blobs.ts";
+import { DERIVED_TABLES, factOfRecord } from "./check-derived.ts";
+import type { BrokenHistory } from "./check-histories.ts";
+import { underRemoval } from "./collect-removal.ts";
+import { type HashedRecord, ToolsDatabase } from "./database.ts";
+import type { Pace } from "./pace.ts";
+import type { Cut } from "./verify-removed.ts";
+
+interface RepairReport {
+  /** Where what was touched lies now. */
+  readonly quarantine: string;
+  /** One line each, for a person. */
+  readonly done: readonly string[];
+}
+
+type Kept = { readonly name: string; readonly lines: readonly string[] };
+
+export async function repairJournal(
+  dir: string,
+  result: CheckResult,
+  { now, pace }: { now: Date; pace: Pace },
+): Promise<RepairReport> {
+  const quarantine = join(dir, "quarantine", now.toISOString().replaceAll(":", "-"));
+  mkdirSync(quarantine, { recursive: true, mode: 0o700 });
+  const cuts = await findCuts(dir, result.broken, quarantine, pace);
+  const done = cuts.map(
+    ({ pid, seq, records }) => `pid ${pid}: ${records} records from record ${seq} on were cut`,
+  );
+  const losses = lossesOf(result);
+  for (const { records, first, last } of losses)
+    done.push(`${records} records of lsn ${first} to ${last} are missing: written down`);
+  // before anything changes: a repair that is cut off is repeated, not forgotten
+  await writeDown(dir, [...cuts, ...losses], basename(quarantine));
+  done.push(...(await remake(join(dir, "journal.db"), dir, cuts, quarantine, pace)));
+  done.push(...(await setAsideBlobs(dir, result, quarantine, pace)));
+  return { quarantine, done };
+}
+
+/** What of each broken history goes, copied record by record. Not the kernel's own: roots and tombstones are among it. */
+async function findCuts(
+  dir: string,
+  broken: readonly BrokenHistory[],
+  quarantine: string,
+  pace: Pace,
+): Promise<Cut[]> {
+  const after = new Map(broken.filter(({ pid }) => pid !== PID_KERNEL).map((each) => [each.proc, each]));
+  if (after.size === 0) return [];
+  const cuts = new Map<string, Cut>();
+  const db = new ToolsDatabase(join(dir, "journal.db"));
+  const file = openSync(join(quarantine, "records.ndjson"), "wx", 0o600);
+  try {
+    // by lsn: an index may be part of what is damaged
+    for (let [lsn, last] = [0, db.lastLsn()]; lsn < last; await pace.next()) {
+      const page = db.byLsn(lsn, last);
+      if (page.length === 0) break;
+      for (const record of page) {
+        lsn = record.lsn;
+        const end = after.get(record.proc);
+        if (end === undefined || (record.seq <= end.after && !cuts.has(record.proc))) continue;
+        writeSync(file, `${JSON.stringify({ ...record, hash: Buffer.from(record.hash).toString("hex") })}\n`);
+        cuts.set(record.proc, cutOf(cuts.get(record.proc), end, record, isForked(db, record)));
+      }
+    }
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+    db.close();
+  }
+  return [...cuts.values()];
+}
+
+function cutOf(
+  before: Cut | undefined,
+  { proc, pid, after }: BrokenHistory,
+  { lsn, seq, hash: own }: HashedRecord,
+  isBase: boolean,
+): Cut {
+  const { first, records, bases } = before ?? { first: lsn, records: 0 };
+  const all = isBase ? { ...bases, [seq]: Buffer.from(own).toString("hex") } : bases;
+  const cut = { proc, pid, seq: after + 1, records: records + 1, first, last: lsn };
+  return all === undefined ? cut : { ...cut, bases: all };
+}
+
+function isForked(db: ToolsDatabase, { proc, seq }: HashedRecord): boolean {
+  const text = "SELECT 1 FROM processes WHERE forked_from = ? AND forked_at = ? LIMIT 1";
+  return db.sql(text).get(proc, seq) !== undefined;
+}
+
+/** All together: how many, and where. */
+function lossesOf({ losses }: CheckResult): Cut[] {
+  if (losses.length === 0) return [];
+  const records = losses.reduce((sum, loss) => sum + loss.records, 0);
+  const [first, last] = [
+    losses.reduce((least, loss) => Math.min(least, loss.first), Number.POSITIVE_INFINITY),
+    losses.reduce((most, loss) => Math.max(most, loss.last), 0),
+  ];
+  return [{ proc: KERNEL_UUID, pid: PID_KERNEL, seq: 0, records, first, last }];
+}
+
+async function writeDown(dir: string, cuts: readonly Cut[], quarantine: string): Promise<void> {
+  const drafts = (cuts.length === 0 ? [{}] : cuts).map(
+    (cut): JournalDraft => ({
+      ...{ proc: KERNEL_UUID, pid: asPid(PID_KERNEL), kind: "journal.repair", v: 1 },
+      body: { ...cut, quarantine },
+    }),
+  );
+  const journal = await openJournal({ dir });
+  try {
+    await journal.append(drafts);
+  } finally {
+    await journal.close();
+  }
+}
+
+/** One transaction: the cut records go, indexes and derived tables are made again from what is left. */
+async function remake(
+  path: string,
+  dir: string,
+  cuts: readonly Cut[],
+  quarantine: string,
+  pace: Pace,
+): Promise<string[]> {
+  const read = new ToolsDatabase(path);
+  const db = new DatabaseSync(path, { timeout: 1_000 });
+  try {
+    const kept = DERIVED_TABLES.map((name): Kept => ({ name, lines: linesOf(db, `SELECT * FROM ${name}`) }));
+    const bad = badSnapshots(db, cuts);
+    for (const { name, lines } of [...kept, { name: "snapshots", lines: bad.lines }])
+      keep(join(quarantine, `${name}.ndjson`), lines);
+    db.exec("BEGIN IMMEDIATE");
+    const indexes = db
+      .prepare(
+        "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'records' AND sql IS NOT NULL",
+      )
+      .all();
+    for (const { name } of indexes) db.exec(`DROP INDEX "${String(name)}"`);
+    for (const { proc, first } of cuts)
+      db.prepare("DELETE FROM records WHERE proc = ? AND lsn >= ?").run(proc, first);
+    for (const { sql } of indexes) db.exec(String(sql));
+    for (const id of bad.rows) db.prepare("DELETE FROM snapshots WHERE rowid = ?").run(id);
+    for (const name of DERIVED_TABLES) db.exec(`DELETE FROM ${name}`);
+    await deriveAgain(db, dir, read, pace);
+    db.exec("COMMIT");
+    return ["indexes and derived tables were made again", ...bad.rows.map(() => "a snapshot was dropped")];
+  } finally {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    db.close();
+    read.close();
+  }
+}
+
+/** A history that is being removed gets no row again: its exit went first, and it would be taken for one that lives. */
+async function deriveAgain(db: DatabaseSync, dir: string, read: ToolsDatabase, pace: Pace): Promise<void> {
+  const derived = new Derived(db, read.kernelId);
+  const removed = underRemoval(read)?.proc;
+  const next = db.prepare("SELECT * FROM records WHERE lsn > ? ORDER BY lsn LIMIT 256");
+  for (let lsn = 0, page = next.all(0); page.length > 0; page = next.all(lsn)) {
+    for (const row of page) {
+      const record = { ...(row as unknown as Parameters<typeof factOfRecord>[1]) };
+      lsn = record.lsn;
+      if (record.proc === removed) continue;
+      derived.take(record, record.hash, await factOfRecord(dir, record), namesIn(record.body));
+    }
+    derived.flush();
+    await pace.next();
+  }
+}
+
+/** Those that are not what was saved, and those of records that are cut. */
+function badSnapshots(db: DatabaseSync, cuts: readonly Cut[]): { rows: number[]; lines: string[] } {
+  const [rows, lines]: [number[], string[]] = [[], []];
+  const ends = new Map(cuts.map(({ proc, seq }) => [proc, seq]));
+  for (const row of db.prepare("SELECT rowid, proc, seq, state, digest FROM snapshots").iterate()) {
+    const isCut = Number(row.seq) >= (ends.get(String(row.proc)) ?? Number.POSITIVE_INFINITY);
+    if (!isCut && hash("sha256", String(row.state), "hex") === row.digest) continue;
+    rows.push(Number(row.rowid));
+    lines.push(JSON.stringify(row));
+  }
+  return { rows, lines };
+}
+
+async function setAsideBlobs(
+  dir: string,
+  { findings }: CheckResult,
+  quarantine: string,
+  pace: Pace,
+): Promise<string[]> {
+  if (!findings.some(({ code }) => code === "bad_blob")) return [];
+  const done: string[] = [];
+  for await (const { blobs } of blobFiles(dir, pace)) {
+    for (const { digest, path } of blobs) {
+      if ((await digestOf(path)) === digest) continue;
+      renameSync(path, join(quarantine, digest));
+      done.push(`blob ${digest} was set aside`);
+    }
+  }
+  return done;
+}
+
+function linesOf(db: DatabaseSync, text: string): string[] {
+  return db
+    .prepare(text)
+    .all()
+    .map((row) => JSON.stringify(row, hexed));
+}
+
+function hexed(_key: string, value: unknown): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value;
+}
+
+function keep(path: string, lines: readonly string[]): void {
+  const file = openSync(path, "wx", 0o600);
+  try {
+    for (const line of lines) writeSync(file, `${line}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * The journal of a directory that cannot be written when the daemon starts: read-only, full, somebody else's. It answers as ever
+ * and refuses what is new; nothing on the disk changes, the epoch neither. Whether the disk takes writes again is looked at as
+ * often as a degraded journal tries; then `over` settles, and the next daemon is a whole one.
+ */
+import { accessSync, constants, existsSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { Fault } from "../../abi/errors.ts";
+import type { Journal } from "../../kernel/ports/journal.ts";
+import { systemClock } from "../../lib/system-clock.ts";
+import { isUnwritable, JournalFault, toJournalFault } from "../journal/fault.ts";
+import { GroupJournal } from "../journal/group.ts";
+import { highestOf, type JournalOptions, openJournal, tellMissing } from "../journal/journal.ts";
+import type { Batch, BatchVerdict, CommitMode } from "../journal/ledger.ts";
+import { RESERVE_BYTES, spaceOf } from "../journal/room.ts";
+import type { Scribe } from "../journal/scribe.ts";
+import { SqliteLedger } from "./ledger.ts";
+import { databasePath, openReading } from "./open-database.ts";
+import { SqliteReader } from "./reader.ts";
+import { identityOf } from "./schema.ts";
+
+/** As much as a degraded journal wants before it goes on: the reserve again, and as much to work with. */
+const NEED_BYTES = 2 * RESERVE_BYTES;
+
+interface OpenedJournal {
+  readonly journal: Journal;
+  /** Present: it cannot be written; settles when it can. */
+  readonly over?: Promise<void>;
+}
+
+/** To write, or where that cannot be, to read. `refusal`: it is known that it cannot. Errors: as openJournal. */
+export async function openAsItIs(options: JournalOptions, refusal?: JournalFault): Promise<OpenedJournal> {
+  if (refusal !== undefined) return openToRead(options, refusal);
+  try {
+    return { journal: await openJournal(options) };
+  } catch (error) {
+    if (isUnwritable(error) && existsSync(databasePath(options.dir))) return openToRead(options, error);
+    throw error;
+  }
+}
+
+function openToRead(options: JournalOptions, refusal: JournalFault): Required<OpenedJournal> {
+  const { dir, clock = systemClock, onNotice = () => {} } = options;
+  const path = databasePath(dir);
+  let db: DatabaseSync | undefined;
+  try {
+    db = openReading(path);
+    const identity = { ...identityOf(db), highest: highestOf(db) };
+    tellMissing(db, dir, onNotice);
+    const scribe = new RefusingScribe(dir, withRoom(refusal, dir));
+    const ledger = new SqliteLedger(dir, identity, new SqliteReader(db, identity.kernelId), scribe);
+    return { journal: new GroupJournal(ledger, clock, onNotice), over: scribe.over };
+  } catch (error) {
+    db?.close();
+    throw error instanceof Fault ? error : toJournalFault(error, path);
+  }
+}
+
+class RefusingScribe implements Scribe {
+  readonly over: Promise<void>;
+  readonly #dir: string;
+  readonly #fault: JournalFault;
+  readonly #tellOver: () => void;
+
+  constructor(dir: string, fault: JournalFault) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.over = promise;
+    this.#tellOver = resolve;
+    this.#dir = dir;
+    this.#fault = fault;
+  }
+
+  async commit(_batches: readonly Batch[], mode: CommitMode): Promise<readonly BatchVerdict[]> {
+    if (mode === "retry" && takesWrites(this.#dir, this.#fault)) this.#tellOver();
+    throw this.#fault;
+  }
+
+  async saveSnapshot(): Promise<void> {
+    throw this.#fault;
+  }
+
+  async markDamaged(): Promise<void> {
+    throw this.#fault;
+  }
+
+  /** It refuses from the beginning on. */
+  onLost(listener: (fault: JournalFault) => void): void {
+    listener(this.#fault);
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** What it leaves is a file of one byte, gone again. */
+function takesWrites(dir: string, { reason }: JournalFault): boolean {
+  if (reason === "journal_full" && (spaceOf(dir)?.freeBytes ?? NEED_BYTES) < NEED_BYTES) return false;
+  const probe = join(dir, "probe");
+  try {
+    accessSync(databasePath(dir), constants.R_OK | constants.W_OK);
+    writeFileSync(probe, "x", { mode: 0o600 });
+    rmSync(probe);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function withRoom({ reason, what, cause }: JournalFault, dir: string): JournalFault {
+  const freeBytes = spaceOf(dir)?.freeBytes ?? null;
+  return new JournalFault(reason, what, cause, { freeBytes, needBytes: NEED_BYTES });
+}

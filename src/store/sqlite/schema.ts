@@ -1,0 +1,157 @@
+/** The tables of journal.db and who they belong to. Forward only: an older program leaves a newer file as it is. */
+import { randomUUID } from "node:crypto";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { Fault } from "../../abi/errors.ts";
+import { createPrivateFile } from "../directory.ts";
+import { migrateToHashes } from "./migrate.ts";
+
+export const SCHEMA_VERSION = 2;
+
+/** `hash` and every column of `processes` change with their records, in one transaction (derived.ts). */
+const RECORDS = `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE records (
+    lsn INTEGER PRIMARY KEY, proc TEXT NOT NULL, pid INTEGER NOT NULL, seq INTEGER NOT NULL, epoch INTEGER NOT NULL,
+    kind TEXT NOT NULL, v INTEGER NOT NULL, call TEXT, at REAL NOT NULL, mono REAL NOT NULL, body TEXT NOT NULL, hash BLOB
+  ) STRICT;
+  CREATE UNIQUE INDEX history ON records (proc, seq);
+  CREATE TABLE open_calls (
+    proc TEXT NOT NULL, call TEXT NOT NULL, lsn INTEGER NOT NULL, PRIMARY KEY (proc, call)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+/** The kinds that are looked for by kind; a query must name the same list for the index to be used. */
+export const INDEXED_KINDS =
+  "kind IN ('process.spawned','process.state','process.forked','grant.add','journal.anchor','journal.tombstone')";
+
+/** The same of what changes rights: an index of its own, for it came later. */
+export const RIGHTS_KINDS = "kind IN ('grant.remove','grant.use','mode.set')";
+const RIGHTS_INDEX = `CREATE INDEX IF NOT EXISTS records_of_rights ON records (proc, kind, seq) WHERE ${RIGHTS_KINDS}`;
+
+/**
+ * By the request of a client that made them. What is no JSON (damage) has no request: it keeps no daemon from starting. A query must
+ * name both for the index to be used.
+ */
+export const REQUEST_ID = "CASE WHEN json_valid(body) THEN json_extract(body, '$.request.id') END";
+export const REQUEST_KINDS = "kind IN ('process.spawned','process.state','mail.put')";
+const REQUEST_INDEX = `CREATE INDEX IF NOT EXISTS records_of_requests ON records (${REQUEST_ID})
+  WHERE ${REQUEST_KINDS} AND ${REQUEST_ID} IS NOT NULL`;
+
+const DERIVED = `
+  CREATE TABLE processes (
+    proc TEXT PRIMARY KEY, pid INTEGER NOT NULL, ppid INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
+    intent TEXT NOT NULL, cwd TEXT NOT NULL, is_session INTEGER NOT NULL, created_at REAL NOT NULL, last_at REAL NOT NULL,
+    last_seq INTEGER NOT NULL, last_lsn INTEGER NOT NULL, last_hash BLOB NOT NULL, is_paused INTEGER NOT NULL,
+    ran_ms REAL NOT NULL, tokens_used REAL NOT NULL, limit_used REAL NOT NULL, turns INTEGER NOT NULL,
+    exit_code INTEGER, exit_reason TEXT, forked_from TEXT, forked_at INTEGER, title TEXT NOT NULL,
+    is_kept INTEGER NOT NULL, damaged_at INTEGER, spawned_lsn INTEGER, state_lsn INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX processes_pid ON processes (pid);
+  CREATE INDEX processes_recent ON processes (last_lsn);
+  CREATE INDEX processes_live ON processes (pid) WHERE spawned_lsn IS NOT NULL AND exit_code IS NULL;
+  CREATE TABLE mail (
+    proc TEXT NOT NULL, message INTEGER NOT NULL, lsn INTEGER NOT NULL, PRIMARY KEY (proc, message)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE members (
+    proc TEXT NOT NULL, grp INTEGER NOT NULL, lsn INTEGER NOT NULL, PRIMARY KEY (proc, grp)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE snapshots (
+    proc TEXT NOT NULL, seq INTEGER NOT NULL, state TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (proc, seq)
+  ) STRICT;
+  CREATE TABLE blob_refs (
+    digest TEXT NOT NULL, proc TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (digest, proc, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX records_by_kind ON records (proc, kind, seq) WHERE ${INDEXED_KINDS};
+`;
+
+/**
+ * Makes the tables where there are none, brings those of version 1 up, raises the epoch, tells both names. A migration is
+ * one transaction, after a copy was made beside the file. Errors: UNAVAILABLE for a newer schema.
+ */
+export function claimSchema(db: DatabaseSync, path: string): { epoch: number; kernelId: string } {
+  if (versionOf(db) === 1) backUp(db, `${path}.v1.bak`);
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    const version = versionOf(db);
+    if (version === 0) createTables(db);
+    else if (version === 1) migrate(db);
+    else assertKnown(version);
+    db.exec(RIGHTS_INDEX);
+    db.exec(REQUEST_INDEX);
+    const meta = readMeta(db);
+    const epoch = Number(meta.get("epoch")) + 1;
+    db.prepare("UPDATE meta SET value = ? WHERE key = 'epoch'").run(epoch);
+    db.exec("COMMIT");
+    return { epoch, kernelId: String(meta.get("kernel_id")) };
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** For who only reads: the epoch that the next daemon will have. Errors: UNAVAILABLE for any schema but this one. */
+export function identityOf(db: DatabaseSync): { epoch: number; kernelId: string } {
+  assertKnown(versionOf(db));
+  const meta = readMeta(db);
+  return { epoch: Number(meta.get("epoch")) + 1, kernelId: String(meta.get("kernel_id")) };
+}
+
+/** 0: there is no journal yet. */
+function versionOf(db: DatabaseSync): number {
+  const exists = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get() !== undefined;
+  return exists ? Number(readMeta(db).get("schema")) : 0;
+}
+
+function createTables(db: DatabaseSync): void {
+  db.exec(RECORDS);
+  db.exec(DERIVED);
+  const put = db.prepare("INSERT INTO meta (key, value) VALUES (?, ?)");
+  put.run("schema", SCHEMA_VERSION);
+  put.run("kernel_id", randomUUID());
+  for (const counter of ["epoch", "highest_pid", "highest_message"]) put.run(counter, 0);
+}
+
+function migrate(db: DatabaseSync): void {
+  db.exec("DROP TABLE live; DROP INDEX IF EXISTS spawned; DROP INDEX IF EXISTS signals");
+  db.exec("ALTER TABLE records ADD COLUMN hash BLOB");
+  db.exec(DERIVED);
+  db.exec("INSERT OR IGNORE INTO meta (key, value) VALUES ('highest_message', 0)");
+  migrateToHashes(db, String(readMeta(db).get("kernel_id")));
+  db.prepare("UPDATE meta SET value = ? WHERE key = 'schema'").run(SCHEMA_VERSION);
+}
+
+/** Whole or not there: it gets its name when it is synced. A copy of an attempt that did not get so far is replaced. */
+function backUp(db: DatabaseSync, path: string): void {
+  const part = `${path}.part`;
+  rmSync(part, { force: true });
+  createPrivateFile(dirname(path), part);
+  db.prepare("VACUUM INTO ?").run(part);
+  syncPath(part);
+  renameSync(part, path);
+  syncPath(dirname(path));
+}
+
+function syncPath(path: string): void {
+  const fd = openSync(path, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function readMeta(db: DatabaseSync): Map<string, unknown> {
+  const rows = db.prepare("SELECT key, value FROM meta").all();
+  return new Map(rows.map((row) => [String(row.key), row.value]));
+}
+
+function assertKnown(version: number): void {
+  if (version === SCHEMA_VERSION) return;
+  const message =
+    version > SCHEMA_VERSION
+      ? `the journal was written by a newer crux (schema ${version}, this one knows ${SCHEMA_VERSION}): use that version or a newer one`
+      : `the journal has no schema that this crux knows (${version})`;
+  throw new Fault({ code: "UNAVAILABLE", message });
+}
