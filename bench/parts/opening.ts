@@ -5,7 +5,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { JournalDraft, JournalRecord } from "../../src/kernel/ports/journal.ts";
-import { readHistory } from "../../src/kernel/process/history-reader.ts";
+import { readHistory } from "../../src/kernel/recover/history-reader.ts";
 import { openTools } from "../../src/store/offline/tools.ts";
 import type { Wire } from "../../test/harness/wire.ts";
 import { settled } from "../../test/harness/world.ts";

@@ -6,7 +6,7 @@ import { asFd, asPid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import { microUsd } from "../../lib/usd.ts";
 import type { BudgetPolicy, KernelPorts } from "../ports/kernel-ports.ts";
-import { wake } from "../process/wake.ts";
+import { wake } from "../recover/wake.ts";
 import {
   agentFile,
   bytes,

@@ -4,7 +4,7 @@ import type { ProcUuid } from "../../abi/ids.ts";
 import { isLimited } from "../account/amounts.ts";
 import { type KeptUse, limitsAtSpawn } from "../account/kept-account.ts";
 import type { Journal, JournalDraft, RecordOwner } from "../ports/journal.ts";
-import { moreLimits, type SpawnedBody } from "../process/kept-state.ts";
+import { moreLimits, type SpawnedBody } from "../recover/kept-state.ts";
 import { recordsOfLineage } from "./lineage.ts";
 
 export interface AccountAt {

@@ -6,9 +6,9 @@ import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import { ALL_RIGHTS, type Rights } from "../../abi/rights.ts";
 import type { Core } from "../core.ts";
-import { newestMode, presentMode, readMode, rightsOf } from "../process/kept-rights.ts";
-import type { SpawnedBody } from "../process/kept-state.ts";
 import { lowest, narrow } from "../process/narrow.ts";
+import { newestMode, presentMode, readMode, rightsOf } from "../recover/kept-rights.ts";
+import type { SpawnedBody } from "../recover/kept-state.ts";
 
 export interface ForkRights {
   readonly rights: Rights;

@@ -4,7 +4,7 @@ import { DriverError } from "../../abi/errors.ts";
 import { asPid, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type { Block } from "../../abi/llm.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
-import { readContents, readHistory } from "../process/history-reader.ts";
+import { readContents, readHistory } from "../recover/history-reader.ts";
 import { MessageDevice } from "../testing/fake-devices.ts";
 import { askWith, DENY } from "../testing/scripted-permit.ts";
 import { agentFile, type Started, type TestKernel, testKernel } from "../testing/test-kernel.ts";

@@ -7,7 +7,7 @@ import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Forked, ForkRequest } from "../ports/forks.ts";
 import type { JournalDraft, RecordOwner } from "../ports/journal.ts";
-import { type KeptState, keptState, type SpawnedBody } from "../process/kept-state.ts";
+import { type KeptState, keptState, type SpawnedBody } from "../recover/kept-state.ts";
 import { type AccountAt, accountAt, useAtDrafts } from "./account-at.ts";
 import { forkError } from "./fork-error.ts";
 import { type ForkRights, rightsAt } from "./fork-rights.ts";

@@ -2,7 +2,7 @@
 import type { Pid } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
 import type { Forked, ForkRequest, Forks, RewindRequest, Rewound, StepView } from "../ports/forks.ts";
-import { goOn } from "../process/requests.ts";
+import { goOn } from "../recover/requests.ts";
 import { checkForkable, forkAt, forkProcess, originOf } from "./fork.ts";
 import { forkError } from "./fork-error.ts";
 import { findPlace, stepsOf } from "./place.ts";

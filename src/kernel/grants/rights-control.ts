@@ -5,12 +5,12 @@ import type { Pid } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
 import { clearLabels, labelsOf } from "../labels/labels.ts";
 import type { ModeView, RightsControl } from "../ports/rights-control.ts";
-import { newestMode, presentMode, readMode, rightsOf } from "../process/kept-rights.ts";
-import type { SpawnedBody } from "../process/kept-state.ts";
 import { lowest } from "../process/narrow.ts";
 import type { Process } from "../process/process.ts";
 import { clampModes, modeView, setMode } from "../process/set-mode.ts";
-import { recalled } from "../process/wake.ts";
+import { newestMode, presentMode, readMode, rightsOf } from "../recover/kept-rights.ts";
+import type { SpawnedBody } from "../recover/kept-state.ts";
+import { recalled } from "../recover/wake.ts";
 
 export function makeRightsControl(coreOf: () => Core): RightsControl {
   return {

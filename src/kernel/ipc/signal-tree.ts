@@ -1,9 +1,9 @@
 /** A signal to a process and all below it. */
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Signal } from "../../abi/process.ts";
+import { checkKept } from "../calls/signal.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
-import { checkKept } from "../syscall/signal.ts";
 import { recorded } from "./deliver.ts";
 
 /**

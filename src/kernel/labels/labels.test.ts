@@ -4,7 +4,7 @@ import type { Effect } from "../../abi/effects.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import { Redactor } from "../../lib/redact.ts";
-import { readHistory } from "../process/history-reader.ts";
+import { readHistory } from "../recover/history-reader.ts";
 import { MessageDevice } from "../testing/fake-devices.ts";
 import { type Started, type TestKernel, testKernel } from "../testing/test-kernel.ts";
 

@@ -12,13 +12,13 @@ import type { Asked, AskHooks, PersonAnswer } from "../ask/asks.ts";
 import { digestOf } from "../ask/digest.ts";
 import { lineOf } from "../ask/line-of.ts";
 import type { Core } from "../core.ts";
+import { keptInJournal } from "../gate/person-answer.ts";
 import { ruleOfMeaning } from "../grants/meaning.ts";
 import { LIMITS } from "../limits.ts";
 import type { PlanLeaving, Plans } from "../ports/plans.ts";
 import { lowest } from "../process/narrow.ts";
 import type { Process } from "../process/process.ts";
 import { checkRaise, modeView, setMode } from "../process/set-mode.ts";
-import { keptInJournal } from "../syscall/person-answer.ts";
 
 const FILE = "plan.md";
 

@@ -7,8 +7,8 @@ import { PID_KERNEL } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus, SIGNALS } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
+import { resultLines } from "../log/log-line.ts";
 import type { JournalDraft } from "../ports/journal.ts";
-import { resultLines } from "./log-line.ts";
 import type { Process } from "./process.ts";
 
 /** What a signal or deadline decided outranks what the program returned. */

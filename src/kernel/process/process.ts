@@ -19,14 +19,15 @@ import { abortable } from "../../lib/abort.ts";
 import type { Account } from "../account/account.ts";
 import type { Mailbox } from "../ipc/mailbox.ts";
 import type { SignalState } from "../ipc/signal-state.ts";
+import { DebugChannel } from "../log/debug-channel.ts";
+import { LogChannel } from "../log/log-channel.ts";
+import { logLine } from "../log/log-line.ts";
+import { Watchers } from "../log/watchers.ts";
 import type { Tape } from "../replay/tape.ts";
 import { Conversation } from "../session/conversation.ts";
 import { FdTable } from "../vfs/fd-table.ts";
 import type { Body } from "./body.ts";
 import type { Coroutines } from "./coroutines.ts";
-import { DebugChannel } from "./debug-channel.ts";
-import { LogChannel } from "./log-channel.ts";
-import { logLine } from "./log-line.ts";
 import { RefusalList } from "./refusal-list.ts";
 import { devicesOf } from "./rights.ts";
 import { SeenFileSet } from "./seen-files.ts";
@@ -35,7 +36,6 @@ import { transition } from "./state.ts";
 import { Stillness } from "./stillness.ts";
 import type { Threads } from "./threads.ts";
 import { Units } from "./units.ts";
-import { Watchers } from "./watchers.ts";
 
 /** What never changes after spawn. */
 export interface ProcessSeed {

@@ -13,13 +13,13 @@ import type { SpawnOpts, Sys } from "../../abi/sys.ts";
 import { GrantList } from "../grants/grant-list.ts";
 import { readGrant, sealed } from "../grants/grant-record.ts";
 import { ceilingOf, isOfMode } from "../grants/mode-grant.ts";
+import { rightsOf } from "../recover/kept-rights.ts";
+import { wake } from "../recover/wake.ts";
 import { MemoryJournal } from "../testing/memory-journal.ts";
 import { agentFile, TestKernel } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";
-import { rightsOf } from "./kept-rights.ts";
 import { isAbove, isSubset, lowest, narrow } from "./narrow.ts";
 import { subjectOf } from "./subject.ts";
-import { wake } from "./wake.ts";
 
 const TRACES = Number(process.env.CRUX_RIGHTS_TRACES ?? 100_000);
 const BY = { principal: "user", client: "", uid: null };

@@ -3,7 +3,7 @@ import { asCtxId, asPid, asProcUuid } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalRecord, RecordKind } from "../ports/journal.ts";
-import { History } from "./history.ts";
+import { History } from "../recover/history.ts";
 import type { Process } from "./process.ts";
 import { SeenFileSet, seenFilesOf } from "./seen-files.ts";
 

@@ -2,7 +2,7 @@
 import type { Restored } from "../../abi/program.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import type { JournalRecord, RecordKind } from "../ports/journal.ts";
-import { isLoading, isModelCall, isProbed, probedOf } from "../process/intents.ts";
+import { isLoading, isModelCall, isProbed, probedOf } from "../recover/intents.ts";
 
 type Body = Record<string, unknown>;
 

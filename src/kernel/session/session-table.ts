@@ -10,7 +10,7 @@ import { LIMITS } from "../limits.ts";
 import type { ProcessRow } from "../ports/journal.ts";
 import type { AwakeOptions, HistoryPage, Sessions, SessionView } from "../ports/sessions.ts";
 import type { Process } from "../process/process.ts";
-import { wake } from "../process/wake.ts";
+import { wake } from "../recover/wake.ts";
 import { pageOf } from "./history-page.ts";
 import { viewOf } from "./session-view.ts";
 import { withdrawMessage } from "./withdraw.ts";

@@ -3,7 +3,7 @@ import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { CrashReport } from "../../abi/supervise.ts";
 import type { Core } from "../core.ts";
 import type { Journal } from "../ports/journal.ts";
-import { endOf as endOfProcess } from "../process/ended.ts";
+import { endOf as endOfProcess } from "../recover/ended.ts";
 import { ProjectFeed } from "./project-feed.ts";
 import { endOf } from "./project-view.ts";
 

@@ -9,7 +9,7 @@ import type { PermissionMode } from "../../abi/process.ts";
 import { Account } from "../account/account.ts";
 import { NOTHING } from "../account/amounts.ts";
 import { limitsAtSpawn } from "../account/kept-account.ts";
-import { moreLimits } from "../process/kept-state.ts";
+import { moreLimits } from "../recover/kept-state.ts";
 import { type KeptAgent, keptAgent, narrowedTo } from "./kept-agent.ts";
 import type { KeptEndowment } from "./kept-supervisor.ts";
 

@@ -10,8 +10,8 @@ import type { ExitStatus, PermissionMode } from "../../abi/process.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
 import type { ChildState, CrashReport } from "../../abi/supervise.ts";
 import type { JournalRecord, RecordKind, RecordOwner } from "../ports/journal.ts";
-import type { KeptAccounts } from "../process/kept-state.ts";
 import type { ProcessSeed } from "../process/process.ts";
+import type { KeptAccounts } from "../recover/kept-state.ts";
 import type { KeptAgent } from "./kept-agent.ts";
 import type { KeptProject } from "./kept-project.ts";
 

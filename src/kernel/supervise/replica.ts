@@ -6,7 +6,7 @@ import type { ComposeService, ProjectEvent } from "../../abi/compose.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
-import { logLine } from "../process/log-line.ts";
+import { logLine } from "../log/log-line.ts";
 import type { Process } from "../process/process.ts";
 import type { StdFile } from "../process/stdio.ts";
 import type { Attendance } from "./child-runs.ts";

@@ -6,8 +6,8 @@
 import { messageOf } from "../../abi/errors.ts";
 import type { Core } from "../core.ts";
 import type { JournalRecord } from "../ports/journal.ts";
-import { newestMode } from "../process/kept-rights.ts";
 import { runProgram } from "../process/run.ts";
+import { newestMode } from "../recover/kept-rights.ts";
 import { Comeback } from "./comeback.ts";
 import { isUp, type KeptSupervisor } from "./kept-supervisor.ts";
 import { accountOf, endowmentsOf } from "./restored-account.ts";

@@ -4,7 +4,7 @@ import type { ExitStatus } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalRecord } from "../ports/journal.ts";
-import { recordsOf } from "../process/history-reader.ts";
+import { recordsOf } from "../recover/history-reader.ts";
 import { type LastExit, LOST } from "./comeback.ts";
 import { type KeptRun, type KeptSupervisor, SupervisorFold } from "./kept-supervisor.ts";
 

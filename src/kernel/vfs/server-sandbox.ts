@@ -3,9 +3,9 @@ import { PID_KERNEL } from "../../abi/ids.ts";
 import type { McpConfig } from "../../abi/mcp.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { Core } from "../core.ts";
+import { MOUNT_TOOL } from "../gate/mount-tool.ts";
 import type { Process } from "../process/process.ts";
 import { subjectOf } from "../process/subject.ts";
-import { MOUNT_TOOL } from "../syscall/mount-tool.ts";
 
 /** Without the scratch folder of the agent: agents that work in one place share a server. */
 export function serverSandbox(core: Core, owner: Process, config: McpConfig): SandboxProfile | null {

@@ -1,0 +1,57 @@
+/** ListProcs(): copies of what the caller sees, by rising pid. Of fellow members of a compose project: that they are there. */
+import type { CtxId } from "../../abi/ids.ts";
+import type { Member } from "../../abi/member.ts";
+import type { ProcInfo } from "../../abi/process.ts";
+import type { Call } from "../gate/call.ts";
+
+export const listProcs: Call<Record<never, never>, ProcInfo[]> = {
+  name: "ListProcs",
+  args: () => ({}),
+  result: (procs) => procs.length,
+  run(core, self) {
+    const now = core.ports.clock.mono();
+    const own = core.projects.memberOf(self);
+    const fellows = core.projects.fellowsOf(self);
+    const members = new Map(
+      [...(own === undefined ? [] : [own]), ...fellows].map((each) => [each.pid, each]),
+    );
+    const seen: ProcInfo[] = [];
+    for (const proc of core.table.all()) {
+      const member = members.get(proc.pid);
+      const more = member === undefined ? {} : { member };
+      if (core.table.looksInto(self.pid, proc.pid)) seen.push({ ...proc.info(now), ...more });
+      else if (member !== undefined) seen.push(fellowInfo(proc.info(now), member));
+    }
+    // one that came back stands behind those that came after it
+    return seen.sort((a, b) => a.pid - b.pid);
+  },
+};
+
+/** What it works at, with what, and what came of it, is not for its fellows to read. */
+function fellowInfo(
+  { pid, ppid, kind, state, createdAt, elapsedMs, name }: ProcInfo,
+  member: Member,
+): ProcInfo {
+  return {
+    pid,
+    ppid,
+    kind,
+    state,
+    createdAt,
+    elapsedMs,
+    name,
+    member,
+    activity: null,
+    intent: "",
+    skills: [],
+    tokensUsed: 0,
+    ctxId: 0 as CtxId,
+    result: "",
+    allowedDevices: [],
+    exit: null,
+    groups: [],
+    threads: 0,
+    coroutines: 0,
+    model: "",
+  };
+}

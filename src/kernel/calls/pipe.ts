@@ -1,0 +1,39 @@
+/** Pipe(reader, writer): bytes from one process to another; each end lies in its own process's table and ends with it. */
+import { O_RDONLY, O_WRONLY } from "../../abi/device.ts";
+import { SyscallError } from "../../abi/errors.ts";
+import type { Fd, Pid } from "../../abi/ids.ts";
+import type { Core } from "../core.ts";
+import type { Call } from "../gate/call.ts";
+import { makePipe } from "../ipc/pipe.ts";
+import type { Process } from "../process/process.ts";
+
+export const pipe: Call<{ writer: Pid; reader: Pid }, { writeFd: Fd; readFd: Fd }> = {
+  name: "Pipe",
+  args: ({ reader, writer }) => ({ reader, writer }),
+  run(core, self, ends) {
+    const [writer, reader] = [ownerOf(core, self, ends.writer), ownerOf(core, self, ends.reader)];
+    const path = `pipe:[${core.nextPipe()}]`;
+    const freeWriter = writer.fds.claim(path, "Pipe");
+    let freeReader = (): void => {};
+    try {
+      freeReader = reader.fds.claim(path, "Pipe");
+      const made = makePipe(path);
+      const common = { path, mount: path, traffic: "byte" } as const;
+      return {
+        writeFd: writer.fds.add({ ...common, file: made.writer, flags: O_WRONLY }).fd,
+        readFd: reader.fds.add({ ...common, file: made.reader, flags: O_RDONLY }).fd,
+      };
+    } finally {
+      freeWriter();
+      freeReader();
+    }
+  },
+};
+
+/** Whose table takes an end: one that the caller controls and that still takes files, so that adding cannot fail. */
+function ownerOf(core: Core, self: Process, pid: Pid): Process {
+  const owner = pid === self.pid ? self : core.table.require(self.pid, pid, "Pipe", "control");
+  if (owner.isLive && !owner.fds.isEnded) return owner;
+  const message = `process has ended: ${pid}`;
+  throw new SyscallError({ syscall: "Pipe", pid: self.pid, code: "NOT_FOUND", message });
+}

@@ -1,0 +1,76 @@
+/**
+ * Sleep(ms): until the time is over, a message is there for the caller, or a signal was heeded that does not end it; with a
+ * pid, until that process ends or the time is over. Nothing is taken: the message stays.
+ */
+import { SyscallError } from "../../abi/errors.ts";
+import type { Pid } from "../../abi/ids.ts";
+import type { Woken } from "../../abi/sys.ts";
+import { linkSignals } from "../../lib/abort.ts";
+import type { Core } from "../core.ts";
+import type { Call } from "../gate/call.ts";
+import { Mailbox } from "../ipc/mailbox.ts";
+import type { Process } from "../process/process.ts";
+import { joins } from "../session/joins.ts";
+
+/** An hour. */
+const MAX_SLEEP_MS = 3_600_000;
+
+export const sleep: Call<{ ms: number; pid?: Pid }, Woken> = {
+  name: "Sleep",
+  args: ({ ms, pid }) => ({ ms, ...(pid === undefined ? {} : { pid }) }),
+  result: (woken) => woken,
+  async run(core, self, { ms, pid }, pass) {
+    checkTime(self, ms);
+    const over = new AbortController();
+    using linked = linkSignals(pass.signal, over.signal);
+    const { promise, resolve, reject } = Promise.withResolvers<Woken>();
+    const giveUp = (): void => reject(pass.signal.reason);
+    if (pass.signal.aborted) giveUp();
+    pass.signal.addEventListener("abort", giveUp, { once: true });
+    core.ports.clock.sleep(ms, linked.signal).then(
+      () => resolve("timer"),
+      () => {},
+    );
+    const unwatch = pid === undefined ? watchOwn(self, resolve) : watchOther(core, self, pid, resolve);
+    const before = self.activity;
+    if (self.isLive && pid === undefined) self.activity = "waiting";
+    try {
+      return await promise;
+    } finally {
+      if (self.isLive && self.activity === "waiting" && pid === undefined) self.activity = before;
+      unwatch();
+      over.abort();
+      pass.signal.removeEventListener("abort", giveUp);
+    }
+  },
+};
+
+/** A message that is there already wakes it at once. */
+function watchOwn(self: Process, wake: (woken: Woken) => void): () => void {
+  const box = self.mailbox ?? new Mailbox();
+  self.mailbox = box;
+  const ofRun = self.conversation?.run?.client;
+  const unwatch = box.watch(
+    (message) => ofRun === undefined || joins(message, ofRun),
+    () => wake("message"),
+  );
+  const heeded = (): void => wake("signal");
+  self.wakers.add(heeded);
+  return () => {
+    unwatch();
+    self.wakers.delete(heeded);
+  };
+}
+
+function watchOther(core: Core, self: Process, pid: Pid, wake: (woken: Woken) => void): () => void {
+  const { done } = core.table.require(self.pid, pid, "Sleep", "see");
+  const ended = (): void => wake("exit");
+  done.promise.then(ended, ended);
+  return () => {};
+}
+
+function checkTime(self: Process, ms: number): void {
+  if (Number.isFinite(ms) && ms >= 0 && ms <= MAX_SLEEP_MS) return;
+  const message = `ms must be 0 to ${MAX_SLEEP_MS}: ${ms}`;
+  throw new SyscallError({ syscall: "Sleep", pid: self.pid, code: "INVALID", message });
+}

@@ -1,0 +1,35 @@
+/** Starting a program of the host as an effect: what it runs, where, and with which variables. */
+import type { Effect } from "../../abi/effects.ts";
+import type { SpawnOpts } from "../../abi/sys.ts";
+import { checkCommand } from "../native/command.ts";
+import type { Process } from "../process/process.ts";
+
+/** The name that rules match: what a process may run through `bash` it may start, and no more. */
+export const EXEC_TOOL = "bash";
+
+/** INVALID: no command that the host takes. What its environment has that the caller's has not stands before it. */
+export function execEffect(
+  self: Process,
+  command: readonly string[],
+  opts: Pick<SpawnOpts, "cwd" | "env" | "options">,
+): Extract<Effect, { kind: "exec" }> {
+  checkCommand(command);
+  const { options = {} } = opts;
+  const changes = [...changesOf(self.seed.env, opts.env), ...assignments(options.env ?? {})];
+  const argv = changes.length === 0 ? command : ["env", ...changes, ...command];
+  return { kind: "exec", argv, cwd: options.cwd ?? opts.cwd ?? self.seed.cwd, certain: true };
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+/** In the words of `env`. The kernel's own variables are not the caller's to set. */
+function changesOf(own: Environment, given: Environment | undefined): readonly string[] {
+  if (given === undefined) return [];
+  const set = Object.entries(given).filter(([name, value]) => own[name] !== value);
+  const dropped = Object.keys(own).filter((name) => given[name] === undefined && !name.startsWith("CRUX_"));
+  return [...dropped.flatMap((name) => ["-u", name]), ...assignments(Object.fromEntries(set))];
+}
+
+function assignments(variables: Environment): readonly string[] {
+  return Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+}

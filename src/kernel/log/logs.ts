@@ -1,0 +1,135 @@
+/**
+ * The log of a process, alive or gone: of an agent the lines it said, of a native its output as it is. One that is there
+ * answers from memory (its newest 256 lines), one that is gone from the journal; output comes from its spool either way.
+ */
+import { SyscallError } from "../../abi/errors.ts";
+import type { LogEntry } from "../../abi/events.ts";
+import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
+import type { Core } from "../core.ts";
+import { LIMITS } from "../limits.ts";
+import type { LogPiece, Subscription } from "../ports/kernel-api.ts";
+import type { SpoolReader } from "../ports/spools.ts";
+import type { Process } from "../process/process.ts";
+import { Queue } from "../queue.ts";
+import { LineTail } from "./line-tail.ts";
+import { readLog } from "./log-history.ts";
+
+interface LogOptions {
+  /** Lines; of output at most `logTailBytes` of them. */
+  readonly tail: number;
+  /** Go on until the process ends. */
+  readonly follow: boolean;
+}
+
+/** Where a native's stdout and stderr lie, in order of arrival. */
+export function outputName(uuid: ProcUuid): string {
+  return `${uuid}.log`;
+}
+
+export async function openLogs(core: Core, pid: Pid, options: LogOptions): Promise<Subscription<LogPiece>> {
+  const proc = core.table.get(pid);
+  const earlier = proc === undefined ? [] : await earlierLines(core, proc, options.tail);
+  const logs = proc?.logs;
+  if (proc !== undefined && logs !== undefined && logs !== null) {
+    const output =
+      proc.seed.kind === "native" ? core.ports.spools.find(outputName(proc.seed.uuid)) : undefined;
+    return output === undefined ? linesOf(logs.attach(options), earlier) : outputOf(output, options);
+  }
+  return openGone(core, pid, options);
+}
+
+/** What it said under an earlier daemon is with its own lines once it is read; what cannot be read whole is told as far as it can. */
+async function earlierLines(core: Core, proc: Process, tail: number): Promise<readonly LogEntry[]> {
+  try {
+    await proc.recall?.();
+    return [];
+  } catch {
+    return (await readLog(core, proc.seed.uuid, tail))?.entries ?? [];
+  }
+}
+
+async function openGone(core: Core, pid: Pid, { tail }: LogOptions): Promise<Subscription<LogPiece>> {
+  const uuid = await core.ports.journal.processOf(pid);
+  const history = uuid === undefined ? undefined : await readLog(core, uuid, tail);
+  if (uuid === undefined || history === undefined) throw notFound(`process not found: ${pid}`);
+  if (history.kind !== "native") return linesOf(ended(history.entries));
+  const output = core.ports.spools.find(outputName(uuid));
+  if (output === undefined) throw notFound(`the output of process ${pid} is not kept any more`);
+  return outputOf(output, { tail, follow: false });
+}
+
+function notFound(message: string): SyscallError {
+  return new SyscallError({ syscall: "Logs", pid: PID_KERNEL, code: "NOT_FOUND", message });
+}
+
+function ended(entries: readonly LogEntry[]): Subscription<LogEntry> {
+  const queue = new Queue<LogEntry>({ capacity: entries.length, drop: "newest", losable: () => false });
+  for (const entry of entries) queue.push(entry);
+  queue.end();
+  return queue;
+}
+
+function linesOf(entries: Subscription<LogEntry>, earlier: readonly LogEntry[] = []): Subscription<LogPiece> {
+  return {
+    get dropped() {
+      return entries.dropped;
+    },
+    close: () => entries.close(),
+    async *[Symbol.asyncIterator]() {
+      for (const entry of earlier) yield { entry };
+      for await (const entry of entries) yield { entry };
+    },
+  };
+}
+
+/** Bytes of one read of a spool. */
+const CHUNK = 256 * 1024;
+
+/** Read as fast as its reader asks: nothing is queued for it. */
+function outputOf(output: SpoolReader, options: LogOptions): Subscription<LogPiece> {
+  const stop = new AbortController();
+  const close = (): void => {
+    if (stop.signal.aborted) return;
+    stop.abort();
+    output.close();
+  };
+  return {
+    dropped: 0,
+    close,
+    async *[Symbol.asyncIterator]() {
+      try {
+        yield* piecesOf(output, options, stop.signal);
+      } catch (error) {
+        if (!stop.signal.aborted) throw error;
+      } finally {
+        close();
+      }
+    },
+  };
+}
+
+async function* piecesOf(
+  output: SpoolReader,
+  { tail, follow }: LogOptions,
+  signal: AbortSignal,
+): AsyncGenerator<LogPiece> {
+  const last = await lastLines(output, tail, signal);
+  if (last.byteLength > 0) yield { data: last };
+  while (follow && !signal.aborted) {
+    const data = await output.read(CHUNK, signal);
+    if (data.byteLength === 0) return;
+    yield { data };
+  }
+}
+
+/** Of what is there now, read through to its end; what is written meanwhile is for who follows. */
+async function lastLines(output: SpoolReader, tail: number, signal: AbortSignal): Promise<Uint8Array> {
+  const lines = new LineTail(tail, LIMITS.logTailBytes);
+  for (let left = output.available; left > 0 && output.available > 0; ) {
+    const chunk = await output.read(Math.min(left, CHUNK), signal);
+    if (chunk.byteLength === 0) break;
+    lines.push(chunk);
+    left -= chunk.byteLength;
+  }
+  return lines.bytes;
+}

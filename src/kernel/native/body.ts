@@ -1,0 +1,153 @@
+/**
+ * A program of the host as a process: its own process group and namespace, its output on disk, its end with its owner. TERM
+ * ends it as every process, with less time; INT, PAUSE and RESUME are the program's own matter.
+ */
+import { basename } from "node:path/posix";
+import { SyscallError } from "../../abi/errors.ts";
+import type { NativeOptions } from "../../abi/native.ts";
+import { type ExitStatus, SIGNALS, type Signal } from "../../abi/process.ts";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
+import type { Core } from "../core.ts";
+import { sandboxOf } from "../gate/confine.ts";
+import { EXEC_TOOL } from "../gate/exec-effect.ts";
+import { LIMITS } from "../limits.ts";
+import { outputName } from "../log/logs.ts";
+import type { ExecChild } from "../ports/host.ts";
+import type { Body, Making } from "../process/body.ts";
+import { forceAfter } from "../process/finish.ts";
+import type { Process } from "../process/process.ts";
+import { STDIN } from "../process/stdio.ts";
+import { maskedCommand } from "../vfs/server-label.ts";
+import { checkCommand } from "./command.ts";
+import { exitOfNative } from "./exit.ts";
+import { feed, NativeOutput } from "./stdio.ts";
+
+/** Errors: INVALID argv at once; NOT_FOUND program or working directory, before the process exists. */
+export function nativeBody(
+  argv: readonly string[],
+  options: NativeOptions,
+  /** The gate has decided that it runs as the host is. */
+  isOutside = false,
+): Body {
+  checkCommand(argv);
+  return new NativeBody(argv, options, isOutside);
+}
+
+class NativeBody implements Body {
+  readonly kind = "native";
+  readonly agent = null;
+  readonly isActive = true;
+  readonly termGraceMs = LIMITS.nativeGraceMs;
+  readonly name: string;
+  readonly #argv: readonly string[];
+  readonly #options: NativeOptions;
+  readonly #isOutside: boolean;
+  #env: Readonly<Record<string, string>> = {};
+  /** From its start. */
+  #child: ExecChild | undefined;
+
+  constructor(argv: readonly string[], options: NativeOptions, isOutside: boolean) {
+    this.#argv = [...argv];
+    this.#options = options;
+    this.#isOutside = isOutside;
+    this.name = basename(argv[0] ?? "");
+  }
+
+  async prepare({ core, parent, proc }: Making): Promise<void> {
+    checkCount(core, parent, proc);
+    const { pid, uuid, env, cwd } = proc.seed;
+    this.#env = core.ports.commandEnv({ pid, uuid, env }, this.#options.env ?? {}, this.#argv);
+    core.ports.exec.find({ argv: this.#argv, cwd, env: this.#env });
+  }
+
+  async run(core: Core, proc: Process): Promise<ExitStatus> {
+    const spool = core.ports.spools.open(outputName(proc.seed.uuid), "drop");
+    const output = new NativeOutput(core, proc, spool, () => this.#endUnread(core, proc));
+    const stop = new AbortController();
+    try {
+      const child = this.#start(core, proc, output);
+      const feeding = proc.fds.has(STDIN) ? feed(core, proc, child, stop.signal) : Promise.resolve();
+      const end = await child.exited;
+      stop.abort();
+      await feeding;
+      if (proc.isLive) proc.result = output.result();
+      return exitOfNative(end);
+    } finally {
+      stop.abort();
+      output.end();
+    }
+  }
+
+  onSignal(_core: Core, _proc: Process, signal: Signal): boolean {
+    const child = this.#child;
+    if (child === undefined) return false;
+    switch (signal) {
+      case SIGNALS.SIGINT:
+        child.signal("SIGINT");
+        return true;
+      case SIGNALS.SIGPAUSE:
+        child.signal("SIGSTOP");
+        return true;
+      case SIGNALS.SIGRESUME:
+        child.signal("SIGCONT");
+        return true;
+      case SIGNALS.SIGTERM:
+      case SIGNALS.SIGKILL:
+        return false;
+    }
+  }
+
+  record(): Record<string, unknown> {
+    return { command: maskedCommand(this.#argv) };
+  }
+
+  /** When KILL comes is the kernel's to say: who ends a process may give it more time, or less, than is usual. */
+  #start(core: Core, proc: Process, output: NativeOutput): ExecChild {
+    const hasInput = proc.fds.has(STDIN) || this.#options.stdin === "pipe";
+    this.#child = core.ports.exec.run(
+      {
+        argv: this.#argv,
+        cwd: proc.seed.cwd,
+        env: this.#env,
+        stdin: hasInput ? "pipe" : "ignore",
+        graceMs: Infinity,
+        killed: proc.killed.signal,
+        owner: `pid ${proc.pid} ${this.name}`,
+        sandbox: this.#sandbox(core, proc),
+        onOutput: (stream, chunk) => output.take(stream, chunk),
+      },
+      proc.abort.signal,
+    );
+    return this.#child;
+  }
+
+  /** Of its own rights, at each start: whoever started it may be gone. */
+  #sandbox(core: Core, proc: Process): SandboxProfile | null {
+    if (proc.seed.confined !== true || this.#isOutside) return null;
+    const { cwd } = proc.seed;
+    const effect = { kind: "exec", argv: this.#argv, cwd, certain: true } as const;
+    const sandbox = sandboxOf(core, proc, { tool: EXEC_TOOL, effects: [effect] });
+    const { CRUX_IPC_SOCKET: socket } = this.#env;
+    if (sandbox === null || socket === undefined) return sandbox;
+    return { ...sandbox, show: [...sandbox.show, socket] };
+  }
+
+  #endUnread(core: Core, proc: Process): void {
+    this.#child?.signal("SIGPIPE");
+    void this.#child?.kill();
+    forceAfter(core, proc, LIMITS.nativeGraceMs);
+  }
+}
+
+/** BUDGET: an agent or a native has enough of them. What a person, or a supervisor, starts is counted there. */
+function checkCount(core: Core, parent: Process, proc: Process): void {
+  if (parent.seed.kind !== "agent" && parent.seed.kind !== "native") return;
+  let count = 0;
+  for (const pid of parent.children) {
+    const child = core.table.get(pid);
+    if (child?.seed.kind === "native" && child.isLive && child !== proc) count++;
+  }
+  if (count < LIMITS.natives) return;
+  const message = `too many programs run at once: ${count}; wait for some to end`;
+  throw new SyscallError({ syscall: "Spawn", pid: proc.pid, code: "BUDGET", message });
+}
