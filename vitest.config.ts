@@ -14,15 +14,9 @@ const markdownAsText: Plugin = {
 
 /** What takes longest. Vitest goes by size where it has no results of an earlier run, and would end with some of these alone. */
 const LONGEST = [
-  ...[
-    "permit/corpus-fuzz",
-    "permit/corpus-options",
-    "store/journal/journal",
-    "shell/oracle",
-    "process/rights-model",
-  ],
-  ...["store/journal-damage", "mcp/host", "host/exec", "ipc/signal-races", "store/journal-process"],
-  ...["mcp/real-servers", "permit/precedence", "host/egress"],
+  ...["corpus/fuzz", "corpus/options", "journal/journal", "shell/oracle", "process/rights-model"],
+  ...["journal/journal-damage", "mcp/host", "host/exec", "ipc/signal-races", "journal/journal-process"],
+  ...["mcp/real-servers", "corpus/precedence", "host/egress"],
   ...["file-crashes", "trust", "journal-crashes", "soak", "attacks/attacks", "crash", "files", "ownership"],
   ...["crash-points", "daemon-faults", "job-control", "full-disk", "failing-disk", "faults/frozen"],
   ...["safe-mode", "start-race", "demo"],

@@ -1,6 +1,6 @@
 // What the inside of the house measures: circles, reading radius, sizes, names. `npm run walls` prints the table,
 // `npm run walls -- --list <measure>` what lies behind one of its lines.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseSync, Visitor } from "oxc-parser";
@@ -17,18 +17,12 @@ import { parseSync, Visitor } from "oxc-parser";
  * @property {Set<string>} words names that are imported, re-exported or reached through a namespace
  */
 
-/** Names of the measures, for `--list`. */
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const SMALL_CALL = findCall("list-procs", "processes");
+/** A system call that needs little. */
+const SMALL_CALL = "kernel/calls/list-procs.ts";
+const PS_COMMAND = "cli/command/process/ps.ts";
 const MAX_PARAMETERS = 3;
 const SMALL_FILE_LINES = 60;
-
-/** A system call that needs little: the file that implements it. @param {string[]} names */
-function findCall(...names) {
-  const folders = ["kernel/calls", "kernel/syscall"];
-  const paths = folders.flatMap((folder) => names.map((name) => `${folder}/${name}.ts`));
-  return paths.find((path) => existsSync(join(root, "src", path))) ?? "";
-}
 
 /** Tests, and what only tests use. @param {string} path */
 export function isTesting(path) {
@@ -247,7 +241,7 @@ export function measure(texts, outside) {
     {
       name: "ps",
       says: "files that `crux ps` loads, client side",
-      ...counted(radiusOf(eager, psCommand(texts))),
+      ...counted(radiusOf(eager, PS_COMMAND)),
       aim: 25,
     },
     {
@@ -295,13 +289,6 @@ export function measure(texts, outside) {
 /** @param {string[]} found */
 function counted(found) {
   return { value: found.length, list: () => found };
-}
-
-/** @param {ReadonlyMap<string, string>} texts */
-function psCommand(texts) {
-  return (
-    [...texts.keys()].find((path) => /^cli\/(.*\/)?ps\.ts$/.test(path) && !path.includes("compose")) ?? ""
-  );
 }
 
 /** @param {[string, Source][]} production */

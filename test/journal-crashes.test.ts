@@ -127,7 +127,7 @@ async function letGoOn(wire: Wire, pid: number, env: Record<string, string>): Pr
 }
 
 it(`${POINTS} kills at moments of the journal: nothing acknowledged is lost, nothing is done twice, all is finished`, {
-  timeout: 120_000 + POINTS * 2_000,
+  timeout: 120_000 + POINTS * 5_000,
 }, async () => {
   const env = modelEnv(server);
   const acknowledged: string[] = [];
