@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { ALL_RIGHTS } from "../abi/rights.ts";
 import type { RuleText } from "../abi/rules.ts";
+import type { Subject } from "../kernel/ports/permit.ts";
 import {
   allowed,
   asked,
@@ -54,6 +56,21 @@ describe("a name in Unicode's composed and decomposed form", () => {
     expect([decide([allowed(`edit(${text})`)], text), decide([allowed(`edit(${text})`)], other)]).toEqual([
       "allow",
       "ask",
+    ]);
+  });
+
+  test.each([
+    ["/caf\u00e9", "/cafe\u0301"],
+    ["/cafe\u0301", "/caf\u00e9"],
+  ])("the root %j is not the folder %j", (root, other) => {
+    const view = (path: string, more: Partial<Subject>) =>
+      run(make([]), "view", [read(path)], subject({ cwd: root, roots: [root], ...more })).behavior;
+    expect([view(`${root}/a`, {}), view(`${other}/a`, {})]).toEqual(["allow", "ask"]);
+    const rights = { ...ALL_RIGHTS, roots: [root] };
+    const mode = "bypass" as const;
+    expect([view(`${root}/a`, { rights, mode }), view(`${other}/a`, { rights, mode })]).toEqual([
+      "allow",
+      "deny",
     ]);
   });
 });

@@ -4,7 +4,7 @@ import type { Rights } from "../../abi/rights.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
 import type { Subject } from "../../kernel/ports/permit.ts";
 import { matchesHost, parseHostName } from "../rules/host-name.ts";
-import { isInsideAny, normalPath, shown } from "../rules/paths.ts";
+import { isGivenBy, isInsideAny, shown } from "../rules/paths.ts";
 import type { Case } from "./case.ts";
 import { deny, type Verdict } from "./verdict.ts";
 
@@ -59,8 +59,7 @@ export function isListed(tools: readonly string[], tool: string): boolean {
 /** `real`: with its links resolved. null: the process may work there. */
 export function beyondRoots(c: Case, path: string, real: string): Verdict | null {
   const roots = c.subject.rights?.roots ?? null;
-  const place = normalPath(real);
-  if (roots === null || isInsideAny(roots, place) || isInsideAny(c.free, place)) return null;
+  if (roots === null || isGivenBy([...roots, ...c.free], real)) return null;
   const message = `${shown(path)} lies outside the directories that this process was given`;
   return deny("ceiling", message, `Permission denied: ${message}`);
 }

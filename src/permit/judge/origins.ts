@@ -5,7 +5,7 @@
 import type { Effect } from "../../abi/effects.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { Origins } from "../../kernel/ports/permit.ts";
-import { isInside, isInsideAny, operandPath } from "../rules/paths.ts";
+import { isGivenBy, isInside, operandPath } from "../rules/paths.ts";
 import { findProtection } from "../rules/protected.ts";
 import { readOnlyOperands } from "../shell/read/read-only.ts";
 import type { Part } from "../shell/unfold.ts";
@@ -129,7 +129,7 @@ class Found implements Origins {
 
   #isTrusted(real: string): boolean {
     const { roots, free, places } = this.#case;
-    if (isInsideAny(roots, real) || isInsideAny(free, real) || isInsideAny(OF_THE_HOST, real)) return true;
+    if (isGivenBy([...roots, ...free, ...OF_THE_HOST], real)) return true;
     return OF_THE_USER.some((name) => isInside(`${places.home}/${name}`, real));
   }
 }

@@ -2,7 +2,7 @@
 import { posix } from "node:path";
 import { pathProblem } from "../../lib/path-form.ts";
 import { allowsCommand, hasSystemWrappers, restrictsCommand } from "../rules/command-match.ts";
-import { climbsBack, isInsideAny, operandPath, shown } from "../rules/paths.ts";
+import { climbsBack, isGivenBy, operandPath, shown } from "../rules/paths.ts";
 import { describeRule, type Rule } from "../rules/rule.ts";
 import { settingsWritten } from "../rules/settings-writer.ts";
 import { shippedRefusal } from "../rules/shipped.ts";
@@ -202,7 +202,7 @@ function globVerdicts(c: Case, glob: string): readonly Verdict[] {
 function foreignVerdict(c: Case, part: Part, cwd: string | null): Verdict | null {
   if (cwd === null) return null;
   const repository = findRepository(c.places.realPath(cwd), c.places.exists);
-  if (repository === null || (!repository.isBare && isInsideAny(c.roots, repository.root))) return null;
+  if (repository === null || (!repository.isBare && isGivenBy(c.roots, repository.root))) return null;
   const why = repository.isBare ? "is not protected" : "lies outside the working directories";
   const message = `${lineOf(part)}: the repository ${shown(repository.root)} ${why}; its configuration can start programs`;
   return ask("default", "a repository that is not trusted", message, suggestCommand(part));
@@ -213,7 +213,7 @@ function movedGit(c: Case, part: Part, cwd: string): Verdict | null {
   const { levels, cwds } = part;
   if (!levels.some((argv) => posix.basename(programOf(argv) ?? "") === "git")) return null;
   const start = c.places.realPath(cwd);
-  const isOwn = (each: string) => each === start || isInsideAny(c.roots, c.places.realPath(each));
+  const isOwn = (each: string) => each === start || isGivenBy(c.roots, c.places.realPath(each));
   const isBare = (each: string) => findRepository(c.places.realPath(each), c.places.exists)?.isBare === true;
   const isOut = cwds?.every(isOwn) !== true;
   if (!isOut && cwds?.some(isBare) !== true) return null;

@@ -5,7 +5,15 @@ import { acceptsEdits } from "../mode.ts";
 import { escapeGlob } from "../rules/glob.ts";
 import { looseGlob, meet, tokensOf } from "../rules/glob-meet.ts";
 import { matchesPath, mayMatchBelow, type PathBases, type PathPattern } from "../rules/path-pattern.ts";
-import { foldName, isInside, isInsideAny, segmentsOf, shown, writtenPath } from "../rules/paths.ts";
+import {
+  foldName,
+  isGivenBy,
+  isInside,
+  isInsideAny,
+  segmentsOf,
+  shown,
+  writtenPath,
+} from "../rules/paths.ts";
 import { findProtection, findProtectionBelow, findProtectionOfGlob, resolved } from "../rules/protected.ts";
 import { describeRule, type Rule } from "../rules/rule.ts";
 import { literalStart } from "../shell/spelling.ts";
@@ -31,19 +39,20 @@ export function judgePath(c: Case, wanted: PathAccess): Verdict {
   if (problem !== null) return invalid(`${problem}: ${shown(wanted.path)}`);
   const real = wanted.real ?? c.places.realPath(wanted.path);
   const forms = formsOf(wanted.path, real);
-  return restrictPath(c, wanted, forms) ?? permitPath(c, wanted, real, forms);
+  return restrictPath(c, wanted, real) ?? permitPath(c, wanted, real, forms);
 }
 
 /** Only what forbids: kernel paths, the ceiling, deny and ask rules, protected paths. null: nothing does. */
 export function restrictPath(
   c: Case,
   wanted: PathAccess,
-  forms = formsOf(wanted.path, wanted.real ?? c.places.realPath(wanted.path)),
+  real = wanted.real ?? c.places.realPath(wanted.path),
 ): Verdict | null {
+  const forms = formsOf(wanted.path, real);
   return (
     restrictUnresolved(wanted, forms) ??
     restrictKernelPath(c, wanted, forms) ??
-    beyondRoots(c, wanted.path, forms.at(-1) ?? wanted.path) ??
+    beyondRoots(c, wanted.path, real) ??
     restrictByRule(c, wanted, forms) ??
     restrictProtected(c, wanted, forms) ??
     restrictOtherNames(c, wanted, forms)
@@ -186,7 +195,7 @@ function permitPath(c: Case, wanted: PathAccess, real: string, forms: readonly s
   if (ruleMatch !== undefined) return allow("rule", `rule ${text}`);
   if (c.callRule !== undefined) return allow("rule", describeRule(c.callRule));
   const { mode } = c.subject;
-  const isIn = (dirs: readonly string[]) => forms.every((form) => isInsideAny(dirs, form));
+  const isIn = (dirs: readonly string[]) => [wanted.path, real].every((form) => isGivenBy(dirs, form));
   if (mode === "bypass") return allow("mode", "mode bypass");
   if (isIn(c.free)) return allow("default", "its own folder");
   const isInRoots = isIn([...c.roots, ...c.free]);

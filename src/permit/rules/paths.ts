@@ -26,6 +26,11 @@ export function isInside(dir: string, path: string): boolean {
   return isWithin(normalPath(dir), normalPath(path));
 }
 
+/** Whether one of them gives the path: in the characters it has. What takes away holds for both forms (isInsideAny). */
+export function isGivenBy(dirs: readonly string[], path: string): boolean {
+  return dirs.some((dir) => isWithin(writtenPath(dir), writtenPath(path)));
+}
+
 export function isInsideAny(dirs: readonly string[], path: string): boolean {
   return dirs.some((dir) => isInside(dir, path));
 }
