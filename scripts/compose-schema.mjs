@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { composeJsonSchema } from "../src/abi/compose-schema.ts";
+import { composeJsonSchema } from "../src/abi/compose/schema.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const path = join(root, "docs/crux.compose.schema.json");

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { escapeVariables } from "../src/abi/compose-variables.ts";
+import { escapeVariables } from "../src/abi/compose/variables.ts";
 import { modelEnv } from "./harness/model.ts";
 import { Wire } from "./harness/wire.ts";
 import { type Run, settled, World } from "./harness/world.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { escapeVariables } from "../src/abi/compose-variables.ts";
+import { escapeVariables } from "../src/abi/compose/variables.ts";
 import { unconfined } from "./harness/confined.ts";
 import { inTurn, MODEL_KEY, modelEnv } from "./harness/model.ts";
 import { Wire } from "./harness/wire.ts";

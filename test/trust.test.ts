@@ -15,7 +15,7 @@ import {
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { escapeVariables } from "../src/abi/compose-variables.ts";
+import { escapeVariables } from "../src/abi/compose/variables.ts";
 import { shellWord } from "../src/lib/shell-word.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import { Wire } from "./harness/wire.ts";

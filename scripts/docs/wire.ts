@@ -4,7 +4,7 @@ import type { MethodDoc } from "../../src/abi/docs/method-doc.ts";
 import { METHOD_DOCS } from "../../src/abi/docs/methods.ts";
 import { ERRNO } from "../../src/abi/errno.ts";
 import type { ProcessEvent } from "../../src/abi/events.ts";
-import { METHODS, type MethodName } from "../../src/abi/methods.ts";
+import { METHODS, type MethodName } from "../../src/abi/methods/methods.ts";
 import { PROTOCOL } from "../../src/abi/wire.ts";
 import { OF_A_PROCESS } from "../../src/wire/server/authority.ts";
 import { type Audience, toLine } from "../../src/wire/server/progress.ts";
@@ -198,7 +198,7 @@ function linesSection(): string {
 }
 
 function projectEvents(): string {
-  const rows = readEvents("abi/compose-wire.ts", "ProjectEventWire");
+  const rows = readEvents("abi/compose/wire.ts", "ProjectEventWire");
   return `### Events of a project
 
 \`compose.up\` sends these in lines of the type \`event\`. \`log\`, which \`compose.logs\` sends too, has a type of its own.

@@ -3,8 +3,8 @@
  * and skills that nobody knows. Looks at all there are, or at one; nothing is loaded or started.
  */
 import type { AgentManifest } from "../abi/agent.ts";
-import type { Definition, DefinitionIssue } from "../abi/definition-methods.ts";
 import { codeOf, messageOf } from "../abi/errors.ts";
+import type { Definition, DefinitionIssue } from "../abi/methods/definition.ts";
 import { canonicalToolName } from "../abi/tool.ts";
 import { nearNames } from "../lib/near-names.ts";
 import { parseFrontMatter } from "./front-matter.ts";

@@ -1,7 +1,7 @@
 /** A disk that stalls and refuses at any moment: every call comes back, and when it is over nothing is held by anybody. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ComposeProject } from "../abi/compose.ts";
+import type { ComposeProject } from "../abi/compose/compose.ts";
 import { EXIT, SIGNALS } from "../abi/process.ts";
 import type { RecordKind } from "./ports/journal.ts";
 import { FakePrograms } from "./testing/fake-programs.ts";

@@ -3,7 +3,7 @@
  * neither the client nor the daemon starts with it.
  */
 import type { ErrorCode } from "../errno.ts";
-import type { MethodName, Params, Result } from "../methods.ts";
+import type { MethodName, Params, Result } from "../methods/methods.ts";
 import type { WireStreamLine } from "../wire.ts";
 
 export interface MethodDoc<M extends MethodName> {

@@ -1,5 +1,5 @@
 /** The documentation of every method of the registry. */
-import type { MethodName } from "../methods.ts";
+import type { MethodName } from "../methods/methods.ts";
 import type { MethodDocs } from "./method-doc.ts";
 import { HISTORY_DOCS, KERNEL_DOCS, PROCESS_DOCS } from "./process-docs.ts";
 import {

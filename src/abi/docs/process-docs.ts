@@ -1,6 +1,6 @@
-import type { HISTORY_METHODS } from "../history-methods.ts";
-import type { KERNEL_METHODS } from "../kernel-methods.ts";
-import type { PROCESS_METHODS, WireProc } from "../process-methods.ts";
+import type { HISTORY_METHODS } from "../methods/history.ts";
+import type { KERNEL_METHODS } from "../methods/kernel.ts";
+import type { PROCESS_METHODS, WireProc } from "../methods/process.ts";
 import {
   AT,
   AT_MS,

@@ -1,10 +1,10 @@
-import type { ASK_METHODS } from "../ask-methods.ts";
-import type { DEFINITION_METHODS } from "../definition-methods.ts";
-import type { FILE_METHODS } from "../file-methods.ts";
-import type { MODEL_METHODS } from "../model-methods.ts";
-import type { RIGHTS_METHODS } from "../rights-methods.ts";
-import type { SETTINGS_METHODS } from "../settings-methods.ts";
-import type { TRUST_METHODS } from "../trust-methods.ts";
+import type { ASK_METHODS } from "../methods/ask.ts";
+import type { DEFINITION_METHODS } from "../methods/definition.ts";
+import type { FILE_METHODS } from "../methods/file.ts";
+import type { MODEL_METHODS } from "../methods/model.ts";
+import type { RIGHTS_METHODS } from "../methods/rights.ts";
+import type { SETTINGS_METHODS } from "../methods/settings.ts";
+import type { TRUST_METHODS } from "../methods/trust.ts";
 import { AT, HASH, type MethodDocs, NO_PROCESS } from "./method-doc.ts";
 
 export const ASK_DOCS: MethodDocs<keyof typeof ASK_METHODS> = {

@@ -1,12 +1,12 @@
-import type { BUDGET_METHODS } from "../budget-methods.ts";
-import type { COMPOSE_METHODS } from "../compose-methods.ts";
-import type { JOB_METHODS } from "../job-methods.ts";
 import type { JournalLine } from "../journal-line.ts";
-import type { JOURNAL_METHODS } from "../journal-methods.ts";
 import type { AnchorWire, CheckWire, CollectWire, VerifyWire } from "../journal-wire.ts";
-import type { MCP_METHODS } from "../mcp-methods.ts";
-import type { SESSION_METHODS } from "../session-methods.ts";
-import type { SUPERVISOR_METHODS } from "../supervisor-methods.ts";
+import type { BUDGET_METHODS } from "../methods/budget.ts";
+import type { COMPOSE_METHODS } from "../methods/compose.ts";
+import type { JOB_METHODS } from "../methods/job.ts";
+import type { JOURNAL_METHODS } from "../methods/journal.ts";
+import type { MCP_METHODS } from "../methods/mcp.ts";
+import type { SESSION_METHODS } from "../methods/session.ts";
+import type { SUPERVISOR_METHODS } from "../methods/supervisor.ts";
 import {
   AT,
   AT_MS,

@@ -1,6 +1,6 @@
 /** What a person does to a session: over connections of their own, for the stream has taken the first. */
 import { randomBytes } from "node:crypto";
-import type { MethodName, Params, Result } from "../../abi/methods.ts";
+import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import { type PermissionMode, SIGNALS } from "../../abi/process.ts";
 import type { DaemonAccess } from "../daemon/client.ts";
 import { isClosed, modesAfter } from "./mode-cycle.ts";

@@ -1,6 +1,7 @@
 /** A conversation at a terminal: what the session tells above, the line that is typed below. Leaving never ends it. */
+
+import type { WireHistoryItem } from "../../abi/methods/session.ts";
 import type { PermissionMode } from "../../abi/process.ts";
-import type { WireHistoryItem } from "../../abi/session-methods.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import type { Call } from "../command.ts";
 import type { AskDialog } from "../dialog/ask-dialog.ts";

@@ -1,6 +1,6 @@
 /** Which session a person means: the latest of this folder, a pid, a uuid, words of a title, or one from a list. */
 import { Fault } from "../../abi/errors.ts";
-import type { WireSession } from "../../abi/session-methods.ts";
+import type { WireSession } from "../../abi/methods/session.ts";
 import type { Call } from "../command.ts";
 import { invalid } from "../screen/errors.ts";
 import { safeLine } from "../screen/text/safe-text.ts";

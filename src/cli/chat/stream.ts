@@ -1,6 +1,6 @@
 /** The stream of a conversation: of a new session, or of one that is there. */
-import type { SpawnRequest } from "../../abi/process-methods.ts";
-import type { WireSession } from "../../abi/session-methods.ts";
+import type { SpawnRequest } from "../../abi/methods/process.ts";
+import type { WireSession } from "../../abi/methods/session.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import type { Call } from "../command.ts";
 import type { DaemonStream } from "../daemon/client.ts";

@@ -1,4 +1,4 @@
-import type { MethodName, Params, Result } from "../../abi/methods.ts";
+import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import type { WireStreamLine } from "../../abi/wire.ts";
 
 /** One connection to the daemon. Requests on it are answered in order; a stream takes it over until its end. */

@@ -2,8 +2,8 @@
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../../abi/errors.ts";
+import type { WireWorkspace } from "../../abi/methods/trust.ts";
 import { BROUGHT_FILES, BROUGHT_FOLDERS, MCP_FILE } from "../../abi/trust.ts";
-import type { WireWorkspace } from "../../abi/trust-methods.ts";
 import type { Call } from "../command.ts";
 import type { DaemonClient } from "../daemon/client.ts";
 import type { Output } from "../host/host.ts";

@@ -6,8 +6,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { messageOf } from "../../abi/errors.ts";
+import type { SpawnRequest } from "../../abi/methods/process.ts";
 import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
-import type { SpawnRequest } from "../../abi/process-methods.ts";
 import { nearNames } from "../../lib/near-names.ts";
 import { type Args, textFlag } from "../args.ts";
 import { invalid } from "../screen/errors.ts";

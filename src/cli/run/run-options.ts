@@ -2,8 +2,8 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Fault } from "../../abi/errors.ts";
+import type { SpawnRequest } from "../../abi/methods/process.ts";
 import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
-import type { SpawnRequest } from "../../abi/process-methods.ts";
 import { type Args, countFlag, textFlag } from "../args.ts";
 import { durationFlag, usdFlag } from "../command/rights/amounts.ts";
 import type { Console } from "../console.ts";

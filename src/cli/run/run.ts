@@ -1,4 +1,4 @@
-import type { SpawnRequest } from "../../abi/process-methods.ts";
+import type { SpawnRequest } from "../../abi/methods/process.ts";
 import type { WireStreamLine } from "../../abi/wire.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import { RUN_FLAGS } from "../args.ts";

@@ -1,7 +1,7 @@
 /** The lines of a conversation, each from one event of its stream or one message of its history; without final newlines. */
 import { INTERRUPTED_NOTE } from "../../abi/events.ts";
+import type { WireHistoryItem, WireSession } from "../../abi/methods/session.ts";
 import type { PermissionMode } from "../../abi/process.ts";
-import type { WireHistoryItem, WireSession } from "../../abi/session-methods.ts";
 import type {
   IdleEvent,
   InputEvent,

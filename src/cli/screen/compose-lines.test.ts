@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ProjectEventWire } from "../../abi/compose-wire.ts";
+import type { ProjectEventWire } from "../../abi/compose/wire.ts";
 import { LogPrefix, projectLine } from "./compose-lines.ts";
 import { composeTable, type ReplicaRow } from "./table/compose-table.ts";
 import { COLOURED, PLAIN } from "./text/paint.ts";

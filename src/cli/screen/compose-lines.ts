@@ -1,5 +1,5 @@
 /** The lines of `crux compose up` and `logs` (manual 8), each from one event; without final newlines. */
-import type { ProjectEventWire } from "../../abi/compose-wire.ts";
+import type { ProjectEventWire } from "../../abi/compose/wire.ts";
 import { seconds } from "./text/elapsed.ts";
 import type { Paint } from "./text/paint.ts";
 import { safeLine, safeLines } from "./text/safe-text.ts";

@@ -1,5 +1,5 @@
 /** What `running` in a list does not tell: which processes do nothing, why, and what ends it. */
-import type { WireProc } from "../../abi/process-methods.ts";
+import type { WireProc } from "../../abi/methods/process.ts";
 import { heldWord } from "./table/process-cells.ts";
 
 const SHOWN_PIDS = 8;

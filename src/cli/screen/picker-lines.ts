@@ -1,4 +1,4 @@
-import type { WireSession } from "../../abi/session-methods.ts";
+import type { WireSession } from "../../abi/methods/session.ts";
 import { age, titleCell } from "./table/session-table.ts";
 import { aligned } from "./table/table.ts";
 import { safeLine } from "./text/safe-text.ts";

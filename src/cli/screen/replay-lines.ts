@@ -1,5 +1,5 @@
 /** A replay for a person: what came of it, and what a client saw of the process when it ran. */
-import type { Result } from "../../abi/methods.ts";
+import type { Result } from "../../abi/methods/methods.ts";
 import { resultBox } from "./result-box.ts";
 import { lastLine, spawnLine } from "./run-lines.ts";
 import type { Paint } from "./text/paint.ts";

@@ -1,4 +1,4 @@
-import type { Result } from "../../abi/methods.ts";
+import type { Result } from "../../abi/methods/methods.ts";
 import { safeLine } from "./text/safe-text.ts";
 import { shownPath } from "./text/shown-path.ts";
 

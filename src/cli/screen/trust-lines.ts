@@ -1,5 +1,5 @@
 /** What a workspace brings, for people. All of it is somebody else's text. */
-import type { WireBrought, WireWorkspace } from "../../abi/trust-methods.ts";
+import type { WireBrought, WireWorkspace } from "../../abi/methods/trust.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import { safeLine, safeLines } from "./text/safe-text.ts";
 

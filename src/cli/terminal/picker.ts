@@ -1,5 +1,5 @@
 /** A list to choose from, drawn below the prompt: arrows or typed words, Enter takes one, Esc none. */
-import type { WireSession } from "../../abi/session-methods.ts";
+import type { WireSession } from "../../abi/methods/session.ts";
 import type { Host } from "../host/host.ts";
 import { type Key, parseKeys } from "../screen/keys.ts";
 import { type Picking, picked, pickerLines } from "../screen/picker-lines.ts";

@@ -1,5 +1,5 @@
-import type { MethodName } from "../../abi/methods.ts";
-import type { WireProc, WireRow } from "../../abi/process-methods.ts";
+import type { MethodName } from "../../abi/methods/methods.ts";
+import type { WireProc, WireRow } from "../../abi/methods/process.ts";
 import type { WireStreamLine } from "../../abi/wire.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { DaemonAccess, DaemonClient, DaemonStream } from "../daemon/client.ts";

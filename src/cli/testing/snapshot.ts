@@ -1,4 +1,4 @@
-import type { WireRow } from "../../abi/process-methods.ts";
+import type { WireRow } from "../../abi/methods/process.ts";
 import type { Snapshot } from "../screen/top/rows.ts";
 
 export const METRICS = {

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
-import type { ComposeProject } from "../../abi/compose.ts";
+import type { ComposeProject } from "../../abi/compose/compose.ts";
 import { Fault, messageOf } from "../../abi/errors.ts";
 import type { ProjectSource } from "../../kernel/ports/projects.ts";
 
@@ -16,9 +16,9 @@ export async function loadComposeProject(
   const text = await readText(path);
   // few daemons ever need them
   const [{ parseComposeYaml }, { interpolate }, { parseComposeFile }] = await Promise.all([
-    import("../../abi/compose-yaml.ts"),
-    import("../../abi/compose-variables.ts"),
-    import("../../abi/compose-file.ts"),
+    import("../../abi/compose/yaml.ts"),
+    import("../../abi/compose/variables.ts"),
+    import("../../abi/compose/file.ts"),
   ]);
   const file = interpolate(parseComposeYaml(basename(path), text), env);
   return parseComposeFile(file, { dir, ...(name === "" ? {} : { project: name }) });

@@ -2,7 +2,7 @@
 
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { Budget, BudgetWindow } from "../../abi/budget.ts";
-import type { ComposeProject } from "../../abi/compose.ts";
+import type { ComposeProject } from "../../abi/compose/compose.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { Clock, Program } from "../../abi/program.ts";
 import type { Redactor } from "../../lib/redact.ts";

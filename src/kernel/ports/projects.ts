@@ -1,5 +1,5 @@
 /** Compose projects as the wires see them (kernel reference, compose). `kernel/supervise` implements it. */
-import type { ComposeProject, ProjectEvent, ProjectView } from "../../abi/compose.ts";
+import type { ComposeProject, ProjectEvent, ProjectView } from "../../abi/compose/compose.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
 import type { Subscription } from "./kernel-api.ts";

@@ -1,6 +1,6 @@
 /** Members of a compose project: who is one, what that is good for, and what it is not. */
 import { describe, expect, test } from "vitest";
-import type { ComposeProject, ComposeService } from "../../abi/compose.ts";
+import type { ComposeProject, ComposeService } from "../../abi/compose/compose.ts";
 import { O_RDWR } from "../../abi/device.ts";
 import type { Effect } from "../../abi/effects.ts";
 import { codeOf } from "../../abi/errors.ts";

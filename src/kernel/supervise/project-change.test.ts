@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ComposePipe, ComposeProject, ComposeService } from "../../abi/compose.ts";
+import type { ComposePipe, ComposeProject, ComposeService } from "../../abi/compose/compose.ts";
 import {
   idOf,
   planChange,

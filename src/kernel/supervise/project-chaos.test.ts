@@ -10,7 +10,7 @@ import type {
   ComposeService,
   DependsCondition,
   ProjectEvent,
-} from "../../abi/compose.ts";
+} from "../../abi/compose/compose.ts";
 import { DriverError } from "../../abi/errors.ts";
 import { EXIT, type ExitStatus, type Signal } from "../../abi/process.ts";
 import type { Restart } from "../../abi/supervise.ts";

@@ -1,5 +1,5 @@
 /** What `compose ps` and `compose logs` show of a project, while it runs and once it is over. */
-import type { ProjectEvent, ProjectView, ReplicaView } from "../../abi/compose.ts";
+import type { ProjectEvent, ProjectView, ReplicaView } from "../../abi/compose/compose.ts";
 import { Fault } from "../../abi/errors.ts";
 import type { ExitStatus } from "../../abi/process.ts";
 import type { Subscription } from "../ports/kernel-api.ts";

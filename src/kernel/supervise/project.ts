@@ -2,7 +2,7 @@
  * A compose project that runs: one supervisor, each replica of a service one of its children. When a child starts is decided
  * here, by what its dependencies have come to; how it is kept up is the supervisor's.
  */
-import type { ComposeProject, ProjectEvent, ProjectView } from "../../abi/compose.ts";
+import type { ComposeProject, ProjectEvent, ProjectView } from "../../abi/compose/compose.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Member } from "../../abi/member.ts";
 import { SIGNALS } from "../../abi/process.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ComposePipe, ComposeProject, ComposeService, ProjectEvent } from "../../abi/compose.ts";
+import type { ComposePipe, ComposeProject, ComposeService, ProjectEvent } from "../../abi/compose/compose.ts";
 import { Fault } from "../../abi/errors.ts";
 import { asFd, type Pid } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../../abi/process.ts";

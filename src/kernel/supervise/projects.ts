@@ -1,5 +1,5 @@
 /** The compose projects of this daemon: those that run, and the last that ended. One at a time is brought up by one name. */
-import type { ProjectEvent, ProjectView } from "../../abi/compose.ts";
+import type { ProjectEvent, ProjectView } from "../../abi/compose/compose.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Member } from "../../abi/member.ts";

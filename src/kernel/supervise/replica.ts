@@ -2,7 +2,7 @@
  * One replica of a service: what has become of it, and its ears. What an agent says comes through its events, what a program
  * says through fds 1 and 2; both are told line by line, in order, and before its exit.
  */
-import type { ComposeService, ProjectEvent } from "../../abi/compose.ts";
+import type { ComposeService, ProjectEvent } from "../../abi/compose/compose.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";

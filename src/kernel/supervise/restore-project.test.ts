@@ -1,7 +1,7 @@
 /** Compose projects across daemons: order, what their file says now, and what nobody may get more of. */
 
 import { describe, expect, test } from "vitest";
-import type { ComposeProject, ComposeService } from "../../abi/compose.ts";
+import type { ComposeProject, ComposeService } from "../../abi/compose/compose.ts";
 import { Fault } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
 import { EXIT } from "../../abi/process.ts";

@@ -2,7 +2,7 @@
  * A compose project that comes back. Its file is read again, for the values of variables were not kept; a service that is not
  * as it was is not started, and says why. How often services may restart, and what they may spend, is what was recorded.
  */
-import type { ComposeProject, ComposeService } from "../../abi/compose.ts";
+import type { ComposeProject, ComposeService } from "../../abi/compose/compose.ts";
 import { messageOf } from "../../abi/errors.ts";
 import type { Account } from "../account/account.ts";
 import type { Core } from "../core.ts";

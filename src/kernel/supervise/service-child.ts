@@ -1,5 +1,5 @@
 /** A replica of a service as a child of the project's supervisor. */
-import type { ComposeService } from "../../abi/compose.ts";
+import type { ComposeService } from "../../abi/compose/compose.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import type { CheckedChild, CheckedStart } from "./spec.ts";
 

@@ -1,7 +1,7 @@
 /** One connection to the daemon. Thin: no schema is loaded here, the daemon checks what it is sent. */
 import { connect as connectSocket, type Socket } from "node:net";
 import { Fault, type WireError } from "../../abi/errors.ts";
-import type { MethodName, Params, Result } from "../../abi/methods.ts";
+import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import type { WireResponse, WireStreamLine } from "../../abi/wire.ts";
 import { encodeLine, parseLine } from "../codec/ndjson.ts";
 import { CutOff } from "./cut-off.ts";

@@ -1,6 +1,6 @@
 /** A connection that ended between a request and its answer: what was asked for may have happened all the same. */
 import { Fault } from "../../abi/errors.ts";
-import type { MethodName } from "../../abi/methods.ts";
+import type { MethodName } from "../../abi/methods/methods.ts";
 
 /** What may have happened, and what shows whether it has. */
 const EFFECTS: Partial<Record<MethodName, readonly [what: string, look: string]>> = {

@@ -1,5 +1,5 @@
 /** One look at the socket: is somebody there who answers? */
-import type { Result } from "../../abi/methods.ts";
+import type { Result } from "../../abi/methods/methods.ts";
 import type { Clock } from "../../abi/program.ts";
 import { Connection, openSocket } from "./connection.ts";
 import { WireFault } from "./wire-fault.ts";

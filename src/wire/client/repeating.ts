@@ -3,7 +3,7 @@
  * by the key it is the same request, and happens once.
  */
 import { randomUUID } from "node:crypto";
-import type { KeyedMethod, MethodName, Params, Result } from "../../abi/methods.ts";
+import type { KeyedMethod, MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import type { Connection, WireStream } from "./connection.ts";
 import { CutOff } from "./cut-off.ts";
 

@@ -4,7 +4,7 @@
  * that process's name, through the gate. It can never answer, whatever it shows.
  */
 import { Fault } from "../../abi/errors.ts";
-import { METHODS, type MethodName } from "../../abi/methods.ts";
+import { METHODS, type MethodName } from "../../abi/methods/methods.ts";
 import type { Principal } from "./principal.ts";
 
 type Right = (typeof METHODS)[MethodName]["right"];

@@ -4,7 +4,7 @@
  */
 import type { Socket } from "node:net";
 import { Fault, toWireError } from "../../abi/errors.ts";
-import type { MethodName } from "../../abi/methods.ts";
+import type { MethodName } from "../../abi/methods/methods.ts";
 import type { Clock } from "../../abi/program.ts";
 import { PROTOCOL, type WireResponse } from "../../abi/wire.ts";
 import { encodeLine } from "../codec/ndjson.ts";

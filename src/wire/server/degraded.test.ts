@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Fault } from "../../abi/errors.ts";
 import { asPid, asProcUuid } from "../../abi/ids.ts";
-import { METHODS, type MethodName } from "../../abi/methods.ts";
+import { METHODS, type MethodName } from "../../abi/methods/methods.ts";
 import { EXIT, type ExitStatus, SIGNALS } from "../../abi/process.ts";
 import { bytes, type TestKernel, testKernel } from "../../kernel/testing/test-kernel.ts";
 import { settle } from "../../kernel/testing/virtual-clock.ts";

@@ -1,6 +1,6 @@
 /** What the server needs besides the kernel; the composition root provides it. */
 import type { AgentInfo } from "../../abi/agent.ts";
-import type { Definition } from "../../abi/definition-methods.ts";
+import type { Definition } from "../../abi/methods/definition.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { SandboxStatus } from "../../abi/sandbox.ts";
 import type { JournalDesk } from "../../kernel/ports/journal-tools.ts";

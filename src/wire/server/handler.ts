@@ -1,5 +1,5 @@
 /** What a method is to the connection that calls it. */
-import type { MethodName, Params, Result } from "../../abi/methods.ts";
+import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { KernelApi } from "../../kernel/ports/kernel-api.ts";
 import type { ServerDeps } from "./deps.ts";

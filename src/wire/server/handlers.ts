@@ -1,6 +1,6 @@
 /** The methods of the registry, one file each where they are more than a few lines. A missing one does not compile. */
 
-import type { Result } from "../../abi/methods.ts";
+import type { Result } from "../../abi/methods/methods.ts";
 import type { ServerDeps } from "./deps.ts";
 import type { Handlers } from "./handler.ts";
 import { askAnswer } from "./handlers/ask-answer.ts";

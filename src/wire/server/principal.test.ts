@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { asPid } from "../../abi/ids.ts";
-import { METHODS, type MethodName } from "../../abi/methods.ts";
+import { METHODS, type MethodName } from "../../abi/methods/methods.ts";
 import type { Sys } from "../../abi/sys.ts";
 import type { ChildClient } from "../../kernel/ports/kernel-api.ts";
 import { authorize } from "./authority.ts";

@@ -1,7 +1,7 @@
 /** A process as the wire shows it. Keys in the order of `ps --json`. */
 
+import type { WireProc, WireRow } from "../../abi/methods/process.ts";
 import type { ProcInfo } from "../../abi/process.ts";
-import type { WireProc, WireRow } from "../../abi/process-methods.ts";
 import { usdOf } from "../../lib/usd.ts";
 
 /** What is shown of a text in a row: a full table of them still fits one line of the wire. */

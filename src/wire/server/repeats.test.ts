@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { asPid } from "../../abi/ids.ts";
-import type { Params } from "../../abi/methods.ts";
+import type { Params } from "../../abi/methods/methods.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
 import type { Requested } from "../../kernel/ports/requests.ts";
 import type { Principal } from "./principal.ts";

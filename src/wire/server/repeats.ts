@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto";
 import { Fault } from "../../abi/errors.ts";
-import type { KeyedMethod, Params } from "../../abi/methods.ts";
+import type { KeyedMethod, Params } from "../../abi/methods/methods.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
 import type { Requested } from "../../kernel/ports/requests.ts";
 import { abortable } from "../../lib/abort.ts";

@@ -1,7 +1,7 @@
 /** One line to a request: its envelope first, then its payload by the method's schema. Whatever is wrong is INVALID. */
 import type * as z from "zod";
 import { Fault } from "../../abi/errors.ts";
-import { METHODS, type MethodName, type Params } from "../../abi/methods.ts";
+import { METHODS, type MethodName, type Params } from "../../abi/methods/methods.ts";
 import type { WireRequest } from "../../abi/wire.ts";
 import { parseLine } from "../codec/ndjson.ts";
 

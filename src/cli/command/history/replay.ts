@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { Fault, messageOf } from "../../../abi/errors.ts";
-import type { Result } from "../../../abi/methods.ts";
+import type { Result } from "../../../abi/methods/methods.ts";
 import { type Args, countFlag } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import type { Console } from "../../console.ts";

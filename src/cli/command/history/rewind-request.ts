@@ -1,6 +1,6 @@
 /** Asking for a rewind: first what it would do, a word of the person, then the deed; and what came of it. */
 import { Fault } from "../../../abi/errors.ts";
-import type { Params, Result } from "../../../abi/methods.ts";
+import type { Params, Result } from "../../../abi/methods/methods.ts";
 import type { Call } from "../../command.ts";
 import { confirm } from "../../dialog/rewind-confirm.ts";
 import { invalid } from "../../screen/errors.ts";

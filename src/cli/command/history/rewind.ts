@@ -1,4 +1,4 @@
-import type { Params } from "../../../abi/methods.ts";
+import type { Params } from "../../../abi/methods/methods.ts";
 import { onePid } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { invalid } from "../../screen/errors.ts";

@@ -1,8 +1,8 @@
 /** `crux agents` and `crux skills`: what there is, one of them, and what is wrong with them. */
 import { readFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import type { Definition, DefinitionIssue } from "../../../abi/definition-methods.ts";
 import { Fault } from "../../../abi/errors.ts";
+import type { Definition, DefinitionIssue } from "../../../abi/methods/definition.ts";
 import type { Call, Command } from "../../command.ts";
 import { workingDirectory } from "../../run/run-options.ts";
 import { invalid } from "../../screen/errors.ts";

@@ -1,6 +1,6 @@
 /** `crux config`: what the settings say and from where; one value changed, checked by the daemon before it is written. */
-import type { Params } from "../../../abi/methods.ts";
-import type { WireSetting } from "../../../abi/settings-methods.ts";
+import type { Params } from "../../../abi/methods/methods.ts";
+import type { WireSetting } from "../../../abi/methods/settings.ts";
 import { type Args, noWords } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";

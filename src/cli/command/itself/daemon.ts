@@ -1,4 +1,4 @@
-import type { Result } from "../../../abi/methods.ts";
+import type { Result } from "../../../abi/methods/methods.ts";
 import { sandboxOff } from "../../../abi/sandbox.ts";
 import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";

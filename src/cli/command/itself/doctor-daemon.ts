@@ -1,6 +1,6 @@
 /** What the daemon tells: itself, the sandbox, settings, the journal, this folder; and one call to the model that answers. */
 import type { CheckWire } from "../../../abi/journal-wire.ts";
-import type { SpawnRequest } from "../../../abi/process-methods.ts";
+import type { SpawnRequest } from "../../../abi/methods/process.ts";
 import type { WireEvent } from "../../../abi/wire-events.ts";
 import type { Call } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";

@@ -1,5 +1,5 @@
 /** `crux model`: which model would answer here and why, what there is to choose from, and choosing one. */
-import type { WireModel } from "../../../abi/model-methods.ts";
+import type { WireModel } from "../../../abi/methods/model.ts";
 import { type Args, noWords, textFlag } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";

@@ -1,6 +1,6 @@
 /** The records of a process, as the daemon's journal gives them. */
 import type { JournalLine } from "../../../abi/journal-line.ts";
-import type { Params } from "../../../abi/methods.ts";
+import type { Params } from "../../../abi/methods/methods.ts";
 import type { Call } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
 import { daemonVanished } from "../../daemon/vanished.ts";

@@ -1,4 +1,4 @@
-import type { WireRow } from "../../../abi/process-methods.ts";
+import type { WireRow } from "../../../abi/methods/process.ts";
 import type { WireStreamLine } from "../../../abi/wire.ts";
 import type { WireEvent } from "../../../abi/wire-events.ts";
 import { onePid } from "../../args.ts";

@@ -1,4 +1,4 @@
-import type { Result } from "../../../abi/methods.ts";
+import type { Result } from "../../../abi/methods/methods.ts";
 import { noWords } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { safeLine } from "../../screen/text/safe-text.ts";

@@ -1,5 +1,5 @@
 /** `crux ls [path]`: the names below a path of the kernel's own tree. */
-import type { Result } from "../../../abi/methods.ts";
+import type { Result } from "../../../abi/methods/methods.ts";
 import type { Call, Command } from "../../command.ts";
 import { invalid } from "../../screen/errors.ts";
 import { type Column, table } from "../../screen/table/table.ts";

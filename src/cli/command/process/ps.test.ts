@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { WireProc } from "../../../abi/process-methods.ts";
+import type { WireProc } from "../../../abi/methods/process.ts";
 import { runCli } from "../../cli.ts";
 import { aProcess, aRow, FakeDaemon } from "../../testing/fake-daemon.ts";
 import { aMachine, crux, MODE_FLAGS } from "../../testing/run-command.ts";

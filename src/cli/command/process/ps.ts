@@ -1,4 +1,4 @@
-import type { WireProc } from "../../../abi/process-methods.ts";
+import type { WireProc } from "../../../abi/methods/process.ts";
 import { sandboxOff } from "../../../abi/sandbox.ts";
 import { noWords } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";

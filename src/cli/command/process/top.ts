@@ -1,4 +1,4 @@
-import type { WireRow } from "../../../abi/process-methods.ts";
+import type { WireRow } from "../../../abi/methods/process.ts";
 import { type Args, noWords, textFlag } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";

@@ -1,5 +1,5 @@
 import { Fault } from "../../../abi/errors.ts";
-import type { Result } from "../../../abi/methods.ts";
+import type { Result } from "../../../abi/methods/methods.ts";
 import { WireFault } from "../../../wire/client/wire-fault.ts";
 import { onePid } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";

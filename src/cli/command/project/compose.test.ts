@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ProjectEventWire } from "../../../abi/compose-wire.ts";
+import type { ProjectEventWire } from "../../../abi/compose/wire.ts";
 import type { WireStreamLine } from "../../../abi/wire.ts";
 import { WireFault } from "../../../wire/client/wire-fault.ts";
 import { runCli } from "../../cli.ts";

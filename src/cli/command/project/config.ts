@@ -1,4 +1,4 @@
-import { printComposeYaml } from "../../../abi/compose-yaml.ts";
+import { printComposeYaml } from "../../../abi/compose/yaml.ts";
 import { noWords } from "../../args.ts";
 import type { Call } from "../../command.ts";
 import { showNotices } from "./event-view.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { parseComposeFile } from "../../../abi/compose-file.ts";
-import { interpolate } from "../../../abi/compose-variables.ts";
-import { parseComposeYaml } from "../../../abi/compose-yaml.ts";
+import { parseComposeFile } from "../../../abi/compose/file.ts";
+import { interpolate } from "../../../abi/compose/variables.ts";
+import { parseComposeYaml } from "../../../abi/compose/yaml.ts";
 
 test("every example of the user's page is a compose file", () => {
   const page = readFileSync(new URL("../../../../docs/compose.md", import.meta.url), "utf8");

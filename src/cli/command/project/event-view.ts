@@ -1,4 +1,4 @@
-import type { ProjectEventWire, StreamEnd } from "../../../abi/compose-wire.ts";
+import type { ProjectEventWire, StreamEnd } from "../../../abi/compose/wire.ts";
 import type { WireStreamLine } from "../../../abi/wire.ts";
 import type { Console } from "../../console.ts";
 import { CONFIGURE_LINES } from "../../run/configure-help.ts";

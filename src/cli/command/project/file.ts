@@ -1,9 +1,9 @@
 /** crux.compose.yaml: where it is, what it says, and what the variables in it are. The daemon says whether it is right. */
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { projectNameOf } from "../../../abi/compose-name.ts";
-import { interpolate } from "../../../abi/compose-variables.ts";
-import { parseComposeYaml } from "../../../abi/compose-yaml.ts";
+import { projectNameOf } from "../../../abi/compose/name.ts";
+import { interpolate } from "../../../abi/compose/variables.ts";
+import { parseComposeYaml } from "../../../abi/compose/yaml.ts";
 import { Fault, messageOf } from "../../../abi/errors.ts";
 import { type Args, textFlag } from "../../args.ts";
 import type { Host } from "../../host/host.ts";

@@ -1,5 +1,5 @@
 import { codeOf } from "../../../abi/errors.ts";
-import type { Params } from "../../../abi/methods.ts";
+import type { Params } from "../../../abi/methods/methods.ts";
 import type { Console } from "../../console.ts";
 import type { Host } from "../../host/host.ts";
 import { InterruptTwice, LAST_WORDS_MS } from "../../run/interrupt-twice.ts";

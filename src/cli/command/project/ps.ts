@@ -1,4 +1,4 @@
-import type { Result } from "../../../abi/methods.ts";
+import type { Result } from "../../../abi/methods/methods.ts";
 import { WireFault } from "../../../wire/client/wire-fault.ts";
 import { noWords } from "../../args.ts";
 import type { Call } from "../../command.ts";

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
-import type { ProjectEventWire } from "../../../abi/compose-wire.ts";
-import type { Params, Result } from "../../../abi/methods.ts";
+import type { ProjectEventWire } from "../../../abi/compose/wire.ts";
+import type { Params, Result } from "../../../abi/methods/methods.ts";
 import type { Call } from "../../command.ts";
 import type { DaemonStream } from "../../daemon/client.ts";
 import { daemonVanished } from "../../daemon/vanished.ts";

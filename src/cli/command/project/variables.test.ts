@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { escapeVariables, interpolate } from "../../../abi/compose-variables.ts";
+import { escapeVariables, interpolate } from "../../../abi/compose/variables.ts";
 import { errorLines } from "../../screen/errors.ts";
 import { wordsOf } from "../../screen/text/language.ts";
 import { PLAIN } from "../../screen/text/paint.ts";

@@ -1,6 +1,6 @@
 /** `crux budget`: what processes may use and have used; new limits. */
-import type { WireBudget } from "../../../abi/budget-methods.ts";
-import type { Params } from "../../../abi/methods.ts";
+import type { WireBudget } from "../../../abi/methods/budget.ts";
+import type { Params } from "../../../abi/methods/methods.ts";
 import { type Args, pidOf, textFlag } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { invalid } from "../../screen/errors.ts";

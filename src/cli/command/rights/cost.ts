@@ -1,5 +1,5 @@
 /** `crux cost`: where the money went. */
-import type { Result } from "../../../abi/methods.ts";
+import type { Result } from "../../../abi/methods/methods.ts";
 import { durationMs } from "../../../lib/span.ts";
 import { noWords, textFlag } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";

@@ -1,4 +1,4 @@
-import type { WireGrant } from "../../../abi/rights-methods.ts";
+import type { WireGrant } from "../../../abi/methods/rights.ts";
 import { noWords, pidOf } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { invalid } from "../../screen/errors.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { WireWorkspace } from "../../../abi/trust-methods.ts";
+import type { WireWorkspace } from "../../../abi/methods/trust.ts";
 import { runCli } from "../../cli.ts";
 import { FakeDaemon, Feed } from "../../testing/fake-daemon.ts";
 import { aMachine, crux } from "../../testing/run-command.ts";

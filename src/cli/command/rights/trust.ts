@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { WireWorkspace } from "../../../abi/trust-methods.ts";
+import type { WireWorkspace } from "../../../abi/methods/trust.ts";
 import type { FlagTable } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";

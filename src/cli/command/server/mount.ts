@@ -1,5 +1,5 @@
 import { Fault } from "../../../abi/errors.ts";
-import type { Params } from "../../../abi/methods.ts";
+import type { Params } from "../../../abi/methods/methods.ts";
 import { type Args, pairsFlag, textFlag } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";

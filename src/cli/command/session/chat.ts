@@ -1,5 +1,5 @@
 /** Sessions at the command line: a new one, the latest of a folder, or a chosen one; at a terminal or through a pipe. */
-import type { SpawnRequest } from "../../../abi/process-methods.ts";
+import type { SpawnRequest } from "../../../abi/methods/process.ts";
 import { type Args, RUN_FLAGS } from "../../args.ts";
 import { ChatClient } from "../../chat/client.ts";
 import { chatAtTerminal } from "../../chat/loop.ts";

@@ -1,5 +1,5 @@
-import type { WireBudget } from "../../../abi/budget-methods.ts";
-import type { Result } from "../../../abi/methods.ts";
+import type { WireBudget } from "../../../abi/methods/budget.ts";
+import type { Result } from "../../../abi/methods/methods.ts";
 import { microUsd, shownUsd } from "../../../lib/usd.ts";
 import { seconds } from "../text/elapsed.ts";
 import { safeLine } from "../text/safe-text.ts";

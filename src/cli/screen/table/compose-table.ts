@@ -1,4 +1,4 @@
-import type { Result } from "../../../abi/methods.ts";
+import type { Result } from "../../../abi/methods/methods.ts";
 import { seconds } from "../text/elapsed.ts";
 import { safeLine } from "../text/safe-text.ts";
 import { padToWidth } from "../text/width.ts";

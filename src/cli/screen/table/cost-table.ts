@@ -1,4 +1,4 @@
-import type { Result } from "../../../abi/methods.ts";
+import type { Result } from "../../../abi/methods/methods.ts";
 import { microUsd, shownUsd } from "../../../lib/usd.ts";
 import { safeLine } from "../text/safe-text.ts";
 import { type Column, table } from "./table.ts";

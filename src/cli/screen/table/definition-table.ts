@@ -1,4 +1,4 @@
-import type { Definition } from "../../../abi/definition-methods.ts";
+import type { Definition } from "../../../abi/methods/definition.ts";
 import { safeLine } from "../text/safe-text.ts";
 import { type Column, table } from "./table.ts";
 

@@ -1,4 +1,4 @@
-import type { WireRow } from "../../../abi/process-methods.ts";
+import type { WireRow } from "../../../abi/methods/process.ts";
 import { microUsd, usdOf } from "../../../lib/usd.ts";
 
 /** Deeper branches are not indented any further. */

@@ -1,4 +1,4 @@
-import type { WireJob } from "../../../abi/job-methods.ts";
+import type { WireJob } from "../../../abi/methods/job.ts";
 import { safeLine } from "../text/safe-text.ts";
 import { age } from "./session-table.ts";
 import { type Column, table } from "./table.ts";

@@ -1,5 +1,5 @@
 /** Model drivers and models, one a line. */
-import type { WireDriver, WireModel } from "../../../abi/model-methods.ts";
+import type { WireDriver, WireModel } from "../../../abi/methods/model.ts";
 import { safeLine } from "../text/safe-text.ts";
 import { type Column, table } from "./table.ts";
 

@@ -1,7 +1,7 @@
 /** Cells of a process that several tables show. */
 
+import type { WireRow } from "../../../abi/methods/process.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
-import type { WireRow } from "../../../abi/process-methods.ts";
 import { microUsd, shownUsd } from "../../../lib/usd.ts";
 import { safeLine } from "../text/safe-text.ts";
 import { cutToWidth } from "../text/width.ts";

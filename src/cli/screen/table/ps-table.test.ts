@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { WireProc } from "../../../abi/process-methods.ts";
+import type { WireProc } from "../../../abi/methods/process.ts";
 import { aProcess } from "../../testing/fake-daemon.ts";
 import { widthOf } from "../text/width.ts";
 import { costLines, psTable } from "./ps-table.ts";

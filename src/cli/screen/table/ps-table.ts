@@ -1,4 +1,4 @@
-import type { WireProc } from "../../../abi/process-methods.ts";
+import type { WireProc } from "../../../abi/methods/process.ts";
 import { microUsd, shownUsd } from "../../../lib/usd.ts";
 import { seconds } from "../text/elapsed.ts";
 import { safeLine } from "../text/safe-text.ts";

@@ -1,4 +1,4 @@
-import type { WireSession } from "../../../abi/session-methods.ts";
+import type { WireSession } from "../../../abi/methods/session.ts";
 import { safeLine } from "../text/safe-text.ts";
 import { type Column, table } from "./table.ts";
 

@@ -1,4 +1,4 @@
-import type { WireTask } from "../../../abi/job-methods.ts";
+import type { WireTask } from "../../../abi/methods/job.ts";
 import { safeLine } from "../text/safe-text.ts";
 import { type Column, table } from "./table.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { WireRow } from "../../../abi/process-methods.ts";
+import type { WireRow } from "../../../abi/methods/process.ts";
 import { aRow } from "../../testing/fake-daemon.ts";
 import { aSnapshot } from "../../testing/snapshot.ts";
 import { widthOf } from "../text/width.ts";

@@ -1,6 +1,6 @@
 /** The rows of `crux top` in the order they are shown. */
-import type { Result } from "../../../abi/methods.ts";
-import type { WireRow } from "../../../abi/process-methods.ts";
+import type { Result } from "../../../abi/methods/methods.ts";
+import type { WireRow } from "../../../abi/methods/process.ts";
 import { forest } from "../table/forest.ts";
 
 export const SORTS = ["rate", "tokens", "cost", "age", "pid", "name", "children"] as const;

@@ -1,5 +1,5 @@
 /** The lines of `crux top`: what is above the table, its head, its rows. No line is wider than asked. */
-import type { Result } from "../../../abi/methods.ts";
+import type { Result } from "../../../abi/methods/methods.ts";
 import { costCell, INTENT_COLUMNS, intentCell, modeWord, nameCell } from "../table/process-cells.ts";
 import { aligned } from "../table/table.ts";
 import { seconds } from "../text/elapsed.ts";

@@ -1,4 +1,4 @@
-import type { WireRow } from "../../../abi/process-methods.ts";
+import type { WireRow } from "../../../abi/methods/process.ts";
 
 /** What is looked back at, in samples this far apart. */
 const WINDOW_MS = 60_000;

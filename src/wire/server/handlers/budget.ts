@@ -1,6 +1,6 @@
 import type { Budget, BudgetLimits } from "../../../abi/budget.ts";
-import type { WireBudget } from "../../../abi/budget-methods.ts";
 import { asPid } from "../../../abi/ids.ts";
+import type { WireBudget } from "../../../abi/methods/budget.ts";
 import type { BudgetChange, BudgetView } from "../../../kernel/ports/budgets.ts";
 import { usdOf } from "../../../lib/usd.ts";
 import type { Handler } from "../handler.ts";

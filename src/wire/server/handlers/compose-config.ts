@@ -1,8 +1,8 @@
-import type { ComposeProject } from "../../../abi/compose.ts";
-import { parseComposeFile } from "../../../abi/compose-file.ts";
-import { resolvedComposeFile } from "../../../abi/compose-resolved.ts";
+import type { ComposeProject } from "../../../abi/compose/compose.ts";
+import { parseComposeFile } from "../../../abi/compose/file.ts";
+import { resolvedComposeFile } from "../../../abi/compose/resolved.ts";
 import { Fault } from "../../../abi/errors.ts";
-import type { Params } from "../../../abi/methods.ts";
+import type { Params } from "../../../abi/methods/methods.ts";
 import type { ServerDeps } from "../deps.ts";
 import type { Handler } from "../handler.ts";
 import { invalid } from "../request.ts";

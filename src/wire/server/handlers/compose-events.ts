@@ -1,6 +1,6 @@
 /** What a project tells, as the lines of a stream. */
-import type { ProjectEvent } from "../../../abi/compose.ts";
-import type { ProjectEventWire, StreamEnd } from "../../../abi/compose-wire.ts";
+import type { ProjectEvent } from "../../../abi/compose/compose.ts";
+import type { ProjectEventWire, StreamEnd } from "../../../abi/compose/wire.ts";
 import type { Pid } from "../../../abi/ids.ts";
 import type { Subscription } from "../../../kernel/ports/kernel-api.ts";
 import { encodeLine } from "../../codec/ndjson.ts";

@@ -1,4 +1,4 @@
-import type { ReplicaView } from "../../../abi/compose.ts";
+import type { ReplicaView } from "../../../abi/compose/compose.ts";
 import { Fault } from "../../../abi/errors.ts";
 import type { Handler } from "../handler.ts";
 

@@ -1,4 +1,4 @@
-import type { ProjectEvent } from "../../../abi/compose.ts";
+import type { ProjectEvent } from "../../../abi/compose/compose.ts";
 import { Fault } from "../../../abi/errors.ts";
 import type { Pid } from "../../../abi/ids.ts";
 import type { KernelApi } from "../../../kernel/ports/kernel-api.ts";

@@ -1,6 +1,6 @@
 /** compose.* over the socket, byte for byte, on a kernel that does what the test says. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ProjectEvent, ProjectView } from "../../../abi/compose.ts";
+import type { ProjectEvent, ProjectView } from "../../../abi/compose/compose.ts";
 import { SyscallError } from "../../../abi/errors.ts";
 import { asPid, PID_KERNEL } from "../../../abi/ids.ts";
 import type { Projects, ProjectUp } from "../../../kernel/ports/projects.ts";

@@ -1,5 +1,5 @@
-import type { Definition } from "../../../abi/definition-methods.ts";
 import { Fault } from "../../../abi/errors.ts";
+import type { Definition } from "../../../abi/methods/definition.ts";
 import type { DefinitionWish } from "../deps.ts";
 import type { Handler, RequestContext } from "../handler.ts";
 

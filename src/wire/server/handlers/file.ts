@@ -2,7 +2,7 @@
 import { posix } from "node:path";
 import { O_RDONLY } from "../../../abi/device.ts";
 import { codeOf, Fault } from "../../../abi/errors.ts";
-import type { Result } from "../../../abi/methods.ts";
+import type { Result } from "../../../abi/methods/methods.ts";
 import type { Sys } from "../../../abi/sys.ts";
 import type { KernelApi } from "../../../kernel/ports/kernel-api.ts";
 import type { Handler } from "../handler.ts";

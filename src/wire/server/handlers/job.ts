@@ -1,7 +1,7 @@
 /** Commands in the background of processes: who they belong to, and what they print. */
 import { asPid } from "../../../abi/ids.ts";
-import type { WireJob } from "../../../abi/job-methods.ts";
 import type { JobView } from "../../../abi/jobs.ts";
+import type { WireJob } from "../../../abi/methods/job.ts";
 import type { WireStreamLine } from "../../../abi/wire.ts";
 import { encodeLine } from "../../codec/ndjson.ts";
 import type { Handler } from "../handler.ts";

@@ -1,5 +1,5 @@
 import type { ProcUuid } from "../../../abi/ids.ts";
-import type { Params } from "../../../abi/methods.ts";
+import type { Params } from "../../../abi/methods/methods.ts";
 import type { JournalDesk } from "../../../kernel/ports/journal-tools.ts";
 import { encodeLine } from "../../codec/ndjson.ts";
 import type { Handler, Send } from "../handler.ts";

@@ -1,5 +1,5 @@
 import type { McpConfig } from "../../../abi/mcp.ts";
-import type { Params } from "../../../abi/methods.ts";
+import type { Params } from "../../../abi/methods/methods.ts";
 import type { Handler } from "../handler.ts";
 import { invalid } from "../request.ts";
 

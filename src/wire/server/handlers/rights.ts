@@ -1,7 +1,7 @@
 /** Modes of processes, and grants. */
 import type { GrantView } from "../../../abi/grants.ts";
 import { asPid } from "../../../abi/ids.ts";
-import type { WireGrant } from "../../../abi/rights-methods.ts";
+import type { WireGrant } from "../../../abi/methods/rights.ts";
 import type { Handler } from "../handler.ts";
 import { grantedBy } from "../principal.ts";
 

@@ -1,5 +1,5 @@
 import { asPid } from "../../../abi/ids.ts";
-import type { WireHistoryItem, WireSession } from "../../../abi/session-methods.ts";
+import type { WireHistoryItem, WireSession } from "../../../abi/methods/session.ts";
 import type { HistoryItem, SessionView } from "../../../kernel/ports/sessions.ts";
 import type { Handler } from "../handler.ts";
 import { invalid } from "../request.ts";

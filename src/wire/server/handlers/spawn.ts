@@ -1,7 +1,7 @@
 import type { ProcessEvent } from "../../../abi/events.ts";
 import type { Pid } from "../../../abi/ids.ts";
+import type { SpawnRequest } from "../../../abi/methods/process.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
-import type { SpawnRequest } from "../../../abi/process-methods.ts";
 import type { RightsWish, RuleLists } from "../../../abi/rights.ts";
 import { sandboxOff } from "../../../abi/sandbox.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";

@@ -1,5 +1,5 @@
 import { Fault } from "../../../abi/errors.ts";
-import type { WireTask } from "../../../abi/job-methods.ts";
+import type { WireTask } from "../../../abi/methods/job.ts";
 import type { Task } from "../../../abi/task.ts";
 import type { Handler } from "../handler.ts";
 

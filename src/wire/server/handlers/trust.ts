@@ -1,7 +1,7 @@
 /** Which workspaces a person has trusted. */
 import { Fault } from "../../../abi/errors.ts";
+import type { WireWorkspace } from "../../../abi/methods/trust.ts";
 import type { WorkspaceView } from "../../../abi/trust.ts";
-import type { WireWorkspace } from "../../../abi/trust-methods.ts";
 import type { TrustDesk } from "../../../kernel/ports/trust.ts";
 import type { ServerDeps } from "../deps.ts";
 import type { Handler } from "../handler.ts";

@@ -1,11 +1,11 @@
 /** From crux.compose.yaml, parsed and its variables filled in, to the project the kernel runs. */
 import { posix } from "node:path";
-import { DEFAULT_AGENT } from "./agent.ts";
+import { DEFAULT_AGENT } from "../agent.ts";
+import { checkComposeFile, streamOf } from "./check.ts";
 import type { ComposePipe, ComposeProject, ComposeService, Readiness } from "./compose.ts";
-import { checkComposeFile, streamOf } from "./compose-check.ts";
-import { invalid, toComposeFault } from "./compose-issue.ts";
-import { PROJECT_NAME, projectNameOf } from "./compose-name.ts";
-import { ComposeFile, composeKeysAt, DEFAULT_READY_MS, type ServiceEntry } from "./compose-schema.ts";
+import { invalid, toComposeFault } from "./issue.ts";
+import { PROJECT_NAME, projectNameOf } from "./name.ts";
+import { ComposeFile, composeKeysAt, DEFAULT_READY_MS, type ServiceEntry } from "./schema.ts";
 
 interface ComposePlace {
   /** Where relative paths begin, and the default name: absolute. */

@@ -1,6 +1,6 @@
 /** The methods of sessions, and what they show. */
 import * as z from "zod";
-import { environment, idempotencyKey, type MethodSpec, pid, text } from "./method-spec.ts";
+import { environment, idempotencyKey, type MethodSpec, pid, text } from "./spec.ts";
 
 const client = z.string().max(64);
 

@@ -3,10 +3,10 @@
  * together may be is in compose-check.ts. The schema that is published for editors comes from here.
  */
 import * as z from "zod";
+import { PERMISSION_MODES } from "../process.ts";
+import { DEFAULT_BACKOFF, DEFAULT_INTENSITY } from "../supervise.ts";
 import type { DependsCondition } from "./compose.ts";
-import { PROJECT_NAME } from "./compose-name.ts";
-import { PERMISSION_MODES } from "./process.ts";
-import { DEFAULT_BACKOFF, DEFAULT_INTENSITY } from "./supervise.ts";
+import { PROJECT_NAME } from "./name.ts";
 
 /** The longest delay a timer of the platform takes: 24.8 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PROJECT_NAME, projectNameOf } from "./compose-name.ts";
+import { PROJECT_NAME, projectNameOf } from "./name.ts";
 
 test.each([
   ["/desk/notes", "notes"],

@@ -1,6 +1,6 @@
 /** The methods of mounted MCP servers. */
 import * as z from "zod";
-import { empty, environment, type MethodSpec, pid } from "./method-spec.ts";
+import { empty, environment, type MethodSpec, pid } from "./spec.ts";
 
 const mcpConfig = z.discriminatedUnion("type", [
   z.strictObject({

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseComposeFile } from "./compose-file.ts";
-import { resolvedComposeFile } from "./compose-resolved.ts";
-import { interpolate } from "./compose-variables.ts";
-import { parseComposeYaml, printComposeYaml } from "./compose-yaml.ts";
+import { parseComposeFile } from "./file.ts";
+import { resolvedComposeFile } from "./resolved.ts";
+import { interpolate } from "./variables.ts";
+import { parseComposeYaml, printComposeYaml } from "./yaml.ts";
 
 const refusal = (text: string): string => {
   try {

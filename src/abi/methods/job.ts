@@ -1,7 +1,7 @@
 /** Methods about commands in the background and task lists. */
 import * as z from "zod";
-import { type MethodSpec, pid } from "./method-spec.ts";
-import { TASK_STATUSES } from "./task.ts";
+import { TASK_STATUSES } from "../task.ts";
+import { type MethodSpec, pid } from "./spec.ts";
 
 const job = z.strictObject({
   pid,

@@ -1,7 +1,7 @@
 /** What a schema has against a compose file, in words: the path of the field, what is wrong, how to go on. */
 import type * as z from "zod";
-import { nearNames } from "../lib/near-names.ts";
-import { Fault } from "./errors.ts";
+import { nearNames } from "../../lib/near-names.ts";
+import { Fault } from "../errors.ts";
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];

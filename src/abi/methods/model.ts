@@ -1,6 +1,6 @@
 /** Which model answers, and what there is to choose from. */
 import * as z from "zod";
-import { environment, type MethodSpec } from "./method-spec.ts";
+import { environment, type MethodSpec } from "./spec.ts";
 
 const driver = z.strictObject({
   name: z.string(),

@@ -1,6 +1,6 @@
 /** Agent and skill files, as a person looks at them: what there is, where it comes from, and what is wrong with it. */
 import * as z from "zod";
-import type { MethodSpec } from "./method-spec.ts";
+import type { MethodSpec } from "./spec.ts";
 
 const issue = z.strictObject({
   severity: z

@@ -1,7 +1,7 @@
 /** Methods on which workspaces a person has trusted. */
 import * as z from "zod";
-import { empty, type MethodSpec } from "./method-spec.ts";
-import { BROUGHT_KINDS } from "./trust.ts";
+import { BROUGHT_KINDS } from "../trust.ts";
+import { empty, type MethodSpec } from "./spec.ts";
 
 const dir = z.string().startsWith("/").max(4096);
 const digest = z.string().regex(/^[0-9a-f]{64}$/);

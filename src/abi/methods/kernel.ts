@@ -1,6 +1,6 @@
 /** The methods of the daemon itself, and of who may use it. */
 import * as z from "zod";
-import { empty, type MethodSpec, pid } from "./method-spec.ts";
+import { empty, type MethodSpec, pid } from "./spec.ts";
 
 /** In safe mode: agents that are on record and were not restored; of their pids the first. */
 const unrestored = z.strictObject({ agents: z.int(), pids: z.array(pid) });

@@ -1,7 +1,7 @@
 /** The YAML of compose files. Anchors, aliases and `<<` count; a tag that YAML does not know is an error. Nothing in it runs. */
 import { Document, parseDocument, visit } from "yaml";
-import { escapeVariables } from "./compose-variables.ts";
-import { Fault, messageOf } from "./errors.ts";
+import { Fault, messageOf } from "../errors.ts";
+import { escapeVariables } from "./variables.ts";
 
 const MAX_ALIASES = 100;
 /** Blanks and controls that a parser might take for the end of a line, or drop. */

@@ -1,6 +1,7 @@
 /** Variables in a compose file: `${NAME}`, `${NAME:-default}`, and `$$` for a `$`. A `$` before anything else is itself. */
-import { pathOf } from "./compose-issue.ts";
-import { Fault } from "./errors.ts";
+
+import { Fault } from "../errors.ts";
+import { pathOf } from "./issue.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Path = readonly (string | number)[];

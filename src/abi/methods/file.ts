@@ -1,6 +1,6 @@
 /** Methods on the kernel's own tree: what agents open, as the user sees it. */
 import * as z from "zod";
-import type { MethodSpec } from "./method-spec.ts";
+import type { MethodSpec } from "./spec.ts";
 
 const path = z.string().startsWith("/").max(4096);
 

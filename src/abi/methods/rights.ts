@@ -1,8 +1,8 @@
 /** Methods on what processes may: their modes, and what persons have granted. */
 import * as z from "zod";
-import { GRANT_SCOPES } from "./grants.ts";
-import { type MethodSpec, pid } from "./method-spec.ts";
-import { PERMISSION_MODES } from "./process.ts";
+import { GRANT_SCOPES } from "../grants.ts";
+import { PERMISSION_MODES } from "../process.ts";
+import { type MethodSpec, pid } from "./spec.ts";
 
 const grantId = z.string().min(1).max(64);
 

@@ -4,24 +4,24 @@
  * `stream`: the response is followed by events until the connection closes.
  */
 import type * as z from "zod";
-import { ASK_METHODS } from "./ask-methods.ts";
-import { BUDGET_METHODS } from "./budget-methods.ts";
-import { COMPOSE_METHODS } from "./compose-methods.ts";
-import { DEFINITION_METHODS } from "./definition-methods.ts";
-import { FILE_METHODS } from "./file-methods.ts";
-import { HISTORY_METHODS } from "./history-methods.ts";
-import { JOB_METHODS } from "./job-methods.ts";
-import { JOURNAL_METHODS } from "./journal-methods.ts";
-import { KERNEL_METHODS } from "./kernel-methods.ts";
-import { MCP_METHODS } from "./mcp-methods.ts";
-import type { MethodSpec } from "./method-spec.ts";
-import { MODEL_METHODS } from "./model-methods.ts";
-import { PROCESS_METHODS } from "./process-methods.ts";
-import { RIGHTS_METHODS } from "./rights-methods.ts";
-import { SESSION_METHODS } from "./session-methods.ts";
-import { SETTINGS_METHODS } from "./settings-methods.ts";
-import { SUPERVISOR_METHODS } from "./supervisor-methods.ts";
-import { TRUST_METHODS } from "./trust-methods.ts";
+import { ASK_METHODS } from "./ask.ts";
+import { BUDGET_METHODS } from "./budget.ts";
+import { COMPOSE_METHODS } from "./compose.ts";
+import { DEFINITION_METHODS } from "./definition.ts";
+import { FILE_METHODS } from "./file.ts";
+import { HISTORY_METHODS } from "./history.ts";
+import { JOB_METHODS } from "./job.ts";
+import { JOURNAL_METHODS } from "./journal.ts";
+import { KERNEL_METHODS } from "./kernel.ts";
+import { MCP_METHODS } from "./mcp.ts";
+import { MODEL_METHODS } from "./model.ts";
+import { PROCESS_METHODS } from "./process.ts";
+import { RIGHTS_METHODS } from "./rights.ts";
+import { SESSION_METHODS } from "./session.ts";
+import { SETTINGS_METHODS } from "./settings.ts";
+import type { MethodSpec } from "./spec.ts";
+import { SUPERVISOR_METHODS } from "./supervisor.ts";
+import { TRUST_METHODS } from "./trust.ts";
 
 export const METHODS = {
   ...KERNEL_METHODS,

@@ -2,9 +2,9 @@
  * crux.compose.yaml after its variables are filled in and its defaults are known (kernel reference, compose). Keys are those
  * of the file. The file's own schema is in compose-file.ts.
  */
-import type { Pid } from "./ids.ts";
-import type { PermissionMode } from "./process.ts";
-import type { Backoff, ChildState, Intensity, Restart } from "./supervise.ts";
+import type { Pid } from "../ids.ts";
+import type { PermissionMode } from "../process.ts";
+import type { Backoff, ChildState, Intensity, Restart } from "../supervise.ts";
 
 export type DependsCondition = "started" | "ready" | "completed";
 

@@ -1,6 +1,6 @@
 /** The methods of the journal as a whole. */
 import * as z from "zod";
-import { empty, type MethodSpec } from "./method-spec.ts";
+import { empty, type MethodSpec } from "./spec.ts";
 
 export const JOURNAL_METHODS = {
   "journal.check": {

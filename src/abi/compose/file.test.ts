@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Fault } from "../errors.ts";
 import type { ComposeProject } from "./compose.ts";
-import { parseComposeFile } from "./compose-file.ts";
-import { Fault } from "./errors.ts";
+import { parseComposeFile } from "./file.ts";
 
 const dir = "/desk/notes";
 const parse = (raw: unknown, project?: string): ComposeProject => parseComposeFile(raw, { dir, project });

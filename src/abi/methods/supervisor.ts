@@ -1,6 +1,6 @@
 /** The methods of the children of supervisors. */
 import * as z from "zod";
-import { type MethodSpec, name, pid } from "./method-spec.ts";
+import { type MethodSpec, name, pid } from "./spec.ts";
 
 export const SUPERVISOR_METHODS = {
   "supervisor.start_child": {

@@ -1,7 +1,7 @@
 /** What the keys of a compose file may be together: programs, references, pipes, and that nothing waits for itself. */
-import { type Edge, findCycle } from "./compose-graph.ts";
-import { invalid, near } from "./compose-issue.ts";
-import type { ComposeFile, ServiceEntry } from "./compose-schema.ts";
+import { type Edge, findCycle } from "./graph.ts";
+import { invalid, near } from "./issue.ts";
+import type { ComposeFile, ServiceEntry } from "./schema.ts";
 
 /** As many children as a supervisor has. */
 const MAX_CHILDREN = 1_000;

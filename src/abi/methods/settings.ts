@@ -1,6 +1,6 @@
 /** Methods on settings: what holds, from where, and changing it. */
 import * as z from "zod";
-import type { MethodSpec } from "./method-spec.ts";
+import type { MethodSpec } from "./spec.ts";
 
 const cwd = z.string().startsWith("/").max(4096);
 const key = z.string().min(1).max(256);

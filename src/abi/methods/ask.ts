@@ -1,7 +1,7 @@
 /** Answers to the questions of the permission gate. */
 import * as z from "zod";
-import type { MethodSpec } from "./method-spec.ts";
-import { RULE_DESTINATIONS } from "./rules.ts";
+import { RULE_DESTINATIONS } from "../rules.ts";
+import type { MethodSpec } from "./spec.ts";
 
 export const ASK_METHODS = {
   "ask.answer": {

@@ -1,6 +1,6 @@
 /** The methods of compose projects. */
 import * as z from "zod";
-import { environment, idempotencyKey, type MethodSpec, name, pid } from "./method-spec.ts";
+import { environment, idempotencyKey, type MethodSpec, name, pid } from "./spec.ts";
 
 /** A compose file as it was read, its variables filled in: checked here, so that every client gets the same answer. */
 const composeFile = {

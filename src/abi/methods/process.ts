@@ -1,8 +1,8 @@
 /** The methods of processes, groups and mail, and what they show. */
 import * as z from "zod";
-import { WireBudget } from "./budget-methods.ts";
-import { empty, environment, idempotencyKey, type MethodSpec, name, pid, text } from "./method-spec.ts";
-import { HOLDS, PERMISSION_MODES } from "./process.ts";
+import { HOLDS, PERMISSION_MODES } from "../process.ts";
+import { WireBudget } from "./budget.ts";
+import { empty, environment, idempotencyKey, type MethodSpec, name, pid, text } from "./spec.ts";
 
 const exit = z.strictObject({ code: z.int(), reason: z.string(), kind: z.enum(["done", "fault", "killed"]) });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Edge, findCycle } from "./compose-graph.ts";
+import { type Edge, findCycle } from "./graph.ts";
 
 const graph = fc.integer({ min: 1, max: 8 }).chain((size) => {
   const nodes = Array.from({ length: size }, (_, at) => `n${at}`);

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { ComposeFile, composeJsonSchema, composeKeysAt } from "./compose-schema.ts";
+import { ComposeFile, composeJsonSchema, composeKeysAt } from "./schema.ts";
 
-const read = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8");
+const read = (name: string): string =>
+  readFileSync(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
 
 test("the published schema is that of the code (if not: npm run schema)", () => {
   expect(JSON.parse(read("crux.compose.schema.json"))).toEqual(composeJsonSchema());

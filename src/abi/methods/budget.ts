@@ -1,6 +1,6 @@
 /** The methods of budgets, and what they show. Money in US dollars, to a millionth. */
 import * as z from "zod";
-import { type MethodSpec, pid } from "./method-spec.ts";
+import { type MethodSpec, pid } from "./spec.ts";
 
 const usd = z.number().min(0).max(1e9);
 const count = z.int().min(0);

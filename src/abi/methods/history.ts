@@ -1,6 +1,6 @@
 /** Methods on what a process did: its steps, other processes that begin at one of them, and its run once more. */
 import * as z from "zod";
-import { environment, idempotencyKey, type MethodSpec, pid, text } from "./method-spec.ts";
+import { environment, idempotencyKey, type MethodSpec, pid, text } from "./spec.ts";
 
 /** A step by its number, or a record of the process's own history. */
 const place = z.union([z.strictObject({ step: z.int().min(0) }), z.strictObject({ seq: z.int().min(0) })]);
