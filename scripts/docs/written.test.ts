@@ -13,8 +13,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { checkAgents, checkSkills } from "../../src/agent/check.ts";
-import { makeAgentLoader } from "../../src/agent/loader.ts";
+import { checkAgents, checkSkills } from "../../src/agent/definition/check.ts";
+import { makeAgentLoader } from "../../src/agent/definition/loader.ts";
 import { rig } from "../../src/dev/mcp/testing/rig.ts";
 import { systemClock } from "../../src/lib/system-clock.ts";
 

@@ -11,7 +11,7 @@ import type { ContextMessage } from "../abi/sys.ts";
 import { callsOf, type ToolCall } from "./decide.ts";
 import { targetOf } from "./deferred/target.ts";
 import type { Refusals } from "./refusals.ts";
-import type { CallResult } from "./tool-call.ts";
+import type { CallResult } from "./tools/tool-call.ts";
 
 /** A reply that is not in the context yet, with what its request allowed. */
 export interface KeptReply {

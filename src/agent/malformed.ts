@@ -4,7 +4,7 @@
  * and again only burns tokens. Counted once a reply. Pure.
  */
 import { DriverError } from "../abi/errors.ts";
-import type { CallResult } from "./tool-call.ts";
+import type { CallResult } from "./tools/tool-call.ts";
 
 /** No checkpoint keeps it: after a crash it is counted anew, and a recording of an earlier version stays as it was. */
 export interface Malformed {

@@ -9,7 +9,7 @@ import {
   NO_REFUSALS,
   type Refusals,
 } from "./refusals.ts";
-import type { CallResult } from "./tool-call.ts";
+import type { CallResult } from "./tools/tool-call.ts";
 
 const refusal = (what: string, allow: string | null = null): Refusal => ({
   tool: "bash",

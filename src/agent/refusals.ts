@@ -4,7 +4,7 @@
  */
 import { Fault } from "../abi/errors.ts";
 import type { Refusal } from "../abi/refusal.ts";
-import type { CallResult } from "./tool-call.ts";
+import type { CallResult } from "./tools/tool-call.ts";
 
 /** Plain data: a checkpoint keeps it. */
 export interface Refusals {

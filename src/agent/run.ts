@@ -5,8 +5,6 @@
 import type { Reply } from "../abi/llm.ts";
 import type { ProgramContext, Restored } from "../abi/program.ts";
 import type { Prompt } from "../abi/sys.ts";
-import { askModel } from "./attempt.ts";
-import { batches, runCalls, untilResumed } from "./calls.ts";
 import {
   answeredIn,
   finishedCalls,
@@ -23,14 +21,16 @@ import { readInbox } from "./inbox.ts";
 import { takeInput } from "./input.ts";
 import { afterCalls, askedAgain, hopeless, isHopeless, type Malformed, NOT_MALFORMED } from "./malformed.ts";
 import { ModeNotes } from "./mode-notes.ts";
-import type { OfferedTools } from "./offered.ts";
+import { askModel } from "./model/attempt.ts";
+import { ESCALATED_OUTPUT_TOKENS, OUTPUT_TOKENS, turnRequest } from "./model/request.ts";
+import { DEFAULT_MAX_RETRIES } from "./model/retry.ts";
 import { environmentText } from "./prompt.ts";
 import { afterReply, givenUp, isGivenUp, NO_REFUSALS, type Refusals } from "./refusals.ts";
-import { ESCALATED_OUTPUT_TOKENS, OUTPUT_TOKENS, turnRequest } from "./request.ts";
-import { DEFAULT_MAX_RETRIES } from "./retry.ts";
-import { type CallResult, NOT_STARTED } from "./tool-call.ts";
-import { offeredTools } from "./tools.ts";
-import { fitTurn } from "./turn-budget.ts";
+import { batches, runCalls, untilResumed } from "./tools/calls.ts";
+import type { OfferedTools } from "./tools/offered.ts";
+import { type CallResult, NOT_STARTED } from "./tools/tool-call.ts";
+import { offeredTools } from "./tools/tools.ts";
+import { fitTurn } from "./tools/turn-budget.ts";
 
 export interface AgentOptions {
   /** For the prompt: `linux`. */

@@ -11,6 +11,7 @@ import { finishedCalls, isAtItsEnd } from "./checkpoint.ts";
 import { callsOf, endOfFailure, exitOf, type Terminal } from "./decide.ts";
 import { inputOf, messageText } from "./inbox.ts";
 import { NOT_MALFORMED } from "./malformed.ts";
+import { salvagedBlocks } from "./model/salvage.ts";
 import { NO_REFUSALS } from "./refusals.ts";
 import {
   type AgentOptions,
@@ -23,8 +24,7 @@ import {
   tellChanges,
   untilTerminal,
 } from "./run.ts";
-import { salvagedBlocks } from "./session-salvage.ts";
-import { NOT_STARTED } from "./tool-call.ts";
+import { NOT_STARTED } from "./tools/tool-call.ts";
 
 /** How a run begins: with a message that it has read, or, in a later daemon, in the middle. */
 type Beginning =

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AgentInfo } from "../abi/agent.ts";
-import { makeAgentLoader } from "../agent/loader.ts";
+import { makeAgentLoader } from "../agent/definition/loader.ts";
 import { projectDirs, refuseUntrusted, trustedFiles, withProject } from "./project.ts";
 import type { ProjectView } from "./trust.ts";
 import { digestOf, serverEntries } from "./trust-inventory.ts";

@@ -4,7 +4,7 @@
  */
 import type { ProgramContext } from "../../abi/program.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
-import { findProgram } from "../programs.ts";
+import { findProgram } from "../tools/programs.ts";
 import type { Entry } from "./entry.ts";
 import type { Stock } from "./query.ts";
 import { RankIndex } from "./rank.ts";

@@ -5,10 +5,10 @@
 import type { ToolSpec } from "../../abi/llm.ts";
 import type { ProgramContext } from "../../abi/program.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
-import { isOffered, isServed } from "../mounted-tools.ts";
-import type { OfferedTools } from "../offered.ts";
-import { findProgram, namedPrograms } from "../programs.ts";
 import { readTextFile } from "../read-file.ts";
+import { isOffered, isServed } from "../tools/mounted-tools.ts";
+import type { OfferedTools } from "../tools/offered.ts";
+import { findProgram, namedPrograms } from "../tools/programs.ts";
 import { DeferredTools } from "./deferred-tools.ts";
 import type { Entry } from "./entry.ts";
 import { type SeenServer, seenServers, toolsOf } from "./server-list.ts";

@@ -1,6 +1,6 @@
 /** A call of `tool_search`: what was asked is looked for in all that is mounted. */
 import type { ProgramContext } from "../../abi/program.ts";
-import { type CallResult, failure } from "../tool-call.ts";
+import { type CallResult, failure } from "../tools/tool-call.ts";
 import type { DeferredTools } from "./deferred-tools.ts";
 import { search } from "./query.ts";
 import { DEFAULT_RESULTS, MAX_QUERY_CHARS, MAX_RESULTS, TOOL_SEARCH } from "./specs.ts";

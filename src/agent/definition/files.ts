@@ -1,0 +1,64 @@
+/** Where agent and skill files come from. Boot implements the port; user space opens no host file itself. */
+import { Fault } from "../../abi/errors.ts";
+import { isWithin } from "../../lib/path.ts";
+
+/** Paths are absolute. Errors carry the host's code: ENOENT, ENOTDIR, EACCES … */
+export interface AgentFiles {
+  readText(path: string): Promise<string>;
+  /** Names in a directory, without `.` and `..`. */
+  list(dir: string): Promise<string[]>;
+  /** With `..` and symlinks resolved. */
+  realPath(path: string): Promise<string>;
+}
+
+/** Of a definition file: a larger one is no definition. */
+const MAX_FILE_BYTES = 256 * 1024;
+
+/** Undefined: nothing is there. Other failures are thrown as they came. */
+export async function ifThere<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR"))
+      return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The text of a file that must really lie in `base`, a resolved path: links out of it are refused. Undefined: not there.
+ * `kind` is for the message.
+ */
+export async function readInside(
+  files: AgentFiles,
+  base: string,
+  path: string,
+  kind: "agent" | "skill",
+): Promise<string | undefined> {
+  const real = await ifThere(files.realPath(path));
+  if (real === undefined) return undefined;
+  if (!isWithin(base, real)) throw escapes(kind);
+  const text = await ifThere(files.readText(real));
+  if (text === undefined || new TextEncoder().encode(text).byteLength <= MAX_FILE_BYTES) return text;
+  throw new Fault({ code: "INVALID", message: `${path}: larger than ${MAX_FILE_BYTES / 1024} KiB` });
+}
+
+export function escapes(kind: "agent" | "skill"): Fault {
+  return new Fault({ code: "INVALID", message: `${kind} path escapes its directory` });
+}
+
+/** Names are one path segment; compared without case elsewhere. */
+export function checkName(kind: "agent" | "skill", name: string): void {
+  if (/[/\\\0]/.test(name) || name === "." || name === "..") throw escapes(kind);
+  if (isName(name)) return;
+  const shown = JSON.stringify(name.slice(0, 80));
+  throw new Fault({
+    code: "INVALID",
+    message: `not ${kind === "agent" ? "an agent" : "a skill"} name: ${shown}`,
+    hint: "letters, digits, dot, dash and underscore, at most 64, beginning with a letter or digit",
+  });
+}
+
+export function isName(name: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name);
+}

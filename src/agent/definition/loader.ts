@@ -1,0 +1,156 @@
+/** Agent files: `<name>/agent.yaml` and `<name>/instructions.md`, or `<name>.md`, with the skills they name. */
+import type { AgentInfo, Skill } from "../../abi/agent.ts";
+import { Fault } from "../../abi/errors.ts";
+import { isWithin } from "../../lib/path.ts";
+import { type AgentFiles, checkName, escapes, ifThere, isName, readInside } from "./files.ts";
+import { parseFrontMatter } from "./front-matter.ts";
+import { manifestOf, parseManifest } from "./manifest.ts";
+import { allowedDevices, findEntry, makeSkillLoader } from "./skill.ts";
+
+/** Definitions looked at in one directory. */
+const MAX_DEFINITIONS = 500;
+/** Names that mean something else where an agent is chosen. */
+const RESERVED = new Set(["fork", "main"]);
+
+interface AgentLoader {
+  /** INVALID: the name or a file of the agent. NOT_FOUND: the agent, its instructions or a skill. */
+  load(name: string): Promise<AgentInfo>;
+  /** Names of the agents there are, sorted. */
+  list(): Promise<string[]>;
+}
+
+export interface LoaderOptions {
+  /** Lowest precedence first; a missing one counts as empty. */
+  readonly dirs: readonly string[];
+  readonly skillDirs: readonly string[];
+  readonly files: AgentFiles;
+  /** For variables in the entries of servers; default none. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Hears of keys and names that do nothing. */
+  readonly warn?: (message: string) => void;
+}
+
+export function makeAgentLoader(options: LoaderOptions): AgentLoader {
+  const { dirs, files } = options;
+  const list = () => listAgents(dirs, files);
+  const load = async (name: string) => {
+    checkName("agent", name);
+    if (RESERVED.has(name.toLowerCase()))
+      throw new Fault({ code: "INVALID", message: `agent name is reserved: ${name}` });
+    for (const dir of dirs.toReversed()) {
+      const found = await findAgent(files, dir, name);
+      if (found !== undefined) return await read(found, options);
+    }
+    const here = (await list()).join(", ");
+    throw new Fault({
+      code: "NOT_FOUND",
+      message: `agent not found: ${name}. Agents here: ${here || "none"}`,
+    });
+  };
+  return { load, list };
+}
+
+/** instructions, then skill bodies; empty parts leave no separator. */
+function systemPrompt(instructions: string, skills: readonly Skill[]): string {
+  return [instructions, ...skills.map((skill) => skill.body)].filter((part) => part !== "").join("\n\n");
+}
+
+export type AgentSource = FoundFolder | FoundFile;
+
+interface FoundFolder {
+  readonly kind: "folder";
+  /** The agent's own directory, resolved. */
+  readonly base: string;
+  readonly entry: string;
+  /** Of the settings, as it was looked for. */
+  readonly path: string;
+  readonly yaml: string;
+}
+
+/** Settings on top, the instructions below them. */
+interface FoundFile {
+  readonly kind: "file";
+  readonly entry: string;
+  readonly path: string;
+  readonly text: string;
+}
+
+export async function findAgent(
+  files: AgentFiles,
+  dir: string,
+  name: string,
+): Promise<AgentSource | undefined> {
+  return (await findFolder(files, dir, name)) ?? (await findFile(files, dir, name));
+}
+
+async function findFolder(files: AgentFiles, dir: string, name: string): Promise<FoundFolder | undefined> {
+  const entry = await findEntry(files, dir, name);
+  if (entry === undefined) return undefined;
+  const root = await files.realPath(dir);
+  const base = await ifThere(files.realPath(`${dir}/${entry}`));
+  if (base === undefined) return undefined;
+  if (!isWithin(root, base)) throw escapes("agent");
+  const yaml = await readInside(files, base, `${base}/agent.yaml`, "agent");
+  return yaml === undefined
+    ? undefined
+    : { kind: "folder", base, entry, path: `${dir}/${entry}/agent.yaml`, yaml };
+}
+
+async function findFile(files: AgentFiles, dir: string, name: string): Promise<FoundFile | undefined> {
+  const entry = await findEntry(files, dir, `${name}.md`);
+  if (entry === undefined) return undefined;
+  const text = await readInside(files, await files.realPath(dir), `${dir}/${entry}`, "agent");
+  // a text without settings is no agent: a README
+  return text?.startsWith("---") !== true
+    ? undefined
+    : { kind: "file", entry: entry.slice(0, -".md".length), path: `${dir}/${entry}`, text };
+}
+
+async function read(found: AgentSource, options: LoaderOptions): Promise<AgentInfo> {
+  const { files, skillDirs, warn } = options;
+  const { entry, path } = found;
+  const { manifest, instructions } = await parts(found, options);
+  if (manifest.name.toLowerCase() !== entry.toLowerCase())
+    warn?.(`${path}: it calls itself ${manifest.name}; it is found as ${entry}`);
+  const loader = makeSkillLoader(skillDirs, files);
+  const skills: Skill[] = [];
+  for (const name of manifest.skills) skills.push(await loader.loadFull(name));
+  return {
+    manifest,
+    instructions,
+    skills,
+    systemPrompt: systemPrompt(instructions, skills),
+    allowedDevices: allowedDevices(skills),
+  };
+}
+
+/** NOT_FOUND: a folder without instructions. */
+async function parts(found: AgentSource, { files, warn, env }: LoaderOptions) {
+  const { entry, path } = found;
+  const hear = (message: string): void => warn?.(message);
+  if (found.kind === "file") {
+    const { fields, body } = parseFrontMatter(path, found.text);
+    return { manifest: manifestOf(fields, path, hear, env), instructions: body };
+  }
+  const manifest = parseManifest(found.yaml, hear, env, path);
+  const text = await readInside(files, found.base, `${found.base}/instructions.md`, "agent");
+  if (text === undefined)
+    throw new Fault({
+      code: "NOT_FOUND",
+      message: `agent ${entry}: instructions.md not found beside agent.yaml`,
+    });
+  return { manifest, instructions: text.replace(/^\uFEFF/, "").trim() };
+}
+
+export async function listAgents(dirs: readonly string[], files: AgentFiles): Promise<string[]> {
+  /** Without case, to the spelling of the highest precedence. */
+  const names = new Map<string, string>();
+  for (const dir of dirs) {
+    const listed = ((await ifThere(files.list(dir))) ?? []).filter(isName).slice(0, MAX_DEFINITIONS);
+    for (const entry of new Set(listed.map((each) => each.replace(/\.md$/i, "")))) {
+      const found = await findAgent(files, dir, entry).catch(() => undefined);
+      if (found !== undefined && !RESERVED.has(entry.toLowerCase())) names.set(entry.toLowerCase(), entry);
+    }
+  }
+  return [...names.values()].sort();
+}

@@ -1,0 +1,125 @@
+/** agent.yaml: the settings of an agent. */
+import type { AgentManifest, AgentModels } from "../../abi/agent.ts";
+import { LABEL_SOURCES } from "../../abi/labels.ts";
+import { findPermissionMode } from "../../abi/process.ts";
+import { canonicalToolName } from "../../abi/tool.ts";
+import { manifestBudget } from "./manifest-budget.ts";
+import { mcpServers } from "./mcp-entries.ts";
+import { parseYaml, type YamlFields } from "./yaml-fields.ts";
+
+const FILE = "agent.yaml";
+
+/** `warn` hears of keys that do nothing; `env` fills in variables of servers. Throws INVALID with the line or the key. */
+export function parseManifest(
+  text: string,
+  warn: (message: string) => void,
+  env: Readonly<Record<string, string>> = {},
+  file = FILE,
+): AgentManifest {
+  return manifestOf(parseYaml(file, text), file, warn, env);
+}
+
+/** Keys of the format that do nothing here: told by a check, not each time the file is loaded. */
+export const UNUSED_KEYS: ReadonlySet<string> = new Set([
+  "background",
+  "color",
+  "effort",
+  "hooks",
+  "initial_prompt",
+  "isolation",
+  "memory",
+  "pins",
+  "required_mcp_servers",
+  "version",
+]);
+
+/** `file`: for warnings. */
+export function manifestOf(
+  fields: YamlFields,
+  file: string,
+  warn: (message: string) => void,
+  env: Readonly<Record<string, string>> = {},
+): AgentManifest {
+  const name = fields.text("name");
+  if (name === "") throw fields.wrong("name", "is required");
+  const manifest: AgentManifest = {
+    name,
+    description: fields.text("description"),
+    models: models(fields, warn),
+    ...manifestBudget(fields, warn),
+    maxSteps: maxSteps(fields),
+    skills: fields.list("skills") ?? [],
+    tools: tools(fields),
+    ...disallowed(fields),
+    ...delegation(fields),
+    ...mode(fields, warn),
+    ...outward(fields),
+    mcp: mcpServers(fields, { env, warn: (message) => warn(`${file}: ${message}`) }),
+  };
+  for (const message of fields.unknown("", UNUSED_KEYS)) warn(message);
+  return manifest;
+}
+
+function models(fields: YamlFields, warn: (message: string) => void): AgentModels {
+  const models = fields.map("models");
+  const model = fields.text("model");
+  const preferred = models.text("preferred") || (model === "inherit" ? "" : model);
+  const provider = models.text("provider");
+  const fallback = models.text("fallback");
+  for (const message of models.unknown("models.")) warn(message);
+  return {
+    ...(provider !== "" && { provider }),
+    ...(preferred !== "" && { preferred }),
+    ...(fallback !== "" && { fallback }),
+  };
+}
+
+/** `max_turns` is the name in published files of other makers. */
+function maxSteps(fields: YamlFields): number {
+  const key = fields.has("max_steps") ? "max_steps" : "max_turns";
+  if (fields.has("max_steps") && fields.has("max_turns"))
+    throw fields.wrong("max_steps", "and max_turns are the same: give one");
+  const steps = fields.int(key);
+  if (steps !== undefined && steps < 1) throw fields.wrong(key, "must be at least 1");
+  return steps ?? 0;
+}
+
+function tools(fields: YamlFields): readonly string[] | null {
+  const listed = fields.list("tools");
+  if (listed === undefined || listed.includes("*")) return null;
+  const denied = new Set(fields.list("disallowed_tools")?.map(canonicalToolName));
+  return listed.map(canonicalToolName).filter((name) => !denied.has(name));
+}
+
+/** What is taken away from what is mounted, whatever that is. */
+function disallowed(fields: YamlFields): Pick<AgentManifest, "disallowedTools"> {
+  const names = (fields.list("disallowed_tools") ?? []).map(canonicalToolName);
+  return names.length === 0 ? {} : { disallowedTools: names };
+}
+
+function delegation(fields: YamlFields): Pick<AgentManifest, "delegate"> {
+  return fields.text("delegate") === "true" ? { delegate: true } : {};
+}
+
+/** Counts where a person starts the agent: what an agent starts has no more than that. */
+function outward(fields: YamlFields): Pick<AgentManifest, "outward"> {
+  const names = fields.list("outward");
+  if (names === undefined) return {};
+  return {
+    outward: names.map((name) => {
+      const source = LABEL_SOURCES.find((each) => each === name);
+      if (source === undefined) throw fields.wrong("outward", `takes ${LABEL_SOURCES.join(", ")}`);
+      return source;
+    }),
+  };
+}
+
+/** One that is not known is the usual one, which every file may have. */
+function mode(fields: YamlFields, warn: (message: string) => void): Pick<AgentManifest, "permissionMode"> {
+  const text = fields.text("permission_mode");
+  if (text === "") return {};
+  const known = findPermissionMode(text);
+  if (known !== undefined) return { permissionMode: known };
+  warn(`${fields.at("permission_mode")}: permission_mode: not a mode: ${text}; default is used`);
+  return { permissionMode: "default" };
+}

@@ -1,0 +1,81 @@
+import { readdir, readFile, realpath } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { makeAgentLoader } from "./loader.ts";
+import { makeSkillLoader } from "./skill.ts";
+
+const lib = fileURLToPath(new URL("../../../lib", import.meta.url));
+const files = {
+  readText: (path: string) => readFile(path, "utf8"),
+  list: (dir: string) => readdir(dir),
+  realPath: realpath,
+};
+const warnings: string[] = [];
+const agents = makeAgentLoader({
+  dirs: [`${lib}/agents`],
+  skillDirs: [`${lib}/skills`],
+  files,
+  warn: (message) => warnings.push(message),
+});
+
+test("every shipped agent loads without a warning", async () => {
+  const names = await agents.list();
+  expect(names).toEqual(expect.arrayContaining(["code-analyst", "general-purpose"]));
+  for (const name of names) expect((await agents.load(name)).manifest.name).toBe(name);
+  expect(warnings).toEqual([]);
+});
+
+test("every shipped skill loads under its own name, with a body of bounded size", async () => {
+  const skills = makeSkillLoader([`${lib}/skills`], files);
+  for (const name of await readdir(`${lib}/skills`)) {
+    const { manifest, body } = await skills.loadFull(name);
+    expect(manifest).toMatchObject({ name, allowedTools: "/dev/fs /dev/shell" });
+    expect(manifest.description).not.toBe("");
+    expect(body.length).toBeLessThan(5_000);
+  }
+});
+
+test("the default agent is small and unrestricted", async () => {
+  const agent = await agents.load("general-purpose");
+  expect(Buffer.byteLength(agent.systemPrompt)).toBeLessThanOrEqual(1_600);
+  expect(agent).toMatchObject({
+    allowedDevices: null,
+    manifest: { maxSteps: 200, tools: null, contextBudget: 0 },
+  });
+});
+
+test("code-analyst has a skill, fewer devices and a budget", async () => {
+  expect(await agents.load("code-analyst")).toMatchObject({
+    manifest: {
+      models: { provider: "claude", preferred: "sonnet", fallback: "mid" },
+      contextBudget: 400_000,
+      maxSteps: 60,
+      skills: ["code-analysis"],
+    },
+    allowedDevices: ["/dev/fs", "/dev/shell"],
+  });
+});
+
+test("the agent file of the user's page loads, with its servers", async () => {
+  const page = await readFile(new URL("../../../docs/processes.md", import.meta.url), "utf8");
+  const [, yaml = ""] = /```yaml\n(.*?)```/s.exec(page) ?? [];
+  const told: string[] = [];
+  const loader = makeAgentLoader({
+    dirs: ["/agents"],
+    skillDirs: [],
+    files: {
+      readText: async (path) => (path.endsWith("agent.yaml") ? yaml : "Keep it."),
+      list: async () => ["librarian"],
+      realPath: async (path) => path,
+    },
+    env: { HOME: "/home/ada", TOKEN: "t" },
+    warn: (message) => told.push(message),
+  });
+  const { manifest } = await loader.load("librarian");
+  expect(manifest.mcp?.map(({ name, required }) => [name, required])).toEqual([
+    ["memory", true],
+    ["tracker", false],
+  ]);
+  expect(manifest.mcp?.[0]?.config).toMatchObject({ env: { MEMORY_FILE_PATH: "/home/ada/memory.json" } });
+  expect(told).toEqual([]);
+});

@@ -1,0 +1,106 @@
+/** Is a failed model attempt worth another, and when? Pure: time and chance are arguments. Drivers themselves never retry. */
+import { messageOf } from "../../abi/errors.ts";
+import { type LlmErrorKind, RETRYABLE_KINDS } from "../../abi/llm.ts";
+import { findLlmError, LlmError } from "../../abi/llm-error.ts";
+import { HOPELESS_HINT, MAX_ASKED_AGAIN, malformedTooOften } from "../malformed.ts";
+
+export const DEFAULT_MAX_RETRIES = 10;
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 32_000;
+/** Either way, so that processes that failed together do not come back together. */
+const JITTER = 0.25;
+/** A server that asks for more is not waited for: the person decides. */
+const MAX_RETRY_AFTER_MS = 300_000;
+/** For a server that never answered this process and refuses the connection: it is not there. */
+const MAX_RETRIES_NOBODY_THERE = 2;
+
+interface RetryState {
+  /** Attempts of this request that failed, this one included: from 1. */
+  readonly failures: number;
+  readonly maxRetries: number;
+  /** This failure and those just before it that were malformed replies in the same words; 0: it is another failure. */
+  readonly alike: number;
+  /** Has any attempt of this process been answered? */
+  readonly hasSucceeded: boolean;
+  /** 0 … 1. */
+  readonly random: number;
+}
+
+type RetryDecision =
+  | { readonly kind: "wait"; readonly delayMs: number; readonly notice: string }
+  | { readonly kind: "fail"; readonly error: unknown };
+
+export function decideRetry(error: unknown, state: RetryState): RetryDecision {
+  const fault = findLlmError(error);
+  if (fault === undefined || !isRetryable(fault)) return { kind: "fail", error };
+  if (state.alike > MAX_ASKED_AGAIN)
+    return { kind: "fail", error: alwaysMalformed(fault, messageOf(error), state.alike) };
+  const maxRetries = isNobodyThere(fault, state)
+    ? Math.min(MAX_RETRIES_NOBODY_THERE, state.maxRetries)
+    : state.maxRetries;
+  if (state.failures > maxRetries) return { kind: "fail", error };
+  if ((fault.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS)
+    return { kind: "fail", error: waitTooLong(fault, messageOf(error)) };
+  const delayMs = fault.retryAfterMs ?? backoffMs(state.failures, state.random);
+  const status = fault.status === undefined ? "" : ` (${fault.status})`;
+  const [n, of] =
+    state.alike > 0 ? [state.alike, Math.min(MAX_ASKED_AGAIN, maxRetries)] : [state.failures, maxRetries];
+  const what = state.alike > 0 ? ` (${messageOf(error)})` : status;
+  const when = `retry ${n}/${of} in ${(delayMs / 1000).toFixed(1)}s`;
+  return { kind: "wait", delayMs, notice: `model: ${WORDS[fault.kind] ?? fault.kind}${what}, ${when}` };
+}
+
+/** 500 ms doubled, at most 32 s, then 25 % either way. */
+export function backoffMs(failures: number, random: number): number {
+  const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), MAX_DELAY_MS);
+  return Math.round(delayMs * (1 - JITTER + 2 * JITTER * random));
+}
+
+function isRetryable({ kind, shouldRetry }: LlmError): boolean {
+  if (kind === "cancelled" || kind === "budget") return false;
+  return shouldRetry ?? RETRYABLE_KINDS.has(kind);
+}
+
+function isNobodyThere(fault: LlmError, state: RetryState): boolean {
+  if (state.hasSucceeded || fault.kind !== "connection") return false;
+  for (let e: unknown = fault, depth = 0; e instanceof Error && depth < 8; e = e.cause, depth++) {
+    if ("code" in e && (e.code === "ECONNREFUSED" || e.code === "ENOTFOUND")) return true;
+    if (/ECONNREFUSED|ENOTFOUND|connection refused|refused the connection/i.test(e.message)) return true;
+  }
+  return false;
+}
+
+/** The words of a reply that could not be used; undefined: the attempt failed otherwise. */
+export function malformedWords(error: unknown): string | undefined {
+  return findLlmError(error)?.kind === "stream_malformed" ? messageOf(error) : undefined;
+}
+
+/** `words`: those of the system call, without secrets. */
+function alwaysMalformed(fault: LlmError, words: string, times: number): LlmError {
+  const { kind, device, status } = fault;
+  const message = malformedTooOften(times, words);
+  return new LlmError({ kind, message, device, status, hint: HOPELESS_HINT, cause: fault });
+}
+
+function waitTooLong(fault: LlmError, words: string): LlmError {
+  const minutes = Math.ceil((fault.retryAfterMs ?? 0) / 60_000);
+  return new LlmError({
+    kind: fault.kind,
+    message: `${words} (the server asks to wait ${minutes} min; at most 5 min are waited)`,
+    device: fault.device,
+    status: fault.status,
+    retryAfterMs: fault.retryAfterMs,
+    hint: fault.hint ?? `try again in ${minutes} min, or use another model`,
+    cause: fault,
+  });
+}
+
+const WORDS: Partial<Record<LlmErrorKind, string>> = {
+  rate_limit: "rate limited",
+  overloaded: "overloaded",
+  server: "server error",
+  timeout: "no answer in time",
+  connection: "no connection",
+  stream_stalled: "reply stalled",
+  stream_malformed: "broken reply",
+};

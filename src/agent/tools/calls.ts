@@ -1,0 +1,147 @@
+/** The tool calls of one reply: each gets exactly one result, in call order, whatever happens. */
+import { codeOf } from "../../abi/errors.ts";
+import { isBadInput } from "../../abi/llm.ts";
+import type { ProgramContext } from "../../abi/program.ts";
+import type { ToolCall } from "../decide.ts";
+import type { DeferredTools } from "../deferred/deferred-tools.ts";
+import { TOOL_SEARCH } from "../deferred/specs.ts";
+import { targetOf } from "../deferred/target.ts";
+import { callToolSearch } from "../deferred/tool-search.ts";
+import { callMounted } from "./mounted-call.ts";
+import type { OfferedTools } from "./offered.ts";
+import { isToolName } from "./programs.ts";
+import { type CallResult, callTool, failure, malformed, NOT_STARTED } from "./tool-call.ts";
+
+const MAX_PARALLEL = 10;
+
+/**
+ * Neighbours that may overlap run together, others alone and in order. Those in `done` have their results; each other one is
+ * told, with the index of its call, when it is there. Never rejects for an abort.
+ */
+export async function runCalls(
+  context: ProgramContext,
+  tools: OfferedTools,
+  calls: readonly ToolCall[],
+  done: ReadonlyMap<number, CallResult> = new Map(),
+  tell: (index: number, result: CallResult) => void = () => {},
+): Promise<CallResult[]> {
+  const results = calls.map((_, index) => done.get(index) ?? NOT_STARTED);
+  const run = async (index: number, call: ToolCall): Promise<void> => {
+    const result = await runCall(context, tools, call);
+    results[index] = result;
+    tell(index, result);
+  };
+  let next = 0;
+  for (const batch of batches(calls, tools)) {
+    const first = next;
+    next += batch.length;
+    const missing = batch
+      .map((call, i) => ({ call, index: first + i }))
+      .filter(({ index }) => !done.has(index));
+    if (missing.length === 0) continue;
+    await untilResumed(context);
+    await Promise.all(missing.map(({ index, call }) => run(index, call)));
+  }
+  return results;
+}
+
+/** Also when the process ends meanwhile: its signal tells. */
+export function untilResumed(context: ProgramContext): Promise<void> {
+  return context.waitIfPaused().catch(() => undefined);
+}
+
+export function batches(calls: readonly ToolCall[], tools: OfferedTools): ToolCall[][] {
+  const mayOverlap = (call: ToolCall) => {
+    const { name } = targetOf(call);
+    return tools.parallel.get(name) ?? tools.deferred?.isParallel(name) ?? false;
+  };
+  const batches: ToolCall[][] = [];
+  for (const call of calls) {
+    const last = batches.at(-1);
+    const first = last?.[0];
+    const joins = first !== undefined && mayOverlap(first) && mayOverlap(call);
+    if (last !== undefined && joins && last.length < MAX_PARALLEL) last.push(call);
+    else batches.push([call]);
+  }
+  return batches;
+}
+
+async function runCall(context: ProgramContext, tools: OfferedTools, call: ToolCall): Promise<CallResult> {
+  if (context.signal.aborted) return NOT_STARTED;
+  const { name, input, problem } = targetOf(call);
+  // nothing lies between the look at the signal and the call
+  const place = loadedPlace(tools, name) ?? (await deferredPlace(context, tools, name));
+  if (context.signal.aborted) return NOT_STARTED;
+  // the kernel does not see these
+  const unsent = (error: string, result: CallResult): CallResult => {
+    context.called?.({ tool: name || "?", about: "", error });
+    return result;
+  };
+  const notACall = (why: string, hint?: string): CallResult => {
+    const words = name === "" || problem !== undefined ? why : `${name}: ${why}`;
+    return unsent(why, malformed(words, hint));
+  };
+  if (name === "") return notACall("a call without the name of a tool", `Tools here: ${namesOf(tools)}`);
+  if (place === undefined && problem === undefined)
+    return unsent("tool not found", await noSuchTool(context, tools, name));
+  if (isBadInput(input))
+    return notACall("the arguments are not valid JSON", "Send the call again with valid JSON.");
+  if (typeof input !== "object" || input === null || Array.isArray(input))
+    return notACall("the arguments must be one JSON object");
+  if (place === undefined || problem !== undefined) return notACall(problem ?? name);
+  if (place.kind === "search") return callToolSearch(context, place.tools, input);
+  return place.kind === "program"
+    ? callTool(context, place.name, input)
+    : callMounted(context, place.name, place.path, input);
+}
+
+type Place =
+  | { readonly kind: "program"; readonly name: string }
+  | { readonly kind: "mounted"; readonly name: string; readonly path: string }
+  | { readonly kind: "search"; readonly tools: DeferredTools };
+
+/** Where a tool is that is sent with every request; undefined: it is not. */
+function loadedPlace({ parallel, files, deferred }: OfferedTools, name: string): Place | undefined {
+  if (deferred !== undefined && name === TOOL_SEARCH.name) return { kind: "search", tools: deferred };
+  const path = files?.get(name);
+  if (path !== undefined) return { kind: "mounted", name, path };
+  return parallel.has(name) ? { kind: "program", name } : undefined;
+}
+
+async function deferredPlace(
+  context: ProgramContext,
+  { deferred }: OfferedTools,
+  name: string,
+): Promise<Place | undefined> {
+  const entry = await deferred?.find(context, name);
+  if (entry === undefined) return undefined;
+  return entry.server === ""
+    ? { kind: "program", name: entry.name }
+    : { kind: "mounted", name: entry.name, path: entry.path };
+}
+
+function namesOf({ specs }: OfferedTools): string {
+  return specs.map(({ name }) => name).join(", ") || "none";
+}
+
+/** The device knows similar names and what is switched off; for one that is mounted but not offered, the offered ones are told. */
+async function noSuchTool({ sys }: ProgramContext, tools: OfferedTools, name: string): Promise<CallResult> {
+  const served = tools.deferred?.serverNamed(name);
+  if (served !== undefined)
+    return failure(
+      "INVALID",
+      `${name} is an MCP server: call one of its tools`,
+      `tool_search ${name} lists them.`,
+    );
+  const text = `tool not found: ${name.slice(0, 64)}. Tools here: ${namesOf(tools)}`;
+  const unknown = failure("NOT_FOUND", text);
+  if (!isToolName(name)) return unknown;
+  return sys.stat(`/bin/${name}`).then(
+    () => unknown,
+    (error: unknown) => {
+      const told = error instanceof Error ? error.message : "";
+      if (told.startsWith("tool not found:")) return failure("NOT_FOUND", told);
+      return codeOf(error) === "UNAVAILABLE" ? failure("UNAVAILABLE", told) : unknown;
+    },
+  );
+}

@@ -1,0 +1,65 @@
+/** The tools of the servers that an agent file names: offered directly, each by the path of its file. */
+import type { AgentInfo } from "../../abi/agent.ts";
+import { codeOf, messageOf } from "../../abi/errors.ts";
+import type { ToolSpec } from "../../abi/llm.ts";
+import type { ProgramContext } from "../../abi/program.ts";
+import { readTextFile } from "../read-file.ts";
+
+/** Of all servers together: every one is sent with every request. */
+export const MAX_MOUNTED_TOOLS = 128;
+
+interface MountedTool {
+  readonly spec: ToolSpec;
+  readonly path: string;
+  /** May it overlap with its neighbours? */
+  readonly parallel: boolean;
+}
+
+/** In the order of the agent file, then by name. A server that does not answer is left out, with a word about it. */
+export async function mountedTools(context: ProgramContext): Promise<MountedTool[]> {
+  const tools: MountedTool[] = [];
+  for (const { name, path } of context.mounts) {
+    try {
+      tools.push(...(await toolsOf(context, path)));
+    } catch (error) {
+      context.signal.throwIfAborted();
+      if (codeOf(error) === "CANCELLED") throw error;
+      context.log("warn", `MCP server ${name}: its tools are not offered: ${messageOf(error)}`);
+    }
+  }
+  if (tools.length > MAX_MOUNTED_TOOLS)
+    context.log("warn", `${tools.length} tools of MCP servers: the first ${MAX_MOUNTED_TOOLS} are offered`);
+  return tools.slice(0, MAX_MOUNTED_TOOLS);
+}
+
+async function toolsOf(context: ProgramContext, mount: string): Promise<MountedTool[]> {
+  const found: MountedTool[] = [];
+  for (const name of await listNames(context, mount)) {
+    context.signal.throwIfAborted();
+    const path = `${mount}/tools/${encodeURIComponent(name)}`;
+    const { tool } = await context.sys.stat(path);
+    if (tool === undefined || !isOffered(context.agent, tool.name)) continue;
+    const { description, inputSchema, parallel } = tool;
+    found.push({ spec: { name: tool.name, description, inputSchema }, path, parallel });
+  }
+  return found.sort((a, b) => (a.spec.name < b.spec.name ? -1 : 1));
+}
+
+async function listNames(context: ProgramContext, mount: string): Promise<string[]> {
+  const tools = JSON.parse(await readTextFile(context, `${mount}/tools`)) as readonly { name: string }[];
+  return tools.map(({ name }) => name);
+}
+
+/** An allow-list that names tools of servers is the whole of them; one that names none leaves them all. */
+export function isOffered(agent: AgentInfo | null, name: string): boolean {
+  const allowed = (agent?.manifest.tools ?? []).filter((each) => each.startsWith("mcp__"));
+  const denied = agent?.manifest.disallowedTools ?? [];
+  if (denied.some((each) => isServed(each, name))) return false;
+  return allowed.length === 0 || allowed.some((each) => isServed(each, name));
+}
+
+/** `mcp__server`, `mcp__server__*`, `mcp__server__tool` */
+export function isServed(pattern: string, name: string): boolean {
+  const named = pattern.replace(/__\*$/, "");
+  return name === named || name.startsWith(`${named}__`);
+}

@@ -1,0 +1,105 @@
+/** One call of a tool: open its file, write the arguments, read the result, close. Every failure is a result. */
+import { O_RDWR } from "../../abi/device.ts";
+import type { ErrorCode } from "../../abi/errno.ts";
+import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
+import type { Fd } from "../../abi/ids.ts";
+import { isMalformedCall } from "../../abi/malformed.ts";
+import type { ProgramContext } from "../../abi/program.ts";
+import { findUnattendedRefusal, type Refusal } from "../../abi/refusal.ts";
+import { isMedia, isText, type MediaPart, type ToolFrame, type ToolResult } from "../../abi/tool.ts";
+import { readLines } from "../read.ts";
+
+const TOOL_READ_BYTES = 1_048_576;
+
+export interface CallResult {
+  readonly content: string;
+  readonly isError: boolean;
+  /** What the model looks at, after the text. */
+  readonly media?: readonly MediaPart[];
+  /** It left a command running in the background. */
+  readonly hasJob?: true;
+  /** The gate refused it, and nobody could be asked. */
+  readonly refused?: Refusal;
+  /** It was not a call that its tool takes: what was wrong, in the same words for the same mistake. */
+  readonly malformed?: string;
+}
+
+export const NOT_STARTED: CallResult = { content: "cancelled before it started", isError: true };
+const INTERRUPTED: CallResult = {
+  content: "interrupted while running, effects may be partial",
+  isError: true,
+};
+
+/** A program under /bin. Never rejects. A result that came before an abort is kept. */
+export function callTool(context: ProgramContext, name: string, input: object): Promise<CallResult> {
+  return callFile(context, `/bin/${name}`, async (fd) => render(name, await exchange(context, fd, input)));
+}
+
+/** Opens, acts, closes. Never rejects. */
+export async function callFile(
+  context: ProgramContext,
+  path: string,
+  act: (fd: Fd) => Promise<CallResult>,
+): Promise<CallResult> {
+  let fd: Fd | undefined;
+  try {
+    fd = await context.sys.open(path, O_RDWR, context.signal);
+    if (context.signal.aborted) return NOT_STARTED;
+    return await act(fd);
+  } catch (error) {
+    if (context.signal.aborted) return fd === undefined ? NOT_STARTED : INTERRUPTED;
+    if (fd === undefined)
+      context.called?.({ tool: path.slice(path.lastIndexOf("/") + 1), about: "", error: messageOf(error) });
+    const result = failure(codeOf(error), messageOf(error), error instanceof Fault ? error.hint : undefined);
+    if (isMalformedCall(error)) return { ...result, malformed: messageOf(error) };
+    const refused = findUnattendedRefusal(error);
+    return refused === undefined ? result : { ...result, refused };
+  } finally {
+    // a handle that was revoked closes nothing; the kernel closes the fds of a process that ended
+    if (fd !== undefined) await context.sys.close(fd).catch(() => undefined);
+  }
+}
+
+/** What a model reads of a call that failed: what is wrong, then what to do. */
+export function failure(code: ErrorCode, message: string, hint?: string): CallResult {
+  return { content: `Error [${code}]: ${message}${hint === undefined ? "" : `\n${hint}`}`, isError: true };
+}
+
+/** The same of a call that is not one. The words for a mistake are always the same: they are counted, and replayed. */
+export function malformed(words: string, hint?: string): CallResult {
+  return { ...failure("INVALID", words, hint), malformed: words };
+}
+
+async function exchange(context: ProgramContext, fd: Fd, input: object): Promise<ToolResult | undefined> {
+  const { sys, signal } = context;
+  await sys.write(fd, new TextEncoder().encode(JSON.stringify(input)), signal);
+  const isLast = (line: string) => findResult(line) !== undefined;
+  const lines = await readLines(sys, fd, TOOL_READ_BYTES, isLast, signal);
+  return lines.map(findResult).findLast((result) => result !== undefined);
+}
+
+function findResult(line: string): ToolResult | undefined {
+  try {
+    const frame = JSON.parse(line) as ToolFrame | null;
+    return frame?.type === "result" ? frame.result : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function render(name: string, result: ToolResult | undefined): CallResult {
+  if (result === undefined) return failure("INTERNAL", `${name} gave no result`);
+  const content = result.content
+    .filter(isText)
+    .map(({ text }) => text)
+    .join("\n");
+  const media = result.content.filter(isMedia);
+  const shown = {
+    ...(media.length === 0 ? {} : { media }),
+    ...(result.meta?.background === true ? { hasJob: true as const } : {}),
+  };
+  if (result.ok) return { content: content === "" ? "(no output)" : content, isError: false, ...shown };
+  if (content !== "" || result.error === undefined)
+    return { content: content || `${name} failed`, isError: true };
+  return failure(result.error.code, result.error.message, result.error.hint);
+}

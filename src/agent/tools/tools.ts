@@ -1,0 +1,31 @@
+/** The tools that a process is offered: those sent with every request, and those it can look for. */
+import type { ToolSpec } from "../../abi/llm.ts";
+import type { ProgramContext } from "../../abi/program.ts";
+import { offer } from "../deferred/offer.ts";
+import type { DeferredSetting } from "../deferred/setting.ts";
+import { mountedTools } from "./mounted-tools.ts";
+import type { OfferedTools } from "./offered.ts";
+import { namedPrograms } from "./programs.ts";
+
+/** What was sent before tools could be looked for. Histories of that time are still replayed. */
+export const FIRST_TOOLS: readonly string[] = ["bash", "edit", "glob", "grep", "ls", "view", "write"];
+
+/** What a process may not use is refused by the gate when it is called. */
+export function offeredTools(context: ProgramContext, setting?: DeferredSetting): Promise<OfferedTools> {
+  return context.toolset === 2 ? offer(context, setting) : firstTools(context);
+}
+
+/** Those named that are mounted, then those of the servers of its agent file, all of them with every request. */
+async function firstTools(context: ProgramContext): Promise<OfferedTools> {
+  const named = context.agent?.manifest.tools ?? null;
+  const programs = await namedPrograms(context, named, FIRST_TOOLS);
+  const specs: ToolSpec[] = [...programs.values()].map(({ spec }) => spec);
+  const parallel = new Map([...programs].map(([name, program]) => [name, program.parallel]));
+  const files = new Map<string, string>();
+  for (const { spec, path, parallel: mayOverlap } of await mountedTools(context)) {
+    specs.push(spec);
+    parallel.set(spec.name, mayOverlap);
+    files.set(spec.name, path);
+  }
+  return { specs, parallel, files };
+}

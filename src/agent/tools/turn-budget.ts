@@ -1,0 +1,68 @@
+/** The results of one turn together: what is too much is cut, the largest first, and kept whole under /var/out. */
+import { O_WRONLY } from "../../abi/device.ts";
+import type { ProgramContext } from "../../abi/program.ts";
+import type { CallResult } from "./tool-call.ts";
+
+export const MAX_TURN_CHARS = 200_000;
+/** What a result says of itself, at its end, stays: where the whole is, an exit code. */
+const LAST_LINE_CHARS = 500;
+/** For what is said about a cut. */
+const NOTE_CHARS = 200;
+
+/** Never rejects: also of a run that was ended each result is kept. */
+export async function fitTurn(
+  context: ProgramContext,
+  results: readonly CallResult[],
+): Promise<readonly CallResult[]> {
+  const level = levelOf(
+    results.map(({ content }) => content.length),
+    MAX_TURN_CHARS,
+  );
+  const base = `/var/out/turn-${level === Infinity ? "" : context.clock.now().toString(36)}`;
+  const fitted: CallResult[] = [];
+  for (const [index, result] of results.entries()) {
+    if (result.content.length <= level) {
+      fitted.push(result);
+      continue;
+    }
+    const path = await keep(context, `${base}-${index + 1}.txt`, result.content);
+    fitted.push({ ...result, content: cut(result.content, level, path) });
+  }
+  return fitted;
+}
+
+/** The length beyond which results are cut, so that all together are at most `max`; Infinity: none is. */
+export function levelOf(lengths: readonly number[], max: number): number {
+  let left = max;
+  const rising = lengths.toSorted((a, b) => a - b);
+  for (const [index, length] of rising.entries()) {
+    const share = Math.floor(left / (rising.length - index));
+    if (length > share) return share;
+    left -= length;
+  }
+  return Infinity;
+}
+
+/** Its first lines and its last, with the way to the rest. */
+export function cut(content: string, max: number, path: string): string {
+  const last = content.slice(content.trimEnd().lastIndexOf("\n") + 1);
+  const tail = last.length <= LAST_LINE_CHARS ? last : "";
+  const room = Math.max(0, max - tail.length - NOTE_CHARS);
+  const newline = content.lastIndexOf("\n", room - 1);
+  const head = (newline > room / 2 ? content.slice(0, newline) : content.slice(0, room)).toWellFormed();
+  const way = path === "" ? "The rest was not kept" : `All of it: view ${path}, or grep it`;
+  const note = `[cut, the results of this turn are too long together: ${head.length} of ${content.length} characters. ${way}]`;
+  return `${head}\n${note}${tail === "" ? "" : `\n${tail}`}`;
+}
+
+/** Its path, or "" when it could not be kept: the text says so. */
+async function keep({ sys, signal }: ProgramContext, path: string, content: string): Promise<string> {
+  try {
+    const fd = await sys.open(path, O_WRONLY, signal);
+    await sys.write(fd, new TextEncoder().encode(content), signal);
+    await sys.close(fd);
+    return path;
+  } catch {
+    return "";
+  }
+}
