@@ -18,7 +18,7 @@ import type { Process } from "./process/process.ts";
 import type { ProcessTable } from "./process/table.ts";
 import type { Snapshots } from "./recover/snapshots.ts";
 import type { SessionTable } from "./session/session-table.ts";
-import type { ProjectRoster } from "./supervise/projects.ts";
+import type { ProjectRoster } from "./supervise/compose/projects.ts";
 import type { SupervisorControl } from "./supervise/supervisor-options.ts";
 import type { Mounts } from "./vfs/mounts.ts";
 import type { DeviceRegistry } from "./vfs/registry.ts";

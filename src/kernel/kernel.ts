@@ -69,7 +69,7 @@ import { isWaking, resume } from "./recover/wake.ts";
 import { makeReplays } from "./replay/replays.ts";
 import { isUnattended, RestWatch } from "./session/rest-watch.ts";
 import { SessionTable } from "./session/session-table.ts";
-import { makeProjects, type ProjectRoster } from "./supervise/projects.ts";
+import { makeProjects, type ProjectRoster } from "./supervise/compose/projects.ts";
 import type { SupervisorControl } from "./supervise/supervisor-options.ts";
 import { Mounts } from "./vfs/mounts.ts";
 import { DeviceRegistry } from "./vfs/registry.ts";

@@ -12,8 +12,8 @@ import type { ChildState, CrashReport } from "../../abi/supervise.ts";
 import type { JournalRecord, RecordKind, RecordOwner } from "../ports/journal.ts";
 import type { ProcessSeed } from "../process/process.ts";
 import type { KeptAccounts } from "../recover/kept-state.ts";
+import type { KeptProject } from "./compose/kept.ts";
 import type { KeptAgent } from "./kept-agent.ts";
-import type { KeptProject } from "./kept-project.ts";
 
 /** A run of a child. */
 export interface KeptRun {

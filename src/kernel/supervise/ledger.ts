@@ -11,8 +11,8 @@ import type { Process } from "../process/process.ts";
 import { keptAccounts } from "../recover/kept-state.ts";
 import type { Child } from "./child.ts";
 import type { Attendance } from "./child-runs.ts";
+import type { KeptProject } from "./compose/kept.ts";
 import { type Ending, keptEnding } from "./ending.ts";
-import type { KeptProject } from "./kept-project.ts";
 import {
   type KeptChild,
   type KeptCrash,

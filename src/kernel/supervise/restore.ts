@@ -9,11 +9,11 @@ import type { JournalRecord } from "../ports/journal.ts";
 import { runProgram } from "../process/run.ts";
 import { newestMode } from "../recover/kept-rights.ts";
 import { Comeback } from "./comeback.ts";
+import { type Made, type Parts, projectOf } from "./compose/restored.ts";
 import { isUp, type KeptSupervisor } from "./kept-supervisor.ts";
 import { accountOf, endowmentsOf } from "./restored-account.ts";
 import { foldOf, lastExits, type Recorded } from "./restored-fold.ts";
 import { enterTable, placeOf, processOf } from "./restored-process.ts";
-import { type Made, type Parts, projectOf } from "./restored-project.ts";
 import { specOfRecord } from "./spec-record.ts";
 import { Supervisor } from "./supervisor.ts";
 

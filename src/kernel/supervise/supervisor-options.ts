@@ -3,8 +3,8 @@ import type { CrashReport, SupervisorView } from "../../abi/supervise.ts";
 import type { Process } from "../process/process.ts";
 import type { Attendance } from "./child-runs.ts";
 import type { Comeback } from "./comeback.ts";
+import type { KeptProject } from "./compose/kept.ts";
 import type { Endowment } from "./endowment.ts";
-import type { KeptProject } from "./kept-project.ts";
 
 /** What a person or a client can do to a supervisor that runs. */
 export interface SupervisorControl {

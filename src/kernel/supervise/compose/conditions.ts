@@ -1,5 +1,5 @@
 /** When a service of a project may start: what its dependencies have come to. Pure. */
-import type { DependsCondition } from "../../abi/compose/compose.ts";
+import type { DependsCondition } from "../../../abi/compose/compose.ts";
 
 /** What has become of one replica so far. */
 export interface ReplicaFacts {

@@ -10,14 +10,14 @@ import type {
   ComposeService,
   DependsCondition,
   ProjectEvent,
-} from "../../abi/compose/compose.ts";
-import { DriverError } from "../../abi/errors.ts";
-import { EXIT, type ExitStatus, type Signal } from "../../abi/process.ts";
-import type { Restart } from "../../abi/supervise.ts";
-import { MemorySpools } from "../testing/memory-spools.ts";
-import { NOTHING_LEFT, testKernel } from "../testing/test-kernel.ts";
-import { settle } from "../testing/virtual-clock.ts";
-import { CRASH, Workers } from "./testing.ts";
+} from "../../../abi/compose/compose.ts";
+import { DriverError } from "../../../abi/errors.ts";
+import { EXIT, type ExitStatus, type Signal } from "../../../abi/process.ts";
+import type { Restart } from "../../../abi/supervise.ts";
+import { MemorySpools } from "../../testing/memory-spools.ts";
+import { NOTHING_LEFT, testKernel } from "../../testing/test-kernel.ts";
+import { settle } from "../../testing/virtual-clock.ts";
+import { CRASH, Workers } from "../testing.ts";
 
 const NAMES = ["a", "b", "c", "d", "e"];
 const name = fc.constantFrom(...NAMES);

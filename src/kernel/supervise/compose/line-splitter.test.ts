@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { LIMITS } from "../limits.ts";
+import { LIMITS } from "../../limits.ts";
 import { LineSplitter, linesOf } from "./line-splitter.ts";
 
 function linesFrom(chunks: readonly Uint8Array[]): string[] {

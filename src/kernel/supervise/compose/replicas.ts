@@ -1,6 +1,6 @@
 /** The replicas of a project: in start order, by service, and the definitions they run by. */
-import type { ComposeProject } from "../../abi/compose/compose.ts";
-import { type ProjectChange, type Standing, signatureOf, startOrder } from "./project-change.ts";
+import type { ComposeProject } from "../../../abi/compose/compose.ts";
+import { type ProjectChange, type Standing, signatureOf, startOrder } from "./change.ts";
 import { Replica, type ReplicaHost } from "./replica.ts";
 
 export class ProjectReplicas {

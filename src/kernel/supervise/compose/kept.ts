@@ -3,9 +3,9 @@
  * definition holds the values of variables, which may be secrets.
  */
 import { hash } from "node:crypto";
-import type { ComposeProject } from "../../abi/compose/compose.ts";
-import type { ProjectSource } from "../ports/projects.ts";
-import { signatureOf } from "./project-change.ts";
+import type { ComposeProject } from "../../../abi/compose/compose.ts";
+import type { ProjectSource } from "../../ports/projects.ts";
+import { signatureOf } from "./change.ts";
 
 export interface KeptProject {
   readonly name: string;

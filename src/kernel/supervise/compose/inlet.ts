@@ -4,10 +4,10 @@
  *
  * The end is kept here. A spool that has ended may go when others are newer; this one must not go before it is read.
  */
-import type { OpenFile } from "../../abi/device.ts";
-import { codeOf, DriverError, messageOf } from "../../abi/errors.ts";
-import { linkSignals } from "../../lib/abort.ts";
-import type { Spool, SpoolReader } from "../ports/spools.ts";
+import type { OpenFile } from "../../../abi/device.ts";
+import { codeOf, DriverError, messageOf } from "../../../abi/errors.ts";
+import { linkSignals } from "../../../lib/abort.ts";
+import type { Spool, SpoolReader } from "../../ports/spools.ts";
 
 export class Inlet {
   readonly #spool: Spool;

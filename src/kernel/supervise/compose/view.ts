@@ -1,12 +1,12 @@
 /** What `compose ps` and `compose logs` show of a project, while it runs and once it is over. */
-import type { ProjectEvent, ProjectView, ReplicaView } from "../../abi/compose/compose.ts";
-import { Fault } from "../../abi/errors.ts";
-import type { ExitStatus } from "../../abi/process.ts";
-import type { Subscription } from "../ports/kernel-api.ts";
-import type { ProjectUp } from "../ports/projects.ts";
-import type { Child } from "./child.ts";
-import { type Seat, withDependencies } from "./project-change.ts";
-import type { LogChoice, ProjectFeed } from "./project-feed.ts";
+import type { ProjectEvent, ProjectView, ReplicaView } from "../../../abi/compose/compose.ts";
+import { Fault } from "../../../abi/errors.ts";
+import type { ExitStatus } from "../../../abi/process.ts";
+import type { Subscription } from "../../ports/kernel-api.ts";
+import type { ProjectUp } from "../../ports/projects.ts";
+import type { Child } from "../child.ts";
+import { type Seat, withDependencies } from "./change.ts";
+import type { LogChoice, ProjectFeed } from "./feed.ts";
 
 export type LogWish = Omit<LogChoice, "children"> & { readonly services: readonly string[] };
 

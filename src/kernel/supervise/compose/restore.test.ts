@@ -1,15 +1,15 @@
 /** Compose projects across daemons: order, what their file says now, and what nobody may get more of. */
 
 import { describe, expect, test } from "vitest";
-import type { ComposeProject, ComposeService } from "../../abi/compose/compose.ts";
-import { Fault } from "../../abi/errors.ts";
-import type { Pid } from "../../abi/ids.ts";
-import { EXIT } from "../../abi/process.ts";
-import type { ProjectUp } from "../ports/projects.ts";
-import { Daemon } from "../testing/daemons.ts";
-import { FakePrograms } from "../testing/fake-programs.ts";
-import { hold } from "../testing/hold.ts";
-import { settle } from "../testing/virtual-clock.ts";
+import type { ComposeProject, ComposeService } from "../../../abi/compose/compose.ts";
+import { Fault } from "../../../abi/errors.ts";
+import type { Pid } from "../../../abi/ids.ts";
+import { EXIT } from "../../../abi/process.ts";
+import type { ProjectUp } from "../../ports/projects.ts";
+import { Daemon } from "../../testing/daemons.ts";
+import { FakePrograms } from "../../testing/fake-programs.ts";
+import { hold } from "../../testing/hold.ts";
+import { settle } from "../../testing/virtual-clock.ts";
 
 type Wish = Partial<ComposeService> & { readonly after?: ComposeService["dependsOn"] };
 

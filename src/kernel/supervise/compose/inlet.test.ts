@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { DriverError } from "../../abi/errors.ts";
-import { MemorySpools } from "../testing/memory-spools.ts";
-import { bytes, text } from "../testing/test-kernel.ts";
+import { DriverError } from "../../../abi/errors.ts";
+import { MemorySpools } from "../../testing/memory-spools.ts";
+import { bytes, text } from "../../testing/test-kernel.ts";
 import { Inlet, writeToAll } from "./inlet.ts";
 
 function bench() {

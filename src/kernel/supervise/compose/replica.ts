@@ -2,17 +2,17 @@
  * One replica of a service: what has become of it, and its ears. What an agent says comes through its events, what a program
  * says through fds 1 and 2; both are told line by line, in order, and before its exit.
  */
-import type { ComposeService, ProjectEvent } from "../../abi/compose/compose.ts";
-import type { Pid } from "../../abi/ids.ts";
-import type { Core } from "../core.ts";
-import { LIMITS } from "../limits.ts";
-import { logLine } from "../log/log-line.ts";
-import type { Process } from "../process/process.ts";
-import type { StdFile } from "../process/stdio.ts";
-import type { Attendance } from "./child-runs.ts";
+import type { ComposeService, ProjectEvent } from "../../../abi/compose/compose.ts";
+import type { Pid } from "../../../abi/ids.ts";
+import type { Core } from "../../core.ts";
+import { LIMITS } from "../../limits.ts";
+import { logLine } from "../../log/log-line.ts";
+import type { Process } from "../../process/process.ts";
+import type { StdFile } from "../../process/stdio.ts";
+import type { Attendance } from "../child-runs.ts";
+import type { KeptChild } from "../kept-supervisor.ts";
 import type { ReplicaFacts } from "./conditions.ts";
 import type { Inlet } from "./inlet.ts";
-import type { KeptChild } from "./kept-supervisor.ts";
 import { LineSplitter, linesOf } from "./line-splitter.ts";
 import { outputFile } from "./output-file.ts";
 

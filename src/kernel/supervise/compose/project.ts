@@ -2,32 +2,32 @@
  * A compose project that runs: one supervisor, each replica of a service one of its children. When a child starts is decided
  * here, by what its dependencies have come to; how it is kept up is the supervisor's.
  */
-import type { ComposeProject, ProjectEvent, ProjectView } from "../../abi/compose/compose.ts";
-import type { Pid } from "../../abi/ids.ts";
-import type { Member } from "../../abi/member.ts";
-import { SIGNALS } from "../../abi/process.ts";
-import type { CrashReport } from "../../abi/supervise.ts";
-import type { Core } from "../core.ts";
-import type { Subscription } from "../ports/kernel-api.ts";
-import type { ProjectSource, ProjectUp } from "../ports/projects.ts";
-import type { Process } from "../process/process.ts";
-import { reapProcess } from "../process/reap.ts";
-import type { Attendance } from "./child-runs.ts";
+import type { ComposeProject, ProjectEvent, ProjectView } from "../../../abi/compose/compose.ts";
+import type { Pid } from "../../../abi/ids.ts";
+import type { Member } from "../../../abi/member.ts";
+import { SIGNALS } from "../../../abi/process.ts";
+import type { CrashReport } from "../../../abi/supervise.ts";
+import type { Core } from "../../core.ts";
+import type { Subscription } from "../../ports/kernel-api.ts";
+import type { ProjectSource, ProjectUp } from "../../ports/projects.ts";
+import type { Process } from "../../process/process.ts";
+import { reapProcess } from "../../process/reap.ts";
+import type { Attendance } from "../child-runs.ts";
+import { send } from "../end-process.ts";
+import { conflict } from "../ending.ts";
+import { launchSupervisor } from "../launch.ts";
+import { Supervisor } from "../supervisor.ts";
+import { idOf, planChange } from "./change.ts";
 import { type Outlook, outlookOf } from "./conditions.ts";
-import { send } from "./end-process.ts";
-import { conflict } from "./ending.ts";
+import { ProjectFeed } from "./feed.ts";
 import { fellowNote } from "./fellow-note.ts";
-import { type KeptProject, keptProject } from "./kept-project.ts";
-import { launchSupervisor } from "./launch.ts";
-import { idOf, planChange } from "./project-change.ts";
-import { ProjectFeed } from "./project-feed.ts";
-import { ProjectPipes } from "./project-pipes.ts";
-import { ProjectReplicas } from "./project-replicas.ts";
-import { endOf, type PastProject, selectedOf, viewOf } from "./project-view.ts";
+import { type KeptProject, keptProject } from "./kept.ts";
+import { ProjectPipes } from "./pipes.ts";
 import type { Replica, ReplicaHost } from "./replica.ts";
-import type { ProjectComeback } from "./restored-project.ts";
+import { ProjectReplicas } from "./replicas.ts";
+import type { ProjectComeback } from "./restored.ts";
 import { childOf, heldChild } from "./service-child.ts";
-import { Supervisor } from "./supervisor.ts";
+import { endOf, type PastProject, selectedOf, viewOf } from "./view.ts";
 
 /** A program whose reader is gone has not failed: whether the reader has, its own exit tells. */
 const UNREAD = "killed: SIGPIPE";

@@ -1,5 +1,5 @@
 /** What `up` does to a project that runs: who stays, who starts, who goes. Pure. */
-import type { ComposeProject, ComposeService } from "../../abi/compose/compose.ts";
+import type { ComposeProject, ComposeService } from "../../../abi/compose/compose.ts";
 
 /** A service of the project that runs. */
 export interface Standing {

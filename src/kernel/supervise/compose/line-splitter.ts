@@ -1,5 +1,5 @@
 /** Bytes as they come, as lines. A line that grows too long is told in pieces, so that one without an end fills no memory. */
-import { LIMITS } from "../limits.ts";
+import { LIMITS } from "../../limits.ts";
 
 export class LineSplitter {
   readonly #onLines: (lines: readonly string[]) => void;

@@ -1,18 +1,18 @@
 /** The compose projects of this daemon: those that run, and the last that ended. One at a time is brought up by one name. */
-import type { ProjectEvent, ProjectView } from "../../abi/compose/compose.ts";
-import { SyscallError } from "../../abi/errors.ts";
-import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import type { Member } from "../../abi/member.ts";
-import { abortable, linkSignals } from "../../lib/abort.ts";
-import type { Core } from "../core.ts";
-import { LIMITS } from "../limits.ts";
-import type { Subscription } from "../ports/kernel-api.ts";
-import type { Projects, ProjectUp } from "../ports/projects.ts";
-import type { Process } from "../process/process.ts";
-import { Units } from "../process/units.ts";
-import { endedFeed } from "./ended-project.ts";
+import type { ProjectEvent, ProjectView } from "../../../abi/compose/compose.ts";
+import { SyscallError } from "../../../abi/errors.ts";
+import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
+import type { Member } from "../../../abi/member.ts";
+import { abortable, linkSignals } from "../../../lib/abort.ts";
+import type { Core } from "../../core.ts";
+import { LIMITS } from "../../limits.ts";
+import type { Subscription } from "../../ports/kernel-api.ts";
+import type { Projects, ProjectUp } from "../../ports/projects.ts";
+import type { Process } from "../../process/process.ts";
+import { Units } from "../../process/units.ts";
+import { endedFeed } from "./ended.ts";
 import { Project } from "./project.ts";
-import { type LogWish, logsOf, type PastProject } from "./project-view.ts";
+import { type LogWish, logsOf, type PastProject } from "./view.ts";
 
 /** As the kernel itself sees them. */
 export interface ProjectRoster extends Projects {

@@ -1,17 +1,22 @@
 import { describe, expect, test } from "vitest";
-import type { ComposePipe, ComposeProject, ComposeService, ProjectEvent } from "../../abi/compose/compose.ts";
-import { Fault } from "../../abi/errors.ts";
-import { asFd, type Pid } from "../../abi/ids.ts";
-import { EXIT, type ExitStatus } from "../../abi/process.ts";
-import type { ProgramContext } from "../../abi/program.ts";
-import type { Subscription } from "../ports/kernel-api.ts";
-import type { ProjectUp } from "../ports/projects.ts";
-import { type FakeProgram, FakePrograms } from "../testing/fake-programs.ts";
-import { hold } from "../testing/hold.ts";
-import { MemorySpools } from "../testing/memory-spools.ts";
-import { agentFile, NOTHING_LEFT, type TestKernel, testKernel } from "../testing/test-kernel.ts";
-import { settle } from "../testing/virtual-clock.ts";
-import { CRASH, Workers } from "./testing.ts";
+import type {
+  ComposePipe,
+  ComposeProject,
+  ComposeService,
+  ProjectEvent,
+} from "../../../abi/compose/compose.ts";
+import { Fault } from "../../../abi/errors.ts";
+import { asFd, type Pid } from "../../../abi/ids.ts";
+import { EXIT, type ExitStatus } from "../../../abi/process.ts";
+import type { ProgramContext } from "../../../abi/program.ts";
+import type { Subscription } from "../../ports/kernel-api.ts";
+import type { ProjectUp } from "../../ports/projects.ts";
+import { type FakeProgram, FakePrograms } from "../../testing/fake-programs.ts";
+import { hold } from "../../testing/hold.ts";
+import { MemorySpools } from "../../testing/memory-spools.ts";
+import { agentFile, NOTHING_LEFT, type TestKernel, testKernel } from "../../testing/test-kernel.ts";
+import { settle } from "../../testing/virtual-clock.ts";
+import { CRASH, Workers } from "../testing.ts";
 
 type Wish = Partial<ComposeService> & { readonly after?: ComposeService["dependsOn"] };
 

@@ -1,6 +1,6 @@
 /** fd 1 or 2 of a service: what it writes is heard here, and goes on along its pipes. */
-import type { OpenFile } from "../../abi/device.ts";
-import { codeOf, DriverError } from "../../abi/errors.ts";
+import type { OpenFile } from "../../../abi/device.ts";
+import { codeOf, DriverError } from "../../../abi/errors.ts";
 import { type Inlet, writeToAll } from "./inlet.ts";
 
 interface OutputListener {

@@ -1,11 +1,11 @@
 /** The end of a compose project that the journal alone knows. */
-import type { Pid, ProcUuid } from "../../abi/ids.ts";
-import type { CrashReport } from "../../abi/supervise.ts";
-import type { Core } from "../core.ts";
-import type { Journal } from "../ports/journal.ts";
-import { endOf as endOfProcess } from "../recover/ended.ts";
-import { ProjectFeed } from "./project-feed.ts";
-import { endOf } from "./project-view.ts";
+import type { Pid, ProcUuid } from "../../../abi/ids.ts";
+import type { CrashReport } from "../../../abi/supervise.ts";
+import type { Core } from "../../core.ts";
+import type { Journal } from "../../ports/journal.ts";
+import { endOf as endOfProcess } from "../../recover/ended.ts";
+import { ProjectFeed } from "./feed.ts";
+import { endOf } from "./view.ts";
 
 const PAGE = 256;
 

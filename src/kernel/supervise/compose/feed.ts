@@ -2,10 +2,10 @@
  * What a project tells, to each client that follows it through a queue of its own, and the last lines of its children for who
  * asks later. A slow client loses the oldest of what may be lost; never the end, nor what it waits for.
  */
-import type { ProjectEvent } from "../../abi/compose/compose.ts";
-import { LIMITS } from "../limits.ts";
-import type { Subscription } from "../ports/kernel-api.ts";
-import { Queue } from "../queue.ts";
+import type { ProjectEvent } from "../../../abi/compose/compose.ts";
+import { LIMITS } from "../../limits.ts";
+import type { Subscription } from "../../ports/kernel-api.ts";
+import { Queue } from "../../queue.ts";
 import { LineRing } from "./line-ring.ts";
 
 /** What a client that asks again is told first: where the project is. */

@@ -1,5 +1,5 @@
 /** What an agent of a compose project is told of the others: their names, for its first request is kept small. */
-import { memberName } from "../../abi/member.ts";
+import { memberName } from "../../../abi/member.ts";
 import type { Replica } from "./replica.ts";
 
 /** More are not named; a message to one of those needs its name all the same. */

@@ -1,7 +1,7 @@
 /** A replica of a service as a child of the project's supervisor. */
-import type { ComposeService } from "../../abi/compose/compose.ts";
-import type { SpawnOpts } from "../../abi/sys.ts";
-import type { CheckedChild, CheckedStart } from "./spec.ts";
+import type { ComposeService } from "../../../abi/compose/compose.ts";
+import type { SpawnOpts } from "../../../abi/sys.ts";
+import type { CheckedChild, CheckedStart } from "../spec.ts";
 
 /** `env`: the client's, for the credentials of models and for what commands inherit. */
 export function childOf(

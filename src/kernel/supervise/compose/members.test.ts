@@ -1,18 +1,18 @@
 /** Members of a compose project: who is one, what that is good for, and what it is not. */
 import { describe, expect, test } from "vitest";
-import type { ComposeProject, ComposeService } from "../../abi/compose/compose.ts";
-import { O_RDWR } from "../../abi/device.ts";
-import type { Effect } from "../../abi/effects.ts";
-import { codeOf } from "../../abi/errors.ts";
-import type { Pid } from "../../abi/ids.ts";
-import type { Label } from "../../abi/labels.ts";
-import type { Sys } from "../../abi/sys.ts";
-import { addLabels } from "../labels/labels.ts";
-import { Daemon } from "../testing/daemons.ts";
-import { MessageDevice } from "../testing/fake-devices.ts";
-import { ALLOW, askWith, DENY } from "../testing/scripted-permit.ts";
-import { bytes, text } from "../testing/test-kernel.ts";
-import { settle } from "../testing/virtual-clock.ts";
+import type { ComposeProject, ComposeService } from "../../../abi/compose/compose.ts";
+import { O_RDWR } from "../../../abi/device.ts";
+import type { Effect } from "../../../abi/effects.ts";
+import { codeOf } from "../../../abi/errors.ts";
+import type { Pid } from "../../../abi/ids.ts";
+import type { Label } from "../../../abi/labels.ts";
+import type { Sys } from "../../../abi/sys.ts";
+import { addLabels } from "../../labels/labels.ts";
+import { Daemon } from "../../testing/daemons.ts";
+import { MessageDevice } from "../../testing/fake-devices.ts";
+import { ALLOW, askWith, DENY } from "../../testing/scripted-permit.ts";
+import { bytes, text } from "../../testing/test-kernel.ts";
+import { settle } from "../../testing/virtual-clock.ts";
 
 /** An agent whose intent is its name. */
 function service(name: string, more: Partial<ComposeService> = {}): ComposeService {

@@ -1,7 +1,7 @@
 /** The pipes of a project: one inlet a reader, as long as it may still be read or written. */
-import type { ComposePipe } from "../../abi/compose/compose.ts";
-import { messageOf } from "../../abi/errors.ts";
-import type { Spool } from "../ports/spools.ts";
+import type { ComposePipe } from "../../../abi/compose/compose.ts";
+import { messageOf } from "../../../abi/errors.ts";
+import type { Spool } from "../../ports/spools.ts";
 import { Inlet } from "./inlet.ts";
 
 export class ProjectPipes {

@@ -2,20 +2,20 @@
  * A compose project that comes back. Its file is read again, for the values of variables were not kept; a service that is not
  * as it was is not started, and says why. How often services may restart, and what they may spend, is what was recorded.
  */
-import type { ComposeProject, ComposeService } from "../../abi/compose/compose.ts";
-import { messageOf } from "../../abi/errors.ts";
-import type { Account } from "../account/account.ts";
-import type { Core } from "../core.ts";
-import type { JournalRecord } from "../ports/journal.ts";
-import type { Process } from "../process/process.ts";
-import type { Comeback } from "./comeback.ts";
-import type { Endowment } from "./endowment.ts";
-import { differences, type KeptProject } from "./kept-project.ts";
-import { isUp, type SupervisorFold } from "./kept-supervisor.ts";
+import type { ComposeProject, ComposeService } from "../../../abi/compose/compose.ts";
+import { messageOf } from "../../../abi/errors.ts";
+import type { Account } from "../../account/account.ts";
+import type { Core } from "../../core.ts";
+import type { JournalRecord } from "../../ports/journal.ts";
+import type { Process } from "../../process/process.ts";
+import type { Comeback } from "../comeback.ts";
+import type { Endowment } from "../endowment.ts";
+import { isUp, type SupervisorFold } from "../kept-supervisor.ts";
+import type { TreePosition } from "../restored-process.ts";
+import { specOfRecord } from "../spec-record.ts";
+import type { Supervisor } from "../supervisor.ts";
+import { differences, type KeptProject } from "./kept.ts";
 import { Project } from "./project.ts";
-import type { TreePosition } from "./restored-process.ts";
-import { specOfRecord } from "./spec-record.ts";
-import type { Supervisor } from "./supervisor.ts";
 
 export interface Parts {
   readonly spawned: JournalRecord;

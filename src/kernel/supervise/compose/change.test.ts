@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ComposePipe, ComposeProject, ComposeService } from "../../abi/compose/compose.ts";
+import type { ComposePipe, ComposeProject, ComposeService } from "../../../abi/compose/compose.ts";
 import {
   idOf,
   planChange,
@@ -9,7 +9,7 @@ import {
   signatureOf,
   startOrder,
   withDependencies,
-} from "./project-change.ts";
+} from "./change.ts";
 
 const NAMES = ["a", "b", "c", "d", "e"];
 

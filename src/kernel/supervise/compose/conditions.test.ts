@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { DependsCondition } from "../../abi/compose/compose.ts";
+import type { DependsCondition } from "../../../abi/compose/compose.ts";
 import { outlookOf, type ReplicaFacts } from "./conditions.ts";
 
 const NEW: ReplicaFacts = {
