@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { asPid } from "../src/abi/ids.ts";
 import type { SandboxProfile } from "../src/abi/sandbox.ts";
 import { HostProcesses } from "../src/dev/host/exec.ts";
-import { Sandboxes } from "../src/dev/host/sandbox.ts";
+import { Sandboxes } from "../src/dev/host/sandbox/sandbox.ts";
 import { makePermit } from "../src/permit/policy.ts";
 import { median, printTable } from "./table.ts";
 

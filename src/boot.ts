@@ -26,7 +26,7 @@ import { HostProcesses } from "./dev/host/exec.ts";
 import { sweepOrphans } from "./dev/host/orphans.ts";
 import { Peers } from "./dev/host/peer.ts";
 import { realPath } from "./dev/host/real-path.ts";
-import { Sandboxes } from "./dev/host/sandbox.ts";
+import { Sandboxes } from "./dev/host/sandbox/sandbox.ts";
 import { mcpHost } from "./dev/mcp/host.ts";
 import { nullDevice } from "./dev/null/device.ts";
 import { outDevice } from "./dev/out/device.ts";

@@ -11,7 +11,7 @@ import type { Launched, Launcher } from "./launch.ts";
 import { Output } from "./output.ts";
 import type { Pipes } from "./pipes.ts";
 import { sendSignal } from "./procfs.ts";
-import { type Confinement, closeFilter } from "./sandbox.ts";
+import { type Confinement, closeFilter } from "./sandbox/sandbox.ts";
 import { type Started, type Streams, withStreams } from "./streams.ts";
 
 /** TERM to KILL when the spec says nothing, and at the end of the daemon whatever it says. */

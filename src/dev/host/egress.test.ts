@@ -6,8 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { shellWord } from "../../lib/shell-word.ts";
 import { HostProcesses } from "./exec.ts";
 import { isExecutable } from "./program.ts";
-import { Sandboxes } from "./sandbox.ts";
-import { SandboxFinder } from "./sandbox-probe.ts";
+import { SandboxFinder } from "./sandbox/probe.ts";
+import { Sandboxes } from "./sandbox/sandbox.ts";
 import { bashSpec } from "./testing.ts";
 
 const never = new AbortController().signal;

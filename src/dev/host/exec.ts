@@ -17,8 +17,8 @@ import type { ExecEnd, Isolation } from "./job.ts";
 import { hostLaunch, type Launcher } from "./launch.ts";
 import { Pipes } from "./pipes.ts";
 import { findProgram, isDirectory } from "./program.ts";
-import { type Confinement, Sandboxes } from "./sandbox.ts";
-import { hostSandbox, lookAheadSandbox } from "./sandbox-probe.ts";
+import { hostSandbox, lookAheadSandbox } from "./sandbox/probe.ts";
+import { type Confinement, Sandboxes } from "./sandbox/sandbox.ts";
 
 interface HostProcessesOptions {
   readonly kernelId: string;

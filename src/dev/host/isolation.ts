@@ -2,11 +2,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { groupIsolation } from "./group.ts";
 import type { Isolation } from "./job.ts";
-import { kernelFiles } from "./kernel-files.ts";
 import { namespaceIsolation } from "./namespace.ts";
 import { parentDeathPrefix } from "./parent-death.ts";
 import { hasChildren } from "./procfs.ts";
 import { isExecutable } from "./program.ts";
+import { kernelFiles } from "./sandbox/kernel-files.ts";
 
 export const BWRAP = [
   "/usr/bin/bwrap",

@@ -1,5 +1,5 @@
 /** A plan of mounts and a network as the arguments of bubblewrap. Pure. */
-import type { Mount } from "./sandbox-mounts.ts";
+import type { Mount } from "./mounts.ts";
 
 interface SandboxArguments {
   readonly mounts: readonly Mount[];

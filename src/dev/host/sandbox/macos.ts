@@ -6,9 +6,9 @@
  * network either. Rules go by path, so that what is protected is protected while it is not there.
  */
 import { dirname } from "node:path/posix";
-import type { SandboxProfile } from "../../abi/sandbox.ts";
-import { isWithin } from "../../lib/path.ts";
-import { driverError } from "../driver-error.ts";
+import type { SandboxProfile } from "../../../abi/sandbox.ts";
+import { isWithin } from "../../../lib/path.ts";
+import { driverError } from "../../driver-error.ts";
 
 export const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 

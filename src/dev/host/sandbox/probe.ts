@@ -2,16 +2,16 @@
 import { spawn, spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { SandboxState } from "../../abi/sandbox.ts";
-import { makeScratchFolder } from "../../lib/scratch-folder.ts";
-import { BWRAP } from "./isolation.ts";
-import { namespaceIsolation } from "./namespace.ts";
-import { hasChildren } from "./procfs.ts";
-import { isExecutable } from "./program.ts";
+import type { SandboxState } from "../../../abi/sandbox.ts";
+import { makeScratchFolder } from "../../../lib/scratch-folder.ts";
+import { BWRAP } from "../isolation.ts";
+import { namespaceIsolation } from "../namespace.ts";
+import { hasChildren } from "../procfs.ts";
+import { isExecutable } from "../program.ts";
+import { sandboxArguments } from "./arguments.ts";
+import { seatbeltProbe } from "./macos.ts";
 import { FILTER_FD } from "./sandbox.ts";
-import { sandboxArguments } from "./sandbox-arguments.ts";
-import { seatbeltProbe } from "./sandbox-macos.ts";
-import { MACHINES, SeccompFile } from "./sandbox-seccomp.ts";
+import { MACHINES, SeccompFile } from "./seccomp.ts";
 
 const isMac = process.platform === "darwin";
 /** What the program of the probe ends with if it is as it should be. */

@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeScratchFolder } from "../../lib/scratch-folder.ts";
+import { makeScratchFolder } from "../../../lib/scratch-folder.ts";
 
 export interface Machine {
   /** AUDIT_ARCH_…: a call by another way in (32 bits) is refused altogether. */

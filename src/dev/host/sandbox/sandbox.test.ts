@@ -14,16 +14,16 @@ import {
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import type { SandboxProfile } from "../../abi/sandbox.ts";
-import type { ExecChild } from "../../kernel/ports/host.ts";
-import { shellWord } from "../../lib/shell-word.ts";
-import { until } from "../testing.ts";
-import { HostProcesses } from "./exec.ts";
-import { BWRAP } from "./isolation.ts";
-import { isExecutable } from "./program.ts";
+import type { SandboxProfile } from "../../../abi/sandbox.ts";
+import type { ExecChild } from "../../../kernel/ports/host.ts";
+import { shellWord } from "../../../lib/shell-word.ts";
+import { until } from "../../testing.ts";
+import { HostProcesses } from "../exec.ts";
+import { BWRAP } from "../isolation.ts";
+import { isExecutable } from "../program.ts";
+import { bashSpec, TRIES_TO_WRITE } from "../testing.ts";
+import { SandboxFinder } from "./probe.ts";
 import { Sandboxes } from "./sandbox.ts";
-import { SandboxFinder } from "./sandbox-probe.ts";
-import { bashSpec, TRIES_TO_WRITE } from "./testing.ts";
 
 const node = shellWord(process.execPath);
 const never = new AbortController().signal;

@@ -5,7 +5,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { errnoOf } from "../driver-error.ts";
+import { errnoOf } from "../../driver-error.ts";
 
 export class Placeholders {
   readonly #ledgerDir: string;

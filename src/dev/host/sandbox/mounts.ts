@@ -6,8 +6,8 @@
  * mount can be neither renamed nor removed, or else `mv .git x; mkdir .git` would put another in its place.
  */
 import { dirname } from "node:path/posix";
-import type { SandboxProfile } from "../../abi/sandbox.ts";
-import { isWithin } from "../../lib/path.ts";
+import type { SandboxProfile } from "../../../abi/sandbox.ts";
+import { isWithin } from "../../../lib/path.ts";
 import { KERNEL_PLACES } from "./kernel-files.ts";
 
 export type Kind = "file" | "directory" | "link" | "absent";

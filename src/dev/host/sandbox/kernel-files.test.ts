@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { tempFolder } from "../testing.ts";
+import { tempFolder } from "../../testing.ts";
 import { kernelFiles, strayKernelMounts } from "./kernel-files.ts";
 
 describe("kernelFiles()", () => {

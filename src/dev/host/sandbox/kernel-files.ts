@@ -4,7 +4,7 @@
  */
 import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
 import { join } from "node:path";
-import { isWithin } from "../../lib/path.ts";
+import { isWithin } from "../../../lib/path.ts";
 
 /** Whatever their modes say. */
 const ALWAYS = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "mtrr"];

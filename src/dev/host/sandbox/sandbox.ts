@@ -4,21 +4,21 @@
  */
 import { closeSync, lstatSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "../../abi/errors.ts";
-import type { SandboxProfile, SandboxState } from "../../abi/sandbox.ts";
-import { isWithin } from "../../lib/path.ts";
-import { makeScratchFolder } from "../../lib/scratch-folder.ts";
-import { driverError, errnoOf } from "../driver-error.ts";
-import { type Egress, type EgressDeps, openEgress } from "../net/egress.ts";
-import { egressEnvironment, type Forward, forwarded } from "../net/forwarder.ts";
+import { messageOf } from "../../../abi/errors.ts";
+import type { SandboxProfile, SandboxState } from "../../../abi/sandbox.ts";
+import { isWithin } from "../../../lib/path.ts";
+import { makeScratchFolder } from "../../../lib/scratch-folder.ts";
+import { driverError, errnoOf } from "../../driver-error.ts";
+import { type Egress, type EgressDeps, openEgress } from "../../net/egress.ts";
+import { egressEnvironment, type Forward, forwarded } from "../../net/forwarder.ts";
+import { sandboxArguments } from "./arguments.ts";
 import { readMounts, strayKernelMounts } from "./kernel-files.ts";
-import { sandboxArguments } from "./sandbox-arguments.ts";
-import { SANDBOX_EXEC, seatbeltProfile } from "./sandbox-macos.ts";
-import { type Kind, planMounts } from "./sandbox-mounts.ts";
-import { needsOf } from "./sandbox-needs.ts";
-import { Placeholders } from "./sandbox-placeholders.ts";
-import { MACHINES, SeccompFile } from "./sandbox-seccomp.ts";
-import { watch } from "./sandbox-watch.ts";
+import { SANDBOX_EXEC, seatbeltProfile } from "./macos.ts";
+import { type Kind, planMounts } from "./mounts.ts";
+import { needsOf } from "./needs.ts";
+import { Placeholders } from "./placeholders.ts";
+import { MACHINES, SeccompFile } from "./seccomp.ts";
+import { watch } from "./watch.ts";
 
 /** One child's. */
 export interface Confinement {

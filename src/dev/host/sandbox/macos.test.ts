@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { SandboxProfile } from "../../abi/sandbox.ts";
+import type { SandboxProfile } from "../../../abi/sandbox.ts";
+import { seatbeltProfile } from "./macos.ts";
 import { Sandboxes } from "./sandbox.ts";
-import { seatbeltProfile } from "./sandbox-macos.ts";
 
 const profile = (fields: Partial<SandboxProfile> = {}): SandboxProfile => ({
   write: ["/ws"],

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import type { SandboxProfile } from "../../abi/sandbox.ts";
-import { HostProcesses } from "./exec.ts";
+import type { SandboxProfile } from "../../../abi/sandbox.ts";
+import { HostProcesses } from "../exec.ts";
+import { needsOf } from "./needs.ts";
+import { SandboxFinder } from "./probe.ts";
 import { Sandboxes } from "./sandbox.ts";
-import { needsOf } from "./sandbox-needs.ts";
-import { SandboxFinder } from "./sandbox-probe.ts";
 
 let tmp = "";
 beforeEach(() => {
@@ -137,7 +137,7 @@ describe.runIf(new SandboxFinder().get().available)("a sandboxed program among t
     const script = file(
       "app/src/main.js",
       `import { readdirSync, writeFileSync } from "node:fs"; import { word } from "../lib/word.js";
-       let wrote = "wrote"; try { writeFileSync(new URL("./x", import.meta.url), ""); } catch (e) { wrote = e.code; }
+       let wrote = "wrote"; try { writeFileSync(new URL("../x", import.meta.url), ""); } catch (e) { wrote = e.code; }
        console.log(word, wrote, readdirSync(${JSON.stringify(tmp)}).join());`,
     );
     const bin = join(tmp, "bin");
