@@ -93,7 +93,7 @@ it("crux --plan changes nothing but the plan; an edited plan is echoed and kept,
   expect(await answer({ input: { plan: " " } })).toMatchObject({ error: { code: "INVALID" } });
   expect(await answer({ input: { plan: "# Plan\nas I say\n" } })).toMatchObject({ ok: true });
   expect(await until(wire, "complete")).toMatchObject({ exit_code: 0 });
-  expect(results()[0]).toMatch(/^Error \[PERMISSION\]: .*mode plan/);
+  expect(results()[0]).toMatch(/^Error \[PERMISSION\]: .*plan mode/);
   expect(results()[2]).toContain("this is what counts:\n\n# Plan\nas I say");
   expect(world.file("a.txt")).toBe("approved\n");
   expect(readFileSync(planPath(worked()[0]!), "utf8")).toBe("# Plan\nas I say\n");
@@ -140,7 +140,7 @@ it("an empty plan is INVALID; a plan that is refused keeps it planning, with the
   await until(wire, "complete");
   expect(results()[0]).toMatch(/^Error \[INVALID\]: the plan is empty/);
   expect(results()[2]).toContain("say more about tests");
-  expect(results()[3]).toMatch(/^Error \[PERMISSION\]: .*mode plan/);
+  expect(results()[3]).toMatch(/^Error \[PERMISSION\]: .*plan mode/);
   expect(existsSync(join(world.work, "a.txt"))).toBe(false);
 });
 
@@ -155,7 +155,7 @@ it("plan_enter asks and plans, and is CONFLICT the second time; with nobody ther
   await until(wire, "complete");
   expect(results()[0]).toContain("Mode plan is on.");
   expect(results()[1]).toMatch(/^Error \[CONFLICT\]: /);
-  expect(results()[2]).toMatch(/^Error \[PERMISSION\]: .*mode plan/);
+  expect(results()[2]).toMatch(/^Error \[PERMISSION\]: .*plan mode/);
   const before = server.requests.length;
   await world.crux(["alone"]);
   const alone = server.requests.slice(before).flatMap(({ lastToolResults }) => lastToolResults);

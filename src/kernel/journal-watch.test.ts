@@ -65,12 +65,12 @@ describe("an effect while the journal is degraded", () => {
     await t.clock.advance(60_000);
     expect(calls.map(({ outcome }) => outcome)).toEqual(["waits", "waits"]);
     expect([bench.tool.written, await activity(), t.kernel.table.size]).toEqual([[], "paused", 1]);
-    expect(said()).toEqual([`paused: ${WORDS}; it goes on by itself when there is room`]);
+    expect(said()).toEqual([`paused: ${WORDS}; it resumes by itself when there is room`]);
     free(t);
     await t.clock.advance(1);
     expect(calls.map(({ outcome }) => outcome)).toEqual(["done", "done"]);
     expect([bench.tool.written, await activity()]).toEqual([["{}"], null]);
-    expect(said().slice(1)).toEqual(["the disk takes records again: it goes on"]);
+    expect(said().slice(1)).toEqual(["the disk is writable again; resumed"]);
     expect(t.journal.kinds(bench.pid).filter((kind) => kind === "call.intent")).toHaveLength(1);
   });
 
@@ -234,8 +234,8 @@ describe("the kernel's history", () => {
       },
     ]);
     expect(t.logs).toEqual([
-      `error: ${WORDS}; processes are paused and go on by themselves: free some space on the file system of ${FULL.path}`,
-      "info: the journal takes records again after 30 s",
+      `error: ${WORDS}; processes are paused and resume by themselves: free some space on the file system of ${FULL.path}`,
+      "info: the journal is writable again after 30 s",
     ]);
   });
 });

@@ -117,7 +117,7 @@ export class JournalWatch {
     proc.stall(mono);
     const { state } = this.#ports.journal;
     if (state.state === "degraded")
-      proc.log("warn", `paused: ${reasonOf(state)}; it goes on by itself when there is room`, mono);
+      proc.log("warn", `paused: ${reasonOf(state)}; it resumes by itself when there is room`, mono);
   }
 
   #release(proc: Process): void {
@@ -130,7 +130,7 @@ export class JournalWatch {
     const mono = this.#ports.clock.mono();
     proc.unstall(mono);
     if (this.#ports.journal.state.state === "well")
-      proc.log("info", "the disk takes records again: it goes on", mono);
+      proc.log("info", "the disk is writable again; resumed", mono);
   }
 
   #turn(state: JournalState): void {
@@ -151,7 +151,7 @@ export class JournalWatch {
     this.#first = state;
     this.#ports.log(
       "error",
-      `${reasonOf(state)}; processes are paused and go on by themselves: ${remedyOf(state)}`,
+      `${reasonOf(state)}; processes are paused and resume by themselves: ${remedyOf(state)}`,
     );
   }
 
@@ -161,7 +161,7 @@ export class JournalWatch {
     const { reason = "", path = "", freeBytes = null, needBytes = 0 } = this.#first ?? {};
     const body = { reason, path, freeBytes, needBytes, lastedMs };
     journal.note([{ proc: KERNEL_UUID, pid: PID_KERNEL, kind: "journal.degraded", v: 1, body }]);
-    log("info", `the journal takes records again after ${Math.round(lastedMs / 1000)} s`);
+    log("info", `the journal is writable again after ${Math.round(lastedMs / 1000)} s`);
   }
 }
 
@@ -182,7 +182,7 @@ function remedyOf(state: Exclude<JournalState, { state: "well" }>): string {
   if (state.state === "lost") return "crux daemon restart";
   const { reason, path } = state;
   if (reason === "journal_full") return `free some space on the file system of ${path}`;
-  return reason === "journal_readonly" ? `make ${path} writable again` : `see to the disk of ${path}`;
+  return reason === "journal_readonly" ? `make ${path} writable again` : `check the disk of ${path}`;
 }
 
 function bytesOf(bytes: number): string {

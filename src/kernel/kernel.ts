@@ -149,7 +149,7 @@ export class Kernel implements KernelApi, Core {
         syscall: "Spawn",
         pid: PID_KERNEL,
         code: "INTERNAL",
-        message: "pids are used up",
+        message: "out of pids",
       });
     }
     return asPid(++this.#pid);

@@ -124,7 +124,7 @@ describe("protected paths", () => {
         behavior: "ask",
         always: null,
         isHard: true,
-        message: "write /ws/.git/hooks/x: a protected path (execution); no mode or rule answers for a person",
+        message: "write /ws/.git/hooks/x: a protected path (execution); no mode or rule answers for the user",
         reason: { kind: "protected", detail: "a protected path (execution)" },
       });
       expect(run(make(everything), "view", [read("/ws/.env")], who)).toMatchObject({

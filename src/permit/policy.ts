@@ -327,7 +327,7 @@ function judgeEffect(c: Case, effect: Effect): Verdict {
     case "mode":
       return judgeMode(c, effect);
     case "person":
-      return allow("default", "a person answers");
+      return allow("default", "the user answers");
     case "llm":
       return allow("default", "model calls are left to the budget");
     case "state":

@@ -212,7 +212,7 @@ export const PROCESS_METHODS = {
       .describe("The processes that were signalled, by rising pid."),
   },
   "process.resume": {
-    summary: "let a process go on that is paused, rests or has ended",
+    summary: "resume a process that is paused, rests or has ended",
     kind: "request",
     right: "control",
     params: z.strictObject({

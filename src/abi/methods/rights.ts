@@ -63,7 +63,7 @@ export const RIGHTS_METHODS = {
       .describe("`ceiling` is the highest mode the process may switch to by itself."),
   },
   "auto_mode.config": {
-    summary: "what the model of mode auto goes by, as the settings stand",
+    summary: "what the model of auto mode goes by, as the settings stand",
     kind: "request",
     right: "observe",
     params: z.strictObject({}),

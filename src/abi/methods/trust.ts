@@ -34,7 +34,7 @@ export type WireWorkspace = z.infer<typeof WireWorkspace>;
 
 export const TRUST_METHODS = {
   "trust.list": {
-    summary: "workspaces that a person has trusted",
+    summary: "workspaces that the user has trusted",
     kind: "request",
     right: "admin",
     params: empty,
@@ -60,14 +60,14 @@ export const TRUST_METHODS = {
     result: WireWorkspace,
   },
   "trust.add": {
-    summary: "trust the workspace of a folder and what a person has seen of it; the rest stays off",
+    summary: "trust the workspace of a folder and what the user has seen of it; the rest stays off",
     kind: "request",
     right: "admin",
     params: z.strictObject({ dir, seen }),
     result: z.strictObject({ root: z.string(), items: z.int(), session_only: z.boolean() }),
   },
   "trust.decline": {
-    summary: "note that a person has seen what a workspace brings and does not trust it",
+    summary: "note that the user has seen what a workspace brings and does not trust it",
     kind: "request",
     right: "admin",
     params: z.strictObject({ dir, seen }),

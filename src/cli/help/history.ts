@@ -28,7 +28,7 @@ Also of an agent that has ended. Modes: --quiet prints numbers alone.`,
         meaning:
           "where it begins (the last complete step); seq:<n> for a record, as crux journal numbers them",
       },
-      { flag: "message", short: "m", value: "<text>", meaning: "what it is told; it goes on at once" },
+      { flag: "message", short: "m", value: "<text>", meaning: "its next message; it resumes at once" },
       { flag: "attach", meaning: "and talk to it, as crux -r does" },
     ],
     about: `The new process remembers what the other knew at that step, and has its agent, model, directory and rights, and no
@@ -59,7 +59,7 @@ crux rewind puts them back. Modes: --quiet prints the pid alone.`,
       { flag: "force", meaning: "also files that somebody else has changed since" },
       { flag: "yes", short: "y", meaning: "do not ask" },
     ],
-    about: `It goes on as a new process, a fork at that step, and the old one stays as it is. A process that runs must be paused
+    about: `It continues as a new process, a fork at that step, and the old one stays as it is. A process that runs must be paused
 first, or wait for a message. If somebody else has changed one of the files since, nothing is touched, and the exit
 code is 1. What it replaces is kept: rewind to a later step to have it back. What commands changed (bash), and what
 its children changed, is not put back. Files over 64 MiB are not kept; files go back over the last 100 messages.

@@ -12,7 +12,7 @@ export const JOURNAL: readonly CommandRow[] = [
       { flag: "last", short: "n", value: "<n>", meaning: "the last n records" },
       { flag: "kind", value: "<k>", meaning: "one kind: ctx.record, call.intent, call.result, signal, …" },
       { flag: "from", value: "<seq>", meaning: "from that record on" },
-      { flag: "follow", short: "f", meaning: "go on until it ends" },
+      { flag: "follow", short: "f", meaning: "follow until it ends" },
       { flag: "with-prefix", meaning: "of a fork, first what it remembers of those it came from" },
     ],
     about: `A line has time, number, kind and its essence. Pid 0 is the kernel itself: starts, roots, what was removed.
@@ -75,9 +75,9 @@ Modes: --quiet prints code, pid and record of each damage.`,
     name: "gc",
     head: "gc",
     brief: "remove what is old",
-    summary: "Remove old histories, and tell what the journal takes",
+    summary: "Remove old histories, and show what the journal takes",
     usage: ["gc [--dry-run]"],
-    options: [{ flag: "dry-run", short: "n", meaning: "only tell what would go" }],
+    options: [{ flag: "dry-run", short: "n", meaning: "only show what would go" }],
     about: `Histories of processes that have ended go after 30 days (setting cleanupPeriodDays), the oldest sooner when the journal
 is nearly full (setting journal.maxBytes, 20 GiB). What crux keep has marked stays, and what a fork goes on from. Large
 values that nothing names go after a day. The daemon does it by itself once a day.

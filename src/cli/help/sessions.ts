@@ -9,8 +9,8 @@ export const SESSIONS: readonly CommandRow[] = [
     summary: "Talk to an agent: a session",
     usage: [
       ["chat [flags] [text…]", "begin one in this folder"],
-      ["chat -c [text…]", "go on with the latest of this folder"],
-      ["chat -r [<pid>|<title words>] [text…]", "go on with that one; alone: choose from a list"],
+      ["chat -c [text…]", "continue the latest of this folder"],
+      ["chat -r [<pid>|<title words>] [text…]", "continue that one; alone: choose from a list"],
     ],
     about: `A session waits for the next message instead of ending. Leaving it never ends it: when nobody is there and nothing is
 left to do, it rests on disk, and -c, -r, attach, send bring it back, over restarts of the daemon and the machine, too.

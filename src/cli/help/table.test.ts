@@ -97,6 +97,6 @@ test("help says the same at any width", () => {
 test("in a narrow terminal a meaning stands below its flag, further in", () => {
   expect(findHelp("logs", 40)).toContain(`
   -f, --follow
-      go on until it ends
+      follow until it ends
 `);
 });

@@ -67,7 +67,7 @@ function permissionMode(args: Args): PermissionMode | undefined {
   }
   if (args.flags.has("enable-auto-mode")) {
     if (mode === undefined || mode === "auto") return "auto";
-    throw invalid("--enable-auto-mode is mode auto: leave --permission-mode out", "to plan first: --plan");
+    throw invalid("--enable-auto-mode is auto mode: leave --permission-mode out", "to plan first: --plan");
   }
   if (mode === undefined) return undefined;
   const known = findPermissionMode(mode);

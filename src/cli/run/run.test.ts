@@ -266,7 +266,7 @@ test("run whose daemon goes away is UNAVAILABLE", async () => {
   const { err, code, daemon } = await crux("x", { daemon: daemonOf(spawned, ...steps) });
   expect(err).toBe(
     "✗ [UNAVAILABLE] the daemon ended while process 1 worked; what it had done is kept\n" +
-      "  → hint: crux resume 1 lets it go on if it waits, crux attach 1 follows it\n",
+      "  → hint: crux resume 1 resumes it if it waits, crux attach 1 follows it\n",
   );
   expect({ code, open: daemon.openConnections }).toEqual({ code: 1, open: 0 });
 });

@@ -62,7 +62,7 @@ export function withdrawnLine({ pid, seq }: WithdrawnEvent): string {
 }
 
 export function pausedLine({ pid, is_paused }: Omit<PausedEvent, "event">): string {
-  return is_paused ? `[agent/${pid}] paused; crux cont ${pid} lets it go on` : `[agent/${pid}] goes on`;
+  return is_paused ? `[agent/${pid}] paused; crux cont ${pid} resumes it` : `[agent/${pid}] resumed`;
 }
 
 export function idleLine(event: IdleEvent, paint: Paint): string {

@@ -94,5 +94,5 @@ const WAITING: Hold = {
   is: ({ activity }) => activity === "waiting",
   words: "waiting for a message",
   command: (pid) => `crux -r ${pid}`,
-  does: "goes on with it",
+  does: "continues it",
 };

@@ -27,8 +27,8 @@ describe("catalogueOf()", () => {
     [{ name: "", inputSchema }, 'tool "": not a name'],
     [{ name: "a\u202eb", inputSchema }, 'tool "a\u202eb": not a name'],
     [{ name: "x".repeat(129), inputSchema }, `tool "${"x".repeat(80)}": not a name`],
-    [{ name: "x" }, 'tool "x": its schema is no object'],
-    [{ name: "x", inputSchema: { type: "string" } }, 'tool "x": its arguments are no object'],
+    [{ name: "x" }, 'tool "x": its schema is not an object'],
+    [{ name: "x", inputSchema: { type: "string" } }, 'tool "x": its arguments are not an object'],
     [
       { name: "x", inputSchema: { type: "object", description: "y".repeat(70_000) } },
       'tool "x": its schema is larger than 65536 bytes',

@@ -48,9 +48,9 @@ function readTool(item: unknown): McpTool | string {
   const { name, title, description, inputSchema, outputSchema, annotations } = item;
   const shown = JSON.stringify(name.slice(0, 80));
   if (!/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,128}$/u.test(name)) return `tool ${shown}: not a name`;
-  if (!isRecord(inputSchema)) return `tool ${shown}: its schema is no object`;
+  if (!isRecord(inputSchema)) return `tool ${shown}: its schema is not an object`;
   if (inputSchema.type !== undefined && inputSchema.type !== "object")
-    return `tool ${shown}: its arguments are no object`;
+    return `tool ${shown}: its arguments are not an object`;
   for (const schema of [inputSchema, outputSchema])
     if (schema !== undefined && JSON.stringify(schema).length > MCP_LIMITS.schemaBytes)
       return `tool ${shown}: its schema is larger than ${MCP_LIMITS.schemaBytes} bytes`;

@@ -225,7 +225,7 @@ function remoteWords(sdk: Sdk, error: unknown): string {
   if (status === 401 || status === 403)
     return `the server wants to know who asks (HTTP ${status}): give it a header in its entry`;
   const errno = networkErrno(error);
-  return errno === undefined ? messageOf(error) : `nobody answers (${errno})`;
+  return errno === undefined ? messageOf(error) : `no answer (${errno})`;
 }
 
 function notConnected(words: string, cause: unknown): Error {

@@ -43,12 +43,7 @@ export function faultOf(sdk: Sdk, error: unknown, sent: Sent): Error {
   const errno = networkErrno(error);
   if (errno === undefined) return driverError(sent.op, "DRIVER", `${sent.what}: ${plain(error)}`, error);
   if (UNREACHED.has(errno))
-    return unreadError(
-      sent.op,
-      "UNAVAILABLE",
-      `${sent.what}: nobody answers (${errno}); nothing was sent`,
-      error,
-    );
+    return unreadError(sent.op, "UNAVAILABLE", `${sent.what}: no answer (${errno}); nothing was sent`, error);
   return unknownEnd(sent, `the connection broke (${errno})`, error);
 }
 

@@ -156,7 +156,7 @@ describe("server-everything", () => {
     });
     await expect(transport.connect(never)).rejects.toMatchObject({
       code: "UNAVAILABLE",
-      message: "nobody answers (ECONNREFUSED)",
+      message: "no answer (ECONNREFUSED)",
     });
   });
 });

@@ -133,7 +133,7 @@ async function readTask(dir: string, id: string): Promise<Task | undefined> {
   }
   const task = parse(text);
   if (task === undefined || task.id !== id)
-    throw driverError("Read", "DRIVER", `not a task: ${join(dir, `${id}.json`)}; mend it or remove it`);
+    throw driverError("Read", "DRIVER", `not a task: ${join(dir, `${id}.json`)}; fix it or remove it`);
   return task;
 }
 

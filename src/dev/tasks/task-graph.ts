@@ -86,7 +86,7 @@ export class TaskGraph {
     if (isLeader || task.owner === undefined || task.owner === owner) return;
     throw failed(
       "PERMISSION",
-      `task ${id} belongs to process ${task.owner}: only that, the leader or a person changes its status or owner`,
+      `task ${id} belongs to process ${task.owner}: only that, the leader or the user changes its status or owner`,
     );
   }
 

@@ -70,7 +70,7 @@ async function writeEdited(
     } catch (error) {
       if (!(error instanceof Edited)) throw error;
       data = Buffer.from(JSON.stringify(error.input));
-      self.log("info", `arguments changed by a person: ${entry.path}`, core.ports.clock.mono());
+      self.log("info", `arguments changed by the user: ${entry.path}`, core.ports.clock.mono());
     }
   }
 }

@@ -35,7 +35,7 @@ export async function originOf(core: Core, pid: Pid): Promise<Origin> {
     throw forkError("NOT_FOUND", `process not found: ${pid}, or its history is gone`);
   if (row.kind !== "agent") throw forkError("INVALID", `process ${pid} is no agent but a ${row.kind}`);
   if (row.damagedAt !== null)
-    throw forkError("CONFLICT", `the history of process ${pid} is damaged`, "crux fsck tells more");
+    throw forkError("CONFLICT", `the history of process ${pid} is damaged`, "see crux fsck");
   const state = (await journal.ofKind(uuid, "process.state")).at(-1);
   return {
     uuid,
@@ -79,7 +79,7 @@ export function checkForkable(core: Core, { pid, state }: Origin): KeptState {
   if (!core.accepting) throw forkError("UNAVAILABLE", "the kernel is shutting down");
   core.journalWatch.check("Fork");
   if (state !== null) return state;
-  throw forkError("CONFLICT", `of process ${pid} too little was kept to go on from it`);
+  throw forkError("CONFLICT", `too little was recorded to resume process ${pid}`);
 }
 
 /** One that runs without a person goes on so, if it is told what to do; any other is there to be talked to. */

@@ -252,7 +252,7 @@ async function contentOf(core: Core, blob: string | null): Promise<Uint8Array | 
     return await core.ports.journal.getBlob(blob);
   } catch (error) {
     if (codeOf(error) === "NOT_FOUND") return null;
-    throw forkError("CONFLICT", `what was kept is damaged: ${messageOf(error)}`, "crux fsck tells more");
+    throw forkError("CONFLICT", `what was kept is damaged: ${messageOf(error)}`, "see crux fsck");
   }
 }
 

@@ -3,7 +3,7 @@ export class Edited extends Error {
   readonly input: Readonly<Record<string, unknown>>;
 
   constructor(input: Readonly<Record<string, unknown>>) {
-    super("the arguments were changed by a person");
+    super("the arguments were changed by the user");
     this.input = input;
   }
 }

@@ -49,7 +49,7 @@ export async function clearLabels(
   await core.ports.journal.append([{ proc: proc.seed.uuid, pid: proc.pid, kind: "label.clear", v: 1, body }]);
   // what came meanwhile from the same place is new
   proc.labels = withoutLabels(proc.labels, which);
-  proc.log("warn", `labels taken away by a person: ${which}`, core.ports.clock.mono());
+  proc.log("warn", `labels removed by the user: ${which}`, core.ports.clock.mono());
   return proc.labels;
 }
 

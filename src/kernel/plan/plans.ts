@@ -38,7 +38,7 @@ export function pathOf(proc: Process | undefined): string | null {
 
 async function enter(core: Core, proc: Process, reason: string, signal: AbortSignal): Promise<PlanEntered> {
   const path = pathOf(proc);
-  if (proc.mode === "plan") throw conflict("it is in mode plan already");
+  if (proc.mode === "plan") throw conflict("it is in plan mode already");
   if (path === null) throw new Fault({ code: "UNAVAILABLE", message: "it has no folder for a plan" });
   const detail = reason.trim() === "" ? "" : `reason: ${reason}`;
   const question = questionOf(core, proc, "plan_enter", {
@@ -59,7 +59,7 @@ async function leave(
   { plan, prompts }: PlanLeaving,
   signal: AbortSignal,
 ): Promise<PlanLeft> {
-  if (proc.mode !== "plan") throw conflict("it is not in mode plan");
+  if (proc.mode !== "plan") throw conflict("it is not in plan mode");
   checkPlan(plan);
   const { modeTurn } = proc;
   const to = wayBack(core, proc);

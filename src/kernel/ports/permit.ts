@@ -27,7 +27,7 @@ export interface Subject {
   readonly rights?: Rights;
   /** Of what it has read. */
   readonly labels?: readonly Label[];
-  /** In mode plan, entered from auto: the classifier answers what would ask. */
+  /** In plan mode, entered from auto: the classifier answers what would ask. */
   readonly judgesPlan?: true;
   /** "Always" answers of this session, oldest first: rule texts. */
   readonly grants: readonly string[];

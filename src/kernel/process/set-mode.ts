@@ -34,11 +34,11 @@ export function checkRaise(core: Core, proc: Process, mode: PermissionMode, isPe
   if (core.ports.permitFor(proc.seed.cwd).mayEnter?.(mode) === false)
     throw new Fault({ code: "PERMISSION", message: `mode ${mode} is closed by settings` });
   const refusal = mode === "auto" ? autoRefusal(core, proc) : "";
-  if (refusal !== "") throw new Fault({ code: "UNAVAILABLE", message: `mode auto: ${refusal}` });
+  if (refusal !== "") throw new Fault({ code: "UNAVAILABLE", message: `auto mode: ${refusal}` });
   const ceiling = limitOf(core, proc);
   if (!isAbove(mode, ceiling)) return;
   if (!isPerson) {
-    const hint = `a person can: crux mode ${proc.pid} ${mode}`;
+    const hint = `the user can: crux mode ${proc.pid} ${mode}`;
     throw new Fault({ code: "PERMISSION", message: `mode ${mode} is above its ceiling, ${ceiling}`, hint });
   }
   if (mode !== "bypass") return;

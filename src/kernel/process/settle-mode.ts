@@ -11,12 +11,12 @@ export function settleMode({ core, parent, proc, opts }: Making): void {
   if (refusal !== "") {
     if (parent.pid === PID_KERNEL && opts.permissionMode === "auto") throw unavailable(refusal);
     change(proc, "default");
-    proc.log("warn", `not in mode auto: ${refusal}`, core.ports.clock.mono());
+    proc.log("warn", `not in auto mode: ${refusal}`, core.ports.clock.mono());
   }
   if (opts.plan === true) change(proc, "plan");
 }
 
 function unavailable(refusal: string): Fault {
   const hint = "name another model with --model, or another mode with --permission-mode";
-  return new Fault({ code: "UNAVAILABLE", message: `mode auto: ${refusal}`, hint });
+  return new Fault({ code: "UNAVAILABLE", message: `auto mode: ${refusal}`, hint });
 }

@@ -15,7 +15,7 @@ export type Fate =
   | "asks"
   /** The same, for whoever asked for it may not have heard that it began. */
   | "unheard"
-  /** The same, for a daemon ended while it read this process. */
+  /** The same, for a daemon stopped while it read this process. */
   | "failed"
   /** The same, and it cannot go on. */
   | "damaged"
@@ -58,15 +58,15 @@ export function wordsOf(fate: Fate, pid: number): string {
     case "paused":
       return "brought back by a new daemon, paused";
     case "asks":
-      return `its daemon ended while it worked; it is paused. Go on: crux cont ${pid}; see it: crux attach ${pid}`;
+      return `its daemon stopped while it worked; it is paused. Resume: crux cont ${pid}; see it: crux attach ${pid}`;
     case "unheard":
-      return `its daemon ended as it began, and whoever asked for it may not know of it; it is paused. Go on: crux cont ${pid}; end it: crux kill ${pid}`;
+      return `the daemon stopped just after starting it; the client may not have heard; it is paused. Resume: crux cont ${pid}; end it: crux kill ${pid}`;
     case "failed":
-      return `recovery_failed: a daemon ended while it read this process; it stays paused. Check: crux fsck ${pid}; go on: crux cont ${pid}`;
+      return `recovery_failed: a daemon stopped while it read this process; it stays paused. Check: crux fsck ${pid}; resume: crux cont ${pid}`;
     case "damaged":
-      return `its history is damaged, so it does not go on; see: crux fsck ${pid}`;
+      return `its history is damaged, so it was not resumed; see: crux fsck ${pid}`;
     case "goes_on":
-      return "its daemon ended while it worked; it goes on from its last step";
+      return "its daemon stopped while it worked; it resumes from its last step";
     case "lost":
     case "rests":
     case "supervises":

@@ -65,7 +65,9 @@ describe("a headless agent in the middle of its work", () => {
     ]);
     expect(text((await back.sys.recv()).data)).toBe("hello");
     expect(next.proc(pid).seed.account.limit).toBe(500);
-    expect(saidBy(next, pid).at(-1)).toBe("its daemon ended while it worked; it goes on from its last step");
+    expect(saidBy(next, pid).at(-1)).toBe(
+      "its daemon stopped while it worked; it resumes from its last step",
+    );
     await next.init.kill(pid, SIGNALS.SIGTERM);
     await next.init.wait(pid);
     expect(next.census()).toEqual(NOTHING_LEFT);
@@ -149,7 +151,7 @@ describe("one whose person could answer", () => {
     const { next, begun } = await nextAfterCrash(t);
     expect(begun.size).toBe(0);
     expect(saidBy(next, top.pid)[0]).toBe(
-      `its daemon ended while it worked; it is paused. Go on: crux cont ${top.pid}; see it: crux attach ${top.pid}`,
+      `its daemon stopped while it worked; it is paused. Resume: crux cont ${top.pid}; see it: crux attach ${top.pid}`,
     );
     const later = await nextAfterCrash(next);
     expect(later.begun.size).toBe(0);
@@ -228,7 +230,7 @@ test("one whose spawn nobody may have heard of waits for a person; one that has 
   for (const { pid } of [unheard, fork]) {
     expect(next.proc(pid).info(0)).toMatchObject({ activity: "paused", held: "crash" });
     expect(saidBy(next, pid).at(-1)).toMatch(
-      /may not know of it; it is paused. Go on: crux cont \d; end it: crux kill \d$/,
+      /may not have heard; it is paused. Resume: crux cont \d; end it: crux kill \d$/,
     );
   }
   // and so it does in the daemons to come

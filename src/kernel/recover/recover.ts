@@ -260,7 +260,7 @@ function begin(core: Core, proc: Process, fate: Fate, unknown: string, hadOutput
   runProgram(core, proc, 0);
   const words = [wordsOf(fate, proc.pid)];
   if (unknown !== "") words.push(`${unknown}; check before repeating`);
-  if (hadOutput) words.push("whoever read its output is gone");
+  if (hadOutput) words.push("the reader of its output is gone");
   const level = fate === "failed" || fate === "damaged" ? "error" : "warn";
   proc.log(level, words.join("; "), core.ports.clock.mono());
 }

@@ -661,7 +661,9 @@ describe("a process does not come back", () => {
     for (const goesOn of [() => next.init.kill(pid, RESUME), () => next.kernel.resume(pid)]) {
       const refused: unknown = await goesOn().catch((error: unknown) => error);
       expect(refused).toMatchObject({ code: "CONFLICT" });
-      expect(messageOf(refused)).toMatch(/cannot go on: its history cannot be read: .*; see: crux fsck \d+$/);
+      expect(messageOf(refused)).toMatch(
+        /cannot be resumed: its history cannot be read: .*; see: crux fsck \d+$/,
+      );
       expect(next.proc(pid).paused).not.toBeNull();
     }
     await next.kernel.signalTree(pid, RESUME);

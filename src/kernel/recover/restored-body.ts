@@ -87,8 +87,8 @@ function isUnreadable({ recall }: Process, error: unknown): boolean {
 function wordsOf(proc: Process, error: unknown): string {
   const { pid } = proc;
   if (isUnreadable(proc, error))
-    return `its history cannot be read, so it does not go on: ${messageOf(error)}; see: crux fsck ${pid}`;
-  return `it could not go on and is paused again: ${printed(error)}; then: crux cont ${pid}`;
+    return `its history cannot be read, so it was not resumed: ${messageOf(error)}; see: crux fsck ${pid}`;
+  return `it could not be resumed and is paused again: ${printed(error)}; then: crux cont ${pid}`;
 }
 
 /** A driver may open without its key, and fail at the first request: then the process would end of it. */

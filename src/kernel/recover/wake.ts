@@ -212,5 +212,5 @@ function checkAccepting({ accepting }: Core): void {
 }
 
 function refuse(pid: Pid, code: "CONFLICT", why: string, cause?: unknown): Fault {
-  return new Fault({ code, message: `process ${pid} cannot go on: ${why}`, cause });
+  return new Fault({ code, message: `process ${pid} cannot be resumed: ${why}`, cause });
 }

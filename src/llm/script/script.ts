@@ -113,7 +113,7 @@ export class ScriptDriver implements Driver {
       return {
         ok: false,
         error: new LlmError({ kind: "invalid", device, message }),
-        hint: "Mend the scenario.",
+        hint: "Fix the scenario.",
       };
     }
   }

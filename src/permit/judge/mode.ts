@@ -15,7 +15,7 @@ export function inMode(c: Case, effect: Effect | null, verdict: Verdict, isReadO
 
 /** Below the mode `default` a question is a refusal; it says what would have been asked. */
 function unasked({ message }: Extract<Verdict, { behavior: "ask" }>): Verdict {
-  return deny("mode", "mode dont_ask", `Permission denied: ${message}; mode dont_ask asks nobody`);
+  return deny("mode", "mode dont_ask", `Permission denied: ${message}; dont_ask mode asks nobody`);
 }
 
 function inPlan(c: Case, effect: Effect, verdict: Verdict, isReadOnly: () => boolean): Verdict {
@@ -24,7 +24,7 @@ function inPlan(c: Case, effect: Effect, verdict: Verdict, isReadOnly: () => boo
 
 function refusedInPlan({ kind }: Effect): Verdict {
   const what = kind === "write" ? "no file is changed" : "only what changes nothing runs";
-  return deny("mode", "mode plan", `Permission denied: mode plan: ${what} before the plan is approved`);
+  return deny("mode", "mode plan", `Permission denied: plan mode: ${what} before the plan is approved`);
 }
 
 function changesNothing(c: Case, effect: Effect, verdict: Verdict, isReadOnly: () => boolean): boolean {

@@ -92,7 +92,7 @@ function settingsVerdict(c: Case, { levels, isOpen, cwds }: Part): Verdict | nul
       .map((each) => restrictPath(c, { access: "write", path: each }))
       .filter((each) => each !== null);
     const denied = refused.find(({ behavior }) => behavior === "deny");
-    const message = `${lineOf({ levels: [argv], source: "" })}: it writes ${shown(place)}; no mode or rule answers for a person`;
+    const message = `${lineOf({ levels: [argv], source: "" })}: it writes ${shown(place)}; no mode or rule answers for the user`;
     return denied ?? hardAsk("protected", `a program that writes its settings (${place})`, message);
   }
   return null;

@@ -148,7 +148,7 @@ function isProgramPlace({ subject, places }: Case, dir: string): boolean {
 }
 
 function protectedAsk(wanted: PathAccess, why: string): Verdict {
-  return hardAsk("protected", why, `${what(wanted)}: ${why}; no mode or rule answers for a person`);
+  return hardAsk("protected", why, `${what(wanted)}: ${why}; no mode or rule answers for the user`);
 }
 
 function restrictByRule(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict | null {

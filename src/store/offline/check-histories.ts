@@ -182,7 +182,7 @@ function checkPrefix({ db, found }: HistoryCheck, record: HashedRecord): void {
   const parent = record.kind === "process.forked" ? forkedFrom(record.body) : undefined;
   if (parent === undefined || db.hashAt(parent.from, parent.at) !== undefined) return;
   const { proc, pid, seq, lsn } = record;
-  const detail = `record ${parent.at} of ${parent.from}, which it goes on from, is not there any more`;
+  const detail = `record ${parent.at} of ${parent.from}, which it continues, is no longer there`;
   found.damage("gap", detail, { proc, pid, seq, lsn });
 }
 

@@ -240,7 +240,7 @@ class Check {
         const place = { proc: String(proc), pid: Number(pid), seq: Number(seq), lsn: after };
         this.#found.notice(
           "open_intent",
-          `call ${String(call)} has no result: the next start tells its outcome as unknown`,
+          `call ${String(call)} has no result: the next start reports its outcome as unknown`,
           place,
         );
       }

@@ -42,7 +42,7 @@ function told(left: PlanLeft & { readonly path: string }): Outcome {
       error: {
         code: "PERMISSION",
         message,
-        hint: "Mode plan goes on: change the plan and call plan_exit again.",
+        hint: "Plan mode continues: change the plan and call plan_exit again.",
       },
     };
   }

@@ -354,7 +354,7 @@ describe("requests", () => {
     client.send('{"method":"process.wait","payload":{"pid":2,"timeout_ms":500}}\n');
     await until(() => fixture.kernel.waiting.length === 2);
     await fixture.clock.advance(500);
-    expect(await client.line()).toContain('"code":"TIMEOUT","message":"process 2 goes on after 500ms"');
+    expect(await client.line()).toContain('"code":"TIMEOUT","message":"process 2 still runs after 500ms"');
     client.send('{"method":"process.wait","payload":{"pid":3}}\n');
     await until(() => fixture.kernel.waiting.length === 3);
     client.socket.destroy();

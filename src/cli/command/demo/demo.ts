@@ -45,7 +45,7 @@ async function untilEnter({ host }: Call, stop: AbortController): Promise<void> 
   const write = (text: string): Promise<void> => new Promise((done) => void host.stdout.write(text, done));
   using keyboard = new Keyboard(host.stdin, () => stop.abort());
   await keyboard.open(stop.signal);
-  await write("\n[Enter] goes on, Ctrl-C ends ");
+  await write("\n[Enter] continues, Ctrl-C ends ");
   for (;;) {
     const keys = await keyboard.next(stop.signal);
     if (keys === undefined || stop.signal.aborted) break;

@@ -120,7 +120,7 @@ test("ps tells a person at a terminal who does nothing until somebody acts, and 
     [
       "[kernel] paused: PID 1 2; crux cont <pid> resumes it",
       "[kernel] blocked, waiting for an answer: PID 4; crux attach 4 shows the question",
-      "[kernel] waiting for a message: PID 5; crux -r 5 goes on with it",
+      "[kernel] waiting for a message: PID 5; crux -r 5 continues it",
       "",
     ].join("\n"),
   );

@@ -59,7 +59,7 @@ test("Ctrl-C ends the waiting and sends nothing", async () => {
   await asked.promise;
   interrupt();
   expect(await code).toBe(130);
-  expect([stdout.text, stderr.text]).toEqual(["", "[wait] PID 1 goes on\n"]);
+  expect([stdout.text, stderr.text]).toEqual(["", "[wait] PID 1 continues\n"]);
   expect(daemon.asked).toHaveLength(1);
   expect(daemon.openConnections).toBe(0);
 });
@@ -79,7 +79,7 @@ test("wait for a session that rests says that nothing of it runs, and how to go 
   });
   expect(await crux("wait 9", { daemon })).toMatchObject({
     out: "",
-    err: "✗ [CONFLICT] process 9 is a session that rests: nothing of it runs\n  → hint: crux -r 9 goes on with it, crux kill 9 ends it\n",
+    err: "✗ [CONFLICT] process 9 is a session that rests: nothing of it runs\n  → hint: crux -r 9 continues it, crux kill 9 ends it\n",
     code: 1,
   });
   expect(daemon.openConnections).toBe(0);

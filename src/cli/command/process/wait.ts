@@ -24,7 +24,7 @@ async function run({ args, console, host }: Call): Promise<number> {
     return end.exit_code;
   } catch (error) {
     if (!interrupted.signal.aborted) throw await withHint(error, pid, client);
-    if (console.isScreen) await console.errorLine(`[wait] PID ${pid} goes on`);
+    if (console.isScreen) await console.errorLine(`[wait] PID ${pid} continues`);
     return 130;
   } finally {
     unlisten();
@@ -54,7 +54,7 @@ async function withHint(error: unknown, pid: number, client: DaemonClient): Prom
   if (!(error instanceof WireFault) || error.code !== "NOT_FOUND" || error.wire.hint !== undefined)
     return error;
   if (!(await isResting(pid, client))) return error;
-  const hint = `crux -r ${pid} goes on with it, crux kill ${pid} ends it`;
+  const hint = `crux -r ${pid} continues it, crux kill ${pid} ends it`;
   return new Fault({
     code: "CONFLICT",
     message: `process ${pid} is a session that rests: nothing of it runs`,

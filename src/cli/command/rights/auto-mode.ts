@@ -47,7 +47,7 @@ function linesOf({ lists, stage, during_plan: duringPlan }: Found): string[] {
     ...(stage === undefined ? [] : [`Stages: ${stage}`]),
     ...(duringPlan === undefined
       ? []
-      : [`In mode plan, entered from auto: ${duringPlan ? "judges" : "asks you"}`]),
+      : [`In plan mode, entered from auto: ${duringPlan ? "judges" : "asks you"}`]),
   ];
 }
 

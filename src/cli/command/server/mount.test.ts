@@ -67,7 +67,7 @@ test("mount of a URL with headers, at a path", async () => {
 
 test.each([
   ["-- false", "it ended with 1", "the program false"],
-  ["--url http://127.0.0.1:9/mcp", "nobody answers (ECONNREFUSED)", "the server at http://127.0.0.1:9/mcp"],
+  ["--url http://127.0.0.1:9/mcp", "no answer (ECONNREFUSED)", "the server at http://127.0.0.1:9/mcp"],
 ])("mount %s that does not connect says why, and what to check", async (how, problem, what) => {
   expect(await crux(`mount notes ${how}`, { daemon: mounting("failed", problem) })).toMatchObject({
     out: "",

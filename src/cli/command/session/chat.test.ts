@@ -244,9 +244,9 @@ test("a daemon that ends names the session, and how to go on with it", async () 
   const chat = atTerminal("chat", new Feed().push(told({ event: "spawn", intent: "" })).end());
   expect(await chat.done).toBe(1);
   expect(chat.stderr.text).toContain("the daemon ended; what was said and done in session 1 is kept\n");
-  expect(chat.stderr.text).toContain("  → hint: crux -r 1 goes on with it\n");
+  expect(chat.stderr.text).toContain("  → hint: crux -r 1 continues it\n");
   expect((await crux("-c go", { daemon: aDaemon(new Feed().end()) })).err).toContain(
-    "crux -r 1 goes on with it",
+    "crux -r 1 continues it",
   );
 });
 
@@ -298,11 +298,11 @@ test("-c with words says why its message is not read, before and while it waits"
   const ends = told({ event: "withdrawn", seq: 1 });
   const { err, code } = await crux("-c go", { daemon: aDaemon(new Feed().push(why, paused, ends)) });
   expect(err).toBe(
-    "[agent/1] log: the model driver openai is not set up\n[agent/1] paused; crux cont 1 lets it go on\n",
+    "[agent/1] log: the model driver openai is not set up\n[agent/1] paused; crux cont 1 resumes it\n",
   );
   expect(code).toBe(130);
   const before = aDaemon(new Feed().push(ends), BEFORE, "paused");
-  expect((await crux("-c go", { daemon: before })).err).toBe("[agent/1] paused; crux cont 1 lets it go on\n");
+  expect((await crux("-c go", { daemon: before })).err).toBe("[agent/1] paused; crux cont 1 resumes it\n");
 });
 
 test("Shift-Tab goes to the next mode that can be entered, /mode to one by its name; the line begins with it", async () => {

@@ -44,7 +44,7 @@ async function run(call: Call): Promise<number> {
 /** `crux -c`, `crux -r`: with words one run, without them a conversation. */
 export async function goOn(call: Call): Promise<number> {
   const { console, host } = call;
-  if (call.args.flags.has("detach")) throw invalid("--detach begins a process; -c and -r go on with one");
+  if (call.args.flags.has("detach")) throw invalid("--detach begins a process; -c and -r continue one");
   const found = await findSession(call);
   if (found === undefined || found === "none") return 0;
   if (found.text === "") return converse(call, found.pid, "");

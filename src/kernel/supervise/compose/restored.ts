@@ -98,7 +98,7 @@ async function fileOf({ ports }: Core, kept: KeptProject): Promise<FileNow> {
 
 async function read({ loadProject, env }: Core["ports"], { source }: KeptProject): Promise<ComposeProject> {
   if (source === null || loadProject === undefined)
-    throw new Error("nobody said where it is; crux compose up starts it again");
+    throw new Error("its file is not known; crux compose up starts it again");
   return loadProject(source, env);
 }
 

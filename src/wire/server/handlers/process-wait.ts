@@ -39,7 +39,7 @@ export const processWait: Handler<"process.wait"> = async ({ pid, timeout_ms }, 
       code: "TIMEOUT",
       syscall: "Wait",
       pid: PID_KERNEL,
-      message: `process ${pid} goes on after ${timeout_ms}ms`,
+      message: `process ${pid} still runs after ${timeout_ms}ms`,
       cause: error,
     });
   } finally {
