@@ -185,6 +185,8 @@ describe("the interpreter", () => {
     );
     expect(made).toEqual(["glob", "grep", "grep", "write", "view", "write"]);
     expect(end).toMatch(/^L\.md is written: 3 files, 7 lines\.\n\n {2}crux undo 7 /);
+    const columns = (end.split("\n\n").at(-1) ?? "").split("\n").map((line) => line.search(/(?<= {3})\S/));
+    expect(new Set(columns)).toEqual(new Set([18]));
   });
 
   it("finds every file of a large folder, page by page, in few steps", async () => {

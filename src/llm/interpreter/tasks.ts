@@ -154,7 +154,7 @@ function* write(into: string, content: string, sum = "", pid: number): Doing<str
   crux undo ${pid}     puts the folder back as it was
   crux steps ${pid}    what was done, step by step
   crux replay ${pid}   runs it again from its records, and compares
-  crux demo     ${gap}  a tour of one minute`;
+  crux demo    ${gap}  a tour of one minute`;
 }
 
 const EDITORS: Readonly<Record<Edit, (text: string, lines: readonly string[]) => string>> = {
