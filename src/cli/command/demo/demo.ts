@@ -27,9 +27,7 @@ async function run(call: Call): Promise<number> {
       await say(`\n${console.paint.green(`${at + 1}/${STEPS.length} ${title}`)}\n${words}`);
       await act(stage);
     }
-    await say(
-      `\nThat was all. To go on: crux "count the lines of every file here and write them to LINES.md"`,
-    );
+    await say(`\nThat was all. Next: crux "count the lines of every file here and write them to LINES.md"`);
     return 0;
   } catch (error) {
     if (stop.signal.aborted) return 130;

@@ -67,7 +67,7 @@ export const STEPS: readonly Step[] = [
       if (daemon === undefined) throw failed(["daemon", "status"], null);
       await stage.prompt(`kill -9 ${daemon}`, "");
       killQuietly(daemon);
-      await stage.say("The next command starts another daemon, which goes on from the journal.");
+      await stage.say("The next command starts another daemon, which continues from the journal.");
       await stage.sandbox.wake(stage.signal);
       await crux(stage, ["ps"]);
       await crux(stage, ["wait", chapters]);
