@@ -22,7 +22,8 @@ export class DoomedDaemon {
     this.#world = world;
     rmSync(counterOf(world), { force: true });
     const traps = {
-      NODE_OPTIONS: `--require "${PRELOAD}"`,
+      // as Node reads it: in quotes, with a backslash before what would end them
+      NODE_OPTIONS: `--require ${JSON.stringify(PRELOAD)}`,
       CRUX_TEST_KILL_AT: String(moment),
       CRUX_TEST_KILL_LOG: momentsOf(world),
       CRUX_TEST_KILL_COUNTER: counterOf(world),
