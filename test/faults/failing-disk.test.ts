@@ -85,7 +85,7 @@ describe.skipIf(reason !== undefined)(
       const tree = async () => (await world.crux(["ps", "--tree"])).stdout;
       expect(await settled(tree, (shown) => /\bpaused\b/.test(shown))).toMatch(/\bpaused\b/);
       expect((await world.crux(["logs", "1"])).stdout).toMatch(
-        /paused: journal_\w+: .*; it goes on by itself/,
+        /paused: journal_\w+: .*; it resumes by itself/,
       );
       const refused = await world.crux(["-q", "-d", "more work"]);
       expect(refused).toMatchObject({ code: 1, stdout: "" });

@@ -49,7 +49,7 @@ describe.skipIf(reason !== undefined)(
       // a person sees what is wrong, and is not taken on
       const { stdout: logs } = await box.crux("logs", "1");
       expect(logs).toMatch(
-        /paused: journal_full: no space for the journal at \S+journal\.db \(.* free, .* needed\); it goes on by itself/,
+        /paused: journal_full: no space for the journal at \S+journal\.db \(.* free, .* needed\); it resumes by itself/,
       );
       const refused = await box.crux("-d", "more work");
       expect([refused.code, refused.stdout]).toEqual([1, ""]);
