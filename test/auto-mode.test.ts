@@ -130,12 +130,12 @@ describe("crux --enable-auto-mode", () => {
     const run = await world.crux(["--enable-auto-mode", "-m", "claude-unknown-9", "change it"]);
     expect(run.code).toBe(1);
     expect(run.stderr + run.stdout).toContain(
-      "mode auto: the model claude-unknown-9 is not known to judge calls",
+      "auto mode: the model claude-unknown-9 is not known to judge calls",
     );
     expect(server.requests).toEqual([]);
   });
 
-  it("kill -9 while it judges: the next daemon is in mode auto, judges again, and the call runs once", async () => {
+  it("kill -9 while it judges: the next daemon is in auto mode, judges again, and the call runs once", async () => {
     const held = Promise.withResolvers<void>();
     await serve((n) => (n === 0 ? text("<block>no</block>").until(held.promise) : text("<block>no</block>")));
     const pid = Number((await world.crux(["-q", "-d", "--enable-auto-mode", "change it"])).stdout);

@@ -15,6 +15,6 @@ test("modesAfter() has bypass only where the session may be in it, and leads out
 });
 
 test("isClosed() tells a mode that cannot be entered from a daemon that cannot be reached", () => {
-  expect(isClosed(new Fault({ code: "UNAVAILABLE", message: "mode auto: no" }))).toBe(true);
+  expect(isClosed(new Fault({ code: "UNAVAILABLE", message: "auto mode: no" }))).toBe(true);
   expect(isClosed(new Fault({ code: "NOT_FOUND", message: "process not found" }))).toBe(false);
 });

@@ -314,7 +314,7 @@ test("Shift-Tab goes to the next mode that can be entered, /mode to one by its n
       "session.history": () => ({ messages: [] }),
       "process.mode": (payload) => {
         const { mode: wanted } = payload as { mode?: string };
-        if (wanted === "auto") throw new Fault({ code: "UNAVAILABLE", message: "mode auto: no" });
+        if (wanted === "auto") throw new Fault({ code: "UNAVAILABLE", message: "auto mode: no" });
         mode = wanted ?? mode;
         return { mode, ceiling: "auto" };
       },
