@@ -131,7 +131,7 @@ describe("a clone that nobody has trusted", () => {
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain("1 settings");
     expect(lines[0]).toContain("2 MCP servers");
-    expect(lines[0]).toContain(`crux trust ${repo}`);
+    expect(lines[0]).toContain(`crux trust ${shellWord(repo)}`);
   });
 
   it("its agents are PERMISSION, with the line that says how to trust", async () => {
@@ -140,7 +140,7 @@ describe("a clone that nobody has trusted", () => {
     const { code, stderr } = await crux(["-q", "--agent", "helper", "go on"]);
     expect(code).toBe(1);
     expect(stderr).toContain("PERMISSION");
-    expect(stderr).toContain(`crux trust ${repo}`);
+    expect(stderr).toContain(`crux trust ${shellWord(repo)}`);
     expect(server?.requests).toEqual([]);
   });
 
@@ -241,7 +241,7 @@ it("compose up waits for trust: refused without a terminal, with the words how t
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toContain("[PERMISSION]");
   expect(refused.stderr).toContain(`${repo} brings what you have not trusted: AGENTS.md`);
-  expect(refused.stderr).toContain(`crux trust ${repo}`);
+  expect(refused.stderr).toContain(`crux trust ${shellWord(repo)}`);
   expect(existsSync(join(canaries, "ran"))).toBe(false);
   expect((await world.crux(["trust", "--yes", repo], { cwd: repo })).code).toBe(0);
   expect((await world.crux(["compose", "up"], { cwd: repo })).code).toBe(0);
