@@ -63,7 +63,7 @@ export const SETTING_DOCS: { readonly [K in (typeof SETTING_KEYS)[number]]: Sett
   "sandbox.denyWrite": { example: ["dist"] },
   "sandbox.excluded": { example: ["bash(docker:*)"] },
   "sandbox.mode": { example: "required" },
-  "sandbox.network.allow": { example: ["registry.npmjs.org"] },
+  "sandbox.network.allow": { example: ["packages.example.org"] },
   "sandbox.network.deny": { example: ["*.example.org"] },
   "secrets.passEnv": { example: { gh: ["GH_TOKEN"] } },
   "sessions.restAfterMs": { example: 3_600_000 },
