@@ -11,7 +11,7 @@ import { LIMITS } from "../limits.ts";
 import { ByteRing } from "./ring.ts";
 
 /** An end of a pipe: what its writers have read comes to its reader. */
-interface PipeEnd extends OpenFile {
+export interface PipeEnd extends OpenFile {
   readonly carried: { labels: readonly Label[] };
 }
 

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { DriverError } from "../../../abi/errors.ts";
+import type { Label } from "../../../abi/labels.ts";
 import { MemorySpools } from "../../testing/memory-spools.ts";
 import { bytes, text } from "../../testing/test-kernel.ts";
 import { Inlet, writeToAll } from "./inlet.ts";
+import { outputFile } from "./output-file.ts";
 
 function bench() {
   const spools = new MemorySpools();
@@ -11,6 +13,7 @@ function bench() {
 }
 
 const never = new AbortController().signal;
+const act = { signal: never } as Parameters<ReturnType<Inlet["reader"]>["write"]>[1];
 
 describe("Inlet", () => {
   test("who waits gets what comes, and then the end; it is the end for good", async () => {
@@ -63,7 +66,6 @@ describe("Inlet", () => {
 
   test("it is read only", async () => {
     const { inlet } = bench();
-    const act = { signal: never } as Parameters<ReturnType<Inlet["reader"]>["write"]>[1];
     await expect(inlet.reader().write(bytes("x"), act)).rejects.toMatchObject({ code: "PERMISSION" });
   });
 });
@@ -78,4 +80,13 @@ test("writeToAll() writes to those that are open; without any of them the pipe i
   expect(() => writeToAll([one, other], bytes("y"), "/dev/stdout")).toThrow(
     expect.objectContaining({ code: "DRIVER", message: "broken pipe", device: "/dev/stdout" }),
   );
+});
+
+test("outputFile() gives on what its program has read, and what it was written with", async () => {
+  const { inlet } = bench();
+  const label = (detail: string): Label => ({ kind: "untrusted", source: "web", detail });
+  const file = outputFile("stdout", { inlets: () => [inlet], labels: () => [label("read")] });
+  file.carried.labels = [label("written")];
+  await file.write(bytes("x"), act);
+  expect(inlet.reader()).toMatchObject({ carried: { labels: [label("written"), label("read")] } });
 });

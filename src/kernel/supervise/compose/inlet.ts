@@ -1,15 +1,13 @@
-/**
- * Where the pipes into one service meet: what its writers say lies on disk until it is read, so that nobody waits for
- * anybody's start. Each write is whole. A reader that starts again reads again what is kept, from the beginning.
- *
- * The end is kept here. A spool that has ended may go when others are newer; this one must not go before it is read.
- */
-import type { OpenFile } from "../../../abi/device.ts";
 import { codeOf, DriverError, messageOf } from "../../../abi/errors.ts";
+import type { Label } from "../../../abi/labels.ts";
 import { linkSignals } from "../../../lib/abort.ts";
+import type { PipeEnd } from "../../ipc/pipe.ts";
+import { uniteLabels } from "../../labels/label-set.ts";
 import type { Spool, SpoolReader } from "../../ports/spools.ts";
 
 export class Inlet {
+  /** Of what was written: who reads has them from then on, as from any pipe. */
+  readonly carried: PipeEnd["carried"] = { labels: [] };
   readonly #spool: Spool;
   /** Fires when all writers are over. */
   readonly #ended = new AbortController();
@@ -35,7 +33,8 @@ export class Inlet {
   }
 
   /** UNAVAILABLE: over 64 MiB that nobody has read. */
-  write(data: Uint8Array): void {
+  write(data: Uint8Array, labels: readonly Label[] = []): void {
+    this.carried.labels = uniteLabels(this.carried.labels, labels);
     this.#spool.write(data);
   }
 
@@ -55,10 +54,11 @@ export class Inlet {
   }
 
   /** fd 0 of one run of the reader. To be closed by who asks for it: what it has not read is kept for it. */
-  reader(): OpenFile {
+  reader(): PipeEnd {
     const reader = this.#spool.reader(0);
     this.#readers++;
     return {
+      carried: this.carried,
       heedsSignal: true,
       read: (length, signal) => this.#read(reader, length, signal),
       write: () => Promise.reject(refused("PERMISSION", "/dev/stdin", "read only")),
@@ -94,13 +94,18 @@ export class Inlet {
 const NOTHING = new Uint8Array();
 
 /** A write that goes to all that are open. Without any, the pipe is broken; with none at all, nobody was to hear it. */
-export function writeToAll(inlets: readonly Inlet[], data: Uint8Array, device: string): void {
+export function writeToAll(
+  inlets: readonly Inlet[],
+  data: Uint8Array,
+  device: string,
+  labels: readonly Label[] = [],
+): void {
   if (inlets.length === 0) return;
   const open = inlets.filter(({ isOpen }) => isOpen);
   if (open.length === 0) throw refused("DRIVER", device, "broken pipe");
   for (const inlet of open) {
     try {
-      inlet.write(data);
+      inlet.write(data, labels);
     } catch (error) {
       throw refused(codeOf(error), device, messageOf(error));
     }

@@ -4,7 +4,7 @@ import type { ComposeProject, ComposeService } from "../../../abi/compose/compos
 import { O_RDWR } from "../../../abi/device.ts";
 import type { Effect } from "../../../abi/effects.ts";
 import { codeOf } from "../../../abi/errors.ts";
-import type { Pid } from "../../../abi/ids.ts";
+import { asFd, type Pid } from "../../../abi/ids.ts";
 import type { Label } from "../../../abi/labels.ts";
 import type { Sys } from "../../../abi/sys.ts";
 import { addLabels } from "../../labels/labels.ts";
@@ -146,6 +146,16 @@ describe("members of one project", () => {
     addLabels(bench.t.kernel, bench.t.proc(bench.pid("a")), [web]);
     await bench.send(bench.sys("a"), bench.pid("b"));
     await bench.sys("b").recv();
+    expect(bench.t.proc(bench.pid("b")).labels).toEqual([web]);
+  });
+
+  test("carry it along a pipe of theirs too, whether they may write to one another or not", async () => {
+    const bench = new Bench();
+    await bench.up(shop("ab", { messages: false, pipes: [{ from: "a", to: "b", stream: "result" }] }));
+    addLabels(bench.t.kernel, bench.t.proc(bench.pid("a")), [web]);
+    await bench.sys("a").write(asFd(1), bytes("what the page says"));
+    expect(bench.t.proc(bench.pid("b")).labels).toEqual([]);
+    expect(text(await bench.sys("b").read(asFd(0), 100))).toBe("what the page says");
     expect(bench.t.proc(bench.pid("b")).labels).toEqual([web]);
   });
 

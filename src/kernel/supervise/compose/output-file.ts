@@ -1,6 +1,7 @@
-/** fd 1 or 2 of a service: what it writes is heard here, and goes on along its pipes. */
-import type { OpenFile } from "../../../abi/device.ts";
 import { codeOf, DriverError } from "../../../abi/errors.ts";
+import type { Label } from "../../../abi/labels.ts";
+import type { PipeEnd } from "../../ipc/pipe.ts";
+import { uniteLabels } from "../../labels/label-set.ts";
 import { type Inlet, writeToAll } from "./inlet.ts";
 
 interface OutputListener {
@@ -10,17 +11,22 @@ interface OutputListener {
   overflow?(): void;
   /** As they are at each write. */
   inlets(): readonly Inlet[];
+  /** Of what a program has read, which no call of its own says. */
+  labels?(): readonly Label[];
 }
 
-export function outputFile(name: "stdout" | "stderr", listener: OutputListener): OpenFile {
+export function outputFile(name: "stdout" | "stderr", listener: OutputListener): PipeEnd {
   const device = `/dev/${name}`;
+  const carried: PipeEnd["carried"] = { labels: [] };
   return {
+    carried,
     read: () =>
       Promise.reject(new DriverError({ op: "Read", device, code: "PERMISSION", message: "write only" })),
     write: async (data) => {
       listener.chunk?.(data);
       try {
-        writeToAll(listener.inlets(), data, device);
+        const labels = uniteLabels(carried.labels, listener.labels?.() ?? []);
+        writeToAll(listener.inlets(), data, device, labels);
       } catch (error) {
         if (codeOf(error) === "UNAVAILABLE") listener.overflow?.();
         throw error;

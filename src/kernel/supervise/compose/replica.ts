@@ -165,6 +165,7 @@ export class Replica implements ReplicaFacts {
       chunk: (data) => lines.push(data),
       end: () => lines.flush(),
       inlets: () => this.#host.outletsOf(this.service.name, stream),
+      labels: () => this.#host.inletOf(this.service.name)?.carried.labels ?? [],
       overflow: () => this.#overflow(),
     });
   }
