@@ -25,11 +25,11 @@ interface HostProcessesOptions {
   readonly epoch: number;
   /** For pipes alone: made, and removed at the end. Absent: streams are sockets, which programs cannot open by name. */
   readonly pipesDir?: string;
-  /** Asked for each child. */
-  readonly isolation?: () => Isolation;
+  /** Asked for each child, with the mark of what it starts to find out. */
+  readonly isolation?: (owner: string) => Isolation;
   readonly launch?: () => Launcher;
   /** Can children be confined? Asked for each that is to be. */
-  readonly sandbox?: () => SandboxState;
+  readonly sandbox?: (owner: string) => SandboxState;
   /** What confines them, with places of its own; closed with the children. */
   readonly sandboxes?: Sandboxes;
   /** For graces; default the machine's own. */
@@ -38,11 +38,11 @@ interface HostProcessesOptions {
 
 export class HostProcesses implements HostExec {
   readonly #owner: string;
-  readonly #isolation: () => Isolation;
+  readonly #isolation: (owner: string) => Isolation;
   readonly #launch: () => Launcher;
   readonly #clock: Pick<Clock, "mono" | "sleep">;
   readonly #pipes: Pipes | undefined;
-  readonly #sandbox: () => SandboxState;
+  readonly #sandbox: (owner: string) => SandboxState;
   readonly #sandboxes: Sandboxes;
   readonly #children = new Set<HostChild>();
   #isClosed = false;
@@ -67,11 +67,11 @@ export class HostProcesses implements HostExec {
   }
 
   get ownership(): HostExec["ownership"] {
-    return this.#isolation().ownership;
+    return this.#isolation(this.#owner).ownership;
   }
 
   get sandbox(): SandboxState {
-    return this.#sandbox();
+    return this.#sandbox(this.#owner);
   }
 
   get live(): number {
@@ -88,8 +88,8 @@ export class HostProcesses implements HostExec {
   /** Finds out and makes what the first child would have to wait for. */
   async lookAhead(): Promise<void> {
     this.#launch();
-    await lookAhead();
-    await lookAheadSandbox();
+    await lookAhead(this.#owner);
+    await lookAheadSandbox(this.#owner);
     await this.#pipes?.makeMore();
   }
 
@@ -129,7 +129,7 @@ export class HostProcesses implements HostExec {
   #start(spec: ExecSpec, program: string): HostChild {
     const id = randomBytes(12).toString("hex");
     const env = { ...shellDepth(spec), CRUX_OWNER: this.#owner, CRUX_EXEC_ID: id };
-    const isolation = this.#isolation();
+    const isolation = this.#isolation(this.#owner);
     const mark = `CRUX_EXEC_ID=${id}`;
     const launch = this.#launch();
     const clock = this.#clock;
@@ -142,10 +142,10 @@ export class HostProcesses implements HostExec {
   #confine(spec: ExecSpec, program: string, env: ExecSpec["env"], id: string): Confinement | undefined {
     const profile = spec.sandbox ?? null;
     if (profile === null) return undefined;
-    const state = this.#sandbox();
+    const state = this.#sandbox(this.#owner);
     if (!state.available)
       throw driverError("Open", "UNAVAILABLE", `the sandbox is not available: ${state.why}; ${state.fix}`);
-    if (state.kind === "bubblewrap" && this.#isolation().ownership !== "namespace")
+    if (state.kind === "bubblewrap" && this.#isolation(this.#owner).ownership !== "namespace")
       throw driverError("Open", "UNAVAILABLE", "the sandbox is not available: no pid namespaces here");
     const argv = [program, ...spec.argv.slice(1)] as const;
     return this.#sandboxes.confine({ id, profile, argv, cwd: spec.cwd, env });

@@ -5,6 +5,7 @@ import { tempFolder } from "../testing.ts";
 import { HostProcesses } from "./exec.ts";
 import { hostIsolation, IsolationFinder } from "./isolation.ts";
 import { parentDeathPrefix } from "./parent-death.ts";
+import { SandboxFinder } from "./sandbox/probe.ts";
 import { bashSpec } from "./testing.ts";
 
 const fallback = parentDeathPrefix().length > 0 ? "pdeathsig" : "group";
@@ -43,6 +44,27 @@ describe("IsolationFinder", () => {
     expect(finder.get()).toBe(found);
     expect(readFileSync(count, "utf8")).toBe("\n");
     expect(new HostProcesses({ kernelId: "k", epoch: 1 }).ownership).toBe(hostIsolation().ownership);
+  });
+
+  it("marks what it starts with its owner: the next daemon ends what hung when this one was killed", async () => {
+    const [seen, place] = [join(tempFolder(), "seen"), tempFolder()];
+    const bwrap = bwrapThat(`echo "$CRUX_OWNER" >> ${seen}; exit 1`);
+    for (const Finder of [IsolationFinder, SandboxFinder]) {
+      new Finder({ places: [bwrap] }).get("k-probe:4");
+      await new Finder({ places: [bwrap] }).lookAhead("k-probe:4");
+    }
+    const [isolation, sandbox] = [
+      new IsolationFinder({ places: [bwrap] }),
+      new SandboxFinder({ places: [bwrap] }),
+    ];
+    const made = new HostProcesses({
+      ...{ kernelId: "k-daemon", epoch: 7, pipesDir: place },
+      isolation: (owner) => isolation.get(owner),
+      sandbox: (owner) => sandbox.get(owner),
+    });
+    expect([made.ownership, made.sandbox.available]).toEqual([fallback, false]);
+    await made.close();
+    expect(readFileSync(seen, "utf8")).toBe(`${"k-probe:4\n".repeat(4)}${"k-daemon:7\n".repeat(2)}`);
   });
 
   it("a machine without bubblewrap runs programs all the same", async () => {

@@ -30,33 +30,33 @@ export class IsolationFinder {
   }
 
   /** The first to ask waits for the probe, unless `lookAhead` is over by then. */
-  get(): Isolation {
-    this.#found ??= this.#probe() ?? fallback();
+  get(owner?: string): Isolation {
+    this.#found ??= this.#probe(owner) ?? fallback();
     return this.#found;
   }
 
   /** Probes without holding up anybody. Resolves when the answer is known. */
-  async lookAhead(): Promise<void> {
+  async lookAhead(owner?: string): Promise<void> {
     if (this.#found !== undefined || this.#bwrap === undefined) return;
     const namespace = namespaceOf(this.#bwrap);
     const [program, ...args] = probeOf(namespace);
     const status = await new Promise((resolve) => {
-      const probe = spawn(program, args, this.#options());
+      const probe = spawn(program, args, this.#options(owner));
       probe.once("exit", resolve);
       probe.once("error", resolve);
     });
     this.#found ??= status === WORKS ? namespace : fallback();
   }
 
-  #probe(): Isolation | undefined {
+  #probe(owner?: string): Isolation | undefined {
     if (this.#bwrap === undefined) return undefined;
     const namespace = namespaceOf(this.#bwrap);
     const [program, ...args] = probeOf(namespace);
-    return spawnSync(program, args, this.#options()).status === WORKS ? namespace : undefined;
+    return spawnSync(program, args, this.#options(owner)).status === WORKS ? namespace : undefined;
   }
 
-  #options() {
-    return { stdio: "ignore", timeout: this.#probeMs, killSignal: "SIGKILL" } as const;
+  #options(owner: string | undefined) {
+    return { env: probeEnv(owner), stdio: "ignore", timeout: this.#probeMs, killSignal: "SIGKILL" } as const;
   }
 }
 
@@ -74,16 +74,24 @@ function namespaceOf(bwrap: string): Isolation {
   return namespaceIsolation(bwrap, process.getuid?.() === 0 ? kernelFiles() : []);
 }
 
+/**
+ * With the mark of whose child it is, as every child has it: bwrap ends with its parent only once it is set up, and one whose
+ * parent was killed before that waits for ever.
+ */
+export function probeEnv(owner: string | undefined): NodeJS.ProcessEnv {
+  return owner === undefined ? process.env : { ...process.env, CRUX_OWNER: owner };
+}
+
 function fallback(): Isolation {
   return groupIsolation(parentDeathPrefix());
 }
 
 const host = new IsolationFinder();
 
-export function hostIsolation(): Isolation {
-  return host.get();
+export function hostIsolation(owner?: string): Isolation {
+  return host.get(owner);
 }
 
-export function lookAhead(): Promise<void> {
-  return host.lookAhead();
+export function lookAhead(owner: string): Promise<void> {
+  return host.lookAhead(owner);
 }

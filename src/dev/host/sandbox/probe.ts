@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxState } from "../../../abi/sandbox.ts";
 import { makeScratchFolder } from "../../../lib/scratch-folder.ts";
-import { BWRAP } from "../isolation.ts";
+import { BWRAP, probeEnv } from "../isolation.ts";
 import { namespaceIsolation } from "../namespace.ts";
 import { hasChildren } from "../procfs.ts";
 import { isExecutable } from "../program.ts";
@@ -55,21 +55,21 @@ export class SandboxFinder {
   }
 
   /** The first to ask waits for the probe, unless `lookAhead` is over by then. */
-  get(): SandboxState {
+  get(owner?: string): SandboxState {
     this.#found ??= isMac
       ? onMac(this.#probeMs)
-      : (this.#cannot() ?? this.#with((call) => spawnSync(...call)));
+      : (this.#cannot() ?? this.#with((call) => spawnSync(...call), owner));
     return this.#found;
   }
 
   /** Probes without holding up anybody. Resolves when the answer is known. */
-  async lookAhead(): Promise<void> {
+  async lookAhead(owner?: string): Promise<void> {
     if (isMac) this.get();
     if (this.#found !== undefined || this.#cannot() !== undefined) return;
     const filter = new SeccompFile(machineHere());
     const fd = filter.open();
     try {
-      const probed = await run(this.#call(fd));
+      const probed = await run(this.#call(fd, owner));
       this.#found ??= stateOf(probed);
     } finally {
       closeSync(fd);
@@ -88,11 +88,14 @@ export class SandboxFinder {
     return undefined;
   }
 
-  #with(probe: (call: Call) => Omit<Probed, "stderr"> & { stderr: Buffer | string | null }): SandboxState {
+  #with(
+    probe: (call: Call) => Omit<Probed, "stderr"> & { stderr: Buffer | string | null },
+    owner?: string,
+  ): SandboxState {
     const filter = new SeccompFile(machineHere());
     const fd = filter.open();
     try {
-      const { status, stderr, error } = probe(this.#call(fd));
+      const { status, stderr, error } = probe(this.#call(fd, owner));
       return stateOf({ status, stderr: String(stderr ?? ""), error });
     } finally {
       closeSync(fd);
@@ -100,7 +103,7 @@ export class SandboxFinder {
     }
   }
 
-  #call(fd: number): Call {
+  #call(fd: number, owner: string | undefined): Call {
     const confined = sandboxArguments({
       mounts: [{ op: "empty", path: "/tmp", isOpen: true }],
       hasNetwork: false,
@@ -109,7 +112,7 @@ export class SandboxFinder {
     });
     const launch = { program: "/bin/sh", args: ["-c", LOOK], cwd: "/", confined };
     const [program, ...args] = namespaceIsolation(this.#bwrap ?? "").wrap(launch);
-    const options = { timeout: this.#probeMs, killSignal: "SIGKILL" } as const;
+    const options = { env: probeEnv(owner), timeout: this.#probeMs, killSignal: "SIGKILL" } as const;
     return [program, args, { ...options, stdio: ["ignore", "ignore", "pipe", "ignore", fd] }];
   }
 }
@@ -118,6 +121,7 @@ type Call = [
   program: string,
   args: string[],
   options: {
+    env: NodeJS.ProcessEnv;
     timeout: number;
     killSignal: "SIGKILL";
     stdio: ["ignore", "ignore", "pipe", "ignore", number];
@@ -190,10 +194,10 @@ const NAMESPACES =
 
 const host = new SandboxFinder();
 
-export function hostSandbox(): SandboxState {
-  return host.get();
+export function hostSandbox(owner?: string): SandboxState {
+  return host.get(owner);
 }
 
-export function lookAheadSandbox(): Promise<void> {
-  return host.lookAhead();
+export function lookAheadSandbox(owner: string): Promise<void> {
+  return host.lookAhead(owner);
 }
