@@ -14,12 +14,12 @@ import type { KeptEnds } from "./kept-ends.ts";
 import type { FileLabels } from "./labels/file-labels.ts";
 import type { RecordKind } from "./ports/journal.ts";
 import type { KernelPorts } from "./ports/kernel-ports.ts";
+import type { SupervisorControl } from "./ports/supervisors.ts";
 import type { Process } from "./process/process.ts";
 import type { ProcessTable } from "./process/table.ts";
 import type { Snapshots } from "./recover/snapshots.ts";
 import type { SessionTable } from "./session/session-table.ts";
 import type { ProjectRoster } from "./supervise/compose/projects.ts";
-import type { SupervisorControl } from "./supervise/supervisor-options.ts";
 import type { Mounts } from "./vfs/mounts.ts";
 import type { DeviceRegistry } from "./vfs/registry.ts";
 

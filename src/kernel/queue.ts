@@ -3,7 +3,7 @@
  * else the new one if it may be lost; both are counted in `dropped`. What may not be lost is bounded by its kind
  * (one completion, at most 64 questions a process).
  */
-import type { Subscription } from "./ports/kernel-api.ts";
+import type { Subscription } from "./ports/subscription.ts";
 
 interface QueueOptions<T> {
   readonly capacity: number;

@@ -9,8 +9,8 @@ import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import { abortable } from "../../lib/abort.ts";
 import { LIMITS } from "../limits.ts";
-import type { Subscription } from "../ports/kernel-api.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
+import type { Subscription } from "../ports/subscription.ts";
 import type { Process } from "../process/process.ts";
 import type { Session } from "../process/session.ts";
 

@@ -6,15 +6,8 @@
 import { Fault } from "../../abi/errors.ts";
 import { asPgid, type Pgid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { LIMITS } from "../limits.ts";
+import type { GroupView } from "../ports/groups.ts";
 import type { Process } from "../process/process.ts";
-
-export interface GroupView {
-  readonly id: Pgid;
-  /** "" for one without a name. */
-  readonly name: string;
-  /** By rising pid. */
-  readonly pids: readonly Pid[];
-}
 
 /** The body of `group.join`. */
 export interface GroupRecord {

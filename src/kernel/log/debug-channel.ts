@@ -4,7 +4,7 @@
  */
 import type { SyscallEvent } from "../../abi/events.ts";
 import { LIMITS } from "../limits.ts";
-import type { Subscription } from "../ports/kernel-api.ts";
+import type { Subscription } from "../ports/subscription.ts";
 import { Queue } from "../queue.ts";
 
 export class DebugChannel {

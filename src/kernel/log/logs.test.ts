@@ -3,7 +3,7 @@ import { printed } from "../../abi/errors.ts";
 import { asPid } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus, type ProcessKind } from "../../abi/process.ts";
 import { LIMITS } from "../limits.ts";
-import type { LogPiece, Subscription } from "../ports/kernel-api.ts";
+import type { LogPiece, Subscription } from "../ports/subscription.ts";
 import type { Body } from "../process/body.ts";
 import type { Process } from "../process/process.ts";
 import { spawnBody } from "../process/spawn.ts";

@@ -1,33 +1,23 @@
 /** What the wires see of the kernel. Everything a client does passes the handle of pid 0, and so the gate. */
 import type { AgentInfo } from "../../abi/agent.ts";
-import type { AskAnswer, AskReply, LogEntry, ProcessEvent, SyscallEvent } from "../../abi/events.ts";
+import type { AskAnswer, AskReply, ProcessEvent, SyscallEvent } from "../../abi/events.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { JobView } from "../../abi/jobs.ts";
 import type { MountView } from "../../abi/mcp.ts";
 import type { ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
 import type { SpawnOpts, Sys } from "../../abi/sys.ts";
-import type { GroupView } from "../ipc/groups.ts";
-import type { SupervisorControl } from "../supervise/supervisor-options.ts";
 import type { Budgets } from "./budgets.ts";
 import type { Forks } from "./forks.ts";
+import type { GroupView } from "./groups.ts";
 import type { Projects } from "./projects.ts";
 import type { Replays } from "./replays.ts";
 import type { Requests } from "./requests.ts";
 import type { RightsControl } from "./rights-control.ts";
 import type { Services } from "./services.ts";
 import type { Sessions } from "./sessions.ts";
-
-/** A bounded stream of events with one reader. Ends when the process does or `close` is called. */
-export interface Subscription<T> extends AsyncIterable<T> {
-  /** Events the queue had no room for; they are lost. */
-  readonly dropped: number;
-  /** The reader goes away: nothing is kept for it any more. Idempotent. */
-  close(): void;
-}
-
-/** A piece of a log: a line an agent said, or bytes a native program wrote. */
-export type LogPiece = { readonly entry: LogEntry } | { readonly data: Uint8Array };
+import type { LogPiece, Subscription } from "./subscription.ts";
+import type { SupervisorControl } from "./supervisors.ts";
 
 /** What an answer may say beside itself, and who gave it. */
 export interface AnswerMore extends Pick<AskReply, "rule" | "destination" | "input" | "answers"> {

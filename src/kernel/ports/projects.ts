@@ -2,7 +2,7 @@
 import type { ComposeProject, ProjectEvent, ProjectView } from "../../abi/compose/compose.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
-import type { Subscription } from "./kernel-api.ts";
+import type { Subscription } from "./subscription.ts";
 
 /** Where the compose file of a project is, for a later daemon. */
 export interface ProjectSource {

@@ -4,7 +4,7 @@
  */
 import type { ProcessEvent } from "../../abi/events.ts";
 import type { Pid } from "../../abi/ids.ts";
-import type { Subscription } from "./kernel-api.ts";
+import type { Subscription } from "./subscription.ts";
 
 /** What a request has made: a process, or a message for one. */
 export interface Requested {

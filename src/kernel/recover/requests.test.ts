@@ -5,7 +5,7 @@ import { asProcUuid, type Pid } from "../../abi/ids.ts";
 import { EXIT } from "../../abi/process.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
 import { LIMITS } from "../limits.ts";
-import type { Subscription } from "../ports/kernel-api.ts";
+import type { Subscription } from "../ports/subscription.ts";
 import { bytes, type TestKernel, testKernel } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";
 

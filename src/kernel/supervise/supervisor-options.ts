@@ -1,21 +1,10 @@
-/** A supervisor from outside: what can be done to it, who hears of it, and how one is made. */
-import type { CrashReport, SupervisorView } from "../../abi/supervise.ts";
+/** How a supervisor is made, and who hears of it. */
+import type { CrashReport } from "../../abi/supervise.ts";
 import type { Process } from "../process/process.ts";
 import type { Attendance } from "./child-runs.ts";
 import type { Comeback } from "./comeback.ts";
 import type { KeptProject } from "./compose/kept.ts";
 import type { Endowment } from "./endowment.ts";
-
-/** What a person or a client can do to a supervisor that runs. */
-export interface SupervisorControl {
-  view(): SupervisorView;
-  /** NOT_FOUND: no such child; CONFLICT: it runs. With the error of a start that fails it is stopped. */
-  startChild(id: string): Promise<void>;
-  /** It stays stopped. CONFLICT: it does not run. */
-  stopChild(id: string): Promise<void>;
-  /** CONFLICT: it does not run. A start that fails counts as an exit. */
-  restartChild(id: string): Promise<void>;
-}
 
 /** Who hears of each step, in the same turn. */
 interface Observer {

@@ -10,6 +10,7 @@ import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../../abi/process.t
 import type { RequestMark } from "../../abi/request-mark.ts";
 import type { SupervisorView } from "../../abi/supervise.ts";
 import type { Core } from "../core.ts";
+import type { SupervisorControl } from "../ports/supervisors.ts";
 import type { Body } from "../process/body.ts";
 import type { Process } from "../process/process.ts";
 import { Units } from "../process/units.ts";
@@ -27,7 +28,7 @@ import { type Restarter, Restarts } from "./restarts.ts";
 import type { CheckedChild, CheckedSpec } from "./spec.ts";
 import { recordOfSpec } from "./spec-record.ts";
 import type { Seat } from "./start-child.ts";
-import type { SupervisorControl, SupervisorOptions } from "./supervisor-options.ts";
+import type { SupervisorOptions } from "./supervisor-options.ts";
 
 export class Supervisor implements SupervisorControl {
   readonly #core: Core;

@@ -1,5 +1,5 @@
 import type { ProcessEvent } from "../../abi/events.ts";
-import type { Subscription } from "../../kernel/ports/kernel-api.ts";
+import type { Subscription } from "../../kernel/ports/subscription.ts";
 import { encodeLine } from "../codec/ndjson.ts";
 import type { ServerDeps } from "./deps.ts";
 import { follow } from "./follow.ts";

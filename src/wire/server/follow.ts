@@ -1,4 +1,4 @@
-import type { Subscription } from "../../kernel/ports/kernel-api.ts";
+import type { Subscription } from "../../kernel/ports/subscription.ts";
 
 /**
  * Hands each event to `take` and closes the subscription, however it ends. True: all events were taken. False: `until`

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ProcessEvent } from "../../abi/events.ts";
 import { asPgid, asPid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
-import type { LogPiece } from "../../kernel/ports/kernel-api.ts";
+import type { LogPiece } from "../../kernel/ports/subscription.ts";
 import { FakeSubscription, procInfo, type RawClient, ServerFixture, until } from "./testing.ts";
 
 let fixture: ServerFixture;

@@ -10,16 +10,11 @@ import type { McpConfig } from "../../abi/mcp.ts";
 import type { Disposition, ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
 import type { SupervisorView } from "../../abi/supervise.ts";
 import type { SpawnOpts, Sys } from "../../abi/sys.ts";
-import type {
-  AnswerMore,
-  ChildClient,
-  KernelApi,
-  LogPiece,
-  Subscription,
-} from "../../kernel/ports/kernel-api.ts";
+import type { AnswerMore, ChildClient, KernelApi } from "../../kernel/ports/kernel-api.ts";
 import type { Requested } from "../../kernel/ports/requests.ts";
 import type { AwakeOptions, Sessions } from "../../kernel/ports/sessions.ts";
-import type { SupervisorControl } from "../../kernel/supervise/supervisor-options.ts";
+import type { LogPiece, Subscription } from "../../kernel/ports/subscription.ts";
+import type { SupervisorControl } from "../../kernel/ports/supervisors.ts";
 import { VirtualClock } from "../../kernel/testing/virtual-clock.ts";
 import type { ServerDeps, ServerOptions } from "./deps.ts";
 import { type Server, startServer } from "./server.ts";

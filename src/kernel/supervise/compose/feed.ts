@@ -4,7 +4,7 @@
  */
 import type { ProjectEvent } from "../../../abi/compose/compose.ts";
 import { LIMITS } from "../../limits.ts";
-import type { Subscription } from "../../ports/kernel-api.ts";
+import type { Subscription } from "../../ports/subscription.ts";
 import { Queue } from "../../queue.ts";
 import { LineRing } from "./line-ring.ts";
 

@@ -2,8 +2,8 @@
 import type { ProjectEvent, ProjectView, ReplicaView } from "../../../abi/compose/compose.ts";
 import { Fault } from "../../../abi/errors.ts";
 import type { ExitStatus } from "../../../abi/process.ts";
-import type { Subscription } from "../../ports/kernel-api.ts";
 import type { ProjectUp } from "../../ports/projects.ts";
+import type { Subscription } from "../../ports/subscription.ts";
 import type { Child } from "../child.ts";
 import { type Seat, withDependencies } from "./change.ts";
 import type { LogChoice, ProjectFeed } from "./feed.ts";

@@ -2,7 +2,7 @@
 import type { ProjectEvent } from "../../../abi/compose/compose.ts";
 import type { ProjectEventWire, StreamEnd } from "../../../abi/compose/wire.ts";
 import type { Pid } from "../../../abi/ids.ts";
-import type { Subscription } from "../../../kernel/ports/kernel-api.ts";
+import type { Subscription } from "../../../kernel/ports/subscription.ts";
 import { encodeLine } from "../../codec/ndjson.ts";
 import { follow } from "../follow.ts";
 import type { Send } from "../handler.ts";

@@ -1,6 +1,6 @@
 import { asPid } from "../../../abi/ids.ts";
 import type { LogPayload, WireStreamLine } from "../../../abi/wire.ts";
-import type { LogPiece } from "../../../kernel/ports/kernel-api.ts";
+import type { LogPiece } from "../../../kernel/ports/subscription.ts";
 import { encodeLine } from "../../codec/ndjson.ts";
 import { follow } from "../follow.ts";
 import type { Handler, Send } from "../handler.ts";

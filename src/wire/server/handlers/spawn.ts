@@ -5,7 +5,7 @@ import type { PermissionMode } from "../../../abi/process.ts";
 import type { RightsWish, RuleLists } from "../../../abi/rights.ts";
 import { sandboxOff } from "../../../abi/sandbox.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
-import type { Subscription } from "../../../kernel/ports/kernel-api.ts";
+import type { Subscription } from "../../../kernel/ports/subscription.ts";
 import { audienceOf, followProcess } from "../follow-process.ts";
 import type { Handler, MethodAnswer, RequestContext } from "../handler.ts";
 import type { Marked } from "../repeats.ts";
