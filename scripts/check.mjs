@@ -1,4 +1,4 @@
-// What must hold before a commit. One line per step; the output of a step only if it fails.
+// What must hold before a commit. One line per step; the output of a step only if it fails, and what it notes.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
@@ -47,9 +47,11 @@ function run([name, command, ...args]) {
     child.once("close", (status) => {
       const passed = status === 0;
       console.log(`${passed ? "ok  " : "FAIL"} ${name.padEnd(14)} ${seconds(stepMs)}`);
+      for (const line of `${Buffer.concat(output)}`.split("\n"))
+        if (line.startsWith("note: ")) console.log(line);
       if (!passed) {
         process.stdout.write(Buffer.concat(output));
-        console.log(`check: ${name} failed. Mend it, then run \`npm run check\` again.`);
+        console.log(`check: ${name} failed. Fix it, then run \`npm run check\` again.`);
       }
       resolve(passed);
     });

@@ -1,14 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { findImports } from "./imports.mjs";
-import { checkLayers } from "./layers.mjs";
+import { parse } from "./graph.mjs";
+import { checkLayers, compareArrows, findArrows, measureRooms, readKnown } from "./layers.mjs";
+import { houseOf, roomOf } from "./rooms.mjs";
 
-function check(files: Record<string, string>): string[] {
-  return checkLayers(new Map(Object.entries(files))).map(
-    ({ path, line, message }) => `${path}:${line}: ${message}`,
-  );
+function treeOf(files: Record<string, string>) {
+  return new Map(Object.entries(files).map(([path, text]) => [path, parse(path, text).imports]));
 }
 
-describe("findImports()", () => {
+function check(files: Record<string, string>): string[] {
+  return checkLayers(treeOf(files)).map(({ path, line, message }) => `${path}:${line}: ${message}`);
+}
+
+const found = (text: string) =>
+  parse("room/x.ts", text).imports.map(({ specifier, line, kind }) => ({ specifier, line, kind }));
+
+describe("parse()", () => {
   it("finds every form of import, with its line and kind", () => {
     const text = [
       `import "./effect.ts";`,
@@ -25,7 +31,7 @@ describe("findImports()", () => {
       `export { a };`,
       `const from = "./not.ts";`,
     ].join("\n");
-    expect(findImports(text)).toEqual([
+    expect(found(text)).toEqual([
       { specifier: "./effect.ts", line: 1, kind: "value" },
       { specifier: "./value.ts", line: 2, kind: "value" },
       { specifier: "./type.ts", line: 3, kind: "type" },
@@ -49,7 +55,7 @@ describe("findImports()", () => {
       `export const from = "./h.ts"; export type T = "./i.ts";`,
       `import { z } from "./found.ts";`,
     ].join("\n");
-    expect(findImports(text)).toEqual([{ specifier: "./found.ts", line: 8, kind: "value" }]);
+    expect(found(text)).toEqual([{ specifier: "./found.ts", line: 8, kind: "value" }]);
   });
 });
 
@@ -90,9 +96,9 @@ describe("checkLayers()", () => {
         "boot.ts": "",
       }),
     ).toEqual([
-      "cli/c.ts:1: cli may not import boot: they meet in boot.ts, or over the wire",
-      "dev/a.ts:1: dev may not import store: they meet in boot.ts, or over the wire",
-      "tui/d.ts:1: tui may not import kernel: they meet in boot.ts, or over the wire",
+      "cli/c.ts:1: cli may not import boot: they meet in boot, or over the wire",
+      "dev/a.ts:1: dev may not import store: they meet in boot, or over the wire",
+      "tui/d.ts:1: tui may not import kernel: they meet in boot, or over the wire",
     ]);
   });
 
@@ -155,7 +161,126 @@ describe("checkLayers()", () => {
     ).toEqual([
       "lib/b.ts:1: lib may not import wire/c.ts: it belongs to no room",
       "lib/b.ts:1: lib may not import ../../test/d.ts: it lies outside src/",
-      "utils/a.ts:1: belongs to no room: the first folder must be one that scripts/layers.mjs lists",
+      "utils/a.ts:1: belongs to no room: the first folder must be one that scripts/rooms.mjs lists",
     ]);
   });
+});
+
+describe("roomOf()", () => {
+  it("names the room of the plan, wherever its folder is today", () => {
+    const rooms = {
+      "kernel/ask/asks.ts": "consent/ask",
+      "consent/ask/asks.ts": "consent/ask",
+      "kernel/supervise/compose/start.ts": "supervise/compose",
+      "kernel/process/table.ts": "kernel/process",
+      "kernel/limits.ts": "kernel/limits",
+      "kernel/core.ts": "kernel",
+      "permit/shell/program/git.ts": "permit/shell",
+      "tool/bash/bash.ts": "tool/bash",
+      "daemon/start.ts": "daemon",
+      "boot/mounts.ts": "boot",
+    };
+    expect(Object.fromEntries(Object.keys(rooms).map((path) => [path, roomOf(path)]))).toEqual(rooms);
+  });
+
+  it("counts what leaves the kernel's folder to the kernel still", () => {
+    expect(
+      ["consent/ask/asks.ts", "history/fork/fork.ts", "session/rest.ts", "supervise/a.ts"].map(houseOf),
+    ).toEqual(Array(4).fill("kernel"));
+  });
+});
+
+describe("findArrows()", () => {
+  const pairs = (files: Record<string, string>) => findArrows(treeOf(files)).map(({ pair }) => pair);
+
+  it("finds imports to a ring above, of types and dynamic ones too, and between rooms that stand beside", () => {
+    expect(
+      pairs({
+        "kernel/process/a.ts": `import type { G } from "../gate/g.ts"; import { x } from "../vfs/v.ts";`,
+        "kernel/gate/g.ts": `await import("../ask/ask.ts"); import "../process/a.ts";`,
+        "kernel/vfs/v.ts": `import { b } from "../ipc/b.ts"; import { l } from "../limits.ts";`,
+        "kernel/ipc/b.ts": "",
+        "kernel/limits.ts": "",
+        "kernel/ask/ask.ts": `import "../core.ts"; import "../calls/c.ts"; import "../labels/l.ts"; import "../fork/f.ts";`,
+        "kernel/core.ts": `import "./fork/f.ts";`,
+        "kernel/calls/c.ts": "",
+        "kernel/labels/l.ts": "",
+        "kernel/fork/f.ts": "",
+      }),
+    ).toEqual([
+      "kernel/process → kernel/gate",
+      "kernel/gate → consent/ask",
+      "kernel/vfs → kernel/ipc",
+      "consent/ask → kernel",
+      "consent/ask → history/fork",
+    ]);
+  });
+
+  it("shows other houses the kernel's ports alone, except boot; tests may look anywhere", () => {
+    expect(
+      pairs({
+        "dev/fs/fs.ts": `import "../../kernel/ports/p.ts"; import "../../kernel/vfs/v.ts";`,
+        "boot/mounts.ts": `import "../kernel/vfs/v.ts";`,
+        "dev/fs/fs.test.ts": `import "../../kernel/vfs/v.ts";`,
+        "kernel/ports/p.ts": "",
+        "kernel/vfs/v.ts": "",
+      }),
+    ).toEqual(["dev/fs → kernel/vfs"]);
+  });
+
+  it("counts one arrow for each file that a file imports", () => {
+    const files = {
+      "tool/edit/edit.ts": "",
+      "tool/view/view.ts": `import type { E } from "../edit/edit.ts";\nimport { e } from "../edit/edit.ts";`,
+    };
+    expect(pairs(files)).toEqual(["tool/view → tool/edit"]);
+  });
+});
+
+describe("compareArrows()", () => {
+  const arrow = (target: string) => ({ path: "dev/a.ts", line: 3, target, pair: "dev → dev/fs" });
+
+  it("reports a pair that has more than is known, with what it imports", () => {
+    const { more, fewer } = compareArrows(
+      [arrow("dev/fs/x.ts"), arrow("dev/fs/y.ts")],
+      new Map([["dev → dev/fs", 1]]),
+    );
+    expect(more).toEqual([
+      "dev → dev/fs: 2 imports against the plan, 1 known. One of these is new:",
+      "  src/dev/a.ts:3 imports dev/fs/x.ts",
+      "  src/dev/a.ts:3 imports dev/fs/y.ts",
+    ]);
+    expect(fewer).toBe(false);
+  });
+
+  it("lowers what has fallen, drops what is gone, and raises nothing", () => {
+    const known = readKnown("# comment\n2 store → dev\n3 dev → dev/fs\n2 dev → dev/fs\n1 lib → abi\n");
+    const { fewer, tightened } = compareArrows(
+      [arrow("dev/fs/x.ts"), { ...arrow("b.ts"), pair: "lib → abi" }],
+      known,
+    );
+    expect(fewer).toBe(true);
+    expect(tightened).toEqual(["1 dev → dev/fs", "1 lib → abi"]);
+    expect(compareArrows([arrow("x.ts"), arrow("y.ts")], new Map([["dev → dev/fs", 1]])).tightened).toEqual([
+      "1 dev → dev/fs",
+    ]);
+  });
+});
+
+it("measureRooms() counts types and dynamic imports, and no tests", () => {
+  const { circle, rooms } = measureRooms(
+    treeOf({
+      "lib/a.ts": `import type { B } from "./b.ts";`,
+      "lib/b.ts": `await import("./a.ts");`,
+      "abi/c.ts": `import { a } from "../lib/a.ts";`,
+      "abi/d.ts": "",
+      "abi/e.ts": "",
+      "abi/c.test.ts": `import { c } from "./c.ts";`,
+    }),
+  );
+  expect(circle).toEqual(["lib/a.ts", "lib/b.ts"]);
+  expect(rooms).toEqual([
+    { room: "abi", files: 3, radius: 5, median: 1 },
+    { room: "lib", files: 2, radius: 2, median: 2 },
+  ]);
 });

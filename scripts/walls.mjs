@@ -1,9 +1,10 @@
 // What the inside of the house measures: circles, reading radius, sizes, names. `npm run walls` prints the table,
 // `npm run walls -- --list <measure>` what lies behind one of its lines.
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, posix } from "node:path";
+import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseSync, Visitor } from "oxc-parser";
+import { Visitor } from "oxc-parser";
+import { circlesOf, isTesting, lineFinder, parse, radiusOf, readTree, root } from "./graph.mjs";
 
 /** @typedef {{ path: string, line: number }} Place */
 /** @typedef {Place & { name: string, lines: number, parameters: number }} Routine */
@@ -17,19 +18,11 @@ import { parseSync, Visitor } from "oxc-parser";
  * @property {Set<string>} words names that are imported, re-exported or reached through a namespace
  */
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** A system call that needs little. */
 const SMALL_CALL = "kernel/calls/list-procs.ts";
 const PS_COMMAND = "cli/command/process/ps.ts";
 const MAX_PARAMETERS = 3;
 const SMALL_FILE_LINES = 60;
-
-/** Tests, and what only tests use. @param {string} path */
-export function isTesting(path) {
-  return (
-    path.endsWith(".test.ts") || /(^|\/)testing(\/|\.ts$)/.test(path) || /(^|\/)contract\.ts$/.test(path)
-  );
-}
 
 /**
  * @param {string} path inside src/
@@ -37,8 +30,7 @@ export function isTesting(path) {
  * @returns {Source}
  */
 export function readSource(path, text) {
-  const { program, module: names } = parseSync(path, text, { lang: "ts", preserveParens: false });
-  const lineOf = lineFinder(text);
+  const { program, imports } = parse(path, text);
   /** @type {Source} */
   const source = {
     lines: text.split("\n").length - 1,
@@ -46,37 +38,15 @@ export function readSource(path, text) {
     eager: new Set(),
     routines: [],
     exported: [],
-    words: new Set(),
+    words: new Set(imports.flatMap(({ names }) => names)),
   };
-  for (const { moduleRequest, entries } of names.staticImports) {
-    reach(source, path, moduleRequest.value, true);
-    for (const { importName } of entries) if (importName.name) source.words.add(importName.name);
+  for (const { target, kind } of imports) {
+    if (!target?.endsWith(".ts")) continue;
+    source.imports.add(target);
+    if (kind !== "dynamic") source.eager.add(target);
   }
-  for (const { entries } of names.staticExports)
-    for (const { moduleRequest, importName } of entries) {
-      if (!moduleRequest) continue;
-      reach(source, path, moduleRequest.value, true);
-      if (importName.name) source.words.add(importName.name);
-    }
-  for (const { moduleRequest } of names.dynamicImports) {
-    const word = /^["'](.*)["']$/.exec(text.slice(moduleRequest.start, moduleRequest.end));
-    if (word?.[1]) reach(source, path, word[1], false);
-  }
-  walk(program, source, path, lineOf);
+  walk(program, source, path, lineFinder(text));
   return source;
-}
-
-/**
- * @param {Source} source
- * @param {string} path
- * @param {string} specifier
- * @param {boolean} isEager
- */
-function reach(source, path, specifier, isEager) {
-  if (!specifier.startsWith(".") || !specifier.endsWith(".ts")) return;
-  const target = posix.normalize(posix.join(posix.dirname(path), specifier));
-  source.imports.add(target);
-  if (isEager) source.eager.add(target);
 }
 
 /**
@@ -120,71 +90,6 @@ function walk(program, source, path, lineOf) {
       else exported(declaration, /^TS(Interface|TypeAlias)/.test(declaration.type));
     },
   }).visit(program);
-}
-
-/** @param {string} text */
-function lineFinder(text) {
-  const starts = [0];
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
-  return (/** @type {number} */ offset) => {
-    let [low, high] = [0, starts.length];
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if ((starts[middle] ?? 0) <= offset) low = middle;
-      else high = middle;
-    }
-    return low + 1;
-  };
-}
-
-/**
- * Files that reach each other, by Tarjan's algorithm; largest first, single files left out.
- * @param {ReadonlyMap<string, ReadonlySet<string>>} graph
- * @returns {string[][]}
- */
-export function circlesOf(graph) {
-  const [index, low, onStack] = [new Map(), new Map(), new Set()];
-  /** @type {string[]} */
-  const stack = [];
-  /** @type {string[][]} */
-  const circles = [];
-  /** @param {string} path */
-  const visit = (path) => {
-    index.set(path, index.size);
-    low.set(path, index.get(path));
-    stack.push(path);
-    onStack.add(path);
-    for (const next of graph.get(path) ?? []) {
-      if (!graph.has(next)) continue;
-      if (!index.has(next)) visit(next);
-      if (onStack.has(next)) low.set(path, Math.min(low.get(path), low.get(next)));
-    }
-    if (low.get(path) !== index.get(path)) return;
-    const circle = stack.splice(stack.indexOf(path));
-    for (const each of circle) onStack.delete(each);
-    if (circle.length > 1) circles.push(circle.sort());
-  };
-  for (const path of graph.keys()) if (!index.has(path)) visit(path);
-  return circles.sort((a, b) => b.length - a.length);
-}
-
-/**
- * All files that one file needs, itself included: what must be read to be sure of it.
- * @param {ReadonlyMap<string, ReadonlySet<string>>} graph
- * @param {readonly string[]} from
- */
-export function radiusOf(graph, ...from) {
-  const found = new Set(from.filter((path) => graph.has(path)));
-  for (const path of found) for (const next of graph.get(path) ?? []) if (graph.has(next)) found.add(next);
-  return [...found].sort();
-}
-
-/** @returns {Map<string, string>} every TypeScript file of src/ by its path in it */
-function readTree() {
-  const paths = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))
-    .sort();
-  return new Map(paths.map((path) => [path, readFileSync(join(root, "src", path), "utf8")]));
 }
 
 /** Names that test/, bench/ and scripts/ take from src/: their exports are used. @returns {string} */

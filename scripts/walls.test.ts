@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { circlesOf, measure, radiusOf, readSource } from "./walls.mjs";
+import { circlesOf, radiusOf } from "./graph.mjs";
+import { measure, readSource } from "./walls.mjs";
 
 const graph = (edges: Record<string, string[]>) =>
   new Map(Object.entries(edges).map(([path, targets]) => [path, new Set(targets)]));
