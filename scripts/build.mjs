@@ -51,7 +51,7 @@ const entry = {
         for (const [source, output] of Object.entries({
           "cli/main": "cli.cjs",
           "daemon/main": "daemon.js",
-          boot: "boot.js",
+          "boot/boot": "boot.js",
         })) {
           build.onResolve({ filter: new RegExp(`^\\./${source}\\.ts$`) }, () => ({
             path: `./${output}`,
@@ -100,7 +100,7 @@ const cli = {
 /** @type {import("esbuild").BuildOptions} */
 const daemon = {
   ...common,
-  entryPoints: { daemon: "src/daemon/main.ts", boot: "src/boot.ts" },
+  entryPoints: { daemon: "src/daemon/main.ts", boot: "src/boot/boot.ts" },
   outdir: fresh,
   splitting: true,
   format: "esm",

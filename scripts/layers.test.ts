@@ -70,11 +70,11 @@ describe("checkLayers()", () => {
         "dev/fs.ts": `import type { Port } from "../kernel/process/table.ts";`,
         "wire/server/socket.ts": `import { f } from "../../dev/fs.ts"; import { y } from "../codec/ndjson.ts";`,
         "daemon/start.ts": `import { s } from "../wire/server/socket.ts";`,
-        "boot.ts": `import { d } from "./daemon/start.ts"; import text from "./agent/prompt.md";`,
+        "boot/boot.ts": `import { d } from "../daemon/start.ts"; import text from "../agent/prompt.md";`,
         "wire/client/call.ts": `import { y } from "../codec/ndjson.ts";`,
         "tui/chat.ts": `import { c } from "../wire/client/call.ts";`,
         "cli/command/process/ps.ts": `import { c } from "../wire/client/call.ts"; import { t } from "../tui/chat.ts";`,
-        "main.ts": `import { Ring } from "./lib/ring.ts"; import type { P } from "./abi/ids.ts"; import("./cli/ps.ts"); import("./boot.ts");`,
+        "main.ts": `import { Ring } from "./lib/ring.ts"; import type { P } from "./abi/ids.ts"; import("./cli/ps.ts"); import("./boot/boot.ts");`,
       }),
     ).toEqual([]);
   });
@@ -90,10 +90,10 @@ describe("checkLayers()", () => {
       check({
         "dev/a.ts": `import { s } from "../store/b.ts";`,
         "store/b.ts": "",
-        "cli/c.ts": `await import("../boot.ts");`,
+        "cli/c.ts": `await import("../boot/boot.ts");`,
         "tui/d.ts": `import type { K } from "../kernel/e.ts";`,
         "kernel/e.ts": "",
-        "boot.ts": "",
+        "boot/boot.ts": "",
       }),
     ).toEqual([
       "cli/c.ts:1: cli may not import boot: they meet in boot, or over the wire",
@@ -127,8 +127,8 @@ describe("checkLayers()", () => {
   it("lets main import commands and boot only when they are needed", () => {
     expect(
       check({
-        "main.ts": `import { ps } from "./cli/ps.ts";\nimport { boot } from "./boot.ts";\nimport { ids } from "./abi/ids.ts";\nimport type { C } from "./cli/ps.ts";`,
-        "boot.ts": "",
+        "main.ts": `import { ps } from "./cli/ps.ts";\nimport { boot } from "./boot/boot.ts";\nimport { ids } from "./abi/ids.ts";\nimport type { C } from "./cli/ps.ts";`,
+        "boot/boot.ts": "",
         "abi/ids.ts": "",
         "cli/command/process/ps.ts": "",
       }),

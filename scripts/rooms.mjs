@@ -110,7 +110,7 @@ for (const house of Object.values(rings))
 /** @param {string} path inside src/ @returns {string | undefined} */
 export function houseOf(path) {
   const [first = "", second = ""] = path.split("/");
-  if (second === "") return first === "main.ts" || first === "boot.ts" ? first.slice(0, -3) : undefined;
+  if (second === "") return first === "main.ts" ? "main" : undefined;
   if (above.some((room) => room.split("/")[0] === first)) return "kernel";
   const house = first === "wire" ? `wire/${second}` : first;
   return Object.hasOwn(mayImport, house) ? house : undefined;

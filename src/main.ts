@@ -35,7 +35,7 @@ function printVersion(): void {
 async function daemon(): Promise<never> {
   cacheCode();
   const { daemonMain } = await import("./daemon/main.ts");
-  return daemonMain(pkg.version, async () => (await import("./boot.ts")).boot);
+  return daemonMain(pkg.version, async () => (await import("./boot/boot.ts")).boot);
 }
 
 async function fsck(): Promise<never> {

@@ -16,7 +16,7 @@ export async function buildWith(journal: string, dir: string): Promise<string> {
   for (const name of ["lib", "node_modules", "package.json"]) symlinkSync(join(ROOT, name), join(dir, name));
   await build({
     absWorkingDir: ROOT,
-    entryPoints: { boot: "src/boot.ts", daemon: "src/daemon/main.ts" },
+    entryPoints: { boot: "src/boot/boot.ts", daemon: "src/daemon/main.ts" },
     outdir: dist,
     allowOverwrite: true,
     bundle: true,

@@ -102,7 +102,7 @@ function run(parts: Parts = {}): Promise<number> {
       const { journal } = parts;
       return {
         kernel,
-        loadAgent: async () => null,
+        serves: { loadAgent: async () => null },
         reload,
         close,
         ...(journal === undefined ? {} : { journal }),

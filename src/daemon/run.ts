@@ -7,15 +7,11 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Fault } from "../abi/errors.ts";
 import type { Clock } from "../abi/program.ts";
-import type { SandboxStatus } from "../abi/sandbox.ts";
 import type { Settings } from "../abi/settings.ts";
 import type { Journal, JournalState } from "../kernel/ports/journal.ts";
-import type { JournalDesk } from "../kernel/ports/journal-tools.ts";
 import type { KernelApi } from "../kernel/ports/kernel-api.ts";
 import type { SettingsDesk } from "../kernel/ports/settings.ts";
-import type { TaskDesk } from "../kernel/ports/tasks.ts";
 import type { TimeGaps } from "../kernel/ports/time-gaps.ts";
-import type { TrustDesk } from "../kernel/ports/trust.ts";
 import { linkSignals } from "../lib/abort.ts";
 import { configDir, cookieFile, type Environment, parent, pidFile, stateDir } from "../lib/paths.ts";
 import { Redactor } from "../lib/redact.ts";
@@ -81,30 +77,33 @@ export interface BootContext<L extends DaemonLease> {
   readonly redactor?: Redactor;
 }
 
+/** What the server is told by the daemon itself. */
+type OwnDeps = Pick<
+  ServerDeps,
+  | "version"
+  | "home"
+  | "env"
+  | "shutdown"
+  | "isSafeMode"
+  | "readOnly"
+  | "settings"
+  | "redacted"
+  | "arePeersRead"
+>;
+
 export interface Booted {
   readonly kernel: KernelApi;
   /** When it is lost, the daemon ends. */
   readonly journal?: Pick<Journal, "state" | "onState">;
-  /** The journal as a whole, for clients. */
-  readonly desk?: JournalDesk;
-  readonly tasks?: TaskDesk;
-  readonly trust?: TrustDesk;
+  /** For clients, as it is. `unrestored`: in safe mode. */
+  readonly serves: Omit<ServerDeps, keyof OwnDeps>;
   /** `reload`: reads the user's settings again. */
   readonly settings?: (reload: () => void) => SettingsDesk;
-  readonly loadAgent: ServerDeps["loadAgent"];
-  readonly definitions?: ServerDeps["definitions"];
   /** The journal can only be read: nothing runs, and the daemon ends when `over` settles. `words`: for every client. */
   readonly readOnly?: { readonly words: string; readonly over: Promise<void> };
   /** Who connects, by the fd of the connection. Absent: not known here. */
   readonly peers?: { readonly areRead: boolean; of(fd: number): Peer };
   readonly processSockets?: ProcessSockets;
-  /** In safe mode: what is there and was not restored. */
-  readonly unrestored?: ServerDeps["unrestored"];
-  /** Are commands confined? */
-  sandbox?(): SandboxStatus;
-  readonly models?: ServerDeps["models"];
-  /** Absent: they are shown. */
-  showsCalls?(): boolean;
   /** SIGHUP: the settings as they are now, and what was wrong in them: a deny may be among it. */
   reload?(settings: Settings, problems: readonly string[]): void;
   /** After all processes have ended: unmounts, ends OS children, syncs and closes the journal. The lease stays. */
@@ -223,28 +222,9 @@ class Daemon<L extends DaemonLease> {
   }
 
   async #serve(booted: Booted): Promise<number> {
-    const { paths, clock, log, version, home, env, uid, redactor } = this.#context;
-    const { kernel, loadAgent } = booted;
-    const deps: ServerDeps = {
-      version,
-      home,
-      env,
-      loadAgent,
-      shutdown: () => this.#stop.request("shutdown"),
-      isSafeMode: this.#context.isSafeMode,
-      ...(booted.readOnly === undefined ? {} : { readOnly: booted.readOnly.words }),
-      ...(booted.unrestored === undefined ? {} : { unrestored: booted.unrestored }),
-      ...(booted.desk === undefined ? {} : { desk: booted.desk }),
-      ...(booted.tasks === undefined ? {} : { tasks: booted.tasks }),
-      ...(booted.definitions === undefined ? {} : { definitions: booted.definitions }),
-      ...(booted.trust === undefined ? {} : { trust: booted.trust }),
-      ...(booted.settings === undefined ? {} : { settings: booted.settings(() => this.#reload(booted)) }),
-      ...(redactor === undefined ? {} : { redacted: (bytes) => redactor.redactBytes(bytes) }),
-      ...(booted.peers?.areRead === false ? { arePeersRead: false } : {}),
-      ...(booted.sandbox === undefined ? {} : { sandbox: booted.sandbox }),
-      ...(booted.models === undefined ? {} : { models: booted.models }),
-      ...(booted.showsCalls === undefined ? {} : { showsCalls: booted.showsCalls }),
-    };
+    const { paths, clock, log, version, uid } = this.#context;
+    const { kernel, peers, processSockets } = booted;
+    const deps: ServerDeps = { ...booted.serves, ...this.#ownDeps(booted) };
     const unwatch = this.#watchJournal(booted);
     void booted.readOnly?.over.then(() => this.#stop.request("the journal can be written again"));
     let server: Server | undefined;
@@ -257,10 +237,8 @@ class Daemon<L extends DaemonLease> {
         log,
         uid,
         cookie: makeCookie(paths.socketPath, uid),
-        ...(booted.peers === undefined
-          ? {}
-          : { peerOf: (fd) => booted.peers?.of(fd) ?? { kind: "unknown" } }),
-        ...(booted.processSockets === undefined ? {} : { processSockets: booted.processSockets }),
+        ...(peers && { peerOf: (fd) => peers.of(fd) }),
+        ...(processSockets && { processSockets }),
       });
       writeFileSync(pidFile(paths.socketPath), `${this.#host.pid}\n`, { mode: 0o600 });
       log("info", `crux v${version} running (PID ${this.#host.pid}), socket ${paths.socketPath}`);
@@ -276,6 +254,19 @@ class Daemon<L extends DaemonLease> {
     const code = await this.#shutDown(booted, server);
     unwatch();
     return code;
+  }
+
+  #ownDeps(booted: Booted): OwnDeps {
+    const { version, home, env, isSafeMode, redactor } = this.#context;
+    const { readOnly, settings, peers } = booted;
+    return {
+      ...{ version, home, env, isSafeMode },
+      shutdown: () => this.#stop.request("shutdown"),
+      ...(readOnly && { readOnly: readOnly.words }),
+      ...(settings && { settings: settings(() => this.#reload(booted)) }),
+      ...(redactor && { redacted: (bytes: Uint8Array) => redactor.redactBytes(bytes) }),
+      ...(peers?.areRead === false && { arePeersRead: false }),
+    };
   }
 
   #watchJournal({ journal }: Booted): () => void {

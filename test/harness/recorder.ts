@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import type { ProcessEvent } from "../../src/abi/events.ts";
 import type { Pid } from "../../src/abi/ids.ts";
 import type { SpawnOpts } from "../../src/abi/sys.ts";
-import type { boot as Boot } from "../../src/boot.ts";
+import type { boot as Boot } from "../../src/boot/boot.ts";
 import type { Booted } from "../../src/daemon/run.ts";
 import type { JournalRecord } from "../../src/kernel/ports/journal.ts";
 import { systemClock } from "../../src/lib/system-clock.ts";
@@ -74,9 +74,9 @@ export class RecorderWorld {
     opts: SpawnOpts = {},
     each: (event: ProcessEvent) => unknown = () => {},
   ): Promise<{ pid: Pid; ended: Promise<void> }> {
-    const { kernel, loadAgent } = this.booted;
+    const { kernel, serves } = this.booted;
     const env = this.#env;
-    const agent = await loadAgent(undefined, HERE.work, env);
+    const agent = await serves.loadAgent(undefined, HERE.work, env);
     const { pid, events } = await kernel.spawnWatched(intent, agent, {
       cwd: HERE.work,
       env,

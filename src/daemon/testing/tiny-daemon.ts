@@ -8,7 +8,7 @@ import { runDaemon } from "../run.ts";
 const code = await runDaemon(
   async () => {
     console.log("booted");
-    return { kernel: new FakeKernel(), loadAgent: async () => null, close: async () => {} };
+    return { kernel: new FakeKernel(), serves: { loadAgent: async () => null }, close: async () => {} };
   },
   { version: "0.1.0", clock: systemClock, takeLease: (stateDir) => takeLease(journalDir(stateDir)) },
 );

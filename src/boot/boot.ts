@@ -1,0 +1,58 @@
+/** The daemon's composition root: every subsystem is made and mounted here, in start order, and nowhere else. */
+import { messageOf } from "../abi/errors.ts";
+import type { BootContext, Booted } from "../daemon/run.ts";
+import { Kernel } from "../kernel/kernel.ts";
+import type { Lease } from "../store/lease.ts";
+import { keepJournal, openJournal, unrestoredOf } from "./journal.ts";
+import { clearFolders, clearLeftovers } from "./leftovers.ts";
+import { mountsOf } from "./mounts.ts";
+import { makeParts, type Parts } from "./parts.ts";
+import { portsOf } from "./ports.ts";
+
+export async function boot(context: BootContext<Lease>): Promise<Booted> {
+  const store = await openJournal(context);
+  await clearLeftovers(context, store);
+  const parts = makeParts(context, store);
+  const kernel = new Kernel(portsOf(parts));
+  parts.link.connect(kernel);
+  for (const [path, device] of mountsOf(kernel, parts)) kernel.mount(path, device);
+  if (store.isTouched) await bringBack(kernel, parts);
+  const { journal } = store;
+  const { config, host } = parts;
+  const keeper = keepJournal(parts, kernel);
+  const closers = [parts.mcp, host.exec, keeper, journal];
+  return {
+    kernel,
+    journal,
+    serves: {
+      ...{ desk: keeper.desk, tasks: parts.taskStore, trust: parts.trust, models: config.resolver },
+      loadAgent: parts.agents.load,
+      definitions: parts.agents.look,
+      sandbox: () => ({ ...host.exec.sandbox, mode: config.permitFor(context.home).sandboxMode ?? "on" }),
+      showsCalls: () => config.settings.ui?.calls !== false,
+      ...(context.isSafeMode ? await unrestoredOf(journal) : {}),
+    },
+    settings: (reload) => config.desk(reload),
+    ...(store.over && { readOnly: { words: kernel.journalWatch.readOnlyWords, over: store.over } }),
+    peers: host.peers,
+    processSockets: host.sockets,
+    reload: (settings) => {
+      config.reload(settings);
+      kernel.rights
+        .recheckModes()
+        .catch((error: unknown) => context.log("error", `modes: ${messageOf(error)}`));
+    },
+    close: async () => {
+      for (const each of closers) await each.close();
+    },
+  };
+}
+
+async function bringBack(kernel: Kernel, { context }: Parts): Promise<void> {
+  const { paths, clock, log } = context;
+  const { lost, restored, resting } = await kernel.recover();
+  if (lost.length > 0) log("warn", `lost with the last daemon: pid ${lost.join(", ")}`);
+  if (restored.length > 0) log("info", `brought back: pid ${restored.map(({ pid }) => pid).join(", ")}`);
+  // all that is left may yet come back when nothing was brought back
+  clearFolders(paths.stateDir, new Set([...restored, ...resting].map(({ uuid }) => uuid)), clock.now());
+}

@@ -1,0 +1,70 @@
+/** OS children of this daemon: their owner, their environment, and the sockets by which they talk to it. */
+import { join } from "node:path";
+import type { Configuration } from "../daemon/configuration.ts";
+import type { BootContext } from "../daemon/run.ts";
+import { HostProcesses } from "../dev/host/exec.ts";
+import { Peers } from "../dev/host/peer.ts";
+import { commandEnvironment } from "../dev/shell/environment.ts";
+import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
+import { passesEnv } from "../permit/rules/pass-env.ts";
+import type { Lease } from "../store/lease.ts";
+import { ProcessSockets } from "../wire/server/process-sockets.ts";
+import type { OpenJournal } from "./journal.ts";
+import type { KernelLink } from "./kernel-link.ts";
+import { sweptSandboxes } from "./leftovers.ts";
+
+/** The first client is served first. */
+const LOOK_AHEAD_MS = 200;
+
+interface Program {
+  readonly argv: readonly string[];
+  readonly shell?: string;
+  readonly certain: boolean;
+}
+
+interface HostOptions {
+  readonly context: BootContext<Lease>;
+  readonly store: OpenJournal;
+  readonly config: Configuration;
+  readonly link: KernelLink;
+}
+
+export class Host {
+  readonly exec: HostProcesses;
+  readonly sockets: ProcessSockets;
+  readonly peers: Peers;
+  readonly #options: HostOptions;
+
+  constructor(options: HostOptions) {
+    const { context, store } = options;
+    const { paths, clock, log, uid } = context;
+    const { kernelId, epoch } = store.journal;
+    this.#options = options;
+    const sandboxes = sweptSandboxes(context, store);
+    const pipesDir = join(paths.stateDir, "pipes");
+    this.exec = new HostProcesses({ kernelId, epoch, pipesDir, sandboxes, clock });
+    if (store.isWritable) setTimeout(() => void this.exec.lookAhead(), LOOK_AHEAD_MS).unref();
+    this.sockets = new ProcessSockets(paths.socketPath, log);
+    const mark = `CRUX_OWNER=${kernelId}:`;
+    this.peers = new Peers({ ownerOf: (osPid) => this.exec.ownerOf(osPid), mark, uid });
+  }
+
+  /** What a person started is the person's own; all else gets a socket that says whose it is. */
+  readonly socketOf = (uuid: string): string => {
+    const { context, link } = this.#options;
+    const isPersons = link.kernel.clientOf(uuid)?.isPersons === true;
+    return isPersons ? context.paths.socketPath : this.sockets.open(uuid);
+  };
+
+  readonly commandEnv: KernelPorts["commandEnv"] = (owner, extra, argv) => {
+    const passes = argv && this.passes({ argv, certain: true }, this.#options.context.home);
+    return commandEnvironment(owner, extra, this.socketOf(owner.uuid), passes);
+  };
+
+  /** Which variables the settings let through to a program although they look like secrets. */
+  passes(program: Program, cwd: string): (name: string) => boolean {
+    const { context, config } = this.#options;
+    const wished = config.settings.secrets?.passEnv ?? {};
+    return passesEnv(wished, { kind: "exec", cwd, ...program }, context.home);
+  }
+}

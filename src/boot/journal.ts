@@ -1,0 +1,105 @@
+/** The journal of this daemon, and who looks after it. */
+import { join } from "node:path";
+import { messageOf } from "../abi/errors.ts";
+import type { Settings } from "../abi/settings.ts";
+import type { Configuration } from "../daemon/configuration.ts";
+import type { BootContext, Booted } from "../daemon/run.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { Journal } from "../kernel/ports/journal.ts";
+import type { Retention } from "../kernel/ports/journal-tools.ts";
+import { EndsFile } from "../store/journal/ends-file.ts";
+import type { Lease } from "../store/lease.ts";
+import { DEFAULT_RETENTION, JournalKeeper } from "../store/offline/keeper.ts";
+import { openAsItIs } from "../store/sqlite/read-only.ts";
+
+const SHOWN_PIDS = 8;
+
+export interface OpenJournal {
+  readonly journal: Journal;
+  readonly ends: EndsFile;
+  /** The disk takes no writes; settles when it does. */
+  readonly over?: Promise<void>;
+  readonly isWritable: boolean;
+  /** False: what is there may only be looked at. In safe mode until a person says so, on such a disk until it takes writes. */
+  readonly isTouched: boolean;
+}
+
+export async function openJournal(context: BootContext<Lease>): Promise<OpenJournal> {
+  const { lease, paths, clock, log } = context;
+  const opened = await openAsItIs(
+    {
+      dir: join(paths.stateDir, "journal"),
+      clock,
+      maxBytes: retentionOf(context.settings).maxBytes,
+      onNotice: ({ message }) => log("warn", `journal: ${message}`),
+    },
+    lease.refusal,
+  );
+  const { journal } = opened;
+  const isWritable = opened.over === undefined;
+  const ends = await endsOf(context, journal, isWritable);
+  lease.describe({ kernelId: journal.kernelId, epoch: journal.epoch });
+  return { ...opened, ends, isWritable, isTouched: !context.isSafeMode && isWritable };
+}
+
+/** What ended while the disk was full is put into the journal before anything comes back. */
+async function endsOf(
+  { paths, clock, log }: BootContext<Lease>,
+  journal: Journal,
+  isWritable: boolean,
+): Promise<EndsFile> {
+  const ends = new EndsFile(join(paths.stateDir, "journal", "ends"), () => clock.now());
+  const forget = async (): Promise<void> => {
+    const folded = await ends.fold(journal);
+    if (folded > 0)
+      log("info", `the journal has ${folded} signals and ends that a full disk had no room for`);
+  };
+  journal.onState(({ state }) => {
+    if (state !== "well") return;
+    journal
+      .sync()
+      .then(forget)
+      .catch((error: unknown) => log("warn", `ends: ${messageOf(error)}`));
+  });
+  if (!isWritable) return ends;
+  await forget();
+  ends.prepare();
+  return ends;
+}
+
+interface Kept {
+  readonly context: BootContext<Lease>;
+  readonly store: OpenJournal;
+  readonly config: Configuration;
+}
+
+/** Anchors, clears out and warns from now on, as far as the disk and the mode let it. */
+export function keepJournal({ context, store, config }: Kept, kernel: Kernel): JournalKeeper {
+  const { paths, clock, log } = context;
+  const keeper = new JournalKeeper({
+    dir: join(paths.stateDir, "journal"),
+    journal: store.journal,
+    clock,
+    retention: () => retentionOf(config.settings),
+    anchorFile: () => config.settings.audit?.anchor ?? undefined,
+    isHeld: (pid) => kernel.holds(pid),
+    log,
+  });
+  if (store.isWritable) keeper.start({ clearsOut: store.isTouched });
+  return keeper;
+}
+
+/** What a person must know of who looks at an empty list. */
+export async function unrestoredOf(journal: Journal): Promise<Pick<Booted["serves"], "unrestored">> {
+  const agents = (await journal.rows({ live: true })).filter(({ kind }) => kind === "agent");
+  if (agents.length === 0) return {};
+  const pids = agents.map(({ pid }) => pid).sort((a, b) => a - b);
+  return { unrestored: { agents: agents.length, pids: pids.slice(0, SHOWN_PIDS) } };
+}
+
+function retentionOf({ cleanupPeriodDays, journal }: Settings): Retention {
+  return {
+    cleanupPeriodDays: cleanupPeriodDays ?? DEFAULT_RETENTION.cleanupPeriodDays,
+    maxBytes: journal?.maxBytes ?? DEFAULT_RETENTION.maxBytes,
+  };
+}

@@ -1,0 +1,83 @@
+/** What a daemon that was killed left: OS processes, half-written files, folders. */
+import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Effect } from "../abi/effects.ts";
+import { messageOf } from "../abi/errors.ts";
+import { agedBefore } from "../daemon/age-check.ts";
+import type { BootContext } from "../daemon/run.ts";
+import { mendFile } from "../dev/fs/mend.ts";
+import { sweepTemp } from "../dev/fs/temp-file.ts";
+import { sweepOrphans } from "../dev/host/orphans.ts";
+import { Sandboxes } from "../dev/host/sandbox/sandbox.ts";
+import { keptBefore } from "../kernel/fork/kept-files.ts";
+import type { Journal, JournalRecord } from "../kernel/ports/journal.ts";
+import type { Lease } from "../store/lease.ts";
+import type { OpenJournal } from "./journal.ts";
+
+const SCRATCH_KEPT_MS = 7 * 24 * 3600 * 1000;
+
+type Log = BootContext<Lease>["log"];
+
+/** Before anything starts. */
+export async function clearLeftovers(
+  { paths, log, isSafeMode }: BootContext<Lease>,
+  { journal, isWritable }: OpenJournal,
+): Promise<void> {
+  const ended = await sweepOrphans(journal.kernelId, journal.epoch);
+  if (ended > 0) log("warn", `ended ${ended} OS processes that the last daemon left`);
+  if (!isWritable) return;
+  for (const intent of isSafeMode ? [] : await journal.openCalls()) {
+    const { effects = [] } = intent.body as { effects?: readonly Effect[] };
+    if (effects.some(({ kind }) => kind === "write")) await mend(journal, intent, log);
+    for (const effect of effects) if (effect.kind === "write") await sweep(effect.real ?? effect.path, log);
+  }
+  for (const name of ["tmp", "pipes"]) rmSync(join(paths.stateDir, name), { recursive: true, force: true });
+  mkdirSync(join(paths.stateDir, "tmp"), { recursive: true, mode: 0o700 });
+}
+
+/** What was written in place when the last daemon died is what it was before. */
+async function mend(journal: Journal, intent: JournalRecord, log: Log): Promise<void> {
+  try {
+    for (const [path, old] of await keptBefore(journal, intent))
+      if (await mendFile(path, old))
+        log("warn", `${path} was half written when the last daemon died: restored`);
+  } catch (error) {
+    log("warn", `pid ${intent.pid}: what its last call left was not looked at: ${messageOf(error)}`);
+  }
+}
+
+/** In a place that may be closed to us by now: what stays there does not keep the daemon from starting. */
+async function sweep(path: string, log: Log): Promise<void> {
+  try {
+    await sweepTemp(path);
+  } catch (error) {
+    log("warn", `left beside ${path} by the last daemon: ${messageOf(error)}`);
+  }
+}
+
+/** What the last daemon's sandboxes left in the way of others is removed. */
+export function sweptSandboxes({ paths, log }: BootContext<Lease>, { isWritable }: OpenJournal): Sandboxes {
+  const dir = join(paths.runtimeDir, "sandbox");
+  rmSync(dir, { recursive: true, force: true });
+  const sandboxes = new Sandboxes({ dir, ledgerDir: join(paths.stateDir, "sandbox") });
+  const swept = isWritable ? sandboxes.sweep() : 0;
+  if (swept > 0) log("warn", `removed ${swept} placeholders that sandboxes of the last daemon left`);
+  return sandboxes;
+}
+
+/**
+ * The folders of processes that are gone: outputs at once; what an agent left in its scratch folder is there for the person to
+ * read, for a week. Both are named after their process; those of one that came `back` are its own still.
+ */
+export function clearFolders(stateDir: string, back: ReadonlySet<string>, now: number): void {
+  const oldest = agedBefore(join(stateDir, "scratch-checked"), now, SCRATCH_KEPT_MS);
+  for (const [folder, before] of [
+    ["outputs", Number.POSITIVE_INFINITY],
+    ["scratch", oldest],
+  ] as const) {
+    for (const name of readdirSync(join(stateDir, folder))) {
+      const path = join(stateDir, folder, name);
+      if (!back.has(name) && statSync(path).mtimeMs < before) rmSync(path, { recursive: true, force: true });
+    }
+  }
+}

@@ -1,0 +1,94 @@
+/** Every device and where it is mounted. */
+import { join } from "node:path";
+import type { Device } from "../abi/device.ts";
+import type { Pid } from "../abi/ids.ts";
+import type { Settings } from "../abi/settings.ts";
+import { fsDevice } from "../dev/fs/device.ts";
+import { gitDevice } from "../dev/git/device.ts";
+import { realPath } from "../dev/host/real-path.ts";
+import { nullDevice } from "../dev/null/device.ts";
+import { outDevice } from "../dev/out/device.ts";
+import { planDevice } from "../dev/plan/device.ts";
+import { procDevice } from "../dev/proc/device.ts";
+import { shellDevice } from "../dev/shell/device.ts";
+import { tasksDevice } from "../dev/tasks/device.ts";
+import { todoDevice } from "../dev/tasks/todo.ts";
+import { ttyDevice } from "../dev/tty/device.ts";
+import { PageCache } from "../dev/web/cache.ts";
+import { webDevice } from "../dev/web/device.ts";
+import { hostPorts } from "../dev/web/ports.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { RedactedBytes } from "../lib/redact-bytes.ts";
+import { modelDevices } from "../llm/devices.ts";
+import { secretPaths } from "../permit/rules/protected.ts";
+import { toolDevice } from "../tool/device.ts";
+import type { Parts } from "./parts.ts";
+import { TOOLS } from "./tools.ts";
+
+export function mountsOf(kernel: Kernel, parts: Parts): readonly (readonly [path: string, Device])[] {
+  const { context, config, host, outputs, taskStore, tasks } = parts;
+  const { home, env, clock } = context;
+  const { exec } = host;
+  const ask: Kernel["askPerson"] = (pid, items, signal) => kernel.askPerson(pid, items, signal);
+  const placeOf = ({ pid }: { pid: Pid }) => kernel.taskPlace(pid);
+  return [
+    ["/dev/null", nullDevice],
+    ["/dev/fs", fsDevice({ exec, clock, realPath, env, isSecret: secretPaths(home, realPath) })],
+    ["/dev/shell", shellOf(parts)],
+    ...modelsOf(parts),
+    ["/dev/web", webOf(parts)],
+    ["/dev/git", gitDevice({ exec, clock, env })],
+    ["/dev/todo", todoDevice()],
+    ["/dev/plan", planDevice(() => kernel.plans)],
+    ["/dev/tty", ttyDevice({ ask })],
+    ["/var/out", outDevice(outputs)],
+    ["/var/tasks", tasksDevice({ store: taskStore, tasks, placeOf })],
+    ["/proc", procDevice(kernel.view())],
+    ["/bin", toolDevice(TOOLS, { now: () => clock.now(), tasks: () => config.settings.tasks })],
+  ];
+}
+
+function shellOf({ context, config, host, outputs, jobs }: Parts): Device {
+  const { env, clock, redactor } = context;
+  return shellDevice({
+    exec: host.exec,
+    outputs,
+    clock,
+    jobs,
+    mayBackground: (own) => mayBackground(config.settings, own),
+    ...autoJobMs(env),
+    ...(redactor === undefined ? {} : { redacted: () => new RedactedBytes(redactor) }),
+    socketOf: host.socketOf,
+    passes: (shell, cwd) => host.passes({ argv: ["bash", "-c", shell], shell, certain: false }, cwd),
+  });
+}
+
+/** Commands may run in the background unless the settings, or the environment of who asks, say that they may not. */
+function mayBackground({ bash: shell }: Settings, env: Readonly<Record<string, string>>): boolean {
+  return shell?.background !== false && env.CRUX_DISABLE_BACKGROUND !== "1";
+}
+
+/** For who wants it sooner, or later, than after a minute. */
+function autoJobMs(env: Readonly<Record<string, string>>): { autoJobMs?: number } {
+  const ms = Number(env.CRUX_AUTO_BACKGROUND_MS);
+  return Number.isInteger(ms) && ms >= 1 ? { autoJobMs: ms } : {};
+}
+
+function modelsOf({ context, config, host }: Parts): readonly (readonly [string, Device])[] {
+  const { paths, clock } = context;
+  const prices = () => config.settings.models ?? {};
+  const devices = modelDevices({ exec: host.exec, tmpDir: join(paths.stateDir, "tmp"), clock, prices });
+  return devices.map((device) => [`/dev/llm/${device.name}`, device]);
+}
+
+function webOf({ context, config, outputs }: Parts): Device {
+  const { clock, version } = context;
+  return webDevice({
+    ports: hostPorts,
+    cache: new PageCache(() => clock.mono()),
+    outputs,
+    clock,
+    version,
+    isPrivate: (hostAndPort) => config.settings.web?.private?.includes(hostAndPort) === true,
+  });
+}

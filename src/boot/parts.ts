@@ -1,0 +1,69 @@
+/** What the kernel is made with, each after what it needs itself. */
+import { createHmac } from "node:crypto";
+import { basename, dirname, join } from "node:path";
+import { agentDesk } from "../daemon/agent-desk.ts";
+import { Configuration } from "../daemon/configuration.ts";
+import { grantKey } from "../daemon/grant-key.ts";
+import type { BootContext } from "../daemon/run.ts";
+import { Trust } from "../daemon/trust.ts";
+import { TrustStore } from "../daemon/trust-store.ts";
+import { realPath } from "../dev/host/real-path.ts";
+import { mcpHost } from "../dev/mcp/host.ts";
+import { OutputStore } from "../dev/out/output-store.ts";
+import { ScratchStore } from "../dev/out/scratch.ts";
+import { Jobs } from "../dev/shell/jobs.ts";
+import { TaskStore } from "../dev/tasks/store.ts";
+import { Tasks } from "../dev/tasks/tasks.ts";
+import type { Lease } from "../store/lease.ts";
+import { Host } from "./host.ts";
+import type { OpenJournal } from "./journal.ts";
+import { KernelLink } from "./kernel-link.ts";
+import { TOOLS } from "./tools.ts";
+
+export type Parts = ReturnType<typeof makeParts>;
+
+export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
+  const { paths, home, clock, log, version } = context;
+  const { stateDir, configDir } = paths;
+  const link = new KernelLink();
+  const trust = trustOf(context, store);
+  const config = new Configuration(context, { realPath, trust });
+  const host = new Host({ context, store, config, link });
+  const outputs = new OutputStore(join(stateDir, "outputs"));
+  const scratch = new ScratchStore(join(stateDir, "scratch"));
+  const jobs = new Jobs({
+    outputs,
+    now: () => clock.now(),
+    notify: (pid, text) => link.kernel.notify(pid, text),
+    onEnd: (pid) => link.kernel.rested(pid),
+  });
+  const taskStore = new TaskStore(join(stateDir, "tasks"), clock);
+  const tasks = new Tasks({
+    store: taskStore,
+    hasEnded: (pid) => link.kernel.hasEnded(pid),
+    notify: (pid, text) => link.kernel.notify(pid, text),
+  });
+  const lib = join(packageRoot(), "lib");
+  const agents = agentDesk({ home, configDir, lib, log, trust, tools: TOOLS.map(({ name }) => name) });
+  const mcp = mcpHost({ exec: host.exec, services: () => link.kernel.services, clock, home, version });
+  const key = grantKey(stateDir, (message) => log("warn", message));
+  // the same secret has the same mark under every daemon of this state
+  context.redactor?.useKey(createHmac("sha256", key).update("redacted").digest());
+  return {
+    ...{ context, store, link, trust, config, host, outputs, scratch },
+    ...{ jobs, taskStore, tasks, agents, mcp, key },
+  };
+}
+
+/** Without a disk that takes it, nobody's word is kept. */
+function trustOf({ paths, home, env, clock, log }: BootContext<Lease>, { isWritable }: OpenJournal): Trust {
+  const warn = (line: string) => log("warn", line);
+  const store = new TrustStore({ stateDir: paths.stateDir, isWritable, warn });
+  return new Trust({ store, home, realPath, tmpDir: env.TMPDIR, now: () => clock.now(), log });
+}
+
+/** dist/ lies directly below it, this file two folders. */
+function packageRoot(): string {
+  const here = import.meta.dirname;
+  return basename(here) === "dist" ? dirname(here) : dirname(dirname(here));
+}

@@ -1,0 +1,77 @@
+/** What the kernel asks for, from what was made. */
+import { randomBytes, randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { messageOf } from "../abi/errors.ts";
+import { asProcUuid, type Pid, type ProcUuid } from "../abi/ids.ts";
+import { deferredSetting } from "../agent/deferred/setting.ts";
+import { agentProgram } from "../agent/loop.ts";
+import { budgetPolicy } from "../daemon/budget-policy.ts";
+import { bypassRefusal } from "../daemon/bypass-refusal.ts";
+import { loadComposeProject } from "../dev/host/compose-source.ts";
+import { realPath } from "../dev/host/real-path.ts";
+import { DiskSpools } from "../dev/out/spool.ts";
+import { LIMITS } from "../kernel/limits.ts";
+import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
+import { redactedJournal } from "../kernel/redact/redacted-journal.ts";
+import { makeClassifier } from "../permit/auto/classifier.ts";
+import type { Parts } from "./parts.ts";
+
+export function portsOf(parts: Parts): KernelPorts {
+  const { context, store, config, host, scratch, jobs, agents, mcp, key } = parts;
+  const { paths, home, env, clock, version, gaps, redactor, log } = context;
+  const { journal, ends } = store;
+  return {
+    ...(redactor === undefined ? { journal } : { journal: redactedJournal(journal, redactor), redactor }),
+    ends,
+    permitFor: (cwd) => config.permitFor(cwd),
+    settings: config.writer,
+    askTimeouts: () => config.askTimeouts(),
+    models: config.resolver,
+    classifier: makeClassifier(() => config.settings),
+    program: agentProgram({ platform: process.platform, ...maxRetries(env), deferred: deferredSetting(env) }),
+    clock,
+    ...(gaps === undefined ? {} : { gaps }),
+    exec: host.exec,
+    spools: new DiskSpools(join(paths.stateDir, "spools")),
+    mcp,
+    commandEnv: host.commandEnv,
+    random: Math.random,
+    version,
+    loadAgent: agents.load,
+    loadProject: loadComposeProject,
+    realPath,
+    grantKey: key,
+    bypassRefusal: () => bypassRefusal(),
+    uuid: () => asProcUuid(randomUUID()),
+    nonce: () => randomBytes(8).toString("hex"),
+    scratchDir: (uuid) => scratch.scratchDir(uuid),
+    jobs,
+    onExited: (pid) => freeTasks(parts, pid),
+    onReaped: (uuid) => forget(parts, uuid),
+    home,
+    env,
+    additionalRoots: [],
+    sessionRestMs: () => config.settings.sessions?.restAfterMs ?? LIMITS.sessionRestMs,
+    budget: () => budgetPolicy(config.settings),
+    defaultMaxSteps: config.settings.defaults?.maxSteps ?? LIMITS.defaultMaxSteps,
+    log,
+  };
+}
+
+function freeTasks({ context, link, tasks }: Parts, pid: Pid): void {
+  const place = link.kernel.taskPlace(pid);
+  const freed = place === null ? Promise.resolve() : tasks.exited(pid, place);
+  freed.catch((error: unknown) => context.log("warn", `tasks of pid ${pid}: ${messageOf(error)}`));
+}
+
+async function forget({ host, link, trust, scratch, outputs }: Parts, uuid: ProcUuid): Promise<void> {
+  host.sockets.close(uuid);
+  trust.endSessions([...link.kernel.table.all()].map(({ seed }) => seed.cwd));
+  await scratch.removeEmpty(uuid);
+  await outputs.remove(uuid);
+}
+
+function maxRetries(env: Readonly<Record<string, string>>): { maxRetries?: number } {
+  const count = Number(env.CRUX_MAX_RETRIES);
+  return Number.isInteger(count) && count >= 1 ? { maxRetries: count } : {};
+}

@@ -1,0 +1,54 @@
+/** The programs that every process finds at /bin. */
+import { askUser } from "../tool/ask_user/ask_user.ts";
+import { bash } from "../tool/bash/bash.ts";
+import { edit } from "../tool/edit/edit.ts";
+import { fetchTool } from "../tool/fetch/fetch.ts";
+import { gitStatus } from "../tool/git_status/git_status.ts";
+import { glob } from "../tool/glob/glob.ts";
+import { grep } from "../tool/grep/grep.ts";
+import { jobKill } from "../tool/job_kill/job_kill.ts";
+import { jobOutput } from "../tool/job_output/job_output.ts";
+import { ls } from "../tool/ls/ls.ts";
+import { multiEdit } from "../tool/multi_edit/multi_edit.ts";
+import { notebookEdit } from "../tool/notebook_edit/notebook_edit.ts";
+import { planEnter } from "../tool/plan_enter/plan_enter.ts";
+import { planExit } from "../tool/plan_exit/plan_exit.ts";
+import { send } from "../tool/send/send.ts";
+import { sleep } from "../tool/sleep/sleep.ts";
+import { stop } from "../tool/stop/stop.ts";
+import { taskCreate } from "../tool/task_create/task_create.ts";
+import { taskGet } from "../tool/task_get/task_get.ts";
+import { taskList } from "../tool/task_list/task_list.ts";
+import { taskUpdate } from "../tool/task_update/task_update.ts";
+import { todo } from "../tool/todo/todo.ts";
+import { view } from "../tool/view/view.ts";
+import { webSearch } from "../tool/web_search/web_search.ts";
+import { write } from "../tool/write/write.ts";
+
+export const TOOLS = [
+  askUser,
+  bash,
+  edit,
+  fetchTool,
+  gitStatus,
+  glob,
+  grep,
+  jobKill,
+  jobOutput,
+  ls,
+  multiEdit,
+  notebookEdit,
+  planEnter,
+  planExit,
+  send,
+  sleep,
+  stop,
+  taskCreate,
+  taskGet,
+  taskList,
+  taskUpdate,
+  todo,
+  view,
+  webSearch,
+  write,
+];
