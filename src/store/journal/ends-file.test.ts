@@ -6,7 +6,7 @@ import { asPid, asProcUuid } from "../../abi/ids.ts";
 import type { KeptEnd } from "../../kernel/ports/ends.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
 import { EndsFile } from "./ends-file.ts";
-import { openMemoryJournal } from "./memory.ts";
+import { openMemoryJournal } from "./testing/memory.ts";
 
 let dir: string;
 let path: string;

@@ -4,7 +4,7 @@ import { draft, PROC } from "./contract.ts";
 import { JournalFault } from "./fault.ts";
 import { GroupJournal } from "./group.ts";
 import { MAX_WAITING } from "./group-queue.ts";
-import { MemoryDisk, MemoryLedger } from "./memory.ts";
+import { MemoryDisk, MemoryLedger } from "./testing/memory.ts";
 import type { JournalNotice } from "./notice.ts";
 
 function makeJournal() {

@@ -8,7 +8,7 @@ import type { Journal, JournalDraft } from "../../kernel/ports/journal.ts";
 import { openClerk } from "../sqlite/open-database.ts";
 import { HandClock } from "../testing.ts";
 import { type MakeScribe, openJournal } from "./journal.ts";
-import { MemoryDisk, openMemoryJournal } from "./memory.ts";
+import { MemoryDisk, openMemoryJournal } from "./testing/memory.ts";
 import { DirectScribe } from "./scribe.ts";
 
 const direct: MakeScribe = ({ dir, identity, maxBytes }, onNotice) =>

@@ -1,12 +1,12 @@
 /** A journal in memory, for tests: the same contract as the one on disk, without the disk. */
 import { randomUUID } from "node:crypto";
-import { Fault } from "../../abi/errors.ts";
-import type { Journal, RecordKind, RowFilter } from "../../kernel/ports/journal.ts";
-import { systemClock } from "../../lib/system-clock.ts";
-import type { Blob } from "./body.ts";
-import { chainHash, genesis, type StoredRecord } from "./chain.ts";
-import { GroupJournal } from "./group.ts";
-import type { JournalClock } from "./journal-clock.ts";
+import { Fault } from "../../../abi/errors.ts";
+import type { Journal, RecordKind, RowFilter } from "../../../kernel/ports/journal.ts";
+import { systemClock } from "../../../lib/system-clock.ts";
+import type { Blob } from "../body.ts";
+import { chainHash, genesis, type StoredRecord } from "../chain.ts";
+import { GroupJournal } from "../group.ts";
+import type { JournalClock } from "../journal-clock.ts";
 import {
   type Batch,
   type BatchVerdict,
@@ -19,9 +19,9 @@ import {
   type PickedRecord,
   type RecordPosition,
   SNAPSHOTS_KEPT,
-} from "./ledger.ts";
-import { endsCall, messageOf } from "./record-kind.ts";
-import { emptyRow, foldRow, isLive, type Row } from "./row.ts";
+} from "../ledger.ts";
+import { endsCall, messageOf } from "../record-kind.ts";
+import { emptyRow, foldRow, isLive, type Row } from "../row.ts";
 
 const REQUESTED: ReadonlySet<string> = new Set(["process.spawned", "process.state", "mail.put"]);
 

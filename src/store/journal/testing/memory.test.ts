@@ -1,4 +1,4 @@
-import { journalContract } from "./contract.ts";
+import { journalContract } from "../contract.ts";
 import { MemoryDisk, openMemoryJournal } from "./memory.ts";
 
 journalContract("memory", () => {
