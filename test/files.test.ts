@@ -2,7 +2,7 @@
 import { linkSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { pdfOf } from "../src/dev/fs/pdf-testing.ts";
+import { pdfOf } from "../src/dev/fs/testing.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import { settled, World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { readPdf } from "./pdf.ts";
-import { pdfOf } from "./pdf-testing.ts";
+import { pdfOf } from "./testing.ts";
 
 const never = new AbortController().signal;
 

@@ -4,10 +4,9 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { type BigIntStats, constants, lstatSync, renameSync } from "node:fs";
-import { type FileHandle, open, readdir, rm } from "node:fs/promises";
+import { type FileHandle, open, readdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { driverError } from "../driver-error.ts";
-import { overwrite } from "./overwrite.ts";
 import { findFile, openChecked } from "./regular.ts";
 
 const { O_WRONLY, O_CREAT, O_EXCL } = constants;
@@ -159,4 +158,36 @@ function isSameState(a: BigIntStats | undefined, b: BigIntStats | undefined): bo
     a.mtimeNs === b.mtimeNs &&
     a.ctimeNs === b.ctimeNs
   );
+}
+
+/** Old and new content are held in memory, so that a full disk can be undone. */
+const maxBytes = 64 * 1024 * 1024;
+
+/**
+ * Copies the temporary file over `real`, which is `now`: it has several hard links, and a rename would part it from its other
+ * names. A failure puts the old content back.
+ */
+export async function overwrite(real: string, now: BigIntStats, tempPath: string): Promise<void> {
+  const next = await readFile(tempPath);
+  if (now.size > maxBytes || next.byteLength > maxBytes)
+    throw driverError("Write", "INVALID", `has several hard links and is over 64 MiB: ${real}`);
+  const old = await readFile(real);
+  const handle = await openChecked(real, constants.O_WRONLY | constants.O_NONBLOCK, 0, "Write");
+  try {
+    if ((await handle.stat({ bigint: true })).ino !== now.ino)
+      throw driverError("Write", "CONFLICT", `changed meanwhile: ${real}`);
+    await fill(handle, next).catch(async (error: unknown) => {
+      await fill(handle, old);
+      throw error;
+    });
+  } finally {
+    await handle.close();
+  }
+}
+
+async function fill(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.byteLength; )
+    at += (await handle.write(bytes, at, bytes.byteLength - at, at)).bytesWritten;
+  await handle.truncate(bytes.byteLength);
+  await handle.sync();
 }

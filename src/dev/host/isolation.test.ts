@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { tempFolder } from "../testing.ts";
 import { HostProcesses } from "./exec.ts";
-import { hostIsolation, IsolationFinder } from "./isolation.ts";
-import { parentDeathPrefix } from "./parent-death.ts";
+import { hostIsolation, IsolationFinder, parentDeathPrefix } from "./isolation.ts";
 import { SandboxFinder } from "./sandbox/probe.ts";
 import { bashSpec } from "./testing.ts";
 

@@ -2,8 +2,7 @@ import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { tempFolder } from "../testing.ts";
-import { Children } from "./children.ts";
-import { forkLaunch, hostLaunch, type LaunchCall, type Launcher, posixLaunch } from "./launch.ts";
+import { Children, forkLaunch, hostLaunch, type LaunchCall, type Launcher, posixLaunch } from "./launch.ts";
 import { findLibc } from "./libc.ts";
 
 const libc = findLibc();

@@ -4,8 +4,8 @@ import { closeSync, openSync } from "node:fs";
 import { Socket } from "node:net";
 import { constants } from "node:os";
 import type { Duplex } from "node:stream";
-import { Children } from "./children.ts";
-import { findLibc, type Libc } from "./libc.ts";
+import type { Libc } from "./libc.ts";
+import { findLibc } from "./libc.ts";
 
 /** One fd of the program: closed to the world, a socket whose other end is ours, or an fd of ours. */
 export type StdioWish = "ignore" | "pipe" | number;
@@ -99,4 +99,54 @@ export function hostLaunch(): Launcher {
     found = libc === undefined ? forkLaunch : posixLaunch(libc);
   }
   return found;
+}
+
+/** A look that nobody asked for, should the word of the system be lost; it also keeps the event loop alive. */
+const LOOK_MS = 1_000;
+
+/** The children that Node does not know: each is waited for when the system says that one has ended. */
+export class Children {
+  readonly #libc: Pick<Libc, "waitNow">;
+  readonly #live = new Map<number, (status: number) => void>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(libc: Pick<Libc, "waitNow">) {
+    this.#libc = libc;
+  }
+
+  /** `spawn` gives the pid; what it throws is thrown. `ended` is the raw status. */
+  start(spawn: () => number): { readonly pid: number; readonly ended: Promise<number> } {
+    this.#listen();
+    try {
+      const pid = spawn();
+      const ended = new Promise<number>((resolve) => this.#live.set(pid, resolve));
+      return { pid, ended };
+    } finally {
+      this.#leave();
+    }
+  }
+
+  /** While there are children, and once for all of them. */
+  #listen(): void {
+    if (this.#timer !== undefined) return;
+    process.on("SIGCHLD", this.#reap);
+    this.#timer = setInterval(this.#reap, LOOK_MS);
+  }
+
+  #leave(): void {
+    if (this.#live.size > 0) return;
+    process.off("SIGCHLD", this.#reap);
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  readonly #reap = (): void => {
+    for (const [pid, resolve] of this.#live) {
+      const status = this.#libc.waitNow(pid);
+      if (status === undefined) continue;
+      this.#live.delete(pid);
+      resolve(status);
+    }
+    this.#leave();
+  };
 }

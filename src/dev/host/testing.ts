@@ -2,10 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { ExecSpec } from "../../kernel/ports/host.ts";
-import { groupIsolation } from "./group.ts";
-import { hostIsolation } from "./isolation.ts";
+import { groupIsolation, hostIsolation, parentDeathPrefix } from "./isolation.ts";
 import type { Isolation } from "./job.ts";
-import { parentDeathPrefix } from "./parent-death.ts";
 import { findProcess, listPids } from "./procfs.ts";
 
 /** The best first. */

@@ -5,7 +5,6 @@ import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { McpOwner } from "../../kernel/ports/mcp.ts";
 import { serverLabel } from "../../kernel/vfs/server-label.ts";
 import { driverError } from "../driver-error.ts";
-import { distinguishing, serverEnvironment } from "./environment.ts";
 
 export type ServerLaunch = LocalLaunch | RemoteLaunch;
 
@@ -89,4 +88,24 @@ function keyOf(...parts: readonly unknown[]): string {
 
 function invalid(message: string): Error {
   return driverError("Open", "INVALID", `MCP server: ${message}`);
+}
+
+/** The environment of a local server: what any program needs to find its way, and what its entry adds. Never a key of ours. */
+const KEPT = /^(HOME|LOGNAME|PATH|SHELL|TERM|USER|LANG|LC_[A-Z_]+|TMPDIR|XDG_[A-Z_]+)$/;
+/** Differ from terminal to terminal, and change nothing about what a server does. */
+const COSMETIC = /^(TERM|LANG|LC_[A-Z_]+|XDG_(SESSION|SEAT|VTNR|CURRENT_DESKTOP)\w*)$/;
+
+function serverEnvironment(
+  owner: Readonly<Record<string, string>>,
+  entry: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const kept = Object.entries(owner).filter(([name]) => KEPT.test(name));
+  return { ...Object.fromEntries(kept), ...entry };
+}
+
+/** What of an environment makes two servers of one entry different, sorted by name. */
+function distinguishing(env: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(env)
+    .filter(([name]) => !COSMETIC.test(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { LineSplitter } from "./lines.ts";
-import { ServerLog } from "./server-log.ts";
-import { Tail } from "./tail.ts";
+import { ServerLog, Tail } from "./service.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

@@ -3,7 +3,7 @@ import type { McpConfig } from "../../abi/mcp.ts";
 import { VirtualClock } from "../../kernel/testing/virtual-clock.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { until } from "../testing.ts";
-import { boundedFetch } from "./bounded-fetch.ts";
+import { boundedFetch } from "./connection.ts";
 import { MCP_LIMITS } from "./limits.ts";
 import type { PooledTransport } from "./pooled-transport.ts";
 import { HttpServer } from "./testing/http-server.ts";

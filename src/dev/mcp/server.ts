@@ -12,7 +12,6 @@ import { withPatience } from "./deadline.ts";
 import { SessionGone } from "./fault.ts";
 import type { ServerLaunch } from "./launch.ts";
 import { MCP_LIMITS } from "./limits.ts";
-import { restartDelay } from "./restart.ts";
 import type { Session } from "./session.ts";
 import type { Slots } from "./slots.ts";
 
@@ -249,4 +248,19 @@ class Outcome {
     this.isSettled = true;
     this.#settling.reject(error);
   }
+}
+
+/** When a server that ended is started again. A pure decision. */
+interface Crashes {
+  /** Restarts so far, monotonic ms, oldest first. */
+  readonly restarts: readonly number[];
+  /** Crashes since it last stayed up for a window. */
+  readonly inRow: number;
+}
+
+/** ms until the next start; null: it has failed too often. */
+export function restartDelay({ restarts, inRow }: Crashes, nowMs: number): number | null {
+  const recent = restarts.filter((at) => at > nowMs - MCP_LIMITS.restartWindowMs);
+  if (recent.length >= MCP_LIMITS.restarts) return null;
+  return Math.min(MCP_LIMITS.maxBackoffMs, MCP_LIMITS.backoffMs * 2 ** (inRow - 1));
 }

@@ -4,6 +4,7 @@
  */
 import { constants } from "node:os";
 import { basename } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import type { Pid } from "../../abi/ids.ts";
 import type { ExitStatus } from "../../abi/process.ts";
 import type { Clock } from "../../abi/program.ts";
@@ -12,9 +13,8 @@ import type { Services } from "../../kernel/ports/services.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { LocalLaunch } from "./launch.ts";
 import { MCP_LIMITS } from "./limits.ts";
-import { ServerLog } from "./server-log.ts";
+import { LineSplitter } from "./lines.ts";
 import { StdioTransport } from "./stdio-transport.ts";
-import { Tail } from "./tail.ts";
 
 const WORDS_CHARS = 600;
 
@@ -150,4 +150,59 @@ function wordsOf({ code, signal, error }: End, broken: string, said: string): st
   const how = signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
   const what = broken === "" ? how : broken;
   return said === "" ? what : `${what}; it said: ${said}`;
+}
+
+/** What a server prints beside its messages, as log lines of its service. Bounded: the journal keeps every one. */
+type LogLine = (level: "info" | "warn" | "error", message: string) => void;
+
+export class ServerLog {
+  readonly #say: LogLine;
+  readonly #stderr = new LineSplitter(MCP_LIMITS.messageBytes);
+  #left: number = MCP_LIMITS.logLines;
+
+  constructor(say: LogLine) {
+    this.#say = say;
+  }
+
+  stderr(chunk: Uint8Array): void {
+    if (this.#left === 0) return;
+    for (const line of this.#stderr.push(chunk) ?? []) if (line.trim() !== "") this.#line("info", line);
+  }
+
+  /** A line on stdout that is no message. */
+  garbage(line: string): void {
+    if (line.trim() !== "") this.#line("warn", `not a message, dropped: ${line}`);
+  }
+
+  #line(level: "info" | "warn", text: string): void {
+    if (this.#left === 0) return;
+    this.#left--;
+    const max = MCP_LIMITS.logLineChars;
+    this.#say(level, text.length <= max ? text : `${text.slice(0, max)}…`);
+    if (this.#left === 0) this.#say("warn", "it prints a lot: no more of it is logged");
+  }
+}
+
+/** The last bytes of a stream, for the words about its end. */
+export class Tail {
+  readonly #maxBytes: number;
+  #bytes = Buffer.alloc(0);
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  push(chunk: Uint8Array): void {
+    const joined = Buffer.concat([this.#bytes, chunk]);
+    // a copy: a view would keep all that came before
+    this.#bytes = Buffer.from(joined.subarray(Math.max(0, joined.byteLength - this.#maxBytes)));
+  }
+
+  /** The last lines that say something, on one line, at most `maxChars`. */
+  words(maxChars: number): string {
+    const text = stripVTControlCharacters(this.#bytes.toString("utf8"))
+      .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, " ")
+      .trim();
+    return text.length <= maxChars ? text : `… ${text.slice(2 - maxChars)}`;
+  }
 }

@@ -6,13 +6,11 @@
  */
 import { lookup as resolve } from "node:dns/promises";
 import { rmSync } from "node:fs";
-import { connect, createServer, type Socket } from "node:net";
+import { BlockList, connect, createServer, isIP, type Socket } from "node:net";
 import { messageOf } from "../../abi/errors.ts";
 import type { SandboxNetwork } from "../../abi/sandbox.ts";
-import { isPublicAddress } from "./address.ts";
 import { ByteReader } from "./byte-reader.ts";
 import { maxHelloBytes, readClientHello } from "./client-hello.ts";
-import { hostName, mayReach } from "./host-rule.ts";
 import { type ProxyRequest, readRequest } from "./proxy-request.ts";
 
 export interface EgressDeps {
@@ -192,4 +190,55 @@ function connected(socket: Socket): Promise<Socket> {
     });
     socket.once("error", reject);
   });
+}
+
+/** IANA's special-purpose registries: this host, private, shared, link-local (with clouds' metadata), tests, multicast. */
+const V4 = `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
+  192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4`;
+/** All but global unicast, and of that what carries an IPv4 address or goes nowhere. */
+const V6 = "::/3 4000::/2 8000::/1 2001::/23 2001:db8::/32 2002::/16 3fff::/20";
+
+/** Only this machine or its network has them. One for each family: to a list, an IPv4 address lies within `::/3` too. */
+const refused = { ipv4: listOf(V4, "ipv4"), ipv6: listOf(V6, "ipv6") };
+
+function listOf(text: string, family: "ipv4" | "ipv6"): BlockList {
+  const list = new BlockList();
+  for (const block of text.split(/\s+/)) {
+    const [net = "", bits] = block.split("/");
+    list.addSubnet(net, Number(bits), family);
+  }
+  return list;
+}
+
+/** May a name lead there? False too for what is no address. */
+export function isPublicAddress(address: string): boolean {
+  const version = isIP(address);
+  if (version === 0) return false;
+  const family = version === 4 ? "ipv4" : "ipv6";
+  return !refused[family].check(address, family);
+}
+
+/** A name as it is compared: lower case, without the dot at its end; undefined: no name, or an address. */
+function hostName(text: string): string | undefined {
+  const name = text.toLowerCase().replace(/\.$/, "");
+  if (name.length > 253 || isIP(name) !== 0) return undefined;
+  const labels = name.split(".");
+  // what ends in a number is read as an address by many: 2130706433, 0x7f.1
+  if (/^(?:\d+|0x[\da-f]*)$/.test(labels.at(-1) ?? "")) return undefined;
+  return labels.every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label)) ? name : undefined;
+}
+
+/** `h`, `*.h` (below h, not h itself), each with `:port`; without, port 443. A deny without a port is for every port. Both arguments are compared as they are. */
+export function mayReach({ allow, deny }: SandboxNetwork, host: string, port: number): boolean {
+  const isOf = (rule: string, usual: number | undefined) => matches(rule, host, port, usual);
+  return allow.some((rule) => isOf(rule, 443)) && !deny.some((rule) => isOf(rule, undefined));
+}
+
+function matches(rule: string, host: string, port: number, usual: number | undefined): boolean {
+  const at = rule.lastIndexOf(":");
+  const named = at < 0 ? usual : Number(rule.slice(at + 1));
+  if (named !== undefined && named !== port) return false;
+  const pattern = (at < 0 ? rule : rule.slice(0, at)).toLowerCase().replace(/\.$/, "");
+  if (!pattern.startsWith("*.")) return pattern === host;
+  return host.endsWith(pattern.slice(1)) && host.length > pattern.length - 1;
 }

@@ -2,12 +2,12 @@
 import { type Caller, type Device, type FileStat, O_RDONLY } from "../../abi/device.ts";
 import { asPid } from "../../abi/ids.ts";
 import type { ProcInfo } from "../../abi/process.ts";
+import type { SupervisorView } from "../../abi/supervise.ts";
 import type { ProcView } from "../../kernel/ports/proc-view.ts";
 import { driverError, type FileOp } from "../driver-error.ts";
 import { readPlan } from "../plan/file.ts";
 import { snapshotFile } from "../snapshot.ts";
-import { statusOf } from "./status.ts";
-import { supervisorOf } from "./supervisor.ts";
+import { exitOf } from "./exit.ts";
 
 const mount = "/proc";
 
@@ -85,4 +85,43 @@ function parsePid(text: string) {
 function procStat(subpath: string, content: Uint8Array): FileStat {
   const name = subpath.slice(subpath.lastIndexOf("/") + 1) || "proc";
   return { name, size: content.byteLength, isDevice: false, devicePath: mount };
+}
+
+/** `/proc/<pid>/status`: eight keys in a fixed order, then what else there is to say. */
+export function statusOf(info: ProcInfo): Record<string, unknown> {
+  const { exit } = info;
+  return {
+    pid: info.pid,
+    ppid: info.ppid,
+    state: info.state,
+    intent: info.intent,
+    skills: info.skills,
+    tokens_used: info.tokensUsed,
+    elapsed_ms: Math.round(info.elapsedMs),
+    allowed_devices: info.allowedDevices,
+    kind: info.kind,
+    ...(info.activity === null ? {} : { activity: info.activity }),
+    ctx_id: info.ctxId,
+    ...(exit === null ? {} : { exit: exitOf(exit) }),
+  };
+}
+
+/** `/proc/<pid>/supervisor`: what it keeps up, how each child does, and why those that ended did. */
+function supervisorOf(view: SupervisorView): Record<string, unknown> {
+  const { name, strategy, intensity, children, crashes } = view;
+  return {
+    name,
+    strategy,
+    intensity: { maxRestarts: intensity.maxRestarts, windowMs: intensity.windowMs },
+    children: children.map(({ id, pid, state, restart, restarts, lastExit, nextStartAt }) => ({
+      id,
+      pid,
+      state,
+      restart,
+      restarts,
+      lastExit: lastExit === null ? null : exitOf(lastExit),
+      nextStartAt,
+    })),
+    crashes: crashes.map((crash) => ({ ...crash, exit: exitOf(crash.exit) })),
+  };
 }

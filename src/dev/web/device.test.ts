@@ -12,7 +12,7 @@ import { OutputStore } from "../out/output-store.ts";
 import { callerIn } from "../testing.ts";
 import { PageCache } from "./cache.ts";
 import { webDevice } from "./device.ts";
-import { plainText } from "./markdown.ts";
+import { plainText } from "./page.ts";
 import { type Site, type TestWeb, testWeb } from "./testing.ts";
 
 let dir: string;

@@ -6,8 +6,9 @@ import { linkSignals } from "../../lib/abort.ts";
 import { driverError, unreadError } from "../driver-error.ts";
 import type { OutputStore } from "../out/output-store.ts";
 import type { CachedPage, PageCache } from "./cache.ts";
-import { follow } from "./follow.ts";
-import { htmlToMarkdown } from "./markdown.ts";
+import { type Exchange, exchange } from "./exchange.ts";
+import { readHtml } from "./html-job.ts";
+import { type PageUrl, parsePageUrl } from "./page-url.ts";
 import type { WebPorts } from "./ports.ts";
 import type { WebRun } from "./request.ts";
 
@@ -130,3 +131,83 @@ function keep(deps: WebDeps, { uuid, callId }: PageCall, page: CachedPage): stri
   file.end();
   return file.path;
 }
+
+/** A page with the redirects that stay on its host; one that leads elsewhere is told, and is a call of its own. */
+const MAX_REDIRECTS = 10;
+
+export interface Followed {
+  readonly last: PageUrl;
+  readonly answer: Exchange;
+  /** Of another host. */
+  readonly redirect: string | null;
+}
+
+interface Fetching {
+  readonly ports: WebPorts;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  isPrivate(hostAndPort: string): boolean;
+}
+
+export async function follow(first: PageUrl, fetching: Fetching): Promise<Followed> {
+  let url = first;
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+    const isPrivate = fetching.isPrivate(`${url.host}:${url.port}`);
+    const answer = await exchange({ ...fetching, url, isPrivate });
+    checkProxy(answer);
+    const location = answer.status >= 300 && answer.status < 400 ? answer.headers.location : undefined;
+    if (location === undefined) return { last: url, answer, redirect: null };
+    const next = target(url, location, fetching);
+    if (!isSameHost(url, next)) return { last: url, answer, redirect: next.href };
+    url = next;
+  }
+  throw driverError("Write", "DRIVER", `web: ${first.host}: more than ${MAX_REDIRECTS} redirects`);
+}
+
+/** Checked as if it had been asked for. */
+function target(from: PageUrl, location: string, { isPrivate }: Fetching): PageUrl {
+  const href = URL.canParse(location, from.href) ? new URL(location, from.href).href : location;
+  return parsePageUrl(href, isPrivate);
+}
+
+function isSameHost(a: PageUrl, b: PageUrl): boolean {
+  const bare = ({ host }: PageUrl) => host.replace(/^www\./, "");
+  return (
+    bare(a) === bare(b) && (a.port === b.port || (a.protocol !== b.protocol && isUsual(a) && isUsual(b)))
+  );
+}
+
+const isUsual = ({ port }: PageUrl): boolean => port === 80 || port === 443;
+
+function checkProxy({ headers }: Exchange): void {
+  if (headers["x-proxy-error"] !== "blocked-by-allowlist") return;
+  const proxy = headers.via ?? headers.server ?? "the proxy of this network";
+  throw driverError("Write", "PERMISSION", `web: ${proxy} does not let this host through`);
+}
+
+/** The text without its tags, where no better can be had of it: too deep, too long, not HTML at all. */
+export function plainText(html: string): string {
+  return html
+    .replace(/<(script|style|noscript|template)\b[\s\S]*?<\/\1\s*>/gi, " ")
+    .replace(/<[^>]*>/g, " ")
+    .replace(/&(nbsp|amp|lt|gt|quot|#39);/g, (_all, name: string) => ENTITIES[name] ?? " ")
+    .replace(/[ \t]+/g, " ")
+    .replace(/\s*\n\s*/g, "\n")
+    .trim();
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  nbsp: " ",
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  "#39": "'",
+};
+
+/** Never rejects but for the signal. */
+async function htmlToMarkdown(html: string, signal: AbortSignal): Promise<string> {
+  return (await readHtml<string>({ kind: "markdown", html }, signal)) ?? plainText(html.slice(0, MAX_CHARS));
+}
+
+const MAX_CHARS = 2 * 1024 * 1024;

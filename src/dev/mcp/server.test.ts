@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MCP_LIMITS } from "./limits.ts";
-import { restartDelay } from "./restart.ts";
+import { restartDelay } from "./server.ts";
 
 /** Crashes `upMs` after each start, until it is given up; the delays. */
 function delays(upMs: number, max = 20): number[] {
