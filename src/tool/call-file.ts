@@ -1,16 +1,17 @@
 /** An open tool: idle, running one call, or holding its result until that is read to the end. */
 import type { CallEnd } from "../abi/call-note.ts";
 import type { Act, Caller, FileStat, OpenFile, WritePlan } from "../abi/device.ts";
+import type { PermissionView } from "../abi/effects.ts";
 import { codeOf, Fault, messageOf } from "../abi/errors.ts";
 import type { Sys } from "../abi/sys.ts";
 import type { Progress, ToolFrame, ToolResult } from "../abi/tool.ts";
 import { abortable, linkSignals } from "../lib/abort.ts";
 import { decodeArguments } from "./arguments.ts";
-import { permissionView } from "./dialog.ts";
+import { endLine, fitBudget } from "./budget.ts";
 import { failure } from "./failure.ts";
 import { type ProgressClock, ProgressFeed } from "./progress.ts";
-import { failureResult, toResult } from "./result.ts";
-import type { Outcome, ParsedCall, RunContext, Scope, Tool } from "./tool.ts";
+import { countLines } from "./text.ts";
+import type { Dialog, Outcome, ParsedCall, RunContext, Scope, Tool } from "./tool.ts";
 import type { FileTracker } from "./tracker.ts";
 
 type State =
@@ -162,4 +163,81 @@ function endOf({ facts, error }: Outcome): CallEnd {
 function encodeResult(result: ToolResult): Buffer {
   const frame: ToolFrame = { type: "result", result };
   return Buffer.from(`${JSON.stringify(frame)}\n`);
+}
+
+/** The dialog's text, safe to show: nothing hidden, nothing that reorders what a person reads, nothing endless. */
+const MAX_CHARS = 4000;
+const MAX_OPERATION_CHARS = 300;
+
+function permissionView(tool: string, dialog: Dialog): PermissionView {
+  const warnings = [...(dialog.warnings ?? [])];
+  const show = (name: string, text: string) => {
+    const escaped = escapeHidden(text);
+    if (escaped.length > MAX_CHARS) warnings.push(`${name} is shown in part: ${text.length} characters`);
+    return cutMiddle(escaped, MAX_CHARS);
+  };
+  const params = Object.fromEntries(
+    Object.entries(dialog.params)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, typeof value === "string" ? show(name, value) : value]),
+  );
+  const diff = dialog.diff === undefined ? {} : { diff: show("diff", dialog.diff) };
+  return {
+    tool,
+    operation: cutMiddle(escapeHidden(dialog.operation).replaceAll(/[\n\t]+/g, " "), MAX_OPERATION_CHARS),
+    params,
+    ...diff,
+    ...(warnings.length > 0 && { warnings }),
+  };
+}
+
+/** Control and format characters (bidirectional ones among them) as `\u{…}`; newline and tab stay. */
+function escapeHidden(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) =>
+    char === "\n" || char === "\t" ? char : `\\u{${char.codePointAt(0)?.toString(16)}}`,
+  );
+}
+
+/** Both ends stay: what counts may stand last. Of lines, whole ones where they are not too long for it. */
+function cutMiddle(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const room = Math.floor(max / 2) - 20;
+  const head = text.slice(0, text.lastIndexOf("\n", room) + 1);
+  const tail = text.slice(text.indexOf("\n", text.length - 1 - room) + 1);
+  if (head.length > room / 2 && tail.length > room / 2 && tail.length <= room) {
+    const left = countLines(text.slice(head.length, text.length - tail.length));
+    return `${head.toWellFormed()}… ${left} lines more …\n${tail.toWellFormed()}`;
+  }
+  const half = Math.floor(max / 2) - 5;
+  return `${text.slice(0, half).toWellFormed()} [...] ${text.slice(-half).toWellFormed()}`;
+}
+
+/** The one result of a call. A failure is data: what failed, what is true now, what to try next. */
+type Failure = NonNullable<ToolResult["error"]>;
+
+async function toResult(tool: Tool, outcome: Outcome, context: RunContext): Promise<ToolResult> {
+  const { text, truncated } = await fitBudget(tool, outcome, context);
+  const last = outcome.error === undefined ? outcome.status : failureText(outcome.error);
+  return {
+    ok: outcome.error === undefined,
+    content: [
+      { type: "text", text: last === undefined ? text : `${endLine(text)}${last}` },
+      ...(outcome.media ?? []),
+    ],
+    ...(outcome.meta && { meta: outcome.meta }),
+    ...(outcome.error && { error: outcome.error }),
+    ...(truncated && { truncated }),
+  };
+}
+
+/** What was thrown, as a result. Anything but a documented error is a bug and counts as INTERNAL. */
+function failureResult(error: unknown): ToolResult {
+  const hint = error instanceof Fault ? error.hint : undefined;
+  const failed: Failure = { code: codeOf(error), message: messageOf(error), ...(hint && { hint }) };
+  return { ok: false, content: [{ type: "text", text: failureText(failed) }], error: failed };
+}
+
+function failureText(failed: Failure): string {
+  const line = `Error [${failed.code}]: ${failed.message}`;
+  return failed.hint === undefined ? line : `${line}\n${failed.hint}`;
 }

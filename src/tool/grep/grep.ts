@@ -4,14 +4,13 @@ import * as z from "zod";
 import type { GrepAnswer, GrepRequest } from "../../abi/fs-ops.ts";
 import { endLine } from "../budget.ts";
 import { failure } from "../failure.ts";
-import { fsAnswer } from "../files.ts";
+import { findStat, fsAnswer, type Io } from "../files.ts";
 import { hostPath, isCruxPath, readEffect } from "../path.ts";
 import { requireExisting } from "../search-root.ts";
 import { defineTool, type Outcome, type RunContext } from "../tool.ts";
 import { searchCrux } from "./crux-search.ts";
 import text from "./grep.md";
 import { contentOf, countsOf, type FileHits, filesOf, type GrepHits, pathsOf, printHits } from "./hits.ts";
-import { newestFirst } from "./newest.ts";
 
 const MAX_WARNINGS = 10;
 
@@ -164,4 +163,27 @@ function render(
 function printed({ lines, groups }: GrepHits, from: number, end: number): string {
   const apart = (line: string, at: number) => (at > 0 && groups.has(from + at) ? `--\n${line}` : line);
   return lines.slice(from, end).map(apart).join("\n");
+}
+
+/** Beyond, files keep their order by name: one look at each costs as much as reading it. */
+const MAX_LOOKS = 1000;
+const AT_ONCE = 16;
+
+/** Newest modification first. `paths` are below `root`. Equal times: by name. */
+async function newestFirst(io: Io, root: string, paths: readonly string[]): Promise<string[]> {
+  const looked: { path: string; at: bigint }[] = [];
+  const first = paths.slice(0, MAX_LOOKS);
+  for (let i = 0; i < first.length; i += AT_ONCE) {
+    const batch = first
+      .slice(i, i + AT_ONCE)
+      .map(async (path) => ({ path, at: await modified(io, root, path) }));
+    looked.push(...(await Promise.all(batch)));
+  }
+  looked.sort((a, b) => (a.at === b.at ? (a.path < b.path ? -1 : 1) : a.at < b.at ? 1 : -1));
+  return [...looked.map((file) => file.path), ...paths.slice(MAX_LOOKS)];
+}
+
+async function modified(io: Io, root: string, path: string): Promise<bigint> {
+  const stat = await findStat(io, posix.join(root, path));
+  return BigInt(stat?.mtime_ns ?? 0);
 }

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { Bench, textOf } from "../testing/bench.ts";
 import { view } from "../view/view.ts";
-import { deleteCell, insertCell, replaceCell } from "./cells.ts";
-import { notebookEdit } from "./notebook_edit.ts";
+import { deleteCell, insertCell, notebookEdit, replaceCell } from "./notebook_edit.ts";
 
 const NOTEBOOK = `{
  "cells": [

@@ -2,13 +2,11 @@
 import { endLine } from "../budget.ts";
 import type { EncodedText, Encoding } from "../encoding.ts";
 import { failure } from "../failure.ts";
-import { type Notebook, parseNotebook } from "../notebook.ts";
-import { decodeFile } from "../text.ts";
+import { type Cell, cellId, type Notebook, parseNotebook, sourceOf } from "../notebook.ts";
+import { countLines, cutEnd, decodeFile, lineEnd } from "../text.ts";
 import type { Outcome, RunContext } from "../tool.ts";
 import type { Args } from "./arguments.ts";
 import { findImage, showImage } from "./image.ts";
-import { cutCells } from "./notebook.ts";
-import { cutPage, MAX_PAGE_LINES, type TextPage } from "./page.ts";
 import { type PageRange, showPdf } from "./pdf.ts";
 
 export const MAX_RESULT_CHARS = 100_000;
@@ -109,4 +107,99 @@ function place(offset: number, page: TextPage): string {
   const next = offset + page.lines;
   const on = next < page.totalLines ? `; continue with offset=${next}` : "";
   return `[lines ${offset}-${next - 1} of ${page.totalLines}${on}]`;
+}
+
+/** A notebook by its cells: id, kind, source, and what it gave. */
+const MAX_OUTPUT_CHARS = 10_000;
+
+interface CellPage {
+  readonly text: string;
+  readonly cells: number;
+}
+
+/** Up to `limit` cells from `offset` on; fewer when they would pass `maxChars`, but at least one, which is then cut. */
+function cutCells({ cells }: Notebook, offset: number, limit: number, maxChars: number): CellPage {
+  const parts: string[] = [];
+  let chars = 0;
+  for (let at = offset; at < cells.length && parts.length < limit; at++) {
+    const cell = cells[at];
+    if (cell === undefined) break;
+    const part = cutEnd(cellText(cell, at), maxChars);
+    if (parts.length > 0 && chars + part.length > maxChars) break;
+    parts.push(part);
+    chars += part.length;
+  }
+  return { text: parts.join(""), cells: parts.length };
+}
+
+function cellText(cell: Cell, index: number): string {
+  const title = `[cell ${index}: ${cellId(cell, index)}, ${cell.cell_type}]\n`;
+  const outputs = (cell.outputs ?? []).map(outputText).map((text) => endLine(`[output]\n${text}`));
+  return title + endLine(sourceOf(cell)) + outputs.join("");
+}
+
+interface Output {
+  readonly text?: unknown;
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly ename?: unknown;
+  readonly evalue?: unknown;
+}
+
+function outputText(output: unknown): string {
+  const { text, data, ename, evalue } = (output ?? {}) as Output;
+  if (ename !== undefined) return bounded(`${String(ename)}: ${String(evalue)}`);
+  if (text !== undefined) return bounded(joined(text));
+  const plain = data?.["text/plain"];
+  const others = Object.keys(data ?? {}).filter((type) => type !== "text/plain");
+  const named = others.length === 0 ? "" : `[${others.join(", ")}: not shown]`;
+  return [plain === undefined ? "" : bounded(joined(plain)), named].filter((part) => part !== "").join("\n");
+}
+
+function joined(text: unknown): string {
+  return Array.isArray(text) ? text.map(String).join("") : String(text);
+}
+
+function bounded(text: string): string {
+  if (text.length <= MAX_OUTPUT_CHARS) return text;
+  return `${cutEnd(text, MAX_OUTPUT_CHARS)}\n[output cut: ${MAX_OUTPUT_CHARS} of ${text.length} characters]`;
+}
+
+/** A page of a text: whole lines, each bounded, together bounded. */
+interface TextPage {
+  /** Raw lines with their line ends. */
+  text: string;
+  lines: number;
+  totalLines: number;
+}
+
+const MAX_PAGE_LINES = 2000;
+const MAX_LINE_CHARS = 2000;
+
+/** Up to `limit` lines from line `offset` on, from 0; fewer when they would pass `maxChars`, but at least one. */
+function cutPage(text: string, offset: number, limit: number, maxChars: number): TextPage {
+  const totalLines = countLines(text);
+  const lines: string[] = [];
+  let chars = 0;
+  for (let at = skipLines(text, offset); at < text.length && lines.length < limit; ) {
+    const end = lineEnd(text, at);
+    const line = cutLine(text.slice(at, end));
+    if (lines.length > 0 && chars + line.length > maxChars) break;
+    lines.push(line);
+    chars += line.length;
+    at = end;
+  }
+  return { text: lines.join(""), lines: lines.length, totalLines };
+}
+
+function skipLines(text: string, count: number): number {
+  let at = 0;
+  for (let line = 0; line < count && at < text.length; line++) at = lineEnd(text, at);
+  return at;
+}
+
+/** The line end stays, so that cut lines do not run together. */
+function cutLine(line: string): string {
+  const [ending = ""] = /\r?\n$/.exec(line) ?? [];
+  const body = line.slice(0, line.length - ending.length);
+  return body.length <= MAX_LINE_CHARS ? line : `${cutEnd(body, MAX_LINE_CHARS)}... [truncated]${ending}`;
 }

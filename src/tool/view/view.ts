@@ -1,6 +1,8 @@
 /** view: a page of a text file, raw lines, ready to be quoted in an edit; pictures, PDF files, notebooks by their cells. */
 import { createHash } from "node:crypto";
+import type { SeenPage } from "../../abi/device.ts";
 import type { Effect } from "../../abi/effects.ts";
+import type { FsStat } from "../../abi/fs-ops.ts";
 import { cruxFile } from "../crux-tree.ts";
 import { failure } from "../failure.ts";
 import { readWholeFile } from "../files.ts";
@@ -9,7 +11,6 @@ import { defineTool, type Outcome, type RunContext, type Scope } from "../tool.t
 import { Args, Meta } from "./arguments.ts";
 import { hintPath, inspect, MAX_BYTES, maxBytesOf, tooLarge, twinOf } from "./find.ts";
 import { type PageRange, parsePages } from "./pdf.ts";
-import { isRepeat, pageKey, unchanged } from "./repeat.ts";
 import { isPdf, MAX_RESULT_CHARS, show } from "./show.ts";
 import text from "./view.md";
 
@@ -81,4 +82,32 @@ async function showCrux(
     `PDF files are read from the disk only: ${args.file_path}`,
     "Copy it with bash, and view the copy",
   );
+}
+
+/** A mark of exactly what a repeated call would show. */
+function pageKey(args: Args, asked: PageRange | undefined, stat: FsStat): SeenPage {
+  const { mtime_ns: mtimeNs, size, inode } = stat;
+  const [offset, limit] = asked === undefined ? [args.offset, args.limit] : [asked.first, asked.last];
+  return { offset, limit, mtimeNs, size, inode };
+}
+
+/**
+ * The same page of the same file again. It is said once: who asks a third time has lost the content, and gets it.
+ * Without `source: view`, as after an edit, there is no page.
+ */
+function isRepeat(context: RunContext, path: string, page: SeenPage): boolean {
+  const seen = context.tracker.get(path);
+  if (seen?.page === undefined || (seen.epoch ?? 0) !== context.tracker.epoch) return false;
+  const old = seen.page;
+  const same = (Object.keys(page) as (keyof SeenPage)[]).every((key) => old[key] === page[key]);
+  if (same) context.tracker.set(path, { sha256: seen.sha256, source: "view" });
+  return same;
+}
+
+export function unchanged(args: Args): Outcome {
+  const { file_path, offset } = args;
+  return {
+    text: `[unchanged since it was last viewed: ${file_path}]`,
+    meta: { file_path, content: "", total_lines: null, offset, lines: 0, type: "unchanged" },
+  };
 }
