@@ -1,16 +1,21 @@
 /** All model drivers as devices. Mount each at /dev/llm/<name>. */
 import { resolve } from "node:path";
 import type { Device } from "../abi/device.ts";
+import type { Effect } from "../abi/effects.ts";
 import type { Clock } from "../abi/program.ts";
 import type { HostExec } from "../kernel/ports/host.ts";
 import { ANTHROPIC_ENV, AnthropicDriver } from "./anthropic/anthropic.ts";
 import { ClaudeDriver } from "./claude/claude.ts";
-import { llmDevice } from "./device.ts";
+import type { Driver, DriverCaller } from "./driver.ts";
+import { ModelFile } from "./file.ts";
 import { InterpreterDriver } from "./interpreter/interpreter.ts";
 import { OpenAiDriver } from "./openai/openai.ts";
 import { OLLAMA_ENV, OPENAI_ENV, ollamaProfile, openaiProfile } from "./openai/profile.ts";
+import { DriverPool } from "./pool.ts";
+import type { Price } from "./prices.ts";
 import { findPrice, type PriceSettings } from "./prices.ts";
 import { Places, ScriptDriver } from "./script/script.ts";
+import { patienceOf } from "./watchdog.ts";
 
 interface ModelDevicesOptions {
   readonly exec: HostExec;
@@ -53,4 +58,45 @@ export function modelDevices({ exec, tmpDir, clock, prices }: ModelDevicesOption
       openEffects: (path, cwd) => (path === "" ? [] : [{ kind: "read", path: resolve(cwd, path) }]),
     }),
   ];
+}
+
+/** A model driver as a device, to be mounted at /dev/llm/<driver>. `/<model>` below it names the model. */
+interface LlmDeviceOptions {
+  readonly name: string;
+  /** `path` is what stands below the device, without the leading slash. */
+  readonly make: (caller: DriverCaller, path: string) => Driver;
+  /** Variables an instance depends on: callers that agree in them share one. Absent: one driver per open file. */
+  readonly envKeys?: readonly string[];
+  /** What opening a path would do, where the path is more than the name of a model. */
+  readonly openEffects?: (path: string, cwd: string) => readonly Effect[];
+  /** The server runs on this machine and may load a model first. */
+  readonly isLocal?: boolean;
+  /** A person's own price of a model; asked each time. */
+  readonly findPrice?: (id: string) => Price | undefined;
+  readonly clock: Clock;
+}
+
+export function llmDevice(options: LlmDeviceOptions): Device {
+  const { name, make, envKeys, openEffects, isLocal = false, findPrice, clock } = options;
+  const device = `/dev/llm/${name}`;
+  const pool = new DriverPool(make, envKeys);
+  return {
+    name,
+    traffic: "message",
+    open: async (subpath, _flags, caller) => {
+      const path = subpath.slice(1);
+      const { driver, release } = await pool.lease(caller, path);
+      await driver.prepare?.().catch(async (error: unknown) => {
+        await release();
+        throw error;
+      });
+      const model = openEffects === undefined ? path : "";
+      const patience = patienceOf(caller.env, isLocal);
+      const prices = findPrice === undefined ? {} : { findPrice };
+      return new ModelFile({ driver, device, model, patience, clock, ...prices, onClose: release });
+    },
+    openEffects: (subpath, _flags, caller) => openEffects?.(subpath.slice(1), caller.cwd) ?? [],
+    stat: async () => ({ name, size: 0, isDevice: true, devicePath: device }),
+    close: () => pool.close(),
+  };
 }

@@ -3,17 +3,16 @@
  * are ours, and when a reply with calls is complete the child is ended. The next attempt tells the whole history.
  */
 import { rm } from "node:fs/promises";
+import { StringDecoder } from "node:string_decoder";
 import type { ModelCard, StreamEvent, Usage } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
 import type { ExecChild, HostExec } from "../../kernel/ports/host.ts";
 import { MessagesDecoder } from "../anthropic/events.ts";
 import { cardOf, costOf } from "../cards.ts";
 import type { AttemptRequest, Check, Driver, DriverCaller } from "../driver.ts";
-import { cancelled } from "../http/failure.ts";
-import { type Json, objectOf, objectsOf } from "../json.ts";
-import { CLAUDE_DEVICE, exitError, INSTALL_HINT, notInstalled, resultError } from "./failure.ts";
+import { cancelled, kindOf, notConfigured } from "../http/failure.ts";
+import { type Json, objectOf, objectsOf, stringOf } from "../json.ts";
 import { type ClaudeLaunch, prepareLaunch, TOOL_PREFIX } from "./launch.ts";
-import { LineQueue } from "./lines.ts";
 import { findProgram } from "./program.ts";
 
 /** From TERM to KILL. */
@@ -164,4 +163,113 @@ function parseLine(text: string): Json {
 
 function malformed(message: string): LlmError {
   return new LlmError({ kind: "stream_malformed", device: CLAUDE_DEVICE, message });
+}
+
+/** What the program says when it fails, as kinds. */
+const CLAUDE_DEVICE = "/dev/llm/claude";
+
+const INSTALL_HINT = "npm install -g @anthropic-ai/claude-code, then run `claude` and log in";
+const loginHint = "Run `claude` and log in (/login), then try again.";
+
+function notInstalled(): LlmError {
+  return notConfigured(CLAUDE_DEVICE, "the program `claude` is not on the PATH", INSTALL_HINT);
+}
+
+/** A `result` line that came instead of a reply. */
+function resultError(result: Json): LlmError {
+  const text = (stringOf(result.result) || stringOf(result.subtype) || "no explanation").slice(0, 500);
+  if (/not logged in|please run \/login|oauth token (has )?expired/i.test(text))
+    return notConfigured(CLAUDE_DEVICE, "the program `claude` is not logged in", loginHint);
+  const status = typeof result.api_error_status === "number" ? result.api_error_status : undefined;
+  const message = `claude: ${text}`;
+  if (result.terminal_reason === "prompt_too_long")
+    return new LlmError({ kind: "prompt_too_long", device: CLAUDE_DEVICE, message, status });
+  if (/(usage|session|weekly|5-hour) limit/i.test(text))
+    return new LlmError({ kind: "quota", device: CLAUDE_DEVICE, message, status });
+  if (status === undefined && stringOf(result.api_error) === "connection_failed")
+    return new LlmError({ kind: "connection", device: CLAUDE_DEVICE, message });
+  const kind = kindOf({ status, type: stringOf(result.api_error_type), code: "", message: text });
+  return new LlmError({
+    kind,
+    device: CLAUDE_DEVICE,
+    message,
+    status,
+    hint: kind === "auth" ? loginHint : undefined,
+  });
+}
+
+/** The program ended without a reply or a result. */
+function exitError(
+  exit: { code: number | null; signal: string | null; error?: Error },
+  stderr: string,
+  secret: string,
+): LlmError {
+  if (exit.error !== undefined)
+    return notConfigured(CLAUDE_DEVICE, `claude did not start: ${exit.error.message}`, INSTALL_HINT);
+  const said = (secret === "" ? stderr : stderr.replaceAll(secret, "[key]")).trim().slice(-500);
+  const how = exit.signal === null ? `with exit code ${exit.code ?? "?"}` : `by ${exit.signal}`;
+  return new LlmError({
+    kind: "server",
+    device: CLAUDE_DEVICE,
+    message: `claude ended ${how} without a reply${said === "" ? "" : `: ${said}`}`,
+    hint: /unknown option/.test(said) ? "Update it: npm install -g @anthropic-ai/claude-code" : undefined,
+  });
+}
+
+/** Lines of a child's output as they come. Bounded: a child that is not kept up with is cut off. */
+const MAX_QUEUED_CHARS = 32 * 1024 * 1024;
+
+class LineQueue {
+  readonly #decoder = new StringDecoder("utf8");
+  #partial: string[] = [];
+  #lines: string[] = [];
+  #chars = 0;
+  #isOver = false;
+  #hasOverflowed = false;
+  #changed = Promise.withResolvers<void>();
+
+  /** More came than the queue holds; what came after is lost. */
+  get hasOverflowed(): boolean {
+    return this.#hasOverflowed;
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.#hasOverflowed) return;
+    const pieces = this.#decoder.write(Buffer.from(chunk)).split("\n");
+    const rest = pieces.pop() ?? "";
+    for (const piece of pieces) {
+      this.#lines.push(this.#partial.join("") + piece);
+      this.#partial = [];
+    }
+    this.#partial.push(rest);
+    this.#chars += chunk.byteLength;
+    this.#hasOverflowed = this.#chars > MAX_QUEUED_CHARS;
+    this.#notify();
+  }
+
+  /** No more output will come. A last line without its end counts. */
+  end(): void {
+    const rest = this.#partial.join("");
+    if (rest !== "") this.#lines.push(rest);
+    this.#partial = [];
+    this.#isOver = true;
+    this.#notify();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<string> {
+    for (;;) {
+      const lines = this.#lines;
+      this.#lines = [];
+      this.#chars = this.#partial.reduce((sum, { length }) => sum + length, 0);
+      yield* lines;
+      if (this.#lines.length > 0) continue;
+      if (this.#isOver || this.#hasOverflowed) return;
+      await this.#changed.promise;
+    }
+  }
+
+  #notify(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers<void>();
+  }
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { bridgeSource } from "./bridge.ts";
+import { bridgeSource } from "./launch.ts";
 
 it("bridgeSource() is a program that lists the tools, holds calls, and ends with its input", async () => {
   const folder = await mkdtemp(join(tmpdir(), "crux-bridge-"));

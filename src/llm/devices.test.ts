@@ -4,7 +4,7 @@ import type { StreamEvent } from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
 import { settle, VirtualClock } from "../kernel/testing/virtual-clock.ts";
 import { contractRequest } from "./contract.ts";
-import { llmDevice } from "./device.ts";
+import { llmDevice } from "./devices.ts";
 import { type Scene, TestDriver, testAct, testCaller, textReply } from "./testing/callers.ts";
 
 const bytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
