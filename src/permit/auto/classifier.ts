@@ -1,15 +1,16 @@
 /** The classifier of mode auto: what a model is asked about a call. Pure but for the settings, which are asked each time. */
 import { autoModeLists } from "../../abi/auto-mode.ts";
 import type { Settings } from "../../abi/settings.ts";
+import type { ContextMessage } from "../../abi/sys.ts";
 import type {
   Classifier,
   ClassifierRequest,
   ClassifierStage,
+  ClassifierVerdict,
+  JudgedCall,
   Judging,
 } from "../../kernel/ports/classifier.ts";
 import { autoModePrompt, FAST_WORDS, MEANING_PROMPT, THINKING_WORDS } from "./prompt.ts";
-import { callLine, transcriptLines } from "./transcript.ts";
-import { parseVerdict } from "./verdict.ts";
 
 const FAST_TOKENS = 64;
 const THINKING_TOKENS = 4_096;
@@ -78,4 +79,68 @@ function meaningOf({ approved, pending, roots }: Judging): string {
 /** No tag can be written in it. */
 function data(value: unknown): string {
   return JSON.stringify(value).replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
+}
+
+/** Of one text, and of the arguments of one call; both ends are kept. */
+const MAX_TEXT_CHARS = 8_000;
+const MAX_INPUT_CHARS = 16_000;
+/** What Crux itself puts before a model, in the name of the user. */
+const NOTES = /^<(?:crux-note|agent-message|tool_discovery|system-reminder)\b/;
+
+/**
+ * What the person said and what the agent called, as data: one line each, JSON, which nothing in the data can end. What tools
+ * gave is left out, and so is what other processes said: a page cannot argue its own case.
+ */
+function transcriptLines(messages: readonly ContextMessage[]): readonly string[] {
+  return messages.flatMap((message) => {
+    if (message.role === "user")
+      return NOTES.test(message.content) ? [] : [line({ user: cut(message.content, MAX_TEXT_CHARS) })];
+    if (message.role !== "assistant") return [];
+    return (message.blocks ?? []).flatMap((block) =>
+      block.type === "tool_use"
+        ? [line({ call: block.name, input: cut(JSON.stringify(block.input) ?? "", MAX_INPUT_CHARS) })]
+        : [],
+    );
+  });
+}
+
+export function callLine({ tool, input, effects }: JudgedCall): string {
+  return line({
+    call: tool,
+    input: cut(input, MAX_INPUT_CHARS),
+    effects: effects.map((effect) => cut(effect, MAX_TEXT_CHARS)),
+  });
+}
+
+/** No tag can be written in it. */
+function line(value: object): string {
+  return JSON.stringify(value).replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
+}
+
+function cut(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const half = Math.floor(max / 2);
+  return `${text.slice(0, half).toWellFormed()} […${text.length - 2 * half} characters…] ${text.slice(-half).toWellFormed()}`;
+}
+
+/** What a classifier answered. Whatever is not one clear verdict blocks. */
+const MAX_REASON_CHARS = 500;
+const UNCLEAR = "the classifier's answer cannot be read";
+
+/** `<block>yes|no|ask</block>`, once; the last tag may be missing where the answer stopped at it. */
+export function parseVerdict(text: string): ClassifierVerdict {
+  const said = text.replace(/<thinking>[\s\S]*?<\/thinking>/gi, "");
+  const opened = said.match(/<\s*block\b/gi) ?? [];
+  const closed = said.match(/<\s*\/\s*block\b/gi) ?? [];
+  const found = /<block>\s*(yes|no|ask)\s*(?:<\/block>|$)/i.exec(said);
+  if (opened.length !== 1 || closed.length > 1 || found === null) return { kind: "block", reason: UNCLEAR };
+  const kind = KINDS[found[1]?.toLowerCase() ?? ""] ?? "block";
+  return { kind, reason: reasonIn(said) };
+}
+
+const KINDS: Readonly<Record<string, ClassifierVerdict["kind"]>> = { yes: "block", no: "allow", ask: "ask" };
+
+function reasonIn(said: string): string {
+  const told = /<reason>([\s\S]*?)(?:<\/reason>|$)/i.exec(said)?.[1] ?? "";
+  return told.replace(/\s+/g, " ").trim().slice(0, MAX_REASON_CHARS).toWellFormed();
 }

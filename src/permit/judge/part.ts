@@ -9,15 +9,15 @@ import { shippedRefusal } from "../rules/shipped.ts";
 import { suggestCommand } from "../rules/suggest.ts";
 import type { ReadOperand } from "../shell/read/grammar.ts";
 import { readOnlyOperands } from "../shell/read/read-only.ts";
+import { isSystemProgram } from "../shell/tables.ts";
 import type { Part } from "../shell/unfold.ts";
 import { cdTarget } from "../shell/where.ts";
-import { globSpellings, programOf, shownArgv } from "../shell/word.ts";
+import { globSpellings, programOf, shownArgv, textsOf, type Word } from "../shell/word.ts";
 import type { Case } from "./case.ts";
-import { creations } from "./creation.ts";
 import { restrictOperands } from "./operand.ts";
+import type { PathAccess } from "./path.ts";
 import { judgePath, restrictGlob, restrictPath } from "./path.ts";
 import { judgeRedirects } from "./redirect.ts";
-import { findRepository } from "./repository.ts";
 import { judgeUnknownPath } from "./unknown-path.ts";
 import { judgeUnread } from "./unread.ts";
 import { allow, ask, hardAsk, strictest, type Verdict } from "./verdict.ts";
@@ -235,4 +235,62 @@ function creationVerdict(c: Case, part: Part): Verdict | null {
   if (verdicts.length === 0) return null;
   const verdict = strictest(verdicts);
   return verdict.behavior === "ask" && !verdict.isHard ? null : verdict;
+}
+
+/** Commands that make files: their flags without a value that are known. What follows the others is not. */
+const FLAGS: Readonly<Record<string, RegExp>> = {
+  mkdir: /^(-[pv]+|--parents|--verbose)$/,
+  touch: /^(-[acm]+|--no-create)$/,
+  cp: /^(-[rRapvn]+|--recursive|--archive|--verbose|--no-clobber)$/,
+  mv: /^(-[vn]+|--verbose|--no-clobber)$/,
+};
+
+/** What the command does, paths as written, or null: it is no such command. `exists` tells of a path as written. */
+function creations(argv: readonly Word[], exists: (path: string) => boolean): readonly PathAccess[] | null {
+  const [path = "", ...args] = textsOf(argv) ?? [];
+  const name = posix.basename(path);
+  const flags = Object.hasOwn(FLAGS, name) && isSystemProgram(path) ? FLAGS[name] : undefined;
+  if (flags === undefined) return null;
+  const end = args.indexOf("--");
+  const head = end < 0 ? args : args.slice(0, end);
+  const given = head.filter((arg) => arg.startsWith("-"));
+  const paths = [...head.filter((arg) => !arg.startsWith("-")), ...(end < 0 ? [] : args.slice(end + 1))];
+  if (paths.length === 0 || paths.includes("") || !given.every((arg) => flags.test(arg))) return null;
+  if (name === "mkdir" || name === "touch") return paths.map((each) => ({ access: "write", path: each }));
+  return copied(name, given, paths, exists);
+}
+
+/** One file or folder to a name that is free. */
+function copied(
+  name: string,
+  flags: readonly string[],
+  paths: readonly string[],
+  exists: (path: string) => boolean,
+) {
+  const [from = "", to = "", extra] = paths;
+  if (to === "" || extra !== undefined || exists(to)) return null;
+  const isDeep = flags.some((flag) => /^-[^-]*[rRa]|^--(?:r|a)/.test(flag));
+  const read: PathAccess = { access: "read", path: from, subtree: isDeep || name === "mv" };
+  const taken: PathAccess = { access: "write", path: from, replaces: true };
+  return [read, ...(name === "mv" ? [taken] : []), { access: "write", path: to } as const];
+}
+
+/** The repository that git would work in: its configuration names programs that even `git status` starts. */
+interface Repository {
+  readonly root: string;
+  /** Its configuration has no `.git` in its path: no protected path covers it. */
+  readonly isBare: boolean;
+}
+
+/**
+ * Upwards from a resolved directory, as git goes; null: there is none. It goes on where git might stop, and takes for a
+ * repository whatever has a HEAD: its other parts may lie elsewhere.
+ */
+export function findRepository(dir: string, exists: (path: string) => boolean): Repository | null {
+  for (let at = dir; ; at = posix.dirname(at)) {
+    if (exists(posix.join(at, ".git"))) return { root: at, isBare: false };
+    if (exists(posix.join(at, "HEAD"))) return { root: at, isBare: posix.basename(at) !== ".git" };
+    // also of a path that is not absolute: nobody may keep the daemon looking
+    if (at === posix.dirname(at)) return null;
+  }
 }

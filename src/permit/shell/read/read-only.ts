@@ -6,13 +6,11 @@ import { posix } from "node:path";
 import { readNames } from "../evaluation.ts";
 import { isSystemProgram, wordList as words } from "../tables.ts";
 import { isHarmlessName } from "../variables.ts";
-import { textsOf, type Word } from "../word.ts";
-import { readsOfFind } from "./find.ts";
+import { mayBeFlag, textsOf, type Word } from "../word.ts";
 import { gitGrammar } from "./git.ts";
-import { type Grammar, type ReadOperand, readArguments, readsOf } from "./grammar.ts";
+import { type Grammar, operandsOf, type ReadOperand, readArguments, readsOf } from "./grammar.ts";
 import { readerGrammar, row } from "./readers.ts";
 import { isReadingAwk, isReadingJq, isReadingSed } from "./script.ts";
-import { isVersionQuery } from "./version-query.ts";
 
 /** Text, whatever it is. */
 const TEXT = new Set(words("echo printf true false : test [ [["));
@@ -110,4 +108,98 @@ function readsOfDate(args: readonly Word[]): readonly ReadOperand[] | null {
     if (text === "-r") reads.push({ path: value, subtree: false });
   }
   return reads;
+}
+
+/** `find`, where it only looks: places, and predicates that are known to start and write nothing. */
+const FIND_PLAIN = new Set(
+  words(
+    `-print -print0 -ls -depth -d -daystart -mount -xdev -follow -noleaf -prune -quit -empty -true -false -readable -writable
+     -executable -nouser -nogroup -not -and -or -a -o ! ( ) , -H -L -P`,
+  ),
+);
+const FIND_VALUED = new Set(
+  words(
+    `-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size -mtime -atime -ctime -mmin
+     -amin -cmin -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -printf -regextype -newer -anewer -cnewer -newermt -samefile -fstype`,
+  ),
+);
+
+/** Its places, then listed predicates. */
+function readsOfFind(args: readonly Word[]): readonly ReadOperand[] | null {
+  const at = args.findIndex(({ text }) => text !== null && (FIND_PLAIN.has(text) || text.startsWith("-")));
+  const places = at < 0 ? args : args.slice(0, at);
+  const rest = at < 0 ? [] : args.slice(at);
+  if (places.some(isOddPlace) || !readsPredicates(rest)) return null;
+  return places.length === 0
+    ? [{ path: ".", subtree: true }]
+    : places.flatMap((word) => operandsOf(word, true));
+}
+
+function isOddPlace(word: Word): boolean {
+  if (word.text !== null) return false;
+  return (
+    word.among === undefined || mayBeFlag(word) || word.among.some(({ text }) => /^[(!,*?[]|^$/.test(text))
+  );
+}
+
+/** `-exec … ;` runs what is judged as a command of its own. */
+function readsPredicates(args: readonly Word[]): boolean {
+  for (let i = 0; i < args.length; i++) {
+    const { text } = args[i] as Word;
+    if (text === null) return false;
+    if (text === "-exec") {
+      i += 1 + args.slice(i + 1).findIndex((word) => word.text === ";" || word.text === "+");
+      if (args[i]?.text === "-exec") return false;
+    } else if (FIND_VALUED.has(text)) {
+      const value = args[++i];
+      if (value === undefined || (value.isMany && !isFileName(value))) return false;
+    } else if (!FIND_PLAIN.has(text)) return false;
+  }
+  return true;
+}
+
+/** `-name *.ts` without quotes: what it comes to is no predicate. */
+function isFileName({ among = [] }: Word): boolean {
+  return (
+    among.length > 0 && among.every(({ kind, text }) => kind === "glob" && /^[\w./]*\*\.\w+$/.test(text))
+  );
+}
+
+/** What asks them for their version, and for nothing else. */
+const VERSION_FLAGS: Readonly<Record<string, string>> = {
+  node: "--version -v -h --help",
+  npm: "--version -v",
+  bun: "--version -v",
+  deno: "--version -V",
+  tsc: "--version -v",
+  python: "--version -V",
+  python3: "--version -V",
+  pip: "--version -V",
+  pip3: "--version -V",
+  ruby: "--version -v",
+  perl: "--version -v",
+  php: "--version -v",
+  go: "version",
+  cargo: "--version",
+  rustc: "--version",
+  java: "-version --version",
+  javac: "-version --version",
+  git: "--version version --help help",
+  docker: "--version -v",
+};
+/** Not those that look for a toolchain, a plugin or a version of their own in the project: yarn, pnpm, mvn, pytest … */
+const VERSIONED = new Set(
+  words(
+    `gcc g++ cc clang cmake make ninja bash zsh sh jq rg fd fzf tar gzip kubectl helm terraform gh glab aws gcloud az sqlite3 psql
+     mysql redis-cli ffmpeg pandoc uv ruff black eslint prettier biome npx gem dotnet julia R lua ghc sed awk gawk grep find ls cat
+     sort podman systemctl openssl ssh`,
+  ),
+);
+
+/** A question for its version, which starts nothing of the project. `cargo` and its kin take a toolchain as their own. */
+function isVersionQuery(name: string, args: readonly Word[]): boolean {
+  const [flag, other] = args;
+  if (flag?.text == null || other !== undefined) return false;
+  const own = Object.hasOwn(VERSION_FLAGS, name) ? words(VERSION_FLAGS[name] ?? "") : [];
+  return own.includes(flag.text) || (VERSIONED.has(name) && flag.text === "--version");
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findRepository } from "./repository.ts";
+import { findRepository } from "./part.ts";
 
 const among = (...paths: string[]) => {
   const there = new Set(paths);
