@@ -5,7 +5,12 @@ import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { Fault } from "../../abi/errors.ts";
 import { createPrivateFile } from "../directory.ts";
-import { migrateToHashes } from "./migrate.ts";
+import { escapeBody, peekBody } from "../journal/body.ts";
+import { chainHash } from "../journal/chain.ts";
+import { Derived } from "../journal/derived.ts";
+import { factOf } from "../journal/fact.ts";
+import { messageOf } from "../journal/record-kind.ts";
+import { toStored } from "./stored.ts";
 
 export const SCHEMA_VERSION = 2;
 
@@ -154,4 +159,30 @@ function assertKnown(version: number): void {
       ? `the journal was written by a newer crux (schema ${version}, this one knows ${SCHEMA_VERSION}): use that version or a newer one`
       : `the journal has no schema that this crux knows (${version})`;
   throw new Fault({ code: "UNAVAILABLE", message });
+}
+
+/** From version 1 of the schema to version 2: every record gets its hash, and the derived tables are made from the records. */
+const PAGE = 256;
+
+/** Inside the caller's transaction. */
+function migrateToHashes(db: DatabaseSync, kernelId: string): void {
+  const next = db.prepare("SELECT * FROM records WHERE lsn > ? ORDER BY lsn LIMIT ?");
+  const seal = db.prepare("UPDATE records SET body = ?, hash = ? WHERE lsn = ?");
+  const derived = new Derived(db, kernelId);
+  let [lsn, highestMessage] = [0, 0];
+  for (let page = next.all(lsn, PAGE); page.length > 0; page = next.all(lsn, PAGE)) {
+    for (const row of page) {
+      const old = toStored(row);
+      const record = { ...old, body: escapeBody(old.body) };
+      const { kind, body } = record;
+      const hash = chainHash(derived.row(record.proc).lastHash, record);
+      const fact = factOf({ kind, body: peekBody(old.body) }) ?? null;
+      seal.run(body, hash, record.lsn);
+      derived.take(record, hash, fact, []);
+      highestMessage = Math.max(highestMessage, messageOf(fact));
+      lsn = record.lsn;
+    }
+    derived.flush();
+  }
+  db.prepare("UPDATE meta SET value = max(value, ?) WHERE key = 'highest_message'").run(highestMessage);
 }
