@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../lib/system-clock.ts";
+import { bingResults, targetUrl } from "./bing-page.ts";
 import { PageCache } from "./cache.ts";
-import { bingResults, targetUrl } from "./html-thread.ts";
 import { searchWeb } from "./search.ts";
 import { type Site, type TestWeb, testWeb } from "./testing.ts";
 
