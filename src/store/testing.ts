@@ -43,6 +43,7 @@ export class ToldLedger implements Ledger {
   readonly path: string;
   readonly highest: Ledger["highest"];
   readonly reader: LedgerReader;
+  readonly acknowledgedLsn: number;
   /** What it was asked to commit: the bodies of each group, with its mode. */
   readonly groups: { readonly mode: CommitMode; readonly bodies: readonly string[] }[] = [];
   /** What it answers instead; of a mode, or of all. */
@@ -60,6 +61,7 @@ export class ToldLedger implements Ledger {
     this.path = inner.path;
     this.highest = inner.highest;
     this.reader = inner.reader;
+    this.acknowledgedLsn = inner.acknowledgedLsn;
   }
 
   async commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly BatchVerdict[]> {

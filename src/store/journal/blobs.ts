@@ -112,7 +112,7 @@ async function syncDirectory(directory: string): Promise<void> {
 /** A sync that failed is not tried again: the pages it was for may be gone. */
 async function syncFile(file: FileHandle, path: string): Promise<void> {
   await file.sync().catch((error: unknown) => {
-    throw new JournalFault("journal_sync_failed", `${path}: ${(error as Error).message}`, error);
+    throw new JournalFault("journal_sync_failed", `${path}: ${(error as Error).message}`, { cause: error });
   });
 }
 

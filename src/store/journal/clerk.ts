@@ -144,12 +144,12 @@ export class Clerk {
   #assertRoom(): void {
     const room = this.#room();
     if (room.freeBytes === null || room.freeBytes >= room.needBytes) return;
-    throw new JournalFault("journal_full", `${this.#parts.dir} has no room to go on`, undefined, room);
+    throw new JournalFault("journal_full", `${this.#parts.dir} has no room to go on`, { room });
   }
 
   #withRoom(fault: JournalFault): JournalFault {
     if (fault.isLost || fault.room !== undefined) return fault;
-    return new JournalFault(fault.reason, fault.what, fault, this.#room());
+    return new JournalFault(fault.reason, fault.what, { cause: fault, room: this.#room() });
   }
 
   /** The smaller of what the disk and what the limit leaves, and what there must be to go on. */

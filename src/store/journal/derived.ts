@@ -6,8 +6,9 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { RecordKind } from "../../kernel/ports/journal.ts";
 import { fromColumns, isWhole, PUT_ROW, toColumns, toUpdated, UPDATE_ROW } from "../sqlite/row-columns.ts";
-import { genesis, type StoredRecord } from "./chain.ts";
+import { genesis } from "./chain.ts";
 import type { Fact } from "./fact.ts";
+import type { ChainedRecord } from "./ledger.ts";
 import { endsCall } from "./record-kind.ts";
 import { emptyRow, foldRow, type Row } from "./row.ts";
 
@@ -70,7 +71,7 @@ export class Derived {
   }
 
   /** After its record is in `records`. */
-  take(record: StoredRecord, hash: Uint8Array, fact: Fact | null, names: readonly string[]): void {
+  take(record: ChainedRecord, fact: Fact | null, names: readonly string[]): void {
     const { proc, lsn, seq, call } = record;
     const kind = record.kind as RecordKind;
     const row = this.row(proc);
@@ -78,7 +79,7 @@ export class Derived {
     this.#changed.set(proc, row);
     if (isWhole(row, record, fact)) this.#whole.add(proc);
     foldRow(row, record, fact);
-    row.lastHash = hash;
+    row.lastHash = record.hash;
     if (call !== null && kind === "call.intent") this.#opened.set(`${proc} ${call}`, { proc, call, lsn });
     if (call !== null && endsCall(kind)) this.#settle(proc, call);
     if (fact !== null) this.#list(proc, lsn, fact);

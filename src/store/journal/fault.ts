@@ -50,7 +50,7 @@ export class JournalFault extends Fault {
   /** The message without the reason. */
   readonly what: string;
   readonly room: Room | undefined;
-  constructor(reason: DiskReason, what: string, cause?: unknown, room?: Room) {
+  constructor(reason: DiskReason, what: string, { cause, room }: { cause?: unknown; room?: Room } = {}) {
     const hint = RESTART.has(reason) ? "crux daemon restart" : undefined;
     super({ code: "UNAVAILABLE", message: `${reason}: ${what}`, hint, cause });
     this.reason = reason;
@@ -79,7 +79,7 @@ const SYNC_FAILURES = new Set([
 export function toJournalFault(error: unknown, path?: string): JournalFault {
   if (error instanceof JournalFault) return error;
   const what = error instanceof Error ? error.message : String(error);
-  return new JournalFault(reasonOf(error), path === undefined ? what : `${path}: ${what}`, error);
+  return new JournalFault(reasonOf(error), path === undefined ? what : `${path}: ${what}`, { cause: error });
 }
 
 function reasonOf(error: unknown): DiskReason {
@@ -120,7 +120,7 @@ export function diagnosed(fault: JournalFault, dir: string): JournalFault {
     return fault;
   } catch (error) {
     const found = toJournalFault(error, path);
-    return found.isLost ? fault : new JournalFault(found.reason, fault.what, fault);
+    return found.isLost ? fault : new JournalFault(found.reason, fault.what, { cause: fault });
   }
 }
 

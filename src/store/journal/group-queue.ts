@@ -11,6 +11,7 @@ import { Health } from "./health.ts";
 import type { JournalClock } from "./journal-clock.ts";
 import type { Batch, BatchVerdict, CommitMode, Entry, Ledger } from "./ledger.ts";
 import type { OnNotice } from "./notice.ts";
+import { messageOf } from "./record-kind.ts";
 import { Watch } from "./watch.ts";
 
 export const MAX_WAITING = 65_536;
@@ -36,9 +37,10 @@ interface Waiter {
 
 export class GroupQueue {
   readonly health: Health;
+  /** Ever used, by what is on disk; raised before whoever waits for it hears of it. */
+  readonly highest: { pid: number; message: number };
   readonly #ledger: Ledger;
   readonly #clock: JournalClock;
-  readonly #onTaken: (entry: Entry) => void;
   readonly #ending = new AbortController();
   readonly #watch: Watch;
   #items: Item[] = [];
@@ -52,15 +54,18 @@ export class GroupQueue {
   /** The space set aside is used up, too. */
   #reserveIsSpent = false;
 
-  /** `onTaken` hears of each entry that is on disk, before whoever waits for it. */
-  constructor(ledger: Ledger, clock: JournalClock, onNotice: OnNotice, onTaken: (entry: Entry) => void) {
+  constructor(ledger: Ledger, clock: JournalClock, onNotice: OnNotice) {
     this.#ledger = ledger;
     this.#clock = clock;
-    this.#onTaken = onTaken;
+    this.highest = { ...ledger.highest };
     this.health = new Health(ledger.path);
-    this.#watch = new Watch(ledger.path, clock, this.#ending.signal, onNotice, (fault) =>
-      this.degrade(fault),
-    );
+    this.#watch = new Watch(clock, this.#ending.signal, {
+      onSlow(ms) {
+        const message = `a commit to ${ledger.path} has taken over ${Math.floor(ms / 1000)} s`;
+        onNotice({ event: "journal.slow", message });
+      },
+      onHung: () => this.degrade(new JournalFault("journal_slow", `${ledger.path}: a commit hangs`)),
+    });
     ledger.onLost((fault) => this.degrade(fault));
   }
 
@@ -227,9 +232,14 @@ export class GroupQueue {
   #taken(group: readonly Item[], verdicts: readonly BatchVerdict[]): void {
     for (const [n, { entries, waiter }] of group.entries()) {
       const verdict = verdicts[n] ?? [];
-      if (!("code" in verdict)) entries.forEach(this.#onTaken);
+      if (!("code" in verdict)) for (const entry of entries) this.#raise(entry);
       waiter?.resolve(verdict);
     }
+  }
+
+  #raise({ pid, fact }: Entry): void {
+    this.highest.pid = Math.max(this.highest.pid, pid);
+    this.highest.message = Math.max(this.highest.message, messageOf(fact));
   }
 
   /** Notes keep their place before whatever comes later. */
@@ -252,7 +262,7 @@ export class GroupQueue {
   }
 
   #holed(cause: JournalFault): JournalFault {
-    return new JournalFault("journal_damaged", `${this.#records} notes were lost`, cause);
+    return new JournalFault("journal_damaged", `${this.#records} notes were lost`, { cause });
   }
 
   #lose(fault: JournalFault): void {

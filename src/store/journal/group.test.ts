@@ -4,8 +4,8 @@ import { draft, PROC } from "./contract.ts";
 import { JournalFault } from "./fault.ts";
 import { GroupJournal } from "./group.ts";
 import { MAX_WAITING } from "./group-queue.ts";
-import { MemoryDisk, MemoryLedger } from "./testing/memory.ts";
 import type { JournalNotice } from "./notice.ts";
+import { MemoryDisk, MemoryLedger } from "./testing/memory.ts";
 
 function makeJournal() {
   const ledger = new ToldLedger(new MemoryLedger(new MemoryDisk()));
@@ -17,7 +17,7 @@ function makeJournal() {
 }
 
 const room = { freeBytes: 10, needBytes: 20 };
-const full = new JournalFault("journal_full", "no space", undefined, room);
+const full = new JournalFault("journal_full", "no space", { room });
 const unsynced = new JournalFault("journal_sync_failed", "fsync");
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -19,8 +19,7 @@ import { GroupQueue } from "./group-queue.ts";
 import type { JournalClock } from "./journal-clock.ts";
 import type { Entry, Ledger, LedgerReader, RecordPosition } from "./ledger.ts";
 import type { OnNotice } from "./notice.ts";
-import { type CheckedPage, DamagedRecord, readPage, readPicked } from "./page.ts";
-import { messageOf } from "./record-kind.ts";
+import { CheckedHistory, type CheckedPage, DamagedRecord } from "./page.ts";
 import { toProcessRow } from "./row.ts";
 
 const PAGE = 256;
@@ -31,26 +30,16 @@ export class GroupJournal implements Journal {
   readonly #ledger: Ledger;
   readonly #clock: JournalClock;
   readonly #queue: GroupQueue;
-  #highestPid: number;
-  #highestMessage: number;
   #closed: Promise<void> | undefined;
-  readonly acknowledgedLsn: number;
 
-  constructor(
-    ledger: Ledger,
-    clock: JournalClock,
-    onNotice: OnNotice = () => {},
-    acknowledgedLsn = Number.POSITIVE_INFINITY,
-  ) {
+  constructor(ledger: Ledger, clock: JournalClock, onNotice: OnNotice = () => {}) {
     this.#ledger = ledger;
-    this.acknowledgedLsn = acknowledgedLsn;
     this.#clock = clock;
-    this.#highestPid = ledger.highest.pid;
-    this.#highestMessage = ledger.highest.message;
-    this.#queue = new GroupQueue(ledger, clock, onNotice, ({ pid, fact }) => {
-      this.#highestPid = Math.max(this.#highestPid, pid);
-      this.#highestMessage = Math.max(this.#highestMessage, messageOf(fact));
-    });
+    this.#queue = new GroupQueue(ledger, clock, onNotice);
+  }
+
+  get acknowledgedLsn(): number {
+    return this.#ledger.acknowledgedLsn;
   }
 
   get epoch(): number {
@@ -94,14 +83,15 @@ export class GroupJournal implements Journal {
   async read(proc: ProcUuid, fromSeq: number, limit: number): Promise<readonly JournalRecord[]> {
     const count = Math.max(0, Math.min(PAGE, Math.trunc(limit)));
     const from = Math.max(1, Math.trunc(fromSeq));
-    const checked = await this.#ask((reader) => readPage(reader, proc, from, Math.max(1, count), PAGE_BYTES));
+    const most = { records: Math.max(1, count), chars: PAGE_BYTES };
+    const checked = await this.#ask((reader) => new CheckedHistory(reader, proc).page(from, most));
     return this.#trusted(proc, checked, count);
   }
 
   async readAt(proc: ProcUuid, seqs: readonly number[]): Promise<readonly JournalRecord[]> {
     if (seqs.length === 0) return [];
     const asked = seqs.slice(0, PAGE);
-    const checked = await this.#ask((reader) => readPicked(reader, proc, asked, PAGE_BYTES));
+    const checked = await this.#ask((reader) => new CheckedHistory(reader, proc).picked(asked, PAGE_BYTES));
     return this.#trusted(proc, checked, asked.length);
   }
 
@@ -168,11 +158,11 @@ export class GroupJournal implements Journal {
   }
 
   highestPid(): number {
-    return this.#highestPid;
+    return this.#queue.highest.pid;
   }
 
   highestMessage(): number {
-    return this.#highestMessage;
+    return this.#queue.highest.message;
   }
 
   async saveSnapshot(proc: ProcUuid, seq: number, state: unknown): Promise<void> {

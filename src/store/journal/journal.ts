@@ -45,17 +45,17 @@ export async function openJournal(options: JournalOptions, makeScribe = inThread
     prepareDirectory(dir);
     createPrivateFile(dir, path);
     db = openDatabase(dir);
-    const identity = { ...claimSchema(db, path), highest: highestOf(db) };
+    const { epoch, kernelId } = claimSchema(db, path);
     tellMissing(db, dir, onNotice);
     // before the writer moves it
-    const acknowledgedLsn = headOf(dir)?.lsn;
+    const acknowledgedLsn = headOf(dir)?.lsn ?? Number.POSITIVE_INFINITY;
+    const identity = { epoch, kernelId, highest: highestOf(db), acknowledgedLsn };
     // from here on this connection answers and writes nothing
     db.exec("PRAGMA query_only = 1");
-    const reader = new SqliteReader(db, identity.kernelId);
-    const { epoch, kernelId } = identity;
+    const reader = new SqliteReader(db, kernelId);
     const scribe = makeScribe({ dir, identity: { epoch, kernelId }, maxBytes }, onNotice);
     const ledger = new SqliteLedger(dir, identity, reader, scribe);
-    return new GroupJournal(ledger, clock, onNotice, acknowledgedLsn);
+    return new GroupJournal(ledger, clock, onNotice);
   } catch (error) {
     db?.close();
     throw error instanceof Fault ? error : toJournalFault(error, path);

@@ -69,9 +69,15 @@ export interface Picked {
 }
 
 /** Answers from what is committed. Throws JournalFault. */
+/** Of one page: so many records, and as many as have so many characters of bodies together, but not fewer than one. */
+export interface PageBound {
+  readonly records: number;
+  readonly chars: number;
+}
+
 export interface LedgerReader {
-  /** From `fromSeq` on, in order, gaps and all; stops beyond `maxChars` of bodies, but not before one. */
-  page(proc: string, fromSeq: number, limit: number, maxChars: number): readonly ChainedRecord[];
+  /** From `fromSeq` on, in order, gaps and all. */
+  page(proc: string, fromSeq: number, most: PageBound): readonly ChainedRecord[];
   /** Those at `seqs` that are there; stops beyond `maxChars` of bodies, but not before one. */
   pick(proc: string, seqs: readonly number[], maxChars: number): Picked;
   /** The hash that the record `seq` follows; undefined: what lies before it is missing. */
@@ -103,6 +109,8 @@ export interface Ledger {
   /** Ever used, when it was opened. */
   readonly highest: { readonly pid: number; readonly message: number };
   readonly reader: LedgerReader;
+  /** By the head, when it was opened; infinity: not known, so all that is there counts. */
+  readonly acknowledgedLsn: number;
   /** All batches in order, as one unit, synced. Rejects with JournalFault: nothing was taken, or it is `isLost`. */
   commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly BatchVerdict[]>;
   saveSnapshot(proc: string, seq: number, state: string): Promise<void>;

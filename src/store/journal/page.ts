@@ -1,7 +1,7 @@
 /** How far a page of a history can be trusted: numbers without gaps, and each hash that of its record and the one before. */
 import { Fault } from "../../abi/errors.ts";
 import { chainHash } from "./chain.ts";
-import type { ChainedRecord, LedgerReader } from "./ledger.ts";
+import type { ChainedRecord, LedgerReader, PageBound } from "./ledger.ts";
 
 export interface CheckedPage {
   readonly good: readonly ChainedRecord[];
@@ -20,77 +20,72 @@ export class DamagedRecord extends Fault {
   }
 }
 
-export function readPage(
-  reader: LedgerReader,
-  proc: string,
-  fromSeq: number,
-  limit: number,
-  maxChars: number,
-): CheckedPage {
-  const lastSeq = reader.lastSeq(proc);
-  if (lastSeq === undefined || lastSeq < fromSeq) return { good: [], damagedAt: null };
-  const { before, page } = pageAfter(reader, proc, fromSeq, limit, maxChars);
-  const checked = check(before, fromSeq, page);
-  if (checked.damagedAt !== null) return damagedOrGone(reader, proc, checked.good, checked.damagedAt);
-  const next = fromSeq + page.length;
-  const isCut = page.length < limit && next <= lastSeq && reader.hashBefore(proc, next + 1) === undefined;
-  return isCut ? { ...checked, damagedAt: next } : checked;
+/** One history, as far as it can be trusted. */
+export class CheckedHistory {
+  readonly #reader: LedgerReader;
+  readonly #proc: string;
+
+  constructor(reader: LedgerReader, proc: string) {
+    this.#reader = reader;
+    this.#proc = proc;
+  }
+
+  page(fromSeq: number, most: PageBound): CheckedPage {
+    const lastSeq = this.#reader.lastSeq(this.#proc);
+    if (lastSeq === undefined || lastSeq < fromSeq) return { good: [], damagedAt: null };
+    const { before, page } = this.#pageAfter(fromSeq, most);
+    const checked = check(before, fromSeq, page);
+    if (checked.damagedAt !== null) return this.#damagedOrGone(checked.good, checked.damagedAt);
+    const next = fromSeq + page.length;
+    const isCut = page.length < most.records && next <= lastSeq && this.#hashBefore(next + 1) === undefined;
+    return isCut ? { ...checked, damagedAt: next } : checked;
+  }
+
+  /** Single records, by rising seq, each checked by the hash of the one before it. */
+  picked(seqs: readonly number[], maxChars: number): CheckedPage {
+    const lastSeq = this.#reader.lastSeq(this.#proc) ?? 0;
+    const { records, isCut } = this.#reader.pick(this.#proc, seqs, maxChars);
+    const found = new Map(records.map((record) => [record.seq, record]));
+    const good: ChainedRecord[] = [];
+    for (const seq of seqs) {
+      const record = found.get(seq);
+      // one that nobody ever wrote is no damage
+      if (seq > lastSeq || (record === undefined && isCut)) break;
+      if (record === undefined) return this.#damagedOrGone(good, seq);
+      const { damagedAt } = check(seq > 1 ? record.before : this.#hashBefore(seq), seq, [record]);
+      if (damagedAt !== null) return this.#damagedOrGone(good, damagedAt);
+      good.push(record);
+    }
+    return { good, damagedAt: null };
+  }
+
+  /** The record before is read along: most pages are small, and one look into the database is half of two. */
+  #pageAfter(fromSeq: number, most: PageBound): PageAfter {
+    if (fromSeq > 1) {
+      const wider = { ...most, records: most.records + 1 };
+      const [first, ...page] = this.#reader.page(this.#proc, fromSeq - 1, wider);
+      const isThere = first?.seq === fromSeq - 1;
+      // one that is large leaves no room for what is asked for
+      if (isThere && page.length > 0) return { before: first.hash, page };
+    }
+    return { before: this.#hashBefore(fromSeq), page: this.#reader.page(this.#proc, fromSeq, most) };
+  }
+
+  /** A whole history that is gone meanwhile is no damage. */
+  #damagedOrGone(good: readonly ChainedRecord[], damagedAt: number): CheckedPage {
+    const isGone = this.#reader.lastSeq(this.#proc) === undefined;
+    return isGone ? { good: [], damagedAt: null } : { good, damagedAt };
+  }
+
+  #hashBefore(seq: number): Uint8Array | undefined {
+    return this.#reader.hashBefore(this.#proc, seq);
+  }
 }
 
 interface PageAfter {
   /** The hash that its first record follows; undefined: what lies before is missing. */
   readonly before: Uint8Array | undefined;
   readonly page: readonly ChainedRecord[];
-}
-
-/** The record before is read along: most pages are small, and one look into the database is half of two. */
-function pageAfter(
-  reader: LedgerReader,
-  proc: string,
-  fromSeq: number,
-  limit: number,
-  maxChars: number,
-): PageAfter {
-  if (fromSeq > 1) {
-    const [first, ...page] = reader.page(proc, fromSeq - 1, limit + 1, maxChars);
-    const isThere = first?.seq === fromSeq - 1;
-    // one that is large leaves no room for what is asked for
-    if (isThere && page.length > 0) return { before: first.hash, page };
-  }
-  return { before: reader.hashBefore(proc, fromSeq), page: reader.page(proc, fromSeq, limit, maxChars) };
-}
-
-/** Single records, by rising seq, each checked by the hash of the one before it. */
-export function readPicked(
-  reader: LedgerReader,
-  proc: string,
-  seqs: readonly number[],
-  maxChars: number,
-): CheckedPage {
-  const lastSeq = reader.lastSeq(proc) ?? 0;
-  const { records, isCut } = reader.pick(proc, seqs, maxChars);
-  const found = new Map(records.map((record) => [record.seq, record]));
-  const good: ChainedRecord[] = [];
-  for (const seq of seqs) {
-    const record = found.get(seq);
-    // one that nobody ever wrote is no damage
-    if (seq > lastSeq || (record === undefined && isCut)) break;
-    if (record === undefined) return damagedOrGone(reader, proc, good, seq);
-    const { damagedAt } = check(seq > 1 ? record.before : reader.hashBefore(proc, seq), seq, [record]);
-    if (damagedAt !== null) return damagedOrGone(reader, proc, good, damagedAt);
-    good.push(record);
-  }
-  return { good, damagedAt: null };
-}
-
-/** A whole history that is gone meanwhile is no damage. */
-function damagedOrGone(
-  reader: LedgerReader,
-  proc: string,
-  good: readonly ChainedRecord[],
-  damagedAt: number,
-): CheckedPage {
-  return reader.lastSeq(proc) === undefined ? { good: [], damagedAt: null } : { good, damagedAt };
 }
 
 function check(before: Uint8Array | undefined, fromSeq: number, page: readonly ChainedRecord[]): CheckedPage {

@@ -108,7 +108,7 @@ export class ThreadedScribe implements Scribe {
 
   /** Whoever waits for a thread that has ended waits no longer. */
   #lose(reason: DiskReason, what: string, cause?: unknown): void {
-    const fault = new JournalFault(reason, what, cause);
+    const fault = new JournalFault(reason, what, { cause });
     this.#lost ??= fault;
     if (reason === "journal_writer_ended") {
       this.#lost = fault;
@@ -120,7 +120,7 @@ export class ThreadedScribe implements Scribe {
 }
 
 function faultOf({ reason, what, room }: ToldFault): JournalFault {
-  return new JournalFault(reason, what, undefined, room);
+  return new JournalFault(reason, what, room === undefined ? {} : { room });
 }
 
 /** Beside this file when it is run as it is written, beside the bundle it is part of otherwise (scripts/build.mjs). */

@@ -1,34 +1,28 @@
 /** Looks at the commit under way once a second, with one timer for all of them: a slow one is told, one that hangs is a fault. */
-import { JournalFault } from "./fault.ts";
 import type { JournalClock } from "./journal-clock.ts";
-import type { OnNotice } from "./notice.ts";
 
 const SLOW_MS = 1_000;
 const HUNG_MS = 30_000;
 
+interface LateCommit {
+  /** Once for each. */
+  onSlow(ms: number): void;
+  onHung(): void;
+}
+
 export class Watch {
-  readonly #path: string;
   readonly #clock: JournalClock;
   readonly #signal: AbortSignal;
-  readonly #onNotice: OnNotice;
-  readonly #onHung: (fault: JournalFault) => void;
+  readonly #late: LateCommit;
   /** Monotonic start of the commit under way. */
   #begunAt: number | undefined;
   #isTold = false;
   #isWatching = false;
 
-  constructor(
-    path: string,
-    clock: JournalClock,
-    signal: AbortSignal,
-    onNotice: OnNotice,
-    onHung: (fault: JournalFault) => void,
-  ) {
-    this.#path = path;
+  constructor(clock: JournalClock, signal: AbortSignal, late: LateCommit) {
     this.#clock = clock;
     this.#signal = signal;
-    this.#onNotice = onNotice;
-    this.#onHung = onHung;
+    this.#late = late;
   }
 
   begin(): void {
@@ -60,9 +54,8 @@ export class Watch {
     const ms = this.#clock.mono() - this.#begunAt;
     if (ms >= SLOW_MS && !this.#isTold) {
       this.#isTold = true;
-      const message = `a commit to ${this.#path} has taken over ${Math.floor(ms / 1000)} s`;
-      this.#onNotice({ event: "journal.slow", message });
+      this.#late.onSlow(ms);
     }
-    if (ms >= HUNG_MS) this.#onHung(new JournalFault("journal_slow", `${this.#path}: a commit hangs`));
+    if (ms >= HUNG_MS) this.#late.onHung();
   }
 }

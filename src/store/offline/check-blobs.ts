@@ -55,21 +55,24 @@ export async function digestOf(path: string): Promise<string> {
 }
 
 /** Digests and names of every blob that is there, and of every file that should not be. How many there are. */
-export async function checkBlobs(
-  dir: string,
-  db: ToolsDatabase,
-  found: Findings,
-  pace: Pace,
-): Promise<number> {
+export async function checkBlobs(db: ToolsDatabase, found: Findings, pace: Pace): Promise<number> {
   let count = 0;
-  for await (const { blobs, stray } of blobFiles(dir, pace)) {
-    for (const { path } of stray) found.notice("stale_part", `${path} was begun and never finished`);
+  for await (const { blobs, stray } of blobFiles(db.dir, pace)) {
+    for (const { path } of stray)
+      found.notice({ code: "stale_part", detail: `${path} was begun and never finished` });
     for (const { digest, path, bytes } of blobs) {
       count++;
       if ((await digestOf(path)) !== digest)
-        found.damage("bad_blob", `${path} is not what its name says`, {}, "move it to the quarantine");
+        found.damage({
+          code: "bad_blob",
+          detail: `${path} is not what its name says`,
+          repair: "move it to the quarantine",
+        });
       else if (!isNamed(db, digest))
-        found.notice("orphan_blob", `${path} (${bytes} bytes) is named by no record; crux gc removes it`);
+        found.notice({
+          code: "orphan_blob",
+          detail: `${path} (${bytes} bytes) is named by no record; crux gc removes it`,
+        });
       await pace.next();
     }
   }

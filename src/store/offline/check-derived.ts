@@ -25,13 +25,13 @@ const TABLES = {
 export const DERIVED_TABLES = Object.keys(TABLES) as readonly (keyof typeof TABLES)[];
 
 /** What one record says; large strings in it are brought back where they are there. */
-export async function factOfRecord(dir: string, { kind, body }: HashedRecord): Promise<Fact | null> {
+export async function factOfRecord(db: ToolsDatabase, { kind, body }: HashedRecord): Promise<Fact | null> {
   const known = { kind: kind as RecordKind };
   if (!body.includes('$blob"') || !/^process\./.test(kind))
     return factOf({ ...known, body: peekBody(body) }) ?? null;
   try {
     const whole = await decodeBody(body, async (digest) =>
-      readFileSync(join(dir, "blobs", digest.slice(0, 2), digest.slice(2))),
+      readFileSync(join(db.dir, "blobs", digest.slice(0, 2), digest.slice(2))),
     );
     return factOf({ ...known, body: whole }) ?? null;
   } catch {
@@ -42,9 +42,11 @@ export async function factOfRecord(dir: string, { kind, body }: HashedRecord): P
 export class DerivedAgain {
   readonly #db = new DatabaseSync(":memory:");
   readonly #derived: Derived;
+  readonly #of: ToolsDatabase;
   #waiting = 0;
 
   constructor(of: ToolsDatabase) {
+    this.#of = of;
     const tables = of.db
       .prepare(
         "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name IN (SELECT value FROM json_each(?))",
@@ -55,17 +57,12 @@ export class DerivedAgain {
   }
 
   take(record: HashedRecord, fact: Fact | null): void {
-    this.#derived.take(record, record.hash, fact, namesIn(record.body));
+    this.#derived.take(record, fact, namesIn(record.body));
     if (++this.#waiting % 256 === 0) this.#derived.flush();
   }
 
   /** `isBroken`: histories of which nothing can be said. */
-  async compare(
-    with_: ToolsDatabase,
-    found: Findings,
-    isBroken: (proc: string) => boolean,
-    pace: Pace,
-  ): Promise<void> {
+  async compare(found: Findings, isBroken: (proc: string) => boolean, pace: Pace): Promise<void> {
     this.#derived.flush();
     for (const name of DERIVED_TABLES) {
       const { key, not } = TABLES[name];
@@ -77,7 +74,7 @@ export class DerivedAgain {
           .filter(({ proc }) => !isBroken(String(proc)))
           .map((row) => line(row, key, not));
       await pace.next();
-      for (const { row } of different(lines(this.#db), lines(with_.db))) tell(found, name, row);
+      for (const { row } of different(lines(this.#db), lines(this.#of.db))) tell(found, name, row);
     }
   }
 
@@ -112,5 +109,5 @@ function different(made: readonly Line[], there: readonly Line[]): readonly Line
 function tell(found: Findings, table: string, { proc, pid }: Record<string, unknown>): void {
   const place = { proc: String(proc), ...(typeof pid === "number" ? { pid } : {}) };
   const detail = `${table}: what is kept of it does not follow from its records`;
-  found.damage("bad_row", detail, place, "make it again from the records");
+  found.damage({ code: "bad_row", detail, ...place, repair: "make it again from the records" });
 }

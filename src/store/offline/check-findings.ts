@@ -5,18 +5,22 @@ import type { Finding, FindingCode } from "../../kernel/ports/journal-tools.ts";
 /** Of each code; then one line says how many more. */
 const MAX_OF_A_CODE = 1_000;
 
-type Place = { readonly proc?: string; readonly pid?: number; readonly seq?: number; readonly lsn?: number };
+/** As it is met: ids may be numbers and texts of a damaged row. */
+interface Found extends Omit<Finding, "severity" | "pid" | "proc"> {
+  readonly pid?: number;
+  readonly proc?: string;
+}
 
 export class Findings {
   readonly #kept: Finding[] = [];
   readonly #counts = new Map<FindingCode, number>();
 
-  notice(code: FindingCode, detail: string, place: Place = {}, repair?: string): void {
-    this.#add("notice", code, detail, place, repair);
+  notice(found: Found): void {
+    this.#add("notice", found);
   }
 
-  damage(code: FindingCode, detail: string, place: Place = {}, repair?: string): void {
-    this.#add("damage", code, detail, place, repair);
+  damage(found: Found): void {
+    this.#add("damage", found);
   }
 
   all(): readonly Finding[] {
@@ -30,13 +34,7 @@ export class Findings {
     ];
   }
 
-  #add(
-    severity: Finding["severity"],
-    code: FindingCode,
-    detail: string,
-    { proc, pid, ...place }: Place,
-    repair: string | undefined,
-  ): void {
+  #add(severity: Finding["severity"], { code, proc, pid, ...rest }: Found): void {
     const count = (this.#counts.get(code) ?? 0) + 1;
     this.#counts.set(code, count);
     if (count > MAX_OF_A_CODE) return;
@@ -45,9 +43,7 @@ export class Findings {
       severity,
       ...(pid === undefined ? {} : { pid: asPid(pid) }),
       ...(proc === undefined ? {} : { proc: asProcUuid(proc) }),
-      ...place,
-      detail,
-      ...(repair === undefined ? {} : { repair }),
+      ...rest,
     });
   }
 }

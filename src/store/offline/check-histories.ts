@@ -23,8 +23,6 @@ export interface BrokenHistory {
 
 export interface HistoryCheck {
   readonly db: ToolsDatabase;
-  /** The journal's directory. */
-  readonly dir: string;
   readonly found: Findings;
   readonly pace: Pace;
   readonly progress: (records: number) => void;
@@ -32,11 +30,49 @@ export interface HistoryCheck {
   readonly isLeftOut: (record: { proc: string; pid: number }) => boolean;
 }
 
-interface HistoryResult {
-  records: number;
-  processes: number;
-  readonly broken: Map<string, BrokenHistory>;
-  readonly losses: Loss[];
+/** What a walk through the records came upon. */
+class HistoryResult {
+  records = 0;
+  processes = 0;
+  readonly broken = new Map<string, BrokenHistory>();
+  readonly losses: Loss[] = [];
+  readonly #found: Findings;
+
+  constructor(found: Findings) {
+    this.#found = found;
+  }
+
+  breakOff({ proc, pid, lsn }: HashedRecord, { code, seq, detail }: Break): void {
+    const after = seq - 1;
+    this.broken.set(proc, { proc, pid, after });
+    // what the kernel itself noted is not cut: roots and tombstones are among it
+    const repair = pid === PID_KERNEL ? {} : { repair: cutText(pid, after) };
+    this.#found.damage({ code, detail, proc, pid, seq, lsn, ...repair });
+  }
+
+  /** Of the lsns `from` … `to`, which are not there: those that nothing explains. */
+  lose(missing: MissingRecords, from: number, to: number): void {
+    const first = from > to ? undefined : missing.unexplained(from, to);
+    if (first === undefined) return;
+    const loss = { first, last: first, records: 0 };
+    for (let lsn: number | undefined = first; lsn !== undefined; lsn = missing.unexplained(lsn + 1, to)) {
+      loss.last = lsn;
+      loss.records++;
+    }
+    this.losses.push(loss);
+    const what =
+      loss.records === 1
+        ? `record lsn ${first} is`
+        : `${loss.records} records of lsn ${first} to ${loss.last} are`;
+    const detail = `${what} missing, and nothing tells why`;
+    this.#found.damage({ code: "gap", detail, lsn: first, repair: LOSS_REPAIR });
+  }
+}
+
+interface Break {
+  readonly code: "gap" | "bad_hash" | "bad_body";
+  readonly seq: number;
+  readonly detail: string;
 }
 
 /** So many records between two lsns are missing, and nothing tells why. */
@@ -58,21 +94,22 @@ export async function checkAllRecords(
 ): Promise<HistoryResult> {
   const { db, found, pace, progress } = check;
   const chains = new Chains(db);
-  const result: HistoryResult = { records: 0, processes: 0, broken: new Map(), losses: [] };
+  const result = new HistoryResult(found);
+  const reader = new DamagedReader(db, found);
   const lastLsn = db.lastLsn();
   const procs = new Set<string>();
   for (let lsn = 0; lsn < lastLsn; ) {
-    const page = readable(db, lsn, lastLsn, found);
+    const page = reader.page(lsn, lastLsn);
     if (page.length === 0) break;
     for (const record of page) {
-      reportMissing(check, result.losses, missing, lsn + 1, record.lsn - 1);
+      result.lose(missing, lsn + 1, record.lsn - 1);
       lsn = record.lsn;
       result.records++;
       if (record.pid !== PID_KERNEL) procs.add(record.proc);
       if (check.isLeftOut(record) || result.broken.has(record.proc)) continue;
       const misfit = chains.take(record) ?? misfitOfBody(record);
       if (misfit === undefined) await take(record);
-      else breakOff(check, result, record, misfit);
+      else result.breakOff(record, misfit);
       checkBlobNames(check, record);
       if (misfit === undefined) checkPrefix(check, record);
     }
@@ -87,7 +124,7 @@ export async function checkAllRecords(
 export async function checkTails(check: HistoryCheck): Promise<HistoryResult> {
   const { db, pace, progress } = check;
   const kernelId = db.kernelId;
-  const result: HistoryResult = { records: 0, processes: 0, broken: new Map(), losses: [] };
+  const result = new HistoryResult(check.found);
   for (let proc = db.nextProc(""); proc !== undefined; proc = db.nextProc(proc)) {
     const tail = db.tail(proc);
     if (proc !== KERNEL_UUID) result.processes++;
@@ -97,7 +134,7 @@ export async function checkTails(check: HistoryCheck): Promise<HistoryResult> {
     for (let page = db.bySeq(proc, expected); page.length > 0; page = db.bySeq(proc, expected)) {
       for (const record of page) {
         const misfit = misfitAt(expected, previous ?? baseOf(db, kernelId, record), record);
-        if (misfit !== undefined) breakOff(check, result, record, misfit);
+        if (misfit !== undefined) result.breakOff(record, misfit);
         if (misfit !== undefined) break;
         [previous, expected] = [record.hash, record.seq + 1];
         result.records++;
@@ -123,10 +160,7 @@ function misfitAt(expected: number, previous: Uint8Array, record: HashedRecord):
       };
 }
 
-function misfitOfBody({
-  seq,
-  body,
-}: HashedRecord): { code: "bad_body"; seq: number; detail: string } | undefined {
+function misfitOfBody({ seq, body }: HashedRecord): Break | undefined {
   try {
     JSON.parse(body);
     return undefined;
@@ -135,46 +169,10 @@ function misfitOfBody({
   }
 }
 
-function breakOff(
-  { found }: HistoryCheck,
-  { broken }: HistoryResult,
-  { proc, pid, lsn }: HashedRecord,
-  { code, seq, detail }: { code: "gap" | "bad_hash" | "bad_body"; seq: number; detail: string },
-): void {
-  const after = seq - 1;
-  broken.set(proc, { proc, pid, after });
-  // what the kernel itself noted is not cut: roots and tombstones are among it
-  const repair = pid === PID_KERNEL ? undefined : cutText(pid, after);
-  found.damage(code, detail, { proc, pid, seq, lsn }, repair);
-}
-
 function cutText(pid: number, after: number): string {
   return after === 0
     ? `move all records of pid ${pid} to the quarantine`
     : `cut pid ${pid} after its record ${after}; what is behind it goes to the quarantine`;
-}
-
-/** Of the lsns `from` … `to`, which are not there: those that nothing explains. */
-function reportMissing(
-  { found }: HistoryCheck,
-  losses: Loss[],
-  missing: MissingRecords,
-  from: number,
-  to: number,
-): void {
-  const first = from > to ? undefined : missing.unexplained(from, to);
-  if (first === undefined) return;
-  const loss = { first, last: first, records: 0 };
-  for (let lsn: number | undefined = first; lsn !== undefined; lsn = missing.unexplained(lsn + 1, to)) {
-    loss.last = lsn;
-    loss.records++;
-  }
-  losses.push(loss);
-  const what =
-    loss.records === 1
-      ? `record lsn ${first} is`
-      : `${loss.records} records of lsn ${first} to ${loss.last} are`;
-  found.damage("gap", `${what} missing, and nothing tells why`, { lsn: first }, LOSS_REPAIR);
 }
 
 /** What a fork goes on from may have been cut away since. */
@@ -183,40 +181,53 @@ function checkPrefix({ db, found }: HistoryCheck, record: HashedRecord): void {
   if (parent === undefined || db.hashAt(parent.from, parent.at) !== undefined) return;
   const { proc, pid, seq, lsn } = record;
   const detail = `record ${parent.at} of ${parent.from}, which it continues, is no longer there`;
-  found.damage("gap", detail, { proc, pid, seq, lsn });
+  found.damage({ code: "gap", detail, proc, pid, seq, lsn });
 }
 
-function checkBlobNames({ dir, found }: HistoryCheck, { body, proc, pid, seq, lsn }: HashedRecord): void {
+function checkBlobNames({ db, found }: HistoryCheck, { body, proc, pid, seq, lsn }: HashedRecord): void {
   if (!body.includes('{"$blob":"')) return;
   for (const [, digest = ""] of body.matchAll(/\{"\$blob":"([0-9a-f]{64})"/g)) {
-    const path = join(dir, "blobs", digest.slice(0, 2), digest.slice(2));
-    if (!existsSync(path)) found.damage("missing_blob", `${path} is gone`, { proc, pid, seq, lsn });
+    const path = join(db.dir, "blobs", digest.slice(0, 2), digest.slice(2));
+    if (!existsSync(path))
+      found.damage({ code: "missing_blob", detail: `${path} is gone`, proc, pid, seq, lsn });
   }
 }
 
-/** The next page; where the file cannot be read, what is behind that place. Empty: there is no more. */
-function readable(db: ToolsDatabase, after: number, upTo: number, found: Findings): readonly HashedRecord[] {
-  let problem = "";
-  for (let [from, stride, limit] = [after, 1, 256]; from < upTo; ) {
-    try {
-      const page = db.byLsn(from, upTo, limit).filter(({ lsn }) => lsn > after);
-      if (problem !== "") tellUnreadable(found, after + 1, (page[0]?.lsn ?? upTo + 1) - 1, problem);
-      return page;
-    } catch (error) {
-      problem = messageOf(error);
-      // first record by record, then in ever longer steps over what cannot be read
-      if (limit > 1) limit = 1;
-      else {
-        from += stride;
-        stride *= 2;
+/** Reads on where the file cannot be read. */
+class DamagedReader {
+  readonly #db: ToolsDatabase;
+  readonly #found: Findings;
+
+  constructor(db: ToolsDatabase, found: Findings) {
+    this.#db = db;
+    this.#found = found;
+  }
+
+  /** The next page; where there is damage, what is behind that place. Empty: there is no more. */
+  page(after: number, upTo: number): readonly HashedRecord[] {
+    let problem = "";
+    for (let [from, stride, limit] = [after, 1, 256]; from < upTo; ) {
+      try {
+        const page = this.#db.byLsn(from, upTo, limit).filter(({ lsn }) => lsn > after);
+        if (problem !== "") this.#tell(after + 1, (page[0]?.lsn ?? upTo + 1) - 1, problem);
+        return page;
+      } catch (error) {
+        problem = messageOf(error);
+        // first record by record, then in ever longer steps over what cannot be read
+        if (limit > 1) limit = 1;
+        else {
+          from += stride;
+          stride *= 2;
+        }
       }
     }
+    if (problem !== "") this.#tell(after + 1, upTo, problem);
+    return [];
   }
-  if (problem !== "") tellUnreadable(found, after + 1, upTo, problem);
-  return [];
-}
 
-function tellUnreadable(found: Findings, from: number, to: number, problem: string): void {
-  const what = from >= to ? `record lsn ${from}` : `records lsn ${from} to ${to}`;
-  if (from <= to) found.damage("database", `${what} cannot be read: ${problem}`, { lsn: from });
+  #tell(from: number, to: number, problem: string): void {
+    if (from > to) return;
+    const what = from === to ? `record lsn ${from}` : `records lsn ${from} to ${to}`;
+    this.#found.damage({ code: "database", detail: `${what} cannot be read: ${problem}`, lsn: from });
+  }
 }

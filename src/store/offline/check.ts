@@ -52,7 +52,7 @@ export async function checkJournal(dir: string, options: CheckOptions): Promise<
   const none = { processes: 0, records: 0, blobs: 0, broken: [], losses: [] };
   const path = join(dir, "journal.db");
   if (!existsSync(path)) {
-    if (headOf(dir) !== null) found.damage("database", `${path} is gone`);
+    if (headOf(dir) !== null) found.damage({ code: "database", detail: `${path} is gone` });
     return { ...none, findings: found.all() };
   }
   // before the database is opened: opening it may put the log away
@@ -61,10 +61,10 @@ export async function checkJournal(dir: string, options: CheckOptions): Promise<
   try {
     db = new ToolsDatabase(path);
     if (!checkSchema(db, found)) return { ...none, findings: found.all() };
-    return { ...none, ...(await new Check(dir, db, found, options).run()), findings: found.all() };
+    return { ...none, ...(await new Check(db, found, options).run()), findings: found.all() };
   } catch (error) {
     options.pace.throwIfAborted();
-    found.damage("database", `${path}: ${messageOf(error)}`);
+    found.damage({ code: "database", detail: `${path}: ${messageOf(error)}` });
     return { ...none, findings: found.all() };
   } finally {
     db?.close();
@@ -74,29 +74,29 @@ export async function checkJournal(dir: string, options: CheckOptions): Promise<
 function checkWal(path: string, found: Findings): void {
   const torn = readWal(path)?.tornBytes ?? 0;
   if (torn > 0)
-    found.notice(
-      "torn_tail",
-      `${path}: ${torn} bytes behind the last whole commit; what they held was never whole`,
-    );
+    found.notice({
+      code: "torn_tail",
+      detail: `${path}: ${torn} bytes behind the last whole commit; what they held was never whole`,
+    });
 }
 
 /** False: nothing more can be said. */
 function checkSchema(db: ToolsDatabase, found: Findings): boolean {
   const version = db.hasTable("meta") ? Number(db.meta("schema")) : 0;
   if (version === SCHEMA_VERSION) return true;
-  if (version === 0) found.damage("schema", "the database has no journal in it");
-  else if (version < SCHEMA_VERSION)
-    found.notice(
-      "schema",
-      `the journal has schema ${version}: the next start of the daemon brings it to ${SCHEMA_VERSION}`,
-    );
-  else
-    found.damage("schema", `the journal was written by a newer crux (schema ${version}): use that version`);
+  const code = "schema";
+  if (version === 0) found.damage({ code, detail: "the database has no journal in it" });
+  else if (version < SCHEMA_VERSION) {
+    const next = `the next start of the daemon brings it to ${SCHEMA_VERSION}`;
+    found.notice({ code, detail: `the journal has schema ${version}: ${next}` });
+  } else {
+    const detail = `the journal was written by a newer crux (schema ${version}): use that version`;
+    found.damage({ code, detail });
+  }
   return false;
 }
 
 class Check {
-  readonly #dir: string;
   readonly #db: ToolsDatabase;
   readonly #found: Findings;
   readonly #options: CheckOptions;
@@ -104,8 +104,7 @@ class Check {
   /** The next daemon removes what is left of it: no row is as it should be. */
   readonly #removed: string | undefined;
 
-  constructor(dir: string, db: ToolsDatabase, found: Findings, options: CheckOptions) {
-    this.#dir = dir;
+  constructor(db: ToolsDatabase, found: Findings, options: CheckOptions) {
     this.#db = db;
     this.#found = found;
     this.#options = options;
@@ -123,7 +122,7 @@ class Check {
     await this.#checkRows(broken);
     await this.#checkOpenCalls();
     if (full) await this.#checkSnapshots(broken);
-    const blobs = full ? await checkBlobs(this.#dir, this.#db, this.#found, pace) : 0;
+    const blobs = full ? await checkBlobs(this.#db, this.#found, pace) : 0;
     return { records, processes, blobs, losses: [...losses, ...atEnd], broken: [...broken.values()] };
   }
 
@@ -131,7 +130,6 @@ class Check {
     const { pace, progress } = this.#options;
     return {
       db: this.#db,
-      dir: this.#dir,
       found: this.#found,
       pace,
       progress,
@@ -151,10 +149,10 @@ class Check {
     const again = isAlone ? new DerivedAgain(this.#db) : undefined;
     try {
       const result = await checkAllRecords(this.#histories(), missing, (record) => {
-        return again && factOfRecord(this.#dir, record).then((fact) => again.take(record, fact));
+        return again && factOfRecord(this.#db, record).then((fact) => again.take(record, fact));
       });
       const isBroken = (proc: string) => result.broken.has(proc) || this.#isLeftOut(proc, -1);
-      await again?.compare(this.#db, this.#found, isBroken, pace);
+      await again?.compare(this.#found, isBroken, pace);
       return result;
     } finally {
       again?.close();
@@ -168,26 +166,30 @@ class Check {
     for (const row of this.#db.db.prepare(`PRAGMA ${pragma}(100)`).all()) {
       const [line = ""] = String(Object.values(row)[0]).split("\n");
       if (line !== "ok")
-        this.#found.damage("database", `SQLite: ${line}`, {}, "make indexes and derived tables again");
+        this.#found.damage({
+          code: "database",
+          detail: `SQLite: ${line}`,
+          repair: "make indexes and derived tables again",
+        });
     }
   }
 
   /** What is missing at the end. */
   #checkHead(): Loss[] {
-    const head = headOf(this.#dir);
+    const head = headOf(this.#db.dir);
     const lastLsn = this.#db.lastLsn();
     if (head === null) {
       if (lastLsn > 0)
-        this.#found.notice(
-          "missing_acknowledged",
-          "the file head cannot be read: whether records are missing at the end is not known",
-        );
+        this.#found.notice({
+          code: "missing_acknowledged",
+          detail: "the file head cannot be read: whether records are missing at the end is not known",
+        });
       return [];
     }
     if (head.lsn > lastLsn) {
       const [first, last] = [lastLsn + 1, head.lsn];
       const detail = `acknowledged records are missing at the end: lsn ${first} to ${last}`;
-      this.#found.damage("missing_acknowledged", detail, { lsn: first }, LOSS_REPAIR);
+      this.#found.damage({ code: "missing_acknowledged", detail, lsn: first, repair: LOSS_REPAIR });
       return [{ first, last, records: last - first + 1 }];
     }
     const stored = this.#db.sql("SELECT hash, proc, pid, seq FROM records WHERE lsn = ?").get(head.lsn);
@@ -198,7 +200,8 @@ class Check {
         seq: Number(stored.seq),
         lsn: head.lsn,
       };
-      this.#found.damage("bad_hash", "it is not the record that the file head names", place);
+      const detail = "it is not the record that the file head names";
+      this.#found.damage({ code: "bad_hash", detail, ...place });
     }
     return [];
   }
@@ -209,20 +212,23 @@ class Check {
     for await (const { proc, pid, seq, found } of rowsAgainstTails(this.#db, pace)) {
       if (this.#isLeftOut(proc, pid) || broken.has(proc)) continue;
       if (seq > found)
-        this.#found.damage("gap", missingText(found, seq), { proc, pid, seq: found + 1 }, repair);
-      else if (seq < found)
-        this.#found.damage(
-          "bad_row",
-          `its row ends with record ${seq}, its history with ${found}`,
-          { proc, pid },
-          repair,
-        );
+        this.#found.damage({
+          ...{ code: "gap", detail: missingText(found, seq) },
+          ...{ proc, pid, seq: found + 1, repair },
+        });
+      else if (seq < found) {
+        const detail = `its row ends with record ${seq}, its history with ${found}`;
+        this.#found.damage({ code: "bad_row", detail, proc, pid, repair });
+      }
     }
     for (let proc = this.#db.nextProc(""); proc !== undefined; proc = this.#db.nextProc(proc)) {
       const has = this.#db.sql("SELECT 1 FROM processes WHERE proc = ?").get(proc) !== undefined;
       const tail = has ? undefined : this.#db.tail(proc);
       if (tail !== undefined && !this.#isLeftOut(proc, tail.pid) && !broken.has(proc))
-        this.#found.damage("bad_row", "it has records and no row", { proc, pid: tail.pid }, repair);
+        this.#found.damage({
+          ...{ code: "bad_row", detail: "it has records and no row" },
+          ...{ proc, pid: tail.pid, repair },
+        });
       await pace.next();
     }
   }
@@ -238,11 +244,8 @@ class Check {
         after = Number(lsn);
         if (pid === null || this.#isLeftOut(String(proc), Number(pid))) continue;
         const place = { proc: String(proc), pid: Number(pid), seq: Number(seq), lsn: after };
-        this.#found.notice(
-          "open_intent",
-          `call ${String(call)} has no result: the next start reports its outcome as unknown`,
-          place,
-        );
+        const detail = `call ${String(call)} has no result: the next start reports its outcome as unknown`;
+        this.#found.notice({ code: "open_intent", detail, ...place });
       }
       if (rows.length < PAGE_ROWS) return;
       await this.#options.pace.next();
@@ -261,11 +264,19 @@ class Check {
       const tail = this.#db.tail(proc);
       const isWhole = createHash("sha256").update(String(row.state)).digest("hex") === row.digest;
       if (!broken.has(proc) && !this.#isLeftOut(proc, tail?.pid ?? -1)) {
-        const place = { proc, ...(tail === undefined ? {} : { pid: tail.pid }), seq };
+        const place = { proc, ...(tail === undefined ? {} : { pid: tail.pid }), seq, repair: "drop it" };
         if (!isWhole)
-          this.#found.damage("bad_snapshot", "it is not what was saved; it is skipped", place, "drop it");
+          this.#found.damage({
+            code: "bad_snapshot",
+            detail: "it is not what was saved; it is skipped",
+            ...place,
+          });
         else if (seq > (tail?.seq ?? 0))
-          this.#found.damage("bad_snapshot", "it is of a record that is not there", place, "drop it");
+          this.#found.damage({
+            code: "bad_snapshot",
+            detail: "it is of a record that is not there",
+            ...place,
+          });
       }
       await this.#options.pace.next();
     }

@@ -21,7 +21,6 @@ const BLOB_GRACE_MS = 24 * 3600 * 1000;
 const RECORD_BYTES = 300;
 
 interface CollectOptions {
-  readonly dir: string;
   readonly path: string;
   readonly db: ToolsDatabase;
   readonly journal: Pick<Journal, "append" | "epoch">;
@@ -63,7 +62,7 @@ class Collection {
   }
 
   async run(): Promise<CollectReport> {
-    const { dir, db, pace, retention, now, lock } = this.#options;
+    const { db, pace, retention, now, lock } = this.#options;
     await lock.alone(async () => this.#remover?.finish(pace));
     const forks = this.#forks();
     const ended = await this.#ended();
@@ -71,7 +70,7 @@ class Collection {
     for (const each of old) await this.#remove(each, "age");
     await this.#makeRoom(ended, forks);
     await this.#sweep();
-    const usage = await measureUsage(dir, db, retention.maxBytes, pace);
+    const usage = await measureUsage(db, retention.maxBytes, pace);
     return {
       processes: this.#gone,
       records: this.#records,
@@ -112,8 +111,8 @@ class Collection {
   }
 
   async #makeRoom(ended: readonly EndedHistory[], forks: readonly Fork[]): Promise<void> {
-    const { dir, db, pace, retention } = this.#options;
-    const usage = await measureUsage(dir, db, retention.maxBytes, pace);
+    const { db, pace, retention } = this.#options;
+    const usage = await measureUsage(db, retention.maxBytes, pace);
     const freed = this.#remover === undefined ? this.#bytes : 0;
     let over = usage.databaseBytes + usage.blobBytes - freed - retention.maxBytes * FULL_SHARE;
     const left = ended.filter(({ proc }) => !this.#goneProcs.has(proc));
@@ -160,8 +159,8 @@ class Collection {
   }
 
   async #sweep(): Promise<void> {
-    const { dir, pace, now } = this.#options;
-    for await (const { blobs, stray } of blobFiles(dir, pace)) {
+    const { db, pace, now } = this.#options;
+    for await (const { blobs, stray } of blobFiles(db.dir, pace)) {
       const unnamed = blobs.filter(({ digest }) => !this.#isStillNamed(digest));
       for (const { path, bytes, modifiedAt } of [...unnamed, ...stray]) {
         if (now - modifiedAt < BLOB_GRACE_MS) continue;

@@ -2,6 +2,7 @@
  * The journal's tables as the tools read them: a read-only connection of their own, pages that are bounded in rows and bytes,
  * nothing held between two of them. The daemon's writer does not notice.
  */
+import { dirname } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { KERNEL_UUID } from "../../kernel/ports/journal.ts";
 import type { StoredRecord } from "../journal/chain.ts";
@@ -44,10 +45,13 @@ const SQL = {
 
 export class ToolsDatabase {
   readonly db: DatabaseSync;
+  /** Where it lies, with what belongs to it. */
+  readonly dir: string;
   readonly #sql = new Map<string, StatementSync>();
 
   /** Errors: JournalFault. Nothing is made, nothing is changed. */
   constructor(path: string) {
+    this.dir = dirname(path);
     try {
       this.db = openReading(path);
       this.db.exec(`PRAGMA cache_size = -${CACHE_BYTES / 1024}; PRAGMA mmap_size = 0`);
@@ -92,9 +96,9 @@ export class ToolsDatabase {
   }
 
   /** Those of one kind behind `afterSeq`. */
-  ofKind(proc: string, kind: string, afterSeq: number, limit = PAGE_ROWS): HashedRecord[] {
+  ofKind(proc: string, kind: string, afterSeq: number): HashedRecord[] {
     const text = INDEXED_KINDS.includes(`'${kind}'`) ? SQL.ofIndexedKind : SQL.ofKind;
-    return page(this.sql(text), [proc, afterSeq, kind, limit]);
+    return page(this.sql(text), [proc, afterSeq, kind, PAGE_ROWS]);
   }
 
   /** The processes that have records, by rising UUID: the one behind `proc`; "" begins. */

@@ -5,6 +5,7 @@ import type { JournalLine } from "../../abi/journal-line.ts";
 import type { LinePage } from "../../kernel/ports/journal-tools.ts";
 import { decodeBody } from "../journal/body.ts";
 import { type HashedRecord, PAGE_ROWS, type ToolsDatabase } from "./database.ts";
+import type { Pace } from "./pace.ts";
 
 type BlobOf = (digest: string) => Promise<Uint8Array>;
 
@@ -23,43 +24,45 @@ export function findHistory(db: ToolsDatabase, name: string): ProcUuid {
   });
 }
 
-/** The seq of the n-th record from the end, of one kind if given. */
-export async function seqFromEnd(
-  db: ToolsDatabase,
-  proc: string,
-  count: number,
-  kind: string | undefined,
-  rest: () => Promise<void>,
-): Promise<number> {
-  const last = db.tail(proc)?.seq ?? 0;
-  if (count === 0) return last + 1;
-  if (kind === undefined) return Math.max(1, last - count + 1);
-  const text =
-    "SELECT seq FROM records WHERE proc = ? AND seq BETWEEN ? AND ? AND kind = ? ORDER BY seq DESC";
-  let left = count;
-  for (let to = last; to > 0; to -= PAGE_ROWS) {
-    const found = db.sql(text).all(proc, Math.max(1, to - PAGE_ROWS + 1), to, kind);
-    if (found.length >= left) return Number(found[left - 1]?.seq);
-    left -= found.length;
-    await rest();
-  }
-  return 1;
-}
+/** Of one history; of one kind if given. */
+export class HistoryLines {
+  readonly #db: ToolsDatabase;
+  readonly #proc: string;
+  readonly #kind: string | undefined;
 
-/** From `fromSeq` on; of one kind, a page may be empty and not the last. */
-export async function readLines(
-  db: ToolsDatabase,
-  blobOf: BlobOf,
-  proc: string,
-  fromSeq: number,
-  kind: string | undefined,
-): Promise<LinePage> {
-  const page = db.bySeq(proc, fromSeq);
-  const lines: string[] = [];
-  for (const record of page)
-    if (kind === undefined || record.kind === kind) lines.push(await lineOf(record, blobOf, db.kernelId));
-  const last = page.at(-1);
-  return { lines, nextSeq: last === undefined ? fromSeq : last.seq + 1 };
+  constructor(db: ToolsDatabase, proc: string, kind: string | undefined) {
+    this.#db = db;
+    this.#proc = proc;
+    this.#kind = kind;
+  }
+
+  /** The seq of the n-th record from the end. */
+  async seqFromEnd(count: number, pace: Pace): Promise<number> {
+    const last = this.#db.tail(this.#proc)?.seq ?? 0;
+    if (count === 0) return last + 1;
+    if (this.#kind === undefined) return Math.max(1, last - count + 1);
+    const text =
+      "SELECT seq FROM records WHERE proc = ? AND seq BETWEEN ? AND ? AND kind = ? ORDER BY seq DESC";
+    let left = count;
+    for (let to = last; to > 0; to -= PAGE_ROWS) {
+      const found = this.#db.sql(text).all(this.#proc, Math.max(1, to - PAGE_ROWS + 1), to, this.#kind);
+      if (found.length >= left) return Number(found[left - 1]?.seq);
+      left -= found.length;
+      await pace.rest();
+    }
+    return 1;
+  }
+
+  /** From `fromSeq` on; of one kind, a page may be empty and not the last. */
+  async page(fromSeq: number, blobOf: BlobOf): Promise<LinePage> {
+    const page = this.#db.bySeq(this.#proc, fromSeq);
+    const lines: string[] = [];
+    for (const record of page)
+      if (this.#kind === undefined || record.kind === this.#kind)
+        lines.push(await lineOf(record, blobOf, this.#db.kernelId));
+    const last = page.at(-1);
+    return { lines, nextSeq: last === undefined ? fromSeq : last.seq + 1 };
+  }
 }
 
 async function lineOf(record: HashedRecord, blobOf: BlobOf, kernel: string): Promise<string> {

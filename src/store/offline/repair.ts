@@ -37,63 +37,157 @@ export async function repairJournal(
 ): Promise<RepairReport> {
   const quarantine = join(dir, "quarantine", now.toISOString().replaceAll(":", "-"));
   mkdirSync(quarantine, { recursive: true, mode: 0o700 });
-  const cuts = await findCuts(dir, result.broken, quarantine, pace);
-  const done = cuts.map(
-    ({ pid, seq, records }) => `pid ${pid}: ${records} records from record ${seq} on were cut`,
-  );
-  const losses = lossesOf(result);
-  for (const { records, first, last } of losses)
-    done.push(`${records} records of lsn ${first} to ${last} are missing: written down`);
-  // before anything changes: a repair that is cut off is repeated, not forgotten
-  await writeDown(dir, [...cuts, ...losses], basename(quarantine));
-  done.push(...(await remake(join(dir, "journal.db"), dir, cuts, quarantine, pace)));
-  done.push(...(await setAsideBlobs(dir, result, quarantine, pace)));
-  return { quarantine, done };
+  return { quarantine, done: await new Repair(dir, quarantine, pace).run(result) };
 }
 
-/** What of each broken history goes, copied record by record. Not the kernel's own: roots and tombstones are among it. */
-async function findCuts(
-  dir: string,
-  broken: readonly BrokenHistory[],
-  quarantine: string,
-  pace: Pace,
-): Promise<Cut[]> {
-  const after = new Map(broken.filter(({ pid }) => pid !== PID_KERNEL).map((each) => [each.proc, each]));
-  if (after.size === 0) return [];
-  const cuts = new Map<string, Cut>();
-  const db = new ToolsDatabase(join(dir, "journal.db"));
-  const file = openSync(join(quarantine, "records.ndjson"), "wx", 0o600);
-  try {
-    // by lsn: an index may be part of what is damaged
-    for (let [lsn, last] = [0, db.lastLsn()]; lsn < last; await pace.next()) {
-      const page = db.byLsn(lsn, last);
-      if (page.length === 0) break;
-      for (const record of page) {
+class Repair {
+  readonly #dir: string;
+  readonly #path: string;
+  readonly #quarantine: string;
+  readonly #pace: Pace;
+
+  constructor(dir: string, quarantine: string, pace: Pace) {
+    this.#dir = dir;
+    this.#path = join(dir, "journal.db");
+    this.#quarantine = quarantine;
+    this.#pace = pace;
+  }
+
+  async run(result: CheckResult): Promise<string[]> {
+    const cuts = await this.#findCuts(result.broken);
+    const done = cuts.map(
+      ({ pid, seq, records }) => `pid ${pid}: ${records} records from record ${seq} on were cut`,
+    );
+    const losses = lossesOf(result);
+    for (const { records, first, last } of losses)
+      done.push(`${records} records of lsn ${first} to ${last} are missing: written down`);
+    // before anything changes: a repair that is cut off is repeated, not forgotten
+    await this.#writeDown([...cuts, ...losses]);
+    done.push(...(await this.#remake(cuts)));
+    if (result.findings.some(({ code }) => code === "bad_blob")) done.push(...(await this.#setAsideBlobs()));
+    return done;
+  }
+
+  /** What of each broken history goes, copied record by record. Not the kernel's own: roots and tombstones are among it. */
+  async #findCuts(broken: readonly BrokenHistory[]): Promise<Cut[]> {
+    const after = new Map(broken.filter(({ pid }) => pid !== PID_KERNEL).map((each) => [each.proc, each]));
+    if (after.size === 0) return [];
+    const cuts = new Map<string, Cut>();
+    const db = new ToolsDatabase(this.#path);
+    const file = openSync(join(this.#quarantine, "records.ndjson"), "wx", 0o600);
+    try {
+      // by lsn: an index may be part of what is damaged
+      for (let [lsn, last] = [0, db.lastLsn()]; lsn < last; await this.#pace.next()) {
+        const page = db.byLsn(lsn, last);
+        if (page.length === 0) break;
+        for (const record of page) {
+          lsn = record.lsn;
+          const end = after.get(record.proc);
+          if (end === undefined || (record.seq <= end.after && !cuts.has(record.proc))) continue;
+          writeSync(
+            file,
+            `${JSON.stringify({ ...record, hash: Buffer.from(record.hash).toString("hex") })}\n`,
+          );
+          cuts.set(
+            record.proc,
+            withLast(cuts.get(record.proc) ?? firstCut(end, record), record, isForked(db, record)),
+          );
+        }
+      }
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+      db.close();
+    }
+    return [...cuts.values()];
+  }
+
+  async #writeDown(cuts: readonly Cut[]): Promise<void> {
+    const drafts = (cuts.length === 0 ? [{}] : cuts).map(
+      (cut): JournalDraft => ({
+        ...{ proc: KERNEL_UUID, pid: asPid(PID_KERNEL), kind: "journal.repair", v: 1 },
+        body: { ...cut, quarantine: basename(this.#quarantine) },
+      }),
+    );
+    const journal = await openJournal({ dir: this.#dir });
+    try {
+      await journal.append(drafts);
+    } finally {
+      await journal.close();
+    }
+  }
+
+  /** One transaction: the cut records go, indexes and derived tables are made again from what is left. */
+  async #remake(cuts: readonly Cut[]): Promise<string[]> {
+    const read = new ToolsDatabase(this.#path);
+    const db = new DatabaseSync(this.#path, { timeout: 1_000 });
+    try {
+      const kept = DERIVED_TABLES.map(
+        (name): Kept => ({ name, lines: linesOf(db, `SELECT * FROM ${name}`) }),
+      );
+      const bad = badSnapshots(db, cuts);
+      for (const { name, lines } of [...kept, { name: "snapshots", lines: bad.lines }])
+        keep(join(this.#quarantine, `${name}.ndjson`), lines);
+      db.exec("BEGIN IMMEDIATE");
+      const indexes = db
+        .prepare(
+          "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'records' AND sql IS NOT NULL",
+        )
+        .all();
+      for (const { name } of indexes) db.exec(`DROP INDEX "${String(name)}"`);
+      for (const { proc, first } of cuts)
+        db.prepare("DELETE FROM records WHERE proc = ? AND lsn >= ?").run(proc, first);
+      for (const { sql } of indexes) db.exec(String(sql));
+      for (const id of bad.rows) db.prepare("DELETE FROM snapshots WHERE rowid = ?").run(id);
+      for (const name of DERIVED_TABLES) db.exec(`DELETE FROM ${name}`);
+      await this.#deriveAgain(db, read);
+      db.exec("COMMIT");
+      return ["indexes and derived tables were made again", ...bad.rows.map(() => "a snapshot was dropped")];
+    } finally {
+      if (db.isTransaction) db.exec("ROLLBACK");
+      db.close();
+      read.close();
+    }
+  }
+
+  /** A history that is being removed gets no row again: its exit went first, and it would be taken for one that lives. */
+  async #deriveAgain(db: DatabaseSync, read: ToolsDatabase): Promise<void> {
+    const derived = new Derived(db, read.kernelId);
+    const removed = underRemoval(read)?.proc;
+    const next = db.prepare("SELECT * FROM records WHERE lsn > ? ORDER BY lsn LIMIT 256");
+    for (let lsn = 0, page = next.all(0); page.length > 0; page = next.all(lsn)) {
+      for (const row of page) {
+        const record = { ...(row as unknown as Parameters<typeof factOfRecord>[1]) };
         lsn = record.lsn;
-        const end = after.get(record.proc);
-        if (end === undefined || (record.seq <= end.after && !cuts.has(record.proc))) continue;
-        writeSync(file, `${JSON.stringify({ ...record, hash: Buffer.from(record.hash).toString("hex") })}\n`);
-        cuts.set(record.proc, cutOf(cuts.get(record.proc), end, record, isForked(db, record)));
+        if (record.proc === removed) continue;
+        derived.take(record, await factOfRecord(read, record), namesIn(record.body));
+      }
+      derived.flush();
+      await this.#pace.next();
+    }
+  }
+
+  async #setAsideBlobs(): Promise<string[]> {
+    const done: string[] = [];
+    for await (const { blobs } of blobFiles(this.#dir, this.#pace)) {
+      for (const { digest, path } of blobs) {
+        if ((await digestOf(path)) === digest) continue;
+        renameSync(path, join(this.#quarantine, digest));
+        done.push(`blob ${digest} was set aside`);
       }
     }
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-    db.close();
+    return done;
   }
-  return [...cuts.values()];
 }
 
-function cutOf(
-  before: Cut | undefined,
-  { proc, pid, after }: BrokenHistory,
-  { lsn, seq, hash: own }: HashedRecord,
-  isBase: boolean,
-): Cut {
-  const { first, records, bases } = before ?? { first: lsn, records: 0 };
-  const all = isBase ? { ...bases, [seq]: Buffer.from(own).toString("hex") } : bases;
-  const cut = { proc, pid, seq: after + 1, records: records + 1, first, last: lsn };
-  return all === undefined ? cut : { ...cut, bases: all };
+function firstCut({ proc, pid, after }: BrokenHistory, { lsn }: HashedRecord): Cut {
+  return { proc, pid, seq: after + 1, records: 0, first: lsn, last: lsn };
+}
+
+/** `isBase`: a fork goes on from it. */
+function withLast(cut: Cut, { lsn, seq, hash: own }: HashedRecord, isBase: boolean): Cut {
+  const bases = isBase ? { bases: { ...cut.bases, [seq]: Buffer.from(own).toString("hex") } } : {};
+  return { ...cut, records: cut.records + 1, last: lsn, ...bases };
 }
 
 function isForked(db: ToolsDatabase, { proc, seq }: HashedRecord): boolean {
@@ -112,75 +206,6 @@ function lossesOf({ losses }: CheckResult): Cut[] {
   return [{ proc: KERNEL_UUID, pid: PID_KERNEL, seq: 0, records, first, last }];
 }
 
-async function writeDown(dir: string, cuts: readonly Cut[], quarantine: string): Promise<void> {
-  const drafts = (cuts.length === 0 ? [{}] : cuts).map(
-    (cut): JournalDraft => ({
-      ...{ proc: KERNEL_UUID, pid: asPid(PID_KERNEL), kind: "journal.repair", v: 1 },
-      body: { ...cut, quarantine },
-    }),
-  );
-  const journal = await openJournal({ dir });
-  try {
-    await journal.append(drafts);
-  } finally {
-    await journal.close();
-  }
-}
-
-/** One transaction: the cut records go, indexes and derived tables are made again from what is left. */
-async function remake(
-  path: string,
-  dir: string,
-  cuts: readonly Cut[],
-  quarantine: string,
-  pace: Pace,
-): Promise<string[]> {
-  const read = new ToolsDatabase(path);
-  const db = new DatabaseSync(path, { timeout: 1_000 });
-  try {
-    const kept = DERIVED_TABLES.map((name): Kept => ({ name, lines: linesOf(db, `SELECT * FROM ${name}`) }));
-    const bad = badSnapshots(db, cuts);
-    for (const { name, lines } of [...kept, { name: "snapshots", lines: bad.lines }])
-      keep(join(quarantine, `${name}.ndjson`), lines);
-    db.exec("BEGIN IMMEDIATE");
-    const indexes = db
-      .prepare(
-        "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'records' AND sql IS NOT NULL",
-      )
-      .all();
-    for (const { name } of indexes) db.exec(`DROP INDEX "${String(name)}"`);
-    for (const { proc, first } of cuts)
-      db.prepare("DELETE FROM records WHERE proc = ? AND lsn >= ?").run(proc, first);
-    for (const { sql } of indexes) db.exec(String(sql));
-    for (const id of bad.rows) db.prepare("DELETE FROM snapshots WHERE rowid = ?").run(id);
-    for (const name of DERIVED_TABLES) db.exec(`DELETE FROM ${name}`);
-    await deriveAgain(db, dir, read, pace);
-    db.exec("COMMIT");
-    return ["indexes and derived tables were made again", ...bad.rows.map(() => "a snapshot was dropped")];
-  } finally {
-    if (db.isTransaction) db.exec("ROLLBACK");
-    db.close();
-    read.close();
-  }
-}
-
-/** A history that is being removed gets no row again: its exit went first, and it would be taken for one that lives. */
-async function deriveAgain(db: DatabaseSync, dir: string, read: ToolsDatabase, pace: Pace): Promise<void> {
-  const derived = new Derived(db, read.kernelId);
-  const removed = underRemoval(read)?.proc;
-  const next = db.prepare("SELECT * FROM records WHERE lsn > ? ORDER BY lsn LIMIT 256");
-  for (let lsn = 0, page = next.all(0); page.length > 0; page = next.all(lsn)) {
-    for (const row of page) {
-      const record = { ...(row as unknown as Parameters<typeof factOfRecord>[1]) };
-      lsn = record.lsn;
-      if (record.proc === removed) continue;
-      derived.take(record, record.hash, await factOfRecord(dir, record), namesIn(record.body));
-    }
-    derived.flush();
-    await pace.next();
-  }
-}
-
 /** Those that are not what was saved, and those of records that are cut. */
 function badSnapshots(db: DatabaseSync, cuts: readonly Cut[]): { rows: number[]; lines: string[] } {
   const [rows, lines]: [number[], string[]] = [[], []];
@@ -192,24 +217,6 @@ function badSnapshots(db: DatabaseSync, cuts: readonly Cut[]): { rows: number[];
     lines.push(JSON.stringify(row));
   }
   return { rows, lines };
-}
-
-async function setAsideBlobs(
-  dir: string,
-  { findings }: CheckResult,
-  quarantine: string,
-  pace: Pace,
-): Promise<string[]> {
-  if (!findings.some(({ code }) => code === "bad_blob")) return [];
-  const done: string[] = [];
-  for await (const { blobs } of blobFiles(dir, pace)) {
-    for (const { digest, path } of blobs) {
-      if ((await digestOf(path)) === digest) continue;
-      renameSync(path, join(quarantine, digest));
-      done.push(`blob ${digest} was set aside`);
-    }
-  }
-  return done;
 }
 
 function linesOf(db: DatabaseSync, text: string): string[] {

@@ -17,7 +17,7 @@ import { headOf } from "../journal/head.ts";
 import { checkJournal } from "./check.ts";
 import { collectGarbage } from "./collect.ts";
 import { ToolsDatabase } from "./database.ts";
-import { findHistory, readLines, seqFromEnd } from "./lines.ts";
+import { findHistory, HistoryLines } from "./lines.ts";
 import { WalkLock } from "./lock.ts";
 import { Pace, type PaceClock } from "./pace.ts";
 import { measureUsage } from "./usage.ts";
@@ -77,7 +77,7 @@ export class StoreTools implements JournalTools {
   }
 
   usage(): Promise<Usage> {
-    return this.#read((db) => measureUsage(this.#dir, db, this.#options.maxBytes(), this.#pace(undefined)));
+    return this.#read((db) => measureUsage(db, this.#options.maxBytes(), this.#pace(undefined)));
   }
 
   async collect(options: {
@@ -94,13 +94,9 @@ export class StoreTools implements JournalTools {
     const { retention, now, dryRun, isBackground = false, signal } = options;
     if (!dryRun) checkTaking(journal);
     const pace = new Pace(clock, isBackground ? BACKGROUND_SHARE : ASKED_SHARE, signal);
-    const place = { dir: this.#dir, path: this.path, lock: this.lock };
+    const { path, lock } = this;
     return this.#read((db) =>
-      collectGarbage({
-        ...place,
-        ...{ db, journal, pace, retention, now, dryRun },
-        isHeld,
-      }),
+      collectGarbage({ path, lock, db, journal, pace, retention, now, dryRun, isHeld }),
     );
   }
 
@@ -121,7 +117,7 @@ export class StoreTools implements JournalTools {
 
   seqFromEnd(proc: ProcUuid, count: number, kind?: string): Promise<number> {
     const pace = this.#pace(undefined);
-    return this.#read((db) => seqFromEnd(db, proc, count, kind, () => pace.rest()));
+    return this.#read((db) => new HistoryLines(db, proc, kind).seqFromEnd(count, pace));
   }
 
   async lines(proc: ProcUuid, fromSeq: number, kind?: string): Promise<LinePage> {
@@ -129,7 +125,7 @@ export class StoreTools implements JournalTools {
     if (journal === undefined) throw new Fault({ code: "UNAVAILABLE", message: "the journal is not open" });
     await this.#synced();
     const blobOf = (digest: string) => journal.getBlob(digest);
-    return this.#read((db) => readLines(db, blobOf, proc, fromSeq, kind));
+    return this.#read((db) => new HistoryLines(db, proc, kind).page(fromSeq, blobOf));
   }
 
   async hasEnded(proc: ProcUuid): Promise<boolean> {

@@ -6,12 +6,8 @@ import { blobFiles } from "./check-blobs.ts";
 import type { ToolsDatabase } from "./database.ts";
 import type { Pace } from "./pace.ts";
 
-export async function measureUsage(
-  dir: string,
-  db: ToolsDatabase,
-  maxBytes: number,
-  pace: Pace,
-): Promise<Usage> {
+export async function measureUsage(db: ToolsDatabase, maxBytes: number, pace: Pace): Promise<Usage> {
+  const { dir } = db;
   let [blobBytes, blobs] = [0, 0];
   for await (const page of blobFiles(dir, pace)) {
     blobs += page.blobs.length;

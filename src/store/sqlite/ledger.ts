@@ -13,19 +13,21 @@ export class SqliteLedger implements Ledger {
   readonly kernelId: string;
   readonly path: string;
   readonly highest: Ledger["highest"];
+  readonly acknowledgedLsn: number;
   readonly reader: SqliteReader;
   readonly #scribe: Scribe;
   readonly #blobs: BlobStore;
 
   constructor(
     dir: string,
-    identity: Identity & Pick<Ledger, "highest">,
+    identity: Identity & Pick<Ledger, "highest" | "acknowledgedLsn">,
     reader: SqliteReader,
     scribe: Scribe,
   ) {
     this.epoch = identity.epoch;
     this.kernelId = identity.kernelId;
     this.highest = identity.highest;
+    this.acknowledgedLsn = identity.acknowledgedLsn;
     this.path = databasePath(dir);
     this.reader = reader;
     this.#scribe = scribe;

@@ -46,7 +46,8 @@ function openToRead(options: JournalOptions, refusal: JournalFault): Required<Op
   let db: DatabaseSync | undefined;
   try {
     db = openReading(path);
-    const identity = { ...identityOf(db), highest: highestOf(db) };
+    const acknowledgedLsn = Number.POSITIVE_INFINITY;
+    const identity = { ...identityOf(db), highest: highestOf(db), acknowledgedLsn };
     tellMissing(db, dir, onNotice);
     const scribe = new RefusingScribe(dir, withRoom(refusal, dir));
     const ledger = new SqliteLedger(dir, identity, new SqliteReader(db, identity.kernelId), scribe);
@@ -108,5 +109,5 @@ function takesWrites(dir: string, { reason }: JournalFault): boolean {
 
 function withRoom({ reason, what, cause }: JournalFault, dir: string): JournalFault {
   const freeBytes = spaceOf(dir)?.freeBytes ?? null;
-  return new JournalFault(reason, what, cause, { freeBytes, needBytes: NEED_BYTES });
+  return new JournalFault(reason, what, { cause, room: { freeBytes, needBytes: NEED_BYTES } });
 }

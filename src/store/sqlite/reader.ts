@@ -8,6 +8,7 @@ import {
   boundedRows,
   type ChainedRecord,
   type LedgerReader,
+  type PageBound,
   type Picked,
   type PickedRecord,
 } from "../journal/ledger.ts";
@@ -59,8 +60,8 @@ export class SqliteReader implements LedgerReader {
     this.#sql = Object.fromEntries(prepared);
   }
 
-  page(proc: string, fromSeq: number, limit: number, maxChars: number): readonly ChainedRecord[] {
-    return guarded(() => bounded(this.#sql.page.iterate(proc, fromSeq, limit), maxChars, toChained).records);
+  page(proc: string, fromSeq: number, { records, chars }: PageBound): readonly ChainedRecord[] {
+    return guarded(() => bounded(this.#sql.page.iterate(proc, fromSeq, records), chars, toChained).records);
   }
 
   pick(proc: string, seqs: readonly number[], maxChars: number): Picked {

@@ -178,7 +178,7 @@ function migrateToHashes(db: DatabaseSync, kernelId: string): void {
       const hash = chainHash(derived.row(record.proc).lastHash, record);
       const fact = factOf({ kind, body: peekBody(old.body) }) ?? null;
       seal.run(body, hash, record.lsn);
-      derived.take(record, hash, fact, []);
+      derived.take({ ...record, hash }, fact, []);
       highestMessage = Math.max(highestMessage, messageOf(fact));
       lsn = record.lsn;
     }

@@ -166,7 +166,7 @@ export class SqliteWriter {
     const record: StoredRecord = { lsn, proc, pid, seq, epoch: this.#epoch, kind, v, call, at, mono, body };
     const digest = chainHash(previous, record);
     this.#sql.insert.run(lsn, proc, pid, seq, this.#epoch, kind, v, call, at, mono, body, digest);
-    this.#derived.take(record, digest, fact, names);
+    this.#derived.take({ ...record, hash: digest }, fact, names);
     if (pid > this.#highestPid) this.#highestPid = pid;
     this.#highestMessage = Math.max(this.#highestMessage, messageOf(fact));
     return [{ lsn, seq }, digest];

@@ -15,6 +15,7 @@ import {
   type Entry,
   type Ledger,
   type LedgerReader,
+  type PageBound,
   type Picked,
   type PickedRecord,
   type RecordPosition,
@@ -49,6 +50,7 @@ export class MemoryLedger implements Ledger {
   readonly epoch: number;
   readonly kernelId: string;
   readonly path = ":memory:";
+  readonly acknowledgedLsn = Number.POSITIVE_INFINITY;
   readonly highest: Ledger["highest"];
   readonly reader: LedgerReader;
   readonly #disk: MemoryDisk;
@@ -149,13 +151,13 @@ class MemoryReader implements LedgerReader {
     this.#disk = disk;
   }
 
-  page(proc: string, fromSeq: number, limit: number, maxChars: number): readonly ChainedRecord[] {
+  page(proc: string, fromSeq: number, most: PageBound): readonly ChainedRecord[] {
     const page: ChainedRecord[] = [];
     let chars = 0;
-    for (const record of this.#disk.processes.get(proc)?.history.slice(fromSeq - 1, fromSeq - 1 + limit) ??
-      []) {
+    const history = this.#disk.processes.get(proc)?.history ?? [];
+    for (const record of history.slice(fromSeq - 1, fromSeq - 1 + most.records)) {
       chars += record.body.length;
-      if (page.length > 0 && chars > maxChars) break;
+      if (page.length > 0 && chars > most.chars) break;
       page.push(record);
     }
     return page;
