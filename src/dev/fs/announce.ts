@@ -17,53 +17,48 @@ interface Announced {
   readonly before: BigIntStats | undefined;
   readonly after: HostEntry;
   readonly made?: readonly string[];
-  readonly call?: FileChange["call"];
 }
 
-/** The mode that a written file gets instead of its own; null: its own. Rejects: the change may not happen. */
-export async function announce(changing: Caller["changing"], told: Announced): Promise<number | null> {
-  if (changing === undefined) return null;
-  const { path, after, made = [], call } = told;
-  const { entry: before, content } = await entryOf(path, told.before);
-  const change = { path, before, after, made, content, ...(call === undefined ? {} : { call }) };
-  return (await changing(change)).mode;
+/** For the changes of one call; `changing` undefined: nobody wants to know. */
+export class Announcer {
+  readonly #changing: Caller["changing"];
+  readonly #call: FileChange["call"];
+
+  constructor(changing: Caller["changing"], call?: FileChange["call"]) {
+    this.#changing = changing;
+    this.#call = call;
+  }
+
+  /** The mode that a written file gets instead of its own; null: its own. Rejects: the change may not happen. */
+  async tell({ path, before: stats, after, made = [] }: Announced): Promise<number | null> {
+    if (this.#changing === undefined) return null;
+    const { entry: before, content } = await entryOf(path, stats);
+    const call = this.#call === undefined ? {} : { call: this.#call };
+    return (await this.#changing({ path, before, after, made, content, ...call })).mode;
+  }
+
+  /** A link is `other`: what it leads to is not told by it. */
+  async gone(path: string): Promise<void> {
+    await this.tell({ path, before: statsOf(path), after: ABSENT });
+  }
+
+  /** A directory. */
+  async made(path: string): Promise<void> {
+    await this.tell({ path, before: statsOf(path), after: { kind: "directory" } });
+  }
+
+  /** Two changes: one place loses what the other gets. */
+  async moved(from: string, to: string): Promise<void> {
+    if (this.#changing === undefined) return;
+    const before = statsOf(from);
+    const { entry } = await entryOf(from, before);
+    await this.tell({ path: to, before: statsOf(to), after: entry });
+    await this.tell({ path: from, before, after: ABSENT });
+  }
 }
 
-/** A link is `other`: what it leads to is not told by it. */
-export async function announceGone(
-  changing: Caller["changing"],
-  path: string,
-  call: FileChange["call"],
-): Promise<void> {
-  const before = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  await announce(changing, { path, before, after: ABSENT, ...(call === undefined ? {} : { call }) });
-}
-
-/** A directory. */
-export async function announceMade(
-  changing: Caller["changing"],
-  path: string,
-  call: FileChange["call"],
-): Promise<void> {
-  const before = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  const after: HostEntry = { kind: "directory" };
-  await announce(changing, { path, before, after, ...(call === undefined ? {} : { call }) });
-}
-
-/** Two changes: one place loses what the other gets. */
-export async function announceMove(
-  changing: Caller["changing"],
-  from: string,
-  to: string,
-  call: FileChange["call"],
-): Promise<void> {
-  if (changing === undefined) return;
-  const named = call === undefined ? {} : { call };
-  const moved = lstatSync(from, { bigint: true, throwIfNoEntry: false });
-  const { entry } = await entryOf(from, moved);
-  const before = lstatSync(to, { bigint: true, throwIfNoEntry: false });
-  await announce(changing, { path: to, before, after: entry, ...named });
-  await announce(changing, { path: from, before: moved, after: ABSENT, ...named });
+function statsOf(path: string): BigIntStats | undefined {
+  return lstatSync(path, { bigint: true, throwIfNoEntry: false });
 }
 
 async function entryOf(

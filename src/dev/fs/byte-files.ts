@@ -3,7 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 import type { Caller, FileStat, OpenFile } from "../../abi/device.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import { driverError, hostError, throwIfAborted } from "../driver-error.ts";
-import { announce } from "./announce.ts";
+import { Announcer } from "./announce.ts";
 import type { PathLocks } from "./locks.ts";
 import { findWritable, openToRead } from "./regular.ts";
 import { TempFile } from "./temp-file.ts";
@@ -102,5 +102,5 @@ async function putInPlace(temp: TempFile, real: string, changing: Caller["changi
   if (changing === undefined) return void (await temp.commit());
   const before = await findWritable(real, "Close");
   const after = { kind: "file", digest: temp.sha256, mode: Number(before?.mode ?? 0n) & 0o7777 } as const;
-  await temp.commit({ stats: before }, await announce(changing, { path: real, before, after }));
+  await temp.commit({ stats: before }, await new Announcer(changing).tell({ path: real, before, after }));
 }

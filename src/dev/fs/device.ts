@@ -29,7 +29,7 @@ export function fsDevice(deps: FsDeps): Device {
     locks: new PathLocks(),
     realPath: deps.realPath,
     isSecret: deps.isSecret,
-    ripgrep: new Ripgrep(deps.exec, deps.env, undefined, deps.clock),
+    ripgrep: new Ripgrep(deps.exec, deps.env, { clock: deps.clock }),
   };
   return {
     name: "fs",

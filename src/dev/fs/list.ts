@@ -20,47 +20,50 @@ interface Rules {
   readonly patterns: Ignore;
 }
 
-interface Walk {
-  readonly root: string;
-  readonly maxDepth: number;
-  readonly limit: number;
-  readonly request: ListRequest;
-  readonly extra: Rules;
-  readonly signal: AbortSignal;
-  readonly entries: FsListing["entries"];
-  visited: number;
-  more: number;
-}
-
 /** `root` is a real path. NOT_FOUND, INVALID when it is no directory. Links are shown, not followed. */
 export async function listTree(root: string, request: ListRequest, signal: AbortSignal): Promise<FsListing> {
   const stats = await lstat(root);
   if (!stats.isDirectory()) throw driverError("Read", "INVALID", `not a directory: ${root}`);
-  const walk: Walk = {
-    root,
-    maxDepth: request.depth ?? defaultDepth,
-    limit: request.limit ?? defaultLimit,
-    request,
-    extra: { base: root, patterns: ignore().add(request.ignore ?? []) },
-    signal,
-    entries: [],
-    visited: 0,
-    more: 0,
-  };
-  await visit(walk, root, 1, request.ignored === true ? [] : await rulesAbove(root));
+  const walk = new Walk(root, request, signal);
+  await walk.visit(root, 1, request.ignored === true ? [] : await rulesAbove(root));
   return { entries: walk.entries, more: walk.more };
 }
 
-async function visit(walk: Walk, directory: string, depth: number, above: readonly Rules[]): Promise<void> {
-  const rules = walk.request.ignored === true ? above : [...above, ...(await rulesOf(directory))];
-  for (const found of await readSorted(directory, depth === 1)) {
-    throwIfAborted(walk.signal, "Read");
-    if (walk.visited++ >= maxVisited) return;
-    const path = join(directory, found.name);
-    if (isLeftOut(walk, path, found, rules)) continue;
-    if (walk.entries.length < walk.limit) walk.entries.push(await describe(walk, path, found, depth));
-    else walk.more++;
-    if (found.isDirectory() && depth < walk.maxDepth) await visit(walk, path, depth + 1, rules);
+class Walk {
+  readonly entries: FsListing["entries"] = [];
+  more = 0;
+  readonly #root: string;
+  readonly #request: ListRequest;
+  readonly #signal: AbortSignal;
+  readonly #extra: Rules;
+  #visited = 0;
+
+  constructor(root: string, request: ListRequest, signal: AbortSignal) {
+    this.#root = root;
+    this.#request = request;
+    this.#signal = signal;
+    this.#extra = { base: root, patterns: ignore().add(request.ignore ?? []) };
+  }
+
+  async visit(directory: string, depth: number, above: readonly Rules[]): Promise<void> {
+    const { ignored, limit = defaultLimit, depth: maxDepth = defaultDepth } = this.#request;
+    const rules = ignored === true ? above : [...above, ...(await rulesOf(directory))];
+    for (const found of await readSorted(directory, depth === 1)) {
+      throwIfAborted(this.#signal, "Read");
+      if (this.#visited++ >= maxVisited) return;
+      const path = join(directory, found.name);
+      if (this.#isLeftOut(path, found, rules)) continue;
+      if (this.entries.length < limit)
+        this.entries.push({ path: relative(this.#root, path), ...(await kindAndSize(path, found)), depth });
+      else this.more++;
+      if (found.isDirectory() && depth < maxDepth) await this.visit(path, depth + 1, rules);
+    }
+  }
+
+  #isLeftOut(path: string, found: Dirent, rules: readonly Rules[]): boolean {
+    if (found.name === ".git") return true;
+    if (this.#request.hidden !== true && found.name.startsWith(".")) return true;
+    return isIgnored(path, found.isDirectory(), [...rules, this.#extra]);
   }
 }
 
@@ -74,12 +77,6 @@ async function readSorted(directory: string, isRoot: boolean): Promise<Dirent[]>
   return found.sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
 }
 
-function isLeftOut(walk: Walk, path: string, found: Dirent, rules: readonly Rules[]): boolean {
-  if (found.name === ".git") return true;
-  if (walk.request.hidden !== true && found.name.startsWith(".")) return true;
-  return isIgnored(path, found.isDirectory(), [...rules, walk.extra]);
-}
-
 /** The last file that has a say decides, as in git: the nearest one. */
 function isIgnored(path: string, isDirectory: boolean, rules: readonly Rules[]): boolean {
   let ignored = false;
@@ -91,18 +88,12 @@ function isIgnored(path: string, isDirectory: boolean, rules: readonly Rules[]):
   return ignored;
 }
 
-async function describe(
-  walk: Walk,
-  path: string,
-  found: Dirent,
-  depth: number,
-): Promise<FsListing["entries"][number]> {
+async function kindAndSize(path: string, found: Dirent): Promise<Pick<FsStat, "kind" | "size">> {
   const size = await lstat(path).then(
     (stats) => stats.size,
     () => 0,
   );
-  const kind: FsStat["kind"] = kindOf(found);
-  return { path: relative(walk.root, path), kind, size, depth };
+  return { kind: kindOf(found), size };
 }
 
 /** The ignore files between the top of the repository and `root`. None of them hold inside a directory that is itself ignored: it was asked for. */

@@ -34,7 +34,7 @@ export function isTorn(now: Uint8Array, old: Uint8Array, next: Uint8Array): bool
 }
 
 async function putBack(path: string, old: Uint8Array): Promise<void> {
-  const handle = await openChecked(path, constants.O_WRONLY | constants.O_NONBLOCK, 0, "Write");
+  const handle = await openChecked(path, { flags: constants.O_WRONLY | constants.O_NONBLOCK }, "Write");
   try {
     for (let at = 0; at < old.byteLength; )
       at += (await handle.write(old, at, old.byteLength - at, at)).bytesWritten;

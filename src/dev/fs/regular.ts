@@ -31,14 +31,19 @@ export async function findWritable(real: string, op: FileOp): Promise<BigIntStat
 /** Opens a file for reading. `real` has its links resolved; one that came meanwhile is not followed: CONFLICT. */
 export async function openToRead(real: string, op: FileOp): Promise<FileHandle> {
   if ((await findFile(real, op)) === undefined) throw driverError(op, "NOT_FOUND", `file not found: ${real}`);
-  return openChecked(real, constants.O_RDONLY | constants.O_NONBLOCK, 0, op);
+  return openChecked(real, { flags: constants.O_RDONLY | constants.O_NONBLOCK }, op);
+}
+
+/** As open(2) takes them; `mode` is for a file that is made. */
+interface OpenHow {
+  readonly flags: number;
+  readonly mode?: number;
 }
 
 /** Opens what must lie exactly at `real`. The caller owns the handle. */
 export async function openChecked(
   real: string,
-  flags: number,
-  mode: number,
+  { flags, mode = 0 }: OpenHow,
   op: FileOp,
 ): Promise<FileHandle> {
   const handle = await open(real, flags | constants.O_NOFOLLOW, mode).catch((error: unknown) => {

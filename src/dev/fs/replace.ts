@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Caller, FileChange } from "../../abi/device.ts";
 import type { FsWritten } from "../../abi/fs-ops.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
-import { announce, makeParents } from "./announce.ts";
+import { Announcer, makeParents } from "./announce.ts";
 import { findWritable, openToRead } from "./regular.ts";
 import { TempFile } from "./temp-file.ts";
 
@@ -31,11 +31,11 @@ export async function replaceFile(real: string, want: Replacement, signal: Abort
   try {
     if (want.append && before !== undefined) await eachChunk(real, signal, (chunk) => temp.write(chunk));
     if (want.part === undefined) await temp.write(want.content);
-    else await writePart(real, temp, want.content, want.part, signal);
+    else await new Splice(temp, want.content, want.part).copy((put) => eachChunk(real, signal, put));
     throwIfAborted(signal, "Write");
     const after = { kind: "file", digest: temp.sha256, mode: Number(before?.mode ?? 0n) & 0o7777 } as const;
     const { changing, call } = want;
-    const mode = await announce(changing, { path: real, before, after, made, ...(call && { call }) });
+    const mode = await new Announcer(changing, call).tell({ path: real, before, after, made });
     throwIfAborted(signal, "Write");
     const isBound = want.append || want.expect !== undefined || changing !== undefined;
     const { created, sha256 } = await temp.commit(isBound ? { stats: before } : undefined, mode);
@@ -45,31 +45,42 @@ export async function replaceFile(real: string, want: Replacement, signal: Abort
   }
 }
 
-/** INVALID: the file has no such bytes. */
-async function writePart(
-  real: string,
-  temp: TempFile,
-  content: Uint8Array,
-  { at, length }: NonNullable<Replacement["part"]>,
-  signal: AbortSignal,
-): Promise<void> {
-  const end = at + length;
-  let isPut = false;
-  let offset = 0;
-  const put = async (): Promise<void> => {
-    isPut = true;
-    await temp.write(content);
-  };
-  await eachChunk(real, signal, async (chunk) => {
-    const from = offset;
-    offset += chunk.byteLength;
-    if (from < at) await temp.write(chunk.subarray(0, at - from));
-    if (!isPut && offset >= at) await put();
-    if (offset > end) await temp.write(chunk.subarray(Math.max(0, end - from)));
-  });
-  if (!isPut && at === 0) await put();
-  if (!isPut || end > offset)
-    throw driverError("Write", "INVALID", `fs: write.part: the file has ${offset} bytes`);
+/** The old file, with other bytes in the place of some. */
+class Splice {
+  readonly #temp: TempFile;
+  readonly #content: Uint8Array;
+  readonly #at: number;
+  readonly #end: number;
+  #isPut = false;
+  #offset = 0;
+
+  constructor(temp: TempFile, content: Uint8Array, { at, length }: NonNullable<Replacement["part"]>) {
+    this.#temp = temp;
+    this.#content = content;
+    this.#at = at;
+    this.#end = at + length;
+  }
+
+  /** INVALID: the file has no such bytes. */
+  async copy(eachOld: (take: (chunk: Uint8Array) => Promise<void>) => Promise<void>): Promise<void> {
+    await eachOld((chunk) => this.#take(chunk));
+    if (!this.#isPut && this.#at === 0) await this.#put();
+    if (!this.#isPut || this.#end > this.#offset)
+      throw driverError("Write", "INVALID", `fs: write.part: the file has ${this.#offset} bytes`);
+  }
+
+  async #take(chunk: Uint8Array): Promise<void> {
+    const from = this.#offset;
+    this.#offset += chunk.byteLength;
+    if (from < this.#at) await this.#temp.write(chunk.subarray(0, this.#at - from));
+    if (!this.#isPut && this.#offset >= this.#at) await this.#put();
+    if (this.#offset > this.#end) await this.#temp.write(chunk.subarray(Math.max(0, this.#end - from)));
+  }
+
+  async #put(): Promise<void> {
+    this.#isPut = true;
+    await this.#temp.write(this.#content);
+  }
 }
 
 function checkExpected(real: string, found: string | null, expected: string | null): void {

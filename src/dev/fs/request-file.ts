@@ -5,7 +5,7 @@ import type { FsRequest } from "../../abi/fs-ops.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import { Answer, jsonBytes } from "../answer.ts";
 import { driverError, hostError, throwIfAborted } from "../driver-error.ts";
-import { announceGone, announceMade, announceMove } from "./announce.ts";
+import { Announcer } from "./announce.ts";
 import { listTree } from "./list.ts";
 import type { PathLocks } from "./locks.ts";
 import { entryPath, makeDirectory, readPart, removeEntry, renameEntry, statEntry } from "./ops.ts";
@@ -14,7 +14,7 @@ import { readPdf } from "./pdf.ts";
 import { replaceFile } from "./replace.ts";
 import { parseRequest, planOf } from "./request.ts";
 import type { Ripgrep } from "./ripgrep.ts";
-import { files, grep } from "./search.ts";
+import { Search } from "./search.ts";
 
 export interface FsParts {
   readonly locks: PathLocks;
@@ -57,7 +57,7 @@ export class RequestFile implements OpenFile {
     const { realPath } = this.#parts;
     const entryOf = (path: string) => entryPath(path, realPath);
     const exists = (path: string) => isThere(path) || isThere(realPath(path));
-    return planOf(request, this.#path, this.#caller.cwd, { exists, entryOf });
+    return planOf(request, { path: this.#path, cwd: this.#caller.cwd, exists, entryOf });
   }
 
   #place(): Place {
@@ -99,6 +99,7 @@ export class RequestFile implements OpenFile {
     const { signal } = act;
     const { ripgrep, isSecret } = this.#parts;
     const place = { real, roots: this.#caller.roots, owner: `pid ${this.#caller.pid} rg`, isSecret };
+    const search = new Search(ripgrep, place, signal);
     switch (request.op) {
       case "read":
         return readPart(real, request, signal);
@@ -109,9 +110,9 @@ export class RequestFile implements OpenFile {
       case "list":
         return jsonBytes(await listTree(real, request, signal));
       case "grep":
-        return jsonBytes(await grep(ripgrep, place, request, signal));
+        return jsonBytes(await search.grep(request));
       case "files":
-        return jsonBytes(await files(ripgrep, place, request, signal));
+        return jsonBytes(await search.files(request));
       default:
         return jsonBytes(await this.#change(request, real, act));
     }
@@ -124,6 +125,7 @@ export class RequestFile implements OpenFile {
   ): Promise<unknown> {
     const { locks, realPath } = this.#parts;
     const { changing } = this.#caller;
+    const announcer = new Announcer(changing, call);
     const entry = entryPath(this.#path, realPath);
     switch (request.op) {
       case "write": {
@@ -140,20 +142,20 @@ export class RequestFile implements OpenFile {
       }
       case "mkdir":
         return locks.hold(real, signal, async () => {
-          await announceMade(changing, real, call);
+          await announcer.made(real);
           await makeDirectory(real);
           return done;
         });
       case "remove":
         return locks.hold(entry, signal, async () => {
-          await announceGone(changing, entry, call);
+          await announcer.gone(entry);
           await removeEntry(entry);
           return done;
         });
       case "rename": {
         const to = entryPath(otherPath(request.to, this.#caller.cwd), realPath);
         return locks.holdAll([entry, to], signal, async () => {
-          await announceMove(changing, entry, to, call);
+          await announcer.moved(entry, to);
           await renameEntry(entry, to);
           return done;
         });

@@ -94,15 +94,17 @@ function parseObject(bytes: Uint8Array): object {
   throw driverError("Write", "INVALID", 'fs: a request is one JSON object, such as {"op":"stat"}');
 }
 
-/** What a plan asks the host. */
+/** What was opened, and what a plan asks the host of it. */
 export interface Look {
+  readonly path: string;
+  readonly cwd: string;
   /** Does a write replace something? */
   exists(path: string): boolean;
   /** The path with the links of its directory resolved, its last name as it is. */
   entryOf(path: string): string;
 }
 
-export function planOf(request: FsRequest, path: string, cwd: string, { exists, entryOf }: Look): WritePlan {
+export function planOf(request: FsRequest, { path, cwd, exists, entryOf }: Look): WritePlan {
   const write = (at: string): Effect => ({
     kind: "write",
     path: at,

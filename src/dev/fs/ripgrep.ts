@@ -32,6 +32,12 @@ export interface RipgrepOutput {
   readonly partial: boolean;
 }
 
+/** Of a search; default 20 s by the machine's own clock. */
+interface Deadline {
+  readonly deadlineMs?: number;
+  readonly clock?: Pick<Clock, "sleep"> | undefined;
+}
+
 export class Ripgrep {
   readonly #exec: HostExec;
   readonly #env: Env;
@@ -40,16 +46,11 @@ export class Ripgrep {
   #packaged: Promise<string | undefined> | undefined;
 
   /** `env` is the daemon's own. */
-  constructor(
-    exec: HostExec,
-    env: Env,
-    limits: { deadlineMs: number } = { deadlineMs },
-    clock: Pick<Clock, "sleep"> = systemClock,
-  ) {
+  constructor(exec: HostExec, env: Env, deadline: Deadline = {}) {
     this.#exec = exec;
     this.#env = env;
-    this.#deadlineMs = limits.deadlineMs;
-    this.#clock = clock;
+    this.#deadlineMs = deadline.deadlineMs ?? deadlineMs;
+    this.#clock = deadline.clock ?? systemClock;
   }
 
   /** `roots`: directories whose content is not trusted to name a program. UNAVAILABLE: none found. TIMEOUT: nothing came. */

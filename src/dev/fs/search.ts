@@ -25,23 +25,53 @@ interface SearchScope {
   readonly isSecret: (path: string) => boolean;
 }
 
-export async function grep(
-  rg: Ripgrep,
-  place: SearchScope,
-  request: GrepRequest,
-  signal: AbortSignal,
-): Promise<GrepAnswer> {
-  const where = await whereToSearch(place.real);
-  const args = [...grepFlags(request), "-e", request.pattern, ...where.args];
-  const cutsLines = request.output === "content";
-  const search = { args, cwd: where.cwd, owner: place.owner, cutsLines };
-  const found = await rg.run(search, place.roots, signal);
-  const end = request.output === "files" ? "\0" : "\n";
-  const printed = withoutDot(whole(found, end).toString("utf8"), request);
-  const stdout = where.isDirectory ? withoutSecrets(printed, end, place) : printed;
-  // as if there had been no hit
-  const exitCode = stdout === "" && found.exitCode === 0 ? 1 : found.exitCode;
-  return { exit_code: exitCode, stdout, stderr: found.stderr, partial: found.partial };
+export class Search {
+  readonly #rg: Ripgrep;
+  readonly #place: SearchScope;
+  readonly #signal: AbortSignal;
+
+  constructor(rg: Ripgrep, place: SearchScope, signal: AbortSignal) {
+    this.#rg = rg;
+    this.#place = place;
+    this.#signal = signal;
+  }
+
+  async grep(request: GrepRequest): Promise<GrepAnswer> {
+    const where = await whereToSearch(this.#place.real);
+    const args = [...grepFlags(request), "-e", request.pattern, ...where.args];
+    const found = await this.#run({ args, cwd: where.cwd, cutsLines: request.output === "content" });
+    const end = request.output === "files" ? "\0" : "\n";
+    const printed = withoutDot(whole(found, end).toString("utf8"), request);
+    const stdout = where.isDirectory ? withoutSecrets(printed, end, this.#place) : printed;
+    // as if there had been no hit
+    const exitCode = stdout === "" && found.exitCode === 0 ? 1 : found.exitCode;
+    return { exit_code: exitCode, stdout, stderr: found.stderr, partial: found.partial };
+  }
+
+  /** Newest modification first, then by name. */
+  async files({ glob, no_ignore, offset = 0, limit = defaultLimit }: FilesRequest): Promise<FilesAnswer> {
+    const meant = glob === undefined ? (all: readonly string[]) => all : globFilter(glob);
+    const where = await whereToSearch(this.#place.real);
+    const depth = depthOf(glob ?? "");
+    const limits = [
+      ...(no_ignore ? ["--no-ignore"] : []),
+      ...(depth === undefined ? [] : [`--max-depth=${depth}`]),
+    ];
+    const args = ["--files", ...always, ...limits, ...where.args];
+    const found = await this.#run({ args, cwd: where.cwd });
+    if (found.exitCode > 1 && found.stdout.byteLength === 0)
+      throw driverError("Write", "INVALID", found.stderr.trim() || "the search failed");
+    const listed = whole(found, "\0").toString("utf8").split("\0").filter(Boolean);
+    const names = meant(listed.map((name) => name.replace(/^\.\//, "")));
+    const all = await withTimes(where.cwd, names, this.#signal);
+    all.sort((a, b) => b.mtime_ms - a.mtime_ms || (a.path < b.path ? -1 : 1));
+    return { files: all.slice(offset, offset + limit), total: all.length, partial: found.partial };
+  }
+
+  #run(search: { args: readonly string[]; cwd: string; cutsLines?: boolean }): Promise<RipgrepOutput> {
+    const { owner, roots } = this.#place;
+    return this.#rg.run({ ...search, owner }, roots, this.#signal);
+  }
 }
 
 function grepFlags(request: GrepRequest): string[] {
@@ -62,32 +92,6 @@ function grepFlags(request: GrepRequest): string[] {
     ...(request.type === undefined ? [] : [`--type=${request.type}`]),
     ...(request.include === undefined ? [] : [`--glob=${request.include}`]),
   ];
-}
-
-/** Newest modification first, then by name. */
-export async function files(
-  rg: Ripgrep,
-  place: SearchScope,
-  request: FilesRequest,
-  signal: AbortSignal,
-): Promise<FilesAnswer> {
-  const meant = request.glob === undefined ? (all: readonly string[]) => all : globFilter(request.glob);
-  const where = await whereToSearch(place.real);
-  const depth = depthOf(request.glob ?? "");
-  const limits = [
-    ...(request.no_ignore ? ["--no-ignore"] : []),
-    ...(depth === undefined ? [] : [`--max-depth=${depth}`]),
-  ];
-  const args = ["--files", ...always, ...limits, ...where.args];
-  const found = await rg.run({ args, cwd: where.cwd, owner: place.owner }, place.roots, signal);
-  if (found.exitCode > 1 && found.stdout.byteLength === 0)
-    throw driverError("Write", "INVALID", found.stderr.trim() || "the search failed");
-  const listed = whole(found, "\0").toString("utf8").split("\0").filter(Boolean);
-  const names = meant(listed.map((name) => name.replace(/^\.\//, "")));
-  const all = await withTimes(where.cwd, names, signal);
-  all.sort((a, b) => b.mtime_ms - a.mtime_ms || (a.path < b.path ? -1 : 1));
-  const { offset = 0, limit = defaultLimit } = request;
-  return { files: all.slice(offset, offset + limit), total: all.length, partial: found.partial };
 }
 
 /**

@@ -37,7 +37,7 @@ export class TempFile {
     const path = join(dirname(real), tempPrefix(real) + randomBytes(randomChars / 2).toString("hex"));
     // a file that is new anyway takes its mode from the umask
     const mode = before === undefined ? 0o666 : 0o600;
-    const handle = await openChecked(path, O_WRONLY | O_CREAT | O_EXCL, mode, "Write");
+    const handle = await openChecked(path, { flags: O_WRONLY | O_CREAT | O_EXCL, mode }, "Write");
     return new TempFile(real, path, handle, before);
   }
 
@@ -172,7 +172,7 @@ export async function overwrite(real: string, now: BigIntStats, tempPath: string
   if (now.size > maxBytes || next.byteLength > maxBytes)
     throw driverError("Write", "INVALID", `has several hard links and is over 64 MiB: ${real}`);
   const old = await readFile(real);
-  const handle = await openChecked(real, constants.O_WRONLY | constants.O_NONBLOCK, 0, "Write");
+  const handle = await openChecked(real, { flags: constants.O_WRONLY | constants.O_NONBLOCK }, "Write");
   try {
     if ((await handle.stat({ bigint: true })).ino !== now.ino)
       throw driverError("Write", "CONFLICT", `changed meanwhile: ${real}`);

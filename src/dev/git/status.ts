@@ -35,12 +35,13 @@ export async function gitStatus(deps: GitDeps, run: GitRun, signal: AbortSignal)
   );
   using linked = linkSignals(signal, late.signal);
   try {
-    const names = await git(deps, run, ["config", "--list", "--name-only", "-z"], QUIET, linked.signal);
+    const git = new Git(deps, run, linked.signal);
+    const names = await git.output(["config", "--list", "--name-only", "-z"], QUIET);
     const off = { ...QUIET, ...filtersOff(names) };
     // inside a submodule git would start that one's filters, whose names are not known here
     const status = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal"];
     status.push("--ignore-submodules=dirty");
-    return await git(deps, run, status, off, linked.signal);
+    return await git.output(status, off);
   } catch (error) {
     if (late.signal.aborted && !signal.aborted)
       throw driverError("Write", "TIMEOUT", `git took longer than ${TIMEOUT_MS / 1000} s in ${run.cwd}`);
@@ -72,38 +73,41 @@ function filtersOff(names: string): Config {
   ]);
 }
 
-async function git(
-  deps: GitDeps,
-  { cwd, owner, sandbox, killed }: GitRun,
-  args: readonly string[],
-  config: Config,
-  signal: AbortSignal,
-): Promise<string> {
-  const out: Buffer[] = [];
-  const err: Buffer[] = [];
-  let bytes = 0;
-  const child = deps.exec.run(
-    {
-      argv: ["git", "--no-optional-locks", ...args],
-      cwd,
-      env: environment(deps.env, config),
-      owner,
-      sandbox,
-      killed,
-      onOutput: (stream, chunk) => {
-        bytes += chunk.byteLength;
-        if (bytes > MAX_BYTES) void child.kill();
-        else (stream === "stdout" ? out : err).push(chunk);
+class Git {
+  readonly #deps: GitDeps;
+  readonly #run: GitRun;
+  readonly #signal: AbortSignal;
+
+  constructor(deps: GitDeps, run: GitRun, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#run = run;
+    this.#signal = signal;
+  }
+
+  async output(args: readonly string[], config: Config): Promise<string> {
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    let bytes = 0;
+    const child = this.#deps.exec.run(
+      {
+        ...this.#run,
+        argv: ["git", "--no-optional-locks", ...args],
+        env: environment(this.#deps.env, config),
+        onOutput: (stream, chunk) => {
+          bytes += chunk.byteLength;
+          if (bytes > MAX_BYTES) void child.kill();
+          else (stream === "stdout" ? out : err).push(chunk);
+        },
       },
-    },
-    signal,
-  );
-  const end = await child.exited;
-  throwIfAborted(signal, "Write");
-  if (bytes > MAX_BYTES) throw driverError("Write", "DRIVER", "git printed more than 16 MiB");
-  if (end.error !== undefined) throw notStarted(end.error);
-  if (end.code === 0) return Buffer.concat(out).toString("utf8");
-  throw refused(cwd, Buffer.concat(err).toString("utf8").trim().slice(0, 500), end.code);
+      this.#signal,
+    );
+    const end = await child.exited;
+    throwIfAborted(this.#signal, "Write");
+    if (bytes > MAX_BYTES) throw driverError("Write", "DRIVER", "git printed more than 16 MiB");
+    if (end.error !== undefined) throw notStarted(end.error);
+    if (end.code === 0) return Buffer.concat(out).toString("utf8");
+    throw refused(this.#run.cwd, Buffer.concat(err).toString("utf8").trim().slice(0, 500), end.code);
+  }
 }
 
 /** What is set by environment comes after every file, in submodules too, and takes any name as it is. */

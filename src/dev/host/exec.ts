@@ -36,6 +36,8 @@ interface HostProcessesOptions {
   readonly clock?: Pick<Clock, "mono" | "sleep">;
 }
 
+type MarkedEnv = ExecSpec["env"] & { readonly CRUX_EXEC_ID: string };
+
 export class HostProcesses implements HostExec {
   readonly #owner: string;
   readonly #isolation: (owner: string) => Isolation;
@@ -133,13 +135,13 @@ export class HostProcesses implements HostExec {
     const mark = `CRUX_EXEC_ID=${id}`;
     const launch = this.#launch();
     const clock = this.#clock;
-    const confinement = this.#confine(spec, program, env, id);
+    const confinement = this.#confine(spec, program, env);
     const pipes = this.#pipes;
     return startChild({ spec, program, env, mark, isolation, pipes, launch, clock, confinement });
   }
 
   /** UNAVAILABLE: it cannot be confined, and so does not start. */
-  #confine(spec: ExecSpec, program: string, env: ExecSpec["env"], id: string): Confinement | undefined {
+  #confine(spec: ExecSpec, program: string, env: MarkedEnv): Confinement | undefined {
     const profile = spec.sandbox ?? null;
     if (profile === null) return undefined;
     const state = this.#sandbox(this.#owner);
@@ -148,7 +150,7 @@ export class HostProcesses implements HostExec {
     if (state.kind === "bubblewrap" && this.#isolation(this.#owner).ownership !== "namespace")
       throw driverError("Open", "UNAVAILABLE", "the sandbox is not available: no pid namespaces here");
     const argv = [program, ...spec.argv.slice(1)] as const;
-    return this.#sandboxes.confine({ id, profile, argv, cwd: spec.cwd, env });
+    return this.#sandboxes.confine({ id: env.CRUX_EXEC_ID, profile, argv, cwd: spec.cwd, env });
   }
 
   #adopt(child: HostChild, signal: AbortSignal): void {

@@ -33,109 +33,89 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** What was found out about a server at an earlier start. */
-export interface Memory {
-  /** It ends when it is asked for the newer protocol. */
-  isLegacy: boolean;
-}
-
 /** Longer than any deadline of ours. */
 const NEVER_MS = 2 ** 31 - 1;
 /** A remote server gets this long to forget its session; then it is left to its own. */
 const FAREWELL_MS = 400;
 
-/**
- * Connected means: its tools are known; a server that has them and cannot list them is of no use. UNAVAILABLE, in words; or
- * what `signal` says. When it rejects nothing is left.
- */
-export async function openConnection(
-  deps: ConnectionDeps,
-  launch: ServerLaunch,
-  memory: Memory,
-  signal: AbortSignal,
-): Promise<Connection> {
-  const sdk = await abortable(loadSdk(), signal);
-  return launch.kind === "local"
-    ? openLocal(sdk, deps, launch, memory, signal)
-    : openRemote(sdk, deps, launch, signal);
-}
+/** Connects to one server, as often as it is wanted. */
+export class Connector {
+  readonly #deps: ConnectionDeps;
+  readonly #launch: ServerLaunch;
+  /** It was found out at an earlier start: it ends when it is asked for the newer protocol. */
+  #isLegacy = false;
 
-async function openLocal(
-  sdk: Sdk,
-  deps: ConnectionDeps,
-  launch: LocalLaunch,
-  memory: Memory,
-  signal: AbortSignal,
-): Promise<Connection> {
-  const service = await startService(deps, launch, signal);
-  const { client, session } = begin(sdk, deps);
-  let dropped: readonly string[];
-  try {
-    const prior = memory.isLegacy ? ({ prior: { kind: "legacy" } } as const) : {};
-    await abortable(client.connect(service.transport, { timeout: NEVER_MS, ...prior }), signal);
-    ({ dropped } = await session.tools(signal));
-  } catch (error) {
-    // what it died of says more than that its pipe is closed
-    const { end } = service;
-    await service.stop();
-    if (signal.aborted) throw lateOrStopped(signal, service);
-    const { brokenBy } = service.transport;
-    if (brokenBy !== "") throw notConnected(withWords(brokenBy, service), error);
-    if (end?.isMissing === false && !memory.isLegacy && client.getProtocolEra() === undefined) {
-      memory.isLegacy = true;
-      return openLocal(sdk, deps, launch, memory, signal);
+  constructor(deps: ConnectionDeps, launch: ServerLaunch) {
+    this.#deps = deps;
+    this.#launch = launch;
+  }
+
+  /**
+   * Connected means: its tools are known; a server that has them and cannot list them is of no use. UNAVAILABLE, in words; or
+   * what `signal` says. When it rejects nothing is left.
+   */
+  async open(signal: AbortSignal): Promise<Connection> {
+    const sdk = await abortable(loadSdk(), signal);
+    const launch = this.#launch;
+    return launch.kind === "local" ? this.#local(sdk, launch, signal) : this.#remote(sdk, launch, signal);
+  }
+
+  async #local(sdk: Sdk, launch: LocalLaunch, signal: AbortSignal): Promise<Connection> {
+    const service = await startService(this.#deps, launch, signal);
+    const { client, session } = begin(sdk, this.#deps);
+    let dropped: readonly string[];
+    try {
+      const prior = this.#isLegacy ? ({ prior: { kind: "legacy" } } as const) : {};
+      await abortable(client.connect(service.transport, { timeout: NEVER_MS, ...prior }), signal);
+      ({ dropped } = await session.tools(signal));
+    } catch (error) {
+      // what it died of says more than that its pipe is closed
+      const { end } = service;
+      await service.stop();
+      if (signal.aborted) throw lateOrStopped(signal, service);
+      const { brokenBy } = service.transport;
+      if (brokenBy !== "") throw notConnected(withWords(brokenBy, service), error);
+      if (end?.isMissing === false && !this.#isLegacy && client.getProtocolEra() === undefined) {
+        this.#isLegacy = true;
+        return this.#local(sdk, launch, signal);
+      }
+      this.#isLegacy = false;
+      throw notConnected(end?.words ?? withWords(messageOf(error), service), error);
     }
-    memory.isLegacy = false;
-    throw notConnected(end?.words ?? withWords(messageOf(error), service), error);
-  }
-  const close = async (): Promise<void> => {
-    await client.close();
-    await service.stop();
-  };
-  return {
-    session,
-    dropped,
-    servicePid: service.pid,
-    ended: service.over.then(() => service.end?.words ?? ""),
-    close,
-  };
-}
-
-async function openRemote(
-  sdk: Sdk,
-  deps: ConnectionDeps,
-  launch: RemoteLaunch,
-  signal: AbortSignal,
-): Promise<Connection> {
-  const { client, session, ended, why } = begin(sdk, deps);
-  const transport = new sdk.StreamableHTTPClientTransport(launch.url, {
-    requestInit: { headers: { "user-agent": `crux/${deps.version}`, ...launch.headers } },
-    fetch: boundedFetch(),
-  });
-  let dropped: readonly string[];
-  try {
-    await abortable(client.connect(transport, { timeout: NEVER_MS }), signal);
-    ({ dropped } = await session.tools(signal));
-  } catch (error) {
-    await client.close();
-    signal.throwIfAborted();
-    throw notConnected(remoteWords(sdk, error), error);
-  }
-  const checker = new Checker(sdk, session, (words) => {
-    why.words = words;
-    void client.close();
-  });
-  client.onerror = () => checker.doubt();
-  return {
-    session,
-    dropped,
-    servicePid: null,
-    ended: ended.then(() => why.words),
-    close: async () => {
-      await farewell(transport, deps);
+    const close = async (): Promise<void> => {
       await client.close();
-    },
-  };
+      await service.stop();
+    };
+    const ended = service.over.then(() => service.end?.words ?? "");
+    return { session, dropped, servicePid: service.pid, ended, close };
+  }
+
+  async #remote(sdk: Sdk, launch: RemoteLaunch, signal: AbortSignal): Promise<Connection> {
+    const { client, session, ended, why } = begin(sdk, this.#deps);
+    const transport = new sdk.StreamableHTTPClientTransport(launch.url, {
+      requestInit: { headers: { "user-agent": `crux/${this.#deps.version}`, ...launch.headers } },
+      fetch: boundedFetch(),
+    });
+    let dropped: readonly string[];
+    try {
+      await abortable(client.connect(transport, { timeout: NEVER_MS }), signal);
+      ({ dropped } = await session.tools(signal));
+    } catch (error) {
+      await client.close();
+      signal.throwIfAborted();
+      throw notConnected(remoteWords(sdk, error), error);
+    }
+    const checker = new Checker(sdk, session, (words) => {
+      why.words = words;
+      void client.close();
+    });
+    client.onerror = () => checker.doubt();
+    const close = async (): Promise<void> => {
+      await farewell(transport, this.#deps);
+      await client.close();
+    };
+    return { session, dropped, servicePid: null, ended: ended.then(() => why.words), close };
+  }
 }
 
 /** A request or a stream that fails says little; whether the server is there, a ping tells. One at a time. */

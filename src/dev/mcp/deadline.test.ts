@@ -11,7 +11,7 @@ function waiting(signal: AbortSignal = never) {
   const clock = new VirtualClock();
   const answer = Promise.withResolvers<string>();
   let alive = (): void => {};
-  const outcome = withPatience(clock, patience, signal, late, (own, sign) => {
+  const outcome = withPatience({ clock, ...patience, late }, signal, (own, sign) => {
     alive = sign;
     own.addEventListener("abort", () => answer.reject(new Error("aborted")));
     return answer.promise;

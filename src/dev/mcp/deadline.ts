@@ -4,19 +4,20 @@ import type { Clock } from "../../abi/program.ts";
 import { linkSignals } from "../../lib/abort.ts";
 
 export interface Patience {
+  readonly clock: Clock;
   readonly quietMs: number;
   readonly totalMs: number;
+  /** What is rejected with when the time is over. */
+  late(words: string): Error;
 }
 
 /**
- * Runs `act` with a signal that fires when the caller gives up or the time is over; then rejects with `late(words)`.
+ * Runs `act` with a signal that fires when the caller gives up or the time is over.
  * `alive` starts the quiet time anew.
  */
 export async function withPatience<T>(
-  clock: Clock,
-  { quietMs, totalMs }: Patience,
+  { clock, quietMs, totalMs, late }: Patience,
   signal: AbortSignal,
-  late: (words: string) => Error,
   act: (signal: AbortSignal, alive: () => void) => Promise<T>,
 ): Promise<T> {
   const over = new AbortController();

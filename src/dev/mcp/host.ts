@@ -23,11 +23,10 @@ interface McpDeps {
 }
 
 export function mcpHost(deps: McpDeps): McpHost {
-  const { clock, home } = deps;
   const pool = new Pool({ idleTtlMs: MCP_LIMITS.idleTtlMs, ...deps });
   return {
     transport: (config: McpConfig, owner: McpOwner) =>
-      new PooledTransport(pool, clock, launchOf(config, owner, home), owner),
+      new PooledTransport(pool, launchOf(config, owner, deps.home), owner),
     device: (server: string, transport: McpTransport): Device => mcpDevice(server, asPooled(transport)),
     close: () => pool.close(),
   };

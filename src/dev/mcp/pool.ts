@@ -29,6 +29,10 @@ export class Pool {
     this.#deps = deps;
   }
 
+  get clock(): PoolDeps["clock"] {
+    return this.#deps.clock;
+  }
+
   /** BUDGET: there are too many, and all are held. UNAVAILABLE: the daemon shuts down. */
   acquire(launch: ServerLaunch, holder: Holder): SharedServer {
     if (this.#isClosed) throw driverError("Open", "UNAVAILABLE", "the daemon is shutting down");

@@ -1,7 +1,6 @@
 /** One reference to a shared server, as a mount holds it. */
 import type { Pid } from "../../abi/ids.ts";
 import type { McpState } from "../../abi/mcp.ts";
-import type { Clock } from "../../abi/program.ts";
 import type { McpOwner, McpTransport } from "../../kernel/ports/mcp.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import { driverError, type FileOp, unreadError } from "../driver-error.ts";
@@ -15,16 +14,14 @@ import type { Session } from "./session.ts";
 
 export class PooledTransport implements McpTransport {
   readonly #pool: Pool;
-  readonly #clock: Clock;
   readonly #launch: ServerLaunch;
   readonly #holder: Holder;
   readonly #closing = new AbortController();
   #server: SharedServer | null = null;
   #connectsOnUse = false;
 
-  constructor(pool: Pool, clock: Clock, launch: ServerLaunch, owner: McpOwner) {
+  constructor(pool: Pool, launch: ServerLaunch, owner: McpOwner) {
     this.#pool = pool;
-    this.#clock = clock;
     this.#launch = launch;
     this.#holder = { log: (level, message) => owner.log(level, message) };
   }
@@ -68,13 +65,14 @@ export class PooledTransport implements McpTransport {
     this.#server ??= this.#pool.acquire(this.#launch, this.#holder);
     const server = this.#server;
     using linked = linkSignals(signal, this.#closing.signal);
-    const patience = { quietMs: MCP_LIMITS.connectMs, totalMs: MCP_LIMITS.connectMs };
     const late = () => {
       const why = server.problem === "" ? "" : `: ${server.problem}`;
       const message = `not connected within ${MCP_LIMITS.connectMs / 1000} s${why}`;
       return driverError("Open", "UNAVAILABLE", message);
     };
-    await withPatience(this.#clock, patience, linked.signal, late, (own) => server.connect(own));
+    const { connectMs } = MCP_LIMITS;
+    const patience = { clock: this.#pool.clock, quietMs: connectMs, totalMs: connectMs, late };
+    await withPatience(patience, linked.signal, (own) => server.connect(own));
     this.#connectsOnUse = false;
   }
 
@@ -103,7 +101,7 @@ export class PooledTransport implements McpTransport {
   }
 
   callTool(tool: McpTool, args: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
-    return this.#use("Write", signal, (session, own) => session.callTool(tool.name, args, own, tool));
+    return this.#use("Write", signal, (session, own) => session.callTool(tool, args, own));
   }
 
   async close(): Promise<void> {

@@ -12,15 +12,21 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** What is wrong with `value`, for whoever sent it; undefined: nothing that is seen. */
 export function findMismatch(schema: unknown, value: unknown): string | undefined {
-  return new Check().at(schema, value, "", 0);
+  return new Check().at(schema, value, { path: "", depth: 0 });
+}
+
+/** Where in the value. */
+interface Spot {
+  readonly path: string;
+  readonly depth: number;
 }
 
 class Check {
   #left = MAX_VALUES;
 
-  at(schema: unknown, value: unknown, path: string, depth: number): string | undefined {
-    if (!isRecord(schema) || depth > MAX_DEPTH || this.#left-- <= 0) return undefined;
-    const name = path === "" ? "it" : path;
+  at(schema: unknown, value: unknown, spot: Spot): string | undefined {
+    if (!isRecord(schema) || spot.depth > MAX_DEPTH || this.#left-- <= 0) return undefined;
+    const name = spot.path === "" ? "it" : spot.path;
     const types = typesOf(schema);
     if (types.length > 0 && !types.some((type) => hasType(value, type)))
       return `${name} must be ${types.join(" or ")}`;
@@ -30,20 +36,20 @@ class Check {
       !schema.enum.some((each) => same(each, value))
     )
       return `${name} must be one of ${JSON.stringify(schema.enum).slice(0, 200)}`;
-    if (Array.isArray(value)) return this.#items(schema, value, path, depth);
-    return isRecord(value) ? this.#members(schema, value, path, depth) : undefined;
+    if (Array.isArray(value)) return this.#items(schema, value, spot);
+    return isRecord(value) ? this.#members(schema, value, spot) : undefined;
   }
 
-  #items(schema: Schema, items: readonly unknown[], path: string, depth: number): string | undefined {
+  #items(schema: Schema, items: readonly unknown[], { path, depth }: Spot): string | undefined {
     for (const [i, item] of items.entries()) {
       if (this.#left <= 0) return undefined;
-      const wrong = this.at(schema.items, item, `${path}[${i}]`, depth + 1);
+      const wrong = this.at(schema.items, item, { path: `${path}[${i}]`, depth: depth + 1 });
       if (wrong !== undefined) return wrong;
     }
     return undefined;
   }
 
-  #members(schema: Schema, value: Schema, path: string, depth: number): string | undefined {
+  #members(schema: Schema, value: Schema, { path, depth }: Spot): string | undefined {
     const properties = isRecord(schema.properties) ? schema.properties : {};
     const required = Array.isArray(schema.required) ? schema.required : [];
     const missing = required.find((key) => typeof key === "string" && !Object.hasOwn(value, key));
@@ -53,7 +59,7 @@ class Check {
         if (isClosed(schema)) return `${below(path, key)} is not known; known are ${known(properties)}`;
         continue;
       }
-      const wrong = this.at(properties[key], member, below(path, key), depth + 1);
+      const wrong = this.at(properties[key], member, { path: below(path, key), depth: depth + 1 });
       if (wrong !== undefined) return wrong;
     }
     return undefined;

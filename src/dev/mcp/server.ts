@@ -7,7 +7,7 @@ import type { Pid } from "../../abi/ids.ts";
 import type { McpState } from "../../abi/mcp.ts";
 import { abortable } from "../../lib/abort.ts";
 import { driverError, type FileOp } from "../driver-error.ts";
-import { type Connection, type ConnectionDeps, type Memory, openConnection } from "./connection.ts";
+import { type Connection, type ConnectionDeps, Connector } from "./connection.ts";
 import { withPatience } from "./deadline.ts";
 import { SessionGone } from "./fault.ts";
 import type { ServerLaunch } from "./launch.ts";
@@ -35,7 +35,7 @@ export class SharedServer {
   /** What had this key before has to be gone first: two of one kind could share a file. */
   readonly #after: Promise<unknown>;
   readonly #holders = new Set<Holder>();
-  readonly #memory: Memory = { isLegacy: false };
+  readonly #connector: Connector;
   #state: McpState = "pending";
   #problem = "";
   #connection: Connection | null = null;
@@ -46,6 +46,7 @@ export class SharedServer {
 
   constructor(deps: ConnectionDeps, slots: Slots, launch: ServerLaunch, after: Promise<unknown>) {
     this.#deps = deps;
+    this.#connector = new Connector(deps, launch);
     this.#slots = slots;
     this.launch = launch;
     this.#after = after;
@@ -176,12 +177,10 @@ export class SharedServer {
     const free = await this.#slots.take(this.launch.kind, signal);
     try {
       await abortable(this.#after, signal);
-      const patience = { quietMs: MCP_LIMITS.connectMs, totalMs: MCP_LIMITS.connectMs };
-      const late = () =>
-        driverError("Open", "UNAVAILABLE", `it did not answer within ${MCP_LIMITS.connectMs / 1000} s`);
-      return await withPatience(this.#deps.clock, patience, signal, late, (linked) =>
-        openConnection(this.#deps, this.launch, this.#memory, linked),
-      );
+      const { connectMs } = MCP_LIMITS;
+      const late = () => driverError("Open", "UNAVAILABLE", `it did not answer within ${connectMs / 1000} s`);
+      const patience = { clock: this.#deps.clock, quietMs: connectMs, totalMs: connectMs, late };
+      return await withPatience(patience, signal, (linked) => this.#connector.open(linked));
     } finally {
       free();
     }

@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { Clock } from "../../abi/program.ts";
 import { abortable } from "../../lib/abort.ts";
 import { cancelled, driverError } from "../driver-error.ts";
-import { type Catalogue, catalogueOf } from "./catalogue.ts";
+import { type Catalogue, catalogueOf, type McpTool } from "./catalogue.ts";
 import { withPatience } from "./deadline.ts";
 import { faultOf, type Sent } from "./fault.ts";
 import { MCP_LIMITS } from "./limits.ts";
@@ -60,19 +60,12 @@ export class Session {
     return this.#list("resources", signal, (own) => this.#pages("resources", MCP_LIMITS.resources, own));
   }
 
-  /** A result as the server gave it. `definition`: what the call was checked against. */
-  async callTool(
-    name: string,
-    args: Record<string, unknown>,
-    signal: AbortSignal,
-    definition?: Catalogue["tools"][number],
-  ): Promise<unknown> {
+  /** A result as the server gave it. `tool`: what the call was checked against. */
+  async callTool(tool: McpTool, args: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
+    const { name } = tool;
     const sent: Sent = { what: name, op: "Write", isCall: true };
     return this.#send(sent, signal, (options) =>
-      this.#client.callTool(
-        { name, arguments: args },
-        { ...options, ...(definition && { toolDefinition: definition as never }) },
-      ),
+      this.#client.callTool({ name, arguments: args }, { ...options, toolDefinition: tool as never }),
     );
   }
 
@@ -133,8 +126,10 @@ export class Session {
       const unknown = sent.isCall ? ": its outcome is unknown" : "";
       return driverError(sent.op, "TIMEOUT", `${sent.what}: ${words}${unknown}`);
     };
+    const { quietMs, totalMs } = MCP_LIMITS;
+    const patience = { clock: this.#clock, quietMs, totalMs, late };
     try {
-      return await withPatience(this.#clock, MCP_LIMITS, signal, late, async (linked, alive) => {
+      return await withPatience(patience, signal, async (linked, alive) => {
         linked.throwIfAborted();
         return act({ signal: linked, timeout: NEVER_MS, onprogress: alive });
       });

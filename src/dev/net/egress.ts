@@ -46,18 +46,8 @@ interface EgressOptions extends Partial<EgressDeps> {
 }
 
 export function openEgress({ path, network, ...deps }: EgressOptions): Egress {
-  const refused = new Set<string>();
-  const open = new Set<Socket>();
-  const track = (socket: Socket) => {
-    open.add(socket);
-    socket.once("close", () => open.delete(socket));
-  };
-  const tell = (words: string) => {
-    if (refused.size < maxTold) refused.add(words);
-  };
-  const proxy = new ProxyServer({ ...hostDeps, ...deps }, network, tell, track);
+  const proxy = new ProxyServer({ ...hostDeps, ...deps }, network);
   const server = createServer({ allowHalfOpen: true }, (client) => {
-    track(client);
     client.on("error", () => {});
     void proxy.serve(client);
   });
@@ -68,9 +58,8 @@ export function openEgress({ path, network, ...deps }: EgressOptions): Egress {
     path,
     close: () => {
       server.close();
-      for (const socket of open) socket.destroy();
       rmSync(path, { force: true });
-      return [...refused];
+      return proxy.close();
     },
   };
 }
@@ -78,36 +67,48 @@ export function openEgress({ path, network, ...deps }: EgressOptions): Egress {
 class ProxyServer {
   readonly #deps: EgressDeps;
   readonly #network: SandboxNetwork;
-  readonly #tell: (words: string) => void;
-  /** Whose end is that of the program too. */
-  readonly #track: (socket: Socket) => void;
+  readonly #refused = new Set<string>();
+  /** Their end is that of the program too. */
+  readonly #open = new Set<Socket>();
 
-  constructor(
-    deps: EgressDeps,
-    network: SandboxNetwork,
-    tell: (words: string) => void,
-    track: (socket: Socket) => void,
-  ) {
+  constructor(deps: EgressDeps, network: SandboxNetwork) {
     this.#deps = deps;
-    this.#track = track;
     this.#network = network;
-    this.#tell = tell;
+  }
+
+  /** What was refused. */
+  close(): readonly string[] {
+    for (const socket of this.#open) socket.destroy();
+    return [...this.#refused];
+  }
+
+  #track(socket: Socket): void {
+    this.#open.add(socket);
+    socket.once("close", () => this.#open.delete(socket));
+  }
+
+  #tell(words: string): void {
+    if (this.#refused.size < maxTold) this.#refused.add(words);
   }
 
   /** Never rejects; the connection is over in the end. */
   async serve(client: Socket): Promise<void> {
+    this.#track(client);
     const late = setTimeout(() => client.destroy(), headMs + connectMs).unref();
     try {
       const reader = new ByteReader(client);
       const request = await readRequest(client, reader);
       if (request === undefined) return;
-      const outer = await this.#open(request);
+      const outer = await this.#connect(request);
       if (outer === undefined) return;
       this.#track(outer);
       endTogether(client, outer);
       endTogether(outer, client);
       request.accept();
-      await this.#join(client, reader, outer, request);
+      // the server may speak first; the client's words wait until its first ones are judged
+      outer.pipe(client);
+      if (await this.#mayGoOn(reader, request)) reader.giveBack().pipe(outer);
+      else client.destroy();
     } catch {
       // whoever asked is gone, or asked for nothing that can be answered
       client.destroy();
@@ -117,7 +118,7 @@ class ProxyServer {
   }
 
   /** undefined: refused, and told so. */
-  async #open(request: ProxyRequest): Promise<Socket | undefined> {
+  async #connect(request: ProxyRequest): Promise<Socket | undefined> {
     const { host, port } = request;
     const name = hostName(host);
     if (name === undefined) return this.#refuse(request, `${host}:${port} is an address or no name`);
@@ -140,21 +141,10 @@ class ProxyServer {
     request.refuse(why);
   }
 
-  /** The server may speak first; the client's words wait until its first ones are judged. */
-  async #join(
-    client: Socket,
-    reader: ByteReader,
-    outer: Socket,
-    { host, port }: ProxyRequest,
-  ): Promise<void> {
-    outer.pipe(client);
+  async #mayGoOn(reader: ByteReader, { host, port }: ProxyRequest): Promise<boolean> {
     const why = await this.#judge(reader, hostName(host) ?? "", port);
-    if (why !== undefined) {
-      this.#tell(`network: ${host}:${port}: ${why}`);
-      client.destroy();
-      return;
-    }
-    reader.giveBack().pipe(outer);
+    if (why !== undefined) this.#tell(`network: ${host}:${port}: ${why}`);
+    return why === undefined;
   }
 
   /** Why it may not go on; undefined: it may. */
@@ -228,16 +218,21 @@ function hostName(text: string): string | undefined {
   return labels.every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label)) ? name : undefined;
 }
 
-/** `h`, `*.h` (below h, not h itself), each with `:port`; without, port 443. A deny without a port is for every port. Both arguments are compared as they are. */
+/**
+ * `h`, `*.h` (below h, not h itself), each with `:port`; without, port 443. A deny without a port is for every port. Name and
+ * port are compared as they are.
+ */
 export function mayReach({ allow, deny }: SandboxNetwork, host: string, port: number): boolean {
-  const isOf = (rule: string, usual: number | undefined) => matches(rule, host, port, usual);
-  return allow.some((rule) => isOf(rule, 443)) && !deny.some((rule) => isOf(rule, undefined));
+  const withPort = (rule: string) => (rule.includes(":") ? rule : `${rule}:${TLS_PORT}`);
+  return (
+    allow.some((rule) => matches(withPort(rule), host, port)) &&
+    !deny.some((rule) => matches(rule, host, port))
+  );
 }
 
-function matches(rule: string, host: string, port: number, usual: number | undefined): boolean {
+function matches(rule: string, host: string, port: number): boolean {
   const at = rule.lastIndexOf(":");
-  const named = at < 0 ? usual : Number(rule.slice(at + 1));
-  if (named !== undefined && named !== port) return false;
+  if (at >= 0 && Number(rule.slice(at + 1)) !== port) return false;
   const pattern = (at < 0 ? rule : rule.slice(0, at)).toLowerCase().replace(/\.$/, "");
   if (!pattern.startsWith("*.")) return pattern === host;
   return host.endsWith(pattern.slice(1)) && host.length > pattern.length - 1;

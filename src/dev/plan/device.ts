@@ -1,7 +1,7 @@
 /** /dev/plan: into mode plan, and out of it with the plan that lies on disk. One request is written, what became of it is read. */
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
-import type { Caller, Device, FileStat } from "../../abi/device.ts";
+import type { Act, Caller, Device, FileStat, WritePlan } from "../../abi/device.ts";
 import { Fault } from "../../abi/errors.ts";
 import type { PlanAnswer, PlanRequest } from "../../abi/plan.ts";
 import type { Plans } from "../../kernel/ports/plans.ts";
@@ -27,44 +27,47 @@ export function planDevice(plans: () => Plans): Device {
     traffic: "message",
     async open(subpath, flags, caller) {
       if (subpath !== "") throw driverError("Open", "NOT_FOUND", `file not found: ${MOUNT}${subpath}`);
-      return openExchange(exchangeOf(plans(), caller), flags, caller);
+      return openExchange(new PlanExchange(plans(), caller), flags, caller);
     },
     stat: async () => stat,
   };
 }
 
-function exchangeOf(plans: Plans, caller: Caller): Exchange {
-  return {
-    stat,
-    // a person is asked, and what the mode becomes is that person's doing
-    plan: (data) => {
-      const question = parse(data).op === "enter" ? "plan first?" : "approve the plan?";
-      return { effects: [{ kind: "person", question }], effectClass: "repeat" };
-    },
-    answer: async (data, _act, signal) => {
-      try {
-        return jsonBytes(await act(plans, caller, parse(data), signal));
-      } catch (error) {
-        if (error instanceof Fault) throw driverError("Write", error.code, error.message, error);
-        throw error;
-      }
-    },
-  };
-}
+class PlanExchange implements Exchange {
+  readonly stat = stat;
+  readonly #plans: Plans;
+  readonly #caller: Caller;
 
-async function act(
-  plans: Plans,
-  caller: Caller,
-  request: PlanRequest,
-  signal: AbortSignal,
-): Promise<PlanAnswer> {
-  const { pid } = caller;
-  if (request.op === "enter") return plans.enter(pid, request.reason, signal);
-  const path = plans.pathOf(pid);
-  const plan = path === null ? "" : await readPlan(path);
-  const left = await plans.leave(pid, { plan, prompts: request.prompts }, signal);
-  if (left.kind === "approved" && left.wasEdited && path !== null) await keepEdited(caller, path, left.plan);
-  return { ...left, path: path ?? "" };
+  constructor(plans: Plans, caller: Caller) {
+    this.#plans = plans;
+    this.#caller = caller;
+  }
+
+  /** A person is asked, and what the mode becomes is that person's doing. */
+  plan(data: Uint8Array): WritePlan {
+    const question = parse(data).op === "enter" ? "plan first?" : "approve the plan?";
+    return { effects: [{ kind: "person", question }], effectClass: "repeat" };
+  }
+
+  async answer(data: Uint8Array, _act: Act, signal: AbortSignal): Promise<Uint8Array> {
+    try {
+      return jsonBytes(await this.#do(parse(data), signal));
+    } catch (error) {
+      if (error instanceof Fault) throw driverError("Write", error.code, error.message, error);
+      throw error;
+    }
+  }
+
+  async #do(request: PlanRequest, signal: AbortSignal): Promise<PlanAnswer> {
+    const { pid } = this.#caller;
+    if (request.op === "enter") return this.#plans.enter(pid, request.reason, signal);
+    const path = this.#plans.pathOf(pid);
+    const plan = path === null ? "" : await readPlan(path);
+    const left = await this.#plans.leave(pid, { plan, prompts: request.prompts }, signal);
+    if (left.kind === "approved" && left.wasEdited && path !== null)
+      await keepEdited(this.#caller, path, left.plan);
+    return { ...left, path: path ?? "" };
+  }
 }
 
 /** The model is told the plan as it was approved, whether or not it can be kept. */

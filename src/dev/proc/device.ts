@@ -44,14 +44,13 @@ const FILES: Readonly<Record<string, Content>> = {
 };
 
 export function procDevice(view: ProcView): Device {
-  const stat = async (subpath: string, caller: Caller) =>
-    procStat(subpath, await contentOf(view, subpath, caller, "Stat"));
+  const files = new ProcFiles(view);
   return {
     name: "proc",
     traffic: "byte",
-    stat,
+    stat: async (subpath, caller) => procStat(subpath, await files.content(subpath, caller, "Stat")),
     async open(subpath, flags, caller) {
-      const content = await contentOf(view, subpath, caller, "Open");
+      const content = await files.content(subpath, caller, "Open");
       if (flags !== O_RDONLY) throw driverError("Open", "PERMISSION", `${mount} is read-only`);
       return snapshotFile(content, procStat(subpath, content));
     },
@@ -59,18 +58,27 @@ export function procDevice(view: ProcView): Device {
   };
 }
 
-/** "": the visible pids; `/<pid>`: the names of its files. NOT_FOUND for anything that is not there or not to be seen. */
-async function contentOf(view: ProcView, subpath: string, caller: Caller, op: FileOp): Promise<Uint8Array> {
-  const [, first = "", file = "", ...more] = subpath.split("/");
-  if (subpath === "") return Buffer.from(JSON.stringify(view.list(caller.pid).map(({ pid }) => pid)));
-  const pid = first === "self" ? caller.pid : parsePid(first);
-  const info = pid === undefined ? undefined : view.find(caller.pid, pid);
-  if (info === undefined) throw driverError(op, "NOT_FOUND", `process not found: ${first}`);
-  if (file === "" && more.length === 0) return Buffer.from(JSON.stringify(namesOf(info, view)));
-  const find = Object.hasOwn(FILES, file) && more.length === 0 ? FILES[file] : undefined;
-  const content = await find?.(info, view);
-  if (content === undefined) throw driverError(op, "NOT_FOUND", `file not found: ${mount}${subpath}`);
-  return Buffer.from(content);
+class ProcFiles {
+  readonly #view: ProcView;
+
+  constructor(view: ProcView) {
+    this.#view = view;
+  }
+
+  /** "": the visible pids; `/<pid>`: the names of its files. NOT_FOUND for anything that is not there or not to be seen. */
+  async content(subpath: string, caller: Caller, op: FileOp): Promise<Uint8Array> {
+    const view = this.#view;
+    const [, first = "", file = "", ...more] = subpath.split("/");
+    if (subpath === "") return Buffer.from(JSON.stringify(view.list(caller.pid).map(({ pid }) => pid)));
+    const pid = first === "self" ? caller.pid : parsePid(first);
+    const info = pid === undefined ? undefined : view.find(caller.pid, pid);
+    if (info === undefined) throw driverError(op, "NOT_FOUND", `process not found: ${first}`);
+    if (file === "" && more.length === 0) return Buffer.from(JSON.stringify(namesOf(info, view)));
+    const find = Object.hasOwn(FILES, file) && more.length === 0 ? FILES[file] : undefined;
+    const content = await find?.(info, view);
+    if (content === undefined) throw driverError(op, "NOT_FOUND", `file not found: ${mount}${subpath}`);
+    return Buffer.from(content);
+  }
 }
 
 function namesOf({ pid }: ProcInfo, view: ProcView): readonly string[] {

@@ -2,7 +2,7 @@
  * One command from start to end. It ends with the call that started it, until it becomes a job: then with its process alone,
  * and it stays the same OS process.
  */
-import type { Act, Caller } from "../../abi/device.ts";
+import type { Act } from "../../abi/device.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { ExecChild } from "../../kernel/ports/host.ts";
 import { systemClock } from "../../lib/system-clock.ts";
@@ -10,7 +10,7 @@ import { isExecutable } from "../host/program.ts";
 import { Capture } from "./capture.ts";
 import { commandEnvironment } from "./environment.ts";
 import type { ShellRun } from "./request.ts";
-import type { ShellDeps } from "./run.ts";
+import type { Calling, ShellDeps } from "./run.ts";
 
 export interface CommandEnd {
   readonly code: number | null;
@@ -44,14 +44,7 @@ export class Command {
   readonly #ofCall: readonly AbortSignal[];
   readonly #listeners = new Set<() => void>();
 
-  /** `ofCall`: any of them ends it while it is no job. */
-  constructor(
-    deps: ShellDeps,
-    caller: Caller,
-    run: ShellRun,
-    act: Pick<Act, "callId" | "sandbox" | "env" | "showsSecrets" | "attend">,
-    ofCall: readonly AbortSignal[],
-  ) {
+  constructor(deps: ShellDeps, run: ShellRun, { caller, act, ofCall }: Omit<Calling, "onStart">) {
     this.#deps = deps;
     this.run = run;
     const openOutput = () => deps.outputs.openOutput(caller.uuid, act.callId);

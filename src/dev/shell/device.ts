@@ -28,10 +28,13 @@ export function shellDevice(deps: ShellDeps): Device {
     traffic: "message",
     async open(subpath, flags, caller) {
       if (subpath === JOBS) return openList(deps, flags, caller);
-      if (subpath.startsWith(`${JOBS}/`)) return openJob(deps, subpath, flags, caller);
-      if (subpath !== "") throw notThere("Open", subpath);
-      if (flags !== O_RDWR)
-        throw driverError("Open", "INVALID", "open /dev/shell for reading and writing (flags 2)");
+      const isJob = subpath.startsWith(`${JOBS}/`);
+      if (subpath !== "" && (!isJob || deps.jobs === undefined)) throw notThere("Open", subpath);
+      if (flags !== O_RDWR) {
+        const what = isJob ? "a job" : "/dev/shell";
+        throw driverError("Open", "INVALID", `open ${what} for reading and writing (flags 2)`);
+      }
+      if (isJob) return openJob(deps, subpath.slice(JOBS.length + 1), caller);
       return new ShellFile(deps, caller);
     },
     async stat(subpath) {
@@ -51,18 +54,11 @@ function openList({ jobs }: ShellDeps, flags: number, caller: Caller): OpenFile 
   return snapshotFile(bytes, { ...stat, name: "jobs", size: bytes.byteLength });
 }
 
-function openJob(
-  { jobs, clock = systemClock }: ShellDeps,
-  subpath: string,
-  flags: number,
-  caller: Caller,
-): OpenFile {
-  const id = subpath.slice(JOBS.length + 1);
-  if (jobs === undefined) throw notThere("Open", subpath);
-  if (flags !== O_RDWR) throw driverError("Open", "INVALID", "open a job for reading and writing (flags 2)");
+function openJob({ jobs, clock = systemClock }: ShellDeps, id: string, caller: Caller): OpenFile {
+  if (jobs === undefined) throw notThere("Open", `${JOBS}/${id}`);
   const own = jobs.of(caller);
   own.find(id);
-  return new JobFile(id, own, caller, clock);
+  return new JobFile(id, own, clock);
 }
 
 class ShellFile implements OpenFile {
@@ -151,7 +147,8 @@ class ShellFile implements OpenFile {
     const run = hasJobs ? parsed : withoutJobs(parsed);
     const ofCall = [act.signal, this.#closed.signal];
     for (const signal of [...ofCall, this.#caller.signal]) throwIfAborted(signal, "Write");
-    const answer = await runShell(this.#deps, this.#caller, run, {
+    const answer = await runShell(this.#deps, run, {
+      caller: this.#caller,
       act,
       ofCall,
       onStart: (command) => {

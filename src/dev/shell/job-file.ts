@@ -1,6 +1,6 @@
 /** /dev/shell/jobs/<id>: a job of the caller: its output from a byte on, waiting for its end where that is wanted; its end. */
 import * as z from "zod";
-import type { Act, Caller, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
+import type { Act, FileStat, OpenFile, WritePlan } from "../../abi/device.ts";
 import type { JobAnswer, JobRequest } from "../../abi/fs-ops.ts";
 import type { Clock } from "../../abi/program.ts";
 import { linkSignals } from "../../lib/abort.ts";
@@ -29,15 +29,13 @@ const REQUEST = z.discriminatedUnion("op", [
 export class JobFile implements OpenFile {
   readonly #id: string;
   readonly #jobs: OwnJobs;
-  readonly #caller: Caller;
   readonly #clock: Pick<Clock, "sleep">;
   readonly #answer = new Answer("job");
   readonly #closed = new AbortController();
 
-  constructor(id: string, jobs: OwnJobs, caller: Caller, clock: Pick<Clock, "sleep">) {
+  constructor(id: string, jobs: OwnJobs, clock: Pick<Clock, "sleep">) {
     this.#id = id;
     this.#jobs = jobs;
-    this.#caller = caller;
     this.#clock = clock;
   }
 
@@ -50,7 +48,7 @@ export class JobFile implements OpenFile {
   async write(bytes: Uint8Array, act: Pick<Act, "signal">): Promise<void> {
     this.#answer.expectRequest();
     const request = parse(bytes);
-    using linked = linkSignals(act.signal, this.#closed.signal, this.#caller.signal);
+    using linked = linkSignals(act.signal, this.#closed.signal, this.#jobs.caller.signal);
     throwIfAborted(linked.signal, "Write");
     this.#jobs.find(this.#id);
     if (request.op === "kill") await this.#jobs.kill(this.#id);
@@ -86,12 +84,10 @@ export class JobFile implements OpenFile {
 
   async #told(request: JobRequest): Promise<JobAnswer> {
     const from = request.op === "output" ? request.offset : undefined;
-    const limit = request.max_bytes ?? MAX_OUTPUT_BYTES;
+    const part = { from, maxBytes: request.max_bytes ?? MAX_OUTPUT_BYTES };
     // asked before the output is read: what it printed last is then in it
     const isOver = this.#jobs.find(this.#id).state !== "running";
-    const { text, next } = await this.#jobs.read(this.#id, from, limit, (bytes) =>
-      wholeCharacters(bytes, isOver),
-    );
+    const { text, next } = await this.#jobs.read(this.#id, part, (bytes) => wholeCharacters(bytes, isOver));
     if (isOver) this.#jobs.told(this.#id);
     const job = this.#jobs.find(this.#id);
     return { job, output: text, next_offset: next, total_bytes: job.total_bytes };

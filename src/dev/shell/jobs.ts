@@ -28,6 +28,11 @@ interface JobsDeps {
   onEnd(pid: Pid): void;
 }
 
+interface OutputPart {
+  readonly from?: number | undefined;
+  readonly maxBytes: number;
+}
+
 interface Live {
   readonly command: Command;
   /** Somebody waits for its end and tells it. */
@@ -59,7 +64,7 @@ export class Jobs implements JobDesk {
 
   async read(uuid: ProcUuid, job: JobRecord, from: number, maxBytes: number): Promise<Uint8Array> {
     this.#byProcess.get(uuid)?.flush(job.id);
-    return readOutput(this.#deps.outputs, uuid, job, from, maxBytes);
+    return readPart(outputPath(this.#deps.outputs, uuid, job), from, maxBytes);
   }
 
   async changed(uuid: ProcUuid, id: string, bytes: number, signal: AbortSignal): Promise<void> {
@@ -74,7 +79,7 @@ export class Jobs implements JobDesk {
 
 export class OwnJobs {
   readonly #deps: JobsDeps;
-  readonly #caller: Caller;
+  readonly caller: Caller;
   readonly #kept: KeptValues;
   readonly #live = new Map<string, Live>();
   readonly #endings = new Set<Promise<void>>();
@@ -84,7 +89,7 @@ export class OwnJobs {
 
   constructor(deps: JobsDeps, caller: Caller) {
     this.#deps = deps;
-    this.#caller = caller;
+    this.caller = caller;
     this.#kept = caller.kept ?? memory();
     const jobs = this.list();
     this.#last = Math.max(0, ...jobs.map(({ id }) => numberOf(id)));
@@ -178,15 +183,13 @@ export class OwnJobs {
   /** Absent `from`: what came since the last read. */
   async read(
     id: string,
-    from: number | undefined,
-    maxBytes: number,
+    { from = this.#readTo.get(id) ?? 0, maxBytes }: OutputPart,
     decode: (bytes: Uint8Array) => { text: string; bytes: number },
   ): Promise<{ text: string; next: number }> {
-    const start = from ?? this.#readTo.get(id) ?? 0;
-    const { outputs } = this.#deps;
     this.flush(id);
-    const read = decode(await readOutput(outputs, this.#caller.uuid, this.find(id), start, maxBytes));
-    const next = start + read.bytes;
+    const path = outputPath(this.#deps.outputs, this.caller.uuid, this.find(id));
+    const read = decode(await readPart(path, from, maxBytes));
+    const next = from + read.bytes;
     this.#readTo.set(id, next);
     return { text: read.text, next };
   }
@@ -226,7 +229,7 @@ export class OwnJobs {
     const { capture, isStopped, isLate } = command;
     capture.close();
     const refused = refusalOf(command, end);
-    if (refused !== null) tellViolation(this.#caller, refused);
+    if (refused !== null) tellViolation(this.caller, refused);
     const waiters = this.#live.get(id)?.waiters ?? 0;
     this.#live.delete(id);
     const isKilled = isStopped || isLate;
@@ -241,11 +244,11 @@ export class OwnJobs {
     };
     this.#keep(job);
     this.#forgetOld();
-    if (this.#caller.signal.aborted) return;
+    if (this.caller.signal.aborted) return;
     const late = isLate ? ` after its timeout of ${command.run.timeoutMs} ms` : "";
-    if (waiters === 0 && (await this.#deps.notify(this.#caller.pid, noteOf(job, late, refused))))
+    if (waiters === 0 && (await this.#deps.notify(this.caller.pid, noteOf(job, late, refused))))
       this.told(id);
-    this.#deps.onEnd(this.#caller.pid);
+    this.#deps.onEnd(this.caller.pid);
   }
 
   #keep(job: JobRecord): void {
@@ -282,16 +285,14 @@ function numberOf(id: string): number {
   return Number(id.slice("job-".length));
 }
 
-/** Bytes of the file that its output goes to. */
-async function readOutput(
-  outputs: OutputStore,
-  uuid: ProcUuid,
-  { id, output_path: path }: JobRecord,
-  from: number,
-  maxBytes: number,
-): Promise<Uint8Array> {
+/** The file that its output goes to. */
+function outputPath(outputs: OutputStore, uuid: ProcUuid, { id, output_path: path }: JobRecord): string {
   if (path === "") throw driverError("Read", "NOT_FOUND", `the output of ${id} could not be kept`);
-  const file = await open(outputs.hostPath(uuid, path.slice(path.lastIndexOf("/") + 1), "Read"));
+  return outputs.hostPath(uuid, path.slice(path.lastIndexOf("/") + 1), "Read");
+}
+
+async function readPart(path: string, from: number, maxBytes: number): Promise<Uint8Array> {
+  const file = await open(path);
   try {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(maxBytes), 0, maxBytes, from);
     return buffer.subarray(0, bytesRead);

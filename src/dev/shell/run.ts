@@ -34,7 +34,9 @@ export interface ShellDeps {
   readonly clock?: Pick<Clock, "now" | "mono" | "sleep">;
 }
 
-interface Calling {
+/** Who runs a command, and by which call. */
+export interface Calling {
+  readonly caller: Caller;
   readonly act: Pick<Act, "callId" | "sandbox" | "env" | "showsSecrets" | "attend">;
   /** Each ends the command while it is no job. */
   readonly ofCall: readonly AbortSignal[];
@@ -46,14 +48,10 @@ interface Calling {
  * Resolves when the command and everything it started are gone, or when it has become a job. A signal of the call ends it: the
  * answer then says `interrupted`. DRIVER: bash did not start; BUDGET: too many jobs, and nothing was started or it was ended.
  */
-export async function runShell(
-  deps: ShellDeps,
-  caller: Caller,
-  run: ShellRun,
-  calling: Calling,
-): Promise<ShellAnswer> {
+export async function runShell(deps: ShellDeps, run: ShellRun, calling: Calling): Promise<ShellAnswer> {
+  const { caller } = calling;
   if (run.jobAfterMs === 0) deps.jobs?.of(caller).checkRoom();
-  const command = new Command(deps, caller, run, calling.act, calling.ofCall);
+  const command = new Command(deps, run, calling);
   calling.onStart(command);
   const end = await Promise.race([command.ended, untilJob(deps, command)]);
   if (end === "job" && deps.jobs !== undefined && !command.hasEnded && !command.isStopped) {

@@ -65,48 +65,55 @@ const REQUEST = z.discriminatedUnion("op", [
 ]);
 
 export function tasksDevice(deps: TasksDeviceDeps): Device {
+  const lists = new TaskLists(deps);
   return {
     name: "tasks",
     traffic: "message",
     async open(subpath, flags, caller) {
-      if (flags === O_RDONLY) return openFiles(deps, subpath, caller);
+      if (flags === O_RDONLY) {
+        const content = await lists.content(subpath, caller, "Open");
+        return snapshotFile(content, statOf(subpath, content.byteLength));
+      }
       if (flags !== O_RDWR || subpath !== "")
         throw driverError(
           "Open",
           "INVALID",
           `open ${MOUNT} for reading and writing, what is below it for reading`,
         );
-      return new TasksFile(deps, caller);
+      return new TasksFile(lists, deps.tasks, caller);
     },
     async stat(subpath, caller) {
-      return statOf(subpath, (await contentOf(deps, subpath, caller, "Stat")).byteLength);
+      return statOf(subpath, (await lists.content(subpath, caller, "Stat")).byteLength);
     },
     openEffects: (subpath) => [{ kind: "state", path: MOUNT + subpath }],
   };
 }
 
-function placeFor({ placeOf }: TasksDeviceDeps, caller: Caller, op: FileOp): TaskPlace {
-  const place = placeOf(caller);
-  if (place === null) throw driverError(op, "CANCELLED", "the process has ended");
-  return place;
-}
+class TaskLists {
+  readonly #deps: TasksDeviceDeps;
 
-async function openFiles(deps: TasksDeviceDeps, subpath: string, caller: Caller): Promise<OpenFile> {
-  const content = await contentOf(deps, subpath, caller, "Open");
-  return snapshotFile(content, statOf(subpath, content.byteLength));
-}
+  constructor(deps: TasksDeviceDeps) {
+    this.#deps = deps;
+  }
 
-/** "": the name of the list; `/<list>`: its files; `/<list>/<id>.json`. Of other lists nothing is there. */
-async function contentOf(deps: TasksDeviceDeps, subpath: string, caller: Caller, op: FileOp) {
-  const { store } = deps;
-  const { list } = placeFor(deps, caller, op);
-  if (subpath === "") return jsonBytes([list]);
-  const tasks =
-    subpath === `/${list}` || subpath.startsWith(`/${list}/`) ? await store.tasks(list) : undefined;
-  if (tasks !== undefined && subpath === `/${list}`) return jsonBytes(tasks.map((task) => `${task.id}.json`));
-  const task = tasks?.find((each) => subpath === `/${list}/${each.id}.json`);
-  if (task !== undefined) return jsonBytes(task);
-  throw driverError(op, "NOT_FOUND", `file not found: ${MOUNT}${subpath}`);
+  placeFor(caller: Caller, op: FileOp): TaskPlace {
+    const place = this.#deps.placeOf(caller);
+    if (place === null) throw driverError(op, "CANCELLED", "the process has ended");
+    return place;
+  }
+
+  /** "": the name of the list; `/<list>`: its files; `/<list>/<id>.json`. Of other lists nothing is there. */
+  async content(subpath: string, caller: Caller, op: FileOp): Promise<Uint8Array> {
+    const { list } = this.placeFor(caller, op);
+    if (subpath === "") return jsonBytes([list]);
+    const isOwn = subpath === `/${list}` || subpath.startsWith(`/${list}/`);
+    const tasks = isOwn ? await this.#deps.store.tasks(list) : undefined;
+    if (tasks !== undefined && subpath === `/${list}`)
+      return jsonBytes(tasks.map((task) => `${task.id}.json`));
+    const task = tasks?.find((each) => subpath === `/${list}/${each.id}.json`);
+    if (task !== undefined) return jsonBytes(task);
+    throw driverError(op, "NOT_FOUND", `file not found: ${MOUNT}${subpath}`);
+  }
 }
 
 function statOf(subpath: string, size: number): FileStat {
@@ -115,18 +122,20 @@ function statOf(subpath: string, size: number): FileStat {
 }
 
 class TasksFile implements OpenFile {
-  readonly #deps: TasksDeviceDeps;
+  readonly #lists: TaskLists;
+  readonly #tasks: Tasks;
   readonly #caller: Caller;
   readonly #answer = new Answer("tasks");
 
-  constructor(deps: TasksDeviceDeps, caller: Caller) {
-    this.#deps = deps;
+  constructor(lists: TaskLists, tasks: Tasks, caller: Caller) {
+    this.#lists = lists;
+    this.#tasks = tasks;
     this.#caller = caller;
   }
 
   plan(bytes: Uint8Array): WritePlan {
     const { op } = parse(bytes);
-    const { list } = placeFor(this.#deps, this.#caller, "Write");
+    const { list } = this.#lists.placeFor(this.#caller, "Write");
     const isRead = op === "get" || op === "list";
     return { effects: [{ kind: "state", path: `${MOUNT}/${list}` }], effectClass: isRead ? "none" : "once" };
   }
@@ -136,9 +145,9 @@ class TasksFile implements OpenFile {
     this.#answer.expectRequest();
     throwIfAborted(signal, "Write");
     const request = parse(bytes);
-    const place = placeFor(this.#deps, this.#caller, "Write");
+    const place = this.#lists.placeFor(this.#caller, "Write");
     try {
-      this.#answer.set(jsonBytes(await this.#deps.tasks.answer(this.#caller.pid, place, request)));
+      this.#answer.set(jsonBytes(await this.#tasks.answer(this.#caller.pid, place, request)));
     } catch (error) {
       throw hostError("Write", `${MOUNT}/${place.list}`, error);
     }

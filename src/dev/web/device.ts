@@ -9,7 +9,7 @@ import { driverError } from "../driver-error.ts";
 import { type Exchange, openExchange } from "../exchange-file.ts";
 import { fetchPage, type WebDeps } from "./page.ts";
 import { parseSearchRequest, parseWebRequest } from "./request.ts";
-import { searchWeb } from "./search.ts";
+import { WebSearch } from "./search.ts";
 
 const SEARCH = "/search";
 const stat: FileStat = { name: "web", size: 0, isDevice: true, devicePath: "/dev/web" };
@@ -69,6 +69,6 @@ function searching(deps: WebDeps, { env }: Caller): Exchange {
       };
     },
     answer: async (data, _act, signal) =>
-      jsonBytes(await searchWeb(deps, parseSearchRequest(data), env, signal)),
+      jsonBytes(await new WebSearch(deps, env, signal).run(parseSearchRequest(data))),
   };
 }

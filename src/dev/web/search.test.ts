@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../lib/system-clock.ts";
 import { bingResults, targetUrl } from "./bing-page.ts";
 import { PageCache } from "./cache.ts";
-import { searchWeb } from "./search.ts";
+import { WebSearch } from "./search.ts";
 import { type Site, type TestWeb, testWeb } from "./testing.ts";
 
 const packed = (url: string) =>
@@ -38,12 +38,8 @@ async function search(site: Site, adapter: "bing" | "brave", env: Record<string,
     version: "1",
   };
   const searchOrigins = { bing: web.url("bing.example", ""), brave: web.url("brave.example", "") };
-  return searchWeb(
-    { ...deps, searchOrigins },
-    { query: "a b&c", adapter },
-    env,
-    new AbortController().signal,
-  );
+  const { signal } = new AbortController();
+  return new WebSearch({ ...deps, searchOrigins }, env, signal).run({ query: "a b&c", adapter });
 }
 
 describe("bing", () => {

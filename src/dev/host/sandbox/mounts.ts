@@ -48,7 +48,7 @@ export function planMounts(profile: SandboxProfile, look: (path: string) => Kind
   addSteps(kept);
   const isKept = ({ path }: Guarded) => kept.has(path);
   return {
-    mounts: byDepth(kept).map(([path, wish]) => mountOf(path, wish, kept, look)),
+    mounts: byDepth(kept).map((each) => mountOf(each, kept, look)),
     missing: guarded.filter((each) => each.kind === "directory?" && isKept(each)).map(({ path }) => path),
     watched: guarded
       .filter(({ path, kind }) => (kind === "file?" || kind === "link") && isWritable(path, kept))
@@ -133,8 +133,7 @@ function byDepth(wishes: ReadonlyMap<string, Wish>): [string, Wish][] {
 }
 
 function mountOf(
-  path: string,
-  wish: Wish,
+  [path, wish]: [string, Wish],
   all: ReadonlyMap<string, Wish>,
   look: (path: string) => Kind,
 ): Mount {
