@@ -8,8 +8,8 @@ import type { Journal, JournalDraft } from "../../kernel/ports/journal.ts";
 import { openClerk } from "../sqlite/open-database.ts";
 import { HandClock } from "../testing.ts";
 import { type MakeScribe, openJournal } from "./journal.ts";
-import { MemoryDisk, openMemoryJournal } from "./testing/memory.ts";
 import { DirectScribe } from "./scribe.ts";
+import { MemoryDisk, openMemoryJournal } from "./testing/memory.ts";
 
 const direct: MakeScribe = ({ dir, identity, maxBytes }, onNotice) =>
   new DirectScribe(openClerk(dir, identity, { maxBytes, onNotice, mono: () => 0 }));
