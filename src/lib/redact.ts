@@ -207,4 +207,4 @@ function patternOf(): RegExp {
   return new RegExp(ROWS.map(([kind, pattern]) => `(?<${kind}>${pattern})`).join("|"), "g");
 }
 
-export const KINDS: readonly SecretKind[] = ROWS.map(([kind]) => kind);
+const KINDS: readonly SecretKind[] = ROWS.map(([kind]) => kind);

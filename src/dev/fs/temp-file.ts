@@ -167,7 +167,7 @@ const maxBytes = 64 * 1024 * 1024;
  * Copies the temporary file over `real`, which is `now`: it has several hard links, and a rename would part it from its other
  * names. A failure puts the old content back.
  */
-export async function overwrite(real: string, now: BigIntStats, tempPath: string): Promise<void> {
+async function overwrite(real: string, now: BigIntStats, tempPath: string): Promise<void> {
   const next = await readFile(tempPath);
   if (now.size > maxBytes || next.byteLength > maxBytes)
     throw driverError("Write", "INVALID", `has several hard links and is over 64 MiB: ${real}`);

@@ -222,7 +222,7 @@ function hostName(text: string): string | undefined {
  * `h`, `*.h` (below h, not h itself), each with `:port`; without, port 443. A deny without a port is for every port. Name and
  * port are compared as they are.
  */
-export function mayReach({ allow, deny }: SandboxNetwork, host: string, port: number): boolean {
+function mayReach({ allow, deny }: SandboxNetwork, host: string, port: number): boolean {
   const withPort = (rule: string) => (rule.includes(":") ? rule : `${rule}:${TLS_PORT}`);
   return (
     allow.some((rule) => matches(withPort(rule), host, port)) &&

@@ -96,7 +96,7 @@ function procStat(subpath: string, content: Uint8Array): FileStat {
 }
 
 /** `/proc/<pid>/status`: eight keys in a fixed order, then what else there is to say. */
-export function statusOf(info: ProcInfo): Record<string, unknown> {
+function statusOf(info: ProcInfo): Record<string, unknown> {
   const { exit } = info;
   return {
     pid: info.pid,

@@ -135,7 +135,7 @@ function keep(deps: WebDeps, { uuid, callId }: PageCall, page: CachedPage): stri
 /** A page with the redirects that stay on its host; one that leads elsewhere is told, and is a call of its own. */
 const MAX_REDIRECTS = 10;
 
-export interface Followed {
+interface Followed {
   readonly last: PageUrl;
   readonly answer: Exchange;
   /** Of another host. */
@@ -149,7 +149,7 @@ interface Fetching {
   isPrivate(hostAndPort: string): boolean;
 }
 
-export async function follow(first: PageUrl, fetching: Fetching): Promise<Followed> {
+async function follow(first: PageUrl, fetching: Fetching): Promise<Followed> {
   let url = first;
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
     const isPrivate = fetching.isPrivate(`${url.host}:${url.port}`);

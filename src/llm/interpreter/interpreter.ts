@@ -64,7 +64,7 @@ const NOTE = /^<(\w+)>[\s\S]*<\/\1>\s*$/;
 
 type Result = Extract<Block, { type: "tool_result" }>;
 
-export function answer({ messages, purpose }: AttemptRequest, pid: number): Block[] {
+function answer({ messages, purpose }: AttemptRequest, pid: number): Block[] {
   if (purpose !== "main") throw cannot("the built-in interpreter only reads intents");
   const begin = messages.findLastIndex((message) => message.role === "user" && wordsOf(message).length > 0);
   const [first = "", ...more] = wordsOf(messages[begin]);

@@ -104,7 +104,7 @@ function transcriptLines(messages: readonly ContextMessage[]): readonly string[]
   });
 }
 
-export function callLine({ tool, input, effects }: JudgedCall): string {
+function callLine({ tool, input, effects }: JudgedCall): string {
   return line({
     call: tool,
     input: cut(input, MAX_INPUT_CHARS),

@@ -104,7 +104,7 @@ function isRepeat(context: RunContext, path: string, page: SeenPage): boolean {
   return same;
 }
 
-export function unchanged(args: Args): Outcome {
+function unchanged(args: Args): Outcome {
   const { file_path, offset } = args;
   return {
     text: `[unchanged since it was last viewed: ${file_path}]`,
