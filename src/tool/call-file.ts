@@ -20,10 +20,18 @@ type State =
   | { kind: "running"; over: Promise<void>; feed: ProgressFeed }
   | { kind: "done" };
 
-interface CallClocks {
+interface CallDeps {
   /** Wall clock, ms. */
   now(): number;
   readonly clock: ProgressClock;
+  /** Of the files that the caller has seen. */
+  readonly tracker: FileTracker;
+}
+
+/** A tool, and what its file says of it. */
+interface OpenedTool {
+  readonly tool: Tool;
+  readonly stat: FileStat;
 }
 
 export class CallFile implements OpenFile {
@@ -31,19 +39,19 @@ export class CallFile implements OpenFile {
   readonly #stat: FileStat;
   readonly #caller: Caller;
   readonly #scope: Scope;
-  readonly #clocks: CallClocks;
+  readonly #deps: CallDeps;
   readonly #closing = new AbortController();
   #state: State = { kind: "idle" };
   #ending: CallEnd = {};
   /** A frame of progress, or the result, and how much of it was read. */
   #unread: Uint8Array = new Uint8Array();
 
-  constructor(tool: Tool, stat: FileStat, caller: Caller, tracker: FileTracker, clocks: CallClocks) {
+  constructor({ tool, stat }: OpenedTool, caller: Caller, deps: CallDeps) {
     this.#tool = tool;
     this.#stat = stat;
     this.#caller = caller;
-    this.#scope = scopeOf(caller, tracker);
-    this.#clocks = clocks;
+    this.#scope = scopeOf(caller, deps.tracker);
+    this.#deps = deps;
   }
 
   plan(data: Uint8Array): WritePlan {
@@ -71,7 +79,7 @@ export class CallFile implements OpenFile {
     this.#refuseUnread();
     if (this.#closing.signal.aborted) throw failure("CANCELLED", "the file was closed");
     const call = this.#bind(data);
-    const feed = new ProgressFeed(this.#clocks.clock);
+    const feed = new ProgressFeed(this.#deps.clock);
     const over = this.#perform(call, act, feed).then((result) => {
       feed.end();
       this.#state = { kind: "done" };
@@ -128,7 +136,7 @@ export class CallFile implements OpenFile {
     const stops = this.#tool.interrupt === "block" ? [ended] : [ended, act.signal, this.#closing.signal];
     using linked = linkSignals(...stops);
     const { sys, callId } = act;
-    const { now } = this.#clocks;
+    const { now } = this.#deps;
     const progress = (told: Progress): void => feed.tell(told);
     const context: RunContext = { ...this.#scope, sys, signal: linked.signal, pid, callId, now, progress };
     try {

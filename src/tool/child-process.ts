@@ -1,5 +1,4 @@
 /** A process below the caller: what a tool may wait for, read or end. */
-import { asPid } from "../abi/ids.ts";
 import type { ProcInfo } from "../abi/process.ts";
 import type { Sys } from "../abi/sys.ts";
 import { failure } from "./failure.ts";
@@ -12,9 +11,4 @@ export async function findDescendant(sys: Sys, pid: number): Promise<ProcInfo> {
   for (let above = found; above !== undefined; above = seen.get(Number(above.ppid)))
     if (Number(above.ppid) === self && found !== undefined) return found;
   throw failure("NOT_FOUND", `no process ${pid} below this one`);
-}
-
-/** Until it ends, at most so long. */
-export async function untilEnd(sys: Sys, pid: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
-  await sys.sleep(timeoutMs, signal, { pid: asPid(pid) });
 }

@@ -69,7 +69,7 @@ export function toolDevice(tools: readonly Tool[], deps: ToolDeps): Device {
           `${tool.name}: open it for reading and writing: the call is written, its result read`,
         );
       const tracker = caller.seen ?? trackers.of(caller);
-      return new CallFile(tool, fileStat(tool), caller, tracker, { now, clock });
+      return new CallFile({ tool, stat: fileStat(tool) }, caller, { now, clock, tracker });
     },
     async stat(subpath: string, caller: Caller): Promise<FileStat> {
       return subpath === "" ? listStat(seenBy(caller)) : fileStat(find(subpath, caller));

@@ -103,7 +103,11 @@ export async function readCruxFile(io: Io, path: string, maxBytes: number): Prom
 }
 
 /** Puts the whole file in place; `expect` is the hash it must have now, null: it must not exist. CONFLICT otherwise. */
-export async function writeHostFile(io: Io, path: string, bytes: Buffer, expect: string | null) {
+export async function writeHostFile(
+  io: Io,
+  path: string,
+  { bytes, expect }: { readonly bytes: Buffer; readonly expect: string | null },
+): Promise<FsWritten> {
   return fsAnswer<FsWritten>(io, path, { op: "write", ...contentOf(bytes), expect, mkdirs: expect === null });
 }
 
@@ -111,8 +115,7 @@ export async function writeHostFile(io: Io, path: string, bytes: Buffer, expect:
 export async function writeHostPart(
   io: Io,
   path: string,
-  expect: string,
-  { at, length, content }: { at: number; length: number; content: Buffer },
+  { expect, at, length, content }: { expect: string; at: number; length: number; content: Buffer },
 ): Promise<FsWritten> {
   return fsAnswer<FsWritten>(io, path, { op: "write", ...contentOf(content), expect, part: { at, length } });
 }

@@ -48,9 +48,11 @@ export async function openTextFile(shown: string, look: LookContext): Promise<Te
 /** Puts `text` in its place; only the part that differs is sent. */
 export async function putText(file: TextFile, text: string, context: RunContext): Promise<void> {
   const part = difference(file.bytes, bytesOf(file, text));
-  const written = await writeHostPart(context, file.path, file.sha256, part).catch((error: unknown) => {
-    throw codeOf(error) === "CONFLICT" ? changedError(file.shown, error) : error;
-  });
+  const written = await writeHostPart(context, file.path, { expect: file.sha256, ...part }).catch(
+    (error: unknown) => {
+      throw codeOf(error) === "CONFLICT" ? changedError(file.shown, error) : error;
+    },
+  );
   context.tracker.set(file.path, { sha256: written.sha256, source: "edit" });
 }
 

@@ -109,9 +109,9 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
     ...background(args, context),
   };
   const answer = await withFile(context, "/dev/shell", O_RDWR, (fd) => ask(context, fd, request));
-  const meta = metaOf(args, context, answer, startMs);
+  const meta = metaOf(answer, startMs, workingDir(args, context));
   const facts = factsOf(answer);
-  if (answer.job !== null) return { ...startedJob(args, answer, answer.job, meta), facts };
+  if (answer.job !== null) return { ...startedJob(args, answer), meta, facts };
   return { text: told(answer), ...ending(request, answer), meta, facts, ...keptBy(answer) };
 }
 
@@ -132,16 +132,11 @@ function background(
   };
 }
 
-function startedJob(args: Args, answer: ShellAnswer, id: string, meta: Record<string, unknown>): Outcome {
-  const started = `Job started in background. ID: ${id}`;
-  if (args.run_in_background === true) return { text: "", status: started, meta };
+function startedJob(args: Args, answer: ShellAnswer): Outcome {
+  const started = `Job started in background. ID: ${answer.job}`;
+  if (args.run_in_background === true) return { text: "", status: started };
   const seconds = Math.round(answer.duration_ms / 1000);
-  return {
-    text: told(answer),
-    status: `It still runs after ${seconds} s. ${started}`,
-    meta,
-    ...keptBy(answer),
-  };
+  return { text: told(answer), status: `It still runs after ${seconds} s. ${started}`, ...keptBy(answer) };
 }
 
 /** A long output is kept by the device itself, whether it had to leave out its middle or not. */
@@ -224,12 +219,7 @@ function factsOf({ job, signal, exit_code: exit }: ShellAnswer): CallFacts {
   return exit === null ? {} : { exit };
 }
 
-function metaOf(
-  args: Args,
-  context: RunContext,
-  answer: ShellAnswer,
-  startMs: number,
-): Record<string, unknown> {
+function metaOf(answer: ShellAnswer, startMs: number, cwd: string): Record<string, unknown> {
   return {
     output: cutEnds(answer.output, MAX_RESULT_CHARS / 2),
     exit_code: answer.exit_code,
@@ -240,7 +230,7 @@ function metaOf(
     start_time: startMs / 1000,
     end_time: (startMs + answer.duration_ms) / 1000,
     duration: answer.duration_ms / 1000,
-    working_directory: workingDir(args, context),
+    working_directory: cwd,
     output_path: answer.output_path,
     total_bytes: answer.total_bytes,
   };

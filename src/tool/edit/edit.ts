@@ -44,7 +44,7 @@ export const edit = defineTool({
   destructive: () => false,
   prepare: async (args, look) => {
     const { file, changed } = await work(args, look);
-    return seenView(view(args), args.file_path, file.text, changed.text);
+    return seenView(view(args), numberedDiff(args.file_path, file.text, changed.text));
   },
   view,
   activity: (args) => `Editing ${args.file_path}`,
@@ -65,8 +65,7 @@ function view({ file_path, old_string, new_string, replace_all }: Args): Dialog 
 }
 
 /** With the lines as they stand in the file, and those around them; as it was where there is no diff. */
-export function seenView(shown: Dialog, path: string, before: string, after: string): Dialog {
-  const diff = numberedDiff(path, before, after);
+export function seenView(shown: Dialog, diff: string): Dialog {
   return diff === "" ? shown : { ...shown, diff };
 }
 

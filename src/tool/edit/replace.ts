@@ -60,15 +60,15 @@ function straighten(text: string): string {
 /** Writes the new text with the kind of quotes that the replaced text has; what it has none of stays as given. */
 function inQuoteStyle(matched: string, given: string): string {
   let text = given;
-  if (/[“”]/.test(matched)) text = curl(text, '"', "“", "”");
+  if (/[“”]/.test(matched)) text = curl(text, ['"', "“", "”"]);
   else if (matched.includes('"')) text = text.replaceAll(/[“”]/g, '"');
-  if (/[‘’]/.test(matched)) text = curl(text, "'", "‘", "’");
+  if (/[‘’]/.test(matched)) text = curl(text, ["'", "‘", "’"]);
   else if (matched.includes("'")) text = text.replaceAll(/[‘’]/g, "'");
   return text;
 }
 
 /** A quote opens at the start, after a space or an opening bracket, dash or quote; an apostrophe inside a word closes. */
-function curl(text: string, straight: string, open: string, close: string): string {
+function curl(text: string, [straight, open, close]: readonly [string, string, string]): string {
   return text.replaceAll(straight, (_quote, at: number) =>
     /[\s([{<“‘—–]/.test(text[at - 1] ?? " ") ? open : close,
   );

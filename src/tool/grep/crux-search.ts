@@ -20,11 +20,13 @@ interface CruxHits {
 /** `shown`: the path as the caller wrote it. */
 export async function searchCrux(
   io: Io,
-  path: string,
-  shown: string,
+  { path, shown }: { readonly path: string; readonly shown: string },
   wanted: TextPattern,
 ): Promise<CruxHits> {
-  if (!isFolder(path)) return { hits: [await searchFile(io, path, shown, wanted, MAX_BYTES)], notes: [] };
+  if (!isFolder(path)) {
+    const text = (await cruxFile(io, path, MAX_BYTES)).toString("utf8");
+    return { hits: [searchText(shown, text, wanted)], notes: [] };
+  }
   if (path === "/mnt/mcp")
     throw failure("INVALID", "a search needs one server", "ls /mnt/mcp has their names");
   const found = await filesBelow(io, path);
@@ -75,8 +77,4 @@ function findText(io: Io, path: string, maxBytes: number): Promise<Buffer | unde
 function unlessOver<T>(error: unknown, none: T): T {
   if (codeOf(error) === "CANCELLED") throw error;
   return none;
-}
-
-async function searchFile(io: Io, path: string, shown: string, wanted: TextPattern, maxBytes: number) {
-  return searchText(shown, (await cruxFile(io, path, maxBytes)).toString("utf8"), wanted);
 }

@@ -59,19 +59,20 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   const isDirectory = kind === "directory";
   const answer = await fsAnswer<GrepAnswer>(context, path, requestOf(args));
   const warnings = check(answer);
-  const show = (found: string) => (isDirectory ? posix.join(args.path, found) : args.path);
-  const found = await foundIn(args, answer.stdout, show, (paths) =>
-    isDirectory ? newestFirst(context, path, paths) : Promise.resolve(paths),
-  );
-  return render(args, found, warnings, answer.partial);
+  const hits = await foundIn(args, answer.stdout, {
+    show: (found) => (isDirectory ? posix.join(args.path, found) : args.path),
+    order: async (paths) => (isDirectory ? newestFirst(context, path, paths) : paths),
+  });
+  return render(args, { hits, warnings, notes: [], partial: answer.partial });
 }
 
-async function foundIn(
-  args: Args,
-  stdout: string,
-  show: (path: string) => string,
-  order: (paths: string[]) => Promise<string[]>,
-): Promise<GrepHits> {
+/** How the files below what was asked for are told. */
+interface Telling {
+  show(path: string): string;
+  order(paths: readonly string[]): Promise<readonly string[]>;
+}
+
+async function foundIn(args: Args, stdout: string, { show, order }: Telling): Promise<GrepHits> {
   switch (args.mode) {
     case "content":
       return contentOf(stdout, show, args.context > 0);
@@ -116,8 +117,8 @@ function check(answer: GrepAnswer): string[] {
 async function foundInCrux(args: Args, context: RunContext, path: string): Promise<Outcome> {
   const { pattern, literal, case_insensitive: ignoreCase } = args;
   const wanted = { pattern, literal, ignoreCase, context: args.context };
-  const { hits, notes } = await searchCrux(context, path, args.path, wanted);
-  return render(args, inMode(args, hits), [], false, notes);
+  const { hits, notes } = await searchCrux(context, { path, shown: args.path }, wanted);
+  return render(args, { hits: inMode(args, hits), warnings: [], notes, partial: false });
 }
 
 function inMode({ mode, context }: Args, hits: readonly FileHits[]): GrepHits {
@@ -130,13 +131,17 @@ function inMode({ mode, context }: Args, hits: readonly FileHits[]): GrepHits {
   return { lines, groups: new Set(), matches: new Map(), count: found.count };
 }
 
-function render(
-  args: Args,
-  found: GrepHits,
-  warnings: string[],
-  partial: boolean,
-  more: readonly string[] = [],
-): Outcome {
+interface Found {
+  readonly hits: GrepHits;
+  /** What ripgrep complained about. */
+  readonly warnings: readonly string[];
+  /** What was not searched. */
+  readonly notes: readonly string[];
+  /** It was cut off. */
+  readonly partial: boolean;
+}
+
+function render(args: Args, { hits: found, warnings, notes: more, partial }: Found): Outcome {
   const total = found.lines.length;
   const end = Math.min(total, args.offset + args.head_limit);
   if (total > 0 && args.offset >= total)

@@ -2,8 +2,9 @@
 import * as z from "zod";
 import { codeOf } from "../../abi/errors.ts";
 import type { JobAnswer } from "../../abi/fs-ops.ts";
+import { asPid } from "../../abi/ids.ts";
 import { findPid } from "../../abi/member.ts";
-import { findDescendant, untilEnd } from "../child-process.ts";
+import { findDescendant } from "../child-process.ts";
 import { askDevice } from "../device-json.ts";
 import { readCruxFile } from "../files.ts";
 import { JobMeta, jobOutcome } from "../job-text.ts";
@@ -52,7 +53,7 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
 async function outputOfChild(context: RunContext, pid: number, waitMs: number): Promise<Outcome> {
   const { sys, signal } = context;
   await findDescendant(sys, pid);
-  if (waitMs > 0) await untilEnd(sys, pid, waitMs, signal);
+  if (waitMs > 0) await sys.sleep(waitMs, signal, { pid: asPid(pid) });
   const { exit, result } = await findDescendant(sys, pid);
   const words = exit === null || result === "" ? await transcript(context, pid) : result;
   const state = exit === null ? "running" : exit.kind === "killed" ? "killed" : "exited";

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { changeText, checkEdit } from "../edit/change.ts";
 import { EditMeta, editMeta, editReport, seenView } from "../edit/edit.ts";
 import { failure } from "../failure.ts";
-import { makePatch, partDiff, patchFacts } from "../patch.ts";
+import { makePatch, numberedDiff, partDiff, patchFacts } from "../patch.ts";
 import { readEffect, writablePath } from "../path.ts";
 import { bytesOf, openTextFile, putText, type TextFile } from "../text-file.ts";
 import { type Dialog, defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
@@ -41,7 +41,7 @@ export const multiEdit = defineTool({
   destructive: () => false,
   prepare: async (args, look) => {
     const { file, after } = await work(args, look);
-    return seenView(view(args), args.file_path, file.text, after);
+    return seenView(view(args), numberedDiff(args.file_path, file.text, after));
   },
   view,
   activity: (args) => `Editing ${args.file_path}`,

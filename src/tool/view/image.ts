@@ -25,8 +25,7 @@ export function findImage(bytes: Buffer): ImageHead | undefined {
   return undefined;
 }
 
-export function showImage(shown: string, bytes: Buffer, head: ImageHead, supportsImages: boolean): Outcome {
-  if (!supportsImages) throw failure("INVALID", "Model does not support images");
+export function showImage(shown: string, bytes: Buffer, head: ImageHead): Outcome {
   const { mediaType: media_type, width, height } = head;
   const data = bytes.toString("base64");
   if (width > MAX_SIDE || height > MAX_SIDE)

@@ -3,7 +3,7 @@ import type { PdfAnswer } from "../../abi/fs-ops.ts";
 import { failure } from "../failure.ts";
 import { fsAnswer, type Io } from "../files.ts";
 import { cutEnd } from "../text.ts";
-import type { Outcome } from "../tool.ts";
+import type { Outcome, Scope } from "../tool.ts";
 
 const MAX_PAGES_A_CALL = 20;
 /** With more the pages must be named. */
@@ -39,14 +39,13 @@ interface PdfView {
 }
 
 export async function showPdf(
-  io: Io,
+  context: Io & Pick<Scope, "supportsImages">,
   file: { readonly path: string; readonly shown: string; readonly bytes: Buffer },
   asked: PageRange | undefined,
-  supportsImages: boolean,
 ): Promise<PdfView> {
   const { path, shown, bytes } = file;
   const { first, last } = asked ?? { first: 1, last: MAX_PAGES_UNASKED };
-  const { pages: total, texts } = await fsAnswer<PdfAnswer>(io, path, { op: "pdf", first, last });
+  const { pages: total, texts } = await fsAnswer<PdfAnswer>(context, path, { op: "pdf", first, last });
   if (asked === undefined && total > MAX_PAGES_UNASKED)
     throw failure(
       "INVALID",
@@ -54,7 +53,7 @@ export async function showPdf(
       `Such as pages "1-${MAX_PAGES_UNASKED}"`,
     );
   if (first > total) throw failure("INVALID", `page ${first} is past the end: ${total} pages`);
-  const data = asked === undefined && supportsImages ? bytes.toString("base64") : "";
+  const data = asked === undefined && context.supportsImages ? bytes.toString("base64") : "";
   if (data !== "" && data.length <= MAX_DOCUMENT_CHARS) {
     const media = [{ type: "document", media_type: "application/pdf", data } as const];
     const text = `[PDF: ${shown}, ${total} ${total === 1 ? "page" : "pages"}]`;

@@ -15,16 +15,19 @@ const MAX_PAGE_CHARS = MAX_RESULT_CHARS - 1000;
 /** Binary whatever their first bytes look like. */
 const BINARY_NAMES = /\.(exe|dll|so|dylib|o|a|class|pyc|wasm|zip|gz|bz2|xz|7z)$/i;
 
+/** What view was asked for, its pages read. */
+export interface Asked extends Omit<Args, "pages"> {
+  readonly pages: PageRange | undefined;
+}
+
 export async function show(
-  args: Args,
+  args: Asked,
   { path, bytes }: { path: string; bytes: Buffer },
-  asked: PageRange | undefined,
   context: RunContext,
 ): Promise<Outcome> {
   const { file_path: shown, offset } = args;
-  const { supportsImages } = context;
   if (isPdf(bytes)) {
-    const { outcome, total, pages } = await showPdf(context, { path, shown, bytes }, asked, supportsImages);
+    const { outcome, total, pages } = await showPdf(context, { path, shown, bytes }, args.pages);
     const lines = pages.last - pages.first + 1;
     const facts = { count: { n: lines, of: "page" } } as const;
     return {
@@ -32,10 +35,11 @@ export async function show(
       facts,
     };
   }
-  if (asked !== undefined) throw failure("INVALID", `pages is for PDF files: ${shown}`);
+  if (args.pages !== undefined) throw failure("INVALID", `pages is for PDF files: ${shown}`);
   const image = findImage(bytes);
   if (image !== undefined) {
-    const outcome = showImage(shown, bytes, image, supportsImages);
+    if (!context.supportsImages) throw failure("INVALID", "Model does not support images");
+    const outcome = showImage(shown, bytes, image);
     return withMeta(outcome, args, { total_lines: null, offset: 0, lines: 0, type: "image" });
   }
   const file = decode(args, bytes);
@@ -44,7 +48,7 @@ export async function show(
   const total = notebook.cells.length;
   if (total > 0 && offset >= total)
     throw failure("INVALID", `offset ${offset} is past the end: ${total} cells`);
-  const { text, cells } = cutCells(notebook, offset, args.limit, MAX_PAGE_CHARS);
+  const { text, cells } = cutCells(notebook, offset, args.limit);
   const next = offset + cells;
   const place = cells === total ? "" : `[cells ${offset}-${next - 1} of ${total}`;
   const on = next < total ? `; continue with offset=${next}]` : "]";
@@ -65,7 +69,7 @@ function findNotebook(shown: string, text: string): Notebook | undefined {
   }
 }
 
-function withMeta(outcome: Outcome, args: Args, meta: Record<string, unknown>): Outcome {
+function withMeta(outcome: Outcome, args: Asked, meta: Record<string, unknown>): Outcome {
   return { ...outcome, meta: { file_path: args.file_path, content: outcome.text, ...meta } };
 }
 
@@ -73,16 +77,16 @@ export function isPdf(bytes: Buffer): boolean {
   return bytes.toString("latin1", 0, 5) === "%PDF-";
 }
 
-function decode(args: Args, bytes: Buffer): EncodedText {
+function decode(args: Asked, bytes: Buffer): EncodedText {
   const decoded = decodeFile(bytes);
   if (decoded.kind === "text" && !BINARY_NAMES.test(args.file_path)) return decoded;
   throw failure("INVALID", `binary file: ${args.file_path}`, "Only text can be viewed");
 }
 
-function render(args: Args, file: EncodedText): Outcome {
+function render(args: Asked, file: EncodedText): Outcome {
   const limit = Math.min(args.limit, MAX_PAGE_LINES);
   // a byte-order mark is no part of the first line
-  const page = cutPage(file.text.toWellFormed().replace(/^\uFEFF/, ""), args.offset, limit, MAX_PAGE_CHARS);
+  const page = cutPage(file.text.toWellFormed().replace(/^\uFEFF/, ""), args.offset, limit);
   if (page.totalLines > 0 && args.offset >= page.totalLines)
     throw failure("INVALID", `offset ${args.offset} is past the end: ${page.totalLines} lines`);
   const { file_path, offset } = args;
@@ -91,7 +95,7 @@ function render(args: Args, file: EncodedText): Outcome {
   return { text: withNotes(args, page, file.encoding), meta: { ...meta, type: "text" }, facts };
 }
 
-function withNotes(args: Args, page: TextPage, encoding: Encoding): string {
+function withNotes(args: Asked, page: TextPage, encoding: Encoding): string {
   if (page.totalLines === 0) return "[file is empty]";
   const notes: string[] = [];
   if (args.limit > MAX_PAGE_LINES) notes.push(`[limit lowered to ${MAX_PAGE_LINES}]`);
@@ -117,15 +121,15 @@ interface CellPage {
   readonly cells: number;
 }
 
-/** Up to `limit` cells from `offset` on; fewer when they would pass `maxChars`, but at least one, which is then cut. */
-function cutCells({ cells }: Notebook, offset: number, limit: number, maxChars: number): CellPage {
+/** Up to `limit` cells from `offset` on; fewer when they would pass a page, but at least one, which is then cut. */
+function cutCells({ cells }: Notebook, offset: number, limit: number): CellPage {
   const parts: string[] = [];
   let chars = 0;
   for (let at = offset; at < cells.length && parts.length < limit; at++) {
     const cell = cells[at];
     if (cell === undefined) break;
-    const part = cutEnd(cellText(cell, at), maxChars);
-    if (parts.length > 0 && chars + part.length > maxChars) break;
+    const part = cutEnd(cellText(cell, at), MAX_PAGE_CHARS);
+    if (parts.length > 0 && chars + part.length > MAX_PAGE_CHARS) break;
     parts.push(part);
     chars += part.length;
   }
@@ -175,15 +179,15 @@ interface TextPage {
 const MAX_PAGE_LINES = 2000;
 const MAX_LINE_CHARS = 2000;
 
-/** Up to `limit` lines from line `offset` on, from 0; fewer when they would pass `maxChars`, but at least one. */
-function cutPage(text: string, offset: number, limit: number, maxChars: number): TextPage {
+/** Up to `limit` lines from line `offset` on, from 0; fewer when they would pass a page, but at least one. */
+function cutPage(text: string, offset: number, limit: number): TextPage {
   const totalLines = countLines(text);
   const lines: string[] = [];
   let chars = 0;
   for (let at = skipLines(text, offset); at < text.length && lines.length < limit; ) {
     const end = lineEnd(text, at);
     const line = cutLine(text.slice(at, end));
-    if (lines.length > 0 && chars + line.length > maxChars) break;
+    if (lines.length > 0 && chars + line.length > MAX_PAGE_CHARS) break;
     lines.push(line);
     chars += line.length;
     at = end;

@@ -10,8 +10,8 @@ import { hostPath, isCruxPath, isInRoots, readEffect } from "../path.ts";
 import { defineTool, type Outcome, type RunContext, type Scope } from "../tool.ts";
 import { Args, Meta } from "./arguments.ts";
 import { hintPath, inspect, MAX_BYTES, maxBytesOf, tooLarge, twinOf } from "./find.ts";
-import { type PageRange, parsePages } from "./pdf.ts";
-import { isPdf, MAX_RESULT_CHARS, show } from "./show.ts";
+import { parsePages } from "./pdf.ts";
+import { type Asked, isPdf, MAX_RESULT_CHARS, show } from "./show.ts";
 import text from "./view.md";
 
 export const view = defineTool({
@@ -51,16 +51,16 @@ function effects(args: Args, scope: Scope): Effect[] {
 }
 
 async function run(args: Args, context: RunContext): Promise<Outcome> {
-  const asked = args.pages === undefined ? undefined : parsePages(args.pages);
+  const asked = { ...args, pages: args.pages === undefined ? undefined : parsePages(args.pages) };
   const path = hostPath(args.file_path, context.cwd);
-  if (isCruxPath(path)) return showCrux(args, path, asked, context);
+  if (isCruxPath(path)) return showCrux(asked, path, context);
   const { stat, path: at } = await inspect(args, context);
-  const page = pageKey(args, asked, stat);
+  const page = pageKey(asked, stat);
   if (isRepeat(context, at, page)) return unchanged(args);
   const limit = maxBytesOf(at);
   const bytes = await readWholeFile(context, at, limit + 1);
   if (bytes.byteLength > limit) throw tooLarge(at);
-  const outcome = await show(args, { path: at, bytes }, asked, context);
+  const outcome = await show(asked, { path: at, bytes }, context);
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   // what is looked at may be left out of later requests, and is shown again as often as it is asked for
   const seen = { sha256, source: "view", epoch: context.tracker.epoch } as const;
@@ -68,26 +68,21 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   return outcome;
 }
 
-async function showCrux(
-  args: Args,
-  path: string,
-  asked: PageRange | undefined,
-  context: RunContext,
-): Promise<Outcome> {
+async function showCrux(asked: Asked, path: string, context: RunContext): Promise<Outcome> {
   const bytes = await cruxFile(context, path, MAX_BYTES + 1);
   if (bytes.byteLength > MAX_BYTES) throw tooLarge(path);
-  if (!isPdf(bytes)) return show(args, { path, bytes }, asked, context);
+  if (!isPdf(bytes)) return show(asked, { path, bytes }, context);
   throw failure(
     "UNAVAILABLE",
-    `PDF files are read from the disk only: ${args.file_path}`,
+    `PDF files are read from the disk only: ${asked.file_path}`,
     "Copy it with bash, and view the copy",
   );
 }
 
 /** A mark of exactly what a repeated call would show. */
-function pageKey(args: Args, asked: PageRange | undefined, stat: FsStat): SeenPage {
+function pageKey({ pages, ...args }: Asked, stat: FsStat): SeenPage {
   const { mtime_ns: mtimeNs, size, inode } = stat;
-  const [offset, limit] = asked === undefined ? [args.offset, args.limit] : [asked.first, asked.last];
+  const [offset, limit] = pages === undefined ? [args.offset, args.limit] : [pages.first, pages.last];
   return { offset, limit, mtimeNs, size, inode };
 }
 

@@ -88,7 +88,7 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   const bytes = contentFor(args, before);
   if (before?.equals(bytes)) return outcome(args, "unchanged", before);
   const expect = before === null ? null : sha256(before);
-  const written = await writeHostFile(context, path, bytes, expect).catch((error: unknown) => {
+  const written = await writeHostFile(context, path, { bytes, expect }).catch((error: unknown) => {
     if (codeOf(error) !== "CONFLICT") throw error;
     throw before === null ? unseenError(args, error) : changedError(args.file_path, error);
   });
