@@ -7,10 +7,8 @@
 export function withJsonValue(text: string, path: readonly string[], value: unknown): string {
   const source = text.trim() === "" ? "{}\n" : text;
   const { start, end } = valueAt(source, skipSpace(source, 0));
-  const style = styleOf(source);
-  return (
-    source.slice(0, start) + changed(source.slice(start, end), path, value, style, 0) + source.slice(end)
-  );
+  const change = new Change(value, styleOf(source));
+  return source.slice(0, start) + change.in(source.slice(start, end), path, 0) + source.slice(end);
 }
 
 /** Takes the value at `path` out, with its name; the same text where there is none. */
@@ -51,26 +49,35 @@ interface Member {
   readonly end: number;
 }
 
-function changed(text: string, path: readonly string[], value: unknown, style: Style, depth: number): string {
-  const [key, ...rest] = path;
-  if (key === undefined) return written(value, style, depth);
-  if (!text.startsWith("{")) return changed("{}", path, value, style, depth);
-  // of two members with one name the last counts
-  const member = membersOf(text).findLast((each) => each.key === key);
-  if (member === undefined)
-    return added(text, key, changed("{}", rest, value, style, depth + 1), style, depth);
-  const inner = changed(text.slice(member.start, member.end), rest, value, style, depth + 1);
-  return text.slice(0, member.start) + inner + text.slice(member.end);
-}
+class Change {
+  readonly #value: unknown;
+  readonly #style: Style;
 
-function added(text: string, key: string, value: string, style: Style, depth: number): string {
-  const { newline, indent } = style;
-  const member = `${newline}${indent.repeat(depth + 1)}${JSON.stringify(key)}: ${value}`;
-  const last = membersOf(text).at(-1);
-  if (last === undefined) return `{${member}${newline}${indent.repeat(depth)}}`;
-  const isOnOneLine = !text.includes("\n") && depth > 0;
-  const next = isOnOneLine ? ` ${JSON.stringify(key)}: ${value}` : member;
-  return `${text.slice(0, last.end)},${next}${text.slice(last.end)}`;
+  constructor(value: unknown, style: Style) {
+    this.#value = value;
+    this.#style = style;
+  }
+
+  in(text: string, path: readonly string[], depth: number): string {
+    const [key, ...rest] = path;
+    if (key === undefined) return written(this.#value, this.#style, depth);
+    if (!text.startsWith("{")) return this.in("{}", path, depth);
+    // of two members with one name the last counts
+    const member = membersOf(text).findLast((each) => each.key === key);
+    if (member === undefined)
+      return this.#added(text, `${JSON.stringify(key)}: ${this.in("{}", rest, depth + 1)}`, depth);
+    const inner = this.in(text.slice(member.start, member.end), rest, depth + 1);
+    return text.slice(0, member.start) + inner + text.slice(member.end);
+  }
+
+  #added(text: string, member: string, depth: number): string {
+    const { newline, indent } = this.#style;
+    const onOwnLine = `${newline}${indent.repeat(depth + 1)}${member}`;
+    const last = membersOf(text).at(-1);
+    if (last === undefined) return `{${onOwnLine}${newline}${indent.repeat(depth)}}`;
+    const isOnOneLine = !text.includes("\n") && depth > 0;
+    return `${text.slice(0, last.end)},${isOnOneLine ? ` ${member}` : onOwnLine}${text.slice(last.end)}`;
+  }
 }
 
 function written(value: unknown, { indent, newline }: Style, depth: number): string {
