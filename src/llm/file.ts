@@ -81,9 +81,15 @@ export class ModelFile implements OpenFile {
 
   async write(data: Uint8Array, act: Act): Promise<void> {
     const { device } = this.#options;
-    if (this.#closing !== undefined) throw fault("CANCELLED", device, "the file is closed", "Write");
+    if (this.#closing !== undefined)
+      throw new DriverError({ code: "CANCELLED", op: "Write", device, message: "the file is closed" });
     if (this.#attempt !== undefined || this.#reply?.isUnread === true)
-      throw fault("CONFLICT", device, "the reply to the last request has not been read", "Write");
+      throw new DriverError({
+        code: "CONFLICT",
+        op: "Write",
+        device,
+        message: "the reply to the last request has not been read",
+      });
     const asked = this.#planned?.data === data ? this.#planned.parsed : this.#parse(data);
     const parsed = { ...asked, request: this.#affordable(asked.request, act.granted) };
     this.#planned = undefined;
@@ -99,13 +105,14 @@ export class ModelFile implements OpenFile {
 
   async read(length: number, signal: AbortSignal): Promise<Uint8Array> {
     const { device } = this.#options;
-    if (this.#reply === undefined) throw fault("INVALID", device, "write a request first", "Read");
+    if (this.#reply === undefined)
+      throw new DriverError({ code: "INVALID", op: "Read", device, message: "write a request first" });
     using link = linkSignals(signal, this.#closed.signal);
     try {
       return await this.#reply.read(length, link.signal);
     } catch (error) {
       if (link.signal.aborted && codeOf(error) === "CANCELLED")
-        throw fault("CANCELLED", device, "the read was cancelled", "Read");
+        throw new DriverError({ code: "CANCELLED", op: "Read", device, message: "the read was cancelled" });
       throw error;
     }
   }
@@ -128,7 +135,12 @@ export class ModelFile implements OpenFile {
 
   async #close(): Promise<void> {
     const attempt = this.#attempt;
-    const gone = fault("CANCELLED", this.#options.device, "the file was closed", "Read");
+    const gone = new DriverError({
+      code: "CANCELLED",
+      op: "Read",
+      device: this.#options.device,
+      message: "the file was closed",
+    });
     attempt?.controller.abort(gone);
     this.#closed.abort(gone);
     await attempt?.over;
@@ -190,10 +202,10 @@ export class ModelFile implements OpenFile {
     controller: AbortController,
     signal: AbortSignal,
   ): AsyncGenerator<StreamEvent> {
-    const { driver, patience, clock, device } = this.#options;
+    const { driver, device } = this.#options;
     signal.throwIfAborted();
     const abort = (reason: LlmError): void => controller.abort(reason);
-    for await (const event of watched(driver.stream(request, signal), patience, clock, device, abort)) {
+    for await (const event of watched(driver.stream(request, signal), this.#options, abort)) {
       meter.see(event);
       yield event;
     }
@@ -238,13 +250,4 @@ function toFailure(error: unknown, signal: AbortSignal, device: string): unknown
 
 function late(device: string, ms: number): LlmError {
   return new LlmError({ kind: "timeout", device, message: `no complete reply within ${ms} ms` });
-}
-
-function fault(
-  code: "INVALID" | "CONFLICT" | "CANCELLED",
-  device: string,
-  message: string,
-  op: string,
-): DriverError {
-  return new DriverError({ code, op, device, message });
 }

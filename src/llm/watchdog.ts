@@ -9,6 +9,12 @@ export interface Patience {
   readonly gapMs: number;
 }
 
+interface Watch {
+  readonly patience: Patience;
+  readonly clock: Clock;
+  readonly device: string;
+}
+
 const defaultGapMs = 90_000;
 
 /** `CRUX_STREAM_IDLE_TIMEOUT_MS`; unparsable or below 1 is the default. A local model may load for minutes first. */
@@ -24,9 +30,7 @@ export function patienceOf(env: Readonly<Record<string, string>>, isLocal: boole
  */
 export async function* watched(
   source: AsyncIterable<StreamEvent>,
-  patience: Patience,
-  clock: Clock,
-  device: string,
+  { patience, clock, device }: Watch,
   abort: (reason: LlmError) => void,
 ): AsyncGenerator<StreamEvent> {
   const iterator = source[Symbol.asyncIterator]();

@@ -64,7 +64,8 @@ export class AnthropicDriver implements Driver {
       const response = await this.#post(body, signal);
       for await (const data of readSse(response.body ?? ReadableStream.from([]))) {
         const raw = parseEvent(data, endpoint);
-        if (raw.type === "error") throw answerError(endpoint, answerOf(undefined, raw));
+        if (raw.type === "error")
+          throw answerError(endpoint, { status: undefined, headers: undefined, ...wordsOf(raw) });
         const event = decoder.decode(raw);
         if (event === undefined) continue;
         yield event;
@@ -139,19 +140,14 @@ export class AnthropicDriver implements Driver {
 function findAnswer(error: unknown): ErrorAnswer | undefined {
   if (!(error instanceof Error) || !("status" in error) || typeof error.status !== "number") return undefined;
   const headers = "headers" in error && error.headers instanceof Headers ? error.headers : undefined;
-  return answerOf(error.status, "error" in error ? error.error : undefined, headers, error.message);
+  const body = "error" in error ? error.error : undefined;
+  return { status: error.status, headers, ...wordsOf(body, error.message) };
 }
 
 /** `body` is `{type: "error", error: {type, message}}`. */
-function answerOf(status: number | undefined, body: unknown, headers?: Headers, fallback = ""): ErrorAnswer {
+function wordsOf(body: unknown, fallback = ""): Pick<ErrorAnswer, "type" | "code" | "message"> {
   const inner = objectOf(objectOf(body).error);
-  return {
-    status,
-    type: stringOf(inner.type),
-    code: "",
-    message: stringOf(inner.message) || fallback,
-    headers,
-  };
+  return { type: stringOf(inner.type), code: "", message: stringOf(inner.message) || fallback };
 }
 
 function parseEvent(data: string, endpoint: Endpoint): Record<string, unknown> {

@@ -44,9 +44,10 @@ export class ClaudeDriver implements Driver {
     const program = findProgram("claude", this.#caller.env);
     if (program === undefined) throw notInstalled();
     if (signal.aborted) throw cancelled(CLAUDE_DEVICE, signal.reason);
-    const { id, maxOutputTokens } = this.card(request.model);
-    const output = Math.min(request.maxOutputTokens, maxOutputTokens);
-    const launch = await prepareLaunch(program, request, id, output, this.#caller.env, this.#tmpDir);
+    const card = this.card(request.model);
+    const maxOutputTokens = Math.min(request.maxOutputTokens, card.maxOutputTokens);
+    const host = { program, callerEnv: this.#caller.env, tmpDir: this.#tmpDir };
+    const launch = await prepareLaunch(host, request, { id: card.id, maxOutputTokens });
     try {
       yield* this.#attempt(launch, signal);
     } finally {

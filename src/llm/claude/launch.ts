@@ -1,6 +1,7 @@
 /** How the program is started: its folder, arguments and environment. */
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { ModelCard } from "../../abi/llm.ts";
 import type { AttemptRequest } from "../driver.ts";
 import { renderHistory } from "./history.ts";
 
@@ -31,13 +32,18 @@ const settings: Readonly<Record<string, string>> = {
   MCP_TOOL_TIMEOUT: "86400000",
 };
 
+/** The program as it lies on this host. */
+interface Installed {
+  readonly program: string;
+  readonly callerEnv: Readonly<Record<string, string>>;
+  readonly tmpDir: string;
+}
+
+/** `model`: by its id, with the most that it may answer. */
 export async function prepareLaunch(
-  program: string,
+  { program, callerEnv, tmpDir }: Installed,
   request: AttemptRequest,
-  model: string,
-  maxOutputTokens: number,
-  callerEnv: Readonly<Record<string, string>>,
-  tmpDir: string,
+  { id: model, maxOutputTokens }: Pick<ModelCard, "id" | "maxOutputTokens">,
 ): Promise<ClaudeLaunch> {
   await mkdir(tmpDir, { recursive: true, mode: 0o700 });
   const folder = await mkdtemp(join(tmpDir, "claude-"));

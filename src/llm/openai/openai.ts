@@ -71,7 +71,7 @@ export class OpenAiDriver implements Driver {
         }
         const chunk = parseChunk(data, endpoint);
         if (chunk.error !== undefined && chunk.error !== null)
-          throw answerError(endpoint, answerOf(undefined, chunk.error));
+          throw answerError(endpoint, { status: undefined, headers: undefined, ...wordsOf(chunk.error) });
         yield* decoder.decode(chunk);
       }
     } catch (error) {
@@ -130,7 +130,7 @@ export class OpenAiDriver implements Driver {
     if (!(error instanceof Error) || !("status" in error) || typeof error.status !== "number") return error;
     const headers = "headers" in error && error.headers instanceof Headers ? error.headers : undefined;
     const body = "error" in error ? error.error : undefined;
-    return answerError(this.#endpoint, answerOf(error.status, body, headers, error.message));
+    return answerError(this.#endpoint, { status: error.status, headers, ...wordsOf(body, error.message) });
   }
 
   #sdk(): Promise<OpenAI> {
@@ -164,10 +164,10 @@ export class OpenAiDriver implements Driver {
 }
 
 /** `error` is `{message, type, code}`, from some servers a plain string. */
-function answerOf(status: number | undefined, error: unknown, headers?: Headers, fallback = ""): ErrorAnswer {
+function wordsOf(error: unknown, fallback = ""): Pick<ErrorAnswer, "type" | "code" | "message"> {
   const { type, code, message } = objectOf(error);
   const text = stringOf(error) || stringOf(message) || fallback;
-  return { status, type: stringOf(type), code: stringOf(code), message: text, headers };
+  return { type: stringOf(type), code: stringOf(code), message: text };
 }
 
 function parseChunk(data: string, endpoint: Endpoint): Record<string, unknown> {

@@ -72,7 +72,7 @@ function eventsOf(turn: Turn, fault: Fault | undefined, stage: PlayContext): Str
       type: "message_start",
       message: { id: `msg_${stage.name}`, model: stage.model, usage: { ...usage, output_tokens: 0 } },
     },
-    ...blocks.flatMap((block, index) => [...blockEvents(block, index, turn.pace.chunk, fault)]),
+    ...blocks.flatMap((block, index) => [...blockEvents([index, block], turn.pace.chunk, fault)]),
     {
       type: "message_delta",
       delta: { stop_reason: turn.stop ?? (hasCalls ? "tool_use" : "end_turn") },
@@ -97,8 +97,7 @@ function blocksOf(turn: Turn, { variables, name }: PlayContext): Block[] {
 }
 
 function* blockEvents(
-  block: Block,
-  index: number,
+  [index, block]: readonly [number, Block],
   chunk: number,
   fault: Fault | undefined,
 ): Generator<StreamEvent> {
