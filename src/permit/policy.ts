@@ -91,6 +91,14 @@ export function makePermit(options: PermitOptions): Permit & { readonly warnings
   const { rules, closed } = policy;
   const confining = sandboxOptions(policy);
   const sandbox = makeSandbox(confining);
+  const decideConfined = (subject: Subject, request: PermitRequest): Decision => {
+    try {
+      const isOffline = () => sandbox.sandbox(subject, request)?.network === "off";
+      return autoAllowed(confining, subject, request, decide(policy, subject, request, isOffline));
+    } catch (error) {
+      return failed(error);
+    }
+  };
   return {
     ...sandbox,
     defaultMode: closed.has(options.defaultMode) ? "default" : options.defaultMode,
@@ -111,30 +119,15 @@ export function makePermit(options: PermitOptions): Permit & { readonly warnings
     remedies: (subject, request) =>
       findRemedies(
         {
-          decide: (...asked) => decideFor(policy, confining, sandbox, ...asked),
+          decide: decideConfined,
           partsOf: (exec) => partsOf(makeCase(policy, subject, request), exec),
         },
         subject,
         request,
       ),
     ready: (effects) => (effects.some(({ kind }) => kind === "exec") ? loadParser() : null),
-    decide: (subject, request) => decideFor(policy, confining, sandbox, subject, request),
+    decide: decideConfined,
   };
-}
-
-function decideFor(
-  policy: Policy,
-  confining: SandboxOptions,
-  { sandbox }: ReturnType<typeof makeSandbox>,
-  subject: Subject,
-  request: PermitRequest,
-): Decision {
-  try {
-    const isOffline = () => sandbox(subject, request)?.network === "off";
-    return autoAllowed(confining, subject, request, decide(policy, subject, request, isOffline));
-  } catch (error) {
-    return failed(error);
-  }
 }
 
 /** Could it have a network, as the settings stand? */
@@ -269,7 +262,7 @@ function decide(
   const { effects } = request;
   const call = judgeCall(c, effects);
   const optOut = judgeOptOut(policy.options.sandbox ?? {}, effects);
-  const whole = [call === null ? null : inMode(c, null, call, never), judgeCeiling(c, effects), optOut];
+  const whole = [call === null ? null : inMode(c, call), judgeCeiling(c, effects), optOut];
   const verdicts = [
     ...whole.filter((verdict) => verdict !== null),
     ...effects.flatMap((effect) => judgeInMode(c, effect, isOffline)),
@@ -286,11 +279,11 @@ function judgeInMode(c: Case, effect: Effect, isOffline: () => boolean): readonl
     const verdicts = [judgeEffect(c, effect), judgeLabels(c, effect, facts)];
     return verdicts
       .filter((verdict) => verdict !== null)
-      .map((verdict) => inMode(c, effect, verdict, () => execFacts(c, effect).isReadOnly));
+      .map((verdict) => inMode(c, verdict, { effect, isReadOnly: () => execFacts(c, effect).isReadOnly }));
   } catch (error) {
     // what else was judged of the call still counts: a fault takes no deny away
     const { message, reason } = failed(error);
-    return [inMode(c, null, hardAsk(reason.kind, reason.detail, message), never)];
+    return [inMode(c, hardAsk(reason.kind, reason.detail, message))];
   }
 }
 

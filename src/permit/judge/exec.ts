@@ -8,7 +8,7 @@ import { invalidText } from "../shell/text.ts";
 import type { Part } from "../shell/unfold.ts";
 import { programOf, shownArgv } from "../shell/word.ts";
 import type { Case, Places } from "./case.ts";
-import { judgePart } from "./part.ts";
+import { judgePart, type WholeText } from "./part.ts";
 import { restrictPath } from "./path.ts";
 import { judgeUnread, mentionVerdict } from "./unread.ts";
 import { invalid, strictest, type Verdict } from "./verdict.ts";
@@ -23,7 +23,7 @@ export function judgeExec(c: Case, effect: Exec): Verdict {
   const problem = invalidText(text);
   if (problem !== null) return invalid(problem);
   const inKernel = restrictPath(c, { access: "read", path: effect.cwd });
-  const verdict = judgeAnalysis(c, analysisOf(c.places, effect), text, effect.cwd);
+  const verdict = judgeAnalysis(c, analysisOf(c.places, effect), { text, cwd: effect.cwd });
   return inKernel?.reason.kind === "protected" ? strictest([inKernel, verdict]) : verdict;
 }
 
@@ -59,10 +59,10 @@ export function analysisOf(
 /** One call is judged several times over; what its text says does not change meanwhile. */
 let latest: { readonly key: string; readonly analysis: Analysis } | undefined;
 
-function judgeAnalysis(c: Case, { parts, unread }: Analysis, text: string, cwd: string): Verdict {
-  if (unread !== null) return judgeUnread(c, text, unread, cwd);
-  const judged = parts.map((part) => ({ part, ...judgePart(c, part, text, cwd) }));
-  const net = parts.some(hasUnknown) ? mentionVerdict(c, text, cwd) : null;
+function judgeAnalysis(c: Case, { parts, unread }: Analysis, whole: WholeText): Verdict {
+  if (unread !== null) return judgeUnread(c, { ...whole, why: unread });
+  const judged = parts.map((part) => ({ part, ...judgePart(c, part, whole) }));
+  const net = parts.some(hasUnknown) ? mentionVerdict(c, whole.text, whole.cwd) : null;
   const verdict = strictest([...judged.map((each) => each.verdict), ...(net === null ? [] : [net])]);
   if (verdict.behavior === "deny") return verdict;
   const told = { ...verdict, parts: shownParts(judged) };

@@ -4,11 +4,18 @@ import { isInsideAny } from "../rules/paths.ts";
 import { type Case, formsOf } from "./case.ts";
 import { deny, type Verdict } from "./verdict.ts";
 
-/** `isReadOnly`: of a command, asked only where it matters. */
-export function inMode(c: Case, effect: Effect | null, verdict: Verdict, isReadOnly: () => boolean): Verdict {
+interface JudgedEffect {
+  readonly effect: Effect;
+  /** Of a command, asked only where it matters. */
+  isReadOnly(): boolean;
+}
+
+/** `of`: absent for the call as a whole. */
+export function inMode(c: Case, verdict: Verdict, of?: JudgedEffect): Verdict {
   if (verdict.behavior === "deny") return verdict;
   const { mode } = c.subject;
-  if (mode === "plan" && effect !== null) return inPlan(c, effect, verdict, isReadOnly);
+  if (mode === "plan" && of !== undefined)
+    return changesNothing(c, verdict, of) ? verdict : refusedInPlan(of.effect);
   if (mode === "dont_ask" && verdict.behavior === "ask") return unasked(verdict);
   return verdict;
 }
@@ -18,16 +25,13 @@ function unasked({ message }: Extract<Verdict, { behavior: "ask" }>): Verdict {
   return deny("mode", "mode dont_ask", `Permission denied: ${message}; dont_ask mode asks nobody`);
 }
 
-function inPlan(c: Case, effect: Effect, verdict: Verdict, isReadOnly: () => boolean): Verdict {
-  return changesNothing(c, effect, verdict, isReadOnly) ? verdict : refusedInPlan(effect);
-}
-
 function refusedInPlan({ kind }: Effect): Verdict {
   const what = kind === "write" ? "no file is changed" : "only what changes nothing runs";
   return deny("mode", "mode plan", `Permission denied: plan mode: ${what} before the plan is approved`);
 }
 
-function changesNothing(c: Case, effect: Effect, verdict: Verdict, isReadOnly: () => boolean): boolean {
+function changesNothing(c: Case, verdict: Verdict, of: JudgedEffect): boolean {
+  const { effect } = of;
   switch (effect.kind) {
     case "read":
     case "mode":
@@ -38,7 +42,7 @@ function changesNothing(c: Case, effect: Effect, verdict: Verdict, isReadOnly: (
     case "write":
       return verdict.behavior === "allow" && isFree(c, effect);
     case "exec":
-      return isReadOnly();
+      return of.isReadOnly();
     case "mcp":
       // the server's own word is not enough
       return effect.tool === "" || (c.isReadOnly && verdict.behavior === "allow");

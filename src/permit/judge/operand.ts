@@ -4,6 +4,7 @@ import { operandPath } from "../rules/paths.ts";
 import { isTextWord } from "../shell/program/escalating.ts";
 import { takesText } from "../shell/read/read-only.ts";
 import type { Spelling } from "../shell/spelling.ts";
+import type { Part } from "../shell/unfold.ts";
 import type { Cwds } from "../shell/where.ts";
 import { globSpellings, programOf, type Word } from "../shell/word.ts";
 import type { Case } from "./case.ts";
@@ -31,8 +32,7 @@ const FIND_PATTERNS = /^-i?(name|path|wholename|regex|lname)$/;
 export function restrictOperands(
   c: Case,
   argv: readonly Word[],
-  isOpen: boolean,
-  cwds: Cwds,
+  { isOpen, cwds }: Pick<Part, "isOpen" | "cwds">,
 ): Verdict | null {
   const name = posix.basename(programOf(argv) ?? "");
   if (takesText(name)) return null;
@@ -45,7 +45,7 @@ export function restrictOperands(
       return access.isGuess === true ? soften(verdict) : verdict;
     }),
   );
-  const verdicts = [unknown, ...found, ...globsOf(c, name, argv, cwds), kernelOf(c, texts)].filter(
+  const verdicts = [unknown, ...found, ...globsOf(c, argv, cwds), kernelOf(c, texts)].filter(
     (verdict) => verdict !== null,
   );
   return verdicts.length === 0 ? null : strictest(verdicts);
@@ -65,7 +65,8 @@ function textsOfSpelling({ kind, text }: Spelling): readonly string[] {
 }
 
 /** Patterns among the words: what a command that changes files may come to, and secrets that any may read. */
-function globsOf(c: Case, name: string, argv: readonly Word[], cwds: Cwds): readonly Verdict[] {
+function globsOf(c: Case, argv: readonly Word[], cwds: Cwds): readonly Verdict[] {
+  const name = posix.basename(programOf(argv) ?? "");
   const isChanging =
     isWriter(name) &&
     (!IN_PLACE.has(name) || argv.some(({ text }) => /^(?:-[A-Za-z0-9]*i|--in-place)/.test(text ?? "")));

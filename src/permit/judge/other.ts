@@ -121,5 +121,5 @@ function byRules(c: Case, matches: (rule: Rule) => boolean, what: string, always
   if (allowed !== undefined) return allow("rule", describeRule(allowed));
   const { mode } = c.subject;
   if (mode === "bypass") return allow("mode", "mode bypass");
-  return ask("mode", `mode ${mode}`, `${what}: no rule allows it (mode ${mode})`, always);
+  return ask({ kind: "mode", detail: `mode ${mode}` }, `${what}: no rule allows it (mode ${mode})`, always);
 }

@@ -28,11 +28,16 @@ interface Judged {
   readonly isReadOnly: boolean;
 }
 
-/** `text`: all that bash is given; `cwd`: where it starts. */
-export function judgePart(c: Case, part: Part, text: string, cwd: string): Judged {
+/** All that bash is given, and where it starts. */
+export interface WholeText {
+  readonly text: string;
+  readonly cwd: string;
+}
+
+export function judgePart(c: Case, part: Part, whole: WholeText): Judged {
   const redirects = judgeRedirects(c, part);
   const { verdict, isReadOnly } =
-    part.unsure === null ? judgeKnown(c, part, text, cwd) : judgeUnsure(c, part, text, cwd);
+    part.unsure === null ? judgeKnown(c, part, whole) : judgeUnsure(c, part, whole);
   return {
     verdict: strictest([verdict, ...redirects.verdicts]),
     isReadOnly: isReadOnly && !redirects.writes,
@@ -40,19 +45,20 @@ export function judgePart(c: Case, part: Part, text: string, cwd: string): Judge
 }
 
 /** What deny rules refuse of the levels that could be read; for the rest it may be anything. */
-function judgeUnsure(c: Case, part: Part, text: string, cwd: string): Judged {
+function judgeUnsure(c: Case, part: Part, { text, cwd }: WholeText): Judged {
   const restricted = restrictByRule(c, part, text);
-  const operands = part.levels.map((argv) => restrictOperands(c, argv, part.isOpen, part.cwds));
+  const operands = part.levels.map((argv) => restrictOperands(c, argv, part));
   const refused = [restricted, ...operands].filter(
     (each) => each?.behavior === "deny" && each.reason.kind !== "parse",
   );
   const why = part.unsure ?? "";
   const source = part.levels.length === 0 ? part.source : part.levels.map(shownArgv).join(" ");
-  const verdict = judgeUnread(c, source, why, part.cwds?.[0] ?? cwd, "anything");
+  const unread = { text: source, cwd: part.cwds?.[0] ?? cwd, why, runsAnything: true };
+  const verdict = judgeUnread(c, unread);
   return { verdict: strictest([verdict, ...refused.filter((each) => each !== null)]), isReadOnly: false };
 }
 
-function judgeKnown(c: Case, part: Part, text: string, cwd: string): Judged {
+function judgeKnown(c: Case, part: Part, { text, cwd }: WholeText): Judged {
   const { levels, evaluates } = part;
   const restricted = restrictByRule(c, part, text);
   const known = evaluates === null ? readVerdict(c, part) : null;
@@ -61,8 +67,7 @@ function judgeKnown(c: Case, part: Part, text: string, cwd: string): Judged {
   if (restricted?.behavior === "deny") return judged(restricted);
   if (levels.length === 0 && evaluates === null) return judged(allow("default", "it starts nothing"));
   const changed = known ?? (evaluates === null ? creationVerdict(c, part) : null);
-  const restrictions =
-    known === null ? levels.map((argv) => restrictOperands(c, argv, part.isOpen, part.cwds)) : [];
+  const restrictions = known === null ? levels.map((argv) => restrictOperands(c, argv, part)) : [];
   const operands = strictestOrNull([changed, ...restrictions, settingsVerdict(c, part)]);
   // what denies an operand outranks a question about the command
   if (operands?.behavior === "deny") return judged(operands);
@@ -78,7 +83,7 @@ function judgeKnown(c: Case, part: Part, text: string, cwd: string): Judged {
   if (c.callRule !== undefined) return judged(allow("rule", describeRule(c.callRule)));
   if (changed !== null) return judged(changed);
   const message = `${lineOf(part)}: no rule allows it (mode ${c.subject.mode})`;
-  return judged(ask("mode", `mode ${c.subject.mode}`, message, suggestCommand(part)));
+  return judged(ask({ kind: "mode", detail: `mode ${c.subject.mode}` }, message, suggestCommand(part)));
 }
 
 /** A program that writes its own settings writes a file that it does not name. */
@@ -105,7 +110,7 @@ function strictestOrNull(verdicts: readonly (Verdict | null)[]): Verdict | null 
 
 function askEvaluated(part: Part, why: string): Verdict {
   const detail = `bash evaluates it beyond what can be read: ${why}`;
-  return ask("parse", detail, `${lineOf(part)}: ${detail}`, null);
+  return ask({ kind: "parse", detail }, `${lineOf(part)}: ${detail}`, null);
 }
 
 function lineOf({ levels, source }: Pick<Part, "levels" | "source">): string {
@@ -198,6 +203,8 @@ function globVerdicts(c: Case, glob: string): readonly Verdict[] {
   return restricted === null ? named : [restricted, ...named];
 }
 
+const FOREIGN = { kind: "default", detail: "a repository that is not trusted" } as const;
+
 /** Every git command starts programs that the repository's configuration names; in the roots that file is protected. */
 function foreignVerdict(c: Case, part: Part, cwd: string | null): Verdict | null {
   if (cwd === null) return null;
@@ -205,7 +212,7 @@ function foreignVerdict(c: Case, part: Part, cwd: string | null): Verdict | null
   if (repository === null || (!repository.isBare && isGivenBy(c.roots, repository.root))) return null;
   const why = repository.isBare ? "is not protected" : "lies outside the working directories";
   const message = `${lineOf(part)}: the repository ${shown(repository.root)} ${why}; its configuration can start programs`;
-  return ask("default", "a repository that is not trusted", message, suggestCommand(part));
+  return ask(FOREIGN, message, suggestCommand(part));
 }
 
 /** git where a `cd` of the same text led out of the roots, or nobody knows where: no rule for git was meant for that. */
@@ -219,7 +226,7 @@ function movedGit(c: Case, part: Part, cwd: string): Verdict | null {
   if (!isOut && cwds?.some(isBare) !== true) return null;
   const where = isOut ? "a directory that is none of the working directories" : "a repository without .git";
   const message = `${lineOf(part)}: git in ${where}; its configuration can start programs`;
-  return ask("default", "a repository that is not trusted", message, null);
+  return ask(FOREIGN, message, null);
 }
 
 /** Folders, copies and empty files are writes like any other; null: it is no such command, or the mode asks for it as a command. */
@@ -257,18 +264,17 @@ function creations(argv: readonly Word[], exists: (path: string) => boolean): re
   const paths = [...head.filter((arg) => !arg.startsWith("-")), ...(end < 0 ? [] : args.slice(end + 1))];
   if (paths.length === 0 || paths.includes("") || !given.every((arg) => flags.test(arg))) return null;
   if (name === "mkdir" || name === "touch") return paths.map((each) => ({ access: "write", path: each }));
-  return copied(name, given, paths, exists);
+  const [from = "", to = "", extra] = paths;
+  if (to === "" || extra !== undefined || exists(to)) return null;
+  return copied(name, given, { from, to });
 }
 
 /** One file or folder to a name that is free. */
 function copied(
   name: string,
   flags: readonly string[],
-  paths: readonly string[],
-  exists: (path: string) => boolean,
+  { from, to }: Readonly<Record<"from" | "to", string>>,
 ) {
-  const [from = "", to = "", extra] = paths;
-  if (to === "" || extra !== undefined || exists(to)) return null;
   const isDeep = flags.some((flag) => /^-[^-]*[rRa]|^--(?:r|a)/.test(flag));
   const read: PathAccess = { access: "read", path: from, subtree: isDeep || name === "mv" };
   const taken: PathAccess = { access: "write", path: from, replaces: true };

@@ -34,12 +34,16 @@ export interface PathAccess {
   readonly isGuess?: boolean | undefined;
 }
 
+interface ResolvedAccess extends PathAccess {
+  readonly real: string;
+}
+
 export function judgePath(c: Case, wanted: PathAccess): Verdict {
   const problem = pathProblem(wanted.path);
   if (problem !== null) return invalid(`${problem}: ${shown(wanted.path)}`);
   const real = wanted.real ?? c.places.realPath(wanted.path);
   const forms = formsOf(wanted.path, real);
-  return restrictPath(c, wanted, real) ?? permitPath(c, wanted, real, forms);
+  return restrictPath(c, wanted, real) ?? permitPath(c, { ...wanted, real }, forms);
 }
 
 /** Only what forbids: kernel paths, the ceiling, deny and ask rules, protected paths. null: nothing does. */
@@ -189,23 +193,23 @@ function isMet(
   return forms.some((form) => test(match.folded, foldName(form), bases));
 }
 
-function permitPath(c: Case, wanted: PathAccess, real: string, forms: readonly string[]): Verdict {
-  const { match: ruleMatch = undefined, text = "" } =
-    c.allow.find((rule) => allows(c, rule, wanted, real)) ?? {};
+function permitPath(c: Case, wanted: ResolvedAccess, forms: readonly string[]): Verdict {
+  const { match: ruleMatch = undefined, text = "" } = c.allow.find((rule) => allows(c, rule, wanted)) ?? {};
   if (ruleMatch !== undefined) return allow("rule", `rule ${text}`);
   if (c.callRule !== undefined) return allow("rule", describeRule(c.callRule));
   const { mode } = c.subject;
-  const isIn = (dirs: readonly string[]) => [wanted.path, real].every((form) => isGivenBy(dirs, form));
+  const isIn = (dirs: readonly string[]) => [wanted.path, wanted.real].every((form) => isGivenBy(dirs, form));
   if (mode === "bypass") return allow("mode", "mode bypass");
   if (isIn(c.free)) return allow("default", "its own folder");
   const isInRoots = isIn([...c.roots, ...c.free]);
   if (wanted.access === "read" && isInRoots) return allow("mode", "a read inside the working directories");
   if (wanted.access === "write" && isInRoots && acceptsEdits(mode)) return allow("mode", `mode ${mode}`);
   const where = isInRoots ? "" : " outside the working directories";
-  return ask("mode", `mode ${mode}`, `${what(wanted)}${where} (mode ${mode})`, suggestPath(wanted, forms));
+  const reason = { kind: "mode", detail: `mode ${mode}` } as const;
+  return ask(reason, `${what(wanted)}${where} (mode ${mode})`, suggestPath(wanted, forms));
 }
 
-function allows(c: Case, { match }: Rule, { access, path }: PathAccess, real: string): boolean {
+function allows(c: Case, { match }: Rule, { access, path, real }: ResolvedAccess): boolean {
   if (match.kind !== "path" || match.access !== access) return false;
   // in the characters they have: forms are composed
   return [path, real].every((form) => matchesPath(match.pattern, form, c.bases, false));

@@ -97,7 +97,7 @@ function judgeSpelling(
 
 function oddTarget(path: string): Verdict {
   const detail = "a redirection to a place that is not known";
-  return ask("parse", detail, `${detail}: ${shown(path)}`, null);
+  return ask({ kind: "parse", detail }, `${detail}: ${shown(path)}`, null);
 }
 
 /** The call rule of bash allows commands, not connections. */

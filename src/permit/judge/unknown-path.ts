@@ -23,5 +23,9 @@ export function judgeUnknownPath(c: Case, access: "read" | "write"): Verdict {
   const { mode } = c.subject;
   if (mode === "bypass") return allow("mode", "mode bypass");
   if (c.callRule !== undefined) return allow("rule", describeRule(c.callRule));
-  return ask("mode", `mode ${mode}`, `${access} of a path that is not known (mode ${mode})`, null);
+  return ask(
+    { kind: "mode", detail: `mode ${mode}` },
+    `${access} of a path that is not known (mode ${mode})`,
+    null,
+  );
 }

@@ -9,19 +9,22 @@ import { kernelMention } from "./kernel-mention.ts";
 import { findMention } from "./mention.ts";
 import { allow, ask, deny, hardAsk, type Verdict } from "./verdict.ts";
 
-/** `anything`: what runs in the end is not in the text at all. */
-export function judgeUnread(
-  c: Case,
-  text: string,
-  why: string,
-  cwd: string,
-  reach: "text" | "anything" = "text",
-): Verdict {
+/** A text that is not understood. */
+interface UnreadText {
+  readonly text: string;
+  /** Where it starts. */
+  readonly cwd: string;
+  readonly why: string;
+  /** What runs in the end is not in the text at all. */
+  readonly runsAnything?: boolean;
+}
+
+export function judgeUnread(c: Case, { text, cwd, why, runsAnything = false }: UnreadText): Verdict {
   const detail = `the command cannot be read with certainty: ${why}`;
   const named = mentionVerdict(c, text, cwd);
   if (named?.behavior === "deny") return named;
   const mayMatch = (rule: Rule) =>
-    reach === "anything"
+    runsAnything
       ? rule.match.kind === "command" || rule.match.kind === "path"
       : mayRun(rule, text) || mayTouch(rule, text);
   const denied = c.rules.deny.filter(mayMatch);
@@ -33,7 +36,7 @@ export function judgeUnread(
     return hardAsk("rule", describeRule(hard), `${detail}; ${describeRule(hard)} may match`);
   if (named?.behavior === "ask") return { ...named, message: `${detail}; ${named.message}` };
   if (c.subject.mode === "bypass") return allow("mode", "mode bypass");
-  return ask("parse", detail, `${shown(text)}: ${detail}`, null);
+  return ask({ kind: "parse", detail }, `${shown(text)}: ${detail}`, null);
 }
 
 /** What the text spells out of paths that are closed or protected; null: nothing. */

@@ -43,8 +43,8 @@ export function invalid(message: string): Verdict {
 }
 
 /** An ask that the mode or a missing allow leads to. `always`: the rule that would answer it for good. */
-export function ask(kind: Reason["kind"], detail: string, message: string, always: string | null): Verdict {
-  return { behavior: "ask", isHard: false, message, always, reason: { kind, detail } };
+export function ask(reason: Reason, message: string, always: string | null): Verdict {
+  return { behavior: "ask", isHard: false, message, always, reason };
 }
 
 export function hardAsk(kind: Reason["kind"], detail: string, message: string): Verdict {

@@ -29,14 +29,21 @@ interface Named {
   readonly levels: readonly Level[];
 }
 
+/** `isOpen`: more words may follow. */
+interface Command {
+  readonly argv: readonly Word[];
+  readonly isOpen: boolean;
+}
+
 const KNOWN = new WeakMap<CommandMatch, Map<Level | null, Named>>();
 
 export function matchNamed(match: CommandMatch, argv: readonly Word[], isOpen: boolean): Match {
   const level = findProgram(argv[0]?.text ?? "");
   const named = namedBy(match, level);
-  const plain = matchPlain(named.plain, match.rest, level, argv, isOpen);
+  const command = { argv, isOpen };
+  const plain = new PlainWords(named.plain, match.rest, command).match(level);
   if (plain === "no") return "no";
-  const found = named.options.map((wanted) => matchOption(wanted, named.levels, argv, isOpen));
+  const found = named.options.map((wanted) => matchOption(wanted, named.levels, command));
   if (found.includes("no")) return "no";
   return plain === "yes" && !found.includes("may") ? "yes" : "may";
 }
@@ -66,7 +73,7 @@ function readRule({ words }: CommandMatch, top: Level | null): Named {
     } else {
       const read = text === null || level === null ? null : readAt(level, staticWord(text), i === 1);
       const value = read?.takesNext === true ? words[++i] : undefined;
-      options.push(wantedOf(word, text, read, value));
+      options.push({ raw: word, written: text, atoms: atomsOf(text, read, value) });
     }
   }
   return { plain, options, levels };
@@ -78,33 +85,22 @@ function isOptionGlob(word: Glob, level: Level | null, at: number): boolean {
   return level?.spec.isDashless === true && at === 1 && /^[A-Za-z]+$/.test(plainText(word) ?? "");
 }
 
-function wantedOf(
-  raw: Glob,
-  written: string | null,
-  read: ReadOption | null,
-  next: Glob | undefined,
-): Wanted {
+function atomsOf(written: string | null, read: ReadOption | null, next: Glob | undefined): Wanted["atoms"] {
   const options = read?.isKnown === true ? read.options : [];
   if (options.length > 0) {
-    const atoms = options.map(({ option, value }, i) => ({
+    return options.map(({ option, value }, i) => ({
       names: option.names,
       value:
         value === undefined ? (i === options.length - 1 ? next : undefined) : (parseGlob(value) ?? undefined),
     }));
-    return { raw, written, atoms };
   }
   const name = written?.split("=")[0] ?? "";
   const letters = /^-[A-Za-z0-9]+$/.test(name) ? [...name.slice(1)].map((letter) => `-${letter}`) : [];
   const names = name.startsWith("--") ? [name] : letters;
-  return { raw, written, atoms: names.map((each) => ({ names: [each], value: undefined })) };
+  return names.map((each) => ({ names: [each], value: undefined }));
 }
 
-function matchOption(
-  wanted: Wanted,
-  levels: readonly Level[],
-  argv: readonly Word[],
-  isOpen: boolean,
-): Match {
+function matchOption(wanted: Wanted, levels: readonly Level[], { argv, isOpen }: Command): Match {
   const words = argv.slice(1);
   if (words.some(({ text }) => text !== null && matchesGlob(wanted.raw, text))) return "yes";
   const alike = wanted.atoms.every((atom) => atom.names.some((name) => hasAlike(name, levels, words)));
@@ -176,78 +172,89 @@ interface State {
 }
 
 /** The rule's words that are no options, in their order, at the front of those of the command. */
-function matchPlain(
-  wanted: readonly Glob[],
-  rest: boolean,
-  top: Level | null,
-  argv: readonly Word[],
-  isOpen: boolean,
-): Match {
-  const states: State[][] = argv.map(() => []);
-  states.push([]);
-  let best: Match = "no";
-  const reach = (at: number, state: State) => {
-    const there = states[Math.min(at, argv.length)] as State[];
+class PlainWords {
+  readonly #wanted: readonly Glob[];
+  readonly #rest: boolean;
+  readonly #argv: readonly Word[];
+  readonly #isOpen: boolean;
+  /** By the place in the command: what may have been found before it. */
+  readonly #states: State[][];
+
+  constructor(wanted: readonly Glob[], rest: boolean, { argv, isOpen }: Command) {
+    this.#wanted = wanted;
+    this.#rest = rest;
+    this.#argv = argv;
+    this.#isOpen = isOpen;
+    this.#states = [...argv.map(() => []), []];
+  }
+
+  match(top: Level | null): Match {
+    const end = this.#argv.length;
+    let best: Match = "no";
+    this.#reach(1, { done: 0, level: top, isSure: true, isEnded: false });
+    for (let at = 1; at <= end; at++)
+      for (const state of this.#states[at] as State[]) {
+        const isFound = state.done === this.#wanted.length;
+        if (isFound && (this.#rest || at === end)) {
+          if (state.isSure && (this.#rest || !this.#isOpen)) return "yes";
+          best = "may";
+        } else if (at === end) {
+          if (this.#isOpen) best = "may";
+        } else if (this.#step(at, state)) best = "may";
+      }
+    return best;
+  }
+
+  #reach(at: number, state: State): void {
+    const there = this.#states[Math.min(at, this.#argv.length)] as State[];
     if (!there.some((each) => includesState(each, state))) there.push(state);
-  };
-  reach(1, { done: 0, level: top, isSure: true, isEnded: false });
-  for (let at = 1; at <= argv.length; at++)
-    for (const state of states[at] as State[]) {
-      const isFound = state.done === wanted.length;
-      if (isFound && (rest || at === argv.length)) {
-        if (state.isSure && (rest || !isOpen)) return "yes";
-        best = "may";
-      } else if (at === argv.length) {
-        if (isOpen) best = "may";
-      } else if (step(wanted, argv, at, state, reach)) best = "may";
+  }
+
+  /** One word on. Whether it may be what the rule names in a way that cannot be told. */
+  #step(at: number, state: State): boolean {
+    const word = this.#argv[at] as Word;
+    const { text } = word;
+    const { level, isEnded } = state;
+    const glob = this.#wanted[state.done];
+    if (text === null) return this.#stepUnknown(at, state);
+    if (text === "--" && !isEnded) {
+      this.#reach(at + 1, { ...state, isEnded: true });
+      return false;
     }
-  return best;
+    const read = isEnded ? null : level === null ? readUnknown(text) : readAt(level, word, at === 1);
+    if (read !== null) {
+      if (read.takesNext !== false && this.#argv[at + 1]?.isMany === true) return true;
+      if (read.takesNext !== true) this.#reach(at + 1, state);
+      if (read.takesNext !== false) this.#reach(at + 2, state);
+      return false;
+    }
+    if (level?.spec.skips?.test(text) === true) this.#reach(at + 1, state);
+    if (glob === undefined) return false;
+    if (meansWord(glob, text, level)) {
+      const below = level?.commands?.get(text)?.level() ?? namedLevel(glob, level) ?? leafLevel(level);
+      this.#reach(at + 1, { ...state, done: state.done + 1, level: below });
+      return false;
+    }
+    // an alias of the user's, or a program of its own, may be the command
+    return level?.spec.isClosed === true && level.commands?.has(text) === false;
+  }
+
+  /** Past a word that is not known. */
+  #stepUnknown(at: number, state: State): boolean {
+    const word = this.#argv[at] as Word;
+    const glob = this.#wanted[state.done];
+    if (word.isMany) return true;
+    if (mayBeFlag(word) && !state.isEnded)
+      for (const next of [1, 2]) this.#reach(at + next, { ...state, isSure: false });
+    const literal = glob === undefined ? null : plainText(glob);
+    if (glob !== undefined && (literal === null || literal.startsWith(word.prefix)))
+      this.#reach(at + 1, { ...state, done: state.done + 1, isSure: false });
+    return false;
+  }
 }
 
 function includesState(each: State, { done, level, isSure, isEnded }: State): boolean {
   return each.done === done && each.level === level && each.isEnded === isEnded && (each.isSure || !isSure);
-}
-
-/** One word on. Whether it may be what the rule names in a way that cannot be told. */
-function step(
-  wanted: readonly Glob[],
-  argv: readonly Word[],
-  at: number,
-  state: State,
-  reach: (at: number, state: State) => void,
-): boolean {
-  const word = argv[at] as Word;
-  const { text } = word;
-  const { level, isEnded } = state;
-  const glob = wanted[state.done];
-  if (text === null) {
-    if (word.isMany) return true;
-    if (mayBeFlag(word) && !isEnded) for (const next of [1, 2]) reach(at + next, { ...state, isSure: false });
-    const literal = glob === undefined ? null : plainText(glob);
-    if (glob !== undefined && (literal === null || literal.startsWith(word.prefix)))
-      reach(at + 1, { ...state, done: state.done + 1, isSure: false });
-    return false;
-  }
-  if (text === "--" && !isEnded) {
-    reach(at + 1, { ...state, isEnded: true });
-    return false;
-  }
-  const read = isEnded ? null : level === null ? readUnknown(text) : readAt(level, word, at === 1);
-  if (read !== null) {
-    if (read.takesNext !== false && argv[at + 1]?.isMany === true) return true;
-    if (read.takesNext !== true) reach(at + 1, state);
-    if (read.takesNext !== false) reach(at + 2, state);
-    return false;
-  }
-  if (level?.spec.skips?.test(text) === true) reach(at + 1, state);
-  if (glob === undefined) return false;
-  if (meansWord(glob, text, level)) {
-    const below = level?.commands?.get(text)?.level() ?? namedLevel(glob, level) ?? leafLevel(level);
-    reach(at + 1, { ...state, done: state.done + 1, level: below });
-    return false;
-  }
-  // an alias of the user's, or a program of its own, may be the command
-  return level?.spec.isClosed === true && level.commands?.has(text) === false;
 }
 
 function namedLevel(glob: Glob, level: Level | null): Level | undefined {

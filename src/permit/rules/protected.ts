@@ -238,40 +238,45 @@ interface GlobSegment {
 }
 
 function mayCover(each: Protection, path: readonly GlobSegment[], base: readonly string[]): boolean {
-  const names = [...base, ...each.segments];
+  const fit = new Fit(each, [...base, ...each.segments], path);
   const starts = each.base === null ? path.map((_, at) => at) : [0];
-  return starts.some((at) => fits(each, names, path, at, 0));
+  return starts.some((at) => fit.holds(at, 0));
 }
 
-/** From the name at `to` on, along the path from `at` on. */
-function fits(
-  each: Protection,
-  names: readonly Name[],
-  path: readonly GlobSegment[],
-  at: number,
-  to: number,
-): boolean {
-  const segment = path[at];
-  const name = names[to];
-  if (name === undefined) {
-    if (segment !== undefined && !each.isDirectory) return path.slice(at).every(({ glob }) => glob === null);
-    const last = each.isDirectory ? segment : path[at - 1];
-    return last === undefined || !each.except.some((free) => matches(free, foldName(last.name)));
+/** The names of a place along a path that is a pattern. */
+class Fit {
+  readonly #of: Protection;
+  readonly #names: readonly Name[];
+  readonly #path: readonly GlobSegment[];
+
+  constructor(of: Protection, names: readonly Name[], path: readonly GlobSegment[]) {
+    this.#of = of;
+    this.#names = names;
+    this.#path = path;
   }
-  if (segment === undefined) return false;
-  if (segment.glob === null)
-    return (
-      fits(each, names, path, at + 1, to) ||
-      fits(each, names, path, at, to + 1) ||
-      fits(each, names, path, at + 1, to + 1)
-    );
-  const spelled = meet(segment.glob, tokensOf(name));
-  const isLast = to === names.length - 1 && path[at + 1] === undefined;
-  // a search over a directory, which leaves such files out
-  const isSearch = isLast && each.kind === "secret" && typeof name === "string" && (spelled ?? 0) === 0;
-  const isEnough = typeof name === "string" || each.base !== null || (spelled ?? 0) >= MIN_SPELLED;
-  const isNamed = spelled !== null && isEnough && !isSearch;
-  return isNamed && fits(each, names, path, at + 1, to + 1);
+
+  /** From the name at `to` on, along the path from `at` on. */
+  holds(at: number, to: number): boolean {
+    const { isDirectory, except, base, kind } = this.#of;
+    const segment = this.#path[at];
+    const name = this.#names[to];
+    if (name === undefined) {
+      if (segment !== undefined && !isDirectory)
+        return this.#path.slice(at).every(({ glob }) => glob === null);
+      const last = isDirectory ? segment : this.#path[at - 1];
+      return last === undefined || !except.some((free) => matches(free, foldName(last.name)));
+    }
+    if (segment === undefined) return false;
+    if (segment.glob === null)
+      return this.holds(at + 1, to) || this.holds(at, to + 1) || this.holds(at + 1, to + 1);
+    const spelled = meet(segment.glob, tokensOf(name));
+    const isLast = to === this.#names.length - 1 && this.#path[at + 1] === undefined;
+    // a search over a directory, which leaves such files out
+    const isSearch = isLast && kind === "secret" && typeof name === "string" && (spelled ?? 0) === 0;
+    const isEnough = typeof name === "string" || base !== null || (spelled ?? 0) >= MIN_SPELLED;
+    const isNamed = spelled !== null && isEnough && !isSearch;
+    return isNamed && this.holds(at + 1, to + 1);
+  }
 }
 
 /** Is reading the real path a question to a person in every mode? For searches, which leave such files out. */

@@ -1,13 +1,13 @@
 /** Bash text as parts: what each simple command in it runs in the end, and what is not known of it. */
 import { posix } from "node:path";
+import type { Node } from "web-tree-sitter";
 import { withTree } from "./parser.ts";
 import { scan } from "./scan.ts";
-import type { Scan } from "./scanned.ts";
 import { LAUNCHERS, SHELLS } from "./tables.ts";
 import { hasControl } from "./text.ts";
 import { type Part, unfold } from "./unfold.ts";
 import { Unread } from "./unread.ts";
-import { walk } from "./walk.ts";
+import { type ScannedText, Walker } from "./walk.ts";
 import type { Cwds } from "./where.ts";
 import { programOf, staticWord, textsOf } from "./word.ts";
 
@@ -21,60 +21,56 @@ export interface Analysis {
 const MAX_PARTS = 200;
 
 export function analyseText(text: string, cwd: string, home: string): Analysis {
-  const functions = new Set<string>();
-  const parts = read(text, [cwd], home, 0, functions);
+  const reader = new TextReader(home);
+  const parts = reader.read(text, [cwd], 0);
   const whole = parts.length === 1 && parts[0]?.levels.length === 0 ? parts[0].unsure : null;
   if (whole !== null) return { parts: [], unread: whole };
   if (parts.length > MAX_PARTS) return { parts: [], unread: `more than ${MAX_PARTS} commands` };
-  return { parts: marked(parts, functions), unread: null };
+  return { parts: marked(parts, reader.functions), unread: null };
 }
 
 /** A vector that is run as it is, by no shell. */
 export function analyseArgv(argv: readonly string[], cwd: string, home: string): Analysis {
-  const functions = new Set<string>();
+  const reader = new TextReader(home);
   const source = argv.join(" ");
-  const command = {
-    argv: argv.map(staticWord),
-    assignments: [],
-    redirects: [],
-    cwds: [cwd],
-    evaluates: null,
-    source,
-  };
-  const readText = (text: string, cwds: Cwds, depth: number) => read(text, cwds, home, depth, functions);
-  return { parts: marked(unfold(command, readText, home, 0), functions), unread: null };
+  const words = argv.map(staticWord);
+  const command = { argv: words, assignments: [], redirects: [], cwds: [cwd], evaluates: null, source };
+  return { parts: marked(unfold(command, reader, 0), reader.functions), unread: null };
 }
 
-function read(
-  text: string,
-  cwds: Cwds,
-  home: string,
-  depth: number,
-  functions: Set<string>,
-): readonly Part[] {
-  if (hasControl(text)) return [unread(text, "a control character")];
-  if (text.trim() === "") return [];
-  const scanned = scanJoined(text);
-  if (typeof scanned === "string") return [unread(text, scanned)];
-  const program = withTree(scanned.text, (root) => walked(scanned.text, root, scanned.scan, cwds, home));
-  if (typeof program === "string") return [unread(text, program)];
-  if (program instanceof Unread) return [unread(text, program.message)];
-  for (const name of program.functions) functions.add(name);
-  const readText = (inner: string, from: Cwds, at: number) => read(inner, from, home, at, functions);
-  return program.commands.flatMap((command) => unfold(command, readText, home, depth));
-}
+class TextReader {
+  readonly home: string;
+  /** Those that are defined anywhere. */
+  readonly functions = new Set<string>();
 
-function walked(...args: Parameters<typeof walk>) {
-  try {
-    return walk(...args);
-  } catch (error) {
-    if (error instanceof Unread) return error;
-    throw error;
+  constructor(home: string) {
+    this.home = home;
+  }
+
+  read(text: string, cwds: Cwds, depth: number): readonly Part[] {
+    if (hasControl(text)) return [unread(text, "a control character")];
+    if (text.trim() === "") return [];
+    const scanned = scanJoined(text);
+    if (typeof scanned === "string") return [unread(text, scanned)];
+    const program = withTree(scanned.text, (root) => this.#walked(scanned, root, cwds));
+    if (typeof program === "string") return [unread(text, program)];
+    if (program instanceof Unread) return [unread(text, program.message)];
+    for (const name of program.functions) this.functions.add(name);
+    return program.commands.flatMap((command) => unfold(command, this, depth));
+  }
+
+  #walked(scanned: ScannedText, root: Node, cwds: Cwds) {
+    try {
+      return new Walker(scanned, this.home).program(root, cwds);
+    } catch (error) {
+      if (error instanceof Unread) return error;
+      throw error;
+    }
   }
 }
 
 /** Bash takes a backslash with its newline away before it reads words. */
-function scanJoined(text: string): { text: string; scan: Scan } | string {
+function scanJoined(text: string): ScannedText | string {
   const first = scan(text);
   if (typeof first === "string" || first.continuations.length === 0)
     return typeof first === "string" ? first : { text, scan: first };

@@ -48,15 +48,14 @@ function groupAt(pieces: readonly Piece[], start: number): Group | null {
     else if (isChar(pieces[at], ",") && depth === 1) commas.push(at);
     else if (isChar(pieces[at], "}") && --depth === 0) {
       const alternatives =
-        commas.length > 0 ? split(pieces, start, at, commas) : sequence(pieces.slice(start + 1, at));
+        commas.length > 0 ? split(pieces, [start, ...commas, at]) : sequence(pieces.slice(start + 1, at));
       return alternatives === null ? null : { start, end: at, alternatives };
     }
   }
   return null;
 }
 
-function split(pieces: readonly Piece[], start: number, end: number, commas: readonly number[]) {
-  const borders = [start, ...commas, end];
+function split(pieces: readonly Piece[], borders: readonly number[]) {
   return borders.slice(1).map((border, i) => pieces.slice((borders[i] ?? 0) + 1, border));
 }
 

@@ -36,21 +36,23 @@ export interface Part {
   readonly source: string;
 }
 
-/** Text that a command runs, analysed in turn. */
-type ReadText = (text: string, cwds: Cwds, depth: number) => readonly Part[];
+interface Reader {
+  readonly home: string;
+  /** Text that a command runs, analysed in turn. */
+  read(text: string, cwds: Cwds, depth: number): readonly Part[];
+}
 
 interface Run {
   readonly command: SimpleCommand;
-  readonly read: ReadText;
-  readonly home: string;
+  readonly reader: Reader;
   readonly depth: number;
 }
 
 const MAX_DEPTH = 8;
 
-export function unfold(command: SimpleCommand, read: ReadText, home: string, depth: number): readonly Part[] {
+export function unfold(command: SimpleCommand, reader: Reader, depth: number): readonly Part[] {
   const { argv, assignments, redirects, evaluates, cwds, source } = command;
-  const run: Run = { command, read, home, depth };
+  const run: Run = { command, reader, depth };
   const isOpaque = evaluates !== null;
   const found = evaluates ?? oddAssignment(command);
   if (argv.length === 0)
@@ -146,7 +148,7 @@ function below(
 
 /** Bash text; `outer` shows what runs it. */
 function textBelow(run: Run, outer: readonly Word[], text: string): readonly Part[] {
-  const parts = run.read(text, run.command.cwds, run.depth + 1);
+  const parts = run.reader.read(text, run.command.cwds, run.depth + 1);
   return parts.length === 0 ? [plain(run, outer)] : below(outer, parts);
 }
 
@@ -162,7 +164,7 @@ function unfoldTrap(run: Run, argv: readonly Word[]): readonly Part[] {
   const whole: Part = { ...plain(run, argv), evaluates: "trap runs text later" };
   if (argv.length < 3 || text?.text === "-" || text?.text === "") return [whole];
   if (text?.text == null) return [unsure(run, argv, "text that is not known is evaluated")];
-  return [whole, ...below(argv, run.read(text.text, null, run.depth + 1))];
+  return [whole, ...below(argv, run.reader.read(text.text, null, run.depth + 1))];
 }
 
 /** `-c text`, perhaps with other flags that only change how it fails. */
@@ -273,7 +275,7 @@ function isKeywordText(word: Word | undefined): boolean {
 function joined(run: Run, inner: readonly Word[]): readonly Part[] {
   const texts = textsOf(inner);
   if (texts === null) return [unsure(run, inner, "text that is not known is evaluated")];
-  return run.read(texts.join(" "), run.command.cwds, run.depth + 1);
+  return run.reader.read(texts.join(" "), run.command.cwds, run.depth + 1);
 }
 
 /** `env -S 'git status'`. null: it has more in it than words and quotes. */

@@ -23,18 +23,18 @@ import { staticWord, type Word } from "./word.ts";
 const MAX_COMMANDS = 50;
 const MAX_DEPTH = 200;
 
-export function walk(text: string, root: Node, scan: Scan, cwds: Cwds, home: string): ShellProgram {
-  return new Walker(text, scan, cwds, home).program(root);
+export interface ScannedText {
+  readonly text: string;
+  readonly scan: Scan;
 }
 
 function takesInput({ type, children }: Node): boolean {
   return type !== "file_redirect" || children.some((child) => child.type.startsWith("<"));
 }
 
-class Walker {
+export class Walker {
   readonly #text: string;
   readonly #scan: Scan;
-  readonly #start: Cwds;
   /** What the command that is read gets from the one before it. */
   #fed: Printed;
   /** What the last pipe printed. */
@@ -54,10 +54,9 @@ class Walker {
   /** Substitutions run where the command around them does. */
   #cwdsNow: Cwds = null;
 
-  constructor(text: string, scan: Scan, cwds: Cwds, home: string) {
+  constructor({ text, scan }: ScannedText, home: string) {
     this.#text = text;
     this.#scan = scan;
-    this.#start = cwds;
     this.#values = new KnownValues(text, home);
     this.#known = { home, spellings: (piece) => this.#values.spellings(piece, this.#cwdsNow) };
     this.#claims = new Claims(text, scan);
@@ -70,8 +69,8 @@ class Walker {
     });
   }
 
-  program(root: Node): ShellProgram {
-    this.#sequence(root.children, this.#start, true);
+  program(root: Node, cwds: Cwds): ShellProgram {
+    this.#sequence(root.children, cwds, true);
     this.#claims.checkAll();
     return { commands: this.#commands, functions: this.#functions };
   }
