@@ -111,23 +111,23 @@ export class GroupJournal implements Journal {
   }
 
   openCalls(): Promise<readonly JournalRecord[]> {
-    return this.#list((reader) => reader.openCalls());
+    return this.#list((reader) => reader.list("openCalls"));
   }
 
   unfinished(): Promise<readonly JournalRecord[]> {
-    return this.#list((reader) => reader.unfinished());
+    return this.#list((reader) => reader.list("unfinished"));
   }
 
   liveStates(): Promise<readonly JournalRecord[]> {
-    return this.#list((reader) => reader.liveStates());
+    return this.#list((reader) => reader.list("liveStates"));
   }
 
   liveMail(): Promise<readonly JournalRecord[]> {
-    return this.#list((reader) => reader.liveMail());
+    return this.#list((reader) => reader.list("liveMail"));
   }
 
   liveGroups(): Promise<readonly JournalRecord[]> {
-    return this.#list((reader) => reader.liveGroups());
+    return this.#list((reader) => reader.list("liveGroups"));
   }
 
   ofKind(proc: ProcUuid, kind: Parameters<Journal["ofKind"]>[1]): Promise<readonly JournalRecord[]> {

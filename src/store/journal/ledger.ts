@@ -75,6 +75,9 @@ export interface PageBound {
   readonly chars: number;
 }
 
+/** What the derived tables tell of all that is alive. */
+export type RecordList = "openCalls" | "unfinished" | "liveStates" | "liveMail" | "liveGroups";
+
 export interface LedgerReader {
   /** From `fromSeq` on, in order, gaps and all. */
   page(proc: string, fromSeq: number, most: PageBound): readonly ChainedRecord[];
@@ -82,11 +85,8 @@ export interface LedgerReader {
   pick(proc: string, seqs: readonly number[], maxChars: number): Picked;
   /** The hash that the record `seq` follows; undefined: what lies before it is missing. */
   hashBefore(proc: string, seq: number): Uint8Array | undefined;
-  openCalls(): readonly StoredRecord[];
-  unfinished(): readonly StoredRecord[];
-  liveStates(): readonly StoredRecord[];
-  liveMail(): readonly StoredRecord[];
-  liveGroups(): readonly StoredRecord[];
+  /** By process or by lsn, as the journal's call of that name says. */
+  list(name: RecordList): readonly StoredRecord[];
   ofKind(proc: string, kind: RecordKind): readonly StoredRecord[];
   /** The last of them, or none. */
   newest(proc: string, kind: RecordKind): readonly StoredRecord[];

@@ -11,6 +11,7 @@ import {
   type PageBound,
   type Picked,
   type PickedRecord,
+  type RecordList,
 } from "../journal/ledger.ts";
 import type { Row } from "../journal/row.ts";
 import { fromColumns } from "./row-columns.ts";
@@ -77,24 +78,8 @@ export class SqliteReader implements LedgerReader {
     });
   }
 
-  openCalls(): readonly StoredRecord[] {
-    return this.#all("openCalls");
-  }
-
-  unfinished(): readonly StoredRecord[] {
-    return this.#all("unfinished");
-  }
-
-  liveStates(): readonly StoredRecord[] {
-    return this.#all("liveStates");
-  }
-
-  liveMail(): readonly StoredRecord[] {
-    return this.#all("liveMail");
-  }
-
-  liveGroups(): readonly StoredRecord[] {
-    return this.#all("liveGroups");
+  list(name: RecordList): readonly StoredRecord[] {
+    return this.#all(name);
   }
 
   ofKind(proc: string, kind: RecordKind): readonly StoredRecord[] {

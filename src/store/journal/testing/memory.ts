@@ -18,6 +18,7 @@ import {
   type PageBound,
   type Picked,
   type PickedRecord,
+  type RecordList,
   type RecordPosition,
   SNAPSHOTS_KEPT,
 } from "../ledger.ts";
@@ -185,24 +186,19 @@ class MemoryReader implements LedgerReader {
       : (this.#disk.processes.get(forked.proc)?.history[forked.at - 1]?.hash ?? plain);
   }
 
-  openCalls(): readonly StoredRecord[] {
-    return [...this.#disk.open.values()].sort((a, b) => a.lsn - b.lsn);
-  }
-
-  unfinished(): readonly StoredRecord[] {
-    return this.#ofLive(({ spawnedLsn }) => spawnedLsn);
-  }
-
-  liveStates(): readonly StoredRecord[] {
-    return this.#ofLive(({ stateLsn }) => stateLsn);
-  }
-
-  liveMail(): readonly StoredRecord[] {
-    return this.#listed(this.#disk.mail);
-  }
-
-  liveGroups(): readonly StoredRecord[] {
-    return this.#listed(this.#disk.members);
+  list(name: RecordList): readonly StoredRecord[] {
+    switch (name) {
+      case "openCalls":
+        return [...this.#disk.open.values()].sort((a, b) => a.lsn - b.lsn);
+      case "unfinished":
+        return this.#ofLive(({ spawnedLsn }) => spawnedLsn);
+      case "liveStates":
+        return this.#ofLive(({ stateLsn }) => stateLsn);
+      case "liveMail":
+        return this.#listed(this.#disk.mail);
+      case "liveGroups":
+        return this.#listed(this.#disk.members);
+    }
   }
 
   ofKind(proc: string, kind: RecordKind): readonly StoredRecord[] {
