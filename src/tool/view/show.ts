@@ -16,12 +16,12 @@ const MAX_PAGE_CHARS = MAX_RESULT_CHARS - 1000;
 const BINARY_NAMES = /\.(exe|dll|so|dylib|o|a|class|pyc|wasm|zip|gz|bz2|xz|7z)$/i;
 
 /** What view was asked for, its pages read. */
-export interface Asked extends Omit<Args, "pages"> {
+export interface ViewArgs extends Omit<Args, "pages"> {
   readonly pages: PageRange | undefined;
 }
 
 export async function show(
-  args: Asked,
+  args: ViewArgs,
   { path, bytes }: { path: string; bytes: Buffer },
   context: RunContext,
 ): Promise<Outcome> {
@@ -69,7 +69,7 @@ function findNotebook(shown: string, text: string): Notebook | undefined {
   }
 }
 
-function withMeta(outcome: Outcome, args: Asked, meta: Record<string, unknown>): Outcome {
+function withMeta(outcome: Outcome, args: ViewArgs, meta: Record<string, unknown>): Outcome {
   return { ...outcome, meta: { file_path: args.file_path, content: outcome.text, ...meta } };
 }
 
@@ -77,13 +77,13 @@ export function isPdf(bytes: Buffer): boolean {
   return bytes.toString("latin1", 0, 5) === "%PDF-";
 }
 
-function decode(args: Asked, bytes: Buffer): EncodedText {
+function decode(args: ViewArgs, bytes: Buffer): EncodedText {
   const decoded = decodeFile(bytes);
   if (decoded.kind === "text" && !BINARY_NAMES.test(args.file_path)) return decoded;
   throw failure("INVALID", `binary file: ${args.file_path}`, "Only text can be viewed");
 }
 
-function render(args: Asked, file: EncodedText): Outcome {
+function render(args: ViewArgs, file: EncodedText): Outcome {
   const limit = Math.min(args.limit, MAX_PAGE_LINES);
   // a byte-order mark is no part of the first line
   const page = cutPage(file.text.toWellFormed().replace(/^\uFEFF/, ""), args.offset, limit);
@@ -95,7 +95,7 @@ function render(args: Asked, file: EncodedText): Outcome {
   return { text: withNotes(args, page, file.encoding), meta: { ...meta, type: "text" }, facts };
 }
 
-function withNotes(args: Asked, page: TextPage, encoding: Encoding): string {
+function withNotes(args: ViewArgs, page: TextPage, encoding: Encoding): string {
   if (page.totalLines === 0) return "[file is empty]";
   const notes: string[] = [];
   if (args.limit > MAX_PAGE_LINES) notes.push(`[limit lowered to ${MAX_PAGE_LINES}]`);

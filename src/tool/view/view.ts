@@ -11,7 +11,7 @@ import { defineTool, type Outcome, type RunContext, type Scope } from "../tool.t
 import { Args, Meta } from "./arguments.ts";
 import { hintPath, inspect, MAX_BYTES, maxBytesOf, tooLarge, twinOf } from "./find.ts";
 import { parsePages } from "./pdf.ts";
-import { type Asked, isPdf, MAX_RESULT_CHARS, show } from "./show.ts";
+import { isPdf, MAX_RESULT_CHARS, show, type ViewArgs } from "./show.ts";
 import text from "./view.md";
 
 export const view = defineTool({
@@ -68,7 +68,7 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   return outcome;
 }
 
-async function showCrux(asked: Asked, path: string, context: RunContext): Promise<Outcome> {
+async function showCrux(asked: ViewArgs, path: string, context: RunContext): Promise<Outcome> {
   const bytes = await cruxFile(context, path, MAX_BYTES + 1);
   if (bytes.byteLength > MAX_BYTES) throw tooLarge(path);
   if (!isPdf(bytes)) return show(asked, { path, bytes }, context);
@@ -80,7 +80,7 @@ async function showCrux(asked: Asked, path: string, context: RunContext): Promis
 }
 
 /** A mark of exactly what a repeated call would show. */
-function pageKey({ pages, ...args }: Asked, stat: FsStat): SeenPage {
+function pageKey({ pages, ...args }: ViewArgs, stat: FsStat): SeenPage {
   const { mtime_ns: mtimeNs, size, inode } = stat;
   const [offset, limit] = pages === undefined ? [args.offset, args.limit] : [pages.first, pages.last];
   return { offset, limit, mtimeNs, size, inode };
