@@ -1,13 +1,12 @@
 /** /proc: what the process table knows, as files. Read-only; a file shows the moment it was opened. */
 import { type Caller, type Device, type FileStat, O_RDONLY } from "../../abi/device.ts";
 import { asPid } from "../../abi/ids.ts";
-import type { ProcInfo } from "../../abi/process.ts";
+import type { ExitStatus, ProcInfo } from "../../abi/process.ts";
 import type { SupervisorView } from "../../abi/supervise.ts";
 import type { ProcView } from "../../kernel/ports/proc-view.ts";
 import { driverError, type FileOp } from "../driver-error.ts";
 import { readPlan } from "../plan/file.ts";
 import { snapshotFile } from "../snapshot.ts";
-import { exitOf } from "./exit.ts";
 
 const mount = "/proc";
 
@@ -132,4 +131,9 @@ function supervisorOf(view: SupervisorView): Record<string, unknown> {
     })),
     crashes: crashes.map((crash) => ({ ...crash, exit: exitOf(crash.exit) })),
   };
+}
+
+/** How an exit is shown: the error behind it stays in the journal. */
+function exitOf({ code, reason, kind }: ExitStatus): Omit<ExitStatus, "err"> {
+  return { code, reason, kind };
 }
