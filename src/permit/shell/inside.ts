@@ -34,8 +34,8 @@ export class Inside {
   readonly #host: InsideVisitor;
   #depth = 0;
 
-  constructor(integers: ReadonlySet<string>, claims: Claims, host: InsideVisitor) {
-    this.integers = integers;
+  constructor(text: string, claims: Claims, host: InsideVisitor) {
+    this.integers = integersIn(text);
     this.#claims = claims;
     this.#host = host;
   }
@@ -121,4 +121,18 @@ export function hasNumericTest(node: Node, integers: ReadonlySet<string>): boole
     child.isNamed && child.type !== "test_operator" && child.type !== "number" && !integers.has(child.text);
   if (operator !== undefined && node.children.some(isOdd)) return true;
   return node.namedChildren.some((child) => hasNumericTest(child, integers));
+}
+
+const ASSIGNED = /(?<![\w$])([A-Za-z_]\w*)([-+*/%]?=)(?!=)\s*([^\s;&|()]*)/g;
+const SETS_OTHERWISE =
+  /\b(?:for|select|read|mapfile|readarray|getopts|declare|typeset|local|export|readonly|let|eval|source|trap|printf|wait|coproc|exec)\b|(?:^|[\s;&|(])\.\s/;
+
+/** Variables that hold nothing but a literal integer in a text: arithmetic over them starts nothing. */
+function integersIn(text: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  const others = new Set<string>();
+  if (SETS_OTHERWISE.test(text.replace(/\bfor\s*\(\(/g, "(("))) return found;
+  for (const [, name = "", , value = ""] of text.matchAll(ASSIGNED))
+    (/^-?(?:0|[1-9]\d{0,17})$/.test(value) ? found : others).add(name);
+  return new Set([...found].filter((name) => !others.has(name)));
 }

@@ -9,7 +9,6 @@ import { decodeValue, decodeWord, type Known } from "./decode.ts";
 import { type Draft, emptyDraft, lastCommand } from "./draft.ts";
 import { checkEnd, isStatement, plainInput } from "./here-document.ts";
 import { hasNumericTest, Inside, isWordLike } from "./inside.ts";
-import { integersIn } from "./integers.ts";
 import { KnownValues, spellingsOf } from "./known-values.ts";
 import { type Printed, printedByCommand } from "./printed.ts";
 import type { Scan, ScannedWord } from "./scanned.ts";
@@ -60,7 +59,7 @@ export class Walker {
     this.#values = new KnownValues(text, home);
     this.#known = { home, spellings: (piece) => this.#values.spellings(piece, this.#cwdsNow) };
     this.#claims = new Claims(text, scan);
-    this.#inside = new Inside(integersIn(text), this.#claims, {
+    this.#inside = new Inside(text, this.#claims, {
       substitution: (node) => this.#substitution(node),
       word: (node) => this.#words(node),
       evaluates: (why) => {
