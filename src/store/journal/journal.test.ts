@@ -11,7 +11,7 @@ import { HandClock, nextState } from "../testing.ts";
 import { draft, journalContract, PROC } from "./contract.ts";
 import { toJournalFault } from "./fault.ts";
 import { type MakeScribe, openJournal } from "./journal.ts";
-import { DirectScribe } from "./scribe.ts";
+import { DirectScribe } from "./testing/direct-scribe.ts";
 
 /** A body of about so many bytes that is not kept apart. */
 const manySmall = (bytes: number) => Array.from({ length: bytes / 100 }, () => "x".repeat(97));

@@ -8,7 +8,7 @@ import type { Journal, JournalDraft } from "../../kernel/ports/journal.ts";
 import { openClerk } from "../sqlite/open-database.ts";
 import { HandClock } from "../testing.ts";
 import { type MakeScribe, openJournal } from "./journal.ts";
-import { DirectScribe } from "./scribe.ts";
+import { DirectScribe } from "./testing/direct-scribe.ts";
 import { MemoryDisk, openMemoryJournal } from "./testing/memory.ts";
 
 const direct: MakeScribe = ({ dir, identity, maxBytes }, onNotice) =>

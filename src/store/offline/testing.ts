@@ -8,7 +8,7 @@ import type { Journal, JournalDraft, RecordKind } from "../../kernel/ports/journ
 import { systemClock } from "../../lib/system-clock.ts";
 import { Anchors } from "../journal/anchor.ts";
 import { type JournalOptions, openJournal } from "../journal/journal.ts";
-import { DirectScribe } from "../journal/scribe.ts";
+import { DirectScribe } from "../journal/testing/direct-scribe.ts";
 import { openClerk } from "../sqlite/open-database.ts";
 import { openTools, type StoreTools } from "./tools.ts";
 
