@@ -23,16 +23,11 @@ interface ProtectedPlaces {
 export function findOtherNames(places: ProtectedPlaces, path: string, roots: readonly string[]): OtherNames {
   const file = statOf(path);
   if (file === undefined || !file.isFile() || file.nlink < 2n) return "none";
-  const search = { file, left: MAX_LOOKED };
-  if (places.kernel.some((dir) => holds(search, dir, () => "counts", 0))) return "kernel";
+  const search = new Search(file);
+  if (places.kernel.some((dir) => search.finds(dir, () => "counts"))) return "kernel";
   const rate = rater(places.protections);
-  const found = [...new Set([...roots, places.home])].some((dir) => holds(search, dir, rate, 0));
-  return found || search.left <= 0 ? "protected" : "none";
-}
-
-interface Search {
-  readonly file: BigIntStats;
-  left: number;
+  const found = [...new Set([...roots, places.home])].some((dir) => search.finds(dir, rate));
+  return found || search.isCut ? "protected" : "none";
 }
 
 /** `counts`: it is protected; `leads`: something below it may be. */
@@ -46,16 +41,30 @@ function rater(protections: readonly Protection[]): Rate {
   };
 }
 
-function holds(search: Search, dir: string, rate: Rate, depth: number): boolean {
-  if (depth > MAX_DEPTH) return false;
-  return entriesOf(dir).some((entry) => {
-    if (search.left-- <= 0) return false;
-    const path = posix.join(dir, entry.name);
-    const rating = rate(path);
-    if (rating === "neither") return false;
-    if (entry.isDirectory()) return holds(search, path, rate, depth + 1);
-    return rating === "counts" && isSame(search.file, statOf(path));
-  });
+/** For one file, in all places together so far and no farther. */
+class Search {
+  readonly #file: BigIntStats;
+  #left = MAX_LOOKED;
+
+  constructor(file: BigIntStats) {
+    this.#file = file;
+  }
+
+  get isCut(): boolean {
+    return this.#left <= 0;
+  }
+
+  finds(dir: string, rate: Rate, depth = 0): boolean {
+    if (depth > MAX_DEPTH) return false;
+    return entriesOf(dir).some((entry) => {
+      if (this.#left-- <= 0) return false;
+      const path = posix.join(dir, entry.name);
+      const rating = rate(path);
+      if (rating === "neither") return false;
+      if (entry.isDirectory()) return this.finds(path, rate, depth + 1);
+      return rating === "counts" && isSame(this.#file, statOf(path));
+    });
+  }
 }
 
 function isSame(file: BigIntStats, other: BigIntStats | undefined): boolean {
