@@ -56,7 +56,9 @@ export class Meter {
     const isOther = !isSameModel(asked, model);
     const price = this.#findPrice(model) ?? this.#findPrice(asked);
     const usd =
-      price === undefined ? this.#costOf(driver, request.model, isOther, usage) : costAt(price, usage);
+      price === undefined
+        ? this.#costOf(driver, isOther ? null : request.model, usage)
+        : costAt(price, usage);
     return {
       tokens: totalTokens(usage),
       usd,
@@ -67,10 +69,10 @@ export class Meter {
     };
   }
 
-  /** By the name that the server gave; by the one that was asked for, where that is another name of the same. */
-  #costOf(driver: Driver, asked: string, isOther: boolean, usage: Usage): number | null {
+  /** By the name that the server gave; by the one that was asked for, null where that is another model. */
+  #costOf(driver: Driver, asked: string | null, usage: Usage): number | null {
     const told = this.#model === "" ? null : driver.cost(this.#model, usage);
-    return told ?? (isOther ? null : driver.cost(asked, usage));
+    return told ?? (asked === null ? null : driver.cost(asked, usage));
   }
 
   #settled(request: AttemptRequest, failure: LlmErrorKind | undefined): Usage {
