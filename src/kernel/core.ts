@@ -3,10 +3,10 @@ import type { Pid } from "../abi/ids.ts";
 import type { Disposition, Signal } from "../abi/process.ts";
 import type { Sys } from "../abi/sys.ts";
 import type { Asks } from "./ask/asks.ts";
-import type { Classifications } from "./classify/classifications.ts";
+import type { Judge } from "./classify/judge.ts";
 import type { ClockWatch } from "./clock-watch.ts";
 import type { ContextSpaces } from "./context/spaces.ts";
-import type { Scope } from "./gate/call.ts";
+import type { Scope } from "./gate/scope.ts";
 import type { Grants } from "./grants/grants.ts";
 import type { Groups } from "./ipc/groups.ts";
 import type { JournalWatch } from "./journal-watch.ts";
@@ -17,9 +17,8 @@ import type { KernelPorts } from "./ports/kernel-ports.ts";
 import type { SupervisorControl } from "./ports/supervisors.ts";
 import type { Process } from "./process/process.ts";
 import type { ProcessTable } from "./process/table.ts";
-import type { Snapshots } from "./recover/snapshots.ts";
-import type { SessionTable } from "./session/session-table.ts";
-import type { ProjectRoster } from "./supervise/compose/projects.ts";
+import type { RestingSessions } from "./session/resting.ts";
+import type { ProjectRoster } from "./supervise/compose/roster.ts";
 import type { Mounts } from "./vfs/mounts.ts";
 import type { DeviceRegistry } from "./vfs/registry.ts";
 
@@ -30,18 +29,19 @@ export interface Core {
   readonly contexts: ContextSpaces;
   readonly asks: Asks;
   readonly grants: Grants;
-  readonly classifications: Classifications;
+  readonly classifications: Judge;
   readonly groups: Groups;
   readonly mounts: Mounts;
   readonly fileLabels: FileLabels;
   readonly journalWatch: JournalWatch;
   readonly keptEnds: KeptEnds;
   readonly clockWatch: ClockWatch;
-  readonly snapshots: Snapshots;
+  /** Hears when a process is paused, at its end, or leaves memory. */
+  readonly snapshots: { rests(proc: Process): void };
   /** Those that run, by pid; a supervisor enters and leaves by itself. */
   readonly supervisors: Map<Pid, SupervisorControl>;
   readonly projects: ProjectRoster;
-  readonly sessions: SessionTable;
+  readonly sessions: RestingSessions;
   /** pid 0. */
   readonly root: Process;
   /** false once shutdown has begun: no new processes. */

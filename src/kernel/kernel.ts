@@ -23,7 +23,8 @@ import { ClockWatch } from "./clock-watch.ts";
 import { ContextSpaces } from "./context/spaces.ts";
 import type { Core } from "./core.ts";
 import { makeForks } from "./fork/forks.ts";
-import type { Scope } from "./gate/call.ts";
+import type { Scope } from "./gate/scope.ts";
+import { serverSandbox } from "./gate/servers.ts";
 import { Grants } from "./grants/grants.ts";
 import { makeRightsControl } from "./grants/rights-control.ts";
 import { deliver } from "./ipc/deliver.ts";
@@ -45,6 +46,7 @@ import type { AnswerMore, ChildClient, KernelApi } from "./ports/kernel-api.ts";
 import type { KernelPorts } from "./ports/kernel-ports.ts";
 import type { Plans } from "./ports/plans.ts";
 import type { ProcView } from "./ports/proc-view.ts";
+import type { Projects } from "./ports/projects.ts";
 import type { Replays } from "./ports/replays.ts";
 import type { Requests } from "./ports/requests.ts";
 import type { RightsControl } from "./ports/rights-control.ts";
@@ -72,7 +74,8 @@ import { isWaking, resume } from "./recover/wake.ts";
 import { makeReplays } from "./replay/replays.ts";
 import { isUnattended, RestWatch } from "./session/rest-watch.ts";
 import { SessionTable } from "./session/session-table.ts";
-import { makeProjects, type ProjectRoster } from "./supervise/compose/projects.ts";
+import { makeProjects } from "./supervise/compose/projects.ts";
+import type { ProjectRoster } from "./supervise/compose/roster.ts";
 import { Mounts } from "./vfs/mounts.ts";
 import { DeviceRegistry } from "./vfs/registry.ts";
 
@@ -87,7 +90,7 @@ export class Kernel implements KernelApi, Core {
   readonly contexts = new ContextSpaces();
   readonly mounts: Mounts;
   readonly supervisors = new Map<Pid, SupervisorControl>();
-  readonly projects: ProjectRoster = makeProjects(() => this);
+  readonly projects: Projects & ProjectRoster = makeProjects(() => this);
   readonly services: Services = new ServiceTable(() => this);
   readonly sessions = new SessionTable(() => this);
   readonly forks: Forks = makeForks(() => this);
@@ -101,12 +104,12 @@ export class Kernel implements KernelApi, Core {
   readonly rights: RightsControl = makeRightsControl(() => this);
   readonly plans: Plans = makePlans(() => this);
   readonly asks: Asks;
-  readonly grants = new Grants(() => this);
+  readonly grants: Grants;
   readonly classifications = new Classifications(() => this);
   readonly journalWatch: JournalWatch;
   readonly keptEnds: KeptEnds;
   readonly clockWatch: ClockWatch;
-  readonly snapshots = new Snapshots(() => this);
+  readonly snapshots: Snapshots;
   readonly fileLabels: FileLabels;
   /** pid 0. It is not in the table. */
   readonly root: Process;
@@ -121,13 +124,15 @@ export class Kernel implements KernelApi, Core {
   constructor(ports: KernelPorts) {
     this.ports = ports;
     this.asks = new Asks(ports);
-    this.mounts = new Mounts(ports.journal);
+    this.mounts = new Mounts(this, (owner, config) => serverSandbox(this, owner, config));
     this.fileLabels = new FileLabels(ports.journal);
     this.#rest = new RestWatch(
       () => this,
       () => ports.sessionRestMs?.() ?? LIMITS.sessionRestMs,
     );
     this.journalWatch = new JournalWatch(ports);
+    this.grants = new Grants(ports, this.table, this.journalWatch);
+    this.snapshots = new Snapshots(ports);
     this.keptEnds = new KeptEnds(ports);
     this.clockWatch = new ClockWatch(ports);
     this.#pid = ports.journal.highestPid();
@@ -363,7 +368,7 @@ export class Kernel implements KernelApi, Core {
     this.#accepting = false;
     this.#reaper.close();
     await endAll(this, graceMs);
-    await this.mounts.unmountAll(this);
+    await this.mounts.unmountAll();
     await endServices(this);
     await this.devices.close();
     this.ports.journal.note([
@@ -398,7 +403,7 @@ export class Kernel implements KernelApi, Core {
       signals: (pid) => this.table.get(pid)?.signals?.view() ?? { blocked: [], pending: [], handled: [] },
       servers: (pid) => {
         const proc = this.table.get(pid);
-        return proc === undefined ? [] : this.mounts.seenBy(this, proc);
+        return proc === undefined ? [] : this.mounts.seenBy(proc);
       },
       mounts: (pid) =>
         this.mounts
@@ -413,7 +418,7 @@ export class Kernel implements KernelApi, Core {
   async recover(): Promise<Recovery> {
     await this.grants.recover();
     await this.fileLabels.recover();
-    await this.mounts.bringBack(this);
+    await this.mounts.bringBack();
     return recover(this);
   }
 }

@@ -1,6 +1,6 @@
 import { Fault } from "../../abi/errors.ts";
 import { isSignal, SIGNALS } from "../../abi/process.ts";
-import type { Scope } from "../gate/call.ts";
+import type { Scope } from "../gate/scope.ts";
 
 /** INVALID unless 1 to 5. */
 export function checkSignal(signal: unknown): void {

@@ -30,8 +30,9 @@ import type {
 } from "../../abi/sys.ts";
 import type { MediaPart } from "../../abi/tool.ts";
 import type { Core } from "../core.ts";
-import type { Call, Scope } from "../gate/call.ts";
+import type { Call } from "../gate/call.ts";
 import { enter } from "../gate/gate.ts";
+import type { Scope } from "../gate/scope.ts";
 import type { CoroutineBody } from "../process/coroutine.ts";
 import type { Process } from "../process/process.ts";
 import { appendMessage } from "./append-message.ts";

@@ -41,7 +41,7 @@ export const open: Call<{ path: string; flags: OpenFlag }, Fd> = {
 
 /** Another's mount is not there; what lies outside its list is refused. */
 export function checkAllowed(core: Core, self: Process, found: Resolved, path: string, op: string): void {
-  if (!core.mounts.isVisible(core, self, found.mount)) {
+  if (!core.mounts.isVisible(self, found.mount)) {
     const message = `device not found: ${path}`;
     throw new VfsError({ op, pid: self.pid, device: path, code: "NOT_FOUND", message });
   }

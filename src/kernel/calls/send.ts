@@ -11,7 +11,7 @@ import type { RequestMark } from "../../abi/request-mark.ts";
 import type { SendOptions, Sent } from "../../abi/sys.ts";
 import type { Core } from "../core.ts";
 import type { Call } from "../gate/call.ts";
-import { checkFellow } from "../ipc/fellow-mail.ts";
+import { checkFellow } from "../gate/fellow-mail.ts";
 import { Mailbox } from "../ipc/mailbox.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";

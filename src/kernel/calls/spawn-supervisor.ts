@@ -12,13 +12,12 @@ import type { Call, Pass } from "../gate/call.ts";
 import { checkCovered } from "../gate/covers.ts";
 import { EXEC_TOOL, execEffect } from "../gate/exec-effect.ts";
 import { guard } from "../gate/guard.ts";
-import { MOUNT_TOOL } from "../gate/mount-tool.ts";
 import { ownCopy } from "../gate/own-copy.ts";
+import { MOUNT_TOOL, mountEffect } from "../gate/servers.ts";
 import type { Process } from "../process/process.ts";
 import { Endowment } from "../supervise/endowment.ts";
 import { spawnSupervisor as spawn } from "../supervise/spawn-supervisor.ts";
 import { type CheckedSpec, type CheckedStart, checkSpec } from "../supervise/spec.ts";
-import { mountEffect } from "./mount.ts";
 
 export const spawnSupervisor: Call<{ spec: SupervisorSpec; opts: { parentPid?: Pid } }, Pid> = {
   name: "SpawnSupervisor",

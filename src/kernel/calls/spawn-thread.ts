@@ -1,8 +1,9 @@
 /** SpawnThread(intent): a second reasoning loop in the caller. It has all the caller's rights and spends from its account. */
 import { SyscallError } from "../../abi/errors.ts";
 import type { Tid } from "../../abi/ids.ts";
-import type { Call, Scope } from "../gate/call.ts";
+import type { Call } from "../gate/call.ts";
 import { checkCovered } from "../gate/covers.ts";
+import type { Scope } from "../gate/scope.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
 import { threadsOf } from "../process/threads.ts";

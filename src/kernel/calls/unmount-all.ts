@@ -11,6 +11,6 @@ export const unmountAll: Call<Record<string, never>, void> = {
       const message = "only the kernel's clients may unmount everything";
       throw new SyscallError({ syscall: "UnmountAll", pid: self.pid, code: "PERMISSION", message });
     }
-    await core.mounts.unmountAll(core);
+    await core.mounts.unmountAll();
   },
 };

@@ -4,5 +4,5 @@ import type { Call } from "../gate/call.ts";
 export const unmount: Call<{ path: string }, void> = {
   name: "Unmount",
   args: ({ path }) => ({ path }),
-  run: (core, self, { path }) => core.mounts.unmount(core, self, path),
+  run: (core, self, { path }) => core.mounts.unmount(self, path),
 };

@@ -19,13 +19,8 @@ import type {
 import type { Process } from "../process/process.ts";
 import type { ClassifierAnswer } from "./answer.ts";
 import { noteClassified } from "./failures.ts";
+import type { Judge, Judgement } from "./judge.ts";
 import { callModel } from "./model-call.ts";
-
-/** What it came to. `ask`: a person decides; `why` says what the classifier could not. */
-export interface Judgement {
-  readonly kind: "allow" | "deny" | "ask";
-  readonly why: string;
-}
 
 /** As the journal keeps it. */
 interface ClassifierResult {
@@ -51,7 +46,7 @@ const STAGE_MS: Readonly<Record<ClassifierStage, number>> = { fast: 10_000, thin
 const MAX_SINCE = 64;
 const MAX_THINKING_CHARS = 16_000;
 
-export class Classifications {
+export class Classifications implements Judge {
   readonly #core: () => Core;
   /** Calls that were let through and are in no context yet, while that has this many messages. */
   readonly #since = new WeakMap<Process, { messages: number; readonly calls: JudgedCall[] }>();
@@ -62,14 +57,12 @@ export class Classifications {
     this.#core = core;
   }
 
-  /** It was let through: what is judged next is seen after it. */
   passed(self: Process, call: JudgedCall): void {
     const calls = this.#sinceOf(self);
     calls.push(call);
     if (calls.length > MAX_SINCE) calls.shift();
   }
 
-  /** May it run, as far as the model that judges can tell? CANCELLED when the signal fires. */
   async judge(self: Process, pending: JudgedCall, signal: AbortSignal): Promise<Judgement> {
     const { classifier } = this.#core().ports;
     if (classifier === undefined) return { kind: "ask", why: "" };
@@ -86,7 +79,6 @@ export class Classifications {
     );
   }
 
-  /** Does it do what a person approved in words, and nothing else? Anything but a clear yes is a person's question. */
   async isMeant(
     self: Process,
     pending: JudgedCall,

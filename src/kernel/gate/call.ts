@@ -1,28 +1,7 @@
 /** What a kernel call is: a name, how it is traced, and what it does. One call, one file; table.ts lists them. */
-import type { Effect } from "../../abi/effects.ts";
-import type { CallId } from "../../abi/ids.ts";
-import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { Core } from "../core.ts";
-import type { Inflow } from "../labels/inflow.ts";
 import type { Process } from "../process/process.ts";
-
-/** The narrowed rights of a program under /bin while it runs one permitted call. */
-export interface Scope {
-  readonly callId: CallId;
-  readonly tool: string;
-  /** With `real` filled in. */
-  readonly effects: readonly Effect[];
-  /** It was let read a secret. */
-  readonly isSecret?: true;
-  /** What it may bring in. Absent: nothing that has labels. */
-  readonly inflow?: Inflow;
-  /** The tool says that the call changes nothing but the caller's own lists. */
-  readonly readOnly?: boolean;
-  /** Of every OS process that is started within the call; absent: none was decided on, and none is started. */
-  readonly sandbox?: SandboxProfile | null;
-  /** In the environment of those processes, before all else. */
-  readonly env?: Readonly<Record<string, string>>;
-}
+import type { Scope } from "./scope.ts";
 
 /** One passage through the gate. */
 export interface Pass {

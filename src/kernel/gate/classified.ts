@@ -5,11 +5,11 @@ import type { Core } from "../core.ts";
 import type { JudgedCall } from "../ports/classifier.ts";
 import type { Decision } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
-import type { Scope } from "./call.ts";
 import { decide } from "./decide.ts";
 import { type AskDecision, effectWords } from "./describe.ts";
-import type { Effectful } from "./guard.ts";
+import type { Effectful } from "./effectful.ts";
 import { digestNow } from "./question.ts";
+import type { Scope } from "./scope.ts";
 
 type Deny = Extract<Decision, { behavior: "deny" }>;
 

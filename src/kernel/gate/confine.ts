@@ -8,7 +8,7 @@ import type { Core } from "../core.ts";
 import type { Decision, PermitRequest } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import { subjectOf } from "../process/subject.ts";
-import type { Effectful } from "./guard.ts";
+import type { Effectful } from "./effectful.ts";
 
 /** As the rights are now. PERMISSION: a protected file cannot be protected. */
 export function sandboxOf(core: Core, self: Process, request: PermitRequest): SandboxProfile | null {

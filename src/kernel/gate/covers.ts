@@ -3,7 +3,7 @@ import type { Effect } from "../../abi/effects.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { isWithin } from "../../lib/path.ts";
 import type { Process } from "../process/process.ts";
-import type { Scope } from "./call.ts";
+import type { Scope } from "./scope.ts";
 
 export function covers(granted: readonly Effect[], wanted: Effect): boolean {
   if (wanted.kind === "state") return true;

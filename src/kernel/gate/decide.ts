@@ -1,10 +1,10 @@
 /** What the policy says of a call, as things stand. */
 import type { Core } from "../core.ts";
-import type { Granted } from "../grants/grants.ts";
+import type { Granted } from "../grants/granted.ts";
 import type { Decision, PermitRequest } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import { subjectOf } from "../process/subject.ts";
-import type { Scope } from "./call.ts";
+import type { Scope } from "./scope.ts";
 
 /** A policy that throws is a question, never a permission. */
 export function decide(core: Core, self: Process, scope: Scope, granted?: Granted): Decision {

@@ -5,7 +5,7 @@
 import type { Core } from "../core.ts";
 import type { Decision } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
-import type { Scope } from "./call.ts";
+import type { Scope } from "./scope.ts";
 
 type Deny = Extract<Decision, { behavior: "deny" }>;
 

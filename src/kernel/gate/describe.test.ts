@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type AskDecision, describe as describeCall } from "./describe.ts";
-import type { Effectful } from "./guard.ts";
+import type { Effectful } from "./effectful.ts";
 
 const base = { syscall: "Write", device: "/bin/edit", effects: [], effectClass: "probe", input: "" } as const;
 const asks = (kind: AskDecision["reason"]["kind"]): AskDecision => ({

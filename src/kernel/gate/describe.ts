@@ -1,7 +1,7 @@
 /** A question in words: one line, and a detail below it. Made from the tool's own view, else from the effects. */
 import type { Effect } from "../../abi/effects.ts";
 import type { Decision } from "../ports/permit.ts";
-import type { Effectful } from "./guard.ts";
+import type { Effectful } from "./effectful.ts";
 
 export type AskDecision = Extract<Decision, { behavior: "ask" }>;
 

@@ -10,7 +10,8 @@ import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
 import { OWN_CALLS } from "../replay/tape.ts";
-import type { Call, Pass, Scope } from "./call.ts";
+import type { Call, Pass } from "./call.ts";
+import type { Scope } from "./scope.ts";
 
 /** What comes from outside passes the tape of a process that has one; what is its own is written behind that. */
 export function enter<A, R>(

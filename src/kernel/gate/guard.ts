@@ -3,7 +3,6 @@
  * A call of a program under /bin that runs inside its own permitted call is checked against the effects permitted there
  * and belongs to that call's journal entry; it is neither asked nor journalled twice.
  */
-import type { WritePlan } from "../../abi/device.ts";
 import type { Charge, Effect } from "../../abi/effects.ts";
 import { codeOf, messageOf, SyscallError } from "../../abi/errors.ts";
 import { asCallId } from "../../abi/ids.ts";
@@ -13,28 +12,20 @@ import { Reservation } from "../account/account.ts";
 import { grantedCharge, reserve, reservedBody, settle } from "../account/pay.ts";
 import { relieved } from "../account/raise.ts";
 import type { Core } from "../core.ts";
-import { withMember } from "../ipc/fellow-mail.ts";
 import { partOfInflow, takeOrigins } from "../labels/origins.ts";
 import { withQuoted } from "../labels/quoted.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalDraft } from "../ports/journal.ts";
 import type { Process } from "../process/process.ts";
-import type { Pass, Scope } from "./call.ts";
+import type { Pass } from "./call.ts";
 import { checkCovered } from "./covers.ts";
 import { requestOf } from "./decide.ts";
+import type { Effectful } from "./effectful.ts";
+import { withMember } from "./fellow-mail.ts";
 import { cancelled, held } from "./gate.ts";
 import { allowing, permit } from "./permit.ts";
+import type { Scope } from "./scope.ts";
 import { withShown } from "./shown.ts";
-
-/** What the gate has to know of an effect before it happens. */
-export interface Effectful extends WritePlan {
-  /** `Open` or `Write`. */
-  readonly syscall: string;
-  /** The opened path. */
-  readonly device: string;
-  /** The arguments as text, for the journal; cut at 64 KiB. */
-  readonly input: string;
-}
 
 export async function guard<T>(
   core: Core,

@@ -3,21 +3,22 @@ import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { Core } from "../core.ts";
-import type { Allows } from "../grants/necessary.ts";
+import type { Allows } from "../grants/granted.ts";
 import type { Decision } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import { subjectOf } from "../process/subject.ts";
-import type { Pass, Scope } from "./call.ts";
+import type { Pass } from "./call.ts";
 import { classified, notePassed } from "./classified.ts";
 import { confine, sandboxGiven } from "./confine.ts";
 import { decide, requestOf } from "./decide.ts";
 import { noteDenial, noteReply, noteSuccess, orAsked } from "./denied.ts";
 import type { AskDecision } from "./describe.ts";
 import { Edited } from "./edited.ts";
-import type { Effectful } from "./guard.ts";
+import type { Effectful } from "./effectful.ts";
 import { keptInJournal } from "./person-answer.ts";
 import { digestNow, questionOf } from "./question.ts";
 import { refused, waysOf, withheld } from "./refused.ts";
+import type { Scope } from "./scope.ts";
 
 /**
  * Returns when the effects may happen, with what confines the OS processes of the call; else PERMISSION with words for the

@@ -8,9 +8,10 @@ import { chooseRule, type RuleChoice } from "../ask/rule-choice.ts";
 import type { Core } from "../core.ts";
 import type { JournalDraft } from "../ports/journal.ts";
 import type { Process } from "../process/process.ts";
-import type { Pass, Scope } from "./call.ts";
+import type { Pass } from "./call.ts";
 import { clearDenials } from "./denied.ts";
-import type { Effectful } from "./guard.ts";
+import type { Effectful } from "./effectful.ts";
+import type { Scope } from "./scope.ts";
 
 /** What the journal keeps of one question. */
 export function keptInJournal(core: Core, self: Process, at: Effectful, scope: Scope, pass: Pass): AskHooks {

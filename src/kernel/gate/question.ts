@@ -9,9 +9,9 @@ import type { Core } from "../core.ts";
 import type { Subject } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import { redactedValue } from "../redact/redacted-journal.ts";
-import type { Scope } from "./call.ts";
 import { type AskDecision, describe, effectWords } from "./describe.ts";
-import type { Effectful } from "./guard.ts";
+import type { Effectful } from "./effectful.ts";
+import type { Scope } from "./scope.ts";
 
 /** Effects and parts that are listed; of more their number is told. */
 const MAX_LISTED = 64;

@@ -5,10 +5,10 @@ import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
 import { subjectOf } from "../process/subject.ts";
 import { redactedValue } from "../redact/redacted-journal.ts";
-import type { Scope } from "./call.ts";
 import { requestOf } from "./decide.ts";
 import { describe } from "./describe.ts";
-import type { Effectful } from "./guard.ts";
+import type { Effectful } from "./effectful.ts";
+import type { Scope } from "./scope.ts";
 
 const PREFIX = "Permission denied: ";
 const MAX_REASON = 400;

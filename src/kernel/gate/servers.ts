@@ -1,12 +1,18 @@
-/** The servers that an agent brings, as effects of who starts it: the file may be any, and who gives it may be no person. */
-import type { McpServer } from "../../abi/mcp.ts";
-import { mountEffect } from "../calls/mount.ts";
+/** MCP servers as effects of who starts them; of those that an agent brings, the file may be any, and who gives it may be no person. */
+import type { Effect } from "../../abi/effects.ts";
+import { PID_KERNEL } from "../../abi/ids.ts";
+import type { McpConfig, McpServer } from "../../abi/mcp.ts";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
+import { subjectOf } from "../process/subject.ts";
 import { serverLabel } from "../vfs/server-label.ts";
 import type { Pass } from "./call.ts";
+import { invalid } from "./errors.ts";
 import { guard } from "./guard.ts";
-import { MOUNT_TOOL } from "./mount-tool.ts";
+
+/** The name by which rules match the mounting of a server. */
+export const MOUNT_TOOL = "mount";
 
 /** `act` mounts these, and no others. `device`: the name of the agent. */
 export function guardServers<T>(
@@ -26,4 +32,36 @@ export function guardServers<T>(
     input: servers.map(({ config }) => serverLabel(config)).join("\n"),
   } as const;
   return guard(core, self, effectful, pass, act, () => undefined);
+}
+
+/** INVALID: a URL that is none, variables that a program may not set. */
+export function mountEffect(core: Core, self: Process, path: string, config: McpConfig): Effect {
+  return config.type === "http" ? reach(self, path, config.url) : start(core, self, config);
+}
+
+/** Variables of the entry may change what the command does: with any, no rule for the command answers the question. */
+function start(core: Core, self: Process, config: Extract<McpConfig, { type: "stdio" }>): Effect {
+  core.ports.commandEnv({ pid: self.pid, uuid: self.seed.uuid, env: self.seed.env }, config.env);
+  const { command, args, cwd = core.ports.home } = config;
+  return { kind: "exec", argv: [command, ...args], cwd, certain: Object.keys(config.env).length === 0 };
+}
+
+function reach(self: Process, path: string, text: string): Effect {
+  const url = URL.parse(text);
+  if (url === null) throw invalid("Mount", self, `not a URL: ${text.slice(0, 200)}`, path);
+  const port = url.port === "" ? (url.protocol === "http:" ? 80 : 443) : Number(url.port);
+  return { kind: "network", host: url.hostname, port, method: "POST" };
+}
+
+/**
+ * Within what a local server runs: that of an agent in its agent's sandbox, that of a person as the host is. Without the
+ * scratch folder of the agent: agents that work in one place share a server.
+ */
+export function serverSandbox(core: Core, owner: Process, config: McpConfig): SandboxProfile | null {
+  if (owner.pid === PID_KERNEL || config.type === "http") return null;
+  const { command, args, cwd = core.ports.home } = config;
+  const effect = { kind: "exec", argv: [command, ...args], cwd, certain: true } as const;
+  const { free: _, ...subject } = subjectOf(core, owner);
+  const request = { tool: MOUNT_TOOL, effects: [effect] };
+  return core.ports.permitFor(owner.seed.cwd).sandbox?.(subject, request) ?? null;
 }

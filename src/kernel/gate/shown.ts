@@ -3,26 +3,32 @@
  * behind the path, and is judged, asked and labelled as if the program had said it.
  */
 import type { Effect } from "../../abi/effects.ts";
-import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
-import type { Resolved } from "../vfs/registry.ts";
+import type { Mounts } from "../vfs/mounts.ts";
+import type { DeviceRegistry, Resolved } from "../vfs/registry.ts";
 
-export function withShown(core: Core, self: Process, effects: readonly Effect[]): readonly Effect[] {
+/** Where a path leads, and for whom. */
+interface Namespace {
+  readonly mounts: Pick<Mounts, "isVisible">;
+  readonly devices: Pick<DeviceRegistry, "resolve">;
+}
+
+export function withShown(space: Namespace, self: Process, effects: readonly Effect[]): readonly Effect[] {
   return effects.flatMap((effect) =>
-    effect.kind === "state" ? [effect, ...shownAt(core, self, effect.path)] : [effect],
+    effect.kind === "state" ? [effect, ...shownAt(space, self, effect.path)] : [effect],
   );
 }
 
 /** Nothing where nothing is, or nothing to be seen: opening it fails. */
-function shownAt(core: Core, self: Process, path: string): readonly Effect[] {
-  const found = findDevice(core, self, path);
-  if (found === undefined || !core.mounts.isVisible(core, self, found.mount)) return [];
+function shownAt(space: Namespace, self: Process, path: string): readonly Effect[] {
+  const found = findDevice(space, self, path);
+  if (found === undefined || !space.mounts.isVisible(self, found.mount)) return [];
   return found.device.shownEffects?.(found.subpath) ?? [];
 }
 
-function findDevice(core: Core, self: Process, path: string): Resolved | undefined {
+function findDevice({ devices }: Namespace, self: Process, path: string): Resolved | undefined {
   try {
-    return core.devices.resolve(path, "Open", self.pid);
+    return devices.resolve(path, "Open", self.pid);
   } catch {
     return undefined;
   }

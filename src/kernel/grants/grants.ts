@@ -8,16 +8,18 @@ import type { Grant, GrantBy, GrantScope, GrantView } from "../../abi/grants.ts"
 import { type CallId, PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { RuleText } from "../../abi/rules.ts";
-import type { Core } from "../core.ts";
+import type { JournalWatch } from "../journal-watch.ts";
 import { LIMITS } from "../limits.ts";
-import { type JournalDraft, KERNEL_UUID, type RecordOwner } from "../ports/journal.ts";
+import { type Journal, type JournalDraft, KERNEL_UUID, type RecordOwner } from "../ports/journal.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
 import type { Session } from "../process/session.ts";
+import type { ProcessTable } from "../process/table.ts";
 import { type Grantee, GrantList } from "./grant-list.ts";
 import { readGrant, sealed } from "./grant-record.ts";
+import { type Allows, type Granted, necessary } from "./granted.ts";
 import { meaningOf } from "./meaning.ts";
 import { ceilingOf, isOfMode } from "./mode-grant.ts";
-import { type Allows, necessary } from "./necessary.ts";
 
 /** What a person permits. */
 export interface GrantWish {
@@ -44,14 +46,6 @@ interface Adding {
   readonly alongside?: readonly JournalDraft[];
 }
 
-/** What counts for a process now. */
-export interface Granted {
-  /** Rule texts, oldest first. */
-  readonly allow: readonly string[];
-  readonly deny: readonly RuleText[];
-  readonly ask: readonly RuleText[];
-}
-
 /** A call under way that may end when what it relied on is taken back. */
 interface Open {
   readonly proc: Process;
@@ -59,26 +53,31 @@ interface Open {
   readonly end: () => void;
 }
 
+type Ports = Pick<KernelPorts, "clock" | "grantKey" | "journal" | "log" | "nonce" | "realPath">;
+
 const NOTHING: Granted = { allow: [], deny: [], ask: [] };
 
 /** Taken back not long ago: whoever reads an older journal at this moment leaves them out. */
 const REMOVED_KEPT = 1_000;
 
 export class Grants {
-  readonly #core: () => Core;
+  readonly #ports: Ports;
+  readonly #table: ProcessTable;
+  readonly #journalWatch: JournalWatch;
   /** Of no session. */
   readonly #wide = new GrantList();
   readonly #loaded = new WeakSet<Session>();
   readonly #removed = new Set<string>();
   readonly #open = new Set<Open>();
 
-  constructor(core: () => Core) {
-    this.#core = core;
+  constructor(ports: Ports, table: ProcessTable, journalWatch: JournalWatch) {
+    this.#ports = ports;
+    this.#table = table;
+    this.#journalWatch = journalWatch;
   }
 
   /** Resolves when it is synced, and counts. INVALID: the rule. UNAVAILABLE: there are too many, or the disk refuses. */
   async add(proc: Process, wish: GrantWish, { signal, call, alongside = [] }: Adding = {}): Promise<Grant> {
-    const core = this.#core();
     const { list, home } = this.#homeOf(proc, wish.scope);
     checkRule(wish.rule);
     if (list.isFull) throw tooMany();
@@ -87,24 +86,23 @@ export class Grants {
       ...home,
       kind: "grant.add",
       v: 1,
-      body: sealed(grant, home.proc, core.ports.grantKey),
+      body: sealed(grant, home.proc, this.#ports.grantKey),
       ...(call === undefined ? {} : { call }),
     };
     // stricter at once; if it cannot be kept, it holds while the daemon lives
     if (grant.behavior !== "allow") list.add(grant);
-    await core.journalWatch.append(proc, "Grant", signal ?? proc.abort.signal, [draft, ...alongside]);
+    await this.#journalWatch.append(proc, "Grant", signal ?? proc.abort.signal, [draft, ...alongside]);
     list.add(grant);
     return grant;
   }
 
   /** Of one process, or all that are in memory. A session that rests answers from the journal. NOT_FOUND: no such process. */
   async list(pid?: Pid): Promise<readonly GrantView[]> {
-    const core = this.#core();
     if (pid === undefined) return [...this.#sessions()].flatMap(viewsOf).concat(this.#wide.views(PID_KERNEL));
-    const proc = core.table.get(pid);
+    const proc = this.#table.get(pid);
     if (proc === undefined) return viewsOf(await this.#resting(pid));
     await this.load(proc.seed.session);
-    const now = core.ports.clock.now();
+    const now = this.#ports.clock.now();
     const ids = new Set(this.#applying(proc, now).map(({ id }) => id));
     const all = viewsOf(proc.seed.session).concat(this.#wide.views(PID_KERNEL));
     return all.filter(({ id }) => ids.has(id));
@@ -119,8 +117,7 @@ export class Grants {
     by: GrantBy,
     { pid, isKilling = false }: { pid?: Pid; isKilling?: boolean } = {},
   ): Promise<void> {
-    const core = this.#core();
-    core.journalWatch.check("Grant");
+    this.#journalWatch.check("Grant");
     const found = this.#find(id) ?? (pid === undefined ? undefined : await this.#findResting(id, pid));
     if (found === undefined) throw unknown(id);
     const { list, home } = found;
@@ -128,7 +125,7 @@ export class Grants {
     const grant = list.find(id);
     // stricter at once
     if (grant?.behavior === "allow") this.#drop(list, id);
-    await core.ports.journal.append([{ ...home, kind: "grant.remove", v: 1, body: { id, by } }]);
+    await this.#ports.journal.append([{ ...home, kind: "grant.remove", v: 1, body: { id, by } }]);
     this.#drop(list, id);
     // it came back into memory meanwhile
     for (const session of this.#sessions()) session.grants.remove(id);
@@ -137,15 +134,14 @@ export class Grants {
 
   /** The denies and asks that bind a process, also one that rests. */
   async bounds(pid: Pid): Promise<Pick<Granted, "deny" | "ask">> {
-    const core = this.#core();
-    const live = core.table.get(pid);
+    const live = this.#table.get(pid);
     if (live !== undefined) {
       await this.load(live.seed.session);
       return this.of(live);
     }
     const { grants } = await this.#resting(pid);
-    const who = await granteeOf(core, pid);
-    const now = core.ports.clock.now();
+    const who = await granteeOf(this.#ports.journal, pid);
+    const now = this.#ports.clock.now();
     return grantedBy([...grants.of(who, now), ...this.#wide.of(who, now)]);
   }
 
@@ -165,18 +161,18 @@ export class Grants {
   of(proc: Process): Granted {
     const { session } = proc.seed;
     if (session.grants.size === 0 && this.#wide.size === 0) return NOTHING;
-    return grantedBy(this.#applying(proc, this.#core().ports.clock.now()));
+    return grantedBy(this.#applying(proc, this.#ports.clock.now()));
   }
 
   /** What a person approved in words, with a plan: it says nothing to the policy. */
   meanings(proc: Process): readonly string[] {
-    const all = this.#applying(proc, this.#core().ports.clock.now());
+    const all = this.#applying(proc, this.#ports.clock.now());
     return all.flatMap((grant) => meaningOf(grant) ?? []);
   }
 
   /** The highest mode it may be in: by its rights, or by what a person gave since. */
   ceiling(proc: Process): PermissionMode {
-    return ceilingOf(proc.seed.rights.mode, this.#applying(proc, this.#core().ports.clock.now()));
+    return ceilingOf(proc.seed.rights.mode, this.#applying(proc, this.#ports.clock.now()));
   }
 
   /**
@@ -184,7 +180,7 @@ export class Grants {
    * one use less. Noted: no intent is synced before it.
    */
   spend(proc: Process, allows: Allows): void {
-    const counted = this.#applying(proc, this.#core().ports.clock.now()).filter(
+    const counted = this.#applying(proc, this.#ports.clock.now()).filter(
       ({ uses, behavior }) => uses !== undefined && behavior === "allow",
     );
     if (counted.length === 0) return;
@@ -192,7 +188,7 @@ export class Grants {
     for (const { id, scope } of necessary(counted, granted, allows)) {
       const { list, home } = this.#homeOf(proc, scope);
       list.use(id);
-      this.#core().ports.journal.note([{ ...home, kind: "grant.use", v: 1, body: { id } }]);
+      this.#ports.journal.note([{ ...home, kind: "grant.use", v: 1, body: { id } }]);
     }
   }
 
@@ -215,7 +211,7 @@ export class Grants {
   }
 
   #made(proc: Process, wish: GrantWish): Grant {
-    const { ports } = this.#core();
+    const ports = this.#ports;
     const { behavior, rule, scope, by, expiresAt, requestId = "" } = wish;
     const uses = wish.uses ?? (scope === "once" ? 1 : undefined);
     const isOwn = scope === "once" || scope === "process" || scope === "subtree";
@@ -257,8 +253,8 @@ export class Grants {
 
   /** As the journal has it; nothing of it stays in memory. */
   async #resting(pid: Pid): Promise<Pick<Session, "owner" | "grants">> {
-    const { journal } = this.#core().ports;
-    const live = this.#core().table.get(pid);
+    const { journal } = this.#ports;
+    const live = this.#table.get(pid);
     if (live !== undefined) {
       await this.load(live.seed.session);
       return live.seed.session;
@@ -276,7 +272,7 @@ export class Grants {
 
   *#sessions(): Generator<Session> {
     const seen = new Set<Session>();
-    for (const { seed } of this.#core().table.all()) {
+    for (const { seed } of this.#table.all()) {
       if (seen.has(seed.session)) continue;
       seen.add(seed.session);
       yield seed.session;
@@ -284,7 +280,7 @@ export class Grants {
   }
 
   async #read(proc: ProcUuid, list: GrantList): Promise<void> {
-    const { journal, grantKey, log } = this.#core().ports;
+    const { journal, grantKey, log } = this.#ports;
     for (const kind of ["grant.add", "grant.use", "grant.remove"] as const) {
       for (const record of await journal.ofKind(proc, kind)) {
         const event = readGrant(record, grantKey);
@@ -313,9 +309,9 @@ function grantedBy(grants: readonly Grant[]): Granted {
 }
 
 /** Of one that is not in memory, by its records. */
-async function granteeOf({ ports }: Core, pid: Pid): Promise<Grantee> {
-  const proc = await ports.journal.processOf(pid);
-  const [spawned] = proc === undefined ? [] : await ports.journal.ofKind(proc, "process.spawned");
+async function granteeOf(journal: Journal, pid: Pid): Promise<Grantee> {
+  const proc = await journal.processOf(pid);
+  const [spawned] = proc === undefined ? [] : await journal.ofKind(proc, "process.spawned");
   const {
     line = [],
     ppid = 0,

@@ -9,7 +9,7 @@ import type { Label } from "../../abi/labels.ts";
 import type { Core } from "../core.ts";
 import { HostFiles } from "../fork/host-files.ts";
 import type { EntryWord } from "../fork/snapshot.ts";
-import type { Scope } from "../gate/call.ts";
+import type { Scope } from "../gate/scope.ts";
 import type { Origins, PermitRequest } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import { subjectOf } from "../process/subject.ts";

@@ -52,7 +52,7 @@ function endsRunAlone(_core: Core, { conversation }: Process, signal: Signal): b
 }
 
 async function prepare(making: Making): Promise<void> {
-  const { core, proc, opts, undo, signal } = making;
+  const { core, proc, opts, undo } = making;
   proc.ctxId = core.contexts.alloc(LIMITS.contextMessages);
   proc.contexts.add(proc.ctxId);
   undo.push(() => freeContexts(core, proc));
@@ -60,7 +60,7 @@ async function prepare(making: Making): Promise<void> {
   core.contexts.setSystemPrompt(proc.ctxId, prompt);
   // a session may begin without words
   if (proc.seed.intent !== "") core.contexts.append(proc.ctxId, { role: "user", content: proc.seed.intent });
-  await core.mounts.mountAll(core, proc, proc.seed.agent?.manifest.mcp ?? [], undo, signal);
+  await core.mounts.mountAll(making, proc.seed.agent?.manifest.mcp ?? []);
   await openModel(making);
   settleMode(making);
 }

@@ -19,7 +19,7 @@ export function finish(core: Core, proc: Process, returned: ExitStatus): Promise
 
 async function finishOnce(core: Core, proc: Process, exit: ExitStatus): Promise<void> {
   proc.revoked = true;
-  await core.mounts.unmountOf(core, proc);
+  await core.mounts.unmountOf(proc);
   if (proc.recall !== null) await lastWords(core, proc);
   // nobody hears of an exit that can never be kept: the daemon ends, and the next goes on with this process
   if (!(await journalExit(core, proc, exit)) && core.ports.journal.state.state === "lost") return;

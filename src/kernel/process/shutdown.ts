@@ -85,7 +85,7 @@ async function goToRest(core: Core, proc: Process, why: string): Promise<void> {
   proc.abort.abort();
   if (!(await endWithin(core.ports.clock, [proc.loop], LIMITS.loopGraceMs)))
     proc.fds.abandonAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
-  await core.mounts.unmountOf(core, proc);
+  await core.mounts.unmountOf(proc);
   tell(core, proc, why);
   leave(core, proc);
 }

@@ -2,7 +2,7 @@
 import type { Rights } from "../../abi/rights.ts";
 import { judgesPlan } from "../classify/auto-mode.ts";
 import type { Core } from "../core.ts";
-import type { Granted } from "../grants/grants.ts";
+import type { Granted } from "../grants/granted.ts";
 import type { Subject } from "../ports/permit.ts";
 import { isAbove } from "./narrow.ts";
 import type { Process } from "./process.ts";

@@ -106,7 +106,7 @@ async function mount(
   undo: Undo[],
 ): Promise<void> {
   const { seed, abort, stillness } = proc;
-  const act = () => core.mounts.mountAll(core, proc, servers, undo, abort.signal);
+  const act = () => core.mounts.mountAll({ proc, undo, signal: abort.signal }, servers);
   if (isPersons) return act();
   const pass = { signal: abort.signal, scope: null, trace: {} };
   stillness.begin();

@@ -4,7 +4,7 @@
  * that cannot be made is none; who reads the history says what is wrong with it.
  */
 import { messageOf } from "../../abi/errors.ts";
-import type { Core } from "../core.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
 import { Turnstile } from "../process/turnstile.ts";
 import { readHistory } from "./history-reader.ts";
@@ -22,14 +22,16 @@ interface Saved {
   isUnderWay: boolean;
 }
 
+type Ports = Pick<KernelPorts, "journal" | "log">;
+
 export class Snapshots {
-  readonly #core: () => Core;
+  readonly #ports: Ports;
   readonly #saved = new WeakMap<Process, Saved>();
   /** One at a time: nobody waits for them. */
   readonly #turnstile = new Turnstile(1);
 
-  constructor(core: () => Core) {
-    this.#core = core;
+  constructor(ports: Ports) {
+    this.#ports = ports;
   }
 
   /** It noted something. */
@@ -53,11 +55,10 @@ export class Snapshots {
   #look(proc: Process, saved: Saved, due: number): void {
     if (saved.isUnderWay) return;
     saved.isUnderWay = true;
-    const { ports } = this.#core();
     this.#turnstile
       .pass(() => this.#save(proc, saved, due))
       .catch((error: unknown) => {
-        ports.log("info", `pid ${proc.pid}: no snapshot was made: ${messageOf(error)}`);
+        this.#ports.log("info", `pid ${proc.pid}: no snapshot was made: ${messageOf(error)}`);
       })
       .finally(() => {
         saved.isUnderWay = false;
@@ -65,7 +66,7 @@ export class Snapshots {
   }
 
   async #save({ seed: { uuid } }: Process, saved: Saved, due: number): Promise<void> {
-    const { journal } = this.#core().ports;
+    const { journal } = this.#ports;
     const row = await journal.row(uuid);
     if (row === undefined || row.lastSeq - saved.seq < due) return;
     const history = await readHistory(journal, uuid);

@@ -12,13 +12,14 @@ import type { AwakeOptions, HistoryPage, Sessions, SessionView } from "../ports/
 import type { Process } from "../process/process.ts";
 import { wake } from "../recover/wake.ts";
 import { pageOf } from "./history-page.ts";
+import type { RestingSessions } from "./resting.ts";
 import { viewOf } from "./session-view.ts";
 import { withdrawMessage } from "./withdraw.ts";
 
 /** A process that came back at the very moment something was written of it: then that meets it alive. */
 const TRIES = 3;
 
-export class SessionTable implements Sessions {
+export class SessionTable implements Sessions, RestingSessions {
   readonly #core: () => Core;
 
   constructor(core: () => Core) {
@@ -35,7 +36,6 @@ export class SessionTable implements Sessions {
     return shown.map((row) => viewOf(row, table.get(row.pid)));
   }
 
-  /** It is in memory, to stay: what is done to it is done at once. */
   isHere(pid: Pid): boolean {
     const proc = this.#core().table.get(pid);
     return proc !== undefined && proc.leaving === null;
@@ -61,7 +61,6 @@ export class SessionTable implements Sessions {
     core.idle(proc);
   }
 
-  /** What a client's signal does to one that rests: it ends, or goes on. undefined: it does not rest. */
   async signalResting(pid: Pid, signal: Signal): Promise<Disposition | undefined> {
     const core = this.#core();
     for (let tries = 1; ; tries++) {

@@ -4,11 +4,11 @@
  * again; any other is there again, and is started when it is first used.
  */
 import { PID_KERNEL } from "../../abi/ids.ts";
-import type { McpConfig } from "../../abi/mcp.ts";
+import type { McpConfig, MountView } from "../../abi/mcp.ts";
 import { type Journal, KERNEL_UUID } from "../ports/journal.ts";
 import { maskedCommand, serverLabel } from "./server-label.ts";
 
-export interface KeptMount {
+interface KeptMount {
   readonly path: string;
   /** What effects and rules call it. */
   readonly server: string;
@@ -94,4 +94,10 @@ function missingOf(config: McpConfig): string {
 function named(noun: string, names: readonly string[]): string {
   if (names.length === 0) return "";
   return `its ${noun}${names.length === 1 ? "" : "s"} ${names.slice(0, 8).join(", ")}`;
+}
+
+/** What the daemon before had, and this one cannot start. */
+export function lackingView({ path, label, lacks }: KeptMount): MountView {
+  const problem = `not there since the daemon was started again, which does not keep ${lacks}: mount it again`;
+  return { path, pid: PID_KERNEL, server: label, state: "pending", tools: 0, servicePid: null, problem };
 }

@@ -16,15 +16,41 @@ import type { ProgramContext } from "../../abi/program.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
 import { secretValues } from "../../lib/secret-values.ts";
-import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
-import type { Journal } from "../ports/journal.ts";
-import type { McpTransport } from "../ports/mcp.ts";
-import type { Undo } from "../process/body.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
+import type { McpOwner, McpTransport } from "../ports/mcp.ts";
 import type { Process } from "../process/process.ts";
-import { type KeptMount, KeptMounts } from "./kept-mounts.ts";
+import type { ProcessTable } from "../process/table.ts";
+import { KeptMounts, lackingView } from "./kept-mounts.ts";
 import { agentMountPath, canonicalMount, notAName, parseMountPath } from "./mount-path.ts";
-import { serverSandbox } from "./server-sandbox.ts";
+import type { DeviceRegistry } from "./registry.ts";
+
+/** What the mounts stand on. */
+interface Ground {
+  readonly ports: Pick<KernelPorts, "journal" | "mcp" | "clock" | "log" | "redactor">;
+  readonly table: Pick<ProcessTable, "isAncestor">;
+  readonly devices: DeviceRegistry;
+  readonly root: Process;
+  readonly accepting: boolean;
+}
+
+/** Within what a server of this process runs; null: as the host is. */
+type SandboxOf = (owner: Process, config: McpConfig) => SandboxProfile | null;
+
+export interface MountRequest {
+  readonly owner: Process;
+  readonly path: string;
+  readonly config: McpConfig;
+  /** The gate has decided that it runs as the host is. */
+  readonly isOutside?: boolean;
+}
+
+/** A process that is made ready, or brought back: what takes its mounts away again is pushed. */
+interface Mounting {
+  readonly proc: Process;
+  readonly undo: (() => Promise<void> | void)[];
+  readonly signal: AbortSignal;
+}
 
 interface Mount {
   readonly path: string;
@@ -54,23 +80,28 @@ export class Mounts {
   /** The servers of agent files, in their order. */
   readonly #named = new Map<Pid, NamedPath[]>();
   readonly #kept: KeptMounts;
+  readonly #ground: Ground;
+  readonly #sandboxOf: SandboxOf;
 
-  constructor(journal: Journal) {
-    this.#kept = new KeptMounts(journal);
+  constructor(ground: Ground, sandboxOf: SandboxOf) {
+    this.#ground = ground;
+    this.#sandboxOf = sandboxOf;
+    this.#kept = new KeptMounts(ground.ports.journal);
   }
 
   /** What the person had mounted: each is started when it is first used. Before the processes come back. */
-  async bringBack(core: Core): Promise<void> {
+  async bringBack(): Promise<void> {
+    const { ports, root } = this.#ground;
     for (const { path, server, config } of await this.#kept.recall()) {
       if (config === null) continue;
       try {
-        this.#claim(core, core.root, path);
-        const transport = core.ports.mcp.transport(config, ownerOf(core, core.root));
+        this.#claim(root, path);
+        const transport = ports.mcp.transport(config, this.#serverOwner(root, null));
         transport.connectOnUse();
         const closing = new AbortController();
-        this.#enter(core, { path, owner: core.root, server, transport, closing, connecting: OVER });
+        this.#enter({ path, owner: root, server, transport, closing, connecting: OVER });
       } catch (error) {
-        core.ports.log("warn", `${path} is not mounted again: ${messageOf(error)}`);
+        ports.log("warn", `${path} is not mounted again: ${messageOf(error)}`);
       } finally {
         this.#claimed.delete(path);
       }
@@ -78,119 +109,104 @@ export class Mounts {
   }
 
   /** Back within 500 ms, connected or not; a server that fails within them is not mounted. */
-  async mount(
-    core: Core,
-    owner: Process,
-    path: string,
-    config: McpConfig,
-    signal: AbortSignal,
-    /** The gate has decided that it runs as the host is. */
-    isOutside = false,
-  ): Promise<{ path: string; state: McpState }> {
-    const place = parseMountPath(path);
-    if (typeof place === "string") throw failed(owner, path, "INVALID", place);
-    const mount = this.#begin(core, owner, place.path, place.server, config, isOutside);
+  async mount(request: MountRequest, signal: AbortSignal): Promise<{ path: string; state: McpState }> {
+    const { owner, config } = request;
+    const place = parseMountPath(request.path);
+    if (typeof place === "string") throw failed(owner, request.path, "INVALID", place);
+    const mount = this.#begin({ ...request, ...place });
     try {
-      await within(core, mount.connecting, LIMITS.mountWaitMs, signal);
-      this.#enter(core, mount);
+      await this.#within(mount.connecting, LIMITS.mountWaitMs, signal);
+      this.#enter(mount);
       if (owner.pid === PID_KERNEL) await this.#kept.add(mount.path, mount.server, config);
     } catch (error) {
-      await this.#remove(core, mount);
+      await this.#remove(mount);
       throw signal.aborted ? error : cannotMount(mount, error);
     }
-    if (mount.transport.state === "pending") follow(core, mount);
+    if (mount.transport.state === "pending") this.#follow(mount);
     return { path: mount.path, state: mount.transport.state };
   }
 
   /** NOT_FOUND; PERMISSION: another's. */
-  async unmount(core: Core, caller: Process, path: string): Promise<void> {
+  async unmount(caller: Process, path: string): Promise<void> {
     const mount = this.#byPath.get(canonicalMount(path));
     if (caller.pid === PID_KERNEL && (mount === undefined || mount.owner === caller)) {
       const wasKept = await this.#kept.remove(canonicalMount(path));
       if (wasKept && mount === undefined) return;
     }
-    if (mount === undefined || !this.isVisible(core, caller, mount.path))
+    if (mount === undefined || !this.isVisible(caller, mount.path))
       throw failed(caller, path, "NOT_FOUND", `not mounted: ${path}`, "Unmount");
     if (caller.pid !== PID_KERNEL && caller !== mount.owner) {
       const whose = mount.owner.pid === PID_KERNEL ? "the user's" : `that of process ${mount.owner.pid}`;
       throw failed(caller, mount.path, "PERMISSION", `the mount is ${whose}`, "Unmount");
     }
-    await this.#remove(core, mount);
+    await this.#remove(mount);
   }
 
   /** In parallel; what takes longer than 600 ms is left to the end of its service. */
-  async unmountAll(core: Core): Promise<void> {
-    const all = Promise.all([...this.#byPath.values()].map((mount) => this.#drop(core, mount)));
-    await within(core, all, LIMITS.unmountAllMs, core.root.killed.signal);
+  async unmountAll(): Promise<void> {
+    const all = Promise.all([...this.#byPath.values()].map((mount) => this.#drop(mount)));
+    await this.#within(all, LIMITS.unmountAllMs, this.#ground.root.killed.signal);
   }
 
   /**
    * The servers of an agent file, each at /mnt/mcp/<pid>-<name>. They connect side by side and are entered in order. One that
    * does not connect within 30 s is left out, or ends the spawn if it is required. Pushes what takes each back.
    */
-  async mountAll(
-    core: Core,
-    proc: Process,
-    servers: readonly McpServer[],
-    undo: Undo[],
-    signal: AbortSignal,
-  ): Promise<void> {
+  async mountAll(mounting: Mounting, servers: readonly McpServer[]): Promise<void> {
     if (servers.length === 0) return;
-    const begun = servers.flatMap((server) => this.#beginNamed(core, proc, server, undo));
+    const { proc, signal } = mounting;
+    const begun = servers.flatMap((server) => this.#beginNamed(mounting, server));
     const deadline = new AbortController();
-    const stopDeadline = startDeadline(core, deadline);
+    const stopDeadline = this.#startDeadline(deadline);
     using linked = linkSignals(signal, deadline.signal);
     try {
       for (const each of begun) {
-        const failure = await this.#enterNamed(core, proc, each, linked.signal);
+        const failure = await this.#enterNamed(each, linked.signal);
         if (failure === undefined) continue;
         signal.throwIfAborted();
-        leftOut(core, proc, each.server, deadline.signal.aborted ? notInTime(each.mount) : failure);
-        await this.#drop(core, each.mount);
+        this.#leftOut(proc, each.server, deadline.signal.aborted ? notInTime(each.mount) : failure);
+        await this.#drop(each.mount);
       }
     } finally {
       stopDeadline();
     }
   }
 
-  #beginNamed(core: Core, proc: Process, server: McpServer, undo: Undo[]): NamedMount[] {
+  #beginNamed({ proc, undo }: Mounting, server: McpServer): NamedMount[] {
+    const { name, config } = server;
     try {
-      if (!isServerName(server.name)) throw failed(proc, server.name, "INVALID", notAName(server.name));
-      const path = agentMountPath(proc.pid, server.name);
-      const mount = this.#begin(core, proc, path, server.name, server.config);
-      undo.push(() => this.#remove(core, mount));
+      if (!isServerName(name)) throw failed(proc, name, "INVALID", notAName(name));
+      const path = agentMountPath(proc.pid, name);
+      const mount = this.#begin({ owner: proc, path, config, server: name });
+      undo.push(() => this.#remove(mount));
       return [{ server, mount }];
     } catch (error) {
-      leftOut(core, proc, server, error);
+      this.#leftOut(proc, server, error);
       return [];
     }
   }
 
   /** Why it could not be; undefined: it is there. */
-  async #enterNamed(
-    core: Core,
-    proc: Process,
-    { server, mount }: NamedMount,
-    signal: AbortSignal,
-  ): Promise<unknown> {
+  async #enterNamed({ server, mount }: NamedMount, signal: AbortSignal): Promise<unknown> {
     try {
       await abortable(mount.connecting, signal);
-      this.#enter(core, mount);
+      this.#enter(mount);
     } catch (error) {
       return error;
     }
+    const { pid } = mount.owner;
     const named = { name: server.name, path: mount.path };
     const always = server.alwaysLoad === true ? { alwaysLoad: true } : {};
-    this.#named.set(proc.pid, [...this.namedBy(proc.pid), { ...named, ...always }]);
-    note(core, mount);
+    this.#named.set(pid, [...this.namedBy(pid), { ...named, ...always }]);
+    this.#note(mount);
     return undefined;
   }
 
   /** Those of a process that ends, one by one; a failure is logged and holds nothing up. */
-  async unmountOf(core: Core, proc: Process): Promise<void> {
+  async unmountOf(proc: Process): Promise<void> {
     for (const path of [...(proc.mounts ?? [])]) {
       const mount = this.#byPath.get(path);
-      if (mount !== undefined) await this.#drop(core, mount);
+      if (mount !== undefined) await this.#drop(mount);
     }
   }
 
@@ -200,17 +216,17 @@ export class Mounts {
   }
 
   /** May `viewer` open what is mounted here? True for what is no mount. */
-  isVisible(core: Core, viewer: Process, path: string): boolean {
+  isVisible(viewer: Process, path: string): boolean {
     const mount = this.#byPath.get(path);
     if (mount === undefined) return true;
     const owner = mount.owner.pid;
     if (owner === PID_KERNEL || viewer.pid === PID_KERNEL || viewer === mount.owner) return true;
-    return core.table.isAncestor(owner, viewer.pid);
+    return this.#ground.table.isAncestor(owner, viewer.pid);
   }
 
   /** What `viewer` may open, by path. */
-  seenBy(core: Core, viewer: Process): readonly { name: string; path: string; state: McpState }[] {
-    const seen = [...this.#byPath.values()].filter(({ path }) => this.isVisible(core, viewer, path));
+  seenBy(viewer: Process): readonly { name: string; path: string; state: McpState }[] {
+    const seen = [...this.#byPath.values()].filter(({ path }) => this.isVisible(viewer, path));
     const rows = seen.map(({ server, path, transport }) => ({ name: server, path, state: transport.state }));
     return rows.sort((a, b) => (a.path < b.path ? -1 : 1));
   }
@@ -223,22 +239,19 @@ export class Mounts {
   }
 
   /** A claim on the path, a transport, and connecting under way. What fails here has left nothing. */
-  #begin(
-    core: Core,
-    owner: Process,
-    path: string,
-    server: string,
-    config: McpConfig,
+  #begin({
+    owner,
+    path,
+    server,
+    config,
     isOutside = false,
-  ): Mount {
-    this.#claim(core, owner, path);
-    const told = config.type === "stdio" ? secretValues(config.env) : Object.values(config.headers);
-    core.ports.redactor?.learn(told);
+  }: MountRequest & { readonly server: string }): Mount {
+    const { redactor, mcp } = this.#ground.ports;
+    this.#claim(owner, path);
+    redactor?.learn(config.type === "stdio" ? secretValues(config.env) : Object.values(config.headers));
     try {
-      const transport = core.ports.mcp.transport(
-        config,
-        ownerOf(core, owner, isOutside ? null : serverSandbox(core, owner, config)),
-      );
+      const sandbox = isOutside ? null : this.#sandboxOf(owner, config);
+      const transport = mcp.transport(config, this.#serverOwner(owner, sandbox));
       const closing = new AbortController();
       const connecting = transport.connect(closing.signal);
       connecting.catch(() => {});
@@ -249,9 +262,20 @@ export class Mounts {
     }
   }
 
-  #claim(core: Core, owner: Process, path: string): void {
-    if (!core.accepting) throw failed(owner, path, "UNAVAILABLE", "the kernel is shutting down");
-    if (this.#claimed.has(path) || core.devices.has(path))
+  #serverOwner(owner: Process, sandbox: SandboxProfile | null): McpOwner {
+    const { uuid, cwd, env } = owner.seed;
+    const log: McpOwner["log"] = (level, message) => owner.log(level, message, this.#mono());
+    return { pid: owner.pid, uuid, cwd, env, sandbox, log };
+  }
+
+  #mono(): number {
+    return this.#ground.ports.clock.mono();
+  }
+
+  #claim(owner: Process, path: string): void {
+    const { accepting, devices } = this.#ground;
+    if (!accepting) throw failed(owner, path, "UNAVAILABLE", "the kernel is shutting down");
+    if (this.#claimed.has(path) || devices.has(path))
       throw failed(owner, path, "CONFLICT", `path is taken: ${path}`);
     const claims = [...this.#claimed.values()].filter((proc) => proc === owner).length;
     if ((owner.mounts?.size ?? 0) + claims >= LIMITS.mounts)
@@ -260,11 +284,12 @@ export class Mounts {
   }
 
   /** CANCELLED: its owner has ended meanwhile, and nobody would take it away. */
-  #enter(core: Core, mount: Mount): void {
+  #enter(mount: Mount): void {
+    const { accepting, devices, ports } = this.#ground;
     const { path, owner, server, transport } = mount;
     if (owner.revoked || !owner.isLive) throw failed(owner, path, "CANCELLED", "its owner has ended");
-    if (!core.accepting) throw failed(owner, path, "UNAVAILABLE", "the kernel is shutting down");
-    core.devices.register(path, core.ports.mcp.device(server, transport));
+    if (!accepting) throw failed(owner, path, "UNAVAILABLE", "the kernel is shutting down");
+    devices.register(path, ports.mcp.device(server, transport));
     this.#claimed.delete(path);
     this.#byPath.set(path, mount);
     owner.mounts ??= new Set();
@@ -272,7 +297,7 @@ export class Mounts {
   }
 
   /** Record, then transport, then device. One that was never entered is closed. Idempotent. */
-  async #remove(core: Core, mount: Mount): Promise<void> {
+  async #remove(mount: Mount): Promise<void> {
     const { path, owner, transport, closing } = mount;
     const isEntered = this.#byPath.get(path) === mount;
     if (isEntered) this.#forget(mount);
@@ -281,7 +306,7 @@ export class Mounts {
     try {
       await transport.close();
     } finally {
-      if (isEntered) core.devices.unregister(path);
+      if (isEntered) this.#ground.devices.unregister(path);
     }
   }
 
@@ -293,88 +318,69 @@ export class Mounts {
     else this.#named.set(owner.pid, named);
   }
 
-  async #drop(core: Core, mount: Mount): Promise<void> {
+  async #drop(mount: Mount): Promise<void> {
     try {
-      await this.#remove(core, mount);
+      await this.#remove(mount);
     } catch (error) {
-      core.ports.log("warn", `pid ${mount.owner.pid}: unmounting ${mount.path}: ${printed(error)}`);
+      this.#ground.ports.log("warn", `pid ${mount.owner.pid}: unmounting ${mount.path}: ${printed(error)}`);
     }
+  }
+
+  /** Settles as `work` does, or resolves when the time is up. */
+  async #within(work: Promise<unknown>, ms: number, signal: AbortSignal): Promise<void> {
+    const stop = new AbortController();
+    const late = this.#ground.ports.clock.sleep(ms, stop.signal).catch(() => {});
+    try {
+      await abortable(Promise.race([work, late]), signal);
+    } finally {
+      stop.abort();
+    }
+  }
+
+  #startDeadline(deadline: AbortController): () => void {
+    const stop = new AbortController();
+    this.#ground.ports.clock.sleep(LIMITS.mountRequiredMs, stop.signal).then(
+      () => deadline.abort(),
+      () => {},
+    );
+    return () => stop.abort();
+  }
+
+  /** Whoever mounted it hears how connecting went on. */
+  #follow(mount: Mount): void {
+    mount.connecting.then(
+      () => this.#note(mount),
+      (error: unknown) => {
+        if (mount.closing.signal.aborted) return;
+        mount.owner.log("error", `MCP server at ${mount.path}: ${messageOf(error)}`, this.#mono());
+      },
+    );
+  }
+
+  #note({ owner, path, transport }: Mount): void {
+    const tools = transport.tools === 1 ? "1 tool" : `${transport.tools} tools`;
+    owner.log("info", `MCP server at ${path}: ${transport.label}, ${tools}`, this.#mono());
+  }
+
+  /** Throws for a required server. */
+  #leftOut(proc: Process, server: McpServer, error: unknown): void {
+    const message = `MCP server ${server.name}: ${messageOf(error)}`;
+    const code = codeOf(error) === "INVALID" ? "INVALID" : "UNAVAILABLE";
+    if (server.required) throw failed(proc, agentMountPath(proc.pid, server.name), code, message);
+    proc.log("warn", `${message}; it is left out`, this.#mono());
   }
 }
 
 const OVER = Promise.resolve();
-
-/** Settles as `work` does, or resolves when the time is up. */
-async function within(core: Core, work: Promise<unknown>, ms: number, signal: AbortSignal): Promise<void> {
-  const stop = new AbortController();
-  const late = core.ports.clock.sleep(ms, stop.signal).catch(() => {});
-  try {
-    await abortable(Promise.race([work, late]), signal);
-  } finally {
-    stop.abort();
-  }
-}
-
-function startDeadline(core: Core, deadline: AbortController): () => void {
-  const stop = new AbortController();
-  core.ports.clock.sleep(LIMITS.mountRequiredMs, stop.signal).then(
-    () => deadline.abort(),
-    () => {},
-  );
-  return () => stop.abort();
-}
-
-/** Whoever mounted it hears how connecting went on. */
-function follow(core: Core, mount: Mount): void {
-  mount.connecting.then(
-    () => note(core, mount),
-    (error: unknown) => {
-      if (mount.closing.signal.aborted) return;
-      mount.owner.log("error", `MCP server at ${mount.path}: ${messageOf(error)}`, core.ports.clock.mono());
-    },
-  );
-}
-
-function note(core: Core, { owner, path, transport }: Mount): void {
-  const tools = transport.tools === 1 ? "1 tool" : `${transport.tools} tools`;
-  owner.log("info", `MCP server at ${path}: ${transport.label}, ${tools}`, core.ports.clock.mono());
-}
-
-/** Throws for a required server. */
-function leftOut(core: Core, proc: Process, server: McpServer, error: unknown): void {
-  const message = `MCP server ${server.name}: ${messageOf(error)}`;
-  const code = codeOf(error) === "INVALID" ? "INVALID" : "UNAVAILABLE";
-  if (server.required) throw failed(proc, agentMountPath(proc.pid, server.name), code, message);
-  proc.log("warn", `${message}; it is left out`, core.ports.clock.mono());
-}
 
 function notInTime({ transport }: Mount): Error {
   const why = transport.problem === "" ? "" : `: ${transport.problem}`;
   return new Error(`not connected within ${LIMITS.mountRequiredMs / 1000} s${why}`);
 }
 
-function ownerOf(core: Core, owner: Process, sandbox: SandboxProfile | null = null) {
-  const { pid, seed } = owner;
-  return {
-    pid,
-    uuid: seed.uuid,
-    cwd: seed.cwd,
-    env: seed.env,
-    sandbox,
-    log: (level: "info" | "warn" | "error", message: string) =>
-      owner.log(level, message, core.ports.clock.mono()),
-  };
-}
-
 function viewOf({ path, owner, transport }: Mount): MountView {
   const { label, state, tools, servicePid, problem } = transport;
   return { path, pid: owner.pid, server: label, state, tools, servicePid, problem };
-}
-
-/** What the daemon before had, and this one cannot start. */
-function lackingView({ path, label, lacks }: KeptMount): MountView {
-  const problem = `not there since the daemon was started again, which does not keep ${lacks}: mount it again`;
-  return { path, pid: PID_KERNEL, server: label, state: "pending", tools: 0, servicePid: null, problem };
 }
 
 function cannotMount({ owner, path }: Mount, error: unknown): SyscallError {

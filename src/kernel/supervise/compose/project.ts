@@ -26,13 +26,14 @@ import { ProjectPipes } from "./pipes.ts";
 import type { Replica, ReplicaHost } from "./replica.ts";
 import { ProjectReplicas } from "./replicas.ts";
 import type { ProjectComeback } from "./restored.ts";
+import type { RunningProject } from "./roster.ts";
 import { childOf, heldChild } from "./service-child.ts";
-import { endOf, type PastProject, selectedOf, viewOf } from "./view.ts";
+import { endOf, selectedOf, viewOf } from "./view.ts";
 
 /** A program whose reader is gone has not failed: whether the reader has, its own exit tells. */
 const UNREAD = "killed: SIGPIPE";
 
-export class Project implements PastProject {
+export class Project implements RunningProject {
   readonly name: string;
   readonly feed = new ProjectFeed();
   readonly #core: Core;
@@ -89,17 +90,14 @@ export class Project implements PastProject {
     this.supervisor = this.#makeSupervisor(request, restored);
   }
 
-  /** Of its supervisor. */
   get pid(): Pid {
     return this.#process.pid;
   }
 
-  /** It takes no more services. */
   get isEnding(): boolean {
     return this.supervisor.isEnding;
   }
 
-  /** All is gone, and its end has been told. */
   get over(): Promise<void> {
     return this.#over.promise;
   }
@@ -138,7 +136,6 @@ export class Project implements PastProject {
     void this.#awaitEnd(proc);
   }
 
-  /** For a client that asks again for what it has brought up. */
   rejoin(env: ProjectUp["env"]): Subscription<ProjectEvent> {
     if (this.#isBare) this.#lend(env);
     return this.feed.rejoin();
@@ -167,7 +164,6 @@ export class Project implements PastProject {
     this.#own(this.#bringUp([...this.#replicas]));
   }
 
-  /** Brings it to what the file says now: what goes or is replaced is shut down first. CONFLICT: it has ended meanwhile. */
   change(request: ProjectUp): Promise<void> {
     const changing = this.#change(request);
     const settled = changing.catch(() => {});
@@ -175,7 +171,6 @@ export class Project implements PastProject {
     return changing;
   }
 
-  /** TERM, and KILL to what is not gone in time. Resolves when nothing is left. */
   async down(timeoutMs: number): Promise<void> {
     send(this.#core, this.#process, SIGNALS.SIGTERM, timeoutMs);
     await this.#gone();

@@ -12,25 +12,16 @@ import type { Process } from "../../process/process.ts";
 import { Units } from "../../process/units.ts";
 import { endedFeed } from "./ended.ts";
 import { Project } from "./project.ts";
-import { type LogWish, logsOf, type PastProject } from "./view.ts";
+import type { PastProject, ProjectRoster, RunningProject } from "./roster.ts";
+import { type LogWish, logsOf } from "./view.ts";
 
-/** As the kernel itself sees them. */
-export interface ProjectRoster extends Projects {
-  /** Which member it is of a project that runs; undefined: of none. Its descendants, and forks of it, are not members. */
-  memberOf(proc: Process): Member | undefined;
-  /** The other members, where members may write to one another. */
-  fellowsOf(proc: Process): readonly Member[];
-  /** One that an earlier daemon left, and that runs again. */
-  enter(project: Project): void;
-}
-
-export function makeProjects(core: () => Core): ProjectRoster {
+export function makeProjects(core: () => Core): Projects & ProjectRoster {
   return new ProjectTable(core);
 }
 
-class ProjectTable implements ProjectRoster {
+class ProjectTable implements Projects, ProjectRoster {
   readonly #core: () => Core;
-  readonly #running = new Map<string, Project>();
+  readonly #running = new Map<string, RunningProject>();
   /** The one that ended last is the last. */
   readonly #past = new Map<string, PastProject>();
   /** Of names that are being brought up. */
@@ -67,7 +58,7 @@ class ProjectTable implements ProjectRoster {
     return [];
   }
 
-  enter(project: Project): void {
+  enter(project: RunningProject): void {
     this.#running.set(project.name, project);
     void project.over.then(() => this.#ended(project));
   }
@@ -112,7 +103,7 @@ class ProjectTable implements ProjectRoster {
     return up;
   }
 
-  #ended(project: Project): void {
+  #ended(project: RunningProject): void {
     const { name, view, feed } = project;
     if (this.#running.get(name) === project) this.#running.delete(name);
     this.#past.delete(name);
@@ -138,7 +129,7 @@ class ProjectTable implements ProjectRoster {
     }
   }
 
-  #require(name: string): Project {
+  #require(name: string): RunningProject {
     const found = this.#running.get(name);
     if (found !== undefined) return found;
     throw refusal("NOT_FOUND", `no project ${name} is running`);
@@ -153,7 +144,7 @@ class ProjectTable implements ProjectRoster {
 
 /** Watched before it begins, so that nothing is missed. */
 async function follow(
-  project: Project,
+  project: RunningProject,
   begin: () => Promise<void>,
 ): Promise<{ pid: Pid; events: Subscription<ProjectEvent> }> {
   const events = project.watch();

@@ -1,20 +1,15 @@
 /** What `compose ps` and `compose logs` show of a project, while it runs and once it is over. */
-import type { ProjectEvent, ProjectView, ReplicaView } from "../../../abi/compose/compose.ts";
+import type { ProjectEvent, ReplicaView } from "../../../abi/compose/compose.ts";
 import { Fault } from "../../../abi/errors.ts";
 import type { ExitStatus } from "../../../abi/process.ts";
 import type { ProjectUp } from "../../ports/projects.ts";
 import type { Subscription } from "../../ports/subscription.ts";
 import type { Child } from "../child.ts";
 import { type Seat, withDependencies } from "./change.ts";
-import type { LogChoice, ProjectFeed } from "./feed.ts";
+import type { LogChoice } from "./feed.ts";
+import type { PastProject } from "./roster.ts";
 
 export type LogWish = Omit<LogChoice, "children"> & { readonly services: readonly string[] };
-
-/** What is remembered of a project that is over. */
-export interface PastProject {
-  readonly view: ProjectView;
-  readonly feed: ProjectFeed;
-}
 
 /** `child` undefined: it is being exchanged. */
 export function viewOf(

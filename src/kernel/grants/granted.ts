@@ -1,6 +1,14 @@
-/** Which grants brought a decision about. Pure. */
+/** What persons have granted a process, and which of it brought a decision about. Pure. */
 import type { Grant } from "../../abi/grants.ts";
-import type { Granted } from "./grants.ts";
+import type { RuleText } from "../../abi/rules.ts";
+
+/** What counts for a process now. */
+export interface Granted {
+  /** Rule texts, oldest first. */
+  readonly allow: readonly string[];
+  readonly deny: readonly RuleText[];
+  readonly ask: readonly RuleText[];
+}
 
 /** Would it be allowed with these? */
 export type Allows = (granted: Granted) => boolean;

@@ -7,9 +7,9 @@ import { SyscallError } from "../../abi/errors.ts";
 import { asCallId, type Pid } from "../../abi/ids.ts";
 import { memberName, membersNamed } from "../../abi/member.ts";
 import type { Core } from "../core.ts";
-import type { Scope } from "../gate/call.ts";
-import { decide } from "../gate/decide.ts";
 import type { Process } from "../process/process.ts";
+import { decide } from "./decide.ts";
+import type { Scope } from "./scope.ts";
 
 type MessageEffect = Extract<Effect, { kind: "message" }>;
 

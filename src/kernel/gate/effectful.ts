@@ -1,0 +1,12 @@
+/** A call that has effects, as the gate sees it. */
+import type { WritePlan } from "../../abi/device.ts";
+
+/** What the gate has to know of an effect before it happens. */
+export interface Effectful extends WritePlan {
+  /** `Open` or `Write`. */
+  readonly syscall: string;
+  /** The opened path. */
+  readonly device: string;
+  /** The arguments as text, for the journal; cut at 64 KiB. */
+  readonly input: string;
+}
