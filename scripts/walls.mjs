@@ -19,7 +19,7 @@ import { circlesOf, isTesting, lineFinder, parse, radiusOf, readTree, root } fro
  */
 
 /** A system call that needs little. */
-const SMALL_CALL = "kernel/calls/list-procs.ts";
+const SMALL_CALL = "kernel/calls/process-list.ts";
 const PS_COMMAND = "cli/command/process/ps.ts";
 const MAX_PARAMETERS = 3;
 const SMALL_FILE_LINES = 60;

@@ -134,8 +134,8 @@ export interface Prompt {
   readonly messages: readonly ContextMessage[];
 }
 
-export interface Sys {
-  getPid(): Pid;
+/** What passes the gate, once each. */
+export interface Syscalls {
   spawn(intent: string, agent: AgentInfo | null, opts?: SpawnOpts): Promise<Pid>;
   /** No-op on a zombie or dead process. */
   kill(pid: Pid, signal: Signal): Promise<void>;
@@ -235,4 +235,8 @@ export interface Sys {
     media?: readonly MediaPart[],
   ): Promise<void>;
   buildPrompt(cid: CtxId): Promise<Prompt>;
+}
+
+export interface Sys extends Syscalls {
+  getPid(): Pid;
 }

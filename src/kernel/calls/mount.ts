@@ -1,19 +1,23 @@
-/** Mount(path, server): an MCP server as files. For a program, what starting or reaching it does passes the guard. */
+/** The calls of mounts: MCP servers as files. */
+import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
-import type { McpConfig, McpState } from "../../abi/mcp.ts";
-import type { Call } from "../gate/call.ts";
+import type { McpConfig } from "../../abi/mcp.ts";
+import type { KernelCall } from "../gate/gate.ts";
 import { guard } from "../gate/guard.ts";
 import { ownCopy } from "../gate/own-copy.ts";
 import type { Scope } from "../gate/scope.ts";
 import { MOUNT_TOOL, mountEffect } from "../gate/servers.ts";
 import { serverLabel } from "../vfs/server-label.ts";
 
-export const mount: Call<{ path: string; config: McpConfig }, { path: string; state: McpState }> = {
+/** Mount(path, server): an MCP server as files. For a program, what starting or reaching it does passes the guard. */
+const mount: KernelCall<"mount", { path: string; config: McpConfig }> = {
   name: "Mount",
   holds: true,
+  take: (path, config) => ({ path, config }),
   args: ({ path, config }) => ({ path, server: serverLabel(config) }),
   result: ({ state }) => state,
-  async run(core, self, { path, config: given }, pass) {
+  async run(pass, { path, config: given }) {
+    const { core, self } = pass;
     const config = ownCopy(self, "Mount", given);
     const act = (scope?: Scope) =>
       core.mounts.mount({ owner: self, path, config, isOutside: scope?.sandbox === null }, pass.signal);
@@ -34,3 +38,27 @@ export const mount: Call<{ path: string; config: McpConfig }, { path: string; st
     return guard(core, self, effectful, pass, act, () => undefined);
   },
 };
+
+/** Unmount(path): the server goes; files that are open on it answer UNAVAILABLE from then on. */
+const unmount: KernelCall<"unmount", { path: string }> = {
+  name: "Unmount",
+  take: (path) => ({ path }),
+  args: ({ path }) => ({ path }),
+  run: ({ core, self }, { path }) => core.mounts.unmount(self, path),
+};
+
+/** UnmountAll(): pid 0's, at shutdown. */
+const unmountAll: KernelCall<"unmountAll", Record<string, never>> = {
+  name: "UnmountAll",
+  take: () => ({}),
+  args: () => ({}),
+  async run({ core, self }) {
+    if (self.pid !== PID_KERNEL) {
+      const message = "only the kernel's clients may unmount everything";
+      throw new SyscallError({ syscall: "UnmountAll", pid: self.pid, code: "PERMISSION", message });
+    }
+    await core.mounts.unmountAll();
+  },
+};
+
+export const mountCalls = { mount, unmount, unmountAll };

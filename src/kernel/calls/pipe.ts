@@ -1,16 +1,17 @@
-/** Pipe(reader, writer): bytes from one process to another; each end lies in its own process's table and ends with it. */
 import { O_RDONLY, O_WRONLY } from "../../abi/device.ts";
 import { SyscallError } from "../../abi/errors.ts";
-import type { Fd, Pid } from "../../abi/ids.ts";
+import type { Pid } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
-import type { Call } from "../gate/call.ts";
+import type { KernelCall } from "../gate/gate.ts";
 import { makePipe } from "../ipc/pipe.ts";
 import type { Process } from "../process/process.ts";
 
-export const pipe: Call<{ writer: Pid; reader: Pid }, { writeFd: Fd; readFd: Fd }> = {
+/** Pipe(reader, writer): bytes from one process to another; each end lies in its own process's table and ends with it. */
+export const pipe: KernelCall<"pipe", { writer: Pid; reader: Pid }> = {
   name: "Pipe",
+  take: (writer, reader) => ({ writer, reader }),
   args: ({ reader, writer }) => ({ reader, writer }),
-  run(core, self, ends) {
+  run({ core, self }, ends) {
     const [writer, reader] = [ownerOf(core, self, ends.writer), ownerOf(core, self, ends.reader)];
     const path = `pipe:[${core.nextPipe()}]`;
     const freeWriter = writer.fds.claim(path, "Pipe");

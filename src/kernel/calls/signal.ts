@@ -1,21 +1,26 @@
-/** Signal(pid, signal): kill() that tells what the signal met. */
+/** The calls of signals. What a signal then does is in ipc/deliver.ts. */
+import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import { type Disposition, SIGNALS, type Signal } from "../../abi/process.ts";
+import { type Disposition, isSignal, SIGNALS, type Signal, type SignalAction } from "../../abi/process.ts";
+import { abortable } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
-import type { Call } from "../gate/call.ts";
-import { recorded } from "../ipc/deliver.ts";
+import type { KernelCall } from "../gate/gate.ts";
+import type { Scope } from "../gate/scope.ts";
+import { recorded, unblock } from "../ipc/deliver.ts";
+import { SignalState } from "../ipc/signal-state.ts";
 import type { Process } from "../process/process.ts";
 import { recalled } from "../recover/wake.ts";
-import { checkSignal } from "./check-signal.ts";
 
 const ENDS: ReadonlySet<Signal> = new Set([SIGNALS.SIGTERM, SIGNALS.SIGINT, SIGNALS.SIGKILL]);
 
-export const signal: Call<{ pid: Pid; signal: Signal }, Disposition> = {
+/** Signal(pid, signal): kill() that tells what the signal met. */
+const signal: KernelCall<"signal", { pid: Pid; signal: Signal }> = {
   name: "Signal",
   holds: true,
+  take: (pid, signal) => ({ pid, signal }),
   args: ({ pid, signal }) => ({ pid, signal }),
   result: (disposition) => disposition,
-  run: (core, self, { pid, signal }) => sendSignal(core, self, "Signal", pid, signal),
+  run: ({ core, self }, { pid, signal }) => sendSignal(core, self, "Signal", pid, signal),
 };
 
 /** What ends a process acts whatever the disk does; anything else that could not be kept is not begun for a person. */
@@ -24,7 +29,7 @@ export function checkKept(core: Core, self: Process, syscall: string, signal: Si
 }
 
 /** It acts at once; the caller hears of it when it is recorded. */
-export async function sendSignal(
+async function sendSignal(
   core: Core,
   self: Process,
   syscall: "Kill" | "Signal",
@@ -45,3 +50,85 @@ export async function sendSignal(
   if (disposition !== "ignored") await recorded(core);
   return disposition;
 }
+
+/** Kill(pid, signal): on a zombie or dead process a no-op. */
+const kill: KernelCall<"kill", { pid: Pid; signal: Signal }> = {
+  name: "Kill",
+  holds: true,
+  take: (pid, signal) => ({ pid, signal }),
+  args: ({ pid, signal }) => ({ pid, signal }),
+  async run({ core, self }, { pid, signal }) {
+    await sendSignal(core, self, "Kill", pid, signal);
+  },
+};
+
+/** SigBlock(pid, signal): from now on the signal waits, pending, until it is unblocked. */
+const sigBlock: KernelCall<"sigBlock", { pid: Pid; signal: Signal }> = {
+  name: "SigBlock",
+  take: (pid, signal) => ({ pid, signal }),
+  args: ({ pid, signal }) => ({ pid, signal }),
+  run({ core, self, scope }, { pid, signal }) {
+    checkMaskable(signal, scope);
+    const proc = core.table.require(self.pid, pid, "SigBlock", "control");
+    if (!proc.isLive) return;
+    proc.signals ??= new SignalState();
+    proc.signals.blocked.add(signal);
+  },
+};
+
+/** SigUnblock(pid, signal): what was pending is delivered, its handlers run, before the call returns. */
+const sigUnblock: KernelCall<"sigUnblock", { pid: Pid; signal: Signal }> = {
+  name: "SigUnblock",
+  take: (pid, signal) => ({ pid, signal }),
+  args: ({ pid, signal }) => ({ pid, signal }),
+  async run(pass, { pid, signal }) {
+    const { core, self } = pass;
+    checkMaskable(signal, pass.scope);
+    const proc = core.table.require(self.pid, pid, "SigUnblock", "control");
+    const heeded = unblock(core, proc, signal);
+    // what was delivered may have ended the caller: its work is done then
+    if (!pass.signal.aborted) await abortable(heeded, pass.signal);
+  },
+};
+
+/** SigHandle(signal): what the caller itself does at a signal, from now on. */
+const sigHandle: KernelCall<"sigHandle", { signal: Signal; action: SignalAction }> = {
+  name: "SigHandle",
+  take: (signal, action) => ({ signal, action }),
+  args: ({ signal }) => ({ signal }),
+  run({ core, self, scope }, { signal, action }) {
+    checkMaskable(signal, scope);
+    if (typeof action !== "function" && action !== "default" && action !== "ignore")
+      throw new Fault({ code: "INVALID", message: `not an action: ${String(action)}` });
+    // pid 0 takes no signals: it is not in the table
+    const proc = core.table.require(self.pid, self.pid, "SigHandle", "control");
+    if (action === "default") {
+      proc.signals?.handlers.delete(signal);
+      return;
+    }
+    proc.signals ??= new SignalState();
+    proc.signals.handlers.set(signal, action);
+  },
+};
+
+/** INVALID unless 1 to 5. */
+export function checkSignal(signal: unknown): void {
+  if (isSignal(signal)) return;
+  const message = `not a signal: ${String(signal)}; signals are 1 to 5`;
+  throw new Fault({ code: "INVALID", message });
+}
+
+/**
+ * Of what changes how a process takes a signal: INVALID also for KILL. PERMISSION for a program under /bin: that would
+ * outlast its call.
+ */
+function checkMaskable(signal: unknown, scope: Scope | null): void {
+  checkSignal(signal);
+  if (signal === SIGNALS.SIGKILL)
+    throw new Fault({ code: "INVALID", message: "SIGKILL can be neither blocked nor handled" });
+  if (scope === null) return;
+  const message = `${scope.tool} may not change how its process takes signals`;
+  throw new Fault({ code: "PERMISSION", message });
+}
+
+export const signalCalls = { signal, kill, sigBlock, sigUnblock, sigHandle };

@@ -10,21 +10,25 @@ import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
 import { OWN_CALLS } from "../replay/tape.ts";
-import type { Call, Pass } from "./call.ts";
+import type { Call, CallName, CallPass, Pass, ResultOf } from "./call.ts";
 import type { Scope } from "./scope.ts";
 
+/** One that may use all of the kernel. */
+export type KernelCall<Name extends CallName, Args> = Call<Name, Args, Core, Process>;
+type KernelPass = CallPass<Core, Process>;
+
 /** What comes from outside passes the tape of a process that has one; what is its own is written behind that. */
-export function enter<A, R>(
+export function enter<Name extends CallName, Args>(
   core: Core,
   self: Process,
-  call: Call<A, R>,
-  args: A,
+  call: KernelCall<Name, Args>,
+  args: Args,
   scope: Scope | null,
   signal?: AbortSignal,
   ofThread?: AbortSignal,
-): Promise<R> {
+): Promise<ResultOf<Name>> {
   const { tape } = self;
-  const pass = (): Promise<R> => through(core, self, call, args, scope, signal, ofThread);
+  const pass = (): Promise<ResultOf<Name>> => through(core, self, call, args, scope, signal, ofThread);
   if (tape === null || scope !== null) return pass();
   const own = OWN_CALLS.get(call.name);
   if (own === undefined) return tape.answer(call.name, args, pass);
@@ -33,18 +37,19 @@ export function enter<A, R>(
 }
 
 /** Past the tape: a call of the kernel in the name of a process, of which its program knows nothing. */
-export async function through<A, R>(
+export async function through<Name extends CallName, Args>(
   core: Core,
   self: Process,
-  call: Call<A, R>,
-  args: A,
+  call: KernelCall<Name, Args>,
+  args: Args,
   scope: Scope | null,
   signal?: AbortSignal,
   /** Of the thread whose handle it is. */
   ofThread?: AbortSignal,
-): Promise<R> {
+): Promise<ResultOf<Name>> {
   using linked = linkSignals(self.abort.signal, signal, ofThread);
-  const pass: Pass = { signal: linked.signal, scope, trace: {}, cancel: () => linked.abort() };
+  const { signal: ending } = linked;
+  const pass: KernelPass = { core, self, signal: ending, scope, trace: {}, cancel: () => linked.abort() };
   let began = core.ports.clock.mono();
   // what a tool does within its call is part of that
   if (scope === null) self.stillness.begin();
@@ -56,7 +61,7 @@ export async function through<A, R>(
       began = core.ports.clock.mono();
     }
     if (self.revoked || (signal?.aborted ?? false)) throw cancelled(self, call.name);
-    const result = await call.run(core, self, args, pass);
+    const result = await call.run(pass, args);
     trace(core, self, call, args, began, pass, { result });
     return result;
   } catch (thrown) {
@@ -79,14 +84,14 @@ export async function held(self: Process, name: string, signal: AbortSignal): Pr
   }
 }
 
-function trace<A, R>(
+function trace<Name extends CallName, Args>(
   core: Core,
   self: Process,
-  call: Call<A, R>,
-  args: A,
+  call: KernelCall<Name, Args>,
+  args: Args,
   began: number,
   pass: Pass,
-  outcome: { result: R } | { error: Error },
+  outcome: { result: ResultOf<Name> } | { error: Error },
 ): void {
   const { debug } = self;
   if (debug === null) return;

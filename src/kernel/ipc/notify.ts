@@ -4,7 +4,7 @@
  */
 import { messageOf } from "../../abi/errors.ts";
 import type { Message } from "../../abi/mail.ts";
-import { aheadOf, journalPut, tellQueued } from "../calls/send.ts";
+import { aheadOf, journalPut, tellQueued } from "../calls/mail.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";

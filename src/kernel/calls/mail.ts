@@ -1,28 +1,35 @@
+/** The calls of mail: messages between processes. */
+import { SyscallError } from "../../abi/errors.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { Message } from "../../abi/mail.ts";
+import type { RequestMark } from "../../abi/request-mark.ts";
+import type { RecvOptions, SendOptions, Sent } from "../../abi/sys.ts";
+import { linkSignals } from "../../lib/abort.ts";
+import type { Core } from "../core.ts";
+import { checkFellow } from "../gate/fellow-mail.ts";
+import type { KernelCall } from "../gate/gate.ts";
+import { Mailbox, type Wanted } from "../ipc/mailbox.ts";
+import { takenDrafts } from "../ipc/taken.ts";
+import { readLabels } from "../labels/label-set.ts";
+import { addLabels } from "../labels/labels.ts";
+import { LIMITS } from "../limits.ts";
+import type { Process } from "../process/process.ts";
+import { redactedBytes } from "../redact/model-bound.ts";
+import { joins } from "../session/joins.ts";
+
 /**
  * Send(pid, size): a message into the mailbox of a process that the caller sees: itself, its descendants, ancestors, group
  * members, fellow members of its compose project. For any other pid there is NOT_FOUND, as everywhere: who is out of sight is not told apart from who is not there.
  * The sender hears when the message is durable. Back-pressure: a full box refuses with UNAVAILABLE and nothing is stored;
  * whether to wait, drop or tell is for the sender to decide.
  */
-import { SyscallError } from "../../abi/errors.ts";
-import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import type { Message } from "../../abi/mail.ts";
-import type { RequestMark } from "../../abi/request-mark.ts";
-import type { SendOptions, Sent } from "../../abi/sys.ts";
-import type { Core } from "../core.ts";
-import type { Call } from "../gate/call.ts";
-import { checkFellow } from "../gate/fellow-mail.ts";
-import { Mailbox } from "../ipc/mailbox.ts";
-import { LIMITS } from "../limits.ts";
-import type { Process } from "../process/process.ts";
-import { redactedBytes } from "../redact/model-bound.ts";
-import { joins } from "../session/joins.ts";
-
-export const send: Call<{ pid: Pid; data: Uint8Array } & SendOptions, Sent> = {
+const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & SendOptions> = {
   name: "Send",
   holds: true,
+  take: (pid, data, _signal, options) => ({ pid, data, ...options }),
   args: ({ pid, data }) => ({ pid, size: data.byteLength }),
-  async run(core, self, { pid, data: given, client, request }, pass) {
+  async run(pass, { pid, data: given, client, request }) {
+    const { core, self } = pass;
     if (given.byteLength > LIMITS.mailBytes)
       throw refuse(self, "INVALID", `message of ${given.byteLength} bytes; at most ${LIMITS.mailBytes}`);
     // the caller keeps no hand on the bytes
@@ -102,3 +109,80 @@ function ended(self: Process, pid: Pid): SyscallError {
 function refuse(self: Process, code: "INVALID" | "NOT_FOUND", message: string, hint?: string): SyscallError {
   return new SyscallError({ syscall: "Send", pid: self.pid, code, message, hint });
 }
+
+/** What a timer of the platform takes, 24.8 days. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/**
+ * Recv(): the oldest message for the caller, waiting for one. Who gives up, or whose time is over, takes none: the message
+ * stays for the next. That it was taken is journalled in one with what next enters the context, or at the next Recv; a daemon
+ * that dies before leaves it in the box, so a message is in the box or in the context, and never in neither.
+ */
+const recv: KernelCall<"recv", RecvOptions> = {
+  name: "Recv",
+  take: (options = {}) => options,
+  args: () => ({}),
+  result: ({ data }) => data.byteLength,
+  async run(pass, { timeoutMs, client }) {
+    const { core, self } = pass;
+    checkTimeout(self, timeoutMs);
+    const box = self.mailbox ?? new Mailbox();
+    self.mailbox = box;
+    const wants: Wanted = (each) => client === undefined || joins(each, client);
+    const message =
+      box.tryTake(wants) ??
+      (await shownWaiting(self, () => within(core, self, box, wants, timeoutMs, pass.signal)));
+    // the one before was dealt with, whatever its program made of it
+    core.ports.journal.note(takenDrafts(self));
+    self.takenMail = [message.seq];
+    addLabels(core, self, readLabels(message.labels));
+    return message;
+  },
+};
+
+function checkTimeout(self: Process, timeoutMs: number | undefined): void {
+  if (timeoutMs === undefined || (timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS)) return;
+  const message = `timeoutMs must be 0 to ${MAX_TIMEOUT_MS}: ${timeoutMs}`;
+  throw new SyscallError({ syscall: "Recv", pid: self.pid, code: "INVALID", message });
+}
+
+/** The process shows `waiting` meanwhile, and then again what it showed before. */
+async function shownWaiting(self: Process, wait: () => Promise<Message>): Promise<Message> {
+  const before = self.activity;
+  if (self.isLive) self.activity = "waiting";
+  try {
+    return await wait();
+  } finally {
+    if (self.isLive && self.activity === "waiting") self.activity = before;
+  }
+}
+
+async function within(
+  core: Core,
+  self: Process,
+  box: Mailbox,
+  wants: Wanted,
+  timeoutMs: number | undefined,
+  signal: AbortSignal,
+): Promise<Message> {
+  if (timeoutMs === undefined) return box.take(signal, wants);
+  if (timeoutMs === 0) throw late(self, timeoutMs);
+  const [over, stop] = [new AbortController(), new AbortController()];
+  core.ports.clock.sleep(timeoutMs, stop.signal).then(
+    () => over.abort(late(self, timeoutMs)),
+    () => {},
+  );
+  using linked = linkSignals(signal, over.signal);
+  try {
+    return await box.take(linked.signal, wants);
+  } finally {
+    stop.abort();
+  }
+}
+
+function late(self: Process, timeoutMs: number): SyscallError {
+  const message = timeoutMs === 0 ? "no message is there" : `no message within ${timeoutMs} ms`;
+  return new SyscallError({ syscall: "Recv", pid: self.pid, code: "TIMEOUT", message });
+}
+
+export const mailCalls = { send, recv };

@@ -1,14 +1,15 @@
-/** ListProcs(): copies of what the caller sees, by rising pid. Of fellow members of a compose project: that they are there. */
 import type { CtxId } from "../../abi/ids.ts";
 import type { Member } from "../../abi/member.ts";
 import type { ProcInfo } from "../../abi/process.ts";
-import type { Call } from "../gate/call.ts";
+import type { KernelCall } from "../gate/gate.ts";
 
-export const listProcs: Call<Record<never, never>, ProcInfo[]> = {
+/** ListProcs(): copies of what the caller sees, by rising pid. Of fellow members of a compose project: that they are there. */
+export const listProcs: KernelCall<"listProcs", Record<never, never>> = {
   name: "ListProcs",
+  take: () => ({}),
   args: () => ({}),
   result: (procs) => procs.length,
-  run(core, self) {
+  run({ core, self }) {
     const now = core.ports.clock.mono();
     const own = core.projects.memberOf(self);
     const fellows = core.projects.fellowsOf(self);

@@ -1,16 +1,12 @@
-/**
- * SpawnSupervisor(name, strategy): keeps children up as the spec says. The programs of the host among them are effects, and so
- * are the servers that their agents bring: they pass the guard all at once before the first starts, unless a person starts
- * them, and start again without asking. What starts then, however late, is what was permitted.
- */
 import type { Effect } from "../../abi/effects.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { DEFAULT_STRATEGY, type SupervisorSpec } from "../../abi/supervise.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
-import type { Call, Pass } from "../gate/call.ts";
+import type { Pass } from "../gate/call.ts";
 import { checkCovered } from "../gate/covers.ts";
 import { EXEC_TOOL, execEffect } from "../gate/exec-effect.ts";
+import type { KernelCall } from "../gate/gate.ts";
 import { guard } from "../gate/guard.ts";
 import { ownCopy } from "../gate/own-copy.ts";
 import { MOUNT_TOOL, mountEffect } from "../gate/servers.ts";
@@ -19,12 +15,22 @@ import { Endowment } from "../supervise/endowment.ts";
 import { spawnSupervisor as spawn } from "../supervise/spawn-supervisor.ts";
 import { type CheckedSpec, type CheckedStart, checkSpec } from "../supervise/spec.ts";
 
-export const spawnSupervisor: Call<{ spec: SupervisorSpec; opts: { parentPid?: Pid } }, Pid> = {
+/**
+ * SpawnSupervisor(name, strategy): keeps children up as the spec says. The programs of the host among them are effects, and so
+ * are the servers that their agents bring: they pass the guard all at once before the first starts, unless a person starts
+ * them, and start again without asking. What starts then, however late, is what was permitted.
+ */
+export const spawnSupervisor: KernelCall<
+  "spawnSupervisor",
+  { spec: SupervisorSpec; opts: { parentPid?: Pid } }
+> = {
   name: "SpawnSupervisor",
   holds: true,
+  take: (spec, opts = {}) => ({ spec, opts }),
   args: ({ spec }) => ({ name: spec.name, strategy: spec.strategy ?? DEFAULT_STRATEGY }),
   result: (pid) => pid,
-  async run(core, self, { spec: given, opts }, pass) {
+  async run(pass, { spec: given, opts }) {
+    const { core, self } = pass;
     const isPerson = self.pid === PID_KERNEL;
     const spec = checkSpec(isPerson ? given : ownCopy(self, "SpawnSupervisor", given));
     const endowment = new Endowment();

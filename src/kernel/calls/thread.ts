@@ -1,22 +1,24 @@
-/** SpawnThread(intent): a second reasoning loop in the caller. It has all the caller's rights and spends from its account. */
+/** The calls of threads: further loops in one process. */
 import { SyscallError } from "../../abi/errors.ts";
 import type { Tid } from "../../abi/ids.ts";
-import type { Call } from "../gate/call.ts";
 import { checkCovered } from "../gate/covers.ts";
+import type { KernelCall } from "../gate/gate.ts";
 import type { Scope } from "../gate/scope.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
 import { threadsOf } from "../process/threads.ts";
 
-export const spawnThread: Call<{ intent: string; maxTurns: number }, Tid> = {
+/** SpawnThread(intent): a second reasoning loop in the caller. It has all the caller's rights and spends from its account. */
+const spawnThread: KernelCall<"spawnThread", { intent: string; maxTurns: number }> = {
   name: "SpawnThread",
   holds: true,
+  take: (intent, { maxTurns = 0 } = {}) => ({ intent, maxTurns }),
   args: ({ intent }) => ({ intent }),
   result: (tid) => tid,
-  run(core, self, { intent, maxTurns }, pass) {
+  run({ core, self, scope, signal }, { intent, maxTurns }) {
     checkArguments(self, intent, maxTurns);
-    if (pass.scope !== null) checkDeclared(self, pass.scope);
-    return threadsOf(self).spawn(core, self, intent, maxTurns, pass.signal);
+    if (scope !== null) checkDeclared(self, scope);
+    return threadsOf(self).spawn(core, self, intent, maxTurns, signal);
   },
 };
 
@@ -40,3 +42,29 @@ function checkDeclared(self: Process, scope: Scope): void {
 function invalid(self: Process, message: string): SyscallError {
   return new SyscallError({ syscall: "SpawnThread", pid: self.pid, code: "INVALID", message });
 }
+
+/** JoinThread(tid): how a thread ended. Its failure is data; giving up leaves it alone. */
+const joinThread: KernelCall<"joinThread", { tid: Tid }> = {
+  name: "JoinThread",
+  take: (tid) => ({ tid }),
+  args: ({ tid }) => ({ tid }),
+  run: ({ self, signal }, { tid }) => threadsOf(self).join(tid, signal),
+};
+
+/** CancelThread(tid): idempotent; its end is for JoinThread to tell. */
+const cancelThread: KernelCall<"cancelThread", { tid: Tid }> = {
+  name: "CancelThread",
+  take: (tid) => ({ tid }),
+  args: ({ tid }) => ({ tid }),
+  run: ({ self }, { tid }) => threadsOf(self).cancel(tid),
+};
+
+/** ListThreads(): those that run, and those that have ended and were not joined, by rising tid. */
+const listThreads: KernelCall<"listThreads", Record<string, never>> = {
+  name: "ListThreads",
+  take: () => ({}),
+  args: () => ({}),
+  run: ({ self }) => self.threads?.list() ?? [],
+};
+
+export const threadCalls = { spawnThread, joinThread, cancelThread, listThreads };

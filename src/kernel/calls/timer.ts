@@ -1,13 +1,9 @@
-/**
- * Sleep(ms): until the time is over, a message is there for the caller, or a signal was heeded that does not end it; with a
- * pid, until that process ends or the time is over. Nothing is taken: the message stays.
- */
 import { SyscallError } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Woken } from "../../abi/sys.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
-import type { Call } from "../gate/call.ts";
+import type { KernelCall } from "../gate/gate.ts";
 import { Mailbox } from "../ipc/mailbox.ts";
 import type { Process } from "../process/process.ts";
 import { joins } from "../session/joins.ts";
@@ -15,11 +11,17 @@ import { joins } from "../session/joins.ts";
 /** An hour. */
 const MAX_SLEEP_MS = 3_600_000;
 
-export const sleep: Call<{ ms: number; pid?: Pid }, Woken> = {
+/**
+ * Sleep(ms): until the time is over, a message is there for the caller, or a signal was heeded that does not end it; with a
+ * pid, until that process ends or the time is over. Nothing is taken: the message stays.
+ */
+export const sleep: KernelCall<"sleep", { ms: number; pid?: Pid }> = {
   name: "Sleep",
+  take: (ms, _signal, options) => ({ ms, ...options }),
   args: ({ ms, pid }) => ({ ms, ...(pid === undefined ? {} : { pid }) }),
   result: (woken) => woken,
-  async run(core, self, { ms, pid }, pass) {
+  async run(pass, { ms, pid }) {
+    const { core, self } = pass;
     checkTime(self, ms);
     const over = new AbortController();
     using linked = linkSignals(pass.signal, over.signal);

@@ -1,0 +1,37 @@
+/** The calls of coroutines: bodies that run only between a resume and a yield. */
+import { SyscallError } from "../../abi/errors.ts";
+import type { CoId } from "../../abi/ids.ts";
+import type { KernelCall } from "../gate/gate.ts";
+import type { CoroutineBody } from "../process/coroutine.ts";
+import { coroutinesOf } from "../process/coroutines.ts";
+
+/** SpawnCoroutine(): a body that starts at the first resume. */
+const spawnCoroutine: KernelCall<"spawnCoroutine", { body: CoroutineBody }> = {
+  name: "SpawnCoroutine",
+  take: (body) => ({ body }),
+  args: () => ({}),
+  result: (id) => id,
+  run({ self }, { body }) {
+    if (typeof body === "function") return coroutinesOf(self).spawn(body);
+    const message = "the body of a coroutine is a function";
+    throw new SyscallError({ syscall: "SpawnCoroutine", pid: self.pid, code: "INVALID", message });
+  },
+};
+
+/** ResumeCoroutine(id): runs a coroutine to its next yield or its end, and rejects with what its body throws. */
+const resumeCoroutine: KernelCall<"resumeCoroutine", { id: CoId; value: unknown }> = {
+  name: "ResumeCoroutine",
+  take: (id, value) => ({ id, value }),
+  args: ({ id }) => ({ id }),
+  run: ({ self, signal }, { id, value }) => coroutinesOf(self).resume(id, value, signal),
+};
+
+/** CancelCoroutine(id): idempotent. Its body hears CANCELLED where it waits. */
+const cancelCoroutine: KernelCall<"cancelCoroutine", { id: CoId }> = {
+  name: "CancelCoroutine",
+  take: (id) => ({ id }),
+  args: ({ id }) => ({ id }),
+  run: ({ self }, { id }) => coroutinesOf(self).cancel(id),
+};
+
+export const coroutineCalls = { spawnCoroutine, resumeCoroutine, cancelCoroutine };

@@ -1,0 +1,374 @@
+/** The calls of files. */
+import { type Act, type Caller, O_RDONLY, type OpenFlag, type WritePlan } from "../../abi/device.ts";
+import type { Charge, Effect } from "../../abi/effects.ts";
+import { printed, VfsError } from "../../abi/errors.ts";
+import type { CallId, Fd } from "../../abi/ids.ts";
+import { abortable, linkSignals } from "../../lib/abort.ts";
+import { isWithin } from "../../lib/path.ts";
+import { hasMark } from "../../lib/redact.ts";
+import type { Core } from "../core.ts";
+import { fileKeeper } from "../fork/snapshot.ts";
+import type { Pass } from "../gate/call.ts";
+import { CallTold } from "../gate/call-told.ts";
+import { Edited } from "../gate/edited.ts";
+import { invalid, vfsError } from "../gate/errors.ts";
+import type { KernelCall } from "../gate/gate.ts";
+import { guard } from "../gate/guard.ts";
+import { hidden } from "../gate/hidden.ts";
+import { allowing } from "../gate/permit.ts";
+import type { Scope } from "../gate/scope.ts";
+import { carriedBy } from "../ipc/pipe.ts";
+import { uniteLabels } from "../labels/label-set.ts";
+import { addLabels } from "../labels/labels.ts";
+import { LIMITS } from "../limits.ts";
+import type { Process } from "../process/process.ts";
+import { narrowedTo } from "../process/rights.ts";
+import { seenFilesOf } from "../process/seen-files.ts";
+import { keptValues } from "../recover/kept-values.ts";
+import { redactedBytes, showSecrets } from "../redact/model-bound.ts";
+import { type FdEntry, inLane } from "../vfs/fd-table.ts";
+import type { Resolved } from "../vfs/registry.ts";
+
+/** Open(flags, path): a device file for the caller. What opening itself would do passes the guard. */
+export const open: KernelCall<"open", { path: string; flags: OpenFlag }> = {
+  name: "Open",
+  holds: true,
+  take: (path, flags) => ({ path, flags }),
+  args: ({ flags, path }) => ({ flags, path }),
+  result: (fd) => fd,
+  async run(pass, { path, flags }) {
+    const { core, self } = pass;
+    if (flags !== 0 && flags !== 1 && flags !== 2)
+      throw invalid("Open", self, `not an open flag: ${String(flags)}`);
+    const found = core.devices.resolve(path, "Open", self.pid);
+    pass.trace.device = path;
+    checkAllowed(core, self, found, path, "Open");
+    const release = self.fds.claim(path);
+    try {
+      const opening = { found, path, flags, caller: callerOf(core, self, pass.scope?.callId) };
+      const effects = await effectsOf(self, opening, pass);
+      if (effects.length === 0) return await attach(core, self, opening, pass);
+      return await openGuarded(core, self, opening, effects, pass);
+    } finally {
+      release();
+    }
+  },
+};
+
+/** Another's mount is not there; what lies outside its list is refused. */
+function checkAllowed(core: Core, self: Process, found: Resolved, path: string, op: string): void {
+  if (!core.mounts.isVisible(self, found.mount)) {
+    const message = `device not found: ${path}`;
+    throw new VfsError({ op, pid: self.pid, device: path, code: "NOT_FOUND", message });
+  }
+  if (narrowedTo(self, found.mount, path)) return;
+  const message = `device not allowed: ${found.mount}`;
+  throw new VfsError({ op, pid: self.pid, device: path, code: "PERMISSION", message });
+}
+
+interface Opening {
+  readonly found: Resolved;
+  readonly path: string;
+  readonly flags: OpenFlag;
+  readonly caller: Caller;
+}
+
+async function effectsOf(self: Process, opening: Opening, pass: Pass): Promise<readonly Effect[]> {
+  const { found, path, flags, caller } = opening;
+  try {
+    if (pass.scope !== null && flags === O_RDONLY && found.device.shownEffects !== undefined)
+      return found.device.shownEffects(found.subpath);
+    return (await found.device.openEffects?.(found.subpath, flags, caller)) ?? [];
+  } catch (error) {
+    throw vfsError("Open", self, path, error, pass.signal);
+  }
+}
+
+async function openGuarded(
+  core: Core,
+  self: Process,
+  opening: Opening,
+  effects: readonly Effect[],
+  pass: Pass,
+): Promise<Fd> {
+  const { found, path } = opening;
+  const effectClass = effects.every((effect) => effect.kind === "read" || effect.kind === "state")
+    ? "none"
+    : "probe";
+  const effectful = {
+    syscall: "Open",
+    device: path,
+    tool: found.device.name,
+    effects,
+    effectClass,
+    input: "",
+  } as const;
+  return guard(
+    core,
+    self,
+    effectful,
+    pass,
+    async ({ inflow }) => {
+      const fd = await attach(core, self, opening, pass);
+      inflow?.opened();
+      self.fds.find(fd, "Open").inflow = inflow ?? null;
+      return fd;
+    },
+    () => undefined,
+  );
+}
+
+async function attach(core: Core, self: Process, opening: Opening, pass: Pass): Promise<Fd> {
+  const { found, path, flags, caller } = opening;
+  const opened = (async () => found.device.open(found.subpath, flags, caller))();
+  try {
+    const file = await abortable(opened, pass.signal);
+    return self.fds.add({ file, path, mount: found.mount, traffic: found.device.traffic, flags }).fd;
+  } catch (error) {
+    // Nobody will hold the file, if it comes to be one: it is closed as soon as it is open.
+    const closed = opened.then(
+      (file) => file.close(),
+      () => {},
+    );
+    closed.catch((late) => core.ports.log("warn", `pid ${self.pid}: close: ${printed(late)}`));
+    throw vfsError("Open", self, path, error, pass.signal);
+  }
+}
+
+const VIOLATION_CHARS = 2_000;
+
+/** `call`: the one that its changes of files belong to. */
+function callerOf(core: Core, self: Process, call?: CallId): Caller {
+  const { pid, seed, abort, killed } = self;
+  const { uuid, cwd, env, roots } = seed;
+  const log: Caller["log"] = (level, message) => self.log(level, message, core.ports.clock.mono());
+  const changing = fileKeeper(core, self, call);
+  const known = {
+    pid,
+    uuid,
+    cwd,
+    env,
+    roots,
+    signal: abort.signal,
+    killed: killed.signal,
+    log,
+    violation: (text: string) =>
+      core.note(self, "sandbox.violation", { text: self.wording(text).slice(0, VIOLATION_CHARS) }),
+    kept: keptValues(core, self),
+    hides: hidden(core, self),
+  };
+  if (seed.kind !== "agent") return changing === undefined ? known : { ...known, changing };
+  const agent = {
+    mode: self.mode,
+    interactive: core.asks.canAsk(self),
+    isSession: seed.isSession === true,
+    model: {
+      device: self.modelDevice,
+      name: self.model,
+      supportsImages: core.ports.models.supportsImages?.(self.modelDevice, self.model, env) ?? false,
+    },
+    seen: seenFilesOf(core, self),
+  };
+  return { ...known, ...agent, ...(changing === undefined ? {} : { changing }) };
+}
+
+/** Read(fd, length): up to `length` bytes; empty is the end. */
+export const read: KernelCall<"read", { fd: Fd; length: number }> = {
+  name: "Read",
+  take: (fd, length) => ({ fd, length }),
+  args: ({ fd, length }) => ({ fd, length }),
+  result: (bytes) => bytes.byteLength,
+  async run(pass, { fd, length }) {
+    const { core, self } = pass;
+    const entry = self.fds.find(fd, "Read");
+    pass.trace.device = entry.path;
+    pass.trace.traffic = entry.traffic;
+    if (entry.flags === 1) throw invalid("Read", self, "fd is not open for reading", entry.path);
+    if (!Number.isInteger(length) || length < 1 || length > LIMITS.readBytes) {
+      throw invalid("Read", self, `length must be 1 to ${LIMITS.readBytes}: ${length}`, entry.path);
+    }
+    using linked = linkSignals(pass.signal, entry.closing.signal);
+    const { signal } = linked;
+    try {
+      const reading = inLane(entry, "read", signal, () => entry.file.read(length, signal));
+      const bytes = await (entry.file.heedsSignal === true ? reading : abortable(reading, signal));
+      if (bytes.byteLength > 0) entry.inflow?.came();
+      toldOf(core, self, entry, bytes.byteLength);
+      addLabels(core, self, carriedBy(entry.file)?.labels ?? []);
+      return pass.scope === null ? presentable(core, self, entry, bytes) : bytes;
+    } catch (error) {
+      entry.inflow?.failed(error);
+      throw vfsError("Read", self, entry.path, error, signal);
+    }
+  },
+};
+
+/** What its program gets goes to its model, and into the record. What a model said is acted upon as it is. */
+function presentable(core: Core, self: Process, entry: FdEntry, bytes: Uint8Array): Uint8Array {
+  if (self.seed.kind !== "agent" || isWithin("/dev/llm", entry.mount)) return bytes;
+  if (entry.isSecret === true) showSecrets(core, self, bytes);
+  return redactedBytes(core, self, bytes);
+}
+
+/** The first read after a write to a program or a shell ends one tool call on the verbose screen. */
+function toldOf(core: Core, self: Process, entry: FdEntry, outBytes: number): void {
+  const { lastWrite } = entry;
+  if (lastWrite === null) return;
+  entry.lastWrite = null;
+  const mono = core.ports.clock.mono();
+  const durationMs = mono - lastWrite.began;
+  const { pid } = self;
+  const inBytes = lastWrite.bytes;
+  self.tell({ event: "tool", pid, device: entry.path, inBytes, outBytes, durationMs }, mono);
+}
+
+const HARMLESS: WritePlan = { effects: [], effectClass: "none" };
+
+/** Write(fd, size): hands data to a file. The file says what it would do with it; the guard decides; then it acts. */
+export const write: KernelCall<"write", { fd: Fd; data: Uint8Array }> = {
+  name: "Write",
+  holds: true,
+  take: (fd, data) => ({ fd, data }),
+  args: ({ fd, data }) => ({ fd, size: data.byteLength }),
+  async run(pass, { fd, data }) {
+    const { core, self } = pass;
+    const entry = self.fds.find(fd, "Write");
+    pass.trace.device = entry.path;
+    pass.trace.traffic = entry.traffic;
+    if (entry.flags === 0) throw invalid("Write", self, "fd is not open for writing", entry.path);
+    if (data.byteLength > LIMITS.writeBytes) {
+      throw invalid("Write", self, `${data.byteLength} bytes; at most ${LIMITS.writeBytes}`, entry.path);
+    }
+    const began = core.ports.clock.mono();
+    // The fd's own end counts too: closing it takes back a question that is still open.
+    using linked = linkSignals(pass.signal, entry.closing.signal);
+    const { signal } = linked;
+    // What is permitted is what is done: the caller keeps no hand on the bytes.
+    const own = data.slice();
+    // What a program does within its own call is not a call of the agent.
+    const told = pass.scope === null && isToolLike(entry) ? new CallTold(core, self, entry) : undefined;
+    try {
+      await inLane(entry, "write", signal, () =>
+        writeEdited(core, self, entry, own, { ...pass, signal }, told),
+      );
+    } catch (thrown) {
+      const error = vfsError("Write", self, entry.path, thrown, signal);
+      told?.failed(error);
+      throw error;
+    }
+    if (told === undefined) return;
+    told.over();
+    entry.lastWrite = { bytes: data.byteLength, began };
+  },
+};
+
+/** Other arguments of a person are decided as if they had come from the program: nothing of the first decision holds. */
+async function writeEdited(
+  core: Core,
+  self: Process,
+  entry: FdEntry,
+  first: Uint8Array,
+  pass: Pass,
+  told: CallTold | undefined,
+): Promise<void> {
+  for (let data = first; ; ) {
+    try {
+      return await writeGuarded(core, self, entry, data, pass, told);
+    } catch (error) {
+      if (!(error instanceof Edited)) throw error;
+      data = Buffer.from(JSON.stringify(error.input));
+      self.log("info", `arguments changed by the user: ${entry.path}`, core.ports.clock.mono());
+    }
+  }
+}
+
+async function writeGuarded(
+  core: Core,
+  self: Process,
+  entry: FdEntry,
+  data: Uint8Array,
+  pass: Pass,
+  told: CallTold | undefined,
+): Promise<void> {
+  const plan = (await entry.file.plan?.(data)) ?? HARMLESS;
+  told?.planned(plan);
+  // For the journal, and for who judges. A model request repeats the whole context, which the journal has already.
+  const isKept = plan.effects.length > 0 && !plan.effects.some((effect) => effect.kind === "llm");
+  const input = isKept ? Buffer.from(data).toString("utf8") : "";
+  const effectful = { ...plan, syscall: "Write", device: entry.path, input };
+  if (pass.scope === null) checkMarks(self, entry, plan, data);
+  const act = (scope: Scope, granted?: Charge): Promise<void> => {
+    if (pass.scope === null && scope.isSecret === true) entry.isSecret = true;
+    entry.inflow = scope.inflow ?? null;
+    const box = carriedBy(entry.file);
+    if (box !== undefined) box.labels = uniteLabels(box.labels, self.labels);
+    const hands: Act = {
+      signal: pass.signal,
+      callId: scope.callId,
+      sandbox: scope.sandbox ?? null,
+      attend: (end) => core.grants.attend(self, allowing(core, self, scope), end),
+      ...(scope.env === undefined ? {} : { env: scope.env }),
+      ...(scope.isSecret === true ? { showsSecrets: true as const } : {}),
+      ...(granted === undefined ? {} : { granted }),
+      sys: core.handle(self, scope),
+    };
+    return entry.file.write(data, hands);
+  };
+  await guard(core, self, effectful, pass, act, () => entry.file.charge?.());
+}
+
+const LASTING: ReadonlySet<string> = new Set(["write", "exec", "network", "mcp"]);
+
+/** Where a mark stands for a secret, the mark would be written instead of it. */
+function checkMarks(self: Process, { path }: FdEntry, { effects }: WritePlan, data: Uint8Array): void {
+  if (self.seed.kind !== "agent" || !effects.some(({ kind }) => LASTING.has(kind))) return;
+  if (!hasMark(Buffer.from(data).toString("utf8"))) return;
+  const message =
+    "the arguments hold [redacted:…], which stands for a secret that is not known here; it would be put in the secret's place. Leave that part as it is, or name a variable or file that holds the secret";
+  throw invalid("Write", self, message, path);
+}
+
+function isToolLike(entry: FdEntry): boolean {
+  return isWithin("/bin", entry.mount) || entry.mount === "/dev/shell" || entry.mount.startsWith("/mnt/mcp/");
+}
+
+/** Close(fd): the fd leaves the table first; then the device's close. A second call is NOT_FOUND. */
+export const close: KernelCall<"close", { fd: Fd }> = {
+  name: "Close",
+  take: (fd) => ({ fd }),
+  args: ({ fd }) => ({ fd }),
+  async run({ self, signal, trace }, { fd }) {
+    const entry = self.fds.find(fd, "Close");
+    trace.device = entry.path;
+    try {
+      await self.fds.close(fd);
+    } catch (error) {
+      throw vfsError("Close", self, entry.path, error, signal);
+    }
+  },
+};
+
+/** Stat(path): no open needed. */
+const stat: KernelCall<"stat", { path: string }> = {
+  name: "Stat",
+  quiet: true,
+  take: (path) => ({ path }),
+  args: ({ path }) => ({ path }),
+  result: (found) => found.size,
+  async run(pass, { path }) {
+    const { core, self } = pass;
+    const found = core.devices.resolve(path, "Stat", self.pid);
+    checkAllowed(core, self, found, path, "Stat");
+    if (found.device.stat === undefined) {
+      return { name: found.device.name, size: 0, isDevice: true, devicePath: found.mount };
+    }
+    try {
+      const told = await abortable(found.device.stat(found.subpath, callerOf(core, self)), pass.signal);
+      return { ...told, devicePath: found.mount };
+    } catch (error) {
+      throw vfsError("Stat", self, path, error, pass.signal);
+    }
+  },
+};
+
+export const fileCalls = { open, read, write, close, stat };

@@ -1,0 +1,92 @@
+/** The calls of process groups. The rules of membership are in ipc/groups.ts. */
+import { Fault, printed } from "../../abi/errors.ts";
+import { type Pgid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { Signal } from "../../abi/process.ts";
+import type { Core } from "../core.ts";
+import type { KernelCall } from "../gate/gate.ts";
+import { recorded } from "../ipc/deliver.ts";
+import { groupNotFound } from "../ipc/groups.ts";
+import type { Process } from "../process/process.ts";
+import { checkKept, checkSignal } from "./signal.ts";
+
+/** JoinGroup(group, pid): members see each other and may send to each other. Idempotent. */
+const joinGroup: KernelCall<"joinGroup", { pid: Pid; group: Pgid | string }> = {
+  name: "JoinGroup",
+  holds: true,
+  take: (pid, group) => ({ pid, group }),
+  args: ({ group, pid }) => ({ group, pid }),
+  result: (pgid) => pgid,
+  run({ core, self }, { pid, group }) {
+    const proc = core.table.require(self.pid, pid, "JoinGroup", "control");
+    const before = proc.groups.size;
+    const pgid = core.groups.join(proc, group, self.pid);
+    if (proc.groups.size > before) core.note(proc, "group.join", core.groups.recordOf(pgid));
+    return pgid;
+  },
+};
+
+/** LeaveGroup(group, pid): the last one to leave removes the group. */
+const leaveGroup: KernelCall<"leaveGroup", { pid: Pid; group: Pgid | string }> = {
+  name: "LeaveGroup",
+  take: (pid, group) => ({ pid, group }),
+  args: ({ group, pid }) => ({ group, pid }),
+  run({ core, self }, { pid, group }) {
+    const proc = core.table.require(self.pid, pid, "LeaveGroup", "control");
+    const pgid = core.groups.leave(proc, group);
+    core.note(proc, "group.leave", { group: pgid });
+  },
+};
+
+/** GetProcGroup(group): its members, by rising pid, as far as the caller sees them; its maker sees all. */
+const getProcGroup: KernelCall<"getProcGroup", { group: Pgid | string }> = {
+  name: "GetProcGroup",
+  take: (group) => ({ group }),
+  args: ({ group }) => ({ group }),
+  result: (pids) => pids.length,
+  run({ core, self }, { group }) {
+    const { maker, pids } = core.groups.find(group);
+    if (self.pid === PID_KERNEL || self.pid === maker) return [...pids];
+    const seen = pids.filter((pid) => core.table.looksInto(self.pid, pid));
+    if (seen.length === 0) throw groupNotFound(group);
+    return seen;
+  },
+};
+
+/** SignalGroup(group, signal): to who is a member now; the number of those that were alive. */
+const signalGroup: KernelCall<"signalGroup", { group: Pgid | string; signal: Signal }> = {
+  name: "SignalGroup",
+  holds: true,
+  take: (group, signal) => ({ group, signal }),
+  args: ({ group, signal }) => ({ group, signal }),
+  result: (reached) => reached,
+  async run({ core, self }, { group, signal }) {
+    checkSignal(signal);
+    checkKept(core, self, "SignalGroup", signal);
+    const told = await Promise.all(targets(core, self, group).map((proc) => reach(core, proc, signal)));
+    const reached = told.filter((isReached) => isReached).length;
+    if (reached > 0) await recorded(core);
+    return reached;
+  },
+};
+
+function targets(core: Core, self: Process, group: Pgid | string): readonly Process[] {
+  const { maker, pids } = core.groups.find(group);
+  if (self.pid !== PID_KERNEL && self.pid !== maker) {
+    const message = `group ${group}: only its maker and the user may signal it`;
+    throw new Fault({ code: "PERMISSION", message });
+  }
+  return pids.flatMap((pid: Pid) => core.table.get(pid) ?? []);
+}
+
+async function reach(core: Core, proc: Process, signal: Signal): Promise<boolean> {
+  if (!proc.isLive) return false;
+  try {
+    await core.deliver(proc, signal);
+    return true;
+  } catch (error) {
+    core.ports.log("error", `pid ${proc.pid}: a signal to its group: ${printed(error)}`);
+    return false;
+  }
+}
+
+export const groupCalls = { joinGroup, leaveGroup, getProcGroup, signalGroup };

@@ -1,0 +1,211 @@
+/** The calls of a process: how it is started, waited for and ended, and its mode. */
+import type { AgentInfo } from "../../abi/agent.ts";
+import type { Effect } from "../../abi/effects.ts";
+import { SyscallError } from "../../abi/errors.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import { PERMISSION_MODES, type PermissionMode, SIGNALS } from "../../abi/process.ts";
+import type { SpawnOpts } from "../../abi/sys.ts";
+import { abortable } from "../../lib/abort.ts";
+import type { Core } from "../core.ts";
+import type { Pass } from "../gate/call.ts";
+import { checkCovered } from "../gate/covers.ts";
+import { invalid } from "../gate/errors.ts";
+import { EXEC_TOOL, execEffect } from "../gate/exec-effect.ts";
+import type { KernelCall } from "../gate/gate.ts";
+import { cancelled } from "../gate/gate.ts";
+import { guard } from "../gate/guard.ts";
+import { ownCopy } from "../gate/own-copy.ts";
+import { allowing } from "../gate/permit.ts";
+import type { Scope } from "../gate/scope.ts";
+import { guardServers } from "../gate/servers.ts";
+import { addLabels } from "../labels/labels.ts";
+import { LIMITS } from "../limits.ts";
+import { endLive } from "../process/finish.ts";
+import { isAbove } from "../process/narrow.ts";
+import type { Process } from "../process/process.ts";
+import { reapProcess } from "../process/reap.ts";
+import { setMode as change, checkRaise } from "../process/set-mode.ts";
+import { spawnProcess } from "../process/spawn.ts";
+
+interface SpawnArgs {
+  readonly intent: string;
+  readonly agent: AgentInfo | null;
+  readonly opts: SpawnOpts;
+}
+
+/**
+ * Spawn(agent, intent, model): a new process. The steps are in process/spawn.ts. A program of the host is an effect, and so
+ * are the servers that an agent brings: they pass the guard before anything starts, unless a person starts it.
+ */
+const spawn: KernelCall<"spawn", SpawnArgs> = {
+  name: "Spawn",
+  holds: true,
+  take: (intent, agent, opts = {}) => ({ intent, agent, opts }),
+  args: ({ agent, intent, opts }) => ({ agent: agent?.manifest.name ?? "", intent, model: opts.model ?? "" }),
+  result: (pid) => pid,
+  async run(pass, given) {
+    const { core, self } = pass;
+    if (self.pid === PID_KERNEL) return start(core, self, given, pass);
+    const args = ownArgs(self, given);
+    const { command } = args.opts;
+    if (command !== undefined) return spawnNative(core, self, command, args, pass);
+    if (pass.scope !== null) checkDeclared(self, args.agent, pass.scope);
+    const { name = "", mcp = [] } = args.agent?.manifest ?? {};
+    const at = { syscall: "Spawn", device: name };
+    return guardServers(core, self, at, mcp, pass, () => start(core, self, args, pass));
+  },
+};
+
+/** Of what the guard judges. Its words may be long, and are shared by all that run the same agent. */
+function ownArgs(self: Process, { intent, agent, opts: { stdin, ...opts } }: SpawnArgs): SpawnArgs {
+  return {
+    intent,
+    agent: agent === null ? null : withOwnServers(self, agent),
+    opts: { ...ownCopy(self, "Spawn", opts), ...(stdin === undefined ? {} : { stdin }) },
+  };
+}
+
+function withOwnServers(self: Process, agent: AgentInfo): AgentInfo {
+  const mcp = ownCopy(self, "Spawn", agent.manifest.mcp);
+  return { ...agent, manifest: { ...agent.manifest, mcp } };
+}
+
+async function start(
+  core: Core,
+  self: Process,
+  args: SpawnArgs,
+  pass: Pass,
+  isOutside = false,
+): Promise<Pid> {
+  const { intent, agent, opts } = args;
+  return (await spawnProcess(core, self, intent, agent, opts, pass.signal, { isOutside })).pid;
+}
+
+function spawnNative(
+  core: Core,
+  self: Process,
+  command: readonly string[],
+  args: SpawnArgs,
+  pass: Pass,
+): Promise<Pid> {
+  const effectful = {
+    syscall: "Spawn",
+    device: command[0] ?? "",
+    tool: EXEC_TOOL,
+    effects: [execEffect(self, command, args.opts)],
+    effectClass: "once",
+    input: JSON.stringify(command),
+  } as const;
+  const act = async (scope: Scope): Promise<Pid> =>
+    attended(core, self, await start(core, self, args, pass, scope.sandbox === null), scope);
+  return guard(core, self, effectful, pass, act, () => undefined);
+}
+
+/** It ends when a person takes back what alone allowed it, if the person wants that. */
+function attended(core: Core, self: Process, pid: Pid, scope: Scope): Pid {
+  const proc = core.table.get(pid);
+  if (proc === undefined) return pid;
+  const end = (): void => void core.deliver(proc, SIGNALS.SIGTERM).catch(() => {});
+  const release = core.grants.attend(self, allowing(core, self, scope), end);
+  proc.done.promise.finally(release).catch(() => {});
+  return pid;
+}
+
+/** A program under /bin starts only what it said it would. */
+function checkDeclared(self: Process, agent: AgentInfo | null, scope: Scope): void {
+  const program = agent?.manifest.name ?? "";
+  const effect = { kind: "spawn", program, background: false } as const;
+  checkCovered(self, { syscall: "Spawn", device: program }, [effect], scope);
+}
+
+/** Wait(pid): the exit status of a process, once it has ended; reaps it. Giving up leaves the process alone. */
+const wait: KernelCall<"wait", { pid: Pid }> = {
+  name: "Wait",
+  take: (pid) => ({ pid }),
+  args: ({ pid }) => ({ pid }),
+  result: (exit) => exit.code,
+  async run(pass, { pid }) {
+    const { core, self } = pass;
+    const proc = core.table.require(self.pid, pid, "Wait", "control");
+    const exit = await abortable(proc.done.promise, pass.signal);
+    // its result goes to who waits for it
+    addLabels(core, self, proc.labels);
+    await abortable(reapProcess(core, proc), pass.signal);
+    return exit;
+  },
+};
+
+/** Reap(pid): frees a zombie without waiting. A second call is a no-op. */
+const reap: KernelCall<"reap", { pid: Pid }> = {
+  name: "Reap",
+  take: (pid) => ({ pid }),
+  args: ({ pid }) => ({ pid }),
+  async run({ core, self }, { pid }) {
+    const proc = core.table.require(self.pid, pid, "Reap", "control");
+    if (proc.isLive) {
+      const message = `process ${pid} is ${proc.state}, not a zombie`;
+      throw new SyscallError({ syscall: "Reap", pid: self.pid, code: "CONFLICT", message });
+    }
+    await reapProcess(core, proc);
+  },
+};
+
+/** Exit(code): ends the calling process. The call itself never returns. */
+const exit: KernelCall<"exit", { code: number; reason: string }> = {
+  name: "Exit",
+  take: (code, reason = "") => ({ code, reason }),
+  args: ({ code }) => ({ code }),
+  run({ core, self }, { code, reason }) {
+    const { pid } = self;
+    if (pid === PID_KERNEL) {
+      throw new SyscallError({
+        syscall: "Exit",
+        pid,
+        code: "PERMISSION",
+        message: "the kernel does not exit by a call",
+      });
+    }
+    if (!Number.isInteger(code) || code < 0 || code > 255) {
+      throw new SyscallError({
+        syscall: "Exit",
+        pid,
+        code: "INVALID",
+        message: `exit code must be 0 to 255: ${code}`,
+      });
+    }
+    const words = reason !== "" ? reason : code === 0 ? "completed" : `exit ${code}`;
+    self.verdict ??= { code, reason: words, kind: "done" };
+    self.revoked = true;
+    endLive(core, self, LIMITS.termGraceMs);
+    throw cancelled(self, "Exit");
+  },
+};
+
+/** SetMode(mode): another permission mode for the caller itself. To lower it is free; to raise it asks a person. */
+const setMode: KernelCall<"setMode", { mode: PermissionMode }> = {
+  name: "SetMode",
+  holds: true,
+  take: (mode) => ({ mode }),
+  args: ({ mode }) => ({ mode }),
+  async run(pass, { mode }) {
+    const { core, self } = pass;
+    if (!PERMISSION_MODES.includes(mode)) throw invalid("SetMode", self, `no permission mode: ${mode}`, "");
+    const by = { principal: `process:${self.pid}`, client: "", uid: null, isPerson: false };
+    const act = (): Promise<void> => change(core, self, mode, by);
+    const isRaised = isAbove(mode, self.mode);
+    if (isRaised) checkRaise(core, self, mode, false);
+    // a tool changes it only if it said so
+    if (!isRaised && pass.scope === null) return act();
+    const effects: readonly Effect[] = [{ kind: "mode", to: mode }];
+    const at = {
+      syscall: "SetMode",
+      device: "",
+      tool: "mode",
+      input: mode,
+      effectClass: "internal",
+    } as const;
+    return guard(core, self, { ...at, effects }, pass, act, () => undefined);
+  },
+};
+
+export const processCalls = { spawn, wait, reap, exit, setMode };
