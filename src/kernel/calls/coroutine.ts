@@ -3,7 +3,6 @@ import { SyscallError } from "../../abi/errors.ts";
 import type { CoId } from "../../abi/ids.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import type { CoroutineBody } from "../process/coroutine.ts";
-import { coroutinesOf } from "../process/coroutines.ts";
 
 /** SpawnCoroutine(): a body that starts at the first resume. */
 const spawnCoroutine: KernelCall<"spawnCoroutine", { body: CoroutineBody }> = {
@@ -12,7 +11,7 @@ const spawnCoroutine: KernelCall<"spawnCoroutine", { body: CoroutineBody }> = {
   args: () => ({}),
   result: (id) => id,
   run({ self }, { body }) {
-    if (typeof body === "function") return coroutinesOf(self).spawn(body);
+    if (typeof body === "function") return self.coroutines.spawn(body);
     const message = "the body of a coroutine is a function";
     throw new SyscallError({ syscall: "SpawnCoroutine", pid: self.pid, code: "INVALID", message });
   },
@@ -23,7 +22,7 @@ const resumeCoroutine: KernelCall<"resumeCoroutine", { id: CoId; value: unknown 
   name: "ResumeCoroutine",
   take: (id, value) => ({ id, value }),
   args: ({ id }) => ({ id }),
-  run: ({ self, signal }, { id, value }) => coroutinesOf(self).resume(id, value, signal),
+  run: ({ self, signal }, { id, value }) => self.coroutines.resume(id, value, signal),
 };
 
 /** CancelCoroutine(id): idempotent. Its body hears CANCELLED where it waits. */
@@ -31,7 +30,7 @@ const cancelCoroutine: KernelCall<"cancelCoroutine", { id: CoId }> = {
   name: "CancelCoroutine",
   take: (id) => ({ id }),
   args: ({ id }) => ({ id }),
-  run: ({ self }, { id }) => coroutinesOf(self).cancel(id),
+  run: ({ self }, { id }) => self.coroutines.cancel(id),
 };
 
 export const coroutineCalls = { spawnCoroutine, resumeCoroutine, cancelCoroutine };

@@ -18,7 +18,7 @@ const spawnThread: KernelCall<"spawnThread", { intent: string; maxTurns: number 
   run({ core, self, scope, signal }, { intent, maxTurns }) {
     checkArguments(self, intent, maxTurns);
     if (scope !== null) checkDeclared(self, scope);
-    return threadsOf(self).spawn(core, self, intent, maxTurns, signal);
+    return threadsOf(core, self).spawn(intent, maxTurns, signal);
   },
 };
 
@@ -48,7 +48,7 @@ const joinThread: KernelCall<"joinThread", { tid: Tid }> = {
   name: "JoinThread",
   take: (tid) => ({ tid }),
   args: ({ tid }) => ({ tid }),
-  run: ({ self, signal }, { tid }) => threadsOf(self).join(tid, signal),
+  run: ({ core, self, signal }, { tid }) => threadsOf(core, self).join(tid, signal),
 };
 
 /** CancelThread(tid): idempotent; its end is for JoinThread to tell. */
@@ -56,7 +56,7 @@ const cancelThread: KernelCall<"cancelThread", { tid: Tid }> = {
   name: "CancelThread",
   take: (tid) => ({ tid }),
   args: ({ tid }) => ({ tid }),
-  run: ({ self }, { tid }) => threadsOf(self).cancel(tid),
+  run: ({ core, self }, { tid }) => threadsOf(core, self).cancel(tid),
 };
 
 /** ListThreads(): those that run, and those that have ended and were not joined, by rising tid. */

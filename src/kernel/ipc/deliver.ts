@@ -16,6 +16,7 @@ import {
   signalName,
 } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
+import { bodyOf } from "../process/body.ts";
 import { endLive, forceAfter, graceOf } from "../process/finish.ts";
 import type { Process } from "../process/process.ts";
 import { dispositionOf } from "./disposition.ts";
@@ -129,7 +130,7 @@ function byDefault(core: Core, proc: Process, signal: Signal, graceMs: number = 
   else proc.resume(mono);
   record(core, proc, signal, "default");
   if (proc.paused !== null) core.snapshots.rests(proc);
-  const { body } = proc.seed;
+  const body = bodyOf(proc);
   if (body.onSignal?.(core, proc, signal) !== true) endByVerdict(core, proc, signal, graceMs);
   // a program of the host that is stopped hears TERM and INT only when it goes on
   if (wasPaused && VERDICT[signal] !== undefined) body.onSignal?.(core, proc, SIGNALS.SIGRESUME);

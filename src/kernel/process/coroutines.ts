@@ -3,19 +3,13 @@
  * body that does not heed its signal is not forgotten. They live as long as the daemon.
  */
 import { Fault } from "../../abi/errors.ts";
-import { asCoId, type CoId } from "../../abi/ids.ts";
+import { asCoId, type CoId, type Pid } from "../../abi/ids.ts";
 import type { CoroutineStep } from "../../abi/sys.ts";
 import { abortable } from "../../lib/abort.ts";
-import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { Coroutine, type CoroutineBody, hasEnded } from "./coroutine.ts";
 import { endWithin } from "./grace.ts";
-import type { Process } from "./process.ts";
-
-export function coroutinesOf(proc: Process): Coroutines {
-  proc.coroutines ??= new Coroutines(proc.abort.signal);
-  return proc.coroutines;
-}
 
 export class Coroutines {
   readonly #ofProcess: AbortSignal;
@@ -57,12 +51,12 @@ export class Coroutines {
   }
 
   /** Cancels all and waits for their bodies to return, at most 5 s. */
-  async clear(core: Core, proc: Process): Promise<void> {
+  async clear(pid: Pid, { clock, log }: Pick<KernelPorts, "clock" | "log">): Promise<void> {
     const all = [...this.#coroutines.values()];
     for (const coroutine of all) coroutine.cancel();
     const ends = all.map(({ returned }) => returned);
-    if (!(await endWithin(core.ports.clock, ends, LIMITS.threadGraceMs)))
-      core.ports.log("error", `pid ${proc.pid}: ${this.#coroutines.size} coroutines do not end; given up`);
+    if (!(await endWithin(clock, ends, LIMITS.threadGraceMs)))
+      log("error", `pid ${pid}: ${this.#coroutines.size} coroutines do not end; given up`);
     this.#coroutines.clear();
   }
 

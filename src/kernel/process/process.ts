@@ -2,7 +2,7 @@
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { Caller } from "../../abi/device.ts";
 import type { LogEntry, ProcessEvent } from "../../abi/events.ts";
-import type { CtxId, Pgid, Pid, ProcUuid } from "../../abi/ids.ts";
+import type { CtxId, Pgid, Pid, ProcUuid, Tid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type {
   Activity,
@@ -15,6 +15,7 @@ import type {
 } from "../../abi/process.ts";
 import type { Restored } from "../../abi/program.ts";
 import type { Rights } from "../../abi/rights.ts";
+import type { ThreadView } from "../../abi/sys.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { Account } from "../account/account.ts";
 import type { Mailbox } from "../ipc/mailbox.ts";
@@ -26,23 +27,44 @@ import { Watchers } from "../log/watchers.ts";
 import type { Tape } from "../replay/tape.ts";
 import { Conversation } from "../session/conversation.ts";
 import { FdTable } from "../vfs/fd-table.ts";
-import type { Body } from "./body.ts";
-import type { Coroutines } from "./coroutines.ts";
+import { Coroutines } from "./coroutines.ts";
 import { RefusalList } from "./refusal-list.ts";
 import { devicesOf } from "./rights.ts";
-import { SeenFileSet } from "./seen-files.ts";
+import { SeenFileSet } from "./seen-file-set.ts";
 import type { Session } from "./session.ts";
 import { transition } from "./state.ts";
 import { Stillness } from "./stillness.ts";
-import type { Threads } from "./threads.ts";
 import { Units } from "./units.ts";
+
+/** What everybody may know of what a process runs; body.ts has the rest. */
+export interface BodyFacts {
+  readonly kind: ProcessKind;
+  /** Agent name, program, supervisor name; "" in general mode. */
+  readonly name: string;
+  readonly agent: AgentInfo | null;
+  /** A process of this kind that works keeps the daemon alive. */
+  readonly isActive: boolean;
+  /** ms from a TERM that acts by default, or a deadline, to KILL; absent: the usual. */
+  readonly termGraceMs?: number;
+}
+
+/** The threads of one process (threads.ts). */
+export interface ThreadSet {
+  /** Of those that have not ended. */
+  readonly live: number;
+  spawn(intent: string, maxTurns: number, signal: AbortSignal): Promise<Tid>;
+  join(tid: Tid, signal: AbortSignal): Promise<{ result: string; err?: Error }>;
+  cancel(tid: Tid): void;
+  list(): ThreadView[];
+  clear(): Promise<void>;
+}
 
 /** What never changes after spawn. */
 export interface ProcessSeed {
   readonly pid: Pid;
   readonly uuid: ProcUuid;
   readonly kind: ProcessKind;
-  readonly body: Body;
+  readonly body: BodyFacts;
   readonly intent: string;
   readonly agent: AgentInfo | null;
   readonly skills: readonly string[];
@@ -98,8 +120,7 @@ export class Process {
   readonly conversation: Conversation | null;
   /** While its program runs: what it gets from outside passes here. null: nothing is kept of it. */
   tape: Tape | null = null;
-  threads: Threads | null = null;
-  coroutines: Coroutines | null = null;
+  threads: ThreadSet | null = null;
   /** Where the MCP servers it owns are mounted: its own devices, whatever its rights say. */
   mounts: Set<string> | null = null;
   /** What devices keep for it; null: nothing. */
@@ -182,6 +203,7 @@ export class Process {
   stalled: PromiseWithResolvers<void> | null = null;
   /** Its program has ended, and its exit waits for the disk: a signal cuts that short. */
   exitWait: AbortController | null = null;
+  #coroutines: Coroutines | null = null;
   #state: ProcessState = "created";
   #openAsks = 0;
   #wasWorking = false;
@@ -204,6 +226,12 @@ export class Process {
 
   get state(): ProcessState {
     return this.#state;
+  }
+
+  /** Made on first use. */
+  get coroutines(): Coroutines {
+    this.#coroutines ??= new Coroutines(this.abort.signal);
+    return this.#coroutines;
   }
 
   /** Check and change in one synchronous step. */
@@ -370,7 +398,7 @@ export class Process {
       exit: this.exit,
       groups: [...this.groups].sort((a, b) => a - b),
       threads: this.threads?.live ?? 0,
-      coroutines: this.coroutines?.live ?? 0,
+      coroutines: this.#coroutines?.live ?? 0,
       name: seed.body.name,
       ...(seed.isSession === true ? { isSession: true } : {}),
       ...(this.labels.length === 0 ? {} : { labels: [...new Set(this.labels.map(({ kind }) => kind))] }),

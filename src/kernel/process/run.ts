@@ -5,6 +5,7 @@ import { EXIT, type ExitStatus } from "../../abi/process.ts";
 import { abortable } from "../../lib/abort.ts";
 import { countWork } from "../account/wall-limit.ts";
 import type { Core } from "../core.ts";
+import { bodyOf } from "./body.ts";
 import { endLive, finish, graceOf } from "./finish.ts";
 import type { Process } from "./process.ts";
 
@@ -29,7 +30,7 @@ async function loop(core: Core, proc: Process, timeoutMs: number): Promise<void>
   const exit = await run(core, proc);
   stopDeadline();
   proc.revoked = true;
-  if (proc.threads !== null) await proc.threads.clear(core, proc);
+  if (proc.threads !== null) await proc.threads.clear();
   await proc.fds.closeAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
   proc.abort.abort();
   if (!proc.isResting) await finish(core, proc, exit);
@@ -40,7 +41,7 @@ async function run(core: Core, proc: Process): Promise<ExitStatus> {
   try {
     await proc.untilResumed(proc.abort.signal);
     if (proc.verdict !== null) return proc.verdict;
-    const exit: ExitStatus | undefined = await proc.seed.body.run(core, proc);
+    const exit: ExitStatus | undefined = await bodyOf(proc).run(core, proc);
     return exit ?? EXIT.unexpected;
   } catch (error) {
     const err = error instanceof Error ? error : new Error(String(error));

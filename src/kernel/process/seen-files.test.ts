@@ -5,7 +5,8 @@ import { LIMITS } from "../limits.ts";
 import type { JournalRecord, RecordKind } from "../ports/journal.ts";
 import { History } from "../recover/history.ts";
 import type { Process } from "./process.ts";
-import { SeenFileSet, seenFilesOf } from "./seen-files.ts";
+import { SeenFileSet } from "./seen-file-set.ts";
+import { seenFilesOf } from "./seen-files.ts";
 
 const proc = asProcUuid("u-1");
 

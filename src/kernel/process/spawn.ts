@@ -23,7 +23,7 @@ import { moreLimits } from "../recover/kept-state.ts";
 import { redactedText } from "../redact/model-bound.ts";
 import { maskedCommand } from "../vfs/server-label.ts";
 import { agentBody } from "./agent-body.ts";
-import type { Body, Making, Undo } from "./body.ts";
+import { type Body, bodyOf, type Making, type Undo } from "./body.ts";
 import { endLive, graceOf } from "./finish.ts";
 import { checkPersonsRules, checkWish } from "./given-rights.ts";
 import { Process } from "./process.ts";
@@ -211,7 +211,7 @@ async function build(
   // A signal to a process that is being made ends the making.
   using linked = linkSignals(signal, proc.abort.signal);
   const making = { core, parent, proc, opts, undo, signal: linked.signal };
-  await proc.seed.body.prepare(making);
+  await bodyOf(proc).prepare(making);
   const counted = proc.seed.kind === "agent" ? countDrafts(core, parent) : [];
   await journalSpawn(making, caller, [...counted, ...(more.alongside?.(proc) ?? [])]);
 }
@@ -248,13 +248,13 @@ async function journalSpawn(
     createdAt: seed.createdAt.getTime(),
     ...(seed.isSession === true ? { isSession: true } : {}),
     ...(opts.request === undefined ? {} : { request: opts.request }),
-    ...seed.body.record?.(proc),
+    ...bodyOf(proc).record?.(proc),
   };
   const own = { proc: seed.uuid, pid, v: 1 };
   const joins = [...proc.groups].map(
     (id) => ({ ...own, kind: "group.join", body: core.groups.recordOf(id) }) as const,
   );
-  const kept = (seed.body.keep?.(making) ?? []).map((record) => ({ ...own, ...record }));
+  const kept = (bodyOf(proc).keep?.(making) ?? []).map((record) => ({ ...own, ...record }));
   const records = [{ ...own, kind: "process.spawned" as const, body }, ...kept, ...joins, ...alongside];
   try {
     if (caller.pid === PID_KERNEL) await core.ports.journal.append(records);

@@ -349,7 +349,7 @@ describe("the end of a process", () => {
     b.main.end();
     await b.main.proc.done.promise;
     const { signal } = new AbortController();
-    await expect(threads?.spawn(b.t.kernel, b.main.proc, "late", 0, signal)).rejects.toMatchObject({
+    await expect(threads?.spawn("late", 0, signal)).rejects.toMatchObject({
       code: "CANCELLED",
     });
     await expect(b.main.sys.read(asFd(4), 1)).rejects.toMatchObject({ code: "CANCELLED" });

@@ -10,18 +10,25 @@ import { abortable } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import { endWithin } from "./grace.ts";
-import type { Process } from "./process.ts";
+import type { Process, ThreadSet } from "./process.ts";
 import { Thread } from "./thread.ts";
 
-export function threadsOf(proc: Process): Threads {
-  proc.threads ??= new Threads();
+export function threadsOf(core: Core, proc: Process): ThreadSet {
+  proc.threads ??= new Threads(core, proc);
   return proc.threads;
 }
 
-export class Threads {
+class Threads implements ThreadSet {
+  readonly #core: Core;
+  readonly #proc: Process;
   readonly #threads = new Map<Tid, Thread>();
   #next = 1;
   #clearing: Promise<void> | null = null;
+
+  constructor(core: Core, proc: Process) {
+    this.#core = core;
+    this.#proc = proc;
+  }
 
   /** Of those that have not ended. */
   get live(): number {
@@ -29,18 +36,13 @@ export class Threads {
   }
 
   /** Resolves when it has its model and runs. Errors of the open are the caller's, and no thread is left. */
-  async spawn(
-    core: Core,
-    proc: Process,
-    intent: string,
-    maxTurns: number,
-    signal: AbortSignal,
-  ): Promise<Tid> {
-    const thread = this.#add(proc, intent);
+  async spawn(intent: string, maxTurns: number, signal: AbortSignal): Promise<Tid> {
+    const thread = this.#add(intent);
     try {
-      const { modelDevice, seed } = proc;
-      const modelFd = await core.handle(proc, null, thread.signal).open(modelDevice, O_RDWR, signal);
-      thread.start(core, modelFd, maxTurns === 0 ? seed.maxSteps : maxTurns);
+      const { modelDevice, seed } = this.#proc;
+      const handle = this.#core.handle(this.#proc, null, thread.signal);
+      const modelFd = await handle.open(modelDevice, O_RDWR, signal);
+      thread.start(this.#core, modelFd, maxTurns === 0 ? seed.maxSteps : maxTurns);
       return thread.tid;
     } catch (error) {
       this.#threads.delete(thread.tid);
@@ -70,27 +72,28 @@ export class Threads {
   }
 
   /** Cancels all and waits for their ends, at most 5 s; there are no new ones. Whoever calls, it happens once. */
-  clear(core: Core, proc: Process): Promise<void> {
-    this.#clearing ??= this.#clear(core, proc);
+  clear(): Promise<void> {
+    this.#clearing ??= this.#clear();
     return this.#clearing;
   }
 
-  async #clear(core: Core, proc: Process): Promise<void> {
+  async #clear(): Promise<void> {
+    const { clock, log } = this.#core.ports;
     const all = [...this.#threads.values()];
     for (const thread of all) thread.cancel();
     const ends = all.map(({ ended }) => ended);
-    if (!(await endWithin(core.ports.clock, ends, LIMITS.threadGraceMs)))
-      core.ports.log("error", `pid ${proc.pid}: ${this.live} threads do not end; given up`);
+    if (!(await endWithin(clock, ends, LIMITS.threadGraceMs)))
+      log("error", `pid ${this.#proc.pid}: ${this.live} threads do not end; given up`);
     this.#threads.clear();
   }
 
-  #add(proc: Process, intent: string): Thread {
+  #add(intent: string): Thread {
     if (this.#clearing !== null) throw new Fault({ code: "CANCELLED", message: "the process ends" });
     if (this.#threads.size >= LIMITS.threads) {
       const hint = "join threads that have ended";
       throw new Fault({ code: "UNAVAILABLE", message: `too many threads: ${LIMITS.threads}`, hint });
     }
-    const thread = new Thread(proc, asTid(this.#next++), intent);
+    const thread = new Thread(this.#proc, asTid(this.#next++), intent);
     this.#threads.set(thread.tid, thread);
     return thread;
   }

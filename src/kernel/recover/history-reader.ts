@@ -9,7 +9,7 @@ import type { Message } from "../../abi/mail.ts";
 import type { Restored } from "../../abi/program.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import type { Journal, JournalRecord } from "../ports/journal.ts";
-import type { SeenBody } from "../process/seen-files.ts";
+import type { SeenBody } from "../process/seen-file-set.ts";
 import { History } from "./history.ts";
 import { probedOf } from "./intents.ts";
 import type { Ref } from "./refs.ts";
