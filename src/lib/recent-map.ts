@@ -14,6 +14,10 @@ export class RecentMap<K, V> {
     return value;
   }
 
+  get size(): number {
+    return this.#entries.size;
+  }
+
   has(key: K): boolean {
     return this.#entries.has(key);
   }

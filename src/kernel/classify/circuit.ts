@@ -2,6 +2,7 @@
  * How often the classifier of a session failed in a row. At the limit mode auto is over for the session: a guard that does not
  * answer is none.
  */
+import { type Facet, plainFacet } from "../facts/facet.ts";
 
 /** Plain data: what the journal keeps. */
 export interface CircuitState {
@@ -45,3 +46,9 @@ export class Circuit {
     this.#isBroken = isBroken;
   }
 }
+
+/** Of the session that a process began; null: nothing was counted. */
+export const circuitFacet: Facet<CircuitState | null> = plainFacet("circuit", {
+  init: null as CircuitState | null,
+  folds: { "permit.circuit": (_now, body) => body as unknown as CircuitState },
+});

@@ -6,8 +6,10 @@ import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import { ALL_RIGHTS, type Rights } from "../../abi/rights.ts";
 import type { Core } from "../core.ts";
+import { modeFacet, readMode } from "../process/mode-facet.ts";
 import { lowest, narrow } from "../process/narrow.ts";
-import { newestMode, presentMode, readMode, rightsOf } from "../recover/kept-rights.ts";
+import { readEarly } from "../recover/early-facts.ts";
+import { presentMode, rightsOf } from "../recover/kept-rights.ts";
 import type { SpawnedBody } from "../recover/kept-state.ts";
 
 export interface ForkRights {
@@ -37,8 +39,7 @@ export async function rightsAt(
 }
 
 async function modeAt({ ports }: Core, proc: ProcUuid, seq: number): Promise<PermissionMode> {
-  const set = (await ports.journal.ofKind(proc, "mode.set")).filter((record) => record.seq <= seq);
-  const newest = newestMode(set);
+  const newest = (await readEarly(ports.journal, proc, seq)).of(modeFacet);
   if (newest !== undefined) return newest.mode;
   const [spawned] = await ports.journal.ofKind(proc, "process.spawned");
   return readMode((spawned?.body as Partial<SpawnedBody> | undefined)?.mode);

@@ -5,10 +5,12 @@ import type { Pid } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
 import { clearLabels, labelsOf } from "../labels/labels.ts";
 import type { ModeView, RightsControl } from "../ports/rights-control.ts";
+import { modeFacet, readMode } from "../process/mode-facet.ts";
 import { lowest } from "../process/narrow.ts";
 import type { Process } from "../process/process.ts";
 import { clampModes, modeView, setMode } from "../process/set-mode.ts";
-import { newestMode, presentMode, readMode, rightsOf } from "../recover/kept-rights.ts";
+import { readEarly } from "../recover/early-facts.ts";
+import { presentMode, rightsOf } from "../recover/kept-rights.ts";
 import type { SpawnedBody } from "../recover/kept-state.ts";
 import { recalled } from "../recover/wake.ts";
 
@@ -62,7 +64,7 @@ async function viewOf(core: Core, pid: Pid): Promise<ModeView> {
   const [spawned] = proc === undefined ? [] : await journal.ofKind(proc, "process.spawned");
   if (proc === undefined || spawned === undefined) throw unknown(pid);
   const body = spawned.body as SpawnedBody;
-  const set = newestMode(await journal.ofKind(proc, "mode.set"));
+  const set = (await readEarly(journal, proc)).of(modeFacet);
   const ceiling = rightsOf(body).mode;
   const mode = presentMode(core, set?.mode ?? readMode(body.mode), body.cwd);
   return set?.given === true ? { mode, ceiling: mode } : { mode: lowest(mode, ceiling), ceiling };

@@ -7,6 +7,7 @@ import { Redactor } from "../../lib/redact.ts";
 import { readHistory } from "../recover/history-reader.ts";
 import { MessageDevice } from "../testing/fake-devices.ts";
 import { type Started, type TestKernel, testKernel } from "../testing/test-kernel.ts";
+import { labelsFacet } from "./facet.ts";
 
 const WEB: Label = { kind: "untrusted", source: "web", detail: "https://a.io/x" };
 const SECRET: Label = { kind: "secret", source: "file", detail: "/ws/.env" };
@@ -74,13 +75,13 @@ describe("labels of a process", () => {
     await reads(k, from, WEB);
     const child = await k.start({ by: from.sys });
     const { writeFd, readFd } = await from.sys.pipe(from.pid, child.pid);
-    child.proc.labels = [];
+    child.proc.facts.set(labelsFacet, []);
     await reads(k, from, SECRET);
     await from.sys.write(writeFd, Buffer.from("bytes"));
     expect(child.proc.labels).toEqual([]);
     await child.sys.read(readFd, 10);
     expect(child.proc.labels).toEqual([WEB, SECRET]);
-    child.proc.labels = [];
+    child.proc.facts.set(labelsFacet, []);
     await from.sys.send(child.pid, Buffer.from("words"));
     expect(child.proc.labels).toEqual([]);
     await child.sys.recv();
@@ -98,7 +99,7 @@ describe("labels of a process", () => {
     await reads(k, worker, SECRET);
     await k.journal.sync();
     const labelsAt = async (of: ProcUuid, atMost?: number) =>
-      (await readHistory(k.journal, of, atMost)).labels;
+      (await readHistory(k.journal, of, atMost)).of(labelsFacet);
     expect(await labelsAt(uuid)).toEqual([WEB, SECRET]);
     expect(await labelsAt(uuid, before)).toEqual([]);
     await expect(k.kernel.rights.clearLabels(worker.pid, "mcp", BY)).rejects.toMatchObject({
@@ -120,8 +121,8 @@ describe("labels of a process", () => {
       await k.kernel.forks.fork(worker.pid, { at: { step: 1 } }),
       await k.kernel.forks.fork(worker.pid, { at: { step: 2 } }),
     ];
-    expect((await readHistory(k.journal, first.uuid)).labels).toEqual([]);
-    expect((await readHistory(k.journal, second.uuid)).labels).toEqual([WEB]);
+    expect((await readHistory(k.journal, first.uuid)).of(labelsFacet)).toEqual([]);
+    expect((await readHistory(k.journal, second.uuid)).of(labelsFacet)).toEqual([WEB]);
     worker.end();
   });
 

@@ -8,7 +8,8 @@ import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
-import { uniteLabels, withoutLabels } from "./label-set.ts";
+import { labelsFacet } from "./facet.ts";
+import { withoutLabels } from "./label-set.ts";
 
 /** The body of `label.add`, version 1: those that are new. */
 interface LabelAddBody {
@@ -24,11 +25,11 @@ interface LabelClearBody {
 /** It is about to read what comes from there. The kernel itself reads for persons. */
 export function addLabels(core: Core, proc: Process, labels: readonly Label[]): void {
   if (labels.length === 0 || proc.pid === PID_KERNEL) return;
-  const all = uniteLabels(proc.labels, labels);
-  if (all === proc.labels) return;
-  proc.labels = all;
+  const body: LabelAddBody = { labels };
+  const before = proc.labels;
   // one that is being made says them in the record of its spawn
-  if (proc.state === "running") core.note(proc, "label.add", { labels } satisfies LabelAddBody);
+  if (proc.facts.change(labelsFacet, "label.add", body) !== before && proc.state === "running")
+    core.note(proc, "label.add", body);
 }
 
 export async function labelsOf(core: Core, pid: Pid): Promise<readonly Label[]> {
@@ -48,7 +49,7 @@ export async function clearLabels(
   const body: LabelClearBody = { which, by };
   await core.ports.journal.append([{ proc: proc.seed.uuid, pid: proc.pid, kind: "label.clear", v: 1, body }]);
   // what came meanwhile from the same place is new
-  proc.labels = withoutLabels(proc.labels, which);
+  proc.facts.change(labelsFacet, "label.clear", body);
   proc.log("warn", `labels removed by the user: ${which}`, core.ports.clock.mono());
   return proc.labels;
 }

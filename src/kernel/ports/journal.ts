@@ -170,6 +170,19 @@ export type JournalState =
     }
   | { readonly state: "lost"; readonly reason: string; readonly message: string };
 
+/** Kinds of which a history has few: they are found without reading it. */
+export type SparseKind = Extract<
+  RecordKind,
+  | "process.spawned"
+  | "process.state"
+  | "process.forked"
+  | "grant.add"
+  | "grant.remove"
+  | "grant.use"
+  | "mode.set"
+  | "label.file"
+>;
+
 export interface Journal {
   /** Raised by one at each open; this daemon's fencing token. */
   readonly epoch: number;
@@ -217,18 +230,7 @@ export interface Journal {
   liveMail(): Promise<readonly JournalRecord[]>;
   liveGroups(): Promise<readonly JournalRecord[]>;
   /** All of one kind in the history of one process, in order: few by nature. */
-  ofKind(
-    proc: ProcUuid,
-    kind:
-      | "process.spawned"
-      | "process.state"
-      | "process.forked"
-      | "grant.add"
-      | "grant.remove"
-      | "grant.use"
-      | "mode.set"
-      | "label.file",
-  ): Promise<readonly JournalRecord[]>;
+  ofKind(proc: ProcUuid, kind: SparseKind): Promise<readonly JournalRecord[]>;
   /** The last of one kind in the history of one process, looked for from its end; undefined: there is none. */
   newest(proc: ProcUuid, kind: "acct.settle"): Promise<JournalRecord | undefined>;
   /** The newest that the request of a client with this id has made (abi/request-mark.ts); undefined: none. */

@@ -18,8 +18,10 @@ import type { Rights } from "../../abi/rights.ts";
 import type { ThreadView } from "../../abi/sys.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { Account } from "../account/account.ts";
+import { Facts } from "../facts/facet.ts";
 import type { Mailbox } from "../ipc/mailbox.ts";
 import type { SignalState } from "../ipc/signal-state.ts";
+import { labelsFacet } from "../labels/facet.ts";
 import { DebugChannel } from "../log/debug-channel.ts";
 import { LogChannel } from "../log/log-channel.ts";
 import { logLine } from "../log/log-line.ts";
@@ -101,6 +103,8 @@ export class Process {
   readonly children = new Set<Pid>();
   readonly fds: FdTable;
   readonly watchers = new Watchers();
+  /** Those that it holds; each is changed by its owner alone, with a record. */
+  readonly facts = new Facts();
   /** Takes the place of the usual keeping of what its files were; null: that. */
   fileKeeper: Caller["changing"] | null = null;
   /** null after reaping step 4: late events are skipped. */
@@ -153,8 +157,6 @@ export class Process {
   activity: Activity | null = null;
   /** Hears when it begins to work, and when it stands still: paused, blocked, or at its end. */
   onWork: ((isWorking: boolean) => void) | null = null;
-  /** Where what it has read came from. Changed by labels.ts alone, which journals it. */
-  labels: readonly Label[] = [];
   /** Marks of secrets that a person let it read; in memory alone. null: none. */
   shownSecrets: Set<string> | null = null;
   /** Makes words that others read fit to be read. */
@@ -226,6 +228,11 @@ export class Process {
 
   get state(): ProcessState {
     return this.#state;
+  }
+
+  /** Where what it has read came from. */
+  get labels(): readonly Label[] {
+    return this.facts.of(labelsFacet);
   }
 
   /** Made on first use. */

@@ -4,6 +4,8 @@
  */
 import type { SeenFile } from "../../abi/device.ts";
 import { RecentMap } from "../../lib/recent-map.ts";
+import type { Facet } from "../facts/facet.ts";
+import type { Ref } from "../facts/refs.ts";
 import { LIMITS } from "../limits.ts";
 
 /** The body of `file.seen`, version 1. */
@@ -27,4 +29,24 @@ export class SeenFileSet {
   set(path: string, seen: SeenFile): void {
     this.#files.set(path, seen);
   }
+}
+
+/** Where each was seen last, the least recently seen first. */
+export const seenFacet: Facet<RecentMap<string, Ref>> = {
+  init: () => new RecentMap(LIMITS.seenFiles),
+  folds: {
+    "file.seen": (now, { path }, { proc, seq }) => {
+      now.set(String(path), { proc, seq });
+      return now;
+    },
+  },
+  pack: (now) => (now.size === 0 ? {} : { seen: [...now.entries()] }),
+  unpack: ({ seen }) => filled((seen ?? []) as readonly [string, Ref][]),
+  fork: (origin) => filled(origin.entries()),
+};
+
+function filled(entries: Iterable<readonly [string, Ref]>): RecentMap<string, Ref> {
+  const seen = new RecentMap<string, Ref>(LIMITS.seenFiles);
+  for (const [path, ref] of entries) seen.set(path, ref);
+  return seen;
 }

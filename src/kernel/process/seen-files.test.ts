@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { asCtxId, asPid, asProcUuid } from "../../abi/ids.ts";
+import { contextFacet } from "../context/facet.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalRecord, RecordKind } from "../ports/journal.ts";
 import { History } from "../recover/history.ts";
 import type { Process } from "./process.ts";
-import { SeenFileSet } from "./seen-file-set.ts";
+import { SeenFileSet, seenFacet } from "./seen-file-set.ts";
 import { seenFilesOf } from "./seen-files.ts";
 
 const proc = asProcUuid("u-1");
@@ -45,9 +46,9 @@ test("History holds where each file was seen last, and how often a message was r
   history.take(record(4, "ctx.record", { role: "user", content: "y", replaces: 1 }));
   history.take(record(5, "ctx.record", { role: "user", content: "y", replaces: 1, cid: 7 }));
   history.take(record(6, "file.seen", { path: "/a" }));
-  const places = ({ seen, epoch }: History) => [
-    [...seen.entries()].map(([path, { seq }]) => [path, seq]),
-    epoch,
+  const places = (of: History) => [
+    [...of.of(seenFacet).entries()].map(([path, { seq }]) => [path, seq]),
+    of.of(contextFacet).epoch,
   ];
   const expected = [
     [
@@ -66,10 +67,10 @@ test("History holds where each file was seen last, and how often a message was r
 test("History forgets the least recently seen beyond the limit", () => {
   const history = new History(proc);
   for (let n = 1; n <= LIMITS.seenFiles + 1; n++) history.take(record(n, "file.seen", { path: `/${n}` }));
-  expect([history.seen.has("/1"), history.seen.has("/2")]).toEqual([false, true]);
+  expect(["/1", "/2"].map((path) => history.of(seenFacet).has(path))).toEqual([false, true]);
 });
 
 test("History: a snapshot of before files were seen is whole", () => {
   const { seen: _seen, epoch: _epoch, ...old } = new History(proc).state;
-  expect(History.from(proc, old).epoch).toBe(0);
+  expect(History.from(proc, old).of(contextFacet).epoch).toBe(0);
 });

@@ -11,7 +11,7 @@ import type { Core } from "../core.ts";
 import { ruleOfMode } from "../grants/mode-grant.ts";
 import type { JournalDraft } from "../ports/journal.ts";
 import type { ModeView } from "../ports/rights-control.ts";
-import type { KeptMode } from "../recover/kept-rights.ts";
+import type { KeptMode } from "./mode-facet.ts";
 import { isAbove, lowest } from "./narrow.ts";
 import type { Process } from "./process.ts";
 

@@ -14,6 +14,7 @@ import { secretValues } from "../../lib/secret-values.ts";
 import type { Account } from "../account/account.ts";
 import { checkSpawn, countDrafts, countSpawn } from "../account/spawn-guard.ts";
 import type { Core } from "../core.ts";
+import { labelsFacet } from "../labels/facet.ts";
 import { LIMITS } from "../limits.ts";
 import { keepLog } from "../log/log-history.ts";
 import { nativeBody } from "../native/body.ts";
@@ -97,7 +98,7 @@ export async function spawnBody(
       parent.pid,
     );
     // what it is told to do is made of what its parent has read
-    proc.labels = caller.labels;
+    proc.facts.change(labelsFacet, "process.spawned", { labels: caller.labels });
     proc.wording = (text) => core.ports.redactor?.redact(text) ?? text;
     await build({ core, caller, parent, proc, opts, more, undo }, signal);
     more.onMade?.(proc);

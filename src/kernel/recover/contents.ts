@@ -5,17 +5,21 @@
  */
 import { asCallId } from "../../abi/ids.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
+import { spentFacet } from "../account/facet.ts";
+import { asksFacet, denialsFacet } from "../ask/facets.ts";
 import { recheckAuto } from "../classify/auto-mode.ts";
+import { circuitFacet } from "../classify/circuit.ts";
+import { contextFacet } from "../context/facet.ts";
 import type { Core } from "../core.ts";
-import { uniteLabels } from "../labels/label-set.ts";
+import { LOADING } from "../facts/intents.ts";
 import { LIMITS } from "../limits.ts";
 import type { Journal } from "../ports/journal.ts";
+import { HELD_LATE } from "../process/facets.ts";
 import { lowest } from "../process/narrow.ts";
 import type { Process } from "../process/process.ts";
 import type { Turnstile } from "../process/turnstile.ts";
 import type { History } from "./history.ts";
 import { readContents, readHistory, readLines } from "./history-reader.ts";
-import { LOADING } from "./intents.ts";
 
 /** `onHistory`: hears what was read, before the process has it. */
 export function recallWith(
@@ -63,12 +67,12 @@ async function fill(core: Core, proc: Process, onHistory: (history: History) => 
   proc.mode = lowest(proc.mode, core.grants.ceiling(proc));
   onHistory(history);
   proc.restored = restored;
-  proc.labels = uniteLabels(proc.labels, history.labels);
-  proc.microUsdUsed += history.microUsdUsed;
-  proc.seen.epoch = history.epoch;
+  proc.facts.adopt(HELD_LATE, history);
+  proc.microUsdUsed += history.of(spentFacet).microUsd;
+  proc.seen.epoch = history.of(contextFacet).epoch;
   for (const { path, ...file } of seen) proc.seen.set(path, file);
   proc.kept = kept.size === 0 ? null : new Map(kept);
-  proc.unanswered = new Map([...history.asks].map(([id, digest]) => [digest, id]));
+  proc.unanswered = new Map([...history.of(asksFacet)].map(([id, digest]) => [digest, id]));
   await recallCounts(journal, proc, history);
   recheckAuto(core, proc);
   proc.result = lastWords(messages);
@@ -81,8 +85,9 @@ async function recallCounts(journal: Journal, { seed }: Process, own: History): 
   const { owner, denials, circuit } = seed.session;
   if (owner === null || (denials.isKnown && circuit.isKnown)) return;
   const kept = owner.proc === seed.uuid ? own : await readHistory(journal, owner.proc);
-  if (!denials.isKnown && kept.denials !== null) denials.take(kept.denials);
-  if (!circuit.isKnown && kept.circuit !== null) circuit.take(kept.circuit);
+  const [denied, failed] = [kept.of(denialsFacet), kept.of(circuitFacet)];
+  if (!denials.isKnown && denied !== null) denials.take(denied);
+  if (!circuit.isKnown && failed !== null) circuit.take(failed);
   denials.isKnown = true;
   circuit.isKnown = true;
 }

@@ -8,11 +8,16 @@ import type { ProcUuid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
 import type { Restored } from "../../abi/program.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
+import { contextFacet } from "../context/facet.ts";
+import { probedOf } from "../facts/intents.ts";
+import type { Ref } from "../facts/refs.ts";
+import { mailFacet } from "../ipc/facets.ts";
+import { logFacet } from "../log/facet.ts";
 import type { Journal, JournalRecord } from "../ports/journal.ts";
-import type { SeenBody } from "../process/seen-file-set.ts";
+import { keptFacet } from "../process/kept-facet.ts";
+import { progressFacet } from "../process/progress-facet.ts";
+import { type SeenBody, seenFacet } from "../process/seen-file-set.ts";
 import { History } from "./history.ts";
-import { probedOf } from "./intents.ts";
-import type { Ref } from "./refs.ts";
 
 /** Records of one read. */
 const PAGE = 256;
@@ -94,7 +99,8 @@ async function snapshotOf(
 }
 
 export async function readContents(journal: Pick<Journal, "readAt">, history: History): Promise<Contents> {
-  const { systemPrompt, place, since } = history;
+  const { systemPrompt, messages: places } = history.of(contextFacet);
+  const { place, since } = history.of(progressFacet);
   const single = async (ref: Ref | null): Promise<Record<string, unknown> | null> =>
     ref === null ? null : bodyOf((await recordsAt(journal, [ref]))[0]);
   const prompt = await single(systemPrompt);
@@ -110,7 +116,7 @@ export async function readContents(journal: Pick<Journal, "readAt">, history: Hi
     if ("part" in event) return { kind: "part", part: body.part } as const;
     return { kind: "probed", probed: probedOf(event.probed, body) } as const;
   });
-  const messages = await eachAt(journal, history.messages, messageOf);
+  const messages = await eachAt(journal, places, messageOf);
   return {
     systemPrompt: String(prompt?.system_prompt ?? ""),
     messages,
@@ -118,7 +124,7 @@ export async function readContents(journal: Pick<Journal, "readAt">, history: Hi
     kept: await readKept(journal, history),
     seen: await eachAt(
       journal,
-      [...history.seen.values()],
+      [...history.of(seenFacet).values()],
       (record) => bodyOf(record) as unknown as SeenBody,
     ),
   };
@@ -127,8 +133,9 @@ export async function readContents(journal: Pick<Journal, "readAt">, history: Hi
 /** In the order in which their names came to be. */
 async function readKept(
   journal: Pick<Journal, "readAt">,
-  { kept }: History,
+  history: History,
 ): Promise<ReadonlyMap<string, unknown>> {
+  const kept = history.of(keptFacet);
   const values = await eachAt(journal, [...kept.values()], (record) => bodyOf(record).value);
   return new Map([...kept.keys()].map((name, i) => [name, values[i]]));
 }
@@ -136,18 +143,18 @@ async function readKept(
 /** Sent, and not received, in order. */
 export async function readMail(
   journal: Pick<Journal, "readAt">,
-  { proc, mail }: History,
+  history: History,
 ): Promise<readonly Message[]> {
-  const refs = [...mail.values()].map((seq) => ({ proc, seq }));
+  const refs = [...history.of(mailFacet).values()].map((seq) => ({ proc: history.proc, seq }));
   return (await recordsAt(journal, refs)).map(({ body }) => mailOf(body));
 }
 
 /** The newest lines that it said, oldest first. */
 export async function readLines(
   journal: Pick<Journal, "readAt">,
-  { proc, log }: History,
+  history: History,
 ): Promise<readonly LogEntry[]> {
-  const refs = log.map((seq) => ({ proc, seq }));
+  const refs = history.of(logFacet).map((seq) => ({ proc: history.proc, seq }));
   return (await recordsAt(journal, refs)).map(({ body }) => body as LogEntry);
 }
 

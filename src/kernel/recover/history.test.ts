@@ -2,12 +2,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { asPid, asProcUuid, type ProcUuid } from "../../abi/ids.ts";
+import { spentFacet } from "../account/facet.ts";
+import { contextFacet } from "../context/facet.ts";
+import { LOADING } from "../facts/intents.ts";
+import { packRefs, unpackRefs } from "../facts/refs.ts";
+import { groupsFacet, mailFacet } from "../ipc/facets.ts";
+import { logFacet } from "../log/facet.ts";
 import type { JournalDraft, RecordKind } from "../ports/journal.ts";
+import { ranMs, runTimeFacet } from "../process/run-time-facet.ts";
 import { MemoryJournal } from "../testing/memory-journal.ts";
 import { History } from "./history.ts";
 import { readContents, readHistory, readLines, readMail } from "./history-reader.ts";
-import { LOADING } from "./intents.ts";
-import { packRefs, unpackRefs } from "./refs.ts";
 
 const [A, B, C] = ["a", "b", "c"].map((letter) =>
   asProcUuid(`00000000-0000-4000-8000-00000000000${letter}`),
@@ -163,13 +168,9 @@ describe("a fork", () => {
         ]);
         const [origin, fork] = [await readHistory(journal, A, at), await readHistory(journal, B)];
         expect(await readContents(journal, fork)).toEqual(await readContents(journal, origin));
-        expect([fork.steps, fork.mail.size, fork.groups.size, fork.log, fork.tokensUsed]).toEqual([
-          origin.steps,
-          0,
-          0,
-          [],
-          0,
-        ]);
+        expect(fork.of(contextFacet).steps).toBe(origin.of(contextFacet).steps);
+        const empty = [mailFacet, groupsFacet].map((facet) => fork.of<Map<number, unknown>>(facet).size);
+        expect([...empty, fork.of(logFacet), fork.of(spentFacet).tokens]).toEqual([0, 0, [], 0]);
         await keep(journal, B, second);
         const then = 2 + Math.min(m, second.length);
         await journal.append([
@@ -205,7 +206,7 @@ describe("readHistory()", () => {
       [["ctx.record", { role: "tool", content: "r", tool_call_id: "t" }], 0],
       [["ctx.record", { role: "assistant", content: "two" }], 0],
     ]);
-    expect((await readHistory(journal, A)).steps).toBe(2);
+    expect((await readHistory(journal, A)).of(contextFacet).steps).toBe(2);
   });
 
   test("knows how long it ran: neither pauses nor the time between two daemons count", async () => {
@@ -218,7 +219,7 @@ describe("readHistory()", () => {
       [["process.recovered", { epoch: 2 }], 9_000],
       [["process.log", { message: "c" }], 7],
     ]);
-    expect((await readHistory(journal, A)).ranMs).toBe(157);
+    expect(ranMs((await readHistory(journal, A)).of(runTimeFacet))).toBe(157);
   });
 
   test("gives mail and the newest lines whole", async () => {

@@ -2,11 +2,11 @@
  * Rights as the record of a spawn has them. A part that is missing or not understood is the empty one: nobody's rights grow
  * by a record that cannot be read. Where denies cannot be read, nothing is left at all.
  */
-import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
+import type { PermissionMode } from "../../abi/process.ts";
 import { ALL_RIGHTS, NO_RIGHTS, type Rights } from "../../abi/rights.ts";
 import { RULE_SOURCES, type RuleText } from "../../abi/rules.ts";
 import type { Core } from "../core.ts";
-import type { JournalRecord } from "../ports/journal.ts";
+import { readMode } from "../process/mode-facet.ts";
 import { lowest } from "../process/narrow.ts";
 
 /** Keys of the record of a spawn. */
@@ -25,30 +25,6 @@ export function rightsOf(body: Partial<KeptRights>): Rights {
   // its mode was all that bound it, besides its devices, and nothing raised it
   if (body.allowedDevices === undefined) return NO_RIGHTS;
   return { ...ALL_RIGHTS, allow: [], mode: readMode(body.mode), devices: list(body.allowedDevices) };
-}
-
-export function readMode(mode: unknown): PermissionMode {
-  return PERMISSION_MODES.find((known) => known === mode) ?? NO_RIGHTS.mode;
-}
-
-/** Of `mode.set`; the newest counts. */
-export interface KeptMode {
-  readonly mode: PermissionMode;
-  /** A person gave it, whatever those above it may. */
-  readonly given?: true;
-  /** With mode plan: the one before it. */
-  readonly prior?: PermissionMode;
-}
-
-export function newestMode(records: readonly JournalRecord[]): KeptMode | undefined {
-  const body = records.at(-1)?.body as Partial<KeptMode> | undefined;
-  if (body === undefined) return undefined;
-  const { given, prior } = body;
-  return {
-    mode: readMode(body.mode),
-    ...(given === true ? { given: true } : {}),
-    ...(prior === undefined ? {} : { prior: readMode(prior) }),
-  };
 }
 
 /** As the policy is now: what may not be entered any more is `default`. */

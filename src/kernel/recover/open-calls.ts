@@ -8,8 +8,8 @@ import type { Probed } from "../../abi/program.ts";
 import { usdOf } from "../../lib/usd.ts";
 import { NOTHING, plus } from "../account/amounts.ts";
 import { useOfKept } from "../account/kept-account.ts";
+import { isLoading, isModelCall, type ProbedBody } from "../facts/intents.ts";
 import type { Journal, JournalDraft, JournalRecord, RecordOwner } from "../ports/journal.ts";
-import { isLoading, isModelCall, type ProbedBody } from "./intents.ts";
 import type { SpawnedBody } from "./kept-state.ts";
 import type { KeptOf } from "./shares.ts";
 

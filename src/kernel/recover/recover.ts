@@ -12,6 +12,7 @@ import { isKept, type KeptAccount, useDraft } from "../account/kept-account.ts";
 import { recallWindows } from "../account/root-account.ts";
 import type { Core } from "../core.ts";
 import { probeCalls } from "../fork/probe.ts";
+import { endedByFacet } from "../ipc/facets.ts";
 import type { GroupRecord } from "../ipc/groups.ts";
 import {
   type JournalDraft,
@@ -22,12 +23,13 @@ import {
 } from "../ports/journal.ts";
 import type { Process } from "../process/process.ts";
 import { runProgram } from "../process/run.ts";
+import { runTimeFacet } from "../process/run-time-facet.ts";
 import { Turnstile } from "../process/turnstile.ts";
 import { restoreSupervisor } from "../supervise/restore.ts";
 import { ageMs } from "./age.ts";
+import { readEarly } from "./early-facts.ts";
 import { type Fate, fateOf, wordsOf } from "./fate.ts";
 import { mailOf } from "./history-reader.ts";
-import { newestMode } from "./kept-rights.ts";
 import { type KeptState, keptState, type SpawnedBody } from "./kept-state.ts";
 import { endedSpenders, OpenCalls } from "./open-calls.ts";
 import { type Remains, type Restoring, restore } from "./restore.ts";
@@ -82,7 +84,8 @@ export async function recover(core: Core): Promise<Recovery> {
   const restoring: Restoring = {
     shares: new Shares(core, (proc) => withMore(kept.get(proc), left.calls.ofAccount(proc))),
     turnstile: new Turnstile(READERS),
-    onHistory: (proc, { recoveredMs, endedBy }) => {
+    onHistory: (proc, history) => {
+      const [{ recoveredMs }, endedBy] = [history.of(runTimeFacet), history.of(endedByFacet)];
       if (recoveredMs !== null) proc.carryOver(recoveredMs);
       if (endedBy !== null) void core.deliver(proc, endedBy);
     },
@@ -206,8 +209,8 @@ async function bringBack(
     }
     const kept = keptOf(left, uuid);
     if (kept === null) return "lost";
-    const mode = newestMode(await core.ports.journal.ofKind(uuid, "mode.set"));
-    const proc = restore(core, { ...remainsOf(left, record, kept, fate), mode }, restoring);
+    const facts = await readEarly(core.ports.journal, uuid);
+    const proc = restore(core, { ...remainsOf(left, record, kept, fate), facts }, restoring);
     proc.heldFor = holdOf(fate);
     return {
       owner,
@@ -235,7 +238,7 @@ function remainsOf(
   { proc, pid, body }: JournalRecord,
   kept: KeptState,
   fate: Fate,
-): Omit<Remains, "mode"> {
+): Omit<Remains, "facts"> {
   const row = left.rows.get(proc);
   const spawned = body as SpawnedBody;
   return {

@@ -8,10 +8,13 @@ import type { PermissionMode } from "../../abi/process.ts";
 import { secretValues } from "../../lib/secret-values.ts";
 import { limitsAtSpawn } from "../account/kept-account.ts";
 import type { Core } from "../core.ts";
+import type { Facts } from "../facts/facet.ts";
 import type { GroupRecord } from "../ipc/groups.ts";
 import { Mailbox } from "../ipc/mailbox.ts";
 import { LIMITS } from "../limits.ts";
 import type { RecordOwner } from "../ports/journal.ts";
+import { HELD_EARLY } from "../process/facets.ts";
+import { modeFacet, readMode } from "../process/mode-facet.ts";
 import { lowest } from "../process/narrow.ts";
 import { Process, type ProcessSeed } from "../process/process.ts";
 import { closeChannels, freeContexts } from "../process/reap.ts";
@@ -20,7 +23,7 @@ import { attend } from "../process/spawn.ts";
 import type { Turnstile } from "../process/turnstile.ts";
 import { recallWith } from "./contents.ts";
 import type { History } from "./history.ts";
-import { type KeptMode, presentMode, readMode, rightsOf } from "./kept-rights.ts";
+import { presentMode, rightsOf } from "./kept-rights.ts";
 import { agentOf, type KeptState, type SpawnedBody } from "./kept-state.ts";
 import { restoredBody } from "./restored-body.ts";
 import type { Shares } from "./shares.ts";
@@ -35,8 +38,7 @@ export interface Remains {
   readonly tokensUsed: number;
   /** Milliseconds, as near as it is known. */
   readonly ranMs: number;
-  /** The newest that was set; undefined: the one it began in. */
-  readonly mode: KeptMode | undefined;
+  readonly facts: Facts;
   /** As age.ts counts. */
   readonly ageMs: number;
   readonly isPaused: boolean;
@@ -66,7 +68,7 @@ export function restore(core: Core, remains: Remains, restoring: Restoring): Pro
   const proc = new Process(seed, parent?.pid ?? PID_KERNEL);
   core.ports.redactor?.learn(secretValues(seed.env));
   proc.wording = (text) => core.ports.redactor?.redact(text) ?? text;
-  if (proc.mode === "plan") proc.priorMode = remains.mode?.prior ?? null;
+  if (proc.mode === "plan") proc.priorMode = remains.facts.of(modeFacet)?.prior ?? null;
   enter(core, proc, parent ?? core.root, () => fill(core, proc, remains, restoring));
   return proc;
 }
@@ -102,8 +104,9 @@ function seedOf(core: Core, remains: Remains, { env }: Restoring): Omit<ProcessS
 }
 
 /** No higher than what lives above it may, unless a person gave it that; that grant is looked at once its session is read. */
-function modeNow(core: Core, { spawned, mode }: Remains): PermissionMode {
+function modeNow(core: Core, { spawned, facts }: Remains): PermissionMode {
   const { ppid, cwd } = spawned;
+  const mode = facts.of(modeFacet);
   const kept = presentMode(core, mode?.mode ?? readMode(spawned.mode), cwd);
   if (mode?.given === true) return kept;
   return lowest(kept, rightsOf(spawned).mode, core.table.get(asPid(ppid))?.mode);
@@ -147,6 +150,7 @@ function fill(core: Core, proc: Process, remains: Remains, restoring: Restoring)
   proc.model = remains.spawned.model;
   proc.modelDevice = remains.spawned.modelDevice;
   proc.tokensUsed = remains.tokensUsed;
+  proc.facts.adopt(HELD_EARLY, remains.facts);
   proc.isRestorable = true;
   proc.lendEnv = lender(core, proc);
   proc.carryOver(remains.ranMs);

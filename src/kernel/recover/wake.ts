@@ -7,15 +7,17 @@ import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
 import { deliver, recorded } from "../ipc/deliver.ts";
+import { groupsFacet } from "../ipc/facets.ts";
 import type { JournalDraft, ProcessRow } from "../ports/journal.ts";
 import { endLive, graceOf } from "../process/finish.ts";
 import type { Process } from "../process/process.ts";
 import { reapProcess } from "../process/reap.ts";
 import { runProgram } from "../process/run.ts";
+import { ranMs, runTimeFacet } from "../process/run-time-facet.ts";
 import { Turnstile } from "../process/turnstile.ts";
 import { ageMs } from "./age.ts";
+import { readEarly } from "./early-facts.ts";
 import { readHistory, readMail } from "./history-reader.ts";
-import { newestMode } from "./kept-rights.ts";
 import { type KeptState, keptState, type SpawnedBody } from "./kept-state.ts";
 import { leave, type Remains, restore } from "./restore.ts";
 import { accountsAtSpawn, LimitsRead, Shares } from "./shares.ts";
@@ -157,11 +159,11 @@ async function remainsOf(
     kept: session === true ? { ...kept, isSession: true } : kept,
     mail,
     // who has ended has left them
-    groups: row.exit === null ? [...history.groups.values()] : [],
+    groups: row.exit === null ? [...history.of(groupsFacet).values()] : [],
     tokensUsed: row.tokensUsed,
-    ranMs: history.ranMs,
+    ranMs: ranMs(history.of(runTimeFacet)),
     ageMs: ageMs(spawned, row),
-    mode: newestMode(await journal.ofKind(uuid, "mode.set")),
+    facts: await readEarly(journal, uuid),
     isPaused: paused ?? (row.exit === null && row.isPaused),
   };
 }

@@ -1,8 +1,8 @@
 /** What a process remembers when a run of its program begins: the fold of all records before it, with their words. */
 import type { Restored } from "../../abi/program.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
+import { isLoading, isModelCall, isProbed, probedOf } from "../facts/intents.ts";
 import type { JournalRecord, RecordKind } from "../ports/journal.ts";
-import { isLoading, isModelCall, isProbed, probedOf } from "../recover/intents.ts";
 
 type Body = Record<string, unknown>;
 

@@ -7,7 +7,7 @@ import { messageOf } from "../../abi/errors.ts";
 import type { Core } from "../core.ts";
 import type { JournalRecord } from "../ports/journal.ts";
 import { runProgram } from "../process/run.ts";
-import { newestMode } from "../recover/kept-rights.ts";
+import { readEarly } from "../recover/early-facts.ts";
 import { Comeback } from "./comeback.ts";
 import { type Made, type Parts, projectOf } from "./compose/restored.ts";
 import { isUp, type KeptSupervisor } from "./kept-supervisor.ts";
@@ -65,13 +65,13 @@ async function restore(
   const endowment =
     place.above?.supervisor.endowmentOf(place.above.id) ?? (await endowmentsOf(core, spawned, fold, account));
   const row = await core.ports.journal.row(proc);
-  const mode = newestMode(await core.ports.journal.ofKind(proc, "mode.set"));
+  const facts = await readEarly(core.ports.journal, proc);
   const { supervisor: record } = body as { supervisor: unknown };
   const made =
     kept.project === null
       ? plain(core, { ...parts, endowment }, record)
       : await projectOf(core, { ...parts, endowment }, record, kept.project);
-  const self = processOf(core, spawned, kept, { place, account, body: made.supervisor.body(), row, mode });
+  const self = processOf(core, spawned, kept, { place, account, body: made.supervisor.body(), row, facts });
   // its children are there at once, and ask for nothing first
   await core.grants.load(self.seed.session);
   enterTable(core, self, place.parent, row);

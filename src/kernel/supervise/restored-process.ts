@@ -3,15 +3,17 @@ import { asPid, PID_KERNEL } from "../../abi/ids.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { Account } from "../account/account.ts";
 import type { Core } from "../core.ts";
+import type { Facts } from "../facts/facet.ts";
 import type { JournalRecord, ProcessRow } from "../ports/journal.ts";
 import type { Body } from "../process/body.ts";
+import { type KeptMode, modeFacet, readMode } from "../process/mode-facet.ts";
 import { lowest, narrow } from "../process/narrow.ts";
 import { Process } from "../process/process.ts";
 import { devicesOf } from "../process/rights.ts";
 import { lineBelow } from "../process/seed.ts";
 import { attend } from "../process/spawn.ts";
 import { ageMs } from "../recover/age.ts";
-import { type KeptMode, presentMode, readMode, rightsOf } from "../recover/kept-rights.ts";
+import { presentMode, rightsOf } from "../recover/kept-rights.ts";
 import type { SpawnedBody } from "../recover/kept-state.ts";
 import { Shares } from "../recover/shares.ts";
 import type { KeptSupervisor } from "./kept-supervisor.ts";
@@ -44,8 +46,7 @@ interface Restored {
   readonly account: Account;
   readonly body: Body;
   readonly row: ProcessRow | undefined;
-  /** The newest that was set. */
-  readonly mode: KeptMode | undefined;
+  readonly facts: Facts;
 }
 
 /** Not in the table yet. */
@@ -53,7 +54,7 @@ export function processOf(
   core: Core,
   { proc: uuid, pid, body }: JournalRecord,
   kept: KeptSupervisor,
-  { place, account, body: own, row, mode }: Restored,
+  { place, account, body: own, row, facts }: Restored,
 ): Process {
   const { clock, env } = core.ports;
   const spawned = body as SpawnedBody;
@@ -78,7 +79,7 @@ export function processOf(
       scratch: "",
       env: isPersons ? env : giver.seed.env,
       rights: isPersons ? rights : narrow({ ...giver.seed.rights, devices: devicesOf(giver) }, rights),
-      mode: modeOf(core, spawned, mode, giver),
+      mode: modeOf(core, spawned, facts.of(modeFacet), giver),
       line: spawned.line?.map(asPid) ?? lineBelow(parent),
       maxSteps: spawned.maxSteps,
       account,

@@ -1,0 +1,103 @@
+/**
+ * A durable fact of a process: what it is at first, and what the records of the process make of it. One file beside its owner,
+ * one row in facets.ts. Whatever brings a process back (boot, wake, fork, a snapshot) folds its records with this; who changes
+ * a fact of a live process does so by a record, folded by the same function.
+ */
+import type { ProcUuid } from "../../abi/ids.ts";
+import type { RecordKind } from "../ports/journal.ts";
+
+export type RecordBody = Readonly<Record<string, unknown>>;
+
+/** Where a record lies. */
+export interface Place {
+  readonly proc: ProcUuid;
+  readonly seq: number;
+  /** Wall clock, ms. */
+  readonly at: number;
+  /** The process was made as a copy of another. */
+  readonly isFork: boolean;
+}
+
+/** What a snapshot keeps of all facets: plain data, by the keys that each has. */
+export type Packed = Readonly<Record<string, unknown>>;
+
+/** Methods, so that facets of all states stand in one list. */
+interface Fold<State> {
+  of(now: State, body: RecordBody, place: Place): State;
+  ofLive(now: State, body: RecordBody): State;
+}
+
+export interface Facet<State> {
+  init(): State;
+  /** Pure, but that a fold may change what it was given and return it. */
+  readonly folds: Readonly<Partial<Record<RecordKind, Fold<State>["of"]>>>;
+  /** What each record of a history comes to, of whatever kind, after that. */
+  seen?(now: State, place: Place): State;
+  /** Its keys in a snapshot; none where it is as at first. A key keeps its meaning for good. */
+  pack(now: State): Packed;
+  /** Of a snapshot, also of an earlier version, that may not have its keys. */
+  unpack(kept: Packed): State;
+  /** What a fork has of it, as it was at the place of the fork. Absent: a fork begins without. */
+  fork?(origin: State): State;
+  /** Few records by nature: read by their kinds, without the rest of the history, as soon as the process is there. */
+  readonly isEarly?: true;
+  /** The process holds it while it lives. */
+  readonly isHeld?: true;
+}
+
+/** One that a live process holds too: its records say all that they change. */
+export interface LiveFacet<State> extends Facet<State> {
+  readonly folds: Readonly<Partial<Record<RecordKind, Fold<State>["ofLive"]>>>;
+}
+
+interface PlainFacet<State> extends Omit<LiveFacet<State>, "init" | "pack" | "unpack"> {
+  readonly init: State;
+  /** What a snapshot has; absent: it is taken as it is. */
+  read?(kept: unknown): State;
+}
+
+/** One whose state is plain data that is replaced, under one key. */
+export function plainFacet<State>(
+  key: string,
+  { init, read = (kept) => kept as State, ...more }: PlainFacet<State>,
+): LiveFacet<State> {
+  return {
+    ...more,
+    init: () => init,
+    pack: (now) => (now === init ? {} : { [key]: now }),
+    unpack: (kept) => (kept[key] === undefined ? init : read(kept[key])),
+  };
+}
+
+/** The facts of one process. */
+export class Facts {
+  readonly #held = new Map<object, unknown>();
+
+  of<State>(facet: Facet<State>): State {
+    if (!this.#held.has(facet)) this.#held.set(facet, facet.init());
+    return this.#held.get(facet) as State;
+  }
+
+  set<State>(facet: Facet<State>, state: State): void {
+    this.#held.set(facet, state);
+  }
+
+  /** Of these facets, what the others say. */
+  adopt(facets: readonly Facet<unknown>[], others: Pick<Facts, "of">): void {
+    for (const facet of facets) this.set(facet, others.of(facet));
+  }
+
+  /** A record of it. */
+  fold(facet: Facet<unknown>, kind: RecordKind, body: RecordBody, place: Place): void {
+    const fold = facet.folds[kind];
+    if (fold !== undefined) this.set(facet, fold(this.of(facet), body, place));
+    if (facet.seen !== undefined) this.set(facet, facet.seen(this.of(facet), place));
+  }
+
+  /** As the record will, when a later daemon reads it: of whoever journals that. What it is now. */
+  change<State>(facet: LiveFacet<State>, kind: RecordKind, body: object): State {
+    const now = facet.folds[kind]?.(this.of(facet), body as RecordBody) ?? this.of(facet);
+    this.set(facet, now);
+    return now;
+  }
+}

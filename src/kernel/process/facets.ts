@@ -1,0 +1,40 @@
+/** The durable facts of a process: a row for each. How each is read, and who holds it, its own file says. */
+import { spentFacet } from "../account/facet.ts";
+import { asksFacet, denialsFacet } from "../ask/facets.ts";
+import { circuitFacet } from "../classify/circuit.ts";
+import { contextFacet } from "../context/facet.ts";
+import type { Facet } from "../facts/facet.ts";
+import { endedByFacet, groupsFacet, mailFacet } from "../ipc/facets.ts";
+import { labelsFacet } from "../labels/facet.ts";
+import { logFacet } from "../log/facet.ts";
+import { keptFacet } from "./kept-facet.ts";
+import { modeFacet } from "./mode-facet.ts";
+import { progressFacet } from "./progress-facet.ts";
+import { runTimeFacet } from "./run-time-facet.ts";
+import { seenFacet } from "./seen-file-set.ts";
+
+const FACETS: readonly Facet<unknown>[] = [
+  asksFacet,
+  circuitFacet,
+  contextFacet,
+  denialsFacet,
+  endedByFacet,
+  groupsFacet,
+  keptFacet,
+  labelsFacet,
+  logFacet,
+  mailFacet,
+  modeFacet,
+  progressFacet,
+  runTimeFacet,
+  seenFacet,
+  spentFacet,
+];
+
+/** Told by a history, as a whole. */
+export const LATE = FACETS.filter(({ isEarly }) => isEarly !== true);
+/** Told by their kinds. */
+export const EARLY = FACETS.filter(({ isEarly }) => isEarly === true);
+/** A live process holds them, from the moment that they are read. */
+export const HELD_LATE = LATE.filter(({ isHeld }) => isHeld === true);
+export const HELD_EARLY = EARLY.filter(({ isHeld }) => isHeld === true);
