@@ -48,6 +48,7 @@ const planned = new Map(above.map((room) => [`kernel/${room.replace(/^(consent|h
 const rings = {
   kernel: [
     ["kernel/ports", "kernel/limits"],
+    ["kernel/facts"],
     ["kernel/vfs", "kernel/ipc", "kernel/context", "kernel/account", "kernel/log"],
     ["kernel/process"],
     ["kernel/native"],
