@@ -100,6 +100,8 @@ export interface ProcInfo {
   member?: Member;
   /** Kinds of the labels of what it has read; absent: none. */
   labels?: readonly Label["kind"][];
+  /** A line that the user pinned to it; absent: none. */
+  note?: string;
   /** The name of the driver where that chooses; "" where no model is used. */
   model: string;
 }

@@ -4,6 +4,7 @@ import type { AgentInfo } from "../abi/agent.ts";
 import type { Device } from "../abi/device.ts";
 import { SyscallError } from "../abi/errors.ts";
 import type { AskAnswer, ProcessEvent, SyscallEvent } from "../abi/events.ts";
+import type { GrantBy } from "../abi/grants.ts";
 import { asPid, PID_KERNEL, type Pid } from "../abi/ids.ts";
 import type { JobView } from "../abi/jobs.ts";
 import type { MountView } from "../abi/mcp.ts";
@@ -57,6 +58,7 @@ import { abandonAll } from "./process/abandon.ts";
 import type { Body } from "./process/body.ts";
 import { childClient } from "./process/child-client.ts";
 import { jobOutput, jobsOf, liveJobs } from "./process/jobs.ts";
+import { noteFacet, pinNote } from "./process/note.ts";
 import { Process } from "./process/process.ts";
 import { reapProcess } from "./process/reap.ts";
 import { Reaper } from "./process/reaper.ts";
@@ -66,6 +68,7 @@ import { endAll, endServices } from "./process/shutdown.ts";
 import { spawnProcess } from "./process/spawn.ts";
 import { ProcessTable } from "./process/table.ts";
 import { taskPlaceOf } from "./process/task-place.ts";
+import { factsOf } from "./recover/early-facts.ts";
 import { endOf } from "./recover/ended.ts";
 import { type Recovery, recover } from "./recover/recover.ts";
 import { makeRequests } from "./recover/requests.ts";
@@ -235,6 +238,11 @@ export class Kernel implements KernelApi, Core {
 
   signalTree(pid: Pid, signal: Signal): Promise<Pid[]> {
     return signalTree(this, pid, signal);
+  }
+
+  async pin(pid: Pid, change?: { readonly text: string; readonly by: GrantBy }): Promise<string> {
+    if (change !== undefined) await pinNote(this, pid, change.text, change.by);
+    return (this.table.get(pid)?.facts ?? (await factsOf(this.ports.journal, pid))).of(noteFacet);
   }
 
   lendEnv(pid: Pid, env: Readonly<Record<string, string>>): void {

@@ -141,6 +141,15 @@ export const PROCESS_DOCS: MethodDocs<keyof typeof PROCESS_METHODS> = {
     params: { pid: 3 },
     result: { pid: 3, state: "thinking" },
   },
+  "process.note": {
+    errors: {
+      NOT_FOUND: NO_PROCESS,
+      INVALID:
+        "The note has more than one line or more than 200 characters, or the process is the kernel's own.",
+    },
+    params: { pid: 3, text: "waits for the release" },
+    result: { pid: 3, note: "waits for the release" },
+  },
   "process.attach": {
     errors: { NOT_FOUND: NO_PROCESS },
     params: { pid: 3, verbose: true },

@@ -43,6 +43,7 @@ export const WireProc = z.strictObject({
     .array(z.enum(["untrusted", "secret"]))
     .optional()
     .describe("Kinds of labels the process carries; label.list says where they came from. Absent: none."),
+  note: z.string().optional().describe("Line that the user pinned to the process; absent: none."),
 });
 export type WireProc = z.infer<typeof WireProc>;
 
@@ -264,6 +265,20 @@ export const PROCESS_METHODS = {
     right: "control",
     params: z.strictObject({ group: z.union([name, z.int().min(1)]), signal: z.int() }),
     result: z.strictObject({ reached: z.int() }),
+  },
+  "process.note": {
+    summary: "the line that the user pinned to a process; with `text` it is set first",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({
+      pid,
+      text: z
+        .string()
+        .max(1_000)
+        .optional()
+        .describe("One line of at most 200 characters; empty: the note is taken away."),
+    }),
+    result: z.strictObject({ pid, note: z.string().describe("Empty: the process has no note.") }),
   },
   "mail.send": {
     summary: "a message for a process; answered once it is durable",

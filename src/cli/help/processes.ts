@@ -206,6 +206,21 @@ environment of this terminal. A session waits for a message again; an agent that
     examples: ["crux resume 7 && crux attach 7"],
   },
   {
+    name: "note",
+    head: "note <pid> [text]",
+    brief: "pin a line to a process",
+    words: [["rm", "<pid>"], ["<pid>"]],
+    summary: "Pin a line to a process, so that you know it again",
+    usage: [
+      ["note <pid>", "show its note"],
+      ["note <pid> <text>", "pin this line to it, in place of the one before"],
+      ["note rm <pid>", "take it away"],
+    ],
+    about: `crux ps -v shows notes below its table. A note outlives the daemon, a fork has it too, and no model reads it. At most
+200 characters.`,
+    examples: ["crux note 3 waits for the release", "crux note rm 3"],
+  },
+  {
     name: "groups",
     head: "groups",
     brief: "list process groups",

@@ -47,6 +47,7 @@ const ESSENCES: Readonly<Record<string, (body: Body) => string>> = {
       ...(title === undefined ? [] : [`title: ${text(title)}`]),
       ...(kept === undefined ? [] : [kept ? "kept" : "not kept"]),
     ].join(", "),
+  "process.note": ({ text: pinned }) => text(pinned) || "taken away",
   "call.intent": ({ tool, device, effects }) =>
     [text(tool), text(device), effectsOf(effects)].filter(Boolean).join("  "),
   "call.result": (body) => [outcome(body), ...tokens((body.cost as Body | undefined)?.tokens)].join(", "),

@@ -39,6 +39,8 @@ export interface Facet<State> {
   unpack(kept: Packed): State;
   /** What a fork has of it, as it was at the place of the fork. Absent: a fork begins without. */
   fork?(origin: State): State;
+  /** The first record of a fork, by what the origin has now, wherever the fork begins. undefined: it needs none. */
+  carry?(origin: State): { readonly kind: RecordKind; readonly body: object } | undefined;
   /** Few records by nature: read by their kinds, without the rest of the history, as soon as the process is there. */
   readonly isEarly?: true;
   /** The process holds it while it lives. */

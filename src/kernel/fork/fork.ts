@@ -7,6 +7,8 @@ import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Forked, ForkRequest } from "../ports/forks.ts";
 import type { JournalDraft, RecordOwner } from "../ports/journal.ts";
+import { EARLY } from "../process/facets.ts";
+import { readEarly } from "../recover/early-facts.ts";
 import { type KeptState, keptState, type SpawnedBody } from "../recover/kept-state.ts";
 import { type AccountAt, accountAt, useAtDrafts } from "./account-at.ts";
 import { forkError } from "./fork-error.ts";
@@ -59,6 +61,7 @@ export async function forkAt(
 ): Promise<Forked> {
   const state = checkForkable(core, origin);
   const rights = await rightsAt(core, origin, found);
+  const facts = core.table.get(origin.pid)?.facts ?? (await readEarly(core.ports.journal, origin.uuid));
   const account = await accountAt(core.ports.journal, found, origin.spawned);
   // what took time may have been too long
   checkForkable(core, origin);
@@ -68,6 +71,11 @@ export async function forkAt(
     spawnedDraft(core, own, origin, request, rights, account),
     ...useAtDrafts(own, account),
     stateDraft(core, own, origin, state, request),
+    ...EARLY.flatMap((facet) => facet.carry?.(facts.of(facet)) ?? []).map((each) => ({
+      ...own,
+      v: 1,
+      ...each,
+    })),
     ...mailDrafts(core, own, request),
   ];
   await core.ports.journal.append(drafts);

@@ -21,6 +21,8 @@ export type RecordKind =
   | "process.forked"
   /** What a person says of it: `{title?, kept?}`. */
   | "process.described"
+  /** A line that the user pinned to it: `{text, by?}`; "": taken away. */
+  | "process.note"
   /** Where what it has read came from: `{labels}` that are new (abi/labels.ts). */
   | "label.add"
   /** A person took labels away: `{which, by}`. */
@@ -180,6 +182,7 @@ export type SparseKind = Extract<
   | "grant.remove"
   | "grant.use"
   | "mode.set"
+  | "process.note"
   | "label.file"
 >;
 

@@ -84,6 +84,8 @@ export interface KernelApi {
    * above. NOT_FOUND: there is none, or its history is gone; CONFLICT: it cannot come back, and why.
    */
   resume(pid: Pid, env?: Readonly<Record<string, string>>): Promise<ProcInfo>;
+  /** Pins a line to a process, "" takes it away; absent: none is pinned. The line it has then. NOT_FOUND, INVALID. */
+  pin(pid: Pid, change?: { readonly text: string; readonly by: GrantBy }): Promise<string>;
   listGroups(): readonly GroupView[];
   listMounts(): readonly MountView[];
   /** Paths of the devices that every process has. */

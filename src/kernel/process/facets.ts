@@ -9,6 +9,7 @@ import { labelsFacet } from "../labels/facet.ts";
 import { logFacet } from "../log/facet.ts";
 import { keptFacet } from "./kept-facet.ts";
 import { modeFacet } from "./mode-facet.ts";
+import { noteFacet } from "./note.ts";
 import { progressFacet } from "./progress-facet.ts";
 import { runTimeFacet } from "./run-time-facet.ts";
 import { seenFacet } from "./seen-file-set.ts";
@@ -25,6 +26,7 @@ const FACETS: readonly Facet<unknown>[] = [
   logFacet,
   mailFacet,
   modeFacet,
+  noteFacet,
   progressFacet,
   runTimeFacet,
   seenFacet,

@@ -30,6 +30,7 @@ import type { Tape } from "../replay/tape.ts";
 import { Conversation } from "../session/conversation.ts";
 import { FdTable } from "../vfs/fd-table.ts";
 import { Coroutines } from "./coroutines.ts";
+import { noteFacet } from "./note.ts";
 import { RefusalList } from "./refusal-list.ts";
 import { devicesOf } from "./rights.ts";
 import { SeenFileSet } from "./seen-file-set.ts";
@@ -385,6 +386,7 @@ export class Process {
 
   info(mono: number): ProcInfo {
     const { seed } = this;
+    const note = this.facts.of(noteFacet);
     return {
       pid: this.pid,
       ppid: this.ppid,
@@ -409,6 +411,7 @@ export class Process {
       name: seed.body.name,
       ...(seed.isSession === true ? { isSession: true } : {}),
       ...(this.labels.length === 0 ? {} : { labels: [...new Set(this.labels.map(({ kind }) => kind))] }),
+      ...(note === "" ? {} : { note }),
       ...(seed.kind === "agent" && this.mode !== "default" ? { mode: this.mode } : {}),
       model: this.answeringModel || this.model || (this.modelDevice.split("/")[3] ?? ""),
     };

@@ -1,5 +1,6 @@
 /** What must be known of a process before its history is read: the facts that a few records of their own kinds tell. */
-import type { ProcUuid } from "../../abi/ids.ts";
+import { Fault } from "../../abi/errors.ts";
+import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import { Facts, type RecordBody } from "../facts/facet.ts";
 import type { Journal, SparseKind } from "../ports/journal.ts";
 import { EARLY } from "../process/facets.ts";
@@ -13,17 +14,19 @@ export async function readEarly(
   atMost = Infinity,
 ): Promise<Facts> {
   const facts = new Facts();
-  const [forked] = await journal.ofKind(proc, "process.forked");
-  if (forked !== undefined) {
-    const { from, at } = forked.body as { from: ProcUuid; at: number };
-    const origin = await readEarly(journal, from, at);
-    for (const facet of EARLY) if (facet.fork !== undefined) facts.set(facet, facet.fork(origin.of(facet)));
-  }
   const records = (await Promise.all(EARLY_KINDS.map((kind) => journal.ofKind(proc, kind)))).flat();
   for (const { kind, seq, at, body } of records.sort((a, b) => a.seq - b.seq)) {
     if (seq > atMost) break;
-    const place = { proc, seq, at, isFork: forked !== undefined };
+    const place = { proc, seq, at, isFork: false };
     for (const facet of EARLY) facts.fold(facet, kind, (body ?? {}) as RecordBody, place);
   }
   return facts;
+}
+
+/** Of one that is not in memory. NOT_FOUND. */
+export async function factsOf(journal: Pick<Journal, "ofKind" | "processOf">, pid: Pid): Promise<Facts> {
+  const proc = await journal.processOf(pid);
+  if (proc !== undefined) return readEarly(journal, proc);
+  const hint = "crux ps shows those that run, crux sessions those that rest";
+  throw new Fault({ code: "NOT_FOUND", message: `process not found: ${pid}`, hint });
 }

@@ -15,7 +15,7 @@ import {
 } from "../journal/ledger.ts";
 import type { Row } from "../journal/row.ts";
 import { fromColumns } from "./row-columns.ts";
-import { INDEXED_KINDS, REQUEST_ID, REQUEST_KINDS, RIGHTS_KINDS } from "./schema.ts";
+import { INDEXED_KINDS, NOTE_KINDS, REQUEST_ID, REQUEST_KINDS, RIGHTS_KINDS } from "./schema.ts";
 import { STORED_COLUMNS, toStored } from "./stored.ts";
 
 const LIVE = "p.spawned_lsn IS NOT NULL AND p.exit_code IS NULL";
@@ -41,6 +41,7 @@ const SQL = {
   // back from the end: what is looked for so is near it
   newest: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? ORDER BY seq DESC LIMIT 1`,
   ofRightsKind: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? AND ${RIGHTS_KINDS} ORDER BY seq`,
+  ofNoteKind: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? AND ${NOTE_KINDS} ORDER BY seq`,
   requested: `SELECT ${STORED_COLUMNS} FROM records r WHERE ${REQUEST_ID} = ? AND ${REQUEST_KINDS} ORDER BY lsn DESC LIMIT 1`,
   row: "SELECT * FROM processes WHERE proc = ?",
   lastSeq: "SELECT last_seq FROM processes WHERE proc = ?",
@@ -83,8 +84,9 @@ export class SqliteReader implements LedgerReader {
   }
 
   ofKind(proc: string, kind: RecordKind): readonly StoredRecord[] {
-    const isOfRights = RIGHTS_KINDS.includes(`'${kind}'`);
-    return this.#all(isOfRights ? "ofRightsKind" : "ofKind", proc, kind);
+    const has = (kinds: string) => kinds.includes(`'${kind}'`);
+    const of = has(RIGHTS_KINDS) ? "ofRightsKind" : has(NOTE_KINDS) ? "ofNoteKind" : "ofKind";
+    return this.#all(of, proc, kind);
   }
 
   newest(proc: string, kind: RecordKind): readonly StoredRecord[] {

@@ -33,6 +33,9 @@ export const INDEXED_KINDS =
 
 /** The same of what changes rights: an index of its own, for it came later. */
 export const RIGHTS_KINDS = "kind IN ('grant.remove','grant.use','mode.set')";
+/** And of what the user says of a process. */
+export const NOTE_KINDS = "kind IN ('process.note')";
+const NOTE_INDEX = `CREATE INDEX IF NOT EXISTS records_of_notes ON records (proc, kind, seq) WHERE ${NOTE_KINDS}`;
 const RIGHTS_INDEX = `CREATE INDEX IF NOT EXISTS records_of_rights ON records (proc, kind, seq) WHERE ${RIGHTS_KINDS}`;
 
 /**
@@ -84,6 +87,7 @@ export function claimSchema(db: DatabaseSync, path: string): { epoch: number; ke
     else if (version === 1) migrate(db);
     else assertKnown(version);
     db.exec(RIGHTS_INDEX);
+    db.exec(NOTE_INDEX);
     db.exec(REQUEST_INDEX);
     const meta = readMeta(db);
     const epoch = Number(meta.get("epoch")) + 1;

@@ -40,6 +40,10 @@ const WRITES: Partial<Record<MethodName, readonly object[]>> = {
   ],
   "grant.remove": [{ id: "g_1" }],
   "label.clear": [{ pid: LIVE, which: "web" }],
+  "process.note": [
+    { pid: LIVE, text: "mine" },
+    { pid: RESTS, text: "mine" },
+  ],
   "group.signal": [{ group: "team", signal: SIGNALS.SIGPAUSE }],
   "mail.send": [
     { pid: LIVE, text: "hello" },
@@ -83,6 +87,7 @@ const READS: Partial<Record<MethodName, readonly object[]>> = {
   "process.mode": [{ pid: LIVE }, { pid: ENDED }, { pid: RESTS }],
   "grant.list": [{}, { pid: LIVE }, { pid: RESTS }],
   "label.list": [{ pid: LIVE }],
+  "process.note": [{ pid: LIVE }, { pid: ENDED }, { pid: RESTS }],
   "group.list": [{}],
   "session.list": [{ all: true }],
   "session.open": [{ pid: LIVE }],

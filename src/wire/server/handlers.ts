@@ -28,6 +28,7 @@ import { processAttach } from "./handlers/process-attach.ts";
 import { processFork, processSteps } from "./handlers/process-fork.ts";
 import { processList } from "./handlers/process-list.ts";
 import { processLogs } from "./handlers/process-logs.ts";
+import { processNote } from "./handlers/process-note.ts";
 import { processRecords, processReplay } from "./handlers/process-replay.ts";
 import { processResume } from "./handlers/process-resume.ts";
 import { processRewind } from "./handlers/process-rewind.ts";
@@ -61,6 +62,7 @@ export const HANDLERS: Handlers = {
   "process.wait": processWait,
   "process.list": processList,
   "process.signal": processSignal,
+  "process.note": processNote,
   "process.resume": processResume,
   "process.attach": processAttach,
   "process.logs": processLogs,

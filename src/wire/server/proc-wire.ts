@@ -27,6 +27,7 @@ export function toWireProc(proc: ProcInfo): WireProc {
     result: proc.result,
     exit: exit === null ? null : { code: exit.code, reason: exit.reason, kind: exit.kind },
     ...(proc.labels === undefined ? {} : { labels: [...proc.labels] }),
+    ...(proc.note === undefined ? {} : { note: proc.note }),
     ...(proc.mode === undefined ? {} : { mode: proc.mode }),
     ...(proc.microUsdUsed === undefined ? {} : { cost_usd: usdOf(proc.microUsdUsed) }),
     ...(proc.unpricedCalls === undefined ? {} : { unpriced_calls: proc.unpricedCalls }),

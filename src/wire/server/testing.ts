@@ -281,6 +281,10 @@ export class FakeKernel implements KernelApi {
     return found;
   }
 
+  async pin(_pid: Pid, change?: { readonly text: string }) {
+    return change?.text ?? "";
+  }
+
   listGroups() {
     return this.groups;
   }

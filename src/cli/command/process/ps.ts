@@ -4,7 +4,7 @@ import { noWords } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { tellSandbox } from "../../run/tell-sandbox.ts";
 import { heldBy, heldLines, waitingLines } from "../../screen/held-lines.ts";
-import { costLines, modelLines, psTable } from "../../screen/table/ps-table.ts";
+import { costLines, modelLines, noteLines, psTable } from "../../screen/table/ps-table.ts";
 import { indented } from "../../screen/text/json.ts";
 
 export const ps: Command = {
@@ -34,6 +34,7 @@ async function run(call: Call): Promise<number> {
     case "verbose":
     case "default":
       await console.line(psTable(shown, console.mode === "verbose"));
+      if (console.mode === "verbose") for (const line of noteLines(shown)) await console.line(line);
       // for a person; the table itself is fixed
       if (isPerson(call)) for (const line of asides(shown, isTold)) await console.errorLine(line);
       await tellSandbox(call, sandbox === undefined ? undefined : sandboxOff(sandbox));
@@ -72,7 +73,13 @@ function costOf({ cost_usd, unpriced_calls = 0 }: WireProc): number | null {
 }
 
 function full(proc: WireProc) {
-  const { kind, activity, created_at, ctx_id, allowed_devices, groups, result, exit, model } = proc;
+  const { kind, activity, created_at, ctx_id, allowed_devices, groups, result, exit, model, note } = proc;
   const more = { kind, activity, created_at, ctx_id, allowed_devices, groups, result, exit };
-  return { ...short(proc), ...more, cost_usd: costOf(proc), ...(model === undefined ? {} : { model }) };
+  return {
+    ...short(proc),
+    ...more,
+    cost_usd: costOf(proc),
+    ...(model === undefined ? {} : { model }),
+    ...(note === undefined ? {} : { note }),
+  };
 }

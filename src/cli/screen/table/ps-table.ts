@@ -92,6 +92,13 @@ export function costLines(processes: readonly WireProc[]): readonly string[] {
   return micro === 0 ? [] : [`[kernel] cost: ${shownUsd(micro)}${more}; crux budget shows whose`];
 }
 
+/** Below the table: what the user has pinned. */
+export function noteLines(processes: readonly WireProc[]): readonly string[] {
+  return processes.flatMap(({ pid, note = "" }) =>
+    note === "" ? [] : [`[kernel] note of PID ${pid}: ${safeLine(note)}`],
+  );
+}
+
 /** Beside the table, too: who answers, one line for each model. */
 export function modelLines(processes: readonly WireProc[]): readonly string[] {
   const pids = new Map<string, number[]>();

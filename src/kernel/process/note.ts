@@ -1,0 +1,59 @@
+/** A note that the user pins to a process, so that it is known again: one line, which a fork has too. Models do not read it. */
+import { Fault } from "../../abi/errors.ts";
+import type { GrantBy } from "../../abi/grants.ts";
+import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
+import { type Facts, type LiveFacet, plainFacet } from "../facts/facet.ts";
+import type { JournalDraft } from "../ports/journal.ts";
+
+/** The body of `process.note`, version 1. */
+interface NoteBody {
+  /** "" takes it away. */
+  readonly text: string;
+  /** Absent: a fork has it from its origin. */
+  readonly by?: GrantBy;
+}
+
+const MAX_CHARS = 200;
+
+/** "" none. */
+export const noteFacet: LiveFacet<string> = plainFacet("note", {
+  init: "",
+  folds: { "process.note": (_now, { text }) => String(text) },
+  carry: (text) => (text === "" ? undefined : { kind: "process.note", body: { text } satisfies NoteBody }),
+  isEarly: true,
+  isHeld: true,
+});
+
+interface Noting {
+  readonly ports: { readonly journal: { append(drafts: readonly JournalDraft[]): Promise<unknown> } };
+  readonly journalWatch: { check(syscall: string): void };
+  readonly sessions: { isHere(pid: Pid): boolean; awake(pid: Pid): Promise<unknown> };
+  readonly table: {
+    require(caller: Pid, pid: Pid, syscall: string, right: "see"): Noted;
+  };
+}
+
+interface Noted {
+  readonly seed: { readonly uuid: ProcUuid };
+  readonly facts: Facts;
+}
+
+/** Resolves once it is synced. "" takes it away. NOT_FOUND; INVALID: more than a line, too long, the kernel's own process. */
+export async function pinNote(core: Noting, pid: Pid, text: string, by: GrantBy): Promise<void> {
+  if (pid === PID_KERNEL) throw invalid("the kernel's own process takes no note");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+  if (/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(text))
+    throw invalid("a note is one line of plain text");
+  const { length } = [...text];
+  if (length > MAX_CHARS) throw invalid(`a note of ${length} characters; at most ${MAX_CHARS}`);
+  core.journalWatch.check("Note");
+  if (!core.sessions.isHere(pid)) await core.sessions.awake(pid);
+  const { seed, facts } = core.table.require(PID_KERNEL, pid, "Note", "see");
+  const body: NoteBody = { text, by };
+  await core.ports.journal.append([{ proc: seed.uuid, pid, kind: "process.note", v: 1, body }]);
+  facts.change(noteFacet, "process.note", body);
+}
+
+function invalid(message: string): Fault {
+  return new Fault({ code: "INVALID", message });
+}
