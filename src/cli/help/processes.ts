@@ -216,8 +216,8 @@ environment of this terminal. A session waits for a message again; an agent that
       ["note <pid> <text>", "pin this line to it, in place of the one before"],
       ["note rm <pid>", "take it away"],
     ],
-    about: `crux ps -v shows notes below its table. A note outlives the daemon, a fork has it too, and no model reads it. At most
-200 characters.`,
+    about: `crux ps -v shows notes below its table. A note outlives the daemon, and a fork has it too. It is not sent to the
+model; an agent that may see the process sees it in its list. At most 200 characters.`,
     examples: ["crux note 3 waits for the release", "crux note rm 3"],
   },
   {

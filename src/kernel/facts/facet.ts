@@ -45,6 +45,8 @@ export interface Facet<State> {
   readonly isEarly?: true;
   /** The process holds it while it lives. */
   readonly isHeld?: true;
+  /** Of what a process holds already, and what was read of it after that. Absent: what was read. */
+  join?(now: State, read: State): State;
 }
 
 /** One that a live process holds too: its records say all that they change. */
@@ -86,7 +88,10 @@ export class Facts {
 
   /** Of these facets, what the others say. */
   adopt(facets: readonly Facet<unknown>[], others: Pick<Facts, "of">): void {
-    for (const facet of facets) this.set(facet, others.of(facet));
+    for (const facet of facets) {
+      const read = others.of(facet);
+      this.set(facet, facet.join?.(this.of(facet), read) ?? read);
+    }
   }
 
   /** A record of it. */

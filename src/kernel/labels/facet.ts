@@ -16,4 +16,6 @@ export const labelsFacet: LiveFacet<readonly Label[]> = plainFacet("labels", {
   read: readLabels,
   fork: (origin) => origin,
   isHeld: true,
+  // what it came to read meanwhile is not forgotten
+  join: uniteLabels,
 });

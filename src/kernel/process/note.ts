@@ -1,4 +1,4 @@
-/** A note that the user pins to a process, so that it is known again: one line, which a fork has too. Models do not read it. */
+/** A note that the user pins to a process, so that it is known again: one line, which a fork has too. No prompt has it. */
 import { Fault } from "../../abi/errors.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
@@ -36,6 +36,8 @@ interface Noting {
 interface Noted {
   readonly seed: { readonly uuid: ProcUuid };
   readonly facts: Facts;
+  /** Secrets in what others may read. */
+  wording(text: string): string;
 }
 
 /** Resolves once it is synced. "" takes it away. NOT_FOUND; INVALID: more than a line, too long, the kernel's own process. */
@@ -48,10 +50,10 @@ export async function pinNote(core: Noting, pid: Pid, text: string, by: GrantBy)
   if (length > MAX_CHARS) throw invalid(`a note of ${length} characters; at most ${MAX_CHARS}`);
   core.journalWatch.check("Note");
   if (!core.sessions.isHere(pid)) await core.sessions.awake(pid);
-  const { seed, facts } = core.table.require(PID_KERNEL, pid, "Note", "see");
-  const body: NoteBody = { text, by };
-  await core.ports.journal.append([{ proc: seed.uuid, pid, kind: "process.note", v: 1, body }]);
-  facts.change(noteFacet, "process.note", body);
+  const proc = core.table.require(PID_KERNEL, pid, "Note", "see");
+  const body: NoteBody = { text: proc.wording(text), by };
+  await core.ports.journal.append([{ proc: proc.seed.uuid, pid, kind: "process.note", v: 1, body }]);
+  proc.facts.change(noteFacet, "process.note", body);
 }
 
 function invalid(message: string): Fault {
