@@ -167,11 +167,10 @@ describe("checkLayers()", () => {
 });
 
 describe("roomOf()", () => {
-  it("names the room of the plan, wherever its folder is today", () => {
+  it("names the room in which a file stands", () => {
     const rooms = {
-      "kernel/ask/asks.ts": "consent/ask",
       "consent/ask/asks.ts": "consent/ask",
-      "kernel/supervise/compose/start.ts": "supervise/compose",
+      "supervise/compose/start.ts": "supervise/compose",
       "kernel/process/table.ts": "kernel/process",
       "kernel/limits.ts": "kernel/limits",
       "kernel/core.ts": "kernel",
@@ -201,11 +200,11 @@ describe("findArrows()", () => {
         "kernel/vfs/v.ts": `import { b } from "../ipc/b.ts"; import { l } from "../limits.ts";`,
         "kernel/ipc/b.ts": "",
         "kernel/limits.ts": "",
-        "kernel/ask/ask.ts": `import "../core.ts"; import "../calls/c.ts"; import "../labels/l.ts"; import "../fork/f.ts";`,
+        "consent/ask/ask.ts": `import "../core.ts"; import "../calls/c.ts"; import "../labels/l.ts"; import "../fork/f.ts";`,
         "kernel/core.ts": `import "./fork/f.ts";`,
         "kernel/calls/c.ts": "",
-        "kernel/labels/l.ts": "",
-        "kernel/fork/f.ts": "",
+        "consent/labels/l.ts": "",
+        "history/fork/f.ts": "",
       }),
     ).toEqual([
       "kernel/process → kernel/gate",

@@ -33,12 +33,10 @@ const mayImport = {
 /** Houses that reach the world by system call alone. */
 export const behindTheGate = new Set(["tool", "agent"]);
 
-/** What stands on the kernel, lowest first. Counted to its house, as it is being moved out of its folder. */
+/** What stands on the kernel, in houses of its own beside it, lowest first. */
 const consent = ["redact", "labels", "ask", "grants", "classify", "plan"].map((room) => `consent/${room}`);
 const history = ["recover", "fork", "replay"].map((room) => `history/${room}`);
-const above = [...consent, ...history, "supervise", "supervise/compose", "session"];
-/** Folders of today by the name that the plan gives them. */
-const planned = new Map(above.map((room) => [`kernel/${room.replace(/^(consent|history)\//, "")}`, room]));
+const above = new Set(["consent", "history", "supervise", "session"]);
 
 /**
  * The rings of each house, lowest first: a ring may import those before it. Inside a ring stand rooms that do not
@@ -112,7 +110,7 @@ for (const house of Object.values(rings))
 export function houseOf(path) {
   const [first = "", second = ""] = path.split("/");
   if (second === "") return first === "main.ts" ? "main" : undefined;
-  if (above.some((room) => room.split("/")[0] === first)) return "kernel";
+  if (above.has(first)) return "kernel";
   const house = first === "wire" ? `wire/${second}` : first;
   return Object.hasOwn(mayImport, house) ? house : undefined;
 }
@@ -125,8 +123,7 @@ export function roomOf(path) {
   const known = roomOfFile.get(path);
   if (known) return known;
   for (let folder = posix.dirname(path); folder !== "."; folder = posix.dirname(folder)) {
-    const room = planned.get(folder) ?? folder;
-    if (spotOf(room)) return room;
+    if (spotOf(folder)) return folder;
   }
   return houseOf(path) ?? "";
 }

@@ -4,8 +4,8 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { readHistory } from "../../src/history/recover/history-reader.ts";
 import type { JournalDraft, JournalRecord } from "../../src/kernel/ports/journal.ts";
-import { readHistory } from "../../src/kernel/recover/history-reader.ts";
 import { openTools } from "../../src/store/offline/tools.ts";
 import type { Wire } from "../../test/harness/wire.ts";
 import { settled } from "../../test/harness/world.ts";

@@ -9,7 +9,7 @@ import { mendFile } from "../dev/fs/mend.ts";
 import { sweepTemp } from "../dev/fs/temp-file.ts";
 import { sweepOrphans } from "../dev/host/orphans.ts";
 import { Sandboxes } from "../dev/host/sandbox/sandbox.ts";
-import { keptBefore } from "../kernel/fork/kept-files.ts";
+import { keptBefore } from "../history/fork/kept-files.ts";
 import type { Journal, JournalRecord } from "../kernel/ports/journal.ts";
 import type { Lease } from "../store/lease.ts";
 import type { OpenJournal } from "./journal.ts";

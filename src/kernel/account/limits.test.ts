@@ -4,9 +4,9 @@ import type { AgentManifest } from "../../abi/agent.ts";
 import type { Budget } from "../../abi/budget.ts";
 import { asFd, asPid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
+import { wake } from "../../history/recover/wake.ts";
 import { microUsd } from "../../lib/usd.ts";
 import type { BudgetPolicy, KernelPorts } from "../ports/kernel-ports.ts";
-import { wake } from "../recover/wake.ts";
 import {
   agentFile,
   bytes,

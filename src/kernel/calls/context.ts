@@ -6,12 +6,12 @@ import { ContextError, SyscallError } from "../../abi/errors.ts";
 import { type CtxId, PID_KERNEL } from "../../abi/ids.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import type { MediaPart } from "../../abi/tool.ts";
+import { redactedBytes, redactedMessage, redactedText } from "../../consent/redact/model-bound.ts";
 import type { Core } from "../core.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { takenDrafts } from "../ipc/taken.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
-import { redactedBytes, redactedMessage, redactedText } from "../redact/model-bound.ts";
 
 /** CtxAlloc(size): an empty context for `size` messages. It is freed with its process. */
 const ctxAlloc: KernelCall<"ctxAlloc", { size: number }> = {

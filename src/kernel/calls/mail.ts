@@ -4,18 +4,18 @@ import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
 import type { RecvOptions, SendOptions, Sent } from "../../abi/sys.ts";
+import { readLabels } from "../../consent/labels/label-set.ts";
+import { addLabels } from "../../consent/labels/labels.ts";
+import { redactedBytes } from "../../consent/redact/model-bound.ts";
 import { linkSignals } from "../../lib/abort.ts";
+import { joins } from "../../session/joins.ts";
 import type { Core } from "../core.ts";
 import { checkFellow } from "../gate/fellow-mail.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { Mailbox, type Wanted } from "../ipc/mailbox.ts";
 import { takenDrafts } from "../ipc/taken.ts";
-import { readLabels } from "../labels/label-set.ts";
-import { addLabels } from "../labels/labels.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
-import { redactedBytes } from "../redact/model-bound.ts";
-import { joins } from "../session/joins.ts";
 
 /**
  * Send(pid, size): a message into the mailbox of a process that the caller sees: itself, its descendants, ancestors, group

@@ -2,6 +2,7 @@
 import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { type Disposition, isSignal, SIGNALS, type Signal, type SignalAction } from "../../abi/process.ts";
+import { recalled } from "../../history/recover/wake.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import type { KernelCall } from "../gate/gate.ts";
@@ -9,7 +10,6 @@ import type { Scope } from "../gate/scope.ts";
 import { recorded, unblock } from "../ipc/deliver.ts";
 import { SignalState } from "../ipc/signal-state.ts";
 import type { Process } from "../process/process.ts";
-import { recalled } from "../recover/wake.ts";
 
 const ENDS: ReadonlySet<Signal> = new Set([SIGNALS.SIGTERM, SIGNALS.SIGINT, SIGNALS.SIGKILL]);
 

@@ -2,6 +2,9 @@ import type { Effect } from "../../abi/effects.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { DEFAULT_STRATEGY, type SupervisorSpec } from "../../abi/supervise.ts";
 import { abortable } from "../../lib/abort.ts";
+import { Endowment } from "../../supervise/endowment.ts";
+import { spawnSupervisor as spawn } from "../../supervise/spawn-supervisor.ts";
+import { type CheckedSpec, type CheckedStart, checkSpec } from "../../supervise/spec.ts";
 import type { Core } from "../core.ts";
 import type { Pass } from "../gate/call.ts";
 import { checkCovered } from "../gate/covers.ts";
@@ -11,9 +14,6 @@ import { guard } from "../gate/guard.ts";
 import { ownCopy } from "../gate/own-copy.ts";
 import { MOUNT_TOOL, mountEffect } from "../gate/servers.ts";
 import type { Process } from "../process/process.ts";
-import { Endowment } from "../supervise/endowment.ts";
-import { spawnSupervisor as spawn } from "../supervise/spawn-supervisor.ts";
-import { type CheckedSpec, type CheckedStart, checkSpec } from "../supervise/spec.ts";
 
 /**
  * SpawnSupervisor(name, strategy): keeps children up as the spec says. The programs of the host among them are effects, and so

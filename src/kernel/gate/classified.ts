@@ -1,6 +1,6 @@
 /** What a model makes of a call that would ask, in mode auto; and of a command, what a person approved in words with a plan. */
 
-import { autoRefusal, isAutoActive } from "../classify/auto-mode.ts";
+import { autoRefusal, isAutoActive } from "../../consent/classify/auto-mode.ts";
 import type { Core } from "../core.ts";
 import type { JudgedCall } from "../ports/classifier.ts";
 import type { Decision } from "../ports/permit.ts";

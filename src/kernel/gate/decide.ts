@@ -1,6 +1,7 @@
 /** What the policy says of a call, as things stand. */
+
+import type { Granted } from "../../consent/grants/granted.ts";
 import type { Core } from "../core.ts";
-import type { Granted } from "../grants/granted.ts";
 import type { Decision, PermitRequest } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import { subjectOf } from "../process/subject.ts";

@@ -5,11 +5,11 @@
 
 import { ContextError, Fault, printed, SyscallError, VfsError } from "../../abi/errors.ts";
 import type { SyscallEvent } from "../../abi/events.ts";
+import { OWN_CALLS } from "../../history/replay/tape.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
-import { OWN_CALLS } from "../replay/tape.ts";
 import type { Call, CallName, CallPass, Pass, ResultOf } from "./call.ts";
 import type { Scope } from "./scope.ts";
 

@@ -6,14 +6,14 @@
 import type { Charge, Effect } from "../../abi/effects.ts";
 import { codeOf, messageOf, SyscallError } from "../../abi/errors.ts";
 import { asCallId } from "../../abi/ids.ts";
+import { partOfInflow, takeOrigins } from "../../consent/labels/origins.ts";
+import { withQuoted } from "../../consent/labels/quoted.ts";
 import { pathProblem } from "../../lib/path-form.ts";
 import { microUsd } from "../../lib/usd.ts";
 import { Reservation } from "../account/account.ts";
 import { grantedCharge, reserve, reservedBody, settle } from "../account/pay.ts";
 import { relieved } from "../account/raise.ts";
 import type { Core } from "../core.ts";
-import { partOfInflow, takeOrigins } from "../labels/origins.ts";
-import { withQuoted } from "../labels/quoted.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalDraft } from "../ports/journal.ts";
 import type { Process } from "../process/process.ts";

@@ -2,8 +2,8 @@
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
+import type { Allows } from "../../consent/grants/granted.ts";
 import type { Core } from "../core.ts";
-import type { Allows } from "../grants/granted.ts";
 import type { Decision } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import { subjectOf } from "../process/subject.ts";

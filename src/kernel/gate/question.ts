@@ -2,13 +2,13 @@
 import type { AskRule } from "../../abi/events.ts";
 import { RULE_DESTINATIONS } from "../../abi/rules.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
-import type { Asked } from "../ask/asks.ts";
-import { digestOf } from "../ask/digest.ts";
-import { lineOf } from "../ask/line-of.ts";
+import type { Asked } from "../../consent/ask/asks.ts";
+import { digestOf } from "../../consent/ask/digest.ts";
+import { lineOf } from "../../consent/ask/line-of.ts";
+import { redactedValue } from "../../consent/redact/redacted-journal.ts";
 import type { Core } from "../core.ts";
 import type { Subject } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
-import { redactedValue } from "../redact/redacted-journal.ts";
 import { type AskDecision, describe, effectWords } from "./describe.ts";
 import type { Effectful } from "./effectful.ts";
 import type { Scope } from "./scope.ts";

@@ -1,10 +1,10 @@
 /** A call that does not happen: what its caller reads, what the log says, and what is told of it when the run is over. */
 import { messageOf, SyscallError } from "../../abi/errors.ts";
 import { type Refusal, refusalDetails } from "../../abi/refusal.ts";
+import { redactedValue } from "../../consent/redact/redacted-journal.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
 import { subjectOf } from "../process/subject.ts";
-import { redactedValue } from "../redact/redacted-journal.ts";
 import { requestOf } from "./decide.ts";
 import { describe } from "./describe.ts";
 import type { Effectful } from "./effectful.ts";

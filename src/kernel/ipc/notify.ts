@@ -4,11 +4,11 @@
  */
 import { messageOf } from "../../abi/errors.ts";
 import type { Message } from "../../abi/mail.ts";
+import { redactedBytes } from "../../consent/redact/model-bound.ts";
 import { aheadOf, journalPut, tellQueued } from "../calls/mail.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
-import { redactedBytes } from "../redact/model-bound.ts";
 import { Mailbox } from "./mailbox.ts";
 
 /** False: it has ended, its box is full, or the note could not be kept; that is logged. */

@@ -3,10 +3,10 @@ import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { LogEntry } from "../../abi/events.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { ProcessKind } from "../../abi/process.ts";
+import { recordsOf } from "../../history/recover/history-reader.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
-import { recordsOf } from "../recover/history-reader.ts";
 import { resultLines } from "./log-line.ts";
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Going back: what a process has done step by step, a new process that begins at one of those steps, and its files as they
- * were then. What the wires see of it; `kernel/fork` implements it.
+ * were then. What the wires see of it; `history/fork` implements it.
  */
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";

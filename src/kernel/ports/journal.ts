@@ -48,7 +48,7 @@ export type RecordKind =
   | "permit.answer"
   /** How often calls were denied, in the history of the session's own process: `DenialState`. */
   | "permit.denials"
-  /** What a classifier said of a call in a person's place (kernel/classify). */
+  /** What a classifier said of a call in a person's place (consent/classify). */
   | "permit.classified"
   /** How often it failed in a row, in the history of the session's own process: `CircuitState`. */
   | "permit.circuit"

@@ -1,4 +1,4 @@
-/** Compose projects as the wires see them (kernel reference, compose). `kernel/supervise` implements it. */
+/** Compose projects as the wires see them (kernel reference, compose). `supervise` implements it. */
 import type { ComposeProject, ProjectEvent, ProjectView } from "../../abi/compose/compose.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";

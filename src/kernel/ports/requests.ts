@@ -1,6 +1,6 @@
 /**
  * Requests of clients that had a key: what one has made already. It stands in the record of that itself, so what is on disk is
- * known, whatever became of the answer. `kernel/recover/requests.ts` implements it.
+ * known, whatever became of the answer. `history/recover/requests.ts` implements it.
  */
 import type { ProcessEvent } from "../../abi/events.ts";
 import type { Pid } from "../../abi/ids.ts";

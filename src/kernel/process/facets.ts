@@ -1,11 +1,12 @@
 /** The durable facts of a process: a row for each. How each is read, and who holds it, its own file says. */
+
+import { asksFacet, denialsFacet } from "../../consent/ask/facets.ts";
+import { circuitFacet } from "../../consent/classify/circuit.ts";
+import { labelsFacet } from "../../consent/labels/facet.ts";
 import { spentFacet } from "../account/facet.ts";
-import { asksFacet, denialsFacet } from "../ask/facets.ts";
-import { circuitFacet } from "../classify/circuit.ts";
 import { contextFacet } from "../context/facet.ts";
 import type { Facet } from "../facts/facet.ts";
 import { endedByFacet, groupsFacet, mailFacet } from "../ipc/facets.ts";
-import { labelsFacet } from "../labels/facet.ts";
 import { logFacet } from "../log/facet.ts";
 import { keptFacet } from "./kept-facet.ts";
 import { modeFacet } from "./mode-facet.ts";

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { asCtxId, asPid, asProcUuid } from "../../abi/ids.ts";
+import { History } from "../../history/recover/history.ts";
 import { contextFacet } from "../context/facet.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { JournalRecord, RecordKind } from "../ports/journal.ts";
-import { History } from "../recover/history.ts";
 import type { Process } from "./process.ts";
 import { SeenFileSet, seenFacet } from "./seen-file-set.ts";
 import { seenFilesOf } from "./seen-files.ts";

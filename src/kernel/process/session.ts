@@ -2,16 +2,16 @@
  * What a top-level process shares with all its descendants: the "always" answers a person gave, and who can be asked.
  * Grants live as long as the session and are journalled where they are given.
  */
-import { Approvers } from "../ask/approvers.ts";
-import { Denials } from "../ask/denials.ts";
-import { Circuit } from "../classify/circuit.ts";
-import { GrantList } from "../grants/grant-list.ts";
+import { Approvers } from "../../consent/ask/approvers.ts";
+import { Denials } from "../../consent/ask/denials.ts";
+import { Circuit } from "../../consent/classify/circuit.ts";
+import { GrantList } from "../../consent/grants/grant-list.ts";
 import type { RecordOwner } from "../ports/journal.ts";
 
 export class Session {
   /** The top-level process: its history keeps the grants. null: the kernel's own, which asks nobody. */
   readonly owner: RecordOwner | null;
-  /** Changed by `Grants` alone (kernel/grants). */
+  /** Changed by `Grants` alone (consent/grants). */
   readonly grants = new GrantList();
   /** Clients that can answer questions. */
   readonly approvers = new Approvers();

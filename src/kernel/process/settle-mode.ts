@@ -1,7 +1,7 @@
 /** The mode in which an agent begins, once its model is known. */
 import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
-import { autoRefusal } from "../classify/auto-mode.ts";
+import { autoRefusal } from "../../consent/classify/auto-mode.ts";
 import type { Making } from "./body.ts";
 import { change } from "./set-mode.ts";
 

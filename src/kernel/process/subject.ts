@@ -1,8 +1,8 @@
 /** A process as the policy sees it, at this moment. */
 import type { Rights } from "../../abi/rights.ts";
-import { judgesPlan } from "../classify/auto-mode.ts";
+import { judgesPlan } from "../../consent/classify/auto-mode.ts";
+import type { Granted } from "../../consent/grants/granted.ts";
 import type { Core } from "../core.ts";
-import type { Granted } from "../grants/granted.ts";
 import type { Subject } from "../ports/permit.ts";
 import { isAbove } from "./narrow.ts";
 import type { Process } from "./process.ts";

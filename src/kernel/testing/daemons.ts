@@ -2,8 +2,8 @@
 import { expect } from "vitest";
 import { asProcUuid, type Pid } from "../../abi/ids.ts";
 import type { ChildSpec, SupervisorSpec } from "../../abi/supervise.ts";
+import { Workers } from "../../supervise/testing.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
-import { Workers } from "../supervise/testing.ts";
 import type { MemoryJournal } from "./memory-journal.ts";
 import { NOTHING_LEFT, type TestKernel, testKernel } from "./test-kernel.ts";
 import { settle } from "./virtual-clock.ts";

@@ -1,0 +1,25 @@
+/** What a process waits for of a person, and what the journal counts for its session. */
+import { type Facet, plainFacet } from "../../kernel/facts/facet.ts";
+import type { DenialState } from "./denials.ts";
+
+/** Questions without an answer: their digests, by id. */
+export const asksFacet: Facet<Map<string, string>> = {
+  init: () => new Map(),
+  folds: {
+    "permit.ask": (now, { requestId, digest }) =>
+      typeof requestId === "string" && typeof digest === "string" ? now.set(requestId, digest) : now,
+    "permit.answer": (now, { requestId }) => {
+      now.delete(String(requestId));
+      return now;
+    },
+    "process.exited": () => new Map(),
+  },
+  pack: (now) => (now.size === 0 ? {} : { asks: [...now] }),
+  unpack: ({ asks }) => new Map((asks ?? []) as [string, string][]),
+};
+
+/** Of the session that it began; null: nothing was denied. */
+export const denialsFacet: Facet<DenialState | null> = plainFacet("denials", {
+  init: null as DenialState | null,
+  folds: { "permit.denials": (_now, body) => body as unknown as DenialState },
+});

@@ -1,0 +1,62 @@
+/**
+ * What an agent asks the person it works for: options to choose from, or words of the person's own. It comes to who can
+ * answer as a question of the gate does, and the first answer wins; but no answer to it permits anything.
+ */
+import { SyscallError } from "../../abi/errors.ts";
+import { PID_KERNEL } from "../../abi/ids.ts";
+import type { QuestionAnswer, QuestionItem, QuestionOutcome } from "../../abi/question.ts";
+import type { Core } from "../../kernel/core.ts";
+import type { Process } from "../../kernel/process/process.ts";
+import type { AskHooks } from "./asks.ts";
+
+const ABSENT = "no person is attached who could answer";
+
+/** Rejects with the signal's reason when that fires first: the question is void then. */
+export async function askPerson(
+  core: Core,
+  proc: Process,
+  items: readonly QuestionItem[],
+  signal: AbortSignal,
+): Promise<QuestionOutcome> {
+  if (!core.asks.canAsk(proc)) return { kind: "nobody", reason: ABSENT };
+  const [first] = items;
+  const text = items.length === 1 && first !== undefined ? first.question : `${items.length} questions`;
+  const asked = { text, detail: "", options: ["yes", "no"], questions: items } as const;
+  const waiting = core.asks.ask(proc, asked, signal, hooksOf(core, proc, items));
+  const given = await proc.stillness.suspend(waiting);
+  if (given.nobody !== undefined) return { kind: "nobody", reason: given.nobody };
+  if (given.answer !== "yes") return { kind: "dismissed" };
+  return { kind: "answered", answers: given.answers ?? [] };
+}
+
+function hooksOf(core: Core, proc: Process, items: readonly QuestionItem[]): AskHooks {
+  const record = { proc: proc.seed.uuid, pid: proc.pid, v: 1 };
+  return {
+    open: async ({ askId }) => {
+      await core.ports.journal.append([{ ...record, kind: "person.question", body: { id: askId, items } }]);
+    },
+    close: async ({ askId }, { answer, answers = [] }) => {
+      if (answer === "yes") checkAnswers(items, answers);
+      const body = { id: askId, ...(answer === "yes" ? { answers } : { dismissed: true }) };
+      await core.ports.journal.append([{ ...record, kind: "person.answer", body }]);
+      return "";
+    },
+  };
+}
+
+/** INVALID: no answer to one of them, or not one of its options. */
+function checkAnswers(items: readonly QuestionItem[], answers: readonly QuestionAnswer[]): void {
+  if (answers.length !== items.length)
+    throw invalid(`${items.length} questions need as many answers: ${answers.length}`);
+  for (const [i, { options, multiSelect, question }] of items.entries()) {
+    const { chosen = [], text = "" } = answers[i] ?? {};
+    const stranger = chosen.find((label) => !options.some((option) => option.label === label));
+    if (stranger !== undefined) throw invalid(`not an option of "${question}": ${stranger.slice(0, 200)}`);
+    if (chosen.length > 1 && !multiSelect) throw invalid(`"${question}": one option, not more`);
+    if (chosen.length === 0 && text.trim() === "") throw invalid(`no answer to "${question}"`);
+  }
+}
+
+function invalid(message: string): SyscallError {
+  return new SyscallError({ syscall: "Answer", pid: PID_KERNEL, code: "INVALID", message });
+}

@@ -1,0 +1,31 @@
+/** Mode auto: who may be in it, and who is. */
+import type { Core } from "../../kernel/core.ts";
+import { lowest } from "../../kernel/process/narrow.ts";
+import type { Process } from "../../kernel/process/process.ts";
+
+/** Why no model judges for this process; "" one does. */
+export function autoRefusal({ ports }: Core, { seed, model, modelDevice }: Process): string {
+  if (ports.classifier === undefined) return "";
+  if (seed.session.circuit.isBroken) return "its classifier failed too often in this session";
+  const card = ports.models.classifierCard?.(modelDevice, model, seed.env);
+  if (card?.autoMode === true) return "";
+  const name = model === "" ? (modelDevice.split("/")[3] ?? "") : model;
+  return `the model ${name} is not known to judge calls well enough`;
+}
+
+/** Is it judged by a model now? In mode plan too, where that was entered from auto. */
+export function isAutoActive(core: Core, proc: Process): boolean {
+  return proc.mode === "auto" || judgesPlan(core, proc);
+}
+
+export function judgesPlan(core: Core, proc: Process): boolean {
+  const { classifier } = core.ports;
+  if (proc.mode !== "plan" || proc.priorMode !== "auto" || classifier === undefined) return false;
+  if (core.ports.permitFor(proc.seed.cwd).mayEnter?.("auto") === false) return false;
+  return classifier.judgesPlan() && autoRefusal(core, proc) === "";
+}
+
+/** Brought back: what the model or the session no longer allows is `default`. */
+export function recheckAuto(core: Core, proc: Process): void {
+  if (proc.mode === "auto" && autoRefusal(core, proc) !== "") proc.mode = lowest(proc.mode, "default");
+}

@@ -1,0 +1,236 @@
+/**
+ * Judging calls in a person's place. A call that would ask is shown to the process's own model, in one or two stages; only a clear
+ * verdict of it lets the call through. Whatever fails makes it a person's question again.
+ */
+import { codeOf, messageOf } from "../../abi/errors.ts";
+import { RETRYABLE_KINDS, type Usage } from "../../abi/llm.ts";
+import { findLlmError } from "../../abi/llm-error.ts";
+import type { Core } from "../../kernel/core.ts";
+import { LIMITS } from "../../kernel/limits.ts";
+import type {
+  ClassifierRequest,
+  ClassifierStage,
+  ClassifierVerdict,
+  JudgedCall,
+  Judging,
+} from "../../kernel/ports/classifier.ts";
+import type { Process } from "../../kernel/process/process.ts";
+import { abortable } from "../../lib/abort.ts";
+import { estimateTokens } from "../../lib/tokens.ts";
+import type { ClassifierAnswer } from "./answer.ts";
+import { noteClassified } from "./failures.ts";
+import type { Judge, Judgement } from "./judge.ts";
+import { callModel } from "./model-call.ts";
+
+/** As the journal keeps it. */
+interface ClassifierResult {
+  readonly tool: string;
+  readonly about: "call" | "meaning";
+  readonly shouldBlock: boolean;
+  readonly verdict: ClassifierVerdict["kind"] | null;
+  readonly reason: string;
+  readonly thinking?: string;
+  readonly unavailable?: true;
+  readonly transcriptTooLong?: true;
+  readonly model: string;
+  readonly stage?: ClassifierStage;
+  readonly usage: Usage | null;
+  readonly latencyMs: number;
+}
+
+type Asked =
+  | { readonly kind: "answered"; readonly verdict: ClassifierVerdict; readonly answer: ClassifierAnswer }
+  | { readonly kind: "unavailable" | "too_long" | "unpaid"; readonly why: string };
+
+const STAGE_MS: Readonly<Record<ClassifierStage, number>> = { fast: 10_000, thinking: 30_000 };
+const MAX_SINCE = 64;
+const MAX_THINKING_CHARS = 16_000;
+
+export class Classifications implements Judge {
+  readonly #core: () => Core;
+  /** Calls that were let through and are in no context yet, while that has this many messages. */
+  readonly #since = new WeakMap<Process, { messages: number; readonly calls: JudgedCall[] }>();
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(core: () => Core) {
+    this.#core = core;
+  }
+
+  passed(self: Process, call: JudgedCall): void {
+    const calls = this.#sinceOf(self);
+    calls.push(call);
+    if (calls.length > MAX_SINCE) calls.shift();
+  }
+
+  async judge(self: Process, pending: JudgedCall, signal: AbortSignal): Promise<Judgement> {
+    const { classifier } = this.#core().ports;
+    if (classifier === undefined) return { kind: "ask", why: "" };
+    const judging = this.#judging(self, pending);
+    const stages = classifier.stages();
+    const first = stages === "thinking" ? "thinking" : "fast";
+    const request = (stage: ClassifierStage) => classifier.request(judging, stage);
+    const asked = await this.#ask(self, pending, "call", first, request(first), signal);
+    if (stages !== "both" || isAllowed(asked) || asked.kind !== "answered")
+      return judgementOf(pending, asked);
+    return judgementOf(
+      pending,
+      await this.#ask(self, pending, "call", "thinking", request("thinking"), signal),
+    );
+  }
+
+  async isMeant(
+    self: Process,
+    pending: JudgedCall,
+    approved: readonly string[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { classifier } = this.#core().ports;
+    if (classifier === undefined) return false;
+    const judging = { ...this.#judging(self, pending), approved };
+    return isAllowed(await this.#ask(self, pending, "meaning", "fast", classifier.meaning(judging), signal));
+  }
+
+  #judging(self: Process, pending: JudgedCall): Judging {
+    const { contexts, grants } = this.#core();
+    const { messages } = contexts.prompt(self.ctxId);
+    const approved = grants.meanings(self);
+    return { messages, since: [...this.#sinceOf(self)], pending, roots: self.seed.roots, approved };
+  }
+
+  #sinceOf(self: Process): JudgedCall[] {
+    const count = this.#core().contexts.prompt(self.ctxId).messages.length;
+    const known = this.#since.get(self);
+    if (known?.messages === count) return known.calls;
+    const calls: JudgedCall[] = [];
+    this.#since.set(self, { messages: count, calls });
+    return calls;
+  }
+
+  async #ask(
+    self: Process,
+    pending: JudgedCall,
+    about: ClassifierResult["about"],
+    stage: ClassifierStage,
+    request: ClassifierRequest,
+    signal: AbortSignal,
+  ): Promise<Asked> {
+    const core = this.#core();
+    const began = core.ports.clock.mono();
+    const asked = await this.#inTurn(signal, () => this.#answer(self, request, stage, signal));
+    const latencyMs = Math.round(core.ports.clock.mono() - began);
+    core.note(self, "permit.classified", resultOf(self, pending, about, stage, asked, latencyMs));
+    if (asked.kind === "answered" || asked.kind === "unavailable")
+      await noteClassified(core, self, asked.kind === "unavailable");
+    return asked;
+  }
+
+  /** Once more where that is worth its while. */
+  async #answer(
+    self: Process,
+    request: ClassifierRequest,
+    stage: ClassifierStage,
+    signal: AbortSignal,
+  ): Promise<Asked> {
+    const core = this.#core();
+    const { classifier, models } = core.ports;
+    const most = models.classifierCard?.(self.modelDevice, self.model, self.seed.env).maxInputTokens;
+    const words = [...request.system.map(({ text }) => text), JSON.stringify(request.messages)].join("\n");
+    if (most !== undefined && estimateTokens(words) > most)
+      return { kind: "too_long", why: "the conversation is too long for it" };
+    for (let isAgain = false; ; isAgain = true) {
+      try {
+        const answer = await callModel(core, self, request, STAGE_MS[stage], signal);
+        const verdict = classifier?.verdict(answer.text) ?? { kind: "block", reason: "" };
+        return { kind: "answered", verdict, answer };
+      } catch (error) {
+        if (signal.aborted) throw error;
+        const failure = failureOf(error);
+        if (isAgain || !isTransient(error)) return failure;
+      }
+    }
+  }
+
+  /** A few at a time in the whole kernel: they come in the midst of other calls. */
+  async #inTurn<T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> {
+    while (this.#running >= LIMITS.classifications) {
+      const turn = Promise.withResolvers<void>();
+      this.#waiting.push(turn.resolve);
+      try {
+        await abortable(turn.promise, signal);
+      } catch (error) {
+        const at = this.#waiting.indexOf(turn.resolve);
+        // its turn had come: the next takes it
+        if (at < 0) this.#waiting.shift()?.();
+        else this.#waiting.splice(at, 1);
+        throw error;
+      }
+    }
+    this.#running++;
+    try {
+      return await act();
+    } finally {
+      this.#running--;
+      this.#waiting.shift()?.();
+    }
+  }
+}
+
+function isAllowed(asked: Asked): boolean {
+  return asked.kind === "answered" && asked.verdict.kind === "allow";
+}
+
+function judgementOf({ tool }: JudgedCall, asked: Asked): Judgement {
+  if (asked.kind !== "answered")
+    return { kind: "ask", why: `the classifier cannot judge ${tool}: ${asked.why}` };
+  const { verdict, answer } = asked;
+  const reason = verdict.reason === "" ? "" : `: ${verdict.reason}`;
+  if (verdict.kind === "ask")
+    return { kind: "ask", why: `the classifier ${answer.model} leaves it to you${reason}` };
+  if (verdict.kind === "allow") return { kind: "allow", why: `the classifier ${answer.model}` };
+  return { kind: "deny", why: `the classifier ${answer.model} blocked this call of ${tool}${reason}` };
+}
+
+function failureOf(error: unknown): Exclude<Asked, { kind: "answered" }> {
+  const why = messageOf(error).slice(0, LIMITS.journalWordsChars);
+  if (findLlmError(error)?.kind === "prompt_too_long") return { kind: "too_long", why };
+  return { kind: codeOf(error) === "BUDGET" ? "unpaid" : "unavailable", why };
+}
+
+function isTransient(error: unknown): boolean {
+  const fault = findLlmError(error);
+  if (fault !== undefined) return fault.shouldRetry ?? RETRYABLE_KINDS.has(fault.kind);
+  const code = codeOf(error);
+  return code === "TIMEOUT" || code === "DRIVER";
+}
+
+function resultOf(
+  { model }: Process,
+  { tool }: JudgedCall,
+  about: ClassifierResult["about"],
+  stage: ClassifierStage,
+  asked: Asked,
+  latencyMs: number,
+): ClassifierResult {
+  const own = { tool, about, stage, latencyMs };
+  if (asked.kind !== "answered") {
+    const why =
+      asked.kind === "too_long" ? ({ transcriptTooLong: true } as const) : ({ unavailable: true } as const);
+    return { ...own, ...why, shouldBlock: true, verdict: null, reason: asked.why, model, usage: null };
+  }
+  const { verdict, answer } = asked;
+  const thinking = (answer.thinking || thoughtIn(answer.text)).slice(0, MAX_THINKING_CHARS).toWellFormed();
+  return {
+    ...own,
+    shouldBlock: verdict.kind !== "allow",
+    verdict: verdict.kind,
+    reason: verdict.reason,
+    ...(thinking === "" ? {} : { thinking }),
+    model: answer.model,
+    usage: answer.usage,
+  };
+}
+
+function thoughtIn(text: string): string {
+  return /<thinking>([\s\S]*?)<\/thinking>/i.exec(text)?.[1]?.trim() ?? "";
+}

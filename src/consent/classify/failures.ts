@@ -1,0 +1,28 @@
+/** What becomes of a session whose classifier fails. */
+import type { Core } from "../../kernel/core.ts";
+import type { Process } from "../../kernel/process/process.ts";
+import type { Session } from "../../kernel/process/session.ts";
+import { setMode } from "../../kernel/process/set-mode.ts";
+
+/** A classification came to an end; the fifth failure in a row ends the mode for all of the session. */
+export async function noteClassified(core: Core, { seed }: Process, isFailed: boolean): Promise<void> {
+  const { session } = seed;
+  const { circuit } = session;
+  if (!isFailed) {
+    if (circuit.recordSuccess()) keep(core, session);
+    return;
+  }
+  const isBroken = circuit.recordFailure();
+  keep(core, session);
+  if (!isBroken) return;
+  core.ports.log("warn", `session of pid ${session.owner?.pid ?? 0}: the classifier failed too often`);
+  const by = { principal: "kernel", client: "", uid: null, isPerson: false };
+  for (const proc of [...core.table.all()])
+    if (proc.seed.session === session && proc.isLive && proc.mode === "auto")
+      await setMode(core, proc, "default", by);
+}
+
+function keep({ ports }: Core, { owner, circuit }: Session): void {
+  circuit.isKnown = true;
+  if (owner !== null) ports.journal.note([{ ...owner, kind: "permit.circuit", v: 1, body: circuit.state }]);
+}

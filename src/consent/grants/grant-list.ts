@@ -1,0 +1,93 @@
+/** Grants in memory: those of one session, or those that outlive sessions. Bounded: beyond, no more is taken. */
+import type { Grant, GrantView } from "../../abi/grants.ts";
+import type { Pid } from "../../abi/ids.ts";
+import { LIMITS } from "../../kernel/limits.ts";
+import { isWithin } from "../../lib/path.ts";
+import type { GrantEvent } from "./grant-record.ts";
+
+/** Whom a grant may be for. */
+export interface Grantee {
+  readonly pid: Pid;
+  /** Those above it at its spawn, nearest first. */
+  readonly line: readonly Pid[];
+  readonly cwd: string;
+}
+
+interface Held {
+  readonly grant: Grant;
+  used: number;
+}
+
+export class GrantList {
+  readonly #held = new Map<string, Held>();
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  get isFull(): boolean {
+    return this.#held.size >= LIMITS.sessionGrants;
+  }
+
+  has(id: string): boolean {
+    return this.#held.has(id);
+  }
+
+  find(id: string): Grant | undefined {
+    return this.#held.get(id)?.grant;
+  }
+
+  /** The same twice is once. */
+  add(grant: Grant): void {
+    if (!this.#held.has(grant.id)) this.#held.set(grant.id, { grant, used: 0 });
+  }
+
+  /** False: it was not there. */
+  remove(id: string): boolean {
+    return this.#held.delete(id);
+  }
+
+  /** One use is spent; after the last it is no grant any more. */
+  use(id: string): void {
+    const held = this.#held.get(id);
+    if (held === undefined) return;
+    held.used++;
+    if (held.grant.uses !== undefined && held.used >= held.grant.uses) this.#held.delete(id);
+  }
+
+  take(event: GrantEvent): void {
+    if (event.kind === "add") this.add(event.grant);
+    else if (event.kind === "remove") this.remove(event.id);
+    else if (event.kind === "use") this.use(event.id);
+  }
+
+  /** `now`: wall clock, ms. What has expired goes. */
+  of(who: Grantee, now: number): readonly Grant[] {
+    const found: Grant[] = [];
+    for (const { grant } of this.#held.values()) {
+      if (grant.expiresAt !== undefined && grant.expiresAt <= now) this.#held.delete(grant.id);
+      else if (reaches(grant, who)) found.push(grant);
+    }
+    return found;
+  }
+
+  views(session: Pid): readonly GrantView[] {
+    return [...this.#held.values()].map(({ grant, used }) => ({ ...grant, used, session }));
+  }
+}
+
+/** A deny binds descendants too: what one may not, none that it started may do for it. */
+function reaches({ scope, behavior, pid, root }: Grant, who: Grantee): boolean {
+  switch (scope) {
+    case "session":
+    case "user":
+      return true;
+    case "project":
+      return root !== undefined && isWithin(root, who.cwd);
+    case "subtree":
+      return pid === who.pid || who.line.some((above) => above === pid);
+    case "once":
+    case "process":
+      return pid === who.pid || (behavior !== "allow" && who.line.some((above) => above === pid));
+  }
+}

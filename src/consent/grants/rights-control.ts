@@ -1,0 +1,76 @@
+/** The face that persons see of modes and grants. */
+import { AUTO_MODE_DEFAULTS } from "../../abi/auto-mode.ts";
+import { Fault } from "../../abi/errors.ts";
+import type { Pid } from "../../abi/ids.ts";
+import { readEarly } from "../../history/recover/early-facts.ts";
+import { presentMode, rightsOf } from "../../history/recover/kept-rights.ts";
+import type { SpawnedBody } from "../../history/recover/kept-state.ts";
+import { recalled } from "../../history/recover/wake.ts";
+import type { Core } from "../../kernel/core.ts";
+import type { ModeView, RightsControl } from "../../kernel/ports/rights-control.ts";
+import { modeFacet, readMode } from "../../kernel/process/mode-facet.ts";
+import { lowest } from "../../kernel/process/narrow.ts";
+import type { Process } from "../../kernel/process/process.ts";
+import { clampModes, modeView, setMode } from "../../kernel/process/set-mode.ts";
+import { clearLabels, labelsOf } from "../labels/labels.ts";
+
+export function makeRightsControl(coreOf: () => Core): RightsControl {
+  return {
+    mode: async (pid, change) => {
+      const core = coreOf();
+      if (change === undefined) return viewOf(core, pid);
+      core.journalWatch.check("SetMode");
+      const proc = await present(core, pid);
+      await setMode(core, proc, change.mode, { ...change.by, isPerson: true });
+      return modeView(core, proc);
+    },
+    autoMode: () => {
+      const { classifier } = coreOf().ports;
+      return {
+        lists: classifier?.lists() ?? AUTO_MODE_DEFAULTS,
+        stage: classifier?.stages() ?? "both",
+        duringPlan: classifier?.judgesPlan() ?? false,
+      };
+    },
+    grants: (pid) => coreOf().grants.list(pid),
+    removeGrant: async (id, by, options) => {
+      const core = coreOf();
+      await core.grants.remove(id, by, options);
+      await clampModes(core, { ...by, isPerson: true });
+    },
+    labels: (pid) => labelsOf(coreOf(), pid),
+    clearLabels: (pid, which, by) => clearLabels(coreOf(), pid, which, by),
+    recheckModes: () => clampModes(coreOf(), { ...SETTINGS, isPerson: true }),
+  };
+}
+
+const SETTINGS = { principal: "settings", client: "", uid: null } as const;
+
+/** With its grants: what it may is not known without them. */
+async function present(core: Core, pid: Pid): Promise<Process> {
+  await core.sessions.awake(pid);
+  const proc = core.table.get(pid);
+  if (proc?.isLive !== true) throw unknown(pid);
+  await recalled(proc);
+  return proc;
+}
+
+/** Of one that is not in memory: as its records have it. */
+async function viewOf(core: Core, pid: Pid): Promise<ModeView> {
+  const live = core.table.get(pid);
+  if (live !== undefined) return modeView(core, live);
+  const { journal } = core.ports;
+  const proc = await journal.processOf(pid);
+  const [spawned] = proc === undefined ? [] : await journal.ofKind(proc, "process.spawned");
+  if (proc === undefined || spawned === undefined) throw unknown(pid);
+  const body = spawned.body as SpawnedBody;
+  const set = (await readEarly(journal, proc)).of(modeFacet);
+  const ceiling = rightsOf(body).mode;
+  const mode = presentMode(core, set?.mode ?? readMode(body.mode), body.cwd);
+  return set?.given === true ? { mode, ceiling: mode } : { mode: lowest(mode, ceiling), ceiling };
+}
+
+function unknown(pid: Pid): Fault {
+  const hint = "crux ps shows those that run, crux sessions those that rest";
+  return new Fault({ code: "NOT_FOUND", message: `process not found: ${pid}`, hint });
+}

@@ -1,0 +1,21 @@
+/** Of what a process has read: where it came from. */
+import type { Label } from "../../abi/labels.ts";
+import { type LiveFacet, plainFacet, type RecordBody } from "../../kernel/facts/facet.ts";
+import { readLabels, uniteLabels, withoutLabels } from "./label-set.ts";
+
+const unite = (now: readonly Label[], { labels }: RecordBody) => uniteLabels(now, readLabels(labels));
+
+export const labelsFacet: LiveFacet<readonly Label[]> = plainFacet("labels", {
+  init: [] as readonly Label[],
+  folds: {
+    // a child begins with those of its parent
+    "process.spawned": unite,
+    "label.add": unite,
+    "label.clear": (now, { which }) => withoutLabels(now, String(which)),
+  },
+  read: readLabels,
+  fork: (origin) => origin,
+  isHeld: true,
+  // what it came to read meanwhile is not forgotten
+  join: uniteLabels,
+});

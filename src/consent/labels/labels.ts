@@ -1,0 +1,69 @@
+/**
+ * The labels of a process: the union over what it has read. They only grow, until a person takes one away; a rewind to before
+ * a read has not read it. Journalled before anything of what was read can be.
+ */
+import { Fault } from "../../abi/errors.ts";
+import type { GrantBy } from "../../abi/grants.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { Label } from "../../abi/labels.ts";
+import type { Core } from "../../kernel/core.ts";
+import type { Process } from "../../kernel/process/process.ts";
+import { labelsFacet } from "./facet.ts";
+import { withoutLabels } from "./label-set.ts";
+
+/** The body of `label.add`, version 1: those that are new. */
+interface LabelAddBody {
+  readonly labels: readonly Label[];
+}
+
+/** The body of `label.clear`, version 1. */
+interface LabelClearBody {
+  readonly which: string;
+  readonly by: GrantBy;
+}
+
+/** It is about to read what comes from there. The kernel itself reads for persons. */
+export function addLabels(core: Core, proc: Process, labels: readonly Label[]): void {
+  if (labels.length === 0 || proc.pid === PID_KERNEL) return;
+  const body: LabelAddBody = { labels };
+  const before = proc.labels;
+  // one that is being made says them in the record of its spawn
+  if (proc.facts.change(labelsFacet, "label.add", body) !== before && proc.state === "running")
+    core.note(proc, "label.add", body);
+}
+
+export async function labelsOf(core: Core, pid: Pid): Promise<readonly Label[]> {
+  return (await found(core, pid)).labels;
+}
+
+/** A person says that it may be trusted from now on. What is left, once it is synced. NOT_FOUND: no such process, or label. */
+export async function clearLabels(
+  core: Core,
+  pid: Pid,
+  which: string,
+  by: GrantBy,
+): Promise<readonly Label[]> {
+  core.journalWatch.check("Label");
+  const proc = await found(core, pid);
+  if (withoutLabels(proc.labels, which).length === proc.labels.length) throw noSuchLabel(proc, which);
+  const body: LabelClearBody = { which, by };
+  await core.ports.journal.append([{ proc: proc.seed.uuid, pid: proc.pid, kind: "label.clear", v: 1, body }]);
+  // what came meanwhile from the same place is new
+  proc.facts.change(labelsFacet, "label.clear", body);
+  proc.log("warn", `labels removed by the user: ${which}`, core.ports.clock.mono());
+  return proc.labels;
+}
+
+async function found(core: Core, pid: Pid): Promise<Process> {
+  if (!core.sessions.isHere(pid)) await core.sessions.awake(pid);
+  const proc = core.table.require(PID_KERNEL, pid, "Label", "see");
+  await proc.recall?.();
+  return proc;
+}
+
+function noSuchLabel({ pid, labels }: Process, which: string): Fault {
+  const message = `process ${pid} has no label of ${which.slice(0, 200)}`;
+  const names = [...new Set(labels.map(({ source }) => source))].join(", ");
+  const hint = names === "" ? "it has none" : `it has labels of: ${names}; all takes them all`;
+  return new Fault({ code: "NOT_FOUND", message, hint });
+}

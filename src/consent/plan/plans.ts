@@ -1,0 +1,184 @@
+/**
+ * Into mode plan and out of it. Both ask a person: what they change is who may do what, so no rule, mode or classifier answers.
+ * The person's answer is journalled before the mode changes, and the mode before anybody hears of it.
+ */
+import { Fault } from "../../abi/errors.ts";
+import type { AskReply } from "../../abi/events.ts";
+import type { GrantBy } from "../../abi/grants.ts";
+import { asCallId, PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { PlanEntered, PlanLeft, PlanPrompt } from "../../abi/plan.ts";
+import type { PermissionMode } from "../../abi/process.ts";
+import type { Core } from "../../kernel/core.ts";
+import { keptInJournal } from "../../kernel/gate/person-answer.ts";
+import { LIMITS } from "../../kernel/limits.ts";
+import type { PlanLeaving, Plans } from "../../kernel/ports/plans.ts";
+import { lowest } from "../../kernel/process/narrow.ts";
+import type { Process } from "../../kernel/process/process.ts";
+import { checkRaise, modeView, setMode } from "../../kernel/process/set-mode.ts";
+import type { Asked, AskHooks, PersonAnswer } from "../ask/asks.ts";
+import { digestOf } from "../ask/digest.ts";
+import { lineOf } from "../ask/line-of.ts";
+import { ruleOfMeaning } from "../grants/meaning.ts";
+
+const FILE = "plan.md";
+
+export function makePlans(coreOf: () => Core): Plans {
+  const find = (pid: Pid): Process => coreOf().table.require(PID_KERNEL, pid, "Plan", "see");
+  return {
+    pathOf: (pid) => pathOf(coreOf().table.get(pid)),
+    enter: (pid, reason, signal) => enter(coreOf(), find(pid), reason, signal),
+    leave: (pid, leaving, signal) => leave(coreOf(), find(pid), leaving, signal),
+  };
+}
+
+export function pathOf(proc: Process | undefined): string | null {
+  const scratch = proc?.seed.scratch ?? "";
+  return scratch === "" ? null : `${scratch}/${FILE}`;
+}
+
+async function enter(core: Core, proc: Process, reason: string, signal: AbortSignal): Promise<PlanEntered> {
+  const path = pathOf(proc);
+  if (proc.mode === "plan") throw conflict("it is in plan mode already");
+  if (path === null) throw new Fault({ code: "UNAVAILABLE", message: "it has no folder for a plan" });
+  const detail = reason.trim() === "" ? "" : `reason: ${reason}`;
+  const question = questionOf(core, proc, "plan_enter", {
+    text: "planning first: nothing is changed before you have approved the plan",
+    detail,
+    digest: digestOf("plan_enter", JSON.stringify({ reason }), []),
+  });
+  const { answer, by } = await askPerson(core, proc, "plan_enter", question, signal);
+  if (answer.answer !== "yes") throw refused(answer);
+  // the person may have set it meanwhile: then it is so already
+  await setMode(core, proc, "plan", { ...by, isPerson: true });
+  return { path };
+}
+
+async function leave(
+  core: Core,
+  proc: Process,
+  { plan, prompts }: PlanLeaving,
+  signal: AbortSignal,
+): Promise<PlanLeft> {
+  if (proc.mode !== "plan") throw conflict("it is not in plan mode");
+  checkPlan(plan);
+  const { modeTurn } = proc;
+  const to = wayBack(core, proc);
+  const question = questionOf(core, proc, "plan_exit", {
+    text: `the plan, and go on in mode ${to}`,
+    detail: [plan, ...promptLines(prompts)].join("\n"),
+    digest: digestOf("plan_exit", JSON.stringify({ plan, prompts }), [{ kind: "mode", to }]),
+    input: JSON.stringify({ plan }),
+  });
+  const { answer, by } = await askPerson(core, proc, "plan_exit", question, signal);
+  if (answer.answer !== "yes") return { kind: "rejected", words: answer.words };
+  if (proc.modeTurn !== modeTurn) throw conflict("its mode was changed while the plan was being read");
+  const approved = typeof answer.input?.plan === "string" ? answer.input.plan : plan;
+  for (const { prompt } of prompts)
+    await core.grants.add(
+      proc,
+      { behavior: "allow", rule: ruleOfMeaning(prompt), scope: "session", by },
+      { signal },
+    );
+  const mode = wayBack(core, proc);
+  await setMode(core, proc, mode, { ...by, isPerson: true });
+  return { kind: "approved", mode, plan: approved, wasEdited: approved !== plan };
+}
+
+/** The mode before, as far as it may still be in that: no higher than its ceiling, and `auto` only if that can be entered. */
+function wayBack(core: Core, proc: Process): PermissionMode {
+  const mode = lowest(proc.priorMode ?? "default", modeView(core, proc).ceiling);
+  try {
+    checkRaise(core, proc, mode, true);
+    return mode;
+  } catch {
+    return lowest(mode, "default");
+  }
+}
+
+function checkPlan(plan: string): void {
+  if (plan.trim() === "") throw new Fault({ code: "INVALID", message: "the plan is empty" });
+  if (plan.length <= LIMITS.planChars) return;
+  const message = `the plan has ${plan.length} characters; at most ${LIMITS.planChars}`;
+  throw new Fault({ code: "INVALID", message });
+}
+
+function promptLines(prompts: readonly PlanPrompt[]): readonly string[] {
+  if (prompts.length === 0) return [];
+  return [
+    "",
+    "it would then run without asking, as far as a model finds it to be that:",
+    ...prompts.map(({ prompt }) => `  ${prompt}`),
+  ];
+}
+
+function questionOf(
+  core: Core,
+  proc: Process,
+  tool: string,
+  own: Pick<Asked, "text" | "detail"> & { readonly digest: string; readonly input?: string },
+): Asked {
+  const openedAt = core.ports.clock.now();
+  return { ...own, options: ["yes", "no"], path: lineOf(core, proc), tool, openedAt };
+}
+
+/** PERMISSION: nobody is there to ask. */
+async function askPerson(
+  core: Core,
+  proc: Process,
+  tool: string,
+  question: Asked,
+  signal: AbortSignal,
+): Promise<{ readonly answer: PersonAnswer; readonly by: GrantBy }> {
+  if (!core.asks.canAsk(proc)) throw nobody("no person is attached who could answer");
+  let by: GrantBy = { principal: "user", client: "", uid: null };
+  const hooks = hooksOf(core, proc, tool, signal, (who) => {
+    by = who;
+  });
+  const answer = await proc.stillness.suspend(core.asks.ask(proc, question, signal, hooks));
+  if (answer.nobody !== undefined) throw nobody(answer.nobody);
+  return { answer, by };
+}
+
+function hooksOf(
+  core: Core,
+  proc: Process,
+  tool: string,
+  signal: AbortSignal,
+  onAnswer: (by: GrantBy) => void,
+): AskHooks {
+  const device = `/bin/${tool}`;
+  const at = { syscall: "Write", device, input: "", effects: [], effectClass: "none" } as const;
+  const scope = { callId: asCallId(`c_${core.ports.nonce()}`), tool, effects: [] };
+  const kept = keptInJournal(core, proc, at, scope, { signal, scope: null, trace: {} });
+  return {
+    ...kept,
+    close: async (ask, reply, by) => {
+      checkReply(reply);
+      const note = (await kept.close?.(ask, reply, by)) ?? "";
+      onAnswer(by);
+      return note;
+    },
+  };
+}
+
+/** INVALID: no plan. */
+function checkReply({ answer, input }: AskReply): void {
+  if (answer !== "yes" || input === undefined) return;
+  if (typeof input.plan !== "string" || Object.keys(input).length !== 1)
+    throw new Fault({ code: "INVALID", message: 'the plan is changed as {"plan": "…"}' });
+  checkPlan(input.plan);
+}
+
+function conflict(message: string): Fault {
+  return new Fault({ code: "CONFLICT", message });
+}
+
+function refused({ words }: PersonAnswer): Fault {
+  const said = words === "" ? "" : `: ${words}`;
+  return new Fault({ code: "PERMISSION", message: `the user does not want a plan first${said}` });
+}
+
+function nobody(why: string): Fault {
+  const hint = "go on in the mode it is in, or say what a person has to decide";
+  return new Fault({ code: "PERMISSION", message: `only a person says so, but ${why}`, hint });
+}

@@ -1,0 +1,46 @@
+/**
+ * What a fork may: what its origin might at that step, and no more than it may now. What was taken away since stays so, also by
+ * the denies of its session, which the fork does not share; what persons gave for a time does not go with it.
+ */
+import type { Pid, ProcUuid } from "../../abi/ids.ts";
+import type { PermissionMode } from "../../abi/process.ts";
+import { ALL_RIGHTS, type Rights } from "../../abi/rights.ts";
+import type { Core } from "../../kernel/core.ts";
+import { modeFacet, readMode } from "../../kernel/process/mode-facet.ts";
+import { lowest, narrow } from "../../kernel/process/narrow.ts";
+import { readEarly } from "../recover/early-facts.ts";
+import { presentMode, rightsOf } from "../recover/kept-rights.ts";
+import type { SpawnedBody } from "../recover/kept-state.ts";
+
+export interface ForkRights {
+  readonly rights: Rights;
+  readonly mode: PermissionMode;
+}
+
+interface Forking {
+  readonly uuid: ProcUuid;
+  readonly pid: Pid;
+  readonly spawned: SpawnedBody;
+}
+
+export async function rightsAt(
+  core: Core,
+  { uuid, pid, spawned }: Forking,
+  place: { readonly proc: ProcUuid; readonly seq: number },
+): Promise<ForkRights> {
+  const kept = rightsOf(spawned);
+  const { deny, ask } = await core.grants.bounds(pid);
+  const then = await modeAt(core, place.proc, place.seq);
+  const now = core.table.get(pid)?.mode ?? (await modeAt(core, uuid, Number.POSITIVE_INFINITY));
+  return {
+    rights: narrow(kept, { ...ALL_RIGHTS, deny, ask }),
+    mode: presentMode(core, lowest(kept.mode, then, now), spawned.cwd),
+  };
+}
+
+async function modeAt({ ports }: Core, proc: ProcUuid, seq: number): Promise<PermissionMode> {
+  const newest = (await readEarly(ports.journal, proc, seq)).of(modeFacet);
+  if (newest !== undefined) return newest.mode;
+  const [spawned] = await ports.journal.ofKind(proc, "process.spawned");
+  return readMode((spawned?.body as Partial<SpawnedBody> | undefined)?.mode);
+}

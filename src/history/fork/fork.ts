@@ -1,0 +1,160 @@
+/**
+ * A fork is records only: where it comes from, and what it is. What it remembers is read from the shared records when it wakes.
+ * It is a process of its own: what is open in the other, its children, mail, groups and "always" answers are not copied.
+ */
+import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
+import type { Core } from "../../kernel/core.ts";
+import { LIMITS } from "../../kernel/limits.ts";
+import type { Forked, ForkRequest } from "../../kernel/ports/forks.ts";
+import type { JournalDraft, RecordOwner } from "../../kernel/ports/journal.ts";
+import { EARLY } from "../../kernel/process/facets.ts";
+import { readEarly } from "../recover/early-facts.ts";
+import { type KeptState, keptState, type SpawnedBody } from "../recover/kept-state.ts";
+import { type AccountAt, accountAt, useAtDrafts } from "./account-at.ts";
+import { forkError } from "./fork-error.ts";
+import { type ForkRights, rightsAt } from "./fork-rights.ts";
+import { findPlace } from "./place.ts";
+
+/** What is known of the process that is forked. */
+export interface Origin {
+  readonly uuid: ProcUuid;
+  readonly pid: Pid;
+  readonly spawned: SpawnedBody & { readonly isSession?: boolean };
+  /** null: too little was kept. */
+  readonly state: KeptState | null;
+  readonly isSession: boolean;
+}
+
+/** NOT_FOUND; INVALID: no agent; CONFLICT: its history is damaged. */
+export async function originOf(core: Core, pid: Pid): Promise<Origin> {
+  const { journal } = core.ports;
+  // a disk that refuses does not keep anybody from looking
+  await journal.sync().catch(() => {});
+  const uuid = core.table.get(pid)?.seed.uuid ?? (await journal.processOf(pid));
+  const row = uuid === undefined ? undefined : await journal.row(uuid);
+  const [spawned] = uuid === undefined ? [] : await journal.ofKind(uuid, "process.spawned");
+  if (uuid === undefined || row === undefined || spawned === undefined)
+    throw forkError("NOT_FOUND", `process not found: ${pid}, or its history is gone`);
+  if (row.kind !== "agent") throw forkError("INVALID", `process ${pid} is no agent but a ${row.kind}`);
+  if (row.damagedAt !== null)
+    throw forkError("CONFLICT", `the history of process ${pid} is damaged`, "see crux fsck");
+  const state = (await journal.ofKind(uuid, "process.state")).at(-1);
+  return {
+    uuid,
+    pid,
+    spawned: spawned.body as SpawnedBody,
+    state: state === undefined ? null : keptState(state),
+    isSession: row.isSession,
+  };
+}
+
+export async function forkProcess(core: Core, origin: Origin, request: ForkRequest): Promise<Forked> {
+  const found = await findPlace(core.ports.journal, origin.uuid, request.at);
+  return forkAt(core, origin, found, request);
+}
+
+export async function forkAt(
+  core: Core,
+  origin: Origin,
+  found: { readonly proc: ProcUuid; readonly seq: number; readonly step: number | null },
+  request: ForkRequest,
+): Promise<Forked> {
+  const state = checkForkable(core, origin);
+  const rights = await rightsAt(core, origin, found);
+  const facts = core.table.get(origin.pid)?.facts ?? (await readEarly(core.ports.journal, origin.uuid));
+  const account = await accountAt(core.ports.journal, found, origin.spawned);
+  // what took time may have been too long
+  checkForkable(core, origin);
+  const own = { proc: core.ports.uuid(), pid: core.nextPid() };
+  const drafts = [
+    { ...own, kind: "process.forked", v: 1, body: { from: found.proc, at: found.seq } } as const,
+    spawnedDraft(core, own, origin, request, rights, account),
+    ...useAtDrafts(own, account),
+    stateDraft(core, own, origin, state, request),
+    ...EARLY.flatMap((facet) => facet.carry?.(facts.of(facet)) ?? []).map((each) => ({
+      ...own,
+      v: 1,
+      ...each,
+    })),
+    ...mailDrafts(core, own, request),
+  ];
+  await core.ports.journal.append(drafts);
+  return { pid: own.pid, uuid: own.proc, step: found.step, from: found.proc, at: found.seq };
+}
+
+/** What is copied of its state. UNAVAILABLE; CONFLICT: too little of it was kept. */
+export function checkForkable(core: Core, { pid, state }: Origin): KeptState {
+  if (!core.accepting) throw forkError("UNAVAILABLE", "the kernel is shutting down");
+  core.journalWatch.check("Fork");
+  if (state !== null) return state;
+  throw forkError("CONFLICT", `too little was recorded to resume process ${pid}`);
+}
+
+/** One that runs without a person goes on so, if it is told what to do; any other is there to be talked to. */
+function isTalkedTo({ isSession, state }: Origin, { message }: ForkRequest): boolean {
+  const isHeadless = !isSession && state?.isInteractive !== true;
+  return !(isHeadless && message !== undefined);
+}
+
+function spawnedDraft(
+  core: Core,
+  own: RecordOwner,
+  origin: Origin,
+  request: ForkRequest,
+  rights: ForkRights,
+  { use: _use, ...budget }: AccountAt,
+): JournalDraft {
+  const { isSession: _, limits: _limits, request: _request, ...spawned } = origin.spawned;
+  const body = {
+    ...spawned,
+    ppid: PID_KERNEL,
+    ...rights,
+    ...budget,
+    line: [],
+    createdAt: core.ports.clock.now(),
+    ...(isTalkedTo(origin, request) ? { isSession: true } : {}),
+    ...(request.request === undefined ? {} : { request: request.request }),
+  };
+  return { ...own, kind: "process.spawned", v: 1, body };
+}
+
+function stateDraft(
+  core: Core,
+  own: RecordOwner,
+  origin: Origin,
+  kept: KeptState,
+  request: ForkRequest,
+): JournalDraft {
+  const live = core.table.get(origin.pid)?.seed.roots;
+  const body: KeptState = {
+    ...kept,
+    roots: live === undefined ? kept.roots : kept.roots.filter((root) => live.includes(root)),
+    // the answers that a person gave "always" are those of the other's session
+    session: own,
+    onParentExit: "reparent",
+    timeoutMs: 0,
+    hasInput: false,
+    hasOutput: false,
+    isSession: isTalkedTo(origin, request),
+    client: "",
+    ...(kept.session.proc === origin.uuid ? {} : { isOfAgent: true }),
+  };
+  return { ...own, kind: "process.state", v: 2, body };
+}
+
+function mailDrafts(core: Core, own: RecordOwner, { message, client }: ForkRequest): JournalDraft[] {
+  if (message === undefined) return [];
+  const data = Buffer.from(message);
+  if (message.trim() === "") throw forkError("INVALID", "the message is empty");
+  if (data.byteLength > LIMITS.mailBytes)
+    throw forkError("INVALID", `message of ${data.byteLength} bytes; at most ${LIMITS.mailBytes}`);
+  const body = {
+    seq: core.nextMessage(),
+    from: PID_KERNEL,
+    to: own.pid,
+    data: data.toString("base64"),
+    ...(client === undefined ? {} : { client }),
+    sentAt: core.ports.clock.now(),
+  };
+  return [{ ...own, kind: "mail.put", v: 1, body }];
+}

@@ -1,0 +1,91 @@
+/** Steps, forks and rewinds as the wires ask for them. */
+import type { Pid } from "../../abi/ids.ts";
+import type { Core } from "../../kernel/core.ts";
+import type {
+  Forked,
+  ForkRequest,
+  Forks,
+  RewindRequest,
+  Rewound,
+  StepView,
+} from "../../kernel/ports/forks.ts";
+import { goOn } from "../recover/requests.ts";
+import { checkForkable, forkAt, forkProcess, originOf } from "./fork.ts";
+import { forkError } from "./fork-error.ts";
+import { findPlace, stepsOf } from "./place.ts";
+import { type FilesRewound, rewindFiles } from "./rewind.ts";
+
+const NO_FILES: FilesRewound = { files: [], conflicts: [], commands: [], commandCount: 0 };
+
+/** `core` is there when the first request comes. */
+export function makeForks(core: () => Core): Forks {
+  return {
+    steps: (pid, last) => listSteps(core(), pid, last),
+    fork: (pid, request) => fork(core(), pid, request),
+    again: (pid, request) => again(core(), pid, request),
+    rewind: (pid, request) => rewind(core(), pid, request),
+  };
+}
+
+async function listSteps(core: Core, pid: Pid, last: number): Promise<readonly StepView[]> {
+  const { uuid } = await originOf(core, pid);
+  const { complete } = await stepsOf(core.ports.journal, uuid);
+  return last === 0 ? [] : complete.slice(-last);
+}
+
+async function fork(core: Core, pid: Pid, request: ForkRequest): Promise<Forked> {
+  core.journalWatch.check("Fork");
+  const made = await forkProcess(core, await originOf(core, pid), request);
+  if (request.wake === true) await goOn(core, made.pid, request.env);
+  return made;
+}
+
+async function again(core: Core, pid: Pid, request: Pick<ForkRequest, "wake" | "env">): Promise<Forked> {
+  const { journal } = core.ports;
+  const uuid = await journal.processOf(pid);
+  const row = uuid === undefined ? undefined : await journal.row(uuid);
+  const place = row?.forkedFrom ?? null;
+  if (row === undefined || place === null)
+    throw forkError("NOT_FOUND", `process not found: ${pid}, or its history is gone`);
+  const { proc: from, at } = place;
+  const { step } = await findPlace(journal, from, { seq: at });
+  // the daemon may have died before it went on
+  if (request.wake === true && row.exit === null) await goOn(core, pid, request.env);
+  return { pid, uuid: row.proc, step, from, at };
+}
+
+async function rewind(core: Core, pid: Pid, request: RewindRequest): Promise<Rewound> {
+  if (!request.dryRun) core.journalWatch.check("Rewind");
+  const origin = await originOf(core, pid);
+  const { dryRun, force, fork: isForked = true } = request;
+  if (!dryRun && isForked) checkForkable(core, origin);
+  const release = dryRun ? () => {} : hold(core, pid);
+  try {
+    const found = await findPlace(core.ports.journal, origin.uuid, request.at, "before the last message");
+    const done = request.files ? await rewindFiles(core, origin, found, { dryRun, force }) : NO_FILES;
+    const isRefused = done.conflicts.length > 0 && !force;
+    const made = dryRun || isRefused || !isForked ? null : await forkAt(core, origin, found, {});
+    return { step: found.step, seq: found.seq, ...done, fork: made };
+  } finally {
+    release();
+  }
+}
+
+/** Its files are not changed under its hands: one that waits for a message waits until this is over. CONFLICT: it runs. */
+function hold(core: Core, pid: Pid): () => void {
+  const proc = core.table.get(pid);
+  if (proc?.isLive !== true) return () => {};
+  if (proc.paused !== null) {
+    if (proc.stillness.isStill) return () => {};
+    throw forkError(
+      "CONFLICT",
+      `process ${pid} is paused, but what it had begun is not over yet`,
+      "try again",
+    );
+  }
+  if (proc.activity !== "waiting")
+    throw forkError("CONFLICT", `process ${pid} runs`, `crux pause ${pid} holds it`);
+  const { clock } = core.ports;
+  proc.pause(clock.mono());
+  return () => proc.resume(clock.mono());
+}

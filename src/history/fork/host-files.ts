@@ -1,0 +1,99 @@
+/** Files of the host by system call: looked at, put in place, taken away. Whoever has the handle answers for its rights. */
+import { createHash, type Hash } from "node:crypto";
+import { O_RDWR, O_WRONLY } from "../../abi/device.ts";
+import { codeOf } from "../../abi/errors.ts";
+import type { FsRequest, FsStat } from "../../abi/fs-ops.ts";
+import type { Sys } from "../../abi/sys.ts";
+import type { Core } from "../../kernel/core.ts";
+import type { EntryWord } from "./snapshot.ts";
+
+const PAGE_BYTES = 16 * 1024 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
+
+export interface Look {
+  readonly word: EntryWord;
+  /** Of a file. */
+  readonly mode: number;
+  /** Of a file of at most `textBytes`; null: too large, or no file. */
+  readonly content: Buffer | null;
+}
+
+export class HostFiles {
+  readonly #core: Pick<Core, "ports">;
+  readonly #sys: Sys;
+
+  constructor(core: Pick<Core, "ports">, sys: Sys) {
+    this.#core = core;
+    this.#sys = sys;
+  }
+
+  /** A link, at the path or above it, is `other`: the path does not lead where it led. Contents up to `textBytes` come along. */
+  async look(path: string, textBytes = 0): Promise<Look> {
+    const none = { mode: 0, content: null };
+    if (this.#core.ports.realPath(path) !== path) return { ...none, word: "other" };
+    const stat = await this.#find(path);
+    if (stat === undefined) return { ...none, word: "absent" };
+    if (stat.kind === "directory") return { ...none, word: "directory" };
+    if (stat.kind !== "file") return { ...none, word: "other" };
+    const hash = createHash("sha256");
+    const content = await this.#contentOf(path, hash, textBytes);
+    return { word: `sha256:${hash.digest("hex")}`, mode: stat.mode, content };
+  }
+
+  /** The whole content at once: the old file or the new one is there, whatever happens. */
+  async put(path: string, bytes: Uint8Array): Promise<void> {
+    const fd = await this.#sys.open(`/dev/fs${path}`, O_WRONLY);
+    try {
+      for (let at = 0; at < bytes.byteLength; at += CHUNK_BYTES)
+        await this.#sys.write(fd, bytes.subarray(at, at + CHUNK_BYTES));
+    } catch (error) {
+      await this.#sys.close(fd).catch(() => {});
+      throw error;
+    }
+    await this.#sys.close(fd);
+  }
+
+  async makeDirectory(path: string): Promise<void> {
+    await this.#ask(path, { op: "mkdir" });
+  }
+
+  /** A file, or an empty directory. CONFLICT: the directory is not empty. */
+  async remove(path: string): Promise<void> {
+    await this.#ask(path, { op: "remove" });
+  }
+
+  async #find(path: string): Promise<FsStat | undefined> {
+    try {
+      return JSON.parse((await this.#ask(path, { op: "stat" })).toString("utf8")) as FsStat;
+    } catch (error) {
+      if (codeOf(error) === "NOT_FOUND") return undefined;
+      throw error;
+    }
+  }
+
+  async #contentOf(path: string, hash: Hash, textBytes: number): Promise<Buffer | null> {
+    const kept: Buffer[] = [];
+    for (let offset = 0; ; ) {
+      const page = await this.#ask(path, { op: "read", offset, length: PAGE_BYTES });
+      hash.update(page);
+      offset += page.byteLength;
+      if (offset <= textBytes) kept.push(page);
+      if (page.byteLength < PAGE_BYTES) return offset <= textBytes ? Buffer.concat(kept) : null;
+    }
+  }
+
+  async #ask(path: string, request: FsRequest): Promise<Buffer> {
+    const fd = await this.#sys.open(`/dev/fs${path}`, O_RDWR);
+    try {
+      await this.#sys.write(fd, Buffer.from(JSON.stringify(request)));
+      const chunks: Uint8Array[] = [];
+      for (;;) {
+        const chunk = await this.#sys.read(fd, PAGE_BYTES);
+        if (chunk.byteLength === 0) return Buffer.concat(chunks);
+        chunks.push(chunk);
+      }
+    } finally {
+      await this.#sys.close(fd);
+    }
+  }
+}

@@ -1,0 +1,283 @@
+/**
+ * Files as they were at a point of a process's history. First all is looked at; if somebody else has changed any of it, nothing
+ * is touched. Then each file is put back at once, old or new, and what it replaces is kept like any change, so that a rewind
+ * can be taken back, and one that was cut off can be done again.
+ */
+import { dirname } from "node:path";
+import type { Effect } from "../../abi/effects.ts";
+import { codeOf, messageOf } from "../../abi/errors.ts";
+import { asCallId, type CallId, PID_KERNEL } from "../../abi/ids.ts";
+import { ALL_RIGHTS } from "../../abi/rights.ts";
+import { Account } from "../../kernel/account/account.ts";
+import type { Core } from "../../kernel/core.ts";
+import type { FileRewound, Rewound } from "../../kernel/ports/forks.ts";
+import { Process } from "../../kernel/process/process.ts";
+import { Session } from "../../kernel/process/session.ts";
+import { lineCounts } from "../../lib/line-counts.ts";
+import { isWithin } from "../../lib/path.ts";
+import { type Decision, decide, FileHistory, MAX_SNAPSHOTS, type PathHistory } from "./file-history.ts";
+import type { Origin } from "./fork.ts";
+import { forkError } from "./fork-error.ts";
+import { HostFiles, type Look } from "./host-files.ts";
+import { recordsOfLineage } from "./lineage.ts";
+import type { ResolvedPoint } from "./place.ts";
+import { type EntryWord, keepFile, wordOf } from "./snapshot.ts";
+
+/** Larger texts are put back all the same, and their lines not counted. */
+const TEXT_BYTES = 1024 * 1024;
+const TOOL = "rewind";
+
+/** One path, as it was looked at. */
+interface Plan extends Decision {
+  readonly history: PathHistory;
+  readonly now: Look;
+}
+
+export type FilesRewound = Pick<Rewound, "files" | "conflicts" | "commands" | "commandCount">;
+
+/** NOT_FOUND: file history does not go back as far. PERMISSION: a rule denies it. */
+export async function rewindFiles(
+  core: Core,
+  origin: Origin,
+  found: ResolvedPoint,
+  { dryRun, force }: { readonly dryRun: boolean; readonly force: boolean },
+): Promise<FilesRewound> {
+  const history = await historySince(core, origin, found);
+  const call = asCallId(`c_${core.ports.nonce()}`);
+  const hand = handOf(core, origin, history, call);
+  const plans: Plan[] = [];
+  for (const path of history.paths) plans.push(await plan(hand, path));
+  const conflicts = plans.filter(({ isConflict }) => isConflict).map(({ history: { path } }) => path);
+  const { commands, commandCount } = history;
+  const told = { conflicts, commands, commandCount };
+  const isRefused = conflicts.length > 0 && !force;
+  const isHeld = dryRun || isRefused;
+  if (!isHeld) checkAllowed(core, hand);
+  const files: FileRewound[] = [];
+  for (const each of inOrder(plans)) {
+    const outcome = isRefused ? leftAlone(each) : isHeld ? each : await act(core, hand, each);
+    const lines = outcome.deed === "kept" ? { insertions: 0, deletions: 0 } : await linesOf(core, each);
+    files.push({ path: each.history.path, deed: outcome.deed, reason: outcome.reason, ...lines });
+  }
+  if (!isHeld) await removeMade(hand, history);
+  return { ...told, files };
+}
+
+async function historySince(
+  core: Core,
+  { uuid }: Origin,
+  { proc, seq }: ResolvedPoint,
+): Promise<FileHistory> {
+  const history = new FileHistory();
+  let isAfter = false;
+  for await (const record of recordsOfLineage(core.ports.journal, uuid)) {
+    if (isAfter) history.take(record);
+    if (record.proc === proc && record.seq === seq) isAfter = true;
+  }
+  if (!history.isEvicted) return history;
+  const message = `files are kept for the last ${MAX_SNAPSHOTS} messages that changed any; that is further back`;
+  throw forkError(
+    "NOT_FOUND",
+    message,
+    "crux steps shows later ones; without --files there is no such limit",
+  );
+}
+
+/** Who puts files back: the process, by a person's order, with no other effects than these. */
+interface Hand {
+  readonly proc: Process;
+  readonly files: HostFiles;
+  readonly effects: readonly Effect[];
+  /** What each path is expected to be, and the mode that it gets. */
+  readonly expected: Map<string, { word: EntryWord; mode: number | null }>;
+}
+
+function handOf(core: Core, origin: Origin, history: FileHistory, callId: CallId): Hand {
+  const proc = new Process(seedOf(core, origin), PID_KERNEL);
+  // who traces the process sees it, too
+  proc.debug = core.table.get(origin.pid)?.debug ?? null;
+  proc.logs = null;
+  const expected: Hand["expected"] = new Map();
+  proc.fileKeeper = async (change) => {
+    const want = expected.get(change.path);
+    if (want !== undefined && want.word !== wordOf(change.before))
+      throw forkError("CONFLICT", `changed meanwhile: ${change.path}`);
+    await keepFile(core, proc, change, callId, { rewind: true });
+    return { mode: want?.mode ?? null };
+  };
+  const paths = history.paths.map(({ path }) => path).filter((path) => isInside(proc, path));
+  const touched = new Set([...paths, ...history.made, ...paths.flatMap((path) => above(proc, path))]);
+  const effects = [...touched].flatMap((path): Effect[] => {
+    const of = { path, real: core.ports.realPath(path) };
+    const write = (change: "create" | "modify" | "delete"): Effect => ({ kind: "write", change, ...of });
+    return [{ kind: "read", ...of }, write("create"), write("modify"), write("delete")];
+  });
+  const sys = core.handle(proc, { callId, tool: TOOL, effects });
+  return { proc, files: new HostFiles(core, sys), effects, expected };
+}
+
+/** Its directories are the process's, its mode is that of a person. */
+function seedOf(core: Core, { uuid, pid, spawned, state }: Origin): Process["seed"] {
+  const { clock, realPath, env } = core.ports;
+  const scratch = core.table.get(pid)?.seed.scratch ?? "";
+  return {
+    ...core.root.seed,
+    pid,
+    uuid,
+    kind: "agent",
+    intent: spawned.intent,
+    createdMono: clock.mono(),
+    cwd: spawned.cwd,
+    roots: state?.roots ?? [realPath(spawned.cwd)],
+    scratch,
+    env,
+    mode: "bypass",
+    rights: ALL_RIGHTS,
+    line: [],
+    account: new Account(null),
+    session: new Session(null),
+  };
+}
+
+function isInside({ seed }: Process, path: string): boolean {
+  return [...seed.roots, seed.scratch].some((root) => root !== "" && isWithin(root, path));
+}
+
+/** The directories between a path and its root, the outermost first. */
+function above({ seed }: Process, path: string): readonly string[] {
+  const found: string[] = [];
+  for (let at = dirname(path); isInsideAny(seed.roots, at); at = dirname(at)) found.unshift(at);
+  return found;
+}
+
+function isInsideAny(roots: readonly string[], path: string): boolean {
+  return roots.some((root) => path !== root && isWithin(root, path));
+}
+
+async function plan({ proc, files }: Hand, history: PathHistory): Promise<Plan> {
+  if (!isInside(proc, history.path)) {
+    const now: Look = { word: "other", mode: 0, content: null };
+    return {
+      deed: "kept",
+      reason: "outside the directories of the process",
+      isConflict: false,
+      history,
+      now,
+    };
+  }
+  const now = await files.look(history.path, TEXT_BYTES);
+  return { ...decide(history, now.word), history, now };
+}
+
+/** What a person orders is not asked; what a rule denies stays denied. */
+function checkAllowed(core: Core, { proc, effects }: Hand): void {
+  const { pid, seed } = proc;
+  const { mode, cwd, roots, scratch } = seed;
+  const writes = effects.filter(({ kind }) => kind === "write");
+  if (writes.length === 0) return;
+  const subject = { pid, mode, cwd, roots, free: [scratch], allowedDevices: null, grants: [] };
+  const decision = core.ports.permitFor(cwd).decide(subject, { tool: TOOL, effects: writes });
+  // a policy that failed may have denied it
+  if (decision.behavior !== "allow" && (decision.behavior === "deny" || decision.reason.kind === "error"))
+    throw forkError("PERMISSION", decision.message);
+}
+
+/** Directories before what lies in them; what goes, from the inside out. */
+function inOrder(plans: readonly Plan[]): readonly Plan[] {
+  const rank = ({ deed, history: { goal } }: Plan): number => {
+    if (goal === "directory") return 0;
+    return deed === "removed" ? 2 : 1;
+  };
+  return plans.toSorted((a, b) => {
+    const depth = a.history.path.length - b.history.path.length;
+    return rank(a) - rank(b) || (rank(a) === 2 ? -depth : depth);
+  });
+}
+
+/** Somebody else's change is in the way of all of them. */
+function leftAlone({ deed, reason, isConflict }: Plan): Pick<Decision, "deed" | "reason"> {
+  if (deed === "unchanged" || isConflict || deed === "kept")
+    return { deed: isConflict ? "kept" : deed, reason };
+  return { deed: "kept", reason: "left as it is, because of the conflict" };
+}
+
+async function act(core: Core, hand: Hand, each: Plan): Promise<Pick<Decision, "deed" | "reason">> {
+  const { history, deed, reason, now } = each;
+  const { path, goal, blob, mode } = history;
+  if (deed === "unchanged" || deed === "kept") return { deed, reason };
+  hand.expected.set(path, { word: now.word, mode });
+  if (deed === "removed") return removed(hand, each);
+  if (goal === "directory") await hand.files.makeDirectory(path);
+  else {
+    const bytes = await contentOf(core, blob);
+    if (bytes === null) return { deed: "kept", reason: "its content is not kept any more" };
+    for (const directory of above(hand.proc, path)) await makeMissing(hand, directory);
+    await hand.files.put(path, bytes);
+  }
+  return { deed, reason };
+}
+
+/** A directory into which somebody else has put something stays. */
+async function removed({ files }: Hand, { history, now }: Plan): Promise<Pick<Decision, "deed" | "reason">> {
+  try {
+    await files.remove(history.path);
+    return { deed: "removed", reason: "" };
+  } catch (error) {
+    if (now.word !== "directory" || codeOf(error) !== "CONFLICT") throw error;
+    return { deed: "kept", reason: "the directory is not empty" };
+  }
+}
+
+async function makeMissing({ files, expected }: Hand, directory: string): Promise<void> {
+  if ((await files.look(directory)).word !== "absent") return;
+  expected.set(directory, { word: "absent", mode: null });
+  await files.makeDirectory(directory);
+}
+
+/** Those that were made on the way, if nothing is left in them. */
+async function removeMade({ proc, files, expected }: Hand, { made }: FileHistory): Promise<void> {
+  for (const directory of made) {
+    if (!isInside(proc, directory) || (await files.look(directory)).word !== "directory") continue;
+    expected.set(directory, { word: "directory", mode: null });
+    await files.remove(directory).catch((error: unknown) => {
+      if (codeOf(error) !== "CONFLICT") throw error;
+    });
+  }
+}
+
+/** null: it is gone. */
+async function contentOf(core: Core, blob: string | null): Promise<Uint8Array | null> {
+  if (blob === null) return null;
+  try {
+    return await core.ports.journal.getBlob(blob);
+  } catch (error) {
+    if (codeOf(error) === "NOT_FOUND") return null;
+    throw forkError("CONFLICT", `what was kept is damaged: ${messageOf(error)}`, "see crux fsck");
+  }
+}
+
+/** From what lies there to what is put there. */
+async function linesOf(
+  core: Core,
+  { deed, history, now }: Plan,
+): Promise<{ insertions: number; deletions: number }> {
+  const none = { insertions: 0, deletions: 0 };
+  if (deed === "unchanged" || deed === "kept") return none;
+  const before = now.content;
+  const after = deed === "removed" ? null : await contentOf(core, history.blob);
+  if (isTooLarge(before, now) || (after?.byteLength ?? 0) > TEXT_BYTES) return none;
+  const [old, next] = [textOf(before), textOf(after)];
+  return old === null || next === null ? none : lineCounts(old, next);
+}
+
+function isTooLarge(content: Buffer | null, { word }: Look): boolean {
+  return content === null && word.startsWith("sha256:");
+}
+
+/** null: no text. */
+function textOf(bytes: Uint8Array | null): string | null {
+  if (bytes === null) return "";
+  if (bytes.includes(0)) return null;
+  const text = Buffer.from(bytes).toString("utf8");
+  return text.includes("�") ? null : text;
+}

@@ -1,0 +1,183 @@
+/**
+ * The steps of a history. Pure: records in, in their order. A step is a reply of the model with the results of its calls; it
+ * is over, and a fork may begin there, when nothing of it is open: every call answered, no reply under way.
+ */
+import type { ProcUuid } from "../../abi/ids.ts";
+import type { StepView } from "../../kernel/ports/forks.ts";
+import type { JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
+import type { SnapshotBody } from "./snapshot.ts";
+
+const WORDS_CHARS = 120;
+
+interface Step {
+  number: number;
+  proc: ProcUuid;
+  /** Its last record; null: it is not over. */
+  seq: number | null;
+  at: number;
+  words: string;
+  files: Set<string>;
+  commands: number;
+}
+
+interface Block {
+  readonly type: string;
+  readonly id?: string;
+  readonly name?: string;
+}
+
+/** What follows a step and still belongs to it: it says nothing to the model. */
+const AFTERMATH: ReadonlySet<RecordKind> = new Set<RecordKind>([
+  "process.checkpoint",
+  "process.log",
+  "sandbox.violation",
+  "call.result",
+  "call.read",
+  "acct.settle",
+  "acct.limit",
+  "mail.done",
+]);
+
+export class Steps {
+  readonly #steps: Step[] = [];
+  /** Calls without a result; calls of the last reply that the context has no answer to. */
+  readonly #open = new Set<string>();
+  readonly #unanswered = new Set<string>();
+  /** The program has a reply that is not in the context yet. */
+  #isReplying = false;
+  #hasMessage = false;
+  /** Something was asked of a model: the time of step 0 is over. */
+  #hasBegun = false;
+  /** The step that the next record may still belong to. */
+  #last: Step | null = null;
+  #files = new Set<string>();
+  #commands = 0;
+  #messageAfter = 0;
+
+  /** Those that are over, oldest first; step 0 first of all, if the first message was there. */
+  get complete(): readonly StepView[] {
+    return this.#steps.flatMap((step) => (step.seq === null ? [] : [viewOf(step, step.seq)]));
+  }
+
+  /** A fork may begin behind the last record taken. */
+  get isAtRest(): boolean {
+    return this.#hasMessage && this.#isStill;
+  }
+
+  /** The number of the step before the last message that a person or another process said; 0: before all. */
+  get beforeLastMessage(): number {
+    return this.#messageAfter;
+  }
+
+  take(record: JournalRecord): void {
+    this.#fold(record);
+    if (!this.#isStill) {
+      this.#last = null;
+      this.#hasBegun = true;
+      return;
+    }
+    if (!this.#hasMessage) return;
+    if (!this.#hasBegun) this.#zero(record);
+    const step = this.#steps.at(-1);
+    if (step === undefined || step.number === 0) return;
+    if (step.seq === null) {
+      step.proc = record.proc;
+      step.seq = record.seq;
+      this.#last = step;
+      return;
+    }
+    if (this.#last === step && step.proc === record.proc && AFTERMATH.has(record.kind)) step.seq = record.seq;
+    else this.#last = null;
+  }
+
+  get #isStill(): boolean {
+    return this.#open.size === 0 && this.#unanswered.size === 0 && !this.#isReplying;
+  }
+
+  #zero({ proc, seq, at }: JournalRecord): void {
+    const [step] = this.#steps;
+    if (step !== undefined) Object.assign(step, { proc, seq });
+    else this.#steps.push({ number: 0, proc, seq, at, words: "", files: new Set(), commands: 0 });
+  }
+
+  #fold(record: JournalRecord): void {
+    const body = (record.body ?? {}) as Record<string, unknown>;
+    switch (record.kind) {
+      case "process.spawned":
+        if (typeof body.intent === "string" && body.intent.trim() !== "") this.#hasMessage = true;
+        return;
+      case "process.checkpoint":
+        if ("state" in body) this.#isReplying = hasReply(body.state);
+        return;
+      case "call.intent":
+        this.#open.add(String(record.call));
+        if (runsCommand(body)) this.#commands++;
+        return;
+      case "call.result":
+      case "call.unknown":
+        this.#open.delete(String(record.call));
+        return;
+      case "snapshot":
+        this.#files.add(String((body as unknown as SnapshotBody).path));
+        return;
+      case "ctx.record":
+        if (body.cid === undefined && body.replaces === undefined) this.#message(record, body);
+        return;
+      default:
+        return;
+    }
+  }
+
+  #message(record: JournalRecord, body: Record<string, unknown>): void {
+    if (body.role === "tool") this.#unanswered.delete(String(body.tool_call_id));
+    if (body.role === "user") {
+      this.#messageAfter = this.#hasMessage ? this.#number : 0;
+      this.#hasMessage = true;
+    }
+    if (body.role !== "assistant") return;
+    this.#hasBegun = true;
+    const calls = blocksOf(body).filter(({ type }) => type === "tool_use");
+    this.#unanswered.clear();
+    for (const { id } of calls) this.#unanswered.add(String(id));
+    this.#steps.push({
+      number: this.#number + 1,
+      proc: record.proc,
+      seq: null,
+      at: record.at,
+      words: wordsOf(String(body.content ?? ""), calls),
+      files: this.#files,
+      commands: this.#commands,
+    });
+    this.#files = new Set();
+    this.#commands = 0;
+  }
+
+  get #number(): number {
+    return this.#steps.at(-1)?.number ?? 0;
+  }
+}
+
+/** Of the form in which the program tells its place, no more is read than this: null there is no reply. */
+function hasReply(state: unknown): boolean {
+  return (
+    ((state ?? {}) as { kept?: unknown }).kept !== null && (state as { kept?: unknown })?.kept !== undefined
+  );
+}
+
+/** By the body of an intent. */
+export function runsCommand({ effects }: Record<string, unknown>): boolean {
+  return Array.isArray(effects) && effects.some((effect: { kind?: unknown }) => effect.kind === "exec");
+}
+
+function blocksOf({ blocks }: Record<string, unknown>): readonly Block[] {
+  return Array.isArray(blocks) ? (blocks as readonly Block[]) : [];
+}
+
+function wordsOf(said: string, calls: readonly Block[]): string {
+  const line = said.replaceAll(/\s+/g, " ").trim() || calls.map(({ name }) => String(name)).join(", ");
+  return line.length <= WORDS_CHARS ? line : `${line.slice(0, WORDS_CHARS - 1).toWellFormed()}…`;
+}
+
+function viewOf({ number, proc, at, words, files, commands }: Step, seq: number): StepView {
+  return { step: number, proc, seq, at, words, files: [...files], commands };
+}

@@ -1,0 +1,122 @@
+/**
+ * What a process that came back has to remember is read when it is first needed: when it is about to go on, or somebody looks.
+ * It is marked in its history meanwhile, by an intent without a result: a process whose reading ends the daemon is known to
+ * the next one by that.
+ */
+import { asCallId } from "../../abi/ids.ts";
+import type { ContextMessage } from "../../abi/sys.ts";
+import { asksFacet, denialsFacet } from "../../consent/ask/facets.ts";
+import { recheckAuto } from "../../consent/classify/auto-mode.ts";
+import { circuitFacet } from "../../consent/classify/circuit.ts";
+import { spentFacet } from "../../kernel/account/facet.ts";
+import { contextFacet } from "../../kernel/context/facet.ts";
+import type { Core } from "../../kernel/core.ts";
+import { LOADING } from "../../kernel/facts/intents.ts";
+import { LIMITS } from "../../kernel/limits.ts";
+import type { Journal } from "../../kernel/ports/journal.ts";
+import { HELD_LATE } from "../../kernel/process/facets.ts";
+import { lowest } from "../../kernel/process/narrow.ts";
+import type { Process } from "../../kernel/process/process.ts";
+import type { Turnstile } from "../../kernel/process/turnstile.ts";
+import type { History } from "./history.ts";
+import { readContents, readHistory, readLines } from "./history-reader.ts";
+
+/** `onHistory`: hears what was read, before the process has it. */
+export function recallWith(
+  core: Core,
+  proc: Process,
+  turnstile: Turnstile,
+  onHistory: (history: History) => void = () => {},
+): () => Promise<void> {
+  let underWay: Promise<void> | null = null;
+  return () => {
+    underWay ??= turnstile
+      .pass(() => marked(core, proc, () => fill(core, proc, onHistory)))
+      .finally(() => {
+        underWay = null;
+      });
+    return underWay;
+  };
+}
+
+async function marked(core: Core, proc: Process, read: () => Promise<void>): Promise<void> {
+  if (proc.recall === null) return;
+  const { journal } = core.ports;
+  const own = { proc: proc.seed.uuid, pid: proc.pid, v: 1, call: asCallId(`c_${core.ports.nonce()}`) };
+  await journal.append([{ ...own, kind: "call.intent", body: LOADING }]);
+  let isRead = false;
+  try {
+    await read();
+    isRead = true;
+  } finally {
+    journal.note([{ ...own, kind: "call.result", body: { ok: isRead } }]);
+  }
+}
+
+async function fill(core: Core, proc: Process, onHistory: (history: History) => void): Promise<void> {
+  const { journal } = core.ports;
+  const { uuid, session } = proc.seed;
+  const history = await readHistory(journal, uuid);
+  const { systemPrompt, messages, restored, kept, seen } = await readContents(journal, history);
+  const lines = await readLines(journal, history);
+  await core.grants.load(session);
+  // it was reaped meanwhile
+  if (!core.contexts.has(proc.ctxId)) return;
+  fillContext(core, proc, systemPrompt, messages);
+  // a mode that a person gave counts as long as the grant does
+  proc.mode = lowest(proc.mode, core.grants.ceiling(proc));
+  onHistory(history);
+  proc.restored = restored;
+  proc.facts.adopt(HELD_LATE, history);
+  proc.microUsdUsed += history.of(spentFacet).microUsd;
+  proc.seen.epoch = history.of(contextFacet).epoch;
+  for (const { path, ...file } of seen) proc.seen.set(path, file);
+  proc.kept = kept.size === 0 ? null : new Map(kept);
+  proc.unanswered = new Map([...history.of(asksFacet)].map(([id, digest]) => [digest, id]));
+  await recallCounts(journal, proc, history);
+  recheckAuto(core, proc);
+  proc.result = lastWords(messages);
+  proc.logs?.remember(lines);
+  proc.recall = null;
+}
+
+/** Of the session: in the history of the process that began it. What is counted in memory is newer. */
+async function recallCounts(journal: Journal, { seed }: Process, own: History): Promise<void> {
+  const { owner, denials, circuit } = seed.session;
+  if (owner === null || (denials.isKnown && circuit.isKnown)) return;
+  const kept = owner.proc === seed.uuid ? own : await readHistory(journal, owner.proc);
+  const [denied, failed] = [kept.of(denialsFacet), kept.of(circuitFacet)];
+  if (!denials.isKnown && denied !== null) denials.take(denied);
+  if (!circuit.isKnown && failed !== null) circuit.take(failed);
+  denials.isKnown = true;
+  circuit.isKnown = true;
+}
+
+/** All of it, or nothing: then the next who asks may try again. */
+function fillContext(
+  core: Core,
+  proc: Process,
+  systemPrompt: string,
+  messages: readonly ContextMessage[],
+): void {
+  try {
+    core.contexts.setSystemPrompt(proc.ctxId, systemPrompt);
+    for (const message of messages) core.contexts.append(proc.ctxId, message);
+  } catch (error) {
+    replaceContext(core, proc);
+    throw error;
+  }
+}
+
+function replaceContext(core: Core, proc: Process): void {
+  core.contexts.free(proc.ctxId);
+  proc.contexts.delete(proc.ctxId);
+  proc.ctxId = core.contexts.alloc(LIMITS.contextMessages);
+  proc.contexts.add(proc.ctxId);
+}
+
+/** Of the model. */
+function lastWords(messages: readonly ContextMessage[]): string {
+  const said = messages.findLast(({ role, content }) => role === "assistant" && content.trim() !== "");
+  return said?.content ?? "";
+}

@@ -1,0 +1,242 @@
+/** A life with all that a process may go through, cut off by the daemon's death at one record of its journal after another. */
+import { expect, test } from "vitest";
+import { asProcUuid, type Pid } from "../../abi/ids.ts";
+import { EXIT, SIGNALS } from "../../abi/process.ts";
+import type { ProgramContext } from "../../abi/program.ts";
+import type { JournalRecord } from "../../kernel/ports/journal.ts";
+import { layToRest } from "../../kernel/process/shutdown.ts";
+import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
+import { MemoryJournal } from "../../kernel/testing/memory-journal.ts";
+import { ALLOW, askWith } from "../../kernel/testing/scripted-permit.ts";
+import {
+  bytes,
+  NOTHING_LEFT,
+  type Started,
+  type TestKernel,
+  testKernel,
+} from "../../kernel/testing/test-kernel.ts";
+import { settle } from "../../kernel/testing/virtual-clock.ts";
+import type { SpawnedBody } from "./kept-state.ts";
+import { resume, wake } from "./wake.ts";
+
+/** Knows where a batch ends: what is appended together is there together, or not at all. */
+class CuttableJournal extends MemoryJournal {
+  readonly #inside = new Set<number>();
+
+  override async append(...args: Parameters<MemoryJournal["append"]>): ReturnType<MemoryJournal["append"]> {
+    const places = await super.append(...args);
+    for (const { lsn } of places.slice(0, -1)) this.#inside.add(lsn);
+    return places;
+  }
+
+  /** How many records may be all there is. */
+  get cuts(): readonly number[] {
+    return this.records.map(({ lsn }) => lsn).filter((lsn) => !this.#inside.has(lsn));
+  }
+}
+
+let generation = 0;
+
+interface Daemon {
+  readonly t: TestKernel;
+  /** What each program got that went on. */
+  readonly begun: Map<Pid, ProgramContext>;
+}
+
+/** A daemon whose programs work until they are told to end. */
+function daemonOn(journal: MemoryJournal): Daemon {
+  generation++;
+  let named = 0;
+  const name = () => generation.toString(16).padStart(4, "0") + (++named).toString(16).padStart(12, "0");
+  const begun = new Map<Pid, ProgramContext>();
+  const program = (context: ProgramContext) => {
+    begun.set(context.pid, context);
+    return new Promise<typeof EXIT.unexpected>((resolve) =>
+      context.signal.addEventListener("abort", () => resolve(EXIT.unexpected)),
+    );
+  };
+  const t = testKernel({ nonce: name, uuid: () => asProcUuid(`00000000-${name()}`), program }, journal);
+  return { t, begun };
+}
+
+const LIVED = [
+  "permit.ask",
+  "process.forked",
+  "mail.done",
+  "group.join",
+  "call.intent",
+  "process.recovered",
+] as const;
+
+/** Families, sessions, mail, groups, calls, questions, pauses, threads, forks, ends; rest, and what comes after it. */
+async function life(): Promise<CuttableJournal> {
+  const journal = new CuttableJournal();
+  const t = testKernel({}, journal);
+  const edit = new MessageDevice("edit");
+  t.kernel.mount("/bin/edit", edit);
+  edit.script.effects = [{ kind: "write", path: "/desk/a", change: "modify" }];
+  const parent = await t.start({ contextBudget: 900 });
+  const child = await t.start({ by: parent.sys, onParentExit: "terminate", contextBudget: 300 });
+  const below = await t.start({ by: child.sys });
+  const person = await t.start({ interactive: true });
+  const session = await t.start({ session: true, group: "team", contextBudget: 500 });
+  const helper = await t.start({ by: session.sys, onParentExit: "terminate" });
+  for (const { sys, context } of [parent, child, below, person, session]) {
+    await sys.appendMessage(context.ctxId, "assistant", "said");
+    context.checkpoint({ turn: 1 });
+  }
+  await journal.sync();
+  await t.init.send(parent.pid, bytes("one"));
+  await parent.sys.send(child.pid, bytes("two"));
+  await t.init.send(session.pid, bytes("three"));
+  await parent.sys.recv();
+  await parent.sys.joinGroup(child.pid, "work");
+  const fd = await parent.sys.open("/bin/edit", 2);
+  await parent.sys.write(fd, bytes("{}"));
+  parent.context.addToCheckpoint({ call: 0 });
+  await parent.sys.spawn("", null, { command: ["sleep", "9"] });
+  await t.init.kill(child.pid, SIGNALS.SIGPAUSE);
+  await t.init.kill(child.pid, SIGNALS.SIGRESUME);
+  await t.init.kill(child.pid, SIGNALS.SIGPAUSE);
+  await question(t, person);
+  const threads = [await parent.sys.spawnThread("dig"), await parent.sys.spawnThread("look")];
+  await journal.sync();
+  await Promise.all(threads.map((tid) => parent.sys.joinThread(tid)));
+  const fork = await t.kernel.forks.fork(parent.pid, { message: "another way" });
+  await settle(8);
+  // a call that nobody sees the end of
+  edit.script.act = () => new Promise(() => {});
+  void below.sys.write(await below.sys.open("/bin/edit", 2), bytes('{"n":1}')).catch(() => {});
+  await settle(4);
+  helper.end();
+  await session.sys.wait(helper.pid);
+  await session.sys.recv();
+  await journal.sync();
+  await layToRest(t.kernel, session.proc, "it has had nothing to do");
+  await journal.sync();
+  t.programs.set("work 5", ({ signal }) => untilOver(signal));
+  await wake(t.kernel, session.pid);
+  await settle(4);
+  await t.init.kill(session.pid, SIGNALS.SIGPAUSE);
+  await t.init.kill(fork.pid, SIGNALS.SIGTERM).catch(() => {});
+  await settle(8);
+  parent.end();
+  await t.init.wait(parent.pid);
+  await t.init.reap(parent.pid).catch(() => {});
+  await settle(8);
+  t.programs.set("work 1", ({ signal }) => untilOver(signal));
+  await resume(t.kernel, parent.pid);
+  await settle(4);
+  await t.init.kill(parent.pid, SIGNALS.SIGKILL);
+  await settle(8);
+  await journal.sync();
+  return journal;
+}
+
+const untilOver = (signal: AbortSignal) =>
+  new Promise<typeof EXIT.unexpected>((resolve) =>
+    signal.addEventListener("abort", () => resolve(EXIT.unexpected)),
+  );
+
+/** It is open while its process is paused. */
+async function question({ kernel, permit, init }: TestKernel, { pid, sys, proc }: Started): Promise<void> {
+  kernel.asks.attend(proc);
+  permit.answer = () => askWith(null);
+  const fd = await sys.open("/bin/edit", 2);
+  void sys.write(fd, bytes("{}")).catch(() => {});
+  await settle(4);
+  await init.kill(pid, SIGNALS.SIGPAUSE);
+  permit.answer = () => ALLOW;
+}
+
+async function recovered(journal: MemoryJournal) {
+  const daemon = daemonOn(journal);
+  const recovery = await daemon.t.kernel.recover();
+  await settle(12);
+  const pidsOf = (left: readonly { pid: Pid }[]) => left.map(({ pid }) => pid);
+  const { lost } = recovery;
+  return { ...daemon, lost, restored: pidsOf(recovery.restored), resting: pidsOf(recovery.resting) };
+}
+
+const sorted = (pids: Iterable<number>) => [...pids].sort((a, b) => a - b);
+
+function spawnedIn(records: readonly JournalRecord[]): ReadonlyMap<Pid, SpawnedBody> {
+  const found = new Map<Pid, SpawnedBody>();
+  for (const { pid, kind, body } of records)
+    if (kind === "process.spawned") found.set(pid, body as SpawnedBody);
+  return found;
+}
+
+async function copied(records: readonly JournalRecord[]): Promise<MemoryJournal> {
+  const journal = new MemoryJournal();
+  await journal.append(records);
+  return journal;
+}
+
+test("recover() after each record: none is lost or doubled, none gains a right, and the next daemon sees the same", async () => {
+  const { records, cuts } = await life();
+  expect(cuts.length).toBeGreaterThan(60);
+  const met = { lost: 0, restored: 0, resting: 0, paused: 0, goesOn: 0 };
+  for (const cut of cuts) {
+    const before = records.slice(0, cut);
+    const at = `after record ${cut} (${before.at(-1)?.kind} of pid ${before.at(-1)?.pid})`;
+    const journal = await copied(before);
+    const rows = new Map((await journal.rows({ live: true })).map((row) => [row.pid, row]));
+    const mail = new Map<Pid, number>();
+    for (const { pid } of await journal.liveMail()) mail.set(pid, (mail.get(pid) ?? 0) + 1);
+    const groups = await journal.liveGroups();
+    const first = await recovered(journal);
+    const { lost, restored, resting, begun, t } = first;
+
+    expect(sorted([...lost, ...restored, ...resting]), at).toEqual(sorted(rows.keys()));
+    expect(sorted([...t.kernel.table.all()].map(({ pid }) => pid)), at).toEqual(sorted(restored));
+    const spawned = spawnedIn(before);
+    for (const pid of restored) {
+      const { seed, ppid, paused, mailbox } = t.proc(pid);
+      const was = spawned.get(pid)!;
+      const is = { mode: seed.mode, devices: seed.rights.devices, limit: seed.account.limit };
+      expect(is, at).toEqual({ mode: was.mode, devices: was.rights?.devices, limit: was.budget });
+      expect(ppid, at).toBe(restored.includes(was.ppid as Pid) ? was.ppid : 0);
+      expect(mailbox?.size ?? 0, at).toBe(mail.get(pid) ?? 0);
+      expect(t.proc(pid).groups.size, at).toBe(groups.filter((record) => record.pid === pid).length);
+      if (rows.get(pid)?.isPaused === true) expect(begun.has(pid), at).toBe(false);
+      expect(begun.has(pid), `${at}: pid ${pid} works, or waits for a person`).toBe(paused === null);
+    }
+    met.lost += lost.length;
+    met.restored += restored.length;
+    met.resting += resting.length;
+    met.goesOn += begun.size;
+    met.paused += restored.length - begun.size;
+
+    await journal.sync();
+    const second = await recovered(await copied(journal.records));
+    expect(sorted([...second.restored, ...second.resting]), at).toEqual(sorted([...restored, ...resting]));
+    expect(second.lost, at).toEqual([]);
+    expect(sorted(second.begun.keys()), at).toEqual(sorted(begun.keys()));
+
+    for (const pid of resting) {
+      const proc = await wake(t.kernel, pid);
+      expect([proc.seed.mode, proc.seed.account.limit], at).toEqual([
+        spawned.get(pid)?.mode,
+        spawned.get(pid)?.budget,
+      ]);
+    }
+    await settle(8);
+    await endAll(t);
+    expect(t.census(), at).toEqual(NOTHING_LEFT);
+    expect(await journal.rows({ live: true }), at).toEqual([]);
+    expect(await journal.openCalls(), at).toEqual([]);
+  }
+  // nothing was left out of the life
+  const kinds = new Set(records.map(({ kind }) => kind));
+  for (const kind of LIVED) expect(kinds).toContain(kind);
+  for (const count of Object.values(met)) expect(count).toBeGreaterThan(20);
+});
+
+async function endAll(t: TestKernel): Promise<void> {
+  for (const { pid } of [...t.kernel.table.all()]) await t.init.kill(pid, SIGNALS.SIGKILL).catch(() => {});
+  await settle(8);
+  for (const { pid } of [...t.kernel.table.all()]) await t.init.wait(pid).catch(() => {});
+  await settle(8);
+  await t.journal.sync();
+}

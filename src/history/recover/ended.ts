@@ -1,0 +1,49 @@
+/** What the journal knows of the end of a process that is not in the table any more. */
+import { codeOf } from "../../abi/errors.ts";
+import type { Pid } from "../../abi/ids.ts";
+import type { ExitStatus } from "../../abi/process.ts";
+import type { Core } from "../../kernel/core.ts";
+import type { JournalRecord, ProcessRow } from "../../kernel/ports/journal.ts";
+
+export interface EndedProcess {
+  readonly exit: ExitStatus;
+  /** What it came to; "" where that was not kept. */
+  readonly result: string;
+  readonly tokensUsed: number;
+  readonly elapsedMs: number;
+}
+
+/** Little follows the record of an exit: the last lines of its log, and that it was reaped. */
+const LAST_RECORDS = 64;
+
+interface Exited {
+  readonly kind: ExitStatus["kind"];
+  readonly result: string;
+  readonly tokensUsed: number;
+}
+
+/** undefined: it never was, its history is gone, or it has not ended. */
+export async function endOf(core: Core, pid: Pid): Promise<EndedProcess | undefined> {
+  const { journal } = core.ports;
+  const uuid = await journal.processOf(pid);
+  const row = uuid === undefined ? undefined : await journal.row(uuid);
+  const exit = row?.exit ?? (uuid === undefined ? undefined : core.ports.ends?.exitOf(uuid));
+  if (row === undefined || exit === undefined) return undefined;
+  const { code, reason } = exit;
+  const record = await exitRecord(core, row);
+  const { kind, result = "", tokensUsed = row.tokensUsed } = (record?.body ?? {}) as Partial<Exited>;
+  const elapsedMs = Math.max(0, (record?.at ?? row.lastAt) - row.createdAt);
+  const ended = kind ?? (reason.startsWith("killed: ") ? "killed" : code === 0 ? "done" : "fault");
+  return { exit: { code, reason, kind: ended }, result, tokensUsed, elapsedMs };
+}
+
+/** undefined: it cannot be read; what the row says of it is known all the same. */
+async function exitRecord({ ports: { journal } }: Core, row: ProcessRow): Promise<JournalRecord | undefined> {
+  try {
+    const last = await journal.read(row.proc, row.lastSeq - LAST_RECORDS + 1, LAST_RECORDS);
+    return last.findLast(({ kind }) => kind === "process.exited");
+  } catch (error) {
+    if (codeOf(error) === "INTERNAL") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,223 @@
+/**
+ * Histories as they are read: the newest snapshot, what followed it, and then only those records whose words are needed. A
+ * long history costs what it has to say, not what it was.
+ */
+import { Fault } from "../../abi/errors.ts";
+import type { LogEntry } from "../../abi/events.ts";
+import type { ProcUuid } from "../../abi/ids.ts";
+import type { Message } from "../../abi/mail.ts";
+import type { Restored } from "../../abi/program.ts";
+import type { ContextMessage } from "../../abi/sys.ts";
+import { contextFacet } from "../../kernel/context/facet.ts";
+import { probedOf } from "../../kernel/facts/intents.ts";
+import type { Ref } from "../../kernel/facts/refs.ts";
+import { mailFacet } from "../../kernel/ipc/facets.ts";
+import { logFacet } from "../../kernel/log/facet.ts";
+import type { Journal, JournalRecord } from "../../kernel/ports/journal.ts";
+import { keptFacet } from "../../kernel/process/kept-facet.ts";
+import { progressFacet } from "../../kernel/process/progress-facet.ts";
+import { type SeenBody, seenFacet } from "../../kernel/process/seen-file-set.ts";
+import { History } from "./history.ts";
+
+/** Records of one read. */
+const PAGE = 256;
+/** A long history is no reason to keep others waiting: they come in after so many pages. */
+const PAGES_A_BREATH = 2;
+
+/** What of a history a process needs in memory. */
+interface Contents {
+  readonly systemPrompt: string;
+  readonly messages: readonly ContextMessage[];
+  readonly restored: Restored;
+  /** What devices keep for it. */
+  readonly kept: ReadonlyMap<string, unknown>;
+  /** What it has seen of files, the least recently seen first. */
+  readonly seen: readonly SeenBody[];
+}
+
+/** All of a process's history, or what follows, in order. */
+export async function* recordsOf(
+  journal: Pick<Journal, "read">,
+  uuid: ProcUuid,
+  fromSeq = 1,
+): AsyncGenerator<JournalRecord> {
+  let pages = 0;
+  for (let from = fromSeq; ; ) {
+    const page = await journal.read(uuid, from, PAGE);
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    from = last.seq + 1;
+    if (++pages % PAGES_A_BREATH === 0) await breath();
+  }
+}
+
+/** The fold of all its records, or of 1 … `atMost`. INTERNAL: a record is damaged, or is not known here. */
+export async function readHistory(
+  journal: Pick<Journal, "read" | "snapshot">,
+  proc: ProcUuid,
+  atMost = Infinity,
+): Promise<History> {
+  const history = (await snapshotOf(journal, proc, atMost)) ?? new History(proc);
+  if (history.lastSeq >= atMost) return history;
+  for await (const record of recordsOf(journal, proc, history.lastSeq + 1)) {
+    if (record.seq > atMost) break;
+    history.take(record);
+    if (record.kind === "process.forked") history.remember(await originOf(journal, history));
+  }
+  return history;
+}
+
+async function originOf(
+  journal: Pick<Journal, "read" | "snapshot">,
+  { forkedFrom, proc }: History,
+): Promise<History> {
+  if (forkedFrom === null) return new History(proc);
+  const origin = await readHistory(journal, forkedFrom.proc, forkedFrom.at);
+  if (origin.lastSeq === forkedFrom.at) return origin;
+  throw missing({ proc: forkedFrom.proc, seq: origin.lastSeq + 1 });
+}
+
+/** A snapshot is a cache: one that is not understood is as none. */
+async function snapshotOf(
+  journal: Pick<Journal, "snapshot">,
+  proc: ProcUuid,
+  atMost: number,
+): Promise<History | undefined> {
+  for (let limit = atMost; limit > 0; ) {
+    const kept = await journal.snapshot(proc, limit === Infinity ? undefined : limit);
+    if (kept === undefined) return undefined;
+    try {
+      const history = History.from(proc, kept.state);
+      if (history.lastSeq === kept.seq) return history;
+    } catch {
+      // the one before it may do
+    }
+    limit = kept.seq - 1;
+  }
+  return undefined;
+}
+
+export async function readContents(journal: Pick<Journal, "readAt">, history: History): Promise<Contents> {
+  const { systemPrompt, messages: places } = history.of(contextFacet);
+  const { place, since } = history.of(progressFacet);
+  const single = async (ref: Ref | null): Promise<Record<string, unknown> | null> =>
+    ref === null ? null : bodyOf((await recordsAt(journal, [ref]))[0]);
+  const prompt = await single(systemPrompt);
+  const state = await single(place);
+  const told = await recordsAt(
+    journal,
+    since.flatMap((event) => (event === "effect" ? [] : ["part" in event ? event.part : event.intent])),
+  );
+  let next = 0;
+  const events = since.map((event) => {
+    if (event === "effect") return { kind: "effect" } as const;
+    const body = bodyOf(told[next++]);
+    if ("part" in event) return { kind: "part", part: body.part } as const;
+    return { kind: "probed", probed: probedOf(event.probed, body) } as const;
+  });
+  const messages = await eachAt(journal, places, messageOf);
+  return {
+    systemPrompt: String(prompt?.system_prompt ?? ""),
+    messages,
+    restored: { state: state?.state ?? null, since: events },
+    kept: await readKept(journal, history),
+    seen: await eachAt(
+      journal,
+      [...history.of(seenFacet).values()],
+      (record) => bodyOf(record) as unknown as SeenBody,
+    ),
+  };
+}
+
+/** In the order in which their names came to be. */
+async function readKept(
+  journal: Pick<Journal, "readAt">,
+  history: History,
+): Promise<ReadonlyMap<string, unknown>> {
+  const kept = history.of(keptFacet);
+  const values = await eachAt(journal, [...kept.values()], (record) => bodyOf(record).value);
+  return new Map([...kept.keys()].map((name, i) => [name, values[i]]));
+}
+
+/** Sent, and not received, in order. */
+export async function readMail(
+  journal: Pick<Journal, "readAt">,
+  history: History,
+): Promise<readonly Message[]> {
+  const refs = [...history.of(mailFacet).values()].map((seq) => ({ proc: history.proc, seq }));
+  return (await recordsAt(journal, refs)).map(({ body }) => mailOf(body));
+}
+
+/** The newest lines that it said, oldest first. */
+export async function readLines(
+  journal: Pick<Journal, "readAt">,
+  history: History,
+): Promise<readonly LogEntry[]> {
+  const refs = history.of(logFacet).map((seq) => ({ proc: history.proc, seq }));
+  return (await recordsAt(journal, refs)).map(({ body }) => body as LogEntry);
+}
+
+/** The body of `mail.put`. */
+export function mailOf(body: unknown): Message {
+  const { data, request: _, ...message } = body as Record<string, unknown>;
+  const bytes = new Uint8Array(Buffer.from(String(data), "base64"));
+  return { ...message, data: bytes } as unknown as Message;
+}
+
+/** In the order of the places. */
+function recordsAt(
+  journal: Pick<Journal, "readAt">,
+  refs: readonly Ref[],
+): Promise<readonly JournalRecord[]> {
+  return eachAt(journal, refs, (record) => record);
+}
+
+/** Of many, no more than a page of records is held beside what is taken of each. */
+async function eachAt<T>(
+  journal: Pick<Journal, "readAt">,
+  refs: readonly Ref[],
+  take: (record: JournalRecord) => T,
+): Promise<readonly T[]> {
+  const found: T[] = [];
+  let pages = 0;
+  while (found.length < refs.length) {
+    const [first, ...more] = stretch(refs, found.length);
+    if (first === undefined) break;
+    const page = await journal.readAt(first.proc, [first.seq, ...more.map(({ seq }) => seq)]);
+    if (page.length === 0) throw missing(first);
+    for (const record of page) found.push(take(record));
+    if (++pages % PAGES_A_BREATH === 0) await breath();
+  }
+  return found;
+}
+
+/** Those from `at` on that one read gives: of one process, by rising seq. */
+function stretch(refs: readonly Ref[], at: number): readonly Ref[] {
+  const first = refs[at];
+  let end = at + 1;
+  for (; first !== undefined && end < refs.length && end < at + PAGE; end++) {
+    const [before, ref] = [refs[end - 1], refs[end]];
+    if (before === undefined || ref?.proc !== first.proc || ref.seq <= before.seq) break;
+  }
+  return refs.slice(at, end);
+}
+
+function messageOf(record: JournalRecord): ContextMessage {
+  const body = bodyOf(record);
+  if (record.kind === "process.spawned") return { role: "user", content: String(body.intent) };
+  const { cid: _cid, replaces: _replaces, ...message } = body;
+  return message as unknown as ContextMessage;
+}
+
+function bodyOf(record: JournalRecord | undefined): Record<string, unknown> {
+  return (record?.body ?? {}) as Record<string, unknown>;
+}
+
+function breath(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function missing({ proc, seq }: Ref): Fault {
+  return new Fault({ code: "INTERNAL", message: `record ${seq} of ${proc} is missing` });
+}

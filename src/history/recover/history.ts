@@ -1,0 +1,92 @@
+/**
+ * What the records of a process come to: its facts (process/facets.ts). Pure: records in, in their order. They hold places of
+ * records, never their words: so a long history folds into little, and what is kept of the fold (a snapshot) is small. A record
+ * that cannot be understood whole is an error, for what is left out would be missing from the process.
+ */
+import { Fault } from "../../abi/errors.ts";
+import type { ProcUuid } from "../../abi/ids.ts";
+import { type Facet, Facts, type Packed, type RecordBody } from "../../kernel/facts/facet.ts";
+import type { JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
+import { LATE } from "../../kernel/process/facets.ts";
+
+/** Plain data: what a snapshot keeps. */
+interface HistoryState extends Packed {
+  /** Of this form. */
+  readonly v: 1;
+  readonly lastSeq: number;
+  readonly forkedFrom: ForkedFrom | null;
+}
+
+interface ForkedFrom {
+  readonly proc: ProcUuid;
+  readonly at: number;
+}
+
+export class History {
+  readonly proc: ProcUuid;
+  lastSeq = 0;
+  forkedFrom: ForkedFrom | null = null;
+  readonly #facts = new Facts();
+
+  constructor(proc: ProcUuid) {
+    this.proc = proc;
+  }
+
+  /** INVALID: no state of this form. */
+  static from(proc: ProcUuid, kept: unknown): History {
+    const state = kept as HistoryState;
+    if (state?.v !== 1) throw new Fault({ code: "INVALID", message: "a snapshot of another form" });
+    const history = new History(proc);
+    history.lastSeq = state.lastSeq;
+    history.forkedFrom = state.forkedFrom;
+    for (const facet of LATE) history.#facts.set(facet, facet.unpack(state));
+    return history;
+  }
+
+  of<State>(facet: Facet<State>): State {
+    return this.#facts.of(facet);
+  }
+
+  get state(): HistoryState {
+    const { lastSeq, forkedFrom } = this;
+    const packed: Packed[] = LATE.map((facet) => facet.pack(this.#facts.of(facet)));
+    return Object.assign({ v: 1 as const, lastSeq, forkedFrom }, ...packed);
+  }
+
+  /** A fork remembers what its origin did up to the place of the fork. What else that had it has not. */
+  remember(origin: History): void {
+    for (const facet of LATE)
+      if (facet.fork !== undefined) this.#facts.set(facet, facet.fork(origin.of(facet)));
+  }
+
+  /** Errors: INTERNAL for a record of another version, and for one whose body was too large to be kept. */
+  take(record: JournalRecord): void {
+    const { kind, seq, at } = record;
+    const body = (record.body ?? {}) as RecordBody;
+    if (KNOWN.has(kind)) checkReadable(record, body);
+    if (kind === "process.forked") this.forkedFrom = { proc: body.from as ProcUuid, at: Number(body.at) };
+    const place = { proc: this.proc, seq, at, isFork: this.forkedFrom !== null };
+    for (const facet of LATE) this.#facts.fold(facet, kind, body, place);
+    this.lastSeq = seq;
+  }
+}
+
+/** Kinds that facts depend on. */
+const KNOWN: ReadonlySet<string> = new Set([
+  "process.forked",
+  "process.state",
+  ...LATE.flatMap(({ folds }) => Object.keys(folds)),
+]);
+
+/** Bodies that have changed since version 1. */
+const VERSIONS: Partial<Record<RecordKind, number>> = { "process.state": 2 };
+
+function checkReadable({ kind, v, lsn }: JournalRecord, body: RecordBody): void {
+  if (v < 1 || v > (VERSIONS[kind] ?? 1))
+    throw unreadable(`record ${lsn} (${kind}) has version ${v}, which is not known here`);
+  if ("omitted" in body) throw unreadable(`record ${lsn} (${kind}) was not kept: ${String(body.omitted)}`);
+}
+
+function unreadable(message: string): Fault {
+  return new Fault({ code: "INTERNAL", message });
+}

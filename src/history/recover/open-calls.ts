@@ -1,0 +1,144 @@
+/**
+ * Calls that the last daemon left without a result. Of some the files tell what became of them (fork/probe.ts); of the others
+ * nobody knows whether they did anything. That is recorded, their cost is all that was set aside, and none is made again.
+ */
+import type { Amounts } from "../../abi/budget.ts";
+import type { ProcUuid } from "../../abi/ids.ts";
+import type { Probed } from "../../abi/program.ts";
+import { NOTHING, plus } from "../../kernel/account/amounts.ts";
+import { useOfKept } from "../../kernel/account/kept-account.ts";
+import { isLoading, isModelCall, type ProbedBody } from "../../kernel/facts/intents.ts";
+import type { Journal, JournalDraft, JournalRecord, RecordOwner } from "../../kernel/ports/journal.ts";
+import { usdOf } from "../../lib/usd.ts";
+import type { SpawnedBody } from "./kept-state.ts";
+import type { KeptOf } from "./shares.ts";
+
+interface Spent {
+  readonly owner: RecordOwner;
+  readonly amounts: Amounts;
+}
+
+export class OpenCalls {
+  readonly #records: readonly JournalRecord[];
+  readonly #probed: ReadonlyMap<JournalRecord, Probed["outcome"]>;
+  readonly #byProcess = new Map<ProcUuid, number>();
+  readonly #byLimit = new Map<ProcUuid, Spent>();
+  #all: Amounts = NOTHING;
+  /** Names of the tools, by process: a model call is only money. */
+  readonly #tools = new Map<ProcUuid, string[]>();
+  readonly #loading = new Set<ProcUuid>();
+
+  /** `spenders`: their `process.spawned` records name the limits that were drawn on. */
+  constructor(
+    records: readonly JournalRecord[],
+    spenders: readonly JournalRecord[],
+    probed: ReadonlyMap<JournalRecord, Probed["outcome"]>,
+  ) {
+    this.#records = records;
+    this.#probed = probed;
+    const spawned = new Map(spenders.map(({ proc, body }) => [proc, body as Partial<SpawnedBody>]));
+    for (const record of records) this.#take(record, spawned.get(record.proc));
+  }
+
+  get size(): number {
+    return this.#records.length;
+  }
+
+  /** Set aside for calls of this process. */
+  tokensOf(proc: ProcUuid): number {
+    return this.#byProcess.get(proc) ?? 0;
+  }
+
+  /** Set aside from an account, by its owner. */
+  ofAccount(proc: ProcUuid): Amounts {
+    return this.#byLimit.get(proc)?.amounts ?? NOTHING;
+  }
+
+  /** Set aside by all of them. */
+  get all(): Amounts {
+    return this.#all;
+  }
+
+  /** It was being read. */
+  isMarked(proc: ProcUuid): boolean {
+    return this.#loading.has(proc);
+  }
+
+  /** For a person: `2 calls have an unknown outcome: bash, edit`; "" for none. */
+  wordsOf(proc: ProcUuid): string {
+    const tools = this.#tools.get(proc) ?? [];
+    if (tools.length === 0) return "";
+    const named = [...new Set(tools)].slice(0, 5).join(", ");
+    return tools.length === 1
+      ? `1 call has an unknown outcome: ${named}`
+      : `${tools.length} calls have an unknown outcome: ${named}`;
+  }
+
+  /** `keptOf`: of an account, without these. */
+  drafts(keptOf: KeptOf): JournalDraft[] {
+    const settled = [...this.#byLimit.values()].flatMap(({ owner, amounts }): JournalDraft[] => {
+      const kept = keptOf(owner.proc);
+      if (kept?.isKept !== true) return [];
+      return [{ ...owner, kind: "acct.settle", v: 1, body: useOfKept(kept, amounts) }];
+    });
+    return [...this.#records.map((record) => ended(record, this.#probed.get(record))), ...settled];
+  }
+
+  #take(record: JournalRecord, spawned: Partial<SpawnedBody> = {}): void {
+    const { proc, pid, body } = record;
+    if (isLoading(body)) {
+      this.#loading.add(proc);
+      return;
+    }
+    if (!isModelCall(body) && !this.#probed.has(record))
+      this.#tools.set(proc, [...(this.#tools.get(proc) ?? []), toolOf(body)]);
+    const amounts = reservedBy(record);
+    if (amounts.tokens === 0) return;
+    const { accounts = [] } = spawned;
+    this.#all = plus(this.#all, amounts);
+    this.#byProcess.set(proc, this.tokensOf(proc) + amounts.tokens);
+    for (const owner of [{ proc, pid }, ...accounts]) {
+      const sum = plus(this.ofAccount(owner.proc), amounts);
+      this.#byLimit.set(owner.proc, { owner: { proc: owner.proc, pid: owner.pid }, amounts: sum });
+    }
+  }
+}
+
+/** One that is ended by force ends before its calls do: what these had set aside is spent all the same. */
+export async function endedSpenders(
+  journal: Journal,
+  open: readonly JournalRecord[],
+  unfinished: readonly JournalRecord[],
+): Promise<readonly JournalRecord[]> {
+  const live = new Set(unfinished.map(({ proc }) => proc));
+  const ended = open.filter((call) => reservedBy(call).tokens > 0 && !live.has(call.proc));
+  const spawned: JournalRecord[] = [];
+  for (const proc of new Set(ended.map((call) => call.proc)))
+    spawned.push(...(await journal.ofKind(proc, "process.spawned")));
+  return spawned;
+}
+
+function toolOf(intent: unknown): string {
+  return String((intent as { tool?: unknown }).tool ?? "").slice(0, 100) || "a call";
+}
+
+/** A model call that nobody saw the end of counts as one that was answered. */
+export function reservedBy({ body }: Pick<JournalRecord, "body">): Amounts {
+  const { reserved = 0, reservedUsd = 0 } = body as { reserved?: number; reservedUsd?: number };
+  return { tokens: reserved, microUsd: reservedUsd, steps: reserved > 0 && isModelCall(body) ? 1 : 0 };
+}
+
+/** Whether it was answered, and what it cost, nobody knows: all that was set aside. */
+function ended(record: JournalRecord, probed: Probed["outcome"] | undefined): JournalDraft {
+  const { proc, pid, call } = record;
+  const { tokens, microUsd } = reservedBy(record);
+  const usd = microUsd === 0 ? null : usdOf(microUsd);
+  const cost = tokens === 0 ? {} : { cost: { tokens, usd }, estimated: true };
+  const of = { proc, pid, v: 1, ...(call === undefined ? {} : { call }) } as const;
+  if (probed === undefined) return { ...of, kind: "call.unknown", body: cost };
+  const found: ProbedBody = { probed, intent: record.seq };
+  const outcome = probed === "done" ? { ok: true } : { ok: false, code: "CANCELLED", message: NOT_BEGUN };
+  return { ...of, kind: "call.result", body: { ...outcome, ...found, ...cost } };
+}
+
+const NOT_BEGUN = "the daemon ended before anything was changed";

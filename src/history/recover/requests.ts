@@ -1,0 +1,78 @@
+/** Requests that come again: what they have made is found by the journal, and followed as if they had just made it. */
+
+import { Fault } from "../../abi/errors.ts";
+import type { ProcessEvent } from "../../abi/events.ts";
+import type { Pid } from "../../abi/ids.ts";
+import type { RequestMark } from "../../abi/request-mark.ts";
+import type { Core } from "../../kernel/core.ts";
+import { LIMITS } from "../../kernel/limits.ts";
+import type { RejoinOptions, Requested, Requests } from "../../kernel/ports/requests.ts";
+import type { Subscription } from "../../kernel/ports/subscription.ts";
+import type { Process } from "../../kernel/process/process.ts";
+import { spawnEvent } from "../../kernel/process/spawn.ts";
+import { Queue } from "../../kernel/queue.ts";
+import { endOf } from "./ended.ts";
+import { resume, wake } from "./wake.ts";
+
+/** `core` is there when the first request comes. */
+export function makeRequests(core: () => Core): Requests {
+  return { find: (id) => find(core(), id), rejoin: (pid, options) => rejoin(core(), pid, options) };
+}
+
+async function find({ ports }: Core, id: string): Promise<Requested | undefined> {
+  const record = await ports.journal.requested(id);
+  if (record === undefined || ports.clock.now() - record.at > LIMITS.requestKeptMs) return undefined;
+  const { request, seq } = record.body as { readonly request: RequestMark; readonly seq?: number };
+  const message = record.kind === "mail.put" && seq !== undefined ? { message: seq } : {};
+  return { digest: request.digest, pid: record.pid, ...message };
+}
+
+async function rejoin(
+  core: Core,
+  pid: Pid,
+  { interactive = false, env }: RejoinOptions,
+): Promise<Subscription<ProcessEvent>> {
+  await core.sessions.awake(pid, env === undefined ? {} : { env });
+  const proc = core.table.get(pid);
+  if (proc === undefined) return toldEnd(core, pid);
+  if (proc.isLive) await letGo(core, proc, env);
+  return preceded(
+    spawnEvent(proc),
+    interactive && proc.isLive ? core.asks.attend(proc) : proc.watchers.watch(),
+  );
+}
+
+/** A process that was made for a client goes on, whatever it does now. */
+export async function goOn(core: Core, pid: Pid, env?: RejoinOptions["env"]): Promise<void> {
+  await letGo(core, await wake(core, pid, env === undefined ? {} : { env }), env);
+}
+
+/** Whoever asked for it may not have heard of it, and is here now; what a person paused waits for that person. */
+async function letGo(core: Core, proc: Process, env: RejoinOptions["env"]): Promise<void> {
+  if (proc.paused !== null && proc.heldFor === "crash") await resume(core, proc.pid, env);
+}
+
+function preceded<T>(first: T, events: Subscription<T>): Subscription<T> {
+  return {
+    get dropped() {
+      return events.dropped;
+    },
+    close: () => events.close(),
+    async *[Symbol.asyncIterator]() {
+      yield first;
+      yield* events;
+    },
+  };
+}
+
+async function toldEnd(core: Core, pid: Pid): Promise<Subscription<ProcessEvent>> {
+  const ended = await endOf(core, pid);
+  if (ended === undefined) {
+    const message = `this request has started process ${pid}, which is not running now`;
+    throw new Fault({ code: "CONFLICT", message, hint: `crux resume ${pid}` });
+  }
+  const events = new Queue<ProcessEvent>({ capacity: 1, drop: "newest", losable: () => false });
+  events.push({ event: "complete", pid, ...ended });
+  events.end();
+  return events;
+}

@@ -1,0 +1,139 @@
+/**
+ * An agent that an earlier daemon left. It has neither what it remembers nor its model nor its servers: the environment they
+ * need is the client's and was kept in memory only. So nothing is opened before it goes on; what then does not open pauses it.
+ */
+import type { AgentInfo } from "../../abi/agent.ts";
+import { O_RDWR } from "../../abi/device.ts";
+import { codeOf, messageOf, printed } from "../../abi/errors.ts";
+import type { McpServer } from "../../abi/mcp.ts";
+import { type ExitStatus, SIGNALS } from "../../abi/process.ts";
+import type { Core } from "../../kernel/core.ts";
+import { guardServers } from "../../kernel/gate/servers.ts";
+import { agentBody } from "../../kernel/process/agent-body.ts";
+import type { Body, Undo } from "../../kernel/process/body.ts";
+import type { Process } from "../../kernel/process/process.ts";
+import { startDeadline } from "../../kernel/process/run.ts";
+import { abortable } from "../../lib/abort.ts";
+import type { KeptState } from "./kept-state.ts";
+
+const LLM = "/dev/llm/";
+
+/** Of a process that ended with its daemon. */
+export const LOST: ExitStatus = { code: 137, reason: "lost", kind: "killed" };
+
+export function restoredBody(agent: AgentInfo | null, kept: KeptState): Body {
+  const body = agentBody(agent);
+  const run: Body["run"] = async (core, proc) => {
+    await awaken(core, proc, kept);
+    if (isCutOffAtInput(proc, kept)) {
+      proc.log("error", "lost: it had not read its input to the end", core.ports.clock.mono());
+      return LOST;
+    }
+    // what it ran under an earlier daemon is known only now
+    const stopDeadline = startDeadline(core, proc, kept.timeoutMs);
+    try {
+      return await body.run(core, proc);
+    } finally {
+      stopDeadline();
+    }
+  };
+  return { ...body, run };
+}
+
+/** What it was given to read is kept nowhere else. */
+function isCutOffAtInput({ restored }: Process, { hasInput }: KeptState): boolean {
+  return hasInput && (restored?.state ?? null) === null;
+}
+
+async function awaken(core: Core, proc: Process, kept: KeptState): Promise<void> {
+  const { signal } = proc.abort;
+  while (!(await isReady(core, proc, kept))) {
+    await proc.untilResumed(signal);
+    proc.isInWant = false;
+  }
+  proc.lendEnv = null;
+}
+
+async function isReady(core: Core, proc: Process, { servers, isOfAgent }: KeptState): Promise<boolean> {
+  const { signal } = proc.abort;
+  const undo: Undo[] = [];
+  try {
+    await remember(proc);
+    await checkModel(core, proc);
+    const isPersons = proc.seed.session.owner?.proc === proc.seed.uuid && isOfAgent !== true;
+    await mount(core, proc, await configured(core, proc, servers), isPersons, undo);
+    await core.handle(proc, null).open(proc.modelDevice, O_RDWR, signal);
+    return true;
+  } catch (error) {
+    await takeBack(core, proc, undo);
+    signal.throwIfAborted();
+    proc.log("error", wordsOf(proc, error), core.ports.clock.mono());
+    proc.isInWant = true;
+    await core.deliver(proc, SIGNALS.SIGPAUSE);
+    if (isUnreadable(proc, error)) proc.heldFor = "damage";
+    return false;
+  }
+}
+
+/** It comes first, and what fails then is its history. */
+async function remember({ recall, abort }: Process): Promise<void> {
+  if (recall !== null) await abortable(recall(), abort.signal);
+}
+
+function isUnreadable({ recall }: Process, error: unknown): boolean {
+  return recall !== null && codeOf(error) !== "UNAVAILABLE";
+}
+
+function wordsOf(proc: Process, error: unknown): string {
+  const { pid } = proc;
+  if (isUnreadable(proc, error))
+    return `its history cannot be read, so it was not resumed: ${messageOf(error)}; see: crux fsck ${pid}`;
+  return `it could not be resumed and is paused again: ${printed(error)}; then: crux cont ${pid}`;
+}
+
+/** A driver may open without its key, and fail at the first request: then the process would end of it. */
+async function checkModel(core: Core, { seed, modelDevice, model, abort }: Process): Promise<void> {
+  const wish = { model: `${modelDevice.slice(LLM.length)}/${model}`, provider: "", preferred: "" };
+  await abortable(core.ports.models.resolve({ ...wish, env: seed.env }, abort.signal), abort.signal);
+}
+
+/** A person's choice for what a person started. For any other they may be others now than those that were permitted. */
+async function mount(
+  core: Core,
+  proc: Process,
+  servers: readonly McpServer[],
+  isPersons: boolean,
+  undo: Undo[],
+): Promise<void> {
+  const { seed, abort, stillness } = proc;
+  const act = () => core.mounts.mountAll({ proc, undo, signal: abort.signal }, servers);
+  if (isPersons) return act();
+  const pass = { signal: abort.signal, scope: null, trace: {} };
+  stillness.begin();
+  try {
+    await guardServers(core, proc, { syscall: "Mount", device: seed.body.name }, servers, pass, act);
+  } finally {
+    stillness.end();
+  }
+}
+
+/** As the agent file has them now: what they need to connect is not in the journal. */
+async function configured(
+  core: Core,
+  { seed }: Process,
+  servers: readonly string[],
+): Promise<readonly McpServer[]> {
+  if (servers.length === 0) return [];
+  const agent = await core.ports.loadAgent(seed.body.name, seed.cwd, seed.env);
+  return agent?.manifest.mcp.filter(({ name }) => servers.includes(name)) ?? [];
+}
+
+async function takeBack(core: Core, proc: Process, undo: readonly Undo[]): Promise<void> {
+  for (const step of undo.toReversed()) {
+    try {
+      await step();
+    } catch (error) {
+      core.ports.log("warn", `pid ${proc.pid}: taking back a mount: ${messageOf(error)}`);
+    }
+  }
+}

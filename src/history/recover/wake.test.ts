@@ -1,0 +1,357 @@
+/** Processes that are not in memory, and go on. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { asFd, asPid, asProcUuid, type Pid } from "../../abi/ids.ts";
+import { EXIT, PERMISSION_MODES, SIGNALS } from "../../abi/process.ts";
+import type { ProgramContext } from "../../abi/program.ts";
+import { LIMITS } from "../../kernel/limits.ts";
+import type { MemoryJournal } from "../../kernel/testing/memory-journal.ts";
+import {
+  agentFile,
+  bytes,
+  NOTHING_LEFT,
+  type TestKernel,
+  testKernel,
+  text,
+} from "../../kernel/testing/test-kernel.ts";
+import { settle } from "../../kernel/testing/virtual-clock.ts";
+import { resume, wake } from "./wake.ts";
+
+let generation = 0;
+
+/** A daemon whose programs work until they are told to end. */
+function daemonOn(journal: MemoryJournal): { t: TestKernel; begun: Map<Pid, ProgramContext> } {
+  generation++;
+  let named = 0;
+  const name = () => `${generation}`.padStart(4, "0") + `${++named}`.padStart(12, "0");
+  const begun = new Map<Pid, ProgramContext>();
+  const program = (context: ProgramContext) => {
+    begun.set(context.pid, context);
+    return new Promise<typeof EXIT.unexpected>((resolve) =>
+      context.signal.addEventListener("abort", () => resolve(EXIT.unexpected)),
+    );
+  };
+  const t = testKernel({ nonce: name, uuid: () => asProcUuid(`00000000-${name()}`), program }, journal);
+  return { t, begun };
+}
+
+async function restarted(t: TestKernel) {
+  await t.journal.sync();
+  const next = daemonOn(t.journal);
+  const recovery = await next.t.kernel.recover();
+  await settle(8);
+  return { ...next, recovery };
+}
+
+describe("a session that rests", () => {
+  test("comes back when it is opened: same pid and name, context, mail, groups, place", async () => {
+    const t = testKernel();
+    const { pid, proc, sys, context } = await t.start({ session: true, group: "team", env: { KEY: "old" } });
+    await sys.appendMessage(context.ctxId, "assistant", "said");
+    context.checkpoint({ turn: 1 });
+    await t.init.send(pid, bytes("hello"));
+    const { t: next, begun, recovery } = await restarted(t);
+    expect([recovery.resting.length, next.kernel.table.size]).toEqual([1, 0]);
+    const back = await wake(next.kernel, pid, { env: { KEY: "new" } });
+    await settle();
+    expect([back.pid, back.seed.uuid, back.seed.env.KEY]).toEqual([pid, proc.seed.uuid, "new"]);
+    expect([...back.groups]).toEqual([...proc.groups]);
+    const mine = begun.get(pid)!;
+    expect(mine.restored).toEqual({ state: { turn: 1 }, since: [] });
+    expect((await mine.sys.buildPrompt(mine.ctxId)).messages).toHaveLength(2);
+    expect(text((await mine.sys.recv()).data)).toBe("hello");
+    expect(t.journal.bodies("process.recovered")).toEqual([{ epoch: 1, resumed: true }]);
+    expect(await wake(next.kernel, pid)).toBe(back);
+    await next.init.kill(pid, SIGNALS.SIGTERM);
+    await next.init.wait(pid);
+    expect(next.census()).toEqual(NOTHING_LEFT);
+  });
+
+  test("is listed by its pid, whatever came before it came back", async () => {
+    const t = testKernel();
+    const [one, two] = [await t.start({ session: true }), await t.start({ session: true })];
+    const pids = [one.pid, two.pid];
+    const { t: next } = await restarted(t);
+    for (const pid of pids.toReversed()) await wake(next.kernel, pid);
+    await settle();
+    expect((await next.init.listProcs()).map(({ pid }) => pid)).toEqual(pids);
+    for (const pid of pids) {
+      await next.init.kill(pid, SIGNALS.SIGTERM);
+      await next.init.wait(pid);
+    }
+    expect(next.census()).toEqual(NOTHING_LEFT);
+  });
+
+  test("that lacks its model goes on with whoever opens it with what it lacks; what a person paused stays so", async () => {
+    const t = testKernel();
+    const { pid } = await t.start({ session: true, env: { KEY: "good" } });
+    const { t: next, begun } = await restarted(t);
+    next.model.script.open = async ({ env }) => {
+      if (env.KEY !== "good") throw new Error("no key");
+    };
+    const doing = async (): Promise<unknown> => {
+      await settle();
+      return [next.proc(pid).info(0).activity === "paused", begun.has(pid)];
+    };
+    await next.kernel.sessions.awake(pid, { env: { KEY: "bad" } });
+    expect(await doing()).toEqual([true, false]);
+    await next.kernel.sessions.awake(pid, { env: { KEY: "worse" } });
+    expect(await doing()).toEqual([true, false]);
+    await next.kernel.sessions.awake(pid, { env: { KEY: "good" } });
+    expect(await doing()).toEqual([false, true]);
+    await next.init.kill(pid, SIGNALS.SIGPAUSE);
+    await next.kernel.sessions.awake(pid, { env: { KEY: "good" } });
+    expect(await doing()).toEqual([true, true]);
+    await next.init.kill(pid, SIGNALS.SIGTERM);
+    await next.init.wait(pid);
+    // when its time to rest would have come, nobody is left to look for
+    await next.clock.advance(LIMITS.sessionRestMs);
+    expect(next.census()).toEqual(NOTHING_LEFT);
+  });
+
+  test("brings what is below it, with the limit they share", async () => {
+    const t = testKernel();
+    const session = await t.start({ session: true, contextBudget: 900 });
+    const child = await t.start({ by: session.sys, onParentExit: "terminate" });
+    const { t: next, begun } = await restarted(t);
+    const back = await wake(next.kernel, session.pid);
+    await settle();
+    expect([...begun.keys()]).toEqual([session.pid, child.pid]);
+    const below = next.proc(child.pid);
+    expect([below.ppid, [...back.children]]).toEqual([session.pid, [child.pid]]);
+    expect(below.seed.account.limited()).toEqual([back.seed.account]);
+    expect(below.seed.session).toBe(back.seed.session);
+  });
+
+  test("is woken once, however many ask at once", async () => {
+    const t = testKernel();
+    const { pid } = await t.start({ session: true });
+    const { t: next } = await restarted(t);
+    const all = await Promise.all(Array.from({ length: 10 }, () => wake(next.kernel, pid)));
+    expect(new Set(all).size).toBe(1);
+    expect(t.journal.bodies("process.recovered")).toHaveLength(1);
+  });
+
+  test("comes back paused if it was, or is to be; and durably goes on", async () => {
+    const t = testKernel();
+    const [was, is] = [await t.start({ session: true }), await t.start({ session: true })];
+    await t.init.kill(was.pid, SIGNALS.SIGPAUSE);
+    const { t: next, begun } = await restarted(t);
+    await wake(next.kernel, was.pid);
+    await wake(next.kernel, is.pid, { paused: true });
+    await settle();
+    expect(begun.size).toBe(0);
+    const again = await restarted(next);
+    await wake(again.t.kernel, is.pid);
+    await wake(again.t.kernel, was.pid, { paused: false });
+    await settle();
+    expect([...again.begun.keys()]).toEqual([was.pid]);
+  });
+});
+
+describe("an agent that has ended", () => {
+  async function ended(opts: Parameters<TestKernel["start"]>[0] = {}) {
+    const t = testKernel();
+    const started = await t.start(opts);
+    await started.sys.appendMessage(started.context.ctxId, "assistant", "done");
+    started.end();
+    await t.init.wait(started.pid);
+    return { t, ...started };
+  }
+
+  test("goes on as a session, and is one from then on", async () => {
+    const { t, pid } = await ended();
+    const { t: next, begun, recovery } = await restarted(t);
+    expect(recovery).toEqual({ lost: [], restored: [], resting: [] });
+    const back = await wake(next.kernel, pid, { session: true });
+    await settle();
+    expect([back.seed.isSession, back.result, begun.get(pid)?.session !== null]).toEqual([
+      true,
+      "done",
+      true,
+    ]);
+    const later = await restarted(next);
+    expect(later.recovery.resting).toMatchObject([{ pid }]);
+    expect((await wake(later.t.kernel, pid)).seed.isSession).toBe(true);
+  });
+
+  test("goes on in the daemon in which it ended, too; its account has what it spent", async () => {
+    const { t, pid, proc } = await ended({ contextBudget: 300 });
+    const [before] = [proc.seed.account.view()];
+    const back = await wake(t.kernel, pid, { paused: true });
+    expect(back).not.toBe(proc);
+    expect(back.seed.account.view()).toEqual(before);
+    expect(t.journal.kinds(pid).filter((kind) => kind === "process.spawned")).toHaveLength(1);
+  });
+
+  test("that nobody has read the end of yet leaves the table first", async () => {
+    const t = testKernel();
+    const { pid, end, proc } = await t.start();
+    end();
+    await proc.done.promise;
+    const back = await wake(t.kernel, pid, { paused: true });
+    expect([back.isLive, t.proc(pid)]).toEqual([true, back]);
+  });
+
+  test("has no more rights than it had (property)", async () => {
+    const anyOpts = fc.record({
+      permissionMode: fc.constantFrom(...PERMISSION_MODES),
+      cwd: fc.constantFrom("/desk", "/desk/a"),
+      allowedDevices: fc.option(fc.subarray(["/dev/fs", "/bin/bash", "/dev/shell"])),
+      contextBudget: fc.nat(1_000),
+    });
+    await fc.assert(
+      fc.asyncProperty(anyOpts, async ({ allowedDevices, ...opts }) => {
+        const { t, pid, proc } = await ended({ ...opts, agent: agentFile({ allowedDevices }) });
+        const { t: next } = await restarted(t);
+        const { seed } = await wake(next.kernel, pid, { paused: true });
+        const { mode, roots, rights, cwd, maxSteps } = proc.seed;
+        expect(seed).toMatchObject({ mode, roots, rights, cwd, maxSteps });
+        expect(seed.account.remaining()).toBe(proc.seed.account.remaining());
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe("a limit whose owner is gone", () => {
+  test("is read again where the last who drew on it leaves memory meanwhile: nothing spent is forgotten", async () => {
+    const t = testKernel();
+    const parent = await t.start({ contextBudget: 900 });
+    const [spender, sleeper] = [await t.start({ by: parent.sys }), await t.start({ by: parent.sys })];
+    for (const { pid, end } of [sleeper, parent]) {
+      end();
+      await t.proc(pid).done.promise;
+      if (pid === sleeper.pid) await parent.sys.reap(pid);
+      else await t.init.wait(pid);
+    }
+    t.model.script.plan = { reserve: { tokens: 200, usd: null } };
+    t.model.script.charge = () => ({ tokens: 150, usd: null });
+    const row = t.journal.row.bind(t.journal);
+    let isSpent = false;
+    t.journal.row = async (proc) => {
+      const known = await row(proc);
+      if (proc !== parent.proc.seed.uuid || isSpent) return known;
+      isSpent = true;
+      await spender.sys.write(asFd(3), bytes("ask"));
+      spender.end();
+      await t.init.wait(spender.pid);
+      return known;
+    };
+    const back = await wake(t.kernel, sleeper.pid, { session: true, paused: true });
+    const [limit] = back.seed.account.limited();
+    expect(isSpent).toBe(true);
+    expect(limit?.view()).toEqual({ limit: 900, used: 150, reserved: 0 });
+  });
+
+  test("is the one account while a call of a process that was killed is under way", async () => {
+    const t = testKernel();
+    const { pid, sys, proc } = await t.start({ contextBudget: 900 });
+    const over = Promise.withResolvers<void>();
+    t.model.script.plan = { reserve: { tokens: 200, usd: null } };
+    t.model.script.charge = () => ({ tokens: 150, usd: null });
+    t.model.script.act = () => over.promise;
+    sys.write(asFd(3), bytes("ask")).catch(() => {});
+    await settle();
+    await t.init.kill(pid, SIGNALS.SIGKILL);
+    await proc.done.promise;
+    const back = await wake(t.kernel, pid, { paused: true });
+    expect(back.seed.account.view()).toEqual({ limit: 900, used: 0, reserved: 200 });
+    over.resolve();
+    await settle();
+    expect(back.seed.account.view()).toEqual({ limit: 900, used: 150, reserved: 0 });
+  });
+});
+
+describe("wake() refuses", () => {
+  test("a pid that never was: NOT_FOUND", async () => {
+    const t = testKernel();
+    await expect(wake(t.kernel, asPid(9))).rejects.toMatchObject({
+      code: "NOT_FOUND",
+      hint: expect.any(String),
+    });
+  });
+
+  test("a damaged one, known or not: CONFLICT, naming crux fsck; nothing of it is left", async () => {
+    const t = testKernel();
+    const { pid, proc } = await t.start({ session: true });
+    const { t: next } = await restarted(t);
+    const read = t.journal.read.bind(t.journal);
+    t.journal.read = () => Promise.reject(new Error("record 2 is damaged"));
+    const refused = { code: "CONFLICT", message: expect.stringContaining(`crux fsck ${pid}`) };
+    await expect(wake(next.kernel, pid)).rejects.toMatchObject(refused);
+    t.journal.read = read;
+    t.journal.damaged.set(proc.seed.uuid, 2);
+    await expect(wake(next.kernel, pid)).rejects.toMatchObject(refused);
+    expect(next.census()).toEqual(NOTHING_LEFT);
+  });
+
+  test("what is no agent: CONFLICT", async () => {
+    const t = testKernel();
+    const pid = await t.init.spawn("", null, { command: ["true"] });
+    const { t: next } = await restarted(t);
+    await expect(wake(next.kernel, pid)).rejects.toMatchObject({ code: "CONFLICT" });
+  });
+
+  test("a disk that refuses, and a kernel that stops: UNAVAILABLE; nothing of it is in memory, the next try may do", async () => {
+    const t = testKernel();
+    const { pid } = await t.start({ session: true });
+    const { t: next } = await restarted(t);
+    t.journal.refused.add("process.recovered");
+    await expect(wake(next.kernel, pid)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    // it goes on resting: its outputs and its folder are what it comes back to
+    expect(next.census()).toEqual({ ...NOTHING_LEFT, scratch: 1 });
+    t.journal.refused.clear();
+    await wake(next.kernel, pid);
+    await next.kernel.shutdown(0);
+    await expect(wake(next.kernel, asPid(1_000))).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+
+  test("one that had ended has nothing left on disk, either", async () => {
+    const t = testKernel();
+    const { pid, end } = await t.start();
+    end();
+    await t.init.wait(pid);
+    const { t: next } = await restarted(t);
+    t.journal.refused.add("process.recovered");
+    await expect(wake(next.kernel, pid)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(next.census()).toEqual(NOTHING_LEFT);
+  });
+
+  test("a zombie whose parent has not heard of it: CONFLICT", async () => {
+    const t = testKernel();
+    const parent = await t.start();
+    const { pid, end, proc } = await t.start({ by: parent.sys });
+    end();
+    await proc.done.promise;
+    await expect(wake(t.kernel, pid)).rejects.toMatchObject({ code: "CONFLICT" });
+  });
+});
+
+describe("resume()", () => {
+  test("lets a paused one go on, with the environment it is lent; durably", async () => {
+    const t = testKernel();
+    const { pid } = await t.start();
+    await t.init.kill(pid, SIGNALS.SIGPAUSE);
+    const { t: next, begun } = await restarted(t);
+    const back = await resume(next.kernel, pid, { KEY: "lent" });
+    expect([back.paused, t.journal.bodies("signal").at(-1)]).toMatchObject([
+      null,
+      { signal: 5, paused: false },
+    ]);
+    await settle(8);
+    expect(begun.get(pid)).toBeDefined();
+    expect(back.seed.env.KEY).toBe("lent");
+  });
+
+  test("makes one that had completed wait for a message; one that was cut short goes on as it was", async () => {
+    const t = testKernel();
+    const [completed, cut] = [await t.start(), await t.start()];
+    completed.end();
+    cut.end(EXIT.maxSteps);
+    for (const { pid } of [completed, cut]) await t.init.wait(pid);
+    const { t: next } = await restarted(t);
+    expect((await resume(next.kernel, completed.pid)).seed.isSession).toBe(true);
+    expect((await resume(next.kernel, cut.pid)).seed.isSession).toBeUndefined();
+  });
+});

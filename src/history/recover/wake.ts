@@ -1,0 +1,218 @@
+/**
+ * A process that is not in memory goes on: a session that rests, an agent that has ended, one that a daemon left over. It has
+ * its pid and its name again, the rights it had and no more, the account as it was. Boot (recover.ts) goes the same way.
+ */
+import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
+import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
+import { EXIT, SIGNALS } from "../../abi/process.ts";
+import type { Core } from "../../kernel/core.ts";
+import { deliver, recorded } from "../../kernel/ipc/deliver.ts";
+import { groupsFacet } from "../../kernel/ipc/facets.ts";
+import type { JournalDraft, ProcessRow } from "../../kernel/ports/journal.ts";
+import { endLive, graceOf } from "../../kernel/process/finish.ts";
+import type { Process } from "../../kernel/process/process.ts";
+import { reapProcess } from "../../kernel/process/reap.ts";
+import { runProgram } from "../../kernel/process/run.ts";
+import { ranMs, runTimeFacet } from "../../kernel/process/run-time-facet.ts";
+import { Turnstile } from "../../kernel/process/turnstile.ts";
+import { ageMs } from "./age.ts";
+import { readEarly } from "./early-facts.ts";
+import { readHistory, readMail } from "./history-reader.ts";
+import { type KeptState, keptState, type SpawnedBody } from "./kept-state.ts";
+import { leave, type Remains, restore } from "./restore.ts";
+import { accountsAtSpawn, LimitsRead, Shares } from "./shares.ts";
+
+interface WakeOptions {
+  /** Of the client that wants it; absent: the daemon's own, until a client lends its. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** It waits for the next message from now on, instead of ending. */
+  readonly session?: boolean;
+  /** Absent: as it was left. */
+  readonly paused?: boolean;
+}
+
+const underWay = new WeakMap<Core, Map<Pid, Promise<Process>>>();
+
+/**
+ * One that lives is given as it is. All who ask for the same meanwhile get the same. NOT_FOUND: there is none, or its history
+ * is gone; CONFLICT: it cannot come back, and why; UNAVAILABLE: the kernel is shutting down, or the disk refuses.
+ */
+export function wake(core: Core, pid: Pid, options: WakeOptions = {}): Promise<Process> {
+  const wakes = underWay.get(core) ?? new Map<Pid, Promise<Process>>();
+  underWay.set(core, wakes);
+  const known = wakes.get(pid);
+  if (known !== undefined) return known;
+  const live = core.table.get(pid);
+  if (live !== undefined && isHere(live)) return Promise.resolve(live);
+  const waking = wakeOnce(core, pid, options).finally(() => wakes.delete(pid));
+  wakes.set(pid, waking);
+  return waking;
+}
+
+/** It is on its way back into memory. */
+export function isWaking(core: Core, pid: Pid): boolean {
+  return underWay.get(core)?.has(pid) ?? false;
+}
+
+/** crux resume: a paused one goes on, one that has ended or rests is woken; an agent that had completed waits for a message. */
+export async function resume(core: Core, pid: Pid, env?: Readonly<Record<string, string>>): Promise<Process> {
+  core.journalWatch.check("Resume");
+  const live = core.table.get(pid);
+  if (live !== undefined && isHere(live)) {
+    if (env !== undefined) live.lendEnv?.(env);
+    if (live.paused !== null) {
+      await recalled(live);
+      await deliver(core, live, SIGNALS.SIGRESUME);
+    }
+    await recorded(core);
+    return live;
+  }
+  const hasCompleted = (await find(core, pid)).row.exit?.reason === EXIT.completed.reason;
+  const options = { paused: false, ...(hasCompleted ? { session: true } : {}) };
+  return wake(core, pid, env === undefined ? options : { ...options, env });
+}
+
+function isHere(proc: Process): boolean {
+  return proc.isLive && proc.finishing === null && !proc.isResting;
+}
+
+async function wakeOnce(core: Core, pid: Pid, options: WakeOptions): Promise<Process> {
+  checkAccepting(core);
+  core.journalWatch.check("Wake");
+  await untilGone(core, pid);
+  // what it did last may only be noted yet
+  await core.ports.journal.sync().catch(() => {});
+  const { uuid, row } = await find(core, pid);
+  const remains = await remainsOf(core, uuid, row, options);
+  const limits = new LimitsRead(core, accountsAtSpawn(uuid, remains.spawned));
+  do await limits.read();
+  while (limits.isStale);
+  checkAccepting(core);
+  const shares = new Shares(core, limits.keptOf);
+  const turnstile = new Turnstile(1);
+  const env = options.env === undefined ? {} : { env: options.env };
+  const proc = restore(core, remains, { shares, turnstile, ...env });
+  try {
+    await recalled(proc);
+    checkAccepting(core);
+    await core.ports.journal.append(drafts(core, row, remains, options));
+  } catch (error) {
+    leave(core, proc);
+    proc.done.reject(error);
+    // one that rests goes on resting, with all that it has on disk
+    if (row.exit !== null) await core.ports.onReaped(uuid);
+    throw error;
+  }
+  runProgram(core, proc, 0);
+  if (proc.verdict !== null) endLive(core, proc, graceOf(proc));
+  await wakeChildren(core, proc, options);
+  return proc;
+}
+
+/** One that is on its way out leaves first; a zombie is reaped by whoever wants it alive. */
+async function untilGone(core: Core, pid: Pid): Promise<void> {
+  const proc = core.table.get(pid);
+  if (proc === undefined) return;
+  await proc.done.promise.catch(() => {});
+  if (core.table.get(pid) !== proc) return;
+  if (proc.ppid !== PID_KERNEL)
+    throw refuse(pid, "CONFLICT", `it has ended, and its parent ${proc.ppid} has not heard of it yet`);
+  await reapProcess(core, proc);
+}
+
+async function find(core: Core, pid: Pid): Promise<{ uuid: ProcUuid; row: ProcessRow }> {
+  const { journal } = core.ports;
+  const uuid = await journal.processOf(pid);
+  const row = uuid === undefined ? undefined : await journal.row(uuid);
+  if (uuid === undefined || row === undefined) {
+    const hint = "crux ps shows those that run, crux sessions those that rest";
+    const message = `no process ${pid}: there was none, or its history is gone`;
+    throw new Fault({ code: "NOT_FOUND", message, hint });
+  }
+  if (row.damagedAt !== null)
+    throw refuse(pid, "CONFLICT", `its history is damaged at record ${row.damagedAt}; see: crux fsck ${pid}`);
+  if (row.kind !== "agent") throw refuse(pid, "CONFLICT", `only agents come back, and it was a ${row.kind}`);
+  return { uuid, row };
+}
+
+async function remainsOf(
+  core: Core,
+  uuid: ProcUuid,
+  row: ProcessRow,
+  { session, paused }: WakeOptions,
+): Promise<Remains> {
+  const { journal } = core.ports;
+  const { pid } = row;
+  const [spawnedRecord] = await journal.ofKind(uuid, "process.spawned");
+  const stateRecord = (await journal.ofKind(uuid, "process.state")).at(-1);
+  if (spawnedRecord === undefined || stateRecord === undefined)
+    throw refuse(pid, "CONFLICT", "too little of it was kept, or a supervisor decides what becomes of it");
+  const spawned = spawnedRecord.body as SpawnedBody;
+  const [kept, history] = await readable(pid, async () => [
+    keptState(stateRecord),
+    await readHistory(journal, uuid),
+  ]);
+  const mail = await readable(pid, () => readMail(journal, history));
+  return {
+    owner: { proc: uuid, pid },
+    spawned,
+    kept: session === true ? { ...kept, isSession: true } : kept,
+    mail,
+    // who has ended has left them
+    groups: row.exit === null ? [...history.of(groupsFacet).values()] : [],
+    tokensUsed: row.tokensUsed,
+    ranMs: ranMs(history.of(runTimeFacet)),
+    ageMs: ageMs(spawned, row),
+    facts: await readEarly(journal, uuid),
+    isPaused: paused ?? (row.exit === null && row.isPaused),
+  };
+}
+
+async function readable<T>(pid: Pid, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (codeOf(error) === "UNAVAILABLE") throw error;
+    const message = `its history cannot be read: ${messageOf(error)}; see: crux fsck ${pid}`;
+    throw refuse(pid, "CONFLICT", message, error);
+  }
+}
+
+/** A process that an earlier daemon left knows what it was doing. CONFLICT: its history cannot be read. */
+export async function recalled(proc: Process): Promise<void> {
+  await readable(proc.pid, async () => proc.recall?.());
+}
+
+/** Synced before its program begins. */
+function drafts(core: Core, row: ProcessRow, remains: Remains, { session }: WakeOptions): JournalDraft[] {
+  const { owner, kept, isPaused, ranMs } = remains;
+  const becomes = session === true && !row.isSession;
+  const body = { epoch: core.ports.journal.epoch, resumed: true, ...(becomes ? { isSession: true } : {}) };
+  const all: JournalDraft[] = [{ ...owner, kind: "process.recovered", v: 1, body }];
+  if (becomes) all.push({ ...owner, kind: "process.state", v: 2, body: kept satisfies KeptState });
+  if (isPaused === row.isPaused) return all;
+  const signal = isPaused ? SIGNALS.SIGPAUSE : SIGNALS.SIGRESUME;
+  const told = { signal, disposition: "default", paused: isPaused, ranMs: Math.round(ranMs) };
+  return [...all, { ...owner, kind: "signal", v: 1, body: told }];
+}
+
+/** A family rests together and comes back together. Why one does not is said to its parent. */
+async function wakeChildren(core: Core, parent: Process, { env }: WakeOptions): Promise<void> {
+  const rows = await core.ports.journal.rows({ live: true });
+  for (const { pid, ppid, kind } of rows) {
+    if (ppid !== parent.pid || kind !== "agent" || core.table.get(pid) !== undefined) continue;
+    try {
+      await wake(core, pid, env === undefined ? {} : { env });
+    } catch (error) {
+      parent.log("warn", `its child ${pid} did not come back: ${messageOf(error)}`, core.ports.clock.mono());
+    }
+  }
+}
+
+function checkAccepting({ accepting }: Core): void {
+  if (!accepting) throw new Fault({ code: "UNAVAILABLE", message: "the kernel is shutting down" });
+}
+
+function refuse(pid: Pid, code: "CONFLICT", why: string, cause?: unknown): Fault {
+  return new Fault({ code, message: `process ${pid} cannot be resumed: ${why}`, cause });
+}

@@ -1,0 +1,147 @@
+/**
+ * Keeps what a program gets from outside, for replay, as notes in its process's history: no call waits for one. Passages are
+ * collected and written before the next thing of the program's own, so that their order is that of the records; a daemon that
+ * dies loses the newest of them together with what would have followed.
+ */
+import type { Core } from "../../kernel/core.ts";
+import type { Process } from "../../kernel/process/process.ts";
+import { STDIN } from "../../kernel/process/stdio.ts";
+import { packAnswer, packError } from "./answer.ts";
+import { digestOf } from "./digest.ts";
+import type { Passage, RecordedExit, Start, Tape } from "./tape.ts";
+
+/** Of passages that are collected; then they are written without waiting for company. */
+const MAX_HELD = 64;
+const MAX_HELD_CHARS = 8_192;
+
+/** Runs the program of a process with what it gets from outside kept. */
+export async function recorded<T>(core: Core, proc: Process, run: (tape: Tape) => Promise<T>): Promise<T> {
+  const recorder = new Recorder(core, proc);
+  proc.tape = recorder;
+  try {
+    return await run(recorder);
+  } finally {
+    recorder.end();
+    proc.tape = null;
+  }
+}
+
+class Recorder implements Tape {
+  readonly #core: Core;
+  readonly #proc: Process;
+  /** How often each input was asked for, and what it was then. */
+  readonly #inputs = new Map<string, { asked: number; value: string | undefined }>();
+  #held: Passage[] = [];
+  #heldChars = 0;
+  #signals = 0;
+  #isOver = false;
+
+  constructor(core: Core, proc: Process) {
+    this.#core = core;
+    this.#proc = proc;
+    this.#keep({ s: "start", r: startOf(core, proc) }, 0);
+  }
+
+  async answer<R>(name: string, args: unknown, act: () => Promise<R>): Promise<R> {
+    // before it acts: the caller has its hands on the bytes
+    const a = digestOf(args, this.#core.ports.redactor);
+    try {
+      const given = await act();
+      this.#answered({ s: name, a, ...(given === undefined ? {} : { r: packAnswer(given) }) }, sizeOf(given));
+      return given;
+    } catch (error) {
+      this.#answered({ s: name, a, e: packError(error) }, 0);
+      throw error;
+    }
+  }
+
+  input<T>(name: string, read: () => T): T {
+    const value = read();
+    const known = this.#inputs.get(name) ?? { asked: 0, value: undefined };
+    known.asked++;
+    this.#inputs.set(name, known);
+    const text = JSON.stringify(value);
+    if (text !== known.value && this.#isHeard) this.#keep({ s: name, n: known.asked, r: value }, text.length);
+    known.value = text;
+    return value;
+  }
+
+  signal(real: AbortSignal): AbortSignal {
+    const n = ++this.#signals;
+    if (real.aborted) this.#aborted(n);
+    else real.addEventListener("abort", () => this.#aborted(n), { once: true });
+    return real;
+  }
+
+  flush(): void {
+    if (this.#held.length === 0) return;
+    const did = this.#held;
+    this.#held = [];
+    this.#heldChars = 0;
+    this.#core.note(this.#proc, "call.read", { did });
+  }
+
+  /** The program is over. */
+  end(): void {
+    this.flush();
+    this.#isOver = true;
+  }
+
+  /** Written at once, like all that follows: the process may be ended by force. */
+  #aborted(n: number): void {
+    if (!this.#isHeard) return;
+    this.#keep({ s: "abort", n, r: verdictOf(this.#proc) }, 0);
+    this.flush();
+  }
+
+  /** After its end every call is refused, and its history is closed. */
+  get #isHeard(): boolean {
+    return !this.#isOver && !this.#proc.revoked && !this.#proc.isResting;
+  }
+
+  #answered(passage: Passage, chars: number): void {
+    if (!this.#isHeard) return;
+    this.#keep(passage, chars);
+    if (this.#proc.abort.signal.aborted) this.flush();
+  }
+
+  #keep(passage: Passage, chars: number): void {
+    this.#held.push(passage);
+    this.#heldChars += chars;
+    if (this.#held.length >= MAX_HELD || this.#heldChars >= MAX_HELD_CHARS) this.flush();
+  }
+}
+
+function verdictOf({ verdict }: Process): RecordedExit | null {
+  return verdict === null ? null : { code: verdict.code, reason: verdict.reason, kind: verdict.kind };
+}
+
+/** Of what may be large. */
+function sizeOf(given: unknown): number {
+  return given instanceof Uint8Array ? given.byteLength : 0;
+}
+
+function startOf(core: Core, proc: Process): Start {
+  const { pid, seed, fds, ctxId, isRestorable, model, modelDevice, conversation } = proc;
+  const { systemPrompt } = core.contexts.prompt(ctxId);
+  const manifest = seed.agent?.manifest;
+  const { tools = null, disallowedTools } = manifest ?? {};
+  return {
+    v: 1,
+    crux: core.ports.version ?? "",
+    restored: proc.restored !== null,
+    input: fds.has(STDIN),
+    mounts: core.mounts.namedBy(pid),
+    toolset: 2,
+    modes: true,
+    model,
+    modelDevice,
+    maxSteps: seed.maxSteps,
+    ...(conversation === null ? {} : { client: seed.client ?? "" }),
+    agent:
+      manifest === undefined
+        ? null
+        : { tools, ...(disallowedTools === undefined ? {} : { disallowedTools }) },
+    ...(isRestorable || systemPrompt === "" ? {} : { systemPrompt }),
+  };
+}

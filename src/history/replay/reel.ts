@@ -1,0 +1,212 @@
+/**
+ * The records of one run of a program after another, as the player needs them: read ahead a little, for the program asks for
+ * its inputs before what stands between is played.
+ */
+import { Fault } from "../../abi/errors.ts";
+import type { JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
+import { Memory } from "./memory.ts";
+import type { Passage, RecordedExit, Start } from "./tape.ts";
+import { textChars } from "./text-chars.ts";
+
+interface Answer {
+  readonly s: string;
+  readonly a: string;
+  readonly r?: unknown;
+  readonly e?: unknown;
+}
+
+interface Input {
+  readonly s: string;
+  readonly n: number;
+  readonly r: unknown;
+}
+
+export interface ExitBody {
+  readonly code: number;
+  readonly reason: string;
+  readonly kind: string;
+  readonly result: string;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** Of one run of the program, in order. */
+export type Beat =
+  /** `isReply`: one of the model. */
+  | {
+      readonly is: "own";
+      readonly seq: number;
+      readonly kind: string;
+      readonly text: string;
+      readonly isReply: boolean;
+    }
+  | { readonly is: "answer"; readonly seq: number; readonly passage: Answer }
+  | { readonly is: "input"; readonly seq: number; readonly passage: Input; wasTaken: boolean }
+  | { readonly is: "abort"; readonly seq: number; readonly n: number; readonly verdict: RecordedExit | null }
+  | { readonly is: "exit"; readonly seq: number; readonly body: ExitBody };
+
+interface Begin {
+  readonly is: "start";
+  readonly seq: number;
+  readonly start: Start;
+}
+
+/** Beats that are read ahead of what is played, and the characters in them: then no more than a few. */
+const AHEAD = 512;
+const AHEAD_CHARS = 16 * 1024 * 1024;
+const FEW = 4;
+/** Of what a process remembers, in memory while it is replayed. No context of a model is nearly as long. */
+const REMEMBERED_CHARS = 128 * 1024 * 1024;
+const COMPARED: ReadonlySet<RecordKind> = new Set(["ctx.record", "process.checkpoint"]);
+
+export function isCompared(kind: RecordKind): boolean {
+  return COMPARED.has(kind);
+}
+
+export class Reel {
+  readonly memory = new Memory();
+  readonly #events: AsyncIterator<Beat | Begin>;
+  readonly #ahead: Beat[] = [];
+  #aheadChars = 0;
+  #rememberedChars = 0;
+  #sinceChars = 0;
+  readonly #inputs = new Map<string, Extract<Beat, { is: "input" }>>();
+  #next: Begin | null = null;
+  #isAtEnd = false;
+  /** Of the record that was read last. */
+  lastSeq = 0;
+  /** Of the process that is replayed; what it has from others is only remembered. */
+  readonly #isOwn: (record: JournalRecord) => boolean;
+
+  constructor(records: AsyncIterable<JournalRecord>, isOwn: (record: JournalRecord) => boolean) {
+    this.#isOwn = isOwn;
+    this.#events = this.#eventsOf(records)[Symbol.asyncIterator]();
+  }
+
+  /** The next run of the program; undefined: there is none. What is recorded of none cannot be replayed: Incomplete. */
+  async nextRun(): Promise<Begin | undefined> {
+    for (let beat = await this.nextBeat(); beat !== undefined; beat = await this.nextBeat())
+      if (beat.is === "own" && beat.isReply) throw new Incomplete(NOT_KEPT);
+    const begin = this.#next;
+    this.#next = null;
+    return begin ?? undefined;
+  }
+
+  /** undefined: nothing more is recorded of this run. */
+  async nextBeat(): Promise<Beat | undefined> {
+    await this.readAhead();
+    const beat = this.#ahead.shift();
+    if (beat !== undefined) this.#aheadChars -= charsOf(beat);
+    if (beat?.is === "input") this.#inputs.delete(keyOf(beat.passage.s, beat.passage.n));
+    return beat;
+  }
+
+  /** Stops where another run begins. */
+  async readAhead(): Promise<void> {
+    while (this.#hasRoom && this.#next === null && !this.#isAtEnd) {
+      const { value, done } = await this.#events.next();
+      if (done === true) this.#isAtEnd = true;
+      else if (value.is === "start") this.#next = value;
+      else {
+        this.#ahead.push(value);
+        this.#aheadChars += charsOf(value);
+      }
+      if (done !== true && value.is === "input")
+        this.#inputs.set(keyOf(value.passage.s, value.passage.n), value);
+    }
+  }
+
+  get #hasRoom(): boolean {
+    const { length } = this.#ahead;
+    return length < FEW || (length < AHEAD && this.#aheadChars < AHEAD_CHARS);
+  }
+
+  /** The value that an input has from the n-th time on; undefined: what it had. */
+  takeInput(name: string, n: number): Input | undefined {
+    const beat = this.#inputs.get(keyOf(name, n));
+    if (beat === undefined) return undefined;
+    beat.wasTaken = true;
+    return beat.passage;
+  }
+
+  async close(): Promise<void> {
+    await this.#events.return?.();
+  }
+
+  #remember(record: JournalRecord): void {
+    const { kind, body } = record;
+    if (kind === "ctx.record") this.#rememberedChars += textChars(body);
+    if (kind === "process.checkpoint")
+      this.#sinceChars = "part" in (body as object) ? this.#sinceChars + textChars(body) : 0;
+    if (kind === "call.intent") this.#sinceChars += textChars(body);
+    if (this.#rememberedChars + this.#sinceChars > REMEMBERED_CHARS)
+      throw incomplete("it remembers more than can be replayed at once");
+    this.memory.take(record);
+  }
+
+  async *#eventsOf(records: AsyncIterable<JournalRecord>): AsyncGenerator<Beat | Begin> {
+    for await (const record of records) {
+      checkWhole(record);
+      this.#remember(record);
+      if (!this.#isOwn(record)) continue;
+      this.lastSeq = record.seq;
+      yield* beatsOf(record);
+    }
+  }
+}
+
+function charsOf(beat: Beat): number {
+  if (beat.is === "own") return beat.text.length;
+  return beat.is === "answer" || beat.is === "input" ? textChars(beat.passage.r) : 0;
+}
+
+function* beatsOf({ seq, kind, body }: JournalRecord): Generator<Beat | Begin> {
+  if (kind === "call.read") yield* passagesOf(seq, body);
+  else if (kind === "process.exited") yield { is: "exit", seq, body: body as ExitBody };
+  else if (isCompared(kind)) {
+    const { role, cid } = body as { role?: unknown; cid?: unknown };
+    yield {
+      is: "own",
+      seq,
+      kind,
+      text: JSON.stringify(body),
+      isReply: role === "assistant" && cid === undefined,
+    };
+  }
+}
+
+function* passagesOf(seq: number, body: unknown): Generator<Beat | Begin> {
+  for (const passage of (body as { did: readonly Passage[] }).did) {
+    if (passage.s === "start" && "r" in passage) yield { is: "start", seq, start: passage.r as Start };
+    else if (passage.s === "abort" && "n" in passage)
+      yield { is: "abort", seq, n: passage.n, verdict: passage.r as RecordedExit | null };
+    else if ("n" in passage) yield { is: "input", seq, passage, wasTaken: false };
+    else if ("a" in passage) yield { is: "answer", seq, passage };
+  }
+}
+
+function checkWhole({ seq, kind, v, body }: JournalRecord): void {
+  if (!isCompared(kind) && kind !== "call.read" && kind !== "process.spawned") return;
+  const known = body as Record<string, unknown> | null;
+  if (typeof known !== "object" || known === null) throw incomplete(`record ${seq} (${kind}) has no body`);
+  if ("omitted" in known) throw incomplete(`record ${seq} (${kind}) was not kept: ${String(known.omitted)}`);
+  if (v !== 1) throw incomplete(`record ${seq} (${kind}) has version ${v}, which is not known here`);
+  if (kind === "call.read" && !Array.isArray(known.did))
+    throw incomplete(`record ${seq} (${kind}) is of a form that is not known here`);
+}
+
+const NOT_KEPT = "it ran under a version of crux that did not keep what its calls gave";
+
+/** What is recorded is not enough to run from. */
+export class Incomplete extends Fault {
+  constructor(message: string) {
+    super({ code: "UNAVAILABLE", message });
+  }
+}
+
+function incomplete(message: string): Incomplete {
+  return new Incomplete(message);
+}
+
+function keyOf(name: string, n: number): string {
+  return `${n} ${name}`;
+}

@@ -1,0 +1,188 @@
+/**
+ * A process runs again from its records, and does what it did then, or the first difference is told. Each run of its program
+ * (the first, and one for each daemon that had it again) begins with what it remembered there. A run that was cut off may
+ * come to more than is recorded of it: nobody knows what it had done.
+ */
+import { codeOf } from "../../abi/errors.ts";
+import type { Pid, ProcUuid } from "../../abi/ids.ts";
+import { EXIT, type ExitStatus } from "../../abi/process.ts";
+import { LIMITS } from "../../kernel/limits.ts";
+import type { JournalRecord } from "../../kernel/ports/journal.ts";
+import type { Difference, ReplayReport, ReplayWish } from "../../kernel/ports/replays.ts";
+import type { OpenPorts } from "./closed-ports.ts";
+import { differenceOf } from "./difference.ts";
+import { Player } from "./player.ts";
+import { type ExitBody, Incomplete, Reel } from "./reel.ts";
+import { type MakeCore, type ReplayStage, setStage } from "./stage.ts";
+import type { Start } from "./tape.ts";
+
+interface Replayed {
+  readonly pid: Pid;
+  readonly proc: ProcUuid;
+  readonly make: MakeCore;
+  readonly ports: OpenPorts;
+}
+
+export async function replayRecords(
+  records: AsyncIterable<JournalRecord>,
+  replayed: Replayed,
+  wish: ReplayWish = {},
+): Promise<ReplayReport> {
+  const reel = new Reel(records, ({ proc }) => proc === replayed.proc);
+  try {
+    return await new Replayer(reel, replayed, wish).run();
+  } finally {
+    await reel.close();
+  }
+}
+
+class Replayer {
+  readonly #reel: Reel;
+  readonly #replayed: Replayed;
+  readonly #wish: ReplayWish;
+  /** Replies that the process has had, and those of them that were compared. */
+  #at = 0;
+  #steps = 0;
+  #records = 0;
+  #runs = 0;
+  readonly #recorded = new Set<string>();
+
+  constructor(reel: Reel, replayed: Replayed, wish: ReplayWish) {
+    this.#reel = reel;
+    this.#replayed = replayed;
+    this.#wish = wish;
+  }
+
+  async run(): Promise<ReplayReport> {
+    try {
+      const difference = await this.#untilDifference();
+      if (difference === undefined) return { ...this.#report, outcome: "same" };
+      return { ...this.#report, outcome: "differs", difference };
+    } catch (error) {
+      if (!(error instanceof Incomplete)) throw error;
+      return { ...this.#report, outcome: "incomplete", reason: error.message };
+    }
+  }
+
+  get #report() {
+    const { pid, ports } = this.#replayed;
+    const counts = { steps: this.#steps, records: this.#records, runs: this.#runs };
+    return { pid, ...counts, recorded: [...this.#recorded], version: ports.version ?? "" };
+  }
+
+  get #isAtLimit(): boolean {
+    return this.#wish.to !== undefined && this.#at >= this.#wish.to;
+  }
+
+  async #untilDifference(): Promise<Difference | undefined> {
+    for (let begin = await this.#reel.nextRun(); begin !== undefined; begin = await this.#reel.nextRun()) {
+      const difference = await this.#playRun(begin.start);
+      if (difference !== undefined || this.#isAtLimit) return difference;
+    }
+    if (this.#runs === 0) throw new Incomplete("nothing is recorded of its program");
+    return undefined;
+  }
+
+  async #playRun(start: Start): Promise<Difference | undefined> {
+    if (start.v !== 1)
+      throw new Incomplete(`its recording has version ${String(start.v)}, which is not known here`);
+    const { make, ports, pid } = this.#replayed;
+    const { memory } = this.#reel;
+    this.#runs++;
+    this.#recorded.add(start.crux);
+    this.#at = memory.steps;
+    const stage = setStage(make, ports, pid, memory, start);
+    memory.begin();
+    const player = new Player(this.#reel, stage.proc);
+    stage.hear((drafts) => player.did(drafts));
+    try {
+      return await this.#play(stage, player);
+    } finally {
+      player.close();
+      stage.close();
+    }
+  }
+
+  async #play(stage: ReplayStage, player: Player): Promise<Difference | undefined> {
+    // the program asks for its first inputs at once
+    await this.#reel.readAhead();
+    let exit: ExitStatus = EXIT.unexpected;
+    const over = (status: ExitStatus): void => {
+      exit = status;
+      player.hasEnded = true;
+    };
+    stage.run(player).then(over, (err: unknown) => over({ ...EXIT.unexpected, err: asError(err) }));
+    for (;;) {
+      await settled();
+      this.#wish.signal?.throwIfAborted();
+      if (stage.reached[0] !== undefined) throw new Error(`a replay reached for ${stage.reached[0]}`);
+      // the records do not tell which of them asked for what
+      if (player.hasThreads) throw new Incomplete("it ran threads");
+      await this.#reel.readAhead();
+      const beat = await this.#reel.nextBeat();
+      if (beat === undefined) return undefined;
+      if (beat.is === "exit") return this.#end(beat.seq, beat.body, stage, player, exit);
+      if (beat.is === "own" && beat.isReply && this.#isAtLimit) return undefined;
+      const difference = player.play(beat);
+      if (difference !== undefined) return difference;
+      if (beat.is === "own") this.#count(beat.isReply);
+    }
+  }
+
+  #count(isReply: boolean): void {
+    this.#records++;
+    if (!isReply) return;
+    this.#at++;
+    this.#steps++;
+  }
+
+  /** One that was lost with its daemon was cut off; one that was killed may have been cut off. */
+  #end(
+    seq: number,
+    body: ExitBody,
+    stage: ReplayStage,
+    player: Player,
+    exit: ExitStatus,
+  ): Difference | undefined {
+    if (body.reason === "lost") return undefined;
+    if (body.kind === "killed" && !player.hasEnded) return undefined;
+    const beyond = player.beyond(seq);
+    if (beyond !== undefined) return beyond;
+    this.#records++;
+    const expected = exitText(body, body.kind);
+    const got = exitText(exitOf(stage, body, exit), body.kind);
+    return expected === got ? undefined : { seq, what: "exit", ...differenceOf(expected, got) };
+  }
+}
+
+/** As it would be recorded. */
+function exitOf(stage: ReplayStage, recorded: ExitBody, returned: ExitStatus): ExitBody {
+  const { verdict, result } = stage.proc;
+  const { code, reason, kind, err } = verdict ?? returned;
+  const isCut = recorded.result.length === LIMITS.journalResultChars;
+  return {
+    code,
+    reason: reason.slice(0, LIMITS.journalWordsChars),
+    kind,
+    result: isCut ? result.slice(0, LIMITS.journalResultChars) : result,
+    ...(err === undefined
+      ? {}
+      : { error: { code: codeOf(err), message: err.message.slice(0, LIMITS.journalWordsChars) } }),
+  };
+}
+
+/** Who killed it decided how it ended; a deadline has words of its own. */
+function exitText({ code, reason, kind, result, error }: ExitBody, recordedKind: string): string {
+  if (recordedKind === "killed") return JSON.stringify({ result });
+  const isDeadline = reason === EXIT.timeout.reason;
+  return JSON.stringify({ code, reason, kind, result, ...(isDeadline ? {} : { error }) });
+}
+
+/** Until the program has done all it can: it waits for nothing but its tape. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

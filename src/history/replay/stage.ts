@@ -1,0 +1,145 @@
+/**
+ * Where a program runs again: the real gate, contexts and handle, and behind them nothing. No device is mounted, no port leads
+ * anywhere; what reaches one is a bug of the replay, and counted.
+ */
+import type { AgentInfo } from "../../abi/agent.ts";
+import { asProcUuid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { ExitStatus } from "../../abi/process.ts";
+import type { ProgramContext } from "../../abi/program.ts";
+import { NO_RIGHTS } from "../../abi/rights.ts";
+import { Account } from "../../kernel/account/account.ts";
+import type { Core } from "../../kernel/core.ts";
+import { LIMITS } from "../../kernel/limits.ts";
+import type { JournalDraft } from "../../kernel/ports/journal.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
+import { agentBody, contextOf } from "../../kernel/process/agent-body.ts";
+import { Process, type ProcessSeed } from "../../kernel/process/process.ts";
+import { Session } from "../../kernel/process/session.ts";
+import { STDIN } from "../../kernel/process/stdio.ts";
+import { closedPorts, type OpenPorts } from "./closed-ports.ts";
+import type { Memory, Spawned } from "./memory.ts";
+import { Incomplete } from "./reel.ts";
+import type { Start, Tape } from "./tape.ts";
+import { taped } from "./taped.ts";
+
+export interface ReplayStage {
+  readonly proc: Process;
+  /** Who hears what would be recorded. */
+  hear(listener: (drafts: readonly JournalDraft[]) => void): void;
+  /** What reached for the world. */
+  readonly reached: readonly string[];
+  run(tape: Tape): Promise<ExitStatus>;
+  close(): void;
+}
+
+export type MakeCore = (ports: KernelPorts) => Core;
+
+export function setStage(
+  make: MakeCore,
+  ports: OpenPorts,
+  pid: Pid,
+  memory: Memory,
+  start: Start,
+): ReplayStage {
+  const { spawned } = memory;
+  if (spawned === null) throw new Incomplete("its beginning is not recorded");
+  const reached: string[] = [];
+  let listener: (drafts: readonly JournalDraft[]) => void = () => {};
+  const core = make(closedPorts(ports, (drafts) => listener(drafts), reached));
+  const proc = new Process(seedOf(core, pid, spawned, start), PID_KERNEL);
+  fill(core, proc, memory, start);
+  proc.start(core.ports.clock.mono());
+  return {
+    proc,
+    hear: (heard) => {
+      listener = heard;
+    },
+    reached,
+    run: (tape) => {
+      proc.tape = tape;
+      return ports.program(taped(tape, handleOf(core, proc, start)));
+    },
+    close: () => {
+      proc.revoked = true;
+      for (const cid of proc.contexts) core.contexts.free(cid);
+      proc.contexts.clear();
+    },
+  };
+}
+
+function fill(core: Core, proc: Process, memory: Memory, start: Start): void {
+  proc.ctxId = core.contexts.alloc(LIMITS.contextMessages);
+  proc.contexts.add(proc.ctxId);
+  core.contexts.setSystemPrompt(proc.ctxId, start.systemPrompt ?? memory.systemPrompt);
+  for (const message of memory.messages) core.contexts.append(proc.ctxId, message);
+  proc.model = start.model;
+  proc.modelDevice = start.modelDevice;
+  if (!start.restored) return;
+  proc.result = memory.result;
+  proc.restored = memory.restored;
+}
+
+/** What the handle says of the process's files and mounts is as it was: there are none here. Of each run of a session, too. */
+function handleOf(core: Core, proc: Process, start: Start): ProgramContext {
+  const { session, ...context } = asItWas(contextOf(core, proc), start);
+  if (session === null) return { ...context, session };
+  const begin: typeof session.begin = (input, isNew) => asItWas(session.begin(input, isNew), start);
+  return { ...context, session: { ...session, begin } };
+}
+
+function asItWas(
+  { toolset: _, standing, ...context }: ProgramContext,
+  { input, mounts, toolset, modes }: Start,
+): ProgramContext {
+  const own = { ...context, input: input ? STDIN : null, mounts };
+  return {
+    ...own,
+    ...(toolset === undefined ? {} : { toolset }),
+    ...(modes === undefined || standing === undefined ? {} : { standing }),
+  };
+}
+
+function seedOf(core: Core, pid: Pid, spawned: Spawned, start: Start): ProcessSeed {
+  const { clock } = core.ports;
+  const { intent, cwd } = spawned;
+  const { maxSteps, client } = start;
+  const agent = agentOf(spawned, start);
+  return {
+    pid,
+    uuid: asProcUuid("00000000-0000-4000-8000-000000000000"),
+    kind: "agent",
+    body: agentBody(agent),
+    intent,
+    agent,
+    skills: [],
+    createdAt: new Date(0),
+    createdMono: clock.mono(),
+    cwd,
+    roots: [],
+    scratch: "",
+    env: {},
+    mode: "default",
+    rights: NO_RIGHTS,
+    line: [],
+    maxSteps,
+    account: new Account(null),
+    session: new Session(null),
+    onParentExit: "reparent",
+    ...(client === undefined ? {} : { isSession: true, client }),
+  };
+}
+
+function agentOf({ agent: name }: Spawned, { agent }: Start): AgentInfo | null {
+  if (agent === null) return null;
+  const manifest = {
+    name: name ?? "",
+    description: "",
+    models: {},
+    contextBudget: 0,
+    maxSteps: 0,
+    skills: [],
+    mcp: [],
+    ...agent,
+  };
+  return { manifest, instructions: "", skills: [], systemPrompt: "", allowedDevices: null };
+}

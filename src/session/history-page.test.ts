@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { asProcUuid } from "../abi/ids.ts";
+import type { Journal, JournalRecord } from "../kernel/ports/journal.ts";
+import { pageOf } from "./history-page.ts";
+
+const ORIGIN = asProcUuid("00000000-0000-4000-8000-000000000001");
+const FORK = asProcUuid("00000000-0000-4000-8000-000000000002");
+
+type Draft = readonly [kind: string, body: unknown];
+
+/** What each process has on record, from 1 on. */
+function journalOf(histories: ReadonlyMap<unknown, readonly Draft[]>): Pick<Journal, "read"> {
+  return {
+    read: async (proc, from, limit) =>
+      (histories.get(proc) ?? [])
+        .map(
+          ([kind, body], index) =>
+            ({ proc, seq: index + 1, kind, v: 1, body, at: 0 }) as unknown as JournalRecord,
+        )
+        .slice(from - 1, from - 1 + (limit ?? Number.POSITIVE_INFINITY)),
+  };
+}
+
+const said = (role: string, content: string): Draft => ["ctx.record", { role, content }];
+
+test("pageOf() of a fork goes on in its origin, and has the intent once", async () => {
+  const origin: Draft[] = [
+    ["process.spawned", { intent: "fix it" }],
+    said("assistant", "one"),
+    said("assistant", "two"),
+  ];
+  const fork: Draft[] = [
+    ["process.forked", { from: ORIGIN, at: 2 }],
+    ["process.spawned", { intent: "fix it" }],
+    said("user", "another way"),
+  ];
+  const histories = new Map([
+    [ORIGIN, origin],
+    [FORK, fork],
+  ]);
+  const { items, next } = await pageOf(journalOf(histories), { proc: FORK, lastSeq: 3 }, { limit: 10 });
+  expect(items.map(({ role, text }) => `${role}: ${text}`)).toEqual([
+    "user: fix it",
+    "assistant: one",
+    "user: another way",
+  ]);
+  expect(next).toBeUndefined();
+});

@@ -1,0 +1,105 @@
+/**
+ * A conversation for showing, from its end: a page is read backwards from the journal, however long the history is. A fork
+ * begins with what it shares with its origin.
+ */
+import { Fault } from "../abi/errors.ts";
+import type { ProcUuid } from "../abi/ids.ts";
+import type { Block } from "../abi/llm.ts";
+import { LIMITS } from "../kernel/limits.ts";
+import type { Journal, JournalRecord, ProcessRow } from "../kernel/ports/journal.ts";
+import type { HistoryItem, HistoryPage } from "../kernel/ports/sessions.ts";
+
+/** Records looked at in one go; and how many goes a page may take, for a history of checkpoints without words. */
+const WINDOW = 128;
+const MAX_WINDOWS = 64;
+const CALL_CHARS = 200;
+
+/** What lies before it is what is asked for. */
+interface Cursor {
+  readonly proc: ProcUuid;
+  readonly seq: number;
+}
+
+export async function pageOf(
+  journal: Pick<Journal, "read">,
+  row: Pick<ProcessRow, "proc" | "lastSeq">,
+  { before, limit }: { readonly before?: string; readonly limit: number },
+): Promise<HistoryPage> {
+  const wanted = Math.min(limit, LIMITS.historyMessages);
+  let at: Cursor | null = before === undefined ? { proc: row.proc, seq: row.lastSeq + 1 } : cursorOf(before);
+  const items: HistoryItem[] = [];
+  for (let windows = 0; at !== null && windows < MAX_WINDOWS; windows++) {
+    const { proc, seq }: Cursor = at;
+    const from = Math.max(1, seq - WINDOW);
+    const records = await readAll(journal, proc, from, seq - from);
+    at = from > 1 ? { proc, seq: from } : originOf(records[0]);
+    for (const record of records.toReversed()) {
+      const item = itemOf(record);
+      if (item === null) continue;
+      items.unshift(item);
+      if (items.length >= wanted) return { items, next: `${proc}:${record.seq}` };
+    }
+  }
+  return { items, next: at === null ? undefined : `${at.proc}:${at.seq}` };
+}
+
+/** A page of the journal may end before it is full. */
+async function readAll(
+  journal: Pick<Journal, "read">,
+  proc: ProcUuid,
+  from: number,
+  count: number,
+): Promise<readonly JournalRecord[]> {
+  const records: JournalRecord[] = [];
+  while (records.length < count) {
+    const page = await journal.read(proc, from + records.length, count - records.length);
+    if (page.length === 0) break;
+    records.push(...page);
+  }
+  return records;
+}
+
+/** What a fork shares with its origin ends at a record of that. */
+function originOf(first: JournalRecord | undefined): Cursor | null {
+  if (first?.kind !== "process.forked") return null;
+  const { from, at } = first.body as { from: ProcUuid; at: number };
+  return { proc: from, seq: at + 1 };
+}
+
+interface Said {
+  readonly role?: string;
+  readonly content?: string;
+  readonly blocks?: readonly Block[];
+  readonly cid?: number;
+  readonly replaces?: number;
+  readonly intent?: string;
+}
+
+/** null: not part of what was said. */
+function itemOf({ kind, body, at, seq }: JournalRecord): HistoryItem | null {
+  const { role, content = "", blocks = [], cid, replaces, intent = "" } = (body ?? {}) as Said;
+  // a fork has the intent of its origin, which was said there
+  if (kind === "process.spawned" && seq === 1 && intent !== "")
+    return { role: "user", text: cut(intent), calls: [], at, seq };
+  if (kind !== "ctx.record" || cid !== undefined || replaces !== undefined) return null;
+  if (role !== "user" && role !== "assistant") return null;
+  return { role, text: cut(content), calls: blocks.flatMap(callLine), at, seq };
+}
+
+function callLine(block: Block): string[] {
+  if (block.type !== "tool_use") return [];
+  const line = `${block.name} ${JSON.stringify(block.input)}`;
+  return [line.length <= CALL_CHARS ? line : `${line.slice(0, CALL_CHARS).toWellFormed()}…`];
+}
+
+function cut(text: string): string {
+  return text.length <= LIMITS.historyTextChars
+    ? text
+    : `${text.slice(0, LIMITS.historyTextChars).toWellFormed()}…`;
+}
+
+function cursorOf(text: string): Cursor {
+  const found = /^([0-9a-f-]{36}):(\d{1,15})$/.exec(text);
+  if (found === null) throw new Fault({ code: "INVALID", message: "before: not the next of a page" });
+  return { proc: found[1] as ProcUuid, seq: Number(found[2]) };
+}

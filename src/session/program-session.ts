@@ -1,0 +1,96 @@
+/** What the program of a session tells of its runs, and the handle that each of them gets. */
+import { printed } from "../abi/errors.ts";
+import type { RunOutcome } from "../abi/events.ts";
+import type { ExitStatus } from "../abi/process.ts";
+import type { ProgramContext, ProgramSession, RunInput } from "../abi/program.ts";
+import type { Core } from "../kernel/core.ts";
+import type { Process } from "../kernel/process/process.ts";
+import type { Conversation } from "./conversation.ts";
+import { joins } from "./joins.ts";
+import { firstWords } from "./title.ts";
+
+/** `contextWith`: the context of the process, its calls and waits ending with a signal. */
+export function programSession(
+  core: Core,
+  proc: Process,
+  conversation: Conversation,
+  contextWith: (signal: AbortSignal) => ProgramContext,
+): ProgramSession {
+  const { pid } = proc;
+  const mono = (): number => core.ports.clock.mono();
+  const tellInput = (input: RunInput, isJoining: boolean): void => {
+    nameIt(core, proc, conversation, input.text);
+    proc.tell({ event: "input", pid, ...input, joins: isJoining }, mono());
+  };
+  return {
+    client: proc.seed.client ?? "",
+    begin: (input, isNew) => {
+      const { seq, client } = input;
+      const run = { seq, client, startedMono: mono(), tokensBefore: proc.tokensUsed };
+      const signal = conversation.begin(run, proc.abort.signal);
+      proc.result = "";
+      proc.refusals.clear();
+      if (isNew) tellInput(input, false);
+      const hasMail = (): boolean => proc.mailbox?.has((message) => joins(message, client)) === true;
+      return { ...contextWith(signal), client, hasMail };
+    },
+    join: (input) => tellInput(input, true),
+    isQueued: (seq) => proc.mailbox?.has((message) => message.seq === seq) === true,
+    reply: (text) => proc.tell({ event: "reply", pid, text }, mono()),
+    end: (outcome, exit) => end(core, proc, conversation, outcome, exit),
+  };
+}
+
+/** The first message is its title, until a person gives it another. */
+function nameIt(core: Core, proc: Process, conversation: Conversation, text: string): void {
+  if (conversation.title !== "" || proc.seed.intent !== "") return;
+  conversation.title = firstWords(text);
+  if (conversation.title !== "") core.note(proc, "process.described", { title: conversation.title });
+}
+
+/** Synced before anyone hears of it: from here on whoever waited for the run may go. */
+async function end(
+  core: Core,
+  proc: Process,
+  conversation: Conversation,
+  outcome: RunOutcome,
+  exit: ExitStatus,
+): Promise<void> {
+  await durable(core, proc);
+  const run = conversation.end();
+  if (run === null) return;
+  const mono = core.ports.clock.mono();
+  const { pid, result } = proc;
+  proc.tell(
+    {
+      event: "idle",
+      pid,
+      seq: run.seq,
+      outcome,
+      exitCode: exit.code,
+      message: outcome === "completed" ? "" : (exit.err?.message ?? exit.reason),
+      ...(exit.err === undefined ? {} : { error: exit.err }),
+      result,
+      tokensUsed: proc.tokensUsed - run.tokensBefore,
+      elapsedMs: mono - run.startedMono,
+      queued: proc.mailbox?.size ?? 0,
+      ...proc.refusals.told(),
+    },
+    mono,
+  );
+  core.idle(proc);
+}
+
+/** A disk that takes nothing for now is waited for; one that is lost ends the daemon. */
+async function durable(core: Core, proc: Process): Promise<void> {
+  const { journal, log } = core.ports;
+  for (let tries = 1; tries <= 2; tries++) {
+    await core.journalWatch.heldUntil(proc, proc.abort.signal);
+    try {
+      return await journal.sync();
+    } catch (error) {
+      if (tries > 1)
+        log("error", `pid ${proc.pid}: the end of a run could not be recorded: ${printed(error)}`);
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Sessions that nobody follows and that have nothing to do leave memory after a while. One timer for all of them; whether one
+ * may rest is looked at when its time has come, not when something changes.
+ */
+import { PID_KERNEL } from "../abi/ids.ts";
+import type { Core } from "../kernel/core.ts";
+import { liveJobs } from "../kernel/process/jobs.ts";
+import type { Process } from "../kernel/process/process.ts";
+import { layToRest } from "../kernel/process/shutdown.ts";
+import { STDIN } from "../kernel/process/stdio.ts";
+
+export class RestWatch {
+  readonly #core: () => Core;
+  readonly #restAfterMs: () => number;
+  /** Since when, monotonic; the oldest first. */
+  readonly #since = new Map<Process, number>();
+  #timer: AbortController | null = null;
+  #isClosed = false;
+
+  constructor(core: () => Core, restAfterMs: () => number) {
+    this.#core = core;
+    this.#restAfterMs = restAfterMs;
+  }
+
+  /** Something may have come to an end: its time begins anew. */
+  idle(proc: Process): void {
+    if (this.#isClosed || !isIdle(proc) || liveJobs(this.#core(), proc) > 0) return;
+    this.#since.delete(proc);
+    this.#since.set(proc, this.#core().ports.clock.mono());
+    this.#arm();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#since.clear();
+    this.#timer?.abort();
+    this.#timer = null;
+  }
+
+  #arm(): void {
+    if (this.#timer !== null || this.#since.size === 0) return;
+    const { clock } = this.#core().ports;
+    const [oldest = 0] = this.#since.values();
+    const stop = new AbortController();
+    this.#timer = stop;
+    const leftMs = Math.max(1, oldest + this.#restAfterMs() - clock.mono());
+    clock.sleep(leftMs, stop.signal).then(
+      () => {
+        this.#timer = null;
+        this.#look();
+      },
+      () => {},
+    );
+  }
+
+  #look(): void {
+    const core = this.#core();
+    const until = core.ports.clock.mono() - this.#restAfterMs();
+    for (const [proc, since] of this.#since) {
+      if (since > until) break;
+      this.#since.delete(proc);
+      if (isIdle(proc) && liveJobs(core, proc) === 0) void layToRest(core, proc, "it has had nothing to do");
+    }
+    this.#arm();
+  }
+}
+
+/** Nobody follows it, nothing waits for it, and nothing is under way. What belongs to another process rests with that. */
+function isIdle(proc: Process): boolean {
+  const { conversation, state, watchers, mailbox, children } = proc;
+  if (conversation === null || conversation.run !== null || state !== "running") return false;
+  if (proc.isHalted || proc.verdict !== null || proc.finishing !== null || proc.isResting) return false;
+  if (!proc.isRestorable || proc.fds.has(STDIN)) return false;
+  return watchers.count === 0 && (mailbox?.size ?? 0) === 0 && children.size === 0 && isAlone(proc);
+}
+
+function isAlone({ ppid, threads, coroutines }: Process): boolean {
+  return ppid === PID_KERNEL && (threads?.live ?? 0) === 0 && (coroutines?.live ?? 0) === 0;
+}
+
+/** It waits for a message, and nobody is there to send one: the journal brings it back when somebody is. */
+export function isUnattended({ conversation, watchers, mailbox }: Process): boolean {
+  return (
+    conversation !== null && conversation.run === null && watchers.count === 0 && (mailbox?.size ?? 0) === 0
+  );
+}

@@ -1,0 +1,174 @@
+/**
+ * The sessions there are: those in the process table, and those that rest. A session that rests is a row of the journal and
+ * nothing in memory; speaking to it, opening it and ending it work all the same.
+ */
+import { codeOf, Fault } from "../abi/errors.ts";
+import type { Pid } from "../abi/ids.ts";
+import { type Disposition, EXIT, SIGNALS, type Signal } from "../abi/process.ts";
+import { wake } from "../history/recover/wake.ts";
+import type { Core } from "../kernel/core.ts";
+import { LIMITS } from "../kernel/limits.ts";
+import type { ProcessRow } from "../kernel/ports/journal.ts";
+import type { AwakeOptions, HistoryPage, Sessions, SessionView } from "../kernel/ports/sessions.ts";
+import type { Process } from "../kernel/process/process.ts";
+import { pageOf } from "./history-page.ts";
+import type { RestingSessions } from "./resting.ts";
+import { viewOf } from "./session-view.ts";
+import { withdrawMessage } from "./withdraw.ts";
+
+/** A process that came back at the very moment something was written of it: then that meets it alive. */
+const TRIES = 3;
+
+export class SessionTable implements Sessions, RestingSessions {
+  readonly #core: () => Core;
+
+  constructor(core: () => Core) {
+    this.#core = core;
+  }
+
+  async list({ cwd, all = false }: { cwd?: string; all?: boolean }): Promise<readonly SessionView[]> {
+    const { ports, table } = this.#core();
+    const where = cwd === undefined ? {} : { cwd };
+    // of those that have not ended none is left out
+    const live = await ports.journal.rows({ session: true, live: true, ...where });
+    const ended = all ? await ports.journal.rows({ session: true, live: false, ...where }) : [];
+    const shown = [...live, ...ended].sort((a, b) => b.lastAt - a.lastAt);
+    return shown.map((row) => viewOf(row, table.get(row.pid)));
+  }
+
+  isHere(pid: Pid): boolean {
+    const proc = this.#core().table.get(pid);
+    return proc !== undefined && proc.leaving === null;
+  }
+
+  async view(pid: Pid): Promise<SessionView> {
+    return viewOf(await this.#require(pid), this.#core().table.get(pid));
+  }
+
+  async awake(pid: Pid, { env, session }: AwakeOptions = {}): Promise<void> {
+    const core = this.#core();
+    await core.table.get(pid)?.leaving;
+    const found = core.table.get(pid);
+    if (found?.isLive === true) return env === undefined ? undefined : lend(core, found, env);
+    const row = await this.#row(pid);
+    if (row === undefined) return;
+    const rests = row.isSession && row.exit === null && found === undefined;
+    if (!rests && session !== true) return;
+    const own = env === undefined ? {} : { env };
+    const proc = await wake(core, pid, rests ? own : { ...own, session: true });
+    if (proc.conversation === null) return;
+    proc.conversation.title ||= row.title;
+    core.idle(proc);
+  }
+
+  async signalResting(pid: Pid, signal: Signal): Promise<Disposition | undefined> {
+    const core = this.#core();
+    for (let tries = 1; ; tries++) {
+      await core.table.get(pid)?.leaving;
+      if (core.table.get(pid) !== undefined) return undefined;
+      const row = await this.#row(pid);
+      if (row === undefined || !row.isSession || row.exit !== null) return undefined;
+      core.journalWatch.check("Signal");
+      const exit = ENDS[signal];
+      if (exit === undefined) return this.#goOn(pid, signal);
+      try {
+        await endResting(core, row, exit);
+        return "default";
+      } catch (error) {
+        if (!(error instanceof Fault) || error.code !== "CONFLICT" || tries >= TRIES) throw error;
+      }
+    }
+  }
+
+  async history(pid: Pid, options: { before?: string; limit: number }): Promise<HistoryPage> {
+    const row = await this.#require(pid);
+    const { journal } = this.#core().ports;
+    // what was noted and not yet written is part of it; a disk that refuses does not keep anybody from reading
+    await journal.sync().catch(() => {});
+    return pageOf(journal, (await journal.row(row.proc)) ?? row, options);
+  }
+
+  async describe(pid: Pid, { title, kept }: { title?: string; kept?: boolean }): Promise<void> {
+    const core = this.#core();
+    const words = title === undefined ? undefined : titleOf(title);
+    core.journalWatch.check("Describe");
+    const body = {
+      ...(words === undefined ? {} : { title: words }),
+      ...(kept === undefined ? {} : { kept }),
+    };
+    await this.#say(pid, body);
+    const conversation = core.table.get(pid)?.conversation;
+    if (words !== undefined && conversation !== undefined && conversation !== null)
+      conversation.title = words;
+  }
+
+  withdraw(pid: Pid, seq: number): Promise<void> {
+    return withdrawMessage(this.#core(), pid, seq);
+  }
+
+  /** Retention may take one that is not in memory at this very moment: then nothing is said of it. */
+  async #say(pid: Pid, body: { title?: string; kept?: boolean }): Promise<void> {
+    const { ports, table } = this.#core();
+    for (let tries = 1; ; tries++) {
+      const { proc, lastSeq } = await this.#require(pid);
+      const options = table.get(pid) === undefined ? { expect: lastSeq } : {};
+      try {
+        await ports.journal.append([{ proc, pid, kind: "process.described", v: 1, body }], options);
+        return;
+      } catch (error) {
+        if (codeOf(error) !== "CONFLICT" || tries >= TRIES) throw error;
+      }
+    }
+  }
+
+  /** PAUSE and INT find nothing to hold or to end. */
+  async #goOn(pid: Pid, signal: Signal): Promise<Disposition> {
+    if (signal !== SIGNALS.SIGRESUME) return "ignored";
+    await this.awake(pid);
+    return "default";
+  }
+
+  async #row(pid: Pid): Promise<ProcessRow | undefined> {
+    const { journal } = this.#core().ports;
+    const uuid = await journal.processOf(pid);
+    return uuid === undefined ? undefined : journal.row(uuid);
+  }
+
+  async #require(pid: Pid): Promise<ProcessRow> {
+    const row = await this.#row(pid);
+    if (row !== undefined) return row;
+    throw new Fault({ code: "NOT_FOUND", message: `process not found: ${pid}` });
+  }
+}
+
+const ENDS: Readonly<Partial<Record<Signal, (typeof EXIT)["sigterm" | "sigkill"]>>> = {
+  [SIGNALS.SIGTERM]: EXIT.sigterm,
+  [SIGNALS.SIGKILL]: EXIT.sigkill,
+};
+
+/** CONFLICT: it is not where its row saw it. */
+async function endResting(
+  { ports }: Core,
+  { proc, pid, lastSeq, tokensUsed }: ProcessRow,
+  exit: (typeof EXIT)["sigterm" | "sigkill"],
+): Promise<void> {
+  const body = { ...exit, result: "", tokensUsed };
+  await ports.journal.append([{ proc, pid, kind: "process.exited", v: 1, body }], { expect: lastSeq });
+  await ports.onReaped(proc);
+}
+
+/** With what it wanted for it goes on by itself; what a person paused, a person lets go on. */
+async function lend(core: Core, proc: Process, env: Readonly<Record<string, string>>): Promise<void> {
+  proc.lendEnv?.(env);
+  if (proc.isInWant) await core.deliver(proc, SIGNALS.SIGRESUME);
+}
+
+function titleOf(text: string): string {
+  const title = text.trim().replace(/\s+/g, " ");
+  if (title !== "" && title.length <= LIMITS.titleChars) return title;
+  const message =
+    title === ""
+      ? "the title is empty"
+      : `a title has at most ${LIMITS.titleChars} characters, not ${title.length}`;
+  throw new Fault({ code: "INVALID", message });
+}

@@ -1,0 +1,127 @@
+/**
+ * Starts and shuts down the children of one supervisor, and hears of their ends. A process is reaped before anything follows
+ * from its exit, so that what it had started is gone when the next one begins, and no zombie waits for anybody.
+ */
+import { messageOf } from "../abi/errors.ts";
+import { type ExitStatus, SIGNALS } from "../abi/process.ts";
+import type { Process } from "../kernel/process/process.ts";
+import { reapProcess } from "../kernel/process/reap.ts";
+import { abortable } from "../lib/abort.ts";
+import type { Child, ChildRun } from "./child.ts";
+import { plainExit } from "./crash-report.ts";
+import { endProcess, send } from "./end-process.ts";
+import { type Extra, type Seat, startChild } from "./start-child.ts";
+
+/** What a start needs beside its specification. `told`: all that this run said has been passed on. */
+export type Attendance = Extra & { readonly told?: () => Promise<void> };
+
+interface RunListener {
+  attend(child: Child): Attendance;
+  /** It ended by itself, or by a signal of somebody else. */
+  exited(child: Child, run: ChildRun, exit: ExitStatus): void;
+  /** It ended because it was shut down here. */
+  shutDown(child: Child, run: ChildRun, exit: ExitStatus): void;
+}
+
+export class ChildRuns {
+  readonly #seat: Seat;
+  readonly #listener: RunListener;
+  #isKilled = false;
+
+  constructor(seat: Seat, listener: RunListener) {
+    this.#seat = seat;
+    this.#listener = listener;
+  }
+
+  /** Waits while the supervisor is paused. Resolves when the child runs; errors as of spawn, CANCELLED after `stop`. */
+  async start(child: Child, stop: AbortController): Promise<ChildRun> {
+    const over = Promise.withResolvers<void>();
+    child.starting = { stop, over: over.promise };
+    try {
+      await this.#untilResumed(stop.signal);
+      const { told, ...extra } = this.#listener.attend(child);
+      const proc = await this.#made(child, stop.signal, extra);
+      return this.#begin(child, proc, told);
+    } finally {
+      child.starting = null;
+      over.resolve();
+    }
+  }
+
+  /** One that an earlier daemon started, and that came back. */
+  adopt(child: Child, proc: Process): void {
+    this.#begin(child, proc, undefined);
+  }
+
+  /** Resolves when it is gone; whoever asks, it happens once a run. Nothing for one that does not run. */
+  stop(child: Child): Promise<void> {
+    const { run } = child;
+    if (run === null) return Promise.resolve();
+    run.stopping ??= this.#stop(child, run);
+    return run.stopping;
+  }
+
+  /** At once, all that is there and all that is still being made. */
+  kill(): void {
+    this.#isKilled = true;
+    const { core, supervisor } = this.#seat;
+    for (const pid of supervisor.children) {
+      const proc = core.table.get(pid);
+      if (proc !== undefined) send(core, proc, SIGNALS.SIGKILL);
+    }
+  }
+
+  /** What was opened for a run that does not come to be is closed: the other end of a pipe would wait for it. */
+  async #made(child: Child, signal: AbortSignal, extra: Extra): Promise<Process> {
+    try {
+      return await startChild(this.#seat, child.spec, child.endowment, signal, extra);
+    } catch (error) {
+      await Promise.allSettled((extra.files ?? []).map(({ file }) => file.close()));
+      throw error;
+    }
+  }
+
+  #begin(child: Child, proc: Process, told: Attendance["told"]): ChildRun {
+    const { core } = this.#seat;
+    const run: ChildRun = {
+      pid: proc.pid,
+      proc,
+      startedMono: core.ports.clock.mono(),
+      gone: this.#gone(proc, told),
+      stopping: null,
+    };
+    child.begin(run);
+    run.gone.then(
+      (exit) => {
+        if (run.stopping === null) this.#listener.exited(child, run, exit);
+      },
+      // the kernel let go of all (abandon.ts): nothing ended, and nothing follows
+      () => {},
+    );
+    return run;
+  }
+
+  async #gone(proc: Process, told: Attendance["told"]): Promise<ExitStatus> {
+    const exit = await proc.done.promise;
+    const { core } = this.#seat;
+    await reapProcess(core, proc);
+    await told?.().catch((error: unknown) => {
+      core.ports.log("error", `pid ${proc.pid}: what it said could not be told: ${messageOf(error)}`);
+    });
+    return exit;
+  }
+
+  async #stop(child: Child, run: ChildRun): Promise<void> {
+    const { core } = this.#seat;
+    if (run.proc !== null) await endProcess(core, run.proc, this.#isKilled ? "kill" : child.spec.shutdown);
+    const exit = await run.gone;
+    child.end(plainExit(exit), core.ports.clock.mono() - run.startedMono);
+    this.#listener.shutDown(child, run, exit);
+  }
+
+  async #untilResumed(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const { supervisor } = this.#seat;
+    while (supervisor.paused !== null) await abortable(supervisor.paused.promise, signal);
+  }
+}

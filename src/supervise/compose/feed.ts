@@ -1,0 +1,103 @@
+/**
+ * What a project tells, to each client that follows it through a queue of its own, and the last lines of its children for who
+ * asks later. A slow client loses the oldest of what may be lost; never the end, nor what it waits for.
+ */
+import type { ProjectEvent } from "../../abi/compose/compose.ts";
+import { LIMITS } from "../../kernel/limits.ts";
+import type { Subscription } from "../../kernel/ports/subscription.ts";
+import { Queue } from "../../kernel/queue.ts";
+import { LineRing } from "./line-ring.ts";
+
+/** What a client that asks again is told first: where the project is. */
+const MILESTONES: ReadonlySet<ProjectEvent["event"]> = new Set(["up", "done", "failed", "stopped"]);
+
+/** Once an `up`, or once a project: the queues stay bounded though they are never dropped. */
+const KEPT: ReadonlySet<ProjectEvent["event"]> = new Set([
+  "starting",
+  "up",
+  "skipped",
+  "done",
+  "failed",
+  "stopped",
+]);
+
+export interface LogChoice {
+  /** Undefined: of all. */
+  readonly children: ReadonlySet<string> | undefined;
+  /** Lines of each. */
+  readonly tail: number;
+  readonly follow: boolean;
+}
+
+export class ProjectFeed {
+  readonly #watchers = new Set<Queue<ProjectEvent>>();
+  readonly #followers = new Map<Queue<ProjectEvent>, LogChoice["children"]>();
+  readonly #kept = new Map<string, LineRing>();
+  #seq = 0;
+  #isEnded = false;
+  #milestone: ProjectEvent | null = null;
+
+  publish(event: ProjectEvent): void {
+    if (MILESTONES.has(event.event)) this.#milestone = event;
+    if (event.event === "log") this.#log(event);
+    for (const queue of this.#watchers) queue.push(event);
+  }
+
+  /** From now on. */
+  watch(): Subscription<ProjectEvent> {
+    return this.#watch(null);
+  }
+
+  /** From the newest of `up` and the end on. */
+  rejoin(): Subscription<ProjectEvent> {
+    return this.#watch(this.#milestone);
+  }
+
+  #watch(first: ProjectEvent | null): Subscription<ProjectEvent> {
+    const queue: Queue<ProjectEvent> = queueOf(LIMITS.projectEvents, () => this.#watchers.delete(queue));
+    if (first !== null) queue.push(first);
+    if (this.#isEnded) queue.end();
+    else this.#watchers.add(queue);
+    return queue;
+  }
+
+  logs({ children, tail, follow }: LogChoice): Subscription<ProjectEvent> {
+    const past = [...this.#kept]
+      .filter(([child]) => children?.has(child) ?? true)
+      .flatMap(([child, ring]) => ring.newest(tail).map((line) => ({ child, ...line })))
+      .sort((a, b) => a.seq - b.seq);
+    const capacity = LIMITS.projectEvents + past.length;
+    const queue: Queue<ProjectEvent> = queueOf(capacity, () => this.#followers.delete(queue));
+    for (const { child, text } of past) queue.push({ event: "log", child, text });
+    if (this.#isEnded || !follow) queue.end();
+    else this.#followers.set(queue, children);
+    return queue;
+  }
+
+  /** Nothing more will come. Of its last lines less is kept from now on. */
+  end(): void {
+    this.#isEnded = true;
+    for (const queue of [...this.#watchers, ...this.#followers.keys()]) queue.end();
+    this.#watchers.clear();
+    this.#followers.clear();
+    this.#shrink();
+  }
+
+  #log(event: Extract<ProjectEvent, { event: "log" }>): void {
+    const { child, text } = event;
+    const ring = this.#kept.get(child) ?? new LineRing(LIMITS.projectLines, LIMITS.projectLineChars);
+    this.#kept.set(child, ring);
+    ring.push({ seq: ++this.#seq, text });
+    for (const [queue, children] of this.#followers) if (children?.has(child) ?? true) queue.push(event);
+  }
+
+  /** To the same share each. */
+  #shrink(): void {
+    const share = Math.floor(LIMITS.endedLineChars / Math.max(1, this.#kept.size));
+    for (const ring of this.#kept.values()) ring.shrink(share);
+  }
+}
+
+function queueOf(capacity: number, onClose: () => void): Queue<ProjectEvent> {
+  return new Queue({ capacity, drop: "oldest", losable: ({ event }) => !KEPT.has(event), onClose });
+}

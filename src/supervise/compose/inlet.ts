@@ -1,0 +1,117 @@
+import { codeOf, DriverError, messageOf } from "../../abi/errors.ts";
+import type { Label } from "../../abi/labels.ts";
+import { uniteLabels } from "../../consent/labels/label-set.ts";
+import type { PipeEnd } from "../../kernel/ipc/pipe.ts";
+import type { Spool, SpoolReader } from "../../kernel/ports/spools.ts";
+import { linkSignals } from "../../lib/abort.ts";
+
+export class Inlet {
+  /** Of what was written: who reads has them from then on, as from any pipe. */
+  readonly carried: PipeEnd["carried"] = { labels: [] };
+  readonly #spool: Spool;
+  /** Fires when all writers are over. */
+  readonly #ended = new AbortController();
+  #isBroken = false;
+  /** Runs of the reader that have it at fd 0. */
+  #readers = 0;
+  readonly #closed = new WeakSet<SpoolReader>();
+  /** Called when the last of them has closed it. */
+  onUnread: (() => void) | null = null;
+
+  constructor(spool: Spool) {
+    this.#spool = spool;
+  }
+
+  /** Somebody may still read what is written. */
+  get isOpen(): boolean {
+    return !this.#ended.signal.aborted && !this.#isBroken;
+  }
+
+  /** A run of the reader has it open. */
+  get isRead(): boolean {
+    return this.#readers > 0;
+  }
+
+  /** UNAVAILABLE: over 64 MiB that nobody has read. */
+  write(data: Uint8Array, labels: readonly Label[] = []): void {
+    this.carried.labels = uniteLabels(this.carried.labels, labels);
+    this.#spool.write(data);
+  }
+
+  /** All writers are over: the reader comes to the end. */
+  end(): void {
+    this.#ended.abort();
+  }
+
+  /** The reader is over: who writes hears of it. */
+  break(): void {
+    this.#isBroken = true;
+  }
+
+  async remove(): Promise<void> {
+    this.#isBroken = true;
+    await this.#spool.remove();
+  }
+
+  /** fd 0 of one run of the reader. To be closed by who asks for it: what it has not read is kept for it. */
+  reader(): PipeEnd {
+    const reader = this.#spool.reader(0);
+    this.#readers++;
+    return {
+      carried: this.carried,
+      heedsSignal: true,
+      read: (length, signal) => this.#read(reader, length, signal),
+      write: () => Promise.reject(refused("PERMISSION", "/dev/stdin", "read only")),
+      close: async () => this.#close(reader),
+      stat: async () => ({ name: "stdin", size: 0, isDevice: false, devicePath: "/dev/stdin" }),
+    };
+  }
+
+  /** One run closes it once, whether it was ever made or not. */
+  #close(reader: SpoolReader): void {
+    if (this.#closed.has(reader)) return;
+    this.#closed.add(reader);
+    reader.close();
+    this.#readers--;
+    if (this.#readers === 0) this.onUnread?.();
+  }
+
+  async #read(reader: SpoolReader, length: number, signal: AbortSignal): Promise<Uint8Array> {
+    const ended = this.#ended.signal;
+    while (reader.available > 0 || !ended.aborted) {
+      // the end interrupts a wait, and takes nothing of what has come before it
+      using linked = linkSignals(signal, reader.available > 0 ? undefined : ended);
+      try {
+        return await reader.read(length, linked.signal);
+      } catch (error) {
+        if (error !== ended.reason) throw error;
+      }
+    }
+    return NOTHING;
+  }
+}
+
+const NOTHING = new Uint8Array();
+
+/** A write that goes to all that are open. Without any, the pipe is broken; with none at all, nobody was to hear it. */
+export function writeToAll(
+  inlets: readonly Inlet[],
+  data: Uint8Array,
+  device: string,
+  labels: readonly Label[] = [],
+): void {
+  if (inlets.length === 0) return;
+  const open = inlets.filter(({ isOpen }) => isOpen);
+  if (open.length === 0) throw refused("DRIVER", device, "broken pipe");
+  for (const inlet of open) {
+    try {
+      inlet.write(data, labels);
+    } catch (error) {
+      throw refused(codeOf(error), device, messageOf(error));
+    }
+  }
+}
+
+function refused(code: DriverError["code"], device: string, message: string): DriverError {
+  return new DriverError({ op: device === "/dev/stdin" ? "Read" : "Write", device, code, message });
+}

@@ -1,0 +1,162 @@
+/** The compose projects of this daemon: those that run, and the last that ended. One at a time is brought up by one name. */
+import type { ProjectEvent, ProjectView } from "../../abi/compose/compose.ts";
+import { SyscallError } from "../../abi/errors.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+import type { Member } from "../../abi/member.ts";
+import type { Core } from "../../kernel/core.ts";
+import { LIMITS } from "../../kernel/limits.ts";
+import type { Projects, ProjectUp } from "../../kernel/ports/projects.ts";
+import type { Subscription } from "../../kernel/ports/subscription.ts";
+import type { Process } from "../../kernel/process/process.ts";
+import { Units } from "../../kernel/process/units.ts";
+import { abortable, linkSignals } from "../../lib/abort.ts";
+import { endedFeed } from "./ended.ts";
+import { Project } from "./project.ts";
+import type { PastProject, ProjectRoster, RunningProject } from "./roster.ts";
+import { type LogWish, logsOf } from "./view.ts";
+
+export function makeProjects(core: () => Core): Projects & ProjectRoster {
+  return new ProjectTable(core);
+}
+
+class ProjectTable implements Projects, ProjectRoster {
+  readonly #core: () => Core;
+  readonly #running = new Map<string, RunningProject>();
+  /** The one that ended last is the last. */
+  readonly #past = new Map<string, PastProject>();
+  /** Of names that are being brought up. */
+  readonly #lanes = new Map<string, { readonly units: Units; users: number }>();
+
+  constructor(core: () => Core) {
+    this.#core = core;
+  }
+
+  async up(
+    request: ProjectUp,
+    signal?: AbortSignal,
+  ): Promise<{ pid: Pid; events: Subscription<ProjectEvent> }> {
+    const { name } = request.project;
+    this.#core().journalWatch.check("Compose");
+    using linked = linkSignals(this.#core().root.abort.signal, signal);
+    return await this.#alone(name, linked.signal, () => this.#up(request, linked.signal));
+  }
+
+  memberOf(proc: Process): Member | undefined {
+    return this.#membersBeside(proc).find(({ pid }) => pid === proc.pid);
+  }
+
+  fellowsOf(proc: Process): readonly Member[] {
+    const members = this.#membersBeside(proc);
+    if (members.find(({ pid }) => pid === proc.pid)?.mayWrite !== true) return [];
+    return members.filter(({ pid }) => pid !== proc.pid);
+  }
+
+  /** Of the project whose supervisor is its parent. */
+  #membersBeside({ ppid }: Process): readonly Member[] {
+    if (ppid === PID_KERNEL) return [];
+    for (const project of this.#running.values()) if (project.pid === ppid) return project.members;
+    return [];
+  }
+
+  enter(project: RunningProject): void {
+    this.#running.set(project.name, project);
+    void project.over.then(() => this.#ended(project));
+  }
+
+  async rejoin(name: string, pid: Pid, env: ProjectUp["env"]): Promise<Subscription<ProjectEvent>> {
+    const running = this.#running.get(name);
+    if (running?.pid === pid) return running.rejoin(env);
+    const past = this.#past.get(name);
+    if (past?.view.pid === pid) return past.feed.rejoin();
+    const feed = await endedFeed(this.#core(), name, pid);
+    if (feed !== undefined) return feed.rejoin();
+    const message = `this request has brought project ${name} up as process ${pid}, which is not running now`;
+    throw refusal("CONFLICT", message, "crux compose up brings it up again");
+  }
+
+  async down(name: string, timeoutMs: number): Promise<void> {
+    await this.#require(name).down(timeoutMs);
+  }
+
+  async kill(name: string): Promise<void> {
+    await this.#require(name).kill();
+  }
+
+  view(name: string): ProjectView {
+    return this.#find(name).view;
+  }
+
+  async logs(name: string, wish: LogWish): Promise<Subscription<ProjectEvent>> {
+    return logsOf(this.#find(name), wish);
+  }
+
+  async #up(
+    request: ProjectUp,
+    signal: AbortSignal,
+  ): Promise<{ pid: Pid; events: Subscription<ProjectEvent> }> {
+    const running = this.#running.get(request.project.name);
+    if (running?.isEnding === true) await abortable(running.over, signal);
+    else if (running !== undefined) return follow(running, () => running.change(request));
+    const project = new Project(this.#core(), request);
+    const up = await follow(project, () => project.start(request));
+    this.enter(project);
+    return up;
+  }
+
+  #ended(project: RunningProject): void {
+    const { name, view, feed } = project;
+    if (this.#running.get(name) === project) this.#running.delete(name);
+    this.#past.delete(name);
+    this.#past.set(name, { view, feed });
+    const [oldest = name] = this.#past.keys();
+    if (this.#past.size > LIMITS.projectsEnded) this.#past.delete(oldest);
+  }
+
+  /** CANCELLED: whoever asked has gone while it waited for its turn. */
+  async #alone<T>(name: string, signal: AbortSignal, act: () => Promise<T>): Promise<T> {
+    const lane = this.#lanes.get(name) ?? { units: new Units(), users: 0 };
+    this.#lanes.set(name, lane);
+    lane.users++;
+    try {
+      return await lane.units.run(act, signal);
+    } catch (error) {
+      throw error === signal.reason
+        ? refusal("CANCELLED", `bringing up project ${name} was given up`)
+        : error;
+    } finally {
+      lane.users--;
+      if (lane.users === 0) this.#lanes.delete(name);
+    }
+  }
+
+  #require(name: string): RunningProject {
+    const found = this.#running.get(name);
+    if (found !== undefined) return found;
+    throw refusal("NOT_FOUND", `no project ${name} is running`);
+  }
+
+  #find(name: string): PastProject {
+    const found = this.#running.get(name) ?? this.#past.get(name);
+    if (found !== undefined) return found;
+    throw refusal("NOT_FOUND", `no project ${name}`);
+  }
+}
+
+/** Watched before it begins, so that nothing is missed. */
+async function follow(
+  project: RunningProject,
+  begin: () => Promise<void>,
+): Promise<{ pid: Pid; events: Subscription<ProjectEvent> }> {
+  const events = project.watch();
+  try {
+    await begin();
+    return { pid: project.pid, events };
+  } catch (error) {
+    events.close();
+    throw error;
+  }
+}
+
+function refusal(code: "NOT_FOUND" | "CANCELLED" | "CONFLICT", message: string, hint?: string): SyscallError {
+  return new SyscallError({ syscall: "Compose", pid: PID_KERNEL, code, message, hint });
+}

@@ -1,0 +1,230 @@
+/**
+ * One replica of a service: what has become of it, and its ears. What an agent says comes through its events, what a program
+ * says through fds 1 and 2; both are told line by line, in order, and before its exit.
+ */
+import type { ComposeService, ProjectEvent } from "../../abi/compose/compose.ts";
+import type { Pid } from "../../abi/ids.ts";
+import type { Core } from "../../kernel/core.ts";
+import { LIMITS } from "../../kernel/limits.ts";
+import { logLine } from "../../kernel/log/log-line.ts";
+import type { Process } from "../../kernel/process/process.ts";
+import type { StdFile } from "../../kernel/process/stdio.ts";
+import type { Attendance } from "../child-runs.ts";
+import type { KeptChild } from "../kept-supervisor.ts";
+import type { ReplicaFacts } from "./conditions.ts";
+import type { Inlet } from "./inlet.ts";
+import { LineSplitter, linesOf } from "./line-splitter.ts";
+import { outputFile } from "./output-file.ts";
+
+/** What a replica needs of its project. */
+export interface ReplicaHost {
+  readonly core: Core;
+  publish(event: ProjectEvent): void;
+  /** Its facts have changed. */
+  changed(): void;
+  ready(replica: Replica): void;
+  /** It was not ready in time. */
+  late(replica: Replica): void;
+  /** The pipe it reads from. */
+  inletOf(service: string): Inlet | undefined;
+  /** The pipes it writes to with one of its streams. */
+  outletsOf(service: string, stream: "stdout" | "stderr" | "result"): readonly Inlet[];
+}
+
+export class Replica implements ReplicaFacts {
+  readonly id: string;
+  readonly service: ComposeService;
+  /** From 1. */
+  readonly n: number;
+  readonly #host: ReplicaHost;
+  /** Ends the wait for its readiness. */
+  #patience = new AbortController();
+  readonly #pattern: RegExp | null;
+  #isWaitedFor = false;
+  hasStarted = false;
+  isReady = false;
+  isLate = false;
+  hasCompleted = false;
+  isOver = false;
+  isSkipped = false;
+  /** What its newest run wrote was more than its readers had room for. */
+  hasOverflown = false;
+  /** It was told to start, once. */
+  isReleased = false;
+  /** The dependency it was last said to wait for. */
+  waitsOn = "";
+  /** Of its newest run. */
+  pid: Pid | null = null;
+  /** Why it does not run, where that needs saying. */
+  note = "";
+
+  constructor(service: ComposeService, n: number, host: ReplicaHost) {
+    this.id = `${service.name}-${n}`;
+    this.service = service;
+    this.n = n;
+    this.#host = host;
+    this.#pattern = service.ready?.kind === "stdout" ? new RegExp(service.ready.pattern) : null;
+  }
+
+  /** As an earlier daemon left it. `heldFor`: why it is not started. */
+  restore(kept: KeptChild | undefined, heldFor: string | undefined): void {
+    if (kept === undefined) return;
+    const { run, state } = kept;
+    this.pid = run?.pid ?? null;
+    this.isReleased = state !== "waiting" && state !== "skipped";
+    this.isSkipped = state === "skipped";
+    this.isOver = state === "done";
+    this.hasStarted = run !== null && !this.isSkipped;
+    this.hasCompleted = kept.hasCompleted;
+    this.isReady = this.hasStarted && (kept.isReady || this.service.ready === undefined);
+    if (this.isSkipped && heldFor !== undefined) this.note = `not started: ${heldFor}`;
+    if (this.note !== "") this.#say(this.note);
+  }
+
+  /** It starts anew, when its dependencies are there again; that it has completed once stays true. */
+  comeBack(): void {
+    this.isReleased = false;
+    this.isOver = false;
+    this.hasStarted = false;
+    this.isReady = false;
+    this.isLate = false;
+    this.note = "";
+    this.#isWaitedFor = false;
+    this.#say("brought back by a new daemon: its log and its pipes begin anew");
+  }
+
+  /** For one run. */
+  attend(): Attendance {
+    return this.service.program.kind === "agent" ? this.#attendAgent() : this.#attendNative();
+  }
+
+  exited(code: number): void {
+    if (code !== 0) return;
+    this.hasCompleted = true;
+    // its first step was its last
+    if (this.service.ready?.kind !== "stdout") this.#ready();
+  }
+
+  /** Nothing of it is waited for any more. */
+  close(): void {
+    this.#patience.abort();
+  }
+
+  #attendAgent(): Attendance {
+    const told = Promise.withResolvers<void>();
+    const { name } = this.service;
+    const result = {
+      inlets: () => this.#host.outletsOf(name, "result"),
+      overflow: () => this.#overflow(),
+    };
+    return {
+      files: [
+        ...this.#input(),
+        ...(result.inlets().length === 0 ? [] : [{ fd: 1, file: outputFile("stdout", result) } as const]),
+      ],
+      onMade: (proc) => {
+        this.#started(proc.pid);
+        this.#follow(proc).then(told.resolve, told.reject);
+      },
+      told: () => told.promise,
+    };
+  }
+
+  async #follow(proc: Process): Promise<void> {
+    const events = proc.watchers.watch();
+    try {
+      for await (const event of events) {
+        const line = logLine(event);
+        const texts = line === undefined ? [] : linesOf(line.message);
+        for (const text of texts) this.#say(`[agent/${proc.pid}] ${text}`);
+        // the second begins when the first is done
+        if (event.event === "step" && event.step > 1) this.#ready();
+      }
+    } finally {
+      events.close();
+    }
+  }
+
+  #attendNative(): Attendance {
+    return {
+      files: [
+        ...this.#input(),
+        { fd: 1, file: this.#output("stdout") },
+        { fd: 2, file: this.#output("stderr") },
+      ],
+      onMade: (proc) => this.#started(proc.pid),
+    };
+  }
+
+  #output(stream: "stdout" | "stderr") {
+    const lines = new LineSplitter((heard) => {
+      this.#sayAll(heard);
+      if (stream === "stdout" && heard.some((line) => this.#pattern?.test(line) === true)) this.#ready();
+    });
+    return outputFile(stream, {
+      chunk: (data) => lines.push(data),
+      end: () => lines.flush(),
+      inlets: () => this.#host.outletsOf(this.service.name, stream),
+      labels: () => this.#host.inletOf(this.service.name)?.carried.labels ?? [],
+      overflow: () => this.#overflow(),
+    });
+  }
+
+  #input(): readonly StdFile[] {
+    const inlet = this.#host.inletOf(this.service.name);
+    return inlet === undefined ? [] : [{ fd: 0, file: inlet.reader() }];
+  }
+
+  /** Of what comes at once no more than is kept: a program that floods would keep the whole daemon busy with its lines. */
+  #sayAll(lines: readonly string[]): void {
+    const told = lines.length <= LIMITS.projectLines ? lines : lines.slice(1 - LIMITS.projectLines);
+    if (told.length < lines.length) this.#say(`(${lines.length - told.length} lines left out)`);
+    for (const line of told) this.#say(line);
+  }
+
+  #say(text: string): void {
+    this.#host.publish({ event: "log", child: this.id, text });
+  }
+
+  #overflow(): void {
+    if (!this.hasOverflown) this.#say("pipe spool full: nobody has read what it wrote");
+    this.hasOverflown = true;
+  }
+
+  #started(pid: Pid): void {
+    this.pid = pid;
+    this.note = "";
+    this.hasOverflown = false;
+    this.isOver = false;
+    this.isSkipped = false;
+    this.hasStarted = true;
+    this.#host.publish({ event: "started", child: this.id, pid });
+    const { ready } = this.service;
+    if (ready === undefined) this.isReady = true;
+    else if (!this.#isWaitedFor) this.#awaitReady(ready.timeoutMs);
+    this.#host.changed();
+  }
+
+  /** Counted from its first start: what is restarted again and again is not ready either. */
+  #awaitReady(timeoutMs: number): void {
+    this.#isWaitedFor = true;
+    if (this.#patience.signal.aborted) this.#patience = new AbortController();
+    this.#host.core.ports.clock.sleep(timeoutMs, this.#patience.signal).then(
+      () => {
+        this.isLate = true;
+        this.note = `not ready after ${timeoutMs / 1000}s`;
+        this.#say(this.note);
+        this.#host.late(this);
+      },
+      () => {},
+    );
+  }
+
+  #ready(): void {
+    if (this.isReady) return;
+    this.isReady = true;
+    this.#patience.abort();
+    this.#host.ready(this);
+    this.#host.changed();
+  }
+}

@@ -1,0 +1,69 @@
+/** The replicas of a project: in start order, by service, and the definitions they run by. */
+import type { ComposeProject } from "../../abi/compose/compose.ts";
+import { type ProjectChange, type Standing, signatureOf, startOrder } from "./change.ts";
+import { Replica, type ReplicaHost } from "./replica.ts";
+
+export class ProjectReplicas {
+  readonly #host: ReplicaHost;
+  #byId: ReadonlyMap<string, Replica> = new Map();
+  #byService: ReadonlyMap<string, readonly Replica[]> = new Map();
+  readonly #signatures = new Map<string, string>();
+
+  constructor(host: ReplicaHost) {
+    this.#host = host;
+  }
+
+  /** In start order. */
+  [Symbol.iterator](): IterableIterator<Replica> {
+    return this.#byId.values();
+  }
+
+  /** The definitions they run by, by service. */
+  get signatures(): ReadonlyMap<string, string> {
+    return this.#signatures;
+  }
+
+  find(id: string): Replica | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Of one that must be there. */
+  get(id: string): Replica {
+    const found = this.#byId.get(id);
+    if (found === undefined) throw new Error(`the project has no replica ${id}`);
+    return found;
+  }
+
+  has(service: string): boolean {
+    return this.of(service).length > 0;
+  }
+
+  of(service: string): readonly Replica[] {
+    return this.#byService.get(service) ?? [];
+  }
+
+  standing(isIdle: (id: string) => boolean): ReadonlyMap<string, Standing> {
+    return new Map(
+      [...this.#signatures].map(([name, signature]) => {
+        const ids = this.of(name).map(({ id }) => id);
+        return [name, { signature, ids, idle: ids.filter(isIdle) }];
+      }),
+    );
+  }
+
+  /** Those that are there after a change, in start order; `seat` makes it so. The definitions are the new ones at once. */
+  after(project: ComposeProject, { leave, start, stop }: ProjectChange): Replica[] {
+    for (const name of stop) this.#signatures.delete(name);
+    for (const { service } of start) this.#signatures.set(service.name, signatureOf(service, project));
+    const stays = [...this].filter(({ id }) => !leave.includes(id));
+    const all = [...stays, ...start.map(({ service, n }) => new Replica(service, n, this.#host))];
+    const services = new Map(all.map(({ service }) => [service.name, service]));
+    const order = startOrder([...services.values()]);
+    return all.sort((a, b) => order.indexOf(a.service.name) - order.indexOf(b.service.name) || a.n - b.n);
+  }
+
+  seat(replicas: readonly Replica[]): void {
+    this.#byId = new Map(replicas.map((replica) => [replica.id, replica]));
+    this.#byService = Map.groupBy(replicas, ({ service }) => service.name);
+  }
+}

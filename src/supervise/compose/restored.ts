@@ -1,0 +1,131 @@
+/**
+ * A compose project that comes back. Its file is read again, for the values of variables were not kept; a service that is not
+ * as it was is not started, and says why. How often services may restart, and what they may spend, is what was recorded.
+ */
+import type { ComposeProject, ComposeService } from "../../abi/compose/compose.ts";
+import { messageOf } from "../../abi/errors.ts";
+import type { Account } from "../../kernel/account/account.ts";
+import type { Core } from "../../kernel/core.ts";
+import type { JournalRecord } from "../../kernel/ports/journal.ts";
+import type { Process } from "../../kernel/process/process.ts";
+import type { Comeback } from "../comeback.ts";
+import type { Endowment } from "../endowment.ts";
+import { isUp, type SupervisorFold } from "../kept-supervisor.ts";
+import type { TreePosition } from "../restored-process.ts";
+import { specOfRecord } from "../spec-record.ts";
+import type { Supervisor } from "../supervisor.ts";
+import { differences, type KeptProject } from "./kept.ts";
+import { Project } from "./project.ts";
+
+export interface Parts {
+  readonly spawned: JournalRecord;
+  readonly place: TreePosition;
+  readonly account: Account;
+  readonly comeback: Comeback;
+  readonly endowment: Endowment;
+}
+
+export interface Made {
+  readonly supervisor: Supervisor;
+  /** For its log, once it runs. */
+  readonly words: readonly string[];
+  /** It is in the table. */
+  readonly entered?: (proc: Process) => void;
+}
+
+/** What a project needs to be as it was. */
+export interface ProjectComeback {
+  readonly comeback: Comeback;
+  readonly endowment: Endowment;
+  readonly kept: KeptProject;
+  /** By service: why it is not started. */
+  readonly withheld: ReadonlyMap<string, string>;
+}
+
+export async function projectOf(
+  core: Core,
+  { comeback, endowment }: Parts,
+  record: unknown,
+  kept: KeptProject,
+): Promise<Made> {
+  const { intensity, backoff } = specOfRecord({ ...(record as object), children: [] }).spec;
+  const { fold } = comeback;
+  const { file, withheld } = await fileOf(core, kept);
+  const services = Object.keys(kept.digests).map(
+    (name) =>
+      file?.services.find((service) => service.name === name && !withheld.has(name)) ?? standIn(name, fold),
+  );
+  const held = withhold(fold, withheld);
+  const project: ComposeProject = {
+    name: kept.name,
+    budgetTokens: 0,
+    intensity,
+    backoff,
+    services,
+    pipes: file?.pipes ?? [],
+    // what is no longer in the file is not given, and what it was not brought up with neither
+    messages: kept.messages === true && file?.messages === true,
+  };
+  const { env } = core.ports;
+  const request = { project, services: [], removeOrphans: false, env };
+  const restored = new Project(core, request, { comeback, endowment, kept, withheld });
+  return {
+    supervisor: restored.supervisor,
+    words: ["brought back by a new daemon; the logs of its services and its pipes begin anew", ...held],
+    entered: (proc) => {
+      restored.resume(proc, project);
+      core.projects.enter(restored);
+    },
+  };
+}
+
+interface FileNow {
+  readonly file: ComposeProject | null;
+  readonly withheld: ReadonlyMap<string, string>;
+}
+
+async function fileOf({ ports }: Core, kept: KeptProject): Promise<FileNow> {
+  try {
+    const file = await read(ports, kept);
+    if (file.name !== kept.name) throw new Error(`it is now of a project ${file.name}`);
+    return { file, withheld: differences(kept, file) };
+  } catch (error) {
+    const path = kept.source?.path ?? "its compose file";
+    const reason = `${path}: ${messageOf(error)}`;
+    return { file: null, withheld: new Map(Object.keys(kept.digests).map((name) => [name, reason])) };
+  }
+}
+
+async function read({ loadProject, env }: Core["ports"], { source }: KeptProject): Promise<ComposeProject> {
+  if (source === null || loadProject === undefined)
+    throw new Error("its file is not known; crux compose up starts it again");
+  return loadProject(source, env);
+}
+
+/** Of a service whose definition is gone: it holds its place, and is never run. */
+function standIn(name: string, { kept }: SupervisorFold): ComposeService {
+  const replicas = kept.children.filter(({ id }) => id.slice(0, id.lastIndexOf("-")) === name).length;
+  return {
+    name,
+    program: { kind: "native", command: [] },
+    maxSteps: 0,
+    timeoutMs: 0,
+    cwd: "/",
+    env: {},
+    budgetTokens: 0,
+    dependsOn: {},
+    restart: "temporary",
+    replicas,
+    shutdownMs: 0,
+  };
+}
+
+/** Those that are over stay what they are. The words for the log. */
+function withhold(fold: SupervisorFold, withheld: ReadonlyMap<string, string>): readonly string[] {
+  return fold.kept.children.flatMap((child) => {
+    const reason = withheld.get(child.id.slice(0, child.id.lastIndexOf("-")));
+    if (reason === undefined || !isUp(child)) return [];
+    fold.withhold(child.id, "skipped");
+    return [`${child.id} is not started: ${reason}`];
+  });
+}

@@ -1,0 +1,59 @@
+/**
+ * What the journal keeps of the agent of a supervised child: its rights. Its words are read again from its file, which
+ * somebody may have changed: they may be other words then, but not other rights.
+ */
+import { hash } from "node:crypto";
+import type { AgentInfo } from "../abi/agent.ts";
+import type { McpServer } from "../abi/mcp.ts";
+import { meet } from "../kernel/process/narrow.ts";
+import { isWithin } from "../lib/path.ts";
+
+export interface KeptAgent {
+  readonly allowedDevices: readonly string[] | null;
+  readonly tools: readonly string[] | null;
+  readonly disallowedTools: readonly string[];
+  /** How they are reached, as a digest: it may hold secrets. */
+  readonly servers: readonly { readonly name: string; readonly digest: string }[];
+}
+
+export function keptAgent({ allowedDevices, manifest }: AgentInfo): KeptAgent {
+  const { tools, disallowedTools = [], mcp } = manifest;
+  return {
+    allowedDevices,
+    tools,
+    disallowedTools,
+    servers: mcp.map((server) => ({ name: server.name, digest: digestOf(server) })),
+  };
+}
+
+/**
+ * The agent as its file has it now, with no more rights than it had. `isPersons`: how its servers are reached is the person's
+ * choice, who started it; for any other they must be those that were permitted.
+ */
+export function narrowedTo(info: AgentInfo, kept: KeptAgent, isPersons: boolean): AgentInfo {
+  const { manifest } = info;
+  const disallowedTools = [...new Set([...kept.disallowedTools, ...(manifest.disallowedTools ?? [])])];
+  return {
+    ...info,
+    allowedDevices: meet(kept.allowedDevices, info.allowedDevices, isWithin),
+    manifest: {
+      ...manifest,
+      tools: narrowedTools(kept.tools, manifest.tools),
+      ...(disallowedTools.length === 0 ? {} : { disallowedTools }),
+      mcp: manifest.mcp.filter((server) =>
+        kept.servers.some(
+          ({ name, digest }) => name === server.name && (isPersons || digest === digestOf(server)),
+        ),
+      ),
+    },
+  };
+}
+
+function narrowedTools(kept: KeptAgent["tools"], now: KeptAgent["tools"]): KeptAgent["tools"] {
+  if (kept === null || now === null) return kept ?? now;
+  return now.filter((tool) => kept.includes(tool));
+}
+
+function digestOf(server: McpServer): string {
+  return hash("sha256", JSON.stringify(server));
+}

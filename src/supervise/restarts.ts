@@ -1,0 +1,248 @@
+/** What follows from the exits under one supervisor: told, judged by its policy, done. Called in the lane of the child. */
+import { codeOf, SyscallError } from "../abi/errors.ts";
+import { PID_KERNEL, type Pid } from "../abi/ids.ts";
+import { EXIT, type ExitStatus } from "../abi/process.ts";
+import type { CrashReport } from "../abi/supervise.ts";
+import type { Core } from "../kernel/core.ts";
+import type { Child, ChildRun, Round } from "./child.ts";
+import type { ChildRuns } from "./child-runs.ts";
+import type { Departed } from "./comeback.ts";
+import type { CrashJournal } from "./crash-journal.ts";
+import { causeOf, exitOfFailure, plainExit, wasOrdered } from "./crash-report.ts";
+import { type Departure, type Judgement, RestartPolicy, type Rules } from "./restart-policy.ts";
+
+/** The supervisor, as its restarts need it. */
+export interface Restarter {
+  readonly core: Core;
+  readonly runs: ChildRuns;
+  readonly journal: CrashJournal;
+  readonly isEnding: boolean;
+  /** In start order. */
+  readonly children: readonly Child[];
+  /** In the lane of the child. */
+  task(child: Child, act: () => Promise<void>): Promise<void>;
+  /** Waited for at the end. */
+  keep(task: Promise<void>): void;
+  /** To whoever observes. */
+  tell(report: CrashReport): void;
+  /** null: those that come back start by themselves. */
+  readonly cameBack: ((ids: readonly string[]) => void) | null;
+  giveUp(reason: string): void;
+  /** Perhaps none is left. */
+  checkDone(): void;
+}
+
+type Facts = Pick<Departure, "isStopping" | "isOrdered" | "isRefused">;
+type Decision = Judgement["decision"];
+
+export class Restarts {
+  readonly #host: Restarter;
+  readonly #policy: RestartPolicy;
+  readonly #rules: Rules;
+
+  /** `restarts`: within the window, monotonic ms, rising. */
+  constructor(host: Restarter, rules: Rules, restarts: readonly number[] = []) {
+    this.#host = host;
+    this.#rules = rules;
+    this.#policy = new RestartPolicy(rules, restarts);
+  }
+
+  async start(child: Child, stop: AbortController): Promise<void> {
+    const { runs, journal, isEnding } = this.#host;
+    // once it ends, nothing begins
+    if (isEnding) stop.abort();
+    const { pid } = await runs.start(child, stop);
+    journal.say("info", `${child.id}: started (PID ${pid})`);
+  }
+
+  /** False: it did not start, and what follows from that has been begun. */
+  async attempt(child: Child): Promise<boolean> {
+    const stop = new AbortController();
+    try {
+      await this.start(child, stop);
+      return true;
+    } catch (error) {
+      // by a call, or by the end: nobody's failure
+      if (!stop.signal.aborted) return (await this.failed(child, error)) === "drop";
+      child.state = "stopped";
+      return true;
+    }
+  }
+
+  /** A start that fails counts as an exit. */
+  failed(child: Child, error: unknown): Promise<Decision> {
+    const exit = exitOfFailure(error);
+    const code = codeOf(error);
+    const pid = error instanceof SyscallError ? error.pid : PID_KERNEL;
+    child.end(plainExit(exit), 0);
+    return this.#left(child, pid, exit, {
+      isStopping: false,
+      isOrdered: code === "CANCELLED",
+      isRefused: code === "BUDGET" || code === "PERMISSION",
+    });
+  }
+
+  async exited(child: Child, run: ChildRun, exit: ExitStatus): Promise<void> {
+    // it was shut down meanwhile
+    if (child.run !== run) return;
+    child.end(plainExit(exit), this.#mono() - run.startedMono);
+    const isOrdered = run.proc !== null && wasOrdered(run.proc, exit);
+    await this.#left(child, run.pid, exit, { isStopping: false, isOrdered, isRefused: false });
+  }
+
+  /**
+   * What an earlier daemon left. Each that was lost is an exit; where those exits leave the others alone, all that come back do
+   * so together and in order, as at a first start.
+   */
+  async resume(lost: readonly Departed[]): Promise<void> {
+    const { children, isEnding } = this.#host;
+    if (isEnding) return;
+    const planned = children.filter(({ state, run }) => state === "restarting" && run === null);
+    if (this.#rules.strategy !== "one_for_one") {
+      this.#comeBack(planned);
+      for (const each of lost) this.#host.keep(this.#host.task(each.child, () => this.#lost(each)));
+      return;
+    }
+    for (const each of lost) if (!this.#judgeLost(each)) return;
+    this.#comeBack(children.filter(({ state, run }) => state === "restarting" && run === null));
+  }
+
+  async #lost({ child, run, exit, isOrdered }: Departed): Promise<void> {
+    if (child.run !== run) return;
+    child.end(plainExit(exit), this.#mono() - run.startedMono);
+    await this.#left(child, run.pid, exit, { isStopping: false, isOrdered, isRefused: false });
+  }
+
+  /** False: it was one too many. */
+  #judgeLost({ child, run, exit, isOrdered }: Departed): boolean {
+    const facts = { isStopping: false, isOrdered, isRefused: false };
+    child.end(plainExit(exit), this.#mono() - run.startedMono);
+    const judgement = this.#judge(child, exit, facts);
+    if (judgement.decision === "drop") child.become("done");
+    if (judgement.decision === "restart") child.become("restarting");
+    this.#tell(child, run.pid, exit, judgement);
+    if (judgement.decision === "escalate") this.#escalate(child, exit, false);
+    if (judgement.decision !== "restart") return judgement.decision !== "escalate";
+    child.restarts++;
+    child.row = judgement.row;
+    child.nextStartAt = this.#host.core.ports.clock.now() + judgement.delayMs;
+    return true;
+  }
+
+  /** After the longest of their waits, each when the one before is running. */
+  #comeBack(children: readonly Child[]): void {
+    const { cameBack, core } = this.#host;
+    const { clock } = core.ports;
+    if (children.length === 0) {
+      cameBack?.([]);
+      return;
+    }
+    const waitMs = Math.max(0, ...children.map(({ nextStartAt }) => (nextStartAt ?? 0) - clock.now()));
+    const round: Round = { children, stop: new AbortController() };
+    for (const child of children) child.join(round, clock.now() + waitMs);
+    clock.sleep(waitMs, round.stop.signal).then(
+      () => this.#host.keep(this.#startInTurn(round)),
+      () => cameBack?.([]),
+    );
+  }
+
+  async #startInTurn(round: Round): Promise<void> {
+    const { cameBack } = this.#host;
+    const left = round.children.filter((child) => child.round === round);
+    if (cameBack !== null) {
+      for (const child of left) {
+        child.leaveRound();
+        child.state = "waiting";
+      }
+      cameBack(left.map(({ id }) => id));
+      return;
+    }
+    for (const child of left)
+      await this.#host.task(child, async () => {
+        if (child.round === round) await this.attempt(child);
+      });
+  }
+
+  /** Of a run that was ended here. */
+  wasShutDown(child: Child, run: ChildRun, exit: ExitStatus): void {
+    const facts = { isStopping: true, isOrdered: true, isRefused: false };
+    this.#tell(child, run.pid, exit, this.#judge(child, exit, facts));
+  }
+
+  /** Shut down, and nothing planned for it. */
+  async shut(child: Child, state: "stopped" | "done" | "restarting"): Promise<void> {
+    child.leaveRound();
+    await this.#host.runs.stop(child);
+    child.state = state;
+  }
+
+  async #left(child: Child, pid: Pid, exit: ExitStatus, facts: Facts): Promise<Decision> {
+    const judgement = this.#judge(child, exit, facts);
+    const { decision } = judgement;
+    if (decision === "drop") child.become("done");
+    if (decision === "restart") child.become("restarting");
+    this.#tell(child, pid, exit, judgement);
+    if (judgement.decision === "restart") await this.#restart(child, judgement);
+    else if (decision === "escalate") this.#escalate(child, exit, facts.isRefused);
+    else this.#host.checkDone();
+    return decision;
+  }
+
+  #judge(child: Child, exit: ExitStatus, facts: Facts): Judgement {
+    const { ranMs, row } = child;
+    const siblings = this.#host.children.map((each) => each.sibling());
+    const left = { ...facts, child: child.sibling(), exit, ranMs, row };
+    return this.#policy.judge(left, siblings, this.#mono(), this.#host.core.ports.random());
+  }
+
+  #tell(child: Child, pid: Pid, exit: ExitStatus, judgement: Judgement): void {
+    this.#host.tell(this.#host.journal.report(child, pid, exit, judgement));
+  }
+
+  /** Those that go down with it do so at once; its wait is counted from its exit. */
+  async #restart(child: Child, judgement: Extract<Judgement, { decision: "restart" }>): Promise<void> {
+    const dueMono = this.#mono() + judgement.delayMs;
+    const { stop, drop, start } = judgement.plan;
+    child.restarts++;
+    child.row = judgement.row;
+    for (const sibling of this.#named(stop)) {
+      if (this.#host.isEnding) return;
+      await this.shut(sibling, drop.includes(sibling.id) ? "done" : "restarting");
+    }
+    if (!this.#host.isEnding) this.#schedule(child, this.#named(start), dueMono);
+  }
+
+  #named(ids: readonly string[]): readonly Child[] {
+    return ids.flatMap((id) => this.#host.children.find((child) => child.id === id) ?? []);
+  }
+
+  #schedule(pivot: Child, children: readonly Child[], dueMono: number): void {
+    const { clock } = this.#host.core.ports;
+    const waitMs = Math.max(0, dueMono - clock.mono());
+    const round: Round = { children, stop: new AbortController() };
+    for (const child of children) child.join(round, clock.now() + waitMs);
+    clock.sleep(waitMs, round.stop.signal).then(
+      () => this.#host.keep(this.#host.task(pivot, () => this.#startRound(round))),
+      () => {},
+    );
+  }
+
+  /** In order; what follows from one that does not start takes the rest along. */
+  async #startRound(round: Round): Promise<void> {
+    for (const child of round.children) {
+      if (child.round === round && !(await this.attempt(child))) return;
+    }
+  }
+
+  #escalate(child: Child, exit: ExitStatus, isRefused: boolean): void {
+    const cause = causeOf(exit);
+    const isCause = isRefused || exit.reason === EXIT.budget.reason;
+    const reason = isCause ? `${child.id}: ${cause}` : `restart intensity exceeded: ${child.id}`;
+    this.#host.journal.escalated(child, reason, cause);
+    this.#host.giveUp(reason);
+  }
+
+  #mono(): number {
+    return this.#host.core.ports.clock.mono();
+  }
+}

@@ -1,0 +1,67 @@
+/** What the records of a supervisor come to, and how those of its children ended of which it did not hear. */
+import type { LogEntry } from "../abi/events.ts";
+import type { ExitStatus } from "../abi/process.ts";
+import { recordsOf } from "../history/recover/history-reader.ts";
+import type { Core } from "../kernel/core.ts";
+import { LIMITS } from "../kernel/limits.ts";
+import type { JournalRecord } from "../kernel/ports/journal.ts";
+import { type LastExit, LOST } from "./comeback.ts";
+import { type KeptRun, type KeptSupervisor, SupervisorFold } from "./kept-supervisor.ts";
+
+export interface Recorded {
+  readonly fold: SupervisorFold;
+  /** What it said since its whole state was written; the newest. */
+  readonly log: readonly LogEntry[];
+}
+
+/** From its whole state on. INTERNAL: a record that is damaged, or of another version. */
+export async function foldOf(core: Core, state: JournalRecord, kept: KeptSupervisor): Promise<Recorded> {
+  const fold = new SupervisorFold(kept);
+  const log: LogEntry[] = [];
+  for await (const record of recordsOf(core.ports.journal, state.proc, state.seq + 1)) {
+    fold.take(record);
+    if (record.kind === "process.log") log.push(record.body as LogEntry);
+    if (log.length > LIMITS.logEntries) log.shift();
+  }
+  return { fold, log };
+}
+
+/** Of children that had ended; the others were lost at `diedAt`, as near as is known. */
+export async function lastExits(
+  core: Core,
+  { children }: KeptSupervisor,
+): Promise<{ exits: ReadonlyMap<string, LastExit>; diedAt: number }> {
+  const exits = new Map<string, LastExit>();
+  for (const { id, run, isRunning } of children) {
+    const exit = isRunning && run !== null ? await lastExit(core, run) : undefined;
+    if (exit !== undefined) exits.set(id, exit);
+  }
+  const [newest] = await core.ports.journal.rows({ limit: 1 });
+  return { exits, diedAt: newest?.lastAt ?? core.ports.clock.now() };
+}
+
+/** Records at the end of a history: its exit is among them, and a signal just before it. */
+const LAST_RECORDS = 16;
+/** TERM, KILL, INT. */
+const ENDING_SIGNALS: ReadonlySet<unknown> = new Set([1, 2, 3]);
+
+async function lastExit({ ports }: Core, { uuid }: KeptRun): Promise<LastExit | undefined> {
+  const row = await ports.journal.row(uuid);
+  if (row === undefined || row.exit === null) return undefined;
+  const from = Math.max(1, row.lastSeq - LAST_RECORDS + 1);
+  const records = await ports.journal.read(uuid, from, LAST_RECORDS);
+  const found = records.find(({ kind }) => kind === "process.exited");
+  if (found === undefined) return { exit: LOST, isOrdered: false, at: row.lastAt };
+  const { code, reason, kind } = found.body as ExitStatus;
+  const isOrdered =
+    kind === "killed" && reason !== LOST.reason && isSignalled(row.kind === "native", records);
+  return { exit: { code, reason, kind }, isOrdered, at: found.at };
+}
+
+/** A verdict on a process of ours is the kernel's; a program of the host may have been ended by the host. */
+function isSignalled(isNative: boolean, records: readonly JournalRecord[]): boolean {
+  if (!isNative) return true;
+  return records.some(
+    ({ kind, body }) => kind === "signal" && ENDING_SIGNALS.has((body as { signal?: unknown }).signal),
+  );
+}

@@ -1,0 +1,410 @@
+/**
+ * Keeps processes up as its specification says. What follows from an exit is decided in restart-policy.ts; this acts. What is
+ * done to one child happens in its lane, one after another; where children go down together, all share one. Its own end
+ * takes all with it: at TERM in reverse start order, at KILL at once.
+ */
+
+import { messageOf, printed, SyscallError } from "../abi/errors.ts";
+import { PID_KERNEL, type ProcUuid } from "../abi/ids.ts";
+import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../abi/process.ts";
+import type { RequestMark } from "../abi/request-mark.ts";
+import type { SupervisorView } from "../abi/supervise.ts";
+import type { Core } from "../kernel/core.ts";
+import type { SupervisorControl } from "../kernel/ports/supervisors.ts";
+import type { Body } from "../kernel/process/body.ts";
+import type { Process } from "../kernel/process/process.ts";
+import { Units } from "../kernel/process/units.ts";
+import { Child } from "./child.ts";
+import { ChildRuns } from "./child-runs.ts";
+import type { Comeback } from "./comeback.ts";
+import type { KeptProject } from "./compose/kept.ts";
+import { CrashJournal } from "./crash-journal.ts";
+import { conflict, type Ending, ended, endingOf, exitOf } from "./ending.ts";
+import { Endowment } from "./endowment.ts";
+import { Lanes } from "./lanes.ts";
+import { launchSupervisor } from "./launch.ts";
+import { Ledger } from "./ledger.ts";
+import { type Restarter, Restarts } from "./restarts.ts";
+import type { CheckedChild, CheckedSpec } from "./spec.ts";
+import { recordOfSpec } from "./spec-record.ts";
+import type { Seat } from "./start-child.ts";
+import type { SupervisorOptions } from "./supervisor-options.ts";
+
+export class Supervisor implements SupervisorControl {
+  readonly #core: Core;
+  readonly #spec: CheckedSpec;
+  readonly #options: SupervisorOptions;
+  readonly #endowment: Endowment;
+  readonly #sharedLane = new Units();
+  /** In start order. */
+  #children: Child[];
+  /** Both from the moment it runs. */
+  #runs!: ChildRuns;
+  #restarts!: Restarts;
+  #ending: Ending | null = null;
+  /** Children are being exchanged: none left means nothing yet. */
+  #reshaping = 0;
+  readonly #lanes: Lanes;
+  readonly #ledger: Ledger;
+  readonly #ended = Promise.withResolvers<void>();
+  readonly #over = Promise.withResolvers<void>();
+
+  constructor(core: Core, spec: CheckedSpec, options: SupervisorOptions = {}) {
+    this.#core = core;
+    this.#spec = spec;
+    this.#options = options;
+    this.#endowment = options.endowment ?? new Endowment();
+    this.#lanes = new Lanes(spec.name, (error) => this.#bug(error));
+    this.#ledger = new Ledger(core);
+    this.#children = spec.children.map((child) => this.#childOf(child));
+    for (const child of this.#children) {
+      const kept = options.comeback?.fold.find(child.id);
+      if (kept !== undefined) child.restore(kept);
+    }
+  }
+
+  get name(): string {
+    return this.#spec.name;
+  }
+
+  /** All children run, or with an observer: it takes calls. Rejects with the error of the first that does not start. */
+  get opened(): Promise<void> {
+    return this.#lanes.opened;
+  }
+
+  /** All children are gone, and it will not act any more. */
+  get over(): Promise<void> {
+    return this.#over.promise;
+  }
+
+  get isEnding(): boolean {
+    return this.#ending !== null;
+  }
+
+  get children(): readonly Child[] {
+    return this.#children;
+  }
+
+  /** Undefined: its own, once it is a process. */
+  get rights(): Process | undefined {
+    return this.#options.rights;
+  }
+
+  find(id: string): Child | undefined {
+    return this.#children.find((child) => child.id === id);
+  }
+
+  body(): Body {
+    return {
+      kind: "supervisor",
+      name: this.#spec.name,
+      agent: null,
+      isActive: true,
+      prepare: async () => {},
+      run: (_core, proc) => this.#run(proc),
+      onSignal: (_core, _proc, signal) => this.#onSignal(signal),
+      record: () => ({ supervisor: recordOfSpec(this.#kept) }),
+      keep: ({ proc }) => this.#ledger.begin(proc, this.#children, this.#options),
+    };
+  }
+
+  /** A project's children are made from its file again: what they are now has values of variables in it. */
+  get #kept(): CheckedSpec {
+    return this.#options.project === undefined ? this.#spec : { ...this.#spec, children: [] };
+  }
+
+  view(): SupervisorView {
+    const { name, strategy, intensity } = this.#spec;
+    const crashes = this.#children.flatMap((child) => child.crashes).sort((a, b) => a.at - b.at);
+    return { name, strategy, intensity, children: this.#children.map((child) => child.view()), crashes };
+  }
+
+  async startChild(id: string): Promise<void> {
+    this.#core.journalWatch.check("Supervisor");
+    await this.#call(id, async (child) => {
+      if (child.run !== null) throw conflict(`child ${id} runs: PID ${child.run.pid}`);
+      child.leaveRound();
+      await this.#startByCall(child, () => this.#stopped(child));
+    });
+  }
+
+  async stopChild(id: string): Promise<void> {
+    const attempt = this.#require(id).starting;
+    // what is under way in its lane would come first
+    attempt?.stop.abort();
+    await this.#call(id, async (child) => {
+      if (attempt === null && child.isIdle) throw notRunning(child);
+      await this.#restarts.shut(child, "stopped");
+      this.#stopped(child);
+      // it stays so, whatever becomes of the daemon
+      await this.#core.ports.journal.sync();
+    });
+  }
+
+  async restartChild(id: string): Promise<void> {
+    this.#core.journalWatch.check("Supervisor");
+    await this.#call(id, async (child) => {
+      if (child.isIdle) throw notRunning(child);
+      await this.#restarts.shut(child, "restarting");
+      await this.#startByCall(child, (error) => this.#restarts.failed(child, error));
+    });
+  }
+
+  /** A person's start begins a new row. */
+  async #startByCall(child: Child, onFailure: (error: unknown) => unknown): Promise<void> {
+    const stop = new AbortController();
+    child.row = 0;
+    try {
+      await this.#restarts.start(child, stop);
+    } catch (error) {
+      if (!stop.signal.aborted) {
+        await onFailure(error);
+        throw error;
+      }
+      child.state = "stopped";
+      throw this.isEnding ? ended(this.name) : conflict(`child ${child.id} was stopped meanwhile`);
+    }
+  }
+
+  /** Starts a child that waits. Resolves when it runs, or when it is decided what follows from its failure. */
+  release(id: string): Promise<void> {
+    const child = this.#require(id);
+    return this.#task(child, async () => {
+      if (child.state === "waiting" && child.run === null) await this.#restarts.attempt(child);
+    });
+  }
+
+  /** A child that waits will not be started. */
+  skip(id: string): void {
+    const child = this.#require(id);
+    if (child.state === "waiting") child.state = "skipped";
+    this.#checkDone();
+  }
+
+  /** Shuts down `removed`, in reverse order, and forgets them; takes in `added`, which wait. `order`: of all that are then there. */
+  async reshape(
+    removed: readonly string[],
+    added: readonly CheckedChild[],
+    order: readonly string[],
+  ): Promise<void> {
+    this.#reshaping++;
+    try {
+      const going = this.#children.filter(({ id }) => removed.includes(id));
+      for (const child of going.toReversed()) await this.#remove(child);
+      const all = [...this.#children, ...added.map((child) => this.#childOf(child))];
+      this.#children = all.sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
+    } finally {
+      this.#reshaping--;
+    }
+    this.#checkDone();
+  }
+
+  async #remove(child: Child): Promise<void> {
+    child.starting?.stop.abort();
+    await this.#task(child, () => this.#restarts.shut(child, "stopped"));
+    this.#children = this.#children.filter((other) => other !== child);
+    this.#endowment.forget(child.id);
+  }
+
+  #childOf(spec: CheckedChild): Child {
+    const lane = this.#spec.strategy === "one_for_one" ? new Units() : this.#sharedLane;
+    const state = this.#options.observer === undefined ? "stopped" : "waiting";
+    const endowment = this.#endowment.of(spec.id);
+    endowment.onUse = (used, usd) =>
+      this.#ledger.note({ child: spec.id, used, ...(usd === 0 ? {} : { usd }) });
+    endowment.onLimits = (limits) => this.#ledger.note({ child: spec.id, limits });
+    return new Child(spec, endowment, lane, state, (changed) => this.#ledger.state(changed));
+  }
+
+  #require(id: string): Child {
+    const found = this.find(id);
+    if (found !== undefined) return found;
+    const message = `supervisor ${this.name} has no child ${id}`;
+    throw new SyscallError({ syscall: "Supervisor", pid: PID_KERNEL, code: "NOT_FOUND", message });
+  }
+
+  /** It ends itself, in its own time; KILL is the kernel's, and PAUSE holds what it would start. */
+  #onSignal(signal: Signal): boolean {
+    if (signal !== SIGNALS.SIGTERM && signal !== SIGNALS.SIGINT) return false;
+    this.#end({ kind: "signal", exit: signal === SIGNALS.SIGINT ? EXIT.sigint : EXIT.sigterm });
+    return true;
+  }
+
+  async #run(proc: Process): Promise<ExitStatus> {
+    const { supervisors } = this.#core;
+    const { abort, killed, pid } = proc;
+    this.#runs = new ChildRuns(this.#seatOf(proc), {
+      attend: (child) => this.#ledger.attendance(child, this.#options.observer?.attend(child.id) ?? {}),
+      exited: (child, run, exit) => void this.#task(child, () => this.#restarts.exited(child, run, exit)),
+      shutDown: (child, run, exit) => this.#restarts.wasShutDown(child, run, exit),
+    });
+    const { comeback } = this.#options;
+    this.#restarts = new Restarts(
+      this.#restarter(proc),
+      this.#spec,
+      comeback?.window(this.#core.ports.clock),
+    );
+    abort.signal.addEventListener("abort", () => this.#end({ kind: "signal", exit: EXIT.sigterm }));
+    killed.signal.addEventListener("abort", () => this.#runs.kill());
+    supervisors.set(pid, this);
+    comeback?.enter(this.#children, this.#runs, this.#core.ports.clock.mono());
+    void this.#lanes.keep(this.#open());
+    await this.#ended.promise;
+    await this.#shutDown();
+    supervisors.delete(pid);
+    this.#over.resolve();
+    return exitOf(this.#ending as Ending);
+  }
+
+  #seatOf(supervisor: Process): Seat {
+    const core = this.#core;
+    const rights = this.#options.rights ?? supervisor;
+    return {
+      core,
+      supervisor,
+      rights,
+      nest: (nestedAs, spec, endowment, signal, more) => {
+        const nested = new Supervisor(core, spec, { rights, endowment, nestedAs });
+        return launchSupervisor(core, supervisor, nested, {}, signal, more);
+      },
+    };
+  }
+
+  #restarter(proc: Process): Restarter {
+    const supervisor = this;
+    return {
+      core: this.#core,
+      runs: this.#runs,
+      journal: new CrashJournal(this.#core, this.#spec, proc, this.#ledger),
+      get isEnding() {
+        return supervisor.isEnding;
+      },
+      get children() {
+        return supervisor.children;
+      },
+      task: (child, act) => this.#task(child, act),
+      keep: (task) => void this.#lanes.keep(task),
+      tell: (report) => this.#options.observer?.exited(report),
+      cameBack: this.#options.observer?.cameBack ?? null,
+      giveUp: (reason) => this.#end({ kind: "escalated", reason }),
+      checkDone: () => this.#checkDone(),
+    };
+  }
+
+  async #open(): Promise<void> {
+    const { comeback, observer } = this.#options;
+    if (comeback !== undefined) return this.#reopen(comeback);
+    const waits = observer !== undefined;
+    for (const child of waits ? [] : this.#children) {
+      try {
+        await this.#restarts.start(child, new AbortController());
+      } catch (error) {
+        this.#end({ kind: "unstarted", error: error instanceof Error ? error : new Error(messageOf(error)) });
+        return;
+      }
+    }
+    if (!waits) await this.#recordOpen();
+    this.#lanes.open();
+    this.#checkDone();
+  }
+
+  /** Whoever is told that it runs may rely on it. */
+  async #recordOpen(): Promise<void> {
+    try {
+      await this.#ledger.opened();
+    } catch (error) {
+      this.#end({ kind: "unstarted", error: error instanceof Error ? error : new Error(messageOf(error)) });
+    }
+  }
+
+  /** What was lost with the daemon has exited, as if it were now. */
+  async #reopen({ fold, departures }: Comeback): Promise<void> {
+    const { ending } = fold.kept;
+    if (ending !== null) this.#end(endingOf(ending));
+    this.#lanes.open();
+    await this.#restarts.resume(departures);
+    this.#checkDone();
+  }
+
+  /** Enters it as the supervisor of this process, before its program begins. */
+  resume(proc: Process): void {
+    const { comeback } = this.#options;
+    if (comeback === undefined) return;
+    this.#ledger.resume(proc, comeback.fold);
+    this.#core.supervisors.set(proc.pid, this);
+  }
+
+  /** A supervisor below, that came back too. False: it is no child of this one, or no longer. */
+  adopt(id: string, uuid: ProcUuid, proc: Process): boolean {
+    return this.#options.comeback?.adopt(id, uuid, proc) ?? false;
+  }
+
+  endowmentOf(id: string): Endowment {
+    return this.#endowment.of(id);
+  }
+
+  /** It has come to what others wait for. */
+  readied(id: string): void {
+    this.#ledger.note({ child: id, ready: true });
+  }
+
+  /** The project has changed, by this request. `added`: children that begin anew. */
+  rekeep(project: KeptProject, added: ReadonlySet<string>, request: RequestMark | undefined): void {
+    this.#ledger.reshape(project, this.#children, added, request);
+  }
+
+  /** The first reason stands. */
+  #end(ending: Ending): void {
+    if (this.#ending !== null) return;
+    this.#ending = ending;
+    this.#ledger.ending(ending);
+    for (const child of this.#children) {
+      child.starting?.stop.abort();
+      child.leaveRound();
+    }
+    this.#lanes.close(ending.kind === "unstarted" ? ending.error : ended(this.name));
+    this.#ended.resolve();
+  }
+
+  async #shutDown(): Promise<void> {
+    for (const child of this.#children.toReversed()) {
+      while (child.starting !== null) await child.starting.over;
+      await this.#runs.stop(child);
+      if (child.state === "running" || child.state === "restarting") child.state = "stopped";
+    }
+    await this.#lanes.settled();
+  }
+
+  #checkDone(): void {
+    if (!this.#spec.exitWhenDone || this.#reshaping > 0) return;
+    if (this.#children.every((child) => child.isIdle)) this.#end({ kind: "done" });
+  }
+
+  #stopped(child: Child): void {
+    child.state = "stopped";
+    this.#checkDone();
+  }
+
+  /** In the lane of the child. Never rejects. */
+  #task(child: Child, act: () => Promise<void>): Promise<void> {
+    return this.#lanes.run(child.lane, act);
+  }
+
+  /** Nothing can be relied on any more. */
+  #bug(error: unknown): void {
+    if (this.isEnding) this.#core.ports.log("error", `supervisor ${this.name}: ${printed(error)}`);
+    this.#end({ kind: "bug", error });
+  }
+
+  async #call(id: string, act: (child: Child) => Promise<void>): Promise<void> {
+    const child = this.#require(id);
+    await this.#lanes.call(child.lane, () => {
+      if (this.find(id) !== child) throw conflict(`child ${id} was replaced meanwhile`);
+      return act(child);
+    });
+  }
+}
+
+function notRunning({ id, state }: Child): SyscallError {
+  return conflict(`child ${id} does not run: it is ${state}`);
+}

@@ -1,0 +1,76 @@
+/** Children for tests of supervision: each run does nothing but what the test says. */
+import type { Pid } from "../abi/ids.ts";
+import { EXIT, type ExitStatus } from "../abi/process.ts";
+import type { ProgramContext } from "../abi/program.ts";
+import type { TestKernel } from "../kernel/testing/test-kernel.ts";
+import { settle } from "../kernel/testing/virtual-clock.ts";
+
+export const CRASH: ExitStatus = { code: 1, reason: "boom", kind: "fault" };
+
+interface Worker {
+  readonly context: ProgramContext;
+  end(exit: ExitStatus): void;
+}
+
+export class Workers {
+  readonly #t: TestKernel;
+  readonly #live = new Map<string, Worker>();
+  /** `+a` a run of `a` began, `-a` it ended, in order. */
+  readonly #story: string[] = [];
+  /** They do not heed TERM. */
+  readonly stubborn = new Set<string>();
+  /** They exit as soon as they run. */
+  readonly sick = new Map<string, ExitStatus>();
+  /** What they do as soon as they run. */
+  readonly acts = new Map<string, (context: ProgramContext) => Promise<void>>();
+
+  constructor(t: TestKernel) {
+    this.#t = t;
+  }
+
+  /** Says what runs when something is started with this intent. */
+  add(...intents: string[]): void {
+    for (const intent of intents) this.#t.programs.set(intent, (context) => this.#work(intent, context));
+  }
+
+  pid(intent: string): Pid {
+    return this.context(intent).pid;
+  }
+
+  context(intent: string): ProgramContext {
+    const worker = this.#live.get(intent);
+    if (worker === undefined) throw new Error(`${intent} does not run`);
+    return worker.context;
+  }
+
+  get alive(): string[] {
+    return [...this.#live.keys()].sort();
+  }
+
+  /** Its program returns, and all that follows without time going by has happened. */
+  async end(intent: string, exit: ExitStatus = EXIT.completed): Promise<void> {
+    this.#live.get(intent)?.end(exit);
+    await settle(6);
+  }
+
+  /** The story since the last look. */
+  told(): string {
+    return this.#story.splice(0).join(" ");
+  }
+
+  async #work(intent: string, context: ProgramContext): Promise<ExitStatus> {
+    const over = Promise.withResolvers<ExitStatus>();
+    this.#story.push(`+${intent}`);
+    this.#live.set(intent, { context, end: over.resolve });
+    const heed = (): void => over.resolve(EXIT.unexpected);
+    if (!this.stubborn.has(intent)) context.signal.addEventListener("abort", heed);
+    if (context.signal.aborted) heed();
+    await this.acts.get(intent)?.(context);
+    const sick = this.sick.get(intent);
+    if (sick !== undefined) over.resolve(sick);
+    const exit = await over.promise;
+    this.#live.delete(intent);
+    this.#story.push(`-${intent}`);
+    return exit;
+  }
+}
