@@ -20,6 +20,18 @@ export interface FileStat {
   devicePath: string;
   /** What a program under /bin tells of itself. */
   tool?: ToolStat;
+  /** What a file of the host is. */
+  host?: HostStat;
+}
+
+/** The entry to which a path of the host leads, links resolved. */
+export interface HostStat {
+  kind: "file" | "directory" | "symlink" | "fifo" | "socket" | "device";
+  /** Nanoseconds since the epoch, decimal. */
+  mtimeNs: string;
+  inode: string;
+  /** Permission bits. */
+  mode: number;
 }
 
 /** The public face of a tool: what `stat("/bin/<tool>")` returns and what a model is sent. */
@@ -232,5 +244,7 @@ export interface Device {
   /** What a program under /bin does that opens a file here to show a model what it holds; in place of openEffects. */
   shownEffects?(subpath: string): readonly Effect[];
   stat?(subpath: string, caller: Caller): Promise<FileStat>;
+  /** What stat shows of the world. Absent: nothing. */
+  statEffects?(subpath: string, caller: Caller): readonly Effect[];
   close?(): Promise<void>;
 }

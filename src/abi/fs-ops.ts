@@ -1,3 +1,4 @@
+import type { HostStat } from "./device.ts";
 import type { JobRecord } from "./jobs.ts";
 import type { CommandProgress } from "./tool.ts";
 
@@ -27,6 +28,7 @@ export type FsRequest =
   | { op: "mkdir" }
   | { op: "remove" }
   | { op: "rename"; to: string }
+  /** As Stat of the same path (FileStat). */
   | { op: "stat" }
   /** Of a PDF: how many pages it has, and the text of those from `first` to `last`, counted from 1; `last` absent: of none. */
   | { op: "pdf"; first?: number; last?: number }
@@ -65,19 +67,6 @@ export interface FilesRequest {
   limit?: number;
 }
 
-export interface FsStat {
-  kind: "file" | "directory" | "symlink" | "fifo" | "socket" | "device";
-  size: number;
-  /** Nanoseconds since the epoch, decimal. */
-  mtime_ns: string;
-  inode: string;
-  /** Permission bits. */
-  mode: number;
-  nlink: number;
-  /** With `..` and symlinks resolved. */
-  real_path: string;
-}
-
 export interface FsWritten {
   ok: true;
   created: boolean;
@@ -86,7 +75,7 @@ export interface FsWritten {
 }
 
 export interface FsListing {
-  entries: { path: string; kind: FsStat["kind"]; size: number; depth: number }[];
+  entries: { path: string; kind: HostStat["kind"]; size: number; depth: number }[];
   /** How many entries the limit cut. */
   more: number;
 }

@@ -217,7 +217,8 @@ export interface Syscalls {
   read(fd: Fd, length: number, signal?: AbortSignal): Promise<Uint8Array>;
   write(fd: Fd, data: Uint8Array, signal?: AbortSignal): Promise<void>;
   close(fd: Fd): Promise<void>;
-  stat(path: string): Promise<FileStat>;
+  /** No open needed. What it shows of a host file is a read of it. */
+  stat(path: string, signal?: AbortSignal): Promise<FileStat>;
 
   ctxAlloc(size: number): Promise<CtxId>;
   ctxRead(cid: CtxId, offset: number, length: number): Promise<Uint8Array>;

@@ -1,9 +1,9 @@
 /** Files by system call: the one place where tools speak to /dev/fs and to Crux's own files. */
 import { isUtf8 } from "node:buffer";
 import { posix } from "node:path";
-import { O_RDONLY, O_RDWR, O_WRONLY, type OpenFlag } from "../abi/device.ts";
+import { type HostStat, O_RDONLY, O_RDWR, O_WRONLY, type OpenFlag } from "../abi/device.ts";
 import { codeOf } from "../abi/errors.ts";
-import type { FsListing, FsRequest, FsStat, FsWritten } from "../abi/fs-ops.ts";
+import type { FsListing, FsRequest, FsWritten } from "../abi/fs-ops.ts";
 import type { Fd } from "../abi/ids.ts";
 import type { Sys } from "../abi/sys.ts";
 import { failure } from "./failure.ts";
@@ -15,8 +15,6 @@ export interface Io {
 }
 
 const CHUNK_BYTES = 1024 * 1024;
-/** What one read request of /dev/fs gives at most. */
-const MAX_READ_BYTES = 16 * 1024 * 1024;
 /** What one write system call takes. */
 const MAX_WRITE_BYTES = 10 * 1024 * 1024;
 /** 20 MB of search output, escaped, with room to spare. */
@@ -74,27 +72,23 @@ function devicePath(path: string): string {
   return path === "/" ? "/dev/fs" : `/dev/fs${path}`;
 }
 
+/** What a host file is. */
+export type HostFile = HostStat & { readonly size: number };
+
 /** undefined: no such file. */
-export async function findStat(io: Io, path: string): Promise<FsStat | undefined> {
+export async function findStat(io: Io, path: string): Promise<HostFile | undefined> {
   try {
-    return await fsAnswer<FsStat>(io, path, { op: "stat" });
+    const { host, size } = await io.sys.stat(devicePath(path), io.signal);
+    return host && { ...host, size };
   } catch (error) {
     if (codeOf(error) === "NOT_FOUND") return undefined;
     throw error;
   }
 }
 
-/** The first `maxBytes` bytes of a host file, in as many requests as it takes. */
-export async function readWholeFile(io: Io, path: string, maxBytes: number): Promise<Buffer> {
-  const pages: Buffer[] = [];
-  for (let offset = 0; offset < maxBytes; ) {
-    const length = Math.min(MAX_READ_BYTES, maxBytes - offset);
-    const page = await request(io, devicePath(path), { op: "read", offset, length }, length);
-    pages.push(page);
-    offset += page.byteLength;
-    if (page.byteLength < length) break;
-  }
-  return pages.length === 1 && pages[0] !== undefined ? pages[0] : Buffer.concat(pages);
+/** The first `maxBytes` bytes of a host file. */
+export function readWholeFile(io: Io, path: string, maxBytes: number): Promise<Buffer> {
+  return readCruxFile(io, devicePath(path), maxBytes);
 }
 
 /** The first `maxBytes` bytes of a file of Crux: /proc, /var/out. */

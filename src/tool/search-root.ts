@@ -1,5 +1,5 @@
 /** Where a search begins, as the caller named it. */
-import type { FsStat } from "../abi/fs-ops.ts";
+import type { HostStat } from "../abi/device.ts";
 import { failure } from "./failure.ts";
 import { findStat, type Io } from "./files.ts";
 import { hostPath, isCruxPath } from "./path.ts";
@@ -10,7 +10,7 @@ type From = Io & { readonly cwd: string };
 export async function requireExisting(
   from: From,
   given: string,
-): Promise<{ path: string; kind: FsStat["kind"] }> {
+): Promise<{ path: string; kind: HostStat["kind"] }> {
   const path = hostPath(given, from.cwd);
   const stat = await findStat(from, path);
   if (stat === undefined) throw failure("NOT_FOUND", `path not found: ${given === "" ? path : given}`);

@@ -12,7 +12,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { FsStat, GrepAnswer } from "../../abi/fs-ops.ts";
+import type { FileStat } from "../../abi/device.ts";
+import type { GrepAnswer } from "../../abi/fs-ops.ts";
 import { deviceContract } from "../contract.ts";
 import { actOf, ask, askJson, callerIn, openAndRead, tempFolder } from "../testing.ts";
 import { fsForTests } from "./testing.ts";
@@ -60,8 +61,7 @@ describe("/dev/fs paths", () => {
     const typed = "/./caf\u00e9.txt";
     writeFileSync(join(root, "cafe\u0301.txt"), "hit\n");
     expect(await openAndRead(device, typed, callerIn(root))).toBe("hit\n");
-    const stat = await askJson<FsStat>(device, typed, { op: "stat" }, callerIn(root));
-    expect(stat.real_path).toBe(join(root, "cafe\u0301.txt"));
+    expect(await device.stat?.(typed, callerIn(root))).toMatchObject({ size: 4, host: { kind: "file" } });
     const request = { op: "grep", pattern: "hit", output: "count" };
     const found = await askJson<GrepAnswer>(device, typed, request, callerIn(root));
     expect(found.stdout).toContain("cafe\u0301.txt\x001");
@@ -167,20 +167,22 @@ describe("/dev/fs requests", () => {
       });
   });
 
-  it("stat follows links and names the real path", async () => {
+  it("stat follows links, and shows what a request for it shows", async () => {
     const root = tempFolder();
     writeFileSync(join(root, "a"), "abc", { mode: 0o640 });
     symlinkSync("a", join(root, "link"));
-    const stat = await askJson<FsStat>(device, "/./link", { op: "stat" }, callerIn(root));
+    const stat = await askJson<FileStat>(device, "/./link", { op: "stat" }, callerIn(root));
     const host = statSync(join(root, "a"), { bigint: true });
+    expect(await device.stat?.("/./link", callerIn(root))).toEqual({ ...stat, name: "link" });
+    expect(device.statEffects?.("/./link", callerIn(root))).toEqual([
+      { kind: "read", path: join(root, "link") },
+    ]);
     expect(stat).toEqual({
-      kind: "file",
+      name: "a",
       size: 3,
-      mtime_ns: String(host.mtimeNs),
-      inode: String(host.ino),
-      mode: 0o640,
-      nlink: 1,
-      real_path: join(root, "a"),
+      isDevice: false,
+      devicePath: "/dev/fs",
+      host: { kind: "file", mtimeNs: String(host.mtimeNs), inode: String(host.ino), mode: 0o640 },
     });
     await expect(ask(device, "/./none", { op: "stat" }, callerIn(root))).rejects.toMatchObject({
       code: "NOT_FOUND",

@@ -1,5 +1,4 @@
 /** /dev/fs: the files of the host. */
-import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { type Caller, type Device, type FileStat, O_RDONLY, O_RDWR, O_WRONLY } from "../../abi/device.ts";
 import type { Clock } from "../../abi/program.ts";
@@ -10,6 +9,7 @@ import { PathLocks } from "./locks.ts";
 import { hostPath } from "./path.ts";
 import { type FsParts, RequestFile } from "./request-file.ts";
 import { type Env, Ripgrep } from "./ripgrep.ts";
+import { statEntry } from "./stat.ts";
 
 interface FsDeps {
   readonly exec: HostExec;
@@ -21,8 +21,6 @@ interface FsDeps {
   /** Of a search's deadline; default the machine's own. */
   readonly clock?: Pick<Clock, "sleep">;
 }
-
-const mount = "/dev/fs";
 
 export function fsDevice(deps: FsDeps): Device {
   const parts: FsParts = {
@@ -36,7 +34,7 @@ export function fsDevice(deps: FsDeps): Device {
     traffic: "byte",
     async open(subpath, flags, caller) {
       const path = hostPath(subpath, caller.cwd, "Open");
-      const target: Target = { path, real: deps.realPath(path), stat: () => fileStat(path) };
+      const target: Target = { path, real: deps.realPath(path), stat: () => fileStat(path, deps.realPath) };
       try {
         switch (flags) {
           case O_RDONLY:
@@ -55,20 +53,20 @@ export function fsDevice(deps: FsDeps): Device {
       const path = hostPath(subpath, caller.cwd, "Open");
       if (flags === O_RDONLY) return [{ kind: "read", path }];
       if (flags !== O_WRONLY) return [];
-      const exists = await fileStat(deps.realPath(path)).then(
+      const exists = await fileStat(path, deps.realPath).then(
         () => true,
         () => false,
       );
       return [{ kind: "write", path, change: exists ? "modify" : "create" }];
     },
-    stat: (subpath: string, caller: Caller) => fileStat(hostPath(subpath, caller.cwd, "Stat")),
+    statEffects: (subpath, caller) => [{ kind: "read", path: hostPath(subpath, caller.cwd, "Stat") }],
+    stat: (subpath: string, caller: Caller) => fileStat(hostPath(subpath, caller.cwd, "Stat"), deps.realPath),
   };
 }
 
-async function fileStat(path: string): Promise<FileStat> {
+async function fileStat(path: string, realPath: RealPath): Promise<FileStat> {
   try {
-    const { size } = await stat(path);
-    return { name: basename(path) || "/", size, isDevice: false, devicePath: mount };
+    return await statEntry(realPath(path), basename(path));
   } catch (error) {
     throw hostError("Stat", path, error);
   }

@@ -3,7 +3,7 @@ import { type Dirent, existsSync } from "node:fs";
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import ignore, { type Ignore } from "ignore";
-import type { FsListing, FsRequest, FsStat } from "../../abi/fs-ops.ts";
+import type { FsListing, FsRequest } from "../../abi/fs-ops.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
 import { kindOf } from "./stat.ts";
 
@@ -88,7 +88,10 @@ function isIgnored(path: string, isDirectory: boolean, rules: readonly Rules[]):
   return ignored;
 }
 
-async function kindAndSize(path: string, found: Dirent): Promise<Pick<FsStat, "kind" | "size">> {
+async function kindAndSize(
+  path: string,
+  found: Dirent,
+): Promise<Pick<FsListing["entries"][number], "kind" | "size">> {
   const size = await lstat(path).then(
     (stats) => stats.size,
     () => 0,

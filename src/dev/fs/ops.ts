@@ -1,12 +1,10 @@
-/** The requests that touch one entry: read, stat, mkdir, remove, rename. Paths are absolute host paths. */
+/** The requests that touch one entry: read, mkdir, remove, rename. Paths are absolute host paths. */
 import { lstatSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
-import { lstat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { FsRequest, FsStat } from "../../abi/fs-ops.ts";
+import type { FsRequest } from "../../abi/fs-ops.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
 import { openToRead } from "./regular.ts";
-import { fsStat } from "./stat.ts";
 import { syncDirectory } from "./temp-file.ts";
 
 /** The answer to one read, in bytes. */
@@ -35,11 +33,6 @@ export async function readPart(
     await handle.close();
   }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
-}
-
-/** Of what the path leads to. NOT_FOUND for a link to nothing. */
-export async function statEntry(real: string): Promise<FsStat> {
-  return fsStat(await lstat(real, { bigint: true }), real);
 }
 
 export async function makeDirectory(real: string): Promise<void> {

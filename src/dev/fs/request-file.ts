@@ -8,13 +8,14 @@ import { driverError, hostError, throwIfAborted } from "../driver-error.ts";
 import { Announcer } from "./announce.ts";
 import { listTree } from "./list.ts";
 import type { PathLocks } from "./locks.ts";
-import { entryPath, makeDirectory, readPart, removeEntry, renameEntry, statEntry } from "./ops.ts";
+import { entryPath, makeDirectory, readPart, removeEntry, renameEntry } from "./ops.ts";
 import { otherPath } from "./path.ts";
 import { readPdf } from "./pdf.ts";
 import { replaceFile } from "./replace.ts";
 import { parseRequest, planOf } from "./request.ts";
 import type { Ripgrep } from "./ripgrep.ts";
 import { Search } from "./search.ts";
+import { statEntry } from "./stat.ts";
 
 export interface FsParts {
   readonly locks: PathLocks;

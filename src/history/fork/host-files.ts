@@ -1,13 +1,12 @@
 /** Files of the host by system call: looked at, put in place, taken away. Whoever has the handle answers for its rights. */
 import { createHash, type Hash } from "node:crypto";
-import { O_RDWR, O_WRONLY } from "../../abi/device.ts";
+import { type HostStat, O_RDONLY, O_RDWR, O_WRONLY } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
-import type { FsRequest, FsStat } from "../../abi/fs-ops.ts";
+import type { FsRequest } from "../../abi/fs-ops.ts";
 import type { Sys } from "../../abi/sys.ts";
 import type { Core } from "../../kernel/core.ts";
 import type { EntryWord } from "./snapshot.ts";
 
-const PAGE_BYTES = 16 * 1024 * 1024;
 const CHUNK_BYTES = 1024 * 1024;
 
 export interface Look {
@@ -62,9 +61,9 @@ export class HostFiles {
     await this.#ask(path, { op: "remove" });
   }
 
-  async #find(path: string): Promise<FsStat | undefined> {
+  async #find(path: string): Promise<HostStat | undefined> {
     try {
-      return JSON.parse((await this.#ask(path, { op: "stat" })).toString("utf8")) as FsStat;
+      return (await this.#sys.stat(`/dev/fs${path}`)).host;
     } catch (error) {
       if (codeOf(error) === "NOT_FOUND") return undefined;
       throw error;
@@ -72,26 +71,26 @@ export class HostFiles {
   }
 
   async #contentOf(path: string, hash: Hash, textBytes: number): Promise<Buffer | null> {
+    const fd = await this.#sys.open(`/dev/fs${path}`, O_RDONLY);
     const kept: Buffer[] = [];
-    for (let offset = 0; ; ) {
-      const page = await this.#ask(path, { op: "read", offset, length: PAGE_BYTES });
-      hash.update(page);
-      offset += page.byteLength;
-      if (offset <= textBytes) kept.push(page);
-      if (page.byteLength < PAGE_BYTES) return offset <= textBytes ? Buffer.concat(kept) : null;
+    let size = 0;
+    try {
+      for (;;) {
+        const chunk = await this.#sys.read(fd, CHUNK_BYTES);
+        if (chunk.byteLength === 0) return size <= textBytes ? Buffer.concat(kept) : null;
+        hash.update(chunk);
+        size += chunk.byteLength;
+        if (size <= textBytes) kept.push(Buffer.from(chunk));
+      }
+    } finally {
+      await this.#sys.close(fd);
     }
   }
 
-  async #ask(path: string, request: FsRequest): Promise<Buffer> {
+  async #ask(path: string, request: FsRequest): Promise<void> {
     const fd = await this.#sys.open(`/dev/fs${path}`, O_RDWR);
     try {
       await this.#sys.write(fd, Buffer.from(JSON.stringify(request)));
-      const chunks: Uint8Array[] = [];
-      for (;;) {
-        const chunk = await this.#sys.read(fd, PAGE_BYTES);
-        if (chunk.byteLength === 0) return Buffer.concat(chunks);
-        chunks.push(chunk);
-      }
     } finally {
       await this.#sys.close(fd);
     }

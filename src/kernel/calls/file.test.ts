@@ -121,6 +121,20 @@ describe("open() with effects", () => {
   });
 });
 
+test("stat() that shows the world passes the guard, and is not journalled", async () => {
+  const { sys, t, device } = await bench();
+  const shows = Object.assign(new ByteDevice(), {
+    statEffects: () => [{ kind: "read", path: "/desk/a" }] as const,
+    stat: device.stat.bind(device),
+  });
+  t.kernel.mount("/dev/world", shows);
+  expect(await sys.stat("/dev/world")).toMatchObject({ devicePath: "/dev/world" });
+  expect(t.permit.asked.map(({ request }) => request.effects)).toMatchObject([[{ path: "/desk/a" }]]);
+  expect(t.journal.kinds()).not.toContain("call.intent");
+  t.permit.answer = () => DENY;
+  await expect(sys.stat("/dev/world")).rejects.toMatchObject({ code: "PERMISSION", syscall: "Stat" });
+});
+
 describe("the tool line", () => {
   test("is told at the first read after a write, for programs alone", async () => {
     const t = testKernel();

@@ -1,5 +1,12 @@
 /** The calls of files. */
-import { type Act, type Caller, O_RDONLY, type OpenFlag, type WritePlan } from "../../abi/device.ts";
+import {
+  type Act,
+  type Caller,
+  type FileStat,
+  O_RDONLY,
+  type OpenFlag,
+  type WritePlan,
+} from "../../abi/device.ts";
 import type { Charge, Effect } from "../../abi/effects.ts";
 import { printed, VfsError } from "../../abi/errors.ts";
 import type { CallId, Fd } from "../../abi/ids.ts";
@@ -348,7 +355,7 @@ export const close: KernelCall<"close", { fd: Fd }> = {
   },
 };
 
-/** Stat(path): no open needed. */
+/** Stat(path): no open needed. What it shows of the world passes the guard. */
 const stat: KernelCall<"stat", { path: string }> = {
   name: "Stat",
   quiet: true,
@@ -359,12 +366,17 @@ const stat: KernelCall<"stat", { path: string }> = {
     const { core, self } = pass;
     const found = core.devices.resolve(path, "Stat", self.pid);
     checkAllowed(core, self, found, path, "Stat");
-    if (found.device.stat === undefined) {
-      return { name: found.device.name, size: 0, isDevice: true, devicePath: found.mount };
-    }
+    const { device, subpath, mount } = found;
+    const caller = callerOf(core, self);
+    const look = async (): Promise<FileStat> => {
+      if (device.stat === undefined) return { name: device.name, size: 0, isDevice: true, devicePath: mount };
+      return { ...(await abortable(device.stat(subpath, caller), pass.signal)), devicePath: mount };
+    };
     try {
-      const told = await abortable(found.device.stat(found.subpath, callerOf(core, self)), pass.signal);
-      return { ...told, devicePath: found.mount };
+      const effects = device.statEffects?.(subpath, caller) ?? [];
+      if (effects.length === 0) return await look();
+      const asked = { syscall: "Stat", device: path, tool: device.name, effects, input: "" };
+      return await guard(core, self, { ...asked, effectClass: "none" }, pass, look, () => undefined);
     } catch (error) {
       throw vfsError("Stat", self, path, error, pass.signal);
     }

@@ -3,7 +3,7 @@ import type { WritePlan } from "../../abi/device.ts";
 
 /** What the gate has to know of an effect before it happens. */
 export interface Effectful extends WritePlan {
-  /** `Open` or `Write`. */
+  /** `Open`, `Write` or `Stat`. */
   readonly syscall: string;
   /** The opened path. */
   readonly device: string;

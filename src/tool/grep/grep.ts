@@ -190,5 +190,5 @@ async function newestFirst(io: Io, root: string, paths: readonly string[]): Prom
 
 async function modified(io: Io, root: string, path: string): Promise<bigint> {
   const stat = await findStat(io, posix.join(root, path));
-  return BigInt(stat?.mtime_ns ?? 0);
+  return BigInt(stat?.mtimeNs ?? 0);
 }

@@ -1,12 +1,13 @@
 /** For tests only: the operations of /dev/fs on the real host, as abi/fs-ops.ts describes them. */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, posix } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, posix } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
+import type { FileStat } from "../../abi/device.ts";
 import type { ErrorCode } from "../../abi/errno.ts";
 import { VfsError } from "../../abi/errors.ts";
-import type { FilesAnswer, FsListing, FsRequest, FsStat, GrepAnswer } from "../../abi/fs-ops.ts";
+import type { FilesAnswer, FsListing, FsRequest, GrepAnswer } from "../../abi/fs-ops.ts";
 import { asPid } from "../../abi/ids.ts";
 
 export function fault(code: ErrorCode, message: string): VfsError {
@@ -17,19 +18,13 @@ export function json(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-export function statOf(path: string): FsStat {
+export function statOf(path: string): FileStat {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (stat === undefined) throw fault("NOT_FOUND", `no such file: ${path}`);
   const kind = stat.isDirectory() ? "directory" : stat.isFIFO() ? "fifo" : stat.isFile() ? "file" : "device";
-  return {
-    kind,
-    size: Number(stat.size),
-    mtime_ns: `${stat.mtimeNs}`,
-    inode: `${stat.ino}`,
-    mode: Number(stat.mode & 0o7777n),
-    nlink: Number(stat.nlink),
-    real_path: realpathSync(path),
-  };
+  const mode = Number(stat.mode & 0o7777n);
+  const host = { kind, mtimeNs: `${stat.mtimeNs}`, inode: `${stat.ino}`, mode } as const;
+  return { name: basename(path), size: Number(stat.size), isDevice: false, devicePath: "/dev/fs", host };
 }
 
 export function writeOf(path: string, request: Extract<FsRequest, { op: "write" }>) {

@@ -1,8 +1,7 @@
 /** The file that is meant, and what must fail whatever it holds. */
 import { posix } from "node:path";
-import type { FsStat } from "../../abi/fs-ops.ts";
 import { failure } from "../failure.ts";
-import { findStat, siblingNames } from "../files.ts";
+import { findStat, type HostFile, siblingNames } from "../files.ts";
 import { hostPath, isInRoots } from "../path.ts";
 import { similarNames } from "../similar.ts";
 import type { LookContext, Scope } from "../tool.ts";
@@ -13,7 +12,7 @@ export const MAX_BYTES = 5 * 1024 * 1024;
 const MAX_PDF_BYTES = 20 * 1024 * 1024;
 
 /** What must fail whatever the content is. */
-export async function inspect(args: Args, look: LookContext): Promise<{ stat: FsStat; path: string }> {
+export async function inspect(args: Args, look: LookContext): Promise<{ stat: HostFile; path: string }> {
   const { stat, path } = await findFile(hostPath(args.file_path, look.cwd), look);
   if (stat === undefined)
     throw failure("NOT_FOUND", `file not found: ${args.file_path}`, await nearby(path, look));
@@ -27,7 +26,7 @@ export async function inspect(args: Args, look: LookContext): Promise<{ stat: Fs
 async function findFile(
   path: string,
   look: LookContext,
-): Promise<{ stat: FsStat | undefined; path: string }> {
+): Promise<{ stat: HostFile | undefined; path: string }> {
   const stat = await findStat(look, path);
   const twin = stat === undefined ? twinOf(path) : undefined;
   if (twin === undefined) return { stat, path };

@@ -2,10 +2,9 @@
 import { createHash } from "node:crypto";
 import type { SeenPage } from "../../abi/device.ts";
 import type { Effect } from "../../abi/effects.ts";
-import type { FsStat } from "../../abi/fs-ops.ts";
 import { cruxFile } from "../crux-tree.ts";
 import { failure } from "../failure.ts";
-import { readWholeFile } from "../files.ts";
+import { type HostFile, readWholeFile } from "../files.ts";
 import { hostPath, isCruxPath, isInRoots, readEffect } from "../path.ts";
 import { defineTool, type Outcome, type RunContext, type Scope } from "../tool.ts";
 import { Args, Meta } from "./arguments.ts";
@@ -80,8 +79,8 @@ async function showCrux(asked: ViewArgs, path: string, context: RunContext): Pro
 }
 
 /** A mark of exactly what a repeated call would show. */
-function pageKey({ pages, ...args }: ViewArgs, stat: FsStat): SeenPage {
-  const { mtime_ns: mtimeNs, size, inode } = stat;
+function pageKey({ pages, ...args }: ViewArgs, stat: HostFile): SeenPage {
+  const { mtimeNs, size, inode } = stat;
   const [offset, limit] = pages === undefined ? [args.offset, args.limit] : [pages.first, pages.last];
   return { offset, limit, mtimeNs, size, inode };
 }
