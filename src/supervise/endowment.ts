@@ -6,10 +6,9 @@
 import type { AgentInfo } from "../abi/agent.ts";
 import type { Amounts, BudgetLimits } from "../abi/budget.ts";
 import type { PermissionMode } from "../abi/process.ts";
-import { moreLimits } from "../history/recover/kept-state.ts";
 import { Account } from "../kernel/account/account.ts";
 import { NOTHING } from "../kernel/account/amounts.ts";
-import { limitsAtSpawn } from "../kernel/account/kept-account.ts";
+import { limitsAtSpawn, moreLimits } from "../kernel/account/kept-account.ts";
 import { type KeptAgent, keptAgent, narrowedTo } from "./kept-agent.ts";
 import type { KeptEndowment } from "./kept-supervisor.ts";
 

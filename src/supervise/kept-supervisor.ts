@@ -9,7 +9,7 @@ import type { Pid, ProcUuid } from "../abi/ids.ts";
 import type { ExitStatus, PermissionMode } from "../abi/process.ts";
 import type { RequestMark } from "../abi/request-mark.ts";
 import type { ChildState, CrashReport } from "../abi/supervise.ts";
-import type { KeptAccounts } from "../history/recover/kept-state.ts";
+import type { KeptAbove } from "../kernel/account/kept-account.ts";
 import type { JournalRecord, RecordKind, RecordOwner } from "../kernel/ports/journal.ts";
 import type { ProcessSeed } from "../kernel/process/process.ts";
 import type { KeptProject } from "./compose/kept.ts";
@@ -64,7 +64,7 @@ export type KeptEnding =
   | { readonly kind: "done" };
 
 /** The body of `process.state` of a supervisor. */
-export interface KeptSupervisor extends KeptAccounts, Pick<ProcessSeed, "roots" | "onParentExit"> {
+export interface KeptSupervisor extends KeptAbove, Pick<ProcessSeed, "roots" | "onParentExit"> {
   /** Version of this form, and what tells it from the state of an agent. */
   readonly supervisor: 1;
   readonly session: RecordOwner | null;

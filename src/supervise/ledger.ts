@@ -5,7 +5,7 @@
 
 import { PID_KERNEL } from "../abi/ids.ts";
 import type { RequestMark } from "../abi/request-mark.ts";
-import { keptAccounts } from "../history/recover/kept-state.ts";
+import { keptAbove } from "../kernel/account/kept-account.ts";
 import type { Core } from "../kernel/core.ts";
 import type { JournalDraft, RecordOwner } from "../kernel/ports/journal.ts";
 import type { Process } from "../kernel/process/process.ts";
@@ -163,7 +163,7 @@ function keptOf(
   const { roots, onParentExit, session } = proc.seed;
   return {
     supervisor: 1,
-    ...keptAccounts(proc),
+    ...keptAbove(proc.seed.account),
     roots,
     onParentExit,
     session: session.owner,

@@ -2,9 +2,9 @@
 import type { BudgetLimits } from "../../abi/budget.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import { isLimited } from "../../kernel/account/amounts.ts";
-import { type KeptUse, limitsAtSpawn } from "../../kernel/account/kept-account.ts";
+import { type KeptUse, limitsAtSpawn, moreLimits } from "../../kernel/account/kept-account.ts";
 import type { Journal, JournalDraft, RecordOwner } from "../../kernel/ports/journal.ts";
-import { moreLimits, type SpawnedBody } from "../recover/kept-state.ts";
+import type { SpawnedBody } from "../recover/kept-state.ts";
 import { recordsOfLineage } from "./lineage.ts";
 
 export interface AccountAt {

@@ -8,15 +8,11 @@ import { Fault } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { ProcessKind } from "../../abi/process.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
+import type { KeptAbove } from "../../kernel/account/kept-account.ts";
 import { LIMITS } from "../../kernel/limits.ts";
-import {
-  type JournalDraft,
-  type JournalRecord,
-  KERNEL_UUID,
-  type RecordOwner,
-} from "../../kernel/ports/journal.ts";
+import type { JournalDraft, JournalRecord, RecordOwner } from "../../kernel/ports/journal.ts";
 import type { Making } from "../../kernel/process/body.ts";
-import type { Process, ProcessSeed } from "../../kernel/process/process.ts";
+import type { ProcessSeed } from "../../kernel/process/process.ts";
 import { STDIN, STDOUT } from "../../kernel/process/stdio.ts";
 import type { KeptRights } from "./kept-rights.ts";
 
@@ -42,7 +38,7 @@ export interface KeptState extends Pick<ProcessSeed, "roots" | "onParentExit"> {
 }
 
 /** The body of `process.spawned` of an agent. */
-export interface SpawnedBody extends KeptAccounts, KeptRights {
+export interface SpawnedBody extends KeptAbove, KeptRights {
   readonly ppid: number;
   readonly kind: ProcessKind;
   readonly intent: string;
@@ -62,14 +58,6 @@ export interface SpawnedBody extends KeptAccounts, KeptRights {
   readonly modelDevice: string;
   /** Of the client that asked for it; absent: it gave its request no key. */
   readonly request?: RequestMark;
-}
-
-/** An account above: `limit` in tokens, 0 none; `limits` where there are more than that. */
-type KeptAbove = RecordOwner & { readonly limit: number; readonly limits?: BudgetLimits };
-
-/** Keys of the record of the spawn: which accounts above its own it spends from, nearest first. */
-export interface KeptAccounts {
-  readonly accounts: readonly KeptAbove[];
 }
 
 type Draft = Pick<JournalDraft, "kind" | "body" | "v">;
@@ -98,20 +86,6 @@ export function keptState({ v, body, lsn }: Pick<JournalRecord, "v" | "body" | "
   }
   const message = `record ${lsn} (process.state) has version ${v}, which is not known here`;
   throw new Fault({ code: "INTERNAL", message });
-}
-
-export function keptAccounts({ seed }: Process): KeptAccounts {
-  const above = seed.account.parent?.chain() ?? [];
-  return {
-    accounts: above.flatMap(({ owner, limit, limits }) =>
-      owner === null || owner.proc === KERNEL_UUID ? [] : [{ ...owner, limit, ...moreLimits(limits) }],
-    ),
-  };
-}
-
-/** Of limits, what the number of tokens does not say. */
-export function moreLimits(limits: BudgetLimits): { limits?: BudgetLimits } {
-  return Object.keys(limits).some((name) => name !== "tokens") ? { limits } : {};
 }
 
 /** Without its instructions and skills: they are in the system prompt. */

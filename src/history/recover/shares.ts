@@ -3,12 +3,18 @@ import type { BudgetLimits } from "../../abi/budget.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import { Account } from "../../kernel/account/account.ts";
 import { isLimited } from "../../kernel/account/amounts.ts";
-import { type KeptAccount, limitsAtSpawn, NOT_KEPT, readKept } from "../../kernel/account/kept-account.ts";
+import {
+  type KeptAbove,
+  type KeptAccount,
+  limitsAtSpawn,
+  NOT_KEPT,
+  readKept,
+} from "../../kernel/account/kept-account.ts";
 import { openLimits } from "../../kernel/account/open-limits.ts";
 import type { Core } from "../../kernel/core.ts";
 import type { Journal, RecordOwner } from "../../kernel/ports/journal.ts";
 import { Session } from "../../kernel/process/session.ts";
-import type { KeptAccounts, SpawnedBody } from "./kept-state.ts";
+import type { SpawnedBody } from "./kept-state.ts";
 
 /** What was used of limits, as their records say. Those in memory know better: `Shares` takes them first. */
 export class LimitsRead {
@@ -103,7 +109,7 @@ export class Shares {
   }
 
   /** The nearest of the limits that a process spent from, with those above it. */
-  above([nearest, ...more]: KeptAccounts["accounts"]): Account {
+  above([nearest, ...more]: KeptAbove["accounts"]): Account {
     if (nearest === undefined) return this.#core.root.seed.account;
     return this.account(nearest, limitsAtSpawn(nearest), () => this.above(more));
   }

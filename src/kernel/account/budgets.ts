@@ -3,7 +3,6 @@ import type { Budget, BudgetLimits } from "../../abi/budget.ts";
 import { Fault } from "../../abi/errors.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import type { SpawnedBody } from "../../history/recover/kept-state.ts";
 import type { Core } from "../core.ts";
 import type { BudgetChange, Budgets, BudgetView, WindowView } from "../ports/budgets.ts";
 import type { Process } from "../process/process.ts";
@@ -11,7 +10,7 @@ import type { Account } from "./account.ts";
 import { limitsOf, NOTHING } from "./amounts.ts";
 import { costsOf } from "./costs.ts";
 import { grantBody, setLimits } from "./grant.ts";
-import { limitsAtSpawn, readKept, useOfKept } from "./kept-account.ts";
+import { type LimitsAtSpawn, limitsAtSpawn, readKept, useOfKept } from "./kept-account.ts";
 import { openLimits } from "./open-limits.ts";
 
 export function makeBudgets(core: () => Core): Budgets {
@@ -123,7 +122,7 @@ async function setAtRest(
   const row = proc === undefined ? undefined : await journal.row(proc);
   const [spawned] = proc === undefined ? [] : await journal.ofKind(proc, "process.spawned");
   if (proc === undefined || row === undefined || spawned === undefined) throw notFound(pid);
-  const kept = await readKept(journal, proc, limitsAtSpawn(spawned.body as SpawnedBody), row);
+  const kept = await readKept(journal, proc, limitsAtSpawn(spawned.body as LimitsAtSpawn), row);
   const limits = changed(pid, kept.limits, change, add);
   const use = useOfKept({ ...kept, limits, isGranted: true }, NOTHING);
   const own = { proc, pid, v: 1 } as const;

@@ -6,7 +6,13 @@
 import type { Amounts, BudgetLimits } from "../../abi/budget.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
-import type { Journal, JournalDraft, ProcessRow } from "../ports/journal.ts";
+import {
+  type Journal,
+  type JournalDraft,
+  KERNEL_UUID,
+  type ProcessRow,
+  type RecordOwner,
+} from "../ports/journal.ts";
 import type { Account } from "./account.ts";
 import { isLimited, NOTHING, plus, tokenLimit } from "./amounts.ts";
 import type { KeptWindow } from "./window.ts";
@@ -41,6 +47,26 @@ export interface BudgetGrant {
   /** Who gave it, in words. */
   readonly by: string;
   readonly given: GrantBy;
+}
+
+/** Keys of the record of a spawn: which accounts above its own it spends from, nearest first. */
+export interface KeptAbove {
+  /** `limit` in tokens, 0 none; `limits` where there are more than that. */
+  readonly accounts: readonly (RecordOwner & { readonly limit: number; readonly limits?: BudgetLimits })[];
+}
+
+export function keptAbove({ parent }: Account): KeptAbove {
+  const above = parent?.chain() ?? [];
+  return {
+    accounts: above.flatMap(({ owner, limit, limits }) =>
+      owner === null || owner.proc === KERNEL_UUID ? [] : [{ ...owner, limit, ...moreLimits(limits) }],
+    ),
+  };
+}
+
+/** Of limits, what the number of tokens does not say. */
+export function moreLimits(limits: BudgetLimits): { limits?: BudgetLimits } {
+  return Object.keys(limits).some((name) => name !== "tokens") ? { limits } : {};
 }
 
 export function keptUse(account: Account, mono: number): KeptUse {
@@ -120,10 +146,12 @@ export const NOT_KEPT: KeptAccount = {
 };
 
 /** Of the record of a spawn, or of an account in it: older ones know tokens alone. */
-export function limitsAtSpawn(kept: {
-  limits?: BudgetLimits;
-  budget?: number;
-  limit?: number;
-}): BudgetLimits {
+export interface LimitsAtSpawn {
+  readonly limits?: BudgetLimits;
+  readonly budget?: number;
+  readonly limit?: number;
+}
+
+export function limitsAtSpawn(kept: LimitsAtSpawn): BudgetLimits {
   return kept.limits ?? tokenLimit(kept.budget ?? kept.limit ?? 0);
 }

@@ -8,12 +8,13 @@ import type { ProgramContext } from "../../abi/program.ts";
 import { isAutoActive } from "../../consent/classify/auto-mode.ts";
 import { pathOf } from "../../consent/plan/plans.ts";
 import { redactedText } from "../../consent/redact/model-bound.ts";
-import { keepState, keptAccounts } from "../../history/recover/kept-state.ts";
+import { keepState } from "../../history/recover/kept-state.ts";
 import { recorded } from "../../history/replay/recorder.ts";
 import { taped } from "../../history/replay/taped.ts";
 import { abortable } from "../../lib/abort.ts";
 import { localDay } from "../../lib/local-day.ts";
 import { programSession } from "../../session/program-session.ts";
+import { keptAbove } from "../account/kept-account.ts";
 import { asksAtLimit } from "../account/raise.ts";
 import type { Core } from "../core.ts";
 import { tellCall } from "../gate/call-told.ts";
@@ -39,7 +40,7 @@ export function agentBody(agent: AgentInfo | null): Body {
       return exit;
     },
     onSignal: endsRunAlone,
-    record: (proc) => ({ model: proc.model, modelDevice: proc.modelDevice, ...keptAccounts(proc) }),
+    record: (proc) => ({ model: proc.model, modelDevice: proc.modelDevice, ...keptAbove(proc.seed.account) }),
     keep: keepState,
   };
 }
