@@ -4,10 +4,10 @@
  */
 import { PID_KERNEL } from "../abi/ids.ts";
 import type { Core } from "../kernel/core.ts";
+import { layToRest } from "../kernel/process/end/shutdown.ts";
 import { liveJobs } from "../kernel/process/jobs.ts";
 import type { Process } from "../kernel/process/process.ts";
-import { layToRest } from "../kernel/process/shutdown.ts";
-import { STDIN } from "../kernel/process/stdio.ts";
+import { STDIN } from "../kernel/process/spawn/stdio.ts";
 
 export class RestWatch {
   readonly #core: () => Core;

@@ -4,8 +4,8 @@
  */
 import { messageOf } from "../abi/errors.ts";
 import { type ExitStatus, SIGNALS } from "../abi/process.ts";
+import { reapProcess } from "../kernel/process/end/reap.ts";
 import type { Process } from "../kernel/process/process.ts";
-import { reapProcess } from "../kernel/process/reap.ts";
 import { abortable } from "../lib/abort.ts";
 import type { Child, ChildRun } from "./child.ts";
 import { plainExit } from "./crash-report.ts";

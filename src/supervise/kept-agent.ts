@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import type { AgentInfo } from "../abi/agent.ts";
 import type { McpServer } from "../abi/mcp.ts";
-import { meet } from "../kernel/process/narrow.ts";
+import { meet } from "../kernel/process/rights/narrow.ts";
 import { isWithin } from "../lib/path.ts";
 
 export interface KeptAgent {

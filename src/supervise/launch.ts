@@ -2,9 +2,9 @@
 import { SIGNALS } from "../abi/process.ts";
 import type { SpawnOpts } from "../abi/sys.ts";
 import type { Core } from "../kernel/core.ts";
+import { reapProcess } from "../kernel/process/end/reap.ts";
 import type { Process } from "../kernel/process/process.ts";
-import { reapProcess } from "../kernel/process/reap.ts";
-import { type SpawnMore, spawnBody } from "../kernel/process/spawn.ts";
+import { type SpawnMore, spawnBody } from "../kernel/process/spawn/spawn.ts";
 import { abortable } from "../lib/abort.ts";
 import { send } from "./end-process.ts";
 import { ended } from "./ending.ts";

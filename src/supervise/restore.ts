@@ -7,7 +7,7 @@ import { messageOf } from "../abi/errors.ts";
 import { readEarly } from "../history/recover/early-facts.ts";
 import type { Core } from "../kernel/core.ts";
 import type { JournalRecord } from "../kernel/ports/journal.ts";
-import { runProgram } from "../kernel/process/run.ts";
+import { runProgram } from "../kernel/process/spawn/run.ts";
 import { Comeback } from "./comeback.ts";
 import { type Made, type Parts, projectOf } from "./compose/restored.ts";
 import { isUp, type KeptSupervisor } from "./kept-supervisor.ts";

@@ -10,12 +10,12 @@ import type { Core } from "../kernel/core.ts";
 import type { Facts } from "../kernel/facts/facet.ts";
 import type { JournalRecord, ProcessRow } from "../kernel/ports/journal.ts";
 import type { Body } from "../kernel/process/body.ts";
-import { type KeptMode, modeFacet, readMode } from "../kernel/process/mode-facet.ts";
-import { lowest, narrow } from "../kernel/process/narrow.ts";
 import { Process } from "../kernel/process/process.ts";
-import { devicesOf } from "../kernel/process/rights.ts";
-import { lineBelow } from "../kernel/process/seed.ts";
-import { attend } from "../kernel/process/spawn.ts";
+import { type KeptMode, modeFacet, readMode } from "../kernel/process/rights/mode-facet.ts";
+import { lowest, narrow } from "../kernel/process/rights/narrow.ts";
+import { devicesOf } from "../kernel/process/rights/rights.ts";
+import { lineBelow } from "../kernel/process/spawn/seed.ts";
+import { attend } from "../kernel/process/spawn/spawn.ts";
 import type { KeptSupervisor } from "./kept-supervisor.ts";
 import { Supervisor } from "./supervisor.ts";
 

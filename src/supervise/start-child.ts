@@ -7,7 +7,7 @@ import type { SpawnOpts } from "../abi/sys.ts";
 import { childLimits } from "../kernel/account/spawn-limits.ts";
 import type { Core } from "../kernel/core.ts";
 import type { Process } from "../kernel/process/process.ts";
-import { type SpawnMore, spawnProcess } from "../kernel/process/spawn.ts";
+import { type SpawnMore, spawnProcess } from "../kernel/process/spawn/spawn.ts";
 import { abortable } from "../lib/abort.ts";
 import type { Endowment } from "./endowment.ts";
 import type { CheckedChild, CheckedSpec } from "./spec.ts";

@@ -1,7 +1,7 @@
 /** Mode auto: who may be in it, and who is. */
 import type { Core } from "../../kernel/core.ts";
-import { lowest } from "../../kernel/process/narrow.ts";
 import type { Process } from "../../kernel/process/process.ts";
+import { lowest } from "../../kernel/process/rights/narrow.ts";
 
 /** Why no model judges for this process; "" one does. */
 export function autoRefusal({ ports }: Core, { seed, model, modelDevice }: Process): string {

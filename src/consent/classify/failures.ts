@@ -1,8 +1,8 @@
 /** What becomes of a session whose classifier fails. */
 import type { Core } from "../../kernel/core.ts";
 import type { Process } from "../../kernel/process/process.ts";
+import { setMode } from "../../kernel/process/rights/set-mode.ts";
 import type { Session } from "../../kernel/process/session.ts";
-import { setMode } from "../../kernel/process/set-mode.ts";
 
 /** A classification came to an end; the fifth failure in a row ends the mode for all of the session. */
 export async function noteClassified(core: Core, { seed }: Process, isFailed: boolean): Promise<void> {

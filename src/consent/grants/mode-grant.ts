@@ -1,7 +1,7 @@
 /** A mode above the one that a process was given at its spawn, given by a person: a grant whose rule is `mode(auto)`. */
 import type { Grant } from "../../abi/grants.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
-import { isAbove } from "../../kernel/process/narrow.ts";
+import { isAbove } from "../../kernel/process/rights/narrow.ts";
 
 export function ruleOfMode(mode: PermissionMode): string {
   return `mode(${mode})`;

@@ -8,10 +8,10 @@ import type { SpawnedBody } from "../../history/recover/kept-state.ts";
 import { recalled } from "../../history/recover/wake.ts";
 import type { Core } from "../../kernel/core.ts";
 import type { ModeView, RightsControl } from "../../kernel/ports/rights-control.ts";
-import { modeFacet, readMode } from "../../kernel/process/mode-facet.ts";
-import { lowest } from "../../kernel/process/narrow.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { clampModes, modeView, setMode } from "../../kernel/process/set-mode.ts";
+import { modeFacet, readMode } from "../../kernel/process/rights/mode-facet.ts";
+import { lowest } from "../../kernel/process/rights/narrow.ts";
+import { clampModes, modeView, setMode } from "../../kernel/process/rights/set-mode.ts";
 import { clearLabels, labelsOf } from "../labels/labels.ts";
 
 export function makeRightsControl(coreOf: () => Core): RightsControl {

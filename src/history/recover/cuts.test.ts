@@ -4,7 +4,7 @@ import { asProcUuid, type Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import type { ProgramContext } from "../../abi/program.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
-import { layToRest } from "../../kernel/process/shutdown.ts";
+import { layToRest } from "../../kernel/process/end/shutdown.ts";
 import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
 import { MemoryJournal } from "../../kernel/testing/memory-journal.ts";
 import { ALLOW, askWith } from "../../kernel/testing/scripted-permit.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ALL_RIGHTS, NO_RIGHTS, type Rights } from "../../abi/rights.ts";
-import { isSubset } from "../../kernel/process/narrow.ts";
+import { isSubset } from "../../kernel/process/rights/narrow.ts";
 import { type KeptRights, rightsOf } from "./kept-rights.ts";
 
 const DENY = { source: "cliArg", behavior: "deny", text: "bash(rm:*)" } as const;

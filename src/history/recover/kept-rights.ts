@@ -6,8 +6,8 @@ import type { PermissionMode } from "../../abi/process.ts";
 import { ALL_RIGHTS, NO_RIGHTS, type Rights } from "../../abi/rights.ts";
 import { RULE_SOURCES, type RuleText } from "../../abi/rules.ts";
 import type { Core } from "../../kernel/core.ts";
-import { readMode } from "../../kernel/process/mode-facet.ts";
-import { lowest } from "../../kernel/process/narrow.ts";
+import { readMode } from "../../kernel/process/rights/mode-facet.ts";
+import { lowest } from "../../kernel/process/rights/narrow.ts";
 
 /** Keys of the record of a spawn. */
 export interface KeptRights {

@@ -13,7 +13,7 @@ import { LIMITS } from "../../kernel/limits.ts";
 import type { JournalDraft, JournalRecord, RecordOwner } from "../../kernel/ports/journal.ts";
 import type { Making } from "../../kernel/process/body.ts";
 import type { ProcessSeed } from "../../kernel/process/process.ts";
-import { STDIN, STDOUT } from "../../kernel/process/stdio.ts";
+import { STDIN, STDOUT } from "../../kernel/process/spawn/stdio.ts";
 import type { KeptRights } from "./kept-rights.ts";
 
 /** The body of `process.state`, version 2. The system prompt is a `ctx.record` of its own: each record has its bound. */

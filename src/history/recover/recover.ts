@@ -21,8 +21,8 @@ import {
   type RecordOwner,
 } from "../../kernel/ports/journal.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { runProgram } from "../../kernel/process/run.ts";
 import { runTimeFacet } from "../../kernel/process/run-time-facet.ts";
+import { runProgram } from "../../kernel/process/spawn/run.ts";
 import { Turnstile } from "../../kernel/process/turnstile.ts";
 import { restoreSupervisor } from "../../supervise/restore.ts";
 import { probeCalls } from "../fork/probe.ts";

@@ -9,7 +9,7 @@ import { LIMITS } from "../../kernel/limits.ts";
 import type { RejoinOptions, Requested, Requests } from "../../kernel/ports/requests.ts";
 import type { Subscription } from "../../kernel/ports/subscription.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { spawnEvent } from "../../kernel/process/spawn.ts";
+import { spawnEvent } from "../../kernel/process/spawn/spawn.ts";
 import { Queue } from "../../kernel/queue.ts";
 import { endOf } from "./ended.ts";
 import { resume, wake } from "./wake.ts";

@@ -12,7 +12,7 @@ import { guardServers } from "../../kernel/gate/servers.ts";
 import { agentBody } from "../../kernel/process/agent-body.ts";
 import type { Body, Undo } from "../../kernel/process/body.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { startDeadline } from "../../kernel/process/run.ts";
+import { startDeadline } from "../../kernel/process/spawn/run.ts";
 import { abortable } from "../../lib/abort.ts";
 import type { KeptState } from "./kept-state.ts";
 

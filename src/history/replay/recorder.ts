@@ -5,7 +5,7 @@
  */
 import type { Core } from "../../kernel/core.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { STDIN } from "../../kernel/process/stdio.ts";
+import { STDIN } from "../../kernel/process/spawn/stdio.ts";
 import { packAnswer, packError } from "./answer.ts";
 import { digestOf } from "./digest.ts";
 import type { Passage, RecordedExit, Start, Tape } from "./tape.ts";

@@ -15,7 +15,7 @@ import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { agentBody, contextOf } from "../../kernel/process/agent-body.ts";
 import { Process, type ProcessSeed } from "../../kernel/process/process.ts";
 import { Session } from "../../kernel/process/session.ts";
-import { STDIN } from "../../kernel/process/stdio.ts";
+import { STDIN } from "../../kernel/process/spawn/stdio.ts";
 import { closedPorts, type OpenPorts } from "./closed-ports.ts";
 import type { Memory, Spawned } from "./memory.ts";
 import { Incomplete } from "./reel.ts";

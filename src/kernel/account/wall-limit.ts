@@ -5,7 +5,7 @@
 import { SyscallError } from "../../abi/errors.ts";
 import { EXIT } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
-import { endLive, graceOf } from "../process/finish.ts";
+import { endLive, graceOf } from "../process/end/finish.ts";
 import type { Process } from "../process/process.ts";
 import type { Account } from "./account.ts";
 import { useDraft } from "./kept-account.ts";

@@ -2,7 +2,7 @@
 import { SyscallError } from "../../abi/errors.ts";
 import type { CoId } from "../../abi/ids.ts";
 import type { KernelCall } from "../gate/gate.ts";
-import type { CoroutineBody } from "../process/coroutine.ts";
+import type { CoroutineBody } from "../process/thread/coroutine.ts";
 
 /** SpawnCoroutine(): a body that starts at the first resume. */
 const spawnCoroutine: KernelCall<"spawnCoroutine", { body: CoroutineBody }> = {

@@ -31,7 +31,7 @@ import type { Scope } from "../gate/scope.ts";
 import { carriedBy } from "../ipc/pipe.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
-import { narrowedTo } from "../process/rights.ts";
+import { narrowedTo } from "../process/rights/rights.ts";
 import { seenFilesOf } from "../process/seen-files.ts";
 import { type FdEntry, inLane } from "../vfs/fd-table.ts";
 import type { Resolved } from "../vfs/registry.ts";

@@ -20,12 +20,12 @@ import { allowing } from "../gate/permit.ts";
 import type { Scope } from "../gate/scope.ts";
 import { guardServers } from "../gate/servers.ts";
 import { LIMITS } from "../limits.ts";
-import { endLive } from "../process/finish.ts";
-import { isAbove } from "../process/narrow.ts";
+import { endLive } from "../process/end/finish.ts";
+import { reapProcess } from "../process/end/reap.ts";
 import type { Process } from "../process/process.ts";
-import { reapProcess } from "../process/reap.ts";
-import { setMode as change, checkRaise } from "../process/set-mode.ts";
-import { spawnProcess } from "../process/spawn.ts";
+import { isAbove } from "../process/rights/narrow.ts";
+import { setMode as change, checkRaise } from "../process/rights/set-mode.ts";
+import { spawnProcess } from "../process/spawn/spawn.ts";
 
 interface SpawnArgs {
   readonly intent: string;
@@ -34,7 +34,7 @@ interface SpawnArgs {
 }
 
 /**
- * Spawn(agent, intent, model): a new process. The steps are in process/spawn.ts. A program of the host is an effect, and so
+ * Spawn(agent, intent, model): a new process. The steps are in process/spawn/. A program of the host is an effect, and so
  * are the servers that an agent brings: they pass the guard before anything starts, unless a person starts it.
  */
 const spawn: KernelCall<"spawn", SpawnArgs> = {

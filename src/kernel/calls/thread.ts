@@ -6,7 +6,7 @@ import type { KernelCall } from "../gate/gate.ts";
 import type { Scope } from "../gate/scope.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
-import { threadsOf } from "../process/threads.ts";
+import { threadsOf } from "../process/thread/threads.ts";
 
 /** SpawnThread(intent): a second reasoning loop in the caller. It has all the caller's rights and spends from its account. */
 const spawnThread: KernelCall<"spawnThread", { intent: string; maxTurns: number }> = {

@@ -3,7 +3,7 @@ import { Fault, printed } from "../../abi/errors.ts";
 import { asFd, asPid } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus, type Signal } from "../../abi/process.ts";
 import type { Body } from "../process/body.ts";
-import { spawnBody } from "../process/spawn.ts";
+import { spawnBody } from "../process/spawn/spawn.ts";
 import { hangingDevice } from "../testing/fake-devices.ts";
 import { bytes, NOTHING_LEFT, type Started, type TestKernel, testKernel } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";

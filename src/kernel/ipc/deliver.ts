@@ -17,7 +17,7 @@ import {
 } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
 import { bodyOf } from "../process/body.ts";
-import { endLive, forceAfter, graceOf } from "../process/finish.ts";
+import { endLive, forceAfter, graceOf } from "../process/end/finish.ts";
 import type { Process } from "../process/process.ts";
 import { dispositionOf } from "./disposition.ts";
 import { runHandler } from "./handler.ts";

@@ -4,7 +4,7 @@ import type { Signal } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
-import { untilDeadline } from "../process/run.ts";
+import { untilDeadline } from "../process/spawn/run.ts";
 import type { SignalState } from "./signal-state.ts";
 
 /**

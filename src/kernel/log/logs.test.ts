@@ -6,7 +6,7 @@ import { LIMITS } from "../limits.ts";
 import type { LogPiece, Subscription } from "../ports/subscription.ts";
 import type { Body } from "../process/body.ts";
 import type { Process } from "../process/process.ts";
-import { spawnBody } from "../process/spawn.ts";
+import { spawnBody } from "../process/spawn/spawn.ts";
 import { MemorySpools } from "../testing/memory-spools.ts";
 import { bytes, NOTHING_LEFT, type Started, type TestKernel, testKernel } from "../testing/test-kernel.ts";
 import { settle } from "../testing/virtual-clock.ts";

@@ -13,7 +13,7 @@ import type { Core } from "../core.ts";
 import type { ExecChild } from "../ports/host.ts";
 import type { Spool } from "../ports/spools.ts";
 import type { Process } from "../process/process.ts";
-import { STDIN, STDOUT } from "../process/stdio.ts";
+import { STDIN, STDOUT } from "../process/spawn/stdio.ts";
 import { type FdEntry, inLane } from "../vfs/fd-table.ts";
 
 const STDERR = asFd(2);

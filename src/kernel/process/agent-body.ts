@@ -20,10 +20,10 @@ import type { Core } from "../core.ts";
 import { tellCall } from "../gate/call-told.ts";
 import { LIMITS } from "../limits.ts";
 import type { Body, Making } from "./body.ts";
+import { freeContexts } from "./end/reap.ts";
 import type { Process } from "./process.ts";
-import { freeContexts } from "./reap.ts";
-import { settleMode } from "./settle-mode.ts";
-import { writeResult } from "./stdio.ts";
+import { settleMode } from "./rights/settle-mode.ts";
+import { writeResult } from "./spawn/stdio.ts";
 
 export function agentBody(agent: AgentInfo | null): Body {
   return {

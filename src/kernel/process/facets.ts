@@ -9,9 +9,9 @@ import type { Facet } from "../facts/facet.ts";
 import { endedByFacet, groupsFacet, mailFacet } from "../ipc/facets.ts";
 import { logFacet } from "../log/facet.ts";
 import { keptFacet } from "./kept-facet.ts";
-import { modeFacet } from "./mode-facet.ts";
 import { noteFacet } from "./note.ts";
 import { progressFacet } from "./progress-facet.ts";
+import { modeFacet } from "./rights/mode-facet.ts";
 import { runTimeFacet } from "./run-time-facet.ts";
 import { seenFacet } from "./seen-file-set.ts";
 

@@ -29,14 +29,14 @@ import { LogChannel } from "../log/log-channel.ts";
 import { logLine } from "../log/log-line.ts";
 import { Watchers } from "../log/watchers.ts";
 import { FdTable } from "../vfs/fd-table.ts";
-import { Coroutines } from "./coroutines.ts";
+import { transition } from "./life/state.ts";
+import { Stillness } from "./life/stillness.ts";
 import { noteFacet } from "./note.ts";
 import { RefusalList } from "./refusal-list.ts";
-import { devicesOf } from "./rights.ts";
+import { devicesOf } from "./rights/rights.ts";
 import { SeenFileSet } from "./seen-file-set.ts";
 import type { Session } from "./session.ts";
-import { transition } from "./state.ts";
-import { Stillness } from "./stillness.ts";
+import { Coroutines } from "./thread/coroutines.ts";
 import { Units } from "./units.ts";
 
 /** What everybody may know of what a process runs; body.ts has the rest. */

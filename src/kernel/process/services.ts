@@ -3,9 +3,9 @@ import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { SIGNALS } from "../../abi/process.ts";
 import type { Core } from "../core.ts";
 import type { ServiceSpec, Services } from "../ports/services.ts";
-import { reapProcess } from "./reap.ts";
+import { reapProcess } from "./end/reap.ts";
 import { serviceBody } from "./service-body.ts";
-import { spawnBody } from "./spawn.ts";
+import { spawnBody } from "./spawn/spawn.ts";
 
 export class ServiceTable implements Services {
   readonly #core: () => Core;

@@ -4,9 +4,9 @@ import { judgesPlan } from "../../consent/classify/auto-mode.ts";
 import type { Granted } from "../../consent/grants/granted.ts";
 import type { Core } from "../core.ts";
 import type { Subject } from "../ports/permit.ts";
-import { isAbove } from "./narrow.ts";
 import type { Process } from "./process.ts";
-import { devicesOf } from "./rights.ts";
+import { isAbove } from "./rights/narrow.ts";
+import { devicesOf } from "./rights/rights.ts";
 
 /** `granted`: what persons have permitted since its spawn; absent: as it is now. */
 export function subjectOf(core: Core, self: Process, granted: Granted = core.grants.of(self)): Subject {

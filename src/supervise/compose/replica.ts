@@ -8,7 +8,7 @@ import type { Core } from "../../kernel/core.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import { logLine } from "../../kernel/log/log-line.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import type { StdFile } from "../../kernel/process/stdio.ts";
+import type { StdFile } from "../../kernel/process/spawn/stdio.ts";
 import type { Attendance } from "../child-runs.ts";
 import type { KeptChild } from "../kept-supervisor.ts";
 import type { ReplicaFacts } from "./conditions.ts";

@@ -1,0 +1,50 @@
+/**
+ * The end of all processes when nothing can be kept any more. None of them exits, for an exit that is not kept would be a lie:
+ * they leave memory as they are in the journal, what they started is killed at once, and the next daemon goes on from there.
+ */
+import { Fault, printed } from "../../../abi/errors.ts";
+import type { Core } from "../../core.ts";
+import { LIMITS } from "../../limits.ts";
+import type { Process } from "../process.ts";
+import { endWithin } from "./grace.ts";
+import { closeChannels, freeContexts } from "./reap.ts";
+
+/** Bounded by the time a program gets to hear that it is over; then its files are let go. */
+export async function abandonAll(core: Core, words: string): Promise<void> {
+  const live = [...core.table.all()].filter((proc) => proc.isLive);
+  // in one step, so that none hears of another's end and acts on it
+  for (const proc of live) cut(proc);
+  await Promise.all(live.map((proc) => leave(core, proc, words)));
+}
+
+function cut(proc: Process): void {
+  proc.isResting = true;
+  proc.workChanged();
+  proc.revoked = true;
+  proc.killed.abort();
+  proc.abort.abort();
+  proc.exitWait?.abort();
+}
+
+async function leave(core: Core, proc: Process, words: string): Promise<void> {
+  tell(core, proc, words);
+  if (!(await endWithin(core.ports.clock, [proc.loop], LIMITS.loopGraceMs)))
+    proc.fds.abandonAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
+  proc.resume(core.ports.clock.mono());
+  proc.mailbox?.close();
+  core.groups.leaveAll(proc);
+  freeContexts(core, proc);
+  core.table.remove(proc.pid);
+  (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
+}
+
+function tell(core: Core, proc: Process, words: string): void {
+  const { pid } = proc;
+  const message = `the daemon stopped, process ${pid} with it: ${words}`;
+  const hint = `crux ps starts it again; what was done up to here is kept`;
+  const error = new Fault({ code: "UNAVAILABLE", message, hint });
+  proc.tell({ event: "error", pid, message, error }, core.ports.clock.mono());
+  proc.watchers.end();
+  closeChannels(proc);
+  proc.done.reject(error);
+}

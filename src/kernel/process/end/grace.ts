@@ -1,0 +1,21 @@
+/** Waiting for an end that may not come. */
+import type { Clock } from "../../../abi/program.ts";
+
+/** All of `ends` have settled, within `ms`; false: some have not. Leaves no timer. */
+export async function endWithin(
+  clock: Clock,
+  ends: readonly Promise<unknown>[],
+  ms: number,
+): Promise<boolean> {
+  if (ends.length === 0) return true;
+  const stop = new AbortController();
+  const late = clock.sleep(ms, stop.signal).then(
+    () => false,
+    () => false,
+  );
+  try {
+    return await Promise.race([Promise.allSettled(ends).then(() => true), late]);
+  } finally {
+    stop.abort();
+  }
+}

@@ -1,0 +1,94 @@
+/** zombie → dead: twelve steps in this order, once. A step that fails is logged and the next one runs. */
+
+import { printed } from "../../../abi/errors.ts";
+import { PID_KERNEL } from "../../../abi/ids.ts";
+import { abortable } from "../../../lib/abort.ts";
+import type { Core } from "../../core.ts";
+import { LIMITS } from "../../limits.ts";
+import type { Process } from "../process.ts";
+
+export function reapProcess(core: Core, proc: Process): Promise<void> {
+  proc.reaping ??= reapOnce(core, proc);
+  return proc.reaping;
+}
+
+async function reapOnce(core: Core, proc: Process): Promise<void> {
+  const steps: readonly [string, () => Promise<void> | void][] = [
+    ["orphans", () => handleOrphanChildren(core, proc)],
+    ["cancel", () => proc.abort.abort()],
+    ["loop", () => waitForLoop(core, proc)],
+    ["channels", () => closeChannels(proc)],
+    ["mailbox", () => proc.mailbox?.close()],
+    ["groups", () => core.groups.leaveAll(proc)],
+    ["signals", () => clearSignals(core, proc)],
+    ["threads", () => proc.threads?.clear()],
+    ["coroutines", () => proc.coroutines.clear(proc.pid, core.ports)],
+    ["contexts", () => freeContexts(core, proc)],
+    ["dead", () => proc.reap()],
+    ["table", () => leaveTable(core, proc)],
+  ];
+  for (const [name, step] of steps) {
+    try {
+      await step();
+    } catch (error) {
+      core.ports.log("error", `pid ${proc.pid}: reaping, ${name}: ${printed(error)}`);
+    }
+  }
+}
+
+/** Those that end with their parent were told so at its exit. */
+function handleOrphanChildren(core: Core, proc: Process): void {
+  for (const pid of proc.children) {
+    const child = core.table.get(pid);
+    if (child === undefined) continue;
+    child.ppid = PID_KERNEL;
+    core.root.children.add(pid);
+    if (!child.isLive) core.offer(child, "now");
+  }
+  proc.children.clear();
+}
+
+/** Its `finally` closes all fds. A loop that does not end is given up after 5 s: its handle is dead already. */
+async function waitForLoop(core: Core, proc: Process): Promise<void> {
+  const giveUp = new AbortController();
+  const stop = new AbortController();
+  core.ports.clock.sleep(LIMITS.loopGraceMs, stop.signal).then(
+    () => giveUp.abort(),
+    () => {},
+  );
+  try {
+    await abortable(proc.loop, giveUp.signal);
+  } catch {
+    core.ports.log("error", `pid ${proc.pid}: process.loop_abandoned`);
+    proc.fds.abandonAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
+  } finally {
+    stop.abort();
+  }
+}
+
+/** First null, then closed: no late event meets a closed channel. */
+export function closeChannels(proc: Process): void {
+  const { debug, logs } = proc;
+  proc.debug = null;
+  proc.logs = null;
+  debug?.close();
+  logs?.end();
+}
+
+function clearSignals(core: Core, proc: Process): void {
+  proc.signals?.clear();
+  proc.resume(core.ports.clock.mono());
+}
+
+export function freeContexts(core: Core, proc: Process): void {
+  for (const cid of proc.contexts) core.contexts.free(cid);
+  proc.contexts.clear();
+}
+
+async function leaveTable(core: Core, proc: Process): Promise<void> {
+  core.table.remove(proc.pid);
+  (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
+  core.forget(proc);
+  core.ports.journal.note([{ proc: proc.seed.uuid, pid: proc.pid, kind: "process.reaped", v: 1, body: {} }]);
+  await core.ports.onReaped(proc.seed.uuid);
+}

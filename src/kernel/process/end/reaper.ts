@@ -1,0 +1,56 @@
+/**
+ * Takes the zombies whose parent is the kernel: at once when their client has read the end, else a minute after the exit,
+ * so that `ps` shows them. A zombie whose parent lives waits for that parent.
+ */
+import { PID_KERNEL } from "../../../abi/ids.ts";
+import type { Core } from "../../core.ts";
+import { LIMITS } from "../../limits.ts";
+import type { Process } from "../process.ts";
+import { reapProcess } from "./reap.ts";
+
+export class Reaper {
+  readonly #core: () => Core;
+  /** Each with what ends its wait. */
+  readonly #waiting = new Map<Process, AbortController>();
+  #closed = false;
+
+  constructor(core: () => Core) {
+    this.#core = core;
+  }
+
+  /** `now`: its client has read the end, or its parent was reaped. `seen`: it has just ended. */
+  offer(proc: Process, when: "now" | "seen"): void {
+    if (proc.state !== "zombie" || proc.ppid !== PID_KERNEL || proc.reaping !== null) return;
+    // A client still reads: it hands the process over when it goes.
+    if (proc.watchers.count > 0) return;
+    if (when === "now") void reapProcess(this.#core(), proc);
+    else this.#later(proc);
+  }
+
+  /** It was reaped by somebody else. */
+  forget(proc: Process): void {
+    this.#waiting.get(proc)?.abort();
+    this.#waiting.delete(proc);
+  }
+
+  /** Nobody waits any more; what is a zombie then is reaped by the shutdown. */
+  close(): void {
+    this.#closed = true;
+    for (const stop of this.#waiting.values()) stop.abort();
+    this.#waiting.clear();
+  }
+
+  #later(proc: Process): void {
+    if (this.#closed || this.#waiting.has(proc)) return;
+    const stop = new AbortController();
+    this.#waiting.set(proc, stop);
+    const core = this.#core();
+    core.ports.clock.sleep(LIMITS.zombieMs, stop.signal).then(
+      () => {
+        this.#waiting.delete(proc);
+        void reapProcess(core, proc);
+      },
+      () => {},
+    );
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * All processes at the daemon's end. Those that work are ended, by TERM, a grace, KILL, and reaped. A paused agent rests, and so
+ * does a session: what it has under way is finished, if it is within the grace, and then it leaves memory without an exit, for
+ * the next daemon to bring back. A session that waits has nothing under way; in the middle of a run it is held as by a pause.
+ * Services come last, when all that use them are gone: no call of theirs is cut off while its caller could still hear.
+ */
+import { Fault, printed } from "../../../abi/errors.ts";
+import { PID_KERNEL } from "../../../abi/ids.ts";
+import { SIGNALS } from "../../../abi/process.ts";
+import type { Core } from "../../core.ts";
+import { LIMITS } from "../../limits.ts";
+import type { Process } from "../process.ts";
+import { STDIN } from "../spawn/stdio.ts";
+import { endWithin } from "./grace.ts";
+import { closeChannels, freeContexts, reapProcess } from "./reap.ts";
+
+/** All but the services. */
+export async function endAll(core: Core, graceMs: number): Promise<void> {
+  await end(core, (proc) => !isService(proc), graceMs);
+}
+
+/** Once nobody holds them any more. */
+export async function endServices(core: Core): Promise<void> {
+  await end(core, isService, LIMITS.serviceGraceMs);
+}
+
+function isService({ seed }: Process): boolean {
+  return seed.kind === "service";
+}
+
+async function end(core: Core, isMeant: (proc: Process) => boolean, graceMs: number): Promise<void> {
+  const live = [...core.table.all()].filter((proc) => proc.isLive && isMeant(proc));
+  const paused = new Set(live.filter((proc) => mayRest(core, proc)));
+  const ending = live.filter((proc) => !paused.has(proc));
+  // not by a signal: it is nobody's wish, and not what it comes back to
+  for (const proc of paused) proc.pause(core.ports.clock.mono());
+  for (const proc of ending) await core.deliver(proc, SIGNALS.SIGTERM);
+  const ends = [...ending.map(({ done }) => done.promise), ...[...paused].map((proc) => still(core, proc))];
+  await endWithin(core.ports.clock, ends, graceMs);
+  // one that went on meanwhile is ended like the others
+  const resting = new Set([...paused].filter((proc) => mayRest(core, proc)));
+  const rest = live.filter((proc) => !resting.has(proc));
+  for (const proc of rest) await core.deliver(proc, SIGNALS.SIGKILL);
+  await Promise.allSettled(rest.map(({ done }) => done.promise));
+  const leaving = [...core.table.all()]
+    .filter(isMeant)
+    .map((proc) =>
+      resting.has(proc) ? layToRest(core, proc, "the daemon stopped") : reapProcess(core, proc),
+    );
+  await Promise.all(leaving);
+}
+
+/** Only what can come back as it is: all above it rest too, and nothing is left to read that dies with this daemon. */
+function mayRest(core: Core, proc: Process): boolean {
+  const mayHold = proc.paused !== null || proc.conversation !== null;
+  const isHeld = proc.state === "running" && mayHold && proc.verdict === null;
+  if (!isHeld || !proc.isRestorable || proc.finishing !== null || proc.fds.has(STDIN)) return false;
+  if (proc.ppid === PID_KERNEL) return true;
+  const parent = core.table.get(proc.ppid);
+  return parent !== undefined && mayRest(core, parent);
+}
+
+/** What it did last is in the journal, and it has not begun anything since. */
+async function still(core: Core, { stillness, conversation }: Process): Promise<void> {
+  if (conversation !== null && conversation.run === null) return;
+  do {
+    await stillness.reached();
+    await core.ports.journal.sync().catch(() => {});
+  } while (!stillness.isStill);
+}
+
+/**
+ * It leaves memory without an end. Nothing that it does from here on counts: what is still under way is cut off, and unknown
+ * to who has it next. Twice is once.
+ */
+export function layToRest(core: Core, proc: Process, why: string): Promise<void> {
+  proc.leaving ??= goToRest(core, proc, why);
+  return proc.leaving;
+}
+
+async function goToRest(core: Core, proc: Process, why: string): Promise<void> {
+  proc.isResting = true;
+  proc.workChanged();
+  proc.revoked = true;
+  proc.abort.abort();
+  if (!(await endWithin(core.ports.clock, [proc.loop], LIMITS.loopGraceMs)))
+    proc.fds.abandonAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
+  await core.mounts.unmountOf(proc);
+  tell(core, proc, why);
+  leave(core, proc);
+}
+
+/** Who follows it hears that it did not end. */
+function tell(core: Core, proc: Process, why: string): void {
+  const { pid, conversation } = proc;
+  const message = `${why}; process ${pid} rests${conversation === null ? " paused" : ""}`;
+  const hint = conversation === null ? `crux cont ${pid}` : `crux -r ${pid}`;
+  const error = new Fault({ code: "UNAVAILABLE", message, hint });
+  proc.tell({ event: "error", pid, message, error }, core.ports.clock.mono());
+  proc.watchers.end();
+  closeChannels(proc);
+  proc.done.reject(error);
+}
+
+/** What it has on disk stays: its history, its outputs, its scratch folder. */
+function leave(core: Core, proc: Process): void {
+  proc.mailbox?.close();
+  proc.signals?.clear();
+  core.groups.leaveAll(proc);
+  freeContexts(core, proc);
+  core.table.remove(proc.pid);
+  (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { agentFile, type Started, testKernel } from "../../testing/test-kernel.ts";
+
+const settings = { allow: ["bash(npm test)"], ask: ["edit"], deny: ["fetch"] };
+
+describe("settings given with a start", () => {
+  test("a person's rules count with that source, beside those of the command line", async () => {
+    const t = testKernel();
+    const { proc } = await t.start({ rights: { allow: ["view"], deny: ["write"], settings } });
+    const { allow, ask, deny } = proc.seed.rights;
+    expect({ allow, ask, deny }).toEqual({
+      allow: [
+        { source: "cliArg", behavior: "allow", text: "view" },
+        { source: "flagSettings", behavior: "allow", text: "bash(npm test)" },
+      ],
+      ask: [{ source: "flagSettings", behavior: "ask", text: "edit" }],
+      deny: [
+        { source: "flagSettings", behavior: "deny", text: "fetch" },
+        { source: "cliArg", behavior: "deny", text: "write" },
+      ],
+    });
+  });
+
+  test("an agent's only narrow what it starts", async () => {
+    const t = testKernel();
+    const parent = await t.start({ rights: { allow: ["view"] } });
+    const { proc } = await t.start({ by: parent.sys, rights: { settings } });
+    const { allow, ask, deny } = proc.seed.rights;
+    expect(allow).toEqual([{ source: "cliArg", behavior: "allow", text: "view" }]);
+    expect([...ask, ...deny]).toEqual([
+      { source: "command", behavior: "ask", text: "edit" },
+      { source: "command", behavior: "deny", text: "fetch" },
+    ]);
+  });
+
+  test("where an agent's file lets things leave counts for who a person starts, and its children have no more", async () => {
+    const t = testKernel();
+    const file = (outward: readonly ("web" | "mcp")[]) => {
+      const agent = agentFile();
+      return { ...agent, manifest: { ...agent.manifest, outward } };
+    };
+    const [researcher, wide] = [file(["web"]), file(["web", "mcp"])];
+    const texts = ({ proc }: Started) => proc.seed.rights.allow?.map(({ text }) => text);
+    const parent = await t.start({ agent: researcher });
+    expect(texts(parent)).toEqual(["outward(web)"]);
+    expect(texts(await t.start({ agent: wide, by: parent.sys }))).toEqual(["outward(web)"]);
+    const plain = await t.start();
+    expect(texts(await t.start({ agent: wide, by: plain.sys }))).toEqual([]);
+    const grandchild = await t.start({ by: (await t.start({ by: parent.sys })).sys });
+    expect(texts(grandchild)).toEqual(["outward(web)"]);
+  });
+
+  test("what a person writes that is no rule is INVALID, and nothing starts; of an agent's it only narrows", async () => {
+    const t = testKernel();
+    t.permit.notRule = ({ text, behavior }) => (text === "bash(" ? `no ${behavior}` : null);
+    for (const rights of [{ allow: ["bash("] }, { deny: ["bash("] }, { settings: { ask: ["bash("] } }])
+      await expect(t.start({ rights })).rejects.toMatchObject({
+        code: "INVALID",
+        message: expect.stringMatching(/^not a rule: "bash\(": no (allow|deny|ask)$/),
+      });
+    const parent = await t.start({ rights: { allow: ["view"] } });
+    const { proc } = await t.start({ by: parent.sys, rights: { deny: ["bash("] } });
+    expect(proc.seed.rights.deny).toMatchObject([{ text: "bash(" }]);
+  });
+
+  test("too many, or one that is none, is INVALID", async () => {
+    const t = testKernel();
+    const many = { settings: { deny: Array.from({ length: 2001 }, (_, i) => `bash(x${i})`) } };
+    await expect(t.start({ rights: many })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(t.start({ rights: { settings: { ask: [" "] } } })).rejects.toMatchObject({
+      code: "INVALID",
+    });
+  });
+});

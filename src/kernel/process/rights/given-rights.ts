@@ -1,0 +1,155 @@
+/**
+ * What a process is given at its spawn: of its parent's rights as they are at that moment, no more than its definition and the
+ * request say. A person alone goes beyond the parent's, with rules of the command line.
+ */
+import type { AgentInfo, AgentManifest } from "../../../abi/agent.ts";
+import { Fault } from "../../../abi/errors.ts";
+import { PID_KERNEL } from "../../../abi/ids.ts";
+import { outwardRule } from "../../../abi/labels.ts";
+import type { PermissionMode } from "../../../abi/process.ts";
+import { ALL_RIGHTS, type Rights, type RightsWish } from "../../../abi/rights.ts";
+import type { RuleSource, RuleText } from "../../../abi/rules.ts";
+import type { SpawnOpts } from "../../../abi/sys.ts";
+import { canonicalToolName } from "../../../abi/tool.ts";
+import type { Core } from "../../core.ts";
+import { LIMITS } from "../../limits.ts";
+import type { Permit } from "../../ports/permit.ts";
+import type { Body } from "../body.ts";
+import type { Process } from "../process.ts";
+import { lowest, narrow } from "./narrow.ts";
+import { devicesOf } from "./rights.ts";
+
+/** Of those that a person starts: into `bypass` only from the start, everything else later too. */
+const TOP_CEILING: PermissionMode = "auto";
+/** Of an agent that an agent starts, where nothing says it. */
+const SUB_MODE: PermissionMode = "accept_edits";
+
+interface Giving {
+  readonly core: Core;
+  /** Who asks for it. */
+  readonly caller: Process;
+  /** Of whose rights it gets part. */
+  readonly giver: Process;
+  readonly body: Body;
+  readonly opts: SpawnOpts;
+  readonly cwd: string;
+}
+
+/** The rights, and the mode in which it begins. */
+export function givenRights(giving: Giving): { rights: Rights; mode: PermissionMode } {
+  const { core, caller, giver, body, opts, cwd } = giving;
+  const isTop = giver.pid === PID_KERNEL;
+  const isPersons = isTop || caller.pid === PID_KERNEL;
+  const manifest = body.agent?.manifest;
+  const mode = isTop ? topMode(core, opts, cwd) : subMode(giver, body, opts);
+  const over = isTop ? topRights(mode) : ofParent(core, giver, cwd);
+  const rights = narrow(narrow(over, definitionOf(body.agent)), wished(opts.rights ?? {}, isPersons));
+  const given = isPersons ? [...personsRules(opts.rights ?? {}), ...outwardRules(isTop, manifest)] : [];
+  return {
+    rights: given.length === 0 ? rights : { ...rights, allow: [...(rights.allow ?? []), ...given] },
+    mode: lowest(mode, manifest?.permissionMode, rights.mode),
+  };
+}
+
+/** INVALID: rules that are too many or too long. */
+export function checkWish(wish: RightsWish): void {
+  const { allow = [], deny = [], ask = [], tools = [], hosts = [], settings = {} } = wish;
+  const all = [...allow, ...deny, ...ask, ...tools, ...hosts, ...Object.values(settings).flat()];
+  if (all.length > LIMITS.spawnRules)
+    throw invalid(`${all.length} rules for one process; at most ${LIMITS.spawnRules}`);
+  for (const text of all)
+    if (typeof text !== "string" || text.trim() === "" || text.length > LIMITS.ruleChars)
+      throw invalid(`a rule has 1 to ${LIMITS.ruleChars} characters: ${String(text).slice(0, 80)}`);
+}
+
+/** INVALID: one that would match nothing, or every call. A person hears of it before anything runs. */
+export function checkPersonsRules(permit: Pick<Permit, "notRule">, wish: RightsWish): void {
+  for (const rule of [...personsRules(wish), ...wished(wish, true).ask, ...wished(wish, true).deny]) {
+    const why = permit.notRule?.(rule) ?? null;
+    if (why !== null) throw invalid(`not a rule: ${JSON.stringify(rule.text)}: ${why}`);
+  }
+}
+
+/** What a person allows beside the settings. */
+function personsRules({ allow, settings }: RightsWish): readonly RuleText[] {
+  return [...rules(allow, "allow", "cliArg"), ...rules(settings?.allow, "allow", "flagSettings")];
+}
+
+/** The file of an agent that a person starts is the person's word. Of a child it can only be less than its parent has. */
+function outwardRules(isTop: boolean, manifest: AgentManifest | undefined): readonly RuleText[] {
+  return isTop ? rules(manifest?.outward?.map(outwardRule), "allow", "cliArg") : [];
+}
+
+function topMode(core: Core, { permissionMode }: SpawnOpts, cwd: string): PermissionMode {
+  return permissionMode ?? core.ports.permitFor(cwd).defaultMode;
+}
+
+/** A program of the host and a supervisor have the mode of who started them: they start what works in it. */
+function subMode(giver: Process, { kind, agent }: Body, { permissionMode }: SpawnOpts): PermissionMode {
+  const usual = kind === "agent" ? (agent?.manifest.permissionMode ?? SUB_MODE) : giver.mode;
+  return lowest(giver.mode, permissionMode ?? usual);
+}
+
+function topRights(mode: PermissionMode): Rights {
+  return { ...ALL_RIGHTS, mode: mode === "bypass" ? mode : TOP_CEILING, allow: [] };
+}
+
+/** As they are now. A project's own restrictions go with a child that leaves the project. */
+function ofParent({ ports }: Core, giver: Process, cwd: string): Rights {
+  const { rights } = giver.seed;
+  const own = { ...rights, mode: giver.mode, devices: devicesOf(giver) };
+  if (cwd === giver.seed.cwd) return own;
+  const kept = ports.permitFor(giver.seed.cwd).restrictions?.() ?? [];
+  if (kept.length === 0) return own;
+  const of = (behavior: RuleText["behavior"]) => kept.filter((rule) => rule.behavior === behavior);
+  return narrow(own, { ...ALL_RIGHTS, deny: of("deny"), ask: of("ask") });
+}
+
+function definitionOf(agent: AgentInfo | null): Rights {
+  if (agent === null) return ALL_RIGHTS;
+  const { manifest, allowedDevices } = agent;
+  const lists = manifest.delegate === true ? {} : listsOf(manifest);
+  return {
+    ...ALL_RIGHTS,
+    mode: manifest.permissionMode ?? ALL_RIGHTS.mode,
+    devices: allowedDevices,
+    ...lists,
+  };
+}
+
+/** An allow-list that names no tool of a server says nothing about them. */
+function listsOf({ tools, disallowedTools = [] }: AgentManifest): Pick<Rights, "tools" | "deny"> {
+  const named = tools?.map(canonicalToolName) ?? null;
+  const isSilent = named?.every((name) => !name.startsWith("mcp__")) === true;
+  return {
+    tools: named === null || !isSilent ? named : [...named, "mcp__*"],
+    deny: rules(disallowedTools.map(canonicalToolName), "deny", "command"),
+  };
+}
+
+/** What an agent wishes for is no more than it has; what a person gives is added after. */
+function wished({ allow, deny, ask, tools, hosts, settings }: RightsWish, isPersons: boolean): Rights {
+  const [source, file] = isPersons
+    ? (["cliArg", "flagSettings"] as const)
+    : (["command", "command"] as const);
+  return {
+    ...ALL_RIGHTS,
+    deny: [...rules(deny, "deny", source), ...rules(settings?.deny, "deny", file)],
+    ask: [...rules(ask, "ask", source), ...rules(settings?.ask, "ask", file)],
+    allow: allow === undefined || isPersons ? null : rules(allow, "allow", source),
+    tools: tools?.map(canonicalToolName) ?? null,
+    hosts: hosts?.map((host) => host.toLowerCase()) ?? null,
+  };
+}
+
+function rules(
+  texts: readonly string[] = [],
+  behavior: RuleText["behavior"],
+  source: RuleSource,
+): RuleText[] {
+  return texts.map((text) => ({ source, behavior, text }));
+}
+
+function invalid(message: string): Fault {
+  return new Fault({ code: "INVALID", message });
+}

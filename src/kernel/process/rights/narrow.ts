@@ -1,0 +1,137 @@
+/**
+ * The law that rights only narrow. `narrow` is pure, commutative and idempotent, and what it gives is within both: allows meet,
+ * denies and asks unite, the mode is the lower. Lists come out sorted, and without what another entry covers.
+ */
+import { PERMISSION_MODES, type PermissionMode } from "../../../abi/process.ts";
+import type { Rights } from "../../../abi/rights.ts";
+import type { RuleText } from "../../../abi/rules.ts";
+import { isWithin } from "../../../lib/path.ts";
+
+type List = readonly string[] | null;
+type Covers = (wide: string, entry: string) => boolean;
+
+export function narrow(a: Rights, b: Rights): Rights {
+  return {
+    mode: lowest(a.mode, b.mode),
+    devices: meet(a.devices, b.devices, isWithin),
+    tools: meet(named(a.tools), named(b.tools), coversTool),
+    hosts: meet(a.hosts, b.hosts, coversHost),
+    roots: meet(a.roots, b.roots, isWithin),
+    deny: united(a.deny, b.deny),
+    ask: united(a.ask, b.ask),
+    allow: common(a.allow, b.allow),
+  };
+}
+
+/** `a` may nothing that `b` may not. */
+export function isSubset(a: Rights, b: Rights): boolean {
+  return (
+    rank(a.mode) <= rank(b.mode) &&
+    isInside(a.devices, b.devices, isWithin) &&
+    isInside(a.tools, b.tools, coversTool) &&
+    isInside(a.hosts, b.hosts, coversHost) &&
+    isInside(a.roots, b.roots, isWithin) &&
+    hasAll(a.deny, b.deny) &&
+    hasAll(a.ask, b.ask) &&
+    (b.allow === null || (a.allow !== null && isInside(textsOf(a.allow), textsOf(b.allow), same)))
+  );
+}
+
+export function lowest(a: PermissionMode, ...more: readonly (PermissionMode | undefined)[]): PermissionMode {
+  let least = a;
+  for (const mode of more) if (mode !== undefined && rank(mode) < rank(least)) least = mode;
+  return least;
+}
+
+/** Higher than: it would be a rise. */
+export function isAbove(mode: PermissionMode, ceiling: PermissionMode): boolean {
+  return rank(mode) > rank(ceiling);
+}
+
+/** `mcp__server` and `mcp__server__*` are all tools of that server, `mcp__*` those of all. */
+export function coversTool(wide: string, name: string): boolean {
+  const base = wide.replace(/__\*$/, "");
+  if (name === wide || name === base) return true;
+  return (base === "mcp" || base.startsWith("mcp__")) && name.startsWith(`${base}__`);
+}
+
+/** All tools of a server have one spelling, so that equal lists have equal bytes. */
+function named(tools: List): List {
+  return tools?.map((name) => name.replace(/^(mcp__.+)__\*$/, "$1")) ?? null;
+}
+
+/** `*.h`: all below h, on the borders of labels, without h. */
+export function coversHost(wide: string, host: string): boolean {
+  if (wide === host) return true;
+  return wide.startsWith("*.") && host.endsWith(wide.slice(1)) && host.length > wide.length - 1;
+}
+
+/** Entries are nested or apart, so what two lists share is what of each lies in the other. */
+export function meet(a: List, b: List, covers: Covers): List {
+  if (a === null || b === null) {
+    const one = a ?? b;
+    return one === null ? null : least(one, covers);
+  }
+  const within = (list: readonly string[], other: readonly string[]): readonly string[] =>
+    list.filter((entry) => other.some((wide) => covers(wide, entry)));
+  return least([...within(a, b), ...within(b, a)], covers);
+}
+
+/** Without what another covers; of two that cover one another the first in order. */
+function least(list: readonly string[], covers: Covers): readonly string[] {
+  const kept: string[] = [];
+  for (const entry of [...new Set(list)].sort()) {
+    if (kept.some((wide) => covers(wide, entry))) continue;
+    const apart = kept.filter((other) => !covers(entry, other));
+    kept.length = 0;
+    kept.push(...apart, entry);
+  }
+  return kept;
+}
+
+function isInside(a: List, b: List, covers: Covers): boolean {
+  if (b === null) return true;
+  return a?.every((entry) => b.some((wide) => covers(wide, entry))) === true;
+}
+
+function united(a: readonly RuleText[], b: readonly RuleText[]): readonly RuleText[] {
+  return inOrder([...a, ...b]);
+}
+
+function common(a: Rights["allow"], b: Rights["allow"]): Rights["allow"] {
+  if (a === null || b === null) {
+    const one = a ?? b;
+    return one === null ? null : inOrder(one);
+  }
+  const [ofA, ofB] = [new Set(textsOf(a)), new Set(textsOf(b))];
+  const within = (rules: readonly RuleText[], texts: ReadonlySet<string>): readonly RuleText[] =>
+    rules.filter((rule) => texts.has(textOf(rule)));
+  return inOrder([...within(a, ofB), ...within(b, ofA)]);
+}
+
+/** Each once. Equal lists have equal bytes. */
+function inOrder(rules: readonly RuleText[]): readonly RuleText[] {
+  if (rules.length === 0) return rules;
+  const byKey = new Map(rules.map((rule) => [`${rule.behavior}\0${rule.text}\0${rule.source}`, rule]));
+  return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, rule]) => rule);
+}
+
+function hasAll(a: readonly RuleText[], b: readonly RuleText[]): boolean {
+  return isInside(textsOf(b), textsOf(a), same);
+}
+
+function textsOf(rules: readonly RuleText[]): readonly string[] {
+  return rules.map(textOf);
+}
+
+function textOf({ behavior, text }: RuleText): string {
+  return `${behavior} ${text}`;
+}
+
+function same(a: string, b: string): boolean {
+  return a === b;
+}
+
+function rank(mode: PermissionMode): number {
+  return PERMISSION_MODES.indexOf(mode);
+}

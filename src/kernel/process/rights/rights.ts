@@ -1,0 +1,48 @@
+/** Which devices and tools a process may open: the ceiling that no rule and no person lifts in passing. */
+import type { AgentInfo } from "../../../abi/agent.ts";
+import type { Rights } from "../../../abi/rights.ts";
+import { canonicalToolName } from "../../../abi/tool.ts";
+import { isWithin } from "../../../lib/path.ts";
+import { coversTool } from "./narrow.ts";
+
+/** Of a process. */
+interface Holder {
+  readonly pid: number;
+  readonly seed: { readonly rights: Rights; readonly agent: AgentInfo | null };
+  readonly modelDevice: string;
+  readonly mounts: ReadonlySet<string> | null;
+}
+
+/**
+ * Programs, its own outputs and lists, its person and its own model are always in; what programs open is checked again.
+ */
+const ALWAYS = ["/bin", "/var/out", "/var/tasks", "/dev/todo", "/dev/plan", "/dev/tty", "/dev/git"];
+const BIN = "/bin/";
+
+export function narrowedTo(self: Holder, mount: string, path: string): boolean {
+  return mayUse(self, path) && mayOpen(self, mount, path);
+}
+
+function mayOpen(self: Holder, mount: string, path: string): boolean {
+  const { devices } = self.seed.rights;
+  if (devices === null || ALWAYS.some((base) => isWithin(base, mount))) return true;
+  if (isWithin(self.modelDevice === "" ? "\0" : self.modelDevice, mount)) return true;
+  if (self.mounts?.has(mount) === true) return true;
+  if (isWithin("/proc/self", path) || isWithin(`/proc/${self.pid}`, path)) return true;
+  return devices.some((allowed) => isWithin(allowed, mount));
+}
+
+/** The programs under /bin. Those of servers are judged by name, where they are called. */
+function mayUse({ seed }: Holder, path: string): boolean {
+  if (!path.startsWith(BIN)) return true;
+  const name = canonicalToolName(path.slice(BIN.length).split("/")[0] ?? "");
+  const { delegate, tools: own = null } = seed.agent?.manifest ?? {};
+  const lists = [seed.rights.tools, delegate === true ? own : null];
+  return lists.every((tools) => tools === null || tools.some((tool) => coversTool(tool, name)));
+}
+
+/** What a process may hand on: its list, and its own mounts. null: no restriction. */
+export function devicesOf({ seed, mounts }: Pick<Holder, "seed" | "mounts">): readonly string[] | null {
+  const { devices } = seed.rights;
+  return devices === null ? null : [...devices, ...(mounts ?? [])];
+}

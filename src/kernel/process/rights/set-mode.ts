@@ -1,0 +1,136 @@
+/**
+ * The permission mode of a process, and the one place that changes it. Lowering is free, counts at once, and binds all that
+ * lives below; raising lifts nobody else. Above what its rights and its parent allow, a person raises it, with a grant.
+ */
+import { Fault } from "../../../abi/errors.ts";
+import type { GrantBy } from "../../../abi/grants.ts";
+import { PID_KERNEL } from "../../../abi/ids.ts";
+import type { PermissionMode } from "../../../abi/process.ts";
+import { autoRefusal } from "../../../consent/classify/auto-mode.ts";
+import { ruleOfMode } from "../../../consent/grants/mode-grant.ts";
+import type { Core } from "../../core.ts";
+import type { JournalDraft } from "../../ports/journal.ts";
+import type { ModeView } from "../../ports/rights-control.ts";
+import type { Process } from "../process.ts";
+import type { KeptMode } from "./mode-facet.ts";
+import { isAbove, lowest } from "./narrow.ts";
+
+/** Who wants it. A person goes beyond the ceiling, a process does not. */
+type ModeBy = GrantBy & { readonly isPerson: boolean };
+
+/** Resolves when it is synced. PERMISSION: beyond its ceiling, or closed by settings. INVALID: `bypass` later than at the start. */
+export async function setMode(core: Core, proc: Process, mode: PermissionMode, by: ModeBy): Promise<void> {
+  if (mode === proc.mode) return;
+  if (isAbove(mode, proc.mode)) await raise(core, proc, mode, by);
+  else await lower(core, proc, mode, by);
+}
+
+export function modeView(core: Core, proc: Process): ModeView {
+  return { mode: proc.mode, ceiling: limitOf(core, proc) };
+}
+
+/** Before a person is asked. PERMISSION, INVALID. */
+export function checkRaise(core: Core, proc: Process, mode: PermissionMode, isPerson: boolean): void {
+  if (core.ports.permitFor(proc.seed.cwd).mayEnter?.(mode) === false)
+    throw new Fault({ code: "PERMISSION", message: `mode ${mode} is closed by settings` });
+  const refusal = mode === "auto" ? autoRefusal(core, proc) : "";
+  if (refusal !== "") throw new Fault({ code: "UNAVAILABLE", message: `auto mode: ${refusal}` });
+  const ceiling = limitOf(core, proc);
+  if (!isAbove(mode, ceiling)) return;
+  if (!isPerson) {
+    const hint = `the user can: crux mode ${proc.pid} ${mode}`;
+    throw new Fault({ code: "PERMISSION", message: `mode ${mode} is above its ceiling, ${ceiling}`, hint });
+  }
+  if (mode !== "bypass") return;
+  const message = "bypass is entered at the start of a process, not later";
+  const hint = "start another with: crux --dangerously-skip-permissions";
+  throw new Fault({ code: "INVALID", message, hint });
+}
+
+/** No mode is above the ceiling any more: a grant was taken back, or settings were closed. */
+export async function clampModes(core: Core, by: ModeBy): Promise<void> {
+  for (const proc of [...core.table.all()]) {
+    if (!proc.isLive) continue;
+    const closed = core.ports.permitFor(proc.seed.cwd).mayEnter?.(proc.mode) === false;
+    const most = lowest(core.grants.ceiling(proc), closed ? "default" : undefined);
+    if (isAbove(proc.mode, most)) await lower(core, proc, most, by);
+  }
+}
+
+/** Its own rights, and what its parent may now. */
+function limitOf(core: Core, proc: Process): PermissionMode {
+  const parent = proc.ppid === PID_KERNEL ? undefined : core.table.get(proc.ppid);
+  return lowest(core.grants.ceiling(proc), parent?.mode);
+}
+
+async function lower(core: Core, proc: Process, mode: PermissionMode, by: ModeBy): Promise<void> {
+  const all = [proc, ...descendants(core, proc).filter((each) => isAbove(each.mode, mode))];
+  for (const each of all) change(each, mode);
+  for (const each of all) tell(core, each);
+  await keep(
+    core,
+    proc,
+    by,
+    all.filter(isKept).map((each) => draft(each, loweredTo(core, each, mode), by)),
+  );
+}
+
+/** What a person gave may be more than its own, also when it is less than it was. */
+function loweredTo(core: Core, proc: Process, mode: PermissionMode): KeptMode {
+  const parent = proc.ppid === PID_KERNEL ? undefined : core.table.get(proc.ppid);
+  const own = lowest(proc.seed.rights.mode, parent?.mode);
+  return isAbove(mode, own) ? { mode, given: true } : { mode };
+}
+
+async function raise(core: Core, proc: Process, mode: PermissionMode, by: ModeBy): Promise<void> {
+  checkRaise(core, proc, mode, by.isPerson);
+  const { modeTurn } = proc;
+  if (isAbove(mode, limitOf(core, proc))) {
+    const { isPerson: _, ...who } = by;
+    const wish = { behavior: "allow", rule: ruleOfMode(mode), scope: "process", by: who } as const;
+    await core.grants.add(proc, wish, { alongside: [draft(proc, { mode, given: true }, by)] });
+  } else await keep(core, proc, by, [draft(proc, { mode }, by)]);
+  // one that was lowered meanwhile, after this in the journal, stays low
+  if (proc.modeTurn !== modeTurn) return;
+  change(proc, mode);
+  tell(core, proc);
+}
+
+function tell(core: Core, proc: Process): void {
+  if (isKept(proc)) proc.tell({ event: "mode", pid: proc.pid, mode: proc.mode }, core.ports.clock.mono());
+}
+
+/** What it was before it began to plan is what it goes back to. */
+export function change(proc: Process, mode: PermissionMode): void {
+  if (mode !== "plan") proc.priorMode = null;
+  else if (proc.mode !== "plan") proc.priorMode = proc.mode;
+  proc.mode = mode;
+  proc.modeTurn++;
+}
+
+function descendants(core: Core, proc: Process): readonly Process[] {
+  return [...proc.children].flatMap((pid) => {
+    const child = core.table.get(pid);
+    return child === undefined ? [] : [child, ...descendants(core, child)];
+  });
+}
+
+/** One that is being made says its mode in the record of its spawn. */
+function isKept(proc: Process): boolean {
+  return proc.state === "running" && (proc.seed.kind === "agent" || proc.seed.kind === "supervisor");
+}
+
+/** Of one that is lowered, after that; of one that is raised, before. */
+function draft(proc: Process, kept: KeptMode, { principal, client, uid }: GrantBy): JournalDraft {
+  const { seed, pid, priorMode } = proc;
+  const prior = kept.mode === "plan" && priorMode !== null ? { prior: priorMode } : {};
+  const body = { ...kept, ...prior, by: { principal, client, uid } };
+  return { proc: seed.uuid, pid, kind: "mode.set", v: 1, body };
+}
+
+/** A person hears at once that the disk takes nothing; who works on its own waits for it. */
+async function keep(core: Core, proc: Process, by: ModeBy, drafts: readonly JournalDraft[]): Promise<void> {
+  if (drafts.length === 0) return;
+  if (by.isPerson) await core.ports.journal.append(drafts);
+  else await core.journalWatch.append(proc, "SetMode", proc.abort.signal, drafts);
+}

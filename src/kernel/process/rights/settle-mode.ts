@@ -1,0 +1,22 @@
+/** The mode in which an agent begins, once its model is known. */
+import { Fault } from "../../../abi/errors.ts";
+import { PID_KERNEL } from "../../../abi/ids.ts";
+import { autoRefusal } from "../../../consent/classify/auto-mode.ts";
+import type { Making } from "../body.ts";
+import { change } from "./set-mode.ts";
+
+/** UNAVAILABLE: a person asked for mode auto, and its model cannot judge. What nobody asked for becomes `default`. */
+export function settleMode({ core, parent, proc, opts }: Making): void {
+  const refusal = proc.mode === "auto" ? autoRefusal(core, proc) : "";
+  if (refusal !== "") {
+    if (parent.pid === PID_KERNEL && opts.permissionMode === "auto") throw unavailable(refusal);
+    change(proc, "default");
+    proc.log("warn", `not in auto mode: ${refusal}`, core.ports.clock.mono());
+  }
+  if (opts.plan === true) change(proc, "plan");
+}
+
+function unavailable(refusal: string): Fault {
+  const hint = "name another model with --model, or another mode with --permission-mode";
+  return new Fault({ code: "UNAVAILABLE", message: `auto mode: ${refusal}`, hint });
+}

@@ -1,0 +1,84 @@
+/** Runs a program in its process: created → running, the loop, its clean-up, the finish. The kernel owns the promise. */
+
+import { printed, SyscallError } from "../../../abi/errors.ts";
+import { EXIT, type ExitStatus } from "../../../abi/process.ts";
+import { abortable } from "../../../lib/abort.ts";
+import { countWork } from "../../account/wall-limit.ts";
+import type { Core } from "../../core.ts";
+import { bodyOf } from "../body.ts";
+import { endLive, finish, graceOf } from "../end/finish.ts";
+import type { Process } from "../process.ts";
+
+/** Longest delay a timer of the platform takes, 24.8 days: a longer one fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export function runProgram(core: Core, proc: Process, timeoutMs: number): void {
+  countWork(core, proc);
+  proc.start(core.ports.clock.mono());
+  core.clockWatch.enter();
+  const over = (): void => core.clockWatch.leave();
+  proc.done.promise.then(over, over);
+  proc.loop = loop(core, proc, timeoutMs);
+}
+
+/**
+ * Refused first, then its threads ended, then closed, then aborted: a file that is closed by a program's end is no aborted
+ * one, and no thread is left that reads it.
+ */
+async function loop(core: Core, proc: Process, timeoutMs: number): Promise<void> {
+  const stopDeadline = startDeadline(core, proc, timeoutMs);
+  const exit = await run(core, proc);
+  stopDeadline();
+  proc.revoked = true;
+  if (proc.threads !== null) await proc.threads.clear();
+  await proc.fds.closeAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
+  proc.abort.abort();
+  if (!proc.isResting) await finish(core, proc, exit);
+}
+
+/** One that was killed while it was made does not take a step; one that was paused takes none until it goes on. */
+async function run(core: Core, proc: Process): Promise<ExitStatus> {
+  try {
+    await proc.untilResumed(proc.abort.signal);
+    if (proc.verdict !== null) return proc.verdict;
+    const exit: ExitStatus | undefined = await bodyOf(proc).run(core, proc);
+    return exit ?? EXIT.unexpected;
+  } catch (error) {
+    const err = error instanceof Error ? error : new Error(String(error));
+    if (proc.verdict === null && !proc.isResting)
+      core.ports.log("error", `pid ${proc.pid}: the program failed: ${err.stack ?? err.message}`);
+    return { ...EXIT.unexpected, err };
+  }
+}
+
+/** Ends the process with `timeout`; pauses do not count. The timer ends with the run. */
+export function startDeadline(core: Core, proc: Process, timeoutMs: number): () => void {
+  if (timeoutMs === 0) return () => {};
+  const stop = new AbortController();
+  untilDeadline(core, proc, timeoutMs, stop.signal).then(
+    () => {
+      const message = `timeout after ${timeoutMs} ms`;
+      const err = new SyscallError({ syscall: "Spawn", pid: proc.pid, code: "TIMEOUT", message });
+      proc.verdict ??= { ...EXIT.timeout, err };
+      endLive(core, proc, graceOf(proc));
+    },
+    () => {},
+  );
+  return () => stop.abort();
+}
+
+/** Until it has run this long; pauses do not count. */
+export async function untilDeadline(
+  core: Core,
+  proc: Process,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock } = core.ports;
+  const leftMs = (): number => timeoutMs - proc.ranMs(clock.mono());
+  for (let ms = leftMs(); ms > 0; ms = leftMs()) {
+    const halt = proc.paused ?? proc.stalled;
+    if (halt === null) await clock.sleep(Math.min(ms, MAX_TIMER_MS), signal);
+    else await abortable(halt.promise, signal);
+  }
+}

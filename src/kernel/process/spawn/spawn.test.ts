@@ -1,0 +1,155 @@
+import { describe, expect, test } from "vitest";
+import { printed, type SyscallError } from "../../../abi/errors.ts";
+import { asPid } from "../../../abi/ids.ts";
+import { LIMITS } from "../../limits.ts";
+import { agentFile, testKernel } from "../../testing/test-kernel.ts";
+
+describe("spawn()", () => {
+  test("first pid is 1, the model is fd 3, the context holds the intent", async () => {
+    const t = testKernel();
+    const { pid, context, sys } = await t.start({
+      systemPrompt: "more",
+      agent: agentFile({ systemPrompt: "file" }),
+    });
+    expect([pid, context.modelFd, context.modelDevice]).toEqual([1, 3, "/dev/llm/fake"]);
+    const prompt = await sys.buildPrompt(context.ctxId);
+    expect(prompt.systemPrompt).toBe("file\n\nmore");
+    expect(prompt.messages).toEqual([{ role: "user", content: context.intent }]);
+  });
+
+  test("the child's trace begins with Open of its model", async () => {
+    const t = testKernel();
+    const { pid, proc } = await t.start();
+    const trace = t.kernel.attachDebug(pid, { all: true });
+    proc.debug?.close();
+    const events = await Array.fromAsync(trace);
+    expect(events.map((e) => [e.syscall, e.args, e.result])).toEqual([
+      ["Open", { flags: 2, path: "/dev/llm/fake" }, 3],
+    ]);
+  });
+
+  test("1,000 spawns at once have distinct, rising pids", async () => {
+    const t = testKernel();
+    const pids = await Promise.all(Array.from({ length: 1_000 }, (_, n) => t.init.spawn(`n ${n}`, null)));
+    expect(pids).toEqual(Array.from({ length: 1_000 }, (_, n) => n + 1));
+  });
+
+  test("pids go on above the highest of the journal", async () => {
+    const first = testKernel();
+    await first.init.spawn("a", null);
+    await first.init.spawn("b", null);
+    const second = testKernel({}, first.journal);
+    expect(await second.init.spawn("c", null)).toBe(3);
+  });
+
+  test("a failed spawn's pid stays spent, over a restart too", async () => {
+    const t = testKernel();
+    t.model.script.open = () => Promise.reject(new Error("no"));
+    await expect(t.init.spawn("a", null)).rejects.toMatchObject({ pid: 1 });
+    t.model.script.open = async () => {};
+    expect(await testKernel({}, t.journal).init.spawn("b", null)).toBe(2);
+    expect(await t.init.spawn("c", null)).toBe(2);
+  });
+
+  test("resolves only when the spawn is journalled", async () => {
+    const t = testKernel();
+    const gate = Promise.withResolvers<void>();
+    t.journal.gate = gate.promise;
+    let pid = 0;
+    const spawned = t.init.spawn("a", null).then((given) => {
+      pid = given;
+    });
+    await t.clock.advance(0);
+    expect(pid).toBe(0);
+    expect((await t.init.listProcs()).map((p) => p.state)).toEqual(["created"]);
+    gate.resolve();
+    await spawned;
+    expect(t.journal.kinds()[0]).toBe("process.spawned");
+  });
+
+  test("limits: option over file over the default", async () => {
+    const t = testKernel();
+    const agent = agentFile({ contextBudget: 8_192, maxSteps: 7 });
+    const limits = async (opts: object, file = agent) => {
+      const { context } = await t.start({ ...opts, agent: file });
+      return [context.maxSteps, context.account().limit];
+    };
+    expect(await limits({ maxTurns: 3, contextBudget: 100 })).toEqual([3, 100]);
+    expect(await limits({})).toEqual([7, 8_192]);
+    expect(await limits({}, agentFile())).toEqual([10, 0]);
+    expect(await limits({ contextBudget: -5 }, agentFile())).toEqual([10, 0]);
+    expect(await limits({ contextBudget: -5 })).toEqual([7, 8_192]);
+  });
+});
+
+describe("spawn() refuses", () => {
+  test.each([
+    [" ", {}, "INVALID"],
+    ["x".repeat(LIMITS.intentBytes + 1), {}, "INVALID"],
+    ["ü".repeat(LIMITS.intentBytes / 2 + 1), {}, "INVALID"],
+    ["a", { maxTurns: -1 }, "INVALID"],
+    ["a", { timeoutMs: -1 }, "INVALID"],
+    ["a", { cwd: "src" }, "INVALID"],
+    ["a", { parentPid: asPid(99) }, "NOT_FOUND"],
+  ])("case %#", async (intent, opts, code) => {
+    const t = testKernel();
+    await expect(t.init.spawn(intent, null, opts)).rejects.toMatchObject({ code, syscall: "Spawn" });
+    expect(await t.init.spawn("next", null)).toBe(1);
+  });
+
+  test("another parent, unless pid 0 names it", async () => {
+    const t = testKernel();
+    const a = await t.start();
+    const b = await t.start();
+    await expect(a.sys.spawn("x", null, { parentPid: b.pid })).rejects.toMatchObject({ code: "PERMISSION" });
+    const child = await t.start({ parentPid: b.pid });
+    expect(child.proc.ppid).toBe(b.pid);
+    expect(b.proc.children).toContain(child.pid);
+  });
+
+  test("the intent of exactly 256 KiB is taken", async () => {
+    const t = testKernel();
+    expect(await t.init.spawn("x".repeat(LIMITS.intentBytes), null)).toBe(1);
+  });
+
+  test("its error is printed with the new pid and the device's code", async () => {
+    const t = testKernel();
+    const late = new DOMException("context deadline exceeded", "TimeoutError");
+    t.model.script.open = () => Promise.reject(late);
+    const error = await t.init.spawn("a", null).catch((e: SyscallError) => e);
+    expect(printed(error)).toBe("[TIMEOUT] PID 1 Spawn: /dev/llm/fake (context deadline exceeded)");
+  });
+});
+
+describe("spawn() only narrows", () => {
+  test("the mode", async () => {
+    const t = testKernel();
+    const parent = await t.start({ permissionMode: "accept_edits" });
+    const mode = async (permissionMode?: "default" | "accept_edits" | "bypass") =>
+      (await t.start(permissionMode ? { by: parent.sys, permissionMode } : { by: parent.sys })).proc.seed
+        .mode;
+    expect(await Promise.all([mode(), mode("bypass"), mode("default")])).toEqual([
+      "accept_edits",
+      "accept_edits",
+      "default",
+    ]);
+  });
+
+  test("the devices", async () => {
+    const t = testKernel();
+    const parent = await t.start({ agent: agentFile({ allowedDevices: ["/dev/fs"] }) });
+    const child = await t.start({ by: parent.sys, agent: agentFile({ allowedDevices: ["/dev", "/mnt"] }) });
+    expect(child.proc.seed.rights.devices).toEqual(["/dev/fs"]);
+  });
+
+  test("the directories", async () => {
+    const t = testKernel({ realPath: (path) => (path === "/desk/link" ? "/etc" : path) });
+    const parent = await t.start({ cwd: "/desk" });
+    const child = await t.start({ by: parent.sys, cwd: "/desk/sub" });
+    expect(child.proc.seed.roots).toEqual(["/desk/sub", "/desk"]);
+    const same = await t.start({ by: child.sys });
+    expect(same.proc.seed.roots).toEqual(["/desk/sub", "/desk"]);
+    for (const cwd of ["/", "/deskshop", "/desk/link"])
+      await expect(parent.sys.spawn("x", null, { cwd })).rejects.toMatchObject({ code: "PERMISSION" });
+  });
+});

@@ -1,0 +1,344 @@
+/**
+ * spawn(): six steps; a failure in step n undoes n - 1 … 1 in reverse order and returns that error. The caller gets the
+ * pid only when the process is journalled, synced and running.
+ */
+import type { AgentInfo } from "../../../abi/agent.ts";
+import { codeOf, Fault, messageOf, printed, SyscallError } from "../../../abi/errors.ts";
+import type { ProcessEvent } from "../../../abi/events.ts";
+import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
+import type { PermissionMode } from "../../../abi/process.ts";
+import type { SpawnOpts } from "../../../abi/sys.ts";
+import { labelsFacet } from "../../../consent/labels/facet.ts";
+import { redactedText } from "../../../consent/redact/model-bound.ts";
+import { linkSignals } from "../../../lib/abort.ts";
+import { isWithin } from "../../../lib/path.ts";
+import { secretValues } from "../../../lib/secret-values.ts";
+import type { Account } from "../../account/account.ts";
+import { moreLimits } from "../../account/kept-account.ts";
+import { checkSpawn, countDrafts, countSpawn } from "../../account/spawn-guard.ts";
+import type { Core } from "../../core.ts";
+import { LIMITS } from "../../limits.ts";
+import { keepLog } from "../../log/log-history.ts";
+import { nativeBody } from "../../native/body.ts";
+import { nativeOpts } from "../../native/command.ts";
+import type { JournalDraft } from "../../ports/journal.ts";
+import { maskedCommand } from "../../vfs/server-label.ts";
+import { agentBody } from "../agent-body.ts";
+import { type Body, bodyOf, type Making, type Undo } from "../body.ts";
+import { endLive, graceOf } from "../end/finish.ts";
+import { closeChannels } from "../end/reap.ts";
+import { Process } from "../process.ts";
+import { checkPersonsRules, checkWish } from "../rights/given-rights.ts";
+import { runProgram } from "./run.ts";
+import { type Identity, seedOf } from "./seed.ts";
+import { handOver, installFiles, type StdFile } from "./stdio.ts";
+
+/** What the kernel's own parts may ask for beyond what a program may. */
+export interface SpawnMore {
+  /** Called before the first event. */
+  readonly onMade?: (proc: Process) => void;
+  /** A budget that outlives the process: that of a supervised child. */
+  readonly account?: Account;
+  /** Of whose rights it gets part, where that is not its parent: a supervisor that a person started only keeps what runs. */
+  readonly rights?: Process;
+  /** A native runs as the host is: the gate has decided so. */
+  readonly isOutside?: boolean;
+  /** Its fds 0 to 2. Closed with it, also if the spawn fails once it is in the table. */
+  readonly files?: readonly StdFile[];
+  /** Records of another process, one unit with the record of the spawn. */
+  readonly alongside?: (proc: Process) => readonly JournalDraft[];
+}
+
+/** An agent, or with `opts.command` a program of the host. */
+export function spawnProcess(
+  core: Core,
+  caller: Process,
+  intent: string,
+  agent: AgentInfo | null,
+  opts: SpawnOpts,
+  signal: AbortSignal,
+  more: SpawnMore = {},
+): Promise<Process> {
+  if (opts.command === undefined)
+    return spawnBody(core, caller, intent, agentBody(agent), opts, signal, more);
+  if (agent !== null) throw refuse(caller.pid, "INVALID", "either an agent or a command, not both");
+  const body = nativeBody(opts.command, opts.options ?? {}, more.isOutside);
+  const shown = (): string => maskedCommand(opts.command ?? []).join(" ");
+  const words = intent === "" ? shown().slice(0, LIMITS.journalWordsChars) : intent;
+  return spawnBody(core, caller, words, body, nativeOpts(opts, opts.options ?? {}), signal, more);
+}
+
+export async function spawnBody(
+  core: Core,
+  caller: Process,
+  said: string,
+  body: Body,
+  opts: SpawnOpts,
+  signal: AbortSignal,
+  more: SpawnMore = {},
+): Promise<Process> {
+  // a person hears at once that the disk takes nothing; who works on its own waits for it. First of all: between what is checked
+  // and the table nothing may happen.
+  if (caller.pid === PID_KERNEL) core.journalWatch.check("Spawn");
+  else await core.journalWatch.wait(caller, "Spawn", signal);
+  core.ports.redactor?.learn(secretValues(opts.env ?? {}));
+  const intent = redactedText(core, caller, said);
+  const parent = findParent(core, caller, opts);
+  const rights = more.rights ?? parent;
+  checkArguments(core, caller, rights, intent, opts);
+  if (body.kind !== "native") checkEnvironment(caller, rights, opts);
+  if (body.kind === "agent") checkSpawn(core, parent);
+  const id = { pid: core.nextPid(), uuid: core.ports.uuid() };
+  // The scratch folder is there even when nothing else is.
+  const undo: Undo[] = [() => core.ports.onReaped(id.uuid)];
+  let proc: Process | undefined;
+  try {
+    proc = new Process(
+      seedOf(core, caller, parent, id, intent, body, opts, more.account, rights),
+      parent.pid,
+    );
+    // what it is told to do is made of what its parent has read
+    proc.facts.change(labelsFacet, "process.spawned", { labels: caller.labels });
+    proc.wording = (text) => core.ports.redactor?.redact(text) ?? text;
+    await build({ core, caller, parent, proc, opts, more, undo }, signal);
+    more.onMade?.(proc);
+    begin(core, proc, opts);
+    return proc;
+  } catch (error) {
+    const failure = spawnError(id.pid, error);
+    await takeBack(core, id.pid, undo);
+    await journalFailure(core, id, error);
+    proc?.done.reject(failure);
+    throw failure;
+  }
+}
+
+/** In reverse order; what cannot be undone is logged and does not keep the rest. */
+async function takeBack(core: Core, pid: Pid, undo: readonly Undo[]): Promise<void> {
+  for (const step of undo.toReversed()) {
+    try {
+      await step();
+    } catch (error) {
+      core.ports.log("error", `pid ${pid}: taking back a spawn: ${printed(error)}`);
+    }
+  }
+}
+
+function findParent(core: Core, caller: Process, opts: SpawnOpts): Process {
+  const { parentPid } = opts;
+  if (parentPid === undefined || parentPid === caller.pid) return caller;
+  if (caller.pid !== PID_KERNEL)
+    throw refuse(caller.pid, "PERMISSION", "only the kernel's clients may name another parent");
+  if (parentPid === PID_KERNEL) return core.root;
+  const parent = core.table.get(parentPid);
+  if (parent?.isLive === true) return parent;
+  throw refuse(caller.pid, "NOT_FOUND", `parent process not found: ${parentPid}`);
+}
+
+function checkArguments(core: Core, caller: Process, parent: Process, intent: string, opts: SpawnOpts): void {
+  if (!core.accepting) throw refuse(caller.pid, "UNAVAILABLE", "the kernel is shutting down");
+  const mayBeSilent = opts.session === true && opts.command === undefined;
+  if (intent.trim() === "" && !(intent === "" && mayBeSilent))
+    throw refuse(caller.pid, "INVALID", "intent is empty");
+  const bytes = Buffer.byteLength(intent);
+  if (bytes > LIMITS.intentBytes)
+    throw refuse(caller.pid, "INVALID", `intent of ${bytes} bytes; at most ${LIMITS.intentBytes}`);
+  if ((opts.maxTurns ?? 0) < 0) throw refuse(caller.pid, "INVALID", `negative maxTurns: ${opts.maxTurns}`);
+  if ((opts.timeoutMs ?? 0) < 0) throw refuse(caller.pid, "INVALID", `negative timeoutMs: ${opts.timeoutMs}`);
+  if (opts.cwd !== undefined) checkDirectory(core, caller, parent, opts.cwd);
+  if (opts.rights !== undefined) checkWish(opts.rights);
+  if (opts.rights !== undefined && caller.pid === PID_KERNEL)
+    checkPersonsRules(core.ports.permitFor(opts.cwd ?? parent.seed.cwd), opts.rights);
+  if (opts.permissionMode === "bypass" && caller.pid === PID_KERNEL) checkBypass(core, caller);
+}
+
+/** Without questions, as who may do all to the machine: only where that is a machine to throw away. */
+function checkBypass(core: Core, caller: Process): void {
+  const why = core.ports.bypassRefusal?.() ?? "";
+  if (why !== "") throw refuse(caller.pid, "INVALID", why);
+}
+
+/** Rights only narrow: a child works below a directory in which its parent does. */
+function checkDirectory(core: Core, caller: Process, parent: Process, cwd: string): void {
+  if (!cwd.startsWith("/"))
+    throw refuse(caller.pid, "INVALID", `working directory is not an absolute path: ${cwd}`);
+  if (parent.pid === PID_KERNEL) return;
+  const real = core.ports.realPath(cwd);
+  if (parent.seed.roots.some((root) => isWithin(root, real))) return;
+  throw refuse(caller.pid, "PERMISSION", `working directory lies outside the parent's: ${cwd}`);
+}
+
+/**
+ * Which programs it finds, and where its keys go, is the person's to say. A program of the host is another matter: with what
+ * its environment has of its own it was judged.
+ */
+function checkEnvironment(caller: Process, { pid, seed }: Process, { env }: SpawnOpts): void {
+  if (pid === PID_KERNEL || env === undefined) return;
+  const names = new Set([...Object.keys(seed.env), ...Object.keys(env)]);
+  const changed = [...names].find((name) => env[name] !== seed.env[name] && name !== "CRUX_SCRATCH");
+  if (changed === undefined) return;
+  throw refuse(caller.pid, "PERMISSION", `an agent has its parent's environment; ${changed} differs`);
+}
+
+interface Building {
+  readonly core: Core;
+  readonly caller: Process;
+  readonly parent: Process;
+  readonly proc: Process;
+  readonly opts: SpawnOpts;
+  readonly more: SpawnMore;
+  readonly undo: Undo[];
+}
+
+/** Steps 2 to 6; each pushes what takes it back. */
+async function build(
+  { core, caller, parent, proc, opts, more, undo }: Building,
+  signal: AbortSignal,
+): Promise<void> {
+  core.table.add(proc);
+  parent.children.add(proc.pid);
+  undo.push(() => {
+    core.table.remove(proc.pid);
+    core.groups.leaveAll(proc);
+    // Its parent may have been reaped meanwhile.
+    (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
+    closeChannels(proc);
+  });
+  if (proc.seed.kind === "agent") undo.push(countSpawn(parent));
+  undo.push(() => endHandle(core, proc));
+  handOver(core, caller, proc, opts);
+  installFiles(proc, more.files ?? []);
+  if (opts.group !== undefined) core.groups.joinNew(proc, opts.group, (more.rights ?? caller).pid);
+  // A signal to a process that is being made ends the making.
+  using linked = linkSignals(signal, proc.abort.signal);
+  const making = { core, parent, proc, opts, undo, signal: linked.signal };
+  await bodyOf(proc).prepare(making);
+  const counted = proc.seed.kind === "agent" ? countDrafts(core, parent) : [];
+  await journalSpawn(making, caller, [...counted, ...(more.alongside?.(proc) ?? [])]);
+}
+
+/** As at the end of every process: refused, closed, aborted. */
+async function endHandle(core: Core, proc: Process): Promise<void> {
+  proc.revoked = true;
+  await proc.fds.closeAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
+  proc.abort.abort();
+}
+
+async function journalSpawn(
+  making: Making,
+  caller: Process,
+  alongside: readonly JournalDraft[],
+): Promise<void> {
+  const { core, proc, opts } = making;
+  const { seed, pid, ppid } = proc;
+  const body = {
+    ppid,
+    kind: seed.kind,
+    intent: seed.intent,
+    agent: seed.agent?.manifest.name ?? null,
+    skills: seed.skills,
+    cwd: seed.cwd,
+    mode: proc.mode,
+    rights: seed.rights,
+    line: seed.line,
+    ...(proc.labels.length === 0 ? {} : { labels: proc.labels }),
+    maxSteps: seed.maxSteps,
+    budget: seed.account.limit,
+    ...moreLimits(seed.account.limits),
+    ...(seed.account.depth > 0 ? { depth: seed.account.depth } : {}),
+    createdAt: seed.createdAt.getTime(),
+    ...(seed.isSession === true ? { isSession: true } : {}),
+    ...(opts.request === undefined ? {} : { request: opts.request }),
+    ...bodyOf(proc).record?.(proc),
+  };
+  const own = { proc: seed.uuid, pid, v: 1 };
+  const joins = [...proc.groups].map(
+    (id) => ({ ...own, kind: "group.join", body: core.groups.recordOf(id) }) as const,
+  );
+  const kept = (bodyOf(proc).keep?.(making) ?? []).map((record) => ({ ...own, ...record }));
+  const records = [{ ...own, kind: "process.spawned" as const, body }, ...kept, ...joins, ...alongside];
+  try {
+    if (caller.pid === PID_KERNEL) await core.ports.journal.append(records);
+    else await core.journalWatch.append(caller, "Spawn", making.signal, records);
+  } catch (error) {
+    throw core.ports.journal.state.state === "lost" ? unsure(pid, error) : error;
+  }
+}
+
+/** A sync that fails may have happened all the same. */
+function unsure(pid: Pid, cause: unknown): Fault {
+  const message = `${messageOf(cause)}; whether process ${pid} was recorded is not known`;
+  const hint = "crux daemon restart; then crux ps shows whether it is there";
+  return new Fault({ code: "UNAVAILABLE", message, hint, cause });
+}
+
+/** Who follows it may go, and its log is kept. */
+export function attend(core: Core, proc: Process): void {
+  proc.watchers.onEmpty = () => core.offer(proc, "now");
+  proc.onLog = keepLog(core, proc);
+}
+
+/** What who follows it hears first. */
+export function spawnEvent(proc: Process): ProcessEvent {
+  const { seed, pid } = proc;
+  const details = {
+    agent: seed.agent?.manifest.name ?? "",
+    model: proc.model,
+    maxSteps: seed.maxSteps,
+    budget: seed.account.limit,
+    device: proc.modelDevice,
+    ...(proc.mode === "default" || seed.kind !== "agent" ? {} : { mode: proc.mode }),
+  };
+  const notice = proc.notice === "" ? {} : { notice: proc.notice };
+  return { event: "spawn", pid, intent: seed.intent, ...notice, details };
+}
+
+function begin(core: Core, proc: Process, opts: SpawnOpts): void {
+  const { seed, pid } = proc;
+  attend(core, proc);
+  const early = [...(proc.logs?.kept ?? [])];
+  proc.tell(spawnEvent(proc), core.ports.clock.mono());
+  // what was said of its making, when nobody could hear it yet
+  for (const entry of early) {
+    proc.watchers.publish({ event: "log", pid, entry });
+    proc.onLog?.(entry);
+  }
+  runProgram(core, proc, opts.timeoutMs ?? 0);
+  // who stands above it was lowered while it was made
+  if (proc.mode !== seed.mode) core.note(proc, "mode.set", { mode: proc.mode, ...priorOf(proc) });
+  if (proc.verdict !== null) endLive(core, proc, graceOf(proc));
+}
+
+function priorOf({ priorMode }: Process): { prior?: PermissionMode } {
+  return priorMode === null ? {} : { prior: priorMode };
+}
+
+async function journalFailure(core: Core, { pid, uuid }: Identity, error: unknown): Promise<void> {
+  const body = { code: codeOf(error), message: messageOf(error).slice(0, LIMITS.journalWordsChars) };
+  const record = { proc: uuid, pid, kind: "process.failed", v: 1, body } as const;
+  // The pid must stay spent; if even that cannot be written, the first error is the one to report.
+  await core.ports.journal.append([record]).catch(() => {});
+}
+
+function spawnError(pid: Pid, error: unknown): SyscallError {
+  if (error instanceof SyscallError && error.syscall === "Spawn" && error.pid === pid) return error;
+  const { device, hint } = error instanceof Fault ? error : {};
+  const message = messageOf(error);
+  return new SyscallError({
+    syscall: "Spawn",
+    pid,
+    device,
+    code: codeOf(error),
+    message,
+    hint,
+    cause: error,
+  });
+}
+
+function refuse(
+  pid: Pid,
+  code: "INVALID" | "NOT_FOUND" | "PERMISSION" | "UNAVAILABLE",
+  message: string,
+): SyscallError {
+  return new SyscallError({ syscall: "Spawn", pid, code, message });
+}

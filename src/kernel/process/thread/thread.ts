@@ -1,0 +1,120 @@
+/** One further loop in a process: its own model file, signal and result over the context, fds, rights and account of all. */
+import { Fault } from "../../../abi/errors.ts";
+import type { Fd, Tid } from "../../../abi/ids.ts";
+import { EXIT, type ExitStatus, type ProcessState } from "../../../abi/process.ts";
+import { type LinkedSignal, linkSignals } from "../../../lib/abort.ts";
+import type { Core } from "../../core.ts";
+import { contextOf } from "../agent-body.ts";
+import { codeOfExit } from "../end/finish.ts";
+import { transition } from "../life/state.ts";
+import type { Process } from "../process.ts";
+
+export class Thread {
+  readonly tid: Tid;
+  readonly intent: string;
+  readonly #proc: Process;
+  readonly #abort = new AbortController();
+  readonly #linked: LinkedSignal;
+  readonly #ended = Promise.withResolvers<void>();
+  #state: ProcessState = "created";
+  #result = "";
+  #err: Error | undefined;
+
+  constructor(proc: Process, tid: Tid, intent: string) {
+    this.#proc = proc;
+    this.tid = tid;
+    this.intent = intent;
+    this.#linked = linkSignals(proc.abort.signal, this.#abort.signal);
+  }
+
+  /** Fires with the process's, or when the thread is cancelled. */
+  get signal(): AbortSignal {
+    return this.#linked.signal;
+  }
+
+  get state(): ProcessState {
+    return this.#state;
+  }
+
+  /** It runs no more; never rejects. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  get outcome(): { result: string; err?: Error } {
+    const result = this.#result;
+    return this.#err === undefined ? { result } : { result, err: this.#err };
+  }
+
+  cancel(): void {
+    this.#abort.abort();
+  }
+
+  /** It could not be started. */
+  discard(): void {
+    this.#linked[Symbol.dispose]();
+    this.#ended.resolve();
+  }
+
+  /** To its end. The kernel owns the promise: the process does not end before it, see Threads.clear(). */
+  start(core: Core, modelFd: Fd, maxSteps: number): void {
+    this.#move("running");
+    void this.#run(core, modelFd, maxSteps);
+  }
+
+  /** Somebody has its outcome. Twice is once. */
+  bury(): void {
+    if (this.#state === "zombie") this.#move("dead");
+  }
+
+  async #run(core: Core, modelFd: Fd, maxSteps: number): Promise<void> {
+    try {
+      this.#err = this.#failureOf(await this.#work(core, modelFd, maxSteps));
+    } catch (error) {
+      const err = error instanceof Error ? error : new Error(String(error));
+      this.#err = this.signal.aborted ? cancelled() : err;
+    }
+    await this.#closeModel(core, modelFd);
+    // calls that it has left behind
+    this.#abort.abort();
+    this.#linked[Symbol.dispose]();
+    this.#move("zombie");
+    this.#ended.resolve();
+  }
+
+  async #work(core: Core, modelFd: Fd, maxSteps: number): Promise<ExitStatus | undefined> {
+    const { intent, signal } = this;
+    const setResult = (text: string): void => {
+      this.#result = text;
+    };
+    const context = contextOf(core, this.#proc, { intent, modelFd, maxSteps, signal, setResult });
+    await context.unit(async () => {
+      signal.throwIfAborted();
+      await context.sys.appendMessage(context.ctxId, "user", intent);
+    });
+    return core.ports.program(context);
+  }
+
+  #failureOf(exit: ExitStatus = EXIT.unexpected): Error | undefined {
+    if (exit.code === 0) return undefined;
+    if (this.signal.aborted) return cancelled();
+    return exit.err ?? new Fault({ code: codeOfExit(exit), message: exit.reason });
+  }
+
+  /** Not by a call: the handle may be revoked. */
+  async #closeModel(core: Core, modelFd: Fd): Promise<void> {
+    const { fds, pid } = this.#proc;
+    if (!fds.has(modelFd)) return;
+    await fds.close(modelFd).catch((error: Error) => {
+      core.ports.log("warn", `pid ${pid}: thread ${this.tid}: close: ${error.message}`);
+    });
+  }
+
+  #move(to: ProcessState): void {
+    this.#state = transition(this.#state, to, this.#proc.pid, "Thread");
+  }
+}
+
+function cancelled(): Fault {
+  return new Fault({ code: "CANCELLED", message: "the thread was cancelled" });
+}

@@ -1,0 +1,104 @@
+/**
+ * The threads of one process. Made on first use. Bounded: one that has ended counts until it is joined, so that no outcome is
+ * lost and none is kept for ever. They live as long as the daemon: after a restart the process goes on without them.
+ */
+import { O_RDWR } from "../../../abi/device.ts";
+import { Fault } from "../../../abi/errors.ts";
+import { asTid, type Tid } from "../../../abi/ids.ts";
+import type { ThreadView } from "../../../abi/sys.ts";
+import { abortable } from "../../../lib/abort.ts";
+import type { Core } from "../../core.ts";
+import { LIMITS } from "../../limits.ts";
+import { endWithin } from "../end/grace.ts";
+import type { Process, ThreadSet } from "../process.ts";
+import { Thread } from "./thread.ts";
+
+export function threadsOf(core: Core, proc: Process): ThreadSet {
+  proc.threads ??= new Threads(core, proc);
+  return proc.threads;
+}
+
+class Threads implements ThreadSet {
+  readonly #core: Core;
+  readonly #proc: Process;
+  readonly #threads = new Map<Tid, Thread>();
+  #next = 1;
+  #clearing: Promise<void> | null = null;
+
+  constructor(core: Core, proc: Process) {
+    this.#core = core;
+    this.#proc = proc;
+  }
+
+  /** Of those that have not ended. */
+  get live(): number {
+    return [...this.#threads.values()].filter(({ state }) => state !== "zombie").length;
+  }
+
+  /** Resolves when it has its model and runs. Errors of the open are the caller's, and no thread is left. */
+  async spawn(intent: string, maxTurns: number, signal: AbortSignal): Promise<Tid> {
+    const thread = this.#add(intent);
+    try {
+      const { modelDevice, seed } = this.#proc;
+      const handle = this.#core.handle(this.#proc, null, thread.signal);
+      const modelFd = await handle.open(modelDevice, O_RDWR, signal);
+      thread.start(this.#core, modelFd, maxTurns === 0 ? seed.maxSteps : maxTurns);
+      return thread.tid;
+    } catch (error) {
+      this.#threads.delete(thread.tid);
+      thread.discard();
+      throw error;
+    }
+  }
+
+  /** Waits for its end. Who joins at the same time hears the same; later it is NOT_FOUND. */
+  async join(tid: Tid, signal: AbortSignal): Promise<{ result: string; err?: Error }> {
+    const thread = this.#threads.get(tid);
+    if (thread === undefined) throw unknown(tid);
+    await abortable(thread.ended, signal);
+    thread.bury();
+    this.#threads.delete(tid);
+    return thread.outcome;
+  }
+
+  /** Resolves when it is told; join() waits for its end. Nothing happens to one that has ended. */
+  cancel(tid: Tid): void {
+    if (!Number.isInteger(tid) || tid < 1 || tid >= this.#next) throw unknown(tid);
+    this.#threads.get(tid)?.cancel();
+  }
+
+  list(): ThreadView[] {
+    return [...this.#threads.values()].map(({ tid, intent, state }) => ({ tid, intent, state }));
+  }
+
+  /** Cancels all and waits for their ends, at most 5 s; there are no new ones. Whoever calls, it happens once. */
+  clear(): Promise<void> {
+    this.#clearing ??= this.#clear();
+    return this.#clearing;
+  }
+
+  async #clear(): Promise<void> {
+    const { clock, log } = this.#core.ports;
+    const all = [...this.#threads.values()];
+    for (const thread of all) thread.cancel();
+    const ends = all.map(({ ended }) => ended);
+    if (!(await endWithin(clock, ends, LIMITS.threadGraceMs)))
+      log("error", `pid ${this.#proc.pid}: ${this.live} threads do not end; given up`);
+    this.#threads.clear();
+  }
+
+  #add(intent: string): Thread {
+    if (this.#clearing !== null) throw new Fault({ code: "CANCELLED", message: "the process ends" });
+    if (this.#threads.size >= LIMITS.threads) {
+      const hint = "join threads that have ended";
+      throw new Fault({ code: "UNAVAILABLE", message: `too many threads: ${LIMITS.threads}`, hint });
+    }
+    const thread = new Thread(this.#proc, asTid(this.#next++), intent);
+    this.#threads.set(thread.tid, thread);
+    return thread;
+  }
+}
+
+function unknown(tid: Tid): Fault {
+  return new Fault({ code: "NOT_FOUND", message: `thread not found: ${tid}` });
+}
