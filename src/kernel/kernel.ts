@@ -192,7 +192,7 @@ export class Kernel implements KernelApi, Core {
   }
 
   handle(self: Process, scope: Scope | null, signal?: AbortSignal): Sys {
-    return handleFor(this, self, scope, signal);
+    return handleFor({ core: this, self, scope, ofThread: signal });
   }
 
   deliver(proc: Process, signal: Signal, graceMs?: number): Promise<Disposition> {

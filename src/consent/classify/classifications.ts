@@ -140,7 +140,7 @@ export class Classifications implements Judge {
       return { kind: "too_long", why: "the conversation is too long for it" };
     for (let isAgain = false; ; isAgain = true) {
       try {
-        const answer = await callModel(core, self, request, STAGE_MS[stage], signal);
+        const answer = await callModel({ core, self, request }, STAGE_MS[stage], signal);
         const verdict = classifier?.verdict(answer.text) ?? { kind: "block", reason: "" };
         return { kind: "answered", verdict, answer };
       } catch (error) {

@@ -8,7 +8,7 @@ import { asCallId, type Fd } from "../../abi/ids.ts";
 import type { LlmRequest } from "../../abi/llm.ts";
 import { close, open, read, write } from "../../kernel/calls/file.ts";
 import type { Core } from "../../kernel/core.ts";
-import { through } from "../../kernel/gate/gate.ts";
+import { type Entrant, through } from "../../kernel/gate/gate.ts";
 import type { Scope } from "../../kernel/gate/scope.ts";
 import type { ClassifierRequest } from "../../kernel/ports/classifier.ts";
 import type { Process } from "../../kernel/process/process.ts";
@@ -19,62 +19,62 @@ const READ_BYTES = 64 * 1024;
 /** A verdict and its reasons are a few lines. */
 const MAX_ANSWER_CHARS = 256 * 1024;
 
+/** One question to the model. */
+interface Question {
+  readonly core: Core;
+  readonly self: Process;
+  readonly request: ClassifierRequest;
+}
+
 /** TIMEOUT after `ms`; CANCELLED when the signal fires. */
 export async function callModel(
-  core: Core,
-  self: Process,
-  request: ClassifierRequest,
+  question: Question,
   ms: number,
   signal: AbortSignal,
 ): Promise<ClassifierAnswer> {
   const timer = new AbortController();
   const limit = new AbortController();
-  const timeout = core.ports.clock.sleep(ms, timer.signal).then(
+  const timeout = question.core.ports.clock.sleep(ms, timer.signal).then(
     () => limit.abort(),
     () => {},
   );
   using linked = linkSignals(signal, limit.signal);
   try {
-    return await asked(core, self, request, linked.signal);
+    return await asked(question, linked.signal);
   } catch (error) {
     if (!limit.signal.aborted || signal.aborted) throw error;
-    throw failed(self, "TIMEOUT", `no answer within ${Math.round(ms / 1000)} s`);
+    throw failed(question.self, "TIMEOUT", `no answer within ${Math.round(ms / 1000)} s`);
   } finally {
     timer.abort();
     await timeout;
   }
 }
 
-async function asked(
-  core: Core,
-  self: Process,
-  request: ClassifierRequest,
-  signal: AbortSignal,
-): Promise<ClassifierAnswer> {
-  const beside: Scope = { callId: asCallId(`c_${core.ports.nonce()}`), tool: "classifier", effects: [] };
-  const path = self.modelDevice;
-  const fd = await through(core, self, open, { path, flags: O_RDWR }, beside, signal);
+async function asked({ core, self, request }: Question, signal: AbortSignal): Promise<ClassifierAnswer> {
+  const scope: Scope = { callId: asCallId(`c_${core.ports.nonce()}`), tool: "classifier", effects: [] };
+  const beside = { core, self, scope };
+  const fd = await through({
+    ...beside,
+    call: open,
+    args: { path: self.modelDevice, flags: O_RDWR },
+    signal,
+  });
   try {
     const data = Buffer.from(JSON.stringify(llmRequest(core, self, request)));
     // with no scope of its own: it is set aside, journalled and settled by itself
-    await through(core, self, write, { fd, data }, null, signal);
-    return foldAnswer(await wholeReply(core, self, fd, beside, signal));
+    await through({ core, self, scope: null, call: write, args: { fd, data }, signal });
+    return foldAnswer(await wholeReply(beside, fd, signal));
   } finally {
-    await through(core, self, close, { fd }, beside).catch(() => {});
+    await through({ ...beside, call: close, args: { fd } }).catch(() => {});
   }
 }
 
 /** What breaks off in the middle is no answer. */
-async function wholeReply(
-  core: Core,
-  self: Process,
-  fd: Fd,
-  beside: Scope,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
+async function wholeReply(beside: Entrant, fd: Fd, signal: AbortSignal): Promise<readonly string[]> {
+  const { self } = beside;
   const decoder = new TextDecoder();
   for (let text = ""; ; ) {
-    const bytes = await through(core, self, read, { fd, length: READ_BYTES }, beside, signal);
+    const bytes = await through({ ...beside, call: read, args: { fd, length: READ_BYTES }, signal });
     text += decoder.decode(bytes, { stream: true });
     const lines = text.split("\n").filter((line) => line.trim() !== "");
     if (lines.at(-1)?.includes('"message_stop"') === true) return lines;

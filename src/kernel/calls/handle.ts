@@ -1,11 +1,8 @@
 /** The Sys handle of one process: every call is one passage through the gate. A scoped handle has narrower rights. */
 import type { Pid } from "../../abi/ids.ts";
 import type { Sys } from "../../abi/sys.ts";
-import type { Core } from "../core.ts";
 import type { CallName, ResultOf } from "../gate/call.ts";
-import { enter, type KernelCall } from "../gate/gate.ts";
-import type { Scope } from "../gate/scope.ts";
-import type { Process } from "../process/process.ts";
+import { type Entrant, enter, type KernelCall } from "../gate/gate.ts";
 import { contextCalls } from "./context.ts";
 import { coroutineCalls } from "./coroutine.ts";
 import { fileCalls } from "./file.ts";
@@ -36,16 +33,13 @@ const CALLS: { readonly [Name in CallName]: KernelCall<Name, unknown> } = {
   ...contextCalls,
 };
 
-export function handleFor(core: Core, self: Process, scope: Scope | null = null, signal?: AbortSignal): Sys {
+export function handleFor(entrant: Entrant): Sys {
   // its methods are those of the table, which has every call
-  return new Handle(core, self, scope, signal) as unknown as Sys;
+  return new Handle(entrant) as unknown as Sys;
 }
 
 class Handle {
-  readonly #core: Core;
-  readonly #self: Process;
-  readonly #scope: Scope | null;
-  readonly #signal: AbortSignal | undefined;
+  readonly #entrant: Entrant;
 
   static {
     for (const [method, call] of Object.entries<KernelCall<CallName, unknown>>(CALLS))
@@ -56,15 +50,12 @@ class Handle {
       });
   }
 
-  constructor(core: Core, self: Process, scope: Scope | null, signal: AbortSignal | undefined) {
-    this.#core = core;
-    this.#self = self;
-    this.#scope = scope;
-    this.#signal = signal;
+  constructor(entrant: Entrant) {
+    this.#entrant = entrant;
   }
 
   getPid(): Pid {
-    return this.#self.pid;
+    return this.#entrant.self.pid;
   }
 
   #enter<Name extends CallName>(
@@ -73,6 +64,6 @@ class Handle {
   ): Promise<ResultOf<Name>> {
     const all: readonly unknown[] = given;
     const signal = all.find((each) => each instanceof AbortSignal);
-    return enter(this.#core, this.#self, call, call.take(...given), this.#scope, signal, this.#signal);
+    return enter({ ...this.#entrant, call, args: call.take(...given), signal });
   }
 }

@@ -17,56 +17,59 @@ import type { Scope } from "./scope.ts";
 export type KernelCall<Name extends CallName, Args> = Call<Name, Args, Core, Process>;
 type KernelPass = CallPass<Core, Process>;
 
+/** In whose name calls come in, and with which rights. */
+export interface Entrant {
+  readonly core: Core;
+  readonly self: Process;
+  readonly scope: Scope | null;
+  /** Of the thread whose handle it is. */
+  readonly ofThread?: AbortSignal | undefined;
+}
+
+/** One call that comes in. */
+export interface Entry<Name extends CallName, Args> extends Entrant {
+  readonly call: KernelCall<Name, Args>;
+  readonly args: Args;
+  /** With it the caller gives up. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** What comes from outside passes the tape of a process that has one; what is its own is written behind that. */
-export function enter<Name extends CallName, Args>(
-  core: Core,
-  self: Process,
-  call: KernelCall<Name, Args>,
-  args: Args,
-  scope: Scope | null,
-  signal?: AbortSignal,
-  ofThread?: AbortSignal,
-): Promise<ResultOf<Name>> {
+export function enter<Name extends CallName, Args>(entry: Entry<Name, Args>): Promise<ResultOf<Name>> {
+  const { self, scope, call, args } = entry;
   const { tape } = self;
-  const pass = (): Promise<ResultOf<Name>> => through(core, self, call, args, scope, signal, ofThread);
-  if (tape === null || scope !== null) return pass();
+  if (tape === null || scope !== null) return through(entry);
   const own = OWN_CALLS.get(call.name);
-  if (own === undefined) return tape.answer(call.name, args, pass);
+  if (own === undefined) return tape.answer(call.name, args, () => through(entry));
   if (own === "changes") tape.flush();
-  return pass();
+  return through(entry);
 }
 
 /** Past the tape: a call of the kernel in the name of a process, of which its program knows nothing. */
 export async function through<Name extends CallName, Args>(
-  core: Core,
-  self: Process,
-  call: KernelCall<Name, Args>,
-  args: Args,
-  scope: Scope | null,
-  signal?: AbortSignal,
-  /** Of the thread whose handle it is. */
-  ofThread?: AbortSignal,
+  entry: Entry<Name, Args>,
 ): Promise<ResultOf<Name>> {
-  using linked = linkSignals(self.abort.signal, signal, ofThread);
-  const { signal: ending } = linked;
-  const pass: KernelPass = { core, self, signal: ending, scope, trace: {}, cancel: () => linked.abort() };
+  const { core, self, scope, call, args } = entry;
+  using linked = linkSignals(self.abort.signal, entry.signal, entry.ofThread);
+  const { signal } = linked;
+  const pass: KernelPass = { core, self, signal, scope, trace: {}, cancel: () => linked.abort() };
   let began = core.ports.clock.mono();
   // what a tool does within its call is part of that
   if (scope === null) self.stillness.begin();
   try {
     if (call.holds === true && scope === null && self.paused !== null) {
-      await held(self, call.name, linked.signal);
+      await held(self, call.name, signal);
       // what ends a pause may be the end of the process
-      if (linked.signal.aborted) throw cancelled(self, call.name);
+      if (signal.aborted) throw cancelled(self, call.name);
       began = core.ports.clock.mono();
     }
-    if (self.revoked || (signal?.aborted ?? false)) throw cancelled(self, call.name);
+    if (self.revoked || (entry.signal?.aborted ?? false)) throw cancelled(self, call.name);
     const result = await call.run(pass, args);
-    trace(core, self, call, args, began, pass, { result });
+    trace(entry, { began, trace: pass.trace, result });
     return result;
   } catch (thrown) {
-    const error = documented(self, call.name, thrown, linked.signal);
-    trace(core, self, call, args, began, pass, { error });
+    const error = documented(entry, thrown, signal);
+    trace(entry, { began, trace: pass.trace, error });
     throw error;
   } finally {
     if (scope === null) self.stillness.end();
@@ -84,28 +87,27 @@ export async function held(self: Process, name: string, signal: AbortSignal): Pr
   }
 }
 
-function trace<Name extends CallName, Args>(
-  core: Core,
-  self: Process,
-  call: KernelCall<Name, Args>,
-  args: Args,
-  began: number,
-  pass: Pass,
-  outcome: { result: ResultOf<Name> } | { error: Error },
-): void {
+/** How a call went. */
+type Went<Result> = Pick<Pass, "trace"> & { readonly began: number } & (
+    | { readonly result: Result }
+    | { readonly error: Error }
+  );
+
+function trace<Name extends CallName, Args>(entry: Entry<Name, Args>, went: Went<ResultOf<Name>>): void {
+  const { core, self, call } = entry;
   const { debug } = self;
   if (debug === null) return;
-  const result = "result" in outcome ? call.result?.(outcome.result) : undefined;
+  const result = "result" in went ? call.result?.(went.result) : undefined;
   const event: SyscallEvent = {
-    timestampMs: began - self.seed.createdMono,
+    timestampMs: went.began - self.seed.createdMono,
     pid: self.pid,
     syscall: call.name,
-    args: worded(self, cut(call.args(args))),
+    args: worded(self, cut(call.args(entry.args))),
     ...(result === undefined ? {} : { result }),
-    ...("error" in outcome ? { error: self.wording(printed(outcome.error)) } : {}),
-    durationMs: Math.round((core.ports.clock.mono() - began) * 1000) / 1000,
+    ...("error" in went ? { error: self.wording(printed(went.error)) } : {}),
+    durationMs: Math.round((core.ports.clock.mono() - went.began) * 1000) / 1000,
     ...(call.quiet === true ? { quiet: true } : {}),
-    ...pass.trace,
+    ...went.trace,
   };
   debug.emit(event);
 }
@@ -127,17 +129,21 @@ function worded(self: Process, args: Record<string, unknown>): Record<string, un
 }
 
 /** Every error that leaves the gate is a documented one: an abort is CANCELLED, anything unknown is a bug, INTERNAL. */
-function documented(self: Process, syscall: string, thrown: unknown, signal: AbortSignal): Error {
+function documented<Name extends CallName, Args>(
+  { self, call }: Entry<Name, Args>,
+  thrown: unknown,
+  signal: AbortSignal,
+): Error {
   if (thrown instanceof SyscallError || thrown instanceof VfsError || thrown instanceof ContextError)
     return thrown;
-  const { pid } = self;
+  const own = { syscall: call.name, pid: self.pid, cause: thrown };
   if (thrown instanceof Fault) {
     const { code, message, device, hint } = thrown;
-    return new SyscallError({ syscall, pid, code, message, device, hint, cause: thrown });
+    return new SyscallError({ ...own, code, message, device, hint });
   }
-  if (signal.aborted) return cancelled(self, syscall, thrown);
+  if (signal.aborted) return cancelled(self, call.name, thrown);
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new SyscallError({ syscall, pid, code: "INTERNAL", message, cause: thrown });
+  return new SyscallError({ ...own, code: "INTERNAL", message });
 }
 
 export function cancelled(self: Process, syscall: string, cause?: unknown): SyscallError {
