@@ -66,7 +66,7 @@ export class History {
     if (KNOWN.has(kind)) checkReadable(record, body);
     if (kind === "process.forked") this.forkedFrom = { proc: body.from as ProcUuid, at: Number(body.at) };
     const place = { proc: this.proc, seq, at, isFork: this.forkedFrom !== null };
-    for (const facet of LATE) this.#facts.fold(facet, kind, body, place);
+    for (const facet of FOLDING.get(kind) ?? SEEING) this.#facts.fold(facet, kind, body, place);
     this.lastSeq = seq;
   }
 }
@@ -77,6 +77,13 @@ const KNOWN: ReadonlySet<string> = new Set([
   "process.state",
   ...LATE.flatMap(({ folds }) => Object.keys(folds)),
 ]);
+
+/** The facets that look at every record, whatever its kind. */
+const SEEING = LATE.filter(({ seen }) => seen !== undefined);
+/** The facets that a record of each of these kinds concerns: most kinds concern few. */
+const FOLDING: ReadonlyMap<string, typeof LATE> = new Map(
+  [...KNOWN].map((kind) => [kind, LATE.filter(({ folds, seen }) => kind in folds || seen !== undefined)]),
+);
 
 /** Bodies that have changed since version 1. */
 const VERSIONS: Partial<Record<RecordKind, number>> = { "process.state": 2 };
