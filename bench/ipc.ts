@@ -10,7 +10,7 @@ import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import type { Sys } from "../src/abi/sys.ts";
+import type { Syscalls } from "../src/abi/sys.ts";
 import { TestKernel } from "../src/kernel/testing/test-kernel.ts";
 import { systemClock } from "../src/lib/system-clock.ts";
 import { openJournal } from "../src/store/journal/journal.ts";
@@ -42,7 +42,13 @@ try {
 }
 printTable(["what", "figure", "baseline", "ratio"], rows);
 
-async function messages(how: string, count: number, inFlight: number, from: Sys, to: Sys): Promise<void> {
+async function messages(
+  how: string,
+  count: number,
+  inFlight: number,
+  from: Syscalls,
+  to: Syscalls,
+): Promise<void> {
   const data = new Uint8Array(MESSAGE_BYTES).fill(97);
   const target = to.getPid();
   const began = performance.now();
@@ -78,7 +84,7 @@ async function bareAppends(count: number, batch: number): Promise<number> {
   return rate;
 }
 
-async function pipe(caller: Sys, writer: Sys, reader: Sys): Promise<void> {
+async function pipe(caller: Syscalls, writer: Syscalls, reader: Syscalls): Promise<void> {
   const { writeFd, readFd } = await caller.pipe(writer.getPid(), reader.getPid());
   const chunk = new Uint8Array(CHUNK_BYTES).fill(97);
   const began = performance.now();

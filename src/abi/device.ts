@@ -4,7 +4,7 @@ import type { Charge, Effect, EffectClass, PermissionView } from "./effects.ts";
 import type { CallId, Pid, ProcUuid } from "./ids.ts";
 import type { PermissionMode } from "./process.ts";
 import type { SandboxProfile } from "./sandbox.ts";
-import type { Sys } from "./sys.ts";
+import type { Syscalls } from "./sys.ts";
 
 export const O_RDONLY = 0;
 export const O_WRONLY = 1;
@@ -178,7 +178,7 @@ export interface WritePlan {
    * Read-only look for what must fail anyway; run before a person is asked, never instead of checks in the act. Gives the dialog
    * where what was seen makes a better one.
    */
-  prepare?(sys: Sys): Promise<PermissionView | undefined>;
+  prepare?(sys: Syscalls): Promise<PermissionView | undefined>;
   /** May it run beside other calls of its turn? */
   readonly parallel?: boolean;
   /** It changes nothing but the caller's own lists; for the policy, where it lifts no deny and no ask. */
@@ -204,7 +204,7 @@ export interface Act {
   /** Set in the environment of every OS process that the act starts, over what it would have. */
   readonly env?: Readonly<Record<string, string>>;
   /** The caller's handle, narrowed to the permitted effects. Only programs under /bin act through it. */
-  readonly sys: Sys;
+  readonly sys: Syscalls;
 }
 
 /**

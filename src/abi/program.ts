@@ -1,9 +1,8 @@
 /** User space as the kernel starts it: a program gets this handle and ends with a status. */
 import type { AgentInfo } from "./agent.ts";
-import type { CallNote } from "./call-note.ts";
 import type { RunOutcome } from "./events.ts";
 import type { CtxId, Fd, Pid } from "./ids.ts";
-import type { Activity, ExitStatus } from "./process.ts";
+import type { ExitStatus } from "./process.ts";
 import type { Sys } from "./sys.ts";
 
 export interface Clock {
@@ -127,14 +126,6 @@ export interface ProgramContext {
   /** Holds while the process is paused; rejects when it ends. */
   waitIfPaused(): Promise<void>;
   account(): AccountView;
-  onStep(step: number): void;
-  /** For who follows: words of the model beside its calls, and calls that reached no file. Absent: nobody does. */
-  said?(text: string): void;
-  called?(call: CallNote): void;
-  setActivity(activity: Activity): void;
-  /** What the process has to say so far; the last value is its result. */
-  setResult(text: string): void;
-  log(level: "info" | "warn" | "error", message: string): void;
 }
 
 /** Never rejects for an expected end; a rejection is a bug and becomes `unexpected exit`. */

@@ -6,6 +6,7 @@
  */
 import type { AgentInfo } from "./agent.ts";
 import type { Budget } from "./budget.ts";
+import type { CallNote } from "./call-note.ts";
 import type { FileStat, OpenFlag } from "./device.ts";
 import type { CoId, CtxId, Fd, Pgid, Pid, Tid } from "./ids.ts";
 import type { Block } from "./llm.ts";
@@ -13,6 +14,7 @@ import type { Message } from "./mail.ts";
 import type { McpConfig, McpState } from "./mcp.ts";
 import type { NativeOptions } from "./native.ts";
 import type {
+  Activity,
   Disposition,
   ExitStatus,
   PermissionMode,
@@ -134,8 +136,10 @@ export interface Prompt {
   readonly messages: readonly ContextMessage[];
 }
 
-/** What passes the gate, once each. */
+/** What passes the gate, once each, but for getPid. Tools, natives and wires hold these. */
 export interface Syscalls {
+  getPid(): Pid;
+
   spawn(intent: string, agent: AgentInfo | null, opts?: SpawnOpts): Promise<Pid>;
   /** No-op on a zombie or dead process. */
   kill(pid: Pid, signal: Signal): Promise<void>;
@@ -238,6 +242,18 @@ export interface Syscalls {
   buildPrompt(cid: CtxId): Promise<Prompt>;
 }
 
+/**
+ * The handle of a program, its whole way out. What it has beside the system calls is of its own process: nobody else is changed
+ * by it, so it is neither permitted nor traced, and after the end of the process it comes to nothing.
+ */
 export interface Sys extends Syscalls {
-  getPid(): Pid;
+  /** Step `step` of the run begins. */
+  onStep(step: number): void;
+  /** For who follows: words of the model beside its calls, and calls that reached no file. */
+  said(text: string): void;
+  called(call: CallNote): void;
+  setActivity(activity: Activity): void;
+  /** What the process has to say so far; the last value is its result. */
+  setResult(text: string): void;
+  log(level: "info" | "warn" | "error", message: string): void;
 }

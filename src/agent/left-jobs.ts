@@ -17,7 +17,7 @@ export async function tellLeftJobs(context: ProgramContext): Promise<void> {
   const names = left.slice(0, NAMED).map(({ id, command }) => `${id} (${firstLine(command)})`);
   const more = left.length > NAMED ? `, and ${left.length - NAMED} more` : "";
   const note = `[still running, and ended with this process: ${names.join(", ")}${more}]`;
-  context.setResult(said === undefined ? note : `${said.content}\n\n${note}`);
+  context.sys.setResult(said === undefined ? note : `${said.content}\n\n${note}`);
 }
 
 async function jobsOf({ sys, signal }: ProgramContext): Promise<readonly JobView[]> {

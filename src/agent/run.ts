@@ -98,7 +98,7 @@ export async function untilTerminal(run: Run): Promise<Terminal> {
   for (;;) {
     await context.waitIfPaused();
     context.signal.throwIfAborted();
-    if (run.kept === null) context.onStep(++run.turn);
+    if (run.kept === null) context.sys.onStep(++run.turn);
     const end = await reasonStep(run);
     if (end !== undefined) return end;
   }
@@ -165,7 +165,7 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
         return context.signal.aborted ? { reason: "aborted" } : decision;
       default:
         if (decision.reason === "completed" && turn === 1 && textOf(reply.blocks).trim() === "")
-          context.log("warn", "model: two empty replies in a row; the run ends without an answer");
+          context.sys.log("warn", "model: two empty replies in a row; the run ends without an answer");
         await keep(run, reply, [], restored);
         return decision;
     }
@@ -179,7 +179,7 @@ function endAfterCalls({ context, refusals, malformed }: Run): Terminal | undefi
   if (isGivenUp(refusals)) return { reason: "denied", error: givenUp(refusals) };
   if (isHopeless(malformed))
     return { reason: "model_error", error: hopeless(malformed, context.modelDevice) };
-  if (malformed.replies > 0) context.log("warn", askedAgain(malformed));
+  if (malformed.replies > 0) context.sys.log("warn", askedAgain(malformed));
   return undefined;
 }
 
@@ -193,7 +193,7 @@ function tellReply({ context }: Run, { blocks }: Reply, { reason }: Continue | T
   const text = textOf(blocks);
   if (text.trim() === "") return;
   if (context.session !== null) context.session.reply(text);
-  else if (reason === "next_turn" || reason === "mail") context.said?.(text);
+  else if (reason === "next_turn" || reason === "mail") context.sys.said(text);
 }
 
 /**
@@ -210,7 +210,7 @@ async function nextReply(run: Run): Promise<KeptReply> {
 
 async function ask(run: Run): Promise<KeptReply> {
   const { context, options } = run;
-  context.setActivity("thinking");
+  context.sys.setActivity("thinking");
   const tools = await toolsOf(run);
   const { request, escalatedOutputTokens } = turnRequest({
     requestId: `r${context.pid}-${run.requests + 1}`,
@@ -296,7 +296,7 @@ async function resultsOf(
   const { context } = run;
   const { blocks } = kept.reply;
   const said = textOf(blocks);
-  if (said.trim() !== "") context.setResult(said);
+  if (said.trim() !== "") context.sys.setResult(said);
   const tools = await toolsOf(run);
   const calls = callsOf(blocks);
   const tell = (call: number, { malformed: _, ...result }: CallResult): void =>
@@ -307,7 +307,7 @@ async function resultsOf(
     checkpoint(run, { ...kept, batches: batchSizes(calls, tools) });
     for (const [call, result] of done) tell(call, result);
   }
-  context.setActivity("tool");
+  context.sys.setActivity("tool");
   const results = await runCalls(context, tools, calls, done, tell);
   if (results.some(({ hasJob }) => hasJob === true)) run.hasJobs = true;
   run.refusals = afterReply(run.refusals, results);
@@ -330,7 +330,7 @@ export async function keep(
   const { sys, ctxId } = context;
   if (reply.blocks.length === 0) return;
   const text = textOf(reply.blocks);
-  if (text.trim() !== "") context.setResult(text);
+  if (text.trim() !== "") context.sys.setResult(text);
   await context.unit(async () => {
     const answered = restored === null ? null : answeredIn((await sys.buildPrompt(ctxId)).messages, reply);
     if (answered === null) await sys.appendMessage(ctxId, "assistant", text, reply.blocks);
@@ -347,10 +347,13 @@ export async function keep(
 export function logBudget(context: ProgramContext, words = ""): void {
   // of anything but tokens they say it all; the line about tokens is one that people look for
   if (/^(budget exceeded|the price of)/.test(words) && !words.endsWith("tokens")) {
-    context.log("warn", words);
+    context.sys.log("warn", words);
     return;
   }
   const { used, limit } = context.account();
   // without a limit of its own it was that of a process above
-  context.log("warn", `Token budget exceeded: ${limit > 0 ? `${used}/${limit}` : "the parent's is spent"}`);
+  context.sys.log(
+    "warn",
+    `Token budget exceeded: ${limit > 0 ? `${used}/${limit}` : "the parent's is spent"}`,
+  );
 }

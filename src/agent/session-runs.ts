@@ -92,7 +92,7 @@ async function closeKept(run: Run, context: ProgramContext): Promise<null> {
 
 /** null: it says nothing. */
 async function nextMessage(context: ProgramContext): Promise<Beginning | null> {
-  context.setActivity("waiting");
+  context.sys.setActivity("waiting");
   const message = await context.sys.recv({}, context.signal);
   const text = messageText(message);
   return text.trim() === "" ? null : { kind: "message", input: inputOf(message), text };
@@ -152,7 +152,7 @@ async function noteInterrupt(run: Run, context: ProgramContext): Promise<void> {
   });
   const text = blocks.map((block) => block.text).join("\n");
   if (text.trim() === "") return;
-  context.setResult(text);
+  context.sys.setResult(text);
   run.context.session?.reply(text);
 }
 

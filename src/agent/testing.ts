@@ -153,14 +153,6 @@ export class FakeProcess {
         while (this.paused !== null) await abortable(this.paused.promise, this.#abort.signal);
       },
       account: () => ({ limit: budget, used: this.used, reserved: 0 }),
-      onStep: (step) => this.steps.push(step),
-      called: (note) => this.called.push(note),
-      said: (text) => this.said.push(text),
-      setActivity: (activity) => this.activities.push(activity),
-      setResult: (text) => {
-        this.result = text;
-      },
-      log: (_level, message) => this.logs.push(message),
     };
   }
 
@@ -182,6 +174,14 @@ export class FakeProcess {
     };
     return {
       getPid: () => asPid(1),
+      onStep: (step) => this.steps.push(step),
+      called: (note) => this.called.push(note),
+      said: (text) => this.said.push(text),
+      setActivity: (activity) => this.activities.push(activity),
+      setResult: (text) => {
+        this.result = text;
+      },
+      log: (_level, message) => this.logs.push(message),
       spawn: refused,
       kill: refused,
       setMode: refused,

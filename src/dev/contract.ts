@@ -13,7 +13,7 @@ import {
 import type { ErrorCode } from "../abi/errno.ts";
 import { DriverError } from "../abi/errors.ts";
 import { asCallId } from "../abi/ids.ts";
-import type { Sys } from "../abi/sys.ts";
+import type { Syscalls } from "../abi/sys.ts";
 
 export interface DeviceCase {
   readonly device: Device;
@@ -165,7 +165,7 @@ function read(file: OpenFile, length: number): Promise<Uint8Array> {
 }
 
 function act(signal: AbortSignal = new AbortController().signal): Act {
-  return { signal, callId: asCallId("c_1"), sys: {} as Sys };
+  return { signal, callId: asCallId("c_1"), sys: {} as Syscalls };
 }
 
 /** The code of the DriverError it fails with; undefined: it does not. Any other error fails the test. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Act, Caller, Device, OpenFile } from "../abi/device.ts";
 import { asCallId, asPid, asProcUuid } from "../abi/ids.ts";
-import type { Sys } from "../abi/sys.ts";
+import type { Syscalls } from "../abi/sys.ts";
 
 export const uuidA = asProcUuid("0b4f3c1e-0000-4000-8000-00000000000a");
 export const uuidB = asProcUuid("0b4f3c1e-0000-4000-8000-00000000000b");
@@ -32,7 +32,7 @@ export function callerIn(cwd: string, fields: Partial<Caller> = {}): Caller {
 
 /** Devices get no further than the signal and the call's name. */
 export function actOf(signal: AbortSignal = new AbortController().signal, callId = "c_81f2"): Act {
-  return { signal, callId: asCallId(callId), sys: {} as Sys };
+  return { signal, callId: asCallId(callId), sys: {} as Syscalls };
 }
 
 export async function readAll(file: OpenFile): Promise<Buffer> {

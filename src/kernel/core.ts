@@ -1,7 +1,8 @@
 /** The parts of the kernel as the calls see them. One instance per daemon, made in kernel.ts. */
 import type { Pid } from "../abi/ids.ts";
 import type { Disposition, Signal } from "../abi/process.ts";
-import type { Sys } from "../abi/sys.ts";
+import type { ProgramContext } from "../abi/program.ts";
+import type { Syscalls } from "../abi/sys.ts";
 import type { Asks } from "../consent/ask/asks.ts";
 import type { Judge } from "../consent/classify/judge.ts";
 import type { Grants } from "../consent/grants/grants.ts";
@@ -19,6 +20,7 @@ import type { KernelPorts } from "./ports/kernel-ports.ts";
 import type { SupervisorControl } from "./ports/supervisors.ts";
 import type { Process } from "./process/process.ts";
 import type { ProcessTable } from "./process/table.ts";
+import type { ThreadSeat } from "./process/thread/thread.ts";
 import type { Mounts } from "./vfs/mounts.ts";
 import type { DeviceRegistry } from "./vfs/registry.ts";
 
@@ -63,5 +65,7 @@ export interface Core {
   /** It has acted when the call returns. `graceMs`, with TERM: KILL follows after it, whatever TERM met. */
   deliver(proc: Process, signal: Signal, graceMs?: number): Promise<Disposition>;
   /** The handle of a process; with a scope, one with narrower rights; with a signal, every call of it ends with that too. */
-  handle(self: Process, scope: Scope | null, signal?: AbortSignal): Sys;
+  handle(self: Process, scope: Scope | null, signal?: AbortSignal): Syscalls;
+  /** What its program gets, or one further thread of it. */
+  program(proc: Process, seat?: ThreadSeat): ProgramContext;
 }

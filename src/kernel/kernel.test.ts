@@ -86,10 +86,10 @@ describe("shutdown()", () => {
 describe("spawnWatched()", () => {
   test("misses nothing, from spawn to complete", async () => {
     const t = testKernel();
-    t.programs.set("a", async ({ onStep, log, setResult }) => {
-      onStep(1);
-      log("info", "hello");
-      setResult("42");
+    t.programs.set("a", async ({ sys }) => {
+      sys.onStep(1);
+      sys.log("info", "hello");
+      sys.setResult("42");
       return EXIT.completed;
     });
     const { pid, events } = await t.kernel.spawnWatched("a", null, {

@@ -9,9 +9,10 @@ import { asPid, PID_KERNEL, type Pid } from "../abi/ids.ts";
 import type { JobView } from "../abi/jobs.ts";
 import type { MountView } from "../abi/mcp.ts";
 import { type Disposition, EXIT, type ExitStatus, type ProcInfo, type Signal } from "../abi/process.ts";
+import type { ProgramContext } from "../abi/program.ts";
 import type { QuestionItem, QuestionOutcome } from "../abi/question.ts";
 import { ALL_RIGHTS } from "../abi/rights.ts";
-import type { SpawnOpts, Sys } from "../abi/sys.ts";
+import type { SpawnOpts, Syscalls } from "../abi/sys.ts";
 import type { TaskPlace } from "../abi/task.ts";
 import { Asks } from "../consent/ask/asks.ts";
 import { askPerson } from "../consent/ask/questions.ts";
@@ -79,6 +80,8 @@ import { Session } from "./process/session.ts";
 import { spawnProcess } from "./process/spawn/spawn.ts";
 import { ProcessTable } from "./process/table.ts";
 import { taskPlaceOf } from "./process/task-place.ts";
+import type { ThreadSeat } from "./process/thread/thread.ts";
+import { programOf } from "./program.ts";
 import { Mounts } from "./vfs/mounts.ts";
 import { DeviceRegistry } from "./vfs/registry.ts";
 
@@ -116,7 +119,7 @@ export class Kernel implements KernelApi, Core {
   readonly fileLabels: FileLabels;
   /** pid 0. It is not in the table. */
   readonly root: Process;
-  readonly init: Sys;
+  readonly init: Syscalls;
   readonly #reaper: Reaper;
   #pid: number;
   #message: number;
@@ -191,8 +194,12 @@ export class Kernel implements KernelApi, Core {
     this.snapshots.noted(proc);
   }
 
-  handle(self: Process, scope: Scope | null, signal?: AbortSignal): Sys {
+  handle(self: Process, scope: Scope | null, signal?: AbortSignal): Syscalls {
     return handleFor({ core: this, self, scope, ofThread: signal });
+  }
+
+  program(proc: Process, seat?: ThreadSeat): ProgramContext {
+    return programOf(this, proc, seat);
   }
 
   deliver(proc: Process, signal: Signal, graceMs?: number): Promise<Disposition> {

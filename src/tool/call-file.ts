@@ -3,7 +3,7 @@ import type { CallEnd } from "../abi/call-note.ts";
 import type { Act, Caller, FileStat, OpenFile, WritePlan } from "../abi/device.ts";
 import type { PermissionView } from "../abi/effects.ts";
 import { codeOf, Fault, messageOf } from "../abi/errors.ts";
-import type { Sys } from "../abi/sys.ts";
+import type { Syscalls } from "../abi/sys.ts";
 import type { Progress, ToolFrame, ToolResult } from "../abi/tool.ts";
 import { abortable, linkSignals } from "../lib/abort.ts";
 import { decodeArguments } from "./arguments.ts";
@@ -67,7 +67,7 @@ export class CallFile implements OpenFile {
       parallel: call.parallel,
       ...(call.readOnly && { readOnly: true }),
       ...(prepare && {
-        prepare: async (sys: Sys) => {
+        prepare: async (sys: Syscalls) => {
           const dialog = await prepare({ ...this.#scope, sys, signal: this.#caller.signal });
           return dialog && permissionView(this.#tool.name, dialog);
         },

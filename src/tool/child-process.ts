@@ -1,10 +1,10 @@
 /** A process below the caller: what a tool may wait for, read or end. */
 import type { ProcInfo } from "../abi/process.ts";
-import type { Sys } from "../abi/sys.ts";
+import type { Syscalls } from "../abi/sys.ts";
 import { failure } from "./failure.ts";
 
 /** NOT_FOUND: there is none, or it is not below the caller; these are not told apart. */
-export async function findDescendant(sys: Sys, pid: number): Promise<ProcInfo> {
+export async function findDescendant(sys: Syscalls, pid: number): Promise<ProcInfo> {
   const seen = new Map((await sys.listProcs()).map((proc) => [Number(proc.pid), proc]));
   const found = seen.get(pid);
   const self = Number(sys.getPid());

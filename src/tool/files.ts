@@ -5,12 +5,12 @@ import { type HostStat, O_RDONLY, O_RDWR, O_WRONLY, type OpenFlag } from "../abi
 import { codeOf } from "../abi/errors.ts";
 import type { FsListing, FsRequest, FsWritten } from "../abi/fs-ops.ts";
 import type { Fd } from "../abi/ids.ts";
-import type { Sys } from "../abi/sys.ts";
+import type { Syscalls } from "../abi/sys.ts";
 import { failure } from "./failure.ts";
 
 /** How a call reaches the world. */
 export interface Io {
-  readonly sys: Sys;
+  readonly sys: Syscalls;
   readonly signal: AbortSignal;
 }
 

@@ -8,7 +8,7 @@ import type { Effect, EffectClass } from "../abi/effects.ts";
 import type { ErrorCode } from "../abi/errno.ts";
 import type { CallId, Pid } from "../abi/ids.ts";
 import type { PermissionMode } from "../abi/process.ts";
-import type { Sys } from "../abi/sys.ts";
+import type { Syscalls } from "../abi/sys.ts";
 import type { MediaPart, Progress } from "../abi/tool.ts";
 import { parseArguments } from "./arguments.ts";
 import { terseSchema } from "./schema.ts";
@@ -36,7 +36,7 @@ export interface Scope {
 
 /** The means to look: the gate lets through what the effects cover. */
 export interface LookContext extends Scope {
-  readonly sys: Sys;
+  readonly sys: Syscalls;
   readonly signal: AbortSignal;
 }
 

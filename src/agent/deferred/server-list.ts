@@ -55,7 +55,7 @@ export async function toolsOf(context: ProgramContext, server: SeenServer): Prom
   } catch (error) {
     context.signal.throwIfAborted();
     if (codeOf(error) === "CANCELLED") throw error;
-    context.log("warn", `MCP server ${server.name}: its tools are not offered: ${messageOf(error)}`);
+    context.sys.log("warn", `MCP server ${server.name}: its tools are not offered: ${messageOf(error)}`);
     return [];
   }
 }

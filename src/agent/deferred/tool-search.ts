@@ -18,12 +18,12 @@ export async function callToolSearch(
   const found = search(stock, about, asked.limit, tools.setting.weights);
   if (found.kind === "invalid") return failed(context, about, found.message, found.hint);
   const facts = { count: { n: found.names.length, of: "tool" } } as const;
-  context.called?.({ tool: TOOL_SEARCH.name, about, facts });
+  context.sys.called({ tool: TOOL_SEARCH.name, about, facts });
   return { content: found.text, isError: false };
 }
 
 function failed(context: ProgramContext, about: string, error: string, hint?: string): CallResult {
-  context.called?.({ tool: TOOL_SEARCH.name, about, error });
+  context.sys.called({ tool: TOOL_SEARCH.name, about, error });
   return failure("INVALID", error, hint);
 }
 

@@ -35,7 +35,7 @@ export async function askModel(
       const state = { failures, alike, maxRetries, hasSucceeded, random: policy.random() };
       const decision = decideRetry(error, state);
       if (decision.kind === "fail") throw decision.error;
-      context.log("warn", decision.notice);
+      context.sys.log("warn", decision.notice);
       await context.clock.sleep(decision.delayMs, context.signal);
       await context.waitIfPaused();
     }

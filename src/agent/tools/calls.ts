@@ -74,7 +74,7 @@ async function runCall(context: ProgramContext, tools: OfferedTools, call: ToolC
   if (context.signal.aborted) return NOT_STARTED;
   // the kernel does not see these
   const unsent = (error: string, result: CallResult): CallResult => {
-    context.called?.({ tool: name || "?", about: "", error });
+    context.sys.called({ tool: name || "?", about: "", error });
     return result;
   };
   const notACall = (why: string, hint?: string): CallResult => {

@@ -24,11 +24,14 @@ export async function mountedTools(context: ProgramContext): Promise<MountedTool
     } catch (error) {
       context.signal.throwIfAborted();
       if (codeOf(error) === "CANCELLED") throw error;
-      context.log("warn", `MCP server ${name}: its tools are not offered: ${messageOf(error)}`);
+      context.sys.log("warn", `MCP server ${name}: its tools are not offered: ${messageOf(error)}`);
     }
   }
   if (tools.length > MAX_MOUNTED_TOOLS)
-    context.log("warn", `${tools.length} tools of MCP servers: the first ${MAX_MOUNTED_TOOLS} are offered`);
+    context.sys.log(
+      "warn",
+      `${tools.length} tools of MCP servers: the first ${MAX_MOUNTED_TOOLS} are offered`,
+    );
   return tools.slice(0, MAX_MOUNTED_TOOLS);
 }
 

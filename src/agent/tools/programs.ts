@@ -21,7 +21,7 @@ export async function namedPrograms(
   for (const name of [...names].sort()) {
     const program = isToolName(name) ? await findProgram(context, name) : undefined;
     if (program !== undefined) programs.set(name, program);
-    else if (named !== null) context.log("warn", `tool not available: ${name}`);
+    else if (named !== null) context.sys.log("warn", `tool not available: ${name}`);
   }
   return programs;
 }

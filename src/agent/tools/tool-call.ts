@@ -49,7 +49,7 @@ export async function callFile(
   } catch (error) {
     if (context.signal.aborted) return fd === undefined ? NOT_STARTED : INTERRUPTED;
     if (fd === undefined)
-      context.called?.({ tool: path.slice(path.lastIndexOf("/") + 1), about: "", error: messageOf(error) });
+      context.sys.called({ tool: path.slice(path.lastIndexOf("/") + 1), about: "", error: messageOf(error) });
     const result = failure(codeOf(error), messageOf(error), error instanceof Fault ? error.hint : undefined);
     if (isMalformedCall(error)) return { ...result, malformed: messageOf(error) };
     const refused = findUnattendedRefusal(error);

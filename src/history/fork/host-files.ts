@@ -3,7 +3,7 @@ import { createHash, type Hash } from "node:crypto";
 import { type HostStat, O_RDONLY, O_RDWR, O_WRONLY } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
 import type { FsRequest } from "../../abi/fs-ops.ts";
-import type { Sys } from "../../abi/sys.ts";
+import type { Syscalls } from "../../abi/sys.ts";
 import type { Core } from "../../kernel/core.ts";
 import type { EntryWord } from "./snapshot.ts";
 
@@ -19,9 +19,9 @@ export interface Look {
 
 export class HostFiles {
   readonly #core: Pick<Core, "ports">;
-  readonly #sys: Sys;
+  readonly #sys: Syscalls;
 
-  constructor(core: Pick<Core, "ports">, sys: Sys) {
+  constructor(core: Pick<Core, "ports">, sys: Syscalls) {
     this.#core = core;
     this.#sys = sys;
   }

@@ -181,7 +181,7 @@ describe("a paused agent comes back", () => {
   test("with its log", async () => {
     const t = testKernel();
     const { pid, context } = await t.start();
-    context.log("info", "hello");
+    context.sys.log("info", "hello");
     await t.init.kill(pid, PAUSE);
     const { next } = await afterCrash(t);
     const said = [];

@@ -33,7 +33,7 @@ const withFile = (t: TestKernel): ByteDevice => {
   return device;
 };
 
-const readTwo: Program = async ({ sys, ctxId, checkpoint, setResult, random, account, today, clock }) => {
+const readTwo: Program = async ({ sys, ctxId, checkpoint, random, account, today, clock }) => {
   const read = async (name: string) => {
     const fd = await sys.open(`/dev/bytes/${name}`, 0);
     const found = await sys.read(fd, 100);
@@ -44,7 +44,7 @@ const readTwo: Program = async ({ sys, ctxId, checkpoint, setResult, random, acc
   await sys.appendMessage(ctxId, "assistant", text(a));
   checkpoint({ b: [...b], random: random(), account: account(), today: today(), now: clock.now() });
   await sys.appendMessage(ctxId, "assistant", text(await read("a")));
-  setResult("done");
+  sys.setResult("done");
   return EXIT.completed;
 };
 
@@ -115,16 +115,16 @@ describe("replay()", () => {
 
   test("of a run that notes so much that its history is looked at meanwhile reaches for nothing", async () => {
     const steps = 300;
-    const { t, pid } = await record(async ({ sys, ctxId, checkpoint, addToCheckpoint, setResult, log }) => {
+    const { t, pid } = await record(async ({ sys, ctxId, checkpoint, addToCheckpoint }) => {
       for (let step = 1; step <= steps; step++) {
         const fd = await sys.open("/dev/bytes/a", 0);
         await sys.appendMessage(ctxId, "assistant", text(await sys.read(fd, 100)));
         await sys.close(fd);
         checkpoint({ step });
         addToCheckpoint({ step });
-        log("info", `step ${step}`);
+        sys.log("info", `step ${step}`);
       }
-      setResult("done");
+      sys.setResult("done");
       return EXIT.completed;
     }, withFile);
     expect(await t.kernel.replays.replay(pid)).toMatchObject({ outcome: "same", steps });
@@ -193,9 +193,9 @@ describe("replay()", () => {
   ])("signal %i comes between the same two steps", async (signal, reason) => {
     const began = Promise.withResolvers<void>();
     const program: Program = async (context) => {
-      const { sys, ctxId, clock, setResult } = context;
+      const { sys, ctxId, clock } = context;
       await sys.appendMessage(ctxId, "assistant", "I wait.");
-      setResult("I wait.");
+      sys.setResult("I wait.");
       began.resolve();
       try {
         await clock.sleep(1_000_000, context.signal);
@@ -322,7 +322,7 @@ describe("the first difference", () => {
   test("is another result, another exit, an end that came too early, and one that does not come", async () => {
     const { report, seq } = await changed(async (context) => {
       const exit = await readTwo(context);
-      context.setResult("other");
+      context.sys.setResult("other");
       return exit;
     });
     expect(report.difference).toMatchObject({ seq: seq("process.exited"), what: "exit" });

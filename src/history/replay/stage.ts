@@ -12,7 +12,7 @@ import type { Core } from "../../kernel/core.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { JournalDraft } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
-import { agentBody, contextOf } from "../../kernel/process/agent-body.ts";
+import { agentBody } from "../../kernel/process/agent-body.ts";
 import { Process, type ProcessSeed } from "../../kernel/process/process.ts";
 import { Session } from "../../kernel/process/session.ts";
 import { STDIN } from "../../kernel/process/spawn/stdio.ts";
@@ -81,7 +81,7 @@ function fill(core: Core, proc: Process, memory: Memory, start: Start): void {
 
 /** What the handle says of the process's files and mounts is as it was: there are none here. Of each run of a session, too. */
 function handleOf(core: Core, proc: Process, start: Start): ProgramContext {
-  const { session, ...context } = asItWas(contextOf(core, proc), start);
+  const { session, ...context } = asItWas(core.program(proc), start);
   if (session === null) return { ...context, session };
   const begin: typeof session.begin = (input, isNew) => asItWas(session.begin(input, isNew), start);
   return { ...context, session: { ...session, begin } };

@@ -1,6 +1,6 @@
-/** The Sys handle of one process: every call is one passage through the gate. A scoped handle has narrower rights. */
+/** The handle of one process: every call is one passage through the gate. A scoped handle has narrower rights. */
 import type { Pid } from "../../abi/ids.ts";
-import type { Sys } from "../../abi/sys.ts";
+import type { Syscalls } from "../../abi/sys.ts";
 import type { CallName, ResultOf } from "../gate/call.ts";
 import { type Entrant, enter, type KernelCall } from "../gate/gate.ts";
 import { contextCalls } from "./context.ts";
@@ -33,9 +33,9 @@ const CALLS: { readonly [Name in CallName]: KernelCall<Name, unknown> } = {
   ...contextCalls,
 };
 
-export function handleFor(entrant: Entrant): Sys {
+export function handleFor(entrant: Entrant): Syscalls {
   // its methods are those of the table, which has every call
-  return new Handle(entrant) as unknown as Sys;
+  return new Handle(entrant) as unknown as Syscalls;
 }
 
 class Handle {

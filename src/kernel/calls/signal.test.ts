@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest";
 import { printed, SyscallError } from "../../abi/errors.ts";
 import { asPid } from "../../abi/ids.ts";
 import type { Signal, SignalAction } from "../../abi/process.ts";
-import type { Sys } from "../../abi/sys.ts";
+import type { Syscalls } from "../../abi/sys.ts";
 import { guardedBench } from "../testing/guarded.ts";
 import { type Started, testKernel } from "../testing/test-kernel.ts";
 
 const CALLS = {
-  Signal: (sys: Sys, pid: number, signal: number) => sys.signal(asPid(pid), signal as Signal),
-  SigBlock: (sys: Sys, pid: number, signal: number) => sys.sigBlock(asPid(pid), signal as Signal),
-  SigUnblock: (sys: Sys, pid: number, signal: number) => sys.sigUnblock(asPid(pid), signal as Signal),
+  Signal: (sys: Syscalls, pid: number, signal: number) => sys.signal(asPid(pid), signal as Signal),
+  SigBlock: (sys: Syscalls, pid: number, signal: number) => sys.sigBlock(asPid(pid), signal as Signal),
+  SigUnblock: (sys: Syscalls, pid: number, signal: number) => sys.sigUnblock(asPid(pid), signal as Signal),
 } as const;
 const MEMORY = { type: "stdio", command: "memory-server", args: [], env: {} } as const;
 const NAMES = ["Signal", "SigBlock", "SigUnblock"] as const;

@@ -22,7 +22,7 @@ export interface CallPass<Kernel, Self> extends Pass {
   readonly self: Self;
 }
 
-export type CallName = keyof Syscalls;
+export type CallName = Exclude<keyof Syscalls, "getPid">;
 export type ResultOf<Name extends CallName> = Awaited<ReturnType<Syscalls[Name]>>;
 
 /** `Syscalls[Name]`, as the kernel does it. `Kernel`, `Self`: what it uses of them. */

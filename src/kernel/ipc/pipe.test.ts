@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Act, OpenFile } from "../../abi/device.ts";
 import { asCallId } from "../../abi/ids.ts";
-import type { Sys } from "../../abi/sys.ts";
+import type { Syscalls } from "../../abi/sys.ts";
 import { LIMITS } from "../limits.ts";
 import { makePipe } from "./pipe.ts";
 
@@ -10,7 +10,7 @@ const NEVER = new AbortController().signal;
 const FULL = LIMITS.pipeBytes;
 const ATOMIC = LIMITS.pipeAtomicBytes;
 
-const actOf = (signal: AbortSignal): Act => ({ signal, callId: asCallId("c_1"), sys: {} as Sys });
+const actOf = (signal: AbortSignal): Act => ({ signal, callId: asCallId("c_1"), sys: {} as Syscalls });
 const write = (file: OpenFile, data: Uint8Array, signal = NEVER): Promise<void> =>
   file.write(data, actOf(signal));
 const bytes = (length: number, value = 1): Uint8Array => new Uint8Array(length).fill(value);

@@ -24,7 +24,7 @@ async function wordsOf(pieces: Promise<Subscription<LogPiece>> | Subscription<Lo
 async function agentThatSaid(count: number): Promise<{ t: TestKernel } & Started> {
   const t = testKernel();
   const started = await t.start();
-  for (let n = 1; n <= count; n++) started.context.log("info", `line ${n}`);
+  for (let n = 1; n <= count; n++) started.context.sys.log("info", `line ${n}`);
   return { t, ...started };
 }
 
@@ -58,7 +58,7 @@ describe("logs() of an agent", () => {
     expect(await wordsOf(t.kernel.logs(pid, { tail: 2, follow: false }))).toEqual(["line 2", "line 3"]);
     const followed = wordsOf(t.kernel.logs(pid, { tail: 1, follow: true }));
     await settle();
-    context.log("warn", "line 4");
+    context.sys.log("warn", "line 4");
     end();
     expect(await followed).toEqual(["line 3", "line 4"]);
   });
@@ -73,7 +73,7 @@ describe("logs() of an agent", () => {
   test("that is gone: from the journal, with its times", async () => {
     const { t, pid, context, end } = await agentThatSaid(1);
     await t.clock.advance(40);
-    context.log("error", "late");
+    context.sys.log("error", "late");
     end();
     await t.init.wait(pid);
     const pieces = await Array.fromAsync(await t.kernel.logs(pid, ALL));
@@ -88,7 +88,7 @@ describe("logs() of an agent", () => {
   test("that came to a result: that is its last line, alive or gone, and whatever it said before", async () => {
     const { t, pid, proc, context, end } = await agentThatSaid(1);
     const followed = wordsOf(t.kernel.logs(pid, { tail: 0, follow: true }));
-    context.setResult("All done.");
+    context.sys.setResult("All done.");
     end();
     await proc.done.promise;
     const all = ["line 1", "result: All done."];
@@ -133,7 +133,7 @@ describe("logs() of an agent", () => {
     logs.close();
     logs.close();
     expect(await read).toEqual([]);
-    for (let n = 0; n < LIMITS.logEntries + 9; n++) context.log("info", "x");
+    for (let n = 0; n < LIMITS.logEntries + 9; n++) context.sys.log("info", "x");
     expect(logs.dropped).toBe(0);
     end();
     await t.init.wait(pid);
@@ -146,7 +146,7 @@ describe("logs() of an agent", () => {
   test("a reader that is too slow is told how much it lost", async () => {
     const { t, pid, context } = await agentThatSaid(0);
     const logs = await t.kernel.logs(pid, { tail: 0, follow: true });
-    for (let n = 0; n < LIMITS.logEntries + 9; n++) context.log("info", "x");
+    for (let n = 0; n < LIMITS.logEntries + 9; n++) context.sys.log("info", "x");
     expect(logs.dropped).toBe(9);
     logs.close();
   });
@@ -263,7 +263,7 @@ describe("what the journal keeps of a log", () => {
   test("ends when its lines are too long in all; one line is cut", async () => {
     const { t, context } = await agentThatSaid(0);
     const long = "x".repeat(LIMITS.journalWordsChars + 1);
-    for (let n = 0; n < 1_000; n++) context.log("info", long);
+    for (let n = 0; n < 1_000; n++) context.sys.log("info", long);
     const lines = t.journal.bodies("process.log") as { message: string }[];
     expect(lines[0]?.message).toHaveLength(LIMITS.journalWordsChars);
     const chars = lines.reduce((sum, { message }) => sum + message.length, 0);

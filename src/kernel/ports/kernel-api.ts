@@ -6,7 +6,7 @@ import type { Pid } from "../../abi/ids.ts";
 import type { JobView } from "../../abi/jobs.ts";
 import type { MountView } from "../../abi/mcp.ts";
 import type { ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
-import type { SpawnOpts, Sys } from "../../abi/sys.ts";
+import type { SpawnOpts, Syscalls } from "../../abi/sys.ts";
 import type { Budgets } from "./budgets.ts";
 import type { Forks } from "./forks.ts";
 import type { GroupView } from "./groups.ts";
@@ -34,12 +34,12 @@ export interface ChildClient {
   list(): readonly ProcInfo[];
   sees(pid: number): boolean;
   /** Its handle, through the gate. null: an agent acts by its own calls alone. */
-  readonly sys: Sys | null;
+  readonly sys: Syscalls | null;
 }
 
 export interface KernelApi {
   /** The handle of pid 0: sees and controls all. */
-  readonly init: Sys;
+  readonly init: Syscalls;
   readonly projects: Projects;
   readonly services: Services;
   readonly forks: Forks;

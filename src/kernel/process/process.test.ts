@@ -26,7 +26,7 @@ describe("Process", () => {
   test("info() shows what it does, paused before blocked before the rest", async () => {
     const t = testKernel();
     const { proc, context, pid, end } = await t.start();
-    context.setActivity("tool");
+    context.sys.setActivity("tool");
     expect(proc.info(0).activity).toBe("tool");
     proc.openAsks = 1;
     expect(proc.info(0).activity).toBe("blocked");

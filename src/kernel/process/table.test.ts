@@ -11,7 +11,7 @@ describe("ProcessTable", () => {
     const child = await t.start({ by: top.sys });
     const grandchild = await t.start({ by: child.sys });
     const other = await t.start();
-    const seen = async (sys: typeof top.sys) => (await sys.listProcs()).map((p) => p.pid);
+    const seen = async (sys: typeof t.init) => (await sys.listProcs()).map((p) => p.pid);
     expect(await seen(t.init)).toEqual([1, 2, 3, 4]);
     expect(await seen(top.sys)).toEqual([1, 2, 3]);
     expect(await seen(grandchild.sys)).toEqual([1, 2, 3]);

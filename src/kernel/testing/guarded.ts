@@ -4,7 +4,7 @@ import type { Effect } from "../../abi/effects.ts";
 import type { ProcessEvent } from "../../abi/events.ts";
 import type { Fd, Pid } from "../../abi/ids.ts";
 import type { ProgramContext } from "../../abi/program.ts";
-import type { SpawnOpts, Sys } from "../../abi/sys.ts";
+import type { SpawnOpts, Sys, Syscalls } from "../../abi/sys.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Subscription } from "../ports/subscription.ts";
 import type { Process } from "../process/process.ts";
@@ -26,7 +26,7 @@ export interface GuardedBench {
   /** Writes to the tool's file. */
   call(): Promise<void>;
   /** What the tool does when it is called. */
-  acts(act: (sys: Sys, act: Act) => Promise<void>): void;
+  acts(act: (sys: Syscalls, act: Act) => Promise<void>): void;
 }
 
 /** The tool declares that it modifies /desk/a, `once`. */

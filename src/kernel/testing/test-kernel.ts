@@ -4,7 +4,7 @@ import { Fault } from "../../abi/errors.ts";
 import { asPid, asProcUuid, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../../abi/process.ts";
 import type { Program, ProgramContext } from "../../abi/program.ts";
-import type { SpawnOpts, Sys } from "../../abi/sys.ts";
+import type { SpawnOpts, Sys, Syscalls } from "../../abi/sys.ts";
 import { Kernel } from "../kernel.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
@@ -20,7 +20,7 @@ const MODEL_PATH = "/dev/llm/fake";
 
 export interface StartOptions extends SpawnOpts {
   /** Who spawns it; pid 0. */
-  readonly by?: Sys;
+  readonly by?: Syscalls;
   readonly agent?: AgentInfo;
   /** It does not heed its signal. */
   readonly stubborn?: boolean;
@@ -57,7 +57,7 @@ export class TestKernel {
     this.kernel.mount(MODEL_PATH, this.model);
   }
 
-  get init(): Sys {
+  get init(): Syscalls {
     return this.kernel.init;
   }
 

@@ -2,7 +2,7 @@
 import type { Act, Caller } from "../../abi/device.ts";
 import { asCallId, asPid, asProcUuid } from "../../abi/ids.ts";
 import type { ModelCard, StreamEvent, Usage } from "../../abi/llm.ts";
-import type { Sys } from "../../abi/sys.ts";
+import type { Syscalls } from "../../abi/sys.ts";
 import type { AttemptRequest, Check, Driver } from "../driver.ts";
 
 export function testCaller(part: Partial<Caller> = {}): Caller {
@@ -20,7 +20,7 @@ export function testCaller(part: Partial<Caller> = {}): Caller {
 
 export function testAct(signal: AbortSignal = new AbortController().signal): Act {
   // model files make no system calls
-  return { signal, callId: asCallId("c_1"), sys: {} as Sys };
+  return { signal, callId: asCallId("c_1"), sys: {} as Syscalls };
 }
 
 export type Scene = (request: AttemptRequest, signal: AbortSignal) => AsyncIterable<StreamEvent>;

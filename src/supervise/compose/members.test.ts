@@ -6,7 +6,7 @@ import type { Effect } from "../../abi/effects.ts";
 import { codeOf } from "../../abi/errors.ts";
 import { asFd, type Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
-import type { Sys } from "../../abi/sys.ts";
+import type { Syscalls } from "../../abi/sys.ts";
 import { addLabels } from "../../consent/labels/labels.ts";
 import { Daemon } from "../../kernel/testing/daemons.ts";
 import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
@@ -81,12 +81,12 @@ class Bench {
     return this.daemon.workers.pid(name);
   }
 
-  sys(name: string): Sys {
+  sys(name: string): Syscalls {
     return this.daemon.workers.context(name).sys;
   }
 
   /** The names by which it finds others, as its own list has them. */
-  async seenBy(sys: Sys): Promise<string> {
+  async seenBy(sys: Syscalls): Promise<string> {
     const others = (await sys.listProcs()).filter(({ pid }) => pid !== sys.getPid());
     return others.flatMap(({ member }) => (member === undefined ? [] : [member.service])).join(" ");
   }
@@ -114,7 +114,7 @@ class Bench {
     );
   }
 
-  send(from: Sys, to: Pid): Promise<string> {
+  send(from: Syscalls, to: Pid): Promise<string> {
     return this.attempt(() => from.send(to, bytes("hi")));
   }
 }

@@ -187,10 +187,10 @@ describe("up()", () => {
       "e-1 waits for c (completed)",
       "up",
     ]);
-    workers.context("b").onStep(1);
+    workers.context("b").sys.onStep(1);
     await settle();
     expect(workers.told()).toBe("");
-    workers.context("b").onStep(2);
+    workers.context("b").sys.onStep(2);
     await settle();
     expect(workers.told()).toBe("+d");
     await workers.end("a");
@@ -560,7 +560,7 @@ describe("pipes", () => {
   }
 
   const saying = (bench: Bench, name: string, result: string): void => {
-    bench.workers.acts.set(name, async (context) => context.setResult(result));
+    bench.workers.acts.set(name, async (context) => context.sys.setResult(result));
   };
 
   test("an agent's result reaches the reader, which was there before", async () => {
@@ -1089,7 +1089,7 @@ describe("up() of a project that runs", () => {
 
 describe("logs()", () => {
   const say = (bench: Bench, name: string, words: string): void =>
-    bench.workers.context(name).log("info", words);
+    bench.workers.context(name).sys.log("info", words);
 
   const read = async (events: Subscription<ProjectEvent>): Promise<string[]> =>
     (await Array.fromAsync(events)).map(wordsOf);

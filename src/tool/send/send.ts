@@ -3,7 +3,7 @@ import * as z from "zod";
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import { asPid, type Pgid, type Pid } from "../../abi/ids.ts";
 import { findPid, type Member, memberName, membersNamed } from "../../abi/member.ts";
-import type { Sys } from "../../abi/sys.ts";
+import type { Syscalls } from "../../abi/sys.ts";
 import { failure } from "../failure.ts";
 import { defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
 import text from "./send.md";
@@ -73,7 +73,7 @@ async function receivers(to: string, { sys }: LookContext): Promise<readonly Pid
 
 async function inGroups(
   to: string,
-  sys: Sys,
+  sys: Syscalls,
   own: readonly Pgid[],
   hint: () => string | undefined,
 ): Promise<readonly Pid[]> {

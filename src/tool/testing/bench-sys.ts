@@ -7,7 +7,7 @@ import type { FileStat, OpenFlag } from "../../abi/device.ts";
 import type { Effect } from "../../abi/effects.ts";
 import type { FsRequest, PdfAnswer, ShellAnswer, ShellRequest } from "../../abi/fs-ops.ts";
 import { asFd, asPid, type Fd } from "../../abi/ids.ts";
-import type { Sys } from "../../abi/sys.ts";
+import type { Syscalls } from "../../abi/sys.ts";
 import { fault, filesOf, grepOf, json, listOf, statOf, writeOf } from "./host-files.ts";
 
 /** What a device was asked to do. */
@@ -45,7 +45,7 @@ const refuse = async (): Promise<never> => {
 };
 
 /** A handle narrowed to `effects`, as the gate hands it to a permitted call. */
-export class BenchSys implements Sys {
+export class BenchSys implements Syscalls {
   readonly #world: World;
   readonly #effects: readonly Effect[];
   readonly #open = new Map<Fd, OpenEntry>();
@@ -201,7 +201,7 @@ export class BenchSys implements Sys {
   signalGroup = refuse;
   send = refuse;
   recv = refuse;
-  sleep: Sys["sleep"] = refuse;
+  sleep: Syscalls["sleep"] = refuse;
   pipe = refuse;
   spawnThread = refuse;
   joinThread = refuse;

@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { asPid } from "../../abi/ids.ts";
 import { METHODS, type MethodName } from "../../abi/methods/methods.ts";
-import type { Sys } from "../../abi/sys.ts";
+import type { Syscalls } from "../../abi/sys.ts";
 import type { ChildClient } from "../../kernel/ports/kernel-api.ts";
 import { authorize } from "./authority.ts";
 import { type Peer, type Principal, principalOf } from "./principal.ts";
@@ -14,7 +14,7 @@ const COOKIE = "c".repeat(64);
 const sent: unknown[] = [];
 const sys = {
   send: async (pid: number, data: Uint8Array) => void sent.push([pid, Buffer.from(data).toString()]),
-} as unknown as Sys;
+} as unknown as Syscalls;
 
 function child(more: Partial<ChildClient> = {}): ChildClient {
   const list = () => [procInfo(7)];
@@ -76,7 +76,7 @@ describe("a user", () => {
   it("without the cookie does not speak under the name of another client", async () => {
     const [first, second] = [await fixture.connect(), await fixture.connect()];
     const say = (client: RawClient) => ask(client, "session.say", { pid: 1, text: "x", client: "abc" });
-    fixture.kernel.init.send = (async () => ({ seq: 1, ahead: 0 })) as unknown as Sys["send"];
+    fixture.kernel.init.send = (async () => ({ seq: 1, ahead: 0 })) as unknown as Syscalls["send"];
     expect([await say(first), await say(first), await say(second)]).toEqual(["ok", "ok", "PERMISSION"]);
     await ask(second, "auth", { cookie: COOKIE });
     expect(await say(second)).toBe("ok");

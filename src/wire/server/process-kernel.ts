@@ -4,7 +4,7 @@
  */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { Pid } from "../../abi/ids.ts";
-import type { SpawnOpts, Sys } from "../../abi/sys.ts";
+import type { SpawnOpts, Syscalls } from "../../abi/sys.ts";
 import type { ChildClient, KernelApi } from "../../kernel/ports/kernel-api.ts";
 
 type Narrow = Pick<
@@ -13,10 +13,10 @@ type Narrow = Pick<
 >;
 
 export function kernelFor(kernel: KernelApi, client: ChildClient): KernelApi {
-  const hands = (): Sys => client.sys as Sys;
+  const hands = (): Syscalls => client.sys as Syscalls;
   const spawn = (intent: string, agent: AgentInfo | null, opts: SpawnOpts): Promise<Pid> =>
     hands().spawn(intent, agent, ownOpts(opts));
-  const init: Pick<Sys, "getPid" | "listProcs" | "send" | "spawn"> = {
+  const init: Pick<Syscalls, "getPid" | "listProcs" | "send" | "spawn"> = {
     getPid: () => client.pid,
     listProcs: async () => [...client.list()],
     // no other may be named: it speaks for itself
@@ -25,7 +25,7 @@ export function kernelFor(kernel: KernelApi, client: ChildClient): KernelApi {
     spawn,
   };
   const narrow: Narrow = {
-    init: init as Sys,
+    init: init as Syscalls,
     active: () => kernel.active(),
     osChildren: kernel.osChildren,
     logs: (pid, options) => kernel.logs(pid, options),

@@ -9,7 +9,7 @@ import { asCtxId, asPid, asProcUuid, type Pgid, PID_KERNEL, type Pid } from "../
 import type { McpConfig } from "../../abi/mcp.ts";
 import type { Disposition, ExitStatus, ProcInfo, Signal } from "../../abi/process.ts";
 import type { SupervisorView } from "../../abi/supervise.ts";
-import type { SpawnOpts, Sys } from "../../abi/sys.ts";
+import type { SpawnOpts, Syscalls } from "../../abi/sys.ts";
 import type { AnswerMore, ChildClient, KernelApi } from "../../kernel/ports/kernel-api.ts";
 import type { Requested } from "../../kernel/ports/requests.ts";
 import type { AwakeOptions, Sessions } from "../../kernel/ports/sessions.ts";
@@ -112,7 +112,7 @@ export class FakeKernel implements KernelApi {
     unmount: async (path: string) => void this.calls.push(`unmount ${path}`),
     spawn: async (intent: string, agent: { manifest: { name: string } } | null, opts: SpawnOpts) =>
       this.#spawn(intent, agent?.manifest.name ?? null, opts, undefined).pid,
-  } as unknown as Sys;
+  } as unknown as Syscalls;
 
   readonly rights: KernelApi["rights"] = {
     mode: async (pid, change) => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { AgentInfo } from "../../../abi/agent.ts";
 import type { McpServer } from "../../../abi/mcp.ts";
 import type { Signal } from "../../../abi/process.ts";
-import type { SpawnOpts, Sys } from "../../../abi/sys.ts";
+import type { SpawnOpts, Syscalls } from "../../../abi/sys.ts";
 import { FakeMcp } from "../../testing/fake-mcp.ts";
 import { FakePrograms } from "../../testing/fake-programs.ts";
 import { agentFile, NOTHING_LEFT, TestKernel } from "../../testing/test-kernel.ts";
@@ -24,7 +24,7 @@ const bound: SpawnOpts = { onParentExit: "terminate" };
 const native = (id: string) => ({ id, start: { command: ["server", id] } });
 
 /** What a process begins. An agent may outlive its parent: here it is bound to it. */
-const BEGINS: Record<string, (sys: Sys) => Promise<unknown>> = {
+const BEGINS: Record<string, (sys: Syscalls) => Promise<unknown>> = {
   "a program": (sys) => sys.spawn("", null, { command: ["server"] }),
   "a program that heeds no TERM": (sys) => sys.spawn("", null, { command: ["deaf"] }),
   "an agent with a server": (sys) => sys.spawn("hang", withServer(), bound),

@@ -9,7 +9,7 @@ import type { Grant } from "../../../abi/grants.ts";
 import { asPid, asProcUuid, type Pid } from "../../../abi/ids.ts";
 import { EXIT, PERMISSION_MODES, type PermissionMode } from "../../../abi/process.ts";
 import { ALL_RIGHTS, type Rights } from "../../../abi/rights.ts";
-import type { SpawnOpts, Sys } from "../../../abi/sys.ts";
+import type { SpawnOpts, Syscalls } from "../../../abi/sys.ts";
 import { GrantList } from "../../../consent/grants/grant-list.ts";
 import { readGrant, sealed } from "../../../consent/grants/grant-record.ts";
 import { ceilingOf, isOfMode } from "../../../consent/grants/mode-grant.ts";
@@ -241,7 +241,7 @@ describe("the kernel", () => {
     t: TestKernel;
     readonly bounds = new Map<Pid, Rights>();
     readonly #journal = new MemoryJournal();
-    readonly #handles = new Map<Pid, Sys>();
+    readonly #handles = new Map<Pid, Syscalls>();
     #generation = 0;
 
     constructor() {

@@ -87,12 +87,12 @@ describe("a program", () => {
   test("says nothing any more once it has ended", async () => {
     const t = testKernel();
     const { context, proc, end } = await t.start();
-    context.setResult("first");
+    context.sys.setResult("first");
     end();
     await proc.done.promise;
-    context.setResult("late");
-    context.setActivity("tool");
-    context.onStep(9);
+    context.sys.setResult("late");
+    context.sys.setActivity("tool");
+    context.sys.onStep(9);
     expect(proc.info(0)).toMatchObject({ result: "first", activity: null });
   });
 });

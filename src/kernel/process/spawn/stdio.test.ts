@@ -51,7 +51,7 @@ describe("stdin and stdout of a spawn", () => {
   test("an agent's result goes to its fd 1, which then ends", async () => {
     const { sys, readFd, writeFd, t } = await holder();
     t.programs.set("answer", async (context) => {
-      context.setResult("forty-two");
+      context.sys.setResult("forty-two");
       return EXIT.completed;
     });
     const pid = await sys.spawn("answer", null, { stdout: writeFd });
@@ -66,7 +66,7 @@ describe("stdin and stdout of a spawn", () => {
     for (const name of ["first", "second", "third"])
       t.programs.set(name, async (context) => {
         const input = context.input === null ? "" : await readAll(context);
-        context.setResult(`${input}${name} `);
+        context.sys.setResult(`${input}${name} `);
         return EXIT.completed;
       });
     const { sys, pid } = parent;
@@ -80,7 +80,7 @@ describe("stdin and stdout of a spawn", () => {
   test("a reader that is gone is told in the log, and is no failure of the agent", async () => {
     const { sys, readFd, writeFd, t } = await holder();
     t.programs.set("answer", async (context) => {
-      context.setResult("x");
+      context.sys.setResult("x");
       return EXIT.completed;
     });
     await sys.close(readFd);
@@ -94,7 +94,7 @@ describe("stdin and stdout of a spawn", () => {
   test("one that is held by a full pipe ends when it is told to", async () => {
     const { sys, writeFd, t } = await holder();
     t.programs.set("answer", async (context) => {
-      context.setResult("x".repeat(LIMITS.pipeBytes + 1));
+      context.sys.setResult("x".repeat(LIMITS.pipeBytes + 1));
       return EXIT.completed;
     });
     const pid = await sys.spawn("answer", null, { stdout: writeFd });

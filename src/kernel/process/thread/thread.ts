@@ -4,10 +4,18 @@ import type { Fd, Tid } from "../../../abi/ids.ts";
 import { EXIT, type ExitStatus, type ProcessState } from "../../../abi/process.ts";
 import { type LinkedSignal, linkSignals } from "../../../lib/abort.ts";
 import type { Core } from "../../core.ts";
-import { contextOf } from "../agent-body.ts";
 import { codeOfExit } from "../end/finish.ts";
 import { transition } from "../life/state.ts";
 import type { Process } from "../process.ts";
+
+/** How a thread differs from the process it runs in. */
+export interface ThreadSeat {
+  readonly intent: string;
+  readonly modelFd: Fd;
+  readonly maxSteps: number;
+  readonly signal: AbortSignal;
+  setResult(text: string): void;
+}
 
 export class Thread {
   readonly tid: Tid;
@@ -87,7 +95,7 @@ export class Thread {
     const setResult = (text: string): void => {
       this.#result = text;
     };
-    const context = contextOf(core, this.#proc, { intent, modelFd, maxSteps, signal, setResult });
+    const context = core.program(this.#proc, { intent, modelFd, maxSteps, signal, setResult });
     await context.unit(async () => {
       signal.throwIfAborted();
       await context.sys.appendMessage(context.ctxId, "user", intent);

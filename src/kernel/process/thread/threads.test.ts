@@ -66,7 +66,7 @@ describe("a thread", () => {
   test("its result is data for who joins, and its model file is closed by then", async () => {
     const b = await bench();
     const { tid, context, end } = await b.spawn("dig");
-    context.setResult("gold");
+    context.sys.setResult("gold");
     end();
     expect(await b.main.sys.joinThread(tid)).toEqual({ result: "gold" });
     expect([b.main.proc.result, b.main.proc.fds.list().length, b.t.model.live]).toEqual(["", 1, 1]);
@@ -81,7 +81,7 @@ describe("a thread", () => {
   ] as const)("its failure is data too: %j", async (exit, code, message) => {
     const b = await bench();
     b.t.programs.set("dig", async (context) => {
-      context.setResult("half");
+      context.sys.setResult("half");
       return exit as ExitStatus;
     });
     const tid = await b.main.sys.spawnThread("dig");
@@ -109,7 +109,7 @@ describe("a thread", () => {
     await settle();
     stop.abort();
     await given;
-    context.setResult("gold");
+    context.sys.setResult("gold");
     end();
     expect(await Promise.all(both)).toEqual([{ result: "gold" }, { result: "gold" }]);
   });

@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { O_RDONLY } from "../../../abi/device.ts";
 import { codeOf, Fault } from "../../../abi/errors.ts";
 import type { Result } from "../../../abi/methods/methods.ts";
-import type { Sys } from "../../../abi/sys.ts";
+import type { Syscalls } from "../../../abi/sys.ts";
 import type { KernelApi } from "../../../kernel/ports/kernel-api.ts";
 import type { Handler } from "../handler.ts";
 
@@ -39,12 +39,12 @@ export const fileList: Handler<"file.list"> = async ({ path: given, sizes = fals
 };
 
 /** What a program says of itself: it cannot be read, only called. */
-async function findTool(sys: Sys, path: string): Promise<Uint8Array | undefined> {
+async function findTool(sys: Syscalls, path: string): Promise<Uint8Array | undefined> {
   const { tool } = await sys.stat(path);
   return tool === undefined ? undefined : Buffer.from(`${JSON.stringify(tool, null, 2)}\n`);
 }
 
-async function readFile(sys: Sys, path: string, signal: AbortSignal) {
+async function readFile(sys: Syscalls, path: string, signal: AbortSignal) {
   const fd = await sys.open(path, O_RDONLY, signal);
   try {
     const chunks: Uint8Array[] = [];
@@ -74,7 +74,7 @@ function mountedBelow(kernel: KernelApi, path: string): readonly string[] | unde
 }
 
 /** A directory of the kernel reads as a JSON list: of names, of pids, or of things that have a name. */
-async function namesIn(sys: Sys, path: string, signal: AbortSignal): Promise<readonly string[]> {
+async function namesIn(sys: Syscalls, path: string, signal: AbortSignal): Promise<readonly string[]> {
   if (!READABLE.some((root) => isWithin(path, root))) throw notAFile(path);
   const { bytes } = await readFile(sys, path, signal);
   const value = parsed(bytes);
