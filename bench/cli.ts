@@ -1,40 +1,31 @@
 /**
  * What Crux costs a person, against stated baselines, all in one run:
  *   node bench/cli.ts            (npm run build first)
- * Start-up: whole commands against a bare `node -e 0`, interleaved, medians. Turns: an agent that makes 50 shell calls
- * through a running daemon, against a bare loop that only fetches and spawns, on the same loopback model server.
+ * Whole commands against a bare `node -e 0`, and one intent against a bare process that makes its request: interleaved, medians.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { World } from "../test/harness/world.ts";
-import { text, toolUse } from "../test/model-server/reply.ts";
+import { text } from "../test/model-server/reply.ts";
 import { startModelServer } from "../test/model-server/server.ts";
-import { bareLoop } from "./bare-loop.ts";
 import { median, printTable, type Row } from "./table.ts";
 
 const ROUNDS = Number(process.env.CRUX_BENCH_ROUNDS ?? 15);
-const SHELL_CALLS = 50;
 const node = fileURLToPath(new URL("../node_modules/node/bin/node", import.meta.url));
 
 const world = new World();
 await using server = await startModelServer({
-  script: (request) =>
-    request.lastUserText.includes("shell") ? shellTurn(request.assistantTurns) : text("Done."),
+  script: () => text("Done."),
   keepRequests: 4,
 });
 const rows: Row[] = [];
 try {
   await startUp();
   await oneIntent();
-  await turns();
 } finally {
   await world.close();
 }
 printTable(["what", "median ms", "baseline ms", "ratio", "aim"], rows);
-
-function shellTurn(done: number) {
-  return done < SHELL_CALLS ? toolUse({ name: "bash", input: { command: "true" } }) : text("Done.");
-}
 
 /** Wall time of a whole process, in milliseconds. */
 function timed(argv: readonly string[], env: Record<string, string> = {}): number {
@@ -81,7 +72,6 @@ async function intent(words: string): Promise<number> {
 
 async function oneIntent(): Promise<void> {
   await intent("hello");
-  server.use(() => text("Done."));
   const times: number[] = [];
   const bare: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
@@ -111,30 +101,6 @@ function bareProcess(): Promise<number> {
       else reject(new Error(`bare process: exit ${status}`));
     });
   });
-}
-
-async function turns(): Promise<void> {
-  server.use((request) => shellTurn(request.assistantTurns));
-  const crux: number[] = [];
-  const bare: number[] = [];
-  const overhead = await emptyIntent();
-  for (let round = 0; round < Math.max(3, Math.floor(ROUNDS / 3)); round++) {
-    crux.push((await intent("run the shell")) - overhead);
-    bare.push(await bareLoop(server.openaiBaseUrl, SHELL_CALLS));
-  }
-  const perTurn = (list: number[]): number => median(list) / (SHELL_CALLS + 1);
-  add(`one turn, at ${SHELL_CALLS} shell calls`, perTurn(crux), perTurn(bare), "1.3x fetch + spawn");
-  const gap = perTurn(crux) - perTurn(bare);
-  rows.push(["gap per turn", gap.toFixed(2), "", "", ""]);
-}
-
-/** Start of the command and of the process, which the turns do not pay. */
-async function emptyIntent(): Promise<number> {
-  server.use(() => text("Done."));
-  const times: number[] = [];
-  for (let round = 0; round < 5; round++) times.push(await intent("hello"));
-  server.use((request) => shellTurn(request.assistantTurns));
-  return median(times);
 }
 
 function add(what: string, ms: number, baselineMs: number, aim: string): void {

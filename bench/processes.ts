@@ -1,7 +1,7 @@
 /**
  * What processes cost in a running daemon, against stated baselines, all in one run:
  *   node bench/processes.ts            (npm run build first)
- * Sizes come from the environment: CRUX_BENCH_SPAWNS (1000), CRUX_BENCH_IDLE (100,1000,10000), CRUX_BENCH_BUSY (1000).
+ * Sizes come from the environment: CRUX_BENCH_SPAWNS (1000), CRUX_BENCH_IDLE (100,1000,4000,10000), CRUX_BENCH_BUSY (1000).
  * Memory is the daemon's resident set, read from /proc after it has come to rest.
  */
 import { readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { bareLoop } from "./bare-loop.ts";
 import { median, percentile, printTable, type Row } from "./table.ts";
 
 const SPAWNS = Number(process.env.CRUX_BENCH_SPAWNS ?? 1_000);
-const IDLE = (process.env.CRUX_BENCH_IDLE ?? "100,1000,10000").split(",").map(Number);
+const IDLE = (process.env.CRUX_BENCH_IDLE ?? "100,1000,4000,10000").split(",").map(Number);
 const BUSY = Number(process.env.CRUX_BENCH_BUSY ?? 1_000);
 /** Spawns under way on the one connection. */
 const WINDOW = 64;
@@ -63,7 +63,7 @@ async function restart(): Promise<void> {
 }
 
 function modelEnv(): Record<string, string> {
-  return { ...world.env, OPENAI_API_KEY: "bench", OPENAI_BASE_URL: server.openaiBaseUrl };
+  return { ...world.env, ANTHROPIC_API_KEY: "bench", ANTHROPIC_BASE_URL: server.anthropicBaseUrl };
 }
 
 async function ask(wire: Wire, method: string, payload: unknown): Promise<Record<string, unknown>> {
@@ -106,9 +106,9 @@ async function bareFetch(): Promise<number> {
   const began = performance.now();
   arrived.atMs = 0;
   const body = { model: "m", stream: true, max_tokens: 100, messages: [{ role: "user", content: "hello" }] };
-  const response = await fetch(`${server.openaiBaseUrl}/chat/completions`, {
+  const response = await fetch(`${server.anthropicBaseUrl}/v1/messages`, {
     method: "POST",
-    headers: { "content-type": "application/json", authorization: "Bearer bench" },
+    headers: { "content-type": "application/json", "x-api-key": "bench", "anthropic-version": "2023-06-01" },
     body: JSON.stringify(body),
   });
   await response.text();
@@ -130,13 +130,13 @@ async function idle(): Promise<void> {
     rows.push([`memory of an idle agent, at ${goal}`, `${each.toFixed(1)} KB`, "", "", "40 KB"]);
     const [all, empty] = [`${(bytes / 1e6).toFixed(0)} MB`, `${(base / 1e6).toFixed(0)} MB with 20`];
     rows.push([`daemon in all, at ${goal}`, all, empty, (bytes / base).toFixed(2), "500 MB at 10,000"]);
+    const list = await timed(() => ask(wire, "list_procs", {}));
+    rows.push([`list_procs on the wire, at ${goal}`, `${list.toFixed(0)} ms`, "", "", "5 ms at 4,000"]);
   }
-  const list = await timed(() => ask(wire, "list_procs", {}));
   const ps = await psMs(count);
   // paused agents would rest over the restart, and be there again
   await endAll(wire);
   wire.socket.destroy();
-  rows.push([`list_procs on the wire, at ${count}`, `${list.toFixed(0)} ms`, "", "", ""]);
   add(
     `crux ps, at ${count}`,
     `${ps.toFixed(0)} ms`,
@@ -207,7 +207,7 @@ async function busy(): Promise<void> {
   });
   wire.socket.destroy();
   const bare = await timed(() =>
-    Promise.all(Array.from({ length: BUSY }, () => bareLoop(server.openaiBaseUrl, 2))),
+    Promise.all(Array.from({ length: BUSY }, () => bareLoop(server.anthropicBaseUrl, 2))),
   );
   add(
     `${BUSY} agents at once, all finish`,

@@ -1,15 +1,15 @@
-/** A build of the daemon with another journal in the place of its own: for measurements; the product knows no such switch. */
+/** A build of the daemon with other modules in the place of its own: for measurements; the product knows no such switch. */
 import { cpSync, mkdirSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const REPLACED = join(ROOT, "src/store/journal/journal.ts");
 const DOUBLES = join(ROOT, "bench/doubles");
 
-/** `journal`: a module of bench/doubles. The path of the `dist` that was made below `dir`. */
-export async function buildWith(journal: string, dir: string): Promise<string> {
+/** `double`: a module of bench/doubles, in the place of `replaced`, one of src/. The path of the `dist` that was made below `dir`. */
+export async function buildWith(replaced: string, double: string, dir: string): Promise<string> {
+  const original = join(ROOT, "src", replaced);
   const dist = join(dir, "dist");
   mkdirSync(dir, { recursive: true });
   cpSync(join(ROOT, "dist"), dist, { recursive: true });
@@ -32,11 +32,11 @@ export async function buildWith(journal: string, dir: string): Promise<string> {
     },
     plugins: [
       {
-        name: "other-journal",
+        name: "double",
         setup: (made) =>
-          made.onResolve({ filter: /\/journal\.ts$/ }, ({ path, resolveDir }) => {
-            const isMeant = resolve(resolveDir, path) === REPLACED && resolveDir !== DOUBLES;
-            return isMeant ? { path: join(DOUBLES, journal) } : undefined;
+          made.onResolve({ filter: /\.ts$/ }, ({ path, resolveDir }) => {
+            const isMeant = resolve(resolveDir, path) === original && resolveDir !== DOUBLES;
+            return isMeant ? { path: join(DOUBLES, double) } : undefined;
           }),
       },
     ],

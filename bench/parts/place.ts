@@ -9,9 +9,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Wire } from "../../test/harness/wire.ts";
+import { statusBytes } from "./os-process.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const NODE = join(ROOT, "node_modules/node/bin/node");
+export const NODE = join(ROOT, "node_modules/node/bin/node");
 /** How long a daemon may take to answer at all. */
 const START_MS = 120_000;
 /** Sleep between two tries to connect: the resolution of a start. */
@@ -74,10 +75,13 @@ export class Place {
     rmSync(this.dir, { recursive: true, force: true });
   }
 
+  get daemonPid(): number {
+    return this.#daemon?.pid ?? 0;
+  }
+
   /** Bytes, as the system counts them now. */
   get residentBytes(): number {
-    const status = readFileSync(`/proc/${this.#daemon?.pid}/status`, "utf8");
-    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+    return statusBytes(this.daemonPid, "VmRSS");
   }
 
   /** Another client. */

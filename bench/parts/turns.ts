@@ -12,6 +12,7 @@ import { ask, Place } from "./place.ts";
 
 const CALLS = 50;
 const TURNS = CALLS + 1;
+const JOURNAL = "store/journal/journal.ts";
 
 /** `rounds` runs of each, one after the other; the first is not counted. */
 export async function turns(rounds: number): Promise<readonly Row[]> {
@@ -22,8 +23,8 @@ export async function turns(rounds: number): Promise<readonly Row[]> {
     keepRequests: 4,
     validate: false,
   });
-  const memory = await buildWith("memory-journal.ts", join(dir, "memory"));
-  const counted = await buildWith("counted-journal.ts", join(dir, "counted"));
+  const memory = await buildWith(JOURNAL, "memory-journal.ts", join(dir, "memory"));
+  const counted = await buildWith(JOURNAL, "counted-journal.ts", join(dir, "counted"));
   const places = [new Place(), new Place(memory)] as const;
   try {
     return [await gap(server, places, rounds), ...(await written(server, counted))];

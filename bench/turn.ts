@@ -1,0 +1,111 @@
+/**
+ * What a turn costs: a reply that asks for `bash` with `echo hi`, sandbox on, journal synced, over a bare loop that fetches and
+ * spawns. Both on one model server, in processes of their own, interleaved in one run; a turn is from one request to the next.
+ *   node bench/turn.ts            (npm run build first)
+ *   node bench/turn.ts --stages   and where the time goes, by a build that notes it
+ * Sizes: CRUX_BENCH_ROUNDS (7) of 50 turns, CRUX_BENCH_LONG (500) turns of one conversation.
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SPANS, type Span } from "./doubles/timed-ports.ts";
+import { BareProcess, bareProgram } from "./parts/bare-process.ts";
+import { cpuMs, statusBytes } from "./parts/os-process.ts";
+import { buildWith } from "./parts/other-build.ts";
+import { ask, Place } from "./parts/place.ts";
+import { stageRows } from "./parts/stages.ts";
+import { type Exchange, TurnServer, turnTimes } from "./parts/turn-server.ts";
+import { median, printTable, type Row } from "./table.ts";
+
+const ROUNDS = Number(process.env.CRUX_BENCH_ROUNDS ?? 7);
+const LONG = Number(process.env.CRUX_BENCH_LONG ?? 500);
+const SHORT = 50;
+
+const dir = mkdtempSync(join(tmpdir(), "crux-bench-turn-"));
+const server = await TurnServer.start();
+const bare = new BareProcess(bareProgram(dir));
+try {
+  printTable(["what", "figure", "baseline", "ratio", "aim"], await measured());
+  if (process.argv.includes("--stages")) {
+    console.log("");
+    printTable([`stage of a turn at ${SHORT}`, "median ms"], await stages());
+  }
+} finally {
+  await bare.close();
+  await server.http.close();
+  rmSync(dir, { recursive: true, force: true });
+}
+
+async function measured(): Promise<readonly Row[]> {
+  const place = new Place();
+  try {
+    const { wire } = await place.start();
+    const first = turnTimes(await agent(place, SHORT));
+    const firstPeak = statusBytes(place.daemonPid, "VmHWM");
+    await bareTurns(SHORT);
+    const before = [cpuMs(place.daemonPid), cpuMs(bare.pid)] as const;
+    const [crux, floor]: [number[], number[]] = [[], []];
+    for (let round = 0; round < ROUNDS; round++) {
+      crux.push(...turnTimes(await agent(place, SHORT)));
+      floor.push(...turnTimes(await bareTurns(SHORT)));
+    }
+    const count = ROUNDS * (SHORT + 1);
+    const cpu = (cpuMs(place.daemonPid) - before[0]) / count;
+    const bareCpu = (cpuMs(bare.pid) - before[1]) / count;
+    const long = turnTimes(await agent(place, LONG)).slice(-SHORT);
+    const longFloor = turnTimes(await bareTurns(LONG)).slice(-SHORT);
+    const all = (ROUNDS + 1) * SHORT + LONG;
+    await wire.close();
+    const warm = median(crux);
+    return [
+      row(`one turn of ${SHORT}`, warm, median(floor), "1.6x"),
+      row(`one turn, ${LONG - SHORT + 1} to ${LONG}`, median(long), median(longFloor), "1.6x"),
+      row("of it CPU of the daemon", cpu, bareCpu, ""),
+      row(`first ${SHORT} turns of a daemon`, median(first), warm, "1.2x", "warm"),
+      [`peak memory over its first ${SHORT}`, megabytes(firstPeak), "", "", "200 MB"],
+      [`memory after ${all} turns`, megabytes(place.residentBytes), "", "", "120 MB"],
+      [`peak memory over ${all} turns`, megabytes(statusBytes(place.daemonPid, "VmHWM")), "", "", ""],
+    ];
+  } finally {
+    await place.close();
+  }
+}
+
+/** Warm, of one conversation. */
+async function stages(): Promise<readonly Row[]> {
+  const place = new Place(await buildWith("boot/ports.ts", "timed-ports.ts", join(dir, "timed")));
+  try {
+    const { wire } = await place.start();
+    for (let round = 0; round < 2; round++) await agent(place, SHORT);
+    const exchanges = await agent(place, SHORT);
+    await wire.close();
+    await place.stop();
+    const spans = JSON.parse(readFileSync(join(place.state, SPANS), "utf8")) as Span[];
+    return stageRows(exchanges, spans);
+  } finally {
+    await place.close();
+  }
+}
+
+function bareTurns(calls: number): Promise<readonly Exchange[]> {
+  return server.conversation(calls, () => bare.run(server.http.anthropicBaseUrl, calls));
+}
+
+function agent(place: Place, calls: number): Promise<readonly Exchange[]> {
+  return server.conversation(calls, async () => {
+    const wire = await place.connect();
+    const spawned = { intent: "run the shell", cwd: place.work, env: server.env(place.env), detach: true };
+    const { pid } = await ask(wire, "spawn", { ...spawned, max_steps: calls + 2 });
+    const { exit_code } = await ask(wire, "process.wait", { pid });
+    await wire.close();
+    if (exit_code !== 0) throw new Error(`the agent ended with ${String(exit_code)}`);
+  });
+}
+
+function row(what: string, own: number, base: number, aim: string, of = "bare loop"): Row {
+  return [what, `${own.toFixed(1)} ms`, `${base.toFixed(1)} ms ${of}`, `${(own / base).toFixed(2)}x`, aim];
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(0)} MB`;
+}
