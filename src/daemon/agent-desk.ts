@@ -51,7 +51,7 @@ export function agentDesk(options: AgentDeskOptions): AgentDesk {
         );
       try {
         const agent = await cache.load(view.isTrusted ? `${view.key} ${name}` : name, load);
-        return await withProject(agent, view, childEnv, warn);
+        return await withProject(agent, view, { env: childEnv, warn });
       } catch (error) {
         if (codeOf(error) === "NOT_FOUND") await refuseUntrusted(name, view, [...agents.low, ...agents.high]);
         throw error;

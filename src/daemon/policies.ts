@@ -90,7 +90,7 @@ export class Policies {
     const stamp = stampOf(places, [...wanted, ...policy]);
     const files = [...wanted.map(loadFile), ...policy];
     const isTrusted = this.#isTrusted(root, files);
-    const merged = mergeSettings(files, root, isTrusted);
+    const merged = mergeSettings(files, { root, isTrusted });
     const permit = makePermit({
       ...merged,
       projectRoot: root,

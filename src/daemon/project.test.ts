@@ -108,7 +108,10 @@ describe("withProject()", () => {
     allowedDevices: null,
   };
   const added = (env: Record<string, string> = {}, isTrusted = true) =>
-    withProject(agent, view(isTrusted), { TOKEN: "t", ...env }, (line) => warned.push(line));
+    withProject(agent, view(isTrusted), {
+      env: { TOKEN: "t", ...env },
+      warn: (line) => void warned.push(line),
+    });
   const approveServers = (text: string, ...names: string[]) => {
     put(".mcp.json", text);
     for (const [name, entry] of serverEntries(text))

@@ -9,7 +9,7 @@ import { Fault, messageOf } from "../abi/errors.ts";
 import type { McpServer } from "../abi/mcp.ts";
 import { BROUGHT_FILES, MCP_FILE } from "../abi/trust.ts";
 import type { AgentFiles } from "../agent/definition/files.ts";
-import { mcpServers } from "../agent/definition/mcp-entries.ts";
+import { type EntryContext, mcpServers } from "../agent/definition/mcp-entries.ts";
 import { parseYaml } from "../agent/definition/yaml-fields.ts";
 import { isWithin } from "../lib/path.ts";
 import { shellWord } from "../lib/shell-word.ts";
@@ -80,13 +80,13 @@ export async function refuseUntrusted(
 export async function withProject(
   agent: AgentInfo,
   view: ProjectView,
-  env: Readonly<Record<string, string>>,
-  warn: (message: string) => void,
+  context: EntryContext,
 ): Promise<AgentInfo> {
   if (!view.isTrusted) return agent;
   const taken = new Set(agent.manifest.mcp.map(({ name }) => name));
-  const servers = (await projectServers(view, env, warn)).filter(({ name }) => !taken.has(name));
-  const instructions = (env.CRUX_DISABLE_CLAUDE_MDS ?? "") === "" ? await projectInstructions(view) : "";
+  const servers = (await projectServers(view, context)).filter(({ name }) => !taken.has(name));
+  const instructions =
+    (context.env.CRUX_DISABLE_CLAUDE_MDS ?? "") === "" ? await projectInstructions(view) : "";
   if (servers.length === 0 && instructions === "") return agent;
   return {
     ...agent,
@@ -95,17 +95,14 @@ export async function withProject(
   };
 }
 
-async function projectServers(
-  view: ProjectView,
-  env: Readonly<Record<string, string>>,
-  warn: (message: string) => void,
-): Promise<readonly McpServer[]> {
+async function projectServers(view: ProjectView, { env, warn }: EntryContext): Promise<readonly McpServer[]> {
   const path = join(view.root, MCP_FILE);
   const servers: McpServer[] = [];
+  const context: EntryContext = { env, warn: (line) => warn(`${path}: ${line}`) };
   try {
     for (const [name, text] of serverEntries((await readBrought(path)).toString("utf8"))) {
       if (view.approves(`${MCP_FILE}#${name}`, digestOf(text)))
-        servers.push(...serverOf(name, text, view.root, env, (line) => warn(`${path}: ${line}`)));
+        servers.push(...serverOf(name, text, context).map((server) => inRoot(server, view.root)));
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") warn(`${path}: ${messageOf(error)}`);
@@ -114,30 +111,24 @@ async function projectServers(
 }
 
 /** None for an entry that cannot be one: the others count. */
-function serverOf(
-  name: string,
-  text: string,
-  root: string,
-  env: Readonly<Record<string, string>>,
-  warn: (message: string) => void,
-): readonly McpServer[] {
+function serverOf(name: string, text: string, context: EntryContext): readonly McpServer[] {
   try {
     const fields = parseYaml(
       MCP_FILE,
       JSON.stringify({ mcpServers: { [name]: JSON.parse(text) as unknown } }),
     );
-    return mcpServers(fields, { env, warn }).map((server) => ({
-      ...server,
-      required: false,
-      config:
-        server.config.type === "stdio" && server.config.cwd === undefined
-          ? { ...server.config, cwd: root }
-          : server.config,
-    }));
+    return mcpServers(fields, context);
   } catch (error) {
-    warn(messageOf(error));
+    context.warn(messageOf(error));
     return [];
   }
+}
+
+/** It may fail, and works in the root where it names no other directory. */
+function inRoot(server: McpServer, root: string): McpServer {
+  const { config } = server;
+  const isPlaced = config.type !== "stdio" || config.cwd !== undefined;
+  return { ...server, required: false, config: isPlaced ? config : { ...config, cwd: root } };
 }
 
 /** In the order of BROUGHT_FILES, each once, framed with where it comes from. "": there are none. */

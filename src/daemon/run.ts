@@ -26,7 +26,7 @@ import { BootCount, YOUNG_MS } from "./boot-count.ts";
 import { claimSeat, type SeatClaim } from "./claim.ts";
 import { makeCookie } from "./cookie.ts";
 import { type DaemonHost, thisProcess } from "./host.ts";
-import { DEFAULT_IDLE_TIMEOUT, untilIdle } from "./idle.ts";
+import { DEFAULT_IDLE_TIMEOUT, IdleWatch } from "./idle.ts";
 import { openLog } from "./log.ts";
 import { readSettings } from "./settings.ts";
 import { listen, reportOf, StopRequest, stackOf } from "./stop.ts";
@@ -207,7 +207,9 @@ class Daemon<L extends DaemonLease> {
   async run(boot: Boot<L>): Promise<number> {
     const { log } = this.#context;
     let booted: Booted | undefined;
-    const unlisten = listen(this.#host, this.#stop, log, () => this.#reload(booted));
+    const unlisten = listen(this.#host, this.#stop, log);
+    const reload = () => this.#reload(booted);
+    this.#host.on("SIGHUP", reload);
     try {
       booted = await boot(this.#context);
       return await this.#serve(booted);
@@ -217,6 +219,7 @@ class Daemon<L extends DaemonLease> {
       log("error", `daemon: ${reportOf(error)}`);
       return 1;
     } finally {
+      this.#host.off("SIGHUP", reload);
       unlisten();
     }
   }
@@ -292,7 +295,7 @@ class Daemon<L extends DaemonLease> {
       return { active: kernel.active(), connections: server.connections, accepted: server.accepted };
     };
     const timeoutMs = () => this.#settings.daemon?.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT;
-    const idle = untilIdle(look, timeoutMs, clock, this.#stop.signal).then(
+    const idle = new IdleWatch(clock, timeoutMs).untilIdle(look, this.#stop.signal).then(
       () => this.#stop.request("idle"),
       () => {},
     );

@@ -3,7 +3,7 @@ import { Fault } from "../abi/errors.ts";
 import type { RuleDestination } from "../abi/rules.ts";
 import { SETTING_DEFAULTS, SETTING_KEYS } from "../abi/setting-keys.ts";
 import type { RealPath } from "../kernel/ports/host.ts";
-import type { SettingsDesk, SettingView } from "../kernel/ports/settings.ts";
+import type { NewSetting, SettingsDesk, SettingView } from "../kernel/ports/settings.ts";
 import { nearNames } from "../lib/near-names.ts";
 import { findMode } from "../permit/mode.ts";
 import { parseRule } from "../permit/rules/rule.ts";
@@ -44,7 +44,15 @@ const RULES = ["permissions.allow", "permissions.ask", "permissions.deny"];
 export function settingsDesk(options: SettingsDeskOptions): SettingsDesk {
   return {
     list: (cwd, key) => list(options, cwd, key),
-    set: async (cwd, destination, key, value) => set(options, cwd, destination, key, value),
+    set: async (cwd, destination, setting) => {
+      const path = checkedPath(destination, setting);
+      const { value } = setting;
+      const done = options.files.change(destination, cwd, (settings) =>
+        JSON.stringify(valueAt(settings, path)) === JSON.stringify(value) ? null : { path, value },
+      );
+      if (destination === "userSettings" && done.changed) options.reload();
+      return done;
+    },
   };
 }
 
@@ -88,28 +96,17 @@ function whyIgnored(key: string, source: LoadedFile["source"], isTrusted: boolea
   return WIDENING.includes(key) && !isTrusted ? "this folder is not trusted" : null;
 }
 
-function set(
-  { files, reload }: SettingsDeskOptions,
-  cwd: string,
-  destination: RuleDestination,
-  key: string,
-  value: unknown,
-) {
+/** Where it stands in a file. INVALID: that file may not say it, or not this value. */
+function checkedPath(destination: RuleDestination, { key, value }: NewSetting): readonly string[] {
   const path = settable(key);
-  const isBrought = destination !== "userSettings";
-  if (value !== undefined) {
-    if (isBrought && !BROUGHT.includes(key))
-      throw invalid(
-        `${key} is not taken from the settings of a folder`,
-        `crux config set ${key} … writes your own`,
-      );
-    check(key, path, value);
-  }
-  const done = files.change(destination, cwd, (settings) =>
-    JSON.stringify(valueAt(settings, path)) === JSON.stringify(value) ? null : { path, value },
-  );
-  if (!isBrought && done.changed) reload();
-  return done;
+  if (value === undefined) return path;
+  if (destination !== "userSettings" && !BROUGHT.includes(key))
+    throw invalid(
+      `${key} is not taken from the settings of a folder`,
+      `crux config set ${key} … writes your own`,
+    );
+  check(key, path, value);
+  return path;
 }
 
 /** INVALID: a value that the key does not take, in words that say what it takes. */

@@ -12,7 +12,8 @@ const file = (source: FileSource, settings: Settings, problems: readonly string[
   problems,
   digest: "d",
 });
-const merge = (files: readonly LoadedFile[], isTrusted = false) => mergeSettings(files, "/ws", isTrusted);
+const merge = (files: readonly LoadedFile[], isTrusted = false) =>
+  mergeSettings(files, { root: "/ws", isTrusted });
 
 const names = fc.array(fc.constantFrom("bash", "view", "edit(src/**)", "bash(rm:*)"), { maxLength: 3 });
 const permissions = fc.record(

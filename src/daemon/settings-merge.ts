@@ -37,12 +37,14 @@ const WORDS: Readonly<Record<FileSource, string>> = {
   policySettings: "policy settings",
 };
 
+/** Where the settings count; what it brings widens only where a person trusts it. */
+interface Workspace {
+  readonly root: string;
+  readonly isTrusted: boolean;
+}
+
 /** `files`: in the order in which later ones win. */
-export function mergeSettings(
-  files: readonly LoadedFile[],
-  root: string,
-  isTrusted: boolean,
-): MergedSettings {
+export function mergeSettings(files: readonly LoadedFile[], workspace: Workspace): MergedSettings {
   const warnings = files.flatMap(warningsOf);
   const warn = (line: string): void => void warnings.push(line);
   const own = files.filter(({ source }) => !isBrought(source));
@@ -52,7 +54,7 @@ export function mergeSettings(
     rules: files.flatMap(({ settings, source }) => rulesFromSettings(settings, source)),
     defaultMode: startMode(whole.permissions?.defaultMode, warn),
     closedModes: closedModes(whole),
-    additionalDirectories: files.flatMap((file) => directoriesOf(file, root, isTrusted, warn)),
+    additionalDirectories: files.flatMap((file) => directoriesOf(file, workspace, warn)),
     protection: protectionOf(own, warn),
     labels: labelsOf(own, warn),
     sandbox: whole.sandbox ?? {},
@@ -99,8 +101,7 @@ function closedModes({ permissions }: Settings): readonly PermissionMode[] {
 
 function directoriesOf(
   { settings, source, path }: LoadedFile,
-  root: string,
-  isTrusted: boolean,
+  { root, isTrusted }: Workspace,
   warn: (line: string) => void,
 ): readonly string[] {
   const dirs = settings.permissions?.additionalDirectories ?? [];

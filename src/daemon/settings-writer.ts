@@ -45,6 +45,13 @@ interface ValueEdit {
   readonly value: unknown;
 }
 
+/** The file of a destination, and the project that it bears on. */
+interface Target {
+  readonly destination: RuleDestination;
+  readonly root: string;
+  readonly file: string;
+}
+
 const DESTINATIONS: ReadonlySet<string> = new Set<RuleDestination>([
   "userSettings",
   "projectSettings",
@@ -80,7 +87,7 @@ export class SettingsFiles implements SettingsWriter {
     const { places, realPath } = this.#options;
     const root = findProjectRoot(realPath(cwd), places.home);
     const file = this.#fileOf(destination, root);
-    const changed = this.#tryTwice(destination, file, root, edit);
+    const changed = this.#tryTwice({ destination, root, file }, edit);
     if (destination === "localSettings") this.#exclude(root);
     return destination === "userSettings" || this.#options.isTrusted(cwd)
       ? { file, changed }
@@ -91,15 +98,10 @@ export class SettingsFiles implements SettingsWriter {
         };
   }
 
-  #tryTwice(
-    destination: RuleDestination,
-    file: string,
-    root: string,
-    edit: (settings: Settings) => ValueEdit | null,
-  ): boolean {
+  #tryTwice(target: Target, edit: (settings: Settings) => ValueEdit | null): boolean {
+    const { file } = target;
     try {
-      const changed =
-        this.#write(destination, file, root, edit) ?? this.#write(destination, file, root, edit);
+      const changed = this.#write(target, edit) ?? this.#write(target, edit);
       if (changed !== undefined) return changed;
     } catch (error) {
       throw error instanceof Fault ? error : failed(file, error);
@@ -122,9 +124,7 @@ export class SettingsFiles implements SettingsWriter {
 
   /** undefined: the file changed while this went on. False: there was nothing to do. */
   #write(
-    destination: RuleDestination,
-    file: string,
-    root: string,
+    { destination, root, file }: Target,
     editOf: (settings: Settings) => ValueEdit | null,
   ): boolean | undefined {
     const { trust, beforeWrite } = this.#options;

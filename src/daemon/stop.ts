@@ -62,7 +62,7 @@ export class StopRequest {
  * uncaught exception is a bug: logged, and the process ends without touching anything further. A rejection that nobody
  * awaited has broken no one's state: it is logged, and the processes of the user run on. The result takes it all back.
  */
-export function listen(host: DaemonHost, stop: StopRequest, log: Log, reload: () => void): () => void {
+export function listen(host: DaemonHost, stop: StopRequest, log: Log): () => void {
   let signals = 0;
   const end = (name: string, code: number) => () => {
     signals++;
@@ -74,7 +74,6 @@ export function listen(host: DaemonHost, stop: StopRequest, log: Log, reload: ()
   const handlers: [HostEvent, (error?: unknown) => void][] = [
     ["SIGTERM", end("SIGTERM", 143)],
     ["SIGINT", end("SIGINT", 130)],
-    ["SIGHUP", reload],
     [
       "uncaughtException",
       (error) => {

@@ -50,8 +50,7 @@ export class Inventories {
     const isBrought = ([path]: readonly [string, BroughtKind]) =>
       !(isHome && /^\.(?:claude|agents)\//.test(path));
     for (const [path, kind] of BROUGHT_FILES.filter(isBrought)) await look.file(path, kind);
-    for (const [path, kind] of BROUGHT_FOLDERS.filter(isBrought))
-      await look.folder(join(root, path), path, kind, 0);
+    for (const [path, kind] of BROUGHT_FOLDERS.filter(isBrought)) await look.folder(path, kind, 0);
     await look.servers();
     return { items: [...look.items.values()], refused: look.refused };
   }
@@ -73,28 +72,28 @@ class Look {
 
   /** By the name it is read by; what it holds may lie elsewhere in the workspace. */
   async file(path: string, kind: BroughtKind): Promise<void> {
-    const real = await this.#inside(join(this.#root, path), path);
+    const real = await this.#inside(path);
     if (real !== undefined) await this.#add(real, path, kind);
   }
 
   /** By where they really lie: that is what an agent or a skill is read from. */
-  async folder(dir: string, shown: string, kind: BroughtKind, depth: number): Promise<void> {
-    const real = await this.#inside(dir, shown);
+  async folder(path: string, kind: BroughtKind, depth: number): Promise<void> {
+    const real = await this.#inside(path);
     if (real === undefined || this.#folders.has(real)) return;
     this.#folders.add(real);
     const stats = await stat(real).catch(() => undefined);
     if (stats?.isFile() === true) return this.#add(real, this.#below(real), kind);
     if (stats?.isDirectory() !== true) return;
-    if (depth > MAX_DEPTH) return this.#refuse(shown, `more than ${MAX_DEPTH} folders deep`);
+    if (depth > MAX_DEPTH) return this.#refuse(path, `more than ${MAX_DEPTH} folders deep`);
     const names = (await readdir(real).catch(() => [])).sort();
     for (const name of names) {
-      if (this.items.size >= MAX_FILES) return this.#refuse(shown, `more than ${MAX_FILES} files in all`);
-      await this.folder(join(real, name), join(shown, name), kind, depth + 1);
+      if (this.items.size >= MAX_FILES) return this.#refuse(path, `more than ${MAX_FILES} files in all`);
+      await this.folder(join(path, name), kind, depth + 1);
     }
   }
 
   async servers(): Promise<void> {
-    const real = await this.#inside(join(this.#root, MCP_FILE), MCP_FILE);
+    const real = await this.#inside(MCP_FILE);
     if (real === undefined) return;
     try {
       for (const [name, text] of serverEntries((await readBrought(real)).toString("utf8"))) {
@@ -132,17 +131,17 @@ class Look {
   }
 
   /** Where it leads; undefined: there is none, or it leads out. */
-  async #inside(path: string, shown: string): Promise<string | undefined> {
+  async #inside(path: string): Promise<string | undefined> {
     let real: string;
     try {
-      real = await realpath(path);
+      real = await realpath(join(this.#root, path));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code !== "ENOENT" && code !== "ENOTDIR") this.#refuse(shown, `it cannot be looked at (${code})`);
+      if (code !== "ENOENT" && code !== "ENOTDIR") this.#refuse(path, `it cannot be looked at (${code})`);
       return undefined;
     }
     if (isWithin(this.#root, real)) return real;
-    this.#refuse(shown, "a link that leads out of the workspace");
+    this.#refuse(path, "a link that leads out of the workspace");
     return undefined;
   }
 

@@ -5,7 +5,7 @@ import type { YamlFields } from "./yaml-fields.ts";
 
 const REMOTE = new Set(["http", "streamable-http"]);
 
-interface EntryContext {
+export interface EntryContext {
   /** Of who starts the agent. */
   readonly env: Readonly<Record<string, string>>;
   /** Hears of what does nothing, and of variables that are not set. */

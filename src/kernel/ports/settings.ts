@@ -28,17 +28,22 @@ export interface SettingView {
   readonly ignored?: string;
 }
 
+/** `value` undefined: the key is taken out of the file. */
+export interface NewSetting {
+  readonly key: string;
+  readonly value: unknown;
+}
+
 export interface SettingsDesk {
   /** By key, the later one wins. NOT_FOUND: no such key. */
   list(cwd: string, key?: string): { settings: readonly SettingView[]; problems: readonly string[] };
   /**
-   * Writes one value, `undefined`: takes it out; in force before this resolves. INVALID: no such key, a value that it does not
+   * Writes one value; in force before this resolves. INVALID: no such key, a value that it does not
    * take, a place it is not taken from. CONFLICT, PERMISSION, UNAVAILABLE as for SettingsWriter.
    */
   set(
     cwd: string,
     destination: RuleDestination,
-    key: string,
-    value: unknown,
+    setting: NewSetting,
   ): Promise<{ file: string; changed: boolean; note?: string }>;
 }

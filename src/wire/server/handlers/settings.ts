@@ -10,7 +10,7 @@ export const settingsList: Handler<"settings.list"> = async ({ cwd, key }, { dep
 };
 
 export const settingsSet: Handler<"settings.set"> = async ({ cwd, destination, key, value }, { deps }) => ({
-  payload: await deskOf(deps).set(cwd, destination, key, value),
+  payload: await deskOf(deps).set(cwd, destination, { key, value }),
 });
 
 function deskOf({ settings }: ServerDeps): SettingsDesk {
