@@ -2,7 +2,8 @@
  * One policy for each project, made of all settings files that bear on it, and made anew when one of them has changed: a deny
  * that a person has just written holds for the next call.
  */
-import { join } from "node:path";
+import { statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { RealPath } from "../kernel/ports/host.ts";
 import type { Permit } from "../kernel/ports/permit.ts";
 import type { BroughtFile, WorkspaceTrust } from "../kernel/ports/trust.ts";
@@ -17,7 +18,6 @@ import {
   type SettingsPlaces,
   stampOf,
 } from "./settings-sources.ts";
-import { foldsNames } from "./volume.ts";
 
 /** Projects at a time; beyond, the one unused for longest is read again when it is needed. */
 const MAX_PROJECTS = 64;
@@ -127,4 +127,26 @@ function broughtBy(files: readonly LoadedFile[]): readonly BroughtFile[] {
   return files.flatMap(({ source, path, digest }) =>
     (source === "projectSettings" || source === "localSettings") && digest !== null ? [{ path, digest }] : [],
   );
+}
+
+/**
+ * Does the volume of a directory take names that differ in case alone for the same? By looking: the directory, or the nearest
+ * above it with a letter in its name, under the same name in the other case.
+ */
+function foldsNames(dir: string): boolean {
+  for (let at = dir; at !== "/"; at = dirname(at)) {
+    const name = basename(at);
+    const other = name === name.toUpperCase() ? name.toLowerCase() : name.toUpperCase();
+    if (other !== name) return isSame(at, join(dirname(at), other));
+  }
+  return process.platform === "darwin";
+}
+
+function isSame(a: string, b: string): boolean {
+  try {
+    const [one, two] = [statSync(a, { bigint: true }), statSync(b, { bigint: true })];
+    return one.ino === two.ino && one.dev === two.dev;
+  } catch {
+    return false;
+  }
 }

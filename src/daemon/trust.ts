@@ -5,13 +5,13 @@
  */
 import { statSync } from "node:fs";
 import { join, relative } from "node:path";
+import { structuredPatch } from "diff";
 import { Fault, messageOf } from "../abi/errors.ts";
 import type { BroughtItem, BroughtState, TrustedWorkspace, WorkspaceView } from "../abi/trust.ts";
 import type { BroughtFile, TrustDesk, WorkspaceTrust } from "../kernel/ports/trust.ts";
 import { isWithin } from "../lib/path.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import { findProjectRoot } from "./settings-sources.ts";
-import { changeOf } from "./trust-diff.ts";
 import { type Brought, digestOf, Inventories } from "./trust-inventory.ts";
 import type { TrustRecord, TrustStore } from "./trust-store.ts";
 import { isSessionOnly, mainOf, type SubjectOptions } from "./trust-subject.ts";
@@ -20,6 +20,10 @@ import { isSessionOnly, mainOf, type SubjectOptions } from "./trust-subject.ts";
 const MAX_TEXT = 256 * 1024;
 /** Of all changes shown at once. */
 const MAX_DIFFS = 512 * 1024;
+/** Characters of one change, and what is spent on finding it. */
+const MAX_DIFF = 16 * 1024;
+const MAX_EDITS = 2000;
+const MAX_DIFF_MS = 200;
 
 interface TrustOptions extends SubjectOptions {
   readonly store: TrustStore;
@@ -250,4 +254,15 @@ async function textsOf(items: readonly Brought[]): Promise<ReadonlyMap<string, s
 function checked(dir: string): string {
   if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true) return dir;
   throw new Fault({ code: "NOT_FOUND", message: `directory not found: ${dir}` });
+}
+
+/** What has changed between two texts, as a person reads it: hunks of a unified diff, without its head. */
+function changeOf(before: string, after: string): string {
+  const limits = { context: 2, maxEditLength: MAX_EDITS, timeout: MAX_DIFF_MS };
+  const patch = structuredPatch("", "", before, after, "", "", limits);
+  if (patch === undefined) return "too different to be compared";
+  const text = patch.hunks
+    .map((hunk) => `@@ -${hunk.oldStart} +${hunk.newStart} @@\n${hunk.lines.join("\n")}`)
+    .join("\n");
+  return text.length <= MAX_DIFF ? text : `${text.slice(0, MAX_DIFF)}\n… and more`;
 }
