@@ -2,17 +2,14 @@
  * One started program, from spawn until nothing of it is left. The order of its end: the leader exits; its output runs dry;
  * what it left behind is ended; the pipes are let go; then `exited` resolves and no output follows.
  */
-import type { Duplex } from "node:stream";
 import type { Clock } from "../../abi/program.ts";
 import type { ExecChild, ExecSpec } from "../../kernel/ports/host.ts";
 import { driverError, hostError } from "../driver-error.ts";
-import type { ExecEnd, Isolation, Job } from "./job.ts";
-import type { Launched, Launcher } from "./launch.ts";
+import type { ExecEnd, Job } from "./job.ts";
 import { Output } from "./output.ts";
-import type { Pipes } from "./pipes.ts";
+import type { PreparedChild } from "./prepared-child.ts";
 import { sendSignal } from "./procfs.ts";
-import { type Confinement, closeFilter } from "./sandbox/sandbox.ts";
-import { type Started, type Streams, withStreams } from "./streams.ts";
+import type { Streams } from "./streams.ts";
 
 /** TERM to KILL when the spec says nothing, and at the end of the daemon whatever it says. */
 export const defaultGraceMs = 5_000;
@@ -23,60 +20,41 @@ const leftoverGraceMs = 500;
 /** After KILL; a process that outlives it hangs in the host's kernel, and nobody can end it. */
 const killedMs = 5_000;
 
-export interface Start {
+interface Begun {
   readonly spec: ExecSpec;
-  /** Absolute. */
-  readonly program: string;
-  readonly env: Readonly<Record<string, string>>;
-  /** `NAME=value` of `env` that only this child has. */
-  readonly mark: string;
-  readonly isolation: Isolation;
-  readonly pipes: Pipes | undefined;
-  readonly launch: Launcher;
+  readonly prepared: PreparedChild;
   readonly clock: Pick<Clock, "mono" | "sleep">;
-  /** Absent: it is as the host is. Taken back when nothing of it is left, or it did not start. */
-  readonly confinement?: Confinement | undefined;
 }
 
 export class HostChild implements ExecChild {
   readonly exited: Promise<ExecEnd>;
   readonly spec: ExecSpec;
-  readonly #child: Launched;
+  readonly #prepared: PreparedChild;
   readonly #stdin: Streams["stdin"];
   readonly #output: Output;
-  readonly #clock: Start["clock"];
-  readonly #confinement: Confinement | undefined;
+  readonly #clock: Begun["clock"];
   /** undefined: it did not start. */
   readonly #job: Job | undefined;
-  /** It asked whether we live: all that confines it stands. */
-  #hasBegun = false;
   #isLeaderGone = false;
   #isStopped = false;
   /** When KILL comes; undefined: nobody wants its end yet. */
   #killAtMs: number | undefined;
   #killTimer = new AbortController();
 
-  /** Throws what spawn throws: an argument list the host cannot take. */
-  constructor(start: Start) {
-    this.spec = start.spec;
-    this.#clock = start.clock;
-    this.#confinement = start.confinement;
-    this.#hasBegun = !start.isolation.asksAtStart;
-    const { child, streams } = spawnChild(start, () => {
-      this.#hasBegun = true;
-    });
-    this.#child = child;
-    this.#stdin = streams.stdin;
-    this.#output = new Output(streams.outputs, this.spec.onOutput);
-    const { pid } = child;
-    this.#job = pid === undefined ? undefined : start.isolation.job(pid, start.mark);
+  constructor({ spec, prepared, clock }: Begun) {
+    this.spec = spec;
+    this.#prepared = prepared;
+    this.#clock = clock;
+    this.#stdin = prepared.streams.stdin;
+    this.#output = new Output(prepared.streams.outputs, spec.onOutput);
+    this.#job = prepared.job;
     // a reader that went away is told by write(); unheard, it would end the daemon
     this.#stdin?.on("error", () => {});
     this.exited = this.#supervise();
   }
 
   get osPid(): number | undefined {
-    return this.#child.pid;
+    return this.#prepared.launched.pid;
   }
 
   write(data: Uint8Array | string): Promise<void> {
@@ -147,23 +125,54 @@ export class HostChild implements ExecChild {
     );
   }
 
+  /** Nothing of it is left, nor of what held and confined it: later than `exited` where its status was told before. */
+  get gone(): Promise<unknown> {
+    return Promise.all([this.exited, this.#prepared.launched.ended]);
+  }
+
   async #supervise(): Promise<ExecEnd> {
-    const { error, ...leader } = await this.#child.ended;
-    const end = error === undefined ? leader : notStarted(this.spec, error);
+    const { confinement, told, launched } = this.#prepared;
+    // one that is not confined could tell in place of its first process
+    const alone = confinement === undefined ? [] : [told];
+    const leader = await Promise.race([launched.ended, ...alone]);
     this.#isLeaderGone = true;
     this.#killTimer.abort();
+    if (typeof leader === "number") return this.#endTold(leader);
+    const { error, ...status } = leader;
+    const end = error === undefined ? status : notStarted(this.spec, error);
     await this.#output.quiet();
     if (this.#job !== undefined && (await this.#endLeftovers(this.#job, end))) await this.#output.quiet();
+    this.#tellSetup(end);
+    return this.#close(this.#job?.endOf(end) ?? end);
+  }
+
+  /** Nothing but the first process is left, and nobody needs it. */
+  async #endTold(code: number): Promise<ExecEnd> {
+    const end = this.#job?.endOf({ code, signal: null }) ?? { code, signal: null };
+    this.#job?.kill();
+    await this.#output.quiet();
+    return this.#close(end);
+  }
+
+  #close(end: ExecEnd): ExecEnd {
     this.#output.end();
     this.#stdin?.destroy();
-    return this.#unconfined(this.#job?.endOf(end) ?? end);
+    return this.#unconfined(end);
+  }
+
+  /** What was printed by what sets it up, where that came to nothing. */
+  #tellSetup({ code }: ExecEnd): void {
+    const { words, hasAsked } = this.#prepared;
+    if (words === "" || (hasAsked && code === 0)) return;
+    this.spec.onOutput(this.spec.isMerged === true ? "stdout" : "stderr", Buffer.from(words));
   }
 
   /** What confined it is taken back; one that never was is an error, not the program's status. */
   #unconfined(end: ExecEnd): ExecEnd {
-    if (this.#confinement === undefined) return end;
-    const violations = this.#confinement.end();
-    if (!this.#hasBegun && end.error === undefined && end.signal === null) {
+    const { confinement, hasAsked } = this.#prepared;
+    if (confinement === undefined) return end;
+    const violations = confinement.end();
+    if (!hasAsked && end.error === undefined && end.signal === null) {
       const message = "the sandbox could not be set up: bubblewrap failed, its words are in the output";
       return { ...end, error: driverError("Open", "UNAVAILABLE", message) };
     }
@@ -188,46 +197,6 @@ export class HostChild implements ExecChild {
       }
       await this.#clock.sleep(waitMs);
     }
-  }
-}
-
-function spawnChild(start: Start, onBegun: () => void): Started {
-  const { spec, program, env: own, isolation, pipes, launch, confinement } = start;
-  const { cwd } = spec;
-  const [first, ...args] = confinement?.argv ?? [program, ...spec.argv.slice(1)];
-  const confined = confinement === undefined ? {} : { confined: confinement.options };
-  const wrapped = isolation.wrap({ program: first, args, cwd, ...confined });
-  const env = confinement?.env ?? own;
-  return withStreams(spec, pipes, (streams) => {
-    const asking = isolation.asksAtStart ? [...streams, "pipe" as const] : streams;
-    const filterFd = confinement?.filterFd;
-    const stdio = filterFd === undefined ? asking : [...asking, filterFd];
-    const child = launch({ argv: wrapped, cwd, env, stdio });
-    const question = child.pipes[3] ?? null;
-    if (question !== null) answer(question, onBegun);
-    return child;
-  });
-}
-
-/** Whoever hears it knows that this daemon lived when all that ends with it was tied to it. */
-function answer(question: Duplex, onAsked: () => void): void {
-  // who asked may be gone
-  question.on("error", () => {});
-  question.once("data", () => {
-    onAsked();
-    question.end("\n");
-  });
-}
-
-/** What was made for a child that did not come to be is taken back. */
-export function startChild(start: Start): HostChild {
-  try {
-    return new HostChild(start);
-  } catch (error) {
-    start.confinement?.end();
-    throw error;
-  } finally {
-    if (start.confinement !== undefined) closeFilter(start.confinement);
   }
 }
 

@@ -11,11 +11,12 @@ import type { SandboxState } from "../../abi/sandbox.ts";
 import type { ExecChild, ExecSpec, HostExec } from "../../kernel/ports/host.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { cancelled, driverError } from "../driver-error.ts";
-import { defaultGraceMs, type HostChild, notStarted, startChild } from "./child.ts";
+import { defaultGraceMs, HostChild, notStarted } from "./child.ts";
 import { hostIsolation, lookAhead } from "./isolation.ts";
 import type { ExecEnd, Isolation } from "./job.ts";
 import { hostLaunch, type Launcher } from "./launch.ts";
 import { Pipes } from "./pipes.ts";
+import { PreparedChild } from "./prepared-child.ts";
 import { findProgram, isDirectory } from "./program.ts";
 import { hostSandbox, lookAheadSandbox } from "./sandbox/probe.ts";
 import { type Confinement, Sandboxes } from "./sandbox/sandbox.ts";
@@ -47,6 +48,8 @@ export class HostProcesses implements HostExec {
   readonly #sandbox: (owner: string) => SandboxState;
   readonly #sandboxes: Sandboxes;
   readonly #children = new Set<HostChild>();
+  /** Ended but for what held them. */
+  readonly #ending = new Set<Promise<unknown>>();
   #isClosed = false;
 
   constructor({
@@ -118,6 +121,7 @@ export class HostProcesses implements HostExec {
     const end = (child: HostChild) =>
       child.kill(Math.min(child.spec.graceMs ?? defaultGraceMs, defaultGraceMs));
     await Promise.all([...this.#children].map(end));
+    await Promise.all(this.#ending);
     this.#sandboxes.close();
     await this.#pipes?.close();
   }
@@ -129,15 +133,33 @@ export class HostProcesses implements HostExec {
   }
 
   #start(spec: ExecSpec, program: string): HostChild {
+    const prepared = this.#prepare(spec, program);
+    try {
+      prepared.begin();
+      return new HostChild({ spec, prepared, clock: this.#clock });
+    } catch (error) {
+      prepared.drop();
+      throw error;
+    }
+  }
+
+  #prepare(spec: ExecSpec, program: string): PreparedChild {
     const id = randomBytes(12).toString("hex");
     const env = { ...shellDepth(spec), CRUX_OWNER: this.#owner, CRUX_EXEC_ID: id };
     const isolation = this.#isolation(this.#owner);
     const mark = `CRUX_EXEC_ID=${id}`;
     const launch = this.#launch();
-    const clock = this.#clock;
     const confinement = this.#confine(spec, program, env);
-    const pipes = this.#pipes;
-    return startChild({ spec, program, env, mark, isolation, pipes, launch, clock, confinement });
+    return new PreparedChild({
+      spec,
+      program,
+      env,
+      mark,
+      isolation,
+      pipes: this.#pipes,
+      launch,
+      confinement,
+    });
   }
 
   /** UNAVAILABLE: it cannot be confined, and so does not start. */
@@ -166,6 +188,8 @@ export class HostProcesses implements HostExec {
       killed?.removeEventListener("abort", onKilled);
       this.#children.delete(child);
     });
+    const gone = child.gone.finally(() => this.#ending.delete(gone));
+    this.#ending.add(gone);
   }
 }
 

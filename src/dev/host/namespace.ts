@@ -41,26 +41,39 @@ const HOST = "--dev-bind / / --proc /proc".split(" ");
 /**
  * The shell keeps its own words (`Killed`) off the program's stderr, and outlives an INT to its group. It does nothing where
  * it is not the first of a namespace, for there `kill -1` would reach everything of this user; and nothing without an answer
- * from the daemon: one that died while this was set up would never be heard dying. What is left in the end has 0.1 s, then
- * TERM and 0.5 s. All it runs but `sleep` is built in, and that is `$0`, because the PATH is the program's: where the host has
- * none, what is left has no time.
+ * from the daemon (prepared-child.ts): one that died while this was set up would never be heard dying. What is left in the end
+ * has 0.1 s, then TERM and 0.5 s; the status is told when nothing is. All it runs but `sleep` is built in, and that is `$0`,
+ * because the PATH is the program's: where the host has none, what is left has no time.
  */
 function firstProcess({ program, args }: OsChildSpec): string[] {
   return ["/bin/sh", "-c", FIRST, findSystemProgram("sleep") ?? ":", program, ...args];
 }
 
+/** The program prints to 5 and 6. Its environment is the shell's too: names of ours must not be in it. */
 const FIRST = `[ $$ = 1 ] || exit 125
 trap : INT
-exec 4>&2 2>/dev/null
-if [ -e /proc/$$/fd/3 ]; then echo >&3; read -r _ <&3 || exit 125; fi
-exec 3>&-
-(exec "$@" 2>&4 4>&-)
+[ -e /proc/$$/fd/5 ] || exec 5>&1 6>&2
+exec 2>/dev/null
+if [ -e /proc/$$/fd/3 ]; then
+  echo >&3; read -r crux_words <&3 || exit 125
+  [ -z "$crux_words" ] || set --
+  while [ \${crux_words:-0} -gt 0 ]; do
+    read -r crux_lines <&3 && IFS= read -r crux_word <&3 || exit 125
+    while [ $crux_lines -gt 1 ]; do
+      IFS= read -r crux_line <&3 || exit 125
+      crux_word="$crux_word
+$crux_line" crux_lines=$((crux_lines - 1))
+    done
+    set -- "$@" "$crux_word"; crux_words=$((crux_words - 1))
+  done
+fi
+(exec "$@" >&5 2>&6 3>&- 4>&- 5>&- 6>&-)
 code=$?
-exec 4>&-
+exec 5>&- 6>&-
 for pause in .01 .03 .06 TERM .01 .03 .06 .1 .1 .1 .1; do
   set -- /proc/[0-9]*
-  [ $# -gt 1 ] || break
-  case $pause in TERM) kill -s TERM -- -1 ;; *) "$0" $pause ;; esac
+  [ $# -gt 1 ] || { echo $code >&3; break; }
+  case $pause in TERM) kill -s TERM -- -1 ;; *) "$0" $pause 3>&- ;; esac
 done
 exit $code`;
 

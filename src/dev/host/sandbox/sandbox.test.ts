@@ -276,6 +276,29 @@ except OSError as e: print("TIOCSTI", e.strerror)
     expect(out).toContain("tcp DONE\n");
   });
 
+  it("cannot reach what tells its status, nor stop or end the first process", async () => {
+    const perl = `my $first = syscall(434, 1, 0); print "got it\n" for grep { syscall(438, $first, $_, 0) >= 0 } 0 .. 9`;
+    const script = `for fd in /proc/1/fd/[0-6]; do printf '\n9\n' > $fd; printf '9\n' <> $fd >&0; done 2>/dev/null
+      kill -KILL 1; kill -STOP 1; kill -TERM 1; kill -PIPE 1; echo x > /proc/1/mem; echo 1000 > /proc/1/oom_score_adj
+      perl -e ${shellWord(perl)}; printf '%s ' fds; ls /proc/self/fd | tr '\\n' ' '; exit 5`;
+    const { code, out } = await run(script);
+    expect(code).toBe(5);
+    expect(out).not.toContain("got it");
+    expect(out.match(/Read-only file system/g)?.length).toBe(2);
+    // its own three, and the folder that ls reads
+    expect(out).toMatch(/fds 0 1 2 3 $/);
+  });
+
+  it("is told as ended while bubblewrap ends, and is gone with close()", async () => {
+    const dir = mkdtempSync(join(own, "close-"));
+    const alone = new HostProcesses({ kernelId: "k-close", epoch: 1, pipesDir: join(dir, "pipes") });
+    const { spec } = bashSpec("exit 3", { cwd: work, sandbox: profile() });
+    const child = alone.run(spec, never);
+    expect(await child.exited).toEqual({ code: 3, signal: null });
+    await alone.close();
+    expect(existsSync(`/proc/${child.osPid}`)).toBe(false);
+  });
+
   it("gains nothing by a setuid program, and leaves none", async () => {
     const { out } = await run(
       "cp /bin/true s; chmod u+s s; su -c id 2>&1 </dev/null; mount --bind / /mnt 2>&1",

@@ -29,7 +29,9 @@ export interface Confinement {
   /** The program with what stands before it inside. */
   readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
-  /** Call once, when nothing of it is left. In words, what it did that it may not. */
+  /** Call once, before the program begins. */
+  begin(): void;
+  /** Call once, when no program is left in it. In words, what it did that it may not. */
   end(): readonly string[];
 }
 
@@ -111,7 +113,7 @@ export class Sandboxes {
     undo.push(quietly(() => rmSync(tmp, { recursive: true, force: true })));
     const text = seatbeltProfile(profile, realpathSync(tmp));
     const whole: readonly [string, ...string[]] = [SANDBOX_EXEC, "-p", text, ...argv];
-    return { options: [], argv: whole, env: { ...env, TMPDIR: realpathSync(tmp) } };
+    return { options: [], argv: whole, env: { ...env, TMPDIR: realpathSync(tmp) }, begin: () => {} };
   }
 
   #confine({ id, profile: wanted, argv, cwd, env }: Confine, undo: Undo[]) {
@@ -131,8 +133,11 @@ export class Sandboxes {
     const missing = this.#placeholders === undefined ? [] : plan.missing;
     const held = this.#placeholders?.hold(id, missing);
     if (held !== undefined) undo.push(quietly(held));
-    const watched = watch([...plan.watched, ...(this.#placeholders === undefined ? plan.missing : [])]);
-    undo.push(() => watched.end().map(({ path, movedTo }) => `${path} was made; it is now ${movedTo}`));
+    const toWatch = [...plan.watched, ...(this.#placeholders === undefined ? plan.missing : [])];
+    const begin = () => {
+      const watched = watch(toWatch);
+      undo.push(() => watched.end().map(({ path, movedTo }) => `${path} was made; it is now ${movedTo}`));
+    };
     const { network } = profile;
     let egress: Egress | undefined;
     if (network !== "host" && network !== "off") {
@@ -153,10 +158,11 @@ export class Sandboxes {
     });
     const inside = { ...env, TMPDIR: "/tmp" };
     return egress === undefined
-      ? { options, filterFd, argv, env: inside }
+      ? { options, filterFd, begin, argv, env: inside }
       : {
           options,
           filterFd,
+          begin,
           argv: forwarded(argv, SOCKET_INSIDE, this.#forward),
           env: { ...inside, ...egressEnvironment },
         };
