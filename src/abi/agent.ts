@@ -30,7 +30,7 @@ export interface AgentManifest {
   readonly delegate?: boolean;
   /** At most this; its parent's is a limit too. */
   readonly permissionMode?: PermissionMode;
-  /** Where what it reads may leave from, when a person starts it: sources of labels. */
+  /** The label sources whose data may leave the machine when the user starts this agent. */
   readonly outward?: readonly Label["source"][];
   /** Servers mounted for each process that runs it. */
   readonly mcp: readonly McpServer[];
@@ -49,7 +49,7 @@ export interface Skill {
   readonly body: string;
 }
 
-/** The shipped agent that is used where nobody names one; "none" is no agent file at all. */
+/** The shipped agent that is used by default; "none" means no agent file. */
 export const DEFAULT_AGENT = "general-purpose";
 
 /** A program of kind agent. Plain data: the kernel journals it at spawn. */

@@ -1,11 +1,11 @@
-/** What the classifier of mode auto is told where the settings say nothing. Shown by `crux auto-mode defaults`. */
+/** The default instructions of the auto mode classifier. `crux auto-mode defaults` prints them. */
 
 export interface AutoModeLists {
-  /** What runs. */
+  /** Calls that may run. */
   readonly allow: readonly string[];
-  /** What does not, unless the person clearly asked for exactly that. */
+  /** Calls that may not run, unless the user clearly asked for exactly that. */
   readonly softDeny: readonly string[];
-  /** What is so around the agent. */
+  /** Facts about the environment of the agent. */
   readonly environment: readonly string[];
 }
 

@@ -1,6 +1,6 @@
-/** A call of a tool as a person follows it: what it was about, and what it came to. Plain data; the screen makes the line. */
+/** A tool call as screens show it: its subject and its outcome. Plain data; the screen makes the line. */
 
-/** What was counted in a result. */
+/** Counts of a result. */
 export type CountUnit =
   | "line"
   | "match"
@@ -13,7 +13,7 @@ export type CountUnit =
   | "task"
   | "tool";
 
-/** By the tool itself; each key only where it says something. */
+/** Reported by the tool itself; keys without information are absent. */
 export interface CallFacts {
   readonly count?: { readonly n: number; readonly of: CountUnit };
   /** Lines. */
@@ -21,14 +21,14 @@ export interface CallFacts {
   readonly removed?: number;
   readonly exit?: number;
   readonly signal?: string;
-  /** It goes on in the background: `job-3`. */
+  /** The job as which it runs on in the background: `job-3`. */
   readonly job?: string;
-  /** What a server answered. */
+  /** The status that a server answered with. */
   readonly status?: number;
   readonly bytes?: number;
   /** Steps of a list. */
   readonly done?: { readonly n: number; readonly of: number };
-  /** What it is now: `completed`, `task 3`. */
+  /** The new state or name: `completed`, `task 3`. */
   readonly now?: string;
 }
 
@@ -40,11 +40,11 @@ export interface CallEnd {
 }
 
 export interface CallNote extends CallEnd {
-  /** As the model called it, where there is no such tool. */
+  /** The name that the model used, where no such tool exists. */
   readonly tool: string;
-  /** In one line: a path, a command; "" where the name says it all. */
+  /** The subject in one line: a path, a command; "" where the name is enough. */
   readonly about: string;
-  /** The gate or a person said no. */
+  /** The gate or the user refused it. */
   readonly refused?: true;
 }
 

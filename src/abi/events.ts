@@ -18,9 +18,9 @@ export interface SyscallEvent {
   readonly result?: unknown;
   /** The printed error. */
   readonly error?: string;
-  /** To a microsecond. */
+  /** Milliseconds, with a precision of a microsecond. */
   readonly durationMs: number;
-  /** Only shown to readers that ask for all. */
+  /** Shown only to readers that ask for every event. */
   readonly quiet?: boolean;
   /** The path behind the fd of a Read or Write, and how its reads are shown. */
   readonly device?: string;
@@ -43,10 +43,10 @@ export interface Ask {
   readonly options: readonly AskAnswer[];
   /** A diff or long parameters, shown before the question; may be empty. */
   readonly detail: string;
-  /** Who asks, from the top: `main-1 › worker-2`. */
+  /** The asking process and its ancestors, from the top: `main-1 › worker-2`. */
   readonly path?: string;
   readonly tool?: string;
-  /** What it would do, one each. */
+  /** The effects of the call. */
   readonly effects?: readonly string[];
   /** What was judged on its own, one by one: each command of a pipe. */
   readonly parts?: readonly AskPart[];

@@ -28,9 +28,9 @@ export type FsRequest =
   | { op: "mkdir" }
   | { op: "remove" }
   | { op: "rename"; to: string }
-  /** As Stat of the same path (FileStat). */
+  /** The same answer as Stat of the path (FileStat). */
   | { op: "stat" }
-  /** Of a PDF: how many pages it has, and the text of those from `first` to `last`, counted from 1; `last` absent: of none. */
+  /** The number of pages of a PDF, and the text of the pages `first` to `last`, counted from 1; `last` absent: no text. */
   | { op: "pdf"; first?: number; last?: number }
   /** The tree below a directory, directories first, by name; `depth` 1 is the directory alone. */
   | { op: "list"; depth?: number; hidden?: boolean; ignored?: boolean; ignore?: string[]; limit?: number }
@@ -62,7 +62,7 @@ export interface FilesRequest {
   op: "files";
   glob?: string;
   no_ignore?: boolean;
-  /** How many of them are left out at the beginning. */
+  /** The number of files to skip at the beginning. */
   offset?: number;
   limit?: number;
 }
@@ -76,7 +76,7 @@ export interface FsWritten {
 
 export interface FsListing {
   entries: { path: string; kind: HostStat["kind"]; size: number; depth: number }[];
-  /** How many entries the limit cut. */
+  /** The number of entries beyond the limit. */
   more: number;
 }
 
@@ -95,7 +95,7 @@ export interface GrepAnswer {
 export interface FilesAnswer {
   /** Newest modification first, then by name; paths relative to the searched directory. */
   files: { path: string; mtime_ms: number; size: number }[];
-  /** Of all that match. */
+  /** The number of all files that match. */
   total: number;
   partial: boolean;
 }
@@ -108,11 +108,11 @@ export interface ShellRequest {
   timeout_ms?: number;
   /** true: one stream in order of arrival in `output`; stdout and stderr stay empty. */
   merge?: boolean;
-  /** To run outside the sandbox; INVALID where the settings do not let a call ask for it. */
+  /** Runs outside the sandbox; INVALID where the settings do not let a call ask for that. */
   unconfined?: boolean;
   /** It becomes a job of its process after this long, if it still runs; 0: at once. Only with `merge`. */
   job_after_ms?: number;
-  /** It becomes one when it runs for long: a person who is attached does not wait for it. */
+  /** The command becomes a job when it runs for long, so that an attached user does not wait for it. */
   auto_job?: boolean;
   /** What happens when the timeout passes; default `end`. */
   at_timeout?: "end" | "job";

@@ -1,4 +1,4 @@
-/** A permission that a person gave, and for what: beside the settings, and beside what a process was given at its spawn. */
+/** A permission that the user gave, and its scope. It adds to the settings and to the rights that a process has from its spawn. */
 import type { Pid } from "./ids.ts";
 
 /**
@@ -24,22 +24,22 @@ export interface Grant {
   readonly at: number;
   readonly by: GrantBy;
   readonly behavior: "allow" | "ask" | "deny";
-  /** As in settings; `mode(auto)`: the mode may rise so high. */
+  /** A rule as in settings; `mode(auto)`: the mode may rise as far as that. */
   readonly rule: string;
   readonly scope: GrantScope;
-  /** Of whom: for `once`, `process`, `subtree`. */
+  /** The process it applies to, for the scopes `once`, `process` and `subtree`. */
   readonly pid?: Pid;
-  /** For `project`: a real path. */
+  /** The folder, for the scope `project`: a real path. */
   readonly root?: string;
   /** Wall clock, ms. */
   readonly expiresAt?: number;
-  /** How often it may answer; absent: as often as it is needed. */
+  /** How many times it may be used; absent: no limit. */
   readonly uses?: number;
   /** The question that it answered; "" none. */
   readonly requestId: string;
 }
 
-/** As a person sees it. */
+/** A grant as clients show it. */
 export interface GrantView extends Grant {
   /** Calls that were allowed by it; counted only where `uses` bounds them. */
   readonly used: number;

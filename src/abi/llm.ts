@@ -57,7 +57,7 @@ export interface LlmRequest {
   messages: WireMessage[];
   maxOutputTokens: number;
   temperature?: number;
-  /** The reply ends before any of them; a driver that cannot is free to go on. */
+  /** Stop sequences: the reply ends before any of them. A driver without support may ignore them. */
   stopSequences?: string[];
   /** Another request will have the same bytes up to the last block of the last message, within the hour. */
   sharesPrefix?: boolean;
@@ -105,7 +105,7 @@ export type BlockDelta =
   | { type: "signature_delta"; signature: string }
   | { type: "input_json_delta"; partial_json: string };
 
-/** What every driver yields; nothing above knows which driver is in use. */
+/** The events that every driver yields; nothing above the drivers knows which one is in use. */
 export type StreamEvent =
   | { type: "message_start"; message: { id: string; model: string; usage: Usage } }
   | { type: "content_block_start"; index: number; content_block: Block }
@@ -165,7 +165,7 @@ export interface ModelCard {
   /** US dollars per million tokens; absent: not known. */
   price?: { input: number; output: number };
   known: boolean;
-  /** It is good enough to judge calls in a person's place. */
+  /** Whether the model may decide calls in auto mode. */
   autoMode?: boolean;
 }
 

@@ -43,7 +43,7 @@ export type McpState = "pending" | "connected" | "failed";
 /** A mount as `crux mcp list` shows it. */
 export interface MountView {
   readonly path: string;
-  /** Who owns it; 0: mounted by the user for all. */
+  /** The owner; 0: the user mounted it for all processes. */
   readonly pid: number;
   /** `stdio: npx server-memory`, `http: http://127.0.0.1:8080/mcp`: without secrets. */
   readonly server: string;

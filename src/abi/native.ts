@@ -4,7 +4,7 @@
  * result is the last 4 KiB of its stdout; all of what it printed is in its log.
  */
 
-/** How a native program is started; what it may not do is decided from its rights. */
+/** How a native program is started. Its limits follow from its rights. */
 export interface NativeOptions {
   /** Absolute; absent: the parent's. */
   readonly cwd?: string;

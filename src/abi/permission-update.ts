@@ -1,4 +1,4 @@
-/** A change of the rules, the mode or the directories, as a person's answer brings it about. Any client may send one. */
+/** A change of rules, mode or directories that comes with an answer of the user. Any client may send one. */
 import * as z from "zod";
 import { PERMISSION_MODES } from "./process.ts";
 import { RULE_DESTINATIONS } from "./rules.ts";

@@ -5,11 +5,11 @@ import type { Member } from "./member.ts";
 
 export type ProcessKind = "agent" | "native" | "service" | "supervisor";
 
-/** In this order they are also the numbers 0 … 3. */
+/** The order gives their numbers, 0 … 3. */
 export const PROCESS_STATES = ["created", "running", "zombie", "dead"] as const;
 export type ProcessState = (typeof PROCESS_STATES)[number];
 
-/** What a running process is doing. `blocked`: waits for a person. */
+/** What a running process is doing. `blocked`: it waits for an answer of the user. */
 export type Activity = "thinking" | "tool" | "waiting" | "blocked" | "paused";
 
 /** Why it is paused: by a signal, after a crash of its daemon, with a history that is damaged, for a disk that takes nothing. */
@@ -87,14 +87,14 @@ export interface ProcInfo {
   allowedDevices: readonly string[] | null;
   exit: ExitStatus | null;
   groups: readonly Pgid[];
-  /** Of those that have not ended. */
+  /** The number of threads that have not ended. */
   threads: number;
   coroutines: number;
   /** Agent name, program, or supervisor name; "" in general mode. */
   name: string;
   /** It waits for the next message instead of ending. */
   isSession?: boolean;
-  /** Of an agent, what it may without asking; absent: `default`. */
+  /** The permission mode of an agent; absent: `default`. */
   mode?: PermissionMode;
   /** Of a compose project to which the viewer belongs as well; absent: of none. Of a fellow not much else is told. */
   member?: Member;

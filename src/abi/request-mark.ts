@@ -1,7 +1,7 @@
-/** What a client's request leaves in the record of what it made, so that its repeat finds that and makes nothing. */
+/** The mark of a client's request in the record of what it made, so that a repeat finds that record and makes nothing. */
 export interface RequestMark {
-  /** Of who asked, the method and the client's key: none of them can be had from it. */
+  /** A hash of the caller, the method and the client's key; none of them can be derived from it. */
   readonly id: string;
-  /** Of the same and all that was asked for: another is another request under the same key. */
+  /** A hash of those and all parameters: it differs when the same key is used for another request. */
   readonly digest: string;
 }

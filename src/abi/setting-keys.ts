@@ -63,7 +63,7 @@ export const SETTING_KEYS = [
   "web.private",
 ] as const;
 
-/** What holds where no file says anything. */
+/** The values that apply where no settings file has the key. */
 export const SETTING_DEFAULTS: Readonly<Record<string, unknown>> = {
   "autoMode.stage": "both",
   "bash.background": true,

@@ -7,7 +7,7 @@ const answer = z.enum(["ask", "deny", "off"]);
 /** A list: what was read from there may leave. */
 const outward = z.union([answer, z.array(z.enum(["web", "mcp", "file", "exec", "peer"]))]);
 
-/** Of the environment; `AWS_*`: all that begin so. */
+/** Names of environment variables; `AWS_*` matches every name with that prefix. */
 const variable = z
   .string()
   .max(256)
@@ -49,7 +49,7 @@ const permissions = z.looseObject({
     .describe("How long a question stays open after the last client has left, in seconds."),
 });
 
-/** What the classifier of mode auto is told beside its defaults. */
+/** Instructions for the auto mode classifier, added to its defaults. */
 const autoMode = z.looseObject({
   allow: strings
     .optional()
@@ -96,7 +96,7 @@ export const SandboxSettings = z.looseObject({
 });
 export type SandboxSettings = z.infer<typeof SandboxSettings>;
 
-/** Of each agent that a person starts, where the person says nothing. */
+/** The budget of each agent that the user starts without one. */
 const limits = {
   tokens: z
     .int()

@@ -39,7 +39,7 @@ export interface SupervisorSpec {
 
 export type ChildStart =
   | {
-      /** By name; absent: general mode. */
+      /** The name of an agent; absent: the general agent. */
       readonly agent?: string;
       readonly intent: string;
       readonly opts?: SpawnOpts;
@@ -93,7 +93,7 @@ export interface CrashReport {
   /** Restarts of this supervisor within the window, this one included. */
   readonly restarts: number;
   readonly decision: RestartDecision;
-  /** Until the restart; 0 where there is none. */
+  /** The delay before the restart; 0 if it is not restarted. */
   readonly delayMs: number;
   /** Wall clock, ms. */
   readonly at: number;

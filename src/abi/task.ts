@@ -41,7 +41,7 @@ export interface TaskUpdate {
   /** A pid; "": nobody's. */
   readonly owner?: string;
   readonly claim?: boolean;
-  /** Of a claim: only if the caller has no other unfinished task. */
+  /** For a claim: only if the caller has no other unfinished task. */
   readonly check_agent_busy?: boolean;
   readonly add_blocks?: readonly string[];
   readonly add_blocked_by?: readonly string[];
@@ -79,7 +79,7 @@ export interface TaskListView {
   readonly completed: number;
 }
 
-/** Of the process that calls: where its tasks are, and who leads there. */
+/** About the calling process: the list that its tasks are in, and who leads it. */
 export interface TaskPlace {
   readonly list: string;
   readonly leader: Pid | null;

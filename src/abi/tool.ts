@@ -1,7 +1,7 @@
-/** What a program under /bin gets and gives: one JSON object in, one result out. */
+/** The protocol of a program under /bin: one JSON object in, one result out. */
 import type { ErrorCode } from "./errno.ts";
 
-/** What a model looks at instead of reading it. `data`: base64. */
+/** A picture or document for the model. `data`: base64. */
 export interface MediaPart {
   readonly type: "image" | "document";
   /** `image/png`, `application/pdf` */
@@ -21,10 +21,10 @@ export interface ToolResult {
   truncated?: { shown_chars: number; total_chars: number; path: string };
 }
 
-/** How far a call is; plain data, per tool. */
+/** The progress of a call; plain data, its shape depends on the tool. */
 export type Progress = Readonly<Record<string, unknown>>;
 
-/** What a command under way tells of itself. */
+/** The progress of a running command. */
 export interface CommandProgress {
   /** Its last lines. */
   readonly output: string;

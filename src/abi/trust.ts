@@ -1,4 +1,4 @@
-/** What a workspace brings that would act, and what a person has said of it. */
+/** What a workspace contains that could act, and whether the user trusts it. */
 
 export const BROUGHT_KINDS = [
   "settings",
@@ -12,7 +12,7 @@ export const BROUGHT_KINDS = [
 ] as const;
 export type BroughtKind = (typeof BROUGHT_KINDS)[number];
 
-/** trusted: as a person saw it. changed: a person saw another. new: nobody has. */
+/** trusted: unchanged since the user saw it. changed: the user saw another version. new: the user has not seen it. */
 export type BroughtState = "trusted" | "changed" | "new";
 
 /** The file whose entries count one by one, each as `.mcp.json#<name>`. */
@@ -53,9 +53,9 @@ export interface BroughtItem {
   /** SHA-256, hex; of a server that of its entry, whatever the file around it. */
   readonly digest: string;
   readonly state: BroughtState;
-  /** What it would do, a line each. */
+  /** What it could do, one line each. */
   readonly acts: readonly string[];
-  /** From what a person saw last to what is there; only where it was asked for and both are known. */
+  /** The difference from the version that the user saw last; only on request and where both versions are known. */
   readonly diff?: string;
 }
 
@@ -63,14 +63,14 @@ export interface WorkspaceView {
   /** A real path. */
   readonly root: string;
   readonly isTrusted: boolean;
-  /** What is said of it holds until the last process that works there has ended. */
+  /** The answer holds until the last process that works there has ended. */
   readonly isSessionOnly: boolean;
   /** The repository whose worktree this is, and whose trust it has; null: none. */
   readonly main: string | null;
   /** A person has seen all that is here now, and said no. */
   readonly isDeclined: boolean;
   readonly items: readonly BroughtItem[];
-  /** What can be trusted by nobody, and why. */
+  /** Files that cannot be trusted, and why. */
   readonly refused: readonly { readonly path: string; readonly why: string }[];
 }
 
@@ -79,7 +79,7 @@ export interface TrustedWorkspace {
   /** ms since the epoch. */
   readonly at: number;
   readonly by: string;
-  /** How many files and servers a person has seen. */
+  /** The number of files and servers that the user has seen. */
   readonly items: number;
   readonly isSessionOnly: boolean;
 }

@@ -33,7 +33,7 @@ interface Told<Name extends string> {
 }
 
 export interface SpawnEvent extends Told<"spawn"> {
-  /** What the process was started to do. */
+  /** The intent of the process. */
   readonly intent: string;
   /** A line to show before anything else: a script answers, the sandbox is off. */
   readonly notice?: string;
@@ -62,7 +62,7 @@ export interface ModeEvent extends Told<"mode"> {
   readonly mode: PermissionMode;
 }
 
-/** As `Ask` (abi/events.ts). */
+/** A question of the gate; see `Ask` in abi/events.ts. */
 export interface AskEvent extends Told<"ask"> {
   /** Names the question in ask.answer. */
   readonly ask_id: string;
@@ -76,17 +76,17 @@ export interface AskEvent extends Told<"ask"> {
   readonly path?: string;
   /** The tool that would run. */
   readonly tool?: string;
-  /** What the call would do, one effect each. */
+  /** The effects of the call. */
   readonly effects?: readonly string[];
   /** The parts of a command with their own decisions. */
   readonly parts?: readonly AskPart[];
   /** Why the gate asks. */
   readonly reason?: string;
-  /** Where the data that the process has read came from. */
+  /** The sources of the data that the process has read. */
   readonly labels?: readonly string[];
   /** Warnings to show with the question. */
   readonly warnings?: readonly string[];
-  /** What the command could do while it runs, in one line. */
+  /** What the sandbox lets the command do, in one line. */
   readonly sandbox?: string;
   /** SHA-256 of tool, arguments and effects. */
   readonly digest?: string;
@@ -115,7 +115,7 @@ export interface AskClosedEvent extends Told<"ask_closed"> {
   readonly answer: AskAnswer | null;
 }
 
-/** With `verbose`, as `log`. */
+/** Sent with `verbose`, like `log`. */
 export interface ToolEvent extends Told<"tool"> {
   /** The device or program that was used. */
   readonly device: string;
@@ -124,7 +124,7 @@ export interface ToolEvent extends Told<"tool"> {
   readonly duration_ms: number;
 }
 
-/** With `calls`, as `said`. */
+/** Sent with `calls`, like `said`. */
 export interface CallEvent extends Told<"call"> {
   /** The tool call: tool, argument and outcome in one line each. */
   readonly call: CallNote;
@@ -144,7 +144,7 @@ export interface PausedEvent extends Told<"paused"> {
   readonly is_paused: boolean;
 }
 
-/** Of a session: what somebody said. */
+/** A message that somebody sent to the session. */
 interface MessageOf<Name extends string> extends Told<Name> {
   /** Number of the message; 0: the intent. */
   readonly seq: number;

@@ -5,9 +5,9 @@ import type { WireError } from "./errors.ts";
 export const PROTOCOL = {
   maxLineBytes: 10 * 1024 * 1024,
   maxConnections: 256,
-  /** Of them; no program of a process gets one. */
+  /** The connections reserved for clients of the user; no program of a process gets one. */
   connectionsOfUser: 64,
-  /** Of the programs of one process, and of all that descend from one. */
+  /** The most connections for the programs of one process, its descendants included. */
   maxConnectionsOfProcess: 16,
   maxConnectionsOfLine: 64,
   unfinishedLineMs: 10_000,

@@ -1,9 +1,9 @@
-/** What the keys of a compose file may be together: programs, references, pipes, and that nothing waits for itself. */
+/** Checks across the keys of a compose file: programs, references, pipes, and that nothing waits for itself. */
 import { type Edge, findCycle } from "./graph.ts";
 import { invalid, near } from "./issue.ts";
 import type { ComposeFile, ServiceEntry } from "./schema.ts";
 
-/** As many children as a supervisor has. */
+/** The most children that a supervisor can have. */
 const MAX_CHILDREN = 1_000;
 
 const AGENT_KEYS = ["agent", "intent", "model", "system_prompt", "max_steps"] as const;

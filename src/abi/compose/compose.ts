@@ -111,7 +111,7 @@ export interface ReplicaView {
 
 export interface ProjectView {
   readonly project: string;
-  /** Of its supervisor. */
+  /** The pid of its supervisor. */
   readonly pid: Pid;
   readonly replicas: readonly ReplicaView[];
   /** It has ended because something failed: what, first. */

@@ -8,7 +8,7 @@ import { PROJECT_NAME, projectNameOf } from "./name.ts";
 import { ComposeFile, composeKeysAt, DEFAULT_READY_MS, type ServiceEntry } from "./schema.ts";
 
 interface ComposePlace {
-  /** Where relative paths begin, and the default name: absolute. */
+  /** The absolute base of relative paths; its last segment is the default project name. */
   readonly dir: string;
   /** Outranks the file's name. */
   readonly project?: string | undefined;

@@ -1,4 +1,4 @@
-/** What a schema has against a compose file, in words: the path of the field, what is wrong, how to go on. */
+/** Words for what a schema rejects in a compose file: the path of the field, what is wrong, how to fix it. */
 import type * as z from "zod";
 import { nearNames } from "../../lib/near-names.ts";
 import { Fault } from "../errors.ts";
@@ -76,7 +76,7 @@ function shown(name: string): string {
   return name.slice(0, 128);
 }
 
-/** Of a union, the alternative that got furthest says what is wrong. */
+/** For a union, the alternative that matched furthest says what is wrong. */
 function innermost(issue: Issue): Issue {
   if (issue.code === "invalid_key" && issue.issues[0] !== undefined)
     return { ...issue.issues[0], path: issue.path };

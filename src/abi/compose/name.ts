@@ -1,6 +1,6 @@
 /** Names of compose projects. No schema here: the thin client needs them too. */
 
-/** As the names of supervisors. */
+/** The same rule as for names of supervisors. */
 export const PROJECT_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
 
 /**

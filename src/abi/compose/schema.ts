@@ -34,7 +34,7 @@ const truth = z.preprocess(
   (value) => (value === "true" || value === "false" ? value === "true" : value),
   z.boolean(),
 );
-/** A number that may be left out; editors are told what then holds. */
+/** An optional number; the schema for editors has its default. */
 const withDefault = (schema: ReturnType<typeof numberOf>, value: number, description: string) =>
   schema.default(value).meta({ description, default: value });
 

@@ -15,7 +15,7 @@ export type ProjectEventWire =
   | { event: "failed"; project: string; reason: string; code: number }
   | { event: "stopped"; project: string };
 
-/** Of an `eof`: events that the client was too slow for. */
+/** In an `eof`: the number of events dropped because the client was too slow. */
 export interface StreamEnd {
   dropped: number;
 }

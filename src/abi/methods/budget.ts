@@ -5,7 +5,7 @@ import { type MethodSpec, pid } from "./spec.ts";
 const usd = z.number().min(0).max(1e9);
 const count = z.int().min(0);
 
-/** Of a process and all below it. */
+/** For a process and all its descendants. */
 export const WireBudget = z.strictObject({
   tokens: count.optional(),
   usd: usd.optional(),

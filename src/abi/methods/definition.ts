@@ -1,4 +1,4 @@
-/** Agent and skill files, as a person looks at them: what there is, where it comes from, and what is wrong with it. */
+/** Methods about agent and skill files: which exist, where they come from, and what is wrong with them. */
 import * as z from "zod";
 import type { MethodSpec } from "./spec.ts";
 

@@ -1,4 +1,4 @@
-/** What a method of the registry is, and the words that the schemas of several share. */
+/** The shape of a method in the registry, and schemas that several methods share. */
 import * as z from "zod";
 
 export interface MethodSpec {
