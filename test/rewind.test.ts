@@ -550,7 +550,7 @@ describe("a daemon that dies while a file is written", () => {
     probed: { outcome, tool: "write", input: JSON.stringify(args) },
   });
   beforeEach(async () => {
-    worker.context.checkpoint({ turn: 1 });
+    worker.context.sys.checkpoint({ turn: 1 });
     await tool("write", args);
     await journal.sync();
   });

@@ -89,43 +89,20 @@ export interface ProgramContext {
   readonly maxSteps: number;
   /** Fires at TERM, INT, KILL, timeout. */
   readonly signal: AbortSignal;
-  readonly clock: Clock;
-  /** 0 … 1, for jitter. */
-  random(): number;
-  /** The local day, `2026-01-05`: for people, and their models. */
-  today(): string;
   /** fd 0, to be read to its end before the first step; null: nothing was given. */
   readonly input: Fd | null;
   /** Servers mounted for this process, by the names of the agent file. */
   readonly mounts: readonly { readonly name: string; readonly path: string; readonly alwaysLoad?: boolean }[];
   /** 2: tools can be looked for. Absent: how it was before; of histories that are replayed. */
   readonly toolset?: 2;
+  /** Its model is told of the mode. Absent: of histories that are replayed, and in threads, which share what the process is told. */
+  readonly modes?: true;
   /** null: a fresh start. */
   readonly restored: Restored | null;
-  /**
-   * Notes where the program is (plain data, at most 1 MiB), so that it can go on from there in another daemon. Durable
-   * before the next effect, and at once while the process is paused; without waiting.
-   */
-  checkpoint(state: unknown): void;
-  /** The same for what came to the last checkpoint, so that nothing is written twice. */
-  addToCheckpoint(part: unknown): void;
   /** null: the process has one run, and ends with it. */
   readonly session: ProgramSession | null;
   /** Whose run it is: only the words of this client, and of other processes, are for it; undefined: all are. */
   readonly client?: string;
-  /** A message can be received at once, if it is for this run. */
-  hasMail(): boolean;
-  isPaused(): boolean;
-  /** Runs alone among the threads of this process: what is written to the context within is one unit. To be kept short. */
-  unit<T>(act: () => Promise<T>): Promise<T>;
-  /**
-   * The mode, as far as the model has to know of it: `auto`, `plan /where/the/plan/is.md`, or "". Absent: of histories that are
-   * replayed, and in threads, which share what the process is told.
-   */
-  standing?(): string;
-  /** Holds while the process is paused; rejects when it ends. */
-  waitIfPaused(): Promise<void>;
-  account(): AccountView;
 }
 
 /** Never rejects for an expected end; a rejection is a bug and becomes `unexpected exit`. */

@@ -23,6 +23,7 @@ import type {
   Signal,
   SignalAction,
 } from "./process.ts";
+import type { AccountView } from "./program.ts";
 import type { RequestMark } from "./request-mark.ts";
 import type { RightsWish } from "./rights.ts";
 import type { SupervisorSpec } from "./supervise.ts";
@@ -256,4 +257,33 @@ export interface Sys extends Syscalls {
   /** What the process has to say so far; the last value is its result. */
   setResult(text: string): void;
   log(level: "info" | "warn" | "error", message: string): void;
+
+  /** A message can be received at once, if it is for this run. */
+  hasMail(): boolean;
+  isPaused(): boolean;
+  /** Holds while the process is paused; rejects when it ends. */
+  waitIfPaused(): Promise<void>;
+  /** The mode, as far as the model has to know of it: `auto`, `plan /where/the/plan/is.md`, or "". */
+  standing(): string;
+  account(): AccountView;
+  /** Wall clock, milliseconds since the epoch: for people only. */
+  now(): number;
+  /** Monotonic milliseconds with a fraction: for every interval. */
+  mono(): number;
+  /** The local day, `2026-01-05`: for people, and their models. */
+  today(): string;
+  /** 0 … 1, for jitter. */
+  random(): number;
+  /** Resolves after `ms`, whatever comes meanwhile, or rejects with the signal's reason. */
+  delay(ms: number, signal?: AbortSignal): Promise<void>;
+
+  /**
+   * Notes where the program is (plain data, at most 1 MiB), so that it can go on from there in another daemon. Durable
+   * before the next effect, and at once while the process is paused; without waiting.
+   */
+  checkpoint(state: unknown): void;
+  /** The same for what came to the last checkpoint, so that nothing is written twice. */
+  addToCheckpoint(part: unknown): void;
+  /** Runs alone among the threads of this process: what is written to the context within is one unit. To be kept short. */
+  unit<T>(act: () => Promise<T>): Promise<T>;
 }

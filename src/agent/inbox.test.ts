@@ -72,7 +72,8 @@ describe("readInbox()", () => {
 
   test("goes on when another thread took the message", async () => {
     const process = new FakeProcess({ answers: [] });
-    await readInbox({ ...process.context, hasMail: () => true });
+    process.context.sys.hasMail = () => true;
+    await readInbox(process.context);
     expect(process.messages).toHaveLength(1);
   });
 });

@@ -9,7 +9,7 @@ export const MAX_PER_STEP = 32;
 
 /** Those that wait now enter the context, oldest first. Costs nothing when there are none. */
 export async function readInbox(context: ProgramContext): Promise<void> {
-  for (let read = 0; read < MAX_PER_STEP && context.hasMail(); read++) {
+  for (let read = 0; read < MAX_PER_STEP && context.sys.hasMail(); read++) {
     const message = await nextMessage(context);
     if (message === undefined) return;
     const text = messageText(message);

@@ -38,6 +38,6 @@ async function runOnce(run: Run): Promise<ExitStatus> {
 /** Its last word was kept, and its daemon died before it was the exit. */
 async function hasEnded({ context, kept }: Run): Promise<boolean> {
   const { restored, sys, ctxId } = context;
-  if (restored === null || kept !== null || context.hasMail()) return false;
+  if (restored === null || kept !== null || context.sys.hasMail()) return false;
   return isAtItsEnd((await sys.buildPrompt(ctxId)).messages);
 }

@@ -72,7 +72,7 @@ export interface Run {
 
 export function newRun(context: ProgramContext, options: AgentOptions): Run {
   const { cwd, restored } = context;
-  const environment = environmentText({ cwd, day: context.today(), platform: options.platform });
+  const environment = environmentText({ cwd, day: context.sys.today(), platform: options.platform });
   const { v: _, run: underWay, ...place } = placeOf(restored);
   const hasToldReply = place.kept !== null;
   const discovery = new Discovery();
@@ -96,7 +96,7 @@ export function newRun(context: ProgramContext, options: AgentOptions): Run {
 export async function untilTerminal(run: Run): Promise<Terminal> {
   const { context } = run;
   for (;;) {
-    await context.waitIfPaused();
+    await context.sys.waitIfPaused();
     context.signal.throwIfAborted();
     if (run.kept === null) context.sys.onStep(++run.turn);
     const end = await reasonStep(run);
@@ -109,7 +109,7 @@ export async function begin(run: Run): Promise<void> {
   const { context } = run;
   if (context.input === null) return;
   const text = await takeInput(context, context.input);
-  if (text !== "") await context.unit(() => context.sys.appendMessage(context.ctxId, "user", text));
+  if (text !== "") await context.sys.unit(() => context.sys.appendMessage(context.ctxId, "user", text));
   checkpoint(run, null);
 }
 
@@ -127,7 +127,7 @@ export function checkpoint(run: Run, kept: KeptReply | null): void {
     ...more,
     kept,
   };
-  run.context.checkpoint(place);
+  run.context.sys.checkpoint(place);
 }
 
 /** One step: a reply that is kept, its calls, and all of it in the context. Undefined: another step follows. */
@@ -140,7 +140,7 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
     const { reply, batches: _, ...limits } = kept;
     const { turn, hasEscalated, hasRetriedEmpty } = run;
     const { maxSteps: maxTurns, modelDevice: device } = context;
-    const [account, hasMail] = [context.account(), context.hasMail()];
+    const [account, hasMail] = [context.sys.account(), context.sys.hasMail()];
     const decision = decide(
       { turn, maxTurns, ...limits, hasEscalated, hasRetriedEmpty, hasMail, account, device },
       reply,
@@ -169,7 +169,7 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
         await keep(run, reply, [], restored);
         return decision;
     }
-    await context.waitIfPaused();
+    await context.sys.waitIfPaused();
     context.signal.throwIfAborted();
   }
 }
@@ -203,7 +203,7 @@ function tellReply({ context }: Run, { blocks }: Reply, { reason }: Continue | T
 async function nextReply(run: Run): Promise<KeptReply> {
   const { context } = run;
   const kept = await ask(run);
-  if (callsOf(kept.reply.blocks).length > 0 || context.isPaused()) checkpoint(run, kept);
+  if (callsOf(kept.reply.blocks).length > 0 || context.sys.isPaused()) checkpoint(run, kept);
   await untilResumed(context);
   return kept;
 }
@@ -218,13 +218,13 @@ async function ask(run: Run): Promise<KeptReply> {
     prompt: await promptOf(run, tools),
     environment: run.environment + run.announced,
     tools: tools.specs,
-    account: context.account(),
+    account: context.sys.account(),
     wantedOutputTokens: run.hasEscalated ? ESCALATED_OUTPUT_TOKENS : OUTPUT_TOKENS,
   });
   const reply = await askModel(context, request, {
     maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,
     hasSucceeded: run.requests > 0,
-    random: context.random,
+    random: () => context.sys.random(),
   });
   run.requests++;
   const { maxOutputTokens } = request;
@@ -235,7 +235,7 @@ async function ask(run: Run): Promise<KeptReply> {
 /** With what was said to the process meanwhile. */
 function promptOf(run: Run, { deferred }: OfferedTools): Promise<Prompt> {
   const { context } = run;
-  return context.unit(async () => {
+  return context.sys.unit(async () => {
     await readInbox(context);
     const prompt = await toldOfMode(run, await context.sys.buildPrompt(context.ctxId));
     const note = deferred === undefined ? "" : run.discovery.note(deferred, lastWords(prompt));
@@ -248,12 +248,12 @@ function promptOf(run: Run, { deferred }: OfferedTools): Promise<Prompt> {
 /** Once, when it begins, and once when it ends. */
 async function toldOfMode(run: Run, prompt: Prompt): Promise<Prompt> {
   const { context } = run;
-  if (context.standing === undefined) return prompt;
+  if (context.modes === undefined) return prompt;
   if (run.modeNotes === null) {
     run.modeNotes = new ModeNotes();
     run.modeNotes.recall(prompt.messages);
   }
-  const note = run.modeNotes.note(context.standing());
+  const note = run.modeNotes.note(context.sys.standing());
   if (note === "") return prompt;
   await context.sys.appendMessage(context.ctxId, "user", note);
   return context.sys.buildPrompt(context.ctxId);
@@ -300,7 +300,7 @@ async function resultsOf(
   const tools = await toolsOf(run);
   const calls = callsOf(blocks);
   const tell = (call: number, { malformed: _, ...result }: CallResult): void =>
-    context.addToCheckpoint({ call, ...result });
+    context.sys.addToCheckpoint({ call, ...result });
   const done = restored === null ? undefined : finishedCalls(restored, kept.batches, calls);
   if (done !== undefined) {
     // the tools may be others now, and so what runs together
@@ -331,7 +331,7 @@ export async function keep(
   if (reply.blocks.length === 0) return;
   const text = textOf(reply.blocks);
   if (text.trim() !== "") context.sys.setResult(text);
-  await context.unit(async () => {
+  await context.sys.unit(async () => {
     const answered = restored === null ? null : answeredIn((await sys.buildPrompt(ctxId)).messages, reply);
     if (answered === null) await sys.appendMessage(ctxId, "assistant", text, reply.blocks);
     for (const [i, call] of callsOf(reply.blocks).entries()) {
@@ -350,7 +350,7 @@ export function logBudget(context: ProgramContext, words = ""): void {
     context.sys.log("warn", words);
     return;
   }
-  const { used, limit } = context.account();
+  const { used, limit } = context.sys.account();
   // without a limit of its own it was that of a process above
   context.sys.log(
     "warn",

@@ -128,7 +128,7 @@ async function endOf(run: Run, beginning: Beginning): Promise<Terminal> {
   const { context } = run;
   try {
     if (beginning.kind === "message")
-      await context.unit(async () => {
+      await context.sys.unit(async () => {
         // where nothing can be looked for, nothing comes between
         if (run.tools?.deferred !== undefined) await tellChanges(run);
         await context.sys.appendMessage(context.ctxId, "user", beginning.text);
@@ -143,7 +143,7 @@ async function endOf(run: Run, beginning: Beginning): Promise<Terminal> {
 async function noteInterrupt(run: Run, context: ProgramContext): Promise<void> {
   const { sys, ctxId, modelFd } = context;
   const blocks = await salvagedBlocks(sys, modelFd);
-  await context.unit(async () => {
+  await context.sys.unit(async () => {
     const { messages } = await sys.buildPrompt(ctxId);
     if (messages.at(-1)?.content === INTERRUPTED_NOTE) return;
     const text = blocks.map((block) => block.text).join("\n");

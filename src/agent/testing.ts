@@ -6,7 +6,7 @@ import { asCtxId, asFd, asPid, type Fd } from "../abi/ids.ts";
 import { type Block, type LlmRequest, type Reply, type StreamEvent, totalTokens } from "../abi/llm.ts";
 import type { Message } from "../abi/mail.ts";
 import type { Activity, ExitStatus } from "../abi/process.ts";
-import type { Clock, ProgramContext, Restored } from "../abi/program.ts";
+import type { ProgramContext, Restored } from "../abi/program.ts";
 import type { ContextMessage, Sys } from "../abi/sys.ts";
 import type { ToolResult } from "../abi/tool.ts";
 import { abortable } from "../lib/abort.ts";
@@ -123,7 +123,7 @@ export class FakeProcess {
   }
 
   #makeContext(): ProgramContext {
-    const { agent = null, maxSteps = 0, budget = 0, input, restored = null } = this.#options;
+    const { agent = null, maxSteps = 0, input, restored = null } = this.#options;
     return {
       sys: this.#makeSys(),
       pid: asPid(1),
@@ -136,35 +136,10 @@ export class FakeProcess {
       model: "",
       maxSteps,
       signal: this.#abort.signal,
-      clock: this.#makeClock(),
-      random: () => 0.5,
-      today: () => "2026-11-21",
       input: input === undefined ? null : INPUT_FD,
       mounts: [],
       restored,
-      checkpoint: (state) => this.history.push({ kind: "state", state }),
-      addToCheckpoint: (part) => this.history.push({ kind: "part", part }),
       session: null,
-      hasMail: () => this.mail.length > 0,
-      isPaused: () => this.paused !== null,
-      unit: (act) => act(),
-      waitIfPaused: async () => {
-        this.#abort.signal.throwIfAborted();
-        while (this.paused !== null) await abortable(this.paused.promise, this.#abort.signal);
-      },
-      account: () => ({ limit: budget, used: this.used, reserved: 0 }),
-    };
-  }
-
-  #makeClock(): Clock {
-    return {
-      now: () => Date.UTC(2026, 10, 21, 12),
-      mono: () => this.#mono,
-      sleep: async (ms, signal) => {
-        signal?.throwIfAborted();
-        this.sleeps.push(ms);
-        this.#mono += ms;
-      },
     };
   }
 
@@ -182,6 +157,26 @@ export class FakeProcess {
         this.result = text;
       },
       log: (_level, message) => this.logs.push(message),
+      hasMail: () => this.mail.length > 0,
+      isPaused: () => this.paused !== null,
+      waitIfPaused: async () => {
+        this.#abort.signal.throwIfAborted();
+        while (this.paused !== null) await abortable(this.paused.promise, this.#abort.signal);
+      },
+      standing: () => "",
+      account: () => ({ limit: this.#options.budget ?? 0, used: this.used, reserved: 0 }),
+      now: () => Date.UTC(2026, 10, 21, 12),
+      mono: () => this.#mono,
+      today: () => "2026-11-21",
+      random: () => 0.5,
+      delay: async (ms, signal) => {
+        signal?.throwIfAborted();
+        this.sleeps.push(ms);
+        this.#mono += ms;
+      },
+      checkpoint: (state) => this.history.push({ kind: "state", state }),
+      addToCheckpoint: (part) => this.history.push({ kind: "part", part }),
+      unit: (act) => act(),
       spawn: refused,
       kill: refused,
       setMode: refused,

@@ -6,15 +6,19 @@ import type { ProgramContext, ProgramSession, RunInput } from "../abi/program.ts
 import type { Core } from "../kernel/core.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { Conversation } from "./conversation.ts";
-import { joins } from "./joins.ts";
 import { firstWords } from "./title.ts";
 
-/** `contextWith`: the context of the process, its calls and waits ending with a signal. */
+/** One run: its calls and waits end with the signal, and only the words of its client are for it. */
+export interface RunSeat {
+  readonly signal: AbortSignal;
+  readonly client: string;
+}
+
 export function programSession(
   core: Core,
   proc: Process,
   conversation: Conversation,
-  contextWith: (signal: AbortSignal) => ProgramContext,
+  contextOf: (run: RunSeat) => ProgramContext,
 ): ProgramSession {
   const { pid } = proc;
   const mono = (): number => core.ports.clock.mono();
@@ -31,11 +35,13 @@ export function programSession(
       proc.result = "";
       proc.refusals.clear();
       if (isNew) tellInput(input, false);
-      const hasMail = (): boolean => proc.mailbox?.has((message) => joins(message, client)) === true;
-      return { ...contextWith(signal), client, hasMail };
+      return contextOf({ signal, client });
     },
     join: (input) => tellInput(input, true),
-    isQueued: (seq) => proc.mailbox?.has((message) => message.seq === seq) === true,
+    isQueued: (seq) => {
+      const look = (): boolean => proc.mailbox?.has((message) => message.seq === seq) === true;
+      return proc.tape === null ? look() : proc.tape.input("isQueued", look);
+    },
     reply: (text) => proc.tell({ event: "reply", pid, text }, mono()),
     end: (outcome, exit) => end(core, proc, conversation, outcome, exit),
   };

@@ -370,12 +370,12 @@ describe("restarts", () => {
     reserve(30)?.settle(30);
     await workers.end("a", CRASH);
     await t.clock.advance(1_000);
-    expect(workers.context("a").account()).toEqual({ limit: 100, used: 30, reserved: 0 });
+    expect(workers.context("a").sys.account()).toEqual({ limit: 100, used: 30, reserved: 0 });
     reserve(50)?.settle(50);
     // the inner one gives up, the outer starts it again
     await workers.end("a", CRASH);
     await t.clock.advance(1_000);
-    expect(workers.context("a").account()).toEqual({ limit: 100, used: 80, reserved: 0 });
+    expect(workers.context("a").sys.account()).toEqual({ limit: 100, used: 80, reserved: 0 });
     expect(reserve(21)).toBeUndefined();
     expect(t.proc(pid).seed.account.view().used).toBe(80);
     await down(t, pid);

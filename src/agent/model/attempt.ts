@@ -36,8 +36,8 @@ export async function askModel(
       const decision = decideRetry(error, state);
       if (decision.kind === "fail") throw decision.error;
       context.sys.log("warn", decision.notice);
-      await context.clock.sleep(decision.delayMs, context.signal);
-      await context.waitIfPaused();
+      await context.sys.delay(decision.delayMs, context.signal);
+      await context.sys.waitIfPaused();
     }
   }
 }

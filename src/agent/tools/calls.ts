@@ -47,7 +47,7 @@ export async function runCalls(
 
 /** Also when the process ends meanwhile: its signal tells. */
 export function untilResumed(context: ProgramContext): Promise<void> {
-  return context.waitIfPaused().catch(() => undefined);
+  return context.sys.waitIfPaused().catch(() => undefined);
 }
 
 export function batches(calls: readonly ToolCall[], tools: OfferedTools): ToolCall[][] {

@@ -92,7 +92,7 @@ class Rendering {
 
   constructor(context: ProgramContext, fd: Fd) {
     this.#context = context;
-    this.#base = `/var/out/mcp-${context.clock.now().toString(36)}-${fd}`;
+    this.#base = `/var/out/mcp-${context.sys.now().toString(36)}-${fd}`;
   }
 
   async result({ content, structuredContent, isError }: ServerResult): Promise<CallResult> {

@@ -18,7 +18,7 @@ export async function fitTurn(
     results.map(({ content }) => content.length),
     MAX_TURN_CHARS,
   );
-  const base = `/var/out/turn-${level === Infinity ? "" : context.clock.now().toString(36)}`;
+  const base = `/var/out/turn-${level === Infinity ? "" : context.sys.now().toString(36)}`;
   const fitted: CallResult[] = [];
   for (const [index, result] of results.entries()) {
     if (result.content.length <= level) {

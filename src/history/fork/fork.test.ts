@@ -15,10 +15,10 @@ const call = (id: string): Block => ({ type: "tool_use", id, name: "bash", input
 async function step({ context }: Started, n: number, calls: readonly string[] = []): Promise<void> {
   const { sys, ctxId } = context;
   const kept = { reply: n };
-  if (calls.length > 0) context.checkpoint({ v: 1, kept });
+  if (calls.length > 0) context.sys.checkpoint({ v: 1, kept });
   await sys.appendMessage(ctxId, "assistant", `reply ${n}`, calls.map(call));
   for (const id of calls) await sys.appendToolResult(ctxId, id, `result of ${id}`);
-  if (calls.length > 0) context.checkpoint({ v: 1, kept: null });
+  if (calls.length > 0) context.sys.checkpoint({ v: 1, kept: null });
 }
 
 const uuidOf = async (k: TestKernel, pid: Pid): Promise<ProcUuid> =>
@@ -219,7 +219,7 @@ describe("fork()", () => {
     const k = testKernel();
     const worker = await k.start();
     await step(worker, 1, ["c1"]);
-    worker.context.checkpoint({ v: 1, kept: { reply: 2 } });
+    worker.context.sys.checkpoint({ v: 1, kept: { reply: 2 } });
     expect(await k.kernel.forks.fork(worker.pid, {})).toMatchObject({ step: 1 });
     await worker.sys.appendMessage(worker.context.ctxId, "assistant", "", [call("c2")]);
     expect(await k.kernel.forks.fork(worker.pid, {})).toMatchObject({ step: 1 });
@@ -266,7 +266,7 @@ describe("steps()", () => {
     const worker = await k.start();
     const { sys, ctxId } = worker.context;
     const own = { proc: worker.proc.seed.uuid, pid: worker.pid, v: 1 };
-    worker.context.checkpoint({ v: 1, kept: { reply: 1 } });
+    worker.context.sys.checkpoint({ v: 1, kept: { reply: 1 } });
     k.journal.note([
       {
         ...own,
@@ -279,7 +279,7 @@ describe("steps()", () => {
     ]);
     await sys.appendMessage(ctxId, "assistant", "", [call("c1")]);
     await sys.appendToolResult(ctxId, "c1", "done");
-    worker.context.checkpoint({ v: 1, kept: null });
+    worker.context.sys.checkpoint({ v: 1, kept: null });
     await sys.appendMessage(ctxId, "user", "and then?");
     await sys.appendMessage(ctxId, "assistant", "Now\nall is  done");
     const steps = await k.kernel.forks.steps(worker.pid, 10);

@@ -83,7 +83,7 @@ async function life(): Promise<CuttableJournal> {
   const helper = await t.start({ by: session.sys, onParentExit: "terminate" });
   for (const { sys, context } of [parent, child, below, person, session]) {
     await sys.appendMessage(context.ctxId, "assistant", "said");
-    context.checkpoint({ turn: 1 });
+    context.sys.checkpoint({ turn: 1 });
   }
   await journal.sync();
   await t.init.send(parent.pid, bytes("one"));
@@ -93,7 +93,7 @@ async function life(): Promise<CuttableJournal> {
   await parent.sys.joinGroup(child.pid, "work");
   const fd = await parent.sys.open("/bin/edit", 2);
   await parent.sys.write(fd, bytes("{}"));
-  parent.context.addToCheckpoint({ call: 0 });
+  parent.context.sys.addToCheckpoint({ call: 0 });
   await parent.sys.spawn("", null, { command: ["sleep", "9"] });
   await t.init.kill(child.pid, SIGNALS.SIGPAUSE);
   await t.init.kill(child.pid, SIGNALS.SIGRESUME);

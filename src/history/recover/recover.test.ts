@@ -60,7 +60,7 @@ describe("a headless agent in the middle of its work", () => {
     const t = testKernel();
     const { pid, sys, context } = await t.start({ contextBudget: 500 });
     await sys.appendMessage(context.ctxId, "assistant", "said");
-    context.checkpoint({ turn: 3 });
+    context.sys.checkpoint({ turn: 3 });
     await t.init.send(pid, bytes("hello"));
     const { next, begun, recovery } = await nextAfterCrash(t);
     expect(recovery).toMatchObject({ lost: [], restored: [{ pid }], resting: [] });
@@ -223,7 +223,7 @@ test("one whose spawn nobody may have heard of waits for a person; one that has 
   await t.journal.sync();
   const acknowledgedLsn = t.journal.records.length;
   const begun = await t.start();
-  begun.context.checkpoint({ turn: 1 });
+  begun.context.sys.checkpoint({ turn: 1 });
   await t.journal.sync();
   const child = await t.start({ by: heard.sys });
   const unheard = await t.start();

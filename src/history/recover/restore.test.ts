@@ -126,13 +126,13 @@ describe("a paused agent comes back", () => {
     t.kernel.mount("/bin/edit", tool);
     const { pid, sys, context } = await t.start();
     const fd = await sys.open("/bin/edit", 2);
-    context.checkpoint({ turn: 1 });
-    context.addToCheckpoint("forgotten");
-    context.checkpoint({ turn: 2 });
+    context.sys.checkpoint({ turn: 1 });
+    context.sys.addToCheckpoint("forgotten");
+    context.sys.checkpoint({ turn: 2 });
     await sys.write(fd, bytes("{}"));
-    context.addToCheckpoint({ call: 0 });
+    context.sys.addToCheckpoint({ call: 0 });
     await t.init.kill(pid, PAUSE);
-    context.addToCheckpoint({ call: 1 });
+    context.sys.addToCheckpoint({ call: 1 });
     await settle();
     const { next } = await afterCrash(t);
     const { restored } = await goOn(next, pid);
@@ -153,9 +153,9 @@ describe("a paused agent comes back", () => {
     await t.init.kill(pid, PAUSE);
     const { next } = await afterCrash(t);
     await next.init.send(pid, bytes("three"));
-    const { sys: mine, hasMail } = await goOn(next, pid);
+    const { sys: mine } = await goOn(next, pid);
     const got = [];
-    while (hasMail()) got.push(await mine.recv());
+    while (mine.hasMail()) got.push(await mine.recv());
     expect(got.map(({ seq, data }) => [seq, text(data)])).toEqual([
       [2, "one"],
       [3, "two"],
@@ -628,7 +628,7 @@ describe("a process does not come back", () => {
     const t = testKernel();
     const { pid, sys, context } = await t.start({ stdin: bytes("data") });
     await sys.close(context.input!);
-    context.checkpoint({ turn: 0 });
+    context.sys.checkpoint({ turn: 0 });
     await t.init.kill(pid, PAUSE);
     const { next, pids } = await afterCrash(t);
     expect(pids).toEqual([pid]);

@@ -7,7 +7,7 @@ import { readContents, readHistory } from "./history-reader.ts";
 async function said({ sys, context }: Started, count: number): Promise<void> {
   for (let n = 0; n < count; n++) {
     await sys.appendMessage(context.ctxId, "assistant", `said ${n}`);
-    context.checkpoint({ turn: n });
+    context.sys.checkpoint({ turn: n });
   }
 }
 

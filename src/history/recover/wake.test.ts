@@ -48,7 +48,7 @@ describe("a session that rests", () => {
     const t = testKernel();
     const { pid, proc, sys, context } = await t.start({ session: true, group: "team", env: { KEY: "old" } });
     await sys.appendMessage(context.ctxId, "assistant", "said");
-    context.checkpoint({ turn: 1 });
+    context.sys.checkpoint({ turn: 1 });
     await t.init.send(pid, bytes("hello"));
     const { t: next, begun, recovery } = await restarted(t);
     expect([recovery.resting.length, next.kernel.table.size]).toEqual([1, 0]);

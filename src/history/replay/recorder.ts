@@ -15,11 +15,11 @@ const MAX_HELD = 64;
 const MAX_HELD_CHARS = 8_192;
 
 /** Runs the program of a process with what it gets from outside kept. */
-export async function recorded<T>(core: Core, proc: Process, run: (tape: Tape) => Promise<T>): Promise<T> {
+export async function recorded<T>(core: Core, proc: Process, run: () => Promise<T>): Promise<T> {
   const recorder = new Recorder(core, proc);
   proc.tape = recorder;
   try {
-    return await run(recorder);
+    return await run();
   } finally {
     recorder.end();
     proc.tape = null;

@@ -33,7 +33,7 @@ const withFile = (t: TestKernel): ByteDevice => {
   return device;
 };
 
-const readTwo: Program = async ({ sys, ctxId, checkpoint, random, account, today, clock }) => {
+const readTwo: Program = async ({ sys, ctxId }) => {
   const read = async (name: string) => {
     const fd = await sys.open(`/dev/bytes/${name}`, 0);
     const found = await sys.read(fd, 100);
@@ -42,7 +42,8 @@ const readTwo: Program = async ({ sys, ctxId, checkpoint, random, account, today
   };
   const [a, b] = await Promise.all([read("a"), read("b")]);
   await sys.appendMessage(ctxId, "assistant", text(a));
-  checkpoint({ b: [...b], random: random(), account: account(), today: today(), now: clock.now() });
+  const [random, account, today, now] = [sys.random(), sys.account(), sys.today(), sys.now()];
+  sys.checkpoint({ b: [...b], random, account, today, now });
   await sys.appendMessage(ctxId, "assistant", text(await read("a")));
   sys.setResult("done");
   return EXIT.completed;
@@ -115,13 +116,13 @@ describe("replay()", () => {
 
   test("of a run that notes so much that its history is looked at meanwhile reaches for nothing", async () => {
     const steps = 300;
-    const { t, pid } = await record(async ({ sys, ctxId, checkpoint, addToCheckpoint }) => {
+    const { t, pid } = await record(async ({ sys, ctxId }) => {
       for (let step = 1; step <= steps; step++) {
         const fd = await sys.open("/dev/bytes/a", 0);
         await sys.appendMessage(ctxId, "assistant", text(await sys.read(fd, 100)));
         await sys.close(fd);
-        checkpoint({ step });
-        addToCheckpoint({ step });
+        sys.checkpoint({ step });
+        sys.addToCheckpoint({ step });
         sys.log("info", `step ${step}`);
       }
       sys.setResult("done");
@@ -163,12 +164,12 @@ describe("replay()", () => {
   });
 
   test("waits where the program waited, and for as long as that counts", async () => {
-    const program: Program = async ({ sys, ctxId, clock, waitIfPaused, hasMail }) => {
-      const before = hasMail();
-      await clock.sleep(1_000);
-      await waitIfPaused();
+    const program: Program = async ({ sys, ctxId }) => {
+      const before = sys.hasMail();
+      await sys.delay(1_000);
+      await sys.waitIfPaused();
       const { data } = await sys.recv();
-      await sys.appendMessage(ctxId, "user", `${before} ${hasMail()} ${text(data)}`);
+      await sys.appendMessage(ctxId, "user", `${before} ${sys.hasMail()} ${text(data)}`);
       return EXIT.completed;
     };
     const t = testKernel();
@@ -193,14 +194,14 @@ describe("replay()", () => {
   ])("signal %i comes between the same two steps", async (signal, reason) => {
     const began = Promise.withResolvers<void>();
     const program: Program = async (context) => {
-      const { sys, ctxId, clock } = context;
+      const { sys, ctxId } = context;
       await sys.appendMessage(ctxId, "assistant", "I wait.");
       sys.setResult("I wait.");
       began.resolve();
       try {
-        await clock.sleep(1_000_000, context.signal);
+        await sys.delay(1_000_000, context.signal);
       } catch {
-        context.checkpoint({ aborted: context.signal.aborted });
+        context.sys.checkpoint({ aborted: context.signal.aborted });
       }
       return EXIT.completed;
     };
@@ -343,11 +344,12 @@ describe("the first difference", () => {
 
   test("is an input that is not asked for, or not recorded", async () => {
     const { report, seq } = await changed(async (context) => {
-      return readTwo({ ...context, random: () => 0.5 });
+      context.sys.random = () => 0.5;
+      return readTwo(context);
     });
     expect(report.difference).toMatchObject({ seq: seq("call.read", 1), what: "input" });
     const more = await changed(async (context) => {
-      if (context.isPaused()) return EXIT.completed;
+      if (context.sys.isPaused()) return EXIT.completed;
       return readTwo(context);
     });
     expect(more.report.difference).toMatchObject({ seq: more.seq("call.read"), what: "input" });

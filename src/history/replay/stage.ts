@@ -20,7 +20,6 @@ import { closedPorts, type OpenPorts } from "./closed-ports.ts";
 import type { Memory, Spawned } from "./memory.ts";
 import { Incomplete } from "./reel.ts";
 import type { Start, Tape } from "./tape.ts";
-import { taped } from "./taped.ts";
 
 export interface ReplayStage {
   readonly proc: Process;
@@ -57,7 +56,7 @@ export function setStage(
     reached,
     run: (tape) => {
       proc.tape = tape;
-      return ports.program(taped(tape, handleOf(core, proc, start)));
+      return ports.program(handleOf(core, proc, start));
     },
     close: () => {
       proc.revoked = true;
@@ -88,14 +87,15 @@ function handleOf(core: Core, proc: Process, start: Start): ProgramContext {
 }
 
 function asItWas(
-  { toolset: _, standing, ...context }: ProgramContext,
+  { toolset: _, modes: __, ...context }: ProgramContext,
   { input, mounts, toolset, modes }: Start,
 ): ProgramContext {
-  const own = { ...context, input: input ? STDIN : null, mounts };
   return {
-    ...own,
+    ...context,
+    input: input ? STDIN : null,
+    mounts,
     ...(toolset === undefined ? {} : { toolset }),
-    ...(modes === undefined || standing === undefined ? {} : { standing }),
+    ...(modes === undefined ? {} : { modes }),
   };
 }
 

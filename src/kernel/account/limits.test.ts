@@ -205,7 +205,7 @@ describe("at the limit, with a person attached", () => {
     const events = t.kernel.attach(top.pid, { interactive: true });
     await ask(top);
     await expect(ask(top)).rejects.toMatchObject({ code: "BUDGET" });
-    expect(top.context.account().asks).toBeUndefined();
+    expect(top.context.sys.account().asks).toBeUndefined();
     events.close();
     await close(t);
   });

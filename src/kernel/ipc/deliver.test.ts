@@ -122,7 +122,7 @@ describe("pause", () => {
     await t.init.kill(pid, 4);
     await t.init.kill(pid, 4);
     let passed = false;
-    const held = context.waitIfPaused().then(() => {
+    const held = context.sys.waitIfPaused().then(() => {
       passed = true;
     });
     await t.clock.advance(1_000);
@@ -130,7 +130,7 @@ describe("pause", () => {
     await t.init.kill(pid, 5);
     await held;
     await t.init.kill(pid, 5);
-    await context.waitIfPaused();
+    await context.sys.waitIfPaused();
   });
 
   test.each([
@@ -140,9 +140,9 @@ describe("pause", () => {
   ] as const)("ends with %i: exit %i, and no step is taken", async (signal, code) => {
     const t = testKernel();
     let steps = 0;
-    t.programs.set("a", async ({ waitIfPaused, signal: ended }) => {
+    t.programs.set("a", async ({ sys, signal: ended }) => {
       await new Promise((resolve) => setImmediate(resolve));
-      await waitIfPaused();
+      await sys.waitIfPaused();
       if (!ended.aborted) steps++;
       return { code: 0, reason: "completed", kind: "done" };
     });

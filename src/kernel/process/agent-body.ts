@@ -5,7 +5,6 @@ import { SIGNALS, type Signal } from "../../abi/process.ts";
 import { redactedText } from "../../consent/redact/model-bound.ts";
 import { keepState } from "../../history/recover/kept-state.ts";
 import { recorded } from "../../history/replay/recorder.ts";
-import { taped } from "../../history/replay/taped.ts";
 import { abortable } from "../../lib/abort.ts";
 import { keptAbove } from "../account/kept-account.ts";
 import type { Core } from "../core.ts";
@@ -24,7 +23,7 @@ export function agentBody(agent: AgentInfo | null): Body {
     isActive: true,
     prepare,
     run: async (core, proc) => {
-      const exit = await recorded(core, proc, (tape) => core.ports.program(taped(tape, core.program(proc))));
+      const exit = await recorded(core, proc, () => core.ports.program(core.program(proc)));
       await writeResult(core, proc);
       return exit;
     },

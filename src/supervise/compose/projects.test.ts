@@ -1167,7 +1167,7 @@ test("a restart spends what is left of the budget", async () => {
   hold(t.proc(workers.pid("a")).seed.account, 20)?.settle(20);
   await workers.end("a", CRASH);
   await t.clock.advance(1_000);
-  expect(workers.context("a").account()).toEqual({ limit: 50, used: 20, reserved: 0 });
+  expect(workers.context("a").sys.account()).toEqual({ limit: 50, used: 20, reserved: 0 });
   expect(bench.projects.view("notes").replicas).toMatchObject([{ restarts: 1, tokensUsed: 20 }]);
   const over: ExitStatus = EXIT.budget;
   await workers.end("a", over);

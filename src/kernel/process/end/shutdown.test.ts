@@ -17,7 +17,7 @@ const looping =
   (step: (context: ProgramContext) => Promise<void>) =>
   async (context: ProgramContext): Promise<typeof EXIT.completed> => {
     for (;;) {
-      await context.waitIfPaused();
+      await context.sys.waitIfPaused();
       await step(context);
     }
   };
@@ -139,8 +139,8 @@ describe("shutdown() with a call of a paused agent under way", () => {
       () => "done",
       () => "failed",
     );
-    context.addToCheckpoint(said);
-    await context.waitIfPaused();
+    context.sys.addToCheckpoint(said);
+    await context.sys.waitIfPaused();
   };
 
   test("lets it finish within the grace: its result is on record", async () => {

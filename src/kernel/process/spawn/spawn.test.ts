@@ -72,7 +72,7 @@ describe("spawn()", () => {
     const agent = agentFile({ contextBudget: 8_192, maxSteps: 7 });
     const limits = async (opts: object, file = agent) => {
       const { context } = await t.start({ ...opts, agent: file });
-      return [context.maxSteps, context.account().limit];
+      return [context.maxSteps, context.sys.account().limit];
     };
     expect(await limits({ maxTurns: 3, contextBudget: 100 })).toEqual([3, 100]);
     expect(await limits({})).toEqual([7, 8_192]);

@@ -96,7 +96,7 @@ export class Thread {
       this.#result = text;
     };
     const context = core.program(this.#proc, { intent, modelFd, maxSteps, signal, setResult });
-    await context.unit(async () => {
+    await context.sys.unit(async () => {
       signal.throwIfAborted();
       await context.sys.appendMessage(context.ctxId, "user", intent);
     });

@@ -138,7 +138,10 @@ describe("a thread", () => {
     const { context } = await b.spawn("dig");
     b.t.model.script.charge = () => ({ tokens: 30, usd: null });
     await context.sys.write(context.modelFd, bytes("{}"));
-    expect([b.main.proc.tokensUsed, context.account().used]).toEqual([30, b.main.context.account().used]);
+    expect([b.main.proc.tokensUsed, context.sys.account().used]).toEqual([
+      30,
+      b.main.context.sys.account().used,
+    ]);
   });
 
   test("ends the calls it has left behind", async () => {
@@ -169,7 +172,7 @@ describe("cancelThread()", () => {
   test("of one that waits for its turn in the context: nothing of it gets there", async () => {
     const b = await bench();
     const gate = Promise.withResolvers<void>();
-    const unit = b.main.context.unit(() => gate.promise);
+    const unit = b.main.context.sys.unit(() => gate.promise);
     const tid = await b.main.sys.spawnThread("dig");
     await b.main.sys.cancelThread(tid);
     gate.resolve();
@@ -244,7 +247,7 @@ describe("spawnThread()", () => {
     await b.t.init.kill(b.main.pid, 4);
     const spawned = b.main.sys.spawnThread("more");
     let passed = false;
-    const held = context.waitIfPaused().then(() => {
+    const held = context.sys.waitIfPaused().then(() => {
       passed = true;
     });
     await b.t.clock.advance(1_000);
@@ -262,12 +265,12 @@ describe("units", () => {
     const work = async (context: ProgramContext): Promise<ExitStatus> => {
       const { sys, ctxId, intent } = context;
       for (let n = 0; n < 12; n++) {
-        await context.unit(async () => {
+        await context.sys.unit(async () => {
           await sys.appendMessage(ctxId, "assistant", `${intent} calls ${n}`);
           await settle(1 + (n % 2));
           await sys.appendToolResult(ctxId, `${intent}-${n}`, `${intent} has ${n}`);
         });
-        const { messages } = await context.unit(() => sys.buildPrompt(ctxId));
+        const { messages } = await context.sys.unit(() => sys.buildPrompt(ctxId));
         halves.push(messages.filter(({ role }) => role === "assistant").length);
         halves.push(-messages.filter(({ role }) => role === "tool").length);
       }
