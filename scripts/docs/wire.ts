@@ -73,7 +73,7 @@ started is that agent: it may call the few methods that say so below.
 
 ## Errors
 
-An error has a \`code\` and a \`message\`, and where they help \`syscall\`, \`device\`, \`pid\`, \`hint\` (what to do next) and \`details\`.
+An error has a \`code\` and a \`message\`, and where they help \`syscall\`, \`device\`, \`pid\`, \`hint\` (what to do next), \`fact\` (the same, for a program that words it itself) and \`details\`.
 
 ${table(["code", "means", "try again"], codes)}
 

@@ -50,6 +50,6 @@ export interface BudgetRefusal {
   readonly window?: number;
   readonly resetsAt?: string;
   readonly retryable: false;
-  /** The command with which a person raises it. */
-  readonly raise: string;
+  /** Where the user raises it, if not for the process alone; of a process the wire names the command. */
+  readonly raise?: string;
 }

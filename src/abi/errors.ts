@@ -2,7 +2,8 @@
  * The documented error classes. `message` is the cause in plain words, without code and place; `printed()` adds those.
  * A fault throws one of these; a bug throws anything else and counts as INTERNAL.
  */
-import { type ErrorCode, isErrorCode } from "./errno.ts";
+import type { ErrorCode } from "./errno.ts";
+import type { Fact } from "./fact.ts";
 import type { CtxId, Pid } from "./ids.ts";
 
 interface FaultFields {
@@ -11,8 +12,10 @@ interface FaultFields {
   message: string;
   /** The path of the device it happened to. */
   device?: string | undefined;
-  /** What to do next, one line, for people. */
+  /** What to do next, one line, where that is the same for a person and a model: no command of a client. */
   hint?: string | undefined;
+  /** From which a client words what to do next. */
+  fact?: Fact | undefined;
   /** What a program may act on, as plain data. */
   details?: object | undefined;
   cause?: unknown;
@@ -23,6 +26,7 @@ export class Fault extends Error {
   readonly code: ErrorCode;
   readonly device: string | undefined;
   readonly hint: string | undefined;
+  readonly fact: Fact | undefined;
   readonly details?: object;
   constructor(fields: FaultFields) {
     super(fields.message, fields.cause === undefined ? undefined : { cause: fields.cause });
@@ -30,6 +34,7 @@ export class Fault extends Error {
     this.code = fields.code;
     this.device = fields.device;
     this.hint = fields.hint;
+    this.fact = fields.fact;
     if (fields.details !== undefined) this.details = fields.details;
   }
   /** The place, as it stands between the code and the cause: `PID 1 Open`. Empty when there is none. */
@@ -121,7 +126,15 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** An error as it goes over the text wire. `pid` and `hint` are for people's screens; old clients ignore them. */
+/** What the error is about: its own fact, else the first in its chain of causes. */
+export function factOf(error: unknown): Fact | undefined {
+  for (let e: unknown = error, depth = 0; e instanceof Error && depth < 8; e = e.cause, depth++) {
+    if (e instanceof Fault && e.fact !== undefined) return e.fact;
+  }
+  return undefined;
+}
+
+/** An error as it goes over the text wire. `pid` and `hint` are for people's screens, `fact` for clients that word it themselves. */
 export interface WireError {
   code: ErrorCode;
   message: string;
@@ -130,26 +143,6 @@ export interface WireError {
   retryable?: boolean;
   pid?: number;
   hint?: string;
+  fact?: Fact;
   details?: object;
-}
-
-export function toWireError(error: unknown): WireError {
-  const wire: WireError = { code: codeOf(error), message: messageOf(error) };
-  if (error instanceof SyscallError) wire.syscall = error.syscall;
-  else if (error instanceof VfsError || error instanceof DriverError || error instanceof ContextError)
-    wire.syscall = error.op;
-  if (error instanceof Fault && error.device !== undefined) wire.device = error.device;
-  if (error instanceof SyscallError || error instanceof VfsError) wire.pid = error.pid;
-  if (error instanceof Fault && error.hint !== undefined) wire.hint = error.hint;
-  if (error instanceof Fault && error.details !== undefined) wire.details = error.details;
-  return wire;
-}
-
-/** The printed form of an error that came over the wire. */
-export function printedWire(wire: WireError): string {
-  const code = isErrorCode(wire.code) ? wire.code : "INTERNAL";
-  const place =
-    wire.syscall === undefined ? "" : `${wire.pid === undefined ? "" : `PID ${wire.pid} `}${wire.syscall}: `;
-  const what = wire.device === undefined ? wire.message : `${wire.device} (${wire.message})`;
-  return `[${code}] ${place}${what}`;
 }

@@ -1,8 +1,10 @@
 /** The daemon's composition root: every subsystem is made and mounted here, in start order, and nowhere else. */
+
 import { messageOf } from "../abi/errors.ts";
 import type { BootContext, Booted } from "../daemon/run.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import type { Lease } from "../store/lease.ts";
+import { withNextStep } from "../wire/codec/error.ts";
 import { keepJournal, openJournal, unrestoredOf } from "./journal.ts";
 import { clearFolders, clearLeftovers } from "./leftovers.ts";
 import { mountsOf } from "./mounts.ts";
@@ -33,7 +35,7 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
       ...(context.isSafeMode ? await unrestoredOf(journal) : {}),
     },
     settings: (reload) => config.desk(reload),
-    ...(store.over && { readOnly: { words: kernel.journalWatch.readOnlyWords, over: store.over } }),
+    ...(store.over && { readOnly: { words: readOnlyWords(kernel), over: store.over } }),
     peers: host.peers,
     processSockets: host.sockets,
     reload: (settings) => {
@@ -46,6 +48,10 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
       for (const each of closers) await each.close();
     },
   };
+}
+
+function readOnlyWords({ journalWatch: { readOnlyWords, fact } }: Kernel): string {
+  return withNextStep(readOnlyWords, fact);
 }
 
 async function bringBack(kernel: Kernel, { context }: Parts): Promise<void> {

@@ -50,10 +50,10 @@ async function parse(command: Command, argv: readonly string[], name: string | u
   } catch (error) {
     if (!(error instanceof Fault) || error.hint !== undefined) throw error;
     const { code, message } = error;
-    const help = name === undefined ? [] : [`see crux help ${name}`];
+    const help = name === undefined ? "crux help lists commands and flags" : `see crux help ${name}`;
     const use = error instanceof ValueMissing ? await useOf(name ?? "", error.flag) : "";
-    const hint = [...(use === "" ? [] : [use]), ...help].join("; ");
-    throw hint === "" ? error : new Fault({ code, message, hint, cause: error });
+    const hint = use === "" ? help : name === undefined ? use : `${use}; ${help}`;
+    throw new Fault({ code, message, hint, cause: error });
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { existsSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { Fault, toWireError } from "../abi/errors.ts";
+import { Fault } from "../abi/errors.ts";
 import type { CheckWire } from "../abi/journal-wire.ts";
 import { journalDir, stateDir } from "../lib/paths.ts";
 import { systemClock } from "../lib/system-clock.ts";
@@ -14,6 +14,7 @@ import { type CheckResult, checkJournal } from "../store/offline/check.ts";
 import { Pace } from "../store/offline/pace.ts";
 import { repairJournal } from "../store/offline/repair.ts";
 import { homeOf } from "../wire/codec/address.ts";
+import { toWireError } from "../wire/codec/error.ts";
 import { encodeLine } from "../wire/codec/ndjson.ts";
 import { checkWire, findingWire } from "../wire/server/handlers/journal-wire.ts";
 

@@ -156,7 +156,7 @@ describe("a client while the journal is degraded", () => {
     const refused = {
       code: "UNAVAILABLE",
       message: `${WORDS}; nothing was begun`,
-      hint: "free some space on the file system of /state/journal/journal.db",
+      fact: { kind: "disk", reason: "journal_full", path: "/state/journal/journal.db" },
     };
     await expect(t.init.spawn("more", null)).rejects.toMatchObject(refused);
     await expect(t.init.send(bench.pid, bytes("hello"))).rejects.toMatchObject(refused);
@@ -234,7 +234,7 @@ describe("the kernel's history", () => {
       },
     ]);
     expect(t.logs).toEqual([
-      `error: ${WORDS}; processes are paused and resume by themselves: free some space on the file system of ${FULL.path}`,
+      `error: ${WORDS}; processes are paused and resume by themselves when it is writable`,
       "info: the journal is writable again after 30 s",
     ]);
   });

@@ -3,7 +3,9 @@
  * its result, which the journal keeps; a client that asks for something hears why not; all goes on by itself. Lost: nothing is
  * acknowledged any more, and the daemon ends (daemon/run.ts).
  */
+
 import { Fault, SyscallError } from "../abi/errors.ts";
+import type { Fact } from "../abi/fact.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import { abortable } from "../lib/abort.ts";
 import { type Journal, type JournalDraft, type JournalState, KERNEL_UUID } from "./ports/journal.ts";
@@ -42,21 +44,21 @@ export class JournalWatch {
       pid: PID_KERNEL,
       code: "UNAVAILABLE",
       message: `${reasonOf(state)}; nothing was begun`,
-      hint: remedyOf(state),
+      fact: factOf(state),
     });
   }
 
-  /** What a person can do about it; undefined: nothing is wrong. */
-  get remedy(): string | undefined {
+  /** What is wrong; undefined: nothing. */
+  get fact(): Fact | undefined {
     const { state } = this.#ports.journal;
-    return state.state === "well" ? undefined : remedyOf(state);
+    return state.state === "well" ? undefined : factOf(state);
   }
 
   /** For a daemon that found it so: what every client hears. */
   get readOnlyWords(): string {
     const { state } = this.#ports.journal;
     if (state.state === "well") return "";
-    return `${reasonOf(state)}, so nothing runs and nothing is kept; what is on record can be looked at; ${remedyOf(state)}: the next command then finds all as it was`;
+    return `${reasonOf(state)}, so nothing runs and nothing is kept; what is on record can be looked at, and the next command after a repair finds all as it was`;
   }
 
   /** As `wait`, for a call that is under way in the gate. */
@@ -151,7 +153,7 @@ export class JournalWatch {
     this.#first = state;
     this.#ports.log(
       "error",
-      `${reasonOf(state)}; processes are paused and resume by themselves: ${remedyOf(state)}`,
+      `${reasonOf(state)}; processes are paused and resume by themselves when it is writable`,
     );
   }
 
@@ -178,11 +180,10 @@ function reasonOf(state: Exclude<JournalState, { state: "well" }>): string {
   return `${reason}: ${what[reason] ?? `the journal at ${path} takes nothing${room}`}`;
 }
 
-function remedyOf(state: Exclude<JournalState, { state: "well" }>): string {
-  if (state.state === "lost") return "crux daemon restart";
+function factOf(state: Exclude<JournalState, { state: "well" }>): Fact {
+  if (state.state === "lost") return { kind: "journal_lost" };
   const { reason, path } = state;
-  if (reason === "journal_full") return `free some space on the file system of ${path}`;
-  return reason === "journal_readonly" ? `make ${path} writable again` : `check the disk of ${path}`;
+  return { kind: "disk", reason, path };
 }
 
 function bytesOf(bytes: number): string {

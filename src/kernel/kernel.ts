@@ -285,6 +285,7 @@ export class Kernel implements KernelApi, Core {
         pid: PID_KERNEL,
         code: "NOT_FOUND",
         message: `process not found: ${pid}`,
+        fact: { kind: "no_process", pid },
       });
     return debug.attach(options);
   }

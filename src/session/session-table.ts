@@ -137,7 +137,11 @@ export class SessionTable implements Sessions, RestingSessions {
   async #require(pid: Pid): Promise<ProcessRow> {
     const row = await this.#row(pid);
     if (row !== undefined) return row;
-    throw new Fault({ code: "NOT_FOUND", message: `process not found: ${pid}` });
+    throw new Fault({
+      code: "NOT_FOUND",
+      message: `process not found: ${pid}`,
+      fact: { kind: "no_history", pid },
+    });
   }
 }
 

@@ -165,7 +165,7 @@ describe("a journal that came to harm while no daemon ran", () => {
       { code: "bad_hash", pid: 4, seq: hit.seq },
     ]);
     const unreadable =
-      /^✗ \[CONFLICT\] (?:PID 0 Signal: )?process 4 cannot be resumed: its history cannot be read: record \d+ .* see: crux fsck 4\n/;
+      /^✗ \[CONFLICT\] (?:PID 0 Signal: )?process 4 cannot be resumed: its history cannot be read: record \d+ .*\n {2}→ hint: crux fsck 4 /;
     // to bring them back reads them: the damaged one is held, the others go on
     for (let pid = 1; pid <= 10; pid++) {
       const { code, stderr } = await world.crux(["cont", String(pid)]);

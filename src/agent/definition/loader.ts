@@ -45,6 +45,7 @@ export function makeAgentLoader(options: LoaderOptions): AgentLoader {
     throw new Fault({
       code: "NOT_FOUND",
       message: `agent not found: ${name}. Agents here: ${here || "none"}`,
+      fact: { kind: "no_agent" },
     });
   };
   return { load, list };

@@ -2,7 +2,12 @@ import { Fault } from "../../abi/errors.ts";
 
 /** A stream that ended without its last line: the daemon is gone, what it had acknowledged is not. `pid`: whose it was. */
 export function daemonVanished(pid?: number, isSession = false): Fault {
-  if (pid === undefined) return new Fault({ code: "UNAVAILABLE", message: "daemon closed the connection" });
+  if (pid === undefined)
+    return new Fault({
+      code: "UNAVAILABLE",
+      message: "daemon closed the connection",
+      fact: { kind: "stopping" },
+    });
   if (isSession) return sessionCutOff(pid);
   const message = `the daemon ended while process ${pid} worked; what it had done is kept`;
   const hint = `crux resume ${pid} resumes it if it waits, crux attach ${pid} follows it`;

@@ -7,7 +7,13 @@ import { wordsOf } from "./text/language.ts";
 import { COLOURED, PLAIN } from "./text/paint.ts";
 
 const english = wordsOf({});
-const notFound = { code: "NOT_FOUND", message: "process not found: 9", syscall: "Kill", pid: 0 } as const;
+const notFound = {
+  code: "NOT_FOUND",
+  message: "process not found: 9",
+  syscall: "Kill",
+  pid: 0,
+  fact: { kind: "no_process", pid: 9 },
+} as const;
 
 test("errorLines() is the screen of the manual, from the wire and from here", () => {
   const screen = "✗ [NOT_FOUND] PID 0 Kill: process not found: 9\n  → hint: crux ps lists the processes";
@@ -31,7 +37,12 @@ test("errorLines() has no hint line where there is nothing to do, and prefers th
 });
 
 test("errorLines() of a mount whose place is taken tells how to go on", () => {
-  const taken = { code: "CONFLICT", message: "path is taken: /mnt/mcp/notes", syscall: "Mount" } as const;
+  const taken = {
+    code: "CONFLICT",
+    message: "path is taken: /mnt/mcp/notes",
+    syscall: "Mount",
+    fact: { kind: "path_taken" },
+  } as const;
   expect(errorLines(new WireFault(taken), english, PLAIN)).toContain("hint: crux umount takes it away");
 });
 

@@ -1,6 +1,6 @@
-import type { ErrorCode } from "../../abi/errno.ts";
-import { Fault, printedWire, toWireError, type WireError } from "../../abi/errors.ts";
+import { Fault, type WireError } from "../../abi/errors.ts";
 import { WireFault } from "../../wire/client/wire-fault.ts";
+import { nextStep, printedWire, toWireError } from "../../wire/codec/error.ts";
 import { oneLine } from "./text/json.ts";
 import type { Words } from "./text/language.ts";
 import type { Paint } from "./text/paint.ts";
@@ -23,21 +23,6 @@ export function invalid(message: string, hint?: string): Fault {
   return new Fault({ code: "INVALID", message, hint });
 }
 
-/** Where the daemon gave no hint and there is something to do. The first that fits. */
-const HINTS: ReadonlyArray<readonly [ErrorCode, RegExp, string]> = [
-  ["NOT_FOUND", /^process not found/, "crux ps lists the processes"],
-  ["NOT_FOUND", /^agent not found/, "leave out --agent for the default agent"],
-  ["NOT_FOUND", /^(?:no such group|group not found)/, "crux groups lists the groups"],
-  ["NOT_FOUND", /^not mounted/, "crux mcp list shows what is mounted"],
-  ["CONFLICT", /^path is taken: \/mnt\/mcp\//, "crux umount takes it away; or choose another name"],
-  ["NOT_FOUND", /^no project /, "crux compose up starts it"],
-  ["UNAVAILABLE", /^daemon .*does not answer/, "crux daemon restart --force"],
-  ["UNAVAILABLE", /^daemon closed the connection/, "crux ps starts it again and shows what it recovered"],
-  ["TIMEOUT", /^daemon did not start/, "crux daemon start tries again"],
-  ["BUDGET", /./, "--budget <tokens> sets another limit"],
-  ["INVALID", /^unknown flag/, "crux help lists commands and flags"],
-];
-
 /** What a stream told as its last line. */
 export function streamFailure(payload: unknown): WireFault {
   return new WireFault(payload as WireError);
@@ -47,8 +32,13 @@ export function wireOf(error: unknown): WireError {
   return error instanceof WireFault ? error.wire : toWireError(error);
 }
 
-function hintOf(wire: WireError): string | undefined {
-  return wire.hint ?? HINTS.find(([code, what]) => code === wire.code && what.test(wire.message))?.[2];
+/** Whatever refuses for want of budget, another limit may help. */
+function hintOf({ hint, fact, code }: WireError): string | undefined {
+  return (
+    hint ??
+    (fact && nextStep(fact)) ??
+    (code === "BUDGET" ? "--budget <tokens> sets another limit" : undefined)
+  );
 }
 
 export function hintLine(hint: string, words: Words): string {

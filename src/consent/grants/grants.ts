@@ -265,7 +265,7 @@ export class Grants {
       return live.seed.session;
     }
     const proc = await journal.processOf(pid);
-    if (proc === undefined) throw new Fault({ code: "NOT_FOUND", message: `process not found: ${pid}` });
+    if (proc === undefined) throw noProcess(pid);
     const state = (await journal.ofKind(proc, "process.state")).at(-1)?.body as
       | { session?: RecordOwner }
       | undefined;
@@ -341,11 +341,22 @@ function tooMany(): Fault {
   return new Fault({
     code: "UNAVAILABLE",
     message,
-    hint: "crux grants lists them; crux grants rm <id> takes one back",
+    fact: { kind: "grants_full" },
   });
 }
 
 function unknown(id: string): Fault {
-  const hint = "crux grants lists them; of a session that rests: crux grants <pid>";
-  return new Fault({ code: "NOT_FOUND", message: `no grant ${id.slice(0, 100)}`, hint });
+  return new Fault({
+    code: "NOT_FOUND",
+    message: `no grant ${id.slice(0, 100)}`,
+    fact: { kind: "no_grant" },
+  });
+}
+
+function noProcess(pid: Pid): Fault {
+  return new Fault({
+    code: "NOT_FOUND",
+    message: `process not found: ${pid}`,
+    fact: { kind: "no_history", pid },
+  });
 }

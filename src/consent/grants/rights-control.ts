@@ -71,6 +71,9 @@ async function viewOf(core: Core, pid: Pid): Promise<ModeView> {
 }
 
 function unknown(pid: Pid): Fault {
-  const hint = "crux ps shows those that run, crux sessions those that rest";
-  return new Fault({ code: "NOT_FOUND", message: `process not found: ${pid}`, hint });
+  return new Fault({
+    code: "NOT_FOUND",
+    message: `process not found: ${pid}`,
+    fact: { kind: "no_history", pid },
+  });
 }

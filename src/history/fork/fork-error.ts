@@ -1,8 +1,10 @@
 import type { ErrorCode } from "../../abi/errno.ts";
 import { SyscallError } from "../../abi/errors.ts";
+import type { Fact } from "../../abi/fact.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 
 /** Only a person goes back in a history: the caller is pid 0. */
-export function forkError(code: ErrorCode, message: string, hint?: string): SyscallError {
-  return new SyscallError({ syscall: "Fork", pid: PID_KERNEL, code, message, hint });
+export function forkError(code: ErrorCode, message: string, next?: string | Fact): SyscallError {
+  const told = typeof next === "string" ? { hint: next } : { fact: next };
+  return new SyscallError({ syscall: "Fork", pid: PID_KERNEL, code, message, ...told });
 }

@@ -234,7 +234,7 @@ describe("fork()", () => {
     k.journal.damaged.set(worker.proc.seed.uuid, 3);
     await expect(k.kernel.forks.fork(worker.pid, {})).rejects.toMatchObject({
       code: "CONFLICT",
-      hint: expect.stringContaining("crux fsck"),
+      fact: { kind: "damaged", pid: expect.any(Number) },
     });
     worker.end();
   });

@@ -34,10 +34,13 @@ export async function originOf(core: Core, pid: Pid): Promise<Origin> {
   const row = uuid === undefined ? undefined : await journal.row(uuid);
   const [spawned] = uuid === undefined ? [] : await journal.ofKind(uuid, "process.spawned");
   if (uuid === undefined || row === undefined || spawned === undefined)
-    throw forkError("NOT_FOUND", `process not found: ${pid}, or its history is gone`);
-  if (row.kind !== "agent") throw forkError("INVALID", `process ${pid} is no agent but a ${row.kind}`);
+    throw forkError("NOT_FOUND", `process not found: ${pid}, or its history is gone`, {
+      kind: "no_history",
+      pid,
+    });
+  if (row.kind !== "agent") throw forkError("INVALID", `process ${pid} is not an agent but a ${row.kind}`);
   if (row.damagedAt !== null)
-    throw forkError("CONFLICT", `the history of process ${pid} is damaged`, "see crux fsck");
+    throw forkError("CONFLICT", `the history of process ${pid} is damaged`, { kind: "damaged", pid });
   const state = (await journal.ofKind(uuid, "process.state")).at(-1);
   return {
     uuid,

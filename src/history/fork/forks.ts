@@ -46,7 +46,10 @@ async function again(core: Core, pid: Pid, request: Pick<ForkRequest, "wake" | "
   const row = uuid === undefined ? undefined : await journal.row(uuid);
   const place = row?.forkedFrom ?? null;
   if (row === undefined || place === null)
-    throw forkError("NOT_FOUND", `process not found: ${pid}, or its history is gone`);
+    throw forkError("NOT_FOUND", `process not found: ${pid}, or its history is gone`, {
+      kind: "no_history",
+      pid,
+    });
   const { proc: from, at } = place;
   const { step } = await findPlace(journal, from, { seq: at });
   // the daemon may have died before it went on
@@ -84,7 +87,7 @@ function hold(core: Core, pid: Pid): () => void {
     );
   }
   if (proc.activity !== "waiting")
-    throw forkError("CONFLICT", `process ${pid} runs`, `crux pause ${pid} holds it`);
+    throw forkError("CONFLICT", `process ${pid} is running`, { kind: "running", pid });
   const { clock } = core.ports;
   proc.pause(clock.mono());
   return () => proc.resume(clock.mono());

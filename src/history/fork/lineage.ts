@@ -47,7 +47,10 @@ async function readPage(journal: Journal, proc: ProcUuid, from: number): Promise
     return await journal.read(proc, from, PAGE);
   } catch (error) {
     if (codeOf(error) !== "INTERNAL") throw error;
-    throw forkError("CONFLICT", `its history is damaged: ${messageOf(error)}`, "see crux fsck");
+    throw forkError("CONFLICT", `its history is damaged: ${messageOf(error)}`, {
+      kind: "damaged",
+      pid: null,
+    });
   }
 }
 

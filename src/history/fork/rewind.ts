@@ -76,11 +76,7 @@ async function historySince(
   }
   if (!history.isEvicted) return history;
   const message = `files are kept for the last ${MAX_SNAPSHOTS} messages that changed any; that is further back`;
-  throw forkError(
-    "NOT_FOUND",
-    message,
-    "crux steps shows later ones; without --files there is no such limit",
-  );
+  throw forkError("NOT_FOUND", message, { kind: "files_forgotten" });
 }
 
 /** Who puts files back: the process, by a person's order, with no other effects than these. */
@@ -252,7 +248,10 @@ async function contentOf(core: Core, blob: string | null): Promise<Uint8Array | 
     return await core.ports.journal.getBlob(blob);
   } catch (error) {
     if (codeOf(error) === "NOT_FOUND") return null;
-    throw forkError("CONFLICT", `what was kept is damaged: ${messageOf(error)}`, "see crux fsck");
+    throw forkError("CONFLICT", `what was kept is damaged: ${messageOf(error)}`, {
+      kind: "damaged",
+      pid: null,
+    });
   }
 }
 

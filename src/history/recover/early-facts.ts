@@ -27,6 +27,9 @@ export async function readEarly(
 export async function factsOf(journal: Pick<Journal, "ofKind" | "processOf">, pid: Pid): Promise<Facts> {
   const proc = await journal.processOf(pid);
   if (proc !== undefined) return readEarly(journal, proc);
-  const hint = "crux ps shows those that run, crux sessions those that rest";
-  throw new Fault({ code: "NOT_FOUND", message: `process not found: ${pid}`, hint });
+  throw new Fault({
+    code: "NOT_FOUND",
+    message: `process not found: ${pid}`,
+    fact: { kind: "no_history", pid },
+  });
 }

@@ -144,7 +144,7 @@ describe("requests.rejoin()", () => {
     const { pid } = await t.start({ request });
     await t.journal.sync();
     const next = testKernel({}, t.journal);
-    const hint = `crux resume ${pid}`;
-    await expect(next.kernel.requests.rejoin(pid, {})).rejects.toMatchObject({ code: "CONFLICT", hint });
+    const fact = { kind: "stopped", pid };
+    await expect(next.kernel.requests.rejoin(pid, {})).rejects.toMatchObject({ code: "CONFLICT", fact });
   });
 });

@@ -69,7 +69,7 @@ async function toldEnd(core: Core, pid: Pid): Promise<Subscription<ProcessEvent>
   const ended = await endOf(core, pid);
   if (ended === undefined) {
     const message = `this request has started process ${pid}, which is not running now`;
-    throw new Fault({ code: "CONFLICT", message, hint: `crux resume ${pid}` });
+    throw new Fault({ code: "CONFLICT", message, fact: { kind: "stopped", pid } });
   }
   const events = new Queue<ProcessEvent>({ capacity: 1, drop: "newest", losable: () => false });
   events.push({ event: "complete", pid, ...ended });

@@ -268,17 +268,17 @@ describe("wake() refuses", () => {
     const t = testKernel();
     await expect(wake(t.kernel, asPid(9))).rejects.toMatchObject({
       code: "NOT_FOUND",
-      hint: expect.any(String),
+      fact: { kind: "no_history", pid: 9 },
     });
   });
 
-  test("a damaged one, known or not: CONFLICT, naming crux fsck; nothing of it is left", async () => {
+  test("a damaged one, known or not: CONFLICT, as damaged; nothing of it is left", async () => {
     const t = testKernel();
     const { pid, proc } = await t.start({ session: true });
     const { t: next } = await restarted(t);
     const read = t.journal.read.bind(t.journal);
     t.journal.read = () => Promise.reject(new Error("record 2 is damaged"));
-    const refused = { code: "CONFLICT", message: expect.stringContaining(`crux fsck ${pid}`) };
+    const refused = { code: "CONFLICT", fact: { kind: "damaged", pid } };
     await expect(wake(next.kernel, pid)).rejects.toMatchObject(refused);
     t.journal.read = read;
     t.journal.damaged.set(proc.seed.uuid, 2);

@@ -116,7 +116,7 @@ async function untilGone(core: Core, pid: Pid): Promise<void> {
   await proc.done.promise.catch(() => {});
   if (core.table.get(pid) !== proc) return;
   if (proc.ppid !== PID_KERNEL)
-    throw refuse(pid, "CONFLICT", `it has ended, and its parent ${proc.ppid} has not heard of it yet`);
+    throw refuse(pid, { why: `it has ended, and its parent ${proc.ppid} has not been notified yet` });
   await reapProcess(core, proc);
 }
 
@@ -125,13 +125,12 @@ async function find(core: Core, pid: Pid): Promise<{ uuid: ProcUuid; row: Proces
   const uuid = await journal.processOf(pid);
   const row = uuid === undefined ? undefined : await journal.row(uuid);
   if (uuid === undefined || row === undefined) {
-    const hint = "crux ps shows those that run, crux sessions those that rest";
     const message = `no process ${pid}: there was none, or its history is gone`;
-    throw new Fault({ code: "NOT_FOUND", message, hint });
+    throw new Fault({ code: "NOT_FOUND", message, fact: { kind: "no_history", pid } });
   }
   if (row.damagedAt !== null)
-    throw refuse(pid, "CONFLICT", `its history is damaged at record ${row.damagedAt}; see: crux fsck ${pid}`);
-  if (row.kind !== "agent") throw refuse(pid, "CONFLICT", `only agents come back, and it was a ${row.kind}`);
+    throw refuse(pid, { why: `its history is damaged at record ${row.damagedAt}`, isDamaged: true });
+  if (row.kind !== "agent") throw refuse(pid, { why: `only agents come back, and it was a ${row.kind}` });
   return { uuid, row };
 }
 
@@ -146,7 +145,7 @@ async function remainsOf(
   const [spawnedRecord] = await journal.ofKind(uuid, "process.spawned");
   const stateRecord = (await journal.ofKind(uuid, "process.state")).at(-1);
   if (spawnedRecord === undefined || stateRecord === undefined)
-    throw refuse(pid, "CONFLICT", "too little of it was kept, or a supervisor decides what becomes of it");
+    throw refuse(pid, { why: "too little of it was recorded, or a supervisor decides what becomes of it" });
   const spawned = spawnedRecord.body as SpawnedBody;
   const [kept, history] = await readable(pid, async () => [
     keptState(stateRecord),
@@ -173,8 +172,11 @@ async function readable<T>(pid: Pid, read: () => Promise<T>): Promise<T> {
     return await read();
   } catch (error) {
     if (codeOf(error) === "UNAVAILABLE") throw error;
-    const message = `its history cannot be read: ${messageOf(error)}; see: crux fsck ${pid}`;
-    throw refuse(pid, "CONFLICT", message, error);
+    throw refuse(pid, {
+      why: `its history cannot be read: ${messageOf(error)}`,
+      isDamaged: true,
+      cause: error,
+    });
   }
 }
 
@@ -213,6 +215,13 @@ function checkAccepting({ accepting }: Core): void {
   if (!accepting) throw new Fault({ code: "UNAVAILABLE", message: "the kernel is shutting down" });
 }
 
-function refuse(pid: Pid, code: "CONFLICT", why: string, cause?: unknown): Fault {
-  return new Fault({ code, message: `process ${pid} cannot be resumed: ${why}`, cause });
+interface Refused {
+  readonly why: string;
+  readonly isDamaged?: boolean;
+  readonly cause?: unknown;
+}
+
+function refuse(pid: Pid, { why, isDamaged = false, cause }: Refused): Fault {
+  const fact = isDamaged ? ({ kind: "damaged", pid } as const) : undefined;
+  return new Fault({ code: "CONFLICT", message: `process ${pid} cannot be resumed: ${why}`, fact, cause });
 }

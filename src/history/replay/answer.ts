@@ -1,6 +1,7 @@
 /** Answers of calls as plain data, and back: bytes, dates and the documented errors with their causes come back as they were. */
 import { isErrorCode } from "../../abi/errno.ts";
 import { ContextError, DriverError, Fault, SyscallError, VfsError } from "../../abi/errors.ts";
+import type { Fact } from "../../abi/fact.ts";
 import { asCtxId, asPid } from "../../abi/ids.ts";
 import { LLM_ERROR_KINDS, type LlmErrorKind } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
@@ -46,6 +47,7 @@ function unpackBytes({ text, base64 }: Plain): Uint8Array {
 const FIELDS = [
   "device",
   "hint",
+  "fact",
   "details",
   "syscall",
   "op",
@@ -79,11 +81,13 @@ function faultOf(fields: Plain, cause: Error | undefined): Fault | undefined {
   const { name, code, message, device, hint } = fields as { [name: string]: string | undefined };
   if (!isErrorCode(code)) return undefined;
   const details = (fields.details ?? undefined) as object | undefined;
+  const fact = (fields.fact ?? undefined) as Fact | undefined;
   const own = {
     code,
     message: message ?? "",
     device,
     hint,
+    fact,
     details,
     ...(cause === undefined ? {} : { cause }),
   };

@@ -63,5 +63,11 @@ function misshapen(cause: Error): Fault {
 
 function unknown(pid: Pid): SyscallError {
   const message = `process not found: ${pid}`;
-  return new SyscallError({ syscall: "Replay", pid: PID_KERNEL, code: "NOT_FOUND", message });
+  return new SyscallError({
+    syscall: "Replay",
+    pid: PID_KERNEL,
+    code: "NOT_FOUND",
+    message,
+    fact: { kind: "no_history", pid },
+  });
 }

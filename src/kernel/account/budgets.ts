@@ -1,6 +1,8 @@
 /** Accounts as clients see them, and new limits by a person's word. */
+
 import type { Budget, BudgetLimits } from "../../abi/budget.ts";
 import { Fault } from "../../abi/errors.ts";
+import type { Fact } from "../../abi/fact.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
@@ -84,10 +86,9 @@ async function set(
   by: GrantBy,
 ): Promise<BudgetLimits> {
   if (pid === PID_KERNEL)
-    throw invalid(
-      "the user's own limits are not those of a process",
-      "they are budget.windows in settings.json",
-    );
+    throw invalid("the user's own limits are not those of a process", {
+      hint: "they are budget.windows in settings.json",
+    });
   core.journalWatch.check("Budget");
   const { journal } = core.ports;
   const account = await inMemory(core, pid);
@@ -147,7 +148,7 @@ function changed(pid: Pid, now: BudgetLimits, change: BudgetChange, add: Budget)
   for (const [name, amount] of Object.entries(limitsOf(add))) {
     const limit = limits[name];
     if (limit === undefined)
-      throw invalid(`process ${pid} has no such limit to add to`, "crux budget set makes one");
+      throw invalid(`process ${pid} has no such limit to add to`, { fact: { kind: "no_limit", pid } });
     limits[name] = limit + amount;
   }
   return limits;
@@ -156,10 +157,13 @@ function changed(pid: Pid, now: BudgetLimits, change: BudgetChange, add: Budget)
 const LIMIT_OF: Readonly<Record<string, string>> = { usd: "microUsd" };
 
 function notFound(pid: Pid): Fault {
-  const hint = "crux ps shows those that run, crux sessions those that rest";
-  return new Fault({ code: "NOT_FOUND", message: `process not found: ${pid}`, hint });
+  return new Fault({
+    code: "NOT_FOUND",
+    message: `process not found: ${pid}`,
+    fact: { kind: "no_history", pid },
+  });
 }
 
-function invalid(message: string, hint: string): Fault {
-  return new Fault({ code: "INVALID", message, hint });
+function invalid(message: string, next: { hint: string } | { fact: Fact }): Fault {
+  return new Fault({ code: "INVALID", message, ...next });
 }

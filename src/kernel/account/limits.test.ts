@@ -49,7 +49,7 @@ describe("a limit in money", () => {
     await ask(top).catch((error: { details: unknown }) => {
       expect(error).toMatchObject({
         code: "BUDGET",
-        hint: `to raise it: crux budget set ${top.pid} --usd 2`,
+        fact: { kind: "limit_reached", pid: top.pid, unit: "usd", need: 2 },
       });
       expect(error.details).toEqual({
         account: top.pid,
@@ -59,7 +59,6 @@ describe("a limit in money", () => {
         reserved: 0,
         asked: 1,
         retryable: false,
-        raise: `crux budget set ${top.pid} --usd 2`,
       });
     });
     expect(top.proc.seed.account.spent).toEqual({ tokens: 180, microUsd: microUsd(1.5), steps: 3 });
@@ -298,7 +297,7 @@ describe("spawning", () => {
     const top = await t.start();
     const { error } = await deeper(t, top);
     expect(error).toMatchObject({
-      details: { account: top.pid, raise: `crux budget set ${top.pid} --depth 6` },
+      fact: { kind: "limit_reached", pid: top.pid, unit: "depth", need: 6 },
     });
     await t.kernel.budgets.set(top.pid, { depth: 6 }, {}, PERSON);
     expect((await deeper(t, top)).levels).toBe(6);

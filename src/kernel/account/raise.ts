@@ -16,7 +16,7 @@ import type { Account, Shortage } from "./account.ts";
 import type { Flow } from "./amounts.ts";
 import { setLimits } from "./grant.ts";
 import { amountIn } from "./parse-amount.ts";
-import { refusalOf, refusalWords } from "./refusal.ts";
+import { guidanceOf, refusalOf, refusalWords } from "./refusal.ts";
 
 /** `void`: who was asked on behalf of all went away; whoever still needs it asks anew. */
 type Outcome = "raised" | "stopped" | "void";
@@ -60,8 +60,8 @@ function refused(
   const now = core.ports.clock.now();
   const details = refusalOf(shortage, now);
   const message = refusalWords(shortage, self.pid, now);
-  const hint = shortage.isUnpriced === true ? undefined : `to raise it: ${details.raise}`;
-  return new SyscallError({ syscall, pid: self.pid, device, code: "BUDGET", message, hint, details });
+  const told = { message, details, ...guidanceOf(shortage) };
+  return new SyscallError({ syscall, pid: self.pid, device, code: "BUDGET", ...told });
 }
 
 async function untilReset(

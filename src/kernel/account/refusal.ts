@@ -1,5 +1,6 @@
 /** Words and fields of a call that cannot be paid. */
 import type { BudgetRefusal, BudgetUnit } from "../../abi/budget.ts";
+import type { Fact } from "../../abi/fact.ts";
 import { shownUsd, usdOf } from "../../lib/usd.ts";
 import type { Shortage } from "./account.ts";
 import type { Flow } from "./amounts.ts";
@@ -21,16 +22,20 @@ export function refusalOf(shortage: Shortage, now: number): BudgetRefusal {
     ...(window === undefined ? {} : { window: window.perMs }),
     ...(resetsAt === null ? {} : { resetsAt: new Date(resetsAt).toISOString() }),
     retryable: false,
-    raise: window === undefined ? raiseCommand(shortage) : "budget.windows in settings.json",
+    ...(window === undefined ? {} : { raise: WINDOWS }),
   };
 }
 
-/** One that is enough for this call. */
-function raiseCommand({ account, unit, used, reserved, asked }: Shortage): string {
-  const pid = account.owner?.pid ?? 0;
-  const need = used + reserved + asked;
-  if (unit === "microUsd") return `crux budget set ${pid} --usd ${Math.ceil(need / 10_000) / 100}`;
-  return `crux budget set ${pid} --${unit} ${need}`;
+const WINDOWS = "budget.windows in settings.json";
+
+/** With what would be enough for this call. Of a limit over a time the settings decide; without a price no limit helps. */
+export function guidanceOf(shortage: Shortage): { hint: string } | { fact: Fact } | undefined {
+  const { account, unit, used, reserved, asked, window, isUnpriced } = shortage;
+  if (isUnpriced === true) return undefined;
+  if (window !== undefined) return { hint: `to raise it: ${WINDOWS}` };
+  const amount = used + reserved + asked;
+  const need = unit === "microUsd" ? Math.ceil(amount / 10_000) / 100 : amount;
+  return { fact: { kind: "limit_reached", pid: account.owner?.pid ?? 0, unit: UNITS[unit], need } };
 }
 
 export function refusalWords(shortage: Shortage, ownPid: number, now: number): string {

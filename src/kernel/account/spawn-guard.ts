@@ -112,7 +112,6 @@ const WORDS: Partial<Record<BudgetUnit, string>> = {
 
 function refused({ pid }: Process, { account, unit, limit, used }: Bound): SyscallError {
   const of = account.owner?.pid ?? 0;
-  const raise = `crux budget set ${of} --${unit} ${used + 1}`;
   const details: BudgetRefusal = {
     account: of,
     unit,
@@ -121,10 +120,9 @@ function refused({ pid }: Process, { account, unit, limit, used }: Bound): Sysca
     reserved: 0,
     asked: 1,
     retryable: false,
-    raise,
   };
   const whose = of === pid ? "" : ` of process ${of}`;
   const message = `budget exceeded${whose}: ${WORDS[unit] ?? unit}: limit ${limit}, used ${used}`;
-  const hint = `to raise it: ${raise}`;
-  return new SyscallError({ syscall: "Spawn", pid, code: "BUDGET", message, hint, details });
+  const fact = { kind: "limit_reached", pid: of, unit, need: used + 1 } as const;
+  return new SyscallError({ syscall: "Spawn", pid, code: "BUDGET", message, fact, details });
 }

@@ -1,5 +1,6 @@
 /** The calls of mail: messages between processes. */
 import { SyscallError } from "../../abi/errors.ts";
+import type { Fact } from "../../abi/fact.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
@@ -103,11 +104,11 @@ export async function journalPut(
 }
 
 function ended(self: Process, pid: Pid): SyscallError {
-  return refuse(self, "NOT_FOUND", `process has ended: ${pid}`, `crux logs ${pid} shows what it did`);
+  return refuse(self, "NOT_FOUND", `process has ended: ${pid}`, { kind: "ended", pid });
 }
 
-function refuse(self: Process, code: "INVALID" | "NOT_FOUND", message: string, hint?: string): SyscallError {
-  return new SyscallError({ syscall: "Send", pid: self.pid, code, message, hint });
+function refuse(self: Process, code: "INVALID" | "NOT_FOUND", message: string, fact?: Fact): SyscallError {
+  return new SyscallError({ syscall: "Send", pid: self.pid, code, message, fact });
 }
 
 /** What a timer of the platform takes, 24.8 days. */

@@ -64,7 +64,7 @@ export async function recorded(core: Core): Promise<void> {
   } catch (error) {
     if (core.keptEnds.keepSignals()) return;
     const message = `the signal was delivered, but it could not be recorded: ${messageOf(error)}`;
-    throw new Fault({ code: "UNAVAILABLE", message, hint: core.journalWatch.remedy, cause: error });
+    throw new Fault({ code: "UNAVAILABLE", message, fact: core.journalWatch.fact, cause: error });
   }
 }
 

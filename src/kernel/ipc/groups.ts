@@ -157,7 +157,7 @@ export class Groups {
 }
 
 export function groupNotFound(ref: Pgid | string): Fault {
-  return new Fault({ code: "NOT_FOUND", message: `group not found: ${ref}` });
+  return new Fault({ code: "NOT_FOUND", message: `group not found: ${ref}`, fact: { kind: "no_group" } });
 }
 
 function checkReference(ref: Pgid | string): void {

@@ -4,6 +4,7 @@
  */
 import { SyscallError } from "../../abi/errors.ts";
 import type { LogEntry } from "../../abi/events.ts";
+import type { Fact } from "../../abi/fact.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
@@ -51,15 +52,16 @@ async function earlierLines(core: Core, proc: Process, tail: number): Promise<re
 async function openGone(core: Core, pid: Pid, { tail }: LogOptions): Promise<Subscription<LogPiece>> {
   const uuid = await core.ports.journal.processOf(pid);
   const history = uuid === undefined ? undefined : await readLog(core, uuid, tail);
-  if (uuid === undefined || history === undefined) throw notFound(`process not found: ${pid}`);
+  if (uuid === undefined || history === undefined)
+    throw notFound(`process not found: ${pid}`, { kind: "no_process", pid });
   if (history.kind !== "native") return linesOf(ended(history.entries));
   const output = core.ports.spools.find(outputName(uuid));
   if (output === undefined) throw notFound(`the output of process ${pid} is not kept any more`);
   return outputOf(output, { tail, follow: false });
 }
 
-function notFound(message: string): SyscallError {
-  return new SyscallError({ syscall: "Logs", pid: PID_KERNEL, code: "NOT_FOUND", message });
+function notFound(message: string, fact?: Fact): SyscallError {
+  return new SyscallError({ syscall: "Logs", pid: PID_KERNEL, code: "NOT_FOUND", message, fact });
 }
 
 function ended(entries: readonly LogEntry[]): Subscription<LogEntry> {

@@ -55,6 +55,6 @@ const PIECE_BYTES = 64 * 1024;
 
 function jobNotFound(pid: Pid, id: string): SyscallError {
   const message = `job not found: ${id} of process ${pid}`;
-  const hint = `crux jobs ${pid} lists them`;
-  return new SyscallError({ syscall: "Jobs", pid: PID_KERNEL, code: "NOT_FOUND", message, hint });
+  const fact = { kind: "no_job", pid } as const;
+  return new SyscallError({ syscall: "Jobs", pid: PID_KERNEL, code: "NOT_FOUND", message, fact });
 }

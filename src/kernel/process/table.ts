@@ -88,6 +88,7 @@ export class ProcessTable {
         pid: caller,
         code: "NOT_FOUND",
         message: `process not found: ${pid}`,
+        fact: { kind: "no_process", pid },
       });
     }
     if (right === "control" && !this.controls(caller, pid)) {

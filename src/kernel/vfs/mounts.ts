@@ -2,8 +2,10 @@
  * Who mounted which MCP server where. A mount is seen by its owner, the owner's descendants and pid 0; pid 0's by all. Its
  * owner's end takes it away. Making one: transport, connect, device, register, record; what fails undoes what came before.
  */
+
 import type { ErrorCode } from "../../abi/errno.ts";
 import { codeOf, messageOf, printed, SyscallError } from "../../abi/errors.ts";
+import type { Fact } from "../../abi/fact.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import {
   isServerName,
@@ -112,7 +114,7 @@ export class Mounts {
   async mount(request: MountRequest, signal: AbortSignal): Promise<{ path: string; state: McpState }> {
     const { owner, config } = request;
     const place = parseMountPath(request.path);
-    if (typeof place === "string") throw failed(owner, request.path, "INVALID", place);
+    if (typeof place === "string") throw failed(owner, request.path, { code: "INVALID", message: place });
     const mount = this.#begin({ ...request, ...place });
     try {
       await this.#within(mount.connecting, LIMITS.mountWaitMs, signal);
@@ -134,10 +136,19 @@ export class Mounts {
       if (wasKept && mount === undefined) return;
     }
     if (mount === undefined || !this.isVisible(caller, mount.path))
-      throw failed(caller, path, "NOT_FOUND", `not mounted: ${path}`, "Unmount");
+      throw failed(caller, path, {
+        code: "NOT_FOUND",
+        message: `not mounted: ${path}`,
+        fact: { kind: "not_mounted" },
+        syscall: "Unmount",
+      });
     if (caller.pid !== PID_KERNEL && caller !== mount.owner) {
       const whose = mount.owner.pid === PID_KERNEL ? "the user's" : `that of process ${mount.owner.pid}`;
-      throw failed(caller, mount.path, "PERMISSION", `the mount is ${whose}`, "Unmount");
+      throw failed(caller, mount.path, {
+        code: "PERMISSION",
+        message: `the mount is ${whose}`,
+        syscall: "Unmount",
+      });
     }
     await this.#remove(mount);
   }
@@ -175,7 +186,7 @@ export class Mounts {
   #beginNamed({ proc, undo }: Mounting, server: McpServer): NamedMount[] {
     const { name, config } = server;
     try {
-      if (!isServerName(name)) throw failed(proc, name, "INVALID", notAName(name));
+      if (!isServerName(name)) throw failed(proc, name, { code: "INVALID", message: notAName(name) });
       const path = agentMountPath(proc.pid, name);
       const mount = this.#begin({ owner: proc, path, config, server: name });
       undo.push(() => this.#remove(mount));
@@ -274,12 +285,17 @@ export class Mounts {
 
   #claim(owner: Process, path: string): void {
     const { accepting, devices } = this.#ground;
-    if (!accepting) throw failed(owner, path, "UNAVAILABLE", "the kernel is shutting down");
+    if (!accepting)
+      throw failed(owner, path, { code: "UNAVAILABLE", message: "the kernel is shutting down" });
     if (this.#claimed.has(path) || devices.has(path))
-      throw failed(owner, path, "CONFLICT", `path is taken: ${path}`);
+      throw failed(owner, path, {
+        code: "CONFLICT",
+        message: `path is taken: ${path}`,
+        fact: { kind: "path_taken" },
+      });
     const claims = [...this.#claimed.values()].filter((proc) => proc === owner).length;
     if ((owner.mounts?.size ?? 0) + claims >= LIMITS.mounts)
-      throw failed(owner, path, "UNAVAILABLE", `too many mounts: ${LIMITS.mounts}`);
+      throw failed(owner, path, { code: "UNAVAILABLE", message: `too many mounts: ${LIMITS.mounts}` });
     this.#claimed.set(path, owner);
   }
 
@@ -287,8 +303,10 @@ export class Mounts {
   #enter(mount: Mount): void {
     const { accepting, devices, ports } = this.#ground;
     const { path, owner, server, transport } = mount;
-    if (owner.revoked || !owner.isLive) throw failed(owner, path, "CANCELLED", "its owner has ended");
-    if (!accepting) throw failed(owner, path, "UNAVAILABLE", "the kernel is shutting down");
+    if (owner.revoked || !owner.isLive)
+      throw failed(owner, path, { code: "CANCELLED", message: "its owner has ended" });
+    if (!accepting)
+      throw failed(owner, path, { code: "UNAVAILABLE", message: "the kernel is shutting down" });
     devices.register(path, ports.mcp.device(server, transport));
     this.#claimed.delete(path);
     this.#byPath.set(path, mount);
@@ -366,7 +384,7 @@ export class Mounts {
   #leftOut(proc: Process, server: McpServer, error: unknown): void {
     const message = `MCP server ${server.name}: ${messageOf(error)}`;
     const code = codeOf(error) === "INVALID" ? "INVALID" : "UNAVAILABLE";
-    if (server.required) throw failed(proc, agentMountPath(proc.pid, server.name), code, message);
+    if (server.required) throw failed(proc, agentMountPath(proc.pid, server.name), { code, message });
     proc.log("warn", `${message}; it is left out`, this.#mono());
   }
 }
@@ -386,15 +404,16 @@ function viewOf({ path, owner, transport }: Mount): MountView {
 function cannotMount({ owner, path }: Mount, error: unknown): SyscallError {
   if (error instanceof SyscallError) return error;
   const code = codeOf(error);
-  return failed(owner, path, code === "DRIVER" ? "UNAVAILABLE" : code, messageOf(error));
+  return failed(owner, path, { code: code === "DRIVER" ? "UNAVAILABLE" : code, message: messageOf(error) });
 }
 
-function failed(
-  { pid }: Process,
-  path: string,
-  code: ErrorCode,
-  message: string,
-  syscall = "Mount",
-): SyscallError {
-  return new SyscallError({ syscall, pid, device: path.slice(0, 256), code, message });
+interface Failed {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly syscall?: "Mount" | "Unmount";
+  readonly fact?: Fact;
+}
+
+function failed({ pid }: Process, path: string, { syscall = "Mount", ...why }: Failed): SyscallError {
+  return new SyscallError({ syscall, pid, device: path.slice(0, 256), ...why });
 }

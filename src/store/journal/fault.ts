@@ -51,8 +51,8 @@ export class JournalFault extends Fault {
   readonly what: string;
   readonly room: Room | undefined;
   constructor(reason: DiskReason, what: string, { cause, room }: { cause?: unknown; room?: Room } = {}) {
-    const hint = RESTART.has(reason) ? "crux daemon restart" : undefined;
-    super({ code: "UNAVAILABLE", message: `${reason}: ${what}`, hint, cause });
+    const fact = RESTART.has(reason) ? ({ kind: "journal_lost" } as const) : undefined;
+    super({ code: "UNAVAILABLE", message: `${reason}: ${what}`, fact, cause });
     this.reason = reason;
     this.what = what;
     this.room = room;

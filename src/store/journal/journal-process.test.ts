@@ -148,7 +148,9 @@ describe("the thread that writes", () => {
     void worker.terminate();
     await expect(waiting).rejects.toMatchObject({ code: "UNAVAILABLE", reason: "journal_writer_ended" });
     expect(await lost).toMatchObject({ state: "lost", reason: "journal_writer_ended" });
-    await expect(journal.append([draft("signal", 3)])).rejects.toMatchObject({ hint: "crux daemon restart" });
+    await expect(journal.append([draft("signal", 3)])).rejects.toMatchObject({
+      fact: { kind: "journal_lost" },
+    });
     expect((await journal.read(PROC, 1, 9)).map(({ body }) => body)).toEqual([1]);
     await journal.close();
   });

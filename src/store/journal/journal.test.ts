@@ -130,7 +130,7 @@ describe("openJournal()", () => {
     if (how === "removed") rmSync(nested, { recursive: true });
     else renameSync(nested, join(dir, "elsewhere"));
     if (how === "replaced") await (await openJournal({ dir: nested })).close();
-    const removed = { code: "UNAVAILABLE", reason: "journal_removed", hint: "crux daemon restart" };
+    const removed = { code: "UNAVAILABLE", reason: "journal_removed", fact: { kind: "journal_lost" } };
     await expect(journal.append([draft("signal", "lost")])).rejects.toMatchObject(removed);
     await expect(journal.append([draft("signal", "later")])).rejects.toMatchObject(removed);
     expect(journal.state).toMatchObject({ state: "lost", reason: "journal_removed" });

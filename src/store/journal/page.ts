@@ -15,7 +15,7 @@ export class DamagedRecord extends Fault {
   constructor(proc: string, seq: number, cause?: unknown) {
     const why = cause instanceof Error ? `: ${cause.message}` : "";
     const message = `record ${seq} of process ${proc} is damaged or missing${why}`;
-    super({ code: "INTERNAL", message, hint: "crux fsck", cause });
+    super({ code: "INTERNAL", message, fact: { kind: "damaged", pid: null }, cause });
     this.seq = seq;
   }
 }

@@ -20,7 +20,7 @@ export function findHistory(db: ToolsDatabase, name: string): ProcUuid {
   throw new Fault({
     code: "NOT_FOUND",
     message: isPid ? `no history of process ${name}` : `no history of ${name}`,
-    hint: "crux ps lists the processes; histories go when they are old (crux help gc)",
+    fact: { kind: "no_history", pid: isPid ? Number(name) : 0 },
   });
 }
 

@@ -1,6 +1,8 @@
 /** The compose projects of this daemon: those that run, and the last that ended. One at a time is brought up by one name. */
+
 import type { ProjectEvent, ProjectView } from "../../abi/compose/compose.ts";
 import { SyscallError } from "../../abi/errors.ts";
+import type { Fact } from "../../abi/fact.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Member } from "../../abi/member.ts";
 import type { Core } from "../../kernel/core.ts";
@@ -71,7 +73,7 @@ class ProjectTable implements Projects, ProjectRoster {
     const feed = await endedFeed(this.#core(), name, pid);
     if (feed !== undefined) return feed.rejoin();
     const message = `this request has brought project ${name} up as process ${pid}, which is not running now`;
-    throw refusal("CONFLICT", message, "crux compose up brings it up again");
+    throw refusal("CONFLICT", message, { kind: "project_ended" });
   }
 
   async down(name: string, timeoutMs: number): Promise<void> {
@@ -132,13 +134,13 @@ class ProjectTable implements Projects, ProjectRoster {
   #require(name: string): RunningProject {
     const found = this.#running.get(name);
     if (found !== undefined) return found;
-    throw refusal("NOT_FOUND", `no project ${name} is running`);
+    throw refusal("NOT_FOUND", `no project ${name} is running`, { kind: "project_down" });
   }
 
   #find(name: string): PastProject {
     const found = this.#running.get(name) ?? this.#past.get(name);
     if (found !== undefined) return found;
-    throw refusal("NOT_FOUND", `no project ${name}`);
+    throw refusal("NOT_FOUND", `no project ${name}`, { kind: "no_project" });
   }
 }
 
@@ -157,6 +159,6 @@ async function follow(
   }
 }
 
-function refusal(code: "NOT_FOUND" | "CANCELLED" | "CONFLICT", message: string, hint?: string): SyscallError {
-  return new SyscallError({ syscall: "Compose", pid: PID_KERNEL, code, message, hint });
+function refusal(code: "NOT_FOUND" | "CANCELLED" | "CONFLICT", message: string, fact?: Fact): SyscallError {
+  return new SyscallError({ syscall: "Compose", pid: PID_KERNEL, code, message, fact });
 }

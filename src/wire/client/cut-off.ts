@@ -42,7 +42,7 @@ export class CutOff extends Fault {
   constructor(method: MethodName) {
     const message = "daemon closed the connection";
     const effect = EFFECTS[method];
-    if (effect === undefined) super({ code: "UNAVAILABLE", message });
+    if (effect === undefined) super({ code: "UNAVAILABLE", message, fact: { kind: "stopping" } });
     else {
       const [what, hint] = effect;
       super({ code: "UNAVAILABLE", message: `${message} before it answered: ${what}`, hint });

@@ -303,7 +303,8 @@ function notReached(
   const seconds = Math.floor((now - launched.at) / 1_000);
   const log = lastLogLines(logPath(stateDir, runtimeDir), 5);
   const lines = [`daemon did not start within ${seconds}s`, ...log];
-  return new Fault({ code: "TIMEOUT", message: lines.join("\n") });
+  const hint = "crux daemon start tries again";
+  return new Fault({ code: "TIMEOUT", message: lines.join("\n"), hint });
 }
 
 function notLaunched({ error: cause, code }: Launched, { runtimeDir }: Place): Fault {

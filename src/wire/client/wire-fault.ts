@@ -4,7 +4,8 @@ import { Fault, type WireError } from "../../abi/errors.ts";
 export class WireFault extends Fault {
   readonly wire: WireError;
   constructor(wire: WireError) {
-    super({ code: wire.code, message: wire.message, device: wire.device, hint: wire.hint });
+    const { code, message, device, hint, fact } = wire;
+    super({ code, message, device, hint, fact });
     this.wire = wire;
   }
   override place(): string {

@@ -3,6 +3,7 @@
  * line of descent (what one process has started, and what those have) and one for all of them together; what is beyond the last
  * is only for the user's own clients, so no program shuts the user out. Nothing waits here: who finds no room is refused.
  */
+import type { Fact } from "../../abi/fact.ts";
 import { PROTOCOL } from "../../abi/wire.ts";
 import { ownerOf, type Peer } from "./principal.ts";
 
@@ -13,7 +14,7 @@ export type Claimant =
 
 export type Admission =
   | { readonly kind: "admitted"; leave(): void }
-  | { readonly kind: "refused"; readonly message: string; readonly hint?: string };
+  | { readonly kind: "refused"; readonly message: string; readonly hint?: string; readonly fact?: Fact };
 
 const USER: Claimant = { kind: "user" };
 const UNKNOWN: Claimant = { kind: "program", uuid: null, line: "" };

@@ -56,7 +56,11 @@ function checkProcess(
   const { pid, client: name } = params as { pid?: number; client?: string };
   if (name !== undefined) throw refused(`${method}: process ${client.pid} names no client`);
   if (rule !== "sees" || (pid !== undefined && client.sees(pid))) return;
-  throw new Fault({ code: "NOT_FOUND", message: `process not found: ${pid}` });
+  throw new Fault({
+    code: "NOT_FOUND",
+    message: `process not found: ${pid}`,
+    fact: { kind: "no_process", pid: pid ?? 0 },
+  });
 }
 
 function refused(message: string, hint?: string): Fault {

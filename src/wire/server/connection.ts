@@ -3,10 +3,11 @@
  * ends by closing it. Nothing a client sends may end the daemon.
  */
 import type { Socket } from "node:net";
-import { Fault, toWireError } from "../../abi/errors.ts";
+import { Fault } from "../../abi/errors.ts";
 import type { MethodName } from "../../abi/methods/methods.ts";
 import type { Clock } from "../../abi/program.ts";
 import { PROTOCOL, type WireResponse } from "../../abi/wire.ts";
+import { toWireError } from "../codec/error.ts";
 import { encodeLine } from "../codec/ndjson.ts";
 import { authorize } from "./authority.ts";
 import type { ClientNames } from "./client-names.ts";

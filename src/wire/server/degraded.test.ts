@@ -205,7 +205,7 @@ test.each(each(WRITES))("%s %j is refused before anything happened", async (meth
   await expect(do_(method, params)).rejects.toMatchObject({
     code: "UNAVAILABLE",
     message: expect.stringMatching(/journal_full: .*\/state\/journal\.db.*; nothing was begun$/),
-    hint: "free some space on the file system of /state/journal.db",
+    fact: { kind: "disk", reason: "journal_full", path: "/state/journal.db" },
   });
   await settle(6);
   expect(picture()).toEqual(before);

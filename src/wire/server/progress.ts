@@ -1,5 +1,4 @@
 /** What a process tells, as the lines of a spawn stream. Keys in the documented order. */
-import { toWireError } from "../../abi/errors.ts";
 import type { ProcessEvent, RunCost } from "../../abi/events.ts";
 import type { QuestionItem } from "../../abi/question.ts";
 import type { WireStreamLine } from "../../abi/wire.ts";
@@ -17,6 +16,7 @@ import type {
   WireQuestion,
 } from "../../abi/wire-events.ts";
 import { usdOf } from "../../lib/usd.ts";
+import { toWireError } from "../codec/error.ts";
 
 /** What the client asked for. One that asked for neither gets the documented bytes and nothing else. */
 export interface Audience {

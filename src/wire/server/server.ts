@@ -162,14 +162,16 @@ class SocketServer implements Server {
       void connection.serve();
     } else {
       const code = peer.kind === "other_user" ? "PERMISSION" : "UNAVAILABLE";
-      void connection.refuse(new Fault({ code, message: admission.message, hint: admission.hint }));
+      void connection.refuse(new Fault({ code, ...admission }));
     }
   }
 
   /** Who is not even counted. */
   #barred(peer: Peer): Extract<Admission, { kind: "refused" }> | undefined {
-    const message = peer.kind === "other_user" ? "this daemon serves its own user only" : this.#refusal;
-    return message === undefined ? undefined : { kind: "refused", message };
+    if (peer.kind === "other_user")
+      return { kind: "refused", message: "this daemon serves its own user only" };
+    const message = this.#refusal;
+    return message === undefined ? undefined : { kind: "refused", message, fact: { kind: "stopping" } };
   }
 
   #leave(connection: Connection): void {

@@ -7,8 +7,6 @@ const STOP_MS = 15_000;
 /** With --force, how long a daemon may take to answer at all. */
 const FORCE_AFTER_MS = 5000;
 
-const LEAVING = /^daemon (?:is shutting down|closed the connection)/;
-
 /** Stops the daemon and waits until it is gone; the line that says so. */
 export async function stopDaemon({ args, host }: Pick<Call, "args" | "host">): Promise<string> {
   const { daemon } = host;
@@ -31,7 +29,7 @@ async function ask(daemon: DaemonAccess, limit: AbortSignal | undefined): Promis
     await client.request("shutdown", {}, limit);
     client.close();
   } catch (error) {
-    if (!(error instanceof Fault && error.code === "UNAVAILABLE" && LEAVING.test(error.message))) throw error;
+    if (!(error instanceof Fault && error.fact?.kind === "stopping")) throw error;
   }
   return true;
 }

@@ -81,7 +81,7 @@ test.each(["daemon is shutting down", "daemon closed the connection"])(
   async (message) => {
     const daemon = running();
     daemon.find = async () => {
-      throw new WireFault({ code: "UNAVAILABLE", message });
+      throw new WireFault({ code: "UNAVAILABLE", message, fact: { kind: "stopping" } });
     };
     expect(await crux("daemon stop", { daemon })).toMatchObject({
       out: "[daemon] stopped\n",
@@ -104,7 +104,11 @@ test("daemon stop of one that is full says so", async () => {
 const deaf = () => {
   const daemon = running();
   daemon.find = async () => {
-    throw new WireFault({ code: "UNAVAILABLE", message: "daemon (PID 4711) does not answer" });
+    throw new WireFault({
+      code: "UNAVAILABLE",
+      message: "daemon (PID 4711) does not answer",
+      hint: "crux daemon restart --force",
+    });
   };
   return daemon;
 };

@@ -1,4 +1,4 @@
-import { printedWire } from "../../../abi/errors.ts";
+import { printedWire } from "../../../wire/codec/error.ts";
 import { noWords } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import type { Console } from "../../console.ts";

@@ -55,7 +55,12 @@ test("signal takes a group by its number, and signals as kill does", async () =>
 test("signal to a group that is not there is the daemon's error", async () => {
   const none = new FakeDaemon({
     "group.signal": () => {
-      throw new WireFault({ code: "NOT_FOUND", message: "group not found: writers", syscall: "SignalGroup" });
+      throw new WireFault({
+        code: "NOT_FOUND",
+        message: "group not found: writers",
+        syscall: "SignalGroup",
+        fact: { kind: "no_group" },
+      });
     },
   });
   expect(await crux("signal writers term", { daemon: none })).toMatchObject({

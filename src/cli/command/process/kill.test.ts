@@ -48,7 +48,13 @@ test.each([
 const unknown = () =>
   new FakeDaemon({
     kill: () => {
-      throw new WireFault({ code: "NOT_FOUND", message: "process not found: 9", syscall: "Kill", pid: 0 });
+      throw new WireFault({
+        code: "NOT_FOUND",
+        message: "process not found: 9",
+        syscall: "Kill",
+        pid: 0,
+        fact: { kind: "no_process", pid: 9 },
+      });
     },
   });
 

@@ -31,7 +31,13 @@ test("send takes words that look like flags behind --, and stdin where there are
 test("send to nobody is the daemon's error, with a hint", async () => {
   const daemon = new FakeDaemon({
     "mail.send": () => {
-      throw new WireFault({ code: "NOT_FOUND", message: "process not found: 9", syscall: "Send", pid: 0 });
+      throw new WireFault({
+        code: "NOT_FOUND",
+        message: "process not found: 9",
+        syscall: "Send",
+        pid: 0,
+        fact: { kind: "no_process", pid: 9 },
+      });
     },
   });
   expect((await crux("send 9 hello", { daemon })).err).toBe(

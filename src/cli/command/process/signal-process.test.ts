@@ -51,7 +51,13 @@ test("a process that has ended is not said to be paused", async () => {
 test("a pid that is not there says how to find one", async () => {
   const daemon = new FakeDaemon({
     "process.signal": () => {
-      throw new WireFault({ code: "NOT_FOUND", message: "process not found: 9", syscall: "Signal", pid: 0 });
+      throw new WireFault({
+        code: "NOT_FOUND",
+        message: "process not found: 9",
+        syscall: "Signal",
+        pid: 0,
+        fact: { kind: "no_process", pid: 9 },
+      });
     },
   });
   expect(await crux("cont 9", { daemon })).toMatchObject({

@@ -36,7 +36,13 @@ test.each([0, 1, 2, 130, 137, 143])("wait exits with %i", async (code) => {
 test("wait for one that never was is NOT_FOUND", async () => {
   const daemon = new FakeDaemon({
     "process.wait": () => {
-      throw new WireFault({ code: "NOT_FOUND", message: "process not found: 9", syscall: "Wait", pid: 0 });
+      throw new WireFault({
+        code: "NOT_FOUND",
+        message: "process not found: 9",
+        syscall: "Wait",
+        pid: 0,
+        fact: { kind: "no_process", pid: 9 },
+      });
     },
   });
   expect(await crux("wait 9", { daemon })).toMatchObject({
@@ -73,7 +79,13 @@ test.each(["wait", "wait 1 2", "wait x"])("%s is INVALID and reaches no daemon",
 test("wait for a session that rests says that nothing of it runs, and how to go on or end it", async () => {
   const daemon = new FakeDaemon({
     "process.wait": () => {
-      throw new WireFault({ code: "NOT_FOUND", message: "process not found: 9", syscall: "Wait", pid: 0 });
+      throw new WireFault({
+        code: "NOT_FOUND",
+        message: "process not found: 9",
+        syscall: "Wait",
+        pid: 0,
+        fact: { kind: "no_process", pid: 9 },
+      });
     },
     "session.list": () => ({ sessions: [{ pid: 9, state: "resting" }] }),
   });

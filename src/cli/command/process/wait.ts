@@ -51,14 +51,12 @@ async function show(
 
 /** A session that rests has no end to wait for. */
 async function withHint(error: unknown, pid: number, client: DaemonClient): Promise<unknown> {
-  if (!(error instanceof WireFault) || error.code !== "NOT_FOUND" || error.wire.hint !== undefined)
-    return error;
+  if (!(error instanceof WireFault) || error.fact?.kind !== "no_process") return error;
   if (!(await isResting(pid, client))) return error;
-  const hint = `crux -r ${pid} continues it, crux kill ${pid} ends it`;
   return new Fault({
     code: "CONFLICT",
     message: `process ${pid} is a session that rests: nothing of it runs`,
-    hint,
+    fact: { kind: "resting", pid },
   });
 }
 

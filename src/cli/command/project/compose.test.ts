@@ -345,7 +345,11 @@ describe("compose ps", () => {
   test("of a project that does not run tells how to start it", async () => {
     const none = new FakeDaemon({
       "compose.ps": () => {
-        throw new WireFault({ code: "NOT_FOUND", message: "no project notes is running" });
+        throw new WireFault({
+          code: "NOT_FOUND",
+          message: "no project notes is running",
+          fact: { kind: "no_project" },
+        });
       },
     });
     expect(await crux("compose -p notes ps", { daemon: none })).toMatchObject({

@@ -136,6 +136,7 @@ test("umount of what is not mounted is the daemon's error", async () => {
         message: "not mounted: /mnt/mcp/x",
         syscall: "Unmount",
         pid: 0,
+        fact: { kind: "not_mounted" },
       });
     },
   });

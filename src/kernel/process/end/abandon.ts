@@ -41,8 +41,7 @@ async function leave(core: Core, proc: Process, words: string): Promise<void> {
 function tell(core: Core, proc: Process, words: string): void {
   const { pid } = proc;
   const message = `the daemon stopped, process ${pid} with it: ${words}`;
-  const hint = `crux ps starts it again; what was done up to here is kept`;
-  const error = new Fault({ code: "UNAVAILABLE", message, hint });
+  const error = new Fault({ code: "UNAVAILABLE", message, fact: { kind: "stopping" } });
   proc.tell({ event: "error", pid, message, error }, core.ports.clock.mono());
   proc.watchers.end();
   closeChannels(proc);

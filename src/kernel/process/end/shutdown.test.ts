@@ -42,7 +42,7 @@ describe("shutdown() of a paused agent", () => {
     const waiting = expect(t.kernel.waitFor(pid, new AbortController().signal)).rejects.toMatchObject({
       code: "UNAVAILABLE",
       message: "the daemon stopped; process 1 rests paused",
-      hint: "crux cont 1",
+      fact: { kind: "paused", pid: 1 },
     });
     await t.kernel.shutdown(GRACE_MS);
     await waiting;

@@ -94,8 +94,9 @@ async function goToRest(core: Core, proc: Process, why: string): Promise<void> {
 function tell(core: Core, proc: Process, why: string): void {
   const { pid, conversation } = proc;
   const message = `${why}; process ${pid} rests${conversation === null ? " paused" : ""}`;
-  const hint = conversation === null ? `crux cont ${pid}` : `crux -r ${pid}`;
-  const error = new Fault({ code: "UNAVAILABLE", message, hint });
+  // an agent is paused again under the next daemon; a session waits for its next message
+  const fact = { kind: conversation === null ? "paused" : "resting", pid } as const;
+  const error = new Fault({ code: "UNAVAILABLE", message, fact });
   proc.tell({ event: "error", pid, message, error }, core.ports.clock.mono());
   proc.watchers.end();
   closeChannels(proc);

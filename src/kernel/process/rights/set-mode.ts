@@ -4,7 +4,7 @@
  */
 import { Fault } from "../../../abi/errors.ts";
 import type { GrantBy } from "../../../abi/grants.ts";
-import { PID_KERNEL } from "../../../abi/ids.ts";
+import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
 import { autoRefusal } from "../../../consent/classify/auto-mode.ts";
 import { ruleOfMode } from "../../../consent/grants/mode-grant.ts";
@@ -32,19 +32,20 @@ export function modeView(core: Core, proc: Process): ModeView {
 /** Before a person is asked. PERMISSION, INVALID. */
 export function checkRaise(core: Core, proc: Process, mode: PermissionMode, isPerson: boolean): void {
   if (core.ports.permitFor(proc.seed.cwd).mayEnter?.(mode) === false)
-    throw new Fault({ code: "PERMISSION", message: `mode ${mode} is closed by settings` });
+    throw new Fault({ code: "PERMISSION", message: `${mode} mode is closed by settings` });
   const refusal = mode === "auto" ? autoRefusal(core, proc) : "";
   if (refusal !== "") throw new Fault({ code: "UNAVAILABLE", message: `auto mode: ${refusal}` });
   const ceiling = limitOf(core, proc);
   if (!isAbove(mode, ceiling)) return;
-  if (!isPerson) {
-    const hint = `the user can: crux mode ${proc.pid} ${mode}`;
-    throw new Fault({ code: "PERMISSION", message: `mode ${mode} is above its ceiling, ${ceiling}`, hint });
-  }
+  if (!isPerson) throw aboveCeiling(proc.pid, mode, ceiling);
   if (mode !== "bypass") return;
   const message = "bypass is entered at the start of a process, not later";
-  const hint = "start another with: crux --dangerously-skip-permissions";
-  throw new Fault({ code: "INVALID", message, hint });
+  throw new Fault({ code: "INVALID", message, fact: { kind: "mode_at_start" } });
+}
+
+function aboveCeiling(pid: Pid, mode: PermissionMode, ceiling: PermissionMode): Fault {
+  const message = `${mode} mode is above its ceiling, ${ceiling}; only the user can allow it`;
+  return new Fault({ code: "PERMISSION", message, fact: { kind: "above_ceiling", pid, mode } });
 }
 
 /** No mode is above the ceiling any more: a grant was taken back, or settings were closed. */

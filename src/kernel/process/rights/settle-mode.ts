@@ -5,7 +5,7 @@ import { autoRefusal } from "../../../consent/classify/auto-mode.ts";
 import type { Making } from "../body.ts";
 import { change } from "./set-mode.ts";
 
-/** UNAVAILABLE: a person asked for mode auto, and its model cannot judge. What nobody asked for becomes `default`. */
+/** UNAVAILABLE: the user asked for auto mode, and its model cannot judge. What nobody asked for becomes `default`. */
 export function settleMode({ core, parent, proc, opts }: Making): void {
   const refusal = proc.mode === "auto" ? autoRefusal(core, proc) : "";
   if (refusal !== "") {
@@ -17,6 +17,9 @@ export function settleMode({ core, parent, proc, opts }: Making): void {
 }
 
 function unavailable(refusal: string): Fault {
-  const hint = "name another model with --model, or another mode with --permission-mode";
-  return new Fault({ code: "UNAVAILABLE", message: `auto mode: ${refusal}`, hint });
+  return new Fault({
+    code: "UNAVAILABLE",
+    message: `auto mode: ${refusal}`,
+    fact: { kind: "model_unfit" },
+  });
 }

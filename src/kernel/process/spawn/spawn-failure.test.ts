@@ -194,6 +194,6 @@ test("spawn() whose sync failed says that it may be recorded all the same, and h
   await expect(t.init.spawn("a", null)).rejects.toMatchObject({
     code: "UNAVAILABLE",
     message: expect.stringContaining("EIO; whether process 1 was recorded is not known"),
-    hint: "crux daemon restart; then crux ps shows whether it is there",
+    cause: expect.objectContaining({ fact: { kind: "unsure", pid: expect.any(Number) } }),
   });
 });

@@ -268,8 +268,7 @@ async function journalSpawn(
 /** A sync that fails may have happened all the same. */
 function unsure(pid: Pid, cause: unknown): Fault {
   const message = `${messageOf(cause)}; whether process ${pid} was recorded is not known`;
-  const hint = "crux daemon restart; then crux ps shows whether it is there";
-  return new Fault({ code: "UNAVAILABLE", message, hint, cause });
+  return new Fault({ code: "UNAVAILABLE", message, fact: { kind: "unsure", pid }, cause });
 }
 
 /** Who follows it may go, and its log is kept. */

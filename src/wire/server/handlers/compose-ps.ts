@@ -12,7 +12,7 @@ export const composePs: Handler<"compose.ps"> = async ({ project }, { kernel }) 
   throw new Fault({
     code: "NOT_FOUND",
     message: `no project ${project} is running${failure === undefined ? "" : `: it has failed: ${failure}`}`,
-    hint: "crux compose logs shows what it wrote",
+    fact: { kind: "project_down" },
     ...(failure === undefined ? {} : { details: payload }),
   });
 };

@@ -287,7 +287,7 @@ test("compose.ps of a project that has ended is NOT_FOUND", async () => {
   expect(JSON.parse(await ask("compose.ps", { project: "notes" })).error).toMatchObject({
     code: "NOT_FOUND",
     message: "no project notes is running",
-    hint: "crux compose logs shows what it wrote",
+    hint: "crux compose up starts it, crux compose logs shows what it wrote",
   });
 });
 

@@ -1,6 +1,7 @@
 /** The journal as a whole: checks that take long tell how far they are, and end when their client leaves. */
-import { Fault, toWireError } from "../../../abi/errors.ts";
+import { Fault } from "../../../abi/errors.ts";
 import type { JournalDesk } from "../../../kernel/ports/journal-tools.ts";
+import { toWireError } from "../../codec/error.ts";
 import { encodeLine } from "../../codec/ndjson.ts";
 import type { Handler, MethodAnswer, RequestContext, Send } from "../handler.ts";
 import { checkWire, collectWire, verifyWire } from "./journal-wire.ts";
