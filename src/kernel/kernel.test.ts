@@ -69,7 +69,7 @@ describe("shutdown()", () => {
     const asking = Promise.withResolvers<void>();
     t.programs.set("a", async ({ pid, signal }) => {
       const question = { text: "?", detail: "", options: ["yes"] as const };
-      const asked = t.kernel.asks.ask(t.proc(pid), question, signal);
+      const asked = t.kernel.asks.ask(t.proc(pid), question, { signal });
       asking.resolve();
       await asked;
       return EXIT.completed;

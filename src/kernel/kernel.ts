@@ -312,7 +312,8 @@ export class Kernel implements KernelApi, Core {
 
   /** What an agent asks its person, by the device it asks through. NOT_FOUND: there is no such process. */
   askPerson(pid: Pid, items: readonly QuestionItem[], signal: AbortSignal): Promise<QuestionOutcome> {
-    return askPerson(this, this.table.require(PID_KERNEL, pid, "Ask", "see"), items, signal);
+    const proc = this.table.require(PID_KERNEL, pid, "Ask", "see");
+    return askPerson({ core: this, proc, items }, signal);
   }
 
   /** A note for a process about something of its own. False: it was not told, and that is logged. */

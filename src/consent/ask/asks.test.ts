@@ -16,7 +16,7 @@ async function watched(timeouts: { askMs?: number; detachedMs?: number } = {}) {
   const { pid, events } = await t.kernel.spawnWatched("a", null, { interactive: true });
   const proc = t.proc(pid);
   const never = new AbortController();
-  const ask = (signal = never.signal) => t.kernel.asks.ask(proc, QUESTION, signal);
+  const ask = (signal = never.signal) => t.kernel.asks.ask(proc, QUESTION, { signal });
   return { t, pid, proc, events, ask };
 }
 
@@ -146,7 +146,7 @@ describe("ask()", () => {
       if (isRefused) throw new Error("disk full");
       return "kept";
     };
-    const asked = t.kernel.asks.ask(proc, QUESTION, new AbortController().signal, { close });
+    const asked = t.kernel.asks.ask(proc, QUESTION, { signal: new AbortController().signal, close });
     await expect(t.kernel.answer("a_0000000000000001", "yes")).rejects.toThrow("disk full");
     isRefused = false;
     expect(await t.kernel.answer("a_0000000000000001", "no")).toBe("kept");
@@ -157,7 +157,7 @@ describe("ask()", () => {
     const { t, proc, events } = await watched();
     const kept = Promise.withResolvers<void>();
     const { signal } = new AbortController();
-    const asked = t.kernel.asks.ask(proc, QUESTION, signal, { open: () => kept.promise });
+    const asked = t.kernel.asks.ask(proc, QUESTION, { signal, open: () => kept.promise });
     await settle();
     await expect(t.kernel.answer("a_0000000000000001", "yes")).rejects.toMatchObject({ code: "CONFLICT" });
     kept.resolve();
@@ -165,7 +165,8 @@ describe("ask()", () => {
     expect((await read(events, 2))[1]).toMatchObject({ event: "ask" });
     await t.kernel.answer("a_0000000000000001", "yes");
     await asked;
-    const refused = t.kernel.asks.ask(proc, QUESTION, signal, {
+    const refused = t.kernel.asks.ask(proc, QUESTION, {
+      signal,
       open: () => Promise.reject(new Error("full")),
     });
     await expect(refused).rejects.toThrow("full");
@@ -176,10 +177,10 @@ describe("ask()", () => {
     const stop = new AbortController();
     const never = new AbortController().signal;
     const equal = { ...QUESTION, digest: "d" };
-    const first = t.kernel.asks.ask(proc, equal, stop.signal);
-    const second = t.kernel.asks.ask(proc, equal, never);
+    const first = t.kernel.asks.ask(proc, equal, { signal: stop.signal });
+    const second = t.kernel.asks.ask(proc, equal, { signal: never });
     const other = await t.start({ parentPid: proc.pid });
-    const third = t.kernel.asks.ask(other.proc, equal, never);
+    const third = t.kernel.asks.ask(other.proc, equal, { signal: never });
     expect(proc.openAsks).toBe(2);
     stop.abort();
     await expect(first).rejects.toThrow();
@@ -193,7 +194,7 @@ describe("ask()", () => {
     const { t, pid, proc } = await watched({ detachedMs: 1_000 });
     const child = await t.start({ parentPid: pid });
     expect(t.kernel.asks.canAsk(child.proc)).toBe(true);
-    const asked = t.kernel.asks.ask(child.proc, QUESTION, new AbortController().signal);
+    const asked = t.kernel.asks.ask(child.proc, QUESTION, { signal: new AbortController().signal });
     await t.init.kill(pid, 1);
     await proc.done.promise;
     await t.clock.advance(1_000);

@@ -33,6 +33,11 @@ export interface AskHooks {
   readonly drop?: (ask: Ask, why: string) => void;
 }
 
+interface Asking extends AskHooks {
+  /** With it the call that waits is given up. */
+  readonly signal: AbortSignal;
+}
+
 interface Open {
   readonly ask: Ask;
   readonly proc: Process;
@@ -87,12 +92,7 @@ export class Asks {
   }
 
   /** An equal question of the same process is the same question. */
-  async ask(
-    proc: Process,
-    question: Asked,
-    signal: AbortSignal,
-    hooks: AskHooks = {},
-  ): Promise<PersonAnswer> {
+  async ask(proc: Process, question: Asked, { signal, ...hooks }: Asking): Promise<PersonAnswer> {
     const open = this.#equal(proc, question.digest) ?? this.#begin(proc, question, hooks);
     open.waiting++;
     proc.openAsks++;

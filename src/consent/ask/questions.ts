@@ -11,25 +11,27 @@ import type { AskHooks } from "./asks.ts";
 
 const ABSENT = "no person is attached who could answer";
 
+interface Asking {
+  readonly core: Core;
+  readonly proc: Process;
+  readonly items: readonly QuestionItem[];
+}
+
 /** Rejects with the signal's reason when that fires first: the question is void then. */
-export async function askPerson(
-  core: Core,
-  proc: Process,
-  items: readonly QuestionItem[],
-  signal: AbortSignal,
-): Promise<QuestionOutcome> {
+export async function askPerson(asking: Asking, signal: AbortSignal): Promise<QuestionOutcome> {
+  const { core, proc, items } = asking;
   if (!core.asks.canAsk(proc)) return { kind: "nobody", reason: ABSENT };
   const [first] = items;
   const text = items.length === 1 && first !== undefined ? first.question : `${items.length} questions`;
   const asked = { text, detail: "", options: ["yes", "no"], questions: items } as const;
-  const waiting = core.asks.ask(proc, asked, signal, hooksOf(core, proc, items));
+  const waiting = core.asks.ask(proc, asked, { signal, ...hooksOf(asking) });
   const given = await proc.stillness.suspend(waiting);
   if (given.nobody !== undefined) return { kind: "nobody", reason: given.nobody };
   if (given.answer !== "yes") return { kind: "dismissed" };
   return { kind: "answered", answers: given.answers ?? [] };
 }
 
-function hooksOf(core: Core, proc: Process, items: readonly QuestionItem[]): AskHooks {
+function hooksOf({ core, proc, items }: Asking): AskHooks {
   const record = { proc: proc.seed.uuid, pid: proc.pid, v: 1 };
   return {
     open: async ({ askId }) => {

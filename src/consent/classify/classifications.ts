@@ -19,7 +19,7 @@ import { abortable } from "../../lib/abort.ts";
 import { estimateTokens } from "../../lib/tokens.ts";
 import type { ClassifierAnswer } from "./answer.ts";
 import { noteClassified } from "./failures.ts";
-import type { Judge, Judgement } from "./judge.ts";
+import type { ApprovedCall, Judge, Judgement } from "./judge.ts";
 import { callModel } from "./model-call.ts";
 
 /** As the journal keeps it. */
@@ -36,6 +36,13 @@ interface ClassifierResult {
   readonly stage?: ClassifierStage;
   readonly usage: Usage | null;
   readonly latencyMs: number;
+}
+
+interface Question {
+  readonly tool: string;
+  readonly about: ClassifierResult["about"];
+  readonly stage: ClassifierStage;
+  readonly request: ClassifierRequest;
 }
 
 type Asked =
@@ -69,26 +76,25 @@ export class Classifications implements Judge {
     const judging = this.#judging(self, pending);
     const stages = classifier.stages();
     const first = stages === "thinking" ? "thinking" : "fast";
-    const request = (stage: ClassifierStage) => classifier.request(judging, stage);
-    const asked = await this.#ask(self, pending, "call", first, request(first), signal);
-    if (stages !== "both" || isAllowed(asked) || asked.kind !== "answered")
-      return judgementOf(pending, asked);
-    return judgementOf(
-      pending,
-      await this.#ask(self, pending, "call", "thinking", request("thinking"), signal),
-    );
+    const ask = (stage: ClassifierStage): Promise<Asked> => {
+      const request = classifier.request(judging, stage);
+      return this.#ask(self, { tool: pending.tool, about: "call", stage, request }, signal);
+    };
+    const asked = await ask(first);
+    const isFinal = stages !== "both" || isAllowed(asked) || asked.kind !== "answered";
+    return judgementOf(pending, isFinal ? asked : await ask("thinking"));
   }
 
   async isMeant(
     self: Process,
-    pending: JudgedCall,
-    approved: readonly string[],
+    { approved, ...pending }: ApprovedCall,
     signal: AbortSignal,
   ): Promise<boolean> {
     const { classifier } = this.#core().ports;
     if (classifier === undefined) return false;
-    const judging = { ...this.#judging(self, pending), approved };
-    return isAllowed(await this.#ask(self, pending, "meaning", "fast", classifier.meaning(judging), signal));
+    const request = classifier.meaning({ ...this.#judging(self, pending), approved });
+    const question = { tool: pending.tool, about: "meaning", stage: "fast", request } as const;
+    return isAllowed(await this.#ask(self, question, signal));
   }
 
   #judging(self: Process, pending: JudgedCall): Judging {
@@ -107,31 +113,19 @@ export class Classifications implements Judge {
     return calls;
   }
 
-  async #ask(
-    self: Process,
-    pending: JudgedCall,
-    about: ClassifierResult["about"],
-    stage: ClassifierStage,
-    request: ClassifierRequest,
-    signal: AbortSignal,
-  ): Promise<Asked> {
+  async #ask(self: Process, question: Question, signal: AbortSignal): Promise<Asked> {
     const core = this.#core();
     const began = core.ports.clock.mono();
-    const asked = await this.#inTurn(signal, () => this.#answer(self, request, stage, signal));
+    const asked = await this.#inTurn(signal, () => this.#answer(self, question, signal));
     const latencyMs = Math.round(core.ports.clock.mono() - began);
-    core.note(self, "permit.classified", resultOf(self, pending, about, stage, asked, latencyMs));
+    core.note(self, "permit.classified", resultOf(self, { ...question, latencyMs }, asked));
     if (asked.kind === "answered" || asked.kind === "unavailable")
       await noteClassified(core, self, asked.kind === "unavailable");
     return asked;
   }
 
   /** Once more where that is worth its while. */
-  async #answer(
-    self: Process,
-    request: ClassifierRequest,
-    stage: ClassifierStage,
-    signal: AbortSignal,
-  ): Promise<Asked> {
+  async #answer(self: Process, { request, stage }: Question, signal: AbortSignal): Promise<Asked> {
     const core = this.#core();
     const { classifier, models } = core.ports;
     const most = models.classifierCard?.(self.modelDevice, self.model, self.seed.env).maxInputTokens;
@@ -206,11 +200,8 @@ function isTransient(error: unknown): boolean {
 
 function resultOf(
   { model }: Process,
-  { tool }: JudgedCall,
-  about: ClassifierResult["about"],
-  stage: ClassifierStage,
+  { tool, about, stage, latencyMs }: Question & { readonly latencyMs: number },
   asked: Asked,
-  latencyMs: number,
 ): ClassifierResult {
   const own = { tool, about, stage, latencyMs };
   if (asked.kind !== "answered") {

@@ -8,16 +8,15 @@ export interface Judgement {
   readonly why: string;
 }
 
+export interface ApprovedCall extends JudgedCall {
+  readonly approved: readonly string[];
+}
+
 export interface Judge {
   /** It was let through: what is judged next is seen after it. */
   passed(self: Process, call: JudgedCall): void;
   /** May it run, as far as the model that judges can tell? CANCELLED when the signal fires. */
   judge(self: Process, pending: JudgedCall, signal: AbortSignal): Promise<Judgement>;
   /** Does it do what a person approved in words, and nothing else? Anything but a clear yes is a person's question. */
-  isMeant(
-    self: Process,
-    pending: JudgedCall,
-    approved: readonly string[],
-    signal: AbortSignal,
-  ): Promise<boolean>;
+  isMeant(self: Process, pending: ApprovedCall, signal: AbortSignal): Promise<boolean>;
 }

@@ -39,7 +39,7 @@ export function makeRightsControl(coreOf: () => Core): RightsControl {
       await clampModes(core, { ...by, isPerson: true });
     },
     labels: (pid) => labelsOf(coreOf(), pid),
-    clearLabels: (pid, which, by) => clearLabels(coreOf(), pid, which, by),
+    clearLabels: (pid, which, by) => clearLabels(coreOf(), pid, { which, by }),
     recheckModes: () => clampModes(coreOf(), { ...SETTINGS, isPerson: true }),
   };
 }

@@ -37,16 +37,11 @@ export async function labelsOf(core: Core, pid: Pid): Promise<readonly Label[]> 
 }
 
 /** A person says that it may be trusted from now on. What is left, once it is synced. NOT_FOUND: no such process, or label. */
-export async function clearLabels(
-  core: Core,
-  pid: Pid,
-  which: string,
-  by: GrantBy,
-): Promise<readonly Label[]> {
+export async function clearLabels(core: Core, pid: Pid, body: LabelClearBody): Promise<readonly Label[]> {
+  const { which } = body;
   core.journalWatch.check("Label");
   const proc = await found(core, pid);
   if (withoutLabels(proc.labels, which).length === proc.labels.length) throw noSuchLabel(proc, which);
-  const body: LabelClearBody = { which, by };
   await core.ports.journal.append([{ proc: proc.seed.uuid, pid: proc.pid, kind: "label.clear", v: 1, body }]);
   // what came meanwhile from the same place is new
   proc.facts.change(labelsFacet, "label.clear", body);

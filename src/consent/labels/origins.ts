@@ -9,6 +9,8 @@ import type { Label } from "../../abi/labels.ts";
 import { HostFiles } from "../../history/fork/host-files.ts";
 import type { EntryWord } from "../../history/fork/snapshot.ts";
 import type { Core } from "../../kernel/core.ts";
+import { requestOf } from "../../kernel/gate/decide.ts";
+import type { Claim } from "../../kernel/gate/passage.ts";
 import type { Scope } from "../../kernel/gate/scope.ts";
 import type { Origins, PermitRequest } from "../../kernel/ports/permit.ts";
 import type { Process } from "../../kernel/process/process.ts";
@@ -25,47 +27,35 @@ const MAX_FILES = 1_024;
 const NOTHING: Origins = { labels: [], reads: [], writes: [] };
 
 interface Taken {
-  /** A person, or a rule, let it read a secret. */
-  readonly isSecret: boolean;
-  /** Absent: nothing that it reads has labels. */
-  readonly inflow?: Inflow;
+  /** Whether a person, or a rule, let it read a secret; what it may bring in. */
+  readonly scope: Pick<Scope, "isSecret" | "inflow">;
   /** After the act: what it wrote is on record. */
   readonly kept: () => Promise<void>;
 }
 
-const NONE: Taken = { isSecret: false, kept: async () => {} };
+const NONE: Taken = { scope: {}, kept: async () => {} };
 
-export async function takeOrigins(
-  core: Core,
-  self: Process,
-  request: PermitRequest,
-  callId: CallId,
-): Promise<Taken> {
-  if (self.pid === PID_KERNEL || !request.effects.some(({ kind }) => BRINGS.has(kind))) return NONE;
-  const { labels, reads, writes } = originsOf(core, self, request);
+export async function takeOrigins({ core, self, scope }: Claim): Promise<Taken> {
+  const { callId, effects } = scope;
+  if (self.pid === PID_KERNEL || !effects.some(({ kind }) => BRINGS.has(kind))) return NONE;
+  const { labels, reads, writes } = originsOf(core, self, requestOf(scope));
   const known = reads.flatMap(({ path, isSubtree }) => core.fileLabels.at(path, isSubtree));
   const all = known.length === 0 ? labels : [...labels, ...(await labelsOfFiles(core, callId, known))];
-  const taken = {
-    isSecret: labels.some(({ kind }) => kind === "secret"),
-    kept: () => keepWritten(core, self, callId, writes),
-  };
-  if (all.length === 0) return taken;
+  const secret = labels.some(({ kind }) => kind === "secret") ? { isSecret: true as const } : {};
+  const kept = (): Promise<void> => keepWritten({ core, self, scope }, writes);
+  if (all.length === 0) return { scope: secret, kept };
   const add = (came: readonly Label[]): void => addLabels(core, self, came);
-  if (!request.effects.some(({ kind }) => kind === "exec")) return { ...taken, inflow: new Inflow(all, add) };
-  add(all);
-  return taken;
+  const isCommand = effects.some(({ kind }) => kind === "exec");
+  if (isCommand) add(all);
+  return { scope: isCommand ? secret : { ...secret, inflow: new Inflow(all, add) }, kept };
 }
 
 /** Of a call within it, by the program that it runs: only what that reads has come. */
-export function partOfInflow(
-  core: Core,
-  self: Process,
-  { inflow }: Scope,
-  request: PermitRequest,
-): Inflow | undefined {
-  if (inflow === undefined || !request.effects.some(({ kind }) => BRINGS.has(kind))) return undefined;
-  if (request.effects.length > MAX_FILES) return inflow.part(inflow.labels);
-  const { labels, reads } = originsOf(core, self, request);
+export function partOfInflow({ core, self, scope }: Claim, effects: readonly Effect[]): Inflow | undefined {
+  const { inflow } = scope;
+  if (inflow === undefined || !effects.some(({ kind }) => BRINGS.has(kind))) return undefined;
+  if (effects.length > MAX_FILES) return inflow.part(inflow.labels);
+  const { labels, reads } = originsOf(core, self, requestOf({ ...scope, effects }));
   const ofFiles = reads.flatMap(({ path, isSubtree }) => core.fileLabels.at(path, isSubtree));
   // of a file that was another when it was looked at, before the call, the whole has none
   const known = ofFiles
@@ -100,15 +90,10 @@ async function labelsOfFiles(core: Core, callId: CallId, known: Known): Promise<
 }
 
 /** What a command of it has written, as far as the command says. */
-async function keepWritten(
-  core: Core,
-  self: Process,
-  callId: CallId,
-  writes: readonly string[],
-): Promise<void> {
+async function keepWritten({ core, self, scope }: Claim, writes: readonly string[]): Promise<void> {
   const paths = [...new Set(writes)].slice(0, MAX_LOOKS);
   if (paths.length === 0 || (self.labels.length === 0 && core.fileLabels.size === 0)) return;
-  const words = await look(core, callId, paths);
+  const words = await look(core, scope.callId, paths);
   for (const [i, word] of words.entries())
     if (word?.startsWith("sha256:") === true)
       core.fileLabels.wrote(paths[i] ?? "", word.slice("sha256:".length), self.labels);

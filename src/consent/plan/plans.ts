@@ -26,8 +26,8 @@ export function makePlans(coreOf: () => Core): Plans {
   const find = (pid: Pid): Process => coreOf().table.require(PID_KERNEL, pid, "Plan", "see");
   return {
     pathOf: (pid) => pathOf(coreOf().table.get(pid)),
-    enter: (pid, reason, signal) => enter(coreOf(), find(pid), reason, signal),
-    leave: (pid, leaving, signal) => leave(coreOf(), find(pid), leaving, signal),
+    enter: (pid, reason, signal) => enter({ core: coreOf(), proc: find(pid), signal }, reason),
+    leave: (pid, leaving, signal) => leave({ core: coreOf(), proc: find(pid), signal }, leaving),
   };
 }
 
@@ -36,49 +36,54 @@ export function pathOf(proc: Process | undefined): string | null {
   return scratch === "" ? null : `${scratch}/${FILE}`;
 }
 
-async function enter(core: Core, proc: Process, reason: string, signal: AbortSignal): Promise<PlanEntered> {
+/** A process on its way into the mode or out of it. */
+interface Way {
+  readonly core: Core;
+  readonly proc: Process;
+  /** With it the tool is given up. */
+  readonly signal: AbortSignal;
+}
+
+async function enter(way: Way, reason: string): Promise<PlanEntered> {
+  const { core, proc } = way;
   const path = pathOf(proc);
   if (proc.mode === "plan") throw conflict("it is in plan mode already");
   if (path === null) throw new Fault({ code: "UNAVAILABLE", message: "it has no folder for a plan" });
   const detail = reason.trim() === "" ? "" : `reason: ${reason}`;
-  const question = questionOf(core, proc, "plan_enter", {
+  const question = questionOf(way, {
+    tool: "plan_enter",
     text: "planning first: nothing is changed before you have approved the plan",
     detail,
     digest: digestOf("plan_enter", JSON.stringify({ reason }), []),
   });
-  const { answer, by } = await askPerson(core, proc, "plan_enter", question, signal);
+  const { answer, by } = await askPerson(way, question);
   if (answer.answer !== "yes") throw refused(answer);
   // the person may have set it meanwhile: then it is so already
   await setMode(core, proc, "plan", { ...by, isPerson: true });
   return { path };
 }
 
-async function leave(
-  core: Core,
-  proc: Process,
-  { plan, prompts }: PlanLeaving,
-  signal: AbortSignal,
-): Promise<PlanLeft> {
+async function leave(way: Way, { plan, prompts }: PlanLeaving): Promise<PlanLeft> {
+  const { core, proc, signal } = way;
   if (proc.mode !== "plan") throw conflict("it is not in plan mode");
   checkPlan(plan);
   const { modeTurn } = proc;
   const to = wayBack(core, proc);
-  const question = questionOf(core, proc, "plan_exit", {
+  const question = questionOf(way, {
+    tool: "plan_exit",
     text: `the plan, and go on in mode ${to}`,
     detail: [plan, ...promptLines(prompts)].join("\n"),
     digest: digestOf("plan_exit", JSON.stringify({ plan, prompts }), [{ kind: "mode", to }]),
     input: JSON.stringify({ plan }),
   });
-  const { answer, by } = await askPerson(core, proc, "plan_exit", question, signal);
+  const { answer, by } = await askPerson(way, question);
   if (answer.answer !== "yes") return { kind: "rejected", words: answer.words };
   if (proc.modeTurn !== modeTurn) throw conflict("its mode was changed while the plan was being read");
   const approved = typeof answer.input?.plan === "string" ? answer.input.plan : plan;
-  for (const { prompt } of prompts)
-    await core.grants.add(
-      proc,
-      { behavior: "allow", rule: ruleOfMeaning(prompt), scope: "session", by },
-      { signal },
-    );
+  for (const { prompt } of prompts) {
+    const wish = { behavior: "allow", rule: ruleOfMeaning(prompt), scope: "session", by } as const;
+    await core.grants.add(proc, wish, { signal });
+  }
   const mode = wayBack(core, proc);
   await setMode(core, proc, mode, { ...by, isPerson: true });
   return { kind: "approved", mode, plan: approved, wasEdited: approved !== plan };
@@ -111,45 +116,35 @@ function promptLines(prompts: readonly PlanPrompt[]): readonly string[] {
   ];
 }
 
+type Question = Asked & { readonly tool: string };
+
 function questionOf(
-  core: Core,
-  proc: Process,
-  tool: string,
-  own: Pick<Asked, "text" | "detail"> & { readonly digest: string; readonly input?: string },
-): Asked {
+  { core, proc }: Way,
+  own: Pick<Question, "tool" | "text" | "detail"> & { readonly digest: string; readonly input?: string },
+): Question {
   const openedAt = core.ports.clock.now();
-  return { ...own, options: ["yes", "no"], path: lineOf(core, proc), tool, openedAt };
+  return { ...own, options: ["yes", "no"], path: lineOf(core, proc), openedAt };
 }
 
 /** PERMISSION: nobody is there to ask. */
 async function askPerson(
-  core: Core,
-  proc: Process,
-  tool: string,
-  question: Asked,
-  signal: AbortSignal,
+  way: Way,
+  question: Question,
 ): Promise<{ readonly answer: PersonAnswer; readonly by: GrantBy }> {
+  const { core, proc, signal } = way;
   if (!core.asks.canAsk(proc)) throw nobody("no person is attached who could answer");
   let by: GrantBy = { principal: "user", client: "", uid: null };
-  const hooks = hooksOf(core, proc, tool, signal, (who) => {
+  const hooks = hooksOf(way, (who) => {
     by = who;
   });
-  const answer = await proc.stillness.suspend(core.asks.ask(proc, question, signal, hooks));
+  const answer = await proc.stillness.suspend(core.asks.ask(proc, question, { signal, ...hooks }));
   if (answer.nobody !== undefined) throw nobody(answer.nobody);
   return { answer, by };
 }
 
-function hooksOf(
-  core: Core,
-  proc: Process,
-  tool: string,
-  signal: AbortSignal,
-  onAnswer: (by: GrantBy) => void,
-): AskHooks {
-  const device = `/bin/${tool}`;
-  const at = { syscall: "Write", device, input: "", effects: [], effectClass: "none" } as const;
-  const scope = { callId: asCallId(`c_${core.ports.nonce()}`), tool, effects: [] };
-  const kept = keptInJournal(core, proc, at, scope, { signal, scope: null, trace: {} });
+function hooksOf({ core, proc, signal }: Way, onAnswer: (by: GrantBy) => void): AskHooks {
+  const callId = asCallId(`c_${core.ports.nonce()}`);
+  const kept = keptInJournal({ core, self: proc, syscall: "Write", callId, signal });
   return {
     ...kept,
     close: async (ask, reply, by) => {

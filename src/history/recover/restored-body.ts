@@ -108,10 +108,10 @@ async function mount(
   const { seed, abort, stillness } = proc;
   const act = () => core.mounts.mountAll({ proc, undo, signal: abort.signal }, servers);
   if (isPersons) return act();
-  const pass = { signal: abort.signal, scope: null, trace: {} };
+  const pass = { core, self: proc, signal: abort.signal, scope: null, trace: {} };
   stillness.begin();
   try {
-    await guardServers(core, proc, { syscall: "Mount", device: seed.body.name }, servers, pass, act);
+    await guardServers(pass, { syscall: "Mount", device: seed.body.name, servers }, act);
   } finally {
     stillness.end();
   }

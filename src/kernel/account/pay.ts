@@ -44,17 +44,22 @@ export function grantedCharge({ amounts }: Reservation, paid: Paid): Charge {
   return { tokens: amounts.tokens, usd: isPriced ? usdOf(amounts.microUsd) : null };
 }
 
+/** Who spends on what. */
+interface Spending {
+  readonly core: Core;
+  readonly self: Process;
+  readonly effectful: Paid;
+}
+
 /** Settles, and says what is to be kept of that: one unit with the result of the call. */
 export function settle(
-  core: Core,
-  self: Process,
+  { core, self, effectful }: Spending,
   reservation: Reservation | undefined,
-  paid: Paid,
   cost: Charge | undefined,
 ): readonly JournalDraft[] {
   if (reservation === undefined) return [];
   const { account } = self.seed;
-  const used: Amounts = amountsOf(cost ?? { tokens: 0, usd: null }, isModelCall(paid));
+  const used: Amounts = amountsOf(cost ?? { tokens: 0, usd: null }, isModelCall(effectful));
   reservation.settle(used, core.ports.clock.now());
   keepOpenLimits(core, account);
   return cost === undefined ? [] : useDrafts(core, self);

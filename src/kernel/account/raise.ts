@@ -23,27 +23,30 @@ type Outcome = "raised" | "stopped" | "void";
 
 const OPEN = new WeakMap<Core, Map<Account, Promise<Outcome>>>();
 
+/** A call that is short of something, and waits. */
+interface Short {
+  readonly core: Core;
+  readonly self: Process;
+  readonly effectful: { readonly syscall: string; readonly device: string };
+  readonly signal: AbortSignal;
+}
+
 /** Returns when it may be tried again; BUDGET: it may not. CANCELLED when the caller gives up. */
-export async function relieved(
-  core: Core,
-  self: Process,
-  shortage: Shortage,
-  at: { readonly syscall: string; readonly device: string },
-  signal: AbortSignal,
-): Promise<void> {
+export async function relieved(short: Short, shortage: Shortage): Promise<void> {
+  const { core, self } = short;
   const policy = core.ports.budget?.();
   const { account, window } = shortage;
   if (window !== undefined && policy?.onWindow === "wait" && !core.asks.canAsk(self)) {
     const resetsAt = window.resetsAt(shortage.asked, shortage.reserved, core.ports.clock.now());
-    if (resetsAt !== null) return untilReset(core, self, shortage, resetsAt, signal);
+    if (resetsAt !== null) return untilReset(short, shortage, resetsAt);
   }
   // the person of the settings has said what may be spent in a time, and a price is no question
   const isAsked = window === undefined && shortage.isUnpriced !== true && account.owner !== null;
   if (isAsked && asksAtLimit(core, self)) {
-    const outcome = await blocked(self, () => oneQuestion(core, self, shortage, signal));
+    const outcome = await blocked(self, () => oneQuestion(short, shortage));
     if (outcome !== "stopped") return;
   }
-  throw refused(core, self, shortage, at);
+  throw refused(short, shortage);
 }
 
 /** At its limit a person is asked. */
@@ -51,12 +54,8 @@ export function asksAtLimit(core: Core, self: Process): boolean {
   return (core.ports.budget?.().onLimit ?? "ask") === "ask" && core.asks.canAsk(self);
 }
 
-function refused(
-  core: Core,
-  self: Process,
-  shortage: Shortage,
-  { syscall, device }: { readonly syscall: string; readonly device: string },
-): SyscallError {
+function refused({ core, self, effectful }: Short, shortage: Shortage): SyscallError {
+  const { syscall, device } = effectful;
   const now = core.ports.clock.now();
   const details = refusalOf(shortage, now);
   const message = refusalWords(shortage, self.pid, now);
@@ -65,11 +64,9 @@ function refused(
 }
 
 async function untilReset(
-  core: Core,
-  self: Process,
+  { core, self, signal }: Short,
   shortage: Shortage,
   resetsAt: number,
-  signal: AbortSignal,
 ): Promise<void> {
   const { clock } = core.ports;
   self.log("warn", `waits: ${refusalWords(shortage, self.pid, clock.now())}`, clock.mono());
@@ -86,18 +83,14 @@ async function blocked<T>(self: Process, act: () => Promise<T>): Promise<T> {
   }
 }
 
-async function oneQuestion(
-  core: Core,
-  self: Process,
-  shortage: Shortage,
-  signal: AbortSignal,
-): Promise<Outcome> {
+async function oneQuestion(short: Short, shortage: Shortage): Promise<Outcome> {
+  const { core, signal } = short;
   const { account } = shortage;
   const open = OPEN.get(core) ?? new Map<Account, Promise<Outcome>>();
   OPEN.set(core, open);
   const known = open.get(account);
   if (known !== undefined) return abortable(known, signal);
-  const question = ask(core, self, shortage, signal);
+  const question = ask(short, shortage);
   // who waits with it hears of no abort but its own
   const shared = question.catch((): Outcome => "void");
   open.set(account, shared);
@@ -108,7 +101,7 @@ async function oneQuestion(
   }
 }
 
-async function ask(core: Core, self: Process, shortage: Shortage, signal: AbortSignal): Promise<Outcome> {
+async function ask({ core, self, signal }: Short, shortage: Shortage): Promise<Outcome> {
   const { account, unit } = shortage;
   const more = offered(shortage);
   const shown = unit === "microUsd" ? shownUsd(more) : `${more} ${unit}`;
@@ -121,10 +114,11 @@ async function ask(core: Core, self: Process, shortage: Shortage, signal: AbortS
   };
   // the answer holds once the new limit is kept
   const close: AskHooks["close"] = async (_ask, reply, by) => {
-    if (reply.answer === "yes") await raise(core, account, unit, amountOf(unit, reply.words) ?? more, by);
+    if (reply.answer === "yes")
+      await raise(core, shortage, { by, more: amountOf(unit, reply.words) ?? more });
     return "";
   };
-  const given = await core.asks.ask(self, asked, signal, { close });
+  const given = await core.asks.ask(self, asked, { signal, close });
   return given.nobody !== undefined || given.answer === "no" ? "stopped" : "raised";
 }
 
@@ -138,7 +132,13 @@ function amountOf(unit: Flow, words = ""): number | undefined {
   throw new SyscallError({ syscall: "Answer", pid: PID_KERNEL, code: "INVALID", message });
 }
 
-async function raise(core: Core, account: Account, unit: Flow, more: number, by: GrantBy): Promise<void> {
+/** An answer of a person. */
+interface Raised {
+  readonly by: GrantBy;
+  readonly more: number;
+}
+
+async function raise(core: Core, { account, unit }: Shortage, { by, more }: Raised): Promise<void> {
   core.journalWatch.check("Answer");
   const limits: BudgetLimits = { ...account.limits, [unit]: (account.limits[unit] ?? 0) + more };
   await setLimits(core, account, limits, by, (drafts) => core.ports.journal.append(drafts));

@@ -19,13 +19,13 @@ import { abortable, linkSignals } from "../../lib/abort.ts";
 import { isWithin } from "../../lib/path.ts";
 import { hasMark } from "../../lib/redact.ts";
 import type { Core } from "../core.ts";
-import type { Pass } from "../gate/call.ts";
 import { CallTold } from "../gate/call-told.ts";
 import { Edited } from "../gate/edited.ts";
 import { invalid, vfsError } from "../gate/errors.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { guard } from "../gate/guard.ts";
 import { hidden } from "../gate/hidden.ts";
+import type { KernelPass } from "../gate/passage.ts";
 import { allowing } from "../gate/permit.ts";
 import type { Scope } from "../gate/scope.ts";
 import { carriedBy } from "../ipc/pipe.ts";
@@ -46,16 +46,15 @@ export const open: KernelCall<"open", { path: string; flags: OpenFlag }> = {
   async run(pass, { path, flags }) {
     const { core, self } = pass;
     if (flags !== 0 && flags !== 1 && flags !== 2)
-      throw invalid("Open", self, `not an open flag: ${String(flags)}`);
+      throw invalid({ op: "Open", self }, `not an open flag: ${String(flags)}`);
     const found = core.devices.resolve(path, "Open", self.pid);
     pass.trace.device = path;
-    checkAllowed(core, self, found, path, "Open");
+    checkAllowed(pass, found, { op: "Open", path });
     const release = self.fds.claim(path);
     try {
       const opening = { found, path, flags, caller: callerOf(core, self, pass.scope?.callId) };
-      const effects = await effectsOf(self, opening, pass);
-      if (effects.length === 0) return await attach(core, self, opening, pass);
-      return await openGuarded(core, self, opening, effects, pass);
+      const effects = await effectsOf(pass, opening);
+      return await (effects.length === 0 ? attach(pass, opening) : openGuarded(pass, opening, effects));
     } finally {
       release();
     }
@@ -63,7 +62,11 @@ export const open: KernelCall<"open", { path: string; flags: OpenFlag }> = {
 };
 
 /** Another's mount is not there; what lies outside its list is refused. */
-function checkAllowed(core: Core, self: Process, found: Resolved, path: string, op: string): void {
+function checkAllowed(
+  { core, self }: KernelPass,
+  found: Resolved,
+  { op, path }: { readonly op: string; readonly path: string },
+): void {
   if (!core.mounts.isVisible(self, found.mount)) {
     const message = `device not found: ${path}`;
     throw new VfsError({ op, pid: self.pid, device: path, code: "NOT_FOUND", message });
@@ -80,24 +83,18 @@ interface Opening {
   readonly caller: Caller;
 }
 
-async function effectsOf(self: Process, opening: Opening, pass: Pass): Promise<readonly Effect[]> {
+async function effectsOf({ self, scope, signal }: KernelPass, opening: Opening): Promise<readonly Effect[]> {
   const { found, path, flags, caller } = opening;
   try {
-    if (pass.scope !== null && flags === O_RDONLY && found.device.shownEffects !== undefined)
+    if (scope !== null && flags === O_RDONLY && found.device.shownEffects !== undefined)
       return found.device.shownEffects(found.subpath);
     return (await found.device.openEffects?.(found.subpath, flags, caller)) ?? [];
   } catch (error) {
-    throw vfsError("Open", self, path, error, pass.signal);
+    throw vfsError({ op: "Open", self, device: path }, error, signal);
   }
 }
 
-async function openGuarded(
-  core: Core,
-  self: Process,
-  opening: Opening,
-  effects: readonly Effect[],
-  pass: Pass,
-): Promise<Fd> {
+async function openGuarded(pass: KernelPass, opening: Opening, effects: readonly Effect[]): Promise<Fd> {
   const { found, path } = opening;
   const effectClass = effects.every((effect) => effect.kind === "read" || effect.kind === "state")
     ? "none"
@@ -110,26 +107,19 @@ async function openGuarded(
     effectClass,
     input: "",
   } as const;
-  return guard(
-    core,
-    self,
-    effectful,
-    pass,
-    async ({ inflow }) => {
-      const fd = await attach(core, self, opening, pass);
-      inflow?.opened();
-      self.fds.find(fd, "Open").inflow = inflow ?? null;
-      return fd;
-    },
-    () => undefined,
-  );
+  return guard(pass, effectful, async ({ inflow }) => {
+    const fd = await attach(pass, opening);
+    inflow?.opened();
+    pass.self.fds.find(fd, "Open").inflow = inflow ?? null;
+    return fd;
+  });
 }
 
-async function attach(core: Core, self: Process, opening: Opening, pass: Pass): Promise<Fd> {
+async function attach({ core, self, signal }: KernelPass, opening: Opening): Promise<Fd> {
   const { found, path, flags, caller } = opening;
   const opened = (async () => found.device.open(found.subpath, flags, caller))();
   try {
-    const file = await abortable(opened, pass.signal);
+    const file = await abortable(opened, signal);
     return self.fds.add({ file, path, mount: found.mount, traffic: found.device.traffic, flags }).fd;
   } catch (error) {
     // Nobody will hold the file, if it comes to be one: it is closed as soon as it is open.
@@ -138,7 +128,7 @@ async function attach(core: Core, self: Process, opening: Opening, pass: Pass): 
       () => {},
     );
     closed.catch((late) => core.ports.log("warn", `pid ${self.pid}: close: ${printed(late)}`));
-    throw vfsError("Open", self, path, error, pass.signal);
+    throw vfsError({ op: "Open", self, device: path }, error, signal);
   }
 }
 
@@ -190,35 +180,35 @@ export const read: KernelCall<"read", { fd: Fd; length: number }> = {
     const entry = self.fds.find(fd, "Read");
     pass.trace.device = entry.path;
     pass.trace.traffic = entry.traffic;
-    if (entry.flags === 1) throw invalid("Read", self, "fd is not open for reading", entry.path);
-    if (!Number.isInteger(length) || length < 1 || length > LIMITS.readBytes) {
-      throw invalid("Read", self, `length must be 1 to ${LIMITS.readBytes}: ${length}`, entry.path);
-    }
+    const at = { op: "Read", self, device: entry.path };
+    if (entry.flags === 1) throw invalid(at, "fd is not open for reading");
+    if (!Number.isInteger(length) || length < 1 || length > LIMITS.readBytes)
+      throw invalid(at, `length must be 1 to ${LIMITS.readBytes}: ${length}`);
     using linked = linkSignals(pass.signal, entry.closing.signal);
     const { signal } = linked;
     try {
       const reading = inLane(entry, "read", signal, () => entry.file.read(length, signal));
       const bytes = await (entry.file.heedsSignal === true ? reading : abortable(reading, signal));
       if (bytes.byteLength > 0) entry.inflow?.came();
-      toldOf(core, self, entry, bytes.byteLength);
+      tellRead(pass, entry, bytes.byteLength);
       addLabels(core, self, carriedBy(entry.file)?.labels ?? []);
-      return pass.scope === null ? presentable(core, self, entry, bytes) : bytes;
+      return presentable(pass, entry, bytes);
     } catch (error) {
       entry.inflow?.failed(error);
-      throw vfsError("Read", self, entry.path, error, signal);
+      throw vfsError(at, error, signal);
     }
   },
 };
 
 /** What its program gets goes to its model, and into the record. What a model said is acted upon as it is. */
-function presentable(core: Core, self: Process, entry: FdEntry, bytes: Uint8Array): Uint8Array {
-  if (self.seed.kind !== "agent" || isWithin("/dev/llm", entry.mount)) return bytes;
+function presentable({ core, self, scope }: KernelPass, entry: FdEntry, bytes: Uint8Array): Uint8Array {
+  if (scope !== null || self.seed.kind !== "agent" || isWithin("/dev/llm", entry.mount)) return bytes;
   if (entry.isSecret === true) showSecrets(core, self, bytes);
   return redactedBytes(core, self, bytes);
 }
 
 /** The first read after a write to a program or a shell ends one tool call on the verbose screen. */
-function toldOf(core: Core, self: Process, entry: FdEntry, outBytes: number): void {
+function tellRead({ core, self }: KernelPass, entry: FdEntry, outBytes: number): void {
   const { lastWrite } = entry;
   if (lastWrite === null) return;
   entry.lastWrite = null;
@@ -242,10 +232,10 @@ export const write: KernelCall<"write", { fd: Fd; data: Uint8Array }> = {
     const entry = self.fds.find(fd, "Write");
     pass.trace.device = entry.path;
     pass.trace.traffic = entry.traffic;
-    if (entry.flags === 0) throw invalid("Write", self, "fd is not open for writing", entry.path);
-    if (data.byteLength > LIMITS.writeBytes) {
-      throw invalid("Write", self, `${data.byteLength} bytes; at most ${LIMITS.writeBytes}`, entry.path);
-    }
+    const at = { op: "Write", self, device: entry.path };
+    if (entry.flags === 0) throw invalid(at, "fd is not open for writing");
+    if (data.byteLength > LIMITS.writeBytes)
+      throw invalid(at, `${data.byteLength} bytes; at most ${LIMITS.writeBytes}`);
     const began = core.ports.clock.mono();
     // The fd's own end counts too: closing it takes back a question that is still open.
     using linked = linkSignals(pass.signal, entry.closing.signal);
@@ -255,11 +245,9 @@ export const write: KernelCall<"write", { fd: Fd; data: Uint8Array }> = {
     // What a program does within its own call is not a call of the agent.
     const told = pass.scope === null && isToolLike(entry) ? new CallTold(core, self, entry) : undefined;
     try {
-      await inLane(entry, "write", signal, () =>
-        writeEdited(core, self, entry, own, { ...pass, signal }, told),
-      );
+      await inLane(entry, "write", signal, () => writeEdited({ ...pass, signal, entry, told }, own));
     } catch (thrown) {
-      const error = vfsError("Write", self, entry.path, thrown, signal);
+      const error = vfsError(at, thrown, signal);
       told?.failed(error);
       throw error;
     }
@@ -269,18 +257,18 @@ export const write: KernelCall<"write", { fd: Fd; data: Uint8Array }> = {
   },
 };
 
+interface Writing extends KernelPass {
+  readonly entry: FdEntry;
+  /** Of a call of a tool. */
+  readonly told: CallTold | undefined;
+}
+
 /** Other arguments of a person are decided as if they had come from the program: nothing of the first decision holds. */
-async function writeEdited(
-  core: Core,
-  self: Process,
-  entry: FdEntry,
-  first: Uint8Array,
-  pass: Pass,
-  told: CallTold | undefined,
-): Promise<void> {
+async function writeEdited(writing: Writing, first: Uint8Array): Promise<void> {
+  const { core, self, entry } = writing;
   for (let data = first; ; ) {
     try {
-      return await writeGuarded(core, self, entry, data, pass, told);
+      return await writeGuarded(writing, data);
     } catch (error) {
       if (!(error instanceof Edited)) throw error;
       data = Buffer.from(JSON.stringify(error.input));
@@ -289,31 +277,26 @@ async function writeEdited(
   }
 }
 
-async function writeGuarded(
-  core: Core,
-  self: Process,
-  entry: FdEntry,
-  data: Uint8Array,
-  pass: Pass,
-  told: CallTold | undefined,
-): Promise<void> {
+async function writeGuarded(writing: Writing, data: Uint8Array): Promise<void> {
+  const { core, self, entry, told } = writing;
   const plan = (await entry.file.plan?.(data)) ?? HARMLESS;
   told?.planned(plan);
   // For the journal, and for who judges. A model request repeats the whole context, which the journal has already.
   const isKept = plan.effects.length > 0 && !plan.effects.some((effect) => effect.kind === "llm");
   const input = isKept ? Buffer.from(data).toString("utf8") : "";
-  const effectful = { ...plan, syscall: "Write", device: entry.path, input };
-  if (pass.scope === null) checkMarks(self, entry, plan, data);
+  const charge = () => entry.file.charge?.();
+  const effectful = { ...plan, syscall: "Write", device: entry.path, input, charge };
+  if (writing.scope === null) checkMarks(writing, plan, data);
   const act = (scope: Scope, granted?: Charge): Promise<void> => {
-    if (pass.scope === null && scope.isSecret === true) entry.isSecret = true;
+    if (writing.scope === null && scope.isSecret === true) entry.isSecret = true;
     entry.inflow = scope.inflow ?? null;
     const box = carriedBy(entry.file);
     if (box !== undefined) box.labels = uniteLabels(box.labels, self.labels);
     const hands: Act = {
-      signal: pass.signal,
+      signal: writing.signal,
       callId: scope.callId,
       sandbox: scope.sandbox ?? null,
-      attend: (end) => core.grants.attend(self, allowing(core, self, scope), end),
+      attend: (end) => core.grants.attend(self, allowing({ core, self, scope }), end),
       ...(scope.env === undefined ? {} : { env: scope.env }),
       ...(scope.isSecret === true ? { showsSecrets: true as const } : {}),
       ...(granted === undefined ? {} : { granted }),
@@ -321,18 +304,18 @@ async function writeGuarded(
     };
     return entry.file.write(data, hands);
   };
-  await guard(core, self, effectful, pass, act, () => entry.file.charge?.());
+  await guard(writing, effectful, act);
 }
 
 const LASTING: ReadonlySet<string> = new Set(["write", "exec", "network", "mcp"]);
 
 /** Where a mark stands for a secret, the mark would be written instead of it. */
-function checkMarks(self: Process, { path }: FdEntry, { effects }: WritePlan, data: Uint8Array): void {
+function checkMarks({ self, entry }: Writing, { effects }: WritePlan, data: Uint8Array): void {
   if (self.seed.kind !== "agent" || !effects.some(({ kind }) => LASTING.has(kind))) return;
   if (!hasMark(Buffer.from(data).toString("utf8"))) return;
   const message =
     "the arguments hold [redacted:…], which stands for a secret that is not known here; it would be put in the secret's place. Leave that part as it is, or name a variable or file that holds the secret";
-  throw invalid("Write", self, message, path);
+  throw invalid({ op: "Write", self, device: entry.path }, message);
 }
 
 function isToolLike(entry: FdEntry): boolean {
@@ -350,7 +333,7 @@ export const close: KernelCall<"close", { fd: Fd }> = {
     try {
       await self.fds.close(fd);
     } catch (error) {
-      throw vfsError("Close", self, entry.path, error, signal);
+      throw vfsError({ op: "Close", self, device: entry.path }, error, signal);
     }
   },
 };
@@ -365,7 +348,7 @@ const stat: KernelCall<"stat", { path: string }> = {
   async run(pass, { path }) {
     const { core, self } = pass;
     const found = core.devices.resolve(path, "Stat", self.pid);
-    checkAllowed(core, self, found, path, "Stat");
+    checkAllowed(pass, found, { op: "Stat", path });
     const { device, subpath, mount } = found;
     const caller = callerOf(core, self);
     const look = async (): Promise<FileStat> => {
@@ -376,9 +359,9 @@ const stat: KernelCall<"stat", { path: string }> = {
       const effects = device.statEffects?.(subpath, caller) ?? [];
       if (effects.length === 0) return await look();
       const asked = { syscall: "Stat", device: path, tool: device.name, effects, input: "" };
-      return await guard(core, self, { ...asked, effectClass: "none" }, pass, look, () => undefined);
+      return await guard(pass, { ...asked, effectClass: "none" }, look);
     } catch (error) {
-      throw vfsError("Stat", self, path, error, pass.signal);
+      throw vfsError({ op: "Stat", self, device: path }, error, pass.signal);
     }
   },
 };

@@ -40,7 +40,7 @@ const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & SendOptions> = {
     // a person's words bring back a session that rests
     if (self.pid === PID_KERNEL && !core.sessions.isHere(pid)) await core.sessions.awake(pid);
     const target = core.table.require(self.pid, pid, "Send", "see");
-    checkFellow(core, self, pid, pass.scope);
+    checkFellow(pass, pid);
     if (!target.isLive) throw ended(self, pid);
     target.mailbox ??= new Mailbox();
     const place = target.mailbox.claim(data.byteLength);

@@ -31,11 +31,11 @@ const mount: KernelCall<"mount", { path: string; config: McpConfig }> = {
       syscall: "Mount",
       device: path,
       tool: MOUNT_TOOL,
-      effects: [mountEffect(core, self, path, config)],
+      effects: [mountEffect(core, self, { path, config })],
       effectClass: "once",
       input,
     } as const;
-    return guard(core, self, effectful, pass, act, () => undefined);
+    return guard(pass, effectful, act);
   },
 };
 

@@ -7,8 +7,6 @@ import { PERMISSION_MODES, type PermissionMode, SIGNALS } from "../../abi/proces
 import type { SpawnOpts } from "../../abi/sys.ts";
 import { addLabels } from "../../consent/labels/labels.ts";
 import { abortable } from "../../lib/abort.ts";
-import type { Core } from "../core.ts";
-import type { Pass } from "../gate/call.ts";
 import { checkCovered } from "../gate/covers.ts";
 import { invalid } from "../gate/errors.ts";
 import { EXEC_TOOL, execEffect } from "../gate/exec-effect.ts";
@@ -16,6 +14,7 @@ import type { KernelCall } from "../gate/gate.ts";
 import { cancelled } from "../gate/gate.ts";
 import { guard } from "../gate/guard.ts";
 import { ownCopy } from "../gate/own-copy.ts";
+import type { Claim, KernelPass } from "../gate/passage.ts";
 import { allowing } from "../gate/permit.ts";
 import type { Scope } from "../gate/scope.ts";
 import { guardServers } from "../gate/servers.ts";
@@ -44,15 +43,14 @@ const spawn: KernelCall<"spawn", SpawnArgs> = {
   args: ({ agent, intent, opts }) => ({ agent: agent?.manifest.name ?? "", intent, model: opts.model ?? "" }),
   result: (pid) => pid,
   async run(pass, given) {
-    const { core, self } = pass;
-    if (self.pid === PID_KERNEL) return start(core, self, given, pass);
+    const { self } = pass;
+    if (self.pid === PID_KERNEL) return start(pass, given);
     const args = ownArgs(self, given);
     const { command } = args.opts;
-    if (command !== undefined) return spawnNative(core, self, command, args, pass);
+    if (command !== undefined) return spawnNative(pass, command, args);
     if (pass.scope !== null) checkDeclared(self, args.agent, pass.scope);
     const { name = "", mcp = [] } = args.agent?.manifest ?? {};
-    const at = { syscall: "Spawn", device: name };
-    return guardServers(core, self, at, mcp, pass, () => start(core, self, args, pass));
+    return guardServers(pass, { syscall: "Spawn", device: name, servers: mcp }, () => start(pass, args));
   },
 };
 
@@ -70,24 +68,13 @@ function withOwnServers(self: Process, agent: AgentInfo): AgentInfo {
   return { ...agent, manifest: { ...agent.manifest, mcp } };
 }
 
-async function start(
-  core: Core,
-  self: Process,
-  args: SpawnArgs,
-  pass: Pass,
-  isOutside = false,
-): Promise<Pid> {
+async function start({ core, self, signal }: KernelPass, args: SpawnArgs, isOutside = false): Promise<Pid> {
   const { intent, agent, opts } = args;
-  return (await spawnProcess(core, self, intent, agent, opts, pass.signal, { isOutside })).pid;
+  return (await spawnProcess(core, self, intent, agent, opts, signal, { isOutside })).pid;
 }
 
-function spawnNative(
-  core: Core,
-  self: Process,
-  command: readonly string[],
-  args: SpawnArgs,
-  pass: Pass,
-): Promise<Pid> {
+function spawnNative(pass: KernelPass, command: readonly string[], args: SpawnArgs): Promise<Pid> {
+  const { core, self } = pass;
   const effectful = {
     syscall: "Spawn",
     device: command[0] ?? "",
@@ -96,26 +83,28 @@ function spawnNative(
     effectClass: "once",
     input: JSON.stringify(command),
   } as const;
-  const act = async (scope: Scope): Promise<Pid> =>
-    attended(core, self, await start(core, self, args, pass, scope.sandbox === null), scope);
-  return guard(core, self, effectful, pass, act, () => undefined);
+  return guard(pass, effectful, async (scope) => {
+    const pid = await start(pass, args, scope.sandbox === null);
+    attend({ core, self, scope }, pid);
+    return pid;
+  });
 }
 
 /** It ends when a person takes back what alone allowed it, if the person wants that. */
-function attended(core: Core, self: Process, pid: Pid, scope: Scope): Pid {
+function attend(claim: Claim, pid: Pid): void {
+  const { core, self } = claim;
   const proc = core.table.get(pid);
-  if (proc === undefined) return pid;
+  if (proc === undefined) return;
   const end = (): void => void core.deliver(proc, SIGNALS.SIGTERM).catch(() => {});
-  const release = core.grants.attend(self, allowing(core, self, scope), end);
+  const release = core.grants.attend(self, allowing(claim), end);
   proc.done.promise.finally(release).catch(() => {});
-  return pid;
 }
 
 /** A program under /bin starts only what it said it would. */
 function checkDeclared(self: Process, agent: AgentInfo | null, scope: Scope): void {
   const program = agent?.manifest.name ?? "";
   const effect = { kind: "spawn", program, background: false } as const;
-  checkCovered(self, { syscall: "Spawn", device: program }, [effect], scope);
+  checkCovered(scope, [effect], { self, syscall: "Spawn", device: program });
 }
 
 /** Wait(pid): the exit status of a process, once it has ended; reaps it. Giving up leaves the process alone. */
@@ -189,7 +178,8 @@ const setMode: KernelCall<"setMode", { mode: PermissionMode }> = {
   args: ({ mode }) => ({ mode }),
   async run(pass, { mode }) {
     const { core, self } = pass;
-    if (!PERMISSION_MODES.includes(mode)) throw invalid("SetMode", self, `no permission mode: ${mode}`, "");
+    if (!PERMISSION_MODES.includes(mode))
+      throw invalid({ op: "SetMode", self, device: "" }, `no permission mode: ${mode}`);
     const by = { principal: `process:${self.pid}`, client: "", uid: null, isPerson: false };
     const act = (): Promise<void> => change(core, self, mode, by);
     const isRaised = isAbove(mode, self.mode);
@@ -204,7 +194,7 @@ const setMode: KernelCall<"setMode", { mode: PermissionMode }> = {
       input: mode,
       effectClass: "internal",
     } as const;
-    return guard(core, self, { ...at, effects }, pass, act, () => undefined);
+    return guard(pass, { ...at, effects }, act);
   },
 };
 

@@ -5,13 +5,13 @@ import { abortable } from "../../lib/abort.ts";
 import { Endowment } from "../../supervise/endowment.ts";
 import { spawnSupervisor as spawn } from "../../supervise/spawn-supervisor.ts";
 import { type CheckedSpec, type CheckedStart, checkSpec } from "../../supervise/spec.ts";
-import type { Core } from "../core.ts";
-import type { Pass } from "../gate/call.ts";
 import { checkCovered } from "../gate/covers.ts";
+import type { Effectful } from "../gate/effectful.ts";
 import { EXEC_TOOL, execEffect } from "../gate/exec-effect.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { guard } from "../gate/guard.ts";
 import { ownCopy } from "../gate/own-copy.ts";
+import type { KernelPass } from "../gate/passage.ts";
 import { MOUNT_TOOL, mountEffect } from "../gate/servers.ts";
 import type { Process } from "../process/process.ts";
 
@@ -35,35 +35,37 @@ export const spawnSupervisor: KernelCall<
     const spec = checkSpec(isPerson ? given : ownCopy(self, "SpawnSupervisor", given));
     const endowment = new Endowment();
     const start = (): Promise<Pid> => spawn(core, self, spec, opts, pass.signal, endowment);
-    return isPerson ? start() : guarded({ core, self, spec, pass }, endowment, start);
+    return isPerson ? start() : guarded({ ...pass, spec }, endowment, start);
   },
 };
 
-interface Wish {
-  readonly core: Core;
-  readonly self: Process;
+interface Wish extends KernelPass {
   readonly spec: CheckedSpec;
-  readonly pass: Pass;
 }
 
 type Start = () => Promise<Pid>;
 
 async function guarded(wish: Wish, endowment: Endowment, start: Start): Promise<Pid> {
-  const { core, self, spec, pass } = wish;
+  const { self, spec, scope } = wish;
   const all = startsOf(self, spec);
   // a program under /bin starts only what it said it would; agents of others need no leave of their own
-  if (pass.scope !== null) checkCovered(self, atOf(spec), all, pass.scope);
-  const starts = all.filter(({ kind }) => kind === "exec");
-  const servers = await serversOf(core, self, spec, endowment, pass.signal);
-  return judged(wish, EXEC_TOOL, starts, () => judged(wish, MOUNT_TOOL, servers, start));
+  if (scope !== null) checkCovered(scope, all, { self, ...atOf(spec) });
+  const own = effectful(
+    spec,
+    EXEC_TOOL,
+    all.filter(({ kind }) => kind === "exec"),
+  );
+  const brought = effectful(spec, MOUNT_TOOL, await serversOf(wish, spec, endowment));
+  return judged(wish, own, () => judged(wish, brought, start));
 }
 
 /** Rules match by the tool: who may run any command through `bash` may not yet mount any server. */
-function judged(wish: Wish, tool: string, effects: readonly Effect[], start: Start): Promise<Pid> {
-  if (effects.length === 0) return start();
-  const { core, self, spec, pass } = wish;
-  const effectful = { ...atOf(spec), tool, input: spec.name, effects, effectClass: "once" } as const;
-  return guard(core, self, effectful, pass, start, () => undefined);
+function effectful(spec: CheckedSpec, tool: string, effects: readonly Effect[]): Effectful {
+  return { ...atOf(spec), tool, input: spec.name, effects, effectClass: "once" };
+}
+
+function judged(pass: KernelPass, starts: Effectful, start: Start): Promise<Pid> {
+  return starts.effects.length === 0 ? start() : guard(pass, starts, start);
 }
 
 function atOf({ name }: CheckedSpec) {
@@ -89,22 +91,22 @@ function effectsOf(self: Process, start: CheckedStart): Effect[] {
 
 /** Of the agents, which are loaded here and not again: who can change their files would else start other servers. */
 async function serversOf(
-  core: Core,
-  self: Process,
+  pass: KernelPass,
   { children }: CheckedSpec,
   endowment: Endowment,
-  signal: AbortSignal,
 ): Promise<Effect[]> {
+  const { core, self, signal } = pass;
   const effects: Effect[] = [];
   for (const { id, start } of children) {
     const own = endowment.of(id);
-    if (start.kind === "supervisor") effects.push(...(await serversOf(core, self, start.spec, own, signal)));
+    if (start.kind === "supervisor") effects.push(...(await serversOf(pass, start.spec, own)));
     if (start.kind !== "agent" || start.agent === undefined) continue;
     const { cwd, env } = self.seed;
     const info = await abortable(core.ports.loadAgent(start.agent, start.opts.cwd ?? cwd, env), signal);
     own.agent = { info };
+    const path = info?.manifest.name ?? "";
     for (const { config } of info?.manifest.mcp ?? [])
-      effects.push(mountEffect(core, self, info?.manifest.name ?? "", config));
+      effects.push(mountEffect(core, self, { path, config }));
   }
   return effects;
 }

@@ -36,7 +36,7 @@ function checkArguments(self: Process, intent: string, maxTurns: number): void {
 function checkDeclared(self: Process, scope: Scope): void {
   const program = self.seed.body.name;
   const effect = { kind: "spawn", program, background: true } as const;
-  checkCovered(self, { syscall: "SpawnThread", device: program }, [effect], scope);
+  checkCovered(scope, [effect], { self, syscall: "SpawnThread", device: program });
 }
 
 function invalid(self: Process, message: string): SyscallError {

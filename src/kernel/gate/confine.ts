@@ -8,7 +8,8 @@ import type { Core } from "../core.ts";
 import type { Decision, PermitRequest } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import { subjectOf } from "../process/subject.ts";
-import type { Effectful } from "./effectful.ts";
+import { requestOf } from "./decide.ts";
+import type { Claim, Passage } from "./passage.ts";
 
 /** As the rights are now. PERMISSION: a protected file cannot be protected. */
 export function sandboxOf(core: Core, self: Process, request: PermitRequest): SandboxProfile | null {
@@ -17,14 +18,12 @@ export function sandboxOf(core: Core, self: Process, request: PermitRequest): Sa
 
 /** UNAVAILABLE: it may not run unconfined, or nobody is there to say that it may. */
 export function confine(
-  core: Core,
-  self: Process,
-  at: Pick<Effectful, "syscall" | "device">,
-  request: PermitRequest,
+  passage: Passage,
   decision: Decision,
 ): { readonly decision: Decision; readonly sandbox: SandboxProfile | null } {
   if (decision.behavior === "deny") return { decision, sandbox: null };
-  const sandbox = sandboxOf(core, self, request);
+  const { core, self, effectful, scope } = passage;
+  const sandbox = sandboxOf(core, self, requestOf(scope));
   const state = core.ports.exec.sandbox;
   if (sandbox === null || state?.available === true) return { decision, sandbox };
   const why = state?.why ?? "nothing on this machine confines commands";
@@ -35,7 +34,8 @@ export function confine(
     const rule = isRequired ? "sandbox.mode is required" : "no person is attached who could allow it without";
     const message = `the sandbox is not available: ${why}; ${rule}${fix}`;
     self.log("warn", message, core.ports.clock.mono());
-    throw new SyscallError({ ...at, pid: self.pid, code: "UNAVAILABLE", message });
+    const { syscall, device } = effectful;
+    throw new SyscallError({ syscall, device, pid: self.pid, code: "UNAVAILABLE", message });
   }
   const before = decision.behavior === "ask" ? `${decision.message}; ` : "";
   const message = `${before}warning: the sandbox is not available (${why}), it would run with the whole account`;
@@ -44,6 +44,6 @@ export function confine(
 }
 
 /** After a person has allowed what could not be confined, it is not. */
-export function sandboxGiven(core: Core, self: Process, request: PermitRequest): SandboxProfile | null {
-  return core.ports.exec.sandbox?.available === true ? sandboxOf(core, self, request) : null;
+export function sandboxGiven({ core, self, scope }: Claim): SandboxProfile | null {
+  return core.ports.exec.sandbox?.available === true ? sandboxOf(core, self, requestOf(scope)) : null;
 }

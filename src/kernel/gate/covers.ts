@@ -53,16 +53,18 @@ function sameArgv(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((word, i) => word === b[i]);
 }
 
+/** The call that would have them. */
+interface At {
+  readonly self: Pick<Process, "pid">;
+  readonly syscall: string;
+  readonly device: string;
+}
+
 /** PERMISSION for an undeclared effect; CONFLICT when a permitted path has come to lie elsewhere meanwhile. */
-export function checkCovered(
-  self: Process,
-  at: { syscall: string; device: string },
-  effects: readonly Effect[],
-  scope: Scope,
-): void {
+export function checkCovered(scope: Scope, effects: readonly Effect[], at: At): void {
   for (const effect of effects) {
     if (covers(scope.effects, effect)) continue;
-    const { syscall, device } = at;
+    const { self, syscall, device } = at;
     if (movedSince(scope.effects, effect)) {
       const message = "the path leads elsewhere than when it was permitted";
       throw new SyscallError({ syscall, pid: self.pid, device, code: "CONFLICT", message });

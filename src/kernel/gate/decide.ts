@@ -1,14 +1,13 @@
 /** What the policy says of a call, as things stand. */
 
 import type { Granted } from "../../consent/grants/granted.ts";
-import type { Core } from "../core.ts";
 import type { Decision, PermitRequest } from "../ports/permit.ts";
-import type { Process } from "../process/process.ts";
 import { subjectOf } from "../process/subject.ts";
+import type { Claim } from "./passage.ts";
 import type { Scope } from "./scope.ts";
 
 /** A policy that throws is a question, never a permission. */
-export function decide(core: Core, self: Process, scope: Scope, granted?: Granted): Decision {
+export function decide({ core, self, scope }: Claim, granted?: Granted): Decision {
   try {
     return core.ports.permitFor(self.seed.cwd).decide(subjectOf(core, self, granted), requestOf(scope));
   } catch (error) {

@@ -5,6 +5,7 @@
 import type { Core } from "../core.ts";
 import type { Decision } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
+import type { Claim } from "./passage.ts";
 import type { Scope } from "./scope.ts";
 
 type Deny = Extract<Decision, { behavior: "deny" }>;
@@ -31,9 +32,10 @@ export function clearDenials(core: Core, self: Process): void {
 }
 
 /** After too many denials in a row, what would be denied again is asked, where a person can be. */
-export function orAsked(core: Core, self: Process, tool: string, decision: Decision): Decision {
+export function orAsked({ core, self, scope }: Claim, decision: Decision): Decision {
   if (decision.behavior !== "deny" || !SOFT.has(decision.reason.kind) || self.mode === "plan")
     return decision;
+  const { tool } = scope;
   const { denials } = self.seed.session;
   if (!denials.shouldFallbackToPrompting(tool) || !core.asks.canAsk(self)) return decision;
   const detail = `${denials.inARow(tool)} denials of ${tool} in a row, ${denials.total} in all`;

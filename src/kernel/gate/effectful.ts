@@ -1,5 +1,6 @@
 /** A call that has effects, as the gate sees it. */
 import type { WritePlan } from "../../abi/device.ts";
+import type { Charge } from "../../abi/effects.ts";
 
 /** What the gate has to know of an effect before it happens. */
 export interface Effectful extends WritePlan {
@@ -9,4 +10,6 @@ export interface Effectful extends WritePlan {
   readonly device: string;
   /** The arguments as text, for the journal; cut at 64 KiB. */
   readonly input: string;
+  /** What it has cost, once it is over. */
+  charge?(): Charge | undefined;
 }

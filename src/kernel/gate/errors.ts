@@ -5,13 +5,14 @@
 import { codeOf, Fault, messageOf, VfsError } from "../../abi/errors.ts";
 import type { Process } from "../process/process.ts";
 
-export function vfsError(
-  op: string,
-  self: Process,
-  device: string,
-  thrown: unknown,
-  signal: AbortSignal,
-): Fault {
+/** A call of a file. */
+interface FileCall {
+  readonly op: string;
+  readonly self: Pick<Process, "pid" | "wording">;
+  readonly device?: string | undefined;
+}
+
+export function vfsError({ op, self, device }: FileCall, thrown: unknown, signal: AbortSignal): Fault {
   if (thrown instanceof Fault && !isDeviceFault(thrown)) return thrown;
   const { pid } = self;
   // Devices under abort throw what they like: the reason of the signal, a broken socket.
@@ -28,6 +29,6 @@ function isDeviceFault(fault: Fault): boolean {
   return "op" in fault && !("pid" in fault) && !("cid" in fault);
 }
 
-export function invalid(op: string, self: Process, message: string, device?: string): VfsError {
+export function invalid({ op, self, device }: FileCall, message: string): VfsError {
   return new VfsError({ op, pid: self.pid, device, code: "INVALID", message });
 }

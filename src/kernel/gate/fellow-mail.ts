@@ -5,11 +5,11 @@
 import type { Effect } from "../../abi/effects.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { asCallId, type Pid } from "../../abi/ids.ts";
-import { memberName, membersNamed } from "../../abi/member.ts";
+import { type Member, memberName, membersNamed } from "../../abi/member.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
 import { decide } from "./decide.ts";
-import type { Scope } from "./scope.ts";
+import type { KernelPass } from "./passage.ts";
 
 type MessageEffect = Extract<Effect, { kind: "message" }>;
 
@@ -27,25 +27,26 @@ export function withMember(core: Core, self: Process, effect: Effect): Effect {
  * What was permitted for a fellow goes to that fellow, and what was permitted for another does not go to a fellow: CONFLICT. What
  * no tool declared is judged here: PERMISSION.
  */
-export function checkFellow(core: Core, self: Process, pid: Pid, scope: Scope | null): void {
+export function checkFellow({ core, self, scope }: KernelPass, pid: Pid): void {
   const named = (scope?.effects ?? []).filter(isForFellow);
   if (named.length === 0 && core.table.looksInto(self.pid, pid)) return;
   if (scope === null) checkUndeclared(core, self, pid);
-  else if (!named.some(({ to }) => isFellow(core, self, to, pid))) throw changed(self, pid);
+  else if (!isFellow(core.projects.fellowsOf(self), named, pid)) throw changed(self, pid);
 }
 
 function isForFellow(effect: Effect): effect is MessageEffect {
   return effect.kind === "message" && effect.member !== undefined;
 }
 
-function isFellow(core: Core, self: Process, to: string, pid: Pid): boolean {
-  return membersNamed(core.projects.fellowsOf(self), to).some((fellow) => fellow.pid === pid);
+function isFellow(fellows: readonly Member[], named: readonly MessageEffect[], pid: Pid): boolean {
+  return named.some(({ to }) => membersNamed(fellows, to).some((fellow) => fellow.pid === pid));
 }
 
 /** By the own handle of the process: no tool stands between. */
 function checkUndeclared(core: Core, self: Process, pid: Pid): void {
   const effects = [withMember(core, self, { kind: "message", to: String(pid) })];
-  const decision = decide(core, self, { callId: asCallId("c_mail"), tool: "send", effects });
+  const scope = { callId: asCallId("c_mail"), tool: "send", effects };
+  const decision = decide({ core, self, scope });
   if (decision.behavior === "allow") return;
   throw new SyscallError({ syscall: "Send", pid: self.pid, code: "PERMISSION", message: decision.message });
 }

@@ -2,20 +2,27 @@
 import { codeOf, messageOf, SyscallError } from "../../abi/errors.ts";
 import type { Ask, AskReply } from "../../abi/events.ts";
 import type { GrantBy } from "../../abi/grants.ts";
-import { PID_KERNEL } from "../../abi/ids.ts";
+import { type CallId, PID_KERNEL } from "../../abi/ids.ts";
 import type { AskHooks } from "../../consent/ask/asks.ts";
 import { chooseRule, type RuleChoice } from "../../consent/ask/rule-choice.ts";
 import type { Core } from "../core.ts";
 import type { JournalDraft } from "../ports/journal.ts";
 import type { Process } from "../process/process.ts";
-import type { Pass } from "./call.ts";
 import { clearDenials } from "./denied.ts";
-import type { Effectful } from "./effectful.ts";
-import type { Scope } from "./scope.ts";
+
+/** The call that a person is asked about. */
+interface AskedCall {
+  readonly core: Core;
+  readonly self: Process;
+  readonly syscall: string;
+  readonly callId: CallId;
+  readonly signal: AbortSignal;
+}
 
 /** What the journal keeps of one question. */
-export function keptInJournal(core: Core, self: Process, at: Effectful, scope: Scope, pass: Pass): AskHooks {
-  const own = { proc: self.seed.uuid, pid: self.pid, v: 1, call: scope.callId };
+export function keptInJournal(call: AskedCall): AskHooks {
+  const { core, self } = call;
+  const own = { proc: self.seed.uuid, pid: self.pid, v: 1, call: call.callId };
   const draft = (kind: "permit.ask" | "permit.answer", body: object): JournalDraft => ({
     ...own,
     kind,
@@ -23,13 +30,13 @@ export function keptInJournal(core: Core, self: Process, at: Effectful, scope: S
   });
   return {
     open: async (ask) => {
-      await core.journalWatch.append(self, at.syscall, pass.signal, [draft("permit.ask", askBody(ask))]);
+      await core.journalWatch.append(self, call.syscall, call.signal, [draft("permit.ask", askBody(ask))]);
     },
     close: async (ask, reply, by) => {
       const { askId: requestId, digest } = ask;
       const choice = choiceOf(ask, reply);
       const body = { requestId, digest, ...reply, words: reply.words ?? "", ...choice, by };
-      const note = await keep(core, self, { ask, by, choice, pass, scope }, draft("permit.answer", body));
+      const note = await keep(call, { ask, by, choice }, draft("permit.answer", body));
       clearDenials(core, self);
       return note;
     },
@@ -59,34 +66,34 @@ interface Kept {
   readonly ask: Ask;
   readonly by: GrantBy;
   readonly choice: RuleChoice | undefined;
-  readonly pass: Pass;
-  readonly scope: Scope;
 }
 
 /** What the person must know of it; "": nothing. */
-async function keep(core: Core, self: Process, kept: Kept, record: JournalDraft): Promise<string> {
-  const { choice } = kept;
+async function keep(call: AskedCall, { ask, by, choice }: Kept, record: JournalDraft): Promise<string> {
+  const { core, self, callId, signal } = call;
   if (choice === undefined) {
     await core.ports.journal.append([record]);
     return "";
   }
-  if (choice.destination === "session") {
-    await grant(core, self, kept, choice.rule, record);
-    return "";
-  }
-  const { counts, note } = await write(core, self, choice);
+  const { rule, destination } = choice;
+  const { counts, note } = destination === "session" ? HERE : await write(core, self, choice);
+  const wish = { behavior: "allow", rule, scope: "session", by, requestId: ask.askId } as const;
   if (counts) await core.ports.journal.append([record]);
-  else await grant(core, self, kept, choice.rule, record);
+  else await core.grants.add(self, wish, { signal, call: callId, alongside: [record] });
   return note;
 }
 
-async function write(
-  core: Core,
-  { seed }: Process,
-  { rule, destination }: RuleChoice,
-): Promise<{ counts: boolean; note: string }> {
+/** A rule that is written counts by itself; else it is granted. */
+interface Written {
+  readonly counts: boolean;
+  readonly note: string;
+}
+
+const HERE: Written = { counts: false, note: "" };
+
+async function write(core: Core, { seed }: Process, { rule, destination }: RuleChoice): Promise<Written> {
   const { settings } = core.ports;
-  const held = (why: string) => ({ counts: false, note: `${why}; the rule holds for this session` });
+  const held = (why: string): Written => ({ counts: false, note: `${why}; the rule holds for this session` });
   if (settings === undefined) return held("there are no settings files here");
   try {
     const rules = [rule];
@@ -100,18 +107,6 @@ async function write(
     if (codeOf(error) === "INVALID") throw error;
     return held(`${destination} could not be written: ${messageOf(error)}`);
   }
-}
-
-async function grant(
-  core: Core,
-  self: Process,
-  kept: Kept,
-  rule: string,
-  record: JournalDraft,
-): Promise<void> {
-  const { ask, by, pass, scope } = kept;
-  const wish = { behavior: "allow", rule, scope: "session", by, requestId: ask.askId } as const;
-  await core.grants.add(self, wish, { signal: pass.signal, call: scope.callId, alongside: [record] });
 }
 
 function invalid(message: string): SyscallError {

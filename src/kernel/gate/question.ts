@@ -6,29 +6,25 @@ import type { Asked } from "../../consent/ask/asks.ts";
 import { digestOf } from "../../consent/ask/digest.ts";
 import { lineOf } from "../../consent/ask/line-of.ts";
 import { redactedValue } from "../../consent/redact/redacted-journal.ts";
-import type { Core } from "../core.ts";
 import type { Subject } from "../ports/permit.ts";
-import type { Process } from "../process/process.ts";
 import { type AskDecision, describe, effectWords } from "./describe.ts";
 import type { Effectful } from "./effectful.ts";
-import type { Scope } from "./scope.ts";
+import type { Passage } from "./passage.ts";
 
 /** Effects and parts that are listed; of more their number is told. */
 const MAX_LISTED = 64;
 const MAX_INPUT_CHARS = 64 * 1024;
 
 interface Asking {
-  readonly effectful: Effectful;
-  readonly scope: Scope;
   readonly decision: AskDecision;
   readonly subject: Subject;
   readonly sandbox: SandboxProfile | null;
 }
 
 /** Without the secrets in it: arguments that held one cannot be changed by hand, for what is shown is not what is done. */
-export function questionOf(core: Core, self: Process, asking: Asking): Asked {
-  const asked = wholeQuestion(core, self, asking);
-  const { redactor } = core.ports;
+export function questionOf(passage: Passage, asking: Asking): Asked {
+  const asked = wholeQuestion(passage, asking);
+  const { redactor } = passage.core.ports;
   if (redactor === undefined) return asked;
   const clean = redactedValue(redactor, asked) as Asked;
   if (clean.input === asked.input) return clean;
@@ -36,8 +32,8 @@ export function questionOf(core: Core, self: Process, asking: Asking): Asked {
   return shown;
 }
 
-function wholeQuestion(core: Core, self: Process, asking: Asking): Asked {
-  const { effectful, scope, decision, subject, sandbox } = asking;
+function wholeQuestion(passage: Passage, { decision, subject, sandbox }: Asking): Asked {
+  const { core, self, effectful, scope } = passage;
   const rules = rulesOf(decision);
   const input = editable(effectful);
   const isRunning = scope.effects.some(({ kind }) => kind === "exec");
@@ -55,7 +51,7 @@ function wholeQuestion(core: Core, self: Process, asking: Asking): Asked {
     ),
     ...optional("warnings", effectful.view?.warnings),
     ...(isRunning ? { sandbox: sandboxLine(sandbox, self.seed.scratch) } : {}),
-    digest: digestNow(core, effectful, scope),
+    digest: digestNow(passage),
     ...optional("rules", rules),
     ...(input === undefined ? {} : { input }),
     openedAt: core.ports.clock.now(),
@@ -63,13 +59,14 @@ function wholeQuestion(core: Core, self: Process, asking: Asking): Asked {
 }
 
 /** As things are now: a path may lead elsewhere than when it was asked. */
-export function digestNow(core: Core, { input }: Effectful, { tool, effects }: Scope): string {
+export function digestNow({ core, effectful, scope }: Passage): string {
+  const { tool, effects } = scope;
   const resolved = effects.map((effect) =>
     effect.kind === "read" || effect.kind === "write"
       ? { ...effect, real: core.ports.realPath(effect.path) }
       : effect,
   );
-  return digestOf(tool, input, resolved);
+  return digestOf(tool, effectful.input, resolved);
 }
 
 /** An allow would not win over what only a person answers: then there is nothing to suggest. */

@@ -2,13 +2,10 @@
 import { messageOf, SyscallError } from "../../abi/errors.ts";
 import { type Refusal, refusalDetails } from "../../abi/refusal.ts";
 import { redactedValue } from "../../consent/redact/redacted-journal.ts";
-import type { Core } from "../core.ts";
-import type { Process } from "../process/process.ts";
 import { subjectOf } from "../process/subject.ts";
 import { requestOf } from "./decide.ts";
 import { describe } from "./describe.ts";
-import type { Effectful } from "./effectful.ts";
-import type { Scope } from "./scope.ts";
+import type { Claim, Passage } from "./passage.ts";
 
 const PREFIX = "Permission denied: ";
 const MAX_REASON = 400;
@@ -22,13 +19,11 @@ interface Refused {
 }
 
 /** Flags that would let it happen, the narrowest first. One with a secret in it could not be typed as it is shown. */
-export function waysOf(core: Core, self: Process, scope: Scope): readonly string[] {
+export function waysOf({ core, self, scope }: Claim): readonly string[] {
+  const { permitFor, redactor } = core.ports;
   try {
-    const ways =
-      core.ports.permitFor(self.seed.cwd).remedies?.(subjectOf(core, self), requestOf(scope)) ?? [];
-    return ways.filter(
-      (way) => core.ports.redactor?.redact(way) === way || core.ports.redactor === undefined,
-    );
+    const ways = permitFor(self.seed.cwd).remedies?.(subjectOf(core, self), requestOf(scope)) ?? [];
+    return ways.filter((way) => redactor === undefined || redactor.redact(way) === way);
   } catch (error) {
     core.ports.log("error", `remedies: ${messageOf(error)}`);
     return [];
@@ -36,50 +31,33 @@ export function waysOf(core: Core, self: Process, scope: Scope): readonly string
 }
 
 /** PERMISSION: the policy refuses it, or nobody is there to be asked. Kept for the end of the run. */
-export function refused(
-  core: Core,
-  self: Process,
-  at: Effectful,
-  scope: Scope,
-  { message, reason, ways }: Refused,
-): SyscallError {
+export function refused(passage: Passage, { message, reason, ways }: Refused): SyscallError {
+  const { core, self, effectful, scope } = passage;
   const { redactor } = core.ports;
   const told: Refusal = {
     tool: scope.tool,
-    what: describe(scope.tool, at).text.replace(`${scope.tool}: `, ""),
+    what: describe(scope.tool, effectful).text.replace(`${scope.tool}: `, ""),
     reason: (reason.startsWith(PREFIX) ? reason.slice(PREFIX.length) : reason).slice(0, MAX_REASON),
     allow: ways[0] ?? null,
   };
   const clean = redactor === undefined ? told : (redactedValue(redactor, told) as Refusal);
   self.refusals.add(clean);
-  return refusedWith(core, self, at, scope, message, {
-    details: refusalDetails(clean, !core.asks.canAsk(self)),
-  });
+  return refusedWith(passage, message, { details: refusalDetails(clean, !core.asks.canAsk(self)) });
 }
 
 /** A person said no, or (INVALID) the call makes no sense: no flag is the answer to that. */
-export function withheld(
-  core: Core,
-  self: Process,
-  at: Effectful,
-  scope: Scope,
-  message: string,
-  code: "PERMISSION" | "INVALID" = "PERMISSION",
-): SyscallError {
-  return refusedWith(core, self, at, scope, message, { code });
+export function withheld(passage: Passage, message: string, code?: "PERMISSION" | "INVALID"): SyscallError {
+  return refusedWith(passage, message, { code });
 }
 
 /** The person is notified too, whatever the model makes of the answer. */
 function refusedWith(
-  core: Core,
-  self: Process,
-  { syscall, device, ...at }: Effectful,
-  scope: Scope,
+  { core, self, effectful, scope }: Passage,
   message: string,
-  { code = "PERMISSION", details }: { code?: "PERMISSION" | "INVALID"; details?: object },
+  { code = "PERMISSION", details }: { code?: "PERMISSION" | "INVALID" | undefined; details?: object },
 ): SyscallError {
-  const { pid } = self;
-  const what = describe(scope.tool, { syscall, device, ...at }).text;
+  const { syscall, device } = effectful;
+  const what = describe(scope.tool, effectful).text;
   self.log("warn", `denied ${what} (${message})`, core.ports.clock.mono());
-  return new SyscallError({ syscall, pid, device, code, message, details });
+  return new SyscallError({ syscall, pid: self.pid, device, code, message, details });
 }

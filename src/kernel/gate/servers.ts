@@ -7,35 +7,45 @@ import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
 import { subjectOf } from "../process/subject.ts";
 import { serverLabel } from "../vfs/server-label.ts";
-import type { Pass } from "./call.ts";
 import { invalid } from "./errors.ts";
 import { guard } from "./guard.ts";
+import type { KernelPass } from "./passage.ts";
 
 /** The name by which rules match the mounting of a server. */
 export const MOUNT_TOOL = "mount";
 
-/** `act` mounts these, and no others. `device`: the name of the agent. */
-export function guardServers<T>(
-  core: Core,
-  self: Process,
-  at: { readonly syscall: string; readonly device: string },
-  servers: readonly McpServer[],
-  pass: Pass,
-  act: () => Promise<T>,
-): Promise<T> {
+/** The servers that an agent brings. */
+interface Brought {
+  readonly syscall: string;
+  /** The name of the agent. */
+  readonly device: string;
+  readonly servers: readonly McpServer[];
+}
+
+/** `act` mounts these, and no others. */
+export function guardServers<T>(pass: KernelPass, brought: Brought, act: () => Promise<T>): Promise<T> {
+  const { syscall, device, servers } = brought;
   if (servers.length === 0) return act();
+  const { core, self } = pass;
   const effectful = {
-    ...at,
+    syscall,
+    device,
     tool: MOUNT_TOOL,
-    effects: servers.map(({ config }) => mountEffect(core, self, at.device, config)),
+    effects: servers.map(({ config }) => mountEffect(core, self, { path: device, config })),
     effectClass: "once",
     input: servers.map(({ config }) => serverLabel(config)).join("\n"),
   } as const;
-  return guard(core, self, effectful, pass, act, () => undefined);
+  return guard(pass, effectful, act);
+}
+
+/** What is mounted, and where, or for which agent. */
+interface Mounted {
+  readonly path: string;
+  readonly config: McpConfig;
 }
 
 /** INVALID: a URL that is none, variables that a program may not set. */
-export function mountEffect(core: Core, self: Process, path: string, config: McpConfig): Effect {
+export function mountEffect(core: Core, self: Process, { path, config }: Mounted): Effect {
   return config.type === "http" ? reach(self, path, config.url) : start(core, self, config);
 }
 
@@ -48,7 +58,7 @@ function start(core: Core, self: Process, config: Extract<McpConfig, { type: "st
 
 function reach(self: Process, path: string, text: string): Effect {
   const url = URL.parse(text);
-  if (url === null) throw invalid("Mount", self, `not a URL: ${text.slice(0, 200)}`, path);
+  if (url === null) throw invalid({ op: "Mount", self, device: path }, `not a URL: ${text.slice(0, 200)}`);
   const port = url.port === "" ? (url.protocol === "http:" ? 80 : 443) : Number(url.port);
   return { kind: "network", host: url.hostname, port, method: "POST" };
 }

@@ -1,0 +1,63 @@
+/** What an effect costs: set aside before it begins, settled when it is over. */
+import type { Charge } from "../../abi/effects.ts";
+import { messageOf } from "../../abi/errors.ts";
+import { microUsd } from "../../lib/usd.ts";
+import { Reservation } from "../account/account.ts";
+import { grantedCharge, reserve, settle } from "../account/pay.ts";
+import { relieved } from "../account/raise.ts";
+import type { JournalDraft } from "../ports/journal.ts";
+import type { Process } from "../process/process.ts";
+import { held } from "./gate.ts";
+import type { Passage } from "./passage.ts";
+
+/** As soon as it can be: at a limit a person may take long to answer, and what has to be so at the begin is so again. */
+export async function reserved(passage: Passage): Promise<Reservation | undefined> {
+  const { core, self, effectful } = passage;
+  for (;;) {
+    const got = reserve(core, self, effectful);
+    if (got === undefined || got instanceof Reservation) return got;
+    await relieved(passage, got);
+    await untilMayBegin(passage);
+  }
+}
+
+/**
+ * It may have waited long for its turn or for a person: a process that is paused begins nothing, nor does one whose intent the
+ * journal could not take. A mere read needs no intent.
+ */
+export async function untilMayBegin({ core, self, effectful, signal }: Passage): Promise<void> {
+  const { syscall, effectClass } = effectful;
+  do {
+    if (self.paused !== null) await held(self, syscall, signal);
+    if (effectClass !== "none") await core.journalWatch.held(self, syscall, signal);
+  } while (self.paused !== null);
+}
+
+/** Once it is over. A device that cannot say what it cost has cost what was set aside. */
+export function costOf({ core, effectful }: Passage, reservation?: Reservation): Charge | undefined {
+  try {
+    return effectful.charge?.();
+  } catch (error) {
+    core.ports.log("error", `charge: ${messageOf(error)}`);
+    return reservation === undefined ? undefined : grantedCharge(reservation, effectful);
+  }
+}
+
+/** Settles, and says what is to be kept of that. Without a cost nothing was done. */
+export function settled(passage: Passage, reservation?: Reservation, cost?: Charge): readonly JournalDraft[] {
+  const { core, self } = passage;
+  const used = settle(passage, reservation, cost);
+  self.tokensUsed += cost?.tokens ?? 0;
+  self.microUsdUsed += microUsd(cost?.usd ?? 0);
+  if (cost?.usd === null && cost.tokens > 0) self.unpricedCalls++;
+  if (cost?.purpose === "main") noteAnswer(self, cost, core.ports.clock.mono());
+  return used;
+}
+
+/** Who answers is told when it is not who was asked, once for each that does. */
+function noteAnswer(self: Process, { model = "", askedModel }: Charge, mono: number): void {
+  if (model === "" || model === self.answeringModel) return;
+  self.answeringModel = model;
+  if (askedModel !== undefined)
+    self.log("warn", `the model ${askedModel} was asked for; ${model} answers`, mono);
+}
