@@ -8,7 +8,8 @@ import type { Clock } from "../abi/program.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { Child, ChildRun } from "./child.ts";
 import type { ChildRuns } from "./child-runs.ts";
-import type { KeptChild, SupervisorFold } from "./kept-supervisor.ts";
+import type { SupervisorFold } from "./facet.ts";
+import type { KeptChild } from "./kept-supervisor.ts";
 
 /** How a run ended of which the supervisor did not hear. */
 export interface LastExit {

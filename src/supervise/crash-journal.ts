@@ -1,8 +1,8 @@
 /** Where the exits under one supervisor are told: the journal, its log, the last of each child, and who observes. */
 import type { Pid } from "../abi/ids.ts";
 import type { ExitStatus } from "../abi/process.ts";
+import type { Clock } from "../abi/program.ts";
 import type { CrashReport } from "../abi/supervise.ts";
-import type { Core } from "../kernel/core.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { Child } from "./child.ts";
 import { causeOf, plainExit } from "./crash-report.ts";
@@ -12,16 +12,16 @@ import type { Judgement } from "./restart-policy.ts";
 import type { CheckedSpec } from "./spec.ts";
 
 export class CrashJournal {
-  readonly #core: Core;
   readonly #spec: CheckedSpec;
   readonly #supervisor: Process;
   readonly #ledger: Ledger;
+  readonly #clock: Clock;
 
-  constructor(core: Core, spec: CheckedSpec, supervisor: Process, ledger: Ledger) {
-    this.#ledger = ledger;
-    this.#core = core;
+  constructor(spec: CheckedSpec, supervisor: Process, parts: { ledger: Ledger; clock: Clock }) {
     this.#spec = spec;
     this.#supervisor = supervisor;
+    this.#ledger = parts.ledger;
+    this.#clock = parts.clock;
   }
 
   /** `pid` 0: it was not even made. A restart that follows is journalled after it. */
@@ -36,28 +36,27 @@ export class CrashJournal {
       restarts,
       decision,
       delayMs: judgement.decision === "restart" ? judgement.delayMs : 0,
-      at: this.#core.ports.clock.now(),
+      at: this.#clock.now(),
     };
     child.remember(report);
-    this.#keep({ ...report, row: rowAfter(child, judgement), ranMs: child.ranMs, used: usedOf(child) });
+    this.#ledger.tell("supervisor.crash", {
+      ...report,
+      row: rowAfter(child, judgement),
+      ranMs: child.ranMs,
+      used: usedOf(child),
+    } satisfies KeptCrash);
     this.say(decision === "none" || exit.code === 0 ? "info" : "warn", this.#wordsOf(report));
     return report;
   }
 
   escalated(child: Child, reason: string, cause: string): void {
     const body = { supervisor: this.#spec.name, child: child.id, reason, cause };
-    this.#core.note(this.#supervisor, "supervisor.escalated", body);
-    this.#ledger.ended({ kind: "escalated", reason });
+    this.#ledger.tell("supervisor.escalated", body);
     this.say("error", reason);
   }
 
   say(level: "info" | "warn" | "error", words: string): void {
-    this.#supervisor.log(level, words, this.#core.ports.clock.mono());
-  }
-
-  #keep(report: KeptCrash): void {
-    this.#core.note(this.#supervisor, "supervisor.crash", report);
-    this.#ledger.crash(report);
+    this.#supervisor.log(level, words, this.#clock.mono());
   }
 
   #wordsOf({ child, pid, exit, cause, restarts, decision, delayMs }: CrashReport): string {

@@ -6,23 +6,14 @@
 import { PID_KERNEL } from "../abi/ids.ts";
 import type { RequestMark } from "../abi/request-mark.ts";
 import { keptAbove } from "../kernel/account/kept-account.ts";
-import type { Core } from "../kernel/core.ts";
-import type { JournalDraft, RecordOwner } from "../kernel/ports/journal.ts";
+import type { JournalDraft, RecordKind } from "../kernel/ports/journal.ts";
+import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { Child } from "./child.ts";
 import type { Attendance } from "./child-runs.ts";
-import type { KeptProject } from "./compose/kept.ts";
 import { type Ending, keptEnding } from "./ending.ts";
-import {
-  type KeptChild,
-  type KeptCrash,
-  type KeptEnding,
-  type KeptEndowment,
-  type KeptRun,
-  type KeptSupervisor,
-  type SupervisorChange,
-  SupervisorFold,
-} from "./kept-supervisor.ts";
+import { type SupervisorFold, supervisorFacet } from "./facet.ts";
+import type { KeptChild, KeptRun, KeptSupervisor, SupervisorChange } from "./kept-supervisor.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
 
 /** Changes between two whole states. */
@@ -32,34 +23,50 @@ const MAX_BYTES = 900_000;
 
 type Draft = Pick<JournalDraft, "kind" | "body">;
 
+/** Of the kernel, what keeps records. */
+export interface Recorder {
+  readonly ports: Pick<KernelPorts, "journal" | "log">;
+  /** A record of a process that may wait for the next group. */
+  note(proc: Process, kind: RecordKind, body: unknown): void;
+}
+
+/** What a project has come to by a request, while it runs. */
+export interface Reshaped {
+  readonly project: object;
+  /** Ids of children that begin anew. */
+  readonly added: ReadonlySet<string>;
+  readonly request: RequestMark | undefined;
+}
+
 export class Ledger {
-  readonly #core: Core;
-  #open: { readonly proc: Process; readonly fold: SupervisorFold } | null = null;
+  readonly #core: Recorder;
+  #proc: Process | null = null;
   #changes = 0;
 
-  constructor(core: Core) {
+  constructor(core: Recorder) {
     this.#core = core;
   }
 
   /** The records of its spawn. None: it is too large, and ends with the daemon. */
   begin(proc: Process, children: readonly Child[], options: SupervisorOptions): readonly Draft[] {
     const kept = keptOf(proc, children, options);
+    this.#proc = proc;
     if (!fits(kept)) {
       const words = `supervisor ${proc.seed.body.name}: too large to be brought back by a later daemon`;
       this.#core.ports.log("warn", words);
       return [];
     }
-    this.#open = { proc, fold: new SupervisorFold(kept) };
+    proc.facts.change(supervisorFacet, "process.state", kept);
     return [{ kind: "process.state", body: kept }];
   }
 
-  /** That of an earlier daemon goes on. */
-  resume(proc: Process, fold: SupervisorFold): void {
-    this.#open = { proc, fold };
+  /** That of an earlier daemon goes on, as its facts say. */
+  resume(proc: Process): void {
+    this.#proc = proc;
   }
 
   find(id: string): KeptChild | undefined {
-    return this.#open?.fold.find(id);
+    return this.#fold?.find(id);
   }
 
   /** Known already: nothing is written. */
@@ -68,30 +75,15 @@ export class Ledger {
     if (kept !== undefined && kept.state !== state) this.note({ child: id, state });
   }
 
-  /** Noted by who tells of it. */
-  crash(report: KeptCrash): void {
-    this.#apply((fold) => fold.crash(report));
-  }
-
-  /** Noted by who tells of it. */
-  ended(ending: KeptEnding): void {
-    this.#apply((fold) => fold.change({ ending }));
-  }
-
   /**
-   * A project has changed: its children, or where its file is. What it is now replaces what was kept of it; `added` are ids of
-   * children that begin anew.
+   * A project has changed: its children, or where its file is. What it is now replaces what was kept of it.
    */
-  reshape(
-    project: KeptProject,
-    children: readonly Child[],
-    added: ReadonlySet<string>,
-    request: RequestMark | undefined,
-  ): void {
+  reshape(children: readonly Child[], { project, added, request }: Reshaped): void {
+    if (this.#fold === null) return;
     const known = (id: string) => (added.has(id) ? undefined : this.find(id));
     const kept = children.map((child) => known(child.id) ?? child.kept);
-    this.#open?.fold.reshape(project, kept, request);
-    this.#write();
+    const marked = request === undefined ? {} : { request };
+    this.#write({ ...this.#fold.kept, project, ...marked, children: kept });
   }
 
   /** Resolves when the journal has it that the supervisor runs. */
@@ -108,45 +100,53 @@ export class Ledger {
 
   /** The record of a run is one with that of its spawn: no daemon finds one without the other. */
   attendance({ id, endowment }: Child, attendance: Attendance): Attendance {
-    const now = ({ seed }: Process): KeptEndowment => ({
-      ...endowment.kept,
-      mode: seed.kind === "supervisor" ? null : seed.mode,
-    });
+    const changeBy = (proc: Process): SupervisorChange => {
+      const mode = proc.seed.kind === "supervisor" ? null : proc.seed.mode;
+      return { child: id, run: runOf(proc), endowment: { ...endowment.kept, mode } };
+    };
     return {
       ...attendance,
-      alongside: (proc) => this.#drafts(id, proc, now(proc)),
+      alongside: (proc) => this.#drafts(changeBy(proc)),
       onMade: (proc) => {
-        this.#apply((fold) => fold.change({ child: id, run: runOf(proc), endowment: now(proc) }));
+        this.#take("process.checkpoint", changeBy(proc));
         attendance.onMade?.(proc);
       },
     };
   }
 
   note(change: SupervisorChange): void {
-    if (this.#open === null) return;
-    this.#core.note(this.#open.proc, "process.checkpoint", change);
-    this.#apply((fold) => fold.change(change));
+    if (this.#fold !== null) this.tell("process.checkpoint", change);
   }
 
-  #apply(change: (fold: SupervisorFold) => void): void {
-    if (this.#open === null) return;
-    change(this.#open.fold);
+  /** A record for others too: it is written however large the supervisor is. */
+  tell(kind: RecordKind, body: object): void {
+    if (this.#proc === null) return;
+    this.#core.note(this.#proc, kind, body);
+    this.#take(kind, body);
+  }
+
+  get #fold(): SupervisorFold | null {
+    return this.#proc?.facts.of(supervisorFacet) ?? null;
+  }
+
+  #take(kind: RecordKind, body: object): void {
+    const fold = this.#proc?.facts.change(supervisorFacet, kind, body) ?? null;
+    if (fold === null) return;
     this.#changes++;
-    if (this.#changes >= CHANGES) this.#write();
+    if (this.#changes >= CHANGES) this.#write(fold.kept);
   }
 
-  #write(): void {
-    if (this.#open === null) return;
-    const { proc, fold } = this.#open;
-    const { kept } = fold;
+  #write(kept: KeptSupervisor): void {
+    if (this.#proc === null) return;
     this.#changes = 0;
-    if (fits(kept)) this.#core.note(proc, "process.state", kept);
+    this.#proc.facts.change(supervisorFacet, "process.state", kept);
+    if (fits(kept)) this.#core.note(this.#proc, "process.state", kept);
   }
 
-  #drafts(child: string, proc: Process, endowment: KeptEndowment): readonly JournalDraft[] {
-    if (this.#open === null) return [];
-    const body = { child, run: runOf(proc), endowment } satisfies SupervisorChange;
-    return [{ ...ownerOf(this.#open.proc), kind: "process.checkpoint", v: 1, body }];
+  #drafts(change: SupervisorChange): readonly JournalDraft[] {
+    if (this.#proc === null || this.#fold === null) return [];
+    const { pid, seed } = this.#proc;
+    return [{ proc: seed.uuid, pid, kind: "process.checkpoint", v: 1, body: change }];
   }
 }
 
@@ -180,8 +180,4 @@ function keptOf(
 
 function fits(kept: KeptSupervisor): boolean {
   return Buffer.byteLength(JSON.stringify(kept)) <= MAX_BYTES;
-}
-
-function ownerOf({ seed, pid }: Process): RecordOwner {
-  return { proc: seed.uuid, pid };
 }

@@ -1,18 +1,16 @@
 /** A supervisor whose daemon dies decides as one whose children all died at that moment, and that lived on. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Pid } from "../abi/ids.ts";
+import type { Pid, ProcUuid } from "../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../abi/process.ts";
 import type { CrashReport, Restart, Strategy } from "../abi/supervise.ts";
+import { History } from "../history/recover/history.ts";
+import { Facts } from "../kernel/facts/facet.ts";
+import type { JournalRecord } from "../kernel/ports/journal.ts";
 import { Daemon } from "../kernel/testing/daemons.ts";
 import { LOST } from "./comeback.ts";
-import {
-  type KeptCrash,
-  type KeptSupervisor,
-  newChild,
-  type SupervisorChange,
-  SupervisorFold,
-} from "./kept-supervisor.ts";
+import { supervisorFacet } from "./facet.ts";
+import { type KeptSupervisor, newChild, type SupervisorChange } from "./kept-supervisor.ts";
 import { CRASH } from "./testing.ts";
 
 const DELAY_MS = 100;
@@ -195,13 +193,36 @@ function empty(): KeptSupervisor {
   };
 }
 
-test("SupervisorFold: a whole state written at any moment stands for all records before it", () => {
+/** What they come to, one after another. */
+class Folding {
+  readonly facts = new Facts();
+
+  constructor(from: KeptSupervisor) {
+    this.facts.change(supervisorFacet, "process.state", from);
+  }
+
+  take(kind: "process.checkpoint" | "supervisor.crash", body: object): void {
+    this.facts.change(supervisorFacet, kind, body);
+  }
+
+  get fold() {
+    return this.facts.of(supervisorFacet);
+  }
+}
+
+const UUID = "00000000-0000-0000-0000-000000000001" as ProcUuid;
+
+function recordOf(kind: JournalRecord["kind"], body: object, v = 1): JournalRecord {
+  return { kind, body, v, lsn: 9, seq: 9, at: 0, proc: UUID, pid: 1 as Pid } as JournalRecord;
+}
+
+test("supervisorFacet: a whole state written at any moment stands for all records before it", () => {
   fc.assert(
     fc.property(fc.array(record, { maxLength: 30 }), fc.nat(30), (records, at) => {
       const read = (from: KeptSupervisor, some: typeof records): KeptSupervisor => {
-        const fold = new SupervisorFold(from);
-        for (const { kind, body } of some) fold.take({ kind, v: 1, lsn: 1, body });
-        return JSON.parse(JSON.stringify(fold.kept)) as KeptSupervisor;
+        const folding = new Folding(from);
+        for (const { kind, body } of some) folding.take(kind, body);
+        return JSON.parse(JSON.stringify(folding.fold?.kept)) as KeptSupervisor;
       };
       expect(read(read(empty(), records.slice(0, at)), records.slice(at))).toEqual(read(empty(), records));
     }),
@@ -209,30 +230,40 @@ test("SupervisorFold: a whole state written at any moment stands for all records
   );
 });
 
-test("SupervisorFold: an exit that is told for an earlier run leaves the newer one running", () => {
-  const fold = new SupervisorFold(empty());
-  fold.change(ran("a", 3));
-  fold.change(ran("a", 4));
+test("supervisorFacet: a snapshot stands for all records before it", () => {
+  const bodies: readonly object[] = [ran("a", 3), { child: "a", used: 7 }, { child: "b", state: "done" }];
+  const whole = new History(UUID);
+  whole.take(recordOf("process.state", empty()));
+  const halves = [1, 2, 3].map((at) => {
+    for (const body of bodies.slice(at - 1, at)) whole.take(recordOf("process.checkpoint", body));
+    const rest = History.from(UUID, JSON.parse(JSON.stringify(whole.state)));
+    for (const body of bodies.slice(at)) rest.take(recordOf("process.checkpoint", body));
+    return rest;
+  });
+  for (const half of halves) expect(half.of(supervisorFacet)?.kept).toEqual(whole.of(supervisorFacet)?.kept);
+});
+
+test("supervisorFacet: an exit that is told for an earlier run leaves the newer one running", () => {
+  const folding = new Folding(empty());
+  folding.take("process.checkpoint", ran("a", 3));
+  folding.take("process.checkpoint", ran("a", 4));
   const crash = { child: "a", pid: 3 as Pid, exit: CRASH, decision: "none", at: 1, ...CRASHED };
-  fold.crash(crash as unknown as KeptCrash);
-  expect(fold.find("a")).toMatchObject({ isRunning: true, run: { pid: 4 } });
-  fold.crash({ ...crash, pid: 4 as Pid, decision: "restart" } as unknown as KeptCrash);
-  expect(fold.find("a")).toMatchObject({
+  folding.take("supervisor.crash", crash);
+  expect(folding.fold?.find("a")).toMatchObject({ isRunning: true, run: { pid: 4 } });
+  folding.take("supervisor.crash", { ...crash, pid: 4 as Pid, decision: "restart" });
+  expect(folding.fold?.find("a")).toMatchObject({
     isRunning: false,
     state: "restarting",
     restarts: 1,
     nextStartAt: 6,
   });
-  expect(fold.kept.window).toEqual([1]);
+  expect(folding.fold?.kept.window).toEqual([1]);
 });
 
-test("SupervisorFold: a record of another version is refused, not left out", () => {
-  const fold = new SupervisorFold(empty());
-  expect(() => fold.take({ kind: "process.checkpoint", v: 2, lsn: 9, body: {} })).toThrow(
-    /record 9 .* version 2/,
-  );
-  expect(() => fold.take({ kind: "supervisor.crash", v: 1, lsn: 9, body: { omitted: "too large" } })).toThrow(
-    /too large/,
-  );
-  fold.take({ kind: "process.log", v: 7, lsn: 9, body: {} });
+test("supervisorFacet: a record of another version is refused, not left out", () => {
+  const history = new History(UUID);
+  history.take(recordOf("process.state", empty()));
+  expect(() => history.take(recordOf("process.checkpoint", {}, 2))).toThrow(/record 9 .* version 2/);
+  expect(() => history.take(recordOf("supervisor.crash", { omitted: "too large" }))).toThrow(/too large/);
+  history.take(recordOf("process.reaped", {}, 7));
 });

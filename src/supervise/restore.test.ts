@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../abi/process.ts";
 import type { SupervisorSpec } from "../abi/supervise.ts";
+import { labelsFacet } from "../consent/labels/facet.ts";
 import { Daemon } from "../kernel/testing/daemons.ts";
 import { hold } from "../kernel/testing/hold.ts";
 import { agentFile } from "../kernel/testing/test-kernel.ts";
@@ -249,6 +250,21 @@ describe("a supervisor comes back", () => {
       code: "UNAVAILABLE",
       message: "child a cannot be started as it was: what it was given to read is gone",
     });
+    await next.expectNothingLeft(pid);
+  });
+
+  test("what an agent had read stays known of what its supervisor starts", async () => {
+    const first = new Daemon();
+    const agent = await first.t.start({ agent: agentFile() });
+    const web = { kind: "untrusted", source: "web", detail: "https://a.test/" } as const;
+    first.t.proc(agent.pid).facts.change(labelsFacet, "label.add", { labels: [web] });
+    first.workers.add("a");
+    const pid = await agent.sys.spawnSupervisor({ name: "its", children: [first.child("a")] });
+    await first.t.init.kill(agent.pid, 4);
+    const next = await first.next();
+    await next.t.clock.advance(1_000);
+    expect([next.t.proc(pid).labels, next.t.proc(next.workers.pid("a")).labels]).toEqual([[web], [web]]);
+    await next.t.init.kill(agent.pid, 2);
     await next.expectNothingLeft(pid);
   });
 

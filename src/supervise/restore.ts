@@ -5,14 +5,19 @@
  */
 import { messageOf } from "../abi/errors.ts";
 import { readEarly } from "../history/recover/early-facts.ts";
+import type { History } from "../history/recover/history.ts";
+import { readLines, readSinceState } from "../history/recover/history-reader.ts";
 import type { Core } from "../kernel/core.ts";
 import type { JournalRecord } from "../kernel/ports/journal.ts";
+import { HELD_LATE } from "../kernel/process/facets.ts";
 import { runProgram } from "../kernel/process/spawn/run.ts";
 import { Comeback } from "./comeback.ts";
+import type { KeptProject } from "./compose/kept.ts";
 import { type Made, type Parts, projectOf } from "./compose/restored.ts";
-import { isUp, type KeptSupervisor } from "./kept-supervisor.ts";
+import { type SupervisorFold, supervisorFacet } from "./facet.ts";
+import { isUp } from "./kept-supervisor.ts";
+import { lastExits } from "./last-exits.ts";
 import { accountOf, endowmentsOf } from "./restored-account.ts";
-import { foldOf, lastExits, type Recorded } from "./restored-fold.ts";
 import { enterTable, placeOf, processOf } from "./restored-process.ts";
 import { specOfRecord } from "./spec-record.ts";
 import { Supervisor } from "./supervisor.ts";
@@ -27,9 +32,11 @@ export async function restoreSupervisor(
   state: JournalRecord | undefined,
 ): Promise<(() => void) | undefined> {
   try {
-    const kept = keptIn(state);
-    if (typeof kept === "string") return lost(core, spawned, kept);
-    return await restore(core, spawned, await foldOf(core, state as JournalRecord, kept));
+    if (state === undefined) return lost(core, spawned, "too little of it was kept");
+    const history = await readSinceState(core.ports.journal, state, spawned);
+    const fold = state.v === 1 ? history.of(supervisorFacet) : null;
+    if (fold === null) return lost(core, spawned, "its record has a form that is not known here");
+    return await restore(core, spawned, { history, fold });
   } catch (error) {
     return lost(core, spawned, messageOf(error));
   }
@@ -40,25 +47,16 @@ function lost(core: Core, { pid }: JournalRecord, why: string): undefined {
   return undefined;
 }
 
-/** Or why there is none. */
-function keptIn(state: JournalRecord | undefined): KeptSupervisor | string {
-  if (state === undefined) return "too little of it was kept";
-  const body = state.body as Partial<KeptSupervisor>;
-  if (state.v !== 1 || body.supervisor !== 1) return "its record has a form that is not known here";
-  return body as KeptSupervisor;
-}
-
 async function restore(
   core: Core,
   spawned: JournalRecord,
-  recorded: Recorded,
+  { history, fold }: { readonly history: History; readonly fold: SupervisorFold },
 ): Promise<(() => void) | undefined> {
-  const { kept } = recorded.fold;
+  const { kept } = fold;
   if (!kept.isOpen) return lost(core, spawned, "it had not started all its children");
   const place = placeOf(core, spawned, kept);
   if (place === undefined) return lost(core, spawned, "the supervisor above it starts it again");
   const { exits, diedAt } = await lastExits(core, kept);
-  const { fold } = recorded;
   const account = await accountOf(core, spawned, kept, place);
   const parts = { spawned, place, account, comeback: new Comeback(fold, exits, diedAt) };
   const { proc, body } = spawned;
@@ -70,12 +68,14 @@ async function restore(
   const made =
     kept.project === null
       ? plain(core, { ...parts, endowment }, record)
-      : await projectOf(core, { ...parts, endowment }, record, kept.project);
+      : await projectOf(core, { ...parts, endowment }, record, kept.project as KeptProject);
   const self = processOf(core, spawned, kept, { place, account, body: made.supervisor.body(), row, facts });
   // its children are there at once, and ask for nothing first
   await core.grants.load(self.seed.session);
+  const lines = await readLines(core.ports.journal, history);
   enterTable(core, self, place.parent, row);
-  for (const entry of recorded.log) self.logs?.emit(entry);
+  self.facts.adopt(HELD_LATE, history);
+  self.logs?.remember(lines);
   made.supervisor.resume(self);
   place.above?.supervisor.adopt(place.above.id, proc, self);
   made.entered?.(self);

@@ -4,6 +4,7 @@
  */
 import type { Amounts } from "../abi/budget.ts";
 import type { ProcUuid } from "../abi/ids.ts";
+import { readSinceState } from "../history/recover/history-reader.ts";
 import type { SpawnedBody } from "../history/recover/kept-state.ts";
 import { endedSpenders, reservedBy } from "../history/recover/open-calls.ts";
 import { accountsAtSpawn, readAll, Shares } from "../history/recover/shares.ts";
@@ -13,8 +14,8 @@ import { type KeptAccount, limitsAtSpawn, NOT_KEPT, spentOf } from "../kernel/ac
 import type { Core } from "../kernel/core.ts";
 import type { JournalRecord } from "../kernel/ports/journal.ts";
 import { Endowment, keptLimits } from "./endowment.ts";
-import type { KeptChild, KeptSupervisor, SupervisorFold } from "./kept-supervisor.ts";
-import { foldOf } from "./restored-fold.ts";
+import { type SupervisorFold, supervisorFacet } from "./facet.ts";
+import type { KeptChild, KeptSupervisor } from "./kept-supervisor.ts";
 import type { TreePosition } from "./restored-process.ts";
 
 /** Its own. */
@@ -114,8 +115,8 @@ async function fillNested(
   if (row?.kind !== "supervisor") return;
   const state = (await core.ports.journal.ofKind(run.uuid, "process.state")).at(-1);
   if (state === undefined) return;
-  const { fold } = await foldOf(core, state, state.body as KeptSupervisor);
-  await fill(core, { proc: run.uuid, pid: run.pid }, fold, account, endowment);
+  const fold = (await readSinceState(core.ports.journal, state)).of(supervisorFacet);
+  if (fold !== null) await fill(core, { proc: run.uuid, pid: run.pid }, fold, account, endowment);
 }
 
 /** Without a limit nothing is written at each call: then its own calls are what is known of its last run. */

@@ -3,7 +3,6 @@ import type { CrashReport } from "../abi/supervise.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { Attendance } from "./child-runs.ts";
 import type { Comeback } from "./comeback.ts";
-import type { KeptProject } from "./compose/kept.ts";
 import type { Endowment } from "./endowment.ts";
 
 /** Who hears of each step, in the same turn. */
@@ -24,7 +23,7 @@ export interface SupervisorOptions {
   /** Which child it is of the supervisor that starts it. */
   readonly nestedAs?: string;
   /** Of what it is the supervisor. */
-  readonly project?: KeptProject;
+  readonly project?: object;
   /** An earlier daemon left it. */
   readonly comeback?: Comeback;
 }

@@ -7,7 +7,6 @@
 import { messageOf, printed, SyscallError } from "../abi/errors.ts";
 import { PID_KERNEL, type ProcUuid } from "../abi/ids.ts";
 import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../abi/process.ts";
-import type { RequestMark } from "../abi/request-mark.ts";
 import type { SupervisorView } from "../abi/supervise.ts";
 import type { Core } from "../kernel/core.ts";
 import type { SupervisorControl } from "../kernel/ports/supervisors.ts";
@@ -17,13 +16,12 @@ import { Units } from "../kernel/process/units.ts";
 import { Child } from "./child.ts";
 import { ChildRuns } from "./child-runs.ts";
 import type { Comeback } from "./comeback.ts";
-import type { KeptProject } from "./compose/kept.ts";
 import { CrashJournal } from "./crash-journal.ts";
 import { conflict, type Ending, ended, endingOf, exitOf } from "./ending.ts";
 import { Endowment } from "./endowment.ts";
 import { Lanes } from "./lanes.ts";
 import { launchSupervisor } from "./launch.ts";
-import { Ledger } from "./ledger.ts";
+import { Ledger, type Reshaped } from "./ledger.ts";
 import { type Restarter, Restarts } from "./restarts.ts";
 import type { CheckedChild, CheckedSpec } from "./spec.ts";
 import { recordOfSpec } from "./spec-record.ts";
@@ -275,7 +273,7 @@ export class Supervisor implements SupervisorControl {
     return {
       core: this.#core,
       runs: this.#runs,
-      journal: new CrashJournal(this.#core, this.#spec, proc, this.#ledger),
+      journal: new CrashJournal(this.#spec, proc, { ledger: this.#ledger, clock: this.#core.ports.clock }),
       get isEnding() {
         return supervisor.isEnding;
       },
@@ -330,7 +328,7 @@ export class Supervisor implements SupervisorControl {
   resume(proc: Process): void {
     const { comeback } = this.#options;
     if (comeback === undefined) return;
-    this.#ledger.resume(proc, comeback.fold);
+    this.#ledger.resume(proc);
     this.#core.supervisors.set(proc.pid, this);
   }
 
@@ -348,9 +346,9 @@ export class Supervisor implements SupervisorControl {
     this.#ledger.note({ child: id, ready: true });
   }
 
-  /** The project has changed, by this request. `added`: children that begin anew. */
-  rekeep(project: KeptProject, added: ReadonlySet<string>, request: RequestMark | undefined): void {
-    this.#ledger.reshape(project, this.#children, added, request);
+  /** The project has changed. */
+  rekeep(change: Reshaped): void {
+    this.#ledger.reshape(this.#children, change);
   }
 
   /** The first reason stands. */

@@ -68,6 +68,18 @@ export async function readHistory(
   return history;
 }
 
+/** From a state on that stands for all between the spawn and it. INTERNAL, as above. */
+export async function readSinceState(
+  journal: Pick<Journal, "read">,
+  state: JournalRecord,
+  spawned?: JournalRecord,
+): Promise<History> {
+  const history = new History(state.proc);
+  if (spawned !== undefined) history.take(spawned);
+  for await (const record of recordsOf(journal, state.proc, state.seq)) history.take(record);
+  return history;
+}
+
 async function originOf(
   journal: Pick<Journal, "read" | "snapshot">,
   { forkedFrom, proc }: History,

@@ -3,6 +3,7 @@
 import { asksFacet, denialsFacet } from "../../consent/ask/facets.ts";
 import { circuitFacet } from "../../consent/classify/circuit.ts";
 import { labelsFacet } from "../../consent/labels/facet.ts";
+import { supervisorFacet } from "../../supervise/facet.ts";
 import { spentFacet } from "../account/facet.ts";
 import { contextFacet } from "../context/facet.ts";
 import type { Facet } from "../facts/facet.ts";
@@ -32,6 +33,7 @@ const FACETS: readonly Facet<unknown>[] = [
   runTimeFacet,
   seenFacet,
   spentFacet,
+  supervisorFacet,
 ];
 
 /** Told by a history, as a whole. */

@@ -208,7 +208,7 @@ export class Project implements RunningProject {
     if (this.#isBare) this.#lend(env);
     this.#source = source ?? null;
     this.#messages = project.messages;
-    this.supervisor.rekeep(this.#kept(), starting, request);
+    this.supervisor.rekeep({ project: this.#kept(), added: starting, request });
     const adopted = this.#pipes.adopt(project.pipes, prepared);
     if (!this.isEnding) this.#own(this.#bringUp(added));
     await Promise.all([adopted, this.#core.ports.journal.sync()]);

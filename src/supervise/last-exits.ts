@@ -1,30 +1,9 @@
-/** What the records of a supervisor come to, and how those of its children ended of which it did not hear. */
-import type { LogEntry } from "../abi/events.ts";
+/** How those children of a supervisor ended of which it did not hear. */
 import type { ExitStatus } from "../abi/process.ts";
-import { recordsOf } from "../history/recover/history-reader.ts";
 import type { Core } from "../kernel/core.ts";
-import { LIMITS } from "../kernel/limits.ts";
 import type { JournalRecord } from "../kernel/ports/journal.ts";
 import { type LastExit, LOST } from "./comeback.ts";
-import { type KeptRun, type KeptSupervisor, SupervisorFold } from "./kept-supervisor.ts";
-
-export interface Recorded {
-  readonly fold: SupervisorFold;
-  /** What it said since its whole state was written; the newest. */
-  readonly log: readonly LogEntry[];
-}
-
-/** From its whole state on. INTERNAL: a record that is damaged, or of another version. */
-export async function foldOf(core: Core, state: JournalRecord, kept: KeptSupervisor): Promise<Recorded> {
-  const fold = new SupervisorFold(kept);
-  const log: LogEntry[] = [];
-  for await (const record of recordsOf(core.ports.journal, state.proc, state.seq + 1)) {
-    fold.take(record);
-    if (record.kind === "process.log") log.push(record.body as LogEntry);
-    if (log.length > LIMITS.logEntries) log.shift();
-  }
-  return { fold, log };
-}
+import type { KeptRun, KeptSupervisor } from "./kept-supervisor.ts";
 
 /** Of children that had ended; the others were lost at `diedAt`, as near as is known. */
 export async function lastExits(
