@@ -34,6 +34,7 @@ import { abortable } from "../lib/abort.ts";
 import { isUnattended, RestWatch } from "../session/rest-watch.ts";
 import { SessionTable } from "../session/session-table.ts";
 import { makeProjects } from "../supervise/compose/projects.ts";
+import { restoreSupervised } from "../supervise/compose/restored.ts";
 import type { ProjectRoster } from "../supervise/compose/roster.ts";
 import { makeBudgets } from "./account/budgets.ts";
 import { rootAccount } from "./account/root-account.ts";
@@ -436,7 +437,7 @@ export class Kernel implements KernelApi, Core {
     await this.grants.recover();
     await this.fileLabels.recover();
     await this.mounts.bringBack();
-    return recover(this);
+    return recover(this, restoreSupervised);
   }
 }
 

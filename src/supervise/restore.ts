@@ -1,92 +1,186 @@
 /**
- * A supervisor that an earlier daemon left, brought back from its records: its specification, its rights and limits, what was
- * known of its children, and the times of its restarts. None of its children runs any more; what follows from that is decided
- * as for any exit, once it runs itself.
+ * A supervisor that an earlier daemon left, among the processes that come back: its specification, its rights and limits, what
+ * was known of its children, and the times of its restarts. None of its children runs any more; what follows from that is
+ * decided as for any exit, once it runs itself.
  */
 import { messageOf } from "../abi/errors.ts";
-import { readEarly } from "../history/recover/early-facts.ts";
+import { asPid, PID_KERNEL } from "../abi/ids.ts";
 import type { History } from "../history/recover/history.ts";
 import { readLines, readSinceState } from "../history/recover/history-reader.ts";
+import { type Left, type OfKind, type Returned, restore } from "../history/recover/restore.ts";
+import type { Account } from "../kernel/account/account.ts";
+import { NOTHING, plus } from "../kernel/account/amounts.ts";
+import { limitsAtSpawn, spentOf } from "../kernel/account/kept-account.ts";
 import type { Core } from "../kernel/core.ts";
-import type { JournalRecord } from "../kernel/ports/journal.ts";
 import { HELD_LATE } from "../kernel/process/facets.ts";
+import type { Process } from "../kernel/process/process.ts";
+import { narrow } from "../kernel/process/rights/narrow.ts";
+import { devicesOf } from "../kernel/process/rights/rights.ts";
 import { runProgram } from "../kernel/process/spawn/run.ts";
+import { Bequests } from "./bequests.ts";
 import { Comeback } from "./comeback.ts";
-import type { KeptProject } from "./compose/kept.ts";
-import { type Made, type Parts, projectOf } from "./compose/restored.ts";
+import type { Endowment } from "./endowment.ts";
 import { type SupervisorFold, supervisorFacet } from "./facet.ts";
-import { isUp } from "./kept-supervisor.ts";
+import { isUp, type KeptSupervisor } from "./kept-supervisor.ts";
 import { lastExits } from "./last-exits.ts";
-import { accountOf, endowmentsOf } from "./restored-account.ts";
-import { enterTable, placeOf, processOf } from "./restored-process.ts";
 import { specOfRecord } from "./spec-record.ts";
 import { Supervisor } from "./supervisor.ts";
 
-/**
- * Enters it in the table under its old pid, its program not begun; parents come first. The result begins it, once the records
- * of the boot are synced. undefined: it is lost, and the log says why.
- */
-export async function restoreSupervisor(
-  core: Core,
-  spawned: JournalRecord,
-  state: JournalRecord | undefined,
-): Promise<(() => void) | undefined> {
-  try {
-    if (state === undefined) return lost(core, spawned, "too little of it was kept");
-    const history = await readSinceState(core.ports.journal, state, spawned);
-    const fold = state.v === 1 ? history.of(supervisorFacet) : null;
-    if (fold === null) return lost(core, spawned, "its record has a form that is not known here");
-    return await restore(core, spawned, { history, fold });
-  } catch (error) {
-    return lost(core, spawned, messageOf(error));
-  }
+/** Of what a supervisor is made. */
+export interface Parts {
+  /** Its specification, as the record of its spawn has it. */
+  readonly record: object;
+  readonly place: Place;
+  readonly comeback: Comeback;
+  readonly endowment: Endowment;
 }
 
-function lost(core: Core, { pid }: JournalRecord, why: string): undefined {
-  core.ports.log("warn", `pid ${pid}: supervisor lost with the last daemon: ${why}`);
-  return undefined;
+export interface Made {
+  readonly supervisor: Supervisor;
+  /** For its log, once it runs. */
+  readonly words: readonly string[];
+  /** It is in the table. */
+  readonly entered?: (proc: Process) => void;
 }
 
-async function restore(
-  core: Core,
-  spawned: JournalRecord,
-  { history, fold }: { readonly history: History; readonly fold: SupervisorFold },
-): Promise<(() => void) | undefined> {
+/** Makes what has a form of its own. */
+type MadeOf = (core: Core, parts: Parts, project: object) => Promise<Made>;
+
+/** Where it stands. */
+interface Place {
+  readonly parent: Process;
+  /** The supervisor above it, that came back before it, and which of its children it is. */
+  readonly above: { readonly supervisor: Supervisor; readonly id: string } | null;
+  /** Of whose rights its children get part; null: its own. */
+  readonly rights: Process | null;
+}
+
+/** Under its old pid, its program not begun; parents come first. undefined: it is lost, and the log says why. */
+export function restoringWith(projectOf: MadeOf): (core: Core, left: Left) => Promise<Returned | undefined> {
+  return async (core, left) => {
+    try {
+      return await comeBack(core, left, projectOf);
+    } catch (error) {
+      const { pid } = left.spawned;
+      core.ports.log("warn", `pid ${pid}: supervisor lost with the last daemon: ${messageOf(error)}`);
+      return undefined;
+    }
+  };
+}
+
+async function comeBack(core: Core, left: Left, projectOf: MadeOf): Promise<Returned> {
+  const { journal, clock } = core.ports;
+  const history = await historyOf(core, left);
+  const fold = history.of(supervisorFacet);
+  if (fold === null) throw new Error("its record has a form that is not known here");
   const { kept } = fold;
-  if (!kept.isOpen) return lost(core, spawned, "it had not started all its children");
-  const place = placeOf(core, spawned, kept);
-  if (place === undefined) return lost(core, spawned, "the supervisor above it starts it again");
+  if (!kept.isOpen) throw new Error("it had not started all its children");
+  const place = placeOf(core, left, kept);
   const { exits, diedAt } = await lastExits(core, kept);
-  const account = await accountOf(core, spawned, kept, place);
-  const parts = { spawned, place, account, comeback: new Comeback(fold, exits, diedAt) };
-  const { proc, body } = spawned;
-  const endowment =
-    place.above?.supervisor.endowmentOf(place.above.id) ?? (await endowmentsOf(core, spawned, fold, account));
-  const row = await core.ports.journal.row(proc);
-  const facts = await readEarly(core.ports.journal, proc);
-  const { supervisor: record } = body as { supervisor: unknown };
-  const made =
-    kept.project === null
-      ? plain(core, { ...parts, endowment }, record)
-      : await projectOf(core, { ...parts, endowment }, record, kept.project as KeptProject);
-  const self = processOf(core, spawned, kept, { place, account, body: made.supervisor.body(), row, facts });
+  const account = accountOf(left, kept, place);
+  const endowment = await endowmentOf(core, left, { place, fold, account });
+  const { supervisor: record } = left.spawned.body as { supervisor: object };
+  const parts = { record, place, endowment, comeback: new Comeback(fold, exits, diedAt) };
+  const made = kept.project === null ? plain(core, parts) : await projectOf(core, parts, kept.project);
+  const { supervisor } = made;
+  const own = { ...ownSeed(core, left, { place, kept }), account, body: supervisor.body() };
   // its children are there at once, and ask for nothing first
-  await core.grants.load(self.seed.session);
-  const lines = await readLines(core.ports.journal, history);
-  enterTable(core, self, place.parent, row);
-  self.facts.adopt(HELD_LATE, history);
-  self.logs?.remember(lines);
-  made.supervisor.resume(self);
-  place.above?.supervisor.adopt(place.above.id, proc, self);
-  made.entered?.(self);
-  return () => {
-    runProgram(core, self, 0);
-    for (const words of made.words) self.log("warn", words, core.ports.clock.mono());
+  await core.grants.load(own.session);
+  const lines = await readLines(journal, history);
+  const highest = (place.rights ?? place.parent).mode;
+  const proc = restore(core, left.remains, {
+    parent: place.parent,
+    highest,
+    own,
+    fill: (proc) => proc.facts.adopt(HELD_LATE, history),
+  });
+  proc.logs?.remember(lines);
+  supervisor.resume(proc);
+  place.above?.supervisor.adopt(place.above.id, proc.seed.uuid, proc);
+  made.entered?.(proc);
+  const begin = (): void => {
+    runProgram(core, proc, 0);
+    for (const words of made.words) proc.log("warn", words, clock.mono());
+  };
+  return { proc, begin };
+}
+
+async function historyOf({ ports }: Core, { state, spawned }: Left): Promise<History> {
+  if (state === undefined) throw new Error("too little of it was kept");
+  if (state.v !== 1) throw new Error("its record has a form that is not known here");
+  return readSinceState(ports.journal, state, spawned);
+}
+
+/** Rejects: its place is gone; whoever is above it starts another. */
+function placeOf(core: Core, { remains }: Left, kept: KeptSupervisor): Place {
+  const ppid = asPid(remains.spawned.ppid);
+  const parent = core.table.get(ppid);
+  if (kept.nestedAs === null) {
+    const rights = kept.rights === "person" ? core.root : null;
+    return { parent: parent ?? core.root, above: null, rights };
+  }
+  const supervisor = core.supervisors.get(ppid);
+  if (parent === undefined || !(supervisor instanceof Supervisor))
+    throw new Error("the supervisor above it starts it again");
+  return { parent, above: { supervisor, id: kept.nestedAs }, rights: supervisor.rights ?? parent };
+}
+
+/** What was spent stays spent, and what was set aside for calls without a result counts as spent too. */
+function accountOf({ remains, shares, reservedBelow }: Left, kept: KeptSupervisor, place: Place): Account {
+  const given = place.above?.supervisor.endowmentOf(place.above.id).account;
+  if (given != null) return given;
+  const { owner, spawned } = remains;
+  const { parent } = place;
+  return shares.account(owner, {
+    atSpawn: limitsAtSpawn(spawned),
+    above: () => (parent.pid === PID_KERNEL ? shares.above(kept.accounts) : parent.seed.account),
+    spent: kept.children.reduce(
+      (sum, { endowment }) => plus(sum, spentOf(endowment)),
+      plus(NOTHING, reservedBelow(owner.proc)),
+    ),
+    depth: spawned.depth ?? 0,
+    givesAll: true,
+  });
+}
+
+interface Bequeathed {
+  readonly place: Place;
+  readonly fold: SupervisorFold;
+  readonly account: Account;
+}
+
+async function endowmentOf(
+  { ports }: Core,
+  { remains, reservedBelow }: Left,
+  { place: { above }, fold, account }: Bequeathed,
+): Promise<Endowment> {
+  if (above !== null) return above.supervisor.endowmentOf(above.id);
+  return new Bequests(ports.journal, reservedBelow).of({ owner: remains.owner, fold, account });
+}
+
+function ownSeed(
+  core: Core,
+  { remains, shares }: Left,
+  { place, kept }: { readonly place: Place; readonly kept: KeptSupervisor },
+): Omit<OfKind["own"], "account" | "body"> {
+  const { parent } = place;
+  const giver = place.rights ?? parent;
+  const isPersons = giver.pid === PID_KERNEL;
+  const { rights, owner } = remains;
+  return {
+    kind: "supervisor",
+    agent: null,
+    roots: kept.roots,
+    scratch: "",
+    env: isPersons ? core.ports.env : giver.seed.env,
+    rights: isPersons ? rights : narrow({ ...giver.seed.rights, devices: devicesOf(giver) }, rights),
+    session: parent.pid === PID_KERNEL ? shares.session(kept.session ?? owner) : parent.seed.session,
+    onParentExit: kept.onParentExit,
   };
 }
 
 /** As its specification was kept. */
-function plain(core: Core, { comeback, endowment, place }: Parts, record: unknown): Made {
+function plain(core: Core, { record, comeback, endowment, place }: Parts): Made {
   const { spec, bare } = specOfRecord(record);
   const { fold } = comeback;
   const held = spec.children.flatMap(({ id, start }) => {

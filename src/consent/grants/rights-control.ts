@@ -66,7 +66,7 @@ async function viewOf(core: Core, pid: Pid): Promise<ModeView> {
   const body = spawned.body as SpawnedBody;
   const set = (await readEarly(journal, proc)).of(modeFacet);
   const ceiling = rightsOf(body).mode;
-  const mode = presentMode(core, set?.mode ?? readMode(body.mode), body.cwd);
+  const mode = presentMode(core.ports, set?.mode ?? readMode(body.mode), body.cwd);
   return set?.given === true ? { mode, ceiling: mode } : { mode: lowest(mode, ceiling), ceiling };
 }
 

@@ -34,7 +34,7 @@ export async function rightsAt(
   const now = core.table.get(pid)?.mode ?? (await modeAt(core, uuid, Number.POSITIVE_INFINITY));
   return {
     rights: narrow(kept, { ...ALL_RIGHTS, deny, ask }),
-    mode: presentMode(core, lowest(kept.mode, then, now), spawned.cwd),
+    mode: presentMode(core.ports, lowest(kept.mode, then, now), spawned.cwd),
   };
 }
 

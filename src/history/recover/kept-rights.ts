@@ -5,7 +5,7 @@
 import type { PermissionMode } from "../../abi/process.ts";
 import { ALL_RIGHTS, NO_RIGHTS, type Rights } from "../../abi/rights.ts";
 import { RULE_SOURCES, type RuleText } from "../../abi/rules.ts";
-import type { Core } from "../../kernel/core.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { readMode } from "../../kernel/process/rights/mode-facet.ts";
 import { lowest } from "../../kernel/process/rights/narrow.ts";
 
@@ -28,8 +28,12 @@ export function rightsOf(body: Partial<KeptRights>): Rights {
 }
 
 /** As the policy is now: what may not be entered any more is `default`. */
-export function presentMode(core: Core, mode: PermissionMode, cwd: string): PermissionMode {
-  return core.ports.permitFor(cwd).mayEnter?.(mode) === false ? lowest(mode, "default") : mode;
+export function presentMode(
+  { permitFor }: Pick<KernelPorts, "permitFor">,
+  mode: PermissionMode,
+  cwd: string,
+): PermissionMode {
+  return permitFor(cwd).mayEnter?.(mode) === false ? lowest(mode, "default") : mode;
 }
 
 function readRights(kept: unknown): Rights {

@@ -23,6 +23,8 @@ export class OpenCalls {
   readonly #probed: ReadonlyMap<JournalRecord, Probed["outcome"]>;
   readonly #byProcess = new Map<ProcUuid, number>();
   readonly #byLimit = new Map<ProcUuid, Spent>();
+  readonly #above: ReadonlyMap<ProcUuid, ProcUuid | undefined>;
+  readonly #below = new Map<ProcUuid, Amounts>();
   #all: Amounts = NOTHING;
   /** Names of the tools, by process: a model call is only money. */
   readonly #tools = new Map<ProcUuid, string[]>();
@@ -37,6 +39,8 @@ export class OpenCalls {
     this.#records = records;
     this.#probed = probed;
     const spawned = new Map(spenders.map(({ proc, body }) => [proc, body as Partial<SpawnedBody>]));
+    const byPid = new Map(spenders.map(({ pid, proc }) => [Number(pid), proc]));
+    this.#above = new Map(spenders.map(({ proc, body }) => [proc, byPid.get((body as SpawnedBody).ppid)]));
     for (const record of records) this.#take(record, spawned.get(record.proc));
   }
 
@@ -52,6 +56,11 @@ export class OpenCalls {
   /** Set aside from an account, by its owner. */
   ofAccount(proc: ProcUuid): Amounts {
     return this.#byLimit.get(proc)?.amounts ?? NOTHING;
+  }
+
+  /** Set aside by it and all below it, whatever their accounts. */
+  below(proc: ProcUuid): Amounts {
+    return this.#below.get(proc) ?? NOTHING;
   }
 
   /** Set aside by all of them. */
@@ -101,6 +110,8 @@ export class OpenCalls {
       const sum = plus(this.ofAccount(owner.proc), amounts);
       this.#byLimit.set(owner.proc, { owner: { proc: owner.proc, pid: owner.pid }, amounts: sum });
     }
+    for (let at: ProcUuid | undefined = proc; at !== undefined; at = this.#above.get(at))
+      this.#below.set(at, plus(this.below(at), amounts));
   }
 }
 
@@ -123,7 +134,7 @@ function toolOf(intent: unknown): string {
 }
 
 /** A model call that nobody saw the end of counts as one that was answered. */
-export function reservedBy({ body }: Pick<JournalRecord, "body">): Amounts {
+function reservedBy({ body }: Pick<JournalRecord, "body">): Amounts {
   const { reserved = 0, reservedUsd = 0 } = body as { reserved?: number; reservedUsd?: number };
   return { tokens: reserved, microUsd: reservedUsd, steps: reserved > 0 && isModelCall(body) ? 1 : 0 };
 }

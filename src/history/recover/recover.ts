@@ -8,7 +8,7 @@ import { messageOf } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import { type Hold, SIGNALS } from "../../abi/process.ts";
 import { plus } from "../../kernel/account/amounts.ts";
-import { isKept, type KeptAccount, useDraft } from "../../kernel/account/kept-account.ts";
+import { isKept, type KeptAbove, type KeptAccount, useDraft } from "../../kernel/account/kept-account.ts";
 import { recallWindows } from "../../kernel/account/root-account.ts";
 import type { Core } from "../../kernel/core.ts";
 import { endedByFacet } from "../../kernel/ipc/facets.ts";
@@ -20,19 +20,19 @@ import {
   type ProcessRow,
   type RecordOwner,
 } from "../../kernel/ports/journal.ts";
-import type { Process } from "../../kernel/process/process.ts";
 import { runTimeFacet } from "../../kernel/process/run-time-facet.ts";
 import { runProgram } from "../../kernel/process/spawn/run.ts";
 import { Turnstile } from "../../kernel/process/turnstile.ts";
-import { restoreSupervisor } from "../../supervise/restore.ts";
 import { probeCalls } from "../fork/probe.ts";
 import { ageMs } from "./age.ts";
 import { readEarly } from "./early-facts.ts";
 import { type Fate, fateOf, wordsOf } from "./fate.ts";
 import { mailOf } from "./history-reader.ts";
+import { rightsOf } from "./kept-rights.ts";
 import { type KeptState, keptState, type SpawnedBody } from "./kept-state.ts";
 import { endedSpenders, OpenCalls } from "./open-calls.ts";
-import { type Remains, type Restoring, restore } from "./restore.ts";
+import type { Left as LeftOver, Remains, Returned } from "./restore.ts";
+import { type Restoring, restoreAgent } from "./restored-agent.ts";
 import { LOST } from "./restored-body.ts";
 import { accountsAtSpawn, readAll, Shares } from "./shares.ts";
 import { unheard } from "./unheard.ts";
@@ -66,22 +66,37 @@ interface Legacy {
   readonly unheard: ReadonlySet<ProcUuid>;
 }
 
-interface Back {
+/** One of them. */
+interface Relic {
+  readonly spawned: JournalRecord;
   readonly owner: RecordOwner;
   readonly fate: Fate;
-  readonly begin: () => void;
-  /** undefined: a supervisor. */
-  readonly proc?: Process;
+  readonly row: ProcessRow | undefined;
+}
+
+interface Back extends Returned {
+  readonly owner: RecordOwner;
+  readonly fate: Fate;
+}
+
+/** Brings a supervisor back; undefined: it is lost, and the log says why. */
+export type RestoreSupervisor = (core: Core, left: LeftOver) => Promise<Returned | undefined>;
+
+interface Boot extends Restoring {
+  readonly left: Legacy;
+  readonly restoreSupervisor: RestoreSupervisor;
 }
 
 /** Called once, before the socket opens. */
-export async function recover(core: Core): Promise<Recovery> {
+export async function recover(core: Core, restoreSupervisor: RestoreSupervisor): Promise<Recovery> {
   const left = await whatIsLeft(core);
   const kept = await accountsOf(core, left);
   const { account } = core.root.seed;
   await recallWindows(account, core.ports.journal);
   account.charge(left.calls.all, core.ports.clock.now());
-  const restoring: Restoring = {
+  const boot: Boot = {
+    left,
+    restoreSupervisor,
     shares: new Shares(core, (proc) => withMore(kept.get(proc), left.calls.ofAccount(proc))),
     turnstile: new Turnstile(READERS),
     onHistory: (proc, history) => {
@@ -90,15 +105,12 @@ export async function recover(core: Core): Promise<Recovery> {
       if (endedBy !== null) void core.deliver(proc, endedBy);
     },
   };
-  const fates = fatesOf(left);
   reserveGroups(core, left);
   const [back, lost, resting]: [Back[], JournalRecord[], JournalRecord[]] = [[], [], []];
-  for (const record of left.unfinished) {
-    const fate = fates.get(record.pid) ?? "lost";
-    const came =
-      fate === "rests" || fate === "lost" ? fate : await bringBack(core, left, record, fate, restoring);
-    if (came === "lost") lost.push(record);
-    else if (came === "rests") resting.push(record);
+  for (const relic of relicsOf(left)) {
+    const came = await bringBack(core, relic, boot);
+    if (came === "lost") lost.push(relic.spawned);
+    else if (came === "rests") resting.push(relic.spawned);
     else back.push(came);
   }
   const isClean = left.calls.size + lost.length === 0 && back.every(({ fate }) => fate === "paused");
@@ -111,7 +123,7 @@ export async function recover(core: Core): Promise<Recovery> {
   ]);
   for (const record of resting) tellResting(core, left, record);
   tellOwners(core, lost);
-  for (const { begin } of back) begin();
+  for (const each of back) each.begin();
   return {
     lost: lost.map(({ pid }) => pid),
     restored: back.map(({ owner: { pid, proc } }) => ({ pid, uuid: proc })),
@@ -142,9 +154,15 @@ async function whatIsLeft(core: Core): Promise<Legacy> {
   };
 }
 
-/** Each account that one of them drew on, also of a process that is gone. */
+/** Each account that one of them drew on, also of a process that is gone. Those above a supervisor are in its state. */
 function accountsOf({ ports: { journal } }: Core, left: Legacy): Promise<ReadonlyMap<ProcUuid, KeptAccount>> {
-  const all = left.spenders.flatMap(({ proc, body }) => accountsAtSpawn(proc, body as Partial<SpawnedBody>));
+  const all = left.spenders.flatMap(({ proc, body }) => {
+    const { accounts } = (left.states.get(proc)?.body ?? {}) as Partial<KeptAbove>;
+    return accountsAtSpawn(proc, {
+      ...(accounts === undefined ? {} : { accounts }),
+      ...(body as Partial<SpawnedBody>),
+    });
+  });
   return readAll(journal, all);
 }
 
@@ -160,27 +178,26 @@ function windowDrafts({ root: { seed } }: Core, { calls }: Legacy): readonly Jou
 }
 
 /** Parents come before their children. */
-function fatesOf(left: Legacy): ReadonlyMap<Pid, Fate> {
+function relicsOf(left: Legacy): readonly Relic[] {
   const fates = new Map<Pid, Fate>();
-  for (const { proc, pid, body } of left.unfinished) {
+  return left.unfinished.map((spawned) => {
+    const { proc, pid, body } = spawned;
     const { kind, ppid } = body as SpawnedBody;
     const parent = fates.get(ppid as Pid);
     const row = left.rows.get(proc);
-    fates.set(
-      pid,
-      fateOf({
-        kind,
-        kept: keptOf(left, proc),
-        parent,
-        isOrphan: ppid !== PID_KERNEL && (parent === undefined || parent === "lost"),
-        isPaused: row?.isPaused ?? false,
-        isDamaged: (row?.damagedAt ?? null) !== null,
-        isMarked: left.calls.isMarked(proc),
-        isUnheard: left.unheard.has(proc),
-      }),
-    );
-  }
-  return fates;
+    const fate = fateOf({
+      kind,
+      kept: keptOf(left, proc),
+      parent,
+      isOrphan: ppid !== PID_KERNEL && (parent === undefined || parent === "lost"),
+      isPaused: row?.isPaused ?? false,
+      isDamaged: (row?.damagedAt ?? null) !== null,
+      isMarked: left.calls.isMarked(proc),
+      isUnheard: left.unheard.has(proc),
+    });
+    fates.set(pid, fate);
+    return { spawned, owner: { proc, pid }, fate, row };
+  });
 }
 
 /** null: too little, or of a version that is not known here. */
@@ -193,39 +210,50 @@ function keptOf(left: Legacy, proc: ProcUuid): KeptState | null {
   }
 }
 
-async function bringBack(
-  core: Core,
-  left: Legacy,
-  record: JournalRecord,
-  fate: Fate,
-  restoring: Restoring,
-): Promise<Back | "lost" | "rests"> {
-  const { proc: uuid, pid } = record;
-  const owner = { proc: uuid, pid };
+async function bringBack(core: Core, relic: Relic, boot: Boot): Promise<Back | "lost" | "rests"> {
+  const { owner, fate } = relic;
+  if (fate === "rests" || fate === "lost") return fate;
   try {
-    if (fate === "supervises") {
-      const begin = await restoreSupervisor(core, record, left.states.get(uuid));
-      return begin === undefined ? "lost" : { owner, fate, begin };
-    }
-    const kept = keptOf(left, uuid);
-    if (kept === null) return "lost";
-    const facts = await readEarly(core.ports.journal, uuid);
-    const proc = restore(core, { ...remainsOf(left, record, kept, fate), facts }, restoring);
-    proc.heldFor = holdOf(fate);
-    return {
-      owner,
-      fate,
-      proc,
-      begin: () => begin(core, proc, fate, left.calls.wordsOf(uuid), kept.hasOutput),
-    };
+    const returned = await (fate === "supervises" ? supervisor : agent)(core, relic, boot);
+    return returned === undefined ? "lost" : { ...returned, owner, fate };
   } catch (error) {
     // it is not lost for that, and keeps no daemon from starting
     core.ports.log(
       "error",
-      `pid ${pid}: it could not be brought back: ${messageOf(error)}; try: crux resume ${pid}`,
+      `pid ${owner.pid}: it could not be brought back: ${messageOf(error)}; try: crux resume ${owner.pid}`,
     );
     return "rests";
   }
+}
+
+async function supervisor(core: Core, relic: Relic, boot: Boot): Promise<Returned | undefined> {
+  const { left, shares, restoreSupervisor } = boot;
+  return restoreSupervisor(core, {
+    remains: await remainsOf(core, relic, left),
+    spawned: relic.spawned,
+    state: left.states.get(relic.owner.proc),
+    shares,
+    reservedBelow: (proc) => left.calls.below(proc),
+  });
+}
+
+async function agent(core: Core, relic: Relic, boot: Boot): Promise<Returned | undefined> {
+  const { left } = boot;
+  const { owner, fate } = relic;
+  const kept = keptOf(left, owner.proc);
+  if (kept === null) return undefined;
+  const proc = restoreAgent(core, { ...(await remainsOf(core, relic, left)), kept }, boot);
+  proc.heldFor = holdOf(fate);
+  const words = [wordsOf(fate, owner.pid)];
+  const unknown = left.calls.wordsOf(owner.proc);
+  if (unknown !== "") words.push(`${unknown}; check before repeating`);
+  if (kept.hasOutput) words.push("the reader of its output is gone");
+  const begin = (): void => {
+    runProgram(core, proc, 0);
+    const level = fate === "failed" || fate === "damaged" ? "error" : "warn";
+    proc.log(level, words.join("; "), core.ports.clock.mono());
+  };
+  return { proc, begin };
 }
 
 function holdOf(fate: Fate): Exclude<Hold, "disk"> {
@@ -233,39 +261,30 @@ function holdOf(fate: Fate): Exclude<Hold, "disk"> {
   return WAITS.has(fate) ? "crash" : "signal";
 }
 
-function remainsOf(
+async function remainsOf(
+  { ports }: Core,
+  { spawned: record, owner, fate, row }: Relic,
   left: Legacy,
-  { proc, pid, body }: JournalRecord,
-  kept: KeptState,
-  fate: Fate,
-): Omit<Remains, "facts"> {
-  const row = left.rows.get(proc);
-  const spawned = body as SpawnedBody;
+): Promise<Remains> {
+  const spawned = record.body as SpawnedBody;
+  const { proc } = owner;
   return {
-    owner: { proc, pid },
+    owner,
     spawned,
-    kept,
-    mail: (left.mail.get(proc) ?? []).map((record) => mailOf(record.body)),
-    groups: (left.groups.get(proc) ?? []).map((record) => record.body as GroupRecord),
+    rights: rightsOf(spawned),
+    mail: (left.mail.get(proc) ?? []).map(({ body }) => mailOf(body)),
+    groups: (left.groups.get(proc) ?? []).map(({ body }) => body as GroupRecord),
     tokensUsed: (row?.tokensUsed ?? 0) + left.calls.tokensOf(proc),
     ranMs: row === undefined ? 0 : ranMs(row),
+    facts: await readEarly(ports.journal, proc),
     ageMs: ageMs(spawned, row),
-    isPaused: fate !== "goes_on",
+    isPaused: fate === "supervises" ? row?.isPaused === true : fate !== "goes_on",
   };
 }
 
 /** One that no signal met has run since it was made. */
 function ranMs({ ranMs: told, isPaused, lastAt, createdAt }: ProcessRow): number {
   return told > 0 || isPaused ? told : Math.max(0, lastAt - createdAt);
-}
-
-function begin(core: Core, proc: Process, fate: Fate, unknown: string, hadOutput: boolean): void {
-  runProgram(core, proc, 0);
-  const words = [wordsOf(fate, proc.pid)];
-  if (unknown !== "") words.push(`${unknown}; check before repeating`);
-  if (hadOutput) words.push("the reader of its output is gone");
-  const level = fate === "failed" || fate === "damaged" ? "error" : "warn";
-  proc.log(level, words.join("; "), core.ports.clock.mono());
 }
 
 /** Whoever opens it reads that. */
@@ -309,7 +328,7 @@ const WAITS: ReadonlySet<Fate> = new Set<Fate>(["asks", "failed", "unheard"]);
 /** One that waits for a person does so in the daemons to come, too. */
 function backDrafts({ owner, fate, proc }: Back, epoch: number): JournalDraft[] {
   const recovered = { ...owner, kind: "process.recovered", v: 1, body: { epoch } } as const;
-  if (proc === undefined || !WAITS.has(fate)) return [recovered];
+  if (!WAITS.has(fate)) return [recovered];
   const body = {
     signal: SIGNALS.SIGPAUSE,
     disposition: "default",

@@ -1,8 +1,8 @@
 /** What several processes share, as they did before: limits and the grants of a session, also where their owner is gone. */
-import type { BudgetLimits } from "../../abi/budget.ts";
+import type { Amounts, BudgetLimits } from "../../abi/budget.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import { Account } from "../../kernel/account/account.ts";
-import { isLimited } from "../../kernel/account/amounts.ts";
+import { isLimited, NOTHING } from "../../kernel/account/amounts.ts";
 import {
   type KeptAbove,
   type KeptAccount,
@@ -86,6 +86,23 @@ function limitsOf(core: Core): Map<ProcUuid, Account> {
   return limits;
 }
 
+/** What is known of an account that is not in memory, beside what was kept of its use. */
+interface Opening {
+  readonly atSpawn: BudgetLimits;
+  above(): Account;
+  readonly spent?: Amounts;
+  readonly depth?: number;
+  readonly givesAll?: boolean;
+}
+
+function most(a: Amounts, b: Amounts): Amounts {
+  return {
+    tokens: Math.max(a.tokens, b.tokens),
+    microUsd: Math.max(a.microUsd, b.microUsd),
+    steps: Math.max(a.steps, b.steps),
+  };
+}
+
 export class Shares {
   readonly #core: Core;
   readonly #limits: Map<ProcUuid, Account>;
@@ -111,29 +128,22 @@ export class Shares {
   /** The nearest of the limits that a process spent from, with those above it. */
   above([nearest, ...more]: KeptAbove["accounts"]): Account {
     if (nearest === undefined) return this.#core.root.seed.account;
-    return this.account(nearest, limitsAtSpawn(nearest), () => this.above(more));
+    return this.account(nearest, { atSpawn: limitsAtSpawn(nearest), above: () => this.above(more) });
   }
 
-  /** `more`: what else is known of one that is not in memory. */
-  account(
-    { proc, pid }: RecordOwner,
-    atSpawn: BudgetLimits,
-    above: () => Account,
-    more: { readonly tokens?: number; readonly depth?: number } = {},
-  ): Account {
+  account({ proc, pid }: RecordOwner, { atSpawn, above, spent: own = NOTHING, ...more }: Opening): Account {
     const known = this.#limits.get(proc);
     if (known !== undefined) return known;
     const kept = this.#keptOf(proc) ?? { ...NOT_KEPT, limits: atSpawn };
     const { limits, spent, children, workedMs, isGranted } = kept;
-    const { tokens = 0, depth } = more;
     const account = new Account(above(), limits, {
       owner: { proc, pid },
       // of one without a limit its own calls may be all that is known
-      spent: { ...spent, tokens: isLimited(limits) ? spent.tokens : Math.max(spent.tokens, tokens) },
+      spent: isLimited(limits) ? spent : most(spent, own),
       children,
       workedMs,
       isGranted,
-      ...(depth === undefined ? {} : { depth }),
+      ...more,
     });
     this.#limits.set(proc, account);
     return account;

@@ -18,8 +18,10 @@ import { Turnstile } from "../../kernel/process/turnstile.ts";
 import { ageMs } from "./age.ts";
 import { readEarly } from "./early-facts.ts";
 import { readHistory, readMail } from "./history-reader.ts";
+import { rightsOf } from "./kept-rights.ts";
 import { type KeptState, keptState, type SpawnedBody } from "./kept-state.ts";
-import { leave, type Remains, restore } from "./restore.ts";
+import { leave } from "./restore.ts";
+import { type AgentRemains, restoreAgent } from "./restored-agent.ts";
 import { accountsAtSpawn, LimitsRead, Shares } from "./shares.ts";
 
 interface WakeOptions {
@@ -91,7 +93,7 @@ async function wakeOnce(core: Core, pid: Pid, options: WakeOptions): Promise<Pro
   const shares = new Shares(core, limits.keptOf);
   const turnstile = new Turnstile(1);
   const env = options.env === undefined ? {} : { env: options.env };
-  const proc = restore(core, remains, { shares, turnstile, ...env });
+  const proc = restoreAgent(core, remains, { shares, turnstile, ...env });
   try {
     await recalled(proc);
     checkAccepting(core);
@@ -139,7 +141,7 @@ async function remainsOf(
   uuid: ProcUuid,
   row: ProcessRow,
   { session, paused }: WakeOptions,
-): Promise<Remains> {
+): Promise<AgentRemains> {
   const { journal } = core.ports;
   const { pid } = row;
   const [spawnedRecord] = await journal.ofKind(uuid, "process.spawned");
@@ -155,6 +157,7 @@ async function remainsOf(
   return {
     owner: { proc: uuid, pid },
     spawned,
+    rights: rightsOf(spawned),
     kept: session === true ? { ...kept, isSession: true } : kept,
     mail,
     // who has ended has left them
@@ -186,7 +189,12 @@ export async function recalled(proc: Process): Promise<void> {
 }
 
 /** Synced before its program begins. */
-function drafts(core: Core, row: ProcessRow, remains: Remains, { session }: WakeOptions): JournalDraft[] {
+function drafts(
+  core: Core,
+  row: ProcessRow,
+  remains: AgentRemains,
+  { session }: WakeOptions,
+): JournalDraft[] {
   const { owner, kept, isPaused, ranMs } = remains;
   const becomes = session === true && !row.isSession;
   const body = { epoch: core.ports.journal.epoch, resumed: true, ...(becomes ? { isSession: true } : {}) };

@@ -4,35 +4,15 @@
  */
 import type { ComposeProject, ComposeService } from "../../abi/compose/compose.ts";
 import { messageOf } from "../../abi/errors.ts";
-import type { Account } from "../../kernel/account/account.ts";
 import type { Core } from "../../kernel/core.ts";
-import type { JournalRecord } from "../../kernel/ports/journal.ts";
-import type { Process } from "../../kernel/process/process.ts";
 import type { Comeback } from "../comeback.ts";
 import type { Endowment } from "../endowment.ts";
 import type { SupervisorFold } from "../facet.ts";
 import { isUp } from "../kept-supervisor.ts";
-import type { TreePosition } from "../restored-process.ts";
+import { type Made, type Parts, restoringWith } from "../restore.ts";
 import { specOfRecord } from "../spec-record.ts";
-import type { Supervisor } from "../supervisor.ts";
 import { differences, type KeptProject } from "./kept.ts";
 import { Project } from "./project.ts";
-
-export interface Parts {
-  readonly spawned: JournalRecord;
-  readonly place: TreePosition;
-  readonly account: Account;
-  readonly comeback: Comeback;
-  readonly endowment: Endowment;
-}
-
-export interface Made {
-  readonly supervisor: Supervisor;
-  /** For its log, once it runs. */
-  readonly words: readonly string[];
-  /** It is in the table. */
-  readonly entered?: (proc: Process) => void;
-}
 
 /** What a project needs to be as it was. */
 export interface ProjectComeback {
@@ -43,13 +23,17 @@ export interface ProjectComeback {
   readonly withheld: ReadonlyMap<string, string>;
 }
 
-export async function projectOf(
+/** A supervisor, and the project on it if it has one. */
+export const restoreSupervised = restoringWith((core, parts, kept) =>
+  projectOf(core, parts, kept as KeptProject),
+);
+
+async function projectOf(
   core: Core,
-  { comeback, endowment }: Parts,
-  record: unknown,
+  { record, comeback, endowment }: Parts,
   kept: KeptProject,
 ): Promise<Made> {
-  const { intensity, backoff } = specOfRecord({ ...(record as object), children: [] }).spec;
+  const { intensity, backoff } = specOfRecord({ ...record, children: [] }).spec;
   const { fold } = comeback;
   const { file, withheld } = await fileOf(core, kept);
   const services = Object.keys(kept.digests).map(

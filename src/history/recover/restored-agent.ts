@@ -1,0 +1,101 @@
+/** An agent among the processes that come back: the limits and the session it shares, and what it reads once it goes on. */
+import { asPid } from "../../abi/ids.ts";
+import { tokensOnly } from "../../kernel/account/amounts.ts";
+import { limitsAtSpawn } from "../../kernel/account/kept-account.ts";
+import type { Core } from "../../kernel/core.ts";
+import { LIMITS } from "../../kernel/limits.ts";
+import type { Process } from "../../kernel/process/process.ts";
+import type { Turnstile } from "../../kernel/process/turnstile.ts";
+import { secretValues } from "../../lib/secret-values.ts";
+import { recallWith } from "./contents.ts";
+import type { History } from "./history.ts";
+import { agentOf, type KeptState } from "./kept-state.ts";
+import { type OfKind, type Remains, restore } from "./restore.ts";
+import { restoredBody } from "./restored-body.ts";
+import type { Shares } from "./shares.ts";
+
+export interface AgentRemains extends Remains {
+  readonly kept: KeptState;
+}
+
+export interface Restoring {
+  readonly shares: Shares;
+  /** Who reads their histories. */
+  readonly turnstile: Turnstile;
+  /** Of the client that brings it back; absent: the daemon's own serves until a client's takes its place. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly onHistory?: (proc: Process, history: History) => void;
+}
+
+/** As restore(). */
+export function restoreAgent(core: Core, remains: AgentRemains, restoring: Restoring): Process {
+  const { spawned } = remains;
+  const parent = core.table.get(asPid(spawned.ppid));
+  const shared = sharedBy(core, remains, { parent, shares: restoring.shares });
+  return restore(core, remains, {
+    parent: parent ?? core.root,
+    highest: parent?.mode,
+    own: { ...ownSeed(core, remains, restoring.env), ...shared },
+    fill: (proc) => {
+      proc.ctxId = core.contexts.alloc(LIMITS.contextMessages);
+      proc.contexts.add(proc.ctxId);
+      proc.model = spawned.model;
+      proc.modelDevice = spawned.modelDevice;
+      proc.isRestorable = true;
+      proc.lendEnv = lender(core, proc);
+      const { turnstile, onHistory = () => {} } = restoring;
+      proc.recall = recallWith(core, proc, turnstile, (history) => onHistory(proc, history));
+    },
+  });
+}
+
+type Own = OfKind["own"];
+
+function sharedBy(
+  core: Core,
+  { owner, spawned, kept, tokensUsed, ranMs }: AgentRemains,
+  { parent, shares }: { readonly parent: Process | undefined; readonly shares: Shares },
+): Pick<Own, "account" | "session"> {
+  const over = parent?.seed.account ?? shares.above(spawned.accounts);
+  const session = parent?.seed.session ?? shares.session(kept.session);
+  if (kept.isInteractive) session.approvers.expect(core.ports.clock.mono());
+  const account = shares.account(owner, {
+    atSpawn: limitsAtSpawn(spawned),
+    above: () => over,
+    spent: tokensOnly(tokensUsed),
+    depth: spawned.depth ?? 0,
+  });
+  account.work.atLeast(account.limits.wallMs === undefined ? 0 : ranMs);
+  return { account, session };
+}
+
+function ownSeed(
+  { ports }: Core,
+  { owner, kept, rights }: AgentRemains,
+  env: Restoring["env"] = ports.env,
+): Omit<Own, "account" | "session"> {
+  const agent = agentOf(kept);
+  const scratch = ports.scratchDir(owner.proc);
+  return {
+    kind: "agent",
+    body: restoredBody(agent, kept),
+    agent,
+    roots: kept.roots,
+    scratch,
+    env: { ...env, CRUX_SCRATCH: scratch },
+    rights,
+    onParentExit: kept.onParentExit,
+    ...(kept.isSession ? { isSession: true } : {}),
+    ...(kept.client === "" ? {} : { client: kept.client }),
+  };
+}
+
+/** What it has now, the daemon's own or a client's, serves until another client's takes its place. */
+function lender(core: Core, { seed }: Process): (env: Readonly<Record<string, string>>) => void {
+  const env = seed.env as Record<string, string>;
+  return (lent) => {
+    core.ports.redactor?.learn(secretValues(lent));
+    for (const name of Object.keys(env)) delete env[name];
+    Object.assign(env, lent, { CRUX_SCRATCH: seed.scratch });
+  };
+}
