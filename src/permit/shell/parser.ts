@@ -6,8 +6,14 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
 import type { Node, Parser } from "web-tree-sitter";
 
+/**
+ * V8's optimising compiler takes 500 MB for the grammar's one large function and makes it no faster than the baseline code is.
+ * Both flags are needed, and hold only for modules that are compiled after they were set.
+ */
+const BASELINE_CODE_ONLY = ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"] as const;
 const MAX_PARSE_MS = 50;
 const MAX_NODES = 20_000;
 
@@ -31,6 +37,7 @@ async function load(): Promise<void> {
     readWasm("web-tree-sitter", "web-tree-sitter.wasm"),
     readWasm("tree-sitter-bash", "tree-sitter-bash.wasm"),
   ]);
+  for (const flag of BASELINE_CODE_ONLY) setFlagsFromString(flag);
   await Made.init({ wasmBinary: runtime });
   const made = new Made();
   made.setLanguage(await Language.load(grammar));
