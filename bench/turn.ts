@@ -60,7 +60,7 @@ async function measured(): Promise<readonly Row[]> {
     return [
       row(`one turn of ${SHORT}`, warm, median(floor), "1.6x"),
       row(`one turn, ${LONG - SHORT + 1} to ${LONG}`, median(long), median(longFloor), "1.6x"),
-      row("of it CPU of the daemon", cpu, bareCpu, ""),
+      row(`CPU for one turn of ${SHORT}`, cpu, bareCpu, ""),
       row(`first ${SHORT} turns of a daemon`, median(first), warm, "1.2x", "warm"),
       [`peak memory over its first ${SHORT}`, megabytes(firstPeak), "", "", "200 MB"],
       [`memory after ${all} turns`, megabytes(place.residentBytes), "", "", "120 MB"],

@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { YOUNG_SPACE } from "../../src/wire/client/daemon.ts";
 import { Wire } from "../../test/harness/wire.ts";
 import { statusBytes } from "./os-process.ts";
 
@@ -43,7 +44,7 @@ export class Place {
   /** Starts the daemon; milliseconds until it has answered a `ping`, and the connection it answered on. */
   async start(): Promise<{ ms: number; wire: Wire }> {
     const began = performance.now();
-    this.#daemon = spawn(NODE, [join(this.#dist, "main.cjs"), "daemon", "--internal"], {
+    this.#daemon = spawn(NODE, [...YOUNG_SPACE, join(this.#dist, "main.cjs"), "daemon", "--internal"], {
       cwd: "/",
       env: this.env,
       stdio: "ignore",

@@ -40,7 +40,7 @@ const POLL_MS = 100;
  * The daemon's garbage is young and small; with Node's own 16 MiB it holds 100 MB more after a busy hour, and each command
  * it starts is forked from all of that. It has them from the first: growing to them takes a start five collections more.
  */
-const YOUNG_SPACE = ["--min-semi-space-size=4", "--max-semi-space-size=4"];
+export const YOUNG_SPACE = ["--min-semi-space-size=4", "--max-semi-space-size=4"];
 /** A launched daemon that ended, because the one before was just leaving, is launched again after this long. */
 const RELAUNCH_MS = 1_000;
 /** What a daemon that is told to end by force gets before SIGKILL. */
