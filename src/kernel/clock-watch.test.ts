@@ -28,7 +28,7 @@ describe("frozen for ten minutes", () => {
     await t.kernel.deliver(dying.proc, 1);
     await machine.advance(1_000);
     await machine.freeze(10 * MINUTE);
-    expect([timed.proc.verdict, dying.proc.state, heard]).toEqual([null, "running", "waits"]);
+    expect([timed.proc.ending.verdict, dying.proc.state, heard]).toEqual([null, "running", "waits"]);
     // what each had left it has now
     await machine.advance(8_000);
     expect(dying.proc.state).toBe("running");
@@ -36,9 +36,9 @@ describe("frozen for ten minutes", () => {
     expect(dying.proc.exit).toMatchObject({ code: 137 });
     await machine.advance(20_000);
     expect(heard).toMatchObject({ code: "TIMEOUT" });
-    expect(timed.proc.verdict).toBeNull();
+    expect(timed.proc.ending.verdict).toBeNull();
     await machine.advance(5 * MINUTE);
-    expect(timed.proc.verdict).toMatchObject({ reason: "timeout" });
+    expect(timed.proc.ending.verdict).toMatchObject({ reason: "timeout" });
   });
 
   test("is told once, in the kernel's history and in the log", async () => {
@@ -60,12 +60,12 @@ describe("a wall clock that jumps", () => {
       machine.jump(by);
       machine.wakeups = 0;
       await machine.advance(20_000);
-      expect([proc.verdict, proc.info(t.kernel.ports.clock.mono()).elapsedMs]).toEqual([null, 30_000]);
+      expect([proc.ending.verdict, proc.info(t.kernel.ports.clock.mono()).elapsedMs]).toEqual([null, 30_000]);
       expect(machine.wakeups).toBeLessThanOrEqual(21);
       expect(t.journal.bodies("kernel.clock")).toEqual([{ gapMs: 0, jumpMs: by }]);
       expect(t.logs[0]).toMatch(/^warn: clock: the wall clock went (ahead|back) by 315360000 s$/);
       await machine.advance(30_000);
-      expect(proc.verdict).toMatchObject({ reason: "timeout" });
+      expect(proc.ending.verdict).toMatchObject({ reason: "timeout" });
     },
   );
 });

@@ -140,12 +140,12 @@ describe("an effect while the journal is degraded", () => {
     await t.clock.advance(30_000);
     free(t);
     await t.clock.advance(30_000);
-    expect([call.outcome, await activity(), bench.proc.verdict]).toEqual(["waits", "paused", null]);
+    expect([call.outcome, await activity(), bench.proc.ending.verdict]).toEqual(["waits", "paused", null]);
     await t.kernel.deliver(bench.proc, 5);
     await t.clock.advance(9_000);
-    expect([call.outcome, bench.proc.verdict]).toEqual(["done", null]);
+    expect([call.outcome, bench.proc.ending.verdict]).toEqual(["done", null]);
     await t.clock.advance(1_000);
-    expect(bench.proc.verdict).toMatchObject({ reason: EXIT.timeout.reason });
+    expect(bench.proc.ending.verdict).toMatchObject({ reason: EXIT.timeout.reason });
   });
 });
 
@@ -163,7 +163,7 @@ describe("a client while the journal is degraded", () => {
     await expect(t.init.kill(bench.pid, 4)).rejects.toMatchObject(refused);
     await expect(t.kernel.signalTree(bench.pid, 4)).rejects.toMatchObject(refused);
     expect([t.kernel.table.size, t.kernel.contexts.count, t.journal.records.length]).toEqual(before);
-    expect([bench.proc.paused, bench.proc.mailbox?.size ?? 0]).toEqual([null, 0]);
+    expect([bench.proc.isPaused, bench.proc.mailbox?.size ?? 0]).toEqual([false, 0]);
     free(t);
     await t.init.spawn("more", null);
   });

@@ -63,7 +63,7 @@ export class JournalWatch {
 
   /** As `wait`, for a call that is under way in the gate. */
   async held(proc: Process, syscall: string, signal: AbortSignal): Promise<void> {
-    if (this.#healing !== null) await proc.stillness.suspend(this.wait(proc, syscall, signal));
+    if (this.#healing !== null) await proc.halt.stillness.suspend(this.wait(proc, syscall, signal));
   }
 
   /** Returns when the journal is not degraded; CANCELLED when the process ends first, or the call is given up. */
@@ -116,7 +116,7 @@ export class JournalWatch {
     this.#holding.set(proc, calls + 1);
     if (calls > 0) return;
     const mono = this.#ports.clock.mono();
-    proc.stall(mono);
+    proc.halt.stall(mono);
     const { state } = this.#ports.journal;
     if (state.state === "degraded")
       proc.log("warn", `paused: ${reasonOf(state)}; it resumes by itself when there is room`, mono);
@@ -130,7 +130,7 @@ export class JournalWatch {
     }
     this.#holding.delete(proc);
     const mono = this.#ports.clock.mono();
-    proc.unstall(mono);
+    proc.halt.unstall(mono);
     if (this.#ports.journal.state.state === "well")
       proc.log("info", "the disk is writable again; resumed", mono);
   }

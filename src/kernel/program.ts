@@ -86,9 +86,8 @@ function tells(core: Core, proc: Process, { thread }: Seat): Pick<Sys, Tells> {
     said: (text) => proc.tell({ event: "said", pid, text }, mono()),
     called: (call) => tellCall(core, proc, call),
     setActivity: (activity) => {
-      if (!proc.isLive) return;
-      proc.activity = activity;
-      proc.workChanged();
+      proc.life.act(activity);
+      proc.work.check();
     },
     setResult:
       thread?.setResult ??
@@ -112,7 +111,7 @@ function reads(core: Core, proc: Process, seat: Seat): Pick<Sys, Reads> {
     };
   return {
     hasMail: input("hasMail", () => hasMail(proc, seat)),
-    isPaused: input("isPaused", () => proc.paused !== null),
+    isPaused: input("isPaused", () => proc.isPaused),
     standing: input("standing", () => standingOf(core, proc)),
     account: input("account", () => ({
       ...proc.seed.account.view(),
@@ -137,13 +136,12 @@ function standingOf(core: Core, proc: Process): string {
 }
 
 function waits(core: Core, proc: Process, seat: Seat): Pick<Sys, "waitIfPaused" | "delay" | "unit"> {
-  const resumed = (): Promise<void> => proc.untilResumed(signalOf(proc, seat));
+  const resumed = (): Promise<void> => proc.halt.untilResumed(signalOf(proc, seat));
   return {
     waitIfPaused: async () => {
       const tape = tapeOf(proc, seat);
       if (tape === null) await resumed();
-      else if (tape.input("isHeld", () => proc.paused !== null))
-        await tape.answer("untilResumed", null, resumed);
+      else if (tape.input("isHeld", () => proc.isPaused)) await tape.answer("untilResumed", null, resumed);
     },
     delay: (ms, signal) => {
       const sleep = (): Promise<void> => core.ports.clock.sleep(ms, signal);
@@ -165,9 +163,9 @@ function keeps(core: Core, proc: Process, { thread }: Seat): Pick<Sys, "checkpoi
 /** One that is paused may be the one that a later daemon brings back: then it does not wait for company. */
 function noteCheckpoint(core: Core, proc: Process, body: { state: unknown } | { part: unknown }): void {
   // what a program does after its end does not count
-  if (proc.isResting || proc.revoked) return;
+  if (proc.life.isClosed) return;
   core.note(proc, "process.checkpoint", body);
-  if (proc.paused === null) return;
+  if (!proc.isPaused) return;
   core.ports.journal.sync().catch((error: unknown) => {
     core.ports.log("error", `pid ${proc.pid}: its place could not be recorded: ${printed(error)}`);
   });

@@ -67,9 +67,9 @@ export class RestWatch {
 
 /** Nobody follows it, nothing waits for it, and nothing is under way. What belongs to another process rests with that. */
 function isIdle(proc: Process): boolean {
-  const { conversation, state, watchers, mailbox, children } = proc;
-  if (conversation === null || conversation.run !== null || state !== "running") return false;
-  if (proc.isHalted || proc.verdict !== null || proc.finishing !== null || proc.isResting) return false;
+  const { conversation, life, watchers, mailbox, children } = proc;
+  if (conversation === null || conversation.run !== null || life.now.is !== "running") return false;
+  if (proc.halt.why !== null || proc.ending.verdict !== null) return false;
   if (!proc.isRestorable || proc.fds.has(STDIN)) return false;
   return watchers.count === 0 && (mailbox?.size ?? 0) === 0 && children.size === 0 && isAlone(proc);
 }

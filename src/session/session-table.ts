@@ -10,6 +10,7 @@ import type { Core } from "../kernel/core.ts";
 import { LIMITS } from "../kernel/limits.ts";
 import type { ProcessRow } from "../kernel/ports/journal.ts";
 import type { AwakeOptions, HistoryPage, Sessions, SessionView } from "../kernel/ports/sessions.ts";
+import { untilGone } from "../kernel/process/end/shutdown.ts";
 import type { Process } from "../kernel/process/process.ts";
 import { pageOf } from "./history-page.ts";
 import type { RestingSessions } from "./resting.ts";
@@ -38,7 +39,7 @@ export class SessionTable implements Sessions, RestingSessions {
 
   isHere(pid: Pid): boolean {
     const proc = this.#core().table.get(pid);
-    return proc !== undefined && proc.leaving === null;
+    return proc !== undefined && !proc.life.isResting;
   }
 
   async view(pid: Pid): Promise<SessionView> {
@@ -47,7 +48,7 @@ export class SessionTable implements Sessions, RestingSessions {
 
   async awake(pid: Pid, { env, session }: AwakeOptions = {}): Promise<void> {
     const core = this.#core();
-    await core.table.get(pid)?.leaving;
+    await untilGone(core.table.get(pid));
     const found = core.table.get(pid);
     if (found?.isLive === true) return env === undefined ? undefined : lend(core, found, env);
     const row = await this.#row(pid);
@@ -64,7 +65,7 @@ export class SessionTable implements Sessions, RestingSessions {
   async signalResting(pid: Pid, signal: Signal): Promise<Disposition | undefined> {
     const core = this.#core();
     for (let tries = 1; ; tries++) {
-      await core.table.get(pid)?.leaving;
+      await untilGone(core.table.get(pid));
       if (core.table.get(pid) !== undefined) return undefined;
       const row = await this.#row(pid);
       if (row === undefined || !row.isSession || row.exit !== null) return undefined;

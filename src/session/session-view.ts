@@ -23,8 +23,8 @@ export function viewOf(row: ProcessRow, live: Process | undefined): SessionView 
 
 function liveState(proc: Process): SessionState {
   if (!proc.isLive) return "ended";
-  if (proc.isHalted) return "paused";
-  if (proc.openAsks > 0) return "blocked";
+  if (proc.halt.why !== null) return "paused";
+  if (proc.halt.openAsks > 0) return "blocked";
   const { conversation } = proc;
   return conversation !== null && conversation.run === null ? "waiting" : "running";
 }

@@ -6,7 +6,6 @@ import { messageOf } from "../abi/errors.ts";
 import { type ExitStatus, SIGNALS } from "../abi/process.ts";
 import { reapProcess } from "../kernel/process/end/reap.ts";
 import type { Process } from "../kernel/process/process.ts";
-import { abortable } from "../lib/abort.ts";
 import type { Child, ChildRun } from "./child.ts";
 import { plainExit } from "./crash-report.ts";
 import { endProcess, send } from "./end-process.ts";
@@ -122,6 +121,6 @@ export class ChildRuns {
   async #untilResumed(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const { supervisor } = this.#seat;
-    while (supervisor.paused !== null) await abortable(supervisor.paused.promise, signal);
+    await supervisor.halt.untilResumed(signal);
   }
 }

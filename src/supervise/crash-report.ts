@@ -36,5 +36,5 @@ const CLEAN: ReadonlySet<string> = new Set(
  */
 export function wasOrdered(proc: Process, { kind, reason }: ExitStatus): boolean {
   if (kind !== "killed") return false;
-  return proc.verdict !== null || CLEAN.has(reason);
+  return proc.ending.verdict !== null || CLEAN.has(reason);
 }

@@ -410,10 +410,10 @@ describe("shutdown", () => {
     const over = t.init.wait(pid);
     await t.init.kill(pid, 1);
     await settle();
-    expect([c?.exit?.code, b?.verdict?.code, a?.verdict]).toEqual([137, undefined, null]);
+    expect([c?.exit?.code, b?.ending.verdict?.code, a?.ending.verdict]).toEqual([137, undefined, null]);
     await workers.end("c");
     await t.clock.advance(4_999);
-    expect([b?.state, b?.verdict?.code, a?.verdict]).toEqual(["running", 143, null]);
+    expect([b?.state, b?.ending.verdict?.code, a?.ending.verdict]).toEqual(["running", 143, null]);
     await t.clock.advance(1);
     expect(b?.exit?.code).toBe(137);
     await workers.end("b");

@@ -39,7 +39,7 @@ describe("ask()", () => {
       { event: "ask", pid: 1, ask: { askId, pid: 1, ...QUESTION } },
       { event: "ask_closed", pid: 1, askId, answer: "yes" },
     ]);
-    expect(proc.openAsks).toBe(0);
+    expect(proc.halt.openAsks).toBe(0);
   });
 
   test("a second answer is CONFLICT, an unknown question NOT_FOUND, no option INVALID", async () => {
@@ -181,7 +181,7 @@ describe("ask()", () => {
     const second = t.kernel.asks.ask(proc, equal, { signal: never });
     const other = await t.start({ parentPid: proc.pid });
     const third = t.kernel.asks.ask(other.proc, equal, { signal: never });
-    expect(proc.openAsks).toBe(2);
+    expect(proc.halt.openAsks).toBe(2);
     stop.abort();
     await expect(first).rejects.toThrow();
     await t.kernel.answer("a_0000000000000001", "yes");
@@ -246,9 +246,9 @@ describe("canAsk()", () => {
     );
     expect(shown.at(-1)).toBe(id(LIMITS.openAsks + 1));
     await t.kernel.answer(id(LIMITS.openAsks + 1), "no");
-    expect(t.proc(1).openAsks).toBe(LIMITS.openAsks);
+    expect(t.proc(1).halt.openAsks).toBe(LIMITS.openAsks);
     t.kernel.asks.abandon(t.proc(1).seed.session);
     await Promise.all(asked);
-    expect(t.proc(1).openAsks).toBe(0);
+    expect(t.proc(1).halt.openAsks).toBe(0);
   });
 });

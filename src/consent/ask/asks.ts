@@ -95,11 +95,9 @@ export class Asks {
   async ask(proc: Process, question: Asked, { signal, ...hooks }: Asking): Promise<PersonAnswer> {
     const open = this.#equal(proc, question.digest) ?? this.#begin(proc, question, hooks);
     open.waiting++;
-    proc.openAsks++;
     try {
-      return await abortable(open.answered.promise, signal);
+      return await proc.halt.asking(() => abortable(open.answered.promise, signal));
     } finally {
-      proc.openAsks--;
       open.waiting--;
       if (open.waiting === 0) this.#drop(open, null, "the call was given up");
     }

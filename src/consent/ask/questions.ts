@@ -25,7 +25,7 @@ export async function askPerson(asking: Asking, signal: AbortSignal): Promise<Qu
   const text = items.length === 1 && first !== undefined ? first.question : `${items.length} questions`;
   const asked = { text, detail: "", options: ["yes", "no"], questions: items } as const;
   const waiting = core.asks.ask(proc, asked, { signal, ...hooksOf(asking) });
-  const given = await proc.stillness.suspend(waiting);
+  const given = await proc.halt.stillness.suspend(waiting);
   if (given.nobody !== undefined) return { kind: "nobody", reason: given.nobody };
   if (given.answer !== "yes") return { kind: "dismissed" };
   return { kind: "answered", answers: given.answers ?? [] };

@@ -137,7 +137,7 @@ async function askPerson(
   const hooks = hooksOf(way, (who) => {
     by = who;
   });
-  const answer = await proc.stillness.suspend(core.asks.ask(proc, question, { signal, ...hooks }));
+  const answer = await proc.halt.stillness.suspend(core.asks.ask(proc, question, { signal, ...hooks }));
   if (answer.nobody !== undefined) throw nobody(answer.nobody);
   return { answer, by };
 }

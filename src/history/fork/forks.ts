@@ -78,15 +78,15 @@ async function rewind(core: Core, pid: Pid, request: RewindRequest): Promise<Rew
 function hold(core: Core, pid: Pid): () => void {
   const proc = core.table.get(pid);
   if (proc?.isLive !== true) return () => {};
-  if (proc.paused !== null) {
-    if (proc.stillness.isStill) return () => {};
+  if (proc.isPaused) {
+    if (proc.halt.stillness.isStill) return () => {};
     throw forkError(
       "CONFLICT",
       `process ${pid} is paused, but what it had begun is not over yet`,
       "try again",
     );
   }
-  if (proc.activity !== "waiting")
+  if (proc.life.activity !== "waiting")
     throw forkError("CONFLICT", `process ${pid} is running`, { kind: "running", pid });
   const { clock } = core.ports;
   proc.pause(clock.mono());

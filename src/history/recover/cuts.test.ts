@@ -192,7 +192,7 @@ test("recover() after each record: none is lost or doubled, none gains a right, 
     expect(sorted([...t.kernel.table.all()].map(({ pid }) => pid)), at).toEqual(sorted(restored));
     const spawned = spawnedIn(before);
     for (const pid of restored) {
-      const { seed, ppid, paused, mailbox } = t.proc(pid);
+      const { seed, ppid, isPaused, mailbox } = t.proc(pid);
       const was = spawned.get(pid)!;
       const is = { mode: seed.mode, devices: seed.rights.devices, limit: seed.account.limit };
       expect(is, at).toEqual({ mode: was.mode, devices: was.rights?.devices, limit: was.budget });
@@ -200,7 +200,7 @@ test("recover() after each record: none is lost or doubled, none gains a right, 
       expect(mailbox?.size ?? 0, at).toBe(mail.get(pid) ?? 0);
       expect(t.proc(pid).groups.size, at).toBe(groups.filter((record) => record.pid === pid).length);
       if (rows.get(pid)?.isPaused === true) expect(begun.has(pid), at).toBe(false);
-      expect(begun.has(pid), `${at}: pid ${pid} works, or waits for a person`).toBe(paused === null);
+      expect(begun.has(pid), `${at}: pid ${pid} works, or waits for a person`).toBe(!isPaused);
     }
     met.lost += lost.length;
     met.restored += restored.length;

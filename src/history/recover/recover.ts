@@ -101,7 +101,7 @@ export async function recover(core: Core, restoreSupervisor: RestoreSupervisor):
     turnstile: new Turnstile(READERS),
     onHistory: (proc, history) => {
       const [{ recoveredMs }, endedBy] = [history.of(runTimeFacet), history.of(endedByFacet)];
-      if (recoveredMs !== null) proc.carryOver(recoveredMs);
+      if (recoveredMs !== null) proc.halt.time.carryOver(recoveredMs);
       if (endedBy !== null) void core.deliver(proc, endedBy);
     },
   };
@@ -243,7 +243,7 @@ async function agent(core: Core, relic: Relic, boot: Boot): Promise<Returned | u
   const kept = keptOf(left, owner.proc);
   if (kept === null) return undefined;
   const proc = restoreAgent(core, { ...(await remainsOf(core, relic, left)), kept }, boot);
-  proc.heldFor = holdOf(fate);
+  proc.halt.explain(holdOf(fate));
   const words = [wordsOf(fate, owner.pid)];
   const unknown = left.calls.wordsOf(owner.proc);
   if (unknown !== "") words.push(`${unknown}; check before repeating`);
@@ -333,7 +333,7 @@ function backDrafts({ owner, fate, proc }: Back, epoch: number): JournalDraft[] 
     signal: SIGNALS.SIGPAUSE,
     disposition: "default",
     paused: true,
-    ranMs: Math.round(proc.ranMs(0)),
+    ranMs: Math.round(proc.halt.time.ms(0)),
   };
   return [recovered, { ...owner, kind: "signal", v: 1, body }];
 }

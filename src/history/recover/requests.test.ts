@@ -89,7 +89,7 @@ describe("forks.again()", () => {
     expect(await t.kernel.forks.again(made.pid, {})).toEqual(made);
     const next = await later(t);
     expect(await next.kernel.forks.again(made.pid, { wake: true, env: {} })).toEqual(made);
-    expect(next.kernel.table.get(made.pid)?.paused).toBeNull();
+    expect(next.kernel.table.get(made.pid)?.isPaused).toBe(false);
     expect(next.kernel.table.get(made.pid)?.isLive).toBe(true);
   });
 });

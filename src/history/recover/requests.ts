@@ -49,7 +49,7 @@ export async function goOn(core: Core, pid: Pid, env?: RejoinOptions["env"]): Pr
 
 /** Whoever asked for it may not have heard of it, and is here now; what a person paused waits for that person. */
 async function letGo(core: Core, proc: Process, env: RejoinOptions["env"]): Promise<void> {
-  if (proc.paused !== null && proc.heldFor === "crash") await resume(core, proc.pid, env);
+  if (proc.halt.why === "crash") await resume(core, proc.pid, env);
 }
 
 function preceded<T>(first: T, events: Subscription<T>): Subscription<T> {

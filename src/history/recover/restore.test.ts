@@ -382,7 +382,7 @@ describe("what a process that came back needs to go on", () => {
     await next.init.kill(pid, RESUME);
     await settle();
     expect([wishes, next.model.live]).toEqual([["fake/m1"], 0]);
-    expect(next.proc(pid).paused).not.toBeNull();
+    expect(next.proc(pid).isPaused).toBe(true);
   });
 
   test("are its servers, as its agent file has them now, and no others", async () => {
@@ -422,7 +422,7 @@ describe("what a process that came back needs to go on", () => {
     next.permit.answer = () => DENY;
     await next.init.kill(pid, RESUME);
     await settle();
-    expect([next.proc(pid).paused === null, next.kernel.listMounts()]).toEqual([false, []]);
+    expect([!next.proc(pid).isPaused, next.kernel.listMounts()]).toEqual([false, []]);
     expect(next.permit.asked).toMatchObject([
       { subject: { pid }, request: { tool: "mount", effects: [{ kind: "exec", argv: ["another"] }] } },
     ]);
@@ -461,11 +461,7 @@ describe("a fork of what an agent had started", () => {
       [fork.pid, "mount"],
       [again.pid, "mount"],
     ]);
-    expect([fork, again, ofPersons].map(({ pid }) => t.proc(pid).paused === null)).toEqual([
-      false,
-      false,
-      true,
-    ]);
+    expect([fork, again, ofPersons].map(({ pid }) => !t.proc(pid).isPaused)).toEqual([false, false, true]);
   });
 });
 
@@ -663,11 +659,11 @@ describe("a process does not come back", () => {
       expect(factOf(refused)).toEqual({ kind: "damaged", pid });
       expect(refused).toMatchObject({ code: "CONFLICT" });
       expect(messageOf(refused)).toMatch(/cannot be resumed: its history cannot be read: ./);
-      expect(next.proc(pid).paused).not.toBeNull();
+      expect(next.proc(pid).isPaused).toBe(true);
     }
     await next.kernel.signalTree(pid, RESUME);
     await settle(6);
-    expect(next.proc(pid).paused).not.toBeNull();
+    expect(next.proc(pid).isPaused).toBe(true);
     const said = t.journal.bodies("process.log").at(-1)?.message;
     expect(said).toMatch(reason);
     expect(said).toContain(`see: crux fsck ${pid}`);

@@ -148,7 +148,7 @@ function fill({ groups }: Pick<Core, "groups">, proc: Process, remains: Remains)
   if (remains.mail.length > 0) proc.mailbox = mailboxOf(remains.mail);
   proc.tokensUsed = remains.tokensUsed;
   proc.facts.adopt(HELD_EARLY, remains.facts);
-  proc.carryOver(remains.ranMs);
+  proc.halt.time.carryOver(remains.ranMs);
 }
 
 function mailboxOf(mail: readonly Message[]): Mailbox {

@@ -48,7 +48,7 @@ function isCutOffAtInput({ restored }: Process, { hasInput }: KeptState): boolea
 async function awaken(core: Core, proc: Process, kept: KeptState): Promise<void> {
   const { signal } = proc.abort;
   while (!(await isReady(core, proc, kept))) {
-    await proc.untilResumed(signal);
+    await proc.halt.untilResumed(signal);
     proc.isInWant = false;
   }
   proc.lendEnv = null;
@@ -70,7 +70,7 @@ async function isReady(core: Core, proc: Process, { servers, isOfAgent }: KeptSt
     proc.log("error", wordsOf(proc, error), core.ports.clock.mono());
     proc.isInWant = true;
     await core.deliver(proc, SIGNALS.SIGPAUSE);
-    if (isUnreadable(proc, error)) proc.heldFor = "damage";
+    if (isUnreadable(proc, error)) proc.halt.explain("damage");
     return false;
   }
 }
@@ -105,7 +105,11 @@ async function mount(
   isPersons: boolean,
   undo: Undo[],
 ): Promise<void> {
-  const { seed, abort, stillness } = proc;
+  const {
+    seed,
+    abort,
+    halt: { stillness },
+  } = proc;
   const act = () => core.mounts.mountAll({ proc, undo, signal: abort.signal }, servers);
   if (isPersons) return act();
   const pass = { core, self: proc, signal: abort.signal, scope: null, trace: {} };

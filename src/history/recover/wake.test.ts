@@ -335,8 +335,8 @@ describe("resume()", () => {
     await t.init.kill(pid, SIGNALS.SIGPAUSE);
     const { t: next, begun } = await restarted(t);
     const back = await resume(next.kernel, pid, { KEY: "lent" });
-    expect([back.paused, t.journal.bodies("signal").at(-1)]).toMatchObject([
-      null,
+    expect([back.isPaused, t.journal.bodies("signal").at(-1)]).toMatchObject([
+      false,
       { signal: 5, paused: false },
     ]);
     await settle(8);

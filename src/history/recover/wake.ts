@@ -62,7 +62,7 @@ export async function resume(core: Core, pid: Pid, env?: Readonly<Record<string,
   const live = core.table.get(pid);
   if (live !== undefined && isHere(live)) {
     if (env !== undefined) live.lendEnv?.(env);
-    if (live.paused !== null) {
+    if (live.isPaused) {
       await recalled(live);
       await deliver(core, live, SIGNALS.SIGRESUME);
     }
@@ -75,7 +75,7 @@ export async function resume(core: Core, pid: Pid, env?: Readonly<Record<string,
 }
 
 function isHere(proc: Process): boolean {
-  return proc.isLive && proc.finishing === null && !proc.isResting;
+  return proc.life.isHere;
 }
 
 async function wakeOnce(core: Core, pid: Pid, options: WakeOptions): Promise<Process> {
@@ -106,7 +106,7 @@ async function wakeOnce(core: Core, pid: Pid, options: WakeOptions): Promise<Pro
     throw error;
   }
   runProgram(core, proc, 0);
-  if (proc.verdict !== null) endLive(core, proc, graceOf(proc));
+  if (proc.ending.verdict !== null) endLive(core, proc, graceOf(proc));
   await wakeChildren(core, proc, options);
   return proc;
 }

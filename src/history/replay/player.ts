@@ -160,7 +160,7 @@ export class Player implements Tape {
     const controller = this.#signals[n - 1];
     if (controller === undefined)
       return { seq, what: "signal", expected: `signal ${n} is heard`, got: this.#stand() };
-    if (verdict !== null) this.#proc.verdict ??= verdict as RecordedExit;
+    if (verdict !== null) this.#proc.ending.decide(verdict as RecordedExit);
     controller.abort();
     return undefined;
   }

@@ -96,7 +96,7 @@ class Recorder implements Tape {
 
   /** After its end every call is refused, and its history is closed. */
   get #isHeard(): boolean {
-    return !this.#isOver && !this.#proc.revoked && !this.#proc.isResting;
+    return !this.#isOver && !this.#proc.life.isClosed;
   }
 
   #answered(passage: Passage, chars: number): void {
@@ -112,7 +112,7 @@ class Recorder implements Tape {
   }
 }
 
-function verdictOf({ verdict }: Process): RecordedExit | null {
+function verdictOf({ ending: { verdict } }: Process): RecordedExit | null {
   return verdict === null ? null : { code: verdict.code, reason: verdict.reason, kind: verdict.kind };
 }
 

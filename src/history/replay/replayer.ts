@@ -157,8 +157,8 @@ class Replayer {
 
 /** As it would be recorded. */
 function exitOf(stage: ReplayStage, recorded: ExitBody, returned: ExitStatus): ExitBody {
-  const { verdict, result } = stage.proc;
-  const { code, reason, kind, err } = verdict ?? returned;
+  const { ending, result } = stage.proc;
+  const { code, reason, kind, err } = ending.verdict ?? returned;
   const isCut = recorded.result.length === LIMITS.journalResultChars;
   return {
     code,

@@ -59,7 +59,7 @@ export function setStage(
       return ports.program(handleOf(core, proc, start));
     },
     close: () => {
-      proc.revoked = true;
+      proc.life.close();
       for (const cid of proc.contexts) core.contexts.free(cid);
       proc.contexts.clear();
     },

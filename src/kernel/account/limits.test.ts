@@ -119,7 +119,7 @@ describe("steps", () => {
 });
 
 describe("at the limit, with a person attached", () => {
-  const asks = (t: TestKernel, pid: number) => t.proc(pid).openAsks;
+  const asks = (t: TestKernel, pid: number) => t.proc(pid).halt.openAsks;
 
   test("one question for all who hit the account; yes raises it for all, and is kept", async () => {
     const t = kernel();
@@ -243,7 +243,7 @@ describe("windows", () => {
       isDone = true;
     });
     await settle(8);
-    expect([isDone, top.proc.openAsks]).toEqual([false, 1]);
+    expect([isDone, top.proc.halt.openAsks]).toEqual([false, 1]);
     await t.clock.advance(62_000);
     await call;
     expect(isDone).toBe(true);
@@ -261,7 +261,7 @@ describe("wall time", () => {
     await t.clock.advance(5_000);
     for (const { pid } of [top, child]) await t.init.kill(pid, SIGNALS.SIGRESUME);
     await t.clock.advance(399);
-    expect([top.proc.verdict, child.proc.verdict]).toEqual([null, null]);
+    expect([top.proc.ending.verdict, child.proc.ending.verdict]).toEqual([null, null]);
     await t.clock.advance(1);
     expect(await top.proc.done.promise).toMatchObject(EXIT.budget);
     expect(await child.proc.done.promise).toMatchObject(EXIT.budget);

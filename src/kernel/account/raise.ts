@@ -74,13 +74,8 @@ async function untilReset(
 }
 
 /** Its time stands still. */
-async function blocked<T>(self: Process, act: () => Promise<T>): Promise<T> {
-  self.openAsks++;
-  try {
-    return await self.stillness.suspend(act());
-  } finally {
-    self.openAsks--;
-  }
+function blocked<T>(self: Process, act: () => Promise<T>): Promise<T> {
+  return self.halt.asking(() => self.halt.stillness.suspend(act()));
 }
 
 async function oneQuestion(short: Short, shortage: Shortage): Promise<Outcome> {

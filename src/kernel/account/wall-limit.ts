@@ -29,8 +29,7 @@ export function countWork(core: Core, proc: Process): void {
       if (before !== work.isRunning) changed(core, account);
     }
   };
-  proc.onWork = tell;
-  tell(proc.isWorking);
+  proc.work.watch(tell);
 }
 
 /** The limits of the account are others now. */
@@ -76,11 +75,11 @@ function stop(account: Account): void {
 
 function endAll(core: Core, account: Account, wallMs: number): void {
   for (const proc of core.table.all()) {
-    if (!proc.isLive || proc.isResting || !proc.seed.account.chain().includes(account)) continue;
+    if (!proc.isLive || proc.life.isResting || !proc.seed.account.chain().includes(account)) continue;
     const whose = account === proc.seed.account ? "" : ` of process ${account.owner?.pid ?? 0}`;
     const message = `budget exceeded${whose}: it has worked for ${wallMs} ms`;
     const err = new SyscallError({ syscall: "Spawn", pid: proc.pid, code: "BUDGET", message });
-    proc.verdict ??= { ...EXIT.budget, err };
+    proc.ending.decide({ ...EXIT.budget, err });
     endLive(core, proc, graceOf(proc));
   }
 }

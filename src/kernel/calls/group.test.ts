@@ -184,7 +184,7 @@ describe("signalGroup()", () => {
     all[42]?.end();
     await all[42]?.proc.done.promise;
     expect(await t.init.signalGroup("authors", 4)).toBe(99);
-    expect(all.filter(({ proc }) => proc.paused !== null)).toHaveLength(99);
+    expect(all.filter(({ proc }) => proc.isPaused)).toHaveLength(99);
     expect(await t.init.signalGroup("authors", 1)).toBe(99);
     for (const { pid } of all) await t.init.wait(pid);
     expect(t.kernel.listGroups()).toEqual([]);
@@ -199,7 +199,7 @@ describe("signalGroup()", () => {
     await maker.sys.joinGroup(member.pid, "authors");
     for (const { sys } of [parent, member, stranger])
       await expect(sys.signalGroup("authors", 4)).rejects.toMatchObject({ code: "PERMISSION" });
-    expect(member.proc.paused).toBeNull();
+    expect(member.proc.isPaused).toBe(false);
     expect(await maker.sys.signalGroup("authors", 4)).toBe(1);
     expect(await t.init.signalGroup("authors", 5)).toBe(1);
   });
@@ -214,7 +214,11 @@ describe("signalGroup()", () => {
         : deliver.call(t.kernel, proc, signal);
     expect(await t.init.signalGroup("authors", 1)).toBe(2);
     expect(t.logs).toEqual(["error: pid 2: a signal to its group: [DRIVER] no such program"]);
-    expect([one, two, three].map(({ proc }) => proc.verdict)).toEqual([EXIT.sigterm, null, EXIT.sigterm]);
+    expect([one, two, three].map(({ proc }) => proc.ending.verdict)).toEqual([
+      EXIT.sigterm,
+      null,
+      EXIT.sigterm,
+    ]);
   });
 
   test("reaches who blocks or ignores it, and tells all in one step", async () => {
@@ -223,7 +227,7 @@ describe("signalGroup()", () => {
     await one.sys.sigBlock(one.pid, 1);
     await two.sys.sigHandle(1, "ignore");
     const told = t.init.signalGroup("authors", 1);
-    expect([one, two, three].map(({ proc }) => proc.verdict)).toEqual([null, null, EXIT.sigterm]);
+    expect([one, two, three].map(({ proc }) => proc.ending.verdict)).toEqual([null, null, EXIT.sigterm]);
     expect(await told).toBe(3);
   });
 

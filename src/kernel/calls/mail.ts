@@ -149,12 +149,12 @@ function checkTimeout(self: Process, timeoutMs: number | undefined): void {
 
 /** The process shows `waiting` meanwhile, and then again what it showed before. */
 async function shownWaiting(self: Process, wait: () => Promise<Message>): Promise<Message> {
-  const before = self.activity;
-  if (self.isLive) self.activity = "waiting";
+  const before = self.life.activity;
+  self.life.act("waiting");
   try {
     return await wait();
   } finally {
-    if (self.isLive && self.activity === "waiting") self.activity = before;
+    if (self.life.activity === "waiting") self.life.act(before);
   }
 }
 

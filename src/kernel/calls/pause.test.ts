@@ -34,7 +34,7 @@ describe("while a process is paused", () => {
     });
     await t.clock.advance(60_000);
     expect([isOver, t.model.live, t.kernel.table.size]).toEqual([false, 2, 2]);
-    expect([of.child.proc.verdict, of.proc.groups.size]).toEqual([null, 0]);
+    expect([of.child.proc.ending.verdict, of.proc.groups.size]).toEqual([null, 0]);
     await t.init.kill(of.pid, 5);
     await call;
     expect(isOver).toBe(true);
@@ -48,7 +48,7 @@ describe("while a process is paused", () => {
     await t.init.kill(of.pid, 1);
     await call;
     expect(await t.init.wait(of.pid)).toEqual(EXIT.sigterm);
-    expect([t.model.live, of.child.proc.verdict]).toEqual([1, null]);
+    expect([t.model.live, of.child.proc.ending.verdict]).toEqual([1, null]);
     of.child.end();
     await t.init.wait(of.child.pid);
     expect(t.census()).toEqual(NOTHING_LEFT);
@@ -62,10 +62,10 @@ describe("while a process is paused", () => {
       await settle();
       void t.kernel.deliver(of.proc, 5);
       for (let n = 0; n < turns; n++) await null;
-      const before = of.child.proc.verdict;
+      const before = of.child.proc.ending.verdict;
       void t.kernel.deliver(of.proc, 1);
       const met = await call;
-      expect(of.child.proc.verdict, `${turns} turns`).toBe(before);
+      expect(of.child.proc.ending.verdict, `${turns} turns`).toBe(before);
       expect(met).toBe(before === null ? "CANCELLED" : undefined);
     }
   });
@@ -78,7 +78,7 @@ describe("while a process is paused", () => {
     child.end();
     await sys.wait(child.pid);
     await sys.sigUnblock(pid, 5);
-    expect(proc.paused).not.toBeNull();
+    expect(proc.isPaused).toBe(true);
   });
 
   test("the trace of a call that was held begins when it went on", async () => {
@@ -183,7 +183,7 @@ describe("while a process is paused", () => {
     going.resolve();
     await call;
     expect(bench.files.written).toEqual(["x"]);
-    expect(bench.proc.paused).not.toBeNull();
+    expect(bench.proc.isPaused).toBe(true);
   });
 
   test("deadlines stand still", async () => {

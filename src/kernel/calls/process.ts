@@ -163,8 +163,8 @@ const exit: KernelCall<"exit", { code: number; reason: string }> = {
       });
     }
     const words = reason !== "" ? reason : code === 0 ? "completed" : `exit ${code}`;
-    self.verdict ??= { code, reason: words, kind: "done" };
-    self.revoked = true;
+    self.ending.decide({ code, reason: words, kind: "done" });
+    self.life.close();
     endLive(core, self, LIMITS.termGraceMs);
     throw cancelled(self, "Exit");
   },

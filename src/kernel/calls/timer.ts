@@ -34,12 +34,12 @@ export const sleep: KernelCall<"sleep", { ms: number; pid?: Pid }> = {
       () => {},
     );
     const unwatch = pid === undefined ? watchOwn(self, resolve) : watchOther(core, self, pid, resolve);
-    const before = self.activity;
-    if (self.isLive && pid === undefined) self.activity = "waiting";
+    const before = self.life.activity;
+    if (pid === undefined) self.life.act("waiting");
     try {
       return await promise;
     } finally {
-      if (self.isLive && self.activity === "waiting" && pid === undefined) self.activity = before;
+      if (self.life.activity === "waiting" && pid === undefined) self.life.act(before);
       unwatch();
       over.abort();
       pass.signal.removeEventListener("abort", giveUp);

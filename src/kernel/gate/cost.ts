@@ -28,9 +28,9 @@ export async function reserved(passage: Passage): Promise<Reservation | undefine
 export async function untilMayBegin({ core, self, effectful, signal }: Passage): Promise<void> {
   const { syscall, effectClass } = effectful;
   do {
-    if (self.paused !== null) await held(self, syscall, signal);
+    if (self.isPaused) await held(self, syscall, signal);
     if (effectClass !== "none") await core.journalWatch.held(self, syscall, signal);
-  } while (self.paused !== null);
+  } while (self.isPaused);
 }
 
 /** Once it is over. A device that cannot say what it cost has cost what was set aside. */

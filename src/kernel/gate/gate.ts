@@ -6,7 +6,7 @@
 import { ContextError, Fault, printed, SyscallError, VfsError } from "../../abi/errors.ts";
 import type { SyscallEvent } from "../../abi/events.ts";
 import { OWN_CALLS } from "../../history/replay/tape.ts";
-import { abortable, linkSignals } from "../../lib/abort.ts";
+import { linkSignals } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
@@ -55,15 +55,15 @@ export async function through<Name extends CallName, Args>(
   const pass: KernelPass = { core, self, signal, scope, trace: {}, cancel: () => linked.abort() };
   let began = core.ports.clock.mono();
   // what a tool does within its call is part of that
-  if (scope === null) self.stillness.begin();
+  if (scope === null) self.halt.stillness.begin();
   try {
-    if (call.holds === true && scope === null && self.paused !== null) {
+    if (call.holds === true && scope === null && self.isPaused) {
       await held(self, call.name, signal);
       // what ends a pause may be the end of the process
       if (signal.aborted) throw cancelled(self, call.name);
       began = core.ports.clock.mono();
     }
-    if (self.revoked || (entry.signal?.aborted ?? false)) throw cancelled(self, call.name);
+    if (self.life.isClosed || (entry.signal?.aborted ?? false)) throw cancelled(self, call.name);
     const result = await call.run(pass, args);
     trace(entry, { began, trace: pass.trace, result });
     return result;
@@ -72,18 +72,16 @@ export async function through<Name extends CallName, Args>(
     trace(entry, { began, trace: pass.trace, error });
     throw error;
   } finally {
-    if (scope === null) self.stillness.end();
+    if (scope === null) self.halt.stillness.end();
   }
 }
 
 /** Within a call. Returns when the process is not paused, or goes on; CANCELLED when the call is given up there. */
 export async function held(self: Process, name: string, signal: AbortSignal): Promise<void> {
-  while (self.paused !== null) {
-    try {
-      await self.stillness.suspend(abortable(self.paused.promise, signal));
-    } catch (error) {
-      throw cancelled(self, name, error);
-    }
+  try {
+    await self.halt.suspended(signal);
+  } catch (error) {
+    throw cancelled(self, name, error);
   }
 }
 

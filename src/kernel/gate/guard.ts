@@ -80,7 +80,7 @@ async function done<T>(passage: Passage, reservation: Reservation | undefined, d
     if (drafts.length > 0) core.ports.journal.note(drafts);
   };
   try {
-    if (self.revoked || signal.aborted) throw cancelled(self, effectful.syscall);
+    if (self.life.isClosed || signal.aborted) throw cancelled(self, effectful.syscall);
     deed.check();
   } catch (error) {
     close({ error });

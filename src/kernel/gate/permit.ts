@@ -86,7 +86,7 @@ async function ask(passage: Passage, decision: AskDecision): Promise<void> {
   const question = questionOf(passage, { decision, subject, sandbox });
   const { syscall, device } = effectful;
   const hooks = keptInJournal({ core, self, syscall, callId: scope.callId, signal });
-  const given = await self.stillness.suspend(core.asks.ask(self, question, { signal, ...hooks }));
+  const given = await self.halt.stillness.suspend(core.asks.ask(self, question, { signal, ...hooks }));
   if (given.nobody !== undefined) throw unasked(passage, decision, given.nobody);
   if (given.answer === "no") {
     const words = given.words === "" ? "" : `: ${given.words}`;

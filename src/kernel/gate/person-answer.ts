@@ -42,7 +42,7 @@ export function keptInJournal(call: AskedCall): AskHooks {
     },
     drop: ({ askId: requestId }, why) => {
       // with its daemon it is not over: the next one asks again, under the same id
-      if (self.isResting || !core.accepting) return;
+      if (self.life.isResting || !core.accepting) return;
       core.ports.journal.note([draft("permit.answer", { requestId, answer: null, words: why })]);
     },
   };

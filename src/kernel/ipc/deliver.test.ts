@@ -105,7 +105,7 @@ describe("kill()", () => {
     t.journal.gate = gate.promise;
     end();
     await t.clock.advance(0);
-    expect(proc.finishing).not.toBeNull();
+    expect(proc.life.now.is).toBe("finishing");
     await t.init.kill(pid, 1);
     await t.init.kill(pid, 2);
     await expect(t.init.reap(pid)).rejects.toMatchObject({ code: "CONFLICT" });
@@ -164,9 +164,9 @@ const EXIT_OF: Readonly<Partial<Record<Signal, ExitStatus>>> = {
 
 /** What the default action of a signal does to a process that runs, or to one that was paused for RESUME. */
 function hasActed({ proc }: Started, signal: Signal): boolean {
-  if (signal === 4) return proc.paused !== null;
-  if (signal === 5) return proc.paused === null;
-  return proc.verdict === EXIT_OF[signal] && proc.abort.signal.aborted;
+  if (signal === 4) return proc.isPaused;
+  if (signal === 5) return !proc.isPaused;
+  return proc.ending.verdict === EXIT_OF[signal] && proc.abort.signal.aborted;
 }
 
 async function startedFor(t: TestKernel, signal: Signal): Promise<Started> {
@@ -193,8 +193,8 @@ describe("signal()", () => {
     await started.sys.sigHandle(signal, (each) => void heard.push(each));
     expect(await t.init.signal(started.pid, signal)).toBe("handler");
     expect(heard).toEqual([signal]);
-    expect(started.proc.verdict).toBeNull();
-    expect(started.proc.paused).toBeNull();
+    expect(started.proc.ending.verdict).toBeNull();
+    expect(started.proc.isPaused).toBe(false);
   });
 
   test.each([1, 3, 4, 5] as const)("%i blocked: pending, and nothing happens", async (signal) => {
@@ -289,7 +289,7 @@ describe("a blocked signal", () => {
     for (const signal of [1, 3, 4, 5] as const) await sys.sigBlock(pid, signal);
     for (const signal of [5, 4, 3, 1] as const) await t.init.kill(pid, signal);
     await sys.sigUnblock(pid, 4);
-    expect([proc.paused !== null, [...(proc.signals?.pending ?? [])].sort()]).toEqual([true, [1, 3, 5]]);
+    expect([proc.isPaused, [...(proc.signals?.pending ?? [])].sort()]).toEqual([true, [1, 3, 5]]);
     await t.init.kill(pid, 2);
     expect(await t.init.wait(pid)).toEqual(EXIT.sigkill);
   });
@@ -320,7 +320,7 @@ describe("the record of a signal", () => {
     const told = t.init.kill(pid, 4).then(() => {
       heard = true;
     });
-    expect(proc.paused).not.toBeNull();
+    expect(proc.isPaused).toBe(true);
     await settle();
     expect(heard).toBe(false);
     gate.resolve();
@@ -337,7 +337,7 @@ describe("the record of a signal", () => {
     expect(printed(error)).toBe(
       "[UNAVAILABLE] PID 0 Kill: the signal was delivered, but it could not be recorded: the disk is full",
     );
-    expect(proc.paused).not.toBeNull();
+    expect(proc.isPaused).toBe(true);
     await expect(t.init.signal(pid, 1)).rejects.toMatchObject({ code: "UNAVAILABLE" });
     expect(await t.init.wait(pid)).toEqual(EXIT.sigterm);
     expect(t.journal.bodies("signal")).toMatchObject([{ signal: 4 }, { signal: 1 }]);
@@ -373,7 +373,7 @@ describe("a body with defaults of its own", () => {
     const t = testKernel();
     const { proc, pid, passed } = await native(t, [3, 4, 5]);
     expect(await t.init.signal(pid, 3)).toBe("default");
-    expect(proc.verdict).toBeNull();
+    expect(proc.ending.verdict).toBeNull();
     expect(await t.init.signal(pid, 1)).toBe("default");
     expect(passed).toEqual([3, 1]);
     expect(await t.init.wait(pid)).toEqual(EXIT.sigterm);

@@ -81,7 +81,7 @@ function wake(proc: Process): void {
 
 function meet(core: Core, proc: Process, signal: Signal, graceMs?: number): Meeting {
   const signals = proc.signals ?? UNTOUCHED;
-  const ended = hasEnded(proc);
+  const ended = proc.life.hasFinished;
   const state = ended ? "zombie" : proc.state;
   const disposition = dispositionOf(state, signals.blocked, signals.handlers, signal);
   switch (disposition) {
@@ -93,9 +93,10 @@ function meet(core: Core, proc: Process, signal: Signal, graceMs?: number): Meet
       postpone(core, proc, signals, signal);
       break;
     case "ignored":
+      // an exit that is being journalled is not changed any more
       if (!ended) record(core, proc, signal, disposition);
       // its exit stands, but is not waited for any longer
-      else if (VERDICT[signal] !== undefined) proc.exitWait?.abort();
+      else if (VERDICT[signal] !== undefined) proc.life.hurry();
       break;
     case "handler":
       wake(proc);
@@ -104,15 +105,10 @@ function meet(core: Core, proc: Process, signal: Signal, graceMs?: number): Meet
   return { disposition, heeded: OVER };
 }
 
-/** An exit that is being journalled is not changed any more. */
-function hasEnded(proc: Process): boolean {
-  return !proc.isLive || proc.finishing !== null;
-}
-
 /** Noted before what follows from it. `paused` is how it leaves the process: that, and how long it ran, outlives the daemon. */
 function record(core: Core, proc: Process, signal: Signal, disposition: Disposition): void {
-  const ranMs = Math.round(proc.ranMs(core.ports.clock.mono()));
-  const body = { signal, disposition, paused: proc.paused !== null, ranMs };
+  const ranMs = Math.round(proc.halt.time.ms(core.ports.clock.mono()));
+  const body = { signal, disposition, paused: proc.isPaused, ranMs };
   core.note(proc, "signal", body);
   core.keptEnds.signal({ proc: proc.seed.uuid, pid: proc.pid, kind: "signal", body });
 }
@@ -125,11 +121,11 @@ function postpone(core: Core, proc: Process, signals: SignalState, signal: Signa
 
 function byDefault(core: Core, proc: Process, signal: Signal, graceMs: number = graceOf(proc)): void {
   const mono = core.ports.clock.mono();
-  const wasPaused = proc.paused !== null;
+  const wasPaused = proc.isPaused;
   if (signal === SIGNALS.SIGPAUSE) proc.pause(mono);
   else proc.resume(mono);
   record(core, proc, signal, "default");
-  if (proc.paused !== null) core.snapshots.rests(proc);
+  if (proc.isPaused) core.snapshots.rests(proc);
   const body = bodyOf(proc);
   if (body.onSignal?.(core, proc, signal) !== true) endByVerdict(core, proc, signal, graceMs);
   // a program of the host that is stopped hears TERM and INT only when it goes on
@@ -140,7 +136,8 @@ function endByVerdict(core: Core, proc: Process, signal: Signal, graceMs: number
   const verdict = VERDICT[signal];
   if (verdict === undefined) return;
   // KILL outranks a TERM that is under way; otherwise the first verdict stands.
-  if (proc.verdict === null || signal === SIGNALS.SIGKILL) proc.verdict = verdict;
+  if (signal === SIGNALS.SIGKILL) proc.ending.overrule(verdict);
+  else proc.ending.decide(verdict);
   endLive(core, proc, signal === SIGNALS.SIGTERM ? graceMs : Infinity);
 }
 
@@ -157,7 +154,7 @@ async function heed(core: Core, proc: Process, signals: SignalState, signal: Sig
     const running = runHandler(core, proc, signals, signal);
     if (running !== undefined) await running;
   } catch (error) {
-    if (hasEnded(proc)) return;
+    if (proc.life.hasFinished) return;
     const words = `the handler of ${signalName(signal)} failed, the default acts: ${messageOf(error)}`;
     proc.log("warn", words, core.ports.clock.mono());
     byDefault(core, proc, signal);

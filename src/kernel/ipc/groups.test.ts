@@ -227,7 +227,10 @@ function play(moves: readonly Move[]): void {
         step.ref === 0 ? "NOT_FOUND" : model.leave(pid, step.ref),
       );
     } else if (step.kind === "end") {
-      if (proc.isLive) proc.terminate(EXIT.completed, 0);
+      if (proc.isLive) {
+        void proc.life.finish(async () => {});
+        proc.life.exited(EXIT.completed, 0);
+      }
       model.ended.add(pid);
     } else {
       if (proc.isLive) continue;

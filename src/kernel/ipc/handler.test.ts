@@ -48,9 +48,9 @@ describe("a handler", () => {
     proc.onLog = ({ message }) => lines.push(message);
     await t.init.kill(pid, 4);
     await t.clock.advance(4_999);
-    expect(proc.paused).toBeNull();
+    expect(proc.isPaused).toBe(false);
     await t.clock.advance(1);
-    expect(proc.paused).not.toBeNull();
+    expect(proc.isPaused).toBe(true);
     expect(lines).toEqual(["the handler of SIGPAUSE failed, the default acts: it took over 5000 ms"]);
     expect(t.clock.pending).toBe(0);
   });
@@ -65,7 +65,7 @@ describe("a handler", () => {
     await t.clock.advance(60_000);
     await t.init.kill(pid, 5);
     await t.clock.advance(999);
-    expect(proc.verdict).toBeNull();
+    expect(proc.ending.verdict).toBeNull();
     await t.clock.advance(1);
     expect(await t.init.wait(pid)).toEqual(EXIT.sigterm);
   });
@@ -97,7 +97,7 @@ describe("a handler", () => {
     await proc.done.promise;
     slow.reject(new Error("late"));
     await settle();
-    expect(proc.paused).toBeNull();
+    expect(proc.isPaused).toBe(false);
     expect(t.journal.bodies("signal")).toHaveLength(1);
     expect(await t.init.wait(pid)).toEqual(EXIT.completed);
   });
@@ -111,14 +111,14 @@ describe("a handler", () => {
       await t.init.kill(pid, 4);
       await sys.sigHandle(signal, async () => void opened.push(await sys.open("/dev/llm/fake", 2)));
       await t.init.kill(pid, signal);
-      expect(proc.paused).toBeNull();
+      expect(proc.isPaused).toBe(false);
       await settle();
     }
     expect(opened).toEqual([4, 5, 6]);
     await t.init.kill(pid, 4);
     await sys.sigHandle(4, () => {});
     expect(await t.init.signal(pid, 4)).toBe("handler");
-    expect(proc.paused).not.toBeNull();
+    expect(proc.isPaused).toBe(true);
   });
 
   test("may call what signals it again: each runs once, and none waits for another", async () => {
@@ -146,10 +146,10 @@ describe("a handler", () => {
       return new Promise(() => {});
     });
     for (let n = 0; n < LIMITS.handlersRunning; n++) void t.kernel.deliver(proc, 4);
-    expect([runs, proc.paused]).toEqual([LIMITS.handlersRunning, null]);
+    expect([runs, proc.isPaused]).toEqual([LIMITS.handlersRunning, false]);
     void t.kernel.deliver(proc, 4);
     expect(runs).toBe(LIMITS.handlersRunning);
-    expect(proc.paused).not.toBeNull();
+    expect(proc.isPaused).toBe(true);
     await t.init.kill(pid, 2);
     await t.init.wait(pid);
     expect(t.census()).toEqual(NOTHING_LEFT);

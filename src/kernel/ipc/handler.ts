@@ -35,7 +35,7 @@ async function inTime(
 ): Promise<void> {
   const watch = new AbortController();
   signals.running.add(watch);
-  const untilMs = proc.ranMs(core.ports.clock.mono()) + LIMITS.handlerMs;
+  const untilMs = proc.halt.time.ms(core.ports.clock.mono()) + LIMITS.handlerMs;
   const late = untilDeadline(core, proc, untilMs, watch.signal).then(() => {
     throw new Fault({ code: "TIMEOUT", message: `it took over ${LIMITS.handlerMs} ms` });
   });

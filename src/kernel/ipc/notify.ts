@@ -13,7 +13,7 @@ import { Mailbox } from "./mailbox.ts";
 
 /** False: it has ended, its box is full, or the note could not be kept; that is logged. */
 export async function notify(core: Core, proc: Process, text: string): Promise<boolean> {
-  if (!proc.isLive || proc.finishing !== null || proc.isResting) return false;
+  if (!proc.life.isHere) return false;
   const { pid } = proc;
   const data = redactedBytes(core, proc, new TextEncoder().encode(text)).subarray(0, LIMITS.mailBytes);
   try {

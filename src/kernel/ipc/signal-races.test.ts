@@ -140,7 +140,7 @@ class Race {
     await Promise.all(this.#calls);
     expect(this.runs).toEqual(model.runs);
     if (model.code === null) {
-      expect(proc.paused !== null).toBe(model.paused);
+      expect(proc.isPaused).toBe(model.paused);
       const { blocked, pending } = this.#t.kernel.view().signals(pid);
       expect(new Set(blocked)).toEqual(model.blocked);
       expect(new Set(pending)).toEqual(model.pending);

@@ -18,9 +18,9 @@ describe("signalTree()", () => {
     const t = testKernel();
     const all = await family(t);
     expect(await t.kernel.signalTree(asPid(1), 4)).toEqual([1, 2, 3, 4]);
-    expect(all.map(({ proc }) => proc.paused !== null)).toEqual([true, true, true, true, false]);
+    expect(all.map(({ proc }) => proc.isPaused)).toEqual([true, true, true, true, false]);
     expect(await t.kernel.signalTree(asPid(2), 5)).toEqual([2, 3]);
-    expect(all.map(({ proc }) => proc.paused !== null)).toEqual([true, false, false, true, false]);
+    expect(all.map(({ proc }) => proc.isPaused)).toEqual([true, false, false, true, false]);
   });
 
   test("goes past those that have ended, and counts them not", async () => {
@@ -42,7 +42,7 @@ describe("signalTree()", () => {
     const t = testKernel();
     const all = await family(t);
     const told = t.kernel.signalTree(asPid(1), 3);
-    expect(all.map(({ proc }) => proc.verdict)).toEqual([...Array(4).fill(EXIT.sigint), null]);
+    expect(all.map(({ proc }) => proc.ending.verdict)).toEqual([...Array(4).fill(EXIT.sigint), null]);
     await told;
   });
 

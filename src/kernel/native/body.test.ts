@@ -190,7 +190,7 @@ describe("signals to a native", () => {
     const { t, pid, last, wait } = await running();
     await t.init.kill(pid, 3);
     await t.init.kill(pid, 3);
-    expect([last.signals, t.proc(pid).state, t.proc(pid).verdict]).toEqual([
+    expect([last.signals, t.proc(pid).state, t.proc(pid).ending.verdict]).toEqual([
       ["SIGINT", "SIGINT"],
       "running",
       null,

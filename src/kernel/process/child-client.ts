@@ -7,7 +7,7 @@ import type { Process } from "./process.ts";
 /** undefined: it has ended, or never was. */
 export function childClient(core: Core, uuid: string): ChildClient | undefined {
   const proc = [...core.table.all()].find(({ seed }) => seed.uuid === uuid);
-  if (proc === undefined || !proc.isLive || proc.revoked) return undefined;
+  if (proc === undefined || proc.life.isClosed) return undefined;
   const { pid } = proc;
   return {
     pid,

@@ -7,12 +7,12 @@ describe("Process", () => {
     const t = testKernel();
     const { proc } = await t.start();
     expect(() => proc.start(0)).toThrow("illegal transition: running → running");
-    expect(() => proc.reap()).toThrow("illegal transition: running → dead");
+    expect(() => proc.life.bury()).toThrow("illegal transition: running → dead");
     expect(proc.state).toBe("running");
     expect(proc.exit).toBeNull();
     await t.init.kill(proc.pid, 2);
     await proc.done.promise;
-    expect(() => proc.terminate(EXIT.completed, 0)).toThrow("illegal transition: zombie → zombie");
+    expect(() => proc.life.exited(EXIT.completed, 0)).toThrow("illegal transition: zombie → zombie");
     expect(proc.exit).toEqual(EXIT.sigkill);
   });
 
@@ -28,12 +28,16 @@ describe("Process", () => {
     const { proc, context, pid, end } = await t.start();
     context.sys.setActivity("tool");
     expect(proc.info(0).activity).toBe("tool");
-    proc.openAsks = 1;
+    const answered = Promise.withResolvers<void>();
+    const asking = proc.halt.asking(() => answered.promise);
     expect(proc.info(0).activity).toBe("blocked");
     await t.init.kill(pid, 4);
     expect(proc.info(0).activity).toBe("paused");
     await t.init.kill(pid, 5);
     expect(proc.info(0).activity).toBe("blocked");
+    answered.resolve();
+    await asking;
+    expect(proc.info(0).activity).toBe("tool");
     end();
     await proc.done.promise;
     expect(proc.info(0).activity).toBeNull();
@@ -46,10 +50,10 @@ describe("Process", () => {
     await t.init.kill(pid, 4);
     await t.clock.advance(1_000);
     await t.init.kill(pid, 4);
-    expect(proc.ranMs(t.clock.mono())).toBe(100);
+    expect(proc.halt.time.ms(t.clock.mono())).toBe(100);
     await t.init.kill(pid, 5);
     await t.clock.advance(10);
-    expect(proc.ranMs(t.clock.mono())).toBe(110);
+    expect(proc.halt.time.ms(t.clock.mono())).toBe(110);
   });
 
   test("elapsedMs() stops at the exit", async () => {

@@ -18,7 +18,6 @@ import type { Rights } from "../../abi/rights.ts";
 import type { ThreadView } from "../../abi/sys.ts";
 import { labelsFacet } from "../../consent/labels/facet.ts";
 import type { Tape } from "../../history/replay/tape.ts";
-import { abortable } from "../../lib/abort.ts";
 import { Conversation } from "../../session/conversation.ts";
 import type { Account } from "../account/account.ts";
 import { Facts } from "../facts/facet.ts";
@@ -29,8 +28,10 @@ import { LogChannel } from "../log/log-channel.ts";
 import { logLine } from "../log/log-line.ts";
 import { Watchers } from "../log/watchers.ts";
 import { FdTable } from "../vfs/fd-table.ts";
-import { transition } from "./life/state.ts";
-import { Stillness } from "./life/stillness.ts";
+import { Ending } from "./life/ending.ts";
+import { Halt, type Reason } from "./life/halt.ts";
+import { LifeCycle } from "./life/life-cycle.ts";
+import { Work } from "./life/work.ts";
 import { noteFacet } from "./note.ts";
 import { RefusalList } from "./refusal-list.ts";
 import { devicesOf } from "./rights/rights.ts";
@@ -134,7 +135,6 @@ export class Process {
   readonly wakers = new Set<() => void>();
   readonly groups = new Set<Pgid>();
   readonly units = new Units();
-  readonly stillness = new Stillness();
   /** What a program told before its daemon ended; null: a fresh start. */
   restored: Restored | null = null;
   /** The journal has all that a later daemon needs to bring it back. */
@@ -145,19 +145,12 @@ export class Process {
   lendEnv: ((env: Readonly<Record<string, string>>) => void) | null = null;
   /** It paused itself, for want of what it needs to go on: no person did. */
   isInWant = false;
-  /** It leaves memory without an end, with its daemon: nothing that it does now counts. */
-  isResting = false;
-  /** Until it has left; null: it stays. */
-  leaving: Promise<void> | null = null;
   /** Changed by set-mode.ts alone, which journals it. */
   mode: PermissionMode;
   /** In mode plan: the one it was in before; null: it is in another, or nobody knows. */
   priorMode: PermissionMode | null = null;
   /** Rises with each change of it. */
   modeTurn = 0;
-  activity: Activity | null = null;
-  /** Hears when it begins to work, and when it stands still: paused, blocked, or at its end. */
-  onWork: ((isWorking: boolean) => void) | null = null;
   /** Marks of secrets that a person let it read; in memory alone. null: none. */
   shownSecrets: Set<string> | null = null;
   /** Makes words that others read fit to be read. */
@@ -182,45 +175,23 @@ export class Process {
   answeringModel = "";
   /** A line the person must read first. */
   notice = "";
-  exit: ExitStatus | null = null;
-  /** What a signal or a deadline decided; outranks what the program returns. */
-  verdict: ExitStatus | null = null;
-  /** The handle is dead: every later call is CANCELLED. */
-  revoked = false;
   readonly abort = new AbortController();
   /** Fires at KILL, with `abort` or after it. */
   readonly killed = new AbortController();
   /** Resolves at the exit; rejects with the error of a spawn that failed, or UNAVAILABLE when it rests with its daemon. */
   readonly done = Promise.withResolvers<ExitStatus>();
-  /** Monotonic milliseconds at which it is ended by force; null: nothing is planned. */
-  forceAt: number | null = null;
-  /** The promise of the program, its clean-up and the finish; never rejects. */
-  loop: Promise<void> = Promise.resolve();
-  /** Both run once, whoever comes first. */
-  finishing: Promise<void> | null = null;
-  reaping: Promise<void> | null = null;
-  paused: PromiseWithResolvers<void> | null = null;
-  /** Why, while it is. */
-  heldFor: Exclude<Hold, "disk"> = "signal";
-  /** The disk takes nothing, and it waits to begin something; null: it does not. */
-  stalled: PromiseWithResolvers<void> | null = null;
-  /** Its program has ended, and its exit waits for the disk: a signal cuts that short. */
-  exitWait: AbortController | null = null;
   #coroutines: Coroutines | null = null;
-  #state: ProcessState = "created";
-  #openAsks = 0;
-  #wasWorking = false;
-  #startedMono = 0;
-  #ranBeforeMs = 0;
-  #pausedMono = 0;
-  #pausedMs = 0;
-  #endedMono: number | null = null;
+  readonly work = new Work(() => this.#isWorking());
+  readonly life: LifeCycle;
+  readonly halt = new Halt(() => this.work.check());
+  readonly ending = new Ending();
 
   constructor(seed: ProcessSeed, ppid: Pid) {
     this.seed = seed;
     this.pid = seed.pid;
     this.ppid = ppid;
     this.mode = seed.mode;
+    this.life = new LifeCycle(seed.pid, () => this.work.check());
     this.fds = new FdTable(seed.pid);
     this.conversation = seed.isSession === true ? new Conversation() : null;
     // Most processes have nobody who waits for a spawn that fails.
@@ -228,7 +199,19 @@ export class Process {
   }
 
   get state(): ProcessState {
-    return this.#state;
+    return this.life.state;
+  }
+
+  get isLive(): boolean {
+    return this.life.isLive;
+  }
+
+  get exit(): ExitStatus | null {
+    return this.life.exit;
+  }
+
+  get isPaused(): boolean {
+    return this.halt.isPaused;
   }
 
   /** Where what it has read came from. */
@@ -242,126 +225,29 @@ export class Process {
     return this.#coroutines;
   }
 
-  /** Check and change in one synchronous step. */
-  start(mono: number): void {
-    this.#state = transition(this.#state, "running", this.pid, "Spawn");
-    this.#startedMono = mono;
-    this.#pausedMs = 0;
-    this.#tellWork();
-  }
-
-  terminate(exit: ExitStatus, mono: number): void {
-    this.#state = transition(this.#state, "zombie", this.pid, "Exit");
-    this.exit = exit;
-    this.activity = null;
-    this.#endedMono = mono;
-    this.#tellWork();
-  }
-
-  reap(): void {
-    this.#state = transition(this.#state, "dead", this.pid, "Reap");
-  }
-
-  get isLive(): boolean {
-    return this.#state === "created" || this.#state === "running";
+  /** `loop`: its program, its clean-up and the finish; never rejects. */
+  start(mono: number, loop?: () => Promise<void>): void {
+    this.life.start(() => {
+      this.halt.time.start(mono);
+      return loop?.() ?? Promise.resolve();
+    });
   }
 
   /** Holds the program at its next step. Twice is once. */
-  pause(mono: number): void {
-    if (this.paused !== null) return;
-    this.#halt(mono);
-    this.paused = Promise.withResolvers<void>();
-    this.tell({ event: "paused", pid: this.pid, isPaused: true }, mono);
-    this.#tellWork();
+  pause(mono: number, why?: Reason): void {
+    if (this.halt.pause(mono, why)) this.tell({ event: "paused", pid: this.pid, isPaused: true }, mono);
   }
 
   resume(mono: number): void {
-    if (this.paused === null) return;
-    this.paused.resolve();
-    this.paused = null;
-    this.heldFor = "signal";
-    this.#go(mono);
-    this.tell({ event: "paused", pid: this.pid, isPaused: false }, mono);
-    this.#tellWork();
+    if (this.halt.resume(mono)) this.tell({ event: "paused", pid: this.pid, isPaused: false }, mono);
   }
 
-  /** As a pause, but nobody's wish: its time does not count, and no signal ends it. Twice is once. */
-  stall(mono: number): void {
-    if (this.stalled !== null) return;
-    this.#halt(mono);
-    this.stalled = Promise.withResolvers<void>();
-    this.#tellWork();
-  }
-
-  unstall(mono: number): void {
-    if (this.stalled === null) return;
-    this.stalled.resolve();
-    this.stalled = null;
-    this.#go(mono);
-    this.#tellWork();
-  }
-
-  /** Returns when it is not paused; rejects when `signal` fires. */
-  async untilResumed(signal: AbortSignal): Promise<void> {
-    while (this.paused !== null) await this.stillness.hold(abortable(this.paused.promise, signal));
-  }
-
-  /** Questions of the gate that wait for a person. */
-  get openAsks(): number {
-    return this.#openAsks;
-  }
-
-  set openAsks(count: number) {
-    this.#openAsks = count;
-    this.#tellWork();
-  }
-
-  /** It runs, and nothing holds it: its time counts against a budget. A session that waits for its person does not. */
-  get isWorking(): boolean {
-    const waits = this.conversation !== null && this.activity === "waiting";
-    return this.#state === "running" && !this.isHalted && this.#openAsks === 0 && !waits && !this.isResting;
-  }
-
-  /** After each change of what `isWorking` looks at. */
-  workChanged(): void {
-    this.#tellWork();
-  }
-
-  #tellWork(): void {
-    const { isWorking } = this;
-    if (isWorking === this.#wasWorking) return;
-    this.#wasWorking = isWorking;
-    this.onWork?.(isWorking);
-  }
-
-  /** Paused, or stalled. */
-  get isHalted(): boolean {
-    return this.paused !== null || this.stalled !== null;
-  }
-
-  /** Milliseconds since the start, pauses not counted, nor the time between two daemons. */
-  ranMs(mono: number): number {
-    if (this.#state === "created") return this.#ranBeforeMs;
-    const pausedMs = this.#pausedMs + (this.isHalted ? this.#pauseMs(mono) : 0);
-    return this.#ranBeforeMs + mono - this.#startedMono - pausedMs;
-  }
-
-  /** Milliseconds that it ran under an earlier daemon. */
-  carryOver(ranMs: number): void {
-    this.#ranBeforeMs = ranMs;
-  }
-
-  #halt(mono: number): void {
-    if (!this.isHalted) this.#pausedMono = mono;
-  }
-
-  #go(mono: number): void {
-    if (!this.isHalted) this.#pausedMs += this.#pauseMs(mono);
-  }
-
-  /** A pause before the start does not count against the run. */
-  #pauseMs(mono: number): number {
-    return mono - Math.max(this.#pausedMono, this.#startedMono);
+  /** It runs, and nothing holds it. A session that waits for its person does not work. */
+  #isWorking(): boolean {
+    const { now, activity } = this.life;
+    const waits = this.conversation !== null && activity === "waiting";
+    const runs = now.is === "running" || now.is === "finishing";
+    return runs && this.halt.why === null && this.halt.openAsks === 0 && !waits;
   }
 
   /** To whoever watches, and into the log. */
@@ -381,7 +267,7 @@ export class Process {
   }
 
   elapsedMs(mono: number): number {
-    return (this.#endedMono ?? mono) - this.seed.createdMono;
+    return (this.life.endedMono ?? mono) - this.seed.createdMono;
   }
 
   info(mono: number): ProcInfo {
@@ -391,7 +277,7 @@ export class Process {
       pid: this.pid,
       ppid: this.ppid,
       kind: seed.kind,
-      state: this.#state,
+      state: this.state,
       activity: this.#shownActivity(),
       intent: seed.intent || (this.conversation?.title ?? ""),
       skills: [...seed.skills],
@@ -418,13 +304,13 @@ export class Process {
   }
 
   #hold(): { readonly held?: Hold } {
-    if (!this.isLive || !this.isHalted) return {};
-    return { held: this.paused === null ? "disk" : this.heldFor };
+    const { why } = this.halt;
+    return this.isLive && why !== null ? { held: why } : {};
   }
 
   #shownActivity(): Activity | null {
     if (!this.isLive) return null;
-    if (this.isHalted) return "paused";
-    return this.openAsks > 0 ? "blocked" : this.activity;
+    if (this.halt.why !== null) return "paused";
+    return this.halt.openAsks > 0 ? "blocked" : this.life.activity;
   }
 }

@@ -303,8 +303,7 @@ export class Mounts {
   #enter(mount: Mount): void {
     const { accepting, devices, ports } = this.#ground;
     const { path, owner, server, transport } = mount;
-    if (owner.revoked || !owner.isLive)
-      throw failed(owner, path, { code: "CANCELLED", message: "its owner has ended" });
+    if (owner.life.isClosed) throw failed(owner, path, { code: "CANCELLED", message: "its owner has ended" });
     if (!accepting)
       throw failed(owner, path, { code: "UNAVAILABLE", message: "the kernel is shutting down" });
     devices.register(path, ports.mcp.device(server, transport));

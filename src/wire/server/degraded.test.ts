@@ -183,8 +183,8 @@ async function do_(method: MethodName, params: object): Promise<unknown> {
 /** What is known of it all: nothing of that may change. */
 const picture = () => ({
   records: t.journal.kinds(),
-  processes: [...t.kernel.table.all()].map(({ pid, state, paused, mailbox, seed }) => ({
-    ...{ pid, state, isPaused: paused !== null, mail: mailbox?.size ?? 0, env: seed.env },
+  processes: [...t.kernel.table.all()].map(({ pid, state, isPaused, mailbox, seed }) => ({
+    ...{ pid, state, isPaused, mail: mailbox?.size ?? 0, env: seed.env },
   })),
   mounts: t.kernel.listMounts(),
   sleeps: t.clock.pending,
@@ -228,5 +228,5 @@ test("what ends a process acts, and says what could not be recorded", async () =
     message: expect.stringContaining("the signal was delivered, but it could not be recorded"),
   });
   await settle(6);
-  expect(t.proc(PAUSED).verdict).toMatchObject(EXIT.sigkill);
+  expect(t.proc(PAUSED).ending.verdict).toMatchObject(EXIT.sigkill);
 });

@@ -18,17 +18,15 @@ export async function abandonAll(core: Core, words: string): Promise<void> {
 }
 
 function cut(proc: Process): void {
-  proc.isResting = true;
-  proc.workChanged();
-  proc.revoked = true;
+  proc.life.rest();
   proc.killed.abort();
   proc.abort.abort();
-  proc.exitWait?.abort();
+  proc.life.hurry();
 }
 
 async function leave(core: Core, proc: Process, words: string): Promise<void> {
   tell(core, proc, words);
-  if (!(await endWithin(core.ports.clock, [proc.loop], LIMITS.loopGraceMs)))
+  if (!(await endWithin(core.ports.clock, [proc.life.loop], LIMITS.loopGraceMs)))
     proc.fds.abandonAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
   proc.resume(core.ports.clock.mono());
   proc.mailbox?.close();

@@ -13,18 +13,28 @@ import type { Process } from "../process.ts";
 
 /** What a signal or deadline decided outranks what the program returned. */
 export function finish(core: Core, proc: Process, returned: ExitStatus): Promise<void> {
-  proc.finishing ??= finishOnce(core, proc, proc.verdict ?? returned);
-  return proc.finishing;
+  return proc.life.finish((hurry) => {
+    const exit = proc.ending.verdict ?? returned;
+    return finishOnce({ core, proc, exit, hurry });
+  });
 }
 
-async function finishOnce(core: Core, proc: Process, exit: ExitStatus): Promise<void> {
-  proc.revoked = true;
+interface Finish {
+  readonly core: Core;
+  readonly proc: Process;
+  readonly exit: ExitStatus;
+  /** Ends its wait for the disk. */
+  readonly hurry: AbortSignal;
+}
+
+async function finishOnce(finish: Finish): Promise<void> {
+  const { core, proc, exit } = finish;
   await core.mounts.unmountOf(proc);
   if (proc.recall !== null) await lastWords(core, proc);
   // nobody hears of an exit that can never be kept: the daemon ends, and the next goes on with this process
-  if (!(await journalExit(core, proc, exit)) && core.ports.journal.state.state === "lost") return;
+  if (!(await journalExit(finish)) && core.ports.journal.state.state === "lost") return;
   core.snapshots.rests(proc);
-  proc.terminate(exit, core.ports.clock.mono());
+  proc.life.exited(exit, core.ports.clock.mono());
   proc.debug?.end();
   endDependants(core, proc);
   proc.done.resolve(exit);
@@ -52,16 +62,15 @@ async function lastWords(core: Core, proc: Process): Promise<void> {
 }
 
 /** Nobody hears of an exit that is not kept; but who wants its end now, by a signal, does not wait for the disk. */
-async function append(core: Core, proc: Process, record: JournalDraft): Promise<void> {
+async function append({ core, proc, hurry }: Finish, record: JournalDraft): Promise<void> {
   for (;;) {
     try {
       await core.ports.journal.append([record]);
       return;
     } catch (error) {
-      if (proc.verdict !== null || core.ports.journal.state.state !== "degraded") throw error;
-      proc.exitWait ??= new AbortController();
-      if (proc.exitWait.signal.aborted) throw error;
-      await core.journalWatch.heldUntil(proc, proc.exitWait.signal);
+      const isHurried = proc.ending.verdict !== null || hurry.aborted;
+      if (isHurried || core.ports.journal.state.state !== "degraded") throw error;
+      await core.journalWatch.heldUntil(proc, hurry);
     }
   }
 }
@@ -70,7 +79,8 @@ async function append(core: Core, proc: Process, record: JournalDraft): Promise<
  * Synced before anyone hears of it. A disk that refuses does not keep a process alive: it is logged, and the record is kept for
  * when the disk takes it, or the next daemon would take the process for lost. False: it was refused.
  */
-async function journalExit(core: Core, proc: Process, exit: ExitStatus): Promise<boolean> {
+async function journalExit(finish: Finish): Promise<boolean> {
+  const { core, proc, exit } = finish;
   const { code, reason, kind, err } = exit;
   const message = err?.message.slice(0, LIMITS.journalWordsChars);
   const failure = err === undefined ? {} : { error: { code: codeOf(err), message } };
@@ -84,7 +94,7 @@ async function journalExit(core: Core, proc: Process, exit: ExitStatus): Promise
   };
   const { pid } = proc;
   try {
-    await append(core, proc, { proc: proc.seed.uuid, pid, kind: "process.exited", v: 1, body });
+    await append(finish, { proc: proc.seed.uuid, pid, kind: "process.exited", v: 1, body });
     return true;
   } catch (error) {
     core.ports.log("error", `pid ${pid}: its exit could not be journalled: ${printed(error)}`);
@@ -140,7 +150,7 @@ export function codeOfExit({ code, reason, kind }: ExitStatus): ErrorCode {
 export function endLive(core: Core, proc: Process, graceMs: number): void {
   proc.abort.abort();
   if (proc.state !== "running") return;
-  if (proc.verdict?.code === EXIT.sigkill.code) force(core, proc);
+  if (proc.ending.verdict?.code === EXIT.sigkill.code) force(core, proc);
   else forceAfter(core, proc, graceMs);
 }
 
@@ -150,9 +160,9 @@ export function graceOf(proc: Process): number {
 }
 
 function force(core: Core, proc: Process): void {
-  proc.revoked = true;
+  proc.life.close();
   proc.killed.abort();
-  void finish(core, proc, proc.verdict ?? EXIT.sigkill);
+  void finish(core, proc, proc.ending.verdict ?? EXIT.sigkill);
 }
 
 /**
@@ -161,13 +171,13 @@ function force(core: Core, proc: Process): void {
  */
 export function forceAfter(core: Core, proc: Process, graceMs: number): void {
   const at = core.ports.clock.mono() + graceMs;
-  if (graceMs === Infinity || (proc.forceAt !== null && proc.forceAt <= at)) return;
-  proc.forceAt = at;
+  if (graceMs === Infinity || !proc.ending.plan(at)) return;
   const stop = new AbortController();
   core.ports.clock.sleep(graceMs, stop.signal).then(
     () => {
       // What it decided itself, or a deadline, keeps its words; a signal that was not heeded becomes KILL.
-      if (proc.verdict === null || proc.verdict.kind === "killed") proc.verdict = EXIT.sigkill;
+      const { verdict } = proc.ending;
+      if (verdict === null || verdict.kind === "killed") proc.ending.overrule(EXIT.sigkill);
       proc.abort.abort();
       // one that is still being made ends in spawn
       if (proc.state === "running") force(core, proc);

@@ -9,7 +9,7 @@ describe("reaping", () => {
     const t = testKernel();
     const { pid, proc, end } = await t.start();
     const free = vi.spyOn(t.kernel.contexts, "free");
-    const dead = vi.spyOn(proc, "reap");
+    const dead = vi.spyOn(proc.life, "bury");
     const waiters = [t.init.wait(pid), t.init.wait(pid)];
     end();
     await proc.done.promise;
@@ -40,13 +40,13 @@ describe("reaping", () => {
       vi.spyOn(proc.debug, "close").mockImplementation(() => order.push(`4 debug ${proc.debug}`));
     vi.spyOn(proc, "resume").mockImplementation(note("7 signals"));
     vi.spyOn(contexts, "free").mockImplementation(note("10 context"));
-    vi.spyOn(proc, "reap").mockImplementation(note("11 dead"));
+    vi.spyOn(proc.life, "bury").mockImplementation(note("11 dead"));
     vi.spyOn(table, "remove").mockImplementation(note("12 table"));
     parent.end();
     await proc.done.promise;
     await settle();
     order.length = 0;
-    Object.defineProperty(proc, "loop", {
+    Object.defineProperty(proc.life, "loop", {
       get: () => {
         order.push("3 loop");
         return Promise.resolve();

@@ -8,8 +8,7 @@ import { LIMITS } from "../../limits.ts";
 import type { Process } from "../process.ts";
 
 export function reapProcess(core: Core, proc: Process): Promise<void> {
-  proc.reaping ??= reapOnce(core, proc);
-  return proc.reaping;
+  return proc.life.reap(() => reapOnce(core, proc));
 }
 
 async function reapOnce(core: Core, proc: Process): Promise<void> {
@@ -24,7 +23,7 @@ async function reapOnce(core: Core, proc: Process): Promise<void> {
     ["threads", () => proc.threads?.clear()],
     ["coroutines", () => proc.coroutines.clear(proc.pid, core.ports)],
     ["contexts", () => freeContexts(core, proc)],
-    ["dead", () => proc.reap()],
+    ["dead", () => proc.life.bury()],
     ["table", () => leaveTable(core, proc)],
   ];
   for (const [name, step] of steps) {
@@ -57,7 +56,7 @@ async function waitForLoop(core: Core, proc: Process): Promise<void> {
     () => {},
   );
   try {
-    await abortable(proc.loop, giveUp.signal);
+    await abortable(proc.life.loop, giveUp.signal);
   } catch {
     core.ports.log("error", `pid ${proc.pid}: process.loop_abandoned`);
     proc.fds.abandonAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));

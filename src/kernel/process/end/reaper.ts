@@ -5,6 +5,7 @@
 import { PID_KERNEL } from "../../../abi/ids.ts";
 import type { Core } from "../../core.ts";
 import { LIMITS } from "../../limits.ts";
+import type { Life } from "../life/life.ts";
 import type { Process } from "../process.ts";
 import { reapProcess } from "./reap.ts";
 
@@ -20,7 +21,7 @@ export class Reaper {
 
   /** `now`: its client has read the end, or its parent was reaped. `seen`: it has just ended. */
   offer(proc: Process, when: "now" | "seen"): void {
-    if (proc.state !== "zombie" || proc.ppid !== PID_KERNEL || proc.reaping !== null) return;
+    if (!isFree(proc.life.now) || proc.ppid !== PID_KERNEL) return;
     // A client still reads: it hands the process over when it goes.
     if (proc.watchers.count > 0) return;
     if (when === "now") void reapProcess(this.#core(), proc);
@@ -53,4 +54,9 @@ export class Reaper {
       () => {},
     );
   }
+}
+
+/** A zombie that nobody reaps yet. */
+function isFree(life: Life): boolean {
+  return life.is === "zombie" && life.reaping === null;
 }

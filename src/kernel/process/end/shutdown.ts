@@ -52,16 +52,16 @@ async function end(core: Core, isMeant: (proc: Process) => boolean, graceMs: num
 
 /** Only what can come back as it is: all above it rest too, and nothing is left to read that dies with this daemon. */
 function mayRest(core: Core, proc: Process): boolean {
-  const mayHold = proc.paused !== null || proc.conversation !== null;
-  const isHeld = proc.state === "running" && mayHold && proc.verdict === null;
-  if (!isHeld || !proc.isRestorable || proc.finishing !== null || proc.fds.has(STDIN)) return false;
+  const mayHold = proc.isPaused || proc.conversation !== null;
+  const isHeld = proc.life.now.is === "running" && mayHold && proc.ending.verdict === null;
+  if (!isHeld || !proc.isRestorable || proc.fds.has(STDIN)) return false;
   if (proc.ppid === PID_KERNEL) return true;
   const parent = core.table.get(proc.ppid);
   return parent !== undefined && mayRest(core, parent);
 }
 
 /** What it did last is in the journal, and it has not begun anything since. */
-async function still(core: Core, { stillness, conversation }: Process): Promise<void> {
+async function still(core: Core, { halt: { stillness }, conversation }: Process): Promise<void> {
   if (conversation !== null && conversation.run === null) return;
   do {
     await stillness.reached();
@@ -74,16 +74,17 @@ async function still(core: Core, { stillness, conversation }: Process): Promise<
  * to who has it next. Twice is once.
  */
 export function layToRest(core: Core, proc: Process, why: string): Promise<void> {
-  proc.leaving ??= goToRest(core, proc, why);
-  return proc.leaving;
+  return proc.life.rest() ? goToRest(core, proc, why) : untilGone(proc);
+}
+
+/** Until one that is on its way to rest has left; at once for any other. */
+export async function untilGone(proc: Process | undefined): Promise<void> {
+  if (proc?.life.isResting === true) await proc.done.promise.catch(() => {});
 }
 
 async function goToRest(core: Core, proc: Process, why: string): Promise<void> {
-  proc.isResting = true;
-  proc.workChanged();
-  proc.revoked = true;
   proc.abort.abort();
-  if (!(await endWithin(core.ports.clock, [proc.loop], LIMITS.loopGraceMs)))
+  if (!(await endWithin(core.ports.clock, [proc.life.loop], LIMITS.loopGraceMs)))
     proc.fds.abandonAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
   await core.mounts.unmountOf(proc);
   tell(core, proc, why);

@@ -1,4 +1,4 @@
-/** The state machine: one table drives it, every pair that is not in it is a bug and changes nothing. */
+/** What is seen of a life, of a process or a thread: one table drives it, every pair that is not in it is a bug and changes nothing. */
 import { SyscallError } from "../../../abi/errors.ts";
 import type { Pid } from "../../../abi/ids.ts";
 import type { ProcessState } from "../../../abi/process.ts";
@@ -10,8 +10,17 @@ const NEXT: Readonly<Record<ProcessState, ProcessState | null>> = {
   dead: null,
 };
 
+interface Mover {
+  readonly pid: Pid;
+  readonly syscall: string;
+}
+
 /** `to`, if it may follow `from`; else INTERNAL `illegal transition: <from> → <to>`. */
-export function transition(from: ProcessState, to: ProcessState, pid: Pid, syscall: string): ProcessState {
+export function transition(from: ProcessState, to: ProcessState, mover: Mover): ProcessState {
   if (NEXT[from] === to) return to;
-  throw new SyscallError({ syscall, pid, code: "INTERNAL", message: `illegal transition: ${from} → ${to}` });
+  throw illegal(from, to, mover);
+}
+
+export function illegal(from: ProcessState, to: ProcessState, mover: Mover): SyscallError {
+  return new SyscallError({ ...mover, code: "INTERNAL", message: `illegal transition: ${from} → ${to}` });
 }

@@ -14,11 +14,10 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function runProgram(core: Core, proc: Process, timeoutMs: number): void {
   countWork(core, proc);
-  proc.start(core.ports.clock.mono());
   core.clockWatch.enter();
   const over = (): void => core.clockWatch.leave();
   proc.done.promise.then(over, over);
-  proc.loop = loop(core, proc, timeoutMs);
+  proc.start(core.ports.clock.mono(), () => loop(core, proc, timeoutMs));
 }
 
 /**
@@ -29,23 +28,23 @@ async function loop(core: Core, proc: Process, timeoutMs: number): Promise<void>
   const stopDeadline = startDeadline(core, proc, timeoutMs);
   const exit = await run(core, proc);
   stopDeadline();
-  proc.revoked = true;
+  proc.life.close();
   if (proc.threads !== null) await proc.threads.clear();
   await proc.fds.closeAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
   proc.abort.abort();
-  if (!proc.isResting) await finish(core, proc, exit);
+  if (!proc.life.isResting) await finish(core, proc, exit);
 }
 
 /** One that was killed while it was made does not take a step; one that was paused takes none until it goes on. */
 async function run(core: Core, proc: Process): Promise<ExitStatus> {
   try {
-    await proc.untilResumed(proc.abort.signal);
-    if (proc.verdict !== null) return proc.verdict;
+    await proc.halt.untilResumed(proc.abort.signal);
+    if (proc.ending.verdict !== null) return proc.ending.verdict;
     const exit: ExitStatus | undefined = await bodyOf(proc).run(core, proc);
     return exit ?? EXIT.unexpected;
   } catch (error) {
     const err = error instanceof Error ? error : new Error(String(error));
-    if (proc.verdict === null && !proc.isResting)
+    if (proc.ending.verdict === null && !proc.life.isResting)
       core.ports.log("error", `pid ${proc.pid}: the program failed: ${err.stack ?? err.message}`);
     return { ...EXIT.unexpected, err };
   }
@@ -59,7 +58,7 @@ export function startDeadline(core: Core, proc: Process, timeoutMs: number): () 
     () => {
       const message = `timeout after ${timeoutMs} ms`;
       const err = new SyscallError({ syscall: "Spawn", pid: proc.pid, code: "TIMEOUT", message });
-      proc.verdict ??= { ...EXIT.timeout, err };
+      proc.ending.decide({ ...EXIT.timeout, err });
       endLive(core, proc, graceOf(proc));
     },
     () => {},
@@ -75,10 +74,10 @@ export async function untilDeadline(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock } = core.ports;
-  const leftMs = (): number => timeoutMs - proc.ranMs(clock.mono());
+  const leftMs = (): number => timeoutMs - proc.halt.time.ms(clock.mono());
   for (let ms = leftMs(); ms > 0; ms = leftMs()) {
-    const halt = proc.paused ?? proc.stalled;
-    if (halt === null) await clock.sleep(Math.min(ms, MAX_TIMER_MS), signal);
-    else await abortable(halt.promise, signal);
+    const { end } = proc.halt;
+    if (end === null) await clock.sleep(Math.min(ms, MAX_TIMER_MS), signal);
+    else await abortable(end, signal);
   }
 }

@@ -219,7 +219,7 @@ async function build(
 
 /** As at the end of every process: refused, closed, aborted. */
 async function endHandle(core: Core, proc: Process): Promise<void> {
-  proc.revoked = true;
+  proc.life.close();
   await proc.fds.closeAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
   proc.abort.abort();
 }
@@ -305,7 +305,7 @@ function begin(core: Core, proc: Process, opts: SpawnOpts): void {
   runProgram(core, proc, opts.timeoutMs ?? 0);
   // who stands above it was lowered while it was made
   if (proc.mode !== seed.mode) core.note(proc, "mode.set", { mode: proc.mode, ...priorOf(proc) });
-  if (proc.verdict !== null) endLive(core, proc, graceOf(proc));
+  if (proc.ending.verdict !== null) endLive(core, proc, graceOf(proc));
 }
 
 function priorOf({ priorMode }: Process): { prior?: PermissionMode } {

@@ -119,7 +119,7 @@ export class Thread {
   }
 
   #move(to: ProcessState): void {
-    this.#state = transition(this.#state, to, this.#proc.pid, "Thread");
+    this.#state = transition(this.#state, to, { pid: this.#proc.pid, syscall: "Thread" });
   }
 }
 
