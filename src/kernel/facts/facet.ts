@@ -8,7 +8,7 @@ import type { RecordKind } from "../ports/journal.ts";
 
 export type RecordBody = Readonly<Record<string, unknown>>;
 
-/** Where a record lies. */
+/** The place of a record. */
 export interface Place {
   readonly proc: ProcUuid;
   readonly seq: number;
@@ -18,7 +18,7 @@ export interface Place {
   readonly isFork: boolean;
 }
 
-/** What a snapshot keeps of all facets: plain data, by the keys that each has. */
+/** The packed state of all facets in a snapshot: plain data by the keys that each facet has. */
 export type Packed = Readonly<Record<string, unknown>>;
 
 /** Methods, so that facets of all states stand in one list. */
@@ -35,9 +35,9 @@ export interface Facet<State> {
   seen?(now: State, place: Place): State;
   /** Its keys in a snapshot; none where it is as at first. A key keeps its meaning for good. */
   pack(now: State): Packed;
-  /** Of a snapshot, also of an earlier version, that may not have its keys. */
+  /** The state from a snapshot; one of an earlier version may lack its keys. */
   unpack(kept: Packed): State;
-  /** What a fork has of it, as it was at the place of the fork. Absent: a fork begins without. */
+  /** What a fork inherits, from the state at the place of the fork. Absent: a fork begins with `init`. */
   fork?(origin: State): State;
   /** The first record of a fork, by what the origin has now, wherever the fork begins. undefined: it needs none. */
   carry?(origin: State): { readonly kind: RecordKind; readonly body: object } | undefined;
@@ -45,22 +45,22 @@ export interface Facet<State> {
   readonly isEarly?: true;
   /** The process holds it while it lives. */
   readonly isHeld?: true;
-  /** Of what a process holds already, and what was read of it after that. Absent: what was read. */
+  /** Joins what a process holds already with what was read later from its history. Absent: what was read replaces it. */
   join?(now: State, read: State): State;
 }
 
-/** One that a live process holds too: its records say all that they change. */
+/** A facet that a live process holds too: its records contain everything that they change. */
 export interface LiveFacet<State> extends Facet<State> {
   readonly folds: Readonly<Partial<Record<RecordKind, Fold<State>["ofLive"]>>>;
 }
 
 interface PlainFacet<State> extends Omit<LiveFacet<State>, "init" | "pack" | "unpack"> {
   readonly init: State;
-  /** What a snapshot has; absent: it is taken as it is. */
+  /** Reads the packed state; absent: it is the state itself. */
   read?(kept: unknown): State;
 }
 
-/** One whose state is plain data that is replaced, under one key. */
+/** A facet whose state is plain data under one key; it is replaced as a whole. */
 export function plainFacet<State>(
   key: string,
   { init, read = (kept) => kept as State, ...more }: PlainFacet<State>,
@@ -86,7 +86,7 @@ export class Facts {
     this.#held.set(facet, state);
   }
 
-  /** Of these facets, what the others say. */
+  /** Takes over the state of these facets from others. */
   adopt(facets: readonly Facet<unknown>[], others: Pick<Facts, "of">): void {
     for (const facet of facets) {
       const read = others.of(facet);
@@ -94,14 +94,14 @@ export class Facts {
     }
   }
 
-  /** A record of it. */
+  /** Applies a record of the process. */
   fold(facet: Facet<unknown>, kind: RecordKind, body: RecordBody, place: Place): void {
     const fold = facet.folds[kind];
     if (fold !== undefined) this.set(facet, fold(this.of(facet), body, place));
     if (facet.seen !== undefined) this.set(facet, facet.seen(this.of(facet), place));
   }
 
-  /** As the record will, when a later daemon reads it: of whoever journals that. What it is now. */
+  /** Changes the state as the record will when a later daemon reads it. The caller journals the record. Returns the new state. */
   change<State>(facet: LiveFacet<State>, kind: RecordKind, body: object): State {
     const now = facet.folds[kind]?.(this.of(facet), body as RecordBody) ?? this.of(facet);
     this.set(facet, now);

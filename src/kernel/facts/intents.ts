@@ -1,7 +1,7 @@
-/** Intents of calls that are no effects of a program on the world, and results that came after their daemon. */
+/** Intents of calls without an effect on the world, and results that came after their daemon. */
 import type { Probed } from "../../abi/program.ts";
 
-/** By the body of its intent. It changes nothing but what was spent. */
+/** Whether a call, by the body of its intent, is a model call: it changes nothing but what was spent. */
 export function isModelCall(intent: unknown): boolean {
   return String((intent as { device?: unknown }).device).startsWith("/dev/llm/");
 }

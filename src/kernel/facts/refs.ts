@@ -1,4 +1,4 @@
-/** Where records lie, and many of them in little: runs of records of one process that follow one another. */
+/** References to records, many of them in little space: runs of consecutive records of one process. */
 import type { ProcUuid } from "../../abi/ids.ts";
 
 export interface Ref {
@@ -6,7 +6,7 @@ export interface Ref {
   readonly seq: number;
 }
 
-/** Of one process: pairs of a first seq and how many follow without a gap, itself included. */
+/** The records of one process: pairs of a first seq and the count of records from it without a gap. */
 export interface RecordRange {
   readonly proc: ProcUuid;
   readonly seqs: readonly (readonly [first: number, count: number])[];

@@ -1,4 +1,4 @@
-/** What the wires see of accounts. */
+/** Accounts as wires see them. */
 import type { Amounts, Budget, BudgetLimits } from "../../abi/budget.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import type { Pid } from "../../abi/ids.ts";
@@ -12,7 +12,7 @@ export interface BudgetView {
   readonly intent: string;
   readonly isLive: boolean;
   readonly limits: BudgetLimits;
-  /** By its own calls; by it and all below it; set aside for calls under way. */
+  /** Spent by its own calls; by it and its descendants; reserved for calls in progress. */
   readonly own: Omit<Amounts, "steps">;
   readonly spent: Amounts;
   readonly reserved: Amounts;
@@ -20,7 +20,7 @@ export interface BudgetView {
   /** Agents started below it, and those that run now. */
   readonly children: number;
   readonly running: number;
-  /** What a call of its own can get, over all above it too; null: as much as it likes. */
+  /** The most that one of its calls can spend, limits of its ancestors included; null: no limit. */
   readonly left: { readonly tokens: number | null; readonly microUsd: number | null };
 }
 
@@ -47,14 +47,14 @@ export interface CostLine {
 }
 
 export interface Budgets {
-  /** Those in memory, of one process and all below it, or of all; parents first. */
+  /** Accounts in memory of one process and its descendants, or of all; parents first. */
   list(pid?: Pid): { readonly processes: readonly BudgetView[]; readonly windows: readonly WindowView[] };
   /**
    * New limits of a process, whatever it does now; those that are not named stay. `add`: on top of what they are. Durable when
    * it resolves. NOT_FOUND; INVALID: pid 0, or a limit to add to that is none.
    */
   set(pid: Pid, change: BudgetChange, add: Budget, by: GrantBy): Promise<BudgetLimits>;
-  /** What calls cost since then (wall clock, ms), as the journal has it: of the newest 1,000 processes. */
+  /** The cost of calls since then (wall clock, ms) according to the journal, for the newest 1,000 processes. */
   costs(
     by: CostKey,
     since: number,

@@ -12,7 +12,7 @@ export interface JudgedCall {
   readonly tool: string;
   /** The arguments, as they were sent. */
   readonly input: string;
-  /** In words, one each. */
+  /** The effects of the call in words, one each. */
   readonly effects: readonly string[];
 }
 
@@ -21,9 +21,9 @@ export interface Judging {
   /** Permitted since the newest of those, oldest first: the calls of a reply enter the context when all are over. */
   readonly since: readonly JudgedCall[];
   readonly pending: JudgedCall;
-  /** Where it works, cwd first. */
+  /** The folders that the process works in, cwd first. */
   readonly roots: readonly string[];
-  /** What a person approved in words. */
+  /** Approvals that the user gave in words. */
   readonly approved: readonly string[];
 }
 
@@ -37,14 +37,14 @@ export interface ClassifierRequest {
 
 export interface ClassifierVerdict {
   readonly kind: "allow" | "block" | "ask";
-  /** For the model and the person; "" none was given. */
+  /** The reason, for the model and the user; "" if the classifier gave none. */
   readonly reason: string;
 }
 
 export interface Classifier {
-  /** As the settings stand now. */
+  /** According to the current settings. */
   stages(): "both" | ClassifierStage;
-  /** Does it answer the questions of mode plan where that was entered from auto? */
+  /** Whether it answers the questions of plan mode when that was entered from auto mode. */
   judgesPlan(): boolean;
   lists(): AutoModeLists;
   request(judging: Judging, stage: ClassifierStage): ClassifierRequest;

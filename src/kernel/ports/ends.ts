@@ -9,6 +9,6 @@ export type KeptEnd = Pick<JournalDraft, "proc" | "pid" | "body"> & {
 export interface Ends {
   /** True: it is synced, and will be in the journal when that takes records again. */
   keep(draft: KeptEnd): boolean;
-  /** Of a process whose end is kept here and not in the journal yet. */
+  /** The end of a process that is kept here and not yet in the journal. */
   exitOf(proc: ProcUuid): { readonly code: number; readonly reason: string } | undefined;
 }

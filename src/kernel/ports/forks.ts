@@ -7,9 +7,9 @@ import type { RequestMark } from "../../abi/request-mark.ts";
 
 /** One reply of the model with the results of its calls. */
 export interface StepView {
-  /** From 1; 0: before the first of them, when the first message was there. */
+  /** The number of the step from 1; 0: before the first, when only the first message was there. */
   readonly step: number;
-  /** In whose history it lies, and where it is over: of a fork, the first steps are those of the process it comes from. */
+  /** The history that contains it and the record that ends it: the first steps of a fork lie in the history of its origin. */
   readonly proc: ProcUuid;
   readonly seq: number;
   /** Wall clock, ms: for people. */
@@ -22,20 +22,20 @@ export interface StepView {
   readonly commands: number;
 }
 
-/** By number of a step, or by a record of the process's own history; absent: the last step that is complete. */
+/** A step by its number, or by a record of the process's own history; absent: the last complete step. */
 export type ForkPoint = { readonly step: number } | { readonly seq: number };
 
 export interface ForkRequest {
   readonly at?: ForkPoint;
-  /** For the new process, before its next step. */
+  /** A message for the new process, before its next step. */
   readonly message?: string;
   /** Whose the message is. */
   readonly client?: string;
-  /** It goes on at once; else it rests until somebody opens it. */
+  /** Whether it resumes at once; otherwise it rests until somebody opens it. */
   readonly wake?: boolean;
-  /** Of the client, for one that goes on. */
+  /** The environment of the client, for a fork that resumes. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Of the client's request that this is: kept in the record of the fork's spawn. */
+  /** The mark of the client's request, kept in the record of the fork's spawn. */
   readonly request?: RequestMark;
 }
 
@@ -50,7 +50,7 @@ export interface Forked {
 
 export type FileDeed =
   | "restored"
-  /** It was gone. */
+  /** The file was missing. */
   | "recreated"
   /** The agent had made it. */
   | "removed"
@@ -62,7 +62,7 @@ export interface FileRewound {
   readonly path: string;
   readonly deed: FileDeed;
   readonly reason: string;
-  /** Lines; 0 where it is no text. */
+  /** Lines; 0 for binary content. */
   readonly insertions: number;
   readonly deletions: number;
 }
@@ -72,7 +72,7 @@ export interface RewindRequest {
   readonly at?: ForkPoint;
   /** The agent's files are put back, too. */
   readonly files: boolean;
-  /** Nothing is changed: what would be. */
+  /** Reports what would change, and changes nothing. */
   readonly dryRun: boolean;
   /** Files that somebody else has changed since, too. */
   readonly force: boolean;
@@ -89,7 +89,7 @@ export interface Rewound {
   /** Commands that ran since, newest last, at most 20: what they changed is not put back. And how many there were. */
   readonly commands: readonly string[];
   readonly commandCount: number;
-  /** The process that goes on from there. null: none was wanted, a dry run, or refused. */
+  /** The new process. null: not requested, a dry run, or refused. */
   readonly fork: Forked | null;
 }
 
@@ -102,8 +102,8 @@ export interface Forks {
    * a call, or no agent; NOT_FOUND: no such process or step; CONFLICT: its history is damaged, or too little of it was kept.
    */
   fork(pid: Pid, request: ForkRequest): Promise<Forked>;
-  /** What a request has forked before: it goes on if that was asked for. NOT_FOUND: its history is gone. */
+  /** The fork that an earlier request made; it resumes if that was requested. NOT_FOUND: its history was removed. */
   again(fork: Pid, request: Pick<ForkRequest, "wake" | "env">): Promise<Forked>;
-  /** As `fork`, with the files. CONFLICT: the process runs. NOT_FOUND: file history does not go back as far. */
+  /** Like `fork`, and restores files. CONFLICT: the process runs. NOT_FOUND: the file history does not reach that far. */
   rewind(pid: Pid, request: RewindRequest): Promise<Rewound>;
 }

@@ -5,6 +5,6 @@ export interface GroupView {
   readonly id: Pgid;
   /** "" for one without a name. */
   readonly name: string;
-  /** By rising pid. */
+  /** Members by rising pid. */
   readonly pids: readonly Pid[];
 }

@@ -1,4 +1,4 @@
-/** What the kernel needs of the host, and how devices start OS processes. */
+/** The host as the kernel sees it, and how devices start OS processes. */
 
 import type { SandboxProfile, SandboxState } from "../../abi/sandbox.ts";
 
@@ -54,7 +54,7 @@ export interface ExecSpec {
 }
 
 export interface ExecChild {
-  /** Of what the daemon started: in a namespace that is the keeper of the namespace, not the program. */
+  /** The OS pid of what the daemon started: with a namespace that is the keeper of the namespace, not the program. */
   readonly osPid: number | undefined;
   /**
    * When nothing of it is left. Never rejects; `error` is set when the program did not start (NOT_FOUND, PERMISSION …).
@@ -64,13 +64,13 @@ export interface ExecChild {
     code: number | null;
     signal: string | null;
     error?: Error;
-    /** What its sandbox refused or took away, in words, as far as that is seen from outside. */
+    /** What its sandbox refused or removed, in words, as far as that can be observed from outside. */
     violations?: readonly string[];
   }>;
   /** Writes to stdin; resolves when the pipe took it. */
   write(data: Uint8Array | string): Promise<void>;
   endInput(): void;
-  /** To the program and all it started, inside its namespace too. False: none of them lives. */
+  /** Signals the program and everything it started, inside its namespace too. False: none of them is alive. */
   signal(signal: "SIGTERM" | "SIGINT" | "SIGPIPE" | "SIGSTOP" | "SIGCONT"): boolean;
   /** TERM, then KILL, to the program and all it started. Resolves when they are gone. */
   kill(): Promise<void>;

@@ -3,9 +3,9 @@ import type { ProcUuid } from "../../abi/ids.ts";
 import type { JobRecord } from "../../abi/jobs.ts";
 
 export interface JobDesk {
-  /** Of those of a process that run now: bytes printed so far, by id. */
+  /** The running jobs of a process: bytes printed so far, by id. */
   live(uuid: ProcUuid): ReadonlyMap<string, number>;
-  /** Up to `maxBytes` of its output from byte `from`; empty: there is no more for now. NOT_FOUND: its output is gone. */
+  /** Up to `maxBytes` of its output from byte `from`; empty: no more for now. NOT_FOUND: its output was removed. */
   read(uuid: ProcUuid, job: JobRecord, from: number, maxBytes: number): Promise<Uint8Array>;
   /** Resolves when it has printed more than `bytes`, or has ended; at once for one that does not run. */
   changed(uuid: ProcUuid, id: string, bytes: number, signal: AbortSignal): Promise<void>;

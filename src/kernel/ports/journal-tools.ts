@@ -28,9 +28,9 @@ export interface Finding {
   readonly proc?: ProcUuid;
   readonly seq?: number;
   readonly lsn?: number;
-  /** One line for a person. */
+  /** One line for screens. */
   readonly detail: string;
-  /** What `--repair` would do; absent: nothing. */
+  /** What a repair would do; absent: nothing. */
   readonly repair?: string;
 }
 
@@ -63,7 +63,7 @@ export interface VerifyReport {
 }
 
 export interface Usage {
-  /** In use, with the write-ahead log. */
+  /** Bytes in use, the write-ahead log included. */
   readonly databaseBytes: number;
   /** Freed inside the database's file: used again before it grows. */
   readonly reusableBytes: number;
@@ -124,21 +124,21 @@ export interface JournalTools {
 /** A page of a history as it is stored: each record as one line of JSON (abi/journal-line.ts). */
 export interface LinePage {
   readonly lines: readonly string[];
-  /** Where the next page begins. */
+  /** The position of the next page. */
   readonly nextSeq: number;
 }
 
-/** What the wires see of the journal; boot fills it in. What retention allows is decided by the settings. */
+/** The journal as wires see it; boot fills it in. The settings decide what retention may remove. */
 export interface JournalDesk extends Pick<JournalTools, "check" | "verify" | "usage"> {
   collect(options: { dryRun: boolean; signal?: AbortSignal }): Promise<CollectReport>;
-  /** By rising lsn, in pages. */
+  /** Records by rising lsn, in pages. */
   anchors(): AsyncIterable<readonly Anchor[]>;
-  /** By pid or UUID. NOT_FOUND: there is none, or its history is gone. */
+  /** A process by pid or UUID. NOT_FOUND: no such process, or its history was removed. */
   find(process: string): Promise<ProcUuid>;
   /** The seq of the n-th record from the end, of that kind if one is given; 1 if there are fewer. */
   seqFromEnd(proc: ProcUuid, count: number, kind?: string): Promise<number>;
   /** Noted records too. At most 256 records and about 4 MiB, but at least one; empty at the end. */
   lines(proc: ProcUuid, fromSeq: number, kind?: string): Promise<LinePage>;
-  /** Its newest exit is on record: nothing follows unless a person makes it go on. */
+  /** Its newest exit is on record: nothing follows unless the user resumes it. */
   hasEnded(proc: ProcUuid): Promise<boolean>;
 }

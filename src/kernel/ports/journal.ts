@@ -13,54 +13,54 @@ export type RecordKind =
   | "process.state"
   | "process.log"
   | "process.checkpoint"
-  /** What a device keeps for it: `{name, value}`; null: forgotten. */
+  /** A value that a device keeps for the process: `{name, value}`; null: removed. */
   | "process.kept"
-  /** A later daemon has it again. Body: `{epoch}`; `resumed`: it had ended, and a person made it go on. */
+  /** A later daemon restored it. Body: `{epoch}`; `resumed`: it had ended, and the user resumed it. */
   | "process.recovered"
   /** The first record of a fork: `{from: ProcUuid, at: seq}`. What it remembers begins with records 1 … at of that process. */
   | "process.forked"
-  /** What a person says of it: `{title?, kept?}`. */
+  /** Set by the user: `{title?, kept?}`. */
   | "process.described"
   /** A line that the user pinned to it: `{text, by?}`; "": taken away. */
   | "process.note"
-  /** Where what it has read came from: `{labels}` that are new (abi/labels.ts). */
+  /** New labels of what it has read: `{labels}` (abi/labels.ts). */
   | "label.add"
   /** A person took labels away: `{which, by}`. */
   | "label.clear"
-  /** Of the kernel's history: what a process with labels wrote, `{path, sha256, labels}`; without labels: not any more. */
+  /** In the kernel's history: a file that a process with labels wrote, `{path, sha256, labels}`; without labels: cleared. */
   | "label.file"
   | "call.intent"
   | "call.result"
   | "call.unknown"
-  /** What a call that needs no intent gave, or one input of the program: only replay reads it. */
+  /** The result of a call without an intent, or one input of the program: only replay reads it. */
   | "call.read"
   /** The content of a file before an agent changed it. */
   | "snapshot"
-  /** What it has seen of a file: `{path, …SeenFile}` (abi/device.ts). */
+  /** A file that it has seen: `{path, …SeenFile}` (abi/device.ts). */
   | "file.seen"
   | "ctx.record"
-  /** What a sandbox refused one of its programs, or seems to have: `{text}`, at most 2,000 characters. */
+  /** What a sandbox refused, or probably refused, one of its programs: `{text}`, at most 2,000 characters. */
   | "sandbox.violation"
-  /** What an agent asked its person, `{id, items}`, and what became of it. */
+  /** A question of an agent to the user, `{id, items}`, and its outcome. */
   | "person.question"
   | "person.answer"
   | "permit.ask"
   | "permit.answer"
-  /** How often calls were denied, in the history of the session's own process: `DenialState`. */
+  /** The count of denied calls, in the history of the session's own process: `DenialState`. */
   | "permit.denials"
-  /** What a classifier said of a call in a person's place (consent/classify). */
+  /** The decision of the auto mode classifier on a call (consent/classify). */
   | "permit.classified"
-  /** How often it failed in a row, in the history of the session's own process: `CircuitState`. */
+  /** Consecutive failures of the classifier, in the history of the session's own process: `CircuitState`. */
   | "permit.circuit"
   /** A person's permission, in the history of its session's own process, or of the kernel (grants/grant-record.ts). */
   | "grant.add"
-  /** Taken back by a person; one of its uses spent. */
+  /** A grant was revoked by the user; one of its uses was spent. */
   | "grant.remove"
   | "grant.use"
   /** Another permission mode: `{mode, by}`. */
   | "mode.set"
   | "acct.settle"
-  /** New limits of an account, by a person's word: `{budget, by}`. */
+  /** New limits of an account, set by the user: `{budget, by}`. */
   | "acct.limit"
   | "signal"
   | "mail.put"
@@ -74,9 +74,9 @@ export type RecordKind =
   /** The clock jumped, or the daemon was frozen: `{gapMs, jumpMs}`. */
   | "kernel.clock"
   | "journal.degraded"
-  /** Of the kernel's history, body `{root, previous, processes, lsn}`: what `audit verify` compares with (chain.ts). */
+  /** An anchor in the kernel's history, `{root, previous, processes, lsn}`: `audit verify` compares with it (chain.ts). */
   | "journal.anchor"
-  /** What fsck cut away. */
+  /** Records that fsck cut off. */
   | "journal.repair"
   /** A process whose history is gone by retention: `{proc, pid, seq, hash}`. */
   | "journal.tombstone";
@@ -96,7 +96,7 @@ export interface JournalDraft {
   readonly body: unknown;
 }
 
-/** In whose history a record lies. */
+/** The process whose history has the record. */
 export type RecordOwner = Pick<JournalDraft, "proc" | "pid">;
 
 export interface JournalRecord extends JournalDraft {
@@ -110,7 +110,7 @@ export interface JournalRecord extends JournalDraft {
   readonly at: number;
 }
 
-/** One line for each process, kept up to date by the records themselves: what is known of it without reading its history. */
+/** The row of a process, updated with its records: what is known of it without reading its history. */
 export interface ProcessRow {
   readonly proc: ProcUuid;
   readonly pid: Pid;
@@ -121,20 +121,20 @@ export interface ProcessRow {
   /** Cut at 200 characters. */
   readonly intent: string;
   readonly cwd: string;
-  /** A person talks to it: it waits for the next message. */
+  /** The user talks to it: it waits for the next message. */
   readonly isSession: boolean;
   /** Wall clock, ms; of its last record likewise. */
   readonly createdAt: number;
   readonly lastAt: number;
-  /** Of its newest record. */
+  /** The sequence number of its newest record. */
   readonly lastSeq: number;
-  /** By its newest `signal`. */
+  /** Whether its newest `signal` record paused it. */
   readonly isPaused: boolean;
   readonly ranMs: number;
-  /** By its own calls; and of its own limit, by it and all below it. */
+  /** Tokens spent by its own calls; and, counted against its own limit, by it and its descendants. */
   readonly tokensUsed: number;
   readonly limitUsed: number;
-  /** Messages in its context that came from a person or another process. */
+  /** Messages in its context that came from the user or another process. */
   readonly turns: number;
   /** null: it has not ended, as far as the journal knows. */
   readonly exit: { readonly code: number; readonly reason: string } | null;
@@ -232,9 +232,9 @@ export interface Journal {
   liveStates(): Promise<readonly JournalRecord[]>;
   liveMail(): Promise<readonly JournalRecord[]>;
   liveGroups(): Promise<readonly JournalRecord[]>;
-  /** All of one kind in the history of one process, in order: few by nature. */
+  /** All records of one kind in the history of one process, in order. Only for kinds with few records. */
   ofKind(proc: ProcUuid, kind: SparseKind): Promise<readonly JournalRecord[]>;
-  /** The last of one kind in the history of one process, looked for from its end; undefined: there is none. */
+  /** The last record of one kind in the history of one process, searched from its end; undefined: none. */
   newest(proc: ProcUuid, kind: "acct.settle"): Promise<JournalRecord | undefined>;
   /** The newest that the request of a client with this id has made (abi/request-mark.ts); undefined: none. */
   requested(id: string): Promise<JournalRecord | undefined>;
@@ -255,7 +255,7 @@ export interface Journal {
   snapshot(proc: ProcUuid, atMost?: number): Promise<{ seq: number; state: unknown } | undefined>;
   /** Synced when it resolves: the record that names it comes after. At most 64 MiB: INVALID. The SHA-256 in hex. */
   putBlob(bytes: Uint8Array): Promise<string>;
-  /** NOT_FOUND: there is none, or it was evicted. INTERNAL: it is not what its digest says; it is set aside. */
+  /** NOT_FOUND: no such blob, or it was evicted. INTERNAL: its content does not match its digest; it is set aside. */
   getBlob(digest: string): Promise<Uint8Array>;
   readonly state: JournalState;
   /** Told of each change of `state`, from now on. The result ends it. */

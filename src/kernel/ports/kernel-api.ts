@@ -1,4 +1,4 @@
-/** What the wires see of the kernel. Everything a client does passes the handle of pid 0, and so the gate. */
+/** The kernel as wires see it. Everything a client does passes the handle of pid 0, and so the gate. */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { AskAnswer, AskReply, ProcessEvent, SyscallEvent } from "../../abi/events.ts";
 import type { GrantBy } from "../../abi/grants.ts";
@@ -19,12 +19,12 @@ import type { Sessions } from "./sessions.ts";
 import type { LogPiece, Subscription } from "./subscription.ts";
 import type { SupervisorControl } from "./supervisors.ts";
 
-/** What an answer may say beside itself, and who gave it. */
+/** Options of an answer, and who gave it. */
 export interface AnswerMore extends Pick<AskReply, "rule" | "destination" | "input" | "answers"> {
   readonly by?: GrantBy;
 }
 
-/** What an OS child of a process may: that process's eyes, and, where it is a program of its own, its hands. */
+/** What an OS child of a process may do: see what that process sees, and act for it if it is its program. */
 export interface ChildClient {
   readonly pid: Pid;
   /** The uuid of its oldest ancestor that still is, or its own. */
@@ -72,7 +72,7 @@ export interface KernelApi {
    * from its spool. NOT_FOUND: there never was such a process, or its history is gone.
    */
   logs(pid: Pid, options: { tail: number; follow: boolean }): Promise<Subscription<LogPiece>>;
-  /** To a process and all its descendants that are alive now; those reached, by rising pid. NOT_FOUND. */
+  /** Signals a process and all its living descendants; returns those reached, by rising pid. NOT_FOUND. */
   signalTree(pid: Pid, signal: Signal): Promise<Pid[]>;
   /**
    * What a process that was brought back after a restart needs of its client before it can go on; nothing for others.
@@ -92,7 +92,7 @@ export interface KernelApi {
   listDevices(): readonly string[];
   /** NOT_FOUND: no supervisor has this pid. */
   supervisor(pid: Pid): SupervisorControl;
-  /** wait() with a deadline, also of one that the journal alone knows, and what the last line of a run shows. TIMEOUT: the process goes on. */
+  /** wait() with a deadline, also for a process that only the journal knows, with what the last line of a run shows. TIMEOUT: it still runs. */
   waitFor(
     pid: Pid,
     signal: AbortSignal,
@@ -110,9 +110,9 @@ export interface KernelApi {
     id: string,
     options: { from: number; isFollowed: boolean; signal: AbortSignal },
   ): AsyncIterable<Uint8Array>;
-  /** Of whom an OS process is a child, by the uuid of that process; undefined: it has ended. */
+  /** The process that owns an OS child, by uuid; undefined: it has ended. */
   clientOf(uuid: string): ChildClient | undefined;
-  /** The line a person must read before anything of this process; "" for none. */
+  /** A notice to show before any output of this process; "" for none. */
   noticeOf(pid: Pid): string;
   /** Created and running processes that keep the daemon alive: all but sessions that wait with nobody there. */
   active(): number;

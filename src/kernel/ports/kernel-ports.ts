@@ -25,19 +25,19 @@ export interface KernelPorts {
   readonly ends?: Ends;
   /** The policy for a process that works in `cwd`: settings of the user and of that project. */
   readonly permitFor: (cwd: string) => Permit;
-  /** Rules, mode and directories that a person has put into a settings file. Absent: there is no such file. */
+  /** Writes rules, mode and directories into settings files. Absent: there are no settings files. */
   readonly settings?: SettingsWriter;
   readonly models: ModelResolver;
-  /** Judges in a person's place, in mode auto. Absent: nobody does, and a person is asked. */
+  /** The classifier of auto mode. Absent: the user is asked instead. */
   readonly classifier?: Classifier;
-  /** What runs an agent. */
+  /** The program that runs an agent. */
   readonly program: Program;
   readonly clock: Clock;
-  /** Absent: nobody looks. */
+  /** Reports gaps in time. Absent: not observed. */
   readonly gaps?: TimeGaps;
   /** OS children. */
   readonly exec: HostExec;
-  /** Commands in the background of processes. Absent: there are none. */
+  /** Background commands of processes. Absent: not supported. */
   readonly jobs?: JobDesk;
   /** Outputs of natives and pipes of projects, on disk. */
   readonly spools: SpoolStore;
@@ -46,12 +46,12 @@ export interface KernelPorts {
   readonly commandEnv: (
     owner: { pid: Pid; uuid: ProcUuid; env: Readonly<Record<string, string>> },
     extra: Readonly<Record<string, string>>,
-    /** What is started: some programs get what a person has given them. */
+    /** What is started: some programs get variables that the user has given them. */
     argv?: readonly string[],
   ) => Record<string, string>;
   /** 0 … 1, for jitter. */
   readonly random: () => number;
-  /** Of Crux, for recordings; absent: nobody needs to know. */
+  /** The version of Crux, for recordings; absent: it is not recorded. */
   readonly version?: string;
   /** An agent by name for who starts one inside the kernel: "none" is null. NOT_FOUND names those there are. */
   readonly loadAgent: (
@@ -93,7 +93,7 @@ export interface KernelPorts {
    * Absent: never, and the usual.
    */
   readonly askTimeouts?: () => { readonly askMs: number; readonly detachedMs: number };
-  /** What the settings say of budgets; asked each time. Absent: nothing. */
+  /** The budgets in the settings; read at each use. Absent: none. */
   readonly budget?: () => BudgetPolicy;
   /** Step limit where nothing else says. */
   readonly defaultMaxSteps: number;
@@ -101,13 +101,13 @@ export interface KernelPorts {
 }
 
 export interface BudgetPolicy {
-  /** Of each agent that a person starts, where the person says nothing. */
+  /** The budget of each agent that the user starts without one. */
   readonly defaults: Budget;
-  /** Of all that the user's processes spend together. */
+  /** The budgets over a time for all processes of the user together. */
   readonly windows: readonly BudgetWindow[];
-  /** At a limit: `ask` a person who is there, or `fail`. Absent: who can be asked is asked. */
+  /** At a limit: `ask` an attached user, or `fail`. Absent: ask if somebody is attached. */
   readonly onLimit?: "ask" | "fail";
-  /** At the limit of a window: `wait` until it is free again, for processes that nobody watches. Absent: fail. */
+  /** At the limit of a window: `wait` until there is room again, for processes that nobody follows. Absent: fail. */
   readonly onWindow?: "fail" | "wait";
   /** Agents at once, where no account says: children of one agent, and all that there are. Absent: as in limits.ts. */
   readonly agents?: { readonly children?: number; readonly kernel?: number };

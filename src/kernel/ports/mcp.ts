@@ -4,7 +4,7 @@ import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { McpConfig, McpState } from "../../abi/mcp.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 
-/** Whose mount it is: where a server works, what environment it may see, who hears of it. */
+/** The owner of a mount: the folder a server works in, the environment it may see, and who is notified. */
 export interface McpOwner {
   readonly pid: Pid;
   readonly uuid: ProcUuid;

@@ -11,9 +11,9 @@ export interface ModelChoice {
 }
 
 interface ModelRequest {
-  /** Of the caller; "": it leaves it to the agent file. */
+  /** The model that the caller asks for; "": the agent file decides. */
   readonly model: string;
-  /** Of the agent file, "" where it has none. */
+  /** The model in the agent file; "" if it names none. */
   readonly provider: string;
   readonly preferred: string;
   readonly fallback?: string;
@@ -25,7 +25,7 @@ export interface ModelResolver {
   resolve(request: ModelRequest, signal: AbortSignal): Promise<ModelChoice>;
   /** Is the model of this device shown pictures and documents? `env`: of the process. Absent: none is. Pure. */
   supportsImages?(device: string, model: string, env: Readonly<Record<string, string>>): boolean;
-  /** May it judge calls in a person's place, and how much may it be asked at once? Absent: nothing is known. Pure. */
+  /** Whether the model may decide calls in auto mode, and the most it can be asked at once. Absent: unknown. Pure. */
   classifierCard?(
     device: string,
     model: string,
@@ -38,7 +38,7 @@ interface ModelAnswer {
   readonly driver: string;
   /** Its id; "": what the driver's server takes by default. */
   readonly model: string;
-  /** What says so: a flag, a variable, a setting, a default. */
+  /** Where the choice comes from: a flag, a variable, a setting, a default. */
   readonly why: string;
   readonly note?: string;
 }
@@ -46,7 +46,7 @@ interface ModelAnswer {
 export interface DriverView {
   readonly name: string;
   readonly isReady: boolean;
-  /** What would make it ready. */
+  /** How to make it ready. */
   readonly remedy: string;
 }
 
@@ -60,7 +60,7 @@ export interface ModelView {
   readonly isReady: boolean;
 }
 
-/** What a person is told of models. */
+/** What screens show about models. */
 export interface ModelDesk {
   /** Errors as of `resolve`. */
   explain(request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer>;

@@ -10,7 +10,7 @@ import type { Rights } from "../../abi/rights.ts";
 import type { RuleText } from "../../abi/rules.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 
-/** Who wants it, as it stands at the moment of the call. */
+/** The calling process, as it is at the moment of the call. */
 export interface Subject {
   readonly pid: Pid;
   readonly mode: PermissionMode;
@@ -23,11 +23,11 @@ export interface Subject {
   readonly programs?: readonly string[];
   /** Device paths it may open; null: no restriction. Checked as a ceiling before anything is asked. */
   readonly allowedDevices: readonly string[] | null;
-  /** What it was given at its spawn, narrowed since; absent: nothing narrows it. */
+  /** Its rights from the spawn, narrowed since; absent: no restriction. */
   readonly rights?: Rights;
-  /** Of what it has read. */
+  /** The labels of what it has read. */
   readonly labels?: readonly Label[];
-  /** In plan mode, entered from auto: the classifier answers what would ask. */
+  /** In plan mode entered from auto mode: the classifier answers instead of the user. */
   readonly judgesPlan?: true;
   /** "Always" answers of this session, oldest first: rule texts. */
   readonly grants: readonly string[];
@@ -42,9 +42,9 @@ export interface PermitRequest {
   readonly readOnly?: boolean;
 }
 
-/** One simple command of a shell text, or what else was judged on its own: a person sees each with its decision. */
+/** One simple command of a shell text, or another part that was judged on its own: screens show each with its decision. */
 export interface JudgedPart {
-  /** As it will run, wrappers unfolded; what is not known is shown as `…`. Control characters escaped. */
+  /** The command as it will run, without wrappers; unknown words are shown as `…`. Control characters are escaped. */
   readonly text: string;
   readonly behavior: "allow" | "ask" | "deny";
   /** `rule bash(git *) of user settings`. */
@@ -68,7 +68,7 @@ export type Reason = {
     | "trust"
     | "denials"
     | "sandbox";
-  /** Words for a person: `rule bash(curl:*) of the shipped defaults`. */
+  /** The reason in words: `rule bash(curl:*) of the shipped defaults`. */
   readonly detail: string;
 };
 
@@ -85,19 +85,19 @@ export type Decision =
       readonly message: string;
       /** The rule that an "always" answer would add; null where none may be suggested. */
       readonly always: string | null;
-      /** What a person can say once, where nobody can be asked each time: in words. */
+      /** What the user can configure instead where nobody can be asked each time, in words. */
       readonly choices?: string;
-      /** No mode and no allow rule answers it, only a person. */
+      /** Only the user can allow it; no mode and no allow rule can. */
       readonly isHard?: boolean;
-      /** Mode auto: a classifier may answer it in the person's place. Never with `isHard`. */
+      /** In auto mode a classifier may answer instead of the user. Never with `isHard`. */
       readonly isJudgeable?: true;
-      /** What was judged apart; absent: the call is one whole. */
+      /** Parts that were judged separately; absent: the call was judged as a whole. */
       readonly parts?: readonly JudgedPart[];
-      /** As of an allow, if a person allows it. */
+      /** The same as for an allow, if the user allows it. */
       readonly env?: Readonly<Record<string, string>>;
       readonly reason: Reason;
     }
-  /** `code`: what the call is refused with; absent: PERMISSION. INVALID: the call makes no sense, whoever asks. */
+  /** `code` of the refusal; absent: PERMISSION. INVALID: the call is wrong regardless of rights. */
   | {
       readonly behavior: "deny";
       readonly message: string;
@@ -105,7 +105,7 @@ export type Decision =
       readonly code?: "INVALID";
     };
 
-/** Where what a call reads comes from, and what it touches: for labels. */
+/** The sources of what a call reads, and what it touches: for labels. */
 export interface Origins {
   readonly labels: readonly Label[];
   /** Real paths. */
@@ -116,19 +116,19 @@ export interface Origins {
 
 export interface Permit {
   decide(subject: Subject, request: PermitRequest): Decision;
-  /** What must be loaded before such effects can be decided: resolves when it is there. null: all is. Never rejects. */
+  /** Resolves when everything needed to decide such effects is loaded. null: it is already. Never rejects. */
   ready?(effects: readonly Effect[]): Promise<void> | null;
   /** Flags of a command line, each of which would allow the call: the narrowest first. */
   remedies?(subject: Subject, request: PermitRequest): readonly string[];
-  /** Within which the OS processes of a permitted call run; null: as the host is, which only settings of a person bring about. */
+  /** The sandbox for the OS processes of a permitted call; null: none, which only settings of the user can bring about. */
   sandbox?(subject: Subject, request: PermitRequest): SandboxProfile | null;
-  /** What becomes of a command that cannot be confined: `on` asks a person, `required` refuses it. Absent: `on`. */
+  /** What happens to a command that cannot be confined: `on` asks the user, `required` refuses it. Absent: `on`. */
   readonly sandboxMode?: "on" | "off" | "required";
-  /** Of a call that is permitted. Absent: nothing that it reads has labels. */
+  /** The sources of a permitted call. Absent: nothing that it reads has labels. */
   origins?(subject: Subject, request: PermitRequest): Origins;
   /** Is every call of this tool denied? Then it is not offered. */
   hides?(subject: Subject, tool: string): boolean;
-  /** Why a rule, as it was written, is none; null: it is one. What a person says at a start is told, not only logged. */
+  /** Why the text is not a valid rule; null: it is. For rules given at a start, whose errors are shown and not only logged. */
   notRule?(rule: RuleText): string | null;
   /** May anybody be in this mode at all, as the settings stand? Where not, what is in it works in `default`. */
   mayEnter?(mode: PermissionMode): boolean;

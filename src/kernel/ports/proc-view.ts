@@ -1,4 +1,4 @@
-/** What /proc shows: the kernel gives copies, the device makes files of them. */
+/** The content of /proc: the kernel gives copies, the device presents them as files. */
 import type { Fd, Pid } from "../../abi/ids.ts";
 import type { JobView } from "../../abi/jobs.ts";
 import type { Label } from "../../abi/labels.ts";
@@ -15,11 +15,11 @@ export interface ProcView {
   contextSummary(pid: Pid): Promise<string>;
   /** Its commands in the background. */
   jobs(pid: Pid): Promise<readonly JobView[]>;
-  /** What a device keeps for it under this name. */
+  /** The value that a device keeps for the process under this name. */
   kept(pid: Pid, name: string): Promise<unknown>;
-  /** Where it keeps its plan, on the host; null: nowhere. */
+  /** The host path of its plan; null: it has none. */
   planPath(pid: Pid): string | null;
-  /** Where what it has read came from. */
+  /** The sources of what it has read. */
   labels(pid: Pid): Promise<readonly Label[]>;
   fds(pid: Pid): readonly { fd: Fd; path: string; flags: number }[];
   account(pid: Pid): AccountView;
@@ -33,6 +33,6 @@ export interface ProcView {
   servers(pid: Pid): readonly { readonly name: string; readonly path: string; readonly state: string }[];
   /** Its own mounts. `device` names the server, without secrets. */
   mounts(pid: Pid): readonly { readonly path: string; readonly device: string }[];
-  /** undefined: it is no supervisor that runs. */
+  /** undefined: it is not a running supervisor. */
   supervisor(pid: Pid): SupervisorView | undefined;
 }

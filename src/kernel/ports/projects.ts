@@ -8,23 +8,23 @@ import type { Subscription } from "./subscription.ts";
 export interface ProjectSource {
   /** Absolute. */
   readonly path: string;
-  /** Where relative paths in it begin, and the default of its name: absolute. */
+  /** The absolute base of relative paths in it; its last segment is the default name. */
   readonly dir: string;
-  /** What outranks the file's own name; "" nothing. */
+  /** Overrides the name in the file; "" does not. */
   readonly name: string;
 }
 
 export interface ProjectUp {
   readonly project: ComposeProject;
-  /** Only these and what they depend on; empty: all. NOT_FOUND for an unknown one. */
+  /** Only these services and their dependencies; empty: all. NOT_FOUND for an unknown one. */
   readonly services: readonly string[];
-  /** What runs and is no longer in the file is stopped. */
+  /** Stops services that run and are no longer in the file. */
   readonly removeOrphans: boolean;
   /** The environment of its agents, for model credentials; never journalled. */
   readonly env: Readonly<Record<string, string>>;
   /** Absent: nobody knows; then a later daemon does not start its services. */
   readonly source?: ProjectSource;
-  /** Of the client's request that this is: kept in the record of what it brings up. */
+  /** The mark of the client's request, kept in the record of what it starts. */
   readonly request?: RequestMark;
 }
 
@@ -40,7 +40,7 @@ export interface Projects {
    * brought back. CONFLICT: it has not ended, and is not running.
    */
   rejoin(name: string, pid: Pid, env: ProjectUp["env"]): Promise<Subscription<ProjectEvent>>;
-  /** All in reverse order, then the supervisor; what is not gone after `timeoutMs` is killed. NOT_FOUND: it does not run. */
+  /** Stops all services in reverse order, then the supervisor; kills what is left after `timeoutMs`. NOT_FOUND: it does not run. */
   down(name: string, timeoutMs: number): Promise<void>;
   /** KILL to everything at once. NOT_FOUND. */
   kill(name: string): Promise<void>;

@@ -4,11 +4,11 @@ import type { JournalRecord } from "./journal.ts";
 
 /** The first place where the program does something else than is recorded there. */
 export interface Difference {
-  /** Of the record, in the history of the process. */
+  /** The sequence number of the record in the history of the process. */
   readonly seq: number;
   /** A kind of record, `call`, `input`, `signal` or `exit`. */
   readonly what: string;
-  /** From shortly before the difference on. */
+  /** An excerpt that begins shortly before the difference. */
   readonly expected: string;
   readonly got: string;
 }
@@ -19,7 +19,7 @@ export interface ReplayReport {
   readonly steps: number;
   /** Records of the program's own that were compared. */
   readonly records: number;
-  /** Of the program: one for each daemon that had the process. */
+  /** The number of runs of the program: one for each daemon that had the process. */
   readonly runs: number;
   /** Versions of Crux that recorded them, and the one that replays. */
   readonly recorded: readonly string[];
@@ -27,7 +27,7 @@ export interface ReplayReport {
   /** `incomplete`: not all that is needed is recorded, and nothing is said of the rest. */
   readonly outcome: "same" | "differs" | "incomplete";
   readonly difference?: Difference;
-  /** Of `incomplete`. */
+  /** The reason for `incomplete`. */
   readonly reason?: string;
 }
 
@@ -38,9 +38,9 @@ export interface ReplayWish {
 }
 
 export interface Replays {
-  /** Of a process that lives as far as it is recorded. NOT_FOUND: there is none, or its history is gone. */
+  /** Replays a live process as far as it is recorded. NOT_FOUND: no such process, or its history was removed. */
   replay(pid: Pid, wish?: ReplayWish): Promise<ReplayReport>;
-  /** All that a process remembers, oldest first, and what it did so far. NOT_FOUND. */
+  /** The memory of a process, oldest first, and what it did so far. NOT_FOUND. */
   records(pid: Pid): Promise<AsyncIterable<JournalRecord>>;
   /**
    * Records from elsewhere: those of one process, after those of the processes that it comes from. They are read twice. INVALID:

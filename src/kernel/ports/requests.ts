@@ -6,12 +6,12 @@ import type { ProcessEvent } from "../../abi/events.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** What a request has made: a process, or a message for one. */
+/** What a request made: a process, or a message to one. */
 export interface Requested {
-  /** Of the request that made it. */
+  /** The mark of the request that made it. */
   readonly digest: string;
   readonly pid: Pid;
-  /** Of a message; absent: it is the process. */
+  /** The number of the message; absent: the request made the process. */
   readonly message?: number;
 }
 
@@ -27,6 +27,6 @@ export interface Requests {
 
 export interface RejoinOptions {
   readonly interactive?: boolean;
-  /** Of the client, for one that has lost its. */
+  /** The environment of the client, for a process that has lost its own. */
   readonly env?: Readonly<Record<string, string>>;
 }

@@ -1,4 +1,4 @@
-/** What persons do to what processes may. */
+/** How the user changes the rights of processes. */
 import type { AutoModeLists } from "../../abi/auto-mode.ts";
 import type { GrantBy, GrantView } from "../../abi/grants.ts";
 import type { Pid } from "../../abi/ids.ts";
@@ -18,13 +18,13 @@ export interface RightsControl {
    * gives it with a grant. NOT_FOUND; PERMISSION: settings close it; INVALID: `bypass` later than at the start.
    */
   mode(pid: Pid, change?: { readonly mode: PermissionMode; readonly by: GrantBy }): Promise<ModeView>;
-  /** What the classifier of mode auto goes by, as the settings stand. */
+  /** The instructions of the auto mode classifier according to the current settings. */
   autoMode(): {
     readonly lists: AutoModeLists;
     readonly stage: "both" | ClassifierStage;
     readonly duringPlan: boolean;
   };
-  /** Those that count for a process; absent: all that are in memory. NOT_FOUND: no such process. */
+  /** The grants that apply to a process; absent: all in memory. NOT_FOUND: no such process. */
   grants(pid?: Pid): Promise<readonly GrantView[]>;
   /**
    * It binds from the next passage of the gate on; with `isKilling` what only it allowed ends. `pid`: a process of its session,
@@ -35,10 +35,10 @@ export interface RightsControl {
     by: GrantBy,
     options?: { readonly pid?: Pid; readonly isKilling?: boolean },
   ): Promise<void>;
-  /** Where what a process has read came from. NOT_FOUND. */
+  /** The sources of what a process has read. NOT_FOUND. */
   labels(pid: Pid): Promise<readonly Label[]>;
   /** Labels of a source or of one place, or `all`, count no more: what is left. NOT_FOUND: no such process or label. */
   clearLabels(pid: Pid, which: string, by: GrantBy): Promise<readonly Label[]>;
-  /** Settings were read again: who is in a mode that they close goes on in `default`. */
+  /** Settings were reloaded: processes in a mode that is now disabled change to `default`. */
   recheckModes(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Pid } from "../../abi/ids.ts";
 import type { ExitStatus } from "../../abi/process.ts";
 
 export interface ServiceSpec {
-  /** What `ps -a` shows. */
+  /** The intent that `ps -a` shows. */
   readonly intent: string;
   readonly name: string;
   /**

@@ -7,9 +7,9 @@ export type SessionState = "running" | "waiting" | "blocked" | "paused" | "resti
 export interface SessionView {
   readonly pid: Pid;
   readonly uuid: ProcUuid;
-  /** As a person named it, or its first words. */
+  /** The title that the user gave it, or its first words. */
   readonly title: string;
-  /** Of its agent; "" in general mode. */
+  /** The name of its agent; "" in general mode. */
   readonly name: string;
   readonly cwd: string;
   readonly state: SessionState;
@@ -32,35 +32,35 @@ export interface HistoryItem {
   readonly calls: readonly string[];
   /** Wall clock, ms. */
   readonly at: number;
-  /** Of its record. */
+  /** The sequence number of its record. */
   readonly seq: number;
 }
 
 export interface HistoryPage {
   /** The oldest first. */
   readonly items: readonly HistoryItem[];
-  /** Asked for as `before`, it gives the page before this one; undefined: there is none. */
+  /** Passed as `before`, it gives the page before this one; undefined: this is the first page. */
   readonly next: string | undefined;
 }
 
 export interface AwakeOptions {
-  /** Of the client: what the model and the servers need to connect. */
+  /** The environment of the client: what the model and the servers need to connect. */
   readonly env?: Readonly<Record<string, string>>;
-  /** An agent that has ended goes on as a session; without, only a session that rests comes back. */
+  /** Resumes an ended agent as a session; absent: only a resting session is brought back. */
   readonly session?: boolean;
 }
 
 export interface Sessions {
-  /** The one with the newest record first. `all`: those that have ended, too. */
+  /** The session with the newest record first. `all` includes those that have ended. */
   list(filter: { readonly cwd?: string; readonly all?: boolean }): Promise<readonly SessionView[]>;
   /** NOT_FOUND: no process with a history has this pid. */
   view(pid: Pid): Promise<SessionView>;
-  /** Nothing where it is live, or no such process is known: who goes on says so. Rejects as `wake` does. */
+  /** Does nothing if the process is live or unknown: the following call reports that. Rejects as `wake` does. */
   awake(pid: Pid, options?: AwakeOptions): Promise<void>;
-  /** NOT_FOUND; INVALID: `before` is none of ours. */
+  /** NOT_FOUND; INVALID: `before` does not come from an earlier page. */
   history(pid: Pid, options: { readonly before?: string; readonly limit: number }): Promise<HistoryPage>;
   /** Durable when it resolves. INVALID: a title too long, or blank. */
   describe(pid: Pid, words: { readonly title?: string; readonly kept?: boolean }): Promise<void>;
-  /** Takes back a message that waits. NOT_FOUND: no such process is live. CONFLICT: it has been read, or there is none. */
+  /** Withdraws a waiting message. NOT_FOUND: no such live process. CONFLICT: the message was read, or does not exist. */
   withdraw(pid: Pid, seq: number): Promise<void>;
 }

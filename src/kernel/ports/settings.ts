@@ -1,4 +1,4 @@
-/** What the settings say, and where what a person answers for good is kept: the settings files. The policy has what they say now. */
+/** Reading the settings files, and writing the answers of the user that are to be permanent. The policy has their current content. */
 import type { PermissionUpdate } from "../../abi/permission-update.ts";
 import type { RuleDestination } from "../../abi/rules.ts";
 
@@ -14,11 +14,11 @@ export interface SettingsWriter {
 export interface AppliedUpdate {
   /** Absolute; null: `session`, which lies in the journal and is not written here. */
   readonly file: string | null;
-  /** What a person should know: the file does not count in a workspace that is not trusted. */
+  /** A warning for the user: in a workspace that is not trusted, the file has no effect. */
   readonly note?: string;
 }
 
-/** One value in one place. */
+/** The value of one key in one file. */
 export interface SettingView {
   readonly key: string;
   readonly value: unknown;
@@ -35,7 +35,7 @@ export interface NewSetting {
 }
 
 export interface SettingsDesk {
-  /** By key, the later one wins. NOT_FOUND: no such key. */
+  /** The values of each key; a later one overrides an earlier one. NOT_FOUND: no such key. */
   list(cwd: string, key?: string): { settings: readonly SettingView[]; problems: readonly string[] };
   /**
    * Writes one value; in force before this resolves. INVALID: no such key, a value that it does not

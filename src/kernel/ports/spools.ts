@@ -1,4 +1,4 @@
-/** Bytes kept on disk between who writes and who reads, so that neither waits for the other. `dev/out` implements it. */
+/** Bytes kept on disk between a writer and its readers, so that neither waits for the other. `dev/out` implements it. */
 
 export interface Spool {
   /** Bytes written so far. */
@@ -9,7 +9,7 @@ export interface Spool {
   write(chunk: Uint8Array): void;
   /** No more will come. Idempotent. */
   end(): void;
-  /** From a byte position on; one that was forgotten goes on with the oldest byte there is. Each reader is its own. */
+  /** Reads from a byte position; if that was dropped, from the oldest byte left. Readers are independent. */
   reader(from: number): SpoolReader;
   /** Ends it, wakes its readers, and removes the file. */
   remove(): Promise<void>;

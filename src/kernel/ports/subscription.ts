@@ -1,4 +1,4 @@
-/** What a reader gets of events, and of a log. */
+/** Subscriptions to the events and the log of a process. */
 import type { LogEntry } from "../../abi/events.ts";
 
 /** A bounded stream of events with one reader. Ends when the process does or `close` is called. */

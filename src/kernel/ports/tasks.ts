@@ -3,6 +3,6 @@ import type { Task, TaskListView } from "../../abi/task.ts";
 
 export interface TaskDesk {
   lists(): Promise<readonly TaskListView[]>;
-  /** In id order; none where there is no such list. INVALID: no name of a list. */
+  /** Tasks by rising id; empty if there is no such list. INVALID: not a valid name of a list. */
   tasks(list: string): Promise<readonly Task[]>;
 }

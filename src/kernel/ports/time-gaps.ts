@@ -1,7 +1,7 @@
-/** Who tells the kernel of time in which the daemon could not run, and of a wall clock that jumped. */
+/** Reports to the kernel when the daemon could not run for a while, and when the wall clock jumped. */
 
 export interface TimeGap {
-  /** So long nothing ran; 0: the wall clock alone has moved. */
+  /** How long nothing ran; 0: only the wall clock has moved. */
   readonly gapMs: number;
   /** How far the wall clock moved against the monotonic one. */
   readonly jumpMs: number;

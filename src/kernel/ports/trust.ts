@@ -1,10 +1,10 @@
 import type { TrustedWorkspace, WorkspaceView } from "../../abi/trust.ts";
 
-/** Has a person trusted a workspace, by name, having seen what it brings? Until then what it brings only forbids. */
+/** Whether the user trusts a workspace, having seen its files. Until then its files can only forbid. */
 export interface WorkspaceTrust {
   /** `root`: a real path. `files`: what the workspace would bring, as it is now; one that changed since is not trusted. */
   isTrusted(root: string, files: readonly BroughtFile[]): boolean;
-  /** Crux itself has written the file at a person's word: what it holds now is as trusted as what it held. */
+  /** Crux itself wrote the file at the request of the user: the new content is as trusted as the old. */
   hasWritten?(root: string, before: BroughtFile | null, after: BroughtFile): void;
 }
 
@@ -15,14 +15,14 @@ export interface BroughtFile {
   readonly digest: string;
 }
 
-/** What a person says of workspaces. `dir` is any folder of one; `seen`: digests by the paths of a WorkspaceView. */
+/** The trust decisions of the user. `dir` is any folder of a workspace; `seen`: digests by the paths of a WorkspaceView. */
 export interface TrustDesk {
   list(): readonly TrustedWorkspace[];
   /** NOT_FOUND: no such folder. */
   show(dir: string, options?: { readonly withDiff?: boolean }): Promise<WorkspaceView>;
   /** CONFLICT: something that was seen is another by now, and nothing was trusted. Durable when it resolves. */
   add(dir: string, seen: Readonly<Record<string, string>>, by: string): Promise<TrustedWorkspace>;
-  /** So that nobody is asked again while nothing changes. */
+  /** Remembers the decision, so that the user is not asked again until something changes. */
   decline(dir: string, seen: Readonly<Record<string, string>>): Promise<void>;
   remove(dir: string): Promise<{ readonly root: string; readonly isRemoved: boolean }>;
 }
