@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { editDistance, nearNames } from "./near-names.ts";
+import { editDistance, nearest, nearNames } from "./near-names.ts";
 
 describe("nearNames()", () => {
   it("gives the nearest first, equally near ones in their order", () => {
@@ -11,10 +11,22 @@ describe("nearNames()", () => {
     expect(nearNames("ls", ["ls", "LS", "lt"], 2)).toEqual(["lt", "LS"]);
   });
 
-  it("takes a limit by candidate, and another measure", () => {
+  it("takes a limit by candidate", () => {
     expect(nearNames("abcdef", ["abc", "abcxyz"], (candidate) => candidate.length / 2)).toEqual(["abcxyz"]);
-    expect(nearNames("b", ["a", "z"], 0, (name, candidate) => (candidate < name ? 0 : 1))).toEqual(["a"]);
   });
+});
+
+test("nearest() orders by any measure, and leaves out what has none", () => {
+  const distances = new Map([
+    ["far", 2],
+    ["near", 0.5],
+    ["also near", 0.5],
+  ]);
+  expect(nearest(["none", ...distances.keys()], (name) => distances.get(name) ?? null)).toEqual([
+    "near",
+    "also near",
+    "far",
+  ]);
 });
 
 test.each([

@@ -11,15 +11,23 @@ export function nearNames(
   name: string,
   known: readonly string[],
   maxDistance: number | ((candidate: string) => number),
-  distanceOf: (name: string, candidate: string) => number = editDistance,
+): string[] {
+  const isNear = (candidate: string, distance: number) =>
+    distance <= (typeof maxDistance === "number" ? maxDistance : maxDistance(candidate));
+  return nearest(known, (candidate) => {
+    const distance = editDistance(name, candidate);
+    return candidate !== name && isNear(candidate, distance) ? distance : null;
+  });
+}
+
+/** Those with a distance, nearest first, equally near ones as they stand in `known`. */
+export function nearest(
+  known: readonly string[],
+  distanceOf: (candidate: string) => number | null,
 ): string[] {
   return known
-    .filter((candidate) => candidate !== name)
-    .map((candidate) => ({ candidate, distance: distanceOf(name, candidate) }))
-    .filter(
-      ({ candidate, distance }) =>
-        distance <= (typeof maxDistance === "number" ? maxDistance : maxDistance(candidate)),
-    )
+    .map((candidate) => ({ candidate, distance: distanceOf(candidate) ?? Infinity }))
+    .filter(({ distance }) => distance < Infinity)
     .sort((a, b) => a.distance - b.distance)
     .map(({ candidate }) => candidate);
 }

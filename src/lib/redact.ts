@@ -77,7 +77,11 @@ export class Redactor {
   /** Looks through one text, from front to back. */
   scan(text: string): Scan {
     this.#known ??= new KnownValues(this.#values);
-    return new Scan(text, this.#pattern, this.#known, (kind, secret) => this.#mark(kind, secret));
+    return new Scan(text, {
+      pattern: this.#pattern,
+      values: this.#known,
+      mark: (kind, secret) => this.#mark(kind, secret),
+    });
   }
 
   #redact(text: string, except: ReadonlySet<string> | undefined): string {
@@ -110,36 +114,34 @@ interface Found {
   readonly kind: SecretKind;
 }
 
+/** What is looked for, and what stands for it. */
+interface Search {
+  readonly pattern: RegExp;
+  readonly values: KnownValues;
+  mark(kind: SecretKind, secret: string): string;
+}
+
 class Scan {
   readonly #text: string;
-  readonly #values: KnownValues;
-  readonly #mark: (kind: SecretKind, secret: string) => string;
-  readonly #pattern: RegExp;
+  readonly #search: Search;
   /** The next of each, as far as it was looked for; null: there is none. */
   #known: KnownHit | null | undefined;
   #found: Found | null | undefined;
 
-  constructor(
-    text: string,
-    pattern: RegExp,
-    values: KnownValues,
-    mark: (kind: SecretKind, secret: string) => string,
-  ) {
+  constructor(text: string, search: Search) {
     this.#text = text;
-    this.#pattern = pattern;
-    this.#values = values;
-    this.#mark = mark;
+    this.#search = search;
   }
 
   /** The first secret that begins at or after `from`, which never falls; null: none. */
   next(from: number): Secret | null {
     const [known, found] = [this.#nextKnown(from), this.#nextFound(from)];
     if (known !== null && (found === null || known.start <= found.start)) {
-      const mark = this.#mark("known", known.value);
+      const mark = this.#search.mark("known", known.value);
       return { start: known.start, end: this.#extended(known), kind: "known", mark };
     }
     if (found === null) return null;
-    const mark = this.#mark(found.kind, this.#text.slice(found.start, found.end));
+    const mark = this.#search.mark(found.kind, this.#text.slice(found.start, found.end));
     return { ...found, end: this.#extended(found), mark };
   }
 
@@ -155,14 +157,15 @@ class Scan {
 
   #nextKnown(from: number): KnownHit | null {
     if (this.#known === undefined || (this.#known !== null && this.#known.start < from))
-      this.#known = this.#values.find(this.#text, from);
+      this.#known = this.#search.values.find(this.#text, from);
     return this.#known;
   }
 
   #nextFound(from: number): Found | null {
     if (this.#found !== undefined && (this.#found === null || this.#found.start >= from)) return this.#found;
-    this.#pattern.lastIndex = from;
-    const hit = this.#pattern.exec(this.#text);
+    const { pattern } = this.#search;
+    pattern.lastIndex = from;
+    const hit = pattern.exec(this.#text);
     const kind = KINDS.find((each) => hit?.groups?.[each] !== undefined);
     this.#found =
       hit === null || kind === undefined ? null : { start: hit.index, end: hit.index + hit[0].length, kind };

@@ -1,11 +1,15 @@
-import { editDistance, nearNames } from "../lib/near-names.ts";
+import { editDistance, nearest } from "../lib/near-names.ts";
 
 const MAX_HINTS = 3;
 
 /** At most three of `names`, nearest first; equal in stem (`a.js`, `a.ts`) or a few edits away. For hints. */
 export function similarNames(name: string, names: Iterable<string>): string[] {
   const limit = Math.max(1, Math.floor(name.length / 4));
-  return nearNames(name, [...names].sort(), limit, distanceOf).slice(0, MAX_HINTS);
+  const near = nearest([...names].sort(), (other) => {
+    const distance = distanceOf(name, other);
+    return other !== name && distance <= limit ? distance : null;
+  });
+  return near.slice(0, MAX_HINTS);
 }
 
 function distanceOf(a: string, b: string): number {

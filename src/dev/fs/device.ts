@@ -42,7 +42,7 @@ export function fsDevice(deps: FsDeps): Device {
           case O_WRONLY:
             return await openWriter(target, parts, caller);
           case O_RDWR:
-            return new RequestFile(path, caller, parts, target.stat);
+            return new RequestFile(target, caller, parts);
         }
       } catch (error) {
         throw hostError("Open", path, error);

@@ -6,6 +6,7 @@ import type { RealPath } from "../../kernel/ports/host.ts";
 import { Answer, jsonBytes } from "../answer.ts";
 import { driverError, hostError, throwIfAborted } from "../driver-error.ts";
 import { Announcer } from "./announce.ts";
+import type { Target } from "./byte-files.ts";
 import { listTree } from "./list.ts";
 import type { PathLocks } from "./locks.ts";
 import { entryPath, makeDirectory, readPart, removeEntry, renameEntry } from "./ops.ts";
@@ -45,7 +46,7 @@ export class RequestFile implements OpenFile {
   /** What was permitted: the path must lead to the same place when it is done. */
   #planned: ({ bytes: Uint8Array; request: FsRequest } & Place) | undefined;
 
-  constructor(path: string, caller: Caller, parts: FsParts, stat: () => Promise<FileStat>) {
+  constructor({ path, stat }: Pick<Target, "path" | "stat">, caller: Caller, parts: FsParts) {
     this.#path = path;
     this.#caller = caller;
     this.#parts = parts;

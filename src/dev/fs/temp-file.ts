@@ -14,22 +14,26 @@ const { O_WRONLY, O_CREAT, O_EXCL } = constants;
 const maxNameBytes = 255;
 const randomChars = 16;
 
+/** The file whose place it takes. */
+interface Replaced {
+  readonly real: string;
+  /** As it was when this began: for one that is removed meanwhile. */
+  readonly before: BigIntStats | undefined;
+}
+
 export class TempFile {
-  readonly #real: string;
+  readonly #replaced: Replaced;
   readonly #path: string;
   readonly #handle: FileHandle;
-  /** Of the file as it was when this began: for one that is removed meanwhile. */
-  readonly #before: BigIntStats | undefined;
   readonly #hash = createHash("sha256");
   #digest: string | undefined;
   #isOver = false;
   #isPlaced = false;
 
-  private constructor(real: string, path: string, handle: FileHandle, before: BigIntStats | undefined) {
-    this.#real = real;
+  private constructor(replaced: Replaced, path: string, handle: FileHandle) {
+    this.#replaced = replaced;
     this.#path = path;
     this.#handle = handle;
-    this.#before = before;
   }
 
   /** `before`: what lies at `real` now. The caller ends it with commit or discard. */
@@ -38,7 +42,7 @@ export class TempFile {
     // a file that is new anyway takes its mode from the umask
     const mode = before === undefined ? 0o666 : 0o600;
     const handle = await openChecked(path, { flags: O_WRONLY | O_CREAT | O_EXCL, mode }, "Write");
-    return new TempFile(real, path, handle, before);
+    return new TempFile({ real, before }, path, handle);
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -62,17 +66,17 @@ export class TempFile {
     mode: number | null = null,
   ): Promise<{ sha256: string; created: boolean }> {
     try {
-      const now = await findFile(this.#real, "Write");
-      await this.#takeModeAndOwner(now ?? this.#before);
+      const now = await findFile(this.#replaced.real, "Write");
+      await this.#takeModeAndOwner(now ?? this.#replaced.before);
       if (mode !== null) await this.#handle.chmod(mode);
       await this.#handle.sync();
       // a crash in the middle of an overwrite is known by what lies beside the file
-      if (now !== undefined && now.nlink > 1n) await syncDirectory(dirname(this.#real));
+      if (now !== undefined && now.nlink > 1n) await syncDirectory(dirname(this.#replaced.real));
       // from here to the rename nothing else of this daemon runs
       const target = this.#checkTarget(unchangedSince);
-      if (target !== undefined && target.nlink > 1n) await overwrite(this.#real, target, this.#path);
+      if (target !== undefined && target.nlink > 1n) await overwrite(this.#replaced.real, target, this.#path);
       else this.#rename();
-      await syncDirectory(dirname(this.#real));
+      await syncDirectory(dirname(this.#replaced.real));
       return { sha256: this.sha256, created: now === undefined };
     } finally {
       await this.discard();
@@ -104,16 +108,16 @@ export class TempFile {
   }
 
   #checkTarget(unchangedSince: { stats: BigIntStats | undefined } | undefined): BigIntStats | undefined {
-    const now = lstatSync(this.#real, { bigint: true, throwIfNoEntry: false });
+    const now = lstatSync(this.#replaced.real, { bigint: true, throwIfNoEntry: false });
     if (now !== undefined && !now.isFile())
-      throw driverError("Write", "CONFLICT", `is no longer a regular file: ${this.#real}`);
+      throw driverError("Write", "CONFLICT", `is no longer a regular file: ${this.#replaced.real}`);
     if (unchangedSince !== undefined && !isSameState(now, unchangedSince.stats))
-      throw driverError("Write", "CONFLICT", `changed meanwhile: ${this.#real}`);
+      throw driverError("Write", "CONFLICT", `changed meanwhile: ${this.#replaced.real}`);
     return now;
   }
 
   #rename(): void {
-    renameSync(this.#path, this.#real);
+    renameSync(this.#path, this.#replaced.real);
     this.#isPlaced = true;
   }
 }

@@ -3,7 +3,7 @@ import { driverError } from "../driver-error.ts";
 import type { ConnectionDeps } from "./connection.ts";
 import type { ServerLaunch } from "./launch.ts";
 import { MCP_LIMITS } from "./limits.ts";
-import { type Holder, SharedServer } from "./server.ts";
+import { type Holder, SharedServer, type SharedServerDeps } from "./server.ts";
 import { Slots } from "./slots.ts";
 
 interface PoolDeps extends ConnectionDeps {
@@ -17,8 +17,7 @@ interface Entry {
 }
 
 export class Pool {
-  readonly #deps: PoolDeps;
-  readonly #slots = new Slots();
+  readonly #deps: PoolDeps & SharedServerDeps;
   /** In the order in which they were last held. */
   readonly #entries = new Map<string, Entry>();
   /** Being stopped, by key. */
@@ -26,7 +25,7 @@ export class Pool {
   #isClosed = false;
 
   constructor(deps: PoolDeps) {
-    this.#deps = deps;
+    this.#deps = { ...deps, slots: new Slots() };
   }
 
   get clock(): PoolDeps["clock"] {
@@ -74,7 +73,7 @@ export class Pool {
   #make(launch: ServerLaunch): Entry {
     if (this.#entries.size >= MCP_LIMITS.servers) this.#makeRoom();
     const after = this.#leaving.get(launch.key) ?? Promise.resolve();
-    return { server: new SharedServer(this.#deps, this.#slots, launch, after), idle: null };
+    return { server: new SharedServer(this.#deps, launch, after), idle: null };
   }
 
   /** The one that nobody has held for the longest goes. */

@@ -28,10 +28,14 @@ interface Run {
   readonly over: Promise<void>;
 }
 
+export interface SharedServerDeps extends ConnectionDeps {
+  /** Shared by all servers. */
+  readonly slots: Slots;
+}
+
 export class SharedServer {
   readonly launch: ServerLaunch;
-  readonly #deps: ConnectionDeps;
-  readonly #slots: Slots;
+  readonly #deps: SharedServerDeps;
   /** What had this key before has to be gone first: two of one kind could share a file. */
   readonly #after: Promise<unknown>;
   readonly #holders = new Set<Holder>();
@@ -44,10 +48,9 @@ export class SharedServer {
   #outcome = new Outcome();
   #failedAt = 0;
 
-  constructor(deps: ConnectionDeps, slots: Slots, launch: ServerLaunch, after: Promise<unknown>) {
+  constructor(deps: SharedServerDeps, launch: ServerLaunch, after: Promise<unknown>) {
     this.#deps = deps;
     this.#connector = new Connector(deps, launch);
-    this.#slots = slots;
     this.launch = launch;
     this.#after = after;
   }
@@ -174,7 +177,7 @@ export class SharedServer {
 
   /** One attempt, in a slot, within its time. */
   async #open(signal: AbortSignal): Promise<Connection> {
-    const free = await this.#slots.take(this.launch.kind, signal);
+    const free = await this.#deps.slots.take(this.launch.kind, signal);
     try {
       await abortable(this.#after, signal);
       const { connectMs } = MCP_LIMITS;
