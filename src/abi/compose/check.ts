@@ -16,7 +16,7 @@ export function checkComposeFile(file: ComposeFile): void {
     checkReady(path, entry);
     checkDependencies(path, entry, file);
   }
-  for (const [at, pipe] of file.pipes.entries()) checkPipe(`pipes[${at}]`, pipe, at, file);
+  for (const [at, pipe] of file.pipes.entries()) checkPipe(pipe, at, file);
   checkCycle(file);
   const children = Object.values(file.services).reduce((sum, { replicas }) => sum + replicas, 0);
   if (children > MAX_CHILDREN)
@@ -53,7 +53,8 @@ function checkDependencies(path: string, entry: ServiceEntry, { services }: Comp
   }
 }
 
-function checkPipe(path: string, pipe: ComposeFile["pipes"][number], at: number, file: ComposeFile): void {
+function checkPipe(pipe: ComposeFile["pipes"][number], at: number, file: ComposeFile): void {
+  const path = `pipes[${at}]`;
   const writer = serviceAt(`${path}.from`, pipe.from, file.services);
   const reader = serviceAt(`${path}.to`, pipe.to, file.services);
   if (reader.replicas > 1)

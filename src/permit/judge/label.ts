@@ -49,7 +49,7 @@ export function judgeLabels(c: Case, effect: Effect, facts: () => ExecFacts): Ve
     case "message":
       return effect.signal === undefined ? judgeOutward(c, labels, `a message to ${effect.to}`) : null;
     case "exec":
-      return judgeCommand(c, labels, effect.shell ?? effect.argv.join(" "), facts());
+      return judgeCommand(c, effect, facts());
     case "write":
       return judgeWrite(c, labels, effect);
     default:
@@ -95,8 +95,14 @@ function judgeServer(c: Case, labels: readonly Label[], server: string): Verdict
   return foreign.length === 0 ? null : judgeOutward(c, foreign, `a call of ${server}`);
 }
 
-function judgeCommand(c: Case, labels: readonly Label[], text: string, facts: ExecFacts): Verdict | null {
+function judgeCommand(
+  c: Case,
+  { shell, argv }: Extract<Effect, { kind: "exec" }>,
+  facts: ExecFacts,
+): Verdict | null {
   if (facts.isReadOnly) return null;
+  const { labels = [] } = c.subject;
+  const text = shell ?? argv.join(" ");
   const carried = CARRIES_OUT.test(text) ? judgeOutward(c, labels, `the command ${text}`) : null;
   if (carried !== null) return carried;
   const untrusted = labels.filter(({ kind }) => kind === "untrusted");

@@ -15,6 +15,12 @@ type Message = Extract<Effect, { kind: "message" }>;
 type Mode = Extract<Effect, { kind: "mode" }>;
 type Unknown = Extract<Effect, { kind: "unknown" }>;
 
+/** What rules are asked about: in words, and by which rules it is named. */
+interface Topic {
+  readonly what: string;
+  readonly isNamed: (rule: Rule) => boolean;
+}
+
 export function judgeNetwork(c: Case, effect: Network): Verdict {
   const host = canonicalHost(effect.host);
   if (host === null) return invalid(`not a host: ${shown(effect.host)}`);
@@ -23,13 +29,16 @@ export function judgeNetwork(c: Case, effect: Network): Verdict {
   const what = `${effect.method} ${shown(host)}:${effect.port}`;
   const isNamed = ({ match }: Rule) => match.kind === "host" && matchesHost(match, host);
   if (isPrivateHost(host)) return judgePrivate(c, host, what);
-  return byRules(c, isNamed, what, /:/.test(host) ? null : `fetch(domain:${host})`);
+  return byRules(c, { what, isNamed }, /:/.test(host) ? null : `fetch(domain:${host})`);
 }
 
 /** Addresses of this machine and its own network: what a page names is never fetched there, what a person names is. */
 function judgePrivate(c: Case, host: string, what: string): Verdict {
   const isNamed = ({ match }: Rule) => match.kind === "host" && !match.subdomains && match.host === host;
-  const forbidden = restricted(c, ({ match }) => match.kind === "host" && matchesHost(match, host), what);
+  const forbidden = restricted(c, {
+    what,
+    isNamed: ({ match }) => match.kind === "host" && matchesHost(match, host),
+  });
   const allowed = c.allow.find(isNamed);
   if (forbidden !== null || allowed === undefined)
     return forbidden ?? deny("default", `${what} is an address of this machine or its own network`);
@@ -44,7 +53,7 @@ export function judgeSpawn(c: Case, { program }: Spawn): Verdict {
   const always = /^[\w.-]+$/.test(program) ? `${isSkill ? "skill" : "agent"}(${program})` : null;
   const isNamed = ({ match, tool }: Rule) =>
     match.kind === "program" && (isSkill ? tool === "skill" : STARTERS.has(tool)) && isCalled(match, program);
-  return byRules(c, isNamed, `start ${shown(program)}`, always);
+  return byRules(c, { what: `start ${shown(program)}`, isNamed }, always);
 }
 
 function isCalled(
@@ -61,9 +70,9 @@ export function judgeMessage(c: Case, { to, signal, member }: Message): Verdict 
   const names = isFellow ? [to, ...member] : [to];
   const isNamed = ({ match, tool }: Rule) =>
     tool === "send" && match.kind === "program" && names.includes(match.name);
-  const what = `${signal ?? "a message"} to ${shown(to)}`;
-  if (!isFellow) return byRules(c, isNamed, what, always);
-  return restricted(c, isNamed, what) ?? allow("default", "members of one compose project");
+  const topic = { what: `${signal ?? "a message"} to ${shown(to)}`, isNamed };
+  if (!isFellow) return byRules(c, topic, always);
+  return restricted(c, topic) ?? allow("default", "members of one compose project");
 }
 
 /** Who may less asks nobody; who would may more asks a person, whatever the rules say. */
@@ -90,12 +99,13 @@ export function judgeMcp(c: Case, { server, tool, host }: Mcp): Verdict {
   if (tool !== "")
     return byRules(
       { ...c, callRule: undefined },
-      isNamed,
-      `${shown(server)}: ${shown(tool)}`,
+      { what: `${shown(server)}: ${shown(tool)}`, isNamed },
       suggestTool(own),
     );
-  const what = `reading from ${shown(server)}`;
-  return restricted(c, isNamed, what) ?? allow("default", "reading what the server offers");
+  return (
+    restricted(c, { what: `reading from ${shown(server)}`, isNamed }) ??
+    allow("default", "reading what the server offers")
+  );
 }
 
 function suggestTool(name: string | null): string | null {
@@ -103,23 +113,27 @@ function suggestTool(name: string | null): string | null {
 }
 
 export function judgeUnknown(c: Case, { what }: Unknown): Verdict {
-  return byRules(c, () => false, shown(what), null);
+  return byRules(c, { what: shown(what), isNamed: () => false }, null);
 }
 
 /** What deny and ask rules say; null: nothing. */
-function restricted(c: Case, matches: (rule: Rule) => boolean, what: string): Verdict | null {
-  const denied = c.rules.deny.find(matches);
+function restricted(c: Case, { what, isNamed }: Topic): Verdict | null {
+  const denied = c.rules.deny.find(isNamed);
   if (denied !== undefined) return deny("rule", `${describeRule(denied)} refuses ${what}`);
-  const asked = c.rules.ask.find(matches);
+  const asked = c.rules.ask.find(isNamed);
   return asked === undefined ? null : hardAsk("rule", describeRule(asked), `${describeRule(asked)}: ${what}`);
 }
 
-function byRules(c: Case, matches: (rule: Rule) => boolean, what: string, always: string | null): Verdict {
-  const forbidden = restricted(c, matches, what);
+function byRules(c: Case, topic: Topic, always: string | null): Verdict {
+  const forbidden = restricted(c, topic);
   if (forbidden !== null) return forbidden;
-  const allowed = c.allow.find(matches) ?? c.callRule;
+  const allowed = c.allow.find(topic.isNamed) ?? c.callRule;
   if (allowed !== undefined) return allow("rule", describeRule(allowed));
   const { mode } = c.subject;
   if (mode === "bypass") return allow("mode", "mode bypass");
-  return ask({ kind: "mode", detail: `mode ${mode}` }, `${what}: no rule allows it (mode ${mode})`, always);
+  return ask(
+    { kind: "mode", detail: `mode ${mode}` },
+    `${topic.what}: no rule allows it (mode ${mode})`,
+    always,
+  );
 }

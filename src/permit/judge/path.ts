@@ -4,7 +4,13 @@ import { pathProblem } from "../../lib/path-form.ts";
 import { acceptsEdits } from "../mode.ts";
 import { escapeGlob } from "../rules/glob.ts";
 import { looseGlob, meet, tokensOf } from "../rules/glob-meet.ts";
-import { matchesPath, mayMatchBelow, type PathBases, type PathPattern } from "../rules/path-pattern.ts";
+import {
+  matchesAsWritten,
+  matchesPath,
+  mayMatchBelow,
+  type PathBases,
+  type PathPattern,
+} from "../rules/path-pattern.ts";
 import {
   foldName,
   isGivenBy,
@@ -36,30 +42,35 @@ export interface PathAccess {
 
 interface ResolvedAccess extends PathAccess {
   readonly real: string;
+  /** As written and as resolved. */
+  readonly forms: readonly string[];
+}
+
+function resolvedAccess(c: Case, wanted: PathAccess): ResolvedAccess {
+  const { path, real = c.places.realPath(path) } = wanted;
+  return { ...wanted, real, forms: formsOf(path, real) };
 }
 
 export function judgePath(c: Case, wanted: PathAccess): Verdict {
   const problem = pathProblem(wanted.path);
   if (problem !== null) return invalid(`${problem}: ${shown(wanted.path)}`);
-  const real = wanted.real ?? c.places.realPath(wanted.path);
-  const forms = formsOf(wanted.path, real);
-  return restrictPath(c, wanted, real) ?? permitPath(c, { ...wanted, real }, forms);
+  const resolved = resolvedAccess(c, wanted);
+  return restrictResolved(c, resolved) ?? permitPath(c, resolved);
 }
 
 /** Only what forbids: kernel paths, the ceiling, deny and ask rules, protected paths. null: nothing does. */
-export function restrictPath(
-  c: Case,
-  wanted: PathAccess,
-  real = wanted.real ?? c.places.realPath(wanted.path),
-): Verdict | null {
-  const forms = formsOf(wanted.path, real);
+export function restrictPath(c: Case, wanted: PathAccess): Verdict | null {
+  return restrictResolved(c, resolvedAccess(c, wanted));
+}
+
+function restrictResolved(c: Case, wanted: ResolvedAccess): Verdict | null {
   return (
-    restrictUnresolved(wanted, forms) ??
-    restrictKernelPath(c, wanted, forms) ??
-    beyondRoots(c, wanted.path, real) ??
-    restrictByRule(c, wanted, forms) ??
-    restrictProtected(c, wanted, forms) ??
-    restrictOtherNames(c, wanted, forms)
+    restrictUnresolved(wanted) ??
+    restrictKernelPath(c, wanted) ??
+    beyondRoots(c, wanted.path, wanted.real) ??
+    restrictByRule(c, wanted) ??
+    restrictProtected(c, wanted) ??
+    restrictOtherNames(c, wanted)
   );
 }
 
@@ -67,22 +78,23 @@ export function restrictPath(
 const LIVE_LINK =
   /^(?:\/proc\/[^/]+(?:\/task\/[^/]+)?\/(?:root|cwd|fd|exe|map_files)|\/dev\/(?:fd|stdin|stdout|stderr))(?:\/|$)/;
 
-function restrictUnresolved({ path, isGuess }: PathAccess, forms: readonly string[]): Verdict | null {
+function restrictUnresolved({ path, forms, isGuess }: ResolvedAccess): Verdict | null {
   if (!forms.every((form) => LIVE_LINK.test(form)) || isGuess === true) return null;
   return deny("protected", `${shown(path)} leads to what a process has open, and cannot be resolved`);
 }
 
 /** The same file under a protected name: another name for it is no way around. */
-function restrictOtherNames(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict | null {
+function restrictOtherNames(c: Case, wanted: ResolvedAccess): Verdict | null {
   if (wanted.access !== "write" || wanted.isGuess === true) return null;
-  const found = c.places.otherNames(forms.at(-1) ?? wanted.path, c.roots);
+  const found = c.places.otherNames(wanted.forms.at(-1) ?? wanted.path, c.roots);
   if (found === "kernel")
     return deny("protected", `${shown(wanted.path)} is a file of crux itself under another name`);
   return found === "none" ? null : protectedAsk(wanted, "a protected path under another name (hard link)");
 }
 
-function restrictKernelPath(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict | null {
+function restrictKernelPath(c: Case, wanted: ResolvedAccess): Verdict | null {
   const { kernel } = c.places;
+  const { forms } = wanted;
   if (forms.some((form) => isInsideAny(kernel, form) && !isFree(c, wanted, form)))
     return deny("protected", `${shown(wanted.path)} belongs to crux itself; no mode or rule opens it`);
   const holds = kernel.some((path) => forms.some((form) => isInside(form, path)));
@@ -103,10 +115,10 @@ function isFree({ free }: Case, { replaces }: PathAccess, form: string): boolean
 }
 
 /** Named paths only; see the table. A guess asks about secrets, not about what the command might change. */
-function restrictProtected(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict | null {
+function restrictProtected(c: Case, wanted: ResolvedAccess): Verdict | null {
   const { protections } = c.places;
   if (wanted.isGuess === true && wanted.access === "write") return null;
-  const judged = forms.filter((form) => !isFree(c, wanted, form));
+  const judged = wanted.forms.filter((form) => !isFree(c, wanted, form));
   for (const form of judged) {
     const found = findProtection(protections, wanted.access, form);
     if (found !== undefined) return protectedAsk(wanted, `a protected path (${found.kind})`);
@@ -155,45 +167,44 @@ function protectedAsk(wanted: PathAccess, why: string): Verdict {
   return hardAsk("protected", why, `${what(wanted)}: ${why}; no mode or rule answers for the user`);
 }
 
-function restrictByRule(c: Case, wanted: PathAccess, forms: readonly string[]): Verdict | null {
-  const denied = c.rules.deny.find((rule) => covers(c, rule, wanted, forms));
+function restrictByRule(c: Case, wanted: ResolvedAccess): Verdict | null {
+  const denied = c.rules.deny.find((rule) => covers(c, rule, wanted));
   if (denied !== undefined) return deny("rule", `${describeRule(denied)} refuses ${shown(wanted.path)}`);
-  const asked = c.rules.ask.find((rule) => covers(c, rule, wanted, forms));
+  const asked = c.rules.ask.find((rule) => covers(c, rule, wanted));
   if (asked !== undefined)
     return hardAsk("rule", describeRule(asked), `${describeRule(asked)}: ${what(wanted)}`);
   if (wanted.subtree !== true) return null;
-  const below = [...c.rules.deny, ...c.rules.ask].find((rule) => mayCoverBelow(c, rule, wanted, forms));
+  const below = [...c.rules.deny, ...c.rules.ask].find((rule) => mayCoverBelow(c, rule, wanted));
   if (below === undefined) return null;
   const message = `${what(wanted)}: it may hold files that ${describeRule(below)} guards; name a narrower directory`;
   return hardAsk("rule", describeRule(below), message);
 }
 
-type PathTest = (pattern: PathPattern, form: string, bases: PathBases) => boolean;
-
-function covers(c: Case, rule: Rule, wanted: PathAccess, forms: readonly string[]): boolean {
-  return isMet(c, rule, wanted, forms, (...at) => matchesPath(...at, true));
+function covers(c: Case, rule: Rule, wanted: ResolvedAccess): boolean {
+  return meetings(c, rule, wanted).some((at) => matchesPath(...at));
 }
 
-function mayCoverBelow(c: Case, rule: Rule, wanted: PathAccess, forms: readonly string[]): boolean {
-  return isMet(c, rule, wanted, forms, mayMatchBelow);
+function mayCoverBelow(c: Case, rule: Rule, wanted: ResolvedAccess): boolean {
+  return meetings(c, rule, wanted).some((at) => mayMatchBelow(...at));
 }
 
-/** For deny and ask rules: as written, and where the volume takes names in another case for the same, so as well. */
-function isMet(
+/**
+ * What the pattern of a deny or ask rule is compared with: the path as written, and where the volume takes names in another case
+ * for the same, so as well.
+ */
+function* meetings(
   { generousBases, places }: Case,
   { match }: Rule,
-  { access }: PathAccess,
-  forms: readonly string[],
-  test: PathTest,
-): boolean {
-  if (match.kind !== "path" || match.access !== access) return false;
-  if (forms.some((form) => test(match.pattern, form, generousBases))) return true;
-  if (!places.foldsNames) return false;
+  { access, forms }: ResolvedAccess,
+): Generator<[PathPattern, string, PathBases]> {
+  if (match.kind !== "path" || match.access !== access) return;
+  for (const form of forms) yield [match.pattern, form, generousBases];
+  if (!places.foldsNames) return;
   const bases = { home: foldName(generousBases.home), project: generousBases.project.map(foldName) };
-  return forms.some((form) => test(match.folded, foldName(form), bases));
+  for (const form of forms) yield [match.folded, foldName(form), bases];
 }
 
-function permitPath(c: Case, wanted: ResolvedAccess, forms: readonly string[]): Verdict {
+function permitPath(c: Case, wanted: ResolvedAccess): Verdict {
   const { match: ruleMatch = undefined, text = "" } = c.allow.find((rule) => allows(c, rule, wanted)) ?? {};
   if (ruleMatch !== undefined) return allow("rule", `rule ${text}`);
   if (c.callRule !== undefined) return allow("rule", describeRule(c.callRule));
@@ -206,13 +217,13 @@ function permitPath(c: Case, wanted: ResolvedAccess, forms: readonly string[]): 
   if (wanted.access === "write" && isInRoots && acceptsEdits(mode)) return allow("mode", `mode ${mode}`);
   const where = isInRoots ? "" : " outside the working directories";
   const reason = { kind: "mode", detail: `mode ${mode}` } as const;
-  return ask(reason, `${what(wanted)}${where} (mode ${mode})`, suggestPath(wanted, forms));
+  return ask(reason, `${what(wanted)}${where} (mode ${mode})`, suggestPath(wanted));
 }
 
 function allows(c: Case, { match }: Rule, { access, path, real }: ResolvedAccess): boolean {
   if (match.kind !== "path" || match.access !== access) return false;
   // in the characters they have: forms are composed
-  return [path, real].every((form) => matchesPath(match.pattern, form, c.bases, false));
+  return [path, real].every((form) => matchesAsWritten(match.pattern, form, c.bases));
 }
 
 function what({ access, path }: PathAccess): string {
@@ -220,7 +231,7 @@ function what({ access, path }: PathAccess): string {
 }
 
 /** The one path, from the host root. None where a symlink makes two paths of it: the rule would have to name both. */
-function suggestPath({ access, path: given }: PathAccess, forms: readonly string[]): string | null {
+function suggestPath({ access, path: given, forms }: ResolvedAccess): string | null {
   const [path, other] = [writtenPath(given), forms[1]];
   if (other !== undefined || /\p{Cc}|\p{Cf}/u.test(path)) return null;
   const content = escapeGlob(path).replace(/[()]/g, "\\$&");

@@ -41,7 +41,9 @@ function judgeRedirect(c: Case, redirect: Redirect, cwds: Part["cwds"]): readonl
   const path = redirect.target?.text;
   const accesses = accessesOf(redirect);
   if (path == null) {
-    const spelled = (redirect.target?.among ?? []).flatMap((each) => judgeSpelling(c, each, accesses, cwds));
+    const spelled = (redirect.target?.among ?? [])
+      .flatMap((each) => spelledPaths(each, cwds))
+      .flatMap((each) => restrictSpelled(c, each, accesses));
     if (isStream(redirect, accesses)) return [];
     const read = accesses.includes("write") ? null : judgeKnownRead(c, redirect, cwds);
     if (read !== null) return [...read, ...spelled];
@@ -78,21 +80,27 @@ function judgeKnownRead(c: Case, { target }: Redirect, cwds: Part["cwds"]): read
   return verdicts;
 }
 
-/** What the target may come to: what forbids one of them forbids all. */
-function judgeSpelling(
-  c: Case,
-  { kind, text }: Spelling,
-  accesses: readonly ("read" | "write")[],
-  cwds: Part["cwds"],
-): readonly Verdict[] {
+interface SpelledPath {
+  readonly path: string;
+  readonly isGlob: boolean;
+}
+
+/** What the target may come to. */
+function spelledPaths({ kind, text }: Spelling, cwds: Part["cwds"]): readonly SpelledPath[] {
   if (kind === "stream" || kind === "names" || pathProblem(text) !== null) return [];
   const paths = text.startsWith("/") ? [text] : (cwds ?? []).map((cwd) => operandPath(cwd, text));
-  const verdicts = paths.flatMap((path) =>
-    accesses.map((access) =>
-      kind === "glob" ? restrictGlob(c, access, path) : restrictPath(c, { access, path }),
-    ),
-  );
-  return verdicts.filter((verdict) => verdict !== null);
+  return paths.map((path) => ({ path, isGlob: kind === "glob" }));
+}
+
+/** What forbids one of them forbids all. */
+function restrictSpelled(
+  c: Case,
+  { path, isGlob }: SpelledPath,
+  accesses: readonly ("read" | "write")[],
+): readonly Verdict[] {
+  return accesses
+    .map((access) => (isGlob ? restrictGlob(c, access, path) : restrictPath(c, { access, path })))
+    .filter((verdict) => verdict !== null);
 }
 
 function oddTarget(path: string): Verdict {

@@ -130,7 +130,8 @@ function hasOption(atom: Wanted["atoms"][number], levels: readonly Level[], argv
   for (let i = 1; i < argv.length; i++) {
     const word = argv[i] as Word;
     const text = word.text ?? (isOptionLike(word.prefix) ? word.prefix : "");
-    const given = valueIn(atom.names, text, levels, i === 1);
+    const read = levels.flatMap((level) => readAt(level, staticWord(text), i === 1)?.options ?? []);
+    const given = valueIn(atom.names, text, read);
     if (given === null) continue;
     const value = given === "next" ? argv[i + 1]?.text : word.text === null ? null : given;
     if (atom.value === undefined) return "yes";
@@ -141,17 +142,9 @@ function hasOption(atom: Wanted["atoms"][number], levels: readonly Level[], argv
 }
 
 /** The value that it is given where the word spells one of the names; "next": what follows; null: it does not. */
-function valueIn(
-  names: readonly string[],
-  text: string,
-  levels: readonly Level[],
-  isFirst: boolean,
-): string | null {
-  for (const level of levels) {
-    const read = readAt(level, staticWord(text), isFirst);
-    for (const { option, value } of read?.options ?? [])
-      if (option.names.some((name) => names.includes(name))) return value ?? "next";
-  }
+function valueIn(names: readonly string[], text: string, read: ReadOption["options"]): string | null {
+  for (const { option, value } of read)
+    if (option.names.some((name) => names.includes(name))) return value ?? "next";
   if (!isOptionLike(text)) return null;
   const [name = ""] = text.split("=");
   const value = text.includes("=") ? text.slice(name.length + 1) : "next";

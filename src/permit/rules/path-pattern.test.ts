@@ -1,13 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { escapeGlob, matchesGlob, parseGlob } from "./glob.ts";
-import { isMentioned, matchesPath, mayMatchBelow, parsePathPattern } from "./path-pattern.ts";
+import {
+  isMentioned,
+  matchesAsWritten,
+  matchesPath,
+  mayMatchBelow,
+  parsePathPattern,
+} from "./path-pattern.ts";
 
 const bases = { home: "/home/u", project: ["/ws"] };
 const matches = (text: string, path: string, generous = false) =>
-  matchesPath(parsePathPattern(text)!, path, bases, generous);
+  (generous ? matchesPath : matchesAsWritten)(parsePathPattern(text)!, path, bases);
 
-describe("matchesPath()", () => {
+describe("matchesPath() and matchesAsWritten()", () => {
   test.each([
     ["src/**", "/ws/src/a/b", true],
     ["src/**", "/ws/src", false],
@@ -59,7 +65,7 @@ test("mayMatchBelow() is true wherever something below matches", () => {
       (text, up, down) => {
         const dir = `/ws/${up.join("/")}`;
         const compiled = parsePathPattern(text)!;
-        if (matchesPath(compiled, `${dir}/${down.join("/")}`, bases, true))
+        if (matchesPath(compiled, `${dir}/${down.join("/")}`, bases))
           expect(mayMatchBelow(compiled, dir, bases)).toBe(true);
       },
     ),
@@ -88,7 +94,7 @@ describe("a name in Unicode's composed and decomposed form", () => {
   test("is covered by a wildcard, and by a base in the same form alone", () => {
     for (const name of both) expect(matches("src/**", `/ws/src/${name}`)).toBe(true);
     const at = (project: string, path: string) =>
-      matchesPath(parsePathPattern("**")!, path, { home: "/h", project: [project] }, false);
+      matchesAsWritten(parsePathPattern("**")!, path, { home: "/h", project: [project] });
     for (const base of both)
       for (const name of both) expect(at(`/${base}`, `/${name}/a`)).toBe(base === name);
   });

@@ -47,28 +47,39 @@ function splitAnchor(text: string): { anchor: PathPattern["anchor"]; rest: strin
   return { anchor: isName ? "name" : "project", rest: text };
 }
 
-/**
- * `generous` (deny, ask): a bare name counts anywhere on the host, `x/**` covers x itself, and a name is meant in either form of
- * Unicode. Else (allow) only the file of just these characters.
- */
-export function matchesPath(
-  pattern: PathPattern,
-  path: string,
-  bases: PathBases,
-  generous: boolean,
-): boolean {
-  return placements(pattern, bases, generous).some(({ base, segments }) => {
-    if (!isInside(base, path)) return false;
-    const below = segmentsOf(path).slice(segmentsOf(base).length);
-    return matchSegments(segments, below, generous) && (generous || isWritten(pattern, path, bases));
-  });
+/** How segments are compared. `isGenerous`: `x/**` covers x itself. */
+interface Reading {
+  readonly isGenerous: boolean;
+  readonly matches: (glob: Glob, name: string) => boolean;
+}
+
+const GENEROUS: Reading = { isGenerous: true, matches: matchesGlob };
+const STRICT: Reading = { isGenerous: false, matches: matchesGlob };
+const WRITTEN: Reading = { isGenerous: false, matches: matchesWritten };
+
+/** For deny and ask rules: a bare name counts anywhere on the host, and a name is meant in either form of Unicode. */
+export function matchesPath(pattern: PathPattern, path: string, bases: PathBases): boolean {
+  return placements(pattern, bases, true).some((place) => liesAt(place, path, GENEROUS));
+}
+
+/** For allow rules: only the file of just these characters. */
+export function matchesAsWritten(pattern: PathPattern, path: string, bases: PathBases): boolean {
+  return (
+    placements(pattern, bases, false).some((place) => liesAt(place, path, STRICT)) &&
+    isWritten(pattern, path, bases)
+  );
+}
+
+function liesAt({ base, segments }: Placement, path: string, reading: Reading): boolean {
+  if (!isInside(base, path)) return false;
+  return matchSegments(segments, segmentsOf(path).slice(segmentsOf(base).length), reading);
 }
 
 function isWritten(pattern: PathPattern, path: string, bases: PathBases): boolean {
   return placements({ ...pattern, segments: pattern.written }, bases, false).some(({ base, segments }) => {
     const [from, whole] = [writtenPath(base), writtenPath(path)];
     if (!isWithin(from, whole)) return false;
-    return matchSegments(segments, namesIn(whole).slice(namesIn(from).length), false, matchesWritten);
+    return matchSegments(segments, namesIn(whole).slice(namesIn(from).length), WRITTEN);
   });
 }
 
@@ -94,7 +105,12 @@ export function isMentioned(pattern: PathPattern, text: string): boolean {
   return text.normalize("NFC").includes(longest);
 }
 
-function placements(pattern: PathPattern, bases: PathBases, generous: boolean) {
+interface Placement {
+  readonly base: string;
+  readonly segments: Segments;
+}
+
+function placements(pattern: PathPattern, bases: PathBases, generous: boolean): readonly Placement[] {
   const { anchor, segments } = pattern;
   if (anchor === "host") return [{ base: "/", segments }];
   if (anchor === "home") return [{ base: bases.home, segments }];
@@ -108,8 +124,7 @@ function placements(pattern: PathPattern, bases: PathBases, generous: boolean) {
 function matchSegments(
   pattern: Segments,
   path: readonly string[],
-  generous: boolean,
-  matches = matchesGlob,
+  { isGenerous, matches }: Reading,
 ): boolean {
   const failed = new Set<number>();
   const match = (i: number, j: number): boolean => {
@@ -125,7 +140,7 @@ function matchSegments(
     if (segment === undefined) return true;
     if (segment !== "**")
       return j < path.length && matches(segment, path[j] as string) && match(i + 1, j + 1);
-    if (i === pattern.length - 1) return j < path.length || generous;
+    if (i === pattern.length - 1) return j < path.length || isGenerous;
     for (let k = j; k <= path.length; k++) if (match(i + 1, k)) return true;
     return false;
   };

@@ -115,7 +115,11 @@ export function protections(
         })),
       ),
   );
-  return [...shipped, ...(settings.added ?? []).flatMap((path) => addedRow(path, home, realPath, settings))];
+  const added = (settings.added ?? [])
+    .map((written) => addedPath(written, settings.projectRoot))
+    .filter((path) => path !== null)
+    .flatMap((path) => placesOf(path, home, realPath).map(addedRow));
+  return [...shipped, ...added];
 }
 
 /** Is there such a row to take away? */
@@ -143,29 +147,17 @@ export function protectedNames(
   return { anchor: isDeep ? "" : "project", names: rest };
 }
 
-function addedRow(
-  written: string,
-  home: string,
-  realPath: RealPath,
-  { projectRoot }: ProtectionSettings,
-): readonly Protection[] {
+/** null: not a path that can be protected. */
+function addedPath(written: string, projectRoot: string | undefined): string | null {
   const parsed = protectedNames(written);
-  if (parsed === null) return [];
+  if (parsed === null) return null;
   const { anchor, names } = parsed;
-  const path =
-    anchor !== "project"
-      ? `${anchor}${names}`
-      : projectRoot === undefined
-        ? names
-        : posix.join(projectRoot, names);
-  return placesOf(path, home, realPath).map((place) => ({
-    kind: "authority",
-    base: place.base,
-    place: place.place,
-    segments: place.names.map(nameOf),
-    isDirectory: true,
-    except: [],
-  }));
+  if (anchor !== "project") return `${anchor}${names}`;
+  return projectRoot === undefined ? names : posix.join(projectRoot, names);
+}
+
+function addedRow({ base, place, names }: ReturnType<typeof placesOf>[number]): Protection {
+  return { kind: "authority", base, place, segments: names.map(nameOf), isDirectory: true, except: [] };
 }
 
 /** `~/x` and `/x` as written and as resolved: the directory before the last name, and that name. */

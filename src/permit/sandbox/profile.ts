@@ -263,7 +263,7 @@ function classify({ protections, rules, settings, home }: SandboxOptions): Class
   const anywhere = protections.filter(({ base }) => base === null);
   return (path, isDirectory) => {
     const bases = { home, project: ancestorsOf(path) };
-    if (patterns.some((pattern) => matchesPath(pattern, path, bases, true))) return "secret";
+    if (patterns.some((pattern) => matchesPath(pattern, path, bases))) return "secret";
     if (findProtection(anywhere, "read", path) !== undefined) return "secret";
     const whole = isDirectory ? `${path}/x` : path;
     return findProtection(anywhere, "write", whole) !== undefined ? "protected" : null;

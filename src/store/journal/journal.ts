@@ -54,7 +54,7 @@ export async function openJournal(options: JournalOptions, makeScribe = inThread
     db.exec("PRAGMA query_only = 1");
     const reader = new SqliteReader(db, kernelId);
     const scribe = makeScribe({ dir, identity: { epoch, kernelId }, maxBytes }, onNotice);
-    const ledger = new SqliteLedger(dir, identity, reader, scribe);
+    const ledger = new SqliteLedger(dir, identity, { reader, scribe });
     return new GroupJournal(ledger, clock, onNotice);
   } catch (error) {
     db?.close();

@@ -21,8 +21,7 @@ export class SqliteLedger implements Ledger {
   constructor(
     dir: string,
     identity: Identity & Pick<Ledger, "highest" | "acknowledgedLsn">,
-    reader: SqliteReader,
-    scribe: Scribe,
+    { reader, scribe }: { readonly reader: SqliteReader; readonly scribe: Scribe },
   ) {
     this.epoch = identity.epoch;
     this.kernelId = identity.kernelId;

@@ -50,7 +50,8 @@ function openToRead(options: JournalOptions, refusal: JournalFault): Required<Op
     const identity = { ...identityOf(db), highest: highestOf(db), acknowledgedLsn };
     tellMissing(db, dir, onNotice);
     const scribe = new RefusingScribe(dir, withRoom(refusal, dir));
-    const ledger = new SqliteLedger(dir, identity, new SqliteReader(db, identity.kernelId), scribe);
+    const reader = new SqliteReader(db, identity.kernelId);
+    const ledger = new SqliteLedger(dir, identity, { reader, scribe });
     return { journal: new GroupJournal(ledger, clock, onNotice), over: scribe.over };
   } catch (error) {
     db?.close();
