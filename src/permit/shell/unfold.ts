@@ -7,13 +7,13 @@ import { posix } from "node:path";
 import type { SimpleCommand } from "./command.ts";
 import { decodeWord } from "./decode.ts";
 import { evaluatedOperands } from "./evaluation.ts";
+import { type Fill, fedWords, foundWords } from "./fill.ts";
 import { scan } from "./scan.ts";
-import { behind, type Spelling } from "./spelling.ts";
 import { CHANGES_SHELL, isForeign, POSIX_SHELLS, RESERVED, SHELLS } from "./tables.ts";
-import { isHarmlessName } from "./variables.ts";
+import { isHarmlessName, isHarmlessVariable } from "./variables.ts";
 import type { Cwds } from "./where.ts";
 import { mayBeFlag, programOf, quoteShown, shownArgv, textsOf, UNKNOWN_WORD, type Word } from "./word.ts";
-import { WRAPPERS, type Wrapper } from "./wrapper.ts";
+import { innerOf, WRAPPERS, type Wrapper } from "./wrapper.ts";
 
 export interface Part {
   /** Outermost first, innermost last. Empty: only redirections, assignments, or what bash evaluates. */
@@ -208,17 +208,14 @@ function unfoldWrapper(run: Run, argv: readonly Word[], wrapper: Wrapper): reado
     wrapper.joinsText === true && !argv.some(({ text: flag }) => flag === "-x" || flag === "--exec")
       ? joined(run, inner)
       : unfoldArgv({ ...run, depth: run.depth + 1 }, inner);
-  const filled = argv[0]?.text === "xargs" ? fillOne(parts, fedWords(run, argv)) : parts;
+  const filled = argv[0]?.text === "xargs" ? fillOne(parts, fedWords(run.command.fed, argv)) : parts;
   return below(argv, filled, more).map((part) =>
     assigned === null ? part : { ...part, evaluates: assigned },
   );
 }
 
 /** With the arguments that a single plain command gets. */
-function fillOne(
-  parts: readonly Part[],
-  fill: ((argv: readonly Word[]) => readonly Word[]) | null,
-): readonly Part[] {
+function fillOne(parts: readonly Part[], fill: Fill | null): readonly Part[] {
   const [part, other] = parts;
   const [argv, deeper] = part?.levels ?? [];
   if (
@@ -230,38 +227,6 @@ function fillOne(
   )
     return parts;
   return [{ ...part, filled: fill(argv) }];
-}
-
-/** Of `xargs`: what it adds, or puts in the place of its `-I` text. null: it may be anything. */
-function fedWords({ command: { fed } }: Run, argv: readonly Word[]) {
-  const texts = argv.map(({ text }) => text ?? "");
-  if (texts.some((text) => /^(?:-a|--arg-file)/.test(text))) return null;
-  const at = texts.findIndex((text) => /^-I/.test(text));
-  const place = at < 0 ? "" : texts[at] === "-I" ? (texts[at + 1] ?? "") : (texts[at] ?? "").slice(2);
-  if (fed === undefined)
-    return (inner: readonly Word[]) =>
-      place === "" ? [...inner, UNKNOWN_WORD] : inner.map(unknownWith(place));
-  const word: Word = { text: null, prefix: "", isMany: place === "", isSplit: true, among: fed, shown: "…" };
-  return (inner: readonly Word[]) => (place === "" ? [...inner, word] : inner.map(replacing(place, fed)));
-}
-
-function unknownWith(place: string) {
-  return (word: Word): Word => (word.text?.includes(place) === true ? UNKNOWN_WORD : word);
-}
-
-/** What stands in the place of a text in each word. */
-function replacing(place: string, fed: readonly Spelling[]) {
-  return (word: Word): Word => {
-    if (word.text === null || !word.text.includes(place)) return word;
-    const unknown: Word = { ...UNKNOWN_WORD, isMany: false };
-    const lead = word.text.slice(0, -place.length);
-    if (!word.text.endsWith(place) || lead.includes(place)) return unknown;
-    if (lead !== "" && fed.some(({ kind }) => kind !== "names" && kind !== "text")) return unknown;
-    const put = (each: Spelling): Spelling =>
-      each.kind === "text" ? { kind: "text", text: `${lead}${each.text}` } : behind(lead, each);
-    const among = lead === "" ? fed : fed.map(put);
-    return { text: null, prefix: lead, isMany: false, among, shown: word.shown };
-  };
 }
 
 /** After the word `time`, which is part of the syntax, assignments and reserved words are what they are at the start. */
@@ -312,79 +277,6 @@ function splitWords(text: string): readonly string[] | null {
   return words.every((word) => word !== null) ? words : null;
 }
 
-interface Inner {
-  readonly inner: readonly Word[];
-  readonly text?: string;
-  readonly assigned: string | null;
-}
-
-/** The inner command, or why it is not known. */
-function innerOf(argv: readonly Word[], wrapper: Wrapper): Inner | string {
-  const name = argv[0]?.shown ?? "";
-  let at = 1;
-  for (; at < argv.length; at++) {
-    const word = argv[at] as Word;
-    if (word.text === null && mayBeFlag(word)) return `${name} with an argument that is not known`;
-    const arg = word.text ?? word.prefix;
-    if (arg === "--") {
-      at++;
-      break;
-    }
-    if (!arg.startsWith("-") || arg === "-") break;
-    const given = textFlag(wrapper, arg);
-    if (given !== undefined) {
-      const text = given === "" ? argv[at + 1]?.text : given;
-      const rest = argv.slice(at + (given === "" ? 2 : 1));
-      return text == null ? `${name} with a text that is not known` : { inner: rest, text, assigned: null };
-    }
-    if (isPlainFlag(wrapper, arg)) continue;
-    if (wrapper.valued.includes(arg)) {
-      if (argv[++at]?.isMany === true) return `${name} with an argument that is not known`;
-    } else if (!wrapper.valued.some((flag) => isAttached(flag, arg))) return `${name} ${arg}`;
-  }
-  let assigned: string | null = null;
-  while (wrapper.isEnv === true && /^[A-Za-z_][^=]*=/.test(argv[at]?.text ?? argv[at]?.prefix ?? "")) {
-    const variable = (argv[at]?.prefix ?? "").split("=")[0] ?? "";
-    if (!/^\w+$/.test(variable)) return `${name} with an odd variable`;
-    assigned ??= isHarmlessVariable(variable) ? null : `it sets ${variable}`;
-    at++;
-  }
-  for (let i = 0; i < (wrapper.operands ?? 0); i++)
-    if (argv[at++]?.isMany === true) return `${name} with an argument that is not known`;
-  if (textFlag(wrapper, argv[at]?.text ?? "") !== undefined)
-    return argv[at + 1]?.text == null
-      ? `${name} with a text that is not known`
-      : { inner: [], text: argv[at + 1]?.text ?? "", assigned };
-  return { inner: argv.slice(at), assigned };
-}
-
-function isPlainFlag({ flags }: Wrapper, arg: string): boolean {
-  if (flags.includes(arg)) return true;
-  return /^-[^-]{2,}$/.test(arg) && [...arg.slice(1)].every((letter) => flags.includes(`-${letter}`));
-}
-
-/** Its text where it is attached, "" where it is the next word; undefined: it is none. */
-function textFlag({ text = [] }: Wrapper, arg: string): string | undefined {
-  for (const flag of text) {
-    if (arg === flag) return "";
-    if (isAttached(flag, arg))
-      return flag.startsWith("--") ? arg.slice(flag.length + 1) : arg.slice(flag.length);
-  }
-  return undefined;
-}
-
-/** `-n5` and `--signal=TERM`. */
-function isAttached(flag: string, arg: string): boolean {
-  return flag.startsWith("--")
-    ? arg.startsWith(`${flag}=`)
-    : arg.length > 2 && !arg.startsWith("--") && arg.startsWith(flag);
-}
-
-/** Variables that change how programs print, not what they do. */
-function isHarmlessVariable(name: string): boolean {
-  return /^(?:LANG|LC_[A-Z]+|TZ|TERM|NO_COLOR|CI|DEBUG|NODE_ENV|RUST_BACKTRACE|GOOS|GOARCH)$/.test(name);
-}
-
 /** The find itself, and each program after -exec, whose further arguments are not known. */
 function unfoldFind(run: Run, argv: readonly Word[]): readonly Part[] {
   const parts: Part[] = [plain(run, argv)];
@@ -402,24 +294,4 @@ function unfoldFind(run: Run, argv: readonly Word[]): readonly Part[] {
     }
   });
   return parts;
-}
-
-/** Of `find -exec`: each name whole, beginning with the place that it was found below. null: nobody knows where. */
-function foundWords(argv: readonly Word[]) {
-  const at = argv.findIndex(({ text }, i) => i > 0 && text !== null && /^[-(!]/.test(text));
-  const places = textsOf(argv.slice(1, at < 0 ? argv.length : at));
-  if (places === null) return null;
-  const from = places.length === 0 ? ["."] : places;
-  const named = argv.flatMap(({ text }, i) =>
-    /^-i?name$/.test(argv[i - 1]?.text ?? "") && text !== null ? [text] : [],
-  );
-  const among = from.flatMap((place): readonly Spelling[] => [
-    { kind: "names", text: place, start: place },
-    ...named.map((name): Spelling => ({ kind: "glob", text: `${place}/**/${name}` })),
-  ]);
-  const word: Word = { text: null, prefix: "", isMany: true, among, shown: "{}" };
-  return (inner: readonly Word[]) =>
-    inner.map((each) =>
-      each.text?.includes("{}") === true ? (each.text === "{}" ? word : UNKNOWN_WORD) : each,
-    );
 }

@@ -38,3 +38,8 @@ const FREE_NAMES = new Set(
 export function isHarmlessName(name: string): boolean {
   return FREE_NAMES.has(name) || (/^[a-z_][a-z0-9_]*$/.test(name) && !/_proxy$/.test(name));
 }
+
+/** Variables that change how programs print, not what they do. */
+export function isHarmlessVariable(name: string): boolean {
+  return /^(?:LANG|LC_[A-Z]+|TZ|TERM|NO_COLOR|CI|DEBUG|NODE_ENV|RUST_BACKTRACE|GOOS|GOARCH)$/.test(name);
+}

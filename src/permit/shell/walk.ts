@@ -5,19 +5,18 @@
 import type { Node } from "web-tree-sitter";
 import { Claims } from "./claims.ts";
 import type { ShellProgram, SimpleCommand } from "./command.ts";
-import { decodeValue, decodeWord, type Known } from "./decode.ts";
-import { type Draft, emptyDraft, lastCommand } from "./draft.ts";
+import { type Draft, emptyDraft, lastCommand, NodeReader } from "./draft.ts";
 import { checkEnd, isStatement, plainInput } from "./here-document.ts";
-import { hasNumericTest, Inside, isWordLike } from "./inside.ts";
+import { hasNumericTest, Inside } from "./inside.ts";
 import { KnownValues, spellingsOf } from "./known-values.ts";
 import { type Printed, printedByCommand } from "./printed.ts";
-import type { Scan, ScannedWord } from "./scanned.ts";
+import type { Scan } from "./scanned.ts";
 import { STREAM } from "./spelling.ts";
 import { RESERVED } from "./tables.ts";
 import { Unread } from "./unread.ts";
 import { isHarmlessName } from "./variables.ts";
 import { after, both, type Cwds, type Flow, stays } from "./where.ts";
-import { staticWord, type Word } from "./word.ts";
+import { staticWord } from "./word.ts";
 
 const MAX_COMMANDS = 50;
 const MAX_DEPTH = 200;
@@ -39,13 +38,14 @@ export class Walker {
   /** What the last pipe printed. */
   #piped: Printed;
   readonly #values: KnownValues;
-  readonly #known: Known;
+  readonly #home: string;
   readonly #commands: SimpleCommand[] = [];
   readonly #functions = new Set<string>();
   /** Redirections by the command that they belong to: the grammar hangs them on the whole list before them. */
   readonly #trailing = new Map<number, readonly Node[]>();
   readonly #claims: Claims;
   readonly #inside: Inside;
+  readonly #nodes: NodeReader;
   #depth = 0;
   /** A function that changes the directory may be called anywhere. */
   #isLost = false;
@@ -57,14 +57,18 @@ export class Walker {
     this.#text = text;
     this.#scan = scan;
     this.#values = new KnownValues(text, home);
-    this.#known = { home, spellings: (piece) => this.#values.spellings(piece, this.#cwdsNow) };
+    this.#home = home;
     this.#claims = new Claims(text, scan);
     this.#inside = new Inside(text, this.#claims, {
       substitution: (node) => this.#substitution(node),
-      word: (node) => this.#words(node),
+      word: (node) => this.#nodes.words(node),
       evaluates: (why) => {
         this.#draft.evaluates = why;
       },
+    });
+    this.#nodes = new NodeReader(this.#claims, this.#inside, {
+      home,
+      spellings: (piece) => this.#values.spellings(piece, this.#cwdsNow),
     });
   }
 
@@ -139,7 +143,7 @@ export class Walker {
       case "variable_assignment":
       case "variable_assignments":
         for (const child of node.type === "variable_assignment" ? [node] : node.children)
-          this.#assignment(child);
+          this.#nodes.assign(child, this.#draft);
         return this.#emit(node, cwds);
       case "test_command":
         return this.#test(node, cwds);
@@ -219,7 +223,7 @@ export class Walker {
         this.#claims.word(child.startIndex, child.endIndex);
         if (!isHarmlessName(child.text)) this.#draft.evaluates = `it sets ${child.text}`;
         name = child.text;
-      } else if (child.type !== "comment") among.push(...this.#words(child).map(spellingsOf));
+      } else if (child.type !== "comment") among.push(...this.#nodes.words(child).map(spellingsOf));
     }
     this.#emitIfEvaluates(node, cwds);
     const isBound = name !== "" && this.#values.bindLoop(node, name, among);
@@ -233,7 +237,7 @@ export class Walker {
     for (const child of node.children) {
       if (!child.isNamed) this.#claims.token(child);
       else if (child.type === "case_item") any = both(any, this.#caseItem(child, cwds));
-      else if (child.type !== "comment") this.#words(child);
+      else if (child.type !== "comment") this.#nodes.words(child);
     }
     this.#emitIfEvaluates(node, cwds);
     return stays(any);
@@ -244,7 +248,7 @@ export class Walker {
     const close = node.children.find((child) => !child.isNamed && child.type === ")")?.startIndex ?? -1;
     const statements: Node[] = [];
     for (const child of node.children) {
-      if (child.isNamed && isPattern(child)) this.#words(child);
+      if (child.isNamed && isPattern(child)) this.#nodes.words(child);
       else statements.push(child);
     }
     return this.#sequence(statements, cwds).any;
@@ -279,9 +283,10 @@ export class Walker {
   #command(node: Node, cwds: Cwds, redirects: readonly Node[]): Flow {
     this.#claims.adjacent(node);
     for (const child of node.children) {
-      if (child.type === "variable_assignment" && node.type === "command") this.#assignment(child);
+      if (child.type === "variable_assignment" && node.type === "command")
+        this.#nodes.assign(child, this.#draft);
       else if (/_redirect$/.test(child.type)) this.#redirect(child, cwds);
-      else if (child.type !== "comment") this.#draft.argv.push(...this.#words(child));
+      else if (child.type !== "comment") this.#draft.argv.push(...this.#nodes.words(child));
     }
     for (const child of redirects) this.#redirect(child, cwds);
     return this.#emit(node, cwds);
@@ -306,29 +311,9 @@ export class Walker {
     return flow;
   }
 
-  /** The grammar takes words after the target for further targets; for bash they are arguments. */
   #redirect(node: Node, cwds: Cwds): void {
-    if (node.type === "heredoc_redirect") {
-      this.#hereDocument(node, cwds);
-      return;
-    }
-    this.#claims.adjacent(node);
-    const sign = node.children.find((child) => !child.isNamed);
-    const operator = sign?.type ?? "";
-    // `&>` begins with what the scanner takes for the end of a command
-    this.#claims.redirect((sign?.startIndex ?? 0) + (operator.startsWith("&") ? 1 : 0));
-    const targets = node.namedChildren.filter(({ type }) => type !== "file_descriptor" && type !== "comment");
-    const [first, ...others] = targets.map((child) => this.#words(child));
-    this.#draft.argv.push(...others.flat());
-    if (first !== undefined && first.length !== 1) throw new Unread("a redirection to several files");
-    const target = first?.[0];
-    if (node.type === "herestring_redirect") {
-      if (target?.text != null) this.#draft.input = target.text;
-      return;
-    }
-    if (node.type !== "file_redirect") throw new Unread(`a ${node.type.replaceAll("_", " ")}`);
-    const doubles = /&$/.test(operator) && /^(?:\d+-?|-)$/.test(target?.text ?? "");
-    this.#draft.redirects.push(target === undefined || doubles ? { operator } : { operator, target });
+    if (node.type === "heredoc_redirect") this.#hereDocument(node, cwds);
+    else this.#nodes.redirect(node, this.#draft);
   }
 
   /** What stands after it on its line is part of its node. */
@@ -346,11 +331,11 @@ export class Walker {
       else if (!child.isNamed) this.#claims.token(child);
       else if (isStatement(child)) later.push(child);
       else if (child.type !== "file_descriptor" && child.type !== "comment")
-        this.#draft.argv.push(...this.#words(child));
+        this.#draft.argv.push(...this.#nodes.words(child));
     }
     const input = plainInput(this.#text, document);
     if (input !== null) this.#draft.input = input;
-    const flow = after(this.#draft.argv, cwds, this.#known.home);
+    const flow = after(this.#draft.argv, cwds, this.#home);
     for (const child of later) this.#statement(child, both(cwds, flow.any));
   }
 
@@ -358,7 +343,7 @@ export class Walker {
   #test(node: Node, cwds: Cwds): Flow {
     if (node.firstChild?.type === "[") {
       this.#inside.visit(node, true);
-      for (const word of this.#claims.wordsWithin(node)) this.#draft.argv.push(...this.#decoded(word));
+      this.#draft.argv.push(...this.#nodes.wordsWithin(node));
       return this.#emit(node, cwds);
     }
     if (node.firstChild?.type !== "[[") throw new Unread("an odd test");
@@ -367,41 +352,6 @@ export class Walker {
     if (hasNumericTest(node, this.#inside.integers)) this.#draft.evaluates = "[[ evaluates its operands";
     this.#draft.argv.push(staticWord("[["));
     return this.#emit(node, cwds);
-  }
-
-  #assignment(node: Node): void {
-    const [name, , value] = node.children;
-    if (name === undefined || node.type !== "variable_assignment") throw new Unread("an odd assignment");
-    const word = this.#claims.word(node.startIndex, node.endIndex);
-    this.#inside.visit(node, true);
-    const operator = node.children[1]?.type ?? "";
-    const isPlain = name.type === "variable_name" && operator === "=" && value?.type !== "array";
-    const at = name.text.length + operator.length;
-    const known = isPlain
-      ? decodeValue(word.pieces.slice(at), this.#known)
-      : decodeValue([{ kind: "unknown", isQuoted: true }], this.#known);
-    const plainName = /^[A-Za-z_]\w*/.exec(name.text)?.[0] ?? name.text;
-    this.#draft.assignments.push({ name: plainName, value: known });
-  }
-
-  /** A word-like node as the words that it becomes. */
-  #words(node: Node): readonly Word[] {
-    if (
-      node.isNamed &&
-      node.type !== "command_name" &&
-      node.type !== "variable_assignment" &&
-      !isWordLike(node.type)
-    )
-      throw new Unread(`a ${node.type.replaceAll("_", " ")} where a word should be`);
-    const word = this.#claims.word(node.startIndex, node.endIndex);
-    this.#inside.visit(node, true);
-    return this.#decoded(word);
-  }
-
-  #decoded(word: ScannedWord): readonly Word[] {
-    const words = decodeWord(word.pieces, this.#known);
-    if (words === null) throw new Unread("too many words in braces");
-    return words;
   }
 
   #substitution(node: Node): void {
@@ -439,6 +389,6 @@ export class Walker {
     this.#commands.push({ ...this.#draft, cwds, source: node.text, fed });
     if (name === "read" && fed !== undefined) this.#values.bindRead(argv, fed);
     this.#draft = emptyDraft();
-    return after(argv, cwds, this.#known.home);
+    return after(argv, cwds, this.#home);
   }
 }

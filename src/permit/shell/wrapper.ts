@@ -1,5 +1,7 @@
 /** Programs that run what stands among their arguments, each with its own flag grammar as data. */
 import { wordList } from "./tables.ts";
+import { isHarmlessVariable } from "./variables.ts";
+import { mayBeFlag, type Word } from "./word.ts";
 
 export interface Wrapper {
   /** Flags without a value, spelled as they must stand; short ones may stand together. */
@@ -103,3 +105,71 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
     ),
   ],
 ]);
+
+interface Inner {
+  readonly inner: readonly Word[];
+  readonly text?: string;
+  readonly assigned: string | null;
+}
+
+/** The inner command, or why it is not known. */
+export function innerOf(argv: readonly Word[], wrapper: Wrapper): Inner | string {
+  const name = argv[0]?.shown ?? "";
+  let at = 1;
+  for (; at < argv.length; at++) {
+    const word = argv[at] as Word;
+    if (word.text === null && mayBeFlag(word)) return `${name} with an argument that is not known`;
+    const arg = word.text ?? word.prefix;
+    if (arg === "--") {
+      at++;
+      break;
+    }
+    if (!arg.startsWith("-") || arg === "-") break;
+    const given = textFlag(wrapper, arg);
+    if (given !== undefined) {
+      const text = given === "" ? argv[at + 1]?.text : given;
+      const rest = argv.slice(at + (given === "" ? 2 : 1));
+      return text == null ? `${name} with a text that is not known` : { inner: rest, text, assigned: null };
+    }
+    if (isPlainFlag(wrapper, arg)) continue;
+    if (wrapper.valued.includes(arg)) {
+      if (argv[++at]?.isMany === true) return `${name} with an argument that is not known`;
+    } else if (!wrapper.valued.some((flag) => isAttached(flag, arg))) return `${name} ${arg}`;
+  }
+  let assigned: string | null = null;
+  while (wrapper.isEnv === true && /^[A-Za-z_][^=]*=/.test(argv[at]?.text ?? argv[at]?.prefix ?? "")) {
+    const variable = (argv[at]?.prefix ?? "").split("=")[0] ?? "";
+    if (!/^\w+$/.test(variable)) return `${name} with an odd variable`;
+    assigned ??= isHarmlessVariable(variable) ? null : `it sets ${variable}`;
+    at++;
+  }
+  for (let i = 0; i < (wrapper.operands ?? 0); i++)
+    if (argv[at++]?.isMany === true) return `${name} with an argument that is not known`;
+  if (textFlag(wrapper, argv[at]?.text ?? "") !== undefined)
+    return argv[at + 1]?.text == null
+      ? `${name} with a text that is not known`
+      : { inner: [], text: argv[at + 1]?.text ?? "", assigned };
+  return { inner: argv.slice(at), assigned };
+}
+
+function isPlainFlag({ flags }: Wrapper, arg: string): boolean {
+  if (flags.includes(arg)) return true;
+  return /^-[^-]{2,}$/.test(arg) && [...arg.slice(1)].every((letter) => flags.includes(`-${letter}`));
+}
+
+/** Its text where it is attached, "" where it is the next word; undefined: it is none. */
+function textFlag({ text = [] }: Wrapper, arg: string): string | undefined {
+  for (const flag of text) {
+    if (arg === flag) return "";
+    if (isAttached(flag, arg))
+      return flag.startsWith("--") ? arg.slice(flag.length + 1) : arg.slice(flag.length);
+  }
+  return undefined;
+}
+
+/** `-n5` and `--signal=TERM`. */
+function isAttached(flag: string, arg: string): boolean {
+  return flag.startsWith("--")
+    ? arg.startsWith(`${flag}=`)
+    : arg.length > 2 && !arg.startsWith("--") && arg.startsWith(flag);
+}
