@@ -3,12 +3,12 @@
  * from its exit, so that what it had started is gone when the next one begins, and no zombie waits for anybody.
  */
 import { messageOf } from "../abi/errors.ts";
-import { type ExitStatus, SIGNALS } from "../abi/process.ts";
+import type { ExitStatus } from "../abi/process.ts";
 import { reapProcess } from "../kernel/process/end/reap.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { Child, ChildRun } from "./child.ts";
 import { plainExit } from "./crash-report.ts";
-import { endProcess, send } from "./end-process.ts";
+import { endProcess, sendKill } from "./end-process.ts";
 import { type Extra, type Seat, startChild } from "./start-child.ts";
 
 /** What a start needs beside its specification. `told`: all that this run said has been passed on. */
@@ -66,14 +66,14 @@ export class ChildRuns {
     const { core, supervisor } = this.#seat;
     for (const pid of supervisor.children) {
       const proc = core.table.get(pid);
-      if (proc !== undefined) send(core, proc, SIGNALS.SIGKILL);
+      if (proc !== undefined) sendKill(core, proc);
     }
   }
 
   /** What was opened for a run that does not come to be is closed: the other end of a pipe would wait for it. */
   async #made(child: Child, signal: AbortSignal, extra: Extra): Promise<Process> {
     try {
-      return await startChild(this.#seat, child.spec, child.endowment, signal, extra);
+      return await startChild(this.#seat, { child, signal, extra });
     } catch (error) {
       await Promise.allSettled((extra.files ?? []).map(({ file }) => file.close()));
       throw error;

@@ -36,6 +36,16 @@ export interface Round {
   readonly stop: AbortController;
 }
 
+/** What it has from its supervisor. */
+interface Upkeep {
+  readonly endowment: Endowment;
+  /** What is done to it, one after another. */
+  readonly lane: Units;
+  readonly state: ChildState;
+  /** Hears of each state that no exit and no start has brought about. */
+  onState(child: Child): void;
+}
+
 export class Child {
   spec: CheckedChild;
   readonly endowment: Endowment;
@@ -56,21 +66,14 @@ export class Child {
   ranMs = 0;
   #crashes: CrashReport[] = [];
   #state: ChildState;
-  readonly #changed: (child: Child) => void;
+  readonly #onState: Upkeep["onState"];
 
-  /** `changed`: hears of each state that no exit and no start has brought about. */
-  constructor(
-    spec: CheckedChild,
-    endowment: Endowment,
-    lane: Units,
-    state: ChildState,
-    changed: (child: Child) => void = () => {},
-  ) {
+  constructor(spec: CheckedChild, { endowment, lane, state, onState }: Upkeep) {
     this.spec = spec;
     this.endowment = endowment;
     this.lane = lane;
     this.#state = state;
-    this.#changed = changed;
+    this.#onState = onState;
   }
 
   get state(): ChildState {
@@ -79,7 +82,7 @@ export class Child {
 
   set state(next: ChildState) {
     this.#state = next;
-    this.#changed(this);
+    this.#onState(this);
   }
 
   /** By an exit or a start, which are told elsewhere. */

@@ -11,6 +11,12 @@ import type { Ledger } from "./ledger.ts";
 import type { Judgement } from "./restart-policy.ts";
 import type { CheckedSpec } from "./spec.ts";
 
+interface Loss {
+  readonly child: Child;
+  readonly pid: Pid;
+  readonly exit: ExitStatus;
+}
+
 export class CrashJournal {
   readonly #spec: CheckedSpec;
   readonly #supervisor: Process;
@@ -25,7 +31,7 @@ export class CrashJournal {
   }
 
   /** `pid` 0: it was not even made. A restart that follows is journalled after it. */
-  report(child: Child, pid: Pid, exit: ExitStatus, judgement: Judgement): CrashReport {
+  report({ child, pid, exit }: Loss, judgement: Judgement): CrashReport {
     const { decision, restarts } = judgement;
     const report: CrashReport = {
       supervisor: this.#spec.name,

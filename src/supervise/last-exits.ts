@@ -1,22 +1,21 @@
 /** How those children of a supervisor ended of which it did not hear. */
 import type { ExitStatus } from "../abi/process.ts";
-import type { Core } from "../kernel/core.ts";
-import type { JournalRecord } from "../kernel/ports/journal.ts";
+import type { Journal, JournalRecord } from "../kernel/ports/journal.ts";
 import { type LastExit, LOST } from "./comeback.ts";
 import type { KeptRun, KeptSupervisor } from "./kept-supervisor.ts";
 
 /** Of children that had ended; the others were lost at `diedAt`, as near as is known. */
 export async function lastExits(
-  core: Core,
+  journal: Journal,
   { children }: KeptSupervisor,
-): Promise<{ exits: ReadonlyMap<string, LastExit>; diedAt: number }> {
+): Promise<{ exits: ReadonlyMap<string, LastExit>; diedAt: number | undefined }> {
   const exits = new Map<string, LastExit>();
   for (const { id, run, isRunning } of children) {
-    const exit = isRunning && run !== null ? await lastExit(core, run) : undefined;
+    const exit = isRunning && run !== null ? await lastExit(journal, run) : undefined;
     if (exit !== undefined) exits.set(id, exit);
   }
-  const [newest] = await core.ports.journal.rows({ limit: 1 });
-  return { exits, diedAt: newest?.lastAt ?? core.ports.clock.now() };
+  const [newest] = await journal.rows({ limit: 1 });
+  return { exits, diedAt: newest?.lastAt };
 }
 
 /** Records at the end of a history: its exit is among them, and a signal just before it. */
@@ -24,11 +23,11 @@ const LAST_RECORDS = 16;
 /** TERM, KILL, INT. */
 const ENDING_SIGNALS: ReadonlySet<unknown> = new Set([1, 2, 3]);
 
-async function lastExit({ ports }: Core, { uuid }: KeptRun): Promise<LastExit | undefined> {
-  const row = await ports.journal.row(uuid);
+async function lastExit(journal: Journal, { uuid }: KeptRun): Promise<LastExit | undefined> {
+  const row = await journal.row(uuid);
   if (row === undefined || row.exit === null) return undefined;
   const from = Math.max(1, row.lastSeq - LAST_RECORDS + 1);
-  const records = await ports.journal.read(uuid, from, LAST_RECORDS);
+  const records = await journal.read(uuid, from, LAST_RECORDS);
   const found = records.find(({ kind }) => kind === "process.exited");
   if (found === undefined) return { exit: LOST, isOrdered: false, at: row.lastAt };
   const { code, reason, kind } = found.body as ExitStatus;

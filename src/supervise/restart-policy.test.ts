@@ -141,7 +141,7 @@ describe("RestartPolicy", () => {
           }));
           const child = siblings[which % kinds.length] as Sibling;
           const left = { ...EXITS[reason], child, isStopping: false, ranMs: afterMs, row: 0 };
-          const judged = policy.judge(left, siblings, now, 0.5);
+          const judged = policy.judge(left, { siblings, mono: now, random: 0.5 });
           const expected = otp.exit(id, reason, now);
           const plan = judged.decision === "restart" ? judged.plan : { stop: [], start: [], drop: [] };
           expect({
@@ -175,7 +175,7 @@ describe("RestartPolicy", () => {
     const seen: (number | string)[] = [];
     for (let now = 50, row = 0; seen.at(-1) !== "escalate"; ) {
       const left = { ...EXITS.crash, child, isStopping: false, ranMs: 50, row };
-      const judged = policy.judge(left, [child], now, 0.5);
+      const judged = policy.judge(left, { siblings: [child], mono: now, random: 0.5 });
       if (judged.decision !== "restart") seen.push(judged.decision);
       else {
         seen.push(judged.delayMs);
@@ -202,7 +202,7 @@ describe("RestartPolicy", () => {
           for (const gap of all) {
             now += gap;
             const left = { ...EXITS.crash, child, isStopping: false, ranMs: gap, row: 0 };
-            const judged = policy.judge(left, [child], now, 0);
+            const judged = policy.judge(left, { siblings: [child], mono: now, random: 0 });
             const within = restarts.filter((time) => now - time <= windowMs).length;
             expect(judged.decision).toBe(within < max ? "restart" : "escalate");
             if (judged.decision === "restart") restarts.push(now);

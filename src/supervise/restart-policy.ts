@@ -22,6 +22,16 @@ export interface Departure extends Omit<ExitFacts, "budgetLeft"> {
   readonly row: number;
 }
 
+/** In which it is judged. */
+interface Moment {
+  /** In start order. */
+  readonly siblings: readonly Sibling[];
+  /** Monotonic ms. */
+  readonly mono: number;
+  /** 0 … 1. */
+  readonly random: number;
+}
+
 export type Judgement =
   | { readonly decision: "none" | "drop" | "escalate"; readonly restarts: number }
   | {
@@ -44,16 +54,16 @@ export class RestartPolicy {
     this.#window = new RestartWindow(rules.intensity, restarts);
   }
 
-  /** `siblings` in start order; `now` monotonic ms. A restart is counted here, whether or not it comes to pass. */
-  judge(left: Departure, siblings: readonly Sibling[], now: number, random: number): Judgement {
-    const facts = { ...left, budgetLeft: this.#window.hasRoom(now) };
+  /** A restart is counted here, whether or not it comes to pass. */
+  judge(left: Departure, { siblings, mono, random }: Moment): Judgement {
+    const facts = { ...left, budgetLeft: this.#window.hasRoom(mono) };
     const decision = decide(left.child.restart, left.exit, facts);
-    if (decision !== "restart") return { decision, restarts: this.#window.count(now) };
+    if (decision !== "restart") return { decision, restarts: this.#window.count(mono) };
     const { strategy, intensity, backoff } = this.#rules;
     const row = rowAfter(left.row, left.ranMs, intensity.windowMs);
     return {
       decision,
-      restarts: this.#window.add(now),
+      restarts: this.#window.add(mono),
       delayMs: backoffMs(backoff, row, random),
       row: row + 1,
       plan: planRestart(strategy, siblings, left.child.id),

@@ -3,7 +3,7 @@ import { codeOf, SyscallError } from "../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../abi/process.ts";
 import type { CrashReport } from "../abi/supervise.ts";
-import type { Core } from "../kernel/core.ts";
+import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import type { Child, ChildRun, Round } from "./child.ts";
 import type { ChildRuns } from "./child-runs.ts";
 import type { Departed } from "./comeback.ts";
@@ -13,7 +13,7 @@ import { type Departure, type Judgement, RestartPolicy, type Rules } from "./res
 
 /** The supervisor, as its restarts need it. */
 export interface Restarter {
-  readonly core: Core;
+  readonly ports: Pick<KernelPorts, "clock" | "random">;
   readonly runs: ChildRuns;
   readonly journal: CrashJournal;
   readonly isEnding: boolean;
@@ -32,7 +32,16 @@ export interface Restarter {
   checkDone(): void;
 }
 
-type Facts = Pick<Departure, "isStopping" | "isOrdered" | "isRefused">;
+/** A run that is over, or a start that failed: then `pid` may be 0. */
+interface Loss extends Pick<Departure, "isStopping" | "isOrdered" | "isRefused"> {
+  readonly child: Child;
+  readonly pid: Pid;
+  readonly exit: ExitStatus;
+}
+
+/** Nobody has stopped it here. */
+const BY_ITSELF = { isStopping: false, isRefused: false };
+
 type Decision = Judgement["decision"];
 
 export class Restarts {
@@ -75,7 +84,10 @@ export class Restarts {
     const code = codeOf(error);
     const pid = error instanceof SyscallError ? error.pid : PID_KERNEL;
     child.end(plainExit(exit), 0);
-    return this.#left(child, pid, exit, {
+    return this.#left({
+      child,
+      pid,
+      exit,
       isStopping: false,
       isOrdered: code === "CANCELLED",
       isRefused: code === "BUDGET" || code === "PERMISSION",
@@ -87,7 +99,7 @@ export class Restarts {
     if (child.run !== run) return;
     child.end(plainExit(exit), this.#mono() - run.startedMono);
     const isOrdered = run.proc !== null && wasOrdered(run.proc, exit);
-    await this.#left(child, run.pid, exit, { isStopping: false, isOrdered, isRefused: false });
+    await this.#left({ ...BY_ITSELF, child, pid: run.pid, exit, isOrdered });
   }
 
   /**
@@ -110,29 +122,26 @@ export class Restarts {
   async #lost({ child, run, exit, isOrdered }: Departed): Promise<void> {
     if (child.run !== run) return;
     child.end(plainExit(exit), this.#mono() - run.startedMono);
-    await this.#left(child, run.pid, exit, { isStopping: false, isOrdered, isRefused: false });
+    await this.#left({ ...BY_ITSELF, child, pid: run.pid, exit, isOrdered });
   }
 
   /** False: it was one too many. */
   #judgeLost({ child, run, exit, isOrdered }: Departed): boolean {
-    const facts = { isStopping: false, isOrdered, isRefused: false };
+    const loss = { ...BY_ITSELF, child, pid: run.pid, exit, isOrdered };
     child.end(plainExit(exit), this.#mono() - run.startedMono);
-    const judgement = this.#judge(child, exit, facts);
-    if (judgement.decision === "drop") child.become("done");
-    if (judgement.decision === "restart") child.become("restarting");
-    this.#tell(child, run.pid, exit, judgement);
-    if (judgement.decision === "escalate") this.#escalate(child, exit, false);
+    const judgement = this.#judged(loss);
+    if (judgement.decision === "escalate") this.#escalate(loss);
     if (judgement.decision !== "restart") return judgement.decision !== "escalate";
     child.restarts++;
     child.row = judgement.row;
-    child.nextStartAt = this.#host.core.ports.clock.now() + judgement.delayMs;
+    child.nextStartAt = this.#host.ports.clock.now() + judgement.delayMs;
     return true;
   }
 
   /** After the longest of their waits, each when the one before is running. */
   #comeBack(children: readonly Child[]): void {
-    const { cameBack, core } = this.#host;
-    const { clock } = core.ports;
+    const { cameBack, ports } = this.#host;
+    const { clock } = ports;
     if (children.length === 0) {
       cameBack?.([]);
       return;
@@ -165,8 +174,8 @@ export class Restarts {
 
   /** Of a run that was ended here. */
   wasShutDown(child: Child, run: ChildRun, exit: ExitStatus): void {
-    const facts = { isStopping: true, isOrdered: true, isRefused: false };
-    this.#tell(child, run.pid, exit, this.#judge(child, exit, facts));
+    const loss = { child, pid: run.pid, exit, isStopping: true, isOrdered: true, isRefused: false };
+    this.#tell(loss, this.#judge(loss));
   }
 
   /** Shut down, and nothing planned for it. */
@@ -176,27 +185,33 @@ export class Restarts {
     child.state = state;
   }
 
-  async #left(child: Child, pid: Pid, exit: ExitStatus, facts: Facts): Promise<Decision> {
-    const judgement = this.#judge(child, exit, facts);
+  async #left(loss: Loss): Promise<Decision> {
+    const judgement = this.#judged(loss);
     const { decision } = judgement;
-    if (decision === "drop") child.become("done");
-    if (decision === "restart") child.become("restarting");
-    this.#tell(child, pid, exit, judgement);
-    if (judgement.decision === "restart") await this.#restart(child, judgement);
-    else if (decision === "escalate") this.#escalate(child, exit, facts.isRefused);
+    if (decision === "restart") await this.#restart(loss.child, judgement);
+    else if (decision === "escalate") this.#escalate(loss);
     else this.#host.checkDone();
     return decision;
   }
 
-  #judge(child: Child, exit: ExitStatus, facts: Facts): Judgement {
-    const { ranMs, row } = child;
-    const siblings = this.#host.children.map((each) => each.sibling());
-    const left = { ...facts, child: child.sibling(), exit, ranMs, row };
-    return this.#policy.judge(left, siblings, this.#mono(), this.#host.core.ports.random());
+  /** And told. */
+  #judged(loss: Loss): Judgement {
+    const judgement = this.#judge(loss);
+    if (judgement.decision === "drop") loss.child.become("done");
+    if (judgement.decision === "restart") loss.child.become("restarting");
+    this.#tell(loss, judgement);
+    return judgement;
   }
 
-  #tell(child: Child, pid: Pid, exit: ExitStatus, judgement: Judgement): void {
-    this.#host.tell(this.#host.journal.report(child, pid, exit, judgement));
+  #judge({ child, ...loss }: Loss): Judgement {
+    const { ranMs, row } = child;
+    const siblings = this.#host.children.map((each) => each.sibling());
+    const now = { siblings, mono: this.#mono(), random: this.#host.ports.random() };
+    return this.#policy.judge({ ...loss, child: child.sibling(), ranMs, row }, now);
+  }
+
+  #tell(loss: Loss, judgement: Judgement): void {
+    this.#host.tell(this.#host.journal.report(loss, judgement));
   }
 
   /** Those that go down with it do so at once; its wait is counted from its exit. */
@@ -217,7 +232,7 @@ export class Restarts {
   }
 
   #schedule(pivot: Child, children: readonly Child[], dueMono: number): void {
-    const { clock } = this.#host.core.ports;
+    const { clock } = this.#host.ports;
     const waitMs = Math.max(0, dueMono - clock.mono());
     const round: Round = { children, stop: new AbortController() };
     for (const child of children) child.join(round, clock.now() + waitMs);
@@ -234,7 +249,7 @@ export class Restarts {
     }
   }
 
-  #escalate(child: Child, exit: ExitStatus, isRefused: boolean): void {
+  #escalate({ child, exit, isRefused }: Loss): void {
     const cause = causeOf(exit);
     const isCause = isRefused || exit.reason === EXIT.budget.reason;
     const reason = isCause ? `${child.id}: ${cause}` : `restart intensity exceeded: ${child.id}`;
@@ -243,6 +258,6 @@ export class Restarts {
   }
 
   #mono(): number {
-    return this.#host.core.ports.clock.mono();
+    return this.#host.ports.clock.mono();
   }
 }

@@ -76,7 +76,7 @@ async function comeBack(core: Core, left: Left, projectOf: MadeOf): Promise<Retu
   const { kept } = fold;
   if (!kept.isOpen) throw new Error("it had not started all its children");
   const place = placeOf(core, left, kept);
-  const { exits, diedAt } = await lastExits(core, kept);
+  const { exits, diedAt = clock.now() } = await lastExits(journal, kept);
   const account = accountOf(left, kept, place);
   const endowment = await endowmentOf(core, left, { place, fold, account });
   const { supervisor: record } = left.spawned.body as { supervisor: object };

@@ -7,21 +7,27 @@ import { launchSupervisor } from "./launch.ts";
 import type { CheckedSpec } from "./spec.ts";
 import { Supervisor } from "./supervisor.ts";
 
+interface Wish {
+  readonly spec: CheckedSpec;
+  /** Absent: the caller. */
+  readonly parentPid: Pid | undefined;
+  /** What its children have before they first start. */
+  readonly endowment: Endowment;
+  readonly signal: AbortSignal;
+}
+
 /**
- * `endowment`: what its children have before they first start. Rejects with the error of the first that does not start; then
+ * Rejects with the error of the first that does not start; then
  * no process is left. What a person's supervisor keeps runs with the person's rights, as if the person had started it; an
  * agent's, with part of its own.
  */
 export async function spawnSupervisor(
   core: Core,
   caller: Process,
-  spec: CheckedSpec,
-  opts: { parentPid?: Pid },
-  signal: AbortSignal,
-  endowment: Endowment,
+  { spec, parentPid = caller.pid, endowment, signal }: Wish,
 ): Promise<Pid> {
-  const isTop = (opts.parentPid ?? caller.pid) === PID_KERNEL;
+  const isTop = parentPid === PID_KERNEL;
   const supervisor = new Supervisor(core, spec, { endowment, ...(isTop ? { rights: core.root } : {}) });
-  const proc = await launchSupervisor(core, caller, supervisor, opts, signal);
+  const proc = await launchSupervisor(core, supervisor, { caller, opts: { parentPid }, signal });
   return proc.pid;
 }

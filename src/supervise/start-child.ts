@@ -10,7 +10,7 @@ import type { Process } from "../kernel/process/process.ts";
 import { type SpawnMore, spawnProcess } from "../kernel/process/spawn/spawn.ts";
 import { abortable } from "../lib/abort.ts";
 import type { Endowment } from "./endowment.ts";
-import type { CheckedChild, CheckedSpec } from "./spec.ts";
+import type { CheckedChild, CheckedSpec, CheckedStart } from "./spec.ts";
 
 /** What a supervisor gives to its children. */
 export interface Seat {
@@ -19,13 +19,7 @@ export interface Seat {
   /** Of whose rights they get part. */
   readonly rights: Process;
   /** Starts a supervisor below this one. */
-  nest(
-    id: string,
-    spec: CheckedSpec,
-    endowment: Endowment,
-    signal: AbortSignal,
-    more: SpawnMore,
-  ): Promise<Process>;
+  nest(start: ChildStart, spec: CheckedSpec, more: SpawnMore): Promise<Process>;
 }
 
 export type Extra = Pick<SpawnMore, "onMade" | "files" | "alongside"> & {
@@ -33,52 +27,53 @@ export type Extra = Pick<SpawnMore, "onMade" | "files" | "alongside"> & {
   readonly note?: string;
 };
 
+export interface ChildStart {
+  readonly child: { readonly spec: CheckedChild; readonly endowment: Endowment };
+  /** Gives it up. */
+  readonly signal: AbortSignal;
+  readonly extra: Extra;
+}
+
 /** Errors as of spawn; NOT_FOUND: no such agent. */
-export async function startChild(
-  seat: Seat,
-  { id, start }: CheckedChild,
-  endowment: Endowment,
-  signal: AbortSignal,
-  extra: Extra,
-): Promise<Process> {
-  switch (start.kind) {
+export async function startChild(seat: Seat, start: ChildStart): Promise<Process> {
+  const { id, start: how } = start.child.spec;
+  switch (how.kind) {
     case "agent": {
-      const agent = await agentOf(seat, endowment, start.agent, start.opts, signal);
-      return spawn(seat, endowment, start.intent, agent, start.opts, signal, extra);
+      const { intent, opts } = how;
+      return spawn(seat, start, { intent, agent: await agentOf(seat, start, how), opts });
     }
     case "native": {
-      const opts = { ...start.opts, command: start.command, options: start.options };
-      return spawn(seat, endowment, "", null, opts, signal, extra);
+      const opts = { ...how.opts, command: how.command, options: how.options };
+      return spawn(seat, start, { intent: "", agent: null, opts });
     }
     case "supervisor":
-      return seat.nest(id, start.spec, endowment, signal, moreOf(seat, endowment, {}, extra));
+      return seat.nest(start, how.spec, moreOf(seat, start, {}));
     case "withheld":
-      throw withheld(seat.supervisor.pid, id, start.reason);
+      throw withheld(seat.supervisor.pid, id, how.reason);
   }
 }
 
-async function spawn(
-  seat: Seat,
-  endowment: Endowment,
-  intent: string,
-  agent: AgentInfo | null,
-  opts: SpawnOpts,
-  signal: AbortSignal,
-  extra: Extra,
-): Promise<Process> {
+interface Program {
+  readonly intent: string;
+  readonly agent: AgentInfo | null;
+  readonly opts: SpawnOpts;
+}
+
+async function spawn(seat: Seat, start: ChildStart, { intent, agent, opts }: Program): Promise<Process> {
   const { core, supervisor } = seat;
+  const { child, signal, extra } = start;
   const limits = childLimits(agent, opts);
-  const mode = endowment.mode ?? opts.permissionMode;
+  const mode = child.endowment.mode ?? opts.permissionMode;
   const kept = {
     ...opts,
     onParentExit: "terminate",
     ...(mode === undefined ? {} : { permissionMode: mode }),
     ...told(opts, extra),
   } as const;
-  const more = moreOf(seat, endowment, limits, extra);
+  const more = moreOf(seat, start, limits);
   signal.throwIfAborted();
   const proc = await spawnProcess(core, supervisor, intent, agent, kept, signal, more);
-  endowment.mode = proc.seed.mode;
+  child.endowment.mode = proc.seed.mode;
   return proc;
 }
 
@@ -90,28 +85,21 @@ function told(
   return { systemPrompt: [systemPrompt, note].filter((part) => part !== "").join("\n\n") };
 }
 
-function moreOf(
-  { supervisor, rights }: Seat,
-  endowment: Endowment,
-  limits: BudgetLimits,
-  { note: _, ...extra }: Extra,
-): SpawnMore {
-  return { ...extra, account: endowment.accountIn(supervisor.seed.account, limits), rights };
+function moreOf({ supervisor, rights }: Seat, { child, extra }: ChildStart, limits: BudgetLimits): SpawnMore {
+  const { note: _, ...more } = extra;
+  return { ...more, account: child.endowment.accountIn(supervisor.seed.account, limits), rights };
 }
 
 async function agentOf(
   { core, rights }: Seat,
-  endowment: Endowment,
-  name: string | undefined,
-  opts: SpawnOpts,
-  signal: AbortSignal,
+  { child: { endowment }, signal }: ChildStart,
+  { agent: name, opts }: Extract<CheckedStart, { kind: "agent" }>,
 ): Promise<AgentInfo | null> {
   if (name === undefined) return null;
-  const { cwd, env } = rights.seed;
-  const loading = (): Promise<AgentInfo | null> =>
-    abortable(core.ports.loadAgent(name, opts.cwd ?? cwd, opts.env ?? env), signal);
   if (endowment.agent !== null) return endowment.agent.info;
-  return endowment.takeAgent(await loading(), rights.pid === PID_KERNEL);
+  const { cwd, env } = rights.seed;
+  const loading = core.ports.loadAgent(name, opts.cwd ?? cwd, opts.env ?? env);
+  return endowment.takeAgent(await abortable(loading, signal), rights.pid === PID_KERNEL);
 }
 
 function withheld(pid: Pid, id: string, reason: string): SyscallError {

@@ -211,7 +211,7 @@ export class Supervisor implements SupervisorControl {
     endowment.onUse = (used, usd) =>
       this.#ledger.note({ child: spec.id, used, ...(usd === 0 ? {} : { usd }) });
     endowment.onLimits = (limits) => this.#ledger.note({ child: spec.id, limits });
-    return new Child(spec, endowment, lane, state, (changed) => this.#ledger.state(changed));
+    return new Child(spec, { endowment, lane, state, onState: (child) => this.#ledger.state(child) });
   }
 
   #require(id: string): Child {
@@ -261,9 +261,10 @@ export class Supervisor implements SupervisorControl {
       core,
       supervisor,
       rights,
-      nest: (nestedAs, spec, endowment, signal, more) => {
-        const nested = new Supervisor(core, spec, { rights, endowment, nestedAs });
-        return launchSupervisor(core, supervisor, nested, {}, signal, more);
+      nest: ({ child, signal }, spec, more) => {
+        const { endowment, spec: own } = child;
+        const nested = new Supervisor(core, spec, { rights, endowment, nestedAs: own.id });
+        return launchSupervisor(core, nested, { caller: supervisor, opts: {}, signal, more });
       },
     };
   }
@@ -271,7 +272,7 @@ export class Supervisor implements SupervisorControl {
   #restarter(proc: Process): Restarter {
     const supervisor = this;
     return {
-      core: this.#core,
+      ports: this.#core.ports,
       runs: this.#runs,
       journal: new CrashJournal(this.#spec, proc, { ledger: this.#ledger, clock: this.#core.ports.clock }),
       get isEnding() {

@@ -34,7 +34,8 @@ export const spawnSupervisor: KernelCall<
     const isPerson = self.pid === PID_KERNEL;
     const spec = checkSpec(isPerson ? given : ownCopy(self, "SpawnSupervisor", given));
     const endowment = new Endowment();
-    const start = (): Promise<Pid> => spawn(core, self, spec, opts, pass.signal, endowment);
+    const start = (): Promise<Pid> =>
+      spawn(core, self, { spec, parentPid: opts.parentPid, endowment, signal: pass.signal });
     return isPerson ? start() : guarded({ ...pass, spec }, endowment, start);
   },
 };

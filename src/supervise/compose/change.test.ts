@@ -63,7 +63,9 @@ describe("planChange()", () => {
   test("the same file: nothing, in whatever order its keys stand", () => {
     const running = project([service("a", { env: { X: "1", Y: "2" } }), service("b")]);
     const wanted = project([service("b"), service("a", { env: { Y: "2", X: "1" } })]);
-    expect(planChange(standingOf(running), wanted, all(wanted), true)).toMatchObject({
+    expect(
+      planChange(standingOf(running), wanted, { selected: all(wanted), removeOrphans: true }),
+    ).toMatchObject({
       leave: [],
       start: [],
       stop: [],
@@ -83,17 +85,22 @@ describe("planChange()", () => {
       service("c", { replicas: 2 }),
       service("e"),
     ]);
-    const change = planChange(standingOf(running, ["c-2"]), wanted, all(wanted), true);
+    const change = planChange(standingOf(running, ["c-2"]), wanted, {
+      selected: all(wanted),
+      removeOrphans: true,
+    });
     expect(change.start.map(idOf)).toEqual(["b-1", "b-2", "b-3", "c-2", "e-1"]);
     expect([...change.leave].sort()).toEqual(["b-1", "b-2", "c-2", "d-1"]);
     expect(change.stop).toEqual(["d"]);
-    expect(planChange(standingOf(running), wanted, all(wanted), false)).toMatchObject({ stop: [] });
+    expect(
+      planChange(standingOf(running), wanted, { selected: all(wanted), removeOrphans: false }),
+    ).toMatchObject({ stop: [] });
   });
 
   test("what was not asked for stays as it is, changed or not", () => {
     const running = project([service("a"), service("b")]);
     const wanted = project([service("a", { maxSteps: 1 }), service("b", { maxSteps: 1 }), service("c")]);
-    const change = planChange(standingOf(running), wanted, new Set(["b"]), true);
+    const change = planChange(standingOf(running), wanted, { selected: new Set(["b"]), removeOrphans: true });
     expect([change.start.map(idOf), change.leave]).toEqual([["b-1"], ["b-1"]]);
   });
 
@@ -101,7 +108,7 @@ describe("planChange()", () => {
     const pipes = [pipe("a", "b")];
     const running = project([service("a"), service("b")], pipes);
     const wanted = project([service("a"), service("b", { maxSteps: 1 })], pipes);
-    const change = planChange(standingOf(running), wanted, all(wanted), false);
+    const change = planChange(standingOf(running), wanted, { selected: all(wanted), removeOrphans: false });
     expect([change.start.map(idOf), [...change.fresh]]).toEqual([["b-1"], []]);
   });
 
@@ -128,7 +135,10 @@ describe("planChange()", () => {
           given.pipes,
         );
         const standing = standingOf(running, given.idle);
-        const change = planChange(standing, wanted, new Set(given.selected), false);
+        const change = planChange(standing, wanted, {
+          selected: new Set(given.selected),
+          removeOrphans: false,
+        });
         const starting = new Set(change.start.map((seat) => seat.service.name));
         for (const one of given.selected)
           if (given.changed.includes(one) || given.idle.includes(`${one}-1`)) expect(starting).toContain(one);

@@ -28,6 +28,13 @@ export interface ProjectChange {
   readonly fresh: ReadonlySet<string>;
 }
 
+interface Choice {
+  /** Services that are to run. */
+  readonly selected: ReadonlySet<string>;
+  /** Those that the file does not name any more leave. */
+  readonly removeOrphans: boolean;
+}
+
 /**
  * Unchanged services stay. A pipe cannot be entered in the middle: where a writer starts, its reader does so too, and with it
  * the reader's other writers. A reader that starts alone reads again what its pipe has kept.
@@ -35,8 +42,7 @@ export interface ProjectChange {
 export function planChange(
   standing: ReadonlyMap<string, Standing>,
   wanted: ComposeProject,
-  selected: ReadonlySet<string>,
-  removeOrphans: boolean,
+  { selected, removeOrphans }: Choice,
 ): ProjectChange {
   const whole = new Set<string>();
   const some = new Map<string, readonly string[]>();
@@ -46,7 +52,7 @@ export function planChange(
     else if (now.idle.length > 0) some.set(service.name, now.idle);
   }
   const isThere = (name: string): boolean => standing.has(name) || selected.has(name);
-  const fresh = spread(wanted, isThere, whole, some);
+  const fresh = spread(wanted, isThere, { whole, some });
   const start = wanted.services
     .flatMap(seatsOf)
     .filter((seat) => whole.has(seat.service.name) || some.get(seat.service.name)?.includes(idOf(seat)));
@@ -68,8 +74,7 @@ export function idOf({ service, n }: Seat): string {
 function spread(
   { pipes }: ComposeProject,
   isThere: (name: string) => boolean,
-  whole: Set<string>,
-  some: ReadonlyMap<string, unknown>,
+  { whole, some }: { readonly whole: Set<string>; readonly some: ReadonlyMap<string, unknown> },
 ): ReadonlySet<string> {
   const fresh = new Set<string>();
   for (let before = -1; before !== fresh.size + whole.size; ) {

@@ -18,9 +18,8 @@ export async function endedFeed(core: Core, name: string, pid: Pid): Promise<Pro
   if (row === undefined || ended === undefined) return undefined;
   const { exit, elapsedMs } = ended;
   const feed = new ProjectFeed();
-  feed.publish(
-    endOf(name, exit, await firstFailure(journal, row.proc), { tokens: row.limitUsed, elapsedMs }),
-  );
+  const code = await firstFailure(journal, row.proc);
+  feed.publish(endOf(name, exit, { code, tokens: row.limitUsed, elapsedMs }));
   feed.end();
   return feed;
 }

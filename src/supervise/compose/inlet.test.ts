@@ -72,12 +72,12 @@ describe("Inlet", () => {
 
 test("writeToAll() writes to those that are open; without any of them the pipe is broken", async () => {
   const [one, other] = [bench().inlet, bench().inlet];
-  writeToAll([], bytes("nobody"), "/dev/stdout");
+  writeToAll([], "/dev/stdout", { data: bytes("nobody") });
   one.break();
-  writeToAll([one, other], bytes("x"), "/dev/stdout");
+  writeToAll([one, other], "/dev/stdout", { data: bytes("x") });
   expect(text(await other.reader().read(10, never))).toBe("x");
   other.end();
-  expect(() => writeToAll([one, other], bytes("y"), "/dev/stdout")).toThrow(
+  expect(() => writeToAll([one, other], "/dev/stdout", { data: bytes("y") })).toThrow(
     expect.objectContaining({ code: "DRIVER", message: "broken pipe", device: "/dev/stdout" }),
   );
 });

@@ -96,9 +96,8 @@ const NOTHING = new Uint8Array();
 /** A write that goes to all that are open. Without any, the pipe is broken; with none at all, nobody was to hear it. */
 export function writeToAll(
   inlets: readonly Inlet[],
-  data: Uint8Array,
   device: string,
-  labels: readonly Label[] = [],
+  { data, labels = [] }: { readonly data: Uint8Array; readonly labels?: readonly Label[] },
 ): void {
   if (inlets.length === 0) return;
   const open = inlets.filter(({ isOpen }) => isOpen);

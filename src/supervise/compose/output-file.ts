@@ -26,7 +26,7 @@ export function outputFile(name: "stdout" | "stderr", listener: OutputListener):
       listener.chunk?.(data);
       try {
         const labels = uniteLabels(carried.labels, listener.labels?.() ?? []);
-        writeToAll(listener.inlets(), data, device, labels);
+        writeToAll(listener.inlets(), device, { data, labels });
       } catch (error) {
         if (codeOf(error) === "UNAVAILABLE") listener.overflow?.();
         throw error;

@@ -5,7 +5,6 @@
 import type { ComposeProject, ProjectEvent, ProjectView } from "../../abi/compose/compose.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Member } from "../../abi/member.ts";
-import { SIGNALS } from "../../abi/process.ts";
 import type { CrashReport } from "../../abi/supervise.ts";
 import type { Core } from "../../kernel/core.ts";
 import type { ProjectSource, ProjectUp } from "../../kernel/ports/projects.ts";
@@ -13,7 +12,7 @@ import type { Subscription } from "../../kernel/ports/subscription.ts";
 import { reapProcess } from "../../kernel/process/end/reap.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import type { Attendance } from "../child-runs.ts";
-import { send } from "../end-process.ts";
+import { sendKill, sendTerm } from "../end-process.ts";
 import { conflict } from "../ending.ts";
 import { launchSupervisor } from "../launch.ts";
 import { Supervisor } from "../supervisor.ts";
@@ -85,7 +84,10 @@ export class Project implements RunningProject {
       outletsOf: (service, stream) => this.#pipes.outletsOf(service, stream),
     };
     this.#replicas = new ProjectReplicas(host);
-    const change = planChange(new Map(), request.project, selectedOf(request), false);
+    const change = planChange(new Map(), request.project, {
+      selected: selectedOf(request),
+      removeOrphans: false,
+    });
     this.#replicas.seat(this.#replicas.after(request.project, change));
     this.supervisor = this.#makeSupervisor(request, restored);
   }
@@ -105,7 +107,7 @@ export class Project implements RunningProject {
   get view(): ProjectView {
     const mono = this.#core.ports.clock.mono();
     const replicas = [...this.#replicas].map((replica) =>
-      viewOf(replica, this.supervisor.find(replica.id), this.#isOver, mono),
+      viewOf(replica, this.supervisor.find(replica.id), { isOver: this.#isOver, mono }),
     );
     const failure = this.#failure === "" ? {} : { failure: this.#failure };
     return { project: this.name, pid: this.pid, replicas, ...failure };
@@ -155,7 +157,11 @@ export class Project implements RunningProject {
     const marked = request === undefined ? {} : { request };
     const opts = { contextBudget, budget, permissionMode: "bypass", ...marked } as const;
     try {
-      this.#proc = await launchSupervisor(this.#core, root, this.supervisor, opts, root.abort.signal);
+      this.#proc = await launchSupervisor(this.#core, this.supervisor, {
+        caller: root,
+        opts,
+        signal: root.abort.signal,
+      });
     } catch (error) {
       await this.#pipes.close();
       throw error;
@@ -172,12 +178,12 @@ export class Project implements RunningProject {
   }
 
   async down(timeoutMs: number): Promise<void> {
-    send(this.#core, this.#process, SIGNALS.SIGTERM, timeoutMs);
+    sendTerm(this.#core, this.#process, timeoutMs);
     await this.#gone();
   }
 
   async kill(): Promise<void> {
-    send(this.#core, this.#process, SIGNALS.SIGKILL);
+    sendKill(this.#core, this.#process);
     await this.#gone();
   }
 
@@ -186,8 +192,7 @@ export class Project implements RunningProject {
     const change = planChange(
       this.#replicas.standing((id) => this.#isIdle(id)),
       project,
-      selected,
-      removeOrphans,
+      { selected, removeOrphans },
     );
     const starting = new Set(change.start.map(idOf));
     const staysOrStarts = (service: string): boolean =>
@@ -382,7 +387,7 @@ export class Project implements RunningProject {
     this.#isOver = true;
     const [[failed, code] = ["", 0]] = this.#failures;
     const elapsedMs = proc.elapsedMs(this.#core.ports.clock.mono());
-    const end = endOf(this.name, exit, code, { tokens: proc.seed.account.view().used, elapsedMs });
+    const end = endOf(this.name, exit, { code, tokens: proc.seed.account.view().used, elapsedMs });
     if (end.event === "failed") this.#failure = end.reason;
     else if (end.event === "done" && failed !== "") this.#failure = `${failed} failed (exit code ${code})`;
     this.feed.publish(end);

@@ -15,8 +15,7 @@ export type LogWish = Omit<LogChoice, "children"> & { readonly services: readonl
 export function viewOf(
   { service, n, note = "" }: Seat & { readonly note?: string },
   child: Child | undefined,
-  isOver: boolean,
-  mono: number,
+  { isOver, mono }: { readonly isOver: boolean; readonly mono: number },
 ): ReplicaView {
   const run = child?.run ?? null;
   const exit = run === null ? (child?.lastExit ?? null) : null;
@@ -73,8 +72,7 @@ export function selectedOf({
 export function endOf(
   project: string,
   exit: ExitStatus,
-  code: number,
-  spent: { readonly tokens: number; readonly elapsedMs: number },
+  { code, ...spent }: { readonly code: number; readonly tokens: number; readonly elapsedMs: number },
 ): ProjectEvent {
   if (exit.kind === "killed") return { event: "stopped", project };
   if (exit.code !== 0) return { event: "failed", project, reason: exit.reason, code: code || exit.code };
