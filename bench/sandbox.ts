@@ -1,15 +1,18 @@
 /**
- * What it costs to confine a program: started bare, in the namespace that every child has, in the sandbox, and in one with a way
- * out to allowed hosts. In one run, each in turn, so that the ratios hold on any machine.
+ * What it costs to confine a program: started bare, in the namespace that every child has, in the sandbox, in one that was made
+ * ahead while nothing else happened (as a model thinks), and in one with a way out to allowed hosts. In one run, each in turn, so
+ * that the ratios hold on any machine.
  *   node bench/sandbox.ts              (CRUX_BENCH_STARTS starts of each, 100)
  */
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { asPid } from "../src/abi/ids.ts";
 import type { SandboxProfile } from "../src/abi/sandbox.ts";
 import { HostProcesses } from "../src/dev/host/exec.ts";
 import { Sandboxes } from "../src/dev/host/sandbox/sandbox.ts";
+import type { ExecSpec } from "../src/kernel/ports/host.ts";
 import { makePermit } from "../src/permit/policy.ts";
 import { median, printTable } from "./table.ts";
 
@@ -42,7 +45,9 @@ const effect = { kind: "exec", argv: ["make"], cwd: work, certain: true } as con
 const profileNow = () => permit.sandbox?.(subject, { tool: "bash", effects: [effect] }) ?? null;
 
 const never = new AbortController().signal;
-async function run(sandbox: SandboxProfile | null): Promise<void> {
+const THOUGHT_MS = Number(process.env.CRUX_BENCH_THOUGHT_MS ?? 60);
+const ahead = { of: "bench", until: new AbortController().signal };
+async function run(sandbox: SandboxProfile | null, more: Pick<ExecSpec, "ahead"> = {}): Promise<void> {
   const spec = {
     argv: ["/bin/true"],
     cwd: work,
@@ -50,7 +55,7 @@ async function run(sandbox: SandboxProfile | null): Promise<void> {
     owner: "bench",
     onOutput: () => {},
   };
-  const { code, error } = await exec.run({ ...spec, sandbox }, never).exited;
+  const { code, error } = await exec.run({ ...spec, ...more, sandbox }, never).exited;
   if (code !== 0) throw error ?? new Error(`exit ${code}`);
 }
 
@@ -62,10 +67,21 @@ function bare(): Promise<void> {
   });
 }
 
-const ways: readonly { readonly name: string; readonly act: () => Promise<void> | void }[] = [
+interface Way {
+  readonly name: string;
+  /** Not measured. */
+  readonly before?: () => Promise<unknown>;
+  readonly act: () => Promise<void> | void;
+}
+const ways: readonly Way[] = [
   { name: "started bare", act: bare },
   { name: "in a namespace, as every child", act: () => run(null) },
   { name: "in the sandbox", act: () => run(profileNow()) },
+  {
+    name: "in one made ahead",
+    before: () => setTimeout(THOUGHT_MS),
+    act: () => run(profileNow(), { ahead }),
+  },
   {
     name: "in the sandbox, hosts allowed",
     act: () => run({ ...(profileNow() as SandboxProfile), network: { allow: ["a.example"], deny: [] } }),
@@ -75,18 +91,20 @@ const ways: readonly { readonly name: string; readonly act: () => Promise<void> 
 const times = ways.map((): number[] => []);
 for (const { act } of ways) await act();
 for (let i = 0; i < STARTS; i++)
-  for (const [at, { act }] of ways.entries()) {
+  for (const [at, { before, act }] of ways.entries()) {
+    await before?.();
     const began = performance.now();
     await act();
     times[at]?.push(performance.now() - began);
   }
-const [base = 1, namespace = 1] = times.map(median);
+const [base = 1, namespace = 1, fresh = 1] = times.map(median);
 printTable(
-  ["a program that does nothing", "median ms", "to bare", "over a namespace ms", "aim"],
+  ["a program that does nothing", "median ms", "to bare", "to the sandbox", "over a namespace ms", "aim"],
   ways.map(({ name }, at) => {
     const ms = median(times[at] ?? []);
-    const over = at < 2 || at === 4 ? "" : (ms - namespace).toFixed(1);
-    return [name, ms.toFixed(2), `${(ms / base).toFixed(1)}x`, over, at === 2 ? "6 ms" : ""];
+    const over = at < 2 || at === ways.length - 1 ? "" : (ms - namespace).toFixed(1);
+    const ratios = [base, fresh].map((each) => `${(ms / each).toFixed(2)}x`);
+    return [name, ms.toFixed(2), ...ratios, over, at === 2 ? "6 ms" : ""];
   }),
 );
 await exec.close();

@@ -11,6 +11,7 @@ import type { SandboxState } from "../../abi/sandbox.ts";
 import type { ExecChild, ExecSpec, HostExec } from "../../kernel/ports/host.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { cancelled, driverError } from "../driver-error.ts";
+import { Ahead } from "./ahead.ts";
 import { defaultGraceMs, HostChild, notStarted } from "./child.ts";
 import { hostIsolation, lookAhead } from "./isolation.ts";
 import type { ExecEnd, Isolation } from "./job.ts";
@@ -48,6 +49,7 @@ export class HostProcesses implements HostExec {
   readonly #sandbox: (owner: string) => SandboxState;
   readonly #sandboxes: Sandboxes;
   readonly #children = new Set<HostChild>();
+  readonly #ahead: Ahead;
   /** Ended but for what held them. */
   readonly #ending = new Set<Promise<unknown>>();
   #isClosed = false;
@@ -63,6 +65,7 @@ export class HostProcesses implements HostExec {
     clock = systemClock,
   }: HostProcessesOptions) {
     this.#clock = clock;
+    this.#ahead = new Ahead((spec, program) => this.#prepare(spec, program), clock);
     this.#sandbox = sandbox;
     this.#sandboxes = sandboxes;
     this.#owner = `${kernelId}:${epoch}`;
@@ -81,6 +84,11 @@ export class HostProcesses implements HostExec {
 
   get live(): number {
     return this.#children.size;
+  }
+
+  /** Sandboxes that wait for their commands. */
+  get spares(): number {
+    return this.#ahead.size;
   }
 
   /** Whose an OS process is that was started here: by the CRUX_SESSION_ID it was given, null without one. undefined: none of ours. */
@@ -104,6 +112,7 @@ export class HostProcesses implements HostExec {
     try {
       const child = this.#start(spec, program);
       this.#adopt(child, signal);
+      void this.#followUp(child, program);
       return child;
     } catch (error) {
       return new DeadChild(notStarted(spec, error));
@@ -121,7 +130,7 @@ export class HostProcesses implements HostExec {
     const end = (child: HostChild) =>
       child.kill(Math.min(child.spec.graceMs ?? defaultGraceMs, defaultGraceMs));
     await Promise.all([...this.#children].map(end));
-    await Promise.all(this.#ending);
+    await Promise.all([...this.#ending, this.#ahead.close()]);
     this.#sandboxes.close();
     await this.#pipes?.close();
   }
@@ -133,14 +142,20 @@ export class HostProcesses implements HostExec {
   }
 
   #start(spec: ExecSpec, program: string): HostChild {
-    const prepared = this.#prepare(spec, program);
+    const ready = this.#ahead.take(spec, program);
+    const prepared = ready ?? this.#prepare(spec, program);
     try {
-      prepared.begin();
+      prepared.begin(ready === undefined ? [] : [program, ...spec.argv.slice(1)]);
       return new HostChild({ spec, prepared, clock: this.#clock });
     } catch (error) {
       prepared.drop();
       throw error;
     }
+  }
+
+  /** Never rejects. */
+  async #followUp({ spec, exited }: HostChild, program: string): Promise<void> {
+    if ((await exited).error === undefined) await this.#ahead.follow(spec, program);
   }
 
   #prepare(spec: ExecSpec, program: string): PreparedChild {

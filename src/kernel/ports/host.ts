@@ -49,6 +49,8 @@ export interface ExecSpec {
   readonly killed?: AbortSignal | undefined;
   /** Confines it; null or absent: as the host is. UNAVAILABLE in `exited` where that cannot be set up: it does not start. */
   readonly sandbox?: SandboxProfile | null;
+  /** Whose it is, until when: another of the same kind is likely to follow, and what confines it may be made before. */
+  readonly ahead?: { readonly of: string; readonly until: AbortSignal };
   /** Owner shown in diagnosis: `pid 3 bash`. */
   readonly owner: string;
 }

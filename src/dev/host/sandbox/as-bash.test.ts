@@ -1,9 +1,10 @@
 /** What bash does with a text is the same inside the sandbox as outside: output, order and status. */
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SandboxProfile } from "../../../abi/sandbox.ts";
 import type { ExecSpec } from "../../../kernel/ports/host.ts";
+import { until } from "../../testing.ts";
 import { HostProcesses } from "../exec.ts";
 import { groupIsolation } from "../isolation.ts";
 import { SandboxFinder } from "./probe.ts";
@@ -26,9 +27,12 @@ afterAll(async () => {
 });
 
 let work = "";
+let over = new AbortController();
 beforeEach(() => {
   work = mkdtempSync(join(own, "work-"));
+  over = new AbortController();
 });
+afterEach(() => over.abort());
 
 /** One text each, with what it is about; `\n` stands for itself. */
 const TEXTS: readonly (readonly [about: string, text: string])[] = [
@@ -123,6 +127,7 @@ async function run(text: string, by: HostProcesses, sandbox: SandboxProfile | nu
     owner: "test",
     isMerged: true,
     sandbox,
+    ahead: { of: work, until: over.signal },
     onOutput: (_, chunk) => {
       out += chunk.toString("latin1");
     },
@@ -138,5 +143,11 @@ describe.runIf(new SandboxFinder().get().available)("bash in the sandbox", () =>
     for (const name of ["f", "d"]) rmSync(join(work, name), { recursive: true, force: true });
     const profile = { write: [work], protect: [], hide: ["/run"], show: [], network: "off" } as const;
     expect(await run(text, exec, profile)).toEqual(expected);
+    // again, in one that was made before the text was known
+    await until(() => exec.spares === 1, "one is made ahead");
+    for (const name of ["f", "d"]) rmSync(join(work, name), { recursive: true, force: true });
+    const again = run(text, exec, profile);
+    expect(exec.spares).toBe(text.length > 8_000 ? 1 : 0);
+    expect(await again).toEqual(expected);
   });
 });

@@ -4,6 +4,7 @@
  */
 import { closeSync, lstatSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { messageOf } from "../../../abi/errors.ts";
 import type { SandboxProfile, SandboxState } from "../../../abi/sandbox.ts";
 import { isWithin } from "../../../lib/path.ts";
@@ -14,7 +15,7 @@ import { egressEnvironment, type Forward, forwarded } from "../../net/forwarder.
 import { sandboxArguments } from "./arguments.ts";
 import { readMounts, strayKernelMounts } from "./kernel-files.ts";
 import { SANDBOX_EXEC, seatbeltProfile } from "./macos.ts";
-import { type Kind, planMounts } from "./mounts.ts";
+import { type Kind, type Mount, planMounts } from "./mounts.ts";
 import { needsOf } from "./needs.ts";
 import { Placeholders } from "./placeholders.ts";
 import { MACHINES, SeccompFile } from "./seccomp.ts";
@@ -29,6 +30,8 @@ export interface Confinement {
   /** The program with what stands before it inside. */
   readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
+  /** Would another be confined by the very same, and does all of it still stand? */
+  holds(other: Confine): boolean;
   /** Call once, before the program begins. */
   begin(): void;
   /** Call once, when no program is left in it. In words, what it did that it may not. */
@@ -76,6 +79,14 @@ interface Confine {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** How one is confined, by what lies on the host. */
+interface Plan {
+  readonly mounts: readonly Mount[];
+  readonly links: readonly { readonly path: string; readonly to: string }[];
+  readonly missing: readonly string[];
+  readonly watched: readonly string[];
+}
+
 export class Sandboxes {
   readonly #placeholders: Placeholders | undefined;
   readonly #egress: Partial<EgressDeps>;
@@ -113,29 +124,26 @@ export class Sandboxes {
     undo.push(quietly(() => rmSync(tmp, { recursive: true, force: true })));
     const text = seatbeltProfile(profile, realpathSync(tmp));
     const whole: readonly [string, ...string[]] = [SANDBOX_EXEC, "-p", text, ...argv];
-    return { options: [], argv: whole, env: { ...env, TMPDIR: realpathSync(tmp) }, begin: () => {} };
+    return {
+      options: [],
+      argv: whole,
+      env: { ...env, TMPDIR: realpathSync(tmp) },
+      begin: () => {},
+      holds: () => false,
+    };
   }
 
-  #confine({ id, profile: wanted, argv, cwd, env }: Confine, undo: Undo[]) {
+  #confine(what: Confine, undo: Undo[]) {
     const { filter, dir } = this.#make();
     if (filter === undefined)
       throw driverError("Open", "UNAVAILABLE", `no filter of system calls for ${process.arch}`);
-    // what stands for others alone goes with them, perhaps before bubblewrap looks
-    const look = (path: string): Kind => (this.#placeholders?.holds(path) === true ? "absent" : kindOf(path));
-    const needs = needsOf({ argv, cwd, env, hidden: wanted.hide, seen: [...wanted.write, ...wanted.show] });
-    const profile = {
-      ...wanted,
-      hide: [...wanted.hide, ...needs.hide, ...strayKernelMounts(readMounts())],
-      show: [...wanted.show, ...needs.show],
-    };
-    const plan = planMounts(profile, look);
-    checkCwd(cwd, profile);
-    const missing = this.#placeholders === undefined ? [] : plan.missing;
-    const held = this.#placeholders?.hold(id, missing);
+    const { id, argv, env, profile } = what;
+    const plan = this.#plan(what);
+    const held = this.#placeholders?.hold(id, plan.missing);
     if (held !== undefined) undo.push(quietly(held));
-    const toWatch = [...plan.watched, ...(this.#placeholders === undefined ? plan.missing : [])];
+    const stands = stampsOf(plan.mounts);
     const begin = () => {
-      const watched = watch(toWatch);
+      const watched = watch(plan.watched);
       undo.push(() => watched.end().map(({ path, movedTo }) => `${path} was made; it is now ${movedTo}`));
     };
     const { network } = profile;
@@ -145,27 +153,45 @@ export class Sandboxes {
       undo.push(egress.close);
     }
     const filterFd = filter.open();
-    const mounts = plan.mounts.filter(
-      ({ path, op }) => this.#placeholders !== undefined || op !== "blank" || !plan.missing.includes(path),
-    );
+    const { mounts, links } = plan;
     const lent = egress === undefined ? [] : [{ from: egress.path, at: SOCKET_INSIDE }];
-    const options = sandboxArguments({
-      mounts,
-      links: needs.links,
-      hasNetwork: network === "host",
-      filterFd: FILTER_FD,
-      lent,
-    });
+    const hasNetwork = network === "host";
+    const options = sandboxArguments({ mounts, links, hasNetwork, filterFd: FILTER_FD, lent });
     const inside = { ...env, TMPDIR: "/tmp" };
-    return egress === undefined
-      ? { options, filterFd, begin, argv, env: inside }
-      : {
-          options,
-          filterFd,
-          begin,
-          argv: forwarded(argv, SOCKET_INSIDE, this.#forward),
-          env: { ...inside, ...egressEnvironment },
-        };
+    const holds = (other: Confine) => egress === undefined && this.#isAsPlanned(other, plan, stands);
+    const own = { options, filterFd, begin, holds };
+    if (egress === undefined) return { ...own, argv, env: inside };
+    return {
+      ...own,
+      argv: forwarded(argv, SOCKET_INSIDE, this.#forward),
+      env: { ...inside, ...egressEnvironment },
+    };
+  }
+
+  /** Of what lies at the paths now; nothing is made. */
+  #plan({ profile: wanted, argv, cwd, env }: Confine): Plan {
+    // what stands for others alone goes with them, perhaps before bubblewrap looks
+    const look = (path: string): Kind => (this.#placeholders?.holds(path) === true ? "absent" : kindOf(path));
+    const needs = needsOf({ argv, cwd, env, hidden: wanted.hide, seen: [...wanted.write, ...wanted.show] });
+    const profile = {
+      ...wanted,
+      hide: [...wanted.hide, ...needs.hide, ...strayKernelMounts(readMounts())],
+      show: [...wanted.show, ...needs.show],
+    };
+    const { mounts, missing, watched } = planMounts(profile, look);
+    checkCwd(cwd, profile);
+    const { links } = needs;
+    if (this.#placeholders !== undefined) return { mounts, links, missing, watched };
+    const isThere = ({ path, op }: Mount) => op !== "blank" || !missing.includes(path);
+    return { mounts: mounts.filter(isThere), links, missing: [], watched: [...watched, ...missing] };
+  }
+
+  #isAsPlanned(other: Confine, plan: Plan, stands: readonly string[]): boolean {
+    try {
+      return isDeepStrictEqual(this.#plan(other), plan) && isDeepStrictEqual(stampsOf(plan.mounts), stands);
+    } catch {
+      return false;
+    }
   }
 
   #make() {
@@ -205,6 +231,21 @@ function checkCwd(
   const hidden = [...hide, ...own].find((dir) => dir !== real && isWithin(dir, real));
   if (isShown || hidden === undefined) return;
   throw driverError("Open", "UNAVAILABLE", `the sandbox hides the working directory ${cwd} (${hidden})`);
+}
+
+/**
+ * Which file or folder lies at each path, and not only that one does: a mount stays with what it was made of, and where that was
+ * replaced it covers nothing.
+ */
+function stampsOf(mounts: readonly Mount[]): readonly string[] {
+  return mounts.map(({ path }) => {
+    try {
+      const { dev, ino, birthtimeNs } = lstatSync(path, { bigint: true });
+      return `${dev} ${ino} ${birthtimeNs}`;
+    } catch {
+      return "unseen";
+    }
+  });
 }
 
 function kindOf(path: string): Kind {

@@ -1,0 +1,207 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
+import type { ExecSpec } from "../../kernel/ports/host.ts";
+import { systemClock } from "../../lib/system-clock.ts";
+import { until } from "../testing.ts";
+import { HostProcesses } from "./exec.ts";
+import { childrenOf } from "./procfs.ts";
+import { SandboxFinder } from "./sandbox/probe.ts";
+import { Sandboxes } from "./sandbox/sandbox.ts";
+import { bashSpec } from "./testing.ts";
+
+const own = realpathSync(mkdtempSync("/var/tmp/crux-ahead-"));
+const sandboxes = new Sandboxes({ dir: join(own, "sb"), ledgerDir: join(own, "ledger") });
+let idle = Promise.withResolvers<void>();
+/** Ten seconds are over when a test says so. */
+const clock = {
+  ...systemClock,
+  sleep: (ms: number, signal?: AbortSignal) => (ms === 10_000 ? idle.promise : systemClock.sleep(ms, signal)),
+};
+const exec = new HostProcesses({
+  ...{ kernelId: "k-ahead", epoch: 1, pipesDir: join(own, "pipes") },
+  ...{ sandboxes, clock },
+});
+afterAll(async () => {
+  await exec.close();
+  rmSync(own, { recursive: true, force: true });
+});
+
+let work = "";
+let over = new AbortController();
+beforeEach(() => {
+  work = mkdtempSync(join(own, "work-"));
+  over = new AbortController();
+  idle = Promise.withResolvers<void>();
+});
+afterEach(() => over.abort());
+
+function profile(fields: Partial<SandboxProfile> = {}): SandboxProfile {
+  return { write: [work], protect: [], hide: ["/run"], show: [], network: "off", ...fields };
+}
+
+interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly osPid: number | undefined;
+  readonly violations: readonly string[];
+}
+
+async function run(script: string, sandbox = profile(), more: Partial<ExecSpec> = {}): Promise<Ran> {
+  const ahead = { of: work, until: over.signal };
+  const { spec, out } = bashSpec(script, { cwd: work, sandbox, isMerged: true, ahead, ...more });
+  const child = exec.run(spec, new AbortController().signal);
+  const { code, error, violations = [] } = await child.exited;
+  if (error !== undefined) throw error;
+  return { code, out: out(), osPid: child.osPid, violations };
+}
+
+/** The keeper of the one that waits. */
+async function waiting(): Promise<number> {
+  const firsts = () => kept().flatMap((pid) => childrenOf(pid));
+  await until(() => exec.spares === 1 && kept().length === 1 && firsts().length === 1, "one waits, alone");
+  return kept()[0] ?? 0;
+}
+
+const kept = () =>
+  childrenOf(process.pid).filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/comm`, "utf8") === "bwrap\n";
+    } catch {
+      return false;
+    }
+  });
+
+describe.runIf(new SandboxFinder().get().available)("a sandbox made ahead", () => {
+  it("serves the next command of its process, and that one alone", async () => {
+    await run("true");
+    const pid = await waiting();
+    expect(await run("echo hi; exit 4")).toMatchObject({ code: 4, out: "hi\n", osPid: pid });
+    expect(await waiting()).not.toBe(pid);
+  });
+
+  it.each<[string, () => Parameters<typeof run>]>([
+    ["of other rights", () => ["echo x > x", profile({ write: [] })]],
+    ["in another folder", () => ["true", profile(), { cwd: own }]],
+    ["with another environment", () => ["true", profile(), { env: { PATH: "/usr/bin:/bin", A: "b" } }]],
+    ["of another process", () => ["true", profile(), { ahead: { of: "other", until: over.signal } }]],
+    ["whose streams are two", () => ["true", profile(), { isMerged: false }]],
+    ["that is long", () => [`: ${"x".repeat(9_000)}`, profile()]],
+  ])("serves no command %s", async (_, other) => {
+    await run("true");
+    const pid = await waiting();
+    expect((await run(...other())).osPid).not.toBe(pid);
+    expect(readdirSync(work)).toEqual([]);
+  });
+
+  it("is not used once a protected file was replaced, which no mount of it covers", async () => {
+    mkdirSync(join(work, ".git"));
+    writeFileSync(join(work, ".git/config"), "as it was");
+    const sandbox = profile({ protect: [join(work, ".git/config")] });
+    await run("true", sandbox);
+    const pid = await waiting();
+    writeFileSync(join(work, "fresh"), "replaced");
+    renameSync(join(work, "fresh"), join(work, ".git/config"));
+    const { osPid, out } = await run("echo evil > .git/config", sandbox);
+    expect(osPid).not.toBe(pid);
+    expect(out).toContain("Read-only file system");
+    expect(readFileSync(join(work, ".git/config"), "utf8")).toBe("replaced");
+  });
+
+  it.each([
+    ["is gone", () => rmdirSync(join(work, ".crux"))],
+    [
+      "is another",
+      () => {
+        rmdirSync(join(work, ".crux"));
+        mkdirSync(join(work, ".crux"));
+      },
+    ],
+  ])("is not used once what stood for a protected folder %s", async (_, change) => {
+    const sandbox = profile({ protect: [join(work, ".crux/")] });
+    await run("true", sandbox);
+    const pid = await waiting();
+    change();
+    const { osPid, out } = await run("mkdir -p .crux; echo x > .crux/settings.json", sandbox);
+    expect(osPid).not.toBe(pid);
+    expect(out).toMatch(/Permission denied|Read-only/);
+    expect(existsSync(join(work, ".crux/settings.json"))).toBe(false);
+  });
+
+  it("hides what came to be hidden meanwhile, and moves aside only what the command made", async () => {
+    const sandbox = profile({
+      protect: [join(work, ".npmrc"), join(work, ".yarnrc")],
+      hide: [join(work, ".env")],
+    });
+    await run("true", sandbox);
+    await waiting();
+    writeFileSync(join(work, ".env"), "CANARY");
+    writeFileSync(join(work, ".npmrc"), "of the user");
+    const { out, violations } = await run("cat .env; echo x > .npmrc; echo x > .yarnrc", sandbox);
+    expect(out).not.toContain("CANARY");
+    expect(readFileSync(join(work, ".npmrc"), "utf8")).toBe("of the user");
+    expect(violations.length).toBe(1);
+    expect(readdirSync(work).sort()).toEqual([".env", ".npmrc", ".yarnrc.crux-quarantine-1"]);
+  });
+
+  it("has nothing of the command before it: no process, no limit, no open file, no signal", async () => {
+    const spoils = `(setsid sleep 60 &) ; prlimit --pid 1 --nofile=9 --fsize=0 --cpu=1; renice -n 19 -p 1; taskset -p 1 1
+      kill -STOP 1; kill -KILL 1; kill -INT 1; exec 9> left; ulimit -n 20; trap '' TERM INT; echo x > /tmp/left; exit 0`;
+    const looks =
+      "ulimit -n -f -t; nice; ls /tmp /dev/shm; ls /proc | grep -c '^[0-9]'; grep -E '^Sig|^Cpus_allowed:' /proc/self/status";
+    const before = await run(looks);
+    for (let i = 0; i < 3; i++) {
+      await waiting();
+      await run(spoils);
+    }
+    await waiting();
+    expect((await run(looks)).out).toBe(before.out);
+  });
+
+  it("is ended with its process, and what it had made is gone at once", async () => {
+    await run("true", profile({ protect: [join(work, ".crux/")] }));
+    const pid = await waiting();
+    expect(readdirSync(work)).toEqual([".crux"]);
+    over.abort();
+    expect([exec.spares, readdirSync(work)]).toEqual([0, []]);
+    await until(() => !kept().includes(pid), "it is gone");
+  });
+
+  it("is ended when it is not needed for a while", async () => {
+    await run("true");
+    const pid = await waiting();
+    idle.resolve();
+    await until(() => exec.spares === 0 && !kept().includes(pid), "it is gone");
+  });
+
+  it("that ends by itself is not used", async () => {
+    await run("true");
+    const pid = await waiting();
+    process.kill(pid, "SIGKILL");
+    await until(() => exec.spares === 0, "that was seen");
+    expect((await run("echo on")).out).toBe("on\n");
+  });
+
+  it("leaves no fd, process or folder after many commands", async () => {
+    const sandbox = profile({ protect: [join(work, ".crux/")] });
+    for (let i = 0; i < 3; i++) await run("true", sandbox);
+    await waiting();
+    const fds = readdirSync("/proc/self/fd").length;
+    for (let i = 0; i < 60; i++) expect((await run(`exit ${i}`, sandbox)).code).toBe(i);
+    await waiting();
+    expect(readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(fds + 2);
+    expect(readdirSync(work)).toEqual([".crux"]);
+  });
+});
