@@ -1,7 +1,7 @@
 /** The sandbox from the agent's command to the model's next request: what a command may, what it is told, what is left. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { needsConfinement } from "./harness/confined.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import { World } from "./harness/world.ts";
@@ -75,6 +75,19 @@ test("a command sees neither the state of the daemon nor its socket, but its own
   expect(result).not.toContain("journal");
   expect(result).toMatch(/crux\.sock.*No such file/);
   expect(result).toContain("own\nscratch");
+});
+
+test("what a command leaves in /tmp the next one finds, and its scratch folder is the same", async () => {
+  vi.stubEnv("TMPDIR", "/var/tmp");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const world = worldWith(ALLOW);
+  world.write("leave.sh", 'echo one > /tmp/one; mktemp > name; echo two > "$(cat name)"');
+  world.write("find.sh", 'cat "$CRUX_SCRATCH/one" "$(cat name)"; cd "$TMPDIR" && ls -A');
+  const result = await toldOf(world, ["bash leave.sh", "bash find.sh"]);
+  expect(result).toMatch(/one\ntwo\none\ntmp\.\w+\n/);
+  const name = world.file("name").trim();
+  expect([name.startsWith(world.dir), readFileSync(name, "utf8")]).toEqual([true, "two\n"]);
+  expect(readdirSync(world.work).sort()).toEqual(["find.sh", "leave.sh", "name"]);
 });
 
 test("settings widen it: a folder to write, or nothing confined at all", async () => {

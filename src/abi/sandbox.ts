@@ -11,6 +11,8 @@ export interface SandboxProfile {
   readonly hide: readonly string[];
   /** Visible although below `hide`: its own socket, its own folder. */
   readonly show: readonly string[];
+  /** The folder of its process for temporary files: its `/tmp`, where nothing else must lie there. Absent: an empty one each time. */
+  readonly tmp?: string;
   /** `host`: as the host is (only where a person opted out of it). `off`: no network but a loopback of its own. */
   readonly network: "host" | "off" | SandboxNetwork;
 }

@@ -89,6 +89,24 @@ describe("the profile of a command", () => {
     expect(found?.hide).toContain("/run");
   });
 
+  test("has its scratch folder as its /tmp, without protected places, unless it works in or above it", () => {
+    const tmp = join(dir, "scratch");
+    mkdirSync(tmp);
+    writeFileSync(join(tmp, "k.pem"), "");
+    const found = profileOf("make", { who: me({ free: [tmp] }) });
+    expect(found?.tmp).toBe(tmp);
+    expect(
+      [...(found?.protect ?? []), ...(found?.hide ?? [])].filter((path) => path.startsWith(tmp)),
+    ).toEqual([]);
+    expect(profileOf("ls", { who: me({ free: [tmp] }) })).toMatchObject({ tmp, write: [] });
+    for (const root of [dir, tmp, join(tmp, "below")]) {
+      const { tmp: none, hide = [] } = profileOf("make", { who: me({ roots: [root], free: [tmp] }) }) ?? {};
+      expect([none, hide.includes(join(tmp, "k.pem"))]).toEqual([undefined, true]);
+    }
+    const sandbox = { allowWrite: [dir] };
+    expect(profileOf("make", { sandbox, who: me({ free: [tmp] }) })?.tmp).toBeUndefined();
+  });
+
   test("of one that only reads has nothing to write", () => {
     expect(profileOf("git status && cat x | wc -l")?.write).toEqual([]);
     expect(profileOf("cat x > y")?.write).toEqual([work]);

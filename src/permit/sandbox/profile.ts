@@ -150,7 +150,8 @@ function profileOf(
   const lifted = isCertain ? paths(settings.allowWrite) : [];
   const roots = writableRoots(options, subject, lifted);
   const isReader = isReadOnly(options, subject, request);
-  const found = roots.flatMap((root) => finder.find(root));
+  const tmp = temporary(subject, [...options.added, ...lifted]);
+  const found = roots.filter((root) => root !== tmp).flatMap((root) => finder.find(root));
   const isLifted = (path: string) => lifted.includes(path.replace(/\/$/, ""));
   const secrets = gathered(found.filter(({ kind }) => kind === "secret").map(({ path }) => path));
   const nested = found.flatMap(({ kind, path, isDirectory }) =>
@@ -169,9 +170,10 @@ function profileOf(
   const isShut = (place: string) => [...NEVER_OPENED, ...hide, ...denied].some((dir) => isWithin(dir, place));
   const opened = places.filter((place) => !isWithin(place, "/tmp") && !isShut(place));
   const write = isReader ? [] : [...roots, ...opened];
+  const guarded = write.filter((root) => root !== tmp);
   const protect = [
-    ...[...placesInRoots(protections, write), ...nested, ...own].filter((p) => !isLifted(p) && !gives(p)),
-    ...patternsInRoots(protections, write).filter((p) => !gives(p)),
+    ...[...placesInRoots(protections, guarded), ...nested, ...own].filter((p) => !isLifted(p) && !gives(p)),
+    ...patternsInRoots(protections, guarded).filter((p) => !gives(p)),
     ...denied.filter((dir) => write.some((root) => isWithin(root, dir))),
   ];
   checkNames([...hide, ...protect], write);
@@ -181,8 +183,17 @@ function profileOf(
     hide: [...new Set(hide)],
     // where the account's own folder, or what may only be read now, lies among temporary files: it is read as elsewhere
     show: [home, ...(write.length === 0 ? roots : [])].filter((path) => isWithin("/tmp", path)),
+    ...(tmp === undefined ? {} : { tmp }),
     network: isCertain ? sandboxNetwork(settings.network ?? {}, rules, subject.rights) : "off",
   };
+}
+
+/** Its own folder, seen under a second name: so no part of it is hidden or protected. Not where it is worked in. */
+function temporary({ free = [], roots, cwd }: Subject, more: readonly string[]): string | undefined {
+  const [tmp] = free;
+  if (tmp === undefined) return undefined;
+  const isOver = (place: string) => isWithin(place, tmp) || isWithin(tmp, place);
+  return [...roots, cwd, ...more].some(isOver) ? undefined : tmp;
 }
 
 /** What the command is known to do: places it names to write, within the rights of its process. */

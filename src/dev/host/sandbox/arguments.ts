@@ -59,6 +59,8 @@ function argumentsOf(mount: Mount): readonly string[] {
       return ["--bind", path, path];
     case "read":
       return ["--ro-bind", path, path];
+    case "place":
+      return ["--bind", mount.from, path];
     case "empty":
       return ["--perms", mount.isOpen ? "1777" : "0555", "--tmpfs", path];
     case "blank":

@@ -19,6 +19,8 @@ export type Mount =
   | { readonly op: "read"; readonly path: string }
   /** Nothing can be seen of it, and nothing made in it. */
   | { readonly op: "blank"; readonly path: string; readonly kind: "file" | "directory" }
+  /** A folder of the host's at another place. */
+  | { readonly op: "place"; readonly path: string; readonly from: string }
   /** An empty folder of its own in which other mounts lie; `isOpen`: it may be written. */
   | { readonly op: "empty"; readonly path: string; readonly isOpen: boolean };
 
@@ -30,7 +32,7 @@ interface MountPlan {
   readonly watched: readonly string[];
 }
 
-/** Of its own to each program. */
+/** Not that of the host: the folder of its process, or one of its own to each program. */
 const PRIVATE = "/tmp";
 
 type Wish = "write" | "protect" | "hide" | "show" | "private" | "step";
@@ -40,6 +42,8 @@ export function planMounts(profile: SandboxProfile, look: (path: string) => Kind
   for (const path of profile.write)
     if (look(path) !== "absent" && !isOfKernel(path)) wishes.set(bare(path), "write");
   const guarded = profile.protect.map((path) => guard(path, profile, look)).filter((each) => each !== null);
+  const tmp = profile.tmp !== undefined && look(profile.tmp) === "directory" ? profile.tmp : undefined;
+  if (tmp !== undefined) wishes.set(tmp, "write");
   for (const { path, kind } of guarded) if (kind !== "link" && kind !== "file?") wishes.set(path, "protect");
   for (const path of profile.hide) if (isThere(look(path))) wishes.set(bare(path), "hide");
   for (const path of profile.show)
@@ -48,7 +52,9 @@ export function planMounts(profile: SandboxProfile, look: (path: string) => Kind
   addSteps(kept);
   const isKept = ({ path }: Guarded) => kept.has(path);
   return {
-    mounts: byDepth(kept).map((each) => mountOf(each, kept, look)),
+    mounts: byDepth(kept).map(
+      (each) => (tmp === undefined ? null : tmpOf(each, kept, tmp)) ?? mountOf(each, kept, look),
+    ),
     missing: guarded.filter((each) => each.kind === "directory?" && isKept(each)).map(({ path }) => path),
     watched: guarded
       .filter(({ path, kind }) => (kind === "file?" || kind === "link") && isWritable(path, kept))
@@ -130,6 +136,16 @@ function addSteps(wishes: Map<string, Wish>): void {
 function byDepth(wishes: ReadonlyMap<string, Wish>): [string, Wish][] {
   const depth = (path: string) => (path === "/" ? 0 : path.split("/").length);
   return [...wishes].sort(([a], [b]) => depth(a) - depth(b) || (a < b ? -1 : 1));
+}
+
+/**
+ * What must lie in it would leave its folders in that of the process, and where a program may put links nothing is mounted: then it
+ * is as without.
+ */
+function tmpOf([path]: [string, Wish], all: ReadonlyMap<string, Wish>, from: string): Mount | null {
+  if (path !== PRIVATE) return null;
+  const isAlone = [...all.keys()].every((each) => each === PRIVATE || !isWithin(PRIVATE, each));
+  return isAlone ? { op: "place", path, from } : null;
 }
 
 function mountOf(

@@ -9,6 +9,7 @@ import {
   realpathSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
@@ -111,6 +112,40 @@ describe.runIf(state.available)("a sandboxed program", () => {
       .filter((name) => !process.execPath.startsWith("/tmp/") || name !== topOf(process.execPath));
     expect(others).toEqual([topOf(below)]);
     expect(existsSync(join(below, "x"))).toBe(true);
+  });
+
+  it("has the folder of its process as its /tmp, one after the other, by both names, and leaves nothing of ours in it", async () => {
+    const hidden = join(own, "crux");
+    const tmp = join(hidden, "1");
+    mkdirSync(tmp, { recursive: true });
+    writeFileSync(join(hidden, "journal"), "CANARY");
+    const wish = { tmp, hide: [hidden] };
+    await run('echo a > /tmp/a; echo b > "$TMPDIR/b"', profile(wish));
+    const hosts = { allow: ["a.example"], deny: [] };
+    const { out } = await run(
+      'cat "$TMPDIR/a" /tmp/b; echo c > /tmp/c',
+      profile({ ...wish, write: [], network: hosts }),
+    );
+    const names = await run(`ls ${hidden}; ls "$TMPDIR"`, profile(wish));
+    expect(out).toBe("a\nb\n");
+    expect(names.out).not.toContain("journal");
+    expect(readdirSync(tmp)).toEqual(["a", "b", "c"]);
+  });
+
+  it("has an empty /tmp where the host's must be seen in it, or the folder of its process is none", async () => {
+    const [below, tmp] = ["/tmp/crux-sandbox-test-", join(own, "tmp-")].map((path) =>
+      realpathSync(mkdtempSync(path)),
+    );
+    onTestFinished(() => rmSync(below ?? "", { recursive: true, force: true }));
+    const inTmp = await run(
+      "echo x > /tmp/x; echo $TMPDIR",
+      profile({ write: [work, below ?? ""], tmp: tmp ?? "" }),
+    );
+    expect([inTmp.out, readdirSync(tmp ?? "")]).toEqual(["/tmp\n", []]);
+    symlinkSync("/etc", join(own, "turned"));
+    for (const other of ["turned", "missing"])
+      expect((await run("ls -A /tmp; echo x > /tmp/x", profile({ tmp: join(own, other) }))).out).toBe("");
+    expect(existsSync("/etc/x")).toBe(false);
   });
 
   it("cannot change a protected path, nor put another in its place", async () => {

@@ -157,7 +157,7 @@ export class Sandboxes {
     const lent = egress === undefined ? [] : [{ from: egress.path, at: SOCKET_INSIDE }];
     const hasNetwork = network === "host";
     const options = sandboxArguments({ mounts, links, hasNetwork, filterFd: FILTER_FD, lent });
-    const inside = { ...env, TMPDIR: "/tmp" };
+    const inside = { ...env, TMPDIR: temporary(plan) };
     const holds = (other: Confine) => egress === undefined && this.#isAsPlanned(other, plan, stands);
     const own = { options, filterFd, begin, holds };
     if (egress === undefined) return { ...own, argv, env: inside };
@@ -170,11 +170,14 @@ export class Sandboxes {
 
   /** Of what lies at the paths now; nothing is made. */
   #plan({ profile: wanted, argv, cwd, env }: Confine): Plan {
+    const { tmp, ...withoutTmp } = wanted;
     // what stands for others alone goes with them, perhaps before bubblewrap looks
     const look = (path: string): Kind => (this.#placeholders?.holds(path) === true ? "absent" : kindOf(path));
     const needs = needsOf({ argv, cwd, env, hidden: wanted.hide, seen: [...wanted.write, ...wanted.show] });
     const profile = {
-      ...wanted,
+      ...withoutTmp,
+      // a link of ours must not be left in a folder of the host
+      ...(tmp === undefined || needs.links.length > 0 ? {} : { tmp }),
       hide: [...wanted.hide, ...needs.hide, ...strayKernelMounts(readMounts())],
       show: [...wanted.show, ...needs.show],
     };
@@ -218,7 +221,16 @@ export class Sandboxes {
   }
 }
 
-const SOCKET_INSIDE = "/tmp/.crux-egress";
+/** Not in `/tmp`, which may be a folder of the host. */
+const SOCKET_INSIDE = "/dev/.crux-egress";
+/** Names of sockets, of 107 bytes at the most, are made of it. */
+const maxTmpChars = 84;
+
+/** By the name that it has outside too, so that what is made there is found by every tool. */
+function temporary({ mounts }: Plan): string {
+  const place = mounts.find(({ op }) => op === "place");
+  return place?.op === "place" && place.from.length <= maxTmpChars ? place.from : "/tmp";
+}
 
 /** A place that the program would not see is no place to start in. */
 function checkCwd(
@@ -238,8 +250,9 @@ function checkCwd(
  * replaced it covers nothing.
  */
 function stampsOf(mounts: readonly Mount[]): readonly string[] {
-  return mounts.map(({ path }) => {
+  return mounts.map((mount) => {
     try {
+      const path = mount.op === "place" ? mount.from : mount.path;
       const { dev, ino, birthtimeNs } = lstatSync(path, { bigint: true });
       return `${dev} ${ino} ${birthtimeNs}`;
     } catch {
