@@ -127,7 +127,7 @@ describe("waitFor()", () => {
     const t = testKernel();
     const { pid, proc, end } = await t.start();
     await t.clock.advance(40);
-    proc.tokensUsed = 7;
+    proc.used.add({ tokens: 7, usd: 0 });
     end();
     const never = new AbortController();
     expect(await t.kernel.waitFor(pid, never.signal)).toEqual({

@@ -299,7 +299,7 @@ export class Kernel implements KernelApi, Core {
     if (ended !== undefined) return ended;
     const proc = this.table.require(PID_KERNEL, pid, "Wait", "see");
     const exit = await abortable(proc.done.promise, signal);
-    const { tokensUsed } = proc;
+    const { tokens: tokensUsed } = proc.used;
     const elapsedMs = proc.elapsedMs(this.ports.clock.mono());
     await reapProcess(this, proc);
     return { exit, tokensUsed, elapsedMs };
@@ -359,7 +359,7 @@ export class Kernel implements KernelApi, Core {
   }
 
   noticeOf(pid: Pid): string {
-    return this.table.get(pid)?.notice ?? "";
+    return this.table.get(pid)?.model.notice ?? "";
   }
 
   active(): number {

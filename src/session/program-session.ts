@@ -30,7 +30,7 @@ export function programSession(
     client: proc.seed.client ?? "",
     begin: (input, isNew) => {
       const { seq, client } = input;
-      const run = { seq, client, startedMono: mono(), tokensBefore: proc.tokensUsed };
+      const run = { seq, client, startedMono: mono(), tokensBefore: proc.used.tokens };
       const signal = conversation.begin(run, proc.abort.signal);
       proc.result = "";
       proc.refusals.clear();
@@ -77,7 +77,7 @@ async function end(
       message: outcome === "completed" ? "" : (exit.err?.message ?? exit.reason),
       ...(exit.err === undefined ? {} : { error: exit.err }),
       result,
-      tokensUsed: proc.tokensUsed - run.tokensBefore,
+      tokensUsed: proc.used.tokens - run.tokensBefore,
       elapsedMs: mono - run.startedMono,
       queued: proc.mailbox?.size ?? 0,
       ...proc.refusals.told(),

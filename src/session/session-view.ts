@@ -15,7 +15,7 @@ export function viewOf(row: ProcessRow, live: Process | undefined): SessionView 
     state: isHere ? liveState(live) : row.exit === null ? "resting" : "ended",
     createdAt: row.createdAt,
     lastAt: row.lastAt,
-    tokensUsed: isHere ? Math.max(live.tokensUsed, row.tokensUsed) : row.tokensUsed,
+    tokensUsed: isHere ? Math.max(live.used.tokens, row.tokensUsed) : row.tokensUsed,
     turns: row.turns,
     isKept: row.isKept,
   };

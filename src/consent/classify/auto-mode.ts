@@ -4,13 +4,12 @@ import type { Process } from "../../kernel/process/process.ts";
 import { lowest } from "../../kernel/process/rights/narrow.ts";
 
 /** Why no model judges for this process; "" one does. */
-export function autoRefusal({ ports }: Core, { seed, model, modelDevice }: Process): string {
+export function autoRefusal({ ports }: Core, { seed, model }: Process): string {
   if (ports.classifier === undefined) return "";
   if (seed.session.circuit.isBroken) return "its classifier failed too often in this session";
-  const card = ports.models.classifierCard?.(modelDevice, model, seed.env);
+  const card = ports.models.classifierCard?.(model.device, model.name, seed.env);
   if (card?.autoMode === true) return "";
-  const name = model === "" ? (modelDevice.split("/")[3] ?? "") : model;
-  return `the model ${name} is not known to judge calls well enough`;
+  return `the model ${model.known} is not known to judge calls well enough`;
 }
 
 /** Is it judged by a model now? In mode plan too, where that was entered from auto. */

@@ -128,7 +128,7 @@ export class Classifications implements Judge {
   async #answer(self: Process, { request, stage }: Question, signal: AbortSignal): Promise<Asked> {
     const core = this.#core();
     const { classifier, models } = core.ports;
-    const most = models.classifierCard?.(self.modelDevice, self.model, self.seed.env).maxInputTokens;
+    const most = models.classifierCard?.(self.model.device, self.model.name, self.seed.env).maxInputTokens;
     const words = [...request.system.map(({ text }) => text), JSON.stringify(request.messages)].join("\n");
     if (most !== undefined && estimateTokens(words) > most)
       return { kind: "too_long", why: "the conversation is too long for it" };
@@ -199,7 +199,7 @@ function isTransient(error: unknown): boolean {
 }
 
 function resultOf(
-  { model }: Process,
+  { model: { name: model } }: Process,
   { tool, about, stage, latencyMs }: Question & { readonly latencyMs: number },
   asked: Asked,
 ): ClassifierResult {

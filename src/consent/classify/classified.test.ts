@@ -109,7 +109,7 @@ async function bench(says: readonly Say[], opts: SpawnOpts = {}, ports: Partial<
     },
   );
   made.t.kernel.mount("/dev/llm/judge", model.device);
-  made.proc.modelDevice = "/dev/llm/judge";
+  made.proc.model.choose({ device: "/dev/llm/judge", model: made.proc.model.name });
   made.t.permit.answer = (_subject, { effects }) =>
     effects.some(({ kind }) => kind === "llm" || kind === "mode")
       ? { behavior: "allow", reason: { kind: "default", detail: "" } }
@@ -130,7 +130,7 @@ describe("a call in mode auto", () => {
     expect(await said(b.call())).toBe("ran");
     expect([b.model.asked, b.model.open, b.tool.written]).toEqual([1, 0, ["{}"]]);
     expect(b.classified()).toMatchObject([{ tool: "edit", verdict: "allow", model: "judge-1", usage }]);
-    expect(b.proc.tokensUsed).toBe(7);
+    expect(b.proc.used.tokens).toBe(7);
   });
 
   test("asks the second stage after a block, and is denied with the reason", async () => {

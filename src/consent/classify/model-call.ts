@@ -56,7 +56,7 @@ async function asked({ core, self, request }: Question, signal: AbortSignal): Pr
   const fd = await through({
     ...beside,
     call: open,
-    args: { path: self.modelDevice, flags: O_RDWR },
+    args: { path: self.model.device, flags: O_RDWR },
     signal,
   });
   try {
@@ -88,7 +88,7 @@ function llmRequest(core: Core, { pid, model }: Process, request: ClassifierRequ
   return {
     requestId: `j${pid}-${core.ports.nonce()}`,
     purpose: "helper",
-    model,
+    model: model.name,
     system: [...system],
     tools: [],
     messages: [...messages],
@@ -100,7 +100,7 @@ function llmRequest(core: Core, { pid, model }: Process, request: ClassifierRequ
 }
 
 function failed(
-  { pid, modelDevice: device }: Process,
+  { pid, model: { device } }: Process,
   code: "TIMEOUT" | "DRIVER",
   message: string,
 ): SyscallError {

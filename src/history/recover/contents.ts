@@ -68,7 +68,7 @@ async function fill(core: Core, proc: Process, onHistory: (history: History) => 
   onHistory(history);
   proc.restored = restored;
   proc.facts.adopt(HELD_LATE, history);
-  proc.microUsdUsed += history.of(spentFacet).microUsd;
+  proc.used.carryOver({ microUsd: history.of(spentFacet).microUsd });
   proc.seen.epoch = history.of(contextFacet).epoch;
   for (const { path, ...file } of seen) proc.seen.set(path, file);
   proc.kept = kept.size === 0 ? null : new Map(kept);

@@ -532,7 +532,7 @@ describe("what was spent", () => {
     for (const process of [parent, child, child]) await ask(process);
     for (const { pid } of [parent, child]) await t.init.kill(pid, PAUSE);
     const { next } = await afterCrash(t);
-    expect([next.proc(parent.pid).tokensUsed, next.proc(child.pid).tokensUsed]).toEqual([60, 120]);
+    expect([next.proc(parent.pid).used.tokens, next.proc(child.pid).used.tokens]).toEqual([60, 120]);
     expect(next.proc(parent.pid).seed.account.view()).toEqual({ limit: 1_000, used: 180, reserved: 0 });
     expect(next.proc(child.pid).seed.account.view()).toEqual({ limit: 500, used: 120, reserved: 0 });
   });
@@ -577,7 +577,7 @@ describe("what was spent", () => {
     const { next } = await afterCrash(t);
     const used = (kernel: TestKernel) =>
       [parent, child].map(({ pid }) => [
-        kernel.proc(pid).tokensUsed,
+        kernel.proc(pid).used.tokens,
         kernel.proc(pid).seed.account.view().used,
       ]);
     expect(used(next)).toEqual([

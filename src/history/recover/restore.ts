@@ -146,7 +146,7 @@ export function leave(core: Core, proc: Process): void {
 function fill({ groups }: Pick<Core, "groups">, proc: Process, remains: Remains): void {
   for (const group of remains.groups) groups.restore(proc, group);
   if (remains.mail.length > 0) proc.mailbox = mailboxOf(remains.mail);
-  proc.tokensUsed = remains.tokensUsed;
+  proc.used.carryOver({ tokens: remains.tokensUsed });
   proc.facts.adopt(HELD_EARLY, remains.facts);
   proc.halt.time.carryOver(remains.ranMs);
 }

@@ -39,8 +39,7 @@ export function restoreAgent(core: Core, remains: AgentRemains, restoring: Resto
     fill: (proc) => {
       proc.ctxId = core.contexts.alloc(LIMITS.contextMessages);
       proc.contexts.add(proc.ctxId);
-      proc.model = spawned.model;
-      proc.modelDevice = spawned.modelDevice;
+      proc.model.choose({ device: spawned.modelDevice, model: spawned.model });
       proc.isRestorable = true;
       proc.lendEnv = lender(core, proc);
       const { turnstile, onHistory = () => {} } = restoring;

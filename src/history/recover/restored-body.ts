@@ -62,7 +62,7 @@ async function isReady(core: Core, proc: Process, { servers, isOfAgent }: KeptSt
     await checkModel(core, proc);
     const isPersons = proc.seed.session.owner?.proc === proc.seed.uuid && isOfAgent !== true;
     await mount(core, proc, await configured(core, proc, servers), isPersons, undo);
-    await core.handle(proc, null).open(proc.modelDevice, O_RDWR, signal);
+    await core.handle(proc, null).open(proc.model.device, O_RDWR, signal);
     return true;
   } catch (error) {
     await takeBack(core, proc, undo);
@@ -92,8 +92,8 @@ function wordsOf(proc: Process, error: unknown): string {
 }
 
 /** A driver may open without its key, and fail at the first request: then the process would end of it. */
-async function checkModel(core: Core, { seed, modelDevice, model, abort }: Process): Promise<void> {
-  const wish = { model: `${modelDevice.slice(LLM.length)}/${model}`, provider: "", preferred: "" };
+async function checkModel(core: Core, { seed, model, abort }: Process): Promise<void> {
+  const wish = { model: `${model.device.slice(LLM.length)}/${model.name}`, provider: "", preferred: "" };
   await abortable(core.ports.models.resolve({ ...wish, env: seed.env }, abort.signal), abort.signal);
 }
 

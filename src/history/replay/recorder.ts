@@ -122,7 +122,7 @@ function sizeOf(given: unknown): number {
 }
 
 function startOf(core: Core, proc: Process): Start {
-  const { pid, seed, fds, ctxId, isRestorable, model, modelDevice, conversation } = proc;
+  const { pid, seed, fds, ctxId, isRestorable, model, conversation } = proc;
   const { systemPrompt } = core.contexts.prompt(ctxId);
   const manifest = seed.agent?.manifest;
   const { tools = null, disallowedTools } = manifest ?? {};
@@ -134,8 +134,8 @@ function startOf(core: Core, proc: Process): Start {
     mounts: core.mounts.namedBy(pid),
     toolset: 2,
     modes: true,
-    model,
-    modelDevice,
+    model: model.name,
+    modelDevice: model.device,
     maxSteps: seed.maxSteps,
     ...(conversation === null ? {} : { client: seed.client ?? "" }),
     agent:

@@ -71,8 +71,7 @@ function fill(core: Core, proc: Process, memory: Memory, start: Start): void {
   proc.contexts.add(proc.ctxId);
   core.contexts.setSystemPrompt(proc.ctxId, start.systemPrompt ?? memory.systemPrompt);
   for (const message of memory.messages) core.contexts.append(proc.ctxId, message);
-  proc.model = start.model;
-  proc.modelDevice = start.modelDevice;
+  proc.model.choose({ device: start.modelDevice, model: start.model });
   if (!start.restored) return;
   proc.result = memory.result;
   proc.restored = memory.restored;

@@ -41,7 +41,7 @@ function withAccounts(core: Core): readonly Process[] {
 }
 
 function viewOf(core: Core, all: readonly Process[], proc: Process): BudgetView {
-  const { pid, ppid, seed, tokensUsed, microUsdUsed, isLive } = proc;
+  const { pid, ppid, seed, used, isLive } = proc;
   const { account } = seed;
   const now = core.ports.clock.now();
   const below = all.filter((each) => each !== proc && each.isLive && each.seed.kind === "agent");
@@ -53,7 +53,7 @@ function viewOf(core: Core, all: readonly Process[], proc: Process): BudgetView 
     intent: seed.intent,
     isLive,
     limits: account.limits,
-    own: { tokens: tokensUsed, microUsd: microUsdUsed },
+    own: { tokens: used.tokens, microUsd: used.microUsd },
     spent: account.spent,
     reserved: account.reserved,
     workedMs: Math.round(account.work.ms(core.ports.clock.mono())),

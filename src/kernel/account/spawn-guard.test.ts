@@ -73,9 +73,7 @@ test("a bomb of agents that all call the model ends within the budget, and nothi
   expect(account.spent.tokens).toBeLessThanOrEqual(1_000);
   const agents = [...t.kernel.table.all()].filter(({ seed }) => seed.kind === "agent");
   expect(agents.filter(({ isLive }) => isLive)).toEqual([]);
-  expect(agents.reduce((sum, { tokensUsed }) => sum + tokensUsed, 0)).toBeLessThanOrEqual(
-    account.spent.tokens,
-  );
+  expect(agents.reduce((sum, { used }) => sum + used.tokens, 0)).toBeLessThanOrEqual(account.spent.tokens);
   await t.init.kill(pid, 2);
   await t.kernel.abandon("over");
   expect([...t.kernel.table.all()].filter(({ isLive, pid: each }) => isLive && each !== 0)).toEqual([]);

@@ -160,9 +160,9 @@ function callerOf(core: Core, self: Process, call?: CallId): Caller {
     interactive: core.asks.canAsk(self),
     isSession: seed.isSession === true,
     model: {
-      device: self.modelDevice,
-      name: self.model,
-      supportsImages: core.ports.models.supportsImages?.(self.modelDevice, self.model, env) ?? false,
+      device: self.model.device,
+      name: self.model.name,
+      supportsImages: core.ports.models.supportsImages?.(self.model.device, self.model.name, env) ?? false,
     },
     seen: seenFilesOf(core, self),
   };

@@ -23,7 +23,7 @@ const spawnThread: KernelCall<"spawnThread", { intent: string; maxTurns: number 
 };
 
 function checkArguments(self: Process, intent: string, maxTurns: number): void {
-  if (self.modelDevice === "")
+  if (self.model.device === "")
     throw invalid(self, `a process of kind ${self.seed.kind} has no reasoning loop`);
   if (intent.trim() === "") throw invalid(self, "intent is empty");
   const bytes = Buffer.byteLength(intent);

@@ -1,7 +1,6 @@
 /** What an effect costs: set aside before it begins, settled when it is over. */
 import type { Charge } from "../../abi/effects.ts";
 import { messageOf } from "../../abi/errors.ts";
-import { microUsd } from "../../lib/usd.ts";
 import { Reservation } from "../account/account.ts";
 import { grantedCharge, reserve, settle } from "../account/pay.ts";
 import { relieved } from "../account/raise.ts";
@@ -47,17 +46,13 @@ export function costOf({ core, effectful }: Passage, reservation?: Reservation):
 export function settled(passage: Passage, reservation?: Reservation, cost?: Charge): readonly JournalDraft[] {
   const { core, self } = passage;
   const used = settle(passage, reservation, cost);
-  self.tokensUsed += cost?.tokens ?? 0;
-  self.microUsdUsed += microUsd(cost?.usd ?? 0);
-  if (cost?.usd === null && cost.tokens > 0) self.unpricedCalls++;
+  if (cost !== undefined) self.used.add(cost);
   if (cost?.purpose === "main") noteAnswer(self, cost, core.ports.clock.mono());
   return used;
 }
 
 /** Who answers is told when it is not who was asked, once for each that does. */
 function noteAnswer(self: Process, { model = "", askedModel }: Charge, mono: number): void {
-  if (model === "" || model === self.answeringModel) return;
-  self.answeringModel = model;
-  if (askedModel !== undefined)
+  if (self.model.answered(model) && askedModel !== undefined)
     self.log("warn", `the model ${askedModel} was asked for; ${model} answers`, mono);
 }

@@ -41,7 +41,7 @@ describe("guard()", () => {
       'acct.settle {"used":300,"usd":10000} with call.result {"ok":true,"cost":{"tokens":300,"usd":0.01}}',
     ]);
     expect(context.sys.account()).toEqual({ limit: 1_000, used: 300, reserved: 0 });
-    expect(bench.proc.tokensUsed).toBe(300);
+    expect(bench.proc.used.tokens).toBe(300);
   });
 
   test("asks the policy with the tool's name and the real path, and journals both", async () => {
@@ -287,7 +287,7 @@ describe("a call inside a permitted call", () => {
     await bench.call();
     expect(bench.context.sys.account()).toEqual({ limit: 1_000, used: 300, reserved: 0 });
     await expect(bench.call()).rejects.toMatchObject({ code: "BUDGET" });
-    expect(bench.proc.tokensUsed).toBe(300);
+    expect(bench.proc.used.tokens).toBe(300);
   });
 
   test("starts a process only if it said so", async () => {

@@ -28,7 +28,11 @@ export function agentBody(agent: AgentInfo | null): Body {
       return exit;
     },
     onSignal: endsRunAlone,
-    record: (proc) => ({ model: proc.model, modelDevice: proc.modelDevice, ...keptAbove(proc.seed.account) }),
+    record: (proc) => ({
+      model: proc.model.name,
+      modelDevice: proc.model.device,
+      ...keptAbove(proc.seed.account),
+    }),
     keep: keepState,
   };
 }
@@ -68,9 +72,7 @@ async function openModel({ core, proc, opts, signal }: Making): Promise<void> {
     fallback: agent?.manifest.models.fallback ?? "",
   };
   const choice = await abortable(core.ports.models.resolve({ ...wish, env }, signal), signal);
-  proc.modelDevice = choice.device;
-  proc.model = choice.model;
-  proc.notice = choice.notice ?? "";
+  proc.model.choose(choice);
   if (choice.remark !== undefined) proc.log("warn", choice.remark, core.ports.clock.mono());
   await core.handle(proc, null).open(choice.device, O_RDWR, signal);
 }

@@ -32,7 +32,9 @@ import { Ending } from "./life/ending.ts";
 import { Halt, type Reason } from "./life/halt.ts";
 import { LifeCycle } from "./life/life-cycle.ts";
 import { Work } from "./life/work.ts";
+import { ModelSeat } from "./model-seat.ts";
 import { noteFacet } from "./note.ts";
+import { OwnUse } from "./own-use.ts";
 import { RefusalList } from "./refusal-list.ts";
 import { devicesOf } from "./rights/rights.ts";
 import { SeenFileSet } from "./seen-file-set.ts";
@@ -158,23 +160,13 @@ export class Process {
   /** Those that an earlier daemon left open, by digest: asked again, they keep their id. null: none. */
   unanswered: Map<string, string> | null = null;
   result = "";
-  tokensUsed = 0;
-  /** By its own calls, in millionths of a dollar, as far as this daemon has read its history. */
-  microUsdUsed = 0;
-  /** Calls whose price nobody knows, of this daemon. */
-  unpricedCalls = 0;
+  readonly used = new OwnUse();
   ctxId: CtxId = 0 as CtxId;
   /** What it has seen of files. */
   readonly seen = new SeenFileSet();
   /** Its own contexts; freed with it. */
   readonly contexts = new Set<CtxId>();
-  /** Path of its own model device; "" before it is open. */
-  modelDevice = "";
-  model = "";
-  /** Which model answered last, as its server calls it; "" before any did. */
-  answeringModel = "";
-  /** A line the person must read first. */
-  notice = "";
+  readonly model = new ModelSeat();
   readonly abort = new AbortController();
   /** Fires at KILL, with `abort` or after it. */
   readonly killed = new AbortController();
@@ -282,9 +274,9 @@ export class Process {
       intent: seed.intent || (this.conversation?.title ?? ""),
       skills: [...seed.skills],
       ...this.#hold(),
-      tokensUsed: this.tokensUsed,
-      ...(this.microUsdUsed === 0 ? {} : { microUsdUsed: this.microUsdUsed }),
-      ...(this.unpricedCalls === 0 ? {} : { unpricedCalls: this.unpricedCalls }),
+      tokensUsed: this.used.tokens,
+      ...(this.used.microUsd === 0 ? {} : { microUsdUsed: this.used.microUsd }),
+      ...(this.used.unpricedCalls === 0 ? {} : { unpricedCalls: this.used.unpricedCalls }),
       createdAt: new Date(seed.createdAt),
       elapsedMs: this.elapsedMs(mono),
       ctxId: this.ctxId,
@@ -299,7 +291,7 @@ export class Process {
       ...(this.labels.length === 0 ? {} : { labels: [...new Set(this.labels.map(({ kind }) => kind))] }),
       ...(note === "" ? {} : { note }),
       ...(seed.kind === "agent" && this.mode !== "default" ? { mode: this.mode } : {}),
-      model: this.answeringModel || this.model || (this.modelDevice.split("/")[3] ?? ""),
+      model: this.model.answering || this.model.known,
     };
   }
 

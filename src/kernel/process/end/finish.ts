@@ -89,7 +89,7 @@ async function journalExit(finish: Finish): Promise<boolean> {
     reason: reason.slice(0, LIMITS.journalWordsChars),
     kind,
     result: bounded(proc.result),
-    tokensUsed: proc.tokensUsed,
+    tokensUsed: proc.used.tokens,
     ...failure,
   };
   const { pid } = proc;
@@ -100,7 +100,7 @@ async function journalExit(finish: Finish): Promise<boolean> {
     core.ports.log("error", `pid ${pid}: its exit could not be journalled: ${printed(error)}`);
     core.note(proc, "process.exited", body);
     // what it came to is in its messages; that it ended must not be forgotten
-    const end = { code, reason: body.reason, kind, result: "", tokensUsed: proc.tokensUsed };
+    const end = { code, reason: body.reason, kind, result: "", tokensUsed: proc.used.tokens };
     core.keptEnds.keep({ proc: proc.seed.uuid, pid, kind: "process.exited", body: end });
     return false;
   }
@@ -114,13 +114,13 @@ function bounded(result: string): string {
   return encodedBytes <= LIMITS.journalResultChars * 6 ? result : result.slice(0, LIMITS.journalResultChars);
 }
 
-function costOf({ microUsdUsed: own, seed }: Process): { cost?: RunCost } {
+function costOf({ used: { microUsd: own }, seed }: Process): { cost?: RunCost } {
   const subtree = Math.max(own, seed.account.spent.microUsd);
   return subtree === 0 ? {} : { cost: { own, subtree } };
 }
 
 function tell(core: Core, proc: Process, exit: ExitStatus): void {
-  const { pid, result, tokensUsed } = proc;
+  const { pid, result } = proc;
   const mono = core.ports.clock.mono();
   if (exit.code !== 0) {
     const error = exit.err ?? new Fault({ code: codeOfExit(exit), message: exit.reason });
@@ -129,8 +129,9 @@ function tell(core: Core, proc: Process, exit: ExitStatus): void {
   }
   if (proc.seed.kind === "agent")
     for (const line of resultLines(result, proc.elapsedMs(mono))) proc.logs?.emit(line);
-  const model = proc.answeringModel === "" ? {} : { model: proc.answeringModel };
-  const unpriced = proc.unpricedCalls === 0 ? {} : { unpricedCalls: proc.unpricedCalls };
+  const model = proc.model.answering === "" ? {} : { model: proc.model.answering };
+  const { tokens: tokensUsed, unpricedCalls } = proc.used;
+  const unpriced = unpricedCalls === 0 ? {} : { unpricedCalls };
   const elapsedMs = proc.elapsedMs(mono);
   const used = { tokensUsed, ...costOf(proc), ...unpriced, ...model, elapsedMs, ...proc.refusals.told() };
   proc.tell({ event: "complete", pid, result, exit, ...used }, mono);

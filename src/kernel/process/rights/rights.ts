@@ -9,7 +9,7 @@ import { coversTool } from "./narrow.ts";
 interface Holder {
   readonly pid: number;
   readonly seed: { readonly rights: Rights; readonly agent: AgentInfo | null };
-  readonly modelDevice: string;
+  readonly model: { readonly device: string };
   readonly mounts: ReadonlySet<string> | null;
 }
 
@@ -26,7 +26,7 @@ export function narrowedTo(self: Holder, mount: string, path: string): boolean {
 function mayOpen(self: Holder, mount: string, path: string): boolean {
   const { devices } = self.seed.rights;
   if (devices === null || ALWAYS.some((base) => isWithin(base, mount))) return true;
-  if (isWithin(self.modelDevice === "" ? "\0" : self.modelDevice, mount)) return true;
+  if (isWithin(self.model.device === "" ? "\0" : self.model.device, mount)) return true;
   if (self.mounts?.has(mount) === true) return true;
   if (isWithin("/proc/self", path) || isWithin(`/proc/${self.pid}`, path)) return true;
   return devices.some((allowed) => isWithin(allowed, mount));

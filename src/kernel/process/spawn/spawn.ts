@@ -282,13 +282,13 @@ export function spawnEvent(proc: Process): ProcessEvent {
   const { seed, pid } = proc;
   const details = {
     agent: seed.agent?.manifest.name ?? "",
-    model: proc.model,
+    model: proc.model.name,
     maxSteps: seed.maxSteps,
     budget: seed.account.limit,
-    device: proc.modelDevice,
+    device: proc.model.device,
     ...(proc.mode === "default" || seed.kind !== "agent" ? {} : { mode: proc.mode }),
   };
-  const notice = proc.notice === "" ? {} : { notice: proc.notice };
+  const notice = proc.model.notice === "" ? {} : { notice: proc.model.notice };
   return { event: "spawn", pid, intent: seed.intent, ...notice, details };
 }
 

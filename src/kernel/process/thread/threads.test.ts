@@ -138,7 +138,7 @@ describe("a thread", () => {
     const { context } = await b.spawn("dig");
     b.t.model.script.charge = () => ({ tokens: 30, usd: null });
     await context.sys.write(context.modelFd, bytes("{}"));
-    expect([b.main.proc.tokensUsed, context.sys.account().used]).toEqual([
+    expect([b.main.proc.used.tokens, context.sys.account().used]).toEqual([
       30,
       b.main.context.sys.account().used,
     ]);

@@ -39,9 +39,9 @@ class Threads implements ThreadSet {
   async spawn(intent: string, maxTurns: number, signal: AbortSignal): Promise<Tid> {
     const thread = this.#add(intent);
     try {
-      const { modelDevice, seed } = this.#proc;
+      const { model, seed } = this.#proc;
       const handle = this.#core.handle(this.#proc, null, thread.signal);
-      const modelFd = await handle.open(modelDevice, O_RDWR, signal);
+      const modelFd = await handle.open(model.device, O_RDWR, signal);
       thread.start(this.#core, modelFd, maxTurns === 0 ? seed.maxSteps : maxTurns);
       return thread.tid;
     } catch (error) {
