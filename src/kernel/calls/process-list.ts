@@ -1,10 +1,31 @@
-import type { CtxId } from "../../abi/ids.ts";
+import type { CtxId, Pid } from "../../abi/ids.ts";
 import type { Member } from "../../abi/member.ts";
 import type { ProcInfo } from "../../abi/process.ts";
-import type { KernelCall } from "../gate/gate.ts";
+import type { Call } from "../gate/call.ts";
+
+/** What is shown of the kernel. */
+interface Shown {
+  readonly ports: { readonly clock: { mono(): number } };
+  readonly table: { all(): Iterable<Listed>; looksInto(viewer: Pid, pid: Pid): boolean };
+  readonly projects: {
+    memberOf(proc: Standing): Member | undefined;
+    fellowsOf(proc: Standing): readonly Member[];
+  };
+}
+
+interface Listed {
+  readonly pid: Pid;
+  info(nowMono: number): ProcInfo;
+}
+
+/** Where the viewer stands in the tree. */
+interface Standing {
+  readonly pid: Pid;
+  readonly ppid: Pid;
+}
 
 /** ListProcs(): copies of what the caller sees, by rising pid. Of fellow members of a compose project: that they are there. */
-export const listProcs: KernelCall<"listProcs", Record<never, never>> = {
+export const listProcs: Call<"listProcs", Record<never, never>, Shown, Standing> = {
   name: "ListProcs",
   take: () => ({}),
   args: () => ({}),

@@ -9,12 +9,11 @@ import type { Core } from "../../kernel/core.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { Projects, ProjectUp } from "../../kernel/ports/projects.ts";
 import type { Subscription } from "../../kernel/ports/subscription.ts";
-import type { Process } from "../../kernel/process/process.ts";
 import { Units } from "../../kernel/process/units.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
 import { endedFeed } from "./ended.ts";
 import { Project } from "./project.ts";
-import type { PastProject, ProjectRoster, RunningProject } from "./roster.ts";
+import type { PastProject, ProjectRoster, RunningProject, Standing } from "./roster.ts";
 import { type LogWish, logsOf } from "./view.ts";
 
 export function makeProjects(core: () => Core): Projects & ProjectRoster {
@@ -43,18 +42,18 @@ class ProjectTable implements Projects, ProjectRoster {
     return await this.#alone(name, linked.signal, () => this.#up(request, linked.signal));
   }
 
-  memberOf(proc: Process): Member | undefined {
+  memberOf(proc: Standing): Member | undefined {
     return this.#membersBeside(proc).find(({ pid }) => pid === proc.pid);
   }
 
-  fellowsOf(proc: Process): readonly Member[] {
+  fellowsOf(proc: Standing): readonly Member[] {
     const members = this.#membersBeside(proc);
     if (members.find(({ pid }) => pid === proc.pid)?.mayWrite !== true) return [];
     return members.filter(({ pid }) => pid !== proc.pid);
   }
 
   /** Of the project whose supervisor is its parent. */
-  #membersBeside({ ppid }: Process): readonly Member[] {
+  #membersBeside({ ppid }: Standing): readonly Member[] {
     if (ppid === PID_KERNEL) return [];
     for (const project of this.#running.values()) if (project.pid === ppid) return project.members;
     return [];

@@ -4,7 +4,6 @@ import type { Pid } from "../../abi/ids.ts";
 import type { Member } from "../../abi/member.ts";
 import type { ProjectUp } from "../../kernel/ports/projects.ts";
 import type { Subscription } from "../../kernel/ports/subscription.ts";
-import type { Process } from "../../kernel/process/process.ts";
 import type { ProjectFeed } from "./feed.ts";
 
 /** What is remembered of a project that is over. */
@@ -32,11 +31,17 @@ export interface RunningProject extends PastProject {
   kill(): Promise<void>;
 }
 
+/** Where a process stands in the tree. */
+export interface Standing {
+  readonly pid: Pid;
+  readonly ppid: Pid;
+}
+
 export interface ProjectRoster {
   /** Which member it is of a project that runs; undefined: of none. Its descendants, and forks of it, are not members. */
-  memberOf(proc: Process): Member | undefined;
+  memberOf(proc: Standing): Member | undefined;
   /** The other members, where members may write to one another. */
-  fellowsOf(proc: Process): readonly Member[];
+  fellowsOf(proc: Standing): readonly Member[];
   /** One that an earlier daemon left, and that runs again. */
   enter(project: RunningProject): void;
 }
