@@ -7,11 +7,11 @@ import { isAutoActive } from "../consent/classify/auto-mode.ts";
 import { pathOf } from "../consent/plan/plans.ts";
 import type { Tape } from "../history/replay/tape.ts";
 import { localDay } from "../lib/local-day.ts";
-import { joins } from "../session/joins.ts";
 import { programSession, type RunSeat } from "../session/program-session.ts";
 import { asksAtLimit } from "./account/raise.ts";
 import type { Core } from "./core.ts";
 import { tellCall } from "./gate/call-told.ts";
+import { joins } from "./ipc/joins.ts";
 import type { Process } from "./process/process.ts";
 import type { ThreadSeat } from "./process/thread/thread.ts";
 

@@ -2,9 +2,9 @@ import { SyscallError } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Woken } from "../../abi/sys.ts";
 import { linkSignals } from "../../lib/abort.ts";
-import { joins } from "../../session/joins.ts";
 import type { Core } from "../core.ts";
 import type { KernelCall } from "../gate/gate.ts";
+import { joins } from "../ipc/joins.ts";
 import { Mailbox } from "../ipc/mailbox.ts";
 import type { Process } from "../process/process.ts";
 
