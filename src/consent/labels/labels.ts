@@ -6,7 +6,9 @@ import { Fault } from "../../abi/errors.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
+import type { ProcessState } from "../../abi/process.ts";
 import type { Core } from "../../kernel/core.ts";
+import type { Facts } from "../../kernel/facts/facet.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { labelsFacet } from "./facet.ts";
 import { withoutLabels } from "./label-set.ts";
@@ -22,14 +24,26 @@ interface LabelClearBody {
   readonly by: GrantBy;
 }
 
+/** Who keeps that it has labels. */
+export interface LabelKeeper {
+  note(proc: Labelled, kind: "label.add", body: unknown): void;
+}
+
+export interface Labelled {
+  readonly pid: Pid;
+  readonly state: ProcessState;
+  readonly labels: readonly Label[];
+  readonly facts: Pick<Facts, "change">;
+}
+
 /** It is about to read what comes from there. The kernel itself reads for persons. */
-export function addLabels(core: Core, proc: Process, labels: readonly Label[]): void {
+export function addLabels(keeper: LabelKeeper, proc: Labelled, labels: readonly Label[]): void {
   if (labels.length === 0 || proc.pid === PID_KERNEL) return;
   const body: LabelAddBody = { labels };
   const before = proc.labels;
   // one that is being made says them in the record of its spawn
   if (proc.facts.change(labelsFacet, "label.add", body) !== before && proc.state === "running")
-    core.note(proc, "label.add", body);
+    keeper.note(proc, "label.add", body);
 }
 
 export async function labelsOf(core: Core, pid: Pid): Promise<readonly Label[]> {

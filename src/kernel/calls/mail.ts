@@ -1,22 +1,23 @@
 /** The calls of mail: messages between processes. */
 import { SyscallError } from "../../abi/errors.ts";
-import type { Fact } from "../../abi/fact.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
-import type { RequestMark } from "../../abi/request-mark.ts";
-import type { RecvOptions, SendOptions, Sent } from "../../abi/sys.ts";
+import type { Clock } from "../../abi/program.ts";
+import type { RecvOptions, SendOptions } from "../../abi/sys.ts";
 import { readLabels } from "../../consent/labels/label-set.ts";
-import { addLabels } from "../../consent/labels/labels.ts";
+import { addLabels, type LabelKeeper, type Labelled } from "../../consent/labels/labels.ts";
 import { redactedBytes } from "../../consent/redact/model-bound.ts";
 import { linkSignals } from "../../lib/abort.ts";
-import type { Core } from "../core.ts";
+import type { Call, CallPass } from "../gate/call.ts";
 import { checkFellow } from "../gate/fellow-mail.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { joins } from "../ipc/joins.ts";
 import { Mailbox, type Wanted } from "../ipc/mailbox.ts";
-import { takenDrafts } from "../ipc/taken.ts";
+import { post } from "../ipc/post.ts";
+import { type Taker, takenDrafts } from "../ipc/taken.ts";
 import { LIMITS } from "../limits.ts";
-import type { Process } from "../process/process.ts";
+import type { Journal } from "../ports/journal.ts";
+import type { LifeCycle } from "../process/life/life-cycle.ts";
 
 /**
  * Send(pid, size): a message into the mailbox of a process that the caller sees: itself, its descendants, ancestors, group
@@ -31,8 +32,10 @@ const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & SendOptions> = {
   args: ({ pid, data }) => ({ pid, size: data.byteLength }),
   async run(pass, { pid, data: given, client, request }) {
     const { core, self } = pass;
-    if (given.byteLength > LIMITS.mailBytes)
-      throw refuse(self, "INVALID", `message of ${given.byteLength} bytes; at most ${LIMITS.mailBytes}`);
+    if (given.byteLength > LIMITS.mailBytes) {
+      const message = `message of ${given.byteLength} bytes; at most ${LIMITS.mailBytes}`;
+      throw new SyscallError({ syscall: "Send", pid: self.pid, code: "INVALID", message });
+    }
     // the caller keeps no hand on the bytes
     const data = redactedBytes(core, self, given).slice();
     if (self.pid === PID_KERNEL) core.journalWatch.check("Send");
@@ -41,74 +44,23 @@ const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & SendOptions> = {
     if (self.pid === PID_KERNEL && !core.sessions.isHere(pid)) await core.sessions.awake(pid);
     const target = core.table.require(self.pid, pid, "Send", "see");
     checkFellow(pass, pid);
-    if (!target.isLive) throw ended(self, pid);
-    target.mailbox ??= new Mailbox();
-    const place = target.mailbox.claim(data.byteLength);
-    const message = messageOf(core, self, pid, data, client);
-    const sent = { seq: message.seq, ahead: aheadOf(target, message) };
-    try {
-      // Not ended by the caller's signal: whether it was sent is never in doubt.
-      await journalPut(core, target, message, request);
-      // Its reader ended meanwhile: it lies in a history that nobody goes on with.
-      if (!target.isLive) throw ended(self, pid);
-    } catch (error) {
-      place.giveBack();
-      throw error;
-    }
-    tellQueued(core, target, message, sent);
-    place.fill(message);
-    return sent;
+    const labels = self.labels.length === 0 ? undefined : self.labels;
+    return post(core, target, { from: self.pid, data, client, labels, request });
   },
 };
 
-/** Numbered in the same turn as its place is claimed and its record handed over: all three have one order. */
-function messageOf(core: Core, self: Process, to: Pid, data: Uint8Array, client?: string): Message {
-  const whose = client === undefined ? {} : { client };
-  const labels = self.labels.length === 0 ? {} : { labels: self.labels };
-  const own = { data, ...whose, ...labels, sentAt: core.ports.clock.now() };
-  return { seq: core.nextMessage(), from: self.pid, to, ...own };
+/** What it takes to receive. */
+interface ReceiverKernel extends LabelKeeper {
+  readonly ports: {
+    readonly clock: Pick<Clock, "sleep">;
+    readonly journal: Pick<Journal, "note">;
+  };
 }
 
-/** Its own place in the box is not before it. Words of the run's own client are read before all that waits. */
-export function aheadOf({ mailbox, conversation }: Process, message: Message): number {
-  const run = conversation?.run ?? null;
-  if (run !== null && joins(message, run.client)) return 0;
-  return (mailbox?.size ?? 1) - 1 + (run === null ? 0 : 1);
-}
-
-/** Before it can be taken: who follows hears first that it waits, then that it was read. */
-export function tellQueued(
-  core: Core,
-  target: Process,
-  { seq, from, client = "", data }: Message,
-  sent: Sent,
-): void {
-  const { conversation, pid } = target;
-  if (conversation === null || (conversation.run === null && sent.ahead === 0)) return;
-  const text = new TextDecoder().decode(data);
-  const { ahead } = sent;
-  target.tell({ event: "queued", pid, seq, from, client, text, ahead }, core.ports.clock.mono());
-}
-
-/** `request`: of the client whose message it is. */
-export async function journalPut(
-  core: Core,
-  target: Process,
-  message: Message,
-  request?: RequestMark,
-): Promise<void> {
-  const data = Buffer.from(message.data).toString("base64");
-  const body = { ...message, data, ...(request === undefined ? {} : { request }) };
-  const { pid, seed } = target;
-  await core.ports.journal.append([{ proc: seed.uuid, pid, kind: "mail.put", v: 1, body }]);
-}
-
-function ended(self: Process, pid: Pid): SyscallError {
-  return refuse(self, "NOT_FOUND", `process has ended: ${pid}`, { kind: "ended", pid });
-}
-
-function refuse(self: Process, code: "INVALID" | "NOT_FOUND", message: string, fact?: Fact): SyscallError {
-  return new SyscallError({ syscall: "Send", pid: self.pid, code, message, fact });
+interface Receiver extends Taker, Labelled {
+  readonly pid: Pid;
+  readonly life: Pick<LifeCycle, "activity" | "act">;
+  mailbox: Mailbox | null;
 }
 
 /** What a timer of the platform takes, 24.8 days. */
@@ -119,7 +71,7 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
  * stays for the next. That it was taken is journalled in one with what next enters the context, or at the next Recv; a daemon
  * that dies before leaves it in the box, so a message is in the box or in the context, and never in neither.
  */
-const recv: KernelCall<"recv", RecvOptions> = {
+const recv: Call<"recv", RecvOptions, ReceiverKernel, Receiver> = {
   name: "Recv",
   take: (options = {}) => options,
   args: () => ({}),
@@ -132,7 +84,7 @@ const recv: KernelCall<"recv", RecvOptions> = {
     const wants: Wanted = (each) => client === undefined || joins(each, client);
     const message =
       box.tryTake(wants) ??
-      (await shownWaiting(self, () => within(core, self, box, wants, timeoutMs, pass.signal)));
+      (await shownWaiting(self, () => within(pass, timeoutMs, (signal) => box.take(signal, wants))));
     // the one before was dealt with, whatever its program made of it
     core.ports.journal.note(takenDrafts(self));
     self.takenMail = [message.seq];
@@ -141,14 +93,14 @@ const recv: KernelCall<"recv", RecvOptions> = {
   },
 };
 
-function checkTimeout(self: Process, timeoutMs: number | undefined): void {
+function checkTimeout({ pid }: Receiver, timeoutMs: number | undefined): void {
   if (timeoutMs === undefined || (timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS)) return;
   const message = `timeoutMs must be 0 to ${MAX_TIMEOUT_MS}: ${timeoutMs}`;
-  throw new SyscallError({ syscall: "Recv", pid: self.pid, code: "INVALID", message });
+  throw new SyscallError({ syscall: "Recv", pid, code: "INVALID", message });
 }
 
 /** The process shows `waiting` meanwhile, and then again what it showed before. */
-async function shownWaiting(self: Process, wait: () => Promise<Message>): Promise<Message> {
+async function shownWaiting(self: Receiver, wait: () => Promise<Message>): Promise<Message> {
   const before = self.life.activity;
   self.life.act("waiting");
   try {
@@ -159,14 +111,11 @@ async function shownWaiting(self: Process, wait: () => Promise<Message>): Promis
 }
 
 async function within(
-  core: Core,
-  self: Process,
-  box: Mailbox,
-  wants: Wanted,
+  { core, self, signal }: CallPass<ReceiverKernel, Receiver>,
   timeoutMs: number | undefined,
-  signal: AbortSignal,
+  take: (signal: AbortSignal) => Promise<Message>,
 ): Promise<Message> {
-  if (timeoutMs === undefined) return box.take(signal, wants);
+  if (timeoutMs === undefined) return take(signal);
   if (timeoutMs === 0) throw late(self, timeoutMs);
   const [over, stop] = [new AbortController(), new AbortController()];
   core.ports.clock.sleep(timeoutMs, stop.signal).then(
@@ -175,15 +124,15 @@ async function within(
   );
   using linked = linkSignals(signal, over.signal);
   try {
-    return await box.take(linked.signal, wants);
+    return await take(linked.signal);
   } finally {
     stop.abort();
   }
 }
 
-function late(self: Process, timeoutMs: number): SyscallError {
+function late({ pid }: Receiver, timeoutMs: number): SyscallError {
   const message = timeoutMs === 0 ? "no message is there" : `no message within ${timeoutMs} ms`;
-  return new SyscallError({ syscall: "Recv", pid: self.pid, code: "TIMEOUT", message });
+  return new SyscallError({ syscall: "Recv", pid, code: "TIMEOUT", message });
 }
 
 export const mailCalls = { send, recv };

@@ -3,13 +3,11 @@
  * from the process itself, which no other process can send.
  */
 import { messageOf } from "../../abi/errors.ts";
-import type { Message } from "../../abi/mail.ts";
 import { redactedBytes } from "../../consent/redact/model-bound.ts";
-import { aheadOf, journalPut, tellQueued } from "../calls/mail.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
-import { Mailbox } from "./mailbox.ts";
+import { post } from "./post.ts";
 
 /** False: it has ended, its box is full, or the note could not be kept; that is logged. */
 export async function notify(core: Core, proc: Process, text: string): Promise<boolean> {
@@ -17,24 +15,7 @@ export async function notify(core: Core, proc: Process, text: string): Promise<b
   const { pid } = proc;
   const data = redactedBytes(core, proc, new TextEncoder().encode(text)).subarray(0, LIMITS.mailBytes);
   try {
-    proc.mailbox ??= new Mailbox();
-    const place = proc.mailbox.claim(data.byteLength);
-    const message: Message = {
-      seq: core.nextMessage(),
-      from: pid,
-      to: pid,
-      data,
-      sentAt: core.ports.clock.now(),
-    };
-    const ahead = aheadOf(proc, message);
-    try {
-      await journalPut(core, proc, message);
-    } catch (error) {
-      place.giveBack();
-      throw error;
-    }
-    tellQueued(core, proc, message, { seq: message.seq, ahead });
-    place.fill(message);
+    await post(core, proc, { from: pid, data });
     return true;
   } catch (error) {
     core.ports.log("warn", `pid ${pid}: not told: ${text.slice(0, 200)}: ${messageOf(error)}`);
