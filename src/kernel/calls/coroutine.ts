@@ -1,11 +1,19 @@
 /** The calls of coroutines: bodies that run only between a resume and a yield. */
 import { SyscallError } from "../../abi/errors.ts";
-import type { CoId } from "../../abi/ids.ts";
-import type { KernelCall } from "../gate/gate.ts";
+import type { CoId, Pid } from "../../abi/ids.ts";
+import type { Call, CallName } from "../gate/call.ts";
 import type { CoroutineBody } from "../process/thread/coroutine.ts";
+import type { Coroutines } from "../process/thread/coroutines.ts";
+
+type CoroutineCall<Name extends CallName, Args> = Call<Name, Args, unknown, Owner>;
+
+interface Owner {
+  readonly pid: Pid;
+  readonly coroutines: Coroutines;
+}
 
 /** SpawnCoroutine(): a body that starts at the first resume. */
-const spawnCoroutine: KernelCall<"spawnCoroutine", { body: CoroutineBody }> = {
+const spawnCoroutine: CoroutineCall<"spawnCoroutine", { body: CoroutineBody }> = {
   name: "SpawnCoroutine",
   take: (body) => ({ body }),
   args: () => ({}),
@@ -18,7 +26,7 @@ const spawnCoroutine: KernelCall<"spawnCoroutine", { body: CoroutineBody }> = {
 };
 
 /** ResumeCoroutine(id): runs a coroutine to its next yield or its end, and rejects with what its body throws. */
-const resumeCoroutine: KernelCall<"resumeCoroutine", { id: CoId; value: unknown }> = {
+const resumeCoroutine: CoroutineCall<"resumeCoroutine", { id: CoId; value: unknown }> = {
   name: "ResumeCoroutine",
   take: (id, value) => ({ id, value }),
   args: ({ id }) => ({ id }),
@@ -26,7 +34,7 @@ const resumeCoroutine: KernelCall<"resumeCoroutine", { id: CoId; value: unknown 
 };
 
 /** CancelCoroutine(id): idempotent. Its body hears CANCELLED where it waits. */
-const cancelCoroutine: KernelCall<"cancelCoroutine", { id: CoId }> = {
+const cancelCoroutine: CoroutineCall<"cancelCoroutine", { id: CoId }> = {
   name: "CancelCoroutine",
   take: (id) => ({ id }),
   args: ({ id }) => ({ id }),

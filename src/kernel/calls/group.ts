@@ -2,8 +2,8 @@
 import { Fault, printed } from "../../abi/errors.ts";
 import { type Pgid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Signal } from "../../abi/process.ts";
-import type { Core } from "../core.ts";
 import type { KernelCall } from "../gate/gate.ts";
+import type { KernelPass } from "../gate/passage.ts";
 import { recorded } from "../ipc/deliver.ts";
 import { groupNotFound } from "../ipc/groups.ts";
 import type { Process } from "../process/process.ts";
@@ -59,17 +59,18 @@ const signalGroup: KernelCall<"signalGroup", { group: Pgid | string; signal: Sig
   take: (group, signal) => ({ group, signal }),
   args: ({ group, signal }) => ({ group, signal }),
   result: (reached) => reached,
-  async run({ core, self }, { group, signal }) {
+  async run(pass, { group, signal }) {
+    const { core } = pass;
     checkSignal(signal);
-    checkKept(core, self, "SignalGroup", signal);
-    const told = await Promise.all(targets(core, self, group).map((proc) => reach(core, proc, signal)));
+    checkKept(pass, "SignalGroup", signal);
+    const told = await Promise.all(targets(pass, group).map((proc) => reach(pass, proc, signal)));
     const reached = told.filter((isReached) => isReached).length;
     if (reached > 0) await recorded(core);
     return reached;
   },
 };
 
-function targets(core: Core, self: Process, group: Pgid | string): readonly Process[] {
+function targets({ core, self }: KernelPass, group: Pgid | string): readonly Process[] {
   const { maker, pids } = core.groups.find(group);
   if (self.pid !== PID_KERNEL && self.pid !== maker) {
     const message = `group ${group}: only its maker and the user may signal it`;
@@ -78,7 +79,7 @@ function targets(core: Core, self: Process, group: Pgid | string): readonly Proc
   return pids.flatMap((pid: Pid) => core.table.get(pid) ?? []);
 }
 
-async function reach(core: Core, proc: Process, signal: Signal): Promise<boolean> {
+async function reach({ core }: KernelPass, proc: Process, signal: Signal): Promise<boolean> {
   if (!proc.isLive) return false;
   try {
     await core.deliver(proc, signal);

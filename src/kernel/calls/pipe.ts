@@ -1,13 +1,26 @@
 import { O_RDONLY, O_WRONLY } from "../../abi/device.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
-import type { Core } from "../core.ts";
-import type { KernelCall } from "../gate/gate.ts";
+import type { Call } from "../gate/call.ts";
 import { makePipe } from "../ipc/pipe.ts";
-import type { Process } from "../process/process.ts";
+import type { Lookup } from "../ports/lookup.ts";
+import type { FdTable } from "../vfs/fd-table.ts";
+
+/** What it uses of the kernel. */
+interface Kernel {
+  readonly table: Lookup<Owner>;
+  nextPipe(): number;
+}
+
+/** In whose table an end lies. */
+interface Owner {
+  readonly pid: Pid;
+  readonly isLive: boolean;
+  readonly fds: FdTable;
+}
 
 /** Pipe(reader, writer): bytes from one process to another; each end lies in its own process's table and ends with it. */
-export const pipe: KernelCall<"pipe", { writer: Pid; reader: Pid }> = {
+export const pipe: Call<"pipe", { writer: Pid; reader: Pid }, Kernel, Owner> = {
   name: "Pipe",
   take: (writer, reader) => ({ writer, reader }),
   args: ({ reader, writer }) => ({ reader, writer }),
@@ -32,8 +45,8 @@ export const pipe: KernelCall<"pipe", { writer: Pid; reader: Pid }> = {
 };
 
 /** Whose table takes an end: one that the caller controls and that still takes files, so that adding cannot fail. */
-function ownerOf(core: Core, self: Process, pid: Pid): Process {
-  const owner = pid === self.pid ? self : core.table.require(self.pid, pid, "Pipe", "control");
+function ownerOf({ table }: Kernel, self: Owner, pid: Pid): Owner {
+  const owner = pid === self.pid ? self : table.require(self.pid, pid, "Pipe", "control");
   if (owner.isLive && !owner.fds.isEnded) return owner;
   const message = `process has ended: ${pid}`;
   throw new SyscallError({ syscall: "Pipe", pid: self.pid, code: "NOT_FOUND", message });

@@ -4,12 +4,11 @@ import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { type Disposition, isSignal, SIGNALS, type Signal, type SignalAction } from "../../abi/process.ts";
 import { recalled } from "../../history/recover/wake.ts";
 import { abortable } from "../../lib/abort.ts";
-import type { Core } from "../core.ts";
 import type { KernelCall } from "../gate/gate.ts";
+import type { KernelPass } from "../gate/passage.ts";
 import type { Scope } from "../gate/scope.ts";
 import { recorded, unblock } from "../ipc/deliver.ts";
 import { SignalState } from "../ipc/signal-state.ts";
-import type { Process } from "../process/process.ts";
 
 const ENDS: ReadonlySet<Signal> = new Set([SIGNALS.SIGTERM, SIGNALS.SIGINT, SIGNALS.SIGKILL]);
 
@@ -20,29 +19,39 @@ const signal: KernelCall<"signal", { pid: Pid; signal: Signal }> = {
   take: (pid, signal) => ({ pid, signal }),
   args: ({ pid, signal }) => ({ pid, signal }),
   result: (disposition) => disposition,
-  run: ({ core, self }, { pid, signal }) => sendSignal(core, self, "Signal", pid, signal),
+  run: (pass, wanted) => sendSignal(pass, "Signal", wanted),
 };
 
+/** Who sends a signal. */
+interface Sender {
+  readonly core: { readonly journalWatch: { check(syscall: string): void } };
+  readonly self: { readonly pid: Pid };
+}
+
 /** What ends a process acts whatever the disk does; anything else that could not be kept is not begun for a person. */
-export function checkKept(core: Core, self: Process, syscall: string, signal: Signal): void {
+export function checkKept({ core, self }: Sender, syscall: string, signal: Signal): void {
   if (self.pid === PID_KERNEL && !ENDS.has(signal)) core.journalWatch.check(syscall);
+}
+
+interface Wanted {
+  readonly pid: Pid;
+  readonly signal: Signal;
 }
 
 /** It acts at once; the caller hears of it when it is recorded. */
 async function sendSignal(
-  core: Core,
-  self: Process,
+  pass: KernelPass,
   syscall: "Kill" | "Signal",
-  pid: Pid,
-  signal: Signal,
+  { pid, signal }: Wanted,
 ): Promise<Disposition> {
+  const { core, self } = pass;
   checkSignal(signal);
   if (self.pid === PID_KERNEL && !core.sessions.isHere(pid)) {
     const met = await core.sessions.signalResting(pid, signal);
     if (met !== undefined) return met;
   }
   const proc = core.table.require(self.pid, pid, syscall, "control");
-  checkKept(core, self, syscall, signal);
+  checkKept(pass, syscall, signal);
   // who lets one go on that an earlier daemon left hears when it cannot; any other is met in this turn
   const isUnread = proc.recall !== null && proc.isPaused;
   if (isUnread && self.pid === PID_KERNEL && signal === SIGNALS.SIGRESUME) await recalled(proc);
@@ -57,8 +66,8 @@ const kill: KernelCall<"kill", { pid: Pid; signal: Signal }> = {
   holds: true,
   take: (pid, signal) => ({ pid, signal }),
   args: ({ pid, signal }) => ({ pid, signal }),
-  async run({ core, self }, { pid, signal }) {
-    await sendSignal(core, self, "Kill", pid, signal);
+  async run(pass, wanted) {
+    await sendSignal(pass, "Kill", wanted);
   },
 };
 

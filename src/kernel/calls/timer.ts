@@ -1,12 +1,30 @@
 import { SyscallError } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
+import type { Clock } from "../../abi/program.ts";
 import type { Woken } from "../../abi/sys.ts";
 import { linkSignals } from "../../lib/abort.ts";
-import type { Core } from "../core.ts";
-import type { KernelCall } from "../gate/gate.ts";
+import type { Call } from "../gate/call.ts";
 import { joins } from "../ipc/joins.ts";
 import { Mailbox } from "../ipc/mailbox.ts";
-import type { Process } from "../process/process.ts";
+import type { Lookup } from "../ports/lookup.ts";
+import type { LifeCycle } from "../process/life/life-cycle.ts";
+
+/** What it uses of the kernel. */
+interface Kernel {
+  readonly ports: { readonly clock: Pick<Clock, "sleep"> };
+  readonly table: Lookup<{ readonly done: { readonly promise: Promise<unknown> } }>;
+}
+
+interface Sleeper {
+  readonly pid: Pid;
+  readonly life: Pick<LifeCycle, "activity" | "act">;
+  mailbox: Mailbox | null;
+  readonly conversation: { readonly run: { readonly client: string } | null } | null;
+  /** Called when a signal is heeded. */
+  readonly wakers: Set<() => void>;
+}
+
+type Wake = (woken: Woken) => void;
 
 /** An hour. */
 const MAX_SLEEP_MS = 3_600_000;
@@ -15,7 +33,7 @@ const MAX_SLEEP_MS = 3_600_000;
  * Sleep(ms): until the time is over, a message is there for the caller, or a signal was heeded that does not end it; with a
  * pid, until that process ends or the time is over. Nothing is taken: the message stays.
  */
-export const sleep: KernelCall<"sleep", { ms: number; pid?: Pid }> = {
+export const sleep: Call<"sleep", { ms: number; pid?: Pid }, Kernel, Sleeper> = {
   name: "Sleep",
   take: (ms, _signal, options) => ({ ms, ...options }),
   args: ({ ms, pid }) => ({ ms, ...(pid === undefined ? {} : { pid }) }),
@@ -33,7 +51,10 @@ export const sleep: KernelCall<"sleep", { ms: number; pid?: Pid }> = {
       () => resolve("timer"),
       () => {},
     );
-    const unwatch = pid === undefined ? watchOwn(self, resolve) : watchOther(core, self, pid, resolve);
+    const unwatch =
+      pid === undefined
+        ? watchOwn(self, resolve)
+        : watchOther(core.table.require(self.pid, pid, "Sleep", "see").done, resolve);
     const before = self.life.activity;
     if (pid === undefined) self.life.act("waiting");
     try {
@@ -48,7 +69,7 @@ export const sleep: KernelCall<"sleep", { ms: number; pid?: Pid }> = {
 };
 
 /** A message that is there already wakes it at once. */
-function watchOwn(self: Process, wake: (woken: Woken) => void): () => void {
+function watchOwn(self: Sleeper, wake: Wake): () => void {
   const box = self.mailbox ?? new Mailbox();
   self.mailbox = box;
   const ofRun = self.conversation?.run?.client;
@@ -64,15 +85,14 @@ function watchOwn(self: Process, wake: (woken: Woken) => void): () => void {
   };
 }
 
-function watchOther(core: Core, self: Process, pid: Pid, wake: (woken: Woken) => void): () => void {
-  const { done } = core.table.require(self.pid, pid, "Sleep", "see");
+function watchOther({ promise }: { readonly promise: Promise<unknown> }, wake: Wake): () => void {
   const ended = (): void => wake("exit");
-  done.promise.then(ended, ended);
+  promise.then(ended, ended);
   return () => {};
 }
 
-function checkTime(self: Process, ms: number): void {
+function checkTime({ pid }: Sleeper, ms: number): void {
   if (Number.isFinite(ms) && ms >= 0 && ms <= MAX_SLEEP_MS) return;
   const message = `ms must be 0 to ${MAX_SLEEP_MS}: ${ms}`;
-  throw new SyscallError({ syscall: "Sleep", pid: self.pid, code: "INVALID", message });
+  throw new SyscallError({ syscall: "Sleep", pid, code: "INVALID", message });
 }

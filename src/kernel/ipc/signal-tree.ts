@@ -12,7 +12,7 @@ import { recorded } from "./deliver.ts";
  */
 export async function signalTree(core: Core, pid: Pid, signal: Signal): Promise<Pid[]> {
   const top = core.table.require(PID_KERNEL, pid, "Signal", "control");
-  checkKept(core, core.root, "Signal", signal);
+  checkKept({ core, self: core.root }, "Signal", signal);
   const live = subtree(core, top).filter((proc) => proc.isLive);
   await Promise.all(live.map((proc) => core.deliver(proc, signal)));
   if (live.length > 0) await recorded(core);
