@@ -25,7 +25,7 @@ export function programOf(core: Core, proc: Process, thread?: ThreadSeat): Progr
   const { conversation } = proc;
   if (thread !== undefined) return contextOf(core, proc, { thread });
   if (conversation === null) return contextOf(core, proc, {});
-  const session = programSession(core, proc, conversation, (run) => ({
+  const session = programSession({ core, proc, conversation }, (run) => ({
     ...contextOf(core, proc, { run }),
     client: run.client,
     session,

@@ -31,7 +31,7 @@ export async function pageOf(
   for (let windows = 0; at !== null && windows < MAX_WINDOWS; windows++) {
     const { proc, seq }: Cursor = at;
     const from = Math.max(1, seq - WINDOW);
-    const records = await readAll(journal, proc, from, seq - from);
+    const records = await readAll(journal, { proc, from, count: seq - from });
     at = from > 1 ? { proc, seq: from } : originOf(records[0]);
     for (const record of records.toReversed()) {
       const item = itemOf(record);
@@ -46,9 +46,7 @@ export async function pageOf(
 /** A page of the journal may end before it is full. */
 async function readAll(
   journal: Pick<Journal, "read">,
-  proc: ProcUuid,
-  from: number,
-  count: number,
+  { proc, from, count }: { readonly proc: ProcUuid; readonly from: number; readonly count: number },
 ): Promise<readonly JournalRecord[]> {
   const records: JournalRecord[] = [];
   while (records.length < count) {

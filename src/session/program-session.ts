@@ -3,7 +3,8 @@ import { printed } from "../abi/errors.ts";
 import type { RunOutcome } from "../abi/events.ts";
 import type { ExitStatus } from "../abi/process.ts";
 import type { ProgramContext, ProgramSession, RunInput } from "../abi/program.ts";
-import type { Core } from "../kernel/core.ts";
+import type { RecordKind } from "../kernel/ports/journal.ts";
+import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { Conversation } from "./conversation.ts";
 import { firstWords } from "./title.ts";
@@ -14,16 +15,27 @@ export interface RunSeat {
   readonly client: string;
 }
 
-export function programSession(
-  core: Core,
-  proc: Process,
-  conversation: Conversation,
-  contextOf: (run: RunSeat) => ProgramContext,
-): ProgramSession {
+/** Of the kernel, what a session needs. */
+interface Surroundings {
+  readonly ports: Pick<KernelPorts, "clock" | "journal" | "log">;
+  readonly journalWatch: { heldUntil(proc: Process, signal: AbortSignal): Promise<void> };
+  note(proc: Process, kind: RecordKind, body: unknown): void;
+  idle(proc: Process): void;
+}
+
+/** A process, and what is said to it. */
+interface Talk {
+  readonly core: Surroundings;
+  readonly proc: Process;
+  readonly conversation: Conversation;
+}
+
+export function programSession(talk: Talk, contextOf: (run: RunSeat) => ProgramContext): ProgramSession {
+  const { core, proc, conversation } = talk;
   const { pid } = proc;
   const mono = (): number => core.ports.clock.mono();
   const tellInput = (input: RunInput, isJoining: boolean): void => {
-    nameIt(core, proc, conversation, input.text);
+    nameIt(talk, input.text);
     proc.tell({ event: "input", pid, ...input, joins: isJoining }, mono());
   };
   return {
@@ -43,25 +55,19 @@ export function programSession(
       return proc.tape === null ? look() : proc.tape.input("isQueued", look);
     },
     reply: (text) => proc.tell({ event: "reply", pid, text }, mono()),
-    end: (outcome, exit) => end(core, proc, conversation, outcome, exit),
+    end: (outcome, exit) => end(talk, outcome, exit),
   };
 }
 
 /** The first message is its title, until a person gives it another. */
-function nameIt(core: Core, proc: Process, conversation: Conversation, text: string): void {
+function nameIt({ core, proc, conversation }: Talk, text: string): void {
   if (conversation.title !== "" || proc.seed.intent !== "") return;
   conversation.title = firstWords(text);
   if (conversation.title !== "") core.note(proc, "process.described", { title: conversation.title });
 }
 
 /** Synced before anyone hears of it: from here on whoever waited for the run may go. */
-async function end(
-  core: Core,
-  proc: Process,
-  conversation: Conversation,
-  outcome: RunOutcome,
-  exit: ExitStatus,
-): Promise<void> {
+async function end({ core, proc, conversation }: Talk, outcome: RunOutcome, exit: ExitStatus): Promise<void> {
   await durable(core, proc);
   const run = conversation.end();
   if (run === null) return;
@@ -88,7 +94,7 @@ async function end(
 }
 
 /** A disk that takes nothing for now is waited for; one that is lost ends the daemon. */
-async function durable(core: Core, proc: Process): Promise<void> {
+async function durable(core: Surroundings, proc: Process): Promise<void> {
   const { journal, log } = core.ports;
   for (let tries = 1; tries <= 2; tries++) {
     await core.journalWatch.heldUntil(proc, proc.abort.signal);

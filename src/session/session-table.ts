@@ -3,19 +3,24 @@
  * nothing in memory; speaking to it, opening it and ending it work all the same.
  */
 import { codeOf, Fault } from "../abi/errors.ts";
-import type { Pid } from "../abi/ids.ts";
+import { PID_KERNEL, type Pid } from "../abi/ids.ts";
 import { type Disposition, EXIT, SIGNALS, type Signal } from "../abi/process.ts";
 import { wake } from "../history/recover/wake.ts";
 import type { Core } from "../kernel/core.ts";
 import { LIMITS } from "../kernel/limits.ts";
 import type { ProcessRow } from "../kernel/ports/journal.ts";
-import type { AwakeOptions, HistoryPage, Sessions, SessionView } from "../kernel/ports/sessions.ts";
+import type {
+  AwakeOptions,
+  HistoryPage,
+  SessionState,
+  Sessions,
+  SessionView,
+} from "../kernel/ports/sessions.ts";
 import { untilGone } from "../kernel/process/end/shutdown.ts";
 import type { Process } from "../kernel/process/process.ts";
 import { pageOf } from "./history-page.ts";
 import type { RestingSessions } from "./resting.ts";
-import { viewOf } from "./session-view.ts";
-import { withdrawMessage } from "./withdraw.ts";
+import { firstWords } from "./title.ts";
 
 /** A process that came back at the very moment something was written of it: then that meets it alive. */
 const TRIES = 3;
@@ -103,8 +108,25 @@ export class SessionTable implements Sessions, RestingSessions {
       conversation.title = words;
   }
 
-  withdraw(pid: Pid, seq: number): Promise<void> {
-    return withdrawMessage(this.#core(), pid, seq);
+  /** Durable when it resolves; a disk that refuses leaves the message where it was. Once it was read, it is part of what was said. */
+  async withdraw(pid: Pid, seq: number): Promise<void> {
+    const core = this.#core();
+    const proc = core.table.require(PID_KERNEL, pid, "Withdraw", "control");
+    core.journalWatch.check("Withdraw");
+    const message = proc.mailbox?.withdraw(seq);
+    if (message === undefined) {
+      const words = `message ${seq} does not wait for process ${pid}: it has been read, or there is none`;
+      throw new Fault({ code: "CONFLICT", message: words });
+    }
+    const record = { proc: proc.seed.uuid, pid, kind: "mail.done", v: 1, body: { seq } } as const;
+    try {
+      await core.ports.journal.append([record]);
+    } catch (error) {
+      proc.mailbox?.putBack(message);
+      throw error;
+    }
+    proc.tell({ event: "withdrawn", pid, seq }, core.ports.clock.mono());
+    core.idle(proc);
   }
 
   /** Retention may take one that is not in memory at this very moment: then nothing is said of it. */
@@ -176,4 +198,30 @@ function titleOf(text: string): string {
       ? "the title is empty"
       : `a title has at most ${LIMITS.titleChars} characters, not ${title.length}`;
   throw new Fault({ code: "INVALID", message });
+}
+
+/** Its row, and what is known better of one that is in memory. */
+function viewOf(row: ProcessRow, live: Process | undefined): SessionView {
+  const isHere = live !== undefined && live.seed.uuid === row.proc;
+  return {
+    pid: row.pid,
+    uuid: row.proc,
+    title: row.title || (isHere ? live.conversation?.title : "") || firstWords(row.intent),
+    name: row.name,
+    cwd: row.cwd,
+    state: isHere ? liveState(live) : row.exit === null ? "resting" : "ended",
+    createdAt: row.createdAt,
+    lastAt: row.lastAt,
+    tokensUsed: isHere ? Math.max(live.used.tokens, row.tokensUsed) : row.tokensUsed,
+    turns: row.turns,
+    isKept: row.isKept,
+  };
+}
+
+function liveState(proc: Process): SessionState {
+  if (!proc.isLive) return "ended";
+  if (proc.halt.why !== null) return "paused";
+  if (proc.halt.openAsks > 0) return "blocked";
+  const { conversation } = proc;
+  return conversation !== null && conversation.run === null ? "waiting" : "running";
 }

@@ -13,7 +13,7 @@ import { type KeptState, keptState, type SpawnedBody } from "../recover/kept-sta
 import { type AccountAt, accountAt, useAtDrafts } from "./account-at.ts";
 import { forkError } from "./fork-error.ts";
 import { type ForkRights, rightsAt } from "./fork-rights.ts";
-import { findPlace } from "./place.ts";
+import { findPlace, type ResolvedPoint } from "./place.ts";
 
 /** What is known of the process that is forked. */
 export interface Origin {
@@ -52,16 +52,23 @@ export async function originOf(core: Core, pid: Pid): Promise<Origin> {
 }
 
 export async function forkProcess(core: Core, origin: Origin, request: ForkRequest): Promise<Forked> {
-  const found = await findPlace(core.ports.journal, origin.uuid, request.at);
-  return forkAt(core, origin, found, request);
+  const place = await findPlace(core.ports.journal, origin.uuid, { at: request.at });
+  return forkAt(core, origin, { ...request, place });
 }
 
-export async function forkAt(
-  core: Core,
-  origin: Origin,
-  found: { readonly proc: ProcUuid; readonly seq: number; readonly step: number | null },
-  request: ForkRequest,
-): Promise<Forked> {
+interface PlacedRequest extends ForkRequest {
+  readonly place: ResolvedPoint;
+}
+
+/** A fork while its records are made. */
+interface Making {
+  readonly own: RecordOwner;
+  readonly origin: Origin;
+  readonly request: ForkRequest;
+}
+
+export async function forkAt(core: Core, origin: Origin, request: PlacedRequest): Promise<Forked> {
+  const { place: found } = request;
   const state = checkForkable(core, origin);
   const rights = await rightsAt(core, origin, found);
   const facts = core.table.get(origin.pid)?.facts ?? (await readEarly(core.ports.journal, origin.uuid));
@@ -69,11 +76,12 @@ export async function forkAt(
   // what took time may have been too long
   checkForkable(core, origin);
   const own = { proc: core.ports.uuid(), pid: core.nextPid() };
+  const making = { own, origin, request };
   const drafts = [
     { ...own, kind: "process.forked", v: 1, body: { from: found.proc, at: found.seq } } as const,
-    spawnedDraft(core, own, origin, request, rights, account),
+    spawnedDraft(core, making, { ...rights, account }),
     ...useAtDrafts(own, account),
-    stateDraft(core, own, origin, state, request),
+    stateDraft(core, making, state),
     ...EARLY.flatMap((facet) => facet.carry?.(facts.of(facet)) ?? []).map((each) => ({
       ...own,
       v: 1,
@@ -101,12 +109,10 @@ function isTalkedTo({ isSession, state }: Origin, { message }: ForkRequest): boo
 
 function spawnedDraft(
   core: Core,
-  own: RecordOwner,
-  origin: Origin,
-  request: ForkRequest,
-  rights: ForkRights,
-  { use: _use, ...budget }: AccountAt,
+  { own, origin, request }: Making,
+  { account, ...rights }: ForkRights & { readonly account: AccountAt },
 ): JournalDraft {
+  const { use: _use, ...budget } = account;
   const { isSession: _, limits: _limits, request: _request, ...spawned } = origin.spawned;
   const body = {
     ...spawned,
@@ -121,13 +127,7 @@ function spawnedDraft(
   return { ...own, kind: "process.spawned", v: 1, body };
 }
 
-function stateDraft(
-  core: Core,
-  own: RecordOwner,
-  origin: Origin,
-  kept: KeptState,
-  request: ForkRequest,
-): JournalDraft {
+function stateDraft(core: Core, { own, origin, request }: Making, kept: KeptState): JournalDraft {
   const live = core.table.get(origin.pid)?.seed.roots;
   const body: KeptState = {
     ...kept,

@@ -51,7 +51,7 @@ async function again(core: Core, pid: Pid, request: Pick<ForkRequest, "wake" | "
       pid,
     });
   const { proc: from, at } = place;
-  const { step } = await findPlace(journal, from, { seq: at });
+  const { step } = await findPlace(journal, from, { at: { seq: at } });
   // the daemon may have died before it went on
   if (request.wake === true && row.exit === null) await goOn(core, pid, request.env);
   return { pid, uuid: row.proc, step, from, at };
@@ -64,10 +64,13 @@ async function rewind(core: Core, pid: Pid, request: RewindRequest): Promise<Rew
   if (!dryRun && isForked) checkForkable(core, origin);
   const release = dryRun ? () => {} : hold(core, pid);
   try {
-    const found = await findPlace(core.ports.journal, origin.uuid, request.at, "before the last message");
-    const done = request.files ? await rewindFiles(core, origin, found, { dryRun, force }) : NO_FILES;
+    const found = await findPlace(core.ports.journal, origin.uuid, {
+      at: request.at,
+      otherwise: "before the last message",
+    });
+    const done = request.files ? await rewindFiles(core, origin, { to: found, dryRun, force }) : NO_FILES;
     const isRefused = done.conflicts.length > 0 && !force;
-    const made = dryRun || isRefused || !isForked ? null : await forkAt(core, origin, found, {});
+    const made = dryRun || isRefused || !isForked ? null : await forkAt(core, origin, { place: found });
     return { step: found.step, seq: found.seq, ...done, fork: made };
   } finally {
     release();

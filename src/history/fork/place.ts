@@ -19,12 +19,16 @@ export async function stepsOf(journal: Journal, uuid: ProcUuid): Promise<Steps> 
   return steps;
 }
 
-/** `otherwise`: the step where nothing is said; the last complete one if that is null. */
+interface Wish {
+  readonly at: ForkPoint | undefined;
+  /** The step where nothing is said; absent: the last complete one. */
+  readonly otherwise?: "last" | "before the last message";
+}
+
 export async function findPlace(
   journal: Journal,
   uuid: ProcUuid,
-  at: ForkPoint | undefined,
-  otherwise: "last" | "before the last message" = "last",
+  { at, otherwise = "last" }: Wish,
 ): Promise<ResolvedPoint> {
   if (at !== undefined && "seq" in at) return atSeq(journal, uuid, at.seq);
   const steps = await stepsOf(journal, uuid);

@@ -4,7 +4,7 @@
  */
 import type { Effect } from "../../abi/effects.ts";
 import { messageOf } from "../../abi/errors.ts";
-import { asCallId } from "../../abi/ids.ts";
+import { asCallId, type CallId } from "../../abi/ids.ts";
 import type { Probed } from "../../abi/program.ts";
 import type { Core } from "../../kernel/core.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
@@ -69,7 +69,7 @@ async function probeCall(core: Core, intent: JournalRecord, signal: AbortSignal)
   try {
     const changes = await changesOf(core.ports.journal, intent);
     if (changes.length === 0) return "unknown";
-    const outcome = probeOutcome(changes, await look(core, intent, changes, signal));
+    const outcome = probeOutcome(changes, await look(core, { call: intent.call, changes }, signal));
     return outcome === "done" && !coversAll(core, intent, changes) ? "unknown" : outcome;
   } catch (error) {
     core.ports.log("warn", `pid ${intent.pid}: what its call did is not known: ${messageOf(error)}`);
@@ -77,10 +77,14 @@ async function probeCall(core: Core, intent: JournalRecord, signal: AbortSignal)
   }
 }
 
+interface Looking {
+  readonly call: CallId | undefined;
+  readonly changes: readonly SnapshotBody[];
+}
+
 async function look(
   core: Core,
-  { call }: JournalRecord,
-  changes: readonly SnapshotBody[],
+  { call, changes }: Looking,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, EntryWord>> {
   const effects = changes.map(({ path }): Effect => ({ kind: "read", path, real: path }));

@@ -6,7 +6,7 @@
 import { dirname } from "node:path";
 import type { Effect } from "../../abi/effects.ts";
 import { codeOf, messageOf } from "../../abi/errors.ts";
-import { asCallId, type CallId, PID_KERNEL } from "../../abi/ids.ts";
+import { asCallId, PID_KERNEL } from "../../abi/ids.ts";
 import { ALL_RIGHTS } from "../../abi/rights.ts";
 import { Account } from "../../kernel/account/account.ts";
 import type { Core } from "../../kernel/core.ts";
@@ -39,12 +39,10 @@ export type FilesRewound = Pick<Rewound, "files" | "conflicts" | "commands" | "c
 export async function rewindFiles(
   core: Core,
   origin: Origin,
-  found: ResolvedPoint,
-  { dryRun, force }: { readonly dryRun: boolean; readonly force: boolean },
+  { to, dryRun, force }: { readonly to: ResolvedPoint; readonly dryRun: boolean; readonly force: boolean },
 ): Promise<FilesRewound> {
-  const history = await historySince(core, origin, found);
-  const call = asCallId(`c_${core.ports.nonce()}`);
-  const hand = handOf(core, origin, history, call);
+  const history = await historySince(core, origin, to);
+  const hand = handOf(core, origin, history);
   const plans: Plan[] = [];
   for (const path of history.paths) plans.push(await plan(hand, path));
   const conflicts = plans.filter(({ isConflict }) => isConflict).map(({ history: { path } }) => path);
@@ -88,7 +86,8 @@ interface Hand {
   readonly expected: Map<string, { word: EntryWord; mode: number | null }>;
 }
 
-function handOf(core: Core, origin: Origin, history: FileHistory, callId: CallId): Hand {
+function handOf(core: Core, origin: Origin, history: FileHistory): Hand {
+  const callId = asCallId(`c_${core.ports.nonce()}`);
   const proc = new Process(seedOf(core, origin), PID_KERNEL);
   // who traces the process sees it, too
   proc.debug = core.table.get(origin.pid)?.debug ?? null;
@@ -98,7 +97,7 @@ function handOf(core: Core, origin: Origin, history: FileHistory, callId: CallId
     const want = expected.get(change.path);
     if (want !== undefined && want.word !== wordOf(change.before))
       throw forkError("CONFLICT", `changed meanwhile: ${change.path}`);
-    await keepFile(core, proc, change, callId, { rewind: true });
+    await keepFile(core, proc, { change, call: callId, rewind: true });
     return { mode: want?.mode ?? null };
   };
   const paths = history.paths.map(({ path }) => path).filter((path) => isInside(proc, path));

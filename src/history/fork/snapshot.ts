@@ -37,7 +37,7 @@ export function fileKeeper(core: Core, self: Process, call: CallId | undefined):
   if (self.fileKeeper !== null) return self.fileKeeper;
   if (self.seed.kind !== "agent") return undefined;
   return async (change) => {
-    await keepFile(core, self, change, change.call ?? call, { isPatient: true });
+    await keepFile(core, self, { change, call: change.call ?? call, isPatient: true });
     const { path, after } = change;
     if (after.kind === "file" && after.digest !== null)
       core.fileLabels.wrote(path, after.digest, self.labels);
@@ -46,26 +46,24 @@ export function fileKeeper(core: Core, self: Process, call: CallId | undefined):
 }
 
 interface Keeping {
+  readonly change: FileChange;
+  /** Which changes it. */
+  readonly call: CallId | undefined;
   readonly rewind?: true;
   /** While the disk takes nothing it waits, as all that the process does. */
   readonly isPatient?: boolean;
 }
 
 /** Resolves once it is synced. Rejects: it could not be kept. */
-export async function keepFile(
-  core: Core,
-  self: Process,
-  change: FileChange,
-  call: CallId | undefined,
-  { rewind, isPatient = false }: Keeping = {},
-): Promise<void> {
+export async function keepFile(core: Core, self: Process, keeping: Keeping): Promise<void> {
   const { pid, seed, abort } = self;
+  const { change, call, rewind, isPatient = false } = keeping;
   const { path, before, after, made } = change;
   const [was, willBe] = [wordOf(before), wordOf(after)];
   if (was === willBe && made.length === 0 && was !== "unsaved") return;
   const saved =
     before.kind === "file" && before.digest !== null
-      ? { blob: await keepContent(core, self, change, isPatient), mode: before.mode }
+      ? { blob: await keepContent(core, self, keeping), mode: before.mode }
       : {};
   const body: SnapshotBody = {
     path,
@@ -82,12 +80,7 @@ export async function keepFile(
 }
 
 /** The digest it is kept under; synced. */
-async function keepContent(
-  core: Core,
-  self: Process,
-  change: FileChange,
-  isPatient: boolean,
-): Promise<string> {
+async function keepContent(core: Core, self: Process, { change, isPatient }: Keeping): Promise<string> {
   const { journal } = core.ports;
   const content = await change.content();
   for (;;) {
@@ -95,7 +88,7 @@ async function keepContent(
       return await journal.putBlob(content);
     } catch (error) {
       const isForNow = codeOf(error) === "UNAVAILABLE" && journal.state.state === "degraded";
-      if (!isPatient || !isForNow) throw error;
+      if (isPatient !== true || !isForNow) throw error;
       await core.journalWatch.wait(self, "Write", self.abort.signal);
     }
   }

@@ -19,15 +19,16 @@ import type { Process } from "../../kernel/process/process.ts";
 import { lowest } from "../../kernel/process/rights/narrow.ts";
 import type { Turnstile } from "../../kernel/process/turnstile.ts";
 import type { History } from "./history.ts";
-import { readContents, readHistory, readLines } from "./history-reader.ts";
+import { type Contents, readContents, readHistory, readLines } from "./history-reader.ts";
 
-/** `onHistory`: hears what was read, before the process has it. */
-export function recallWith(
-  core: Core,
-  proc: Process,
-  turnstile: Turnstile,
-  onHistory: (history: History) => void = () => {},
-): () => Promise<void> {
+export interface Recall {
+  /** Who reads histories. */
+  readonly turnstile: Turnstile;
+  /** Hears what was read, before the process has it. */
+  readonly onHistory?: (proc: Process, history: History) => void;
+}
+
+export function recallWith(core: Core, proc: Process, { turnstile, onHistory }: Recall): () => Promise<void> {
   let underWay: Promise<void> | null = null;
   return () => {
     underWay ??= turnstile
@@ -53,19 +54,20 @@ async function marked(core: Core, proc: Process, read: () => Promise<void>): Pro
   }
 }
 
-async function fill(core: Core, proc: Process, onHistory: (history: History) => void): Promise<void> {
+async function fill(core: Core, proc: Process, onHistory: Recall["onHistory"]): Promise<void> {
   const { journal } = core.ports;
   const { uuid, session } = proc.seed;
   const history = await readHistory(journal, uuid);
-  const { systemPrompt, messages, restored, kept, seen } = await readContents(journal, history);
+  const contents = await readContents(journal, history);
+  const { messages, restored, kept, seen } = contents;
   const lines = await readLines(journal, history);
   await core.grants.load(session);
   // it was reaped meanwhile
   if (!core.contexts.has(proc.ctxId)) return;
-  fillContext(core, proc, systemPrompt, messages);
+  fillContext(core, proc, contents);
   // a mode that a person gave counts as long as the grant does
   proc.mode = lowest(proc.mode, core.grants.ceiling(proc));
-  onHistory(history);
+  onHistory?.(proc, history);
   proc.restored = restored;
   proc.facts.adopt(HELD_LATE, history);
   proc.used.carryOver({ microUsd: history.of(spentFacet).microUsd });
@@ -96,8 +98,7 @@ async function recallCounts(journal: Journal, { seed }: Process, own: History): 
 function fillContext(
   core: Core,
   proc: Process,
-  systemPrompt: string,
-  messages: readonly ContextMessage[],
+  { systemPrompt, messages }: Pick<Contents, "systemPrompt" | "messages">,
 ): void {
   try {
     core.contexts.setSystemPrompt(proc.ctxId, systemPrompt);

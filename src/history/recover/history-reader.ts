@@ -14,7 +14,7 @@ import type { Ref } from "../../kernel/facts/refs.ts";
 import { mailFacet } from "../../kernel/ipc/facets.ts";
 import { logFacet } from "../../kernel/log/facet.ts";
 import type { Journal, JournalRecord } from "../../kernel/ports/journal.ts";
-import { keptFacet } from "../../kernel/process/kept-facet.ts";
+import { keptFacet } from "../../kernel/process/kept-values.ts";
 import { progressFacet } from "../../kernel/process/progress-facet.ts";
 import { type SeenBody, seenFacet } from "../../kernel/process/seen-file-set.ts";
 import { History } from "./history.ts";
@@ -25,7 +25,7 @@ const PAGE = 256;
 const PAGES_A_BREATH = 2;
 
 /** What of a history a process needs in memory. */
-interface Contents {
+export interface Contents {
   readonly systemPrompt: string;
   readonly messages: readonly ContextMessage[];
   readonly restored: Restored;

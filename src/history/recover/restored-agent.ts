@@ -5,10 +5,8 @@ import { limitsAtSpawn } from "../../kernel/account/kept-account.ts";
 import type { Core } from "../../kernel/core.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import type { Turnstile } from "../../kernel/process/turnstile.ts";
 import { secretValues } from "../../lib/secret-values.ts";
-import { recallWith } from "./contents.ts";
-import type { History } from "./history.ts";
+import { type Recall, recallWith } from "./contents.ts";
 import { agentOf, type KeptState } from "./kept-state.ts";
 import { type OfKind, type Remains, restore } from "./restore.ts";
 import { restoredBody } from "./restored-body.ts";
@@ -18,13 +16,10 @@ export interface AgentRemains extends Remains {
   readonly kept: KeptState;
 }
 
-export interface Restoring {
+export interface Restoring extends Recall {
   readonly shares: Shares;
-  /** Who reads their histories. */
-  readonly turnstile: Turnstile;
   /** Of the client that brings it back; absent: the daemon's own serves until a client's takes its place. */
   readonly env?: Readonly<Record<string, string>>;
-  readonly onHistory?: (proc: Process, history: History) => void;
 }
 
 /** As restore(). */
@@ -42,8 +37,7 @@ export function restoreAgent(core: Core, remains: AgentRemains, restoring: Resto
       proc.model.choose({ device: spawned.modelDevice, model: spawned.model });
       proc.isRestorable = true;
       proc.lendEnv = lender(core, proc);
-      const { turnstile, onHistory = () => {} } = restoring;
-      proc.recall = recallWith(core, proc, turnstile, (history) => onHistory(proc, history));
+      proc.recall = recallWith(core, proc, restoring);
     },
   });
 }

@@ -61,7 +61,7 @@ async function isReady(core: Core, proc: Process, { servers, isOfAgent }: KeptSt
     await remember(proc);
     await checkModel(core, proc);
     const isPersons = proc.seed.session.owner?.proc === proc.seed.uuid && isOfAgent !== true;
-    await mount(core, proc, await configured(core, proc, servers), isPersons, undo);
+    await mount(core, proc, { servers: await configured(core, proc, servers), isPersons, undo });
     await core.handle(proc, null).open(proc.model.device, O_RDWR, signal);
     return true;
   } catch (error) {
@@ -97,14 +97,14 @@ async function checkModel(core: Core, { seed, model, abort }: Process): Promise<
   await abortable(core.ports.models.resolve({ ...wish, env: seed.env }, abort.signal), abort.signal);
 }
 
+interface Mounting {
+  readonly servers: readonly McpServer[];
+  readonly isPersons: boolean;
+  readonly undo: Undo[];
+}
+
 /** A person's choice for what a person started. For any other they may be others now than those that were permitted. */
-async function mount(
-  core: Core,
-  proc: Process,
-  servers: readonly McpServer[],
-  isPersons: boolean,
-  undo: Undo[],
-): Promise<void> {
+async function mount(core: Core, proc: Process, { servers, isPersons, undo }: Mounting): Promise<void> {
   const {
     seed,
     abort,

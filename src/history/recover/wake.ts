@@ -3,7 +3,7 @@
  * its pid and its name again, the rights it had and no more, the account as it was. Boot (recover.ts) goes the same way.
  */
 import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
-import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import type { Core } from "../../kernel/core.ts";
 import { deliver, recorded } from "../../kernel/ipc/deliver.ts";
@@ -69,7 +69,7 @@ export async function resume(core: Core, pid: Pid, env?: Readonly<Record<string,
     await recorded(core);
     return live;
   }
-  const hasCompleted = (await find(core, pid)).row.exit?.reason === EXIT.completed.reason;
+  const hasCompleted = (await find(core, pid)).exit?.reason === EXIT.completed.reason;
   const options = { paused: false, ...(hasCompleted ? { session: true } : {}) };
   return wake(core, pid, env === undefined ? options : { ...options, env });
 }
@@ -84,8 +84,9 @@ async function wakeOnce(core: Core, pid: Pid, options: WakeOptions): Promise<Pro
   await untilGone(core, pid);
   // what it did last may only be noted yet
   await core.ports.journal.sync().catch(() => {});
-  const { uuid, row } = await find(core, pid);
-  const remains = await remainsOf(core, uuid, row, options);
+  const row = await find(core, pid);
+  const { proc: uuid } = row;
+  const remains = await remainsOf(core, row, options);
   const limits = new LimitsRead(core, accountsAtSpawn(uuid, remains.spawned));
   do await limits.read();
   while (limits.isStale);
@@ -97,7 +98,7 @@ async function wakeOnce(core: Core, pid: Pid, options: WakeOptions): Promise<Pro
   try {
     await recalled(proc);
     checkAccepting(core);
-    await core.ports.journal.append(drafts(core, row, remains, options));
+    await core.ports.journal.append(drafts(row, remains, { ...options, epoch: core.ports.journal.epoch }));
   } catch (error) {
     leave(core, proc);
     proc.done.reject(error);
@@ -122,28 +123,27 @@ async function untilGone(core: Core, pid: Pid): Promise<void> {
   await reapProcess(core, proc);
 }
 
-async function find(core: Core, pid: Pid): Promise<{ uuid: ProcUuid; row: ProcessRow }> {
+async function find(core: Core, pid: Pid): Promise<ProcessRow> {
   const { journal } = core.ports;
   const uuid = await journal.processOf(pid);
   const row = uuid === undefined ? undefined : await journal.row(uuid);
-  if (uuid === undefined || row === undefined) {
+  if (row === undefined) {
     const message = `no process ${pid}: there was none, or its history is gone`;
     throw new Fault({ code: "NOT_FOUND", message, fact: { kind: "no_history", pid } });
   }
   if (row.damagedAt !== null)
     throw refuse(pid, { why: `its history is damaged at record ${row.damagedAt}`, isDamaged: true });
   if (row.kind !== "agent") throw refuse(pid, { why: `only agents come back, and it was a ${row.kind}` });
-  return { uuid, row };
+  return row;
 }
 
 async function remainsOf(
   core: Core,
-  uuid: ProcUuid,
   row: ProcessRow,
   { session, paused }: WakeOptions,
 ): Promise<AgentRemains> {
   const { journal } = core.ports;
-  const { pid } = row;
+  const { pid, proc: uuid } = row;
   const [spawnedRecord] = await journal.ofKind(uuid, "process.spawned");
   const stateRecord = (await journal.ofKind(uuid, "process.state")).at(-1);
   if (spawnedRecord === undefined || stateRecord === undefined)
@@ -190,14 +190,13 @@ export async function recalled(proc: Process): Promise<void> {
 
 /** Synced before its program begins. */
 function drafts(
-  core: Core,
   row: ProcessRow,
   remains: AgentRemains,
-  { session }: WakeOptions,
+  { session, epoch }: WakeOptions & { readonly epoch: number },
 ): JournalDraft[] {
   const { owner, kept, isPaused, ranMs } = remains;
   const becomes = session === true && !row.isSession;
-  const body = { epoch: core.ports.journal.epoch, resumed: true, ...(becomes ? { isSession: true } : {}) };
+  const body = { epoch, resumed: true, ...(becomes ? { isSession: true } : {}) };
   const all: JournalDraft[] = [{ ...owner, kind: "process.recovered", v: 1, body }];
   if (becomes) all.push({ ...owner, kind: "process.state", v: 2, body: kept satisfies KeptState });
   if (isPaused === row.isPaused) return all;

@@ -9,7 +9,7 @@ import { contextFacet } from "../context/facet.ts";
 import type { Facet } from "../facts/facet.ts";
 import { endedByFacet, groupsFacet, mailFacet } from "../ipc/facets.ts";
 import { logFacet } from "../log/facet.ts";
-import { keptFacet } from "./kept-facet.ts";
+import { keptFacet } from "./kept-values.ts";
 import { noteFacet } from "./note.ts";
 import { progressFacet } from "./progress-facet.ts";
 import { modeFacet } from "./rights/mode-facet.ts";

@@ -1,0 +1,65 @@
+/**
+ * Named values of a process that devices keep for it: its jobs, its list of what to do. Each change is a record of its own
+ * history, so they are there again after a restart, and a fork begins with those of its origin at that place.
+ */
+import type { KeptValues } from "../../abi/device.ts";
+import { Fault } from "../../abi/errors.ts";
+import type { Facet } from "../facts/facet.ts";
+import type { Ref } from "../facts/refs.ts";
+import { LIMITS } from "../limits.ts";
+import type { Process } from "./process.ts";
+
+/** The body of `process.kept`; null: it is kept no more. */
+interface KeptValue {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+interface Recorder {
+  note(proc: Process, kind: "process.kept", body: KeptValue): void;
+}
+
+/** The places of their records, in the order in which their names came to be. */
+export const keptFacet: Facet<Map<string, Ref>> = {
+  init: () => new Map(),
+  folds: {
+    "process.kept": (now, { name, value }, { proc, seq }) => {
+      if (value === null) now.delete(String(name));
+      else now.set(String(name), { proc, seq });
+      return now;
+    },
+  },
+  pack: (now) => (now.size === 0 ? {} : { kept: [...now] }),
+  unpack: ({ kept }) => new Map((kept ?? []) as [string, Ref][]),
+  fork: (origin) => new Map(origin),
+};
+
+const NONE: ReadonlyMap<string, unknown> = new Map();
+
+export function keptValues(core: Recorder, proc: Process): KeptValues {
+  return {
+    get: (name) => proc.kept?.get(name),
+    entries: () => proc.kept ?? NONE,
+    set: (name, value) => setKept(core, proc, { name, value }),
+  };
+}
+
+/** INVALID: too large, or too many. Kept before whatever follows it. */
+function setKept(core: Recorder, proc: Process, { name, value }: KeptValue): void {
+  const own = proc.kept ?? new Map<string, unknown>();
+  const bytes = Buffer.byteLength(JSON.stringify(value) ?? "");
+  if (bytes > LIMITS.keptValueBytes)
+    throw new Fault({
+      code: "INVALID",
+      message: `${name}: ${bytes} bytes; at most ${LIMITS.keptValueBytes}`,
+    });
+  if (value !== null && !own.has(name) && own.size >= LIMITS.keptValues)
+    throw new Fault({
+      code: "INVALID",
+      message: `${name}: a process keeps at most ${LIMITS.keptValues} values`,
+    });
+  proc.kept = own;
+  if (value === null) own.delete(name);
+  else own.set(name, value);
+  core.note(proc, "process.kept", { name, value } satisfies KeptValue);
+}
