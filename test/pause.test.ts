@@ -205,7 +205,7 @@ describe("a process that came back", () => {
       () => world.crux(["logs", String(pid)]),
       ({ stdout }) => stdout.includes("paused again"),
     );
-    expect(held.stdout).toContain(`then: crux cont ${pid}`);
+    expect(held.stdout).toContain(`; crux cont ${pid} resumes it`);
     expect(await find(pid)).toMatchObject({ state: "running", activity: "paused" });
     expect(server.requestCount).toBe(1);
     const retried = text("Done.");

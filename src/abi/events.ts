@@ -1,5 +1,7 @@
 /** Events: what `astrace`, clients and user interfaces see of a process while it runs. */
+
 import type { CallNote } from "./call-note.ts";
+import type { Notice } from "./fact.ts";
 import type { Pid } from "./ids.ts";
 import type { ExitStatus, PermissionMode } from "./process.ts";
 import type { QuestionAnswer, QuestionItem } from "./question.ts";
@@ -27,10 +29,9 @@ export interface SyscallEvent {
   readonly traffic?: "message" | "byte";
 }
 
-export interface LogEntry {
+export interface LogEntry extends Notice {
   readonly timestampMs: number;
   readonly level: "info" | "warn" | "error";
-  readonly message: string;
 }
 
 /** A question of the permission gate to a person. `options` in the order shown. Keys that say nothing here are left out. */

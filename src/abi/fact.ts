@@ -5,6 +5,12 @@
 import type { BudgetUnit } from "./budget.ts";
 import type { PermissionMode } from "./process.ts";
 
+/** Words with what they are about: a line of a log. */
+export interface Notice {
+  readonly message: string;
+  readonly fact?: Fact;
+}
+
 export type Fact = OfProcess<ProcessFact> | OfJournal | OfRights | Plain<PlainFact>;
 
 type ProcessFact =

@@ -4,7 +4,7 @@ import { messageOf } from "../abi/errors.ts";
 import type { BootContext, Booted } from "../daemon/run.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import type { Lease } from "../store/lease.ts";
-import { withNextStep } from "../wire/codec/error.ts";
+import { noticeLine } from "../wire/codec/error.ts";
 import { keepJournal, openJournal, unrestoredOf } from "./journal.ts";
 import { clearFolders, clearLeftovers } from "./leftovers.ts";
 import { mountsOf } from "./mounts.ts";
@@ -50,8 +50,8 @@ export async function boot(context: BootContext<Lease>): Promise<Booted> {
   };
 }
 
-function readOnlyWords({ journalWatch: { readOnlyWords, fact } }: Kernel): string {
-  return withNextStep(readOnlyWords, fact);
+function readOnlyWords({ journalWatch: { readOnlyWords: message, fact } }: Kernel): string {
+  return noticeLine(fact === undefined ? { message } : { message, fact });
 }
 
 async function bringBack(kernel: Kernel, { context }: Parts): Promise<void> {

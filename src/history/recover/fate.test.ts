@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Fate, fateOf, type Left, wordsOf } from "./fate.ts";
+import { type Fate, fateOf, type Left, noticeOf } from "./fate.ts";
 
 const HEADLESS = { isSession: false, isInteractive: false, onParentExit: "reparent" } as const;
 const AGENT: Left = {
@@ -72,7 +72,9 @@ test("fateOf() never lets one go on that is paused, damaged, marked or unheard o
   );
 });
 
-test("wordsOf() says how to go on wherever a person decides", () => {
-  for (const fate of ["asks", "failed"] as const) expect(wordsOf(fate, 7)).toContain("crux cont 7");
-  for (const fate of ["failed", "damaged"] as const) expect(wordsOf(fate, 7)).toContain("crux fsck 7");
+test("noticeOf() says what it is about wherever the user decides", () => {
+  const facts = (["asks", "unheard", "failed", "damaged"] as const).map(
+    (fate) => noticeOf(fate, 7).fact?.kind,
+  );
+  expect(facts).toEqual(["paused", "paused", "unread", "damaged"]);
 });

@@ -1,4 +1,5 @@
 /** What becomes of a process that the last daemon left. Pure. */
+import type { Notice } from "../../abi/fact.ts";
 import type { ProcessKind } from "../../abi/process.ts";
 import type { KeptState } from "./kept-state.ts";
 
@@ -53,23 +54,32 @@ export function fateOf(left: Left): Fate {
 }
 
 /** What its log says of it. */
-export function wordsOf(fate: Fate, pid: number): string {
+export function noticeOf(fate: Fate, pid: number): Notice {
   switch (fate) {
     case "paused":
-      return "brought back by a new daemon, paused";
+      return { message: "brought back by a new daemon, paused" };
     case "asks":
-      return `its daemon stopped while it worked; it is paused. Resume: crux cont ${pid}; see it: crux attach ${pid}`;
+      return { message: "its daemon stopped while it worked; it is paused", fact: { kind: "paused", pid } };
     case "unheard":
-      return `the daemon stopped just after starting it; the client may not have heard; it is paused. Resume: crux cont ${pid}; end it: crux kill ${pid}`;
+      return {
+        message: "the daemon stopped just after starting it; the client may not have heard; it is paused",
+        fact: { kind: "paused", pid },
+      };
     case "failed":
-      return `recovery_failed: a daemon stopped while it read this process; it stays paused. Check: crux fsck ${pid}; resume: crux cont ${pid}`;
+      return {
+        message: "recovery_failed: a daemon stopped while it read this process; it stays paused",
+        fact: { kind: "unread", pid },
+      };
     case "damaged":
-      return `its history is damaged, so it was not resumed; see: crux fsck ${pid}`;
+      return {
+        message: "its history is damaged, so it was not resumed",
+        fact: { kind: "damaged", pid },
+      };
     case "goes_on":
-      return "its daemon stopped while it worked; it resumes from its last step";
+      return { message: "its daemon stopped while it worked; it resumes from its last step" };
     case "lost":
     case "rests":
     case "supervises":
-      return "";
+      return { message: "" };
   }
 }

@@ -26,7 +26,7 @@ import { Turnstile } from "../../kernel/process/turnstile.ts";
 import { probeCalls } from "../fork/probe.ts";
 import { ageMs } from "./age.ts";
 import { readEarly } from "./early-facts.ts";
-import { type Fate, fateOf, wordsOf } from "./fate.ts";
+import { type Fate, fateOf, noticeOf } from "./fate.ts";
 import { mailOf } from "./history-reader.ts";
 import { rightsOf } from "./kept-rights.ts";
 import { type KeptState, keptState, type SpawnedBody } from "./kept-state.ts";
@@ -220,7 +220,7 @@ async function bringBack(core: Core, relic: Relic, boot: Boot): Promise<Back | "
     // it is not lost for that, and keeps no daemon from starting
     core.ports.log(
       "error",
-      `pid ${owner.pid}: it could not be brought back: ${messageOf(error)}; try: crux resume ${owner.pid}`,
+      `pid ${owner.pid}: it could not be brought back, it rests: ${messageOf(error)}`,
     );
     return "rests";
   }
@@ -244,14 +244,15 @@ async function agent(core: Core, relic: Relic, boot: Boot): Promise<Returned | u
   if (kept === null) return undefined;
   const proc = restoreAgent(core, { ...(await remainsOf(core, relic, left)), kept }, boot);
   proc.halt.explain(holdOf(fate));
-  const words = [wordsOf(fate, owner.pid)];
+  const notice = noticeOf(fate, owner.pid);
+  const words = [notice.message];
   const unknown = left.calls.wordsOf(owner.proc);
   if (unknown !== "") words.push(`${unknown}; check before repeating`);
   if (kept.hasOutput) words.push("the reader of its output is gone");
   const begin = (): void => {
     runProgram(core, proc, 0);
     const level = fate === "failed" || fate === "damaged" ? "error" : "warn";
-    proc.log(level, words.join("; "), core.ports.clock.mono());
+    proc.log(level, { ...notice, message: words.join("; ") }, core.ports.clock.mono());
   };
   return { proc, begin };
 }
@@ -308,8 +309,8 @@ function tellOwners(core: Core, lost: readonly JournalRecord[]): void {
     const { ppid, kind, intent } = body as SpawnedBody;
     const owner = core.table.get(ppid as Pid);
     if (owner === undefined || kind !== "native") continue;
-    const words = `process ${pid} (${intent.slice(0, 80)}) ended with its daemon; what it wrote: crux logs ${pid}`;
-    owner.log("warn", words, core.ports.clock.mono());
+    const message = `process ${pid} (${intent.slice(0, 80)}) ended with its daemon`;
+    owner.log("warn", { message, fact: { kind: "ended", pid } }, core.ports.clock.mono());
   }
 }
 

@@ -2,9 +2,11 @@
  * An agent that an earlier daemon left. It has neither what it remembers nor its model nor its servers: the environment they
  * need is the client's and was kept in memory only. So nothing is opened before it goes on; what then does not open pauses it.
  */
+
 import type { AgentInfo } from "../../abi/agent.ts";
 import { O_RDWR } from "../../abi/device.ts";
 import { codeOf, messageOf, printed } from "../../abi/errors.ts";
+import type { Notice } from "../../abi/fact.ts";
 import type { McpServer } from "../../abi/mcp.ts";
 import { type ExitStatus, SIGNALS } from "../../abi/process.ts";
 import type { Core } from "../../kernel/core.ts";
@@ -67,7 +69,7 @@ async function isReady(core: Core, proc: Process, { servers, isOfAgent }: KeptSt
   } catch (error) {
     await takeBack(core, proc, undo);
     signal.throwIfAborted();
-    proc.log("error", wordsOf(proc, error), core.ports.clock.mono());
+    proc.log("error", noticeOf(proc, error), core.ports.clock.mono());
     proc.isInWant = true;
     await core.deliver(proc, SIGNALS.SIGPAUSE);
     if (isUnreadable(proc, error)) proc.halt.explain("damage");
@@ -84,11 +86,15 @@ function isUnreadable({ recall }: Process, error: unknown): boolean {
   return recall !== null && codeOf(error) !== "UNAVAILABLE";
 }
 
-function wordsOf(proc: Process, error: unknown): string {
+function noticeOf(proc: Process, error: unknown): Notice {
   const { pid } = proc;
   if (isUnreadable(proc, error))
-    return `its history cannot be read, so it was not resumed: ${messageOf(error)}; see: crux fsck ${pid}`;
-  return `it could not be resumed and is paused again: ${printed(error)}; then: crux cont ${pid}`;
+    return {
+      message: `its history cannot be read, so it was not resumed: ${messageOf(error)}`,
+      fact: { kind: "damaged", pid },
+    };
+  const message = `it could not be resumed and is paused again: ${printed(error)}`;
+  return { message, fact: { kind: "paused", pid } };
 }
 
 /** A driver may open without its key, and fail at the first request: then the process would end of it. */

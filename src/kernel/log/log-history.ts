@@ -63,8 +63,8 @@ export async function readLog(core: Core, uuid: ProcUuid, tail: number): Promise
     if (codeOf(error) !== "INTERNAL") throw error;
     kind ??= (await journal.row(uuid))?.kind;
     const timestampMs = entries.at(-1)?.timestampMs ?? 0;
-    const message = `what follows cannot be read: ${messageOf(error)}; see: crux fsck`;
-    result = [{ timestampMs, level: "error", message }];
+    const message = `what follows cannot be read: ${messageOf(error)}`;
+    result = [{ timestampMs, level: "error", message, fact: { kind: "damaged", pid: null } }];
   }
   if (kind === undefined) return undefined;
   return { kind, entries: tail === 0 ? [] : [...entries, ...result].slice(-tail) };

@@ -12,7 +12,7 @@ export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | un
         message: `tool ${event.device} ${event.inBytes}B → ${event.outBytes}B ${(event.durationMs / 1000).toFixed(1)}s`,
       };
     case "log":
-      return { level: event.entry.level, message: event.entry.message };
+      return noticeOf(event.entry);
     case "ask":
       return { level: "warn", message: `asks: ${event.ask.text}` };
     case "mode":
@@ -35,6 +35,10 @@ export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | un
     case "withdrawn":
       return undefined;
   }
+}
+
+function noticeOf({ timestampMs: _, ...line }: LogEntry): Omit<LogEntry, "timestampMs"> {
+  return line;
 }
 
 function idleLine({ outcome, message }: RunEnd): Omit<LogEntry, "timestampMs"> {

@@ -2,6 +2,7 @@
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { Caller } from "../../abi/device.ts";
 import type { LogEntry, ProcessEvent } from "../../abi/events.ts";
+import type { Notice } from "../../abi/fact.ts";
 import type { CtxId, Pgid, Pid, ProcUuid, Tid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type {
@@ -252,10 +253,11 @@ export class Process {
     this.onLog?.(entry);
   }
 
-  log(level: LogEntry["level"], said: string, mono: number): void {
-    const message = this.wording(said);
+  log(level: LogEntry["level"], said: string | Notice, mono: number): void {
+    const notice = typeof said === "string" ? { message: said } : said;
+    const message = this.wording(notice.message);
     const timestampMs = mono - this.seed.createdMono;
-    this.tell({ event: "log", pid: this.pid, entry: { timestampMs, level, message } }, mono);
+    this.tell({ event: "log", pid: this.pid, entry: { ...notice, timestampMs, level, message } }, mono);
   }
 
   elapsedMs(mono: number): number {

@@ -71,7 +71,7 @@ export async function checkBlobs(db: ToolsDatabase, found: Findings, pace: Pace)
       else if (!isNamed(db, digest))
         found.notice({
           code: "orphan_blob",
-          detail: `${path} (${bytes} bytes) is named by no record; crux gc removes it`,
+          detail: `${path} (${bytes} bytes) is named by no record; the next collection removes it`,
         });
       await pace.next();
     }

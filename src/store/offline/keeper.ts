@@ -115,7 +115,7 @@ export class JournalKeeper {
     const { log } = this.#options;
     if (processes.length + blobs > 0)
       log("info", `journal: ${processes.length} old histories and ${blobs} blobs removed`);
-    if (isNearlyFull(usage)) log("warn", `journal: ${fullText(usage)}; crux gc --dry-run shows what can go`);
+    if (isNearlyFull(usage)) log("warn", `journal: ${fullText(usage)}`);
   }
 }
 

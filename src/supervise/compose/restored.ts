@@ -83,7 +83,7 @@ async function fileOf({ ports }: Core, kept: KeptProject): Promise<FileNow> {
 
 async function read({ loadProject, env }: Core["ports"], { source }: KeptProject): Promise<ComposeProject> {
   if (source === null || loadProject === undefined)
-    throw new Error("its file is not known; crux compose up starts it again");
+    throw new Error("its file is not known; the project has to be brought up again");
   return loadProject(source, env);
 }
 

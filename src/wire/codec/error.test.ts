@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Fault, SyscallError } from "../../abi/errors.ts";
 import type { Fact } from "../../abi/fact.ts";
 import { asPid } from "../../abi/ids.ts";
-import { nextStep, toWireError, withNextStep } from "./error.ts";
+import { nextStep, noticeLine, toWireError } from "./error.ts";
 
 const fact = { kind: "no_process", pid: 9 } as const;
 
@@ -34,7 +34,7 @@ test("toWireError() of a limit names the command that raises it, also for progra
 });
 
 test.each<[Fact, string]>([
-  [{ kind: "paused", pid: 7 }, "crux cont 7 resumes it, crux kill 7 ends it"],
+  [{ kind: "paused", pid: 7 }, "crux cont 7 resumes it, crux attach 7 shows it, crux kill 7 ends it"],
   [{ kind: "stopped", pid: 7 }, "crux resume 7 resumes it"],
   [{ kind: "resting", pid: 7 }, "crux -r 7 continues it, crux kill 7 ends it"],
   [{ kind: "damaged", pid: null }, "crux fsck shows what is damaged"],
@@ -54,5 +54,8 @@ test.each<[Fact, string]>([
 
 test("a fact of a newer version has no words here", () => {
   const newer = { kind: "from_the_future" } as unknown as Fact;
-  expect([nextStep(newer), withNextStep("it stopped", newer)]).toEqual([undefined, "it stopped"]);
+  expect([nextStep(newer), noticeLine({ message: "it stopped", fact: newer })]).toEqual([
+    undefined,
+    "it stopped",
+  ]);
 });

@@ -14,7 +14,7 @@ import {
   VfsError,
   type WireError,
 } from "../../abi/errors.ts";
-import type { Fact, Remedy } from "../../abi/fact.ts";
+import type { Fact, Notice, Remedy } from "../../abi/fact.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 
 export function toWireError(error: unknown): WireError {
@@ -54,8 +54,8 @@ export function nextStep(fact: Fact): string | undefined {
   return worded?.(fact);
 }
 
-/** A line of a log, with what to type next. */
-export function withNextStep(message: string, fact: Fact | undefined): string {
+/** In one line, with what to type next. */
+export function noticeLine({ message, fact }: Notice): string {
   const next = fact && nextStep(fact);
   return next === undefined ? message : `${message}; ${next}`;
 }
@@ -65,7 +65,7 @@ const NEXT_STEPS: { readonly [K in Fact["kind"]]: (fact: Extract<Fact, { kind: K
   no_history: () => "crux ps shows those that run, crux sessions those that rest",
   ended: ({ pid }) => `crux logs ${pid} shows what it did`,
   running: ({ pid }) => `crux pause ${pid} holds it`,
-  paused: ({ pid }) => `crux cont ${pid} resumes it, crux kill ${pid} ends it`,
+  paused: ({ pid }) => `crux cont ${pid} resumes it, crux attach ${pid} shows it, crux kill ${pid} ends it`,
   resting: ({ pid }) => `crux -r ${pid} continues it, crux kill ${pid} ends it`,
   stopped: ({ pid }) => `crux resume ${pid} resumes it`,
   unread: ({ pid }) => `crux fsck ${pid} checks it, crux cont ${pid} resumes it`,

@@ -16,7 +16,7 @@ import type {
   WireQuestion,
 } from "../../abi/wire-events.ts";
 import { usdOf } from "../../lib/usd.ts";
-import { toWireError } from "../codec/error.ts";
+import { noticeLine, toWireError } from "../codec/error.ts";
 
 /** What the client asked for. One that asked for neither gets the documented bytes and nothing else. */
 export interface Audience {
@@ -157,7 +157,7 @@ function toWireQuestion({ multiSelect, ...question }: QuestionItem): WireQuestio
 function activityPayload(event: Of<"tool" | "log">): ToolEvent | LogEvent {
   const { pid } = event;
   if (event.event === "log")
-    return { event: "log", pid, level: event.entry.level, message: event.entry.message };
+    return { event: "log", pid, level: event.entry.level, message: noticeLine(event.entry) };
   const { device, inBytes, outBytes, durationMs } = event;
   return { event: "tool", pid, device, in_bytes: inBytes, out_bytes: outBytes, duration_ms: durationMs };
 }

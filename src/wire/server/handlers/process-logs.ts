@@ -1,6 +1,7 @@
 import { asPid } from "../../../abi/ids.ts";
 import type { LogPayload, WireStreamLine } from "../../../abi/wire.ts";
 import type { LogPiece } from "../../../kernel/ports/subscription.ts";
+import { noticeLine } from "../../codec/error.ts";
 import { encodeLine } from "../../codec/ndjson.ts";
 import { follow } from "../follow.ts";
 import type { Handler, Send } from "../handler.ts";
@@ -35,8 +36,8 @@ async function sendPiece(send: Send, pid: number, piece: LogPiece): Promise<bool
 
 function* toPayloads(pid: number, piece: LogPiece): Generator<LogPayload> {
   if ("entry" in piece) {
-    const { timestampMs, level, message } = piece.entry;
-    yield { pid, timestamp_ms: Math.floor(timestampMs), level, message };
+    const { timestampMs, level } = piece.entry;
+    yield { pid, timestamp_ms: Math.floor(timestampMs), level, message: noticeLine(piece.entry) };
     return;
   }
   const { data } = piece;
