@@ -82,7 +82,7 @@ describe("a model", () => {
     ]);
     await run("--agent", "tester");
     expect(results(1)[0]!.content).toMatch(/^Error \[PERMISSION\]: /);
-    expect(results(1)[0]!.content).toContain(`run with --allow ${ECHO}`);
+    expect(results(1)[0]!.content).toContain(`allowed by the rule ${ECHO}`);
   });
 
   it("finds what the user mounts", async () => {

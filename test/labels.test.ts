@@ -134,7 +134,7 @@ describe("labels", () => {
   });
 
   it("let what was read on the web leave where a person has said so once; the refusal says how", async () => {
-    expect(results("follow").at(-1)).toContain("--allow 'outward(web)' for a run");
+    expect(results("follow").at(-1)).toContain("allow outward(web) for a run");
     asked.length = 0;
     expect(await crux(...BYPASS, "--allow", "outward(web)", "follow")).toMatchObject({ code: 0 });
     // the others are kept from before

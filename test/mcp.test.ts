@@ -113,7 +113,7 @@ describe("an agent file with a server", () => {
     await serve([toolUse({ name: CREATE, input: { entities } }), text("Not allowed.")]);
     await run("librarian");
     expect(results()[0]!.content).toMatch(/^Error \[PERMISSION\]: /);
-    expect(results()[0]!.content).toContain(`run with --allow ${CREATE}`);
+    expect(results()[0]!.content).toContain(`allowed by the rule ${CREATE}`);
   });
 
   it("is allowed by a rule for the tool, and for no other", async () => {

@@ -260,7 +260,7 @@ describe("crux <intent…>", () => {
       /^\[agent\/\d+\] denied bash: .*\(to allow it: .*--allow 'bash\(npm run b3\)'\)$/m,
     );
     expect(world.file("a.txt")).toBe("one\n");
-    expect(results()[0]!.content).toContain(`To allow it: run with ${flag}`);
+    expect(results()[0]!.content).toContain(`It is allowed by the rule edit(/${path})`);
     const { denied } = (JSON.parse(stdout) as { data: { denied: { tool: string; allow: string }[] } }).data;
     expect(denied.map(({ tool }) => tool)).toEqual(["edit", "bash", "bash", "bash"]);
     expect(denied[0]).toEqual({

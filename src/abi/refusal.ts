@@ -1,13 +1,14 @@
 /** A call that the gate refused without asking a person, as programs and clients are told of it. */
 import { Fault } from "./errors.ts";
+import type { Remedy } from "./fact.ts";
 
 export interface Refusal {
   readonly tool: string;
   /** The call in one line. */
   readonly what: string;
   readonly reason: string;
-  /** What a command line has to say to allow it, the narrowest that works: `--allow 'bash(rm -r b)'`; null: nothing known. */
-  readonly allow: string | null;
+  /** What would have allowed it, the narrowest that works; null: nothing known. Absent in what an earlier version has kept. */
+  readonly remedy?: Remedy | null;
 }
 
 /** What a refused call carries in its `details`. */

@@ -182,7 +182,7 @@ interface Ended<Name extends string> extends Told<Name> {
   readonly exit_code: number;
   readonly tokens_used: number;
   /** Calls that were refused without asking the user; absent: none. */
-  readonly denied?: readonly Refusal[];
+  readonly denied?: readonly WireRefusal[];
 }
 
 export interface IdleEvent extends Ended<"idle"> {
@@ -216,4 +216,10 @@ export interface CompleteEvent extends Ended<"complete"> {
   readonly unpriced_calls?: number;
   /** The model that answered last. */
   readonly model?: string;
+}
+
+/** A call that was refused without a question. */
+export interface WireRefusal extends Omit<Refusal, "remedy"> {
+  /** The flags of a command line that allow it, the narrowest that work: `--allow 'bash(rm -r b)'`; null: nothing known. */
+  readonly allow: string | null;
 }

@@ -22,7 +22,7 @@ const tools = { view: says("content"), ls: says("a\nb", true), bash: says("") };
 
 const refusing: FakeTool = {
   run: () => {
-    const refused = { tool: "bash", what: "rm -r b", reason: "why", allow: "--allow 'bash(rm -r b)'" };
+    const refused = { tool: "bash", what: "rm -r b", reason: "why", remedy: { rules: ["bash(rm -r b)"] } };
     throw new SyscallError({
       syscall: "Write",
       pid: asPid(7),
@@ -199,7 +199,7 @@ describe("agentProgram()", () => {
       code: 1,
       kind: "done",
       reason: expect.stringMatching(/^every call of 3 replies in a row was refused.*: bash: rm -r b$/),
-      err: { code: "PERMISSION", hint: "to allow it: --allow 'bash(rm -r b)'" },
+      err: { code: "PERMISSION", fact: { kind: "needs_approval", remedy: { rules: ["bash(rm -r b)"] } } },
     });
     expect(process.requests).toHaveLength(3);
     expect(process.messages.filter(({ role }) => role === "tool")).toHaveLength(6);

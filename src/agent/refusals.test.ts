@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Remedy } from "../abi/fact.ts";
 import type { Refusal } from "../abi/refusal.ts";
 import {
   afterReply,
@@ -11,11 +12,11 @@ import {
 } from "./refusals.ts";
 import type { CallResult } from "./tools/tool-call.ts";
 
-const refusal = (what: string, allow: string | null = null): Refusal => ({
+const refusal = (what: string, remedy: Remedy | null = null): Refusal => ({
   tool: "bash",
   what,
   reason: "no rule allows it",
-  allow,
+  remedy,
 });
 const refused = (what = "rm -r b"): CallResult => ({ content: "no", isError: true, refused: refusal(what) });
 const failed: CallResult = { content: "Error [NOT_FOUND]: no such file", isError: true };
@@ -56,17 +57,18 @@ describe("afterReply", () => {
 
 describe("givenUp", () => {
   it("names each call once, and the flag for the first that has one", () => {
-    const calls = [refusal("mkdir a"), refusal("rm -r b", "--allow 'bash(rm -r b)'"), refusal("mkdir a")];
+    const calls = [refusal("mkdir a"), refusal("rm -r b", { rules: ["bash(rm -r b)"] }), refusal("mkdir a")];
     const results = calls.map((each) => ({ ...failed, refused: each }));
     expect(givenUp(counted(results, results, results))).toMatchObject({
       code: "PERMISSION",
       message:
         "every call of 3 replies in a row was refused, and nobody is attached to allow any: bash: mkdir a; bash: rm -r b",
-      hint: "to allow it: --allow 'bash(rm -r b)'",
+      fact: { kind: "needs_approval", remedy: { rules: ["bash(rm -r b)"] } },
     });
-    expect(givenUp(counted([refused()], [refused()], [refused()])).hint).toBe(
-      "run crux on a terminal to be asked",
-    );
+    expect(givenUp(counted([refused()], [refused()], [refused()])).fact).toEqual({
+      kind: "needs_approval",
+      remedy: null,
+    });
   });
 
   it("is bounded", () => {

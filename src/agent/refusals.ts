@@ -32,16 +32,12 @@ export function isGivenUp({ replies }: Refusals): boolean {
   return replies >= MAX_REFUSED_REPLIES;
 }
 
-/** Why the run ends, with what was refused, and the flag that would have let the first of it happen. */
+/** Why the run ends, with what was refused, and what would have let the first of it happen. */
 export function givenUp({ replies, calls }: Refusals): Fault {
   const named = calls.map(({ tool, what }) => (what.startsWith(`${tool} `) ? what : `${tool}: ${what}`));
   const message = `every call of ${replies} replies in a row was refused, and nobody is attached to allow any: ${named.join("; ")}`;
-  const allow = calls.flatMap((call) => call.allow ?? [])[0];
-  return new Fault({
-    code: "PERMISSION",
-    message,
-    hint: allow === undefined ? "run crux on a terminal to be asked" : `to allow it: ${allow}`,
-  });
+  const remedy = calls.flatMap((call) => call.remedy ?? [])[0] ?? null;
+  return new Fault({ code: "PERMISSION", message, fact: { kind: "needs_approval", remedy } });
 }
 
 function united(known: readonly Refusal[], more: readonly Refusal[]): readonly Refusal[] {

@@ -55,5 +55,5 @@ async function readPage(journal: Journal, proc: ProcUuid, from: number): Promise
 }
 
 function gone(): Error {
-  return forkError("NOT_FOUND", "its history is gone", "crux ps and crux sessions list what there is");
+  return forkError("NOT_FOUND", "its history is gone", { kind: "no_history", pid: 0 });
 }

@@ -218,10 +218,7 @@ async function bringBack(core: Core, relic: Relic, boot: Boot): Promise<Back | "
     return returned === undefined ? "lost" : { ...returned, owner, fate };
   } catch (error) {
     // it is not lost for that, and keeps no daemon from starting
-    core.ports.log(
-      "error",
-      `pid ${owner.pid}: it could not be brought back, it rests: ${messageOf(error)}`,
-    );
+    core.ports.log("error", `pid ${owner.pid}: it could not be brought back, it rests: ${messageOf(error)}`);
     return "rests";
   }
 }

@@ -263,18 +263,19 @@ describe("a question", () => {
 describe("with nobody to ask", () => {
   test("is denied, with the narrowest flag that the policy knows, and told at the end of the run", async () => {
     const bench = await asking(RULE, false);
-    bench.t.permit.ways = ["--allow 'edit(//desk/a)'", "--permission-mode bypass"];
+    const remedy = { rules: ["edit(//desk/a)"] };
+    bench.t.permit.ways = [remedy, { mode: "bypass" }];
     const refused = {
       tool: "edit",
       what: "modify /desk/a",
       reason: "may it?",
-      allow: "--allow 'edit(//desk/a)'",
+      remedy,
     };
     for (let n = 0; n < 2; n++)
       await expect(bench.call()).rejects.toMatchObject({
         code: "PERMISSION",
         message:
-          "Permission denied: may it?. It needs approval in default mode, and nobody is attached to approve it. To allow it: run with --allow 'edit(//desk/a)'",
+          "Permission denied: may it?. It needs approval in default mode, and nobody is attached to approve it. It is allowed by the rule edit(//desk/a)",
         details: { refused, isUnattended: true },
       });
     expect(bench.t.journal.kinds()).not.toContain("permit.ask");
@@ -285,11 +286,11 @@ describe("with nobody to ask", () => {
     const redactor = new Redactor(new Uint8Array(32));
     redactor.learn(["planted-0815"]);
     const bench = await asking(null, false, { redactor });
-    for (const ways of [[], ["--allow 'bash(x planted-0815)'"]]) {
+    for (const ways of [[], [{ rules: ["bash(x planted-0815)"] }]]) {
       bench.t.permit.ways = ways;
       const error = await bench.call().catch((e: Error) => e);
-      expect(String(error)).toContain("Run crux on a terminal to be asked");
-      expect(String(error)).not.toContain("--");
+      expect(String(error)).toContain("Only the user can allow it, when asked");
+      expect(String(error)).not.toContain("planted");
     }
   });
 });

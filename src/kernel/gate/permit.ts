@@ -1,5 +1,6 @@
 /** Step three of the gate: allow, refuse, or ask a person. */
 import { SyscallError } from "../../abi/errors.ts";
+import type { Remedy } from "../../abi/fact.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { Allows } from "../../consent/grants/granted.ts";
@@ -14,7 +15,7 @@ import { Edited } from "./edited.ts";
 import { type Claim, decided, type Passage } from "./passage.ts";
 import { keptInJournal } from "./person-answer.ts";
 import { digestNow, questionOf } from "./question.ts";
-import { refused, waysOf, withheld } from "./refused.ts";
+import { refused, remedyOf, withheld } from "./refused.ts";
 import type { Scope } from "./scope.ts";
 
 /**
@@ -106,7 +107,7 @@ function denied(passage: Passage, deny: Extract<Decision, { behavior: "deny" }>)
   const { message: reason, code } = deny;
   if (code !== undefined) return withheld(passage, reason, code);
   const message = `${reason}${noteDenial(core, self, scope.tool)}`;
-  return refused(passage, { message, reason, ways: waysOf(passage) });
+  return refused(passage, { message, reason, remedy: remedyOf(passage) });
 }
 
 /** `why`: it was asked, and nobody answered. */
@@ -116,11 +117,16 @@ function unasked(
   why = "nobody is attached to approve it",
 ): SyscallError {
   const { core, self, scope } = passage;
-  const ways = waysOf(passage);
-  const [way] = ways;
-  const next = way === undefined ? "Run crux on a terminal to be asked" : `To allow it: run with ${way}`;
+  const remedy = remedyOf(passage);
   const more = choices === undefined ? "" : `; ${choices}`;
-  const words = `Permission denied: ${reason}${more}. It needs approval in ${self.mode} mode, and ${why}. ${next}`;
+  const words = `Permission denied: ${reason}${more}. It needs approval in ${self.mode} mode, and ${why}. ${allowedBy(remedy)}`;
   const message = `${words}${noteDenial(core, self, scope.tool)}`;
-  return refused(passage, { message, reason, ways });
+  return refused(passage, { message, reason, remedy, isQuestion: true });
+}
+
+/** For the model, which can tell the user. */
+function allowedBy(remedy: Remedy | null): string {
+  if (remedy === null) return "Only the user can allow it, when asked";
+  if ("mode" in remedy) return `It is allowed in ${remedy.mode} mode`;
+  return `It is allowed by ${remedy.rules.length === 1 ? "the rule" : "the rules"} ${remedy.rules.join(" and ")}`;
 }

@@ -1,5 +1,6 @@
 /** A call that does not happen: what its caller reads, what the log says, and what is told of it when the run is over. */
 import { messageOf, SyscallError } from "../../abi/errors.ts";
+import type { Fact, Remedy } from "../../abi/fact.ts";
 import { type Refusal, refusalDetails } from "../../abi/refusal.ts";
 import { redactedValue } from "../../consent/redact/redacted-journal.ts";
 import { subjectOf } from "../process/subject.ts";
@@ -14,35 +15,44 @@ interface Refused {
   /** For the model. */
   readonly message: string;
   readonly reason: string;
-  /** Of `waysOf`. */
-  readonly ways: readonly string[];
+  /** The narrowest that would have allowed it. */
+  readonly remedy: Remedy | null;
+  /** The user would have been asked. */
+  readonly isQuestion?: boolean;
 }
 
-/** Flags that would let it happen, the narrowest first. One with a secret in it could not be typed as it is shown. */
-export function waysOf({ core, self, scope }: Claim): readonly string[] {
+/** The narrowest that would let it happen. One with a secret in it could not be typed as it is shown. */
+export function remedyOf({ core, self, scope }: Claim): Remedy | null {
   const { permitFor, redactor } = core.ports;
+  const isClean = (text: string): boolean => redactor === undefined || redactor.redact(text) === text;
   try {
-    const ways = permitFor(self.seed.cwd).remedies?.(subjectOf(core, self), requestOf(scope)) ?? [];
-    return ways.filter((way) => redactor === undefined || redactor.redact(way) === way);
+    const all = permitFor(self.seed.cwd).remedies?.(subjectOf(core, self), requestOf(scope)) ?? [];
+    return all.find((each) => "mode" in each || each.rules.every(isClean)) ?? null;
   } catch (error) {
     core.ports.log("error", `remedies: ${messageOf(error)}`);
-    return [];
+    return null;
   }
 }
 
 /** PERMISSION: the policy refuses it, or nobody is there to be asked. Kept for the end of the run. */
-export function refused(passage: Passage, { message, reason, ways }: Refused): SyscallError {
+export function refused(
+  passage: Passage,
+  { message, reason, remedy, isQuestion = false }: Refused,
+): SyscallError {
   const { core, self, effectful, scope } = passage;
   const { redactor } = core.ports;
   const told: Refusal = {
     tool: scope.tool,
     what: describe(scope.tool, effectful).text.replace(`${scope.tool}: `, ""),
     reason: (reason.startsWith(PREFIX) ? reason.slice(PREFIX.length) : reason).slice(0, MAX_REASON),
-    allow: ways[0] ?? null,
+    remedy,
   };
   const clean = redactor === undefined ? told : (redactedValue(redactor, told) as Refusal);
   self.refusals.add(clean);
-  return refusedWith(passage, message, { details: refusalDetails(clean, !core.asks.canAsk(self)) });
+  return refusedWith(passage, message, {
+    details: refusalDetails(clean, !core.asks.canAsk(self)),
+    ...(isQuestion || remedy !== null ? { fact: { kind: "needs_approval", remedy } } : {}),
+  });
 }
 
 /** A person said no, or (INVALID) the call makes no sense: no flag is the answer to that. */
@@ -54,10 +64,15 @@ export function withheld(passage: Passage, message: string, code?: "PERMISSION" 
 function refusedWith(
   { core, self, effectful, scope }: Passage,
   message: string,
-  { code = "PERMISSION", details }: { code?: "PERMISSION" | "INVALID" | undefined; details?: object },
+  {
+    code = "PERMISSION",
+    ...more
+  }: { code?: "PERMISSION" | "INVALID" | undefined; details?: object; fact?: Fact },
 ): SyscallError {
   const { syscall, device } = effectful;
   const what = describe(scope.tool, effectful).text;
-  self.log("warn", `denied ${what} (${message})`, core.ports.clock.mono());
-  return new SyscallError({ syscall, pid: self.pid, device, code, message, details });
+  const { fact } = more;
+  const words = `denied ${what} (${message})`;
+  self.log("warn", fact === undefined ? words : { message: words, fact }, core.ports.clock.mono());
+  return new SyscallError({ syscall, pid: self.pid, device, code, message, ...more });
 }

@@ -2,7 +2,9 @@
  * The permission port: may this happen? `permit/` implements it as pure functions of effects, rules, mode and grants.
  * An exception anywhere counts as ask, and as deny where nobody can be asked.
  */
+
 import type { Effect } from "../../abi/effects.ts";
+import type { Remedy } from "../../abi/fact.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { PermissionMode } from "../../abi/process.ts";
@@ -118,8 +120,8 @@ export interface Permit {
   decide(subject: Subject, request: PermitRequest): Decision;
   /** Resolves when everything needed to decide such effects is loaded. null: it is already. Never rejects. */
   ready?(effects: readonly Effect[]): Promise<void> | null;
-  /** Flags of a command line, each of which would allow the call: the narrowest first. */
-  remedies?(subject: Subject, request: PermitRequest): readonly string[];
+  /** Each would allow the call by itself: the narrowest first. */
+  remedies?(subject: Subject, request: PermitRequest): readonly Remedy[];
   /** The sandbox for the OS processes of a permitted call; null: none, which only settings of the user can bring about. */
   sandbox?(subject: Subject, request: PermitRequest): SandboxProfile | null;
   /** What happens to a command that cannot be confined: `on` asks the user, `required` refuses it. Absent: `on`. */

@@ -1,4 +1,5 @@
 /** A policy that says what the test says, and remembers what it was asked. */
+import type { Remedy } from "../../abi/fact.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { RuleText } from "../../abi/rules.ts";
 import type { Decision, Permit, PermitRequest, Subject } from "../ports/permit.ts";
@@ -19,10 +20,10 @@ export class ScriptedPermit implements Permit {
   readonly asked: { subject: Subject; request: PermitRequest }[] = [];
   notRule: (rule: RuleText) => string | null = () => null;
   mayEnter: (mode: PermissionMode) => boolean = () => true;
-  ways: readonly string[] = [];
+  ways: readonly Remedy[] = [];
   answer: (subject: Subject, request: PermitRequest) => Decision = () => ALLOW;
 
-  remedies(): readonly string[] {
+  remedies(): readonly Remedy[] {
     return this.ways;
   }
 

@@ -96,20 +96,20 @@ describe("what a person has opened", () => {
     expect(judged(with_([ofProject], true), get(), [web])).toBe("allow");
   });
 
-  test("is what a refusal names, as the narrowest flag and in words; of a secret, only the words", () => {
+  test("is what a refusal names, as the narrowest remedy and in words; of a secret, only the words", () => {
     const permit = with_([]);
     const remedies = (effect: Effect, labels: readonly Label[]) =>
       permit.remedies?.(subject({ labels }), { tool: "fetch", effects: [effect] });
-    expect(remedies(get(), [web])?.[0]).toBe("--allow 'outward(web)'");
+    expect(remedies(get(), [web])?.[0]).toEqual({ rules: ["outward(web)"] });
     const elsewhere: Effect = { kind: "network", host: "b.io", port: 443, method: "GET" };
-    expect(remedies(elsewhere, [web])?.[0]).toBe("--allow 'fetch(domain:b.io)' --allow 'outward(web)'");
+    expect(remedies(elsewhere, [web])?.[0]).toEqual({ rules: ["fetch(domain:b.io)", "outward(web)"] });
     expect(remedies(get(), [secret])).toEqual([]);
     const choices = (label: Label) => {
       const decision = run(permit, "t", [get()], subject({ labels: [label] }));
       return decision.behavior === "ask" ? decision.choices : "";
     };
     expect(choices(web)).toBe(
-      `labels.outward asks. To answer it once: --allow 'outward(web)' for a run, outward: ["web"] in an agent file, "labels": {"outward": ["web"]} in your settings or those of a trusted project`,
+      `labels.outward asks. To answer it once: allow outward(web) for a run, outward: ["web"] in an agent file, "labels": {"outward": ["web"]} in your settings or those of a trusted project`,
     );
     expect(choices(secret)).toContain('"labels": {"outward": "off"} in your own settings');
   });

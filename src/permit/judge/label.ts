@@ -82,9 +82,9 @@ function choicesOf(labels: readonly Label[]): string {
   if (labels.some(({ kind }) => kind === "secret"))
     return 'labels.outward asks; a secret leaves only when asked, or with "labels": {"outward": "off"} in your own settings';
   const sources = [...new Set(labels.map(({ source }) => source))];
-  const flags = sources.map((source) => `--allow '${outwardRule(source)}'`).join(" ");
+  const rules = sources.map(outwardRule).join(" and ");
   const list = JSON.stringify(sources);
-  return `labels.outward asks. To answer it once: ${flags} for a run, outward: ${list} in an agent file, "labels": {"outward": ${list}} in your settings or those of a trusted project`;
+  return `labels.outward asks. To answer it once: allow ${rules} for a run, outward: ${list} in an agent file, "labels": {"outward": ${list}} in your settings or those of a trusted project`;
 }
 
 /** What a server itself has told leaves nowhere when it goes back there. */

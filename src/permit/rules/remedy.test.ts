@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Effect } from "../../abi/effects.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { Permit } from "../../kernel/ports/permit.ts";
+import { flagsOf } from "../../wire/codec/error.ts";
 import { allowed, bash, denied, mcp, run, subject, write } from "../contract.ts";
 import { makePermit } from "../policy.ts";
 import { loadParser } from "../shell/parser.ts";
@@ -22,7 +23,7 @@ const permitWith = (...rules: Parameters<typeof makePermit>[0]["rules"]): Permit
   });
 const permit = permitWith();
 const ways = (tool: string, effects: readonly Effect[], mode: PermissionMode = "default", of = permit) =>
-  of.remedies?.(subject({ mode }), { tool, effects }) ?? [];
+  (of.remedies?.(subject({ mode }), { tool, effects }) ?? []).map(flagsOf);
 const net: Effect = { kind: "network", host: "docs.io", port: 443, method: "GET" };
 
 describe("remedies()", () => {

@@ -1,13 +1,13 @@
 /**
- * What a person would have to say, on the command line, to let a refused call happen: each way is tried on the policy itself,
- * so one that is named works. From the narrowest on.
+ * What the user would have to say to let a refused call happen: each way is tried on the policy itself, so one that is named
+ * works. From the narrowest on.
  */
 import type { Effect } from "../../abi/effects.ts";
+import type { Remedy } from "../../abi/fact.ts";
 import { outwardRule } from "../../abi/labels.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { Decision, PermitRequest, Subject } from "../../kernel/ports/permit.ts";
 import type { Part } from "../shell/unfold.ts";
-import { quoteShown } from "../shell/word.ts";
 import { escapeGlob } from "./glob.ts";
 import { operandPath } from "./paths.ts";
 import { notRule } from "./rule.ts";
@@ -22,12 +22,12 @@ const MAX_RULES = 4;
 const MAX_CHARS = 400;
 const MODES: readonly PermissionMode[] = ["accept_edits", "bypass"];
 
-/** Flags, shell-quoted, each of which allows the call by itself; none: nothing on a command line does. */
+/** Each allows the call by itself; none: no rule and no mode does. */
 export function findRemedies(
   policy: RemedyPolicy,
   subject: Subject,
   request: PermitRequest,
-): readonly string[] {
+): readonly Remedy[] {
   const isAllowed = (changed: Partial<Subject>) =>
     policy.decide({ ...subject, ...changed }, request).behavior === "allow";
   const withRules = (rules: readonly string[]) => isAllowed({ grants: [...subject.grants, ...rules] });
@@ -39,15 +39,14 @@ export function findRemedies(
   const plain = [exactRules(policy, request), ...suggested, [request.tool]];
   const lists =
     outward.length === 0 ? plain : [outward, ...plain, ...plain.map((rules) => [...rules, ...outward])];
-  const flags = lists
+  const ruled = lists
     .map((rules) => [...new Set(rules)])
     .filter((rules) => rules.length > 0 && rules.every(isRule) && withRules(rules))
     .map((rules) => needed(rules, withRules))
-    .filter((rules) => rules.length > 0 && rules.length <= MAX_RULES)
-    .map((rules) => rules.map((rule) => `--allow ${quoteShown(rule)}`).join(" "));
+    .filter((rules) => rules.length > 0 && rules.length <= MAX_RULES && rules.join(" ").length <= MAX_CHARS);
+  const distinct = [...new Map(ruled.map((rules) => [rules.join("\n"), { rules }])).values()];
   const modes = subject.mode === "plan" ? [] : MODES.filter((mode) => isAllowed(inMode(subject, mode)));
-  const all = [...flags, ...modes.map((mode) => `--permission-mode ${mode}`)];
-  return [...new Set(all)].filter((flag) => flag.length <= MAX_CHARS);
+  return [...distinct, ...modes.map((mode) => ({ mode }))];
 }
 
 /** As if it had been started in the mode. */

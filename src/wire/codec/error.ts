@@ -105,7 +105,7 @@ function raiseCommand({ pid, unit, need }: Extract<Fact, { kind: "limit_reached"
 }
 
 /** The flags of a command line that allow it, shell-quoted. */
-function flagsOf(remedy: Remedy): string {
+export function flagsOf(remedy: Remedy): string {
   if ("mode" in remedy) return `--permission-mode ${remedy.mode}`;
   return remedy.rules.map((rule) => `--allow ${shellWord(rule)}`).join(" ");
 }

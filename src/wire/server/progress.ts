@@ -1,6 +1,7 @@
 /** What a process tells, as the lines of a spawn stream. Keys in the documented order. */
 import type { ProcessEvent, RunCost } from "../../abi/events.ts";
 import type { QuestionItem } from "../../abi/question.ts";
+import type { Refusal } from "../../abi/refusal.ts";
 import type { WireStreamLine } from "../../abi/wire.ts";
 import type {
   AskClosedEvent,
@@ -14,9 +15,10 @@ import type {
   ToolEvent,
   WireEvent,
   WireQuestion,
+  WireRefusal,
 } from "../../abi/wire-events.ts";
 import { usdOf } from "../../lib/usd.ts";
-import { noticeLine, toWireError } from "../codec/error.ts";
+import { flagsOf, noticeLine, toWireError } from "../codec/error.ts";
 
 /** What the client asked for. One that asked for neither gets the documented bytes and nothing else. */
 export interface Audience {
@@ -124,7 +126,11 @@ function modelPayload({
 }
 
 function deniedPayload({ denied }: Of<"complete" | "idle">): Pick<CompleteEvent, "denied"> {
-  return denied === undefined ? {} : { denied };
+  return denied === undefined ? {} : { denied: denied.map(toWireRefusal) };
+}
+
+function toWireRefusal({ remedy = null, ...call }: Refusal): WireRefusal {
+  return { ...call, allow: remedy === null ? null : flagsOf(remedy) };
 }
 
 function costPayload(cost: RunCost | undefined): Pick<CompleteEvent, "cost_usd" | "subtree_cost_usd"> {
