@@ -12,7 +12,7 @@ import { circlesOf, isTesting, lineFinder, parse, radiusOf, readTree, root } fro
  * @typedef {object} Source
  * @property {number} lines
  * @property {Set<string>} imports files of src/, imports of types and dynamic ones included
- * @property {Set<string>} eager the same without dynamic imports
+ * @property {Set<string>} loaded those that are loaded with it: no types, which leave nothing behind, and no dynamic ones
  * @property {Routine[]} routines
  * @property {(Place & { name: string, isType: boolean })[]} exported
  * @property {Set<string>} words names that are imported, re-exported or reached through a namespace
@@ -35,7 +35,7 @@ export function readSource(path, text) {
   const source = {
     lines: text.split("\n").length - 1,
     imports: new Set(),
-    eager: new Set(),
+    loaded: new Set(),
     routines: [],
     exported: [],
     words: new Set(imports.flatMap(({ names }) => names)),
@@ -43,7 +43,7 @@ export function readSource(path, text) {
   for (const { target, kind } of imports) {
     if (!target?.endsWith(".ts")) continue;
     source.imports.add(target);
-    if (kind !== "dynamic") source.eager.add(target);
+    if (kind === "value") source.loaded.add(target);
   }
   walk(program, source, path, lineFinder(text));
   return source;
@@ -115,7 +115,7 @@ export function measure(texts, outside) {
   const sources = new Map([...texts].map(([path, text]) => [path, readSource(path, text)]));
   const production = [...sources].filter(([path]) => !isTesting(path));
   const graph = new Map(production.map(([path, { imports }]) => [path, imports]));
-  const eager = new Map(production.map(([path, source]) => [path, source.eager]));
+  const loaded = new Map(production.map(([path, source]) => [path, source.loaded]));
   const circle = circlesOf(graph)[0] ?? [];
   const call = radiusOf(graph, SMALL_CALL);
   const routines = production.flatMap(([, source]) => source.routines);
@@ -146,7 +146,7 @@ export function measure(texts, outside) {
     {
       name: "ps",
       says: "files that `crux ps` loads, client side",
-      ...counted(radiusOf(eager, PS_COMMAND)),
+      ...counted(radiusOf(loaded, PS_COMMAND)),
       aim: 25,
     },
     {

@@ -19,7 +19,7 @@ it("radiusOf() is the file and all that it needs", () => {
 
 it("readSource() sees imports of types and dynamic ones, functions and exports", () => {
   const text = [
-    `import type { A } from "./a.ts";`,
+    `import type { A } from "./a.ts"; import { e } from "./e.ts";`,
     `const b = async () => (await import("../b.ts")).thing;`,
     `export interface C { readonly a: A }`,
     `export function d(one: number, two: number, three: number, four: number): number {`,
@@ -28,9 +28,9 @@ it("readSource() sees imports of types and dynamic ones, functions and exports",
     ``,
   ].join("\n");
   const source = readSource("room/x.ts", text);
-  expect([...source.imports]).toEqual(["room/a.ts", "b.ts"]);
-  expect([...source.eager]).toEqual(["room/a.ts"]);
-  expect([...source.words]).toEqual(["A", "thing"]);
+  expect([...source.imports]).toEqual(["room/a.ts", "room/e.ts", "b.ts"]);
+  expect([...source.loaded]).toEqual(["room/e.ts"]);
+  expect([...source.words]).toEqual(["A", "e", "thing"]);
   expect(source.exported.map(({ name, isType }) => [name, isType])).toEqual([
     ["C", true],
     ["d", false],
