@@ -196,6 +196,27 @@ describe("llmDevice()", () => {
     expect(clock.pending).toBe(0);
   });
 
+  it("counts the silence from the last event, with one timer for the attempt", async () => {
+    const clock = new VirtualClock();
+    const file = await open(async function* (_, signal) {
+      yield { type: "ping" };
+      await clock.sleep(60_000, signal);
+      yield { type: "ping" };
+      await clock.sleep(1_000_000, signal);
+    }, clock);
+    let outcome = "";
+    file.write(bytes(contractRequest()), testAct()).catch(({ kind }: LlmError) => (outcome = kind));
+    await clock.advance(60_000);
+    // that of the attempt, that of the silence, and the scene's own
+    expect(clock.pending).toBe(3);
+    await clock.advance(89_999);
+    expect(outcome).toBe("");
+    await clock.advance(1);
+    await settle();
+    expect(outcome).toBe("stream_stalled");
+    expect(clock.pending).toBe(0);
+  });
+
   it.each([
     ["50", 50],
     ["0", 90_000],

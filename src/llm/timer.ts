@@ -1,8 +1,11 @@
 import type { Clock } from "../abi/program.ts";
 
+/** Nobody sees it: made once, since making the default reason of an abort takes longer than the rest of a timer. */
+const CANCELLED = new Error("the timer was cancelled");
+
 /** Calls `fire` once after `ms`; the returned function cancels. `fire` must not throw. */
 export function startTimer(clock: Clock, ms: number, fire: () => void): () => void {
   const cancelled = new AbortController();
   clock.sleep(ms, cancelled.signal).then(fire, () => {});
-  return () => cancelled.abort();
+  return () => cancelled.abort(CANCELLED);
 }

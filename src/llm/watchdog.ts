@@ -30,23 +30,75 @@ export function patienceOf(env: Readonly<Record<string, string>>, isLocal: boole
  */
 export async function* watched(
   source: AsyncIterable<StreamEvent>,
-  { patience, clock, device }: Watch,
+  watch: Watch,
   abort: (reason: LlmError) => void,
 ): AsyncGenerator<StreamEvent> {
   const iterator = source[Symbol.asyncIterator]();
-  let isFirst = true;
+  const silence = new Silence(watch, abort);
   try {
     for (;;) {
-      const ms = isFirst ? patience.firstMs : patience.gapMs;
-      const kind = isFirst ? "timeout" : "stream_stalled";
-      const message = isFirst ? `no first event within ${ms / 1000} s` : `no event for ${ms / 1000} s`;
-      const cancel = startTimer(clock, ms, () => abort(new LlmError({ kind, device, message })));
-      const step = await iterator.next().finally(cancel);
+      silence.begin();
+      const step = await iterator.next().finally(() => silence.end());
       if (step.done === true) return;
-      isFirst = false;
       yield step.value;
     }
   } finally {
+    silence.stop();
     await iterator.return?.();
+  }
+}
+
+/** One timer for a whole attempt: an event only notes when it came, and the timer, once due, looks how long that was ago. */
+class Silence {
+  readonly #watch: Watch;
+  readonly #abort: (reason: LlmError) => void;
+  #hasEvent = false;
+  /** By `mono()`; undefined: nothing is waited for. */
+  #since: number | undefined;
+  #stopTimer: (() => void) | undefined;
+
+  constructor(watch: Watch, abort: (reason: LlmError) => void) {
+    this.#watch = watch;
+    this.#abort = abort;
+  }
+
+  begin(): void {
+    this.#since = this.#watch.clock.mono();
+    if (this.#stopTimer === undefined) this.#arm(this.#limitMs);
+  }
+
+  end(): void {
+    this.#since = undefined;
+    if (this.#hasEvent) return;
+    this.#hasEvent = true;
+    // what was allowed before the first event may be more than what is allowed now
+    this.stop();
+  }
+
+  stop(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+  }
+
+  get #limitMs(): number {
+    const { firstMs, gapMs } = this.#watch.patience;
+    return this.#hasEvent ? gapMs : firstMs;
+  }
+
+  #arm(ms: number): void {
+    this.#stopTimer = startTimer(this.#watch.clock, ms, () => this.#due());
+  }
+
+  #due(): void {
+    const { clock, device } = this.#watch;
+    const ms = this.#limitMs;
+    const leftMs = this.#since === undefined ? ms : this.#since + ms - clock.mono();
+    if (leftMs > 0) {
+      this.#arm(leftMs);
+      return;
+    }
+    const kind = this.#hasEvent ? "stream_stalled" : "timeout";
+    const message = this.#hasEvent ? `no event for ${ms / 1000} s` : `no first event within ${ms / 1000} s`;
+    this.#abort(new LlmError({ kind, device, message }));
   }
 }
