@@ -9,6 +9,7 @@ import { ClaudeDriver } from "./claude/claude.ts";
 import type { Driver, DriverCaller } from "./driver.ts";
 import { ModelFile } from "./file.ts";
 import { InterpreterDriver } from "./interpreter/interpreter.ts";
+import { KnownMessages } from "./known-messages.ts";
 import { OpenAiDriver } from "./openai/openai.ts";
 import { OLLAMA_ENV, OPENAI_ENV, ollamaProfile, openaiProfile } from "./openai/profile.ts";
 import { DriverPool } from "./pool.ts";
@@ -80,6 +81,7 @@ export function llmDevice(options: LlmDeviceOptions): Device {
   const { name, make, envKeys, openEffects, isLocal = false, findPrice, clock } = options;
   const device = `/dev/llm/${name}`;
   const pool = new DriverPool(make, envKeys);
+  const known = new KnownMessages();
   return {
     name,
     traffic: "message",
@@ -93,7 +95,7 @@ export function llmDevice(options: LlmDeviceOptions): Device {
       const model = openEffects === undefined ? path : "";
       const patience = patienceOf(caller.env, isLocal);
       const prices = findPrice === undefined ? {} : { findPrice };
-      return new ModelFile({ driver, device, model, patience, clock, ...prices, onClose: release });
+      return new ModelFile({ driver, device, model, patience, clock, known, ...prices, onClose: release });
     },
     openEffects: (subpath, _flags, caller) => openEffects?.(subpath.slice(1), caller.cwd) ?? [],
     stat: async () => ({ name, size: 0, isDevice: true, devicePath: device }),

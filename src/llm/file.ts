@@ -13,6 +13,7 @@ import type { Clock } from "../abi/program.ts";
 import { linkSignals } from "../lib/abort.ts";
 import type { AttemptRequest, Driver } from "./driver.ts";
 import { fold, withoutDeltas } from "./fold.ts";
+import type { KnownMessages } from "./known-messages.ts";
 import { Meter } from "./meter.ts";
 import { dearest, type Price, worstCost } from "./prices.ts";
 import { ReplyBuffer } from "./reply-buffer.ts";
@@ -39,6 +40,8 @@ interface ModelFileOptions {
   /** A person's own price of a model. */
   readonly findPrice?: (id: string) => Price | undefined;
   readonly clock: Clock;
+  /** Of the requests of all files. */
+  readonly known: KnownMessages;
   /** Once, when the file is closed and its attempt over. */
   readonly onClose: () => Promise<void>;
 }
@@ -144,11 +147,13 @@ export class ModelFile implements OpenFile {
     attempt?.controller.abort(gone);
     this.#closed.abort(gone);
     await attempt?.over;
+    this.#options.known.forget(this);
     await this.#options.onClose();
   }
 
   #parse(data: Uint8Array): ParsedWrite {
-    return parseWrite(data, this.#options.device, this.#options.model);
+    const { device, model, known } = this.#options;
+    return parseWrite(data, device, model, { file: this, known });
   }
 
   /** The dearest that may apply. */

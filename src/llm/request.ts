@@ -6,6 +6,7 @@ import type { WireMessage } from "../abi/llm.ts";
 import { mediaTokens } from "../lib/media-tokens.ts";
 import { estimateTokens } from "../lib/tokens.ts";
 import type { AttemptRequest } from "./driver.ts";
+import { hasStandIn, type KnownMessages, requestParts } from "./known-messages.ts";
 
 const Media = z.object({
   type: z.enum(["image", "document"]),
@@ -75,18 +76,51 @@ export interface ParsedWrite {
 /** The default of the short form: enough for nearly every reply, and little to reserve. */
 const SHORT_OUTPUT_TOKENS = 8_000;
 
-/** Throws INVALID. `model` is the one of the path; the request's own wins. */
-export function parseWrite(data: Uint8Array, device: string, model: string): ParsedWrite {
+/** An open file, and what is known of the requests that were written to it. */
+export interface Reader {
+  readonly file: object;
+  readonly known: KnownMessages;
+}
+
+/** Throws INVALID. `model` is the one of the path; the request's own wins. Nobody may change `data` afterwards. */
+export function parseWrite(data: Uint8Array, device: string, model: string, by?: Reader): ParsedWrite {
+  const grown = by && grownRequest(data, by, device);
+  if (grown !== undefined) return parsed(grown, model);
   const value = parseJson(data, device);
-  const isShort = typeof value === "object" && value !== null && !("requestId" in value);
-  if (isShort) return fromShort(check(Short, value, device), device, model);
+  if (isObject(value) && !("requestId" in value))
+    return fromShort(check(Short, value, device), device, model);
   const request: AttemptRequest = check(Full, value, device);
   checkPairing(request.messages, device);
-  return {
-    request: request.model === "" ? { ...request, model } : request,
-    isShort,
-    timeoutMs: 0,
-  };
+  return parsed(request, model);
+}
+
+function parsed(request: AttemptRequest, model: string): ParsedWrite {
+  return { request: request.model === "" ? { ...request, model } : request, isShort: false, timeoutMs: 0 };
+}
+
+/** By what was read before. undefined: it is written in another way, or something is wrong, which only all of it can tell. */
+function grownRequest(data: Uint8Array, { file, known }: Reader, device: string): AttemptRequest | undefined {
+  const parts = requestParts(data);
+  if (parts === undefined) return undefined;
+  const before = known.before(file, parts.messages);
+  try {
+    const rest = parseJson(parts.rest, device);
+    if (!hasStandIn(rest)) return undefined;
+    const more = parseJson(Buffer.concat([Buffer.from("["), before.more, Buffer.from("]")]), device);
+    const request: AttemptRequest = check(Full, { ...rest, messages: more }, device);
+    if (before.messages.length === 0) checkPairing(request.messages, device);
+    else checkCalls(request.messages, device);
+    const messages = [...before.messages, ...request.messages];
+    known.keep(file, parts.messages, messages);
+    return { ...request, messages };
+  } catch (error) {
+    if (error instanceof DriverError) return undefined;
+    throw error;
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
 
 /** What is reserved for it: an estimate may be too low. */
@@ -99,16 +133,33 @@ export function estimateInput(request: AttemptRequest): number {
   let tokens = 0;
   for (const part of request.system) tokens += estimateTokens(part.text);
   for (const tool of request.tools) tokens += Math.ceil(JSON.stringify(tool).length / 2);
-  for (const message of request.messages) {
-    for (const block of message.content) {
-      if (block.type === "text") tokens += estimateTokens(block.text);
-      else if (block.type === "tool_result")
-        tokens += estimateTokens(block.content) + mediaTokens(block.media ?? []);
-      else if (block.type === "thinking") tokens += estimateTokens(block.thinking);
-      else tokens += Math.ceil(JSON.stringify(block).length / 2);
-    }
+  for (const message of request.messages) tokens += messageTokens(message);
+  return tokens;
+}
+
+/** Of messages that come again with the next request. */
+const counted = new WeakMap<WireMessage, number>();
+
+function messageTokens(message: WireMessage): number {
+  let tokens = counted.get(message);
+  if (tokens === undefined) {
+    tokens = message.content.reduce((sum, block) => sum + blockTokens(block), 0);
+    counted.set(message, tokens);
   }
   return tokens;
+}
+
+function blockTokens(block: WireMessage["content"][number]): number {
+  switch (block.type) {
+    case "text":
+      return estimateTokens(block.text);
+    case "tool_result":
+      return estimateTokens(block.content) + mediaTokens(block.media ?? []);
+    case "thinking":
+      return estimateTokens(block.thinking);
+    default:
+      return Math.ceil(JSON.stringify(block).length / 2);
+  }
 }
 
 function fromShort(short: z.infer<typeof Short>, device: string, model: string): ParsedWrite {
@@ -154,6 +205,11 @@ function fromShort(short: z.infer<typeof Short>, device: string, model: string):
 function checkPairing(messages: readonly WireMessage[], device: string): void {
   if (messages[0]?.role !== "user")
     throw invalid(device, "messages.0.role: the first message must be the user's");
+  checkCalls(messages, device);
+}
+
+/** Of messages that follow one in which no call is open. */
+function checkCalls(messages: readonly WireMessage[], device: string): void {
   let open = new Set<string>();
   for (const [at, { role, content }] of messages.entries()) {
     const answered = new Set(

@@ -1,0 +1,102 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { WireMessage } from "../abi/llm.ts";
+import { contractRequest } from "./contract.ts";
+import { KnownMessages } from "./known-messages.ts";
+import { parseWrite } from "./request.ts";
+
+const DEVICE = "/dev/llm/test";
+const file = {};
+
+function requestOf(messages: readonly WireMessage[], more: object = {}): string {
+  const { messages: _, maxOutputTokens, ...rest } = contractRequest();
+  return JSON.stringify({ ...rest, ...more, messages, maxOutputTokens, last: [1] });
+}
+
+function read(text: string, known?: KnownMessages): unknown {
+  try {
+    return parseWrite(Buffer.from(text), DEVICE, "m", known && { file, known });
+  } catch (error) {
+    return String(error);
+  }
+}
+
+function conversation(turns: number): WireMessage[] {
+  const messages: WireMessage[] = [{ role: "user", content: [{ type: "text", text: "go – ünd" }] }];
+  for (let n = 1; n <= turns; n++) {
+    const id = `t${n}`;
+    messages.push({ role: "assistant", content: [{ type: "tool_use", id, name: "ls", input: { n } }] });
+    messages.push({ role: "user", content: [{ type: "tool_result", tool_use_id: id, content: "]}" }] });
+  }
+  return messages;
+}
+
+describe("parseWrite() with what is known", () => {
+  it("keeps the messages that it has read before, and reads the rest", () => {
+    const known = new KnownMessages();
+    const [first, second] = [conversation(2), conversation(3)].map((messages) =>
+      parseWrite(Buffer.from(requestOf(messages)), DEVICE, "m", { file, known }),
+    );
+    expect(second?.request.messages).toEqual(conversation(3));
+    for (const [at, message] of (first?.request.messages ?? []).entries())
+      expect(second?.request.messages[at]).toBe(message);
+  });
+
+  it("tells of a wrong message by its place in all of them", () => {
+    const known = new KnownMessages();
+    read(requestOf(conversation(2)), known);
+    const wrong = [...conversation(2), { role: "user", content: [] }] as WireMessage[];
+    expect(read(requestOf(wrong), known)).toMatch(/messages\.5\.content/);
+  });
+
+  it("gives what is given without it, whatever is written after one another", () => {
+    const ends = [
+      ...[
+        "",
+        ",",
+        '],"messages":[',
+        '],"x":[1',
+        ',{"role":"user","content":[]}',
+        ',{"a":{"messages":[{}]}}',
+        "]",
+      ],
+      `,${JSON.stringify({ role: "user", content: [{ type: "text", text: ',"messages":[],"maxOutputTokens":' }] })}`,
+      '],"maxOutputTokens":1,"x":[2',
+    ];
+    const extra = [{}, { requestId: "r2" }, { x: { a: 1, messages: [{}], maxOutputTokens: 2 } }, { x: [1] }];
+    const text = fc
+      .tuple(fc.nat({ max: 3 }), fc.constantFrom(...extra), fc.constantFrom(...ends), fc.boolean())
+      .map(([turns, more, end, isFirst]) => {
+        const whole = requestOf(conversation(turns), more).replace('],"maxOut', () => `${end}],"maxOut`);
+        return isFirst ? whole : whole.replace("{", '{"messages":[],');
+      });
+    const texts = fc.array(text, { minLength: 2, maxLength: 6 });
+    fc.assert(
+      fc.property(texts, (list) => {
+        const known = new KnownMessages();
+        for (const each of list) expect(withoutIds(read(each, known))).toEqual(withoutIds(read(each)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("forgets the file that was used longest ago when all of them hold too much", () => {
+    const known = new KnownMessages();
+    const bytes = Buffer.alloc(5 * 1024 * 1024, "x");
+    const next = Buffer.concat([bytes, Buffer.from(",y")]);
+    const [one, two] = [{}, {}];
+    known.keep(one, bytes, []);
+    expect(known.before(one, next).more.toString()).toBe("y");
+    known.keep(two, bytes, []);
+    expect(known.before(one, next).more).toBe(next);
+    expect(known.before(two, next).more.toString()).toBe("y");
+    known.forget(two);
+    expect(known.before(two, next).more).toBe(next);
+  });
+});
+
+/** The short form gets an id of its own each time. */
+function withoutIds(result: unknown): unknown {
+  if (typeof result !== "object" || result === null || !("request" in result)) return result;
+  return { ...result, request: { ...(result.request as object), requestId: "" } };
+}
