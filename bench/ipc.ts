@@ -13,7 +13,7 @@ import { PassThrough } from "node:stream";
 import type { Syscalls } from "../src/abi/sys.ts";
 import { TestKernel } from "../src/kernel/testing/test-kernel.ts";
 import { systemClock } from "../src/lib/system-clock.ts";
-import { openJournal } from "../src/store/journal/journal.ts";
+import { openJournal } from "../src/store/sqlite/open-journal.ts";
 import { printTable, type Row } from "./table.ts";
 
 const MESSAGES = Number(process.env.CRUX_BENCH_MESSAGES ?? 20_000);

@@ -117,7 +117,7 @@ const daemon = {
  */
 const writerThread = {
   ...common,
-  entryPoints: ["src/store/journal/writer-thread.ts"],
+  entryPoints: ["src/store/sqlite/writer-thread.ts"],
   outfile: join(fresh, "writer-thread.js"),
   format: "esm",
 };

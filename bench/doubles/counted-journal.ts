@@ -1,9 +1,9 @@
-/** In the place of store/journal/journal.ts: the journal itself, which says at its end what it was asked to write. */
+/** In the place of store/sqlite/open-journal.ts: the journal itself, which says at its end what it was asked to write. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Journal } from "../../src/kernel/ports/journal.ts";
-import * as onDisk from "../../src/store/journal/journal.ts";
-import { startWriter, ThreadedScribe } from "../../src/store/journal/threaded-scribe.ts";
+import * as onDisk from "../../src/store/sqlite/open-journal.ts";
+import { startWriter, ThreadedScribe } from "../../src/store/sqlite/threaded-scribe.ts";
 
 /** Of one journal, from its opening to its end; `bytes` by kind are those of the bodies. */
 export interface Counted {

@@ -1,7 +1,7 @@
-/** In the place of store/journal/journal.ts: a daemon that keeps nothing, to compare with. */
+/** In the place of store/sqlite/open-journal.ts: a daemon that keeps nothing, to compare with. */
 import type { Journal } from "../../src/kernel/ports/journal.ts";
-import * as onDisk from "../../src/store/journal/journal.ts";
 import { MemoryDisk, openMemoryJournal } from "../../src/store/journal/testing/memory.ts";
+import * as onDisk from "../../src/store/sqlite/open-journal.ts";
 
 /** The rest of the module. */
 export const { highestOf, tellMissing } = onDisk;

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { asPid, asProcUuid, type ProcUuid } from "../../src/abi/ids.ts";
 import type { Journal, JournalDraft, JournalRecord } from "../../src/kernel/ports/journal.ts";
-import { openJournal } from "../../src/store/journal/journal.ts";
+import { openJournal } from "../../src/store/sqlite/open-journal.ts";
 
 /** Drafts that wait for the disk at once. */
 const IN_FLIGHT = 8_192;

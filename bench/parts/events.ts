@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { asCallId, asPid, asProcUuid } from "../../src/abi/ids.ts";
 import type { Journal, JournalDraft } from "../../src/kernel/ports/journal.ts";
-import { openJournal } from "../../src/store/journal/journal.ts";
+import { openJournal } from "../../src/store/sqlite/open-journal.ts";
 import { median, type Row } from "../table.ts";
 
 const PROC = asProcUuid("11111111-1111-4111-8111-111111111111");

@@ -12,7 +12,7 @@ import { ask, Place } from "./place.ts";
 
 const CALLS = 50;
 const TURNS = CALLS + 1;
-const JOURNAL = "store/journal/journal.ts";
+const JOURNAL = "store/sqlite/open-journal.ts";
 
 /** `rounds` runs of each, one after the other; the first is not counted. */
 export async function turns(rounds: number): Promise<readonly Row[]> {

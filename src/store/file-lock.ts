@@ -4,7 +4,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { toJournalFault } from "./journal/fault.ts";
+import { toJournalFault } from "./fault.ts";
 
 export interface FileLock {
   /** Removes the file and frees it. Idempotent. */

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Fault } from "../abi/errors.ts";
 import { createPrivateFile, DATABASE_NAME, prepareDirectory } from "./directory.ts";
-import { isUnwritable, type JournalFault, toJournalFault } from "./journal/fault.ts";
+import { isUnwritable, type JournalFault, toJournalFault } from "./fault.ts";
 
 /** owner.json: who holds the lease, for people. The lock alone decides. */
 interface Owner {

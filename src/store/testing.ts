@@ -1,8 +1,8 @@
 /** What tests of the store share: a clock moved by hand, a ledger whose disk does as it is told, the next state of a journal. */
 import type { Journal, JournalState } from "../kernel/ports/journal.ts";
 import { abortable } from "../lib/abort.ts";
+import type { JournalFault } from "./fault.ts";
 import type { Blob } from "./journal/body.ts";
-import type { JournalFault } from "./journal/fault.ts";
 import type { JournalClock } from "./journal/journal-clock.ts";
 import type { Batch, BatchVerdict, CommitMode, Ledger, LedgerReader } from "./journal/ledger.ts";
 

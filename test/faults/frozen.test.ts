@@ -8,7 +8,7 @@ import { modify } from "../../src/kernel/testing/guarded.ts";
 import { bytes, testKernel } from "../../src/kernel/testing/test-kernel.ts";
 import { SteadyClock } from "../../src/lib/steady-clock.ts";
 import { FakeMachine } from "../../src/lib/testing/fake-machine.ts";
-import { openJournal } from "../../src/store/journal/journal.ts";
+import { openJournal } from "../../src/store/sqlite/open-journal.ts";
 import { inTurn, modelEnv } from "../harness/model.ts";
 import { Wire } from "../harness/wire.ts";
 import { settled, World } from "../harness/world.ts";

@@ -6,8 +6,8 @@ import { hash } from "node:crypto";
 import { type FileHandle, mkdir, open, readFile, rename, rm, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Fault } from "../../abi/errors.ts";
+import { JournalFault, toJournalFault } from "../fault.ts";
 import type { Blob } from "./body.ts";
-import { JournalFault, toJournalFault } from "./fault.ts";
 
 export const MAX_BLOB_BYTES = 64 * 1024 * 1024;
 

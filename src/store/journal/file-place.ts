@@ -1,6 +1,6 @@
 /** Whether an open file is still the one its name leads to. */
 import { statSync } from "node:fs";
-import { JournalFault } from "./fault.ts";
+import { JournalFault } from "../fault.ts";
 
 export class FilePlace {
   readonly #path: string;

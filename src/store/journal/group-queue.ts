@@ -6,7 +6,7 @@
  * Bound: MAX_WAITING records or MAX_WAITING_BYTES. An append beyond waits in the queue and its caller with it; notes that a
  * refusing disk cannot take at that bound end the journal, for a history with a hole would be a lie.
  */
-import { JournalFault, toJournalFault } from "./fault.ts";
+import { JournalFault, toJournalFault } from "../fault.ts";
 import { Health } from "./health.ts";
 import type { JournalClock } from "./journal-clock.ts";
 import type { Batch, BatchVerdict, CommitMode, Entry, Ledger } from "./ledger.ts";

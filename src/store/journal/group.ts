@@ -9,18 +9,18 @@ import type {
   ProcessRow,
   RowFilter,
 } from "../../kernel/ports/journal.ts";
-import { toRecord } from "../sqlite/stored.ts";
+import { JournalFault, toJournalFault } from "../fault.ts";
 import { MAX_BLOB_BYTES, makeBlob } from "./blobs.ts";
 import { decodeBody, type EncodedBody, encodeBody } from "./body.ts";
 import type { StoredRecord } from "./chain.ts";
 import { factOf } from "./fact.ts";
-import { JournalFault, toJournalFault } from "./fault.ts";
 import { GroupQueue } from "./group-queue.ts";
 import type { JournalClock } from "./journal-clock.ts";
 import type { Entry, Ledger, LedgerReader, RecordPosition } from "./ledger.ts";
 import type { OnNotice } from "./notice.ts";
 import { CheckedHistory, type CheckedPage, DamagedRecord } from "./page.ts";
 import { toProcessRow } from "./row.ts";
+import { toRecord } from "./stored.ts";
 
 const PAGE = 256;
 const PAGE_BYTES = 8 * 1024 * 1024;

@@ -1,6 +1,6 @@
 /** The state of a journal, and who hears of its changes. Lost is final. */
 import type { JournalState } from "../../kernel/ports/journal.ts";
-import type { JournalFault } from "./fault.ts";
+import type { JournalFault } from "../fault.ts";
 
 const WELL: JournalState = { state: "well" };
 

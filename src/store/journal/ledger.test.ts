@@ -6,8 +6,8 @@ import { expect, test } from "vitest";
 import { asCallId, asPid, asProcUuid } from "../../abi/ids.ts";
 import type { Journal, JournalDraft } from "../../kernel/ports/journal.ts";
 import { openClerk } from "../sqlite/open-database.ts";
+import { type MakeScribe, openJournal } from "../sqlite/open-journal.ts";
 import { HandClock } from "../testing.ts";
-import { type MakeScribe, openJournal } from "./journal.ts";
 import { DirectScribe } from "./testing/direct-scribe.ts";
 import { MemoryDisk, openMemoryJournal } from "./testing/memory.ts";
 

@@ -3,10 +3,10 @@
  * the same: in memory, on SQLite in this thread, on SQLite in a thread of its own.
  */
 import type { RecordKind, RowFilter } from "../../kernel/ports/journal.ts";
+import type { JournalFault } from "../fault.ts";
 import type { Blob } from "./body.ts";
 import type { StoredRecord } from "./chain.ts";
 import type { Fact } from "./fact.ts";
-import type { JournalFault } from "./fault.ts";
 import type { Row } from "./row.ts";
 
 /** A draft on its way to the disk: its body is encoded, its time is that of the call. */

@@ -1,5 +1,5 @@
 /** Who writes for a ledger: a thread of its own (threaded-scribe.ts). */
-import type { JournalFault } from "./fault.ts";
+import type { JournalFault } from "../fault.ts";
 import type { Batch, BatchVerdict, CommitMode } from "./ledger.ts";
 
 /** Writes, one after another, in the order of the calls. Rejects with JournalFault. */

@@ -5,8 +5,8 @@
 import { dirname } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { KERNEL_UUID } from "../../kernel/ports/journal.ts";
+import { toJournalFault } from "../fault.ts";
 import type { StoredRecord } from "../journal/chain.ts";
-import { toJournalFault } from "../journal/fault.ts";
 import { openReading } from "../sqlite/open-database.ts";
 import { INDEXED_KINDS } from "../sqlite/schema.ts";
 

@@ -9,7 +9,7 @@ import type { Pid } from "../../abi/ids.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
 import type { CollectReport, JournalDesk, Retention, Usage } from "../../kernel/ports/journal-tools.ts";
-import { Anchors } from "../journal/anchor.ts";
+import { Anchors } from "./anchor.ts";
 import { openTools, type StoreTools } from "./tools.ts";
 
 const HOUR_MS = 3600 * 1000;

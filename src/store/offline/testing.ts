@@ -6,10 +6,10 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { asCallId, asPid, asProcUuid, type ProcUuid } from "../../abi/ids.ts";
 import type { Journal, JournalDraft, RecordKind } from "../../kernel/ports/journal.ts";
 import { systemClock } from "../../lib/system-clock.ts";
-import { Anchors } from "../journal/anchor.ts";
-import { type JournalOptions, openJournal } from "../journal/journal.ts";
 import { DirectScribe } from "../journal/testing/direct-scribe.ts";
 import { openClerk } from "../sqlite/open-database.ts";
+import { type JournalOptions, openJournal } from "../sqlite/open-journal.ts";
+import { Anchors } from "./anchor.ts";
 import { openTools, type StoreTools } from "./tools.ts";
 
 export const FIRST = proc(1);

@@ -1,7 +1,8 @@
 /** The ledger on SQLite: reads are answered here, what is written goes to a scribe, in this thread or in one of its own. */
+
+import type { JournalFault } from "../fault.ts";
 import { BlobStore } from "../journal/blobs.ts";
 import type { Blob } from "../journal/body.ts";
-import type { JournalFault } from "../journal/fault.ts";
 import type { Batch, BatchVerdict, CommitMode, Ledger } from "../journal/ledger.ts";
 import type { Scribe } from "../journal/scribe.ts";
 import { databasePath } from "./open-database.ts";

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { DATABASE_NAME } from "../directory.ts";
-import { Clerk } from "../journal/clerk.ts";
 import { FilePlace } from "../journal/file-place.ts";
 import { HeadFile } from "../journal/head.ts";
 import type { OnNotice } from "../journal/notice.ts";
+import { Clerk } from "./clerk.ts";
 import { type Identity, SqliteWriter } from "./writer.ts";
 
 /** Retention, and a person's own sqlite3, hold a lock; a commit waits so long for it. */

@@ -9,14 +9,14 @@ import type { DatabaseSync } from "node:sqlite";
 import { Fault } from "../../abi/errors.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
 import { systemClock } from "../../lib/system-clock.ts";
-import { isUnwritable, JournalFault, toJournalFault } from "../journal/fault.ts";
+import { isUnwritable, JournalFault, toJournalFault } from "../fault.ts";
 import { GroupJournal } from "../journal/group.ts";
-import { highestOf, type JournalOptions, openJournal, tellMissing } from "../journal/journal.ts";
 import type { Batch, BatchVerdict, CommitMode } from "../journal/ledger.ts";
 import { RESERVE_BYTES, spaceOf } from "../journal/room.ts";
 import type { Scribe } from "../journal/scribe.ts";
 import { SqliteLedger } from "./ledger.ts";
 import { databasePath, openReading } from "./open-database.ts";
+import { highestOf, type JournalOptions, openJournal, tellMissing } from "./open-journal.ts";
 import { SqliteReader } from "./reader.ts";
 import { identityOf } from "./schema.ts";
 

@@ -2,8 +2,8 @@
 import { hash } from "node:crypto";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { RecordKind, RowFilter } from "../../kernel/ports/journal.ts";
+import { toJournalFault } from "../fault.ts";
 import { genesis, type StoredRecord } from "../journal/chain.ts";
-import { toJournalFault } from "../journal/fault.ts";
 import {
   boundedRows,
   type ChainedRecord,
@@ -14,9 +14,9 @@ import {
   type RecordList,
 } from "../journal/ledger.ts";
 import type { Row } from "../journal/row.ts";
+import { STORED_COLUMNS, toStored } from "../journal/stored.ts";
 import { fromColumns } from "./row-columns.ts";
 import { INDEXED_KINDS, NOTE_KINDS, REQUEST_ID, REQUEST_KINDS, RIGHTS_KINDS } from "./schema.ts";
-import { STORED_COLUMNS, toStored } from "./stored.ts";
 
 const LIVE = "p.spawned_lsn IS NOT NULL AND p.exit_code IS NULL";
 /** CROSS: from what is live, never through all records. */

@@ -7,10 +7,10 @@ import { Fault } from "../../abi/errors.ts";
 import { createPrivateFile } from "../directory.ts";
 import { escapeBody, peekBody } from "../journal/body.ts";
 import { chainHash } from "../journal/chain.ts";
-import { Derived } from "../journal/derived.ts";
 import { factOf } from "../journal/fact.ts";
 import { messageOf } from "../journal/record-kind.ts";
-import { toStored } from "./stored.ts";
+import { toStored } from "../journal/stored.ts";
+import { Derived } from "./derived.ts";
 
 export const SCHEMA_VERSION = 2;
 

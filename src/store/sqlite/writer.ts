@@ -6,9 +6,8 @@
  */
 import { hash } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { JournalFault } from "../fault.ts";
 import { chainHash, type StoredRecord } from "../journal/chain.ts";
-import { Derived } from "../journal/derived.ts";
-import { JournalFault } from "../journal/fault.ts";
 import type { FilePlace } from "../journal/file-place.ts";
 import type { HeadFile } from "../journal/head.ts";
 import {
@@ -20,6 +19,7 @@ import {
   SNAPSHOTS_KEPT,
 } from "../journal/ledger.ts";
 import { messageOf } from "../journal/record-kind.ts";
+import { Derived } from "./derived.ts";
 
 const SQL = {
   begin: "BEGIN IMMEDIATE",

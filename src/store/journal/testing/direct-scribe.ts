@@ -1,6 +1,7 @@
 /** Writes in the thread of its caller. */
-import type { Clerk } from "../clerk.ts";
-import { type JournalFault, toJournalFault } from "../fault.ts";
+
+import { type JournalFault, toJournalFault } from "../../fault.ts";
+import type { Clerk } from "../../sqlite/clerk.ts";
 import type { Batch, BatchVerdict, CommitMode } from "../ledger.ts";
 import type { Scribe } from "../scribe.ts";
 

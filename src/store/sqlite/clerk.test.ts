@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createPrivateFile } from "../directory.ts";
-import { databasePath, openClerk, openDatabase } from "../sqlite/open-database.ts";
-import { claimSchema } from "../sqlite/schema.ts";
+import { PROC } from "../journal/contract.ts";
+import type { Entry } from "../journal/ledger.ts";
+import { RESERVE_BYTES, spaceOf } from "../journal/room.ts";
 import type { Clerk } from "./clerk.ts";
-import { PROC } from "./contract.ts";
-import type { Entry } from "./ledger.ts";
-import { RESERVE_BYTES, spaceOf } from "./room.ts";
+import { databasePath, openClerk, openDatabase } from "./open-database.ts";
+import { claimSchema } from "./schema.ts";
 
 const entry = (body: string): Entry => ({
   ...{ proc: PROC, pid: 1, kind: "signal", v: 1, call: null, at: 0, mono: 0, body },

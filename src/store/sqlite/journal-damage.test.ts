@@ -5,12 +5,12 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { asPid, asProcUuid } from "../../abi/ids.ts";
 import type { JournalDraft } from "../../kernel/ports/journal.ts";
-import { toStored } from "../sqlite/stored.ts";
-import { chainHash, genesis } from "./chain.ts";
-import { draft, PROC } from "./contract.ts";
-import { headOf } from "./head.ts";
-import { openJournal } from "./journal.ts";
-import type { JournalNotice } from "./notice.ts";
+import { chainHash, genesis } from "../journal/chain.ts";
+import { draft, PROC } from "../journal/contract.ts";
+import { headOf } from "../journal/head.ts";
+import type { JournalNotice } from "../journal/notice.ts";
+import { toStored } from "../journal/stored.ts";
+import { openJournal } from "./open-journal.ts";
 
 const FORK = asProcUuid("33333333-3333-4333-8333-333333333333");
 const SPAWNED = draft("process.spawned", { kind: "agent", intent: "work" });

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Journal } from "../../kernel/ports/journal.ts";
-import { anchorsOf, draft, offline, openHere, spawned, sql } from "../offline/testing.ts";
 import { HandClock } from "../testing.ts";
+import { anchorsOf, draft, offline, openHere, spawned, sql } from "./testing.ts";
 
 let dir: string;
 let journal: Journal;

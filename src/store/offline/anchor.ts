@@ -8,12 +8,12 @@ import { messageOf } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { Clock } from "../../abi/program.ts";
 import { type Journal, KERNEL_UUID } from "../../kernel/ports/journal.ts";
-import { ToolsDatabase } from "../offline/database.ts";
-import type { WalkLock } from "../offline/lock.ts";
-import { Pace } from "../offline/pace.ts";
-import { anchorOf } from "../offline/verify-anchors.ts";
+import { anchorRoot, type Tail } from "../journal/chain.ts";
 import { INDEXED_KINDS } from "../sqlite/schema.ts";
-import { anchorRoot, type Tail } from "./chain.ts";
+import { ToolsDatabase } from "./database.ts";
+import type { WalkLock } from "./lock.ts";
+import { Pace } from "./pace.ts";
+import { anchorOf } from "./verify-anchors.ts";
 
 /** How often it is looked for new records. */
 const LOOK_MS = 1_000;

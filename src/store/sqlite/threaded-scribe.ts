@@ -3,11 +3,11 @@
  * none keeps no process alive. Its end, for whatever reason, is the end of acknowledgement, never a hang.
  */
 import { Worker } from "node:worker_threads";
-import { type DiskReason, JournalFault } from "./fault.ts";
-import type { Batch, BatchVerdict, CommitMode } from "./ledger.ts";
-import type { OnNotice } from "./notice.ts";
-import { type PackedVerdicts, packBatches, unpackVerdicts } from "./packed.ts";
-import type { Scribe } from "./scribe.ts";
+import { type DiskReason, JournalFault } from "../fault.ts";
+import type { Batch, BatchVerdict, CommitMode } from "../journal/ledger.ts";
+import type { OnNotice } from "../journal/notice.ts";
+import { type PackedVerdicts, packBatches, unpackVerdicts } from "../journal/packed.ts";
+import type { Scribe } from "../journal/scribe.ts";
 import type { ToldFault, WriterReply, WriterRequest, WriterSeed, WriterTask } from "./writer-message.ts";
 
 /** Measured: a third of the memory of an unlimited one, and half the time to start. */

@@ -1,10 +1,10 @@
 /** What the thread that asks and the thread that writes say to each other. Plain data: it is cloned. */
 
-import type { Identity } from "../sqlite/writer.ts";
-import type { DiskReason, JournalFault, Room } from "./fault.ts";
-import type { CommitMode } from "./ledger.ts";
-import type { JournalNotice } from "./notice.ts";
-import type { PackedBatches, PackedVerdicts } from "./packed.ts";
+import type { DiskReason, JournalFault, Room } from "../fault.ts";
+import type { CommitMode } from "../journal/ledger.ts";
+import type { JournalNotice } from "../journal/notice.ts";
+import type { PackedBatches, PackedVerdicts } from "../journal/packed.ts";
+import type { Identity } from "./writer.ts";
 
 /** What the thread is started with. */
 export interface WriterSeed {

@@ -5,12 +5,12 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { RecordKind } from "../../kernel/ports/journal.ts";
-import { fromColumns, isWhole, PUT_ROW, toColumns, toUpdated, UPDATE_ROW } from "../sqlite/row-columns.ts";
-import { genesis } from "./chain.ts";
-import type { Fact } from "./fact.ts";
-import type { ChainedRecord } from "./ledger.ts";
-import { endsCall } from "./record-kind.ts";
-import { emptyRow, foldRow, type Row } from "./row.ts";
+import { genesis } from "../journal/chain.ts";
+import type { Fact } from "../journal/fact.ts";
+import type { ChainedRecord } from "../journal/ledger.ts";
+import { endsCall } from "../journal/record-kind.ts";
+import { emptyRow, foldRow, type Row } from "../journal/row.ts";
+import { fromColumns, isWhole, PUT_ROW, toColumns, toUpdated, UPDATE_ROW } from "./row-columns.ts";
 
 /** Rows kept in memory; others are looked up. About 1 KB each. */
 const MAX_ROWS_KEPT = 4096;

@@ -3,9 +3,9 @@
  * after the answer. An error that nobody awaits ends it, and its end is the end of the journal (threaded-scribe.ts).
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { openClerk } from "../sqlite/open-database.ts";
-import { toJournalFault } from "./fault.ts";
-import { type PackedVerdicts, packVerdicts, unpackBatches } from "./packed.ts";
+import { toJournalFault } from "../fault.ts";
+import { type PackedVerdicts, packVerdicts, unpackBatches } from "../journal/packed.ts";
+import { openClerk } from "./open-database.ts";
 import { toldFault, type WriterReply, type WriterRequest, type WriterSeed } from "./writer-message.ts";
 
 const HEAD_SYNC_MS = 1_000;

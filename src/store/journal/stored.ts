@@ -1,7 +1,7 @@
 /** A row of `records` as SQLite gives it, and as the kernel gets it. */
 import { asCallId, asPid, asProcUuid } from "../../abi/ids.ts";
 import type { JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
-import type { StoredRecord } from "../journal/chain.ts";
+import type { StoredRecord } from "./chain.ts";
 
 /** Columns of a StoredRecord from `records r`. */
 export const STORED_COLUMNS =

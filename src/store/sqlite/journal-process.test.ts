@@ -8,10 +8,10 @@ import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { draft, PROC } from "../journal/contract.ts";
+import { headOf } from "../journal/head.ts";
 import { nextState } from "../testing.ts";
-import { draft, PROC } from "./contract.ts";
-import { headOf } from "./head.ts";
-import { openJournal } from "./journal.ts";
+import { openJournal } from "./open-journal.ts";
 import { startWriter, ThreadedScribe } from "./threaded-scribe.ts";
 
 let dir: string;
@@ -23,7 +23,7 @@ afterEach(() => rmSync(dir, { recursive: true }));
 const moduleUrl = (name: string): string => JSON.stringify(new URL(name, import.meta.url).href);
 const PRELUDE = `
   import { writeSync } from "node:fs";
-  import { openJournal } from ${moduleUrl("./journal.ts")};
+  import { openJournal } from ${moduleUrl("./open-journal.ts")};
   import { HandClock, nextState } from ${moduleUrl("../testing.ts")};
   const dir = process.argv[1];
   const proc = ${JSON.stringify(PROC)};

@@ -3,13 +3,13 @@
  * sync of the head, the reserve). One call at a time. It lives in the writer thread, or in a test's own.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type { SqliteWriter } from "../sqlite/writer.ts";
-import { BlobStore } from "./blobs.ts";
-import { diagnosed, JournalFault, type Room, toJournalFault } from "./fault.ts";
-import type { HeadFile } from "./head.ts";
-import type { Batch, BatchVerdict, CommitMode } from "./ledger.ts";
-import type { OnNotice } from "./notice.ts";
-import { LOW_BYTES, RESERVE_BYTES, Reserve, spaceOf } from "./room.ts";
+import { diagnosed, JournalFault, type Room, toJournalFault } from "../fault.ts";
+import { BlobStore } from "../journal/blobs.ts";
+import type { HeadFile } from "../journal/head.ts";
+import type { Batch, BatchVerdict, CommitMode } from "../journal/ledger.ts";
+import type { OnNotice } from "../journal/notice.ts";
+import { LOW_BYTES, RESERVE_BYTES, Reserve, spaceOf } from "../journal/room.ts";
+import type { SqliteWriter } from "./writer.ts";
 
 const CHECKPOINT_GROUPS = 64;
 const CHECKPOINT_CHARS = 4 * 1024 * 1024;

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { asCallId, asPid } from "../../abi/ids.ts";
-import { openClerk } from "../sqlite/open-database.ts";
+import { toJournalFault } from "../fault.ts";
+import { draft, journalContract, PROC } from "../journal/contract.ts";
+import { DirectScribe } from "../journal/testing/direct-scribe.ts";
 import { HandClock, nextState } from "../testing.ts";
-import { draft, journalContract, PROC } from "./contract.ts";
-import { toJournalFault } from "./fault.ts";
-import { type MakeScribe, openJournal } from "./journal.ts";
-import { DirectScribe } from "./testing/direct-scribe.ts";
+import { openClerk } from "./open-database.ts";
+import { type MakeScribe, openJournal } from "./open-journal.ts";
 
 /** A body of about so many bytes that is not kept apart. */
 const manySmall = (bytes: number) => Array.from({ length: bytes / 100 }, () => "x".repeat(97));
@@ -204,7 +204,7 @@ describe("toJournalFault()", () => {
 
 /** Appends in groups, says so, then waits for its death with the journal open. */
 const KILLED_WRITER = `
-  import { openJournal } from ${JSON.stringify(new URL("./journal.ts", import.meta.url).href)};
+  import { openJournal } from ${JSON.stringify(new URL("./open-journal.ts", import.meta.url).href)};
   const journal = await openJournal({ dir: process.argv[1] });
   const draft = (kind, more) => ({ proc: ${JSON.stringify(PROC)}, pid: 9, kind, v: 1, body: null, ...more });
   await journal.append([draft("process.spawned"), draft("call.intent", { call: "c_1" })]);

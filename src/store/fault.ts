@@ -5,7 +5,7 @@
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Fault } from "../../abi/errors.ts";
+import { Fault } from "../abi/errors.ts";
 
 export type DiskReason =
   | "journal_full"
