@@ -6,7 +6,7 @@ import { HostProcesses } from "../dev/host/exec.ts";
 import { Peers } from "../dev/host/peer.ts";
 import { commandEnvironment } from "../dev/shell/environment.ts";
 import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
-import { passesEnv } from "../permit/rules/pass-env.ts";
+import { passesEnv } from "../permit/judge/pass-env.ts";
 import type { Lease } from "../store/lease.ts";
 import { ProcessSockets } from "../wire/server/process-sockets.ts";
 import type { OpenJournal } from "./journal.ts";

@@ -5,7 +5,7 @@ import { SETTING_DEFAULTS, SETTING_KEYS } from "../abi/setting-keys.ts";
 import type { RealPath } from "../kernel/ports/host.ts";
 import type { NewSetting, SettingsDesk, SettingView } from "../kernel/ports/settings.ts";
 import { nearNames } from "../lib/near-names.ts";
-import { findMode } from "../permit/mode.ts";
+import { findMode } from "../permit/rules/mode.ts";
 import { parseRule } from "../permit/rules/rule.ts";
 import { parseSettings } from "./settings.ts";
 import {

@@ -9,7 +9,7 @@ import type { RuleText } from "../abi/rules.ts";
 import type { SandboxSettings, Settings } from "../abi/settings.ts";
 import { nearNames } from "../lib/near-names.ts";
 import type { LabelPolicy } from "../permit/judge/label.ts";
-import { findMode } from "../permit/mode.ts";
+import { findMode } from "../permit/rules/mode.ts";
 import { isShippedProtection, protectedNames } from "../permit/rules/protected.ts";
 import { rulesFromSettings } from "../permit/rules/settings-rules.ts";
 import type { FileSource, LoadedFile } from "./settings-sources.ts";

@@ -25,7 +25,7 @@ import { judgeMcp, judgeMessage, judgeMode, judgeNetwork, judgeSpawn, judgeUnkno
 import { findOtherNames } from "./judge/other-names.ts";
 import { judgePath } from "./judge/path.ts";
 import { allow, hardAsk, strictest, toDecision, type Verdict } from "./judge/verdict.ts";
-import { effectiveMode } from "./mode.ts";
+import { effectiveMode } from "./rules/mode.ts";
 import { normalPath } from "./rules/paths.ts";
 import { protections } from "./rules/protected.ts";
 import { findRemedies } from "./rules/remedy.ts";

@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { beforeEach } from "vitest";
 import { BWRAP } from "../../src/dev/host/isolation.ts";
-import { isExecutable } from "../../src/dev/host/program.ts";
+import { isExecutable } from "../../src/dev/program.ts";
 
 const APART = ["--dev-bind", "/", "/", "--unshare-user", "--unshare-pid", "--proc", "/proc", "true"];
 

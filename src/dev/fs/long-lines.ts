@@ -2,7 +2,7 @@
  * What `rg --null -n --column` prints, with long lines cut to a window that has their first match in it, and without the
  * columns. A stream in, a stream out: a line of any length takes no more memory than its window.
  */
-import { withoutBrokenEnd, withoutBrokenStart } from "../shell/pages.ts";
+import { withoutBrokenEnd, withoutBrokenStart } from "../../lib/utf8.ts";
 
 const MAX_LINE_BYTES = 2_000;
 /** Of a window that does not begin with its line: what stands before the match. */

@@ -4,7 +4,7 @@ import type { Clock } from "../../abi/program.ts";
 import type { ExecSpec, HostExec } from "../../kernel/ports/host.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { cancelled, driverError, errnoOf } from "../driver-error.ts";
-import { isExecutable, pathDirectories } from "../host/program.ts";
+import { isExecutable, pathDirectories } from "../program.ts";
 import { LongLines } from "./long-lines.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;

@@ -2,7 +2,7 @@
 import type { Caller, Device, FileStat } from "../../abi/device.ts";
 import { driverError } from "../driver-error.ts";
 import { type Exchange, openExchange } from "../exchange-file.ts";
-import { isDirectory } from "../host/program.ts";
+import { isDirectory } from "../program.ts";
 import { type GitDeps, gitStatus } from "./status.ts";
 
 const stat: FileStat = { name: "git", size: 0, isDevice: true, devicePath: "/dev/git" };

@@ -11,6 +11,7 @@ import type { SandboxState } from "../../abi/sandbox.ts";
 import type { ExecChild, ExecSpec, HostExec } from "../../kernel/ports/host.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { cancelled, driverError } from "../driver-error.ts";
+import { findProgram, isDirectory } from "../program.ts";
 import { Ahead } from "./ahead.ts";
 import { defaultGraceMs, HostChild, notStarted } from "./child.ts";
 import { hostIsolation, lookAhead } from "./isolation.ts";
@@ -18,7 +19,6 @@ import type { ExecEnd, Isolation } from "./job.ts";
 import { hostLaunch, type Launcher } from "./launch.ts";
 import { Pipes } from "./pipes.ts";
 import { PreparedChild } from "./prepared-child.ts";
-import { findProgram, isDirectory } from "./program.ts";
 import { hostSandbox, lookAheadSandbox } from "./sandbox/probe.ts";
 import { type Confinement, Sandboxes } from "./sandbox/sandbox.ts";
 

@@ -1,10 +1,10 @@
 /** How this machine keeps children from outliving the daemon: the best way that works, found once. */
 import { spawn, spawnSync } from "node:child_process";
+import { isExecutable } from "../program.ts";
 import { Family } from "./family.ts";
 import type { ExecEnd, Isolation, Job, JobSignal } from "./job.ts";
 import { namespaceIsolation } from "./namespace.ts";
 import { findProcess, hasChildren, sendSignal } from "./procfs.ts";
-import { isExecutable } from "./program.ts";
 import { kernelFiles } from "./sandbox/kernel-files.ts";
 
 export const BWRAP = [

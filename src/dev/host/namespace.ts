@@ -12,10 +12,10 @@
  * are read-only.
  */
 import { constants } from "node:os";
+import { findSystemProgram } from "../program.ts";
 import { Family } from "./family.ts";
 import type { ExecEnd, Isolation, Job, JobSignal, OsChildSpec } from "./job.ts";
 import { childrenOf, descendantsOf, findProcess, type OsProcess, sendSignal } from "./procfs.ts";
-import { findSystemProgram } from "./program.ts";
 
 /** `closed`: places of the host that are read-only for each of its children. */
 export function namespaceIsolation(bwrap: string, closed: readonly string[] = []): Isolation {

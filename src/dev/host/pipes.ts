@@ -6,7 +6,7 @@
 import { execFile, execFileSync } from "node:child_process";
 import { closeSync, constants, mkdirSync, openSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { findSystemProgram } from "./program.ts";
+import { findSystemProgram } from "../program.ts";
 
 /** Of a pipe, by fd. Both wait when there is nothing to read, or no room. */
 export interface PipeEnds {

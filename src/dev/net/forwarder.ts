@@ -3,7 +3,7 @@
  * the parent of the program, hears its signals too, and ends as it ends. As text, because no file of ours need be seen there.
  * Where the host has perl, which starts in a tenth of the time, it is that; else the node that runs the daemon.
  */
-import { isExecutable } from "../host/program.ts";
+import { isExecutable } from "../program.ts";
 
 const PORT = 3128;
 const PERL = ["/usr/bin/perl", "/bin/perl", "/usr/local/bin/perl"];

@@ -8,7 +8,7 @@ import type { Plans } from "../../kernel/ports/plans.ts";
 import { jsonBytes } from "../answer.ts";
 import { driverError } from "../driver-error.ts";
 import { type Exchange, openExchange } from "../exchange-file.ts";
-import { readPlan, writePlan } from "./file.ts";
+import { readPlan, writePlan } from "../plan-file.ts";
 
 const MOUNT = "/dev/plan";
 const stat: FileStat = { name: "plan", size: 0, isDevice: true, devicePath: MOUNT };

@@ -5,7 +5,7 @@ import type { ExitStatus, ProcInfo } from "../../abi/process.ts";
 import type { SupervisorView } from "../../abi/supervise.ts";
 import type { ProcView } from "../../kernel/ports/proc-view.ts";
 import { driverError, type FileOp } from "../driver-error.ts";
-import { readPlan } from "../plan/file.ts";
+import { readPlan } from "../plan-file.ts";
 import { snapshotFile } from "../snapshot.ts";
 
 const mount = "/proc";

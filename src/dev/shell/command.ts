@@ -6,7 +6,7 @@ import type { Act } from "../../abi/device.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { ExecChild } from "../../kernel/ports/host.ts";
 import { systemClock } from "../../lib/system-clock.ts";
-import { isExecutable } from "../host/program.ts";
+import { isExecutable } from "../program.ts";
 import { Capture } from "./capture.ts";
 import { commandEnvironment } from "./environment.ts";
 import type { ShellRun } from "./request.ts";

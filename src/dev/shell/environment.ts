@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import type { Caller } from "../../abi/device.ts";
 import { driverError } from "../driver-error.ts";
-import { pathDirectories } from "../host/program.ts";
+import { pathDirectories } from "../program.ts";
 
 /** Keys and tokens, by the names they commonly have. */
 const secret =

@@ -1,4 +1,6 @@
 /** The first and the last part of a stream, in bounded memory: what lies between is dropped as it leaves the last part. */
+import { withoutBrokenEnd, withoutBrokenStart } from "../../lib/utf8.ts";
+
 const pageBytes = 64 * 1024;
 
 export class Pages {
@@ -74,22 +76,4 @@ export function wholeCharacters(bytes: Uint8Array, isLast: boolean): { text: str
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const whole = isLast ? all : withoutBrokenEnd(all);
   return { text: whole.toString("utf8"), bytes: whole.byteLength };
-}
-
-export function withoutBrokenEnd(bytes: Buffer): Buffer {
-  let start = bytes.byteLength - 1;
-  while (start > bytes.byteLength - 4 && isContinuation(bytes[start])) start--;
-  const lead = bytes[start] ?? 0;
-  const needed = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
-  return start + needed > bytes.byteLength ? bytes.subarray(0, start) : bytes;
-}
-
-export function withoutBrokenStart(bytes: Buffer): Buffer {
-  let start = 0;
-  while (start < 3 && isContinuation(bytes[start])) start++;
-  return bytes.subarray(start);
-}
-
-function isContinuation(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0xc0) === 0x80;
 }

@@ -5,7 +5,7 @@ import type { WritePlan } from "../../abi/device.ts";
 import type { ShellRequest } from "../../abi/fs-ops.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import { driverError } from "../driver-error.ts";
-import { isDirectory } from "../host/program.ts";
+import { isDirectory } from "../program.ts";
 
 const maxCommandChars = 32_768;
 const maxTimeoutMs = 600_000;

@@ -3,10 +3,11 @@
  * spelled out, behind a redirection or after a command that writes. Text that computes a path passes it.
  */
 import { posix } from "node:path";
-import { isInsideAny, operandPath } from "../rules/paths.ts";
+import { isInsideAny } from "../rules/paths.ts";
 import { findProtection, findProtectionOfGlob, type PathClass } from "../rules/protected.ts";
 import { settingsWritten } from "../rules/settings-writer.ts";
 import { expandBraces } from "../shell/brace.ts";
+import { operandPath } from "../shell/operand-path.ts";
 import { charsOf } from "../shell/piece.ts";
 import { takesText } from "../shell/read/read-only.ts";
 import { staticWord } from "../shell/word.ts";

@@ -1,6 +1,6 @@
 /** Paths among the operands of commands that are not read-only: what forbids a path forbids handing it over. */
 import { posix } from "node:path";
-import { operandPath } from "../rules/paths.ts";
+import { operandPath } from "../shell/operand-path.ts";
 import { isTextWord } from "../shell/program/escalating.ts";
 import { takesText } from "../shell/read/read-only.ts";
 import type { Spelling } from "../shell/spelling.ts";

@@ -5,8 +5,9 @@
 import type { Effect } from "../../abi/effects.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { Origins } from "../../kernel/ports/permit.ts";
-import { isGivenBy, isInside, operandPath } from "../rules/paths.ts";
+import { isGivenBy, isInside } from "../rules/paths.ts";
 import { findProtection } from "../rules/protected.ts";
+import { operandPath } from "../shell/operand-path.ts";
 import { readOnlyOperands } from "../shell/read/read-only.ts";
 import type { Part } from "../shell/unfold.ts";
 import { type Case, formsOf } from "./case.ts";

@@ -1,7 +1,7 @@
 /** Judges the effects that are neither paths nor commands. */
 import type { Effect } from "../../abi/effects.ts";
-import { isHigher } from "../mode.ts";
 import { canonicalHost, isPrivateHost, matchesHost } from "../rules/host-name.ts";
+import { isHigher } from "../rules/mode.ts";
 import { shown } from "../rules/paths.ts";
 import { describeRule, type Rule } from "../rules/rule.ts";
 import type { Case } from "./case.ts";

@@ -2,11 +2,12 @@
 import { posix } from "node:path";
 import { pathProblem } from "../../lib/path-form.ts";
 import { allowsCommand, hasSystemWrappers, restrictsCommand } from "../rules/command-match.ts";
-import { climbsBack, isGivenBy, operandPath, shown } from "../rules/paths.ts";
+import { isGivenBy, shown } from "../rules/paths.ts";
 import { describeRule, type Rule } from "../rules/rule.ts";
 import { settingsWritten } from "../rules/settings-writer.ts";
 import { shippedRefusal } from "../rules/shipped.ts";
 import { suggestCommand } from "../rules/suggest.ts";
+import { climbsBack, operandPath } from "../shell/operand-path.ts";
 import type { ReadOperand } from "../shell/read/grammar.ts";
 import { readOnlyOperands } from "../shell/read/read-only.ts";
 import { isSystemProgram } from "../shell/tables.ts";

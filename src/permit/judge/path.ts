@@ -1,9 +1,9 @@
 /** Judges reads and writes of paths. */
 import { posix } from "node:path";
 import { pathProblem } from "../../lib/path-form.ts";
-import { acceptsEdits } from "../mode.ts";
 import { escapeGlob } from "../rules/glob.ts";
 import { looseGlob, meet, tokensOf } from "../rules/glob-meet.ts";
+import { acceptsEdits } from "../rules/mode.ts";
 import {
   matchesAsWritten,
   matchesPath,

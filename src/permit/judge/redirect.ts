@@ -1,8 +1,9 @@
 /** Judges the files that redirections read and write, and the hosts that bash would connect to. */
 
 import { pathProblem } from "../../lib/path-form.ts";
-import { climbsBack, operandPath, shown } from "../rules/paths.ts";
+import { shown } from "../rules/paths.ts";
 import type { Redirect } from "../shell/command.ts";
+import { climbsBack, operandPath } from "../shell/operand-path.ts";
 import { operandsOf } from "../shell/read/grammar.ts";
 import type { Spelling } from "../shell/spelling.ts";
 import type { Part } from "../shell/unfold.ts";

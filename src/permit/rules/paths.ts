@@ -44,18 +44,6 @@ export function shown(text: string): string {
   return safe.length <= 300 ? safe : `${safe.slice(0, 200)} … ${safe.slice(-80)}`;
 }
 
-/** What a command's operand names, `..` left in: behind a symlink it leads elsewhere than it seems. */
-export function operandPath(cwd: string, operand: string): string {
-  return operand.startsWith("/") ? operand : `${cwd}/${operand}`;
-}
-
-/** `a/../b`: where it leads depends on what `a` is. */
-export function climbsBack(operand: string): boolean {
-  const segments = operand.split("/");
-  const named = segments.findIndex((segment) => segment !== "" && segment !== "." && segment !== "..");
-  return named >= 0 && segments.includes("..", named);
-}
-
 /** Some volumes take names that differ in case or in invisible characters for the same. */
 export function foldName(text: string): string {
   return text

@@ -7,9 +7,9 @@ import type { Remedy } from "../../abi/fact.ts";
 import { outwardRule } from "../../abi/labels.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { Decision, PermitRequest, Subject } from "../../kernel/ports/permit.ts";
+import { operandPath } from "../shell/operand-path.ts";
 import type { Part } from "../shell/unfold.ts";
 import { escapeGlob } from "./glob.ts";
-import { operandPath } from "./paths.ts";
 import { notRule } from "./rule.ts";
 
 interface RemedyPolicy {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findMode } from "../mode.ts";
+import { findMode } from "./mode.ts";
 import { rulesFromSettings } from "./settings-rules.ts";
 
 test("rulesFromSettings() gives each rule with its source and behavior", () => {

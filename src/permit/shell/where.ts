@@ -1,5 +1,5 @@
 /** Where the commands of a text run, as far as `cd` tells. */
-import { climbsBack, operandPath } from "../rules/paths.ts";
+import { climbsBack, operandPath } from "./operand-path.ts";
 import { textsOf, type Word } from "./word.ts";
 
 /** A few directories in which a command may run; null: it may be any. */

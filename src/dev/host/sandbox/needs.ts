@@ -6,7 +6,7 @@
 import { type Dirent, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path/posix";
 import { isWithin } from "../../../lib/path.ts";
-import { pathDirectories } from "../program.ts";
+import { pathDirectories } from "../../program.ts";
 
 export interface Needs {
   /** Real paths. */

@@ -18,10 +18,10 @@ import { afterAll, beforeEach, describe, expect, it, onTestFinished } from "vite
 import type { SandboxProfile } from "../../../abi/sandbox.ts";
 import type { ExecChild } from "../../../kernel/ports/host.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
+import { isExecutable } from "../../program.ts";
 import { until } from "../../testing.ts";
 import { HostProcesses } from "../exec.ts";
 import { BWRAP } from "../isolation.ts";
-import { isExecutable } from "../program.ts";
 import { bashSpec, TRIES_TO_WRITE } from "../testing.ts";
 import { SandboxFinder } from "./probe.ts";
 import { Sandboxes } from "./sandbox.ts";

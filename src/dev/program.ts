@@ -1,8 +1,8 @@
 /** Finding programs on the host. */
 import { accessSync, constants, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
-import type { DriverError } from "../../abi/errors.ts";
-import { driverError } from "../driver-error.ts";
+import type { DriverError } from "../abi/errors.ts";
+import { driverError } from "./driver-error.ts";
 
 const defaultPath = "/usr/local/bin:/usr/bin:/bin";
 

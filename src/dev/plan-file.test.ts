@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readPlan, writePlan } from "./file.ts";
+import { readPlan, writePlan } from "./plan-file.ts";
 
 let dir: string;
 beforeEach(() => {

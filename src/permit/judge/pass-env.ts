@@ -5,10 +5,10 @@
  */
 import { posix } from "node:path";
 import type { Effect } from "../../abi/effects.ts";
-import { analysisOf, isCertainText } from "../judge/exec.ts";
 import { isSystemProgram } from "../shell/tables.ts";
 import type { Part } from "../shell/unfold.ts";
 import { programOf, textsOf } from "../shell/word.ts";
+import { analysisOf, isCertainText } from "./exec.ts";
 
 /** By program: names, or how they begin, `AWS_*`. */
 type PassEnv = Readonly<Record<string, readonly string[]>>;

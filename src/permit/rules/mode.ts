@@ -1,6 +1,6 @@
 /** Modes: their names, their order, and which of them holds for a call. */
-import { PERMISSION_MODES, type PermissionMode } from "../abi/process.ts";
-import type { Subject } from "../kernel/ports/permit.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
+import type { Subject } from "../../kernel/ports/permit.ts";
 
 const SPELLINGS: Readonly<Record<string, PermissionMode>> = {
   dontAsk: "dont_ask",
