@@ -47,6 +47,7 @@ const rings = {
   kernel: [
     ["kernel/ports", "kernel/limits"],
     ["kernel/facts"],
+    ["kernel/labels"],
     ["kernel/vfs", "kernel/ipc", "kernel/context", "kernel/account", "kernel/log"],
     ["kernel/process"],
     ["kernel/native"],

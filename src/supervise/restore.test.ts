@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../abi/process.ts";
 import type { SupervisorSpec } from "../abi/supervise.ts";
-import { labelsFacet } from "../consent/labels/facet.ts";
+import { labelsFacet } from "../kernel/labels/facet.ts";
 import { Daemon } from "../kernel/testing/daemons.ts";
 import { hold } from "../kernel/testing/hold.ts";
 import { agentFile } from "../kernel/testing/test-kernel.ts";

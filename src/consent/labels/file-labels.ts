@@ -4,10 +4,10 @@
  */
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
+import { isSame, readLabels, uniteLabels } from "../../kernel/labels/label-set.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import { type Journal, type JournalRecord, KERNEL_UUID } from "../../kernel/ports/journal.ts";
 import { isWithin } from "../../lib/path.ts";
-import { isSame, readLabels, uniteLabels } from "./label-set.ts";
 
 /** The body of `label.file`, version 1, in the kernel's own history. `labels` empty: another has written it since. */
 interface LabelFileBody {

@@ -4,10 +4,10 @@ import type { Effect } from "../../abi/effects.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import { readHistory } from "../../history/recover/history-reader.ts";
+import { labelsFacet } from "../../kernel/labels/facet.ts";
 import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
 import { type Started, type TestKernel, testKernel } from "../../kernel/testing/test-kernel.ts";
 import { Redactor } from "../../lib/redact.ts";
-import { labelsFacet } from "./facet.ts";
 
 const WEB: Label = { kind: "untrusted", source: "web", detail: "https://a.io/x" };
 const SECRET: Label = { kind: "secret", source: "file", detail: "/ws/.env" };

@@ -9,9 +9,9 @@ import type { Label } from "../../abi/labels.ts";
 import type { ProcessState } from "../../abi/process.ts";
 import type { Core } from "../../kernel/core.ts";
 import type { Facts } from "../../kernel/facts/facet.ts";
+import { labelsFacet } from "../../kernel/labels/facet.ts";
+import { withoutLabels } from "../../kernel/labels/label-set.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { labelsFacet } from "./facet.ts";
-import { withoutLabels } from "./label-set.ts";
 
 /** The body of `label.add`, version 1: those that are new. */
 interface LabelAddBody {

@@ -12,11 +12,11 @@ import type { Core } from "../../kernel/core.ts";
 import { requestOf } from "../../kernel/gate/decide.ts";
 import type { Claim } from "../../kernel/gate/passage.ts";
 import type { Scope } from "../../kernel/gate/scope.ts";
+import { Inflow } from "../../kernel/labels/inflow.ts";
+import { isSame } from "../../kernel/labels/label-set.ts";
 import type { Origins, PermitRequest } from "../../kernel/ports/permit.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { subjectOf } from "../../kernel/process/subject.ts";
-import { Inflow } from "./inflow.ts";
-import { isSame } from "./label-set.ts";
 import { addLabels } from "./labels.ts";
 
 /** Files of one call whose content is looked at; of more, all count. */

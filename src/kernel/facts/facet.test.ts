@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { asPid, asProcUuid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
-import { labelsFacet } from "../../consent/labels/facet.ts";
+import { labelsFacet } from "../labels/facet.ts";
 import { noteFacet, pinNote } from "../process/note.ts";
 import { Facts } from "./facet.ts";
 

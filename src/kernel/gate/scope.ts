@@ -2,7 +2,7 @@
 import type { Effect } from "../../abi/effects.ts";
 import type { CallId } from "../../abi/ids.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
-import type { Inflow } from "../../consent/labels/inflow.ts";
+import type { Inflow } from "../labels/inflow.ts";
 
 /** The narrowed rights of a program under /bin while it runs one permitted call. */
 export interface Scope {

@@ -2,12 +2,12 @@
 
 import { asksFacet, denialsFacet } from "../../consent/ask/facets.ts";
 import { circuitFacet } from "../../consent/classify/circuit.ts";
-import { labelsFacet } from "../../consent/labels/facet.ts";
 import { supervisorFacet } from "../../supervise/facet.ts";
 import { spentFacet } from "../account/facet.ts";
 import { contextFacet } from "../context/facet.ts";
 import type { Facet } from "../facts/facet.ts";
 import { endedByFacet, groupsFacet, mailFacet } from "../ipc/facets.ts";
+import { labelsFacet } from "../labels/facet.ts";
 import { logFacet } from "../log/facet.ts";
 import { keptFacet } from "./kept-values.ts";
 import { noteFacet } from "./note.ts";

@@ -17,13 +17,13 @@ import type {
 import type { Restored } from "../../abi/program.ts";
 import type { Rights } from "../../abi/rights.ts";
 import type { ThreadView } from "../../abi/sys.ts";
-import { labelsFacet } from "../../consent/labels/facet.ts";
 import type { Tape } from "../../history/replay/tape.ts";
 import { Conversation } from "../../session/conversation.ts";
 import type { Account } from "../account/account.ts";
 import { Facts } from "../facts/facet.ts";
 import type { Mailbox } from "../ipc/mailbox.ts";
 import type { SignalState } from "../ipc/signal-state.ts";
+import { labelsFacet } from "../labels/facet.ts";
 import { DebugChannel } from "../log/debug-channel.ts";
 import { LogChannel } from "../log/log-channel.ts";
 import { logLine } from "../log/log-line.ts";

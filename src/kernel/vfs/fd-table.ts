@@ -6,8 +6,8 @@
 import type { OpenFile, OpenFlag } from "../../abi/device.ts";
 import { VfsError } from "../../abi/errors.ts";
 import { asFd, type Fd, type Pid } from "../../abi/ids.ts";
-import type { Inflow } from "../../consent/labels/inflow.ts";
 import { abortable } from "../../lib/abort.ts";
+import type { Inflow } from "../labels/inflow.ts";
 import { LIMITS } from "../limits.ts";
 
 export interface FdEntry {

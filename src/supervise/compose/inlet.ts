@@ -1,7 +1,7 @@
 import { codeOf, DriverError, messageOf } from "../../abi/errors.ts";
 import type { Label } from "../../abi/labels.ts";
-import { uniteLabels } from "../../consent/labels/label-set.ts";
 import type { PipeEnd } from "../../kernel/ipc/pipe.ts";
+import { uniteLabels } from "../../kernel/labels/label-set.ts";
 import type { Spool, SpoolReader } from "../../kernel/ports/spools.ts";
 import { linkSignals } from "../../lib/abort.ts";
 

@@ -1,7 +1,7 @@
 import { codeOf, DriverError } from "../../abi/errors.ts";
 import type { Label } from "../../abi/labels.ts";
-import { uniteLabels } from "../../consent/labels/label-set.ts";
 import type { PipeEnd } from "../../kernel/ipc/pipe.ts";
+import { uniteLabels } from "../../kernel/labels/label-set.ts";
 import { type Inlet, writeToAll } from "./inlet.ts";
 
 interface OutputListener {

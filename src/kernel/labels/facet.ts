@@ -1,6 +1,6 @@
 /** Of what a process has read: where it came from. */
 import type { Label } from "../../abi/labels.ts";
-import { type LiveFacet, plainFacet, type RecordBody } from "../../kernel/facts/facet.ts";
+import { type LiveFacet, plainFacet, type RecordBody } from "../facts/facet.ts";
 import { readLabels, uniteLabels, withoutLabels } from "./label-set.ts";
 
 const unite = (now: readonly Label[], { labels }: RecordBody) => uniteLabels(now, readLabels(labels));
