@@ -14,10 +14,10 @@ import type { Claim } from "../../kernel/gate/passage.ts";
 import type { Scope } from "../../kernel/gate/scope.ts";
 import { Inflow } from "../../kernel/labels/inflow.ts";
 import { isSame } from "../../kernel/labels/label-set.ts";
+import { addLabels } from "../../kernel/labels/labelled.ts";
 import type { Origins, PermitRequest } from "../../kernel/ports/permit.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { subjectOf } from "../../kernel/process/subject.ts";
-import { addLabels } from "./labels.ts";
 
 /** Files of one call whose content is looked at; of more, all count. */
 const MAX_LOOKS = 64;

@@ -10,7 +10,6 @@ import {
 import type { Charge, Effect } from "../../abi/effects.ts";
 import { printed, VfsError } from "../../abi/errors.ts";
 import type { CallId, Fd } from "../../abi/ids.ts";
-import { addLabels } from "../../consent/labels/labels.ts";
 import { redactedBytes, showSecrets } from "../../consent/redact/model-bound.ts";
 import { fileKeeper } from "../../history/fork/snapshot.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
@@ -28,6 +27,7 @@ import { allowing } from "../gate/permit.ts";
 import type { Scope } from "../gate/scope.ts";
 import { carriedBy } from "../ipc/pipe.ts";
 import { uniteLabels } from "../labels/label-set.ts";
+import { addLabels } from "../labels/labelled.ts";
 import { LIMITS } from "../limits.ts";
 import { keptValues } from "../process/kept-values.ts";
 import type { Process } from "../process/process.ts";

@@ -1,7 +1,7 @@
 /** What a process has seen of files (seen-file-set.ts), as its devices get it. */
 import type { SeenFile, SeenFiles } from "../../abi/device.ts";
-import { addLabels } from "../../consent/labels/labels.ts";
 import type { Core } from "../core.ts";
+import { addLabels } from "../labels/labelled.ts";
 import type { Process } from "./process.ts";
 import type { SeenBody } from "./seen-file-set.ts";
 

@@ -7,7 +7,7 @@ import { codeOf } from "../../abi/errors.ts";
 import { asFd, type Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { Syscalls } from "../../abi/sys.ts";
-import { addLabels } from "../../consent/labels/labels.ts";
+import { addLabels } from "../../kernel/labels/labelled.ts";
 import { Daemon } from "../../kernel/testing/daemons.ts";
 import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
 import { ALLOW, askWith, DENY } from "../../kernel/testing/scripted-permit.ts";
