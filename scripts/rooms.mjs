@@ -34,7 +34,7 @@ const mayImport = {
 export const behindTheGate = new Set(["tool", "agent"]);
 
 /** What stands on the kernel, in houses of its own beside it, lowest first. */
-const consent = ["redact", "labels", "ask", "grants", "classify", "plan"].map((room) => `consent/${room}`);
+const consent = ["labels", "ask", "grants", "classify", "plan"].map((room) => `consent/${room}`);
 const history = ["recover", "fork", "replay"].map((room) => `history/${room}`);
 const above = new Set(["consent", "history", "supervise", "session"]);
 
@@ -47,7 +47,7 @@ const rings = {
   kernel: [
     ["kernel/ports", "kernel/limits"],
     ["kernel/facts"],
-    ["kernel/labels"],
+    ["kernel/labels", "kernel/redact"],
     ["kernel/vfs", "kernel/ipc", "kernel/context", "kernel/account", "kernel/log"],
     ["kernel/process"],
     ["kernel/native"],

@@ -5,7 +5,6 @@ import { messageOf } from "../abi/errors.ts";
 import { asProcUuid, type Pid, type ProcUuid } from "../abi/ids.ts";
 import { deferredSetting } from "../agent/deferred/setting.ts";
 import { agentProgram } from "../agent/loop.ts";
-import { redactedJournal } from "../consent/redact/redacted-journal.ts";
 import { budgetPolicy } from "../daemon/budget-policy.ts";
 import { bypassRefusal } from "../daemon/bypass-refusal.ts";
 import { loadComposeProject } from "../dev/host/compose-source.ts";
@@ -13,6 +12,7 @@ import { realPath } from "../dev/host/real-path.ts";
 import { DiskSpools } from "../dev/out/spool.ts";
 import { LIMITS } from "../kernel/limits.ts";
 import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
+import { redactedJournal } from "../kernel/redact/redacted-journal.ts";
 import { makeClassifier } from "../permit/auto/classifier.ts";
 import type { Parts } from "./parts.ts";
 

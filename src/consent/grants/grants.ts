@@ -18,11 +18,11 @@ import {
 } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Process } from "../../kernel/process/process.ts";
+import { type Allows, type Granted, necessary } from "../../kernel/process/rights/granted.ts";
 import type { Session } from "../../kernel/process/session.ts";
 import type { ProcessTable } from "../../kernel/process/table.ts";
 import { type Grantee, GrantList } from "./grant-list.ts";
 import { readGrant, sealed } from "./grant-record.ts";
-import { type Allows, type Granted, necessary } from "./granted.ts";
 import { meaningOf } from "./meaning.ts";
 import { ceilingOf, isOfMode } from "./mode-grant.ts";
 

@@ -6,18 +6,18 @@ import { ContextError, SyscallError } from "../../abi/errors.ts";
 import { type CtxId, PID_KERNEL } from "../../abi/ids.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import type { MediaPart } from "../../abi/tool.ts";
+import type { ContextSpaces } from "../context/spaces.ts";
+import type { Call, CallName } from "../gate/call.ts";
+import { type Taker, takenDrafts } from "../ipc/taken.ts";
+import { LIMITS } from "../limits.ts";
+import type { Journal, RecordKind } from "../ports/journal.ts";
 import {
   type Reader,
   type Redacting,
   redactedBytes,
   redactedMessage,
   redactedText,
-} from "../../consent/redact/model-bound.ts";
-import type { ContextSpaces } from "../context/spaces.ts";
-import type { Call, CallName } from "../gate/call.ts";
-import { type Taker, takenDrafts } from "../ipc/taken.ts";
-import { LIMITS } from "../limits.ts";
-import type { Journal, RecordKind } from "../ports/journal.ts";
+} from "../redact/model-bound.ts";
 
 /** What they use of the kernel. */
 interface Kernel {

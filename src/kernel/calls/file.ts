@@ -10,7 +10,6 @@ import {
 import type { Charge, Effect } from "../../abi/effects.ts";
 import { printed, VfsError } from "../../abi/errors.ts";
 import type { CallId, Fd } from "../../abi/ids.ts";
-import { redactedBytes, showSecrets } from "../../consent/redact/model-bound.ts";
 import { fileKeeper } from "../../history/fork/snapshot.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
 import { isWithin } from "../../lib/path.ts";
@@ -33,6 +32,7 @@ import { keptValues } from "../process/kept-values.ts";
 import type { Process } from "../process/process.ts";
 import { narrowedTo } from "../process/rights/rights.ts";
 import { seenFilesOf } from "../process/seen-files.ts";
+import { redactedBytes, showSecrets } from "../redact/model-bound.ts";
 import { type FdEntry, inLane } from "../vfs/fd-table.ts";
 import type { Resolved } from "../vfs/registry.ts";
 

@@ -4,7 +4,6 @@ import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { RecvOptions, SendOptions } from "../../abi/sys.ts";
-import { redactedBytes } from "../../consent/redact/model-bound.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import type { Call, CallPass } from "../gate/call.ts";
 import { checkFellow } from "../gate/fellow-mail.ts";
@@ -18,6 +17,7 @@ import { addLabels, type LabelKeeper, type Labelled } from "../labels/labelled.t
 import { LIMITS } from "../limits.ts";
 import type { Journal } from "../ports/journal.ts";
 import type { LifeCycle } from "../process/life/life-cycle.ts";
+import { redactedBytes } from "../redact/model-bound.ts";
 
 /**
  * Send(pid, size): a message into the mailbox of a process that the caller sees: itself, its descendants, ancestors, group

@@ -2,9 +2,9 @@
 import { type CallEnd, type CallNote, firstLine, shortened } from "../../abi/call-note.ts";
 import type { WritePlan } from "../../abi/device.ts";
 import { messageOf, SyscallError } from "../../abi/errors.ts";
-import { redactedValue } from "../../consent/redact/redacted-journal.ts";
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
+import { redactedValue } from "../redact/redacted-journal.ts";
 import type { FdEntry } from "../vfs/fd-table.ts";
 
 /** One call, made by a write. */

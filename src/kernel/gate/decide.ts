@@ -1,7 +1,7 @@
 /** What the policy says of a call, as things stand. */
 
-import type { Granted } from "../../consent/grants/granted.ts";
 import type { Decision, PermitRequest } from "../ports/permit.ts";
+import type { Granted } from "../process/rights/granted.ts";
 import { subjectOf } from "../process/subject.ts";
 import type { Claim } from "./passage.ts";
 import type { Scope } from "./scope.ts";

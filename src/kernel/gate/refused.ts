@@ -2,8 +2,8 @@
 import { messageOf, SyscallError } from "../../abi/errors.ts";
 import type { Fact, Remedy } from "../../abi/fact.ts";
 import { type Refusal, refusalDetails } from "../../abi/refusal.ts";
-import { redactedValue } from "../../consent/redact/redacted-journal.ts";
 import { subjectOf } from "../process/subject.ts";
+import { redactedValue } from "../redact/redacted-journal.ts";
 import { requestOf } from "./decide.ts";
 import { describe } from "./describe.ts";
 import type { Claim, Passage } from "./passage.ts";

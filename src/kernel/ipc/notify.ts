@@ -3,10 +3,10 @@
  * from the process itself, which no other process can send.
  */
 import { messageOf } from "../../abi/errors.ts";
-import { redactedBytes } from "../../consent/redact/model-bound.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
+import { redactedBytes } from "../redact/model-bound.ts";
 import { post } from "./post.ts";
 
 /** False: it has ended, its box is full, or the note could not be kept; that is logged. */

@@ -1,8 +1,8 @@
 /** The clients that follow a process. Each has a bounded queue; what only tells of progress is lost first, the end of a run and of the process never. */
 import type { ProcessEvent } from "../../abi/events.ts";
-import type { Approvers } from "../../consent/ask/approvers.ts";
 import { LIMITS } from "../limits.ts";
 import { Queue } from "../queue.ts";
+import type { Approvers } from "./approvers.ts";
 
 const LOSABLE: ReadonlySet<ProcessEvent["event"]> = new Set([
   "step",

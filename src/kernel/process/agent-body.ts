@@ -2,13 +2,13 @@
 import type { AgentInfo } from "../../abi/agent.ts";
 import { O_RDWR } from "../../abi/device.ts";
 import { SIGNALS, type Signal } from "../../abi/process.ts";
-import { redactedText } from "../../consent/redact/model-bound.ts";
 import { keepState } from "../../history/recover/kept-state.ts";
 import { recorded } from "../../history/replay/recorder.ts";
 import { abortable } from "../../lib/abort.ts";
 import { keptAbove } from "../account/kept-account.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
+import { redactedText } from "../redact/model-bound.ts";
 import type { Body, Making } from "./body.ts";
 import { freeContexts } from "./end/reap.ts";
 import type { Process } from "./process.ts";

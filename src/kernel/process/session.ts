@@ -2,10 +2,11 @@
  * What a top-level process shares with all its descendants: the "always" answers a person gave, and who can be asked.
  * Grants live as long as the session and are journalled where they are given.
  */
-import { Approvers } from "../../consent/ask/approvers.ts";
+
 import { Denials } from "../../consent/ask/denials.ts";
 import { Circuit } from "../../consent/classify/circuit.ts";
 import { GrantList } from "../../consent/grants/grant-list.ts";
+import { Approvers } from "../log/approvers.ts";
 import type { RecordOwner } from "../ports/journal.ts";
 
 export class Session {

@@ -1,10 +1,10 @@
 /** A process as the policy sees it, at this moment. */
 import type { Rights } from "../../abi/rights.ts";
 import { judgesPlan } from "../../consent/classify/auto-mode.ts";
-import type { Granted } from "../../consent/grants/granted.ts";
 import type { Core } from "../core.ts";
 import type { Subject } from "../ports/permit.ts";
 import type { Process } from "./process.ts";
+import type { Granted } from "./rights/granted.ts";
 import { isAbove } from "./rights/narrow.ts";
 import { devicesOf } from "./rights/rights.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { asPid, asProcUuid } from "../../abi/ids.ts";
-import type { JournalDraft } from "../../kernel/ports/journal.ts";
-import { MemoryJournal } from "../../kernel/testing/memory-journal.ts";
 import { Redactor } from "../../lib/redact.ts";
+import type { JournalDraft } from "../ports/journal.ts";
+import { MemoryJournal } from "../testing/memory-journal.ts";
 import { redactedJournal, redactedValue } from "./redacted-journal.ts";
 
 const redactor = new Redactor(new Uint8Array(32));

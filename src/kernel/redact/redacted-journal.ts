@@ -1,7 +1,7 @@
 /** What the kernel keeps, without secrets: every text of every record passes here before it is kept. Reading is as it was. */
 
-import type { Journal, JournalDraft } from "../../kernel/ports/journal.ts";
 import type { Redactor } from "../../lib/redact.ts";
+import type { Journal, JournalDraft } from "../ports/journal.ts";
 
 export function redactedJournal(journal: Journal, redactor: Redactor): Journal {
   const clean = (drafts: readonly JournalDraft[]): readonly JournalDraft[] =>

@@ -1,6 +1,6 @@
 /** What persons have granted a process, and which of it brought a decision about. Pure. */
-import type { Grant } from "../../abi/grants.ts";
-import type { RuleText } from "../../abi/rules.ts";
+import type { Grant } from "../../../abi/grants.ts";
+import type { RuleText } from "../../../abi/rules.ts";
 
 /** What counts for a process now. */
 export interface Granted {
