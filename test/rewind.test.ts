@@ -22,7 +22,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { O_RDWR, O_WRONLY } from "../src/abi/device.ts";
 import type { FsRequest } from "../src/abi/fs-ops.ts";
 import { EXIT } from "../src/abi/process.ts";
-import type { ProgramContext } from "../src/abi/program.ts";
+import type { ProgramStart } from "../src/abi/program.ts";
 import { fsDevice } from "../src/dev/fs/device.ts";
 import { HostProcesses } from "../src/dev/host/exec.ts";
 import { realPath } from "../src/dev/host/real-path.ts";
@@ -96,7 +96,7 @@ async function tool(name: string, args: object): Promise<void> {
 
 /** A step is over. */
 const step = (words = "done", by = worker): Promise<void> =>
-  by.sys.appendMessage(by.context.ctxId, "assistant", words);
+  by.sys.appendMessage(by.start.ctxId, "assistant", words);
 
 async function end(by = worker): Promise<void> {
   by.end();
@@ -526,10 +526,10 @@ describe("a daemon that dies while a file is written", () => {
     await left.append(journal.records.slice(0, at + 1));
     const next = testKernel({ realPath }, left);
     next.kernel.mount("/dev/fs", fsDevice({ exec, realPath, env: process.env, isSecret: () => false }));
-    const begun = Promise.withResolvers<ProgramContext>();
+    const begun = Promise.withResolvers<ProgramStart>();
     Object.assign(next.kernel.ports, {
-      program: async (context: ProgramContext) => {
-        begun.resolve(context);
+      program: async (_: unknown, start: ProgramStart) => {
+        begun.resolve(start);
         return EXIT.completed;
       },
     });
@@ -550,7 +550,7 @@ describe("a daemon that dies while a file is written", () => {
     probed: { outcome, tool: "write", input: JSON.stringify(args) },
   });
   beforeEach(async () => {
-    worker.context.sys.checkpoint({ turn: 1 });
+    worker.sys.checkpoint({ turn: 1 });
     await tool("write", args);
     await journal.sync();
   });

@@ -32,12 +32,7 @@ export function portsOf(parts: Parts): KernelPorts {
     journal: withTimed("journal", ports.journal, ["append", "sync", "putBlob"]),
     permitFor: (cwd) =>
       withTimed("permission", ports.permitFor(cwd), ["decide", "ready", "sandbox", "origins"]),
-    program: timed("agent", (context) => {
-      const sys = withTimed("calls", context.sys, undefined);
-      return ports.program(
-        new Proxy(context, { get: (own, name) => (name === "sys" ? sys : bound(own, name)) }),
-      );
-    }),
+    program: timed("agent", (sys, start) => ports.program(withTimed("calls", sys, undefined), start)),
   };
 }
 

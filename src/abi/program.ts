@@ -1,6 +1,5 @@
 /** User space as the kernel starts it: a program gets this handle and ends with a status. */
 import type { AgentInfo } from "./agent.ts";
-import type { RunOutcome } from "./events.ts";
 import type { CtxId, Fd, Pid } from "./ids.ts";
 import type { ExitStatus } from "./process.ts";
 import type { Sys } from "./sys.ts";
@@ -56,24 +55,8 @@ export interface RunInput {
   readonly text: string;
 }
 
-/** What a program that a person talks to tells of its runs. */
-export interface ProgramSession {
-  /** Whose message the intent is. */
-  readonly client: string;
-  /** The handle and the signal of a run: INT ends it, and not the process. `isNew`: who follows has not heard of it. */
-  begin(input: RunInput, isNew: boolean): ProgramContext;
-  /** The run reads this, too. */
-  join(input: RunInput): void;
-  /** The message is still in the box. */
-  isQueued(seq: number): boolean;
-  reply(text: string): void;
-  /** `exit`: what a process with one run would end with. */
-  /** Resolves when what the run came to is durable and told. */
-  end(outcome: RunOutcome, exit: ExitStatus): Promise<void>;
-}
-
-export interface ProgramContext {
-  readonly sys: Sys;
+/** What a program is handed over when it begins: all that stays as it is. */
+export interface ProgramStart {
   readonly pid: Pid;
   readonly ctxId: CtxId;
   readonly intent: string;
@@ -87,8 +70,6 @@ export interface ProgramContext {
   readonly model: string;
   /** 0: no limit. */
   readonly maxSteps: number;
-  /** Fires at TERM, INT, KILL, timeout. */
-  readonly signal: AbortSignal;
   /** fd 0, to be read to its end before the first step; null: nothing was given. */
   readonly input: Fd | null;
   /** Servers mounted for this process, by the names of the agent file. */
@@ -99,11 +80,15 @@ export interface ProgramContext {
   readonly modes?: true;
   /** null: a fresh start. */
   readonly restored: Restored | null;
-  /** null: the process has one run, and ends with it. */
-  readonly session: ProgramSession | null;
-  /** Whose run it is: only the words of this client, and of other processes, are for it; undefined: all are. */
-  readonly client?: string;
+  /** A person talks to it; whose message the intent is. null: the process has one run, and ends with it. */
+  readonly session: { readonly client: string } | null;
+}
+
+/** What a program begins with. */
+export interface Begun {
+  readonly sys: Sys;
+  readonly start: ProgramStart;
 }
 
 /** Never rejects for an expected end; a rejection is a bug and becomes `unexpected exit`. */
-export type Program = (context: ProgramContext) => Promise<ExitStatus>;
+export type Program = (sys: Sys, start: ProgramStart) => Promise<ExitStatus>;

@@ -8,6 +8,7 @@ import type { AgentInfo } from "./agent.ts";
 import type { Budget } from "./budget.ts";
 import type { CallNote } from "./call-note.ts";
 import type { FileStat, OpenFlag } from "./device.ts";
+import type { RunOutcome } from "./events.ts";
 import type { CoId, CtxId, Fd, Pgid, Pid, Tid } from "./ids.ts";
 import type { Block } from "./llm.ts";
 import type { Message } from "./mail.ts";
@@ -23,7 +24,7 @@ import type {
   Signal,
   SignalAction,
 } from "./process.ts";
-import type { AccountView } from "./program.ts";
+import type { AccountView, RunInput } from "./program.ts";
 import type { RequestMark } from "./request-mark.ts";
 import type { RightsWish } from "./rights.ts";
 import type { SupervisorSpec } from "./supervise.ts";
@@ -248,6 +249,9 @@ export interface Syscalls {
  * by it, so it is neither permitted nor traced, and after the end of the process it comes to nothing.
  */
 export interface Sys extends Syscalls {
+  /** Fires when the program is to end, or the run or the thread that has this handle: at TERM, INT, KILL, timeout. */
+  readonly ending: AbortSignal;
+
   /** Step `step` of the run begins. */
   onStep(step: number): void;
   /** For who follows: words of the model beside its calls, and calls that reached no file. */
@@ -286,4 +290,17 @@ export interface Sys extends Syscalls {
   addToCheckpoint(part: unknown): void;
   /** Runs alone among the threads of this process: what is written to the context within is one unit. To be kept short. */
   unit<T>(act: () => Promise<T>): Promise<T>;
+
+  /**
+   * Of a session, as all that follow: a run begins. The handle of that run: INT ends it and not the process, and only the words
+   * of its client and of other processes are for it. `isNew`: who follows has not heard of it.
+   */
+  beginRun(input: RunInput, isNew: boolean): Sys;
+  /** The run reads this, too. */
+  joinRun(input: RunInput): void;
+  /** The message is still in the box. */
+  isQueued(seq: number): boolean;
+  reply(text: string): void;
+  /** Resolves when what the run came to is durable and told. `exit`: what a process with one run would end with. */
+  endRun(outcome: RunOutcome, exit: ExitStatus): Promise<void>;
 }

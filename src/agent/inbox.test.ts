@@ -49,7 +49,7 @@ describe("readInbox()", () => {
   test("appends what waits, oldest first, and leaves blanks out", async () => {
     const process = new FakeProcess({ answers: [] });
     for (const text of ["one", " \n", "two"]) process.receive(0, text);
-    await readInbox(process.context);
+    await readInbox(process.sys, process.start);
     expect(process.messages.slice(1)).toEqual([
       { role: "user", content: "one" },
       { role: "user", content: "two" },
@@ -58,7 +58,7 @@ describe("readInbox()", () => {
 
   test("makes no call when nothing waits", async () => {
     const process = new FakeProcess({ answers: [] });
-    await readInbox(process.context);
+    await readInbox(process.sys, process.start);
     expect(process.trace).toEqual([]);
   });
 
@@ -72,8 +72,8 @@ describe("readInbox()", () => {
 
   test("goes on when another thread took the message", async () => {
     const process = new FakeProcess({ answers: [] });
-    process.context.sys.hasMail = () => true;
-    await readInbox(process.context);
+    process.sys.hasMail = () => true;
+    await readInbox(process.sys, process.start);
     expect(process.messages).toHaveLength(1);
   });
 });

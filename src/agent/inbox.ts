@@ -2,28 +2,29 @@
 import { codeOf } from "../abi/errors.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import type { Message } from "../abi/mail.ts";
-import type { ProgramContext, RunInput } from "../abi/program.ts";
+import type { ProgramStart, RunInput } from "../abi/program.ts";
+import type { Sys } from "../abi/sys.ts";
 
 /** More wait for the next step: the model answers some before it reads on. */
 export const MAX_PER_STEP = 32;
 
-/** Those that wait now enter the context, oldest first. Costs nothing when there are none. */
-export async function readInbox(context: ProgramContext): Promise<void> {
-  for (let read = 0; read < MAX_PER_STEP && context.sys.hasMail(); read++) {
-    const message = await nextMessage(context);
+/** Those that wait now enter the sys, oldest first. Costs nothing when there are none. */
+export async function readInbox(sys: Sys, { ctxId, session }: ProgramStart, client?: string): Promise<void> {
+  for (let read = 0; read < MAX_PER_STEP && sys.hasMail(); read++) {
+    const message = await nextMessage(sys, client);
     if (message === undefined) return;
     const text = messageText(message);
     if (text.trim() === "") continue;
-    await context.sys.appendMessage(context.ctxId, "user", text);
-    context.session?.join(inputOf(message));
+    await sys.appendMessage(ctxId, "user", text);
+    if (session !== null) sys.joinRun(inputOf(message));
   }
 }
 
 /** undefined: another thread of this process took it. */
-async function nextMessage({ sys, signal, client }: ProgramContext): Promise<Message | undefined> {
+async function nextMessage(sys: Sys, client: string | undefined): Promise<Message | undefined> {
   const whose = client === undefined ? {} : { client };
   try {
-    return await sys.recv({ timeoutMs: 0, ...whose }, signal);
+    return await sys.recv({ timeoutMs: 0, ...whose }, sys.ending);
   } catch (error) {
     if (codeOf(error) === "TIMEOUT") return undefined;
     throw error;

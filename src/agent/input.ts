@@ -1,7 +1,7 @@
 /** What an agent was given at fd 0: read to its end before the first step, and told to the model as a message of the user. */
 import { O_WRONLY } from "../abi/device.ts";
 import type { Fd } from "../abi/ids.ts";
-import type { ProgramContext } from "../abi/program.ts";
+import type { Sys } from "../abi/sys.ts";
 
 /** Beyond, the model is told of a file instead. */
 export const INPUT_BYTES = 256 * 1024;
@@ -19,15 +19,15 @@ export interface Input {
 }
 
 /** "": nothing was given, or blanks only. The fd is closed then: its writer hears that all was read. */
-export async function takeInput(context: ProgramContext, fd: Fd): Promise<string> {
-  const input = await readToEnd(context, fd);
-  await context.sys.close(fd);
+export async function takeInput(sys: Sys, fd: Fd): Promise<string> {
+  const input = await readToEnd(sys, fd);
+  await sys.close(fd);
   const isEnough = input.isText || input.keptBytes !== null;
-  return inputMessage(isEnough ? input : { ...input, keptBytes: await keep(context, input.chunks) });
+  return inputMessage(isEnough ? input : { ...input, keptBytes: await keep(sys, input.chunks) });
 }
 
-async function readToEnd(context: ProgramContext, fd: Fd): Promise<Input> {
-  const { sys, signal } = context;
+async function readToEnd(sys: Sys, fd: Fd): Promise<Input> {
+  const signal = sys.ending;
   const check = new Utf8Check();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -42,20 +42,20 @@ async function readToEnd(context: ProgramContext, fd: Fd): Promise<Input> {
     file ??= await sys.open(INPUT_PATH, O_WRONLY, signal);
     for (const part of chunks.splice(0)) await sys.write(file, part, signal);
   }
-  const keptBytes = file === null ? null : await finish(context, file);
+  const keptBytes = file === null ? null : await finish(sys, file);
   return { chunks, bytes, isText: check.end(), keptBytes };
 }
 
 /** Bytes that are no text: they may be needed as they are. */
-async function keep(context: ProgramContext, chunks: readonly Uint8Array[]): Promise<number> {
-  const { sys, signal } = context;
+async function keep(sys: Sys, chunks: readonly Uint8Array[]): Promise<number> {
+  const signal = sys.ending;
   const file = await sys.open(INPUT_PATH, O_WRONLY, signal);
   for (const part of chunks) await sys.write(file, part, signal);
-  return finish(context, file);
+  return finish(sys, file);
 }
 
 /** What the file holds: its limit, or a full disk, may have cut it. */
-async function finish({ sys }: ProgramContext, file: Fd): Promise<number> {
+async function finish(sys: Sys, file: Fd): Promise<number> {
   await sys.close(file);
   return (await sys.stat(INPUT_PATH)).size;
 }

@@ -1,31 +1,31 @@
 /** Jobs that a process leaves running at its end: they end with it, and its result says so. */
 import { O_RDONLY } from "../abi/device.ts";
 import { codeOf } from "../abi/errors.ts";
+import type { CtxId } from "../abi/ids.ts";
 import type { JobView } from "../abi/jobs.ts";
-import type { ProgramContext } from "../abi/program.ts";
+import type { Sys } from "../abi/sys.ts";
 
 const READ_BYTES = 1_048_576;
 const NAMED = 10;
 
 /** Asked only of a process that has started some. */
-export async function tellLeftJobs(context: ProgramContext): Promise<void> {
-  const left = (await jobsOf(context)).filter(({ state }) => state === "running");
+export async function tellLeftJobs(sys: Sys, ctxId: CtxId): Promise<void> {
+  const left = (await jobsOf(sys)).filter(({ state }) => state === "running");
   if (left.length === 0) return;
-  const { sys, ctxId } = context;
   const { messages } = await sys.buildPrompt(ctxId);
   const said = messages.findLast(({ role, content }) => role === "assistant" && content.trim() !== "");
   const names = left.slice(0, NAMED).map(({ id, command }) => `${id} (${firstLine(command)})`);
   const more = left.length > NAMED ? `, and ${left.length - NAMED} more` : "";
   const note = `[still running, and ended with this process: ${names.join(", ")}${more}]`;
-  context.sys.setResult(said === undefined ? note : `${said.content}\n\n${note}`);
+  sys.setResult(said === undefined ? note : `${said.content}\n\n${note}`);
 }
 
-async function jobsOf({ sys, signal }: ProgramContext): Promise<readonly JobView[]> {
+async function jobsOf(sys: Sys): Promise<readonly JobView[]> {
   try {
-    const fd = await sys.open("/proc/self/jobs", O_RDONLY, signal);
+    const fd = await sys.open("/proc/self/jobs", O_RDONLY, sys.ending);
     const chunks: Uint8Array[] = [];
     for (;;) {
-      const chunk = await sys.read(fd, READ_BYTES, signal);
+      const chunk = await sys.read(fd, READ_BYTES, sys.ending);
       if (chunk.byteLength === 0) break;
       chunks.push(chunk);
     }

@@ -13,31 +13,30 @@ import { runSession } from "./session-runs.ts";
 export type { AgentOptions } from "./run.ts";
 
 export function agentProgram(options: AgentOptions): Program {
-  return async (context) => {
-    const { session } = context;
-    return session === null ? runOnce(newRun(context, options)) : runSession(context, session, options);
+  return async (sys, start) => {
+    const run = newRun(sys, start, options);
+    return start.session === null ? runOnce(run) : runSession(run);
   };
 }
 
 async function runOnce(run: Run): Promise<ExitStatus> {
-  const { context } = run;
+  const { sys, start } = run;
   let end: Terminal;
   try {
-    if (context.restored === null) await begin(run);
+    if (start.restored === null) await begin(run);
     end = (await hasEnded(run)) ? { reason: "completed" } : await untilTerminal(run);
   } catch (error) {
-    end = endOfFailure(error, context.signal.aborted);
+    end = endOfFailure(error, sys.ending.aborted);
   }
-  if (run.hasJobs && end.reason !== "aborted") await tellLeftJobs(context).catch(() => undefined);
-  if (end.reason === "budget_exhausted") logBudget(context, end.words);
+  if (run.hasJobs && end.reason !== "aborted") await tellLeftJobs(sys, start.ctxId).catch(() => undefined);
+  if (end.reason === "budget_exhausted") logBudget(sys, end.words);
   // so that a person who talks to it later does not begin its run anew
   if (end.reason !== "completed" && end.reason !== "aborted") checkpoint(run, null);
   return exitOf(end);
 }
 
 /** Its last word was kept, and its daemon died before it was the exit. */
-async function hasEnded({ context, kept }: Run): Promise<boolean> {
-  const { restored, sys, ctxId } = context;
-  if (restored === null || kept !== null || context.sys.hasMail()) return false;
-  return isAtItsEnd((await sys.buildPrompt(ctxId)).messages);
+async function hasEnded({ sys, start, kept }: Run): Promise<boolean> {
+  if (start.restored === null || kept !== null || sys.hasMail()) return false;
+  return isAtItsEnd((await sys.buildPrompt(start.ctxId)).messages);
 }

@@ -30,7 +30,7 @@ export class ModeNotes {
       if (role === "user" && content.startsWith(OPEN)) this.#heard(content);
   }
 
-  /** `standing` as `ProgramContext` has it. "": nothing new. */
+  /** `standing` as `Sys` has it. "": nothing new. */
   note(standing: string): string {
     const [word = "", ...rest] = standing.split(" ");
     const now: Told = word === "auto" || word === "plan" ? word : "";

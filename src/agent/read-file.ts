@@ -1,19 +1,16 @@
 /** A small file of the tree, whole. */
 import { O_RDONLY } from "../abi/device.ts";
-import type { ProgramContext } from "../abi/program.ts";
+import type { Sys } from "../abi/sys.ts";
 
 const READ_BYTES = 1_048_576;
 
-export async function readTextFile(
-  { sys, signal }: Pick<ProgramContext, "sys" | "signal">,
-  path: string,
-): Promise<string> {
-  const fd = await sys.open(path, O_RDONLY, signal);
+export async function readTextFile(sys: Sys, path: string): Promise<string> {
+  const fd = await sys.open(path, O_RDONLY, sys.ending);
   const decoder = new TextDecoder();
   const parts: string[] = [];
   try {
     for (;;) {
-      const bytes = await sys.read(fd, READ_BYTES, signal);
+      const bytes = await sys.read(fd, READ_BYTES, sys.ending);
       parts.push(decoder.decode(bytes, { stream: true }));
       if (bytes.byteLength < READ_BYTES) break;
     }

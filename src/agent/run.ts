@@ -3,8 +3,8 @@
  * together, so calls stay paired.
  */
 import type { Reply } from "../abi/llm.ts";
-import type { ProgramContext, Restored } from "../abi/program.ts";
-import type { Prompt } from "../abi/sys.ts";
+import type { ProgramStart, Restored } from "../abi/program.ts";
+import type { Prompt, Sys } from "../abi/sys.ts";
 import {
   answeredIn,
   finishedCalls,
@@ -44,7 +44,8 @@ export interface AgentOptions {
 /** One run after another, or the only one. Lives as long as the process. */
 export interface Run {
   /** Of the process, or of the run under way in a session: then its calls end with the run. */
-  context: ProgramContext;
+  sys: Sys;
+  readonly start: ProgramStart;
   readonly options: AgentOptions;
   readonly environment: string;
   /** Of a session: the message whose run is under way; null: none is. */
@@ -70,14 +71,15 @@ export interface Run {
   hasJobs: boolean;
 }
 
-export function newRun(context: ProgramContext, options: AgentOptions): Run {
-  const { cwd, restored } = context;
-  const environment = environmentText({ cwd, day: context.sys.today(), platform: options.platform });
+export function newRun(sys: Sys, start: ProgramStart, options: AgentOptions): Run {
+  const { cwd, restored } = start;
+  const environment = environmentText({ cwd, day: sys.today(), platform: options.platform });
   const { v: _, run: underWay, ...place } = placeOf(restored);
   const hasToldReply = place.kept !== null;
   const discovery = new Discovery();
   return {
-    context,
+    sys,
+    start,
     options,
     environment,
     underWay,
@@ -94,11 +96,11 @@ export function newRun(context: ProgramContext, options: AgentOptions): Run {
 }
 
 export async function untilTerminal(run: Run): Promise<Terminal> {
-  const { context } = run;
+  const { sys } = run;
   for (;;) {
-    await context.sys.waitIfPaused();
-    context.signal.throwIfAborted();
-    if (run.kept === null) context.sys.onStep(++run.turn);
+    await sys.waitIfPaused();
+    sys.ending.throwIfAborted();
+    if (run.kept === null) sys.onStep(++run.turn);
     const end = await reasonStep(run);
     if (end !== undefined) return end;
   }
@@ -106,10 +108,10 @@ export async function untilTerminal(run: Run): Promise<Terminal> {
 
 /** Before the first step. The input is taken while the process is paused, too: what a client sent is kept nowhere else. */
 export async function begin(run: Run): Promise<void> {
-  const { context } = run;
-  if (context.input === null) return;
-  const text = await takeInput(context, context.input);
-  if (text !== "") await context.sys.unit(() => context.sys.appendMessage(context.ctxId, "user", text));
+  const { sys, start } = run;
+  if (start.input === null) return;
+  const text = await takeInput(sys, start.input);
+  if (text !== "") await sys.unit(() => sys.appendMessage(start.ctxId, "user", text));
   checkpoint(run, null);
 }
 
@@ -127,20 +129,20 @@ export function checkpoint(run: Run, kept: KeptReply | null): void {
     ...more,
     kept,
   };
-  run.context.sys.checkpoint(place);
+  run.sys.checkpoint(place);
 }
 
 /** One step: a reply that is kept, its calls, and all of it in the context. Undefined: another step follows. */
 async function reasonStep(run: Run): Promise<Terminal | undefined> {
-  const { context } = run;
+  const { sys, start } = run;
   for (;;) {
-    const restored = run.kept === null ? null : context.restored;
+    const restored = run.kept === null ? null : start.restored;
     const kept = run.kept ?? (await nextReply(run));
     run.kept = null;
     const { reply, batches: _, ...limits } = kept;
     const { turn, hasEscalated, hasRetriedEmpty } = run;
-    const { maxSteps: maxTurns, modelDevice: device } = context;
-    const [account, hasMail] = [context.sys.account(), context.sys.hasMail()];
+    const { maxSteps: maxTurns, modelDevice: device } = start;
+    const [account, hasMail] = [sys.account(), sys.hasMail()];
     const decision = decide(
       { turn, maxTurns, ...limits, hasEscalated, hasRetriedEmpty, hasMail, account, device },
       reply,
@@ -162,24 +164,23 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
         return undefined;
       case "max_turns":
         await keep(run, reply, await resultsOf(run, kept, restored), restored);
-        return context.signal.aborted ? { reason: "aborted" } : decision;
+        return sys.ending.aborted ? { reason: "aborted" } : decision;
       default:
         if (decision.reason === "completed" && turn === 1 && textOf(reply.blocks).trim() === "")
-          context.sys.log("warn", "model: two empty replies in a row; the run ends without an answer");
+          sys.log("warn", "model: two empty replies in a row; the run ends without an answer");
         await keep(run, reply, [], restored);
         return decision;
     }
-    await context.sys.waitIfPaused();
-    context.signal.throwIfAborted();
+    await sys.waitIfPaused();
+    sys.ending.throwIfAborted();
   }
 }
 
 /** Calls that are refused, or that are none, again and again. Undefined: the model is asked again. */
-function endAfterCalls({ context, refusals, malformed }: Run): Terminal | undefined {
+function endAfterCalls({ sys, start, refusals, malformed }: Run): Terminal | undefined {
   if (isGivenUp(refusals)) return { reason: "denied", error: givenUp(refusals) };
-  if (isHopeless(malformed))
-    return { reason: "model_error", error: hopeless(malformed, context.modelDevice) };
-  if (malformed.replies > 0) context.sys.log("warn", askedAgain(malformed));
+  if (isHopeless(malformed)) return { reason: "model_error", error: hopeless(malformed, start.modelDevice) };
+  if (malformed.replies > 0) sys.log("warn", askedAgain(malformed));
   return undefined;
 }
 
@@ -189,11 +190,11 @@ function isAskedAgain({ reason }: Continue | Terminal): boolean {
 }
 
 /** The last words of a run that is no session's are its result. */
-function tellReply({ context }: Run, { blocks }: Reply, { reason }: Continue | Terminal): void {
+function tellReply({ sys, start }: Run, { blocks }: Reply, { reason }: Continue | Terminal): void {
   const text = textOf(blocks);
   if (text.trim() === "") return;
-  if (context.session !== null) context.session.reply(text);
-  else if (reason === "next_turn" || reason === "mail") context.sys.said(text);
+  if (start.session !== null) sys.reply(text);
+  else if (reason === "next_turn" || reason === "mail") sys.said(text);
 }
 
 /**
@@ -201,30 +202,30 @@ function tellReply({ context }: Run, { blocks }: Reply, { reason }: Continue | T
  * One that would end the run waits there, too.
  */
 async function nextReply(run: Run): Promise<KeptReply> {
-  const { context } = run;
+  const { sys } = run;
   const kept = await ask(run);
-  if (callsOf(kept.reply.blocks).length > 0 || context.sys.isPaused()) checkpoint(run, kept);
-  await untilResumed(context);
+  if (callsOf(kept.reply.blocks).length > 0 || sys.isPaused()) checkpoint(run, kept);
+  await untilResumed(sys);
   return kept;
 }
 
 async function ask(run: Run): Promise<KeptReply> {
-  const { context, options } = run;
-  context.sys.setActivity("thinking");
+  const { sys, start, options } = run;
+  sys.setActivity("thinking");
   const tools = await toolsOf(run);
   const { request, escalatedOutputTokens } = turnRequest({
-    requestId: `r${context.pid}-${run.requests + 1}`,
-    model: context.model,
+    requestId: `r${start.pid}-${run.requests + 1}`,
+    model: start.model,
     prompt: await promptOf(run, tools),
     environment: run.environment + run.announced,
     tools: tools.specs,
-    account: context.sys.account(),
+    account: sys.account(),
     wantedOutputTokens: run.hasEscalated ? ESCALATED_OUTPUT_TOKENS : OUTPUT_TOKENS,
   });
-  const reply = await askModel(context, request, {
+  const reply = await askModel(sys, start, {
+    request,
     maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,
     hasSucceeded: run.requests > 0,
-    random: () => context.sys.random(),
   });
   run.requests++;
   const { maxOutputTokens } = request;
@@ -234,29 +235,29 @@ async function ask(run: Run): Promise<KeptReply> {
 
 /** With what was said to the process meanwhile. */
 function promptOf(run: Run, { deferred }: OfferedTools): Promise<Prompt> {
-  const { context } = run;
-  return context.sys.unit(async () => {
-    await readInbox(context);
-    const prompt = await toldOfMode(run, await context.sys.buildPrompt(context.ctxId));
+  const { sys, start } = run;
+  return sys.unit(async () => {
+    await readInbox(sys, start, run.underWay?.client);
+    const prompt = await toldOfMode(run, await sys.buildPrompt(start.ctxId));
     const note = deferred === undefined ? "" : run.discovery.note(deferred, lastWords(prompt));
     if (note === "") return prompt;
-    await context.sys.appendMessage(context.ctxId, "user", note);
-    return context.sys.buildPrompt(context.ctxId);
+    await sys.appendMessage(start.ctxId, "user", note);
+    return sys.buildPrompt(start.ctxId);
   });
 }
 
 /** Once, when it begins, and once when it ends. */
 async function toldOfMode(run: Run, prompt: Prompt): Promise<Prompt> {
-  const { context } = run;
-  if (context.modes === undefined) return prompt;
+  const { sys, start } = run;
+  if (start.modes === undefined) return prompt;
   if (run.modeNotes === null) {
     run.modeNotes = new ModeNotes();
     run.modeNotes.recall(prompt.messages);
   }
-  const note = run.modeNotes.note(context.sys.standing());
+  const note = run.modeNotes.note(sys.standing());
   if (note === "") return prompt;
-  await context.sys.appendMessage(context.ctxId, "user", note);
-  return context.sys.buildPrompt(context.ctxId);
+  await sys.appendMessage(start.ctxId, "user", note);
+  return sys.buildPrompt(start.ctxId);
 }
 
 /** What was said last: by a person, or by the model itself. Results of tools ask for nothing. */
@@ -267,13 +268,12 @@ function lastWords({ messages }: Prompt): string {
 /** Those of the process; with them, what its model is told of the rest. */
 async function toolsOf(run: Run): Promise<OfferedTools> {
   if (run.tools !== null) return run.tools;
-  const { context, options } = run;
-  const tools = await offeredTools(context, options.deferred);
+  const { sys, start, options } = run;
+  const tools = await offeredTools(sys, start, options.deferred);
   if (tools.deferred !== undefined) {
     const text = announcement(tools.deferred.names());
     if (text !== "") run.announced = `\n\n${text}`;
-    if (context.restored !== null)
-      run.discovery.recall((await context.sys.buildPrompt(context.ctxId)).messages);
+    if (start.restored !== null) run.discovery.recall((await sys.buildPrompt(start.ctxId)).messages);
   }
   run.tools = tools;
   return tools;
@@ -281,10 +281,10 @@ async function toolsOf(run: Run): Promise<OfferedTools> {
 
 /** Before a run of a session: servers may have come or gone since the last. */
 export async function tellChanges(run: Run): Promise<void> {
-  const { context, tools } = run;
+  const { sys, start, tools } = run;
   if (tools?.deferred === undefined) return;
-  const note = deltaNote(await tools.deferred.refresh(context));
-  if (note !== "") await context.sys.appendMessage(context.ctxId, "user", note);
+  const note = deltaNote(await tools.deferred.refresh(sys));
+  if (note !== "") await sys.appendMessage(start.ctxId, "user", note);
 }
 
 /** What an earlier daemon knows of the calls is not made again, and what it did not know stays unknown. */
@@ -293,26 +293,26 @@ async function resultsOf(
   kept: KeptReply,
   restored: Restored | null,
 ): Promise<readonly CallResult[]> {
-  const { context } = run;
+  const { sys } = run;
   const { blocks } = kept.reply;
   const said = textOf(blocks);
-  if (said.trim() !== "") context.sys.setResult(said);
+  if (said.trim() !== "") sys.setResult(said);
   const tools = await toolsOf(run);
   const calls = callsOf(blocks);
   const tell = (call: number, { malformed: _, ...result }: CallResult): void =>
-    context.sys.addToCheckpoint({ call, ...result });
+    sys.addToCheckpoint({ call, ...result });
   const done = restored === null ? undefined : finishedCalls(restored, kept.batches, calls);
   if (done !== undefined) {
     // the tools may be others now, and so what runs together
     checkpoint(run, { ...kept, batches: batchSizes(calls, tools) });
     for (const [call, result] of done) tell(call, result);
   }
-  context.sys.setActivity("tool");
-  const results = await runCalls(context, tools, calls, done, tell);
+  sys.setActivity("tool");
+  const results = await runCalls(sys, tools, calls, done, tell);
   if (results.some(({ hasJob }) => hasJob === true)) run.hasJobs = true;
   run.refusals = afterReply(run.refusals, results);
   run.malformed = afterCalls(run.malformed, results);
-  return fitTurn(context, results);
+  return fitTurn(sys, results);
 }
 
 function batchSizes(calls: readonly ToolCall[], tools: OfferedTools): readonly number[] {
@@ -326,12 +326,12 @@ export async function keep(
   results: readonly CallResult[],
   restored: Restored | null,
 ): Promise<void> {
-  const { context } = run;
-  const { sys, ctxId } = context;
+  const { sys, start } = run;
+  const { ctxId } = start;
   if (reply.blocks.length === 0) return;
   const text = textOf(reply.blocks);
-  if (text.trim() !== "") context.sys.setResult(text);
-  await context.sys.unit(async () => {
+  if (text.trim() !== "") sys.setResult(text);
+  await sys.unit(async () => {
     const answered = restored === null ? null : answeredIn((await sys.buildPrompt(ctxId)).messages, reply);
     if (answered === null) await sys.appendMessage(ctxId, "assistant", text, reply.blocks);
     for (const [i, call] of callsOf(reply.blocks).entries()) {
@@ -344,16 +344,13 @@ export async function keep(
 }
 
 /** `words`: of the call that was refused; "" where the limit was reached without one. */
-export function logBudget(context: ProgramContext, words = ""): void {
+export function logBudget(sys: Sys, words = ""): void {
   // of anything but tokens they say it all; the line about tokens is one that people look for
   if (/^(budget exceeded|the price of)/.test(words) && !words.endsWith("tokens")) {
-    context.sys.log("warn", words);
+    sys.log("warn", words);
     return;
   }
-  const { used, limit } = context.sys.account();
+  const { used, limit } = sys.account();
   // without a limit of its own it was that of a process above
-  context.sys.log(
-    "warn",
-    `Token budget exceeded: ${limit > 0 ? `${used}/${limit}` : "the parent's is spent"}`,
-  );
+  sys.log("warn", `Token budget exceeded: ${limit > 0 ? `${used}/${limit}` : "the parent's is spent"}`);
 }

@@ -6,24 +6,15 @@
 import { INTERRUPTED_NOTE, type RunOutcome } from "../abi/events.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../abi/process.ts";
-import type { ProgramContext, ProgramSession, RunInput } from "../abi/program.ts";
+import type { RunInput } from "../abi/program.ts";
+import type { Sys } from "../abi/sys.ts";
 import { finishedCalls, isAtItsEnd } from "./checkpoint.ts";
 import { callsOf, endOfFailure, exitOf, type Terminal } from "./decide.ts";
 import { inputOf, messageText } from "./inbox.ts";
 import { NOT_MALFORMED } from "./malformed.ts";
 import { salvagedBlocks } from "./model/salvage.ts";
 import { NO_REFUSALS } from "./refusals.ts";
-import {
-  type AgentOptions,
-  begin,
-  checkpoint,
-  keep,
-  logBudget,
-  newRun,
-  type Run,
-  tellChanges,
-  untilTerminal,
-} from "./run.ts";
+import { begin, checkpoint, keep, logBudget, type Run, tellChanges, untilTerminal } from "./run.ts";
 import { NOT_STARTED } from "./tools/tool-call.ts";
 
 /** How a run begins: with a message that it has read, or, in a later daemon, in the middle. */
@@ -33,40 +24,33 @@ type Beginning =
   | { readonly kind: "middle"; readonly input: RunInput };
 
 /** Until the process ends, or leaves memory. */
-export async function runSession(
-  context: ProgramContext,
-  session: ProgramSession,
-  options: AgentOptions,
-): Promise<ExitStatus> {
-  const run = newRun(context, options);
+export async function runSession(run: Run): Promise<ExitStatus> {
+  const { sys, start } = run;
   try {
-    if (context.restored === null) await begin(run);
-    let next = await underWay(run, context, session);
+    if (start.restored === null) await begin(run);
+    let next = await underWay(run);
     for (;;) {
-      const beginning = next ?? (await nextMessage(context));
+      const beginning = next ?? (await nextMessage(sys));
       next = null;
-      if (beginning !== null) await oneRun(run, context, session, beginning);
+      if (beginning !== null) await oneRun(run, beginning);
     }
   } catch (error) {
-    return exitOf(endOfFailure(error, context.signal.aborted));
+    return exitOf(endOfFailure(error, sys.ending.aborted));
   }
 }
 
 /** null: it waits for a message. */
-async function underWay(
-  run: Run,
-  context: ProgramContext,
-  session: ProgramSession,
-): Promise<Beginning | null> {
-  const { restored, intent } = context;
-  const input = { seq: 0, from: PID_KERNEL, client: session.client, text: intent };
+async function underWay(run: Run): Promise<Beginning | null> {
+  const { sys, start } = run;
+  const { restored, intent, session } = start;
+  const input = { seq: 0, from: PID_KERNEL, client: session?.client ?? "", text: intent };
   if (restored === null) return intent === "" ? null : { kind: "intent", input, isNew: true };
   const place = run.underWay;
   // its message has not entered the context: it is the next that is read
-  if (place !== null && session.isQueued(place.seq)) return forget(run);
+  if (place !== null && sys.isQueued(place.seq)) return forget(run);
   const hasBegun = place !== null || (restored.state === null && intent !== "");
-  if (!hasBegun) return closeKept(run, context);
-  const { messages } = await context.sys.buildPrompt(context.ctxId);
+  if (!hasBegun) return closeKept(run);
+  const { messages } = await sys.buildPrompt(start.ctxId);
   if (run.kept === null && isAtItsEnd(messages)) return forget(run);
   if (place === null) return { kind: "intent", input, isNew: false };
   return { kind: "middle", input: { ...place, text: "" } };
@@ -80,9 +64,9 @@ function forget(run: Run): null {
 }
 
 /** It had ended in the middle of a step: what is known of its calls enters the context, and none is made. */
-async function closeKept(run: Run, context: ProgramContext): Promise<null> {
+async function closeKept(run: Run): Promise<null> {
   const { kept } = run;
-  const { restored } = context;
+  const { restored } = run.start;
   if (kept === null || restored === null) return null;
   const done = finishedCalls(restored, kept.batches, callsOf(kept.reply.blocks));
   const results = callsOf(kept.reply.blocks).map((_, index) => done.get(index) ?? NOT_STARTED);
@@ -91,19 +75,15 @@ async function closeKept(run: Run, context: ProgramContext): Promise<null> {
 }
 
 /** null: it says nothing. */
-async function nextMessage(context: ProgramContext): Promise<Beginning | null> {
-  context.sys.setActivity("waiting");
-  const message = await context.sys.recv({}, context.signal);
+async function nextMessage(sys: Sys): Promise<Beginning | null> {
+  sys.setActivity("waiting");
+  const message = await sys.recv({}, sys.ending);
   const text = messageText(message);
   return text.trim() === "" ? null : { kind: "message", input: inputOf(message), text };
 }
 
-async function oneRun(
-  run: Run,
-  context: ProgramContext,
-  session: ProgramSession,
-  beginning: Beginning,
-): Promise<void> {
+async function oneRun(run: Run, beginning: Beginning): Promise<void> {
+  const { sys } = run;
   const { input } = beginning;
   const isNew = beginning.kind !== "middle";
   if (isNew) {
@@ -113,37 +93,37 @@ async function oneRun(
     Object.assign(run, { refusals: NO_REFUSALS, malformed: NOT_MALFORMED });
     checkpoint(run, null);
   }
-  run.context = session.begin(input, beginning.kind === "message" || (isNew && beginning.isNew));
+  run.sys = sys.beginRun(input, beginning.kind === "message" || (isNew && beginning.isNew));
   const end = await endOf(run, beginning);
-  const { signal } = run.context;
-  run.context = context;
-  context.signal.throwIfAborted();
-  if (signal.aborted) await noteInterrupt(run, context);
-  if (end.reason === "budget_exhausted") logBudget(context, end.words);
+  const { ending } = run.sys;
+  run.sys = sys;
+  sys.ending.throwIfAborted();
+  if (ending.aborted) await noteInterrupt(run);
+  if (end.reason === "budget_exhausted") logBudget(sys, end.words);
   forget(run);
-  await session.end(OUTCOMES[end.reason], exitOfRun(end));
+  await sys.endRun(OUTCOMES[end.reason], exitOfRun(end));
 }
 
 async function endOf(run: Run, beginning: Beginning): Promise<Terminal> {
-  const { context } = run;
+  const { sys, start } = run;
   try {
     if (beginning.kind === "message")
-      await context.sys.unit(async () => {
+      await sys.unit(async () => {
         // where nothing can be looked for, nothing comes between
         if (run.tools?.deferred !== undefined) await tellChanges(run);
-        await context.sys.appendMessage(context.ctxId, "user", beginning.text);
+        await sys.appendMessage(start.ctxId, "user", beginning.text);
       });
     return await untilTerminal(run);
   } catch (error) {
-    return endOfFailure(error, context.signal.aborted);
+    return endOfFailure(error, sys.ending.aborted);
   }
 }
 
 /** What the model had said whole is kept, and that it was cut off is told. */
-async function noteInterrupt(run: Run, context: ProgramContext): Promise<void> {
-  const { sys, ctxId, modelFd } = context;
+async function noteInterrupt({ sys, start }: Run): Promise<void> {
+  const { ctxId, modelFd } = start;
   const blocks = await salvagedBlocks(sys, modelFd);
-  await context.sys.unit(async () => {
+  await sys.unit(async () => {
     const { messages } = await sys.buildPrompt(ctxId);
     if (messages.at(-1)?.content === INTERRUPTED_NOTE) return;
     const text = blocks.map((block) => block.text).join("\n");
@@ -152,8 +132,8 @@ async function noteInterrupt(run: Run, context: ProgramContext): Promise<void> {
   });
   const text = blocks.map((block) => block.text).join("\n");
   if (text.trim() === "") return;
-  context.sys.setResult(text);
-  run.context.session?.reply(text);
+  sys.setResult(text);
+  sys.reply(text);
 }
 
 const OUTCOMES: Readonly<Record<Terminal["reason"], RunOutcome>> = {

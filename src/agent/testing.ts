@@ -6,7 +6,7 @@ import { asCtxId, asFd, asPid, type Fd } from "../abi/ids.ts";
 import { type Block, type LlmRequest, type Reply, type StreamEvent, totalTokens } from "../abi/llm.ts";
 import type { Message } from "../abi/mail.ts";
 import type { Activity, ExitStatus } from "../abi/process.ts";
-import type { ProgramContext, Restored } from "../abi/program.ts";
+import type { ProgramStart, Restored } from "../abi/program.ts";
 import type { ContextMessage, Sys } from "../abi/sys.ts";
 import type { ToolResult } from "../abi/tool.ts";
 import { abortable } from "../lib/abort.ts";
@@ -79,7 +79,8 @@ export class FakeProcess {
   readonly activities: Activity[] = [];
   readonly sleeps: number[] = [];
   readonly openFds = new Set<Fd>();
-  readonly context: ProgramContext;
+  readonly sys: Sys;
+  readonly start: ProgramStart;
   result = "";
   used = 0;
   calls = 0;
@@ -97,11 +98,12 @@ export class FakeProcess {
     this.messages = [{ role: "user", content: "do it" }, ...(options.said ?? [])];
     this.#answers = [...options.answers];
     this.#input = [...(options.input ?? [])];
-    this.context = this.#makeContext();
+    this.sys = this.#makeSys();
+    this.start = this.#makeStart();
   }
 
   run(): Promise<ExitStatus> {
-    return agentProgram({ platform: "linux", ...this.#options.program })(this.context);
+    return agentProgram({ platform: "linux", ...this.#options.program })(this.sys, this.start);
   }
 
   end(): void {
@@ -122,10 +124,9 @@ export class FakeProcess {
     this.mail.push({ seq: this.mail.length + 1, from: asPid(from), to: asPid(1), data, sentAt: 0 });
   }
 
-  #makeContext(): ProgramContext {
+  #makeStart(): ProgramStart {
     const { agent = null, maxSteps = 0, input, restored = null } = this.#options;
     return {
-      sys: this.#makeSys(),
       pid: asPid(1),
       ctxId: asCtxId(1),
       intent: "do it",
@@ -135,7 +136,6 @@ export class FakeProcess {
       modelDevice: MODEL_DEVICE,
       model: "",
       maxSteps,
-      signal: this.#abort.signal,
       input: input === undefined ? null : INPUT_FD,
       mounts: [],
       restored,
@@ -144,11 +144,13 @@ export class FakeProcess {
   }
 
   #makeSys(): Sys {
-    const refused = async (): Promise<never> => {
+    const notHere = (): never => {
       throw new Error("not part of this fake");
     };
+    const refused = async (): Promise<never> => notHere();
     return {
       getPid: () => asPid(1),
+      ending: this.#abort.signal,
       onStep: (step) => this.steps.push(step),
       called: (note) => this.called.push(note),
       said: (text) => this.said.push(text),
@@ -177,6 +179,11 @@ export class FakeProcess {
       checkpoint: (state) => this.history.push({ kind: "state", state }),
       addToCheckpoint: (part) => this.history.push({ kind: "part", part }),
       unit: (act) => act(),
+      beginRun: notHere,
+      joinRun: notHere,
+      isQueued: notHere,
+      reply: notHere,
+      endRun: refused,
       spawn: refused,
       kill: refused,
       setMode: refused,

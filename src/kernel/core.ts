@@ -1,7 +1,8 @@
 /** The parts of the kernel as the calls see them. One instance per daemon, made in kernel.ts. */
+
 import type { Pid } from "../abi/ids.ts";
 import type { Disposition, Signal } from "../abi/process.ts";
-import type { ProgramContext } from "../abi/program.ts";
+import type { Begun } from "../abi/program.ts";
 import type { Syscalls } from "../abi/sys.ts";
 import type { Asks } from "../consent/ask/asks.ts";
 import type { Judge } from "../consent/classify/judge.ts";
@@ -67,5 +68,5 @@ export interface Core {
   /** The handle of a process; with a scope, one with narrower rights; with a signal, every call of it ends with that too. */
   handle(self: Process, scope: Scope | null, signal?: AbortSignal): Syscalls;
   /** What its program gets, or one further thread of it. */
-  program(proc: Process, seat?: ThreadSeat): ProgramContext;
+  program(proc: Process, seat?: ThreadSeat): Begun;
 }

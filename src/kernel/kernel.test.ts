@@ -67,9 +67,9 @@ describe("shutdown()", () => {
   test("ends watched processes and questions too", async () => {
     const t = testKernel();
     const asking = Promise.withResolvers<void>();
-    t.programs.set("a", async ({ pid, signal }) => {
+    t.programs.set("a", async (sys, { pid }) => {
       const question = { text: "?", detail: "", options: ["yes"] as const };
-      const asked = t.kernel.asks.ask(t.proc(pid), question, { signal });
+      const asked = t.kernel.asks.ask(t.proc(pid), question, { signal: sys.ending });
       asking.resolve();
       await asked;
       return EXIT.completed;
@@ -86,7 +86,7 @@ describe("shutdown()", () => {
 describe("spawnWatched()", () => {
   test("misses nothing, from spawn to complete", async () => {
     const t = testKernel();
-    t.programs.set("a", async ({ sys }) => {
+    t.programs.set("a", async (sys) => {
       sys.onStep(1);
       sys.log("info", "hello");
       sys.setResult("42");

@@ -9,7 +9,7 @@ import { asPid, PID_KERNEL, type Pid } from "../abi/ids.ts";
 import type { JobView } from "../abi/jobs.ts";
 import type { MountView } from "../abi/mcp.ts";
 import { type Disposition, EXIT, type ExitStatus, type ProcInfo, type Signal } from "../abi/process.ts";
-import type { ProgramContext } from "../abi/program.ts";
+import type { Begun } from "../abi/program.ts";
 import type { QuestionItem, QuestionOutcome } from "../abi/question.ts";
 import { ALL_RIGHTS } from "../abi/rights.ts";
 import type { SpawnOpts, Syscalls } from "../abi/sys.ts";
@@ -83,6 +83,7 @@ import { ProcessTable } from "./process/table.ts";
 import { taskPlaceOf } from "./process/task-place.ts";
 import type { ThreadSeat } from "./process/thread/thread.ts";
 import { programOf } from "./program.ts";
+
 import { Mounts } from "./vfs/mounts.ts";
 import { DeviceRegistry } from "./vfs/registry.ts";
 
@@ -199,7 +200,7 @@ export class Kernel implements KernelApi, Core {
     return handleFor({ core: this, self, scope, ofThread: signal });
   }
 
-  program(proc: Process, seat?: ThreadSeat): ProgramContext {
+  program(proc: Process, seat?: ThreadSeat): Begun {
     return programOf(this, proc, seat);
   }
 

@@ -1,13 +1,13 @@
 /** What a program gets: its handle, which is the system calls and what is of its own process and passes no gate, and its start. */
 import { printed } from "../abi/errors.ts";
 import { asFd } from "../abi/ids.ts";
-import type { ProgramContext } from "../abi/program.ts";
+import type { Begun, ProgramStart } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 import { isAutoActive } from "../consent/classify/auto-mode.ts";
 import { pathOf } from "../consent/plan/plans.ts";
 import type { Tape } from "../history/replay/tape.ts";
 import { localDay } from "../lib/local-day.ts";
-import { programSession, type RunSeat } from "../session/program-session.ts";
+import { type RunSeat, sessionRuns } from "../session/program-runs.ts";
 import { asksAtLimit } from "./account/raise.ts";
 import type { Core } from "./core.ts";
 import { tellCall } from "./gate/call-told.ts";
@@ -21,40 +21,37 @@ interface Seat {
   readonly run?: RunSeat;
 }
 
-export function programOf(core: Core, proc: Process, thread?: ThreadSeat): ProgramContext {
-  const { conversation } = proc;
-  if (thread !== undefined) return contextOf(core, proc, { thread });
-  if (conversation === null) return contextOf(core, proc, {});
-  const session = programSession({ core, proc, conversation }, (run) => ({
-    ...contextOf(core, proc, { run }),
-    client: run.client,
-    session,
-  }));
-  return { ...contextOf(core, proc, {}), session };
+export function programOf(core: Core, proc: Process, thread?: ThreadSeat): Begun {
+  const seat: Seat = thread === undefined ? {} : { thread };
+  return { sys: handleOf(core, proc, seat), start: startOf(core, proc, thread) };
 }
 
-function contextOf(core: Core, proc: Process, seat: Seat): ProgramContext {
-  const { seed, pid } = proc;
-  const { thread } = seat;
-  const signal = signalOf(proc, seat);
-  return {
-    sys: handleOf(core, proc, seat),
+function startOf(core: Core, proc: Process, thread: ThreadSeat | undefined): ProgramStart {
+  const { pid, seed, ctxId, conversation } = proc;
+  const { agent, cwd } = seed;
+  const same = {
     pid,
-    ctxId: proc.ctxId,
-    intent: thread?.intent ?? seed.intent,
-    agent: seed.agent,
-    cwd: seed.cwd,
-    modelFd: thread?.modelFd ?? asFd(3),
+    ctxId,
+    agent,
+    cwd,
     modelDevice: proc.model.device,
     model: proc.model.name,
-    maxSteps: thread?.maxSteps ?? seed.maxSteps,
-    signal: tapeOf(proc, seat)?.signal(signal) ?? signal,
-    input: thread === undefined && proc.fds.has(asFd(0)) ? asFd(0) : null,
     mounts: core.mounts.namedBy(pid),
     toolset: 2,
-    ...(thread === undefined ? { modes: true } : {}),
-    restored: thread === undefined ? proc.restored : null,
-    session: null,
+  } as const;
+  if (thread !== undefined) {
+    const { intent, modelFd, maxSteps } = thread;
+    return { ...same, intent, modelFd, maxSteps, input: null, restored: null, session: null };
+  }
+  return {
+    ...same,
+    intent: seed.intent,
+    modelFd: asFd(3),
+    maxSteps: seed.maxSteps,
+    input: proc.fds.has(asFd(0)) ? asFd(0) : null,
+    modes: true,
+    restored: proc.restored,
+    session: conversation === null ? null : { client: seed.client ?? "" },
   };
 }
 
@@ -70,9 +67,12 @@ function tapeOf(proc: Process, { thread }: Seat): Tape | null {
 
 function handleOf(core: Core, proc: Process, seat: Seat): Sys {
   const calls = core.handle(proc, null, (seat.thread ?? seat.run)?.signal);
+  const signal = signalOf(proc, seat);
+  const ending = tapeOf(proc, seat)?.signal(signal) ?? signal;
   const more = [tells, reads, waits, keeps].map((part) => part(core, proc, seat));
+  const runs = sessionRuns(core, proc, (run) => handleOf(core, proc, { run }));
   // its calls are methods of its class
-  return Object.assign(calls, ...more) as Sys;
+  return Object.assign(calls, { ending }, ...more, runs) as Sys;
 }
 
 type Tells = "onStep" | "said" | "called" | "setActivity" | "setResult" | "log";

@@ -76,7 +76,7 @@ describe("spawnSupervisor()", () => {
 
   test("starts nobody more once it is told to end", async () => {
     const { t, workers, child, start } = bench();
-    workers.acts.set("a", ({ pid }) => t.init.kill(t.proc(pid).ppid, 1));
+    workers.acts.set("a", (_, { pid }) => t.init.kill(t.proc(pid).ppid, 1));
     await expect(start([child("a"), child("b")])).rejects.toMatchObject({ code: "CANCELLED" });
     expect(workers.told()).toBe("+a -a");
     await expectNothingLeft(t);
@@ -370,12 +370,12 @@ describe("restarts", () => {
     reserve(30)?.settle(30);
     await workers.end("a", CRASH);
     await t.clock.advance(1_000);
-    expect(workers.context("a").sys.account()).toEqual({ limit: 100, used: 30, reserved: 0 });
+    expect(workers.sys("a").account()).toEqual({ limit: 100, used: 30, reserved: 0 });
     reserve(50)?.settle(50);
     // the inner one gives up, the outer starts it again
     await workers.end("a", CRASH);
     await t.clock.advance(1_000);
-    expect(workers.context("a").sys.account()).toEqual({ limit: 100, used: 80, reserved: 0 });
+    expect(workers.sys("a").account()).toEqual({ limit: 100, used: 80, reserved: 0 });
     expect(reserve(21)).toBeUndefined();
     expect(t.proc(pid).seed.account.view().used).toBe(80);
     await down(t, pid);

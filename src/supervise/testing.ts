@@ -1,14 +1,16 @@
 /** Children for tests of supervision: each run does nothing but what the test says. */
 import type { Pid } from "../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../abi/process.ts";
-import type { ProgramContext } from "../abi/program.ts";
+import type { ProgramStart } from "../abi/program.ts";
+import type { Sys } from "../abi/sys.ts";
 import type { TestKernel } from "../kernel/testing/test-kernel.ts";
 import { settle } from "../kernel/testing/virtual-clock.ts";
 
 export const CRASH: ExitStatus = { code: 1, reason: "boom", kind: "fault" };
 
 interface Worker {
-  readonly context: ProgramContext;
+  readonly sys: Sys;
+  readonly start: ProgramStart;
   end(exit: ExitStatus): void;
 }
 
@@ -22,7 +24,7 @@ export class Workers {
   /** They exit as soon as they run. */
   readonly sick = new Map<string, ExitStatus>();
   /** What they do as soon as they run. */
-  readonly acts = new Map<string, (context: ProgramContext) => Promise<void>>();
+  readonly acts = new Map<string, (sys: Sys, start: ProgramStart) => Promise<void>>();
 
   constructor(t: TestKernel) {
     this.#t = t;
@@ -30,17 +32,21 @@ export class Workers {
 
   /** Says what runs when something is started with this intent. */
   add(...intents: string[]): void {
-    for (const intent of intents) this.#t.programs.set(intent, (context) => this.#work(intent, context));
+    for (const intent of intents) this.#t.programs.set(intent, (sys, start) => this.#work(sys, start));
   }
 
   pid(intent: string): Pid {
-    return this.context(intent).pid;
+    return this.#worker(intent).start.pid;
   }
 
-  context(intent: string): ProgramContext {
+  sys(intent: string): Sys {
+    return this.#worker(intent).sys;
+  }
+
+  #worker(intent: string): Worker {
     const worker = this.#live.get(intent);
     if (worker === undefined) throw new Error(`${intent} does not run`);
-    return worker.context;
+    return worker;
   }
 
   get alive(): string[] {
@@ -58,14 +64,15 @@ export class Workers {
     return this.#story.splice(0).join(" ");
   }
 
-  async #work(intent: string, context: ProgramContext): Promise<ExitStatus> {
+  async #work(sys: Sys, start: ProgramStart): Promise<ExitStatus> {
+    const { intent } = start;
     const over = Promise.withResolvers<ExitStatus>();
     this.#story.push(`+${intent}`);
-    this.#live.set(intent, { context, end: over.resolve });
+    this.#live.set(intent, { sys, start, end: over.resolve });
     const heed = (): void => over.resolve(EXIT.unexpected);
-    if (!this.stubborn.has(intent)) context.signal.addEventListener("abort", heed);
-    if (context.signal.aborted) heed();
-    await this.acts.get(intent)?.(context);
+    if (!this.stubborn.has(intent)) sys.ending.addEventListener("abort", heed);
+    if (sys.ending.aborted) heed();
+    await this.acts.get(intent)?.(sys, start);
     const sick = this.sick.get(intent);
     if (sick !== undefined) over.resolve(sick);
     const exit = await over.promise;

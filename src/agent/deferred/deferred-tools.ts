@@ -2,7 +2,8 @@
  * The tools of a process that are not sent with its requests: programs by name, looked at when they are first searched for, and
  * what its servers have. One per process; no larger than what is mounted.
  */
-import type { ProgramContext } from "../../abi/program.ts";
+import type { ProgramStart } from "../../abi/program.ts";
+import type { Sys } from "../../abi/sys.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
 import { findProgram } from "../tools/programs.ts";
 import type { Entry } from "./entry.ts";
@@ -14,6 +15,8 @@ import type { DeferredSetting } from "./setting.ts";
 interface DeferredStart {
   /** Names under /bin. */
   readonly programs: readonly string[];
+  /** Of its agent file. */
+  readonly mounts: ProgramStart["mounts"];
   readonly servers: readonly SeenServer[];
   /** Of the servers that were asked. */
   readonly entries: readonly Entry[];
@@ -74,9 +77,9 @@ export class DeferredTools {
   }
 
   /** All there is: programs are looked at, servers asked. */
-  async stock(context: ProgramContext): Promise<Stock> {
-    for (const name of [...this.#unseen].sort()) await this.#look(context, name);
-    for (const server of this.#servers) await this.#ask(context, server);
+  async stock(sys: Sys): Promise<Stock> {
+    for (const name of [...this.#unseen].sort()) await this.#look(sys, name);
+    for (const server of this.#servers) await this.#ask(sys, server);
     const servers = this.#servers.map(({ name }) => name);
     return { ...this.known(), loaded: this.#start.loaded, servers };
   }
@@ -92,24 +95,26 @@ export class DeferredTools {
   }
 
   /** By name, alias or path; undefined: no such tool. */
-  async find(context: ProgramContext, written: string): Promise<Entry | undefined> {
+  async find(sys: Sys, written: string): Promise<Entry | undefined> {
     const name = canonicalToolName(written.replace(/^\/bin\//, ""));
-    if (this.#unseen.has(name)) await this.#look(context, name);
+    if (this.#unseen.has(name)) await this.#look(sys, name);
     const known = this.#entries.get(name) ?? this.#byPath(name);
     if (known !== undefined) return known;
     const server = this.#servers.find((each) => isOf(each, name));
     if (server === undefined || this.#asked.has(server.path)) return undefined;
-    await this.#ask(context, server);
+    await this.#ask(sys, server);
     return this.#entries.get(name) ?? this.#byPath(name);
   }
 
   /** Looks which servers are there now; what came and went since the last telling. */
-  async refresh(context: ProgramContext): Promise<Delta> {
-    const servers = (await seenServers(context)).filter((server) => this.#start.isSeen(server));
+  async refresh(sys: Sys): Promise<Delta> {
+    const servers = (await seenServers(sys, this.#start.mounts)).filter((server) =>
+      this.#start.isSeen(server),
+    );
     const gone = this.#servers.filter(({ path }) => !servers.some((each) => each.path === path));
     for (const { name, path } of gone) this.#forget(name, path);
     this.#servers = servers;
-    for (const server of servers) if (server.isConnected) await this.#ask(context, server);
+    for (const server of servers) if (server.isConnected) await this.#ask(sys, server);
     const now = this.names();
     const added = now.filter((name) => !this.#told.includes(name));
     const removed = this.#told.filter((name) => !now.includes(name));
@@ -117,18 +122,18 @@ export class DeferredTools {
     return { added, removed };
   }
 
-  async #look(context: ProgramContext, name: string): Promise<void> {
-    const program = await findProgram(context, name);
+  async #look(sys: Sys, name: string): Promise<void> {
+    const program = await findProgram(sys, name);
     this.#unseen.delete(name);
     if (program === undefined) return;
     const { spec, parallel, hint } = program;
     this.#entries.set(name, { ...spec, parallel, hint, path: `/bin/${name}`, server: "" });
   }
 
-  async #ask(context: ProgramContext, server: SeenServer): Promise<void> {
+  async #ask(sys: Sys, server: SeenServer): Promise<void> {
     if (this.#asked.has(server.path)) return;
     this.#asked.add(server.path);
-    for (const entry of await toolsOf(context, server))
+    for (const entry of await toolsOf(sys, server))
       if (this.#start.isOffered(entry.name)) this.#entries.set(entry.name, entry);
   }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Fault } from "../../abi/errors.ts";
 import { asFd, type Fd } from "../../abi/ids.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { ProgramStart } from "../../abi/program.ts";
+import type { Sys } from "../../abi/sys.ts";
 import { agentInfo, call, FakeProcess, says } from "../testing.ts";
 import { runCalls } from "../tools/calls.ts";
 import { offeredTools } from "../tools/tools.ts";
@@ -31,7 +32,7 @@ function world(servers: Record<string, Server> = {}, manifest?: Parameters<typeo
   const texts = new Map<Fd, Uint8Array>();
   const opened: string[] = [];
   let next = 100;
-  const { sys } = fake.context;
+  const { sys: own } = fake;
   const textOf = (path: string): unknown => {
     if (path === "/bin") return PROGRAMS;
     if (path === "/proc/self/servers")
@@ -45,36 +46,33 @@ function world(servers: Record<string, Server> = {}, manifest?: Parameters<typeo
     if (name !== undefined && server === undefined) throw new Fault({ code: "NOT_FOUND", message: "gone" });
     return server && Object.entries(server.tools).map(([tool, more]) => ({ name: tool, ...more }));
   };
-  const context: ProgramContext = {
-    ...fake.context,
-    toolset: 2,
-    sys: {
-      ...sys,
-      open: async (path, flags, signal) => {
-        const text = textOf(path);
-        opened.push(path);
-        if (text === undefined && !path.startsWith("/mnt/")) return sys.open(path, flags, signal);
-        const fd = asFd(next++);
-        texts.set(fd, new TextEncoder().encode(JSON.stringify(text ?? "")));
-        return fd;
-      },
-      write: async (fd, bytes, signal) => {
-        if (!texts.has(fd)) return sys.write(fd, bytes, signal);
-        texts.set(
-          fd,
-          new TextEncoder().encode(JSON.stringify({ content: [{ type: "text", text: "served" }] })),
-        );
-      },
-      read: async (fd, length, signal) => {
-        const text = texts.get(fd);
-        if (text === undefined) return sys.read(fd, length, signal);
-        texts.set(fd, text.subarray(length));
-        return text.subarray(0, length);
-      },
-      close: async (fd) => (texts.delete(fd) ? undefined : sys.close(fd)),
+  const start: ProgramStart = { ...fake.start, toolset: 2 };
+  const sys: Sys = {
+    ...own,
+    open: async (path, flags, signal) => {
+      const text = textOf(path);
+      opened.push(path);
+      if (text === undefined && !path.startsWith("/mnt/")) return own.open(path, flags, signal);
+      const fd = asFd(next++);
+      texts.set(fd, new TextEncoder().encode(JSON.stringify(text ?? "")));
+      return fd;
     },
+    write: async (fd, bytes, signal) => {
+      if (!texts.has(fd)) return own.write(fd, bytes, signal);
+      texts.set(
+        fd,
+        new TextEncoder().encode(JSON.stringify({ content: [{ type: "text", text: "served" }] })),
+      );
+    },
+    read: async (fd, length, signal) => {
+      const text = texts.get(fd);
+      if (text === undefined) return own.read(fd, length, signal);
+      texts.set(fd, text.subarray(length));
+      return text.subarray(0, length);
+    },
+    close: async (fd) => (texts.delete(fd) ? undefined : own.close(fd)),
   };
-  return { context, opened, trace: fake.trace, logs: fake.logs };
+  return { sys, start, opened, trace: fake.trace, logs: fake.logs };
 }
 
 const slack: Server = { tools: { send: { description: "Sends a message to a Slack channel." }, list: {} } };
@@ -84,8 +82,8 @@ const many = (count: number): Server => ({
 
 describe("offeredTools() where tools can be looked for", () => {
   test("sends the core and the two tools of the loop, and knows the rest by name", async () => {
-    const { context } = world({ slack });
-    const { specs, deferred } = await offeredTools(context);
+    const { sys, start } = world({ slack });
+    const { specs, deferred } = await offeredTools(sys, start);
     expect(specs.map(({ name }) => name)).toEqual([
       "ask_user",
       "bash",
@@ -109,8 +107,8 @@ describe("offeredTools() where tools can be looked for", () => {
       ["multi_edit"],
     ],
   ])("heeds the agent file %j", async (manifest, sent, others) => {
-    const { context } = world({ slack }, manifest);
-    const { specs, deferred } = await offeredTools(context);
+    const { sys, start } = world({ slack }, manifest);
+    const { specs, deferred } = await offeredTools(sys, start);
     expect([specs.map(({ name }) => name), deferred?.names()]).toEqual([sent, others]);
   });
 
@@ -120,8 +118,8 @@ describe("offeredTools() where tools can be looked for", () => {
     ["auto", true],
     ["auto:0", false],
   ])("CRUX_TOOL_SEARCH=%s: all inline %s", async (value, isInline) => {
-    const { context } = world({ slack });
-    const { specs, deferred } = await offeredTools(context, deferredSetting({ CRUX_TOOL_SEARCH: value }));
+    const { sys, start } = world({ slack });
+    const { specs, deferred } = await offeredTools(sys, start, deferredSetting({ CRUX_TOOL_SEARCH: value }));
     expect([specs.some(({ name }) => name === "mcp__slack__send"), deferred === undefined]).toEqual([
       isInline,
       isInline,
@@ -129,14 +127,14 @@ describe("offeredTools() where tools can be looked for", () => {
   });
 
   test("starts no server: one that is not connected is named, and asked when it is searched", async () => {
-    const { context, opened } = world({ slack: { ...slack, state: "pending" } });
-    const tools = await offeredTools(context);
+    const { sys, start, opened } = world({ slack: { ...slack, state: "pending" } });
+    const tools = await offeredTools(sys, start);
     expect(tools.deferred?.names()).toEqual(["mcp__slack", "multi_edit", "send"]);
     expect(opened).not.toContain("/mnt/mcp/slack/tools");
-    const [found] = await runCalls(context, tools, [call("tool_search", { query: "slack channel" })]);
+    const [found] = await runCalls(sys, tools, [call("tool_search", { query: "slack channel" })]);
     expect(found?.content).toContain("mcp__slack__send: Sends a message");
     expect(tools.deferred?.names()).toContain("mcp__slack__list");
-    const [called] = await runCalls(context, tools, [call("tool_call", { tool: "mcp__slack" })]);
+    const [called] = await runCalls(sys, tools, [call("tool_call", { tool: "mcp__slack" })]);
     expect(called?.content).toBe(
       "Error [INVALID]: mcp__slack is an MCP server: call one of its tools\ntool_search mcp__slack lists them.",
     );
@@ -144,18 +142,18 @@ describe("offeredTools() where tools can be looked for", () => {
 
   test("tells of no server that the agent file keeps from it, neither at first nor later", async () => {
     const pending: Server = { ...slack, state: "pending" };
-    const { context } = world({ slack: pending, mail: pending }, { disallowedTools: ["mcp__slack"] });
-    const tools = await offeredTools(context);
+    const { sys, start } = world({ slack: pending, mail: pending }, { disallowedTools: ["mcp__slack"] });
+    const tools = await offeredTools(sys, start);
     expect(tools.deferred?.names()).toEqual(["mcp__mail", "multi_edit", "send"]);
-    await tools.deferred?.refresh(context);
+    await tools.deferred?.refresh(sys);
     expect(tools.deferred?.names()).toEqual(["mcp__mail", "multi_edit", "send"]);
   });
 });
 
 describe("runCalls() of what is deferred", () => {
   const run = async (name: string, input: unknown) => {
-    const { context, opened } = world({ slack });
-    const [result] = await runCalls(context, await offeredTools(context), [call(name, input)]);
+    const { sys, start, opened } = world({ slack });
+    const [result] = await runCalls(sys, await offeredTools(sys, start), [call(name, input)]);
     return { result, opened };
   };
 
@@ -201,22 +199,22 @@ describe("what a model is told", () => {
 
   test("refresh() tells only what came and went", async () => {
     const servers: Record<string, Server> = { slack };
-    const { context } = world(servers);
-    const { deferred } = await offeredTools(context);
-    expect(await deferred?.refresh(context)).toEqual({ added: [], removed: [] });
+    const { sys, start } = world(servers);
+    const { deferred } = await offeredTools(sys, start);
+    expect(await deferred?.refresh(sys)).toEqual({ added: [], removed: [] });
     servers.other = { tools: { one: {} } };
     delete servers.slack;
-    const delta = await deferred?.refresh(context);
+    const delta = await deferred?.refresh(sys);
     expect(delta).toEqual({ added: ["mcp__other__one"], removed: ["mcp__slack__list", "mcp__slack__send"] });
     expect(deltaNote(delta ?? { added: [], removed: [] })).toContain(
       "added: mcp__other__one\nremoved: mcp__slack__list",
     );
-    expect(await deferred?.find(context, "mcp__slack__send")).toBeUndefined();
+    expect(await deferred?.find(sys, "mcp__slack__send")).toBeUndefined();
   });
 
   test("Discovery points at a tool once, also after a restart", async () => {
-    const { context } = world({ slack });
-    const { deferred } = await offeredTools(context);
+    const { sys, start } = world({ slack });
+    const { deferred } = await offeredTools(sys, start);
     if (deferred === undefined) throw new Error("nothing is deferred");
     const discovery = new Discovery();
     const note = discovery.note(deferred, "Please send a message to the slack channel");
@@ -240,8 +238,8 @@ describe("what a model is told", () => {
   });
 
   test("find() answers for 300 tools of a server", async () => {
-    const { context } = world({ big: many(300) });
-    const { deferred } = await offeredTools(context);
-    expect((await deferred?.find(context, "mcp__big__t299"))?.path).toBe("/mnt/mcp/big/tools/t299");
+    const { sys, start } = world({ big: many(300) });
+    const { deferred } = await offeredTools(sys, start);
+    expect((await deferred?.find(sys, "mcp__big__t299"))?.path).toBe("/mnt/mcp/big/tools/t299");
   });
 });

@@ -3,7 +3,8 @@
  * which all others are found and called. Its bytes stay the same for the life of the process.
  */
 import type { ToolSpec } from "../../abi/llm.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { ProgramStart } from "../../abi/program.ts";
+import type { Sys } from "../../abi/sys.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
 import { readTextFile } from "../read-file.ts";
 import { isOffered, isServed } from "../tools/mounted-tools.ts";
@@ -27,18 +28,20 @@ const WINDOW_TOKENS = 200_000;
 const CHARS_PER_TOKEN = 4;
 
 export async function offer(
-  context: ProgramContext,
+  sys: Sys,
+  start: ProgramStart,
   setting: DeferredSetting = deferredSetting({}),
 ): Promise<OfferedTools> {
-  const found = await look(context);
-  const isSmall = await isWithinShare(context, found, setting);
-  return isSmall || setting.deferral.kind === "off" ? allInline(context, found) : split(found, setting);
+  const found = await look(sys, start);
+  const isSmall = await isWithinShare(sys, found, setting);
+  return isSmall || setting.deferral.kind === "off" ? allInline(sys, found) : split(found, setting);
 }
 
 interface Offerable {
   readonly core: Awaited<ReturnType<typeof namedPrograms>>;
   /** Names under /bin that are not sent. */
   readonly others: readonly string[];
+  readonly mounts: ProgramStart["mounts"];
   readonly servers: Awaited<ReturnType<typeof seenServers>>;
   readonly entries: readonly Entry[];
   isInline(entry: Entry): boolean;
@@ -46,26 +49,27 @@ interface Offerable {
   isSeen(server: SeenServer): boolean;
 }
 
-async function look(context: ProgramContext): Promise<Offerable> {
-  const { tools: named = null, disallowedTools: denied = [] } = context.agent?.manifest ?? {};
+async function look(sys: Sys, { agent, mounts }: ProgramStart): Promise<Offerable> {
+  const { tools: named = null, disallowedTools: denied = [] } = agent?.manifest ?? {};
   const isDenied = (name: string) => denied.some((each) => canonicalToolName(each) === name);
   const core = await namedPrograms(
-    context,
+    sys,
     named,
     CORE_TOOLS.filter((name) => !isDenied(name)),
   );
-  const names = named === null ? await programNames(context) : [];
+  const names = named === null ? await programNames(sys) : [];
   // an agent file with a list of its own sees the servers that it names
   const isSeen = ({ isOwn, name }: SeenServer): boolean =>
     (named === null || isOwn) && !denied.some((each) => isServed(each, `mcp__${name}`));
-  const servers = (await seenServers(context)).filter(isSeen);
+  const servers = (await seenServers(sys, mounts)).filter(isSeen);
   const entries: Entry[] = [];
-  for (const server of servers) if (server.isConnected) entries.push(...(await toolsOf(context, server)));
+  for (const server of servers) if (server.isConnected) entries.push(...(await toolsOf(sys, server)));
   const listed = (named ?? []).filter((name) => name.startsWith("mcp__"));
   const always = new Set(servers.filter(({ alwaysLoad }) => alwaysLoad).map(({ name }) => name));
-  const isAllowed = (name: string) => isOffered(context.agent, name);
+  const isAllowed = (name: string) => isOffered(agent, name);
   return {
     core,
+    mounts,
     others: names.filter((name) => !CORE_TOOLS.includes(name) && !isDenied(name)),
     servers,
     entries: entries.filter(({ name }) => isAllowed(name)),
@@ -75,18 +79,18 @@ async function look(context: ProgramContext): Promise<Offerable> {
   };
 }
 
-async function programNames(context: ProgramContext): Promise<readonly string[]> {
-  return JSON.parse(await readTextFile(context, "/bin")) as readonly string[];
+async function programNames(sys: Sys): Promise<readonly string[]> {
+  return JSON.parse(await readTextFile(sys, "/bin")) as readonly string[];
 }
 
 /** `auto`: what is deferred is worth it only where it is large. */
 async function isWithinShare(
-  context: ProgramContext,
+  sys: Sys,
   { entries, others, isInline }: Offerable,
   { deferral }: DeferredSetting,
 ): Promise<boolean> {
   if (deferral.kind !== "auto") return false;
-  const programs = await Promise.all(others.map((name) => findProgram(context, name)));
+  const programs = await Promise.all(others.map((name) => findProgram(sys, name)));
   const specs = [...entries.filter((entry) => !isInline(entry)), ...programs.map((program) => program?.spec)];
   const chars = specs.reduce((sum, spec) => sum + sizeOf(spec), 0);
   return chars / CHARS_PER_TOKEN <= (WINDOW_TOKENS * deferral.percent) / 100;
@@ -99,7 +103,7 @@ function sizeOf(spec: ToolSpec | undefined): number {
 }
 
 function split(
-  { core, others, servers, entries, ...found }: Offerable,
+  { core, others, mounts, servers, entries, ...found }: Offerable,
   setting: DeferredSetting,
 ): OfferedTools {
   const inline = bounded(entries.filter((entry) => found.isInline(entry)));
@@ -111,6 +115,7 @@ function split(
   const { isOffered: isAllowed, isSeen } = found;
   const deferred = new DeferredTools({
     programs: others,
+    mounts,
     servers,
     entries: rest,
     loaded,
@@ -121,13 +126,10 @@ function split(
   return { ...sent, specs: [...sent.specs, TOOL_SEARCH, TOOL_CALL], deferred };
 }
 
-async function allInline(
-  context: ProgramContext,
-  { core, others, entries }: Offerable,
-): Promise<OfferedTools> {
+async function allInline(sys: Sys, { core, others, entries }: Offerable): Promise<OfferedTools> {
   const all = new Map(core);
   for (const name of others) {
-    const program = await findProgram(context, name);
+    const program = await findProgram(sys, name);
     if (program !== undefined) all.set(name, program);
   }
   return assemble(all, bounded(entries));

@@ -1,6 +1,7 @@
 /** The MCP servers that a process sees, and what each has, read as files. */
 import { codeOf, messageOf } from "../../abi/errors.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { ProgramStart } from "../../abi/program.ts";
+import type { Sys } from "../../abi/sys.ts";
 import { callNames } from "../../lib/mcp-names.ts";
 import { readTextFile } from "../read-file.ts";
 import type { Entry } from "./entry.ts";
@@ -19,8 +20,8 @@ export interface SeenServer {
 }
 
 /** Those of its agent file, in their order, then others by path: its own, its ancestors', the user's. */
-export async function seenServers(context: ProgramContext): Promise<readonly SeenServer[]> {
-  const own = context.mounts.map(({ name, path, alwaysLoad = false }) => ({
+export async function seenServers(sys: Sys, mounts: ProgramStart["mounts"]): Promise<readonly SeenServer[]> {
+  const own = mounts.map(({ name, path, alwaysLoad = false }) => ({
     name,
     path,
     isConnected: true,
@@ -28,11 +29,11 @@ export async function seenServers(context: ProgramContext): Promise<readonly See
     alwaysLoad,
   }));
   const paths = new Set(own.map(({ path }) => path));
-  return [...own, ...(await listed(context)).filter(({ path }) => !paths.has(path))];
+  return [...own, ...(await listed(sys)).filter(({ path }) => !paths.has(path))];
 }
 
-async function listed(context: ProgramContext): Promise<readonly SeenServer[]> {
-  const rows = JSON.parse(await readTextFile(context, "/proc/self/servers")) as readonly {
+async function listed(sys: Sys): Promise<readonly SeenServer[]> {
+  const rows = JSON.parse(await readTextFile(sys, "/proc/self/servers")) as readonly {
     name: string;
     path: string;
     state: string;
@@ -47,15 +48,15 @@ async function listed(context: ProgramContext): Promise<readonly SeenServer[]> {
 }
 
 /** By name. A server that does not answer has none, with a word about it. */
-export async function toolsOf(context: ProgramContext, server: SeenServer): Promise<readonly Entry[]> {
+export async function toolsOf(sys: Sys, server: SeenServer): Promise<readonly Entry[]> {
   try {
-    const tools = JSON.parse(await readTextFile(context, `${server.path}/tools`)) as readonly Listed[];
+    const tools = JSON.parse(await readTextFile(sys, `${server.path}/tools`)) as readonly Listed[];
     const names = callNames(server.name, tools);
     return tools.map((tool) => entryOf(server, tool, names.get(tool.name) ?? "")).sort(byName);
   } catch (error) {
-    context.signal.throwIfAborted();
+    sys.ending.throwIfAborted();
     if (codeOf(error) === "CANCELLED") throw error;
-    context.sys.log("warn", `MCP server ${server.name}: its tools are not offered: ${messageOf(error)}`);
+    sys.log("warn", `MCP server ${server.name}: its tools are not offered: ${messageOf(error)}`);
     return [];
   }
 }

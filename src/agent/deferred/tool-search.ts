@@ -1,29 +1,25 @@
 /** A call of `tool_search`: what was asked is looked for in all that is mounted. */
-import type { ProgramContext } from "../../abi/program.ts";
+import type { Sys } from "../../abi/sys.ts";
 import { type CallResult, failure } from "../tools/tool-call.ts";
 import type { DeferredTools } from "./deferred-tools.ts";
 import { search } from "./query.ts";
 import { DEFAULT_RESULTS, MAX_QUERY_CHARS, MAX_RESULTS, TOOL_SEARCH } from "./specs.ts";
 
 /** Never rejects but for an abort. */
-export async function callToolSearch(
-  context: ProgramContext,
-  tools: DeferredTools,
-  input: object,
-): Promise<CallResult> {
+export async function callToolSearch(sys: Sys, tools: DeferredTools, input: object): Promise<CallResult> {
   const asked = parse(input);
-  if (typeof asked === "string") return failed(context, "", `tool_search: ${asked}`);
+  if (typeof asked === "string") return failed(sys, "", `tool_search: ${asked}`);
   const { query: about } = asked;
-  const stock = await tools.stock(context);
+  const stock = await tools.stock(sys);
   const found = search(stock, about, asked.limit, tools.setting.weights);
-  if (found.kind === "invalid") return failed(context, about, found.message, found.hint);
+  if (found.kind === "invalid") return failed(sys, about, found.message, found.hint);
   const facts = { count: { n: found.names.length, of: "tool" } } as const;
-  context.sys.called({ tool: TOOL_SEARCH.name, about, facts });
+  sys.called({ tool: TOOL_SEARCH.name, about, facts });
   return { content: found.text, isError: false };
 }
 
-function failed(context: ProgramContext, about: string, error: string, hint?: string): CallResult {
-  context.sys.called({ tool: TOOL_SEARCH.name, about, error });
+function failed(sys: Sys, about: string, error: string, hint?: string): CallResult {
+  sys.called({ tool: TOOL_SEARCH.name, about, error });
   return failure("INVALID", error, hint);
 }
 

@@ -1,50 +1,48 @@
 /** Asking the model. One attempt is one gated write, then reads; another attempt is another write, so nothing is spent unseen. */
 import type { LlmRequest, Reply } from "../../abi/llm.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { ProgramStart } from "../../abi/program.ts";
+import type { Sys } from "../../abi/sys.ts";
 import { readLines } from "../read.ts";
 import { isMessageStop, parseReply } from "./reply.ts";
 import { decideRetry, malformedWords } from "./retry.ts";
 
 const MODEL_READ_BYTES = 65_536;
 
-interface RetryPolicy {
+/** The open model device. */
+type Model = Pick<ProgramStart, "modelFd" | "modelDevice">;
+
+interface Asked {
+  readonly request: LlmRequest;
   readonly maxRetries: number;
   /** Has any attempt of this process been answered? */
   readonly hasSucceeded: boolean;
-  /** 0 … 1, for the jitter. */
-  random(): number;
 }
 
 /** Retries as retry.ts says; each wait is logged. Rejects with the last failure, as the system call gave it. */
-export async function askModel(
-  context: ProgramContext,
-  request: LlmRequest,
-  policy: RetryPolicy,
-): Promise<Reply> {
+export async function askModel(sys: Sys, model: Model, asked: Asked): Promise<Reply> {
+  const { request, maxRetries, hasSucceeded } = asked;
   let [alike, words] = [0, ""];
   for (let failures = 1; ; failures++) {
-    context.signal.throwIfAborted();
+    sys.ending.throwIfAborted();
     try {
-      return await attempt(context, request);
+      return await attempt(sys, model, request);
     } catch (error) {
-      context.signal.throwIfAborted();
-      const { maxRetries, hasSucceeded } = policy;
+      sys.ending.throwIfAborted();
       const wrong = malformedWords(error);
       alike = wrong === undefined ? 0 : wrong === words ? alike + 1 : 1;
       words = wrong ?? "";
-      const state = { failures, alike, maxRetries, hasSucceeded, random: policy.random() };
+      const state = { failures, alike, maxRetries, hasSucceeded, random: sys.random() };
       const decision = decideRetry(error, state);
       if (decision.kind === "fail") throw decision.error;
-      context.sys.log("warn", decision.notice);
-      await context.sys.delay(decision.delayMs, context.signal);
-      await context.sys.waitIfPaused();
+      sys.log("warn", decision.notice);
+      await sys.delay(decision.delayMs, sys.ending);
+      await sys.waitIfPaused();
     }
   }
 }
 
-async function attempt(context: ProgramContext, request: LlmRequest): Promise<Reply> {
-  const { sys, modelFd, modelDevice, signal } = context;
-  await sys.write(modelFd, new TextEncoder().encode(JSON.stringify(request)), signal);
-  const lines = await readLines(sys, modelFd, MODEL_READ_BYTES, isMessageStop, signal);
+async function attempt(sys: Sys, { modelFd, modelDevice }: Model, request: LlmRequest): Promise<Reply> {
+  await sys.write(modelFd, new TextEncoder().encode(JSON.stringify(request)), sys.ending);
+  const lines = await readLines(sys, modelFd, MODEL_READ_BYTES, isMessageStop, sys.ending);
   return parseReply(lines, modelDevice);
 }

@@ -10,7 +10,7 @@ async function run(tools: Record<string, FakeTool>, calls: ToolCall[], named?: s
     tools,
     ...(named && { agent: agentInfo({ tools: named }) }),
   });
-  const results = await runCalls(process.context, await offeredTools(process.context), calls);
+  const results = await runCalls(process.sys, await offeredTools(process.sys, process.start), calls);
   return { process, results };
 }
 

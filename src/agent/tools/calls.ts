@@ -1,7 +1,7 @@
 /** The tool calls of one reply: each gets exactly one result, in call order, whatever happens. */
 import { codeOf } from "../../abi/errors.ts";
 import { isBadInput } from "../../abi/llm.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { Sys } from "../../abi/sys.ts";
 import type { ToolCall } from "../decide.ts";
 import type { DeferredTools } from "../deferred/deferred-tools.ts";
 import { TOOL_SEARCH } from "../deferred/specs.ts";
@@ -19,7 +19,7 @@ const MAX_PARALLEL = 10;
  * told, with the index of its call, when it is there. Never rejects for an abort.
  */
 export async function runCalls(
-  context: ProgramContext,
+  sys: Sys,
   tools: OfferedTools,
   calls: readonly ToolCall[],
   done: ReadonlyMap<number, CallResult> = new Map(),
@@ -27,7 +27,7 @@ export async function runCalls(
 ): Promise<CallResult[]> {
   const results = calls.map((_, index) => done.get(index) ?? NOT_STARTED);
   const run = async (index: number, call: ToolCall): Promise<void> => {
-    const result = await runCall(context, tools, call);
+    const result = await runCall(sys, tools, call);
     results[index] = result;
     tell(index, result);
   };
@@ -39,15 +39,15 @@ export async function runCalls(
       .map((call, i) => ({ call, index: first + i }))
       .filter(({ index }) => !done.has(index));
     if (missing.length === 0) continue;
-    await untilResumed(context);
+    await untilResumed(sys);
     await Promise.all(missing.map(({ index, call }) => run(index, call)));
   }
   return results;
 }
 
 /** Also when the process ends meanwhile: its signal tells. */
-export function untilResumed(context: ProgramContext): Promise<void> {
-  return context.sys.waitIfPaused().catch(() => undefined);
+export function untilResumed(sys: Sys): Promise<void> {
+  return sys.waitIfPaused().catch(() => undefined);
 }
 
 export function batches(calls: readonly ToolCall[], tools: OfferedTools): ToolCall[][] {
@@ -66,15 +66,15 @@ export function batches(calls: readonly ToolCall[], tools: OfferedTools): ToolCa
   return batches;
 }
 
-async function runCall(context: ProgramContext, tools: OfferedTools, call: ToolCall): Promise<CallResult> {
-  if (context.signal.aborted) return NOT_STARTED;
+async function runCall(sys: Sys, tools: OfferedTools, call: ToolCall): Promise<CallResult> {
+  if (sys.ending.aborted) return NOT_STARTED;
   const { name, input, problem } = targetOf(call);
   // nothing lies between the look at the signal and the call
-  const place = loadedPlace(tools, name) ?? (await deferredPlace(context, tools, name));
-  if (context.signal.aborted) return NOT_STARTED;
+  const place = loadedPlace(tools, name) ?? (await deferredPlace(sys, tools, name));
+  if (sys.ending.aborted) return NOT_STARTED;
   // the kernel does not see these
   const unsent = (error: string, result: CallResult): CallResult => {
-    context.sys.called({ tool: name || "?", about: "", error });
+    sys.called({ tool: name || "?", about: "", error });
     return result;
   };
   const notACall = (why: string, hint?: string): CallResult => {
@@ -83,16 +83,16 @@ async function runCall(context: ProgramContext, tools: OfferedTools, call: ToolC
   };
   if (name === "") return notACall("a call without the name of a tool", `Tools here: ${namesOf(tools)}`);
   if (place === undefined && problem === undefined)
-    return unsent("tool not found", await noSuchTool(context, tools, name));
+    return unsent("tool not found", await noSuchTool(sys, tools, name));
   if (isBadInput(input))
     return notACall("the arguments are not valid JSON", "Send the call again with valid JSON.");
   if (typeof input !== "object" || input === null || Array.isArray(input))
     return notACall("the arguments must be one JSON object");
   if (place === undefined || problem !== undefined) return notACall(problem ?? name);
-  if (place.kind === "search") return callToolSearch(context, place.tools, input);
+  if (place.kind === "search") return callToolSearch(sys, place.tools, input);
   return place.kind === "program"
-    ? callTool(context, place.name, input)
-    : callMounted(context, place.name, place.path, input);
+    ? callTool(sys, place.name, input)
+    : callMounted(sys, place.name, place.path, input);
 }
 
 type Place =
@@ -108,12 +108,8 @@ function loadedPlace({ parallel, files, deferred }: OfferedTools, name: string):
   return parallel.has(name) ? { kind: "program", name } : undefined;
 }
 
-async function deferredPlace(
-  context: ProgramContext,
-  { deferred }: OfferedTools,
-  name: string,
-): Promise<Place | undefined> {
-  const entry = await deferred?.find(context, name);
+async function deferredPlace(sys: Sys, { deferred }: OfferedTools, name: string): Promise<Place | undefined> {
+  const entry = await deferred?.find(sys, name);
   if (entry === undefined) return undefined;
   return entry.server === ""
     ? { kind: "program", name: entry.name }
@@ -125,7 +121,7 @@ function namesOf({ specs }: OfferedTools): string {
 }
 
 /** The device knows similar names and what is switched off; for one that is mounted but not offered, the offered ones are told. */
-async function noSuchTool({ sys }: ProgramContext, tools: OfferedTools, name: string): Promise<CallResult> {
+async function noSuchTool(sys: Sys, tools: OfferedTools, name: string): Promise<CallResult> {
   const served = tools.deferred?.serverNamed(name);
   if (served !== undefined)
     return failure(

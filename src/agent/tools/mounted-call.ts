@@ -2,7 +2,7 @@
 import { O_WRONLY } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
 import type { Fd } from "../../abi/ids.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { Sys } from "../../abi/sys.ts";
 import { type CallResult, callFile, failure } from "./tool-call.ts";
 
 const READ_BYTES = 1_048_576;
@@ -24,17 +24,12 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 };
 
 /** Never rejects. `path` is that of the tool's file. */
-export function callMounted(
-  context: ProgramContext,
-  name: string,
-  path: string,
-  input: object,
-): Promise<CallResult> {
-  return callFile(context, path, async (fd) => {
-    await context.sys.write(fd, new TextEncoder().encode(JSON.stringify(input)), context.signal);
-    const result = parseResult(await readAll(context, fd));
+export function callMounted(sys: Sys, name: string, path: string, input: object): Promise<CallResult> {
+  return callFile(sys, path, async (fd) => {
+    await sys.write(fd, new TextEncoder().encode(JSON.stringify(input)), sys.ending);
+    const result = parseResult(await readAll(sys, fd));
     if (result === undefined) return failure("DRIVER", `${name} gave no result`);
-    return new Rendering(context, fd).result(result);
+    return new Rendering(sys, fd).result(result);
   });
 }
 
@@ -60,11 +55,11 @@ interface Part {
   };
 }
 
-async function readAll({ sys, signal }: ProgramContext, fd: Fd): Promise<string> {
+async function readAll(sys: Sys, fd: Fd): Promise<string> {
   const decoder = new TextDecoder();
   const parts: string[] = [];
   for (;;) {
-    const bytes = await sys.read(fd, READ_BYTES, signal);
+    const bytes = await sys.read(fd, READ_BYTES, sys.ending);
     parts.push(decoder.decode(bytes, { stream: true }));
     if (bytes.byteLength < READ_BYTES) return parts.join("") + decoder.decode();
   }
@@ -86,13 +81,13 @@ function parseResult(text: string): ServerResult | undefined {
 
 /** One result; what it keeps is named after the call. */
 class Rendering {
-  readonly #context: ProgramContext;
+  readonly #sys: Sys;
   readonly #base: string;
   #kept = 0;
 
-  constructor(context: ProgramContext, fd: Fd) {
-    this.#context = context;
-    this.#base = `/var/out/mcp-${context.sys.now().toString(36)}-${fd}`;
+  constructor(sys: Sys, fd: Fd) {
+    this.#sys = sys;
+    this.#base = `/var/out/mcp-${sys.now().toString(36)}-${fd}`;
   }
 
   async result({ content, structuredContent, isError }: ServerResult): Promise<CallResult> {
@@ -145,11 +140,11 @@ class Rendering {
 
   /** Its path, or "" when it could not be kept: the text says so. */
   async #keep(bytes: Uint8Array, extension: string): Promise<string> {
-    const { sys, signal } = this.#context;
+    const sys = this.#sys;
     const path = `${this.#base}-${++this.#kept}.${extension}`;
     try {
-      const fd = await sys.open(path, O_WRONLY, signal);
-      await sys.write(fd, bytes, signal);
+      const fd = await sys.open(path, O_WRONLY, sys.ending);
+      await sys.write(fd, bytes, sys.ending);
       await sys.close(fd);
       return path;
     } catch (error) {

@@ -2,7 +2,8 @@
 import type { AgentInfo } from "../../abi/agent.ts";
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { ToolSpec } from "../../abi/llm.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { ProgramStart } from "../../abi/program.ts";
+import type { Sys } from "../../abi/sys.ts";
 import { readTextFile } from "../read-file.ts";
 
 /** Of all servers together: every one is sent with every request. */
@@ -16,40 +17,37 @@ interface MountedTool {
 }
 
 /** In the order of the agent file, then by name. A server that does not answer is left out, with a word about it. */
-export async function mountedTools(context: ProgramContext): Promise<MountedTool[]> {
+export async function mountedTools(sys: Sys, { mounts, agent }: ProgramStart): Promise<MountedTool[]> {
   const tools: MountedTool[] = [];
-  for (const { name, path } of context.mounts) {
+  for (const { name, path } of mounts) {
     try {
-      tools.push(...(await toolsOf(context, path)));
+      tools.push(...(await toolsOf(sys, agent, path)));
     } catch (error) {
-      context.signal.throwIfAborted();
+      sys.ending.throwIfAborted();
       if (codeOf(error) === "CANCELLED") throw error;
-      context.sys.log("warn", `MCP server ${name}: its tools are not offered: ${messageOf(error)}`);
+      sys.log("warn", `MCP server ${name}: its tools are not offered: ${messageOf(error)}`);
     }
   }
   if (tools.length > MAX_MOUNTED_TOOLS)
-    context.sys.log(
-      "warn",
-      `${tools.length} tools of MCP servers: the first ${MAX_MOUNTED_TOOLS} are offered`,
-    );
+    sys.log("warn", `${tools.length} tools of MCP servers: the first ${MAX_MOUNTED_TOOLS} are offered`);
   return tools.slice(0, MAX_MOUNTED_TOOLS);
 }
 
-async function toolsOf(context: ProgramContext, mount: string): Promise<MountedTool[]> {
+async function toolsOf(sys: Sys, agent: AgentInfo | null, mount: string): Promise<MountedTool[]> {
   const found: MountedTool[] = [];
-  for (const name of await listNames(context, mount)) {
-    context.signal.throwIfAborted();
+  for (const name of await listNames(sys, mount)) {
+    sys.ending.throwIfAborted();
     const path = `${mount}/tools/${encodeURIComponent(name)}`;
-    const { tool } = await context.sys.stat(path);
-    if (tool === undefined || !isOffered(context.agent, tool.name)) continue;
+    const { tool } = await sys.stat(path);
+    if (tool === undefined || !isOffered(agent, tool.name)) continue;
     const { description, inputSchema, parallel } = tool;
     found.push({ spec: { name: tool.name, description, inputSchema }, path, parallel });
   }
   return found.sort((a, b) => (a.spec.name < b.spec.name ? -1 : 1));
 }
 
-async function listNames(context: ProgramContext, mount: string): Promise<string[]> {
-  const tools = JSON.parse(await readTextFile(context, `${mount}/tools`)) as readonly { name: string }[];
+async function listNames(sys: Sys, mount: string): Promise<string[]> {
+  const tools = JSON.parse(await readTextFile(sys, `${mount}/tools`)) as readonly { name: string }[];
   return tools.map(({ name }) => name);
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Fault } from "../../abi/errors.ts";
 import { asFd, type Fd } from "../../abi/ids.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { ProgramStart } from "../../abi/program.ts";
+import type { Sys } from "../../abi/sys.ts";
 import { agentInfo, call, FakeProcess, says } from "../testing.ts";
 import { runCalls } from "./calls.ts";
 import { callMounted } from "./mounted-call.ts";
@@ -28,51 +29,51 @@ function world(servers: Readonly<Record<string, Server>>, manifest: Parameters<t
     const name = decodeURIComponent(tool ?? "");
     return { server, list, name, tool: server?.tools?.[name] };
   };
-  const { sys } = fake.context;
-  const context: ProgramContext = {
-    ...fake.context,
+  const { sys: own } = fake;
+  const start: ProgramStart = {
+    ...fake.start,
     mounts: Object.keys(servers).map((name) => ({ name, path: `/mnt/mcp/1-${name}` })),
-    sys: {
-      ...sys,
-      stat: async (path) => {
-        if (!path.startsWith("/mnt/")) return sys.stat(path);
-        const { name, tool } = find(path);
-        const face = { name: `mcp__${path.split("-")[1]?.split("/")[0]}__${name}`, description: `${name}.` };
-        const schema = {
-          inputSchema: { type: "object" },
-          parallel: tool?.readOnly === true,
-          maxResultChars: 1,
-        };
-        return { name, size: 0, isDevice: true, devicePath: "", tool: { ...face, ...schema } };
-      },
-      open: async (path, flags, signal) => {
-        if (!path.startsWith("/mnt/") && !path.startsWith("/var/out/")) return sys.open(path, flags, signal);
-        const fd = asFd(next++);
-        const { server } = path.startsWith("/mnt/") ? find(path) : { server: undefined };
-        const list = Object.keys(server?.tools ?? {}).map((name) => ({ name }));
-        files.set(fd, { path, unread: new TextEncoder().encode(JSON.stringify(list)) });
-        return fd;
-      },
-      write: async (fd, bytes, signal) => {
-        const file = files.get(fd);
-        if (file === undefined) return sys.write(fd, bytes, signal);
-        if (file.path.startsWith("/var/out/")) return void kept.set(file.path, bytes);
-        const { tool } = find(file.path);
-        written.push(JSON.parse(new TextDecoder().decode(bytes)));
-        if (tool?.error !== undefined) throw tool.error;
-        file.unread = new TextEncoder().encode(JSON.stringify(tool?.result));
-      },
-      read: async (fd, length, signal) => {
-        const file = files.get(fd);
-        if (file === undefined) return sys.read(fd, length, signal);
-        const part = file.unread.subarray(0, length);
-        file.unread = file.unread.subarray(length);
-        return part;
-      },
-      close: async (fd) => (files.delete(fd) ? undefined : sys.close(fd)),
-    },
   };
-  return { context, files, kept, written, logs: fake.logs };
+  const sys: Sys = {
+    ...own,
+    stat: async (path) => {
+      if (!path.startsWith("/mnt/")) return own.stat(path);
+      const { name, tool } = find(path);
+      const face = { name: `mcp__${path.split("-")[1]?.split("/")[0]}__${name}`, description: `${name}.` };
+      const schema = {
+        inputSchema: { type: "object" },
+        parallel: tool?.readOnly === true,
+        maxResultChars: 1,
+      };
+      return { name, size: 0, isDevice: true, devicePath: "", tool: { ...face, ...schema } };
+    },
+    open: async (path, flags, signal) => {
+      if (!path.startsWith("/mnt/") && !path.startsWith("/var/out/")) return own.open(path, flags, signal);
+      const fd = asFd(next++);
+      const { server } = path.startsWith("/mnt/") ? find(path) : { server: undefined };
+      const list = Object.keys(server?.tools ?? {}).map((name) => ({ name }));
+      files.set(fd, { path, unread: new TextEncoder().encode(JSON.stringify(list)) });
+      return fd;
+    },
+    write: async (fd, bytes, signal) => {
+      const file = files.get(fd);
+      if (file === undefined) return own.write(fd, bytes, signal);
+      if (file.path.startsWith("/var/out/")) return void kept.set(file.path, bytes);
+      const { tool } = find(file.path);
+      written.push(JSON.parse(new TextDecoder().decode(bytes)));
+      if (tool?.error !== undefined) throw tool.error;
+      file.unread = new TextEncoder().encode(JSON.stringify(tool?.result));
+    },
+    read: async (fd, length, signal) => {
+      const file = files.get(fd);
+      if (file === undefined) return own.read(fd, length, signal);
+      const part = file.unread.subarray(0, length);
+      file.unread = file.unread.subarray(length);
+      return part;
+    },
+    close: async (fd) => (files.delete(fd) ? undefined : own.close(fd)),
+  };
+  return { sys, start, files, kept, written, logs: fake.logs };
 }
 
 const text = (...texts: string[]) => ({ content: texts.map((each) => ({ type: "text", text: each })) });
@@ -81,8 +82,8 @@ describe("offeredTools() with servers", () => {
   const two = { zoo: { tools: { feed: {}, count: { readOnly: true } } }, ark: { tools: { "a/b": {} } } };
 
   test("offers theirs after the programs, in the order of the agent file, then by name", async () => {
-    const { context } = world(two, { tools: ["view"] });
-    const { specs, parallel, files } = await offeredTools(context);
+    const { sys, start } = world(two, { tools: ["view"] });
+    const { specs, parallel, files } = await offeredTools(sys, start);
     expect(specs.map(({ name }) => name)).toEqual([
       "view",
       "mcp__zoo__count",
@@ -102,8 +103,8 @@ describe("offeredTools() with servers", () => {
     ["one that is taken away", { disallowedTools: ["mcp__zoo__feed"] }, ["count"]],
     ["a server that is taken away", { disallowedTools: ["mcp__zoo"] }, []],
   ])("%s", async (_what, manifest, expected) => {
-    const { context, logs } = world({ zoo: two.zoo }, manifest);
-    const { files } = await offeredTools(context);
+    const { sys, start, logs } = world({ zoo: two.zoo }, manifest);
+    const { files } = await offeredTools(sys, start);
     expect([...(files?.keys() ?? [])]).toEqual(expected.map((name) => `mcp__zoo__${name}`));
     expect(logs).toEqual([]);
   });
@@ -111,8 +112,8 @@ describe("offeredTools() with servers", () => {
   test("are bounded, and a server that does not answer is left out, with a word", async () => {
     const many = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`t${i}`, {}]));
     const error = new Fault({ code: "UNAVAILABLE", message: "it is gone" });
-    const { context, logs } = world({ gone: { error }, many: { tools: many } });
-    const { files } = await offeredTools(context);
+    const { sys, start, logs } = world({ gone: { error }, many: { tools: many } });
+    const { files } = await offeredTools(sys, start);
     expect(files?.size).toBe(MAX_MOUNTED_TOOLS);
     expect(logs).toEqual([
       "MCP server gone: its tools are not offered: it is gone",
@@ -124,9 +125,9 @@ describe("offeredTools() with servers", () => {
 describe("a call of such a tool", () => {
   test("goes to its file, among others", async () => {
     const w = world({ zoo: { tools: { feed: { result: text("fed", "well") } } } });
-    const tools = await offeredTools(w.context);
+    const tools = await offeredTools(w.sys, w.start);
     const calls = [call("mcp__zoo__feed", { who: "Ada" }), call("view"), call("mcp__zoo__fed")];
-    const results = await runCalls(w.context, tools, calls);
+    const results = await runCalls(w.sys, tools, calls);
     expect(w.written).toEqual([{ who: "Ada" }]);
     expect(results).toMatchObject([
       { content: "fed\nwell", isError: false },
@@ -178,8 +179,8 @@ describe("a call of such a tool", () => {
     ],
     ["what is no result", null, { content: "Error [DRIVER]: mcp__zoo__feed gave no result", isError: true }],
   ])("gives the model %s", async (_what, result, { content, isError = false }) => {
-    const { context, files } = world({ zoo: { tools: { feed: { result } } } });
-    const given = await callMounted(context, "mcp__zoo__feed", "/mnt/mcp/1-zoo/tools/feed", {});
+    const { sys, files } = world({ zoo: { tools: { feed: { result } } } });
+    const given = await callMounted(sys, "mcp__zoo__feed", "/mnt/mcp/1-zoo/tools/feed", {});
     if (typeof content === "string") expect(given.content).toBe(content);
     else expect(given.content).toMatch(content);
     expect([given.isError, files.size]).toEqual([isError, 0]);
@@ -187,8 +188,8 @@ describe("a call of such a tool", () => {
 
   test("keeps a long text whole and shows how it begins", async () => {
     const long = "é".repeat(100_001);
-    const { context, kept } = world({ zoo: { tools: { feed: { result: text(long) } } } });
-    const { content } = await callMounted(context, "mcp__zoo__feed", "/mnt/mcp/1-zoo/tools/feed", {});
+    const { sys, kept } = world({ zoo: { tools: { feed: { result: text(long) } } } });
+    const { content } = await callMounted(sys, "mcp__zoo__feed", "/mnt/mcp/1-zoo/tools/feed", {});
     const [path] = kept.keys();
     expect(content).toBe(
       `${long.slice(0, 8_000)}\n[truncated: 8000 of 100001 characters. All of it: view ${path}, or grep it]`,
@@ -201,8 +202,8 @@ describe("a call of such a tool", () => {
       code: "DRIVER",
       message: "feed: the server ended during the call: its outcome is unknown",
     });
-    const { context } = world({ zoo: { tools: { feed: { error } } } });
-    expect(await callMounted(context, "mcp__zoo__feed", "/mnt/mcp/1-zoo/tools/feed", {})).toEqual({
+    const { sys } = world({ zoo: { tools: { feed: { error } } } });
+    expect(await callMounted(sys, "mcp__zoo__feed", "/mnt/mcp/1-zoo/tools/feed", {})).toEqual({
       content: "Error [DRIVER]: feed: the server ended during the call: its outcome is unknown",
       isError: true,
     });

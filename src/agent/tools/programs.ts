@@ -1,7 +1,7 @@
 /** Programs under /bin, as their files tell of them. */
 import { codeOf } from "../../abi/errors.ts";
 import type { ToolSpec } from "../../abi/llm.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { Sys } from "../../abi/sys.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
 
 export interface ToolProgram {
@@ -12,16 +12,16 @@ export interface ToolProgram {
 
 /** By name, in its order. One that an agent file names and that is not there is told of. */
 export async function namedPrograms(
-  context: ProgramContext,
+  sys: Sys,
   named: readonly string[] | null,
   usual: readonly string[],
 ): Promise<ReadonlyMap<string, ToolProgram>> {
   const names = new Set((named ?? usual).filter(isProgram).map(canonicalToolName));
   const programs = new Map<string, ToolProgram>();
   for (const name of [...names].sort()) {
-    const program = isToolName(name) ? await findProgram(context, name) : undefined;
+    const program = isToolName(name) ? await findProgram(sys, name) : undefined;
     if (program !== undefined) programs.set(name, program);
-    else if (named !== null) context.sys.log("warn", `tool not available: ${name}`);
+    else if (named !== null) sys.log("warn", `tool not available: ${name}`);
   }
   return programs;
 }
@@ -36,18 +36,15 @@ export function isToolName(name: string): boolean {
 }
 
 /** undefined: it is not there, or may not be used at all. */
-export async function findProgram(
-  { sys, signal }: Pick<ProgramContext, "sys" | "signal">,
-  name: string,
-): Promise<ToolProgram | undefined> {
-  signal.throwIfAborted();
+export async function findProgram(sys: Sys, name: string): Promise<ToolProgram | undefined> {
+  sys.ending.throwIfAborted();
   try {
     const { tool } = await sys.stat(`/bin/${name}`);
     if (tool === undefined) return undefined;
     const { description, inputSchema, parallel, hint = "" } = tool;
     return { spec: { name, description, inputSchema }, parallel, hint };
   } catch (error) {
-    signal.throwIfAborted();
+    sys.ending.throwIfAborted();
     if (codeOf(error) === "CANCELLED") throw error;
     return undefined;
   }

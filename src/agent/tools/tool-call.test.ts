@@ -10,7 +10,7 @@ async function given(result: ToolResult | Error) {
     return result;
   };
   const process = new FakeProcess({ answers: [], tools: { view: { run } } });
-  const answer = await callTool(process.context, "view", {});
+  const answer = await callTool(process.sys, "view", {});
   expect(process.openFds.size).toBe(0);
   return answer;
 }
@@ -61,7 +61,7 @@ describe("callTool()", () => {
 
   test("a tool that is gone is a result too", async () => {
     const process = new FakeProcess({ answers: [] });
-    expect((await callTool(process.context, "view", {})).content).toMatch(
+    expect((await callTool(process.sys, "view", {})).content).toMatch(
       /^Error \[NOT_FOUND\]: tool not found: view/,
     );
   });

@@ -4,8 +4,8 @@ import type { ErrorCode } from "../../abi/errno.ts";
 import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
 import type { Fd } from "../../abi/ids.ts";
 import { isMalformedCall } from "../../abi/malformed.ts";
-import type { ProgramContext } from "../../abi/program.ts";
 import { findUnattendedRefusal, type Refusal } from "../../abi/refusal.ts";
+import type { Sys } from "../../abi/sys.ts";
 import { isMedia, isText, type MediaPart, type ToolFrame, type ToolResult } from "../../abi/tool.ts";
 import { readLines } from "../read.ts";
 
@@ -31,32 +31,32 @@ const INTERRUPTED: CallResult = {
 };
 
 /** A program under /bin. Never rejects. A result that came before an abort is kept. */
-export function callTool(context: ProgramContext, name: string, input: object): Promise<CallResult> {
-  return callFile(context, `/bin/${name}`, async (fd) => render(name, await exchange(context, fd, input)));
+export function callTool(sys: Sys, name: string, input: object): Promise<CallResult> {
+  return callFile(sys, `/bin/${name}`, async (fd) => render(name, await exchange(sys, fd, input)));
 }
 
 /** Opens, acts, closes. Never rejects. */
 export async function callFile(
-  context: ProgramContext,
+  sys: Sys,
   path: string,
   act: (fd: Fd) => Promise<CallResult>,
 ): Promise<CallResult> {
   let fd: Fd | undefined;
   try {
-    fd = await context.sys.open(path, O_RDWR, context.signal);
-    if (context.signal.aborted) return NOT_STARTED;
+    fd = await sys.open(path, O_RDWR, sys.ending);
+    if (sys.ending.aborted) return NOT_STARTED;
     return await act(fd);
   } catch (error) {
-    if (context.signal.aborted) return fd === undefined ? NOT_STARTED : INTERRUPTED;
+    if (sys.ending.aborted) return fd === undefined ? NOT_STARTED : INTERRUPTED;
     if (fd === undefined)
-      context.sys.called({ tool: path.slice(path.lastIndexOf("/") + 1), about: "", error: messageOf(error) });
+      sys.called({ tool: path.slice(path.lastIndexOf("/") + 1), about: "", error: messageOf(error) });
     const result = failure(codeOf(error), messageOf(error), error instanceof Fault ? error.hint : undefined);
     if (isMalformedCall(error)) return { ...result, malformed: messageOf(error) };
     const refused = findUnattendedRefusal(error);
     return refused === undefined ? result : { ...result, refused };
   } finally {
     // a handle that was revoked closes nothing; the kernel closes the fds of a process that ended
-    if (fd !== undefined) await context.sys.close(fd).catch(() => undefined);
+    if (fd !== undefined) await sys.close(fd).catch(() => undefined);
   }
 }
 
@@ -70,8 +70,8 @@ export function malformed(words: string, hint?: string): CallResult {
   return { ...failure("INVALID", words, hint), malformed: words };
 }
 
-async function exchange(context: ProgramContext, fd: Fd, input: object): Promise<ToolResult | undefined> {
-  const { sys, signal } = context;
+async function exchange(sys: Sys, fd: Fd, input: object): Promise<ToolResult | undefined> {
+  const signal = sys.ending;
   await sys.write(fd, new TextEncoder().encode(JSON.stringify(input)), signal);
   const isLast = (line: string) => findResult(line) !== undefined;
   const lines = await readLines(sys, fd, TOOL_READ_BYTES, isLast, signal);

@@ -6,8 +6,8 @@ import { FIRST_TOOLS, offeredTools } from "./tools.ts";
 const mounted = Object.fromEntries([...FIRST_TOOLS, "todo"].map((name) => [name, says("x", name === "ls")]));
 const offered = async (tools: string[] | null | undefined) => {
   const agent = tools === undefined ? null : agentInfo({ tools });
-  const { context, logs } = new FakeProcess({ answers: [], tools: mounted, agent });
-  return { ...(await offeredTools(context)), logs };
+  const { sys, start, logs } = new FakeProcess({ answers: [], tools: mounted, agent });
+  return { ...(await offeredTools(sys, start)), logs };
 };
 
 test.each([
@@ -26,8 +26,8 @@ test("offeredTools() keeps which may overlap, and says what is not there only if
     ["view", false],
   ]);
   expect(logs).toEqual(["tool not available: Bash(git *)"]);
-  const { context, logs: none } = new FakeProcess({ answers: [], tools: { view: says("x") } });
-  expect((await offeredTools(context)).specs).toHaveLength(1);
+  const { sys, start, logs: none } = new FakeProcess({ answers: [], tools: { view: says("x") } });
+  expect((await offeredTools(sys, start)).specs).toHaveLength(1);
   expect(none).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 /** The tools that a process is offered: those sent with every request, and those it can look for. */
 import type { ToolSpec } from "../../abi/llm.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { ProgramStart } from "../../abi/program.ts";
+import type { Sys } from "../../abi/sys.ts";
 import { offer } from "../deferred/offer.ts";
 import type { DeferredSetting } from "../deferred/setting.ts";
 import { mountedTools } from "./mounted-tools.ts";
@@ -11,18 +12,22 @@ import { namedPrograms } from "./programs.ts";
 export const FIRST_TOOLS: readonly string[] = ["bash", "edit", "glob", "grep", "ls", "view", "write"];
 
 /** What a process may not use is refused by the gate when it is called. */
-export function offeredTools(context: ProgramContext, setting?: DeferredSetting): Promise<OfferedTools> {
-  return context.toolset === 2 ? offer(context, setting) : firstTools(context);
+export function offeredTools(
+  sys: Sys,
+  start: ProgramStart,
+  setting?: DeferredSetting,
+): Promise<OfferedTools> {
+  return start.toolset === 2 ? offer(sys, start, setting) : firstTools(sys, start);
 }
 
 /** Those named that are mounted, then those of the servers of its agent file, all of them with every request. */
-async function firstTools(context: ProgramContext): Promise<OfferedTools> {
-  const named = context.agent?.manifest.tools ?? null;
-  const programs = await namedPrograms(context, named, FIRST_TOOLS);
+async function firstTools(sys: Sys, start: ProgramStart): Promise<OfferedTools> {
+  const named = start.agent?.manifest.tools ?? null;
+  const programs = await namedPrograms(sys, named, FIRST_TOOLS);
   const specs: ToolSpec[] = [...programs.values()].map(({ spec }) => spec);
   const parallel = new Map([...programs].map(([name, program]) => [name, program.parallel]));
   const files = new Map<string, string>();
-  for (const { spec, path, parallel: mayOverlap } of await mountedTools(context)) {
+  for (const { spec, path, parallel: mayOverlap } of await mountedTools(sys, start)) {
     specs.push(spec);
     parallel.set(spec.name, mayOverlap);
     files.set(spec.name, path);

@@ -1,6 +1,6 @@
 /** The results of one turn together: what is too much is cut, the largest first, and kept whole under /var/out. */
 import { O_WRONLY } from "../../abi/device.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { Sys } from "../../abi/sys.ts";
 import type { CallResult } from "./tool-call.ts";
 
 export const MAX_TURN_CHARS = 200_000;
@@ -10,22 +10,19 @@ const LAST_LINE_CHARS = 500;
 const NOTE_CHARS = 200;
 
 /** Never rejects: also of a run that was ended each result is kept. */
-export async function fitTurn(
-  context: ProgramContext,
-  results: readonly CallResult[],
-): Promise<readonly CallResult[]> {
+export async function fitTurn(sys: Sys, results: readonly CallResult[]): Promise<readonly CallResult[]> {
   const level = levelOf(
     results.map(({ content }) => content.length),
     MAX_TURN_CHARS,
   );
-  const base = `/var/out/turn-${level === Infinity ? "" : context.sys.now().toString(36)}`;
+  const base = `/var/out/turn-${level === Infinity ? "" : sys.now().toString(36)}`;
   const fitted: CallResult[] = [];
   for (const [index, result] of results.entries()) {
     if (result.content.length <= level) {
       fitted.push(result);
       continue;
     }
-    const path = await keep(context, `${base}-${index + 1}.txt`, result.content);
+    const path = await keep(sys, `${base}-${index + 1}.txt`, result.content);
     fitted.push({ ...result, content: cut(result.content, level, path) });
   }
   return fitted;
@@ -56,10 +53,10 @@ export function cut(content: string, max: number, path: string): string {
 }
 
 /** Its path, or "" when it could not be kept: the text says so. */
-async function keep({ sys, signal }: ProgramContext, path: string, content: string): Promise<string> {
+async function keep(sys: Sys, path: string, content: string): Promise<string> {
   try {
-    const fd = await sys.open(path, O_WRONLY, signal);
-    await sys.write(fd, new TextEncoder().encode(content), signal);
+    const fd = await sys.open(path, O_WRONLY, sys.ending);
+    await sys.write(fd, new TextEncoder().encode(content), sys.ending);
     await sys.close(fd);
     return path;
   } catch {

@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { ProcessEvent } from "../../abi/events.ts";
+import type { Program } from "../../abi/program.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import { testKernel } from "../../kernel/testing/test-kernel.ts";
 import { settle } from "../../kernel/testing/virtual-clock.ts";
 
 const QUESTION = { text: "bash: npm test", detail: "", options: ["yes", "no", "always"] as const };
-const IDLE = (context: { signal: AbortSignal }) =>
+const IDLE: Program = (sys) =>
   new Promise<never>((_resolve, reject) =>
-    context.signal.addEventListener("abort", () => reject(context.signal.reason)),
+    sys.ending.addEventListener("abort", () => reject(sys.ending.reason)),
   );
 
 async function watched(timeouts: { askMs?: number; detachedMs?: number } = {}) {

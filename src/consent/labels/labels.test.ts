@@ -113,9 +113,9 @@ describe("labels of a process", () => {
   it("are those of a fork as at its place", async () => {
     const k = kernel();
     const worker = await k.start();
-    await worker.sys.appendMessage(worker.context.ctxId, "assistant", "one", []);
+    await worker.sys.appendMessage(worker.start.ctxId, "assistant", "one", []);
     await reads(k, worker, WEB);
-    await worker.sys.appendMessage(worker.context.ctxId, "assistant", "two", []);
+    await worker.sys.appendMessage(worker.start.ctxId, "assistant", "two", []);
     await k.journal.sync();
     const [first, second] = [
       await k.kernel.forks.fork(worker.pid, { at: { step: 1 } }),
@@ -147,7 +147,7 @@ describe("what a model is sent", () => {
     redactor.learn(["planted-0815"]);
     const k = kernel({ redactor });
     const worker = await k.start({ env: { A_TOKEN: "planted-4711" } });
-    const { ctxId } = worker.context;
+    const { ctxId } = worker.start;
     await worker.sys.appendMessage(ctxId, "user", "use planted-0815 and planted-4711");
     await worker.sys.appendToolResult(ctxId, "c1", "it printed planted-0815");
     const said = (await worker.sys.buildPrompt(ctxId)).messages.map(({ content }) => content);

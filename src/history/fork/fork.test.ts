@@ -12,13 +12,13 @@ import { readContents, readHistory } from "../recover/history-reader.ts";
 const call = (id: string): Block => ({ type: "tool_use", id, name: "bash", input: {} }) as unknown as Block;
 
 /** One step as the loop tells it: the reply, its calls, the results, and that it is over. */
-async function step({ context }: Started, n: number, calls: readonly string[] = []): Promise<void> {
-  const { sys, ctxId } = context;
+async function step({ sys, start }: Started, n: number, calls: readonly string[] = []): Promise<void> {
+  const { ctxId } = start;
   const kept = { reply: n };
-  if (calls.length > 0) context.sys.checkpoint({ v: 1, kept });
+  if (calls.length > 0) sys.checkpoint({ v: 1, kept });
   await sys.appendMessage(ctxId, "assistant", `reply ${n}`, calls.map(call));
   for (const id of calls) await sys.appendToolResult(ctxId, id, `result of ${id}`);
-  if (calls.length > 0) context.sys.checkpoint({ v: 1, kept: null });
+  if (calls.length > 0) sys.checkpoint({ v: 1, kept: null });
 }
 
 const uuidOf = async (k: TestKernel, pid: Pid): Promise<ProcUuid> =>
@@ -60,7 +60,8 @@ describe("fork()", () => {
         async (steps, first, second) => {
           const k = testKernel();
           const worker = await k.start();
-          const { sys, ctxId } = worker.context;
+          const { sys } = worker;
+          const { ctxId } = worker.start;
           const known: unknown[][] = [[...(await sys.buildPrompt(ctxId)).messages]];
           for (const [n, names] of steps.entries()) {
             await step(
@@ -165,7 +166,7 @@ describe("fork()", () => {
     const worker = await k.start();
     await step(worker, 1, ["c1"]);
     const heard = Promise.withResolvers<string>();
-    k.programs.set(worker.context.intent, async ({ sys, ctxId, restored }) => {
+    k.programs.set(worker.start.intent, async (sys, { ctxId, restored }) => {
       const { messages } = await sys.buildPrompt(ctxId);
       const { data } = await sys.recv({ timeoutMs: 0 });
       heard.resolve(`${messages.length} ${restored === null} ${Buffer.from(data).toString()}`);
@@ -219,9 +220,9 @@ describe("fork()", () => {
     const k = testKernel();
     const worker = await k.start();
     await step(worker, 1, ["c1"]);
-    worker.context.sys.checkpoint({ v: 1, kept: { reply: 2 } });
+    worker.sys.checkpoint({ v: 1, kept: { reply: 2 } });
     expect(await k.kernel.forks.fork(worker.pid, {})).toMatchObject({ step: 1 });
-    await worker.sys.appendMessage(worker.context.ctxId, "assistant", "", [call("c2")]);
+    await worker.sys.appendMessage(worker.start.ctxId, "assistant", "", [call("c2")]);
     expect(await k.kernel.forks.fork(worker.pid, {})).toMatchObject({ step: 1 });
     worker.end();
   });
@@ -264,9 +265,10 @@ describe("steps()", () => {
   it("tells first words or the tools, what was changed and run, and begins with step 0", async () => {
     const k = testKernel();
     const worker = await k.start();
-    const { sys, ctxId } = worker.context;
+    const { sys } = worker;
+    const { ctxId } = worker.start;
     const own = { proc: worker.proc.seed.uuid, pid: worker.pid, v: 1 };
-    worker.context.sys.checkpoint({ v: 1, kept: { reply: 1 } });
+    worker.sys.checkpoint({ v: 1, kept: { reply: 1 } });
     k.journal.note([
       {
         ...own,
@@ -279,7 +281,7 @@ describe("steps()", () => {
     ]);
     await sys.appendMessage(ctxId, "assistant", "", [call("c1")]);
     await sys.appendToolResult(ctxId, "c1", "done");
-    worker.context.sys.checkpoint({ v: 1, kept: null });
+    worker.sys.checkpoint({ v: 1, kept: null });
     await sys.appendMessage(ctxId, "user", "and then?");
     await sys.appendMessage(ctxId, "assistant", "Now\nall is  done");
     const steps = await k.kernel.forks.steps(worker.pid, 10);

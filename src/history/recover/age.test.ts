@@ -38,7 +38,7 @@ test.each([YEARS, -YEARS])(
     await t.start({ session: true });
     const paused = await t.start();
     const below = t.init.spawnSupervisor({ name: "shop", children: [{ id: "a", start: { intent: "a" } }] });
-    t.programs.set("a", ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", reject)));
+    t.programs.set("a", ({ ending }) => new Promise((_, reject) => ending.addEventListener("abort", reject)));
     const supervisor = await below;
     await t.clock.advance(40_000);
     t.journal.now = 40_000;

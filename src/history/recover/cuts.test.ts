@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { asProcUuid, type Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { Begun, Program } from "../../abi/program.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
 import { layToRest } from "../../kernel/process/end/shutdown.ts";
 import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
@@ -40,7 +40,7 @@ let generation = 0;
 interface Daemon {
   readonly t: TestKernel;
   /** What each program got that went on. */
-  readonly begun: Map<Pid, ProgramContext>;
+  readonly begun: Map<Pid, Begun>;
 }
 
 /** A daemon whose programs work until they are told to end. */
@@ -48,11 +48,11 @@ function daemonOn(journal: MemoryJournal): Daemon {
   generation++;
   let named = 0;
   const name = () => generation.toString(16).padStart(4, "0") + (++named).toString(16).padStart(12, "0");
-  const begun = new Map<Pid, ProgramContext>();
-  const program = (context: ProgramContext) => {
-    begun.set(context.pid, context);
+  const begun = new Map<Pid, Begun>();
+  const program: Program = (sys, start) => {
+    begun.set(start.pid, { sys, start });
     return new Promise<typeof EXIT.unexpected>((resolve) =>
-      context.signal.addEventListener("abort", () => resolve(EXIT.unexpected)),
+      sys.ending.addEventListener("abort", () => resolve(EXIT.unexpected)),
     );
   };
   const t = testKernel({ nonce: name, uuid: () => asProcUuid(`00000000-${name()}`), program }, journal);
@@ -81,9 +81,9 @@ async function life(): Promise<CuttableJournal> {
   const person = await t.start({ interactive: true });
   const session = await t.start({ session: true, group: "team", contextBudget: 500 });
   const helper = await t.start({ by: session.sys, onParentExit: "terminate" });
-  for (const { sys, context } of [parent, child, below, person, session]) {
-    await sys.appendMessage(context.ctxId, "assistant", "said");
-    context.sys.checkpoint({ turn: 1 });
+  for (const { sys, start } of [parent, child, below, person, session]) {
+    await sys.appendMessage(start.ctxId, "assistant", "said");
+    sys.checkpoint({ turn: 1 });
   }
   await journal.sync();
   await t.init.send(parent.pid, bytes("one"));
@@ -93,7 +93,7 @@ async function life(): Promise<CuttableJournal> {
   await parent.sys.joinGroup(child.pid, "work");
   const fd = await parent.sys.open("/bin/edit", 2);
   await parent.sys.write(fd, bytes("{}"));
-  parent.context.sys.addToCheckpoint({ call: 0 });
+  parent.sys.addToCheckpoint({ call: 0 });
   await parent.sys.spawn("", null, { command: ["sleep", "9"] });
   await t.init.kill(child.pid, SIGNALS.SIGPAUSE);
   await t.init.kill(child.pid, SIGNALS.SIGRESUME);
@@ -114,7 +114,7 @@ async function life(): Promise<CuttableJournal> {
   await journal.sync();
   await layToRest(t.kernel, session.proc, "it has had nothing to do");
   await journal.sync();
-  t.programs.set("work 5", ({ signal }) => untilOver(signal));
+  t.programs.set("work 5", ({ ending }) => untilOver(ending));
   await wake(t.kernel, session.pid);
   await settle(4);
   await t.init.kill(session.pid, SIGNALS.SIGPAUSE);
@@ -124,7 +124,7 @@ async function life(): Promise<CuttableJournal> {
   await t.init.wait(parent.pid);
   await t.init.reap(parent.pid).catch(() => {});
   await settle(8);
-  t.programs.set("work 1", ({ signal }) => untilOver(signal));
+  t.programs.set("work 1", ({ ending }) => untilOver(ending));
   await resume(t.kernel, parent.pid);
   await settle(4);
   await t.init.kill(parent.pid, SIGNALS.SIGKILL);

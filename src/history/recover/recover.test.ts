@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import type { Notice } from "../../abi/fact.ts";
 import { asProcUuid, type Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { Begun, ProgramStart } from "../../abi/program.ts";
+import type { Sys } from "../../abi/sys.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
 import type { MemoryJournal } from "../../kernel/testing/memory-journal.ts";
@@ -28,15 +29,13 @@ function daemonOn(journal: MemoryJournal, ports: Partial<KernelPorts> = {}): Tes
 }
 
 /** What each program gets that goes on, by its pid; it works until it is told to end. */
-function working(next: TestKernel): Map<Pid, ProgramContext> {
-  const begun = new Map<Pid, ProgramContext>();
+function working(next: TestKernel): Map<Pid, Begun> {
+  const begun = new Map<Pid, Begun>();
   const { ports } = next.kernel;
   Object.assign(ports, {
-    program: (context: ProgramContext) => {
-      begun.set(context.pid, context);
-      return new Promise((resolve) =>
-        context.signal.addEventListener("abort", () => resolve(EXIT.unexpected)),
-      );
+    program: (sys: Sys, start: ProgramStart) => {
+      begun.set(start.pid, { sys, start });
+      return new Promise((resolve) => sys.ending.addEventListener("abort", () => resolve(EXIT.unexpected)));
     },
   });
   return begun;
@@ -61,19 +60,19 @@ const saidBy = (t: TestKernel, pid: number) =>
 describe("a headless agent in the middle of its work", () => {
   test("goes on by itself with what it had: context, place, mail, budget", async () => {
     const t = testKernel();
-    const { pid, sys, context } = await t.start({ contextBudget: 500 });
-    await sys.appendMessage(context.ctxId, "assistant", "said");
-    context.sys.checkpoint({ turn: 3 });
+    const { pid, sys, start } = await t.start({ contextBudget: 500 });
+    await sys.appendMessage(start.ctxId, "assistant", "said");
+    sys.checkpoint({ turn: 3 });
     await t.init.send(pid, bytes("hello"));
     const { next, begun, recovery } = await nextAfterCrash(t);
     expect(recovery).toMatchObject({ lost: [], restored: [{ pid }], resting: [] });
-    const back = begun.get(pid)!;
-    expect(back.restored).toEqual({ state: { turn: 3 }, since: [] });
-    expect((await back.sys.buildPrompt(back.ctxId)).messages.map(({ content }) => content)).toEqual([
+    const { sys: mine, start: again } = begun.get(pid)!;
+    expect(again.restored).toEqual({ state: { turn: 3 }, since: [] });
+    expect((await mine.buildPrompt(again.ctxId)).messages.map(({ content }) => content)).toEqual([
       "work 1",
       "said",
     ]);
-    expect(text((await back.sys.recv()).data)).toBe("hello");
+    expect(text((await mine.recv()).data)).toBe("hello");
     expect(next.proc(pid).seed.account.limit).toBe(500);
     expect(saidBy(next, pid).at(-1)).toBe(
       "its daemon stopped while it worked; it resumes from its last step",
@@ -222,7 +221,7 @@ test("one whose spawn nobody may have heard of waits for a person; one that has 
   await t.journal.sync();
   const acknowledgedLsn = t.journal.records.length;
   const begun = await t.start();
-  begun.context.sys.checkpoint({ turn: 1 });
+  begun.sys.checkpoint({ turn: 1 });
   await t.journal.sync();
   const child = await t.start({ by: heard.sys });
   const unheard = await t.start();

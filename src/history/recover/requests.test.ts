@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ProcessEvent } from "../../abi/events.ts";
 import { asProcUuid, type Pid } from "../../abi/ids.ts";
 import { EXIT } from "../../abi/process.ts";
+import type { Program } from "../../abi/program.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { Subscription } from "../../kernel/ports/subscription.ts";
@@ -18,9 +19,9 @@ async function later(t: TestKernel): Promise<TestKernel> {
   generation++;
   let named = 0;
   const name = () => `${generation}`.padStart(4, "0") + `${++named}`.padStart(12, "0");
-  const program = ({ signal }: { signal: AbortSignal }) =>
+  const program: Program = ({ ending }) =>
     new Promise<typeof EXIT.unexpected>((resolve) =>
-      signal.addEventListener("abort", () => resolve(EXIT.unexpected)),
+      ending.addEventListener("abort", () => resolve(EXIT.unexpected)),
     );
   const next = testKernel({ nonce: name, uuid: () => asProcUuid(`00000000-${name()}`), program }, t.journal);
   await next.kernel.recover();
@@ -53,8 +54,8 @@ describe("requests.find()", () => {
   test("a fork of what it made is another process", async () => {
     const t = testKernel();
     t.journal.now = t.clock.now();
-    const { pid, sys, context } = await t.start({ request });
-    await sys.appendMessage(context.ctxId, "assistant", "said");
+    const { pid, sys, start } = await t.start({ request });
+    await sys.appendMessage(start.ctxId, "assistant", "said");
     const fork = await t.kernel.forks.fork(pid, {});
     expect(fork.pid).not.toBe(pid);
     expect(await t.kernel.requests.find(request.id)).toEqual({ digest: "d", pid });
@@ -82,8 +83,8 @@ describe("forks.again()", () => {
   test("tells of the fork as it was told, and lets it go on if that was asked for", async () => {
     const t = testKernel();
     t.journal.now = t.clock.now();
-    const { pid, sys, context } = await t.start();
-    await sys.appendMessage(context.ctxId, "assistant", "said");
+    const { pid, sys, start } = await t.start();
+    await sys.appendMessage(start.ctxId, "assistant", "said");
     const made = await t.kernel.forks.fork(pid, { request, message: "go on" });
     expect(await t.kernel.requests.find(request.id)).toEqual({ digest: "d", pid: made.pid });
     expect(await t.kernel.forks.again(made.pid, {})).toEqual(made);

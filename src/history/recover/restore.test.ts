@@ -1,9 +1,10 @@
 /** Paused agents across daemons: what the next one brings back, and what it does not. */
+
 import { describe, expect, test } from "vitest";
 import { factOf, messageOf } from "../../abi/errors.ts";
 import { asCallId, asPgid, asPid, asProcUuid, type Pid } from "../../abi/ids.ts";
 import { EXIT } from "../../abi/process.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { Begun } from "../../abi/program.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
 import type { MemoryJournal } from "../../kernel/testing/memory-journal.ts";
@@ -45,11 +46,11 @@ async function afterCrash(t: TestKernel, ports: Partial<KernelPorts> = {}) {
 }
 
 /** What its program gets when the process goes on. */
-async function goOn(next: TestKernel, pid: Pid): Promise<ProgramContext> {
-  const made = Promise.withResolvers<ProgramContext>();
-  next.programs.set(next.proc(pid).seed.intent, (context) => {
-    made.resolve(context);
-    return new Promise((resolve) => context.signal.addEventListener("abort", () => resolve(EXIT.unexpected)));
+async function goOn(next: TestKernel, pid: Pid): Promise<Begun> {
+  const made = Promise.withResolvers<Begun>();
+  next.programs.set(next.proc(pid).seed.intent, (sys, start) => {
+    made.resolve({ sys, start });
+    return new Promise((resolve) => sys.ending.addEventListener("abort", () => resolve(EXIT.unexpected)));
   });
   await next.init.kill(pid, RESUME);
   return made.promise;
@@ -97,17 +98,17 @@ describe("a paused agent comes back", () => {
 
   test("with its context: what was replaced, the prompt it set, and not what was another's", async () => {
     const t = testKernel();
-    const { sys, context } = await t.start();
-    const { ctxId } = context;
+    const { sys, start } = await t.start();
+    const { ctxId } = start;
     const blocks = [{ type: "text", text: "said" } as const];
     await sys.appendMessage(ctxId, "assistant", "said", blocks);
     await sys.appendToolResult(ctxId, "t1", "result", true);
     await sys.ctxWrite(ctxId, 1, bytes('{"role":"user","content":"another intent"}'));
     await sys.setSystemPrompt(ctxId, "Be brief.");
     await sys.appendMessage(await sys.ctxAlloc(4), "user", "aside");
-    await t.init.kill(context.pid, PAUSE);
+    await t.init.kill(start.pid, PAUSE);
     const { next } = await afterCrash(t);
-    const back = next.proc(context.pid);
+    const back = next.proc(start.pid);
     await back.recall?.();
     expect(next.kernel.contexts.prompt(back.ctxId)).toEqual({
       systemPrompt: "Be brief.",
@@ -124,19 +125,19 @@ describe("a paused agent comes back", () => {
     const t = testKernel();
     const tool = new MessageDevice("edit");
     t.kernel.mount("/bin/edit", tool);
-    const { pid, sys, context } = await t.start();
+    const { pid, sys } = await t.start();
     const fd = await sys.open("/bin/edit", 2);
-    context.sys.checkpoint({ turn: 1 });
-    context.sys.addToCheckpoint("forgotten");
-    context.sys.checkpoint({ turn: 2 });
+    sys.checkpoint({ turn: 1 });
+    sys.addToCheckpoint("forgotten");
+    sys.checkpoint({ turn: 2 });
     await sys.write(fd, bytes("{}"));
-    context.sys.addToCheckpoint({ call: 0 });
+    sys.addToCheckpoint({ call: 0 });
     await t.init.kill(pid, PAUSE);
-    context.sys.addToCheckpoint({ call: 1 });
+    sys.addToCheckpoint({ call: 1 });
     await settle();
     const { next } = await afterCrash(t);
-    const { restored } = await goOn(next, pid);
-    expect(restored).toEqual({
+    const { start: again } = await goOn(next, pid);
+    expect(again.restored).toEqual({
       state: { turn: 2 },
       since: [{ kind: "effect" }, { kind: "part", part: { call: 0 } }, { kind: "part", part: { call: 1 } }],
     });
@@ -144,10 +145,10 @@ describe("a paused agent comes back", () => {
 
   test("with its messages, in order, once each; later ones have higher numbers", async () => {
     const t = testKernel();
-    const { pid, sys, context } = await t.start();
+    const { pid, sys, start } = await t.start();
     for (const words of ["read", "one", "two"]) await t.init.send(pid, bytes(words));
     await sys.recv();
-    await sys.appendMessage(context.ctxId, "user", "read");
+    await sys.appendMessage(start.ctxId, "user", "read");
     // taken by a program that had no time to make anything of it
     await sys.recv();
     await t.init.kill(pid, PAUSE);
@@ -180,8 +181,8 @@ describe("a paused agent comes back", () => {
 
   test("with its log", async () => {
     const t = testKernel();
-    const { pid, context } = await t.start();
-    context.sys.log("info", "hello");
+    const { pid, sys } = await t.start();
+    sys.log("info", "hello");
     await t.init.kill(pid, PAUSE);
     const { next } = await afterCrash(t);
     const said = [];
@@ -334,13 +335,13 @@ describe("what a process that came back needs to go on", () => {
     const seen: unknown[] = [];
     next.model.script.open = async ({ env }) => void seen.push(env.KEY, env.MORE, env.CRUX_SCRATCH);
     next.kernel.lendEnv(pid, { KEY: "lent", CRUX_SCRATCH: "/elsewhere" });
-    const { modelFd, sys } = await goOn(next, pid);
+    const { sys, start } = await goOn(next, pid);
     expect(seen).toEqual(["lent", undefined, next.proc(pid).seed.scratch]);
-    expect([modelFd, next.model.live]).toEqual([3, 1]);
+    expect([start.modelFd, next.model.live]).toEqual([3, 1]);
     expect(next.proc(pid).fds.list()).toMatchObject([{ fd: 3, path: "/dev/llm/fake" }]);
     next.kernel.lendEnv(pid, { KEY: "late" });
     expect(next.proc(pid).seed.env.KEY).toBe("lent");
-    await sys.close(modelFd);
+    await sys.close(start.modelFd);
   });
 
   test("is the daemon's environment where no client lends its own", async () => {
@@ -400,8 +401,8 @@ describe("what a process that came back needs to go on", () => {
     const { pid } = await pausedChild(t, { agent: with_("one", "two") });
     const { next } = await afterCrash(t);
     next.agents.set("tester", with_("two", "three"));
-    const { mounts } = await goOn(next, pid);
-    expect(mounts).toEqual([{ name: "two", path: `/mnt/mcp/${pid}-two` }]);
+    const { start } = await goOn(next, pid);
+    expect(start.mounts).toEqual([{ name: "two", path: `/mnt/mcp/${pid}-two` }]);
     expect(next.permit.asked).toEqual([]);
     await next.init.kill(pid, 1);
     await next.init.wait(pid);
@@ -428,8 +429,8 @@ describe("what a process that came back needs to go on", () => {
       { subject: { pid }, request: { tool: "mount", effects: [{ kind: "exec", argv: ["another"] }] } },
     ]);
     next.permit.answer = () => ALLOW;
-    const { mounts } = await goOn(next, pid);
-    expect(mounts).toEqual([{ name: "one", path: `/mnt/mcp/${pid}-one` }]);
+    const { start } = await goOn(next, pid);
+    expect(start.mounts).toEqual([{ name: "one", path: `/mnt/mcp/${pid}-one` }]);
     await next.init.kill(pid, 1);
     await next.init.wait(pid);
     expect(next.census()).toEqual(NOTHING_LEFT);
@@ -448,8 +449,7 @@ describe("a fork of what an agent had started", () => {
     };
     const child = await t.start({ by: parent.sys, agent: linked });
     const chosen = await t.start({ agent: linked });
-    for (const { sys, context } of [child, chosen])
-      await sys.appendMessage(context.ctxId, "assistant", "said");
+    for (const { sys, start } of [child, chosen]) await sys.appendMessage(start.ctxId, "assistant", "said");
     const fork = await t.kernel.forks.fork(child.pid, {});
     const again = await t.kernel.forks.fork(fork.pid, {});
     const ofPersons = await t.kernel.forks.fork(chosen.pid, {});
@@ -523,7 +523,7 @@ describe("what was spent", () => {
     t.model.script.plan = { reserve: { tokens: 100, usd: null } };
     t.model.script.charge = () => ({ tokens: 60, usd: null });
   }
-  const ask = ({ sys, context }: Pick<Started, "sys" | "context">) => sys.write(context.modelFd, bytes("{}"));
+  const ask = ({ sys, start }: Begun) => sys.write(start.modelFd, bytes("{}"));
 
   test("is spent: by the process, and of every limit it drew on", async () => {
     const t = testKernel();
@@ -557,8 +557,7 @@ describe("what was spent", () => {
     // of what is left to a parent a tenth is its own
     expect(left()).toEqual([144, 144]);
     spending(next);
-    const context = await goOn(next, one.pid);
-    await ask({ sys: context.sys, context });
+    await ask(await goOn(next, one.pid));
     expect(left()).toEqual([90, 90]);
     // and the daemon after that one knows it, too
     for (const { pid } of [one, other]) await next.init.kill(pid, PAUSE);
@@ -623,13 +622,13 @@ describe("a process does not come back", () => {
 
   test("but does once it has read it", async () => {
     const t = testKernel();
-    const { pid, sys, context } = await t.start({ stdin: bytes("data") });
-    await sys.close(context.input!);
-    context.sys.checkpoint({ turn: 0 });
+    const { pid, sys, start } = await t.start({ stdin: bytes("data") });
+    await sys.close(start.input!);
+    sys.checkpoint({ turn: 0 });
     await t.init.kill(pid, PAUSE);
     const { next, pids } = await afterCrash(t);
     expect(pids).toEqual([pid]);
-    expect((await goOn(next, pid)).input).toBeNull();
+    expect((await goOn(next, pid)).start.input).toBeNull();
   });
 
   test.each([

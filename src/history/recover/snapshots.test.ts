@@ -4,10 +4,10 @@ import { type Started, type TestKernel, testKernel } from "../../kernel/testing/
 import { settle } from "../../kernel/testing/virtual-clock.ts";
 import { readContents, readHistory } from "./history-reader.ts";
 
-async function said({ sys, context }: Started, count: number): Promise<void> {
+async function said({ sys, start }: Started, count: number): Promise<void> {
   for (let n = 0; n < count; n++) {
-    await sys.appendMessage(context.ctxId, "assistant", `said ${n}`);
-    context.sys.checkpoint({ turn: n });
+    await sys.appendMessage(start.ctxId, "assistant", `said ${n}`);
+    sys.checkpoint({ turn: n });
   }
 }
 

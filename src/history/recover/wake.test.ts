@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { asFd, asPid, asProcUuid, type Pid } from "../../abi/ids.ts";
 import { EXIT, PERMISSION_MODES, SIGNALS } from "../../abi/process.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { Begun, Program } from "../../abi/program.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { MemoryJournal } from "../../kernel/testing/memory-journal.ts";
 import {
@@ -20,15 +20,15 @@ import { resume, wake } from "./wake.ts";
 let generation = 0;
 
 /** A daemon whose programs work until they are told to end. */
-function daemonOn(journal: MemoryJournal): { t: TestKernel; begun: Map<Pid, ProgramContext> } {
+function daemonOn(journal: MemoryJournal): { t: TestKernel; begun: Map<Pid, Begun> } {
   generation++;
   let named = 0;
   const name = () => `${generation}`.padStart(4, "0") + `${++named}`.padStart(12, "0");
-  const begun = new Map<Pid, ProgramContext>();
-  const program = (context: ProgramContext) => {
-    begun.set(context.pid, context);
+  const begun = new Map<Pid, Begun>();
+  const program: Program = (sys, start) => {
+    begun.set(start.pid, { sys, start });
     return new Promise<typeof EXIT.unexpected>((resolve) =>
-      context.signal.addEventListener("abort", () => resolve(EXIT.unexpected)),
+      sys.ending.addEventListener("abort", () => resolve(EXIT.unexpected)),
     );
   };
   const t = testKernel({ nonce: name, uuid: () => asProcUuid(`00000000-${name()}`), program }, journal);
@@ -46,9 +46,9 @@ async function restarted(t: TestKernel) {
 describe("a session that rests", () => {
   test("comes back when it is opened: same pid and name, context, mail, groups, place", async () => {
     const t = testKernel();
-    const { pid, proc, sys, context } = await t.start({ session: true, group: "team", env: { KEY: "old" } });
-    await sys.appendMessage(context.ctxId, "assistant", "said");
-    context.sys.checkpoint({ turn: 1 });
+    const { pid, proc, sys, start } = await t.start({ session: true, group: "team", env: { KEY: "old" } });
+    await sys.appendMessage(start.ctxId, "assistant", "said");
+    sys.checkpoint({ turn: 1 });
     await t.init.send(pid, bytes("hello"));
     const { t: next, begun, recovery } = await restarted(t);
     expect([recovery.resting.length, next.kernel.table.size]).toEqual([1, 0]);
@@ -57,8 +57,8 @@ describe("a session that rests", () => {
     expect([back.pid, back.seed.uuid, back.seed.env.KEY]).toEqual([pid, proc.seed.uuid, "new"]);
     expect([...back.groups]).toEqual([...proc.groups]);
     const mine = begun.get(pid)!;
-    expect(mine.restored).toEqual({ state: { turn: 1 }, since: [] });
-    expect((await mine.sys.buildPrompt(mine.ctxId)).messages).toHaveLength(2);
+    expect(mine.start.restored).toEqual({ state: { turn: 1 }, since: [] });
+    expect((await mine.sys.buildPrompt(mine.start.ctxId)).messages).toHaveLength(2);
     expect(text((await mine.sys.recv()).data)).toBe("hello");
     expect(t.journal.bodies("process.recovered")).toEqual([{ epoch: 1, resumed: true }]);
     expect(await wake(next.kernel, pid)).toBe(back);
@@ -153,7 +153,7 @@ describe("an agent that has ended", () => {
   async function ended(opts: Parameters<TestKernel["start"]>[0] = {}) {
     const t = testKernel();
     const started = await t.start(opts);
-    await started.sys.appendMessage(started.context.ctxId, "assistant", "done");
+    await started.sys.appendMessage(started.start.ctxId, "assistant", "done");
     started.end();
     await t.init.wait(started.pid);
     return { t, ...started };
@@ -165,7 +165,7 @@ describe("an agent that has ended", () => {
     expect(recovery).toEqual({ lost: [], restored: [], resting: [] });
     const back = await wake(next.kernel, pid, { session: true });
     await settle();
-    expect([back.seed.isSession, back.result, begun.get(pid)?.session !== null]).toEqual([
+    expect([back.seed.isSession, back.result, begun.get(pid)?.start.session !== null]).toEqual([
       true,
       "done",
       true,

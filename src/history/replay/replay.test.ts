@@ -33,7 +33,7 @@ const withFile = (t: TestKernel): ByteDevice => {
   return device;
 };
 
-const readTwo: Program = async ({ sys, ctxId }) => {
+const readTwo: Program = async (sys, { ctxId }) => {
   const read = async (name: string) => {
     const fd = await sys.open(`/dev/bytes/${name}`, 0);
     const found = await sys.read(fd, 100);
@@ -116,7 +116,7 @@ describe("replay()", () => {
 
   test("of a run that notes so much that its history is looked at meanwhile reaches for nothing", async () => {
     const steps = 300;
-    const { t, pid } = await record(async ({ sys, ctxId }) => {
+    const { t, pid } = await record(async (sys, { ctxId }) => {
       for (let step = 1; step <= steps; step++) {
         const fd = await sys.open("/dev/bytes/a", 0);
         await sys.appendMessage(ctxId, "assistant", text(await sys.read(fd, 100)));
@@ -132,7 +132,7 @@ describe("replay()", () => {
   });
 
   test("gives errors as they were, with their causes", async () => {
-    const program: Program = async ({ sys, ctxId }) => {
+    const program: Program = async (sys, { ctxId }) => {
       const failure = await sys.open("/dev/model", 2).catch((error: unknown) => error);
       const { kind, status, retryAfterMs } = findLlmError(failure) ?? {};
       const missing = await sys.stat("/dev/nothing").catch((error: unknown) => codeOf(error));
@@ -164,7 +164,7 @@ describe("replay()", () => {
   });
 
   test("waits where the program waited, and for as long as that counts", async () => {
-    const program: Program = async ({ sys, ctxId }) => {
+    const program: Program = async (sys, { ctxId }) => {
       const before = sys.hasMail();
       await sys.delay(1_000);
       await sys.waitIfPaused();
@@ -193,15 +193,14 @@ describe("replay()", () => {
     [SIGNALS.SIGKILL, "killed: SIGKILL"],
   ])("signal %i comes between the same two steps", async (signal, reason) => {
     const began = Promise.withResolvers<void>();
-    const program: Program = async (context) => {
-      const { sys, ctxId } = context;
+    const program: Program = async (sys, { ctxId }) => {
       await sys.appendMessage(ctxId, "assistant", "I wait.");
       sys.setResult("I wait.");
       began.resolve();
       try {
-        await sys.delay(1_000_000, context.signal);
+        await sys.delay(1_000_000, sys.ending);
       } catch {
-        context.sys.checkpoint({ aborted: context.signal.aborted });
+        sys.checkpoint({ aborted: sys.ending.aborted });
       }
       return EXIT.completed;
     };
@@ -219,14 +218,14 @@ describe("replay()", () => {
   test("of a process that runs goes as far as is recorded, and leaves it alone", async () => {
     const t = testKernel();
     withFile(t);
-    const { pid, sys, context, end } = await t.start();
+    const { pid, sys, end, start } = await t.start();
     await sys.appendMessage(
-      context.ctxId,
+      start.ctxId,
       "assistant",
       text(await sys.stat("/dev/bytes/a").then(() => bytes("hi"))),
     );
     const program = t.programs.get("work 1")!;
-    t.programs.set("work 1", async ({ sys: own, ctxId }) => {
+    t.programs.set("work 1", async (own, { ctxId }) => {
       await own.stat("/dev/bytes/a");
       await own.appendMessage(ctxId, "assistant", "hi");
       return new Promise(() => {});
@@ -288,7 +287,7 @@ describe("the first difference", () => {
   };
 
   test("is a call that the program does not make any more", async () => {
-    const { report, seq } = await changed(async ({ sys }) => {
+    const { report, seq } = await changed(async (sys) => {
       await sys.open("/dev/bytes/c", 0);
       return EXIT.completed;
     });
@@ -299,8 +298,7 @@ describe("the first difference", () => {
   });
 
   test("is another message, shown from shortly before it differs", async () => {
-    const { report, seq } = await changed((context) => {
-      const { sys } = context;
+    const { report, seq } = await changed((sys, start) => {
       const said: typeof sys.appendMessage = (ctxId, role, content) =>
         sys.appendMessage(ctxId, role, `${content}!`);
       const changedSys = new Proxy(sys, {
@@ -310,7 +308,7 @@ describe("the first difference", () => {
           return typeof value === "function" ? value.bind(own) : value;
         },
       });
-      return readTwo({ ...context, sys: changedSys });
+      return readTwo(changedSys, start);
     });
     expect(report.difference).toEqual({
       seq: seq("ctx.record"),
@@ -321,36 +319,36 @@ describe("the first difference", () => {
   });
 
   test("is another result, another exit, an end that came too early, and one that does not come", async () => {
-    const { report, seq } = await changed(async (context) => {
-      const exit = await readTwo(context);
-      context.sys.setResult("other");
+    const { report, seq } = await changed(async (sys, start) => {
+      const exit = await readTwo(sys, start);
+      sys.setResult("other");
       return exit;
     });
     expect(report.difference).toMatchObject({ seq: seq("process.exited"), what: "exit" });
-    const other = await changed(async (context) => {
-      await readTwo(context);
+    const other = await changed(async (sys, start) => {
+      await readTwo(sys, start);
       return { code: 3, reason: "other", kind: "done" };
     });
     expect(other.report.difference).toMatchObject({ seq: seq("process.exited"), what: "exit" });
     const early = await changed(async () => EXIT.completed);
     expect(early.report.difference).toMatchObject({ seq: seq("call.read"), got: "the program has ended" });
-    const more = await changed(async (context) => {
-      await readTwo(context);
-      await context.sys.stat("/more");
+    const more = await changed(async (sys, start) => {
+      await readTwo(sys, start);
+      await sys.stat("/more");
       return EXIT.completed;
     });
     expect(more.report.difference).toMatchObject({ seq: seq("process.exited"), expected: "the end" });
   });
 
   test("is an input that is not asked for, or not recorded", async () => {
-    const { report, seq } = await changed(async (context) => {
-      context.sys.random = () => 0.5;
-      return readTwo(context);
+    const { report, seq } = await changed(async (sys, start) => {
+      sys.random = () => 0.5;
+      return readTwo(sys, start);
     });
     expect(report.difference).toMatchObject({ seq: seq("call.read", 1), what: "input" });
-    const more = await changed(async (context) => {
-      if (context.sys.isPaused()) return EXIT.completed;
-      return readTwo(context);
+    const more = await changed(async (sys, start) => {
+      if (sys.isPaused()) return EXIT.completed;
+      return readTwo(sys, start);
     });
     expect(more.report.difference).toMatchObject({ seq: more.seq("call.read"), what: "input" });
   });
@@ -506,7 +504,7 @@ function changesOf({ kind, body }: JournalRecord): Change[] {
 }
 
 test("a process that ran threads is not replayable from there on, and says so", async () => {
-  const { t, pid } = await record(async ({ sys, ctxId }) => {
+  const { t, pid } = await record(async (sys, { ctxId }) => {
     await sys.appendMessage(ctxId, "assistant", "one");
     const tid = await sys.spawnThread("second loop");
     await sys.appendMessage(ctxId, "assistant", "two");

@@ -5,7 +5,7 @@
 import type { AgentInfo } from "../../abi/agent.ts";
 import { asProcUuid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { ExitStatus } from "../../abi/process.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { ProgramStart } from "../../abi/program.ts";
 import { NO_RIGHTS } from "../../abi/rights.ts";
 import { Account } from "../../kernel/account/account.ts";
 import type { Core } from "../../kernel/core.ts";
@@ -56,7 +56,8 @@ export function setStage(
     reached,
     run: (tape) => {
       proc.tape = tape;
-      return ports.program(handleOf(core, proc, start));
+      const begun = core.program(proc);
+      return ports.program(begun.sys, asItWas(begun.start, start));
     },
     close: () => {
       proc.life.close();
@@ -77,20 +78,13 @@ function fill(core: Core, proc: Process, memory: Memory, start: Start): void {
   proc.restored = memory.restored;
 }
 
-/** What the handle says of the process's files and mounts is as it was: there are none here. Of each run of a session, too. */
-function handleOf(core: Core, proc: Process, start: Start): ProgramContext {
-  const { session, ...context } = asItWas(core.program(proc), start);
-  if (session === null) return { ...context, session };
-  const begin: typeof session.begin = (input, isNew) => asItWas(session.begin(input, isNew), start);
-  return { ...context, session: { ...session, begin } };
-}
-
+/** What it is told of its files and mounts is as it was: there are none here. */
 function asItWas(
-  { toolset: _, modes: __, ...context }: ProgramContext,
+  { toolset: _, modes: __, ...begun }: ProgramStart,
   { input, mounts, toolset, modes }: Start,
-): ProgramContext {
+): ProgramStart {
   return {
-    ...context,
+    ...begun,
     input: input ? STDIN : null,
     mounts,
     ...(toolset === undefined ? {} : { toolset }),

@@ -2,7 +2,7 @@
  * What a program gets from outside passes its tape: a recorder lets it through and keeps it, a player gives what was kept. So
  * a program that runs again from a tape cannot tell the difference, and nothing outside hears of it.
  */
-import type { ProgramContext } from "../../abi/program.ts";
+import type { ProgramStart } from "../../abi/program.ts";
 
 /** One passage, as the journal keeps it in the `did` of a `call.read`. */
 export type Passage =
@@ -25,7 +25,7 @@ export interface Start {
   readonly restored: boolean;
   /** There was an fd 0. */
   readonly input: boolean;
-  readonly mounts: ProgramContext["mounts"];
+  readonly mounts: ProgramStart["mounts"];
   /** Absent: it ran before tools could be looked for. */
   readonly toolset?: 2;
   /** Absent: it ran before modes were told. */

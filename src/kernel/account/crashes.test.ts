@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Device, OpenFile } from "../../abi/device.ts";
 import { asProcUuid, type Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { Begun, Program } from "../../abi/program.ts";
 import type { SpawnedBody } from "../../history/recover/kept-state.ts";
 import { wake } from "../../history/recover/wake.ts";
 import { microUsd } from "../../lib/usd.ts";
@@ -67,7 +67,7 @@ let generation = 0;
 class World {
   t: TestKernel;
   counter = new Counter();
-  begun = new Map<Pid, ProgramContext>();
+  begun = new Map<Pid, Begun>();
   readonly pids: Pid[] = [];
   #orders = 0;
 
@@ -79,12 +79,12 @@ class World {
     generation++;
     let named = 0;
     const name = () => `${generation}`.padStart(4, "0") + `${++named}`.padStart(12, "0");
-    const begun = new Map<Pid, ProgramContext>();
+    const begun = new Map<Pid, Begun>();
     this.begun = begun;
-    const program = (context: ProgramContext) => {
-      begun.set(context.pid, context);
+    const program: Program = (sys, start) => {
+      begun.set(start.pid, { sys, start });
       return new Promise<typeof EXIT.unexpected>((resolve) =>
-        context.signal.addEventListener("abort", () => resolve(EXIT.unexpected)),
+        sys.ending.addEventListener("abort", () => resolve(EXIT.unexpected)),
       );
     };
     const t = testKernel({ nonce: name, uuid: () => asProcUuid(`00000000-${name()}`), program }, journal);
@@ -94,8 +94,10 @@ class World {
   }
 
   /** Of the processes that live, one; undefined: none does. */
-  #live(at: number): ProgramContext | undefined {
-    const live = [...this.begun.values()].filter(({ pid }) => this.t.kernel.table.get(pid)?.isLive === true);
+  #live(at: number): Begun | undefined {
+    const live = [...this.begun.values()].filter(
+      ({ start }) => this.t.kernel.table.get(start.pid)?.isLive === true,
+    );
     return live[at % Math.max(1, live.length)];
   }
 
@@ -119,7 +121,7 @@ class World {
   async kill(at: number): Promise<void> {
     const victim = this.#live(at);
     if (victim === undefined) return;
-    await this.t.init.kill(victim.pid, SIGNALS.SIGKILL);
+    await this.t.init.kill(victim.start.pid, SIGNALS.SIGKILL);
     await settle(4);
   }
 

@@ -84,9 +84,9 @@ describe("a limit in money", () => {
   test("is what is left of it in the next daemon, and no fork fills it again", async () => {
     const t = kernel();
     const top = await start(t, { usd: 3, steps: 9 }, { session: true });
-    await top.sys.appendMessage(top.context.ctxId, "assistant", "one");
+    await top.sys.appendMessage(top.start.ctxId, "assistant", "one");
     await ask(top);
-    await top.sys.appendMessage(top.context.ctxId, "assistant", "two");
+    await top.sys.appendMessage(top.start.ctxId, "assistant", "two");
     await t.init.kill(top.pid, SIGNALS.SIGPAUSE);
     const { pid } = await t.kernel.forks.fork(top.pid, {});
     await t.journal.sync();
@@ -204,7 +204,7 @@ describe("at the limit, with a person attached", () => {
     const events = t.kernel.attach(top.pid, { interactive: true });
     await ask(top);
     await expect(ask(top)).rejects.toMatchObject({ code: "BUDGET" });
-    expect(top.context.sys.account().asks).toBeUndefined();
+    expect(top.sys.account().asks).toBeUndefined();
     events.close();
     await close(t);
   });

@@ -17,7 +17,7 @@ async function program(budget: object = {}) {
   if (sys == null) throw new Error("it has no hands");
   t.programs.set(
     "a",
-    ({ signal }) => new Promise<never>((_done, failed) => signal.addEventListener("abort", failed)),
+    ({ ending }) => new Promise<never>((_done, failed) => ending.addEventListener("abort", failed)),
   );
   return { t, pid, proc, spawn: () => sys.spawn("a", null, {}) };
 }
@@ -48,7 +48,7 @@ test("a bomb of agents that all call the model ends within the budget, and nothi
   t.model.script.effects = [{ kind: "llm", device: "/dev/llm/fake", maxTokens: 0 }];
   t.model.script.plan = { reserve: { tokens: 100, usd: null } };
   t.model.script.charge = () => ({ tokens: 60, usd: null });
-  t.programs.set("a", async ({ sys }) => {
+  t.programs.set("a", async (sys) => {
     for (;;) await sys.write(asFd(3), bytes("{}"));
   });
   const refusals: string[] = [];

@@ -10,7 +10,7 @@ describe("a context", () => {
     const t = testKernel();
     const [a, b] = [await t.start(), await t.start()];
     for (const [cid, code] of [
-      [a.context.ctxId, "PERMISSION"],
+      [a.start.ctxId, "PERMISSION"],
       [asCtxId(99), "NOT_FOUND"],
     ] as const) {
       const calls = [
@@ -24,15 +24,15 @@ describe("a context", () => {
       ];
       for (const call of calls) await expect(call).rejects.toMatchObject({ code, cid });
     }
-    expect((await a.sys.buildPrompt(a.context.ctxId)).messages).toHaveLength(1);
+    expect((await a.sys.buildPrompt(a.start.ctxId)).messages).toHaveLength(1);
   });
 
   test("may be looked at by pid 0, and not changed", async () => {
     const t = testKernel();
-    const { context, end, pid } = await t.start();
-    expect(text(await t.init.ctxRead(context.ctxId, 0, 0))).toContain("work 1");
-    await expect(t.init.ctxFree(context.ctxId)).rejects.toMatchObject({ code: "PERMISSION" });
-    await expect(t.init.ctxWrite(context.ctxId, 0, MESSAGE)).rejects.toMatchObject({ code: "PERMISSION" });
+    const { end, pid, start } = await t.start();
+    expect(text(await t.init.ctxRead(start.ctxId, 0, 0))).toContain("work 1");
+    await expect(t.init.ctxFree(start.ctxId)).rejects.toMatchObject({ code: "PERMISSION" });
+    await expect(t.init.ctxWrite(start.ctxId, 0, MESSAGE)).rejects.toMatchObject({ code: "PERMISSION" });
     end();
     await t.init.wait(pid);
     expect(t.logs).toEqual([]);
@@ -40,12 +40,12 @@ describe("a context", () => {
 
   test("made by a process is freed with it; its first it keeps to its end", async () => {
     const t = testKernel();
-    const { sys, context, pid, end } = await t.start();
+    const { sys, pid, end, start } = await t.start();
     const [kept, freed] = [await sys.ctxAlloc(4), await sys.ctxAlloc(4)];
     await sys.ctxWrite(kept, 0, MESSAGE);
     await sys.ctxFree(freed);
     await expect(sys.ctxFree(freed)).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await expect(sys.ctxFree(context.ctxId)).rejects.toMatchObject({ code: "PERMISSION" });
+    await expect(sys.ctxFree(start.ctxId)).rejects.toMatchObject({ code: "PERMISSION" });
     end();
     await t.init.wait(pid);
     expect(t.census()).toEqual(NOTHING_LEFT);
@@ -63,8 +63,8 @@ describe("a context", () => {
 describe("the journal", () => {
   test("has every message, what it replaces, and which context it is in", async () => {
     const t = testKernel();
-    const { sys, context } = await t.start();
-    const { ctxId } = context;
+    const { sys, start } = await t.start();
+    const { ctxId } = start;
     const blocks = [{ type: "text", text: "hi" }] as const;
     await sys.appendMessage(ctxId, "assistant", "hi", blocks);
     await sys.appendToolResult(ctxId, "t1", "done", true);

@@ -139,7 +139,7 @@ describe("the tool line", () => {
   test("is told at the first read after a write, for programs alone", async () => {
     const t = testKernel();
     for (const mount of ["/bin/ls", "/dev/m"]) t.kernel.mount(mount, new MessageDevice());
-    t.programs.set("a", async ({ sys }) => {
+    t.programs.set("a", async (sys) => {
       for (const path of ["/dev/m", "/bin/ls"]) {
         const fd = await sys.open(path, 2);
         await sys.write(fd, bytes("list"));
@@ -161,7 +161,7 @@ describe("the note of a call", () => {
     const t = testKernel();
     prepare(t);
     t.kernel.mount("/bin/ls", message);
-    t.programs.set("a", async ({ sys }) => {
+    t.programs.set("a", async (sys) => {
       const fd = await sys.open("/bin/ls", 2);
       await sys.write(fd, bytes("list")).catch(() => {});
       return { code: 0, reason: "completed", kind: "done" };

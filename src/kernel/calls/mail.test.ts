@@ -221,8 +221,8 @@ async function started() {
 
 describe("recv()", () => {
   test("waits for a message, as long as it takes, and shows it", async () => {
-    const { t, sys, pid, proc, context } = await started();
-    context.sys.setActivity("tool");
+    const { t, sys, pid, proc } = await started();
+    sys.setActivity("tool");
     const message = sys.recv();
     await t.clock.advance(1_000_000);
     expect(proc.info(0).activity).toBe("waiting");
@@ -232,8 +232,8 @@ describe("recv()", () => {
   });
 
   test("does not show what it does not do: a message that is there is taken at once", async () => {
-    const { t, sys, pid, proc, context } = await started();
-    context.sys.setActivity("tool");
+    const { t, sys, pid, proc } = await started();
+    sys.setActivity("tool");
     await t.init.send(pid, bytes("x"));
     const message = sys.recv();
     expect(proc.info(0).activity).toBe("tool");
@@ -261,8 +261,8 @@ describe("recv()", () => {
   });
 
   test("is TIMEOUT when its time is over; a message that comes later is for the next", async () => {
-    const { t, sys, pid, proc, context } = await started();
-    context.sys.setActivity("thinking");
+    const { t, sys, pid, proc } = await started();
+    sys.setActivity("thinking");
     const first = expect(sys.recv({ timeoutMs: 100 })).rejects.toMatchObject({
       code: "TIMEOUT",
       message: "no message within 100 ms",

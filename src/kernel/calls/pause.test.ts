@@ -146,7 +146,7 @@ describe("while a process is paused", () => {
       break;
     }
     await settle();
-    expect([bench.tool.written, bench.context.sys.account().reserved]).toEqual([[], 0]);
+    expect([bench.tool.written, bench.sys.account().reserved]).toEqual([[], 0]);
     await bench.t.init.kill(bench.pid, 5);
     await call;
     expect(bench.tool.written).toEqual(["{}"]);

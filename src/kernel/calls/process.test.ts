@@ -42,7 +42,7 @@ async function owner(opts: StartOptions = {}) {
   const made = bench();
   made.t.programs.set(
     "hang",
-    ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", reject)),
+    ({ ending }) => new Promise((_, reject) => ending.addEventListener("abort", reject)),
   );
   return { ...made, ...(await made.t.start(opts)) };
 }

@@ -16,7 +16,7 @@ describe("SpawnSupervisor of a tool", () => {
     bench.t.agents.set("helper", agentFile());
     bench.t.programs.set(
       "help",
-      ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", reject)),
+      ({ ending }) => new Promise((_, reject) => ending.addEventListener("abort", reject)),
     );
     bench.tool.script.effects = [declared];
     bench.acts(async (sys) => void (await sys.spawnSupervisor({ name: "shop", children })));

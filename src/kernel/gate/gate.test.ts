@@ -25,7 +25,7 @@ describe("the gate", () => {
     await sys.write(fd, bytes("hello"));
     await sys.read(fd, 64);
     await sys.close(fd);
-    await sys.setSystemPrompt(started.context.ctxId, "é");
+    await sys.setSystemPrompt(started.start.ctxId, "é");
     expect(await traceOf(t, started)).toEqual([
       {
         timestampMs: 2,
@@ -131,12 +131,12 @@ describe("the gate", () => {
 
   test("a bug inside a call is INTERNAL, with its cause", async () => {
     const t = testKernel();
-    const { sys, context } = await t.start();
+    const { sys, start } = await t.start();
     const bug = new TypeError("x is not a function");
     t.kernel.contexts.prompt = () => {
       throw bug;
     };
-    const error = await sys.buildPrompt(context.ctxId).catch((e: unknown) => e);
+    const error = await sys.buildPrompt(start.ctxId).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(SyscallError);
     expect(error).toMatchObject({ code: "INTERNAL", syscall: "BuildPrompt", pid: 1, cause: bug });
   });

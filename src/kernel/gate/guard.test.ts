@@ -10,9 +10,9 @@ const calls = (kinds: readonly string[]): string[] => kinds.filter((kind) => kin
 describe("guard()", () => {
   test("permits, reserves, journals the intent, acts, journals the result, settles: in this order", async () => {
     const bench = await guardedBench({ contextBudget: 1_000 });
-    const { t, tool, context } = bench;
+    const { t, tool, sys } = bench;
     const order: string[] = [];
-    const reserved = (): number => context.sys.account().reserved;
+    const reserved = (): number => sys.account().reserved;
     t.permit.answer = () => {
       order.push(`permit, reserved ${reserved()}`);
       return { behavior: "allow", reason: { kind: "rule", detail: "" } };
@@ -40,7 +40,7 @@ describe("guard()", () => {
       // one note: after a crash there are both or neither
       'acct.settle {"used":300,"usd":10000} with call.result {"ok":true,"cost":{"tokens":300,"usd":0.01}}',
     ]);
-    expect(context.sys.account()).toEqual({ limit: 1_000, used: 300, reserved: 0 });
+    expect(sys.account()).toEqual({ limit: 1_000, used: 300, reserved: 0 });
     expect(bench.proc.used.tokens).toBe(300);
   });
 
@@ -79,7 +79,7 @@ describe("guard()", () => {
     expect(tool.written).toEqual([]);
     expect(charge).not.toHaveBeenCalled();
     expect(calls(t.journal.kinds())).toEqual([]);
-    expect(bench.context.sys.account()).toEqual({ limit: 1_000, used: 0, reserved: 0 });
+    expect(bench.sys.account()).toEqual({ limit: 1_000, used: 0, reserved: 0 });
   });
 
   test("a refused permit leaves no intent and no reservation", async () => {
@@ -91,7 +91,7 @@ describe("guard()", () => {
       device: "/bin/edit",
     });
     expect([bench.tool.written, calls(bench.t.journal.kinds())]).toEqual([[], []]);
-    expect(bench.context.sys.account().reserved).toBe(0);
+    expect(bench.sys.account().reserved).toBe(0);
   });
 
   test("BUDGET before the call, with nothing journalled", async () => {
@@ -118,7 +118,7 @@ describe("guard()", () => {
     });
     const result = { ok: false, code: "INTERNAL", message: "broke", cost: COST };
     expect(bench.t.journal.bodies("call.result")).toEqual([result]);
-    expect(bench.context.sys.account()).toEqual({ limit: 1_000, used: 300, reserved: 0 });
+    expect(bench.sys.account()).toEqual({ limit: 1_000, used: 300, reserved: 0 });
   });
 
   test("a device that cannot say its cost has cost what was reserved", async () => {
@@ -128,7 +128,7 @@ describe("guard()", () => {
       throw new Error("no meter");
     };
     await bench.call();
-    expect(bench.context.sys.account()).toEqual({ limit: 1_000, used: 500, reserved: 0 });
+    expect(bench.sys.account()).toEqual({ limit: 1_000, used: 500, reserved: 0 });
     expect(bench.t.logs).toEqual(["error: charge: no meter"]);
   });
 
@@ -179,7 +179,7 @@ describe("guard() does not act", () => {
     expect(bench.t.journal.bodies("call.result")).toEqual([
       { ok: false, code: "CANCELLED", message: "cancelled" },
     ]);
-    expect(bench.context.sys.account()).toEqual({ limit: 1_000, used: 0, reserved: 0 });
+    expect(bench.sys.account()).toEqual({ limit: 1_000, used: 0, reserved: 0 });
   });
 
   test("when the process is killed meanwhile", async () => {
@@ -285,7 +285,7 @@ describe("a call inside a permitted call", () => {
     bench.files.script.plan = { reserve: { tokens: 900, usd: null } };
     bench.files.script.charge = () => COST;
     await bench.call();
-    expect(bench.context.sys.account()).toEqual({ limit: 1_000, used: 300, reserved: 0 });
+    expect(bench.sys.account()).toEqual({ limit: 1_000, used: 300, reserved: 0 });
     await expect(bench.call()).rejects.toMatchObject({ code: "BUDGET" });
     expect(bench.proc.used.tokens).toBe(300);
   });

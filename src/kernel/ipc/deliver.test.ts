@@ -118,11 +118,11 @@ describe("kill()", () => {
 describe("pause", () => {
   test("holds at the next step until resume; twice is once", async () => {
     const t = testKernel();
-    const { pid, context } = await t.start();
+    const { pid, sys } = await t.start();
     await t.init.kill(pid, 4);
     await t.init.kill(pid, 4);
     let passed = false;
-    const held = context.sys.waitIfPaused().then(() => {
+    const held = sys.waitIfPaused().then(() => {
       passed = true;
     });
     await t.clock.advance(1_000);
@@ -130,7 +130,7 @@ describe("pause", () => {
     await t.init.kill(pid, 5);
     await held;
     await t.init.kill(pid, 5);
-    await context.sys.waitIfPaused();
+    await sys.waitIfPaused();
   });
 
   test.each([
@@ -140,10 +140,10 @@ describe("pause", () => {
   ] as const)("ends with %i: exit %i, and no step is taken", async (signal, code) => {
     const t = testKernel();
     let steps = 0;
-    t.programs.set("a", async ({ sys, signal: ended }) => {
+    t.programs.set("a", async (sys) => {
       await new Promise((resolve) => setImmediate(resolve));
       await sys.waitIfPaused();
-      if (!ended.aborted) steps++;
+      if (!sys.ending.aborted) steps++;
       return { code: 0, reason: "completed", kind: "done" };
     });
     const pid = await t.init.spawn("a", null);

@@ -24,7 +24,7 @@ async function wordsOf(pieces: Promise<Subscription<LogPiece>> | Subscription<Lo
 async function agentThatSaid(count: number): Promise<{ t: TestKernel } & Started> {
   const t = testKernel();
   const started = await t.start();
-  for (let n = 1; n <= count; n++) started.context.sys.log("info", `line ${n}`);
+  for (let n = 1; n <= count; n++) started.sys.log("info", `line ${n}`);
   return { t, ...started };
 }
 
@@ -54,11 +54,11 @@ async function processOf(kind: ProcessKind, hasSpool = true) {
 
 describe("logs() of an agent", () => {
   test("that lives: its newest lines, then what comes until its end", async () => {
-    const { t, pid, context, end } = await agentThatSaid(3);
+    const { t, pid, end, sys } = await agentThatSaid(3);
     expect(await wordsOf(t.kernel.logs(pid, { tail: 2, follow: false }))).toEqual(["line 2", "line 3"]);
     const followed = wordsOf(t.kernel.logs(pid, { tail: 1, follow: true }));
     await settle();
-    context.sys.log("warn", "line 4");
+    sys.log("warn", "line 4");
     end();
     expect(await followed).toEqual(["line 3", "line 4"]);
   });
@@ -71,9 +71,9 @@ describe("logs() of an agent", () => {
   });
 
   test("that is gone: from the journal, with its times", async () => {
-    const { t, pid, context, end } = await agentThatSaid(1);
+    const { t, pid, end, sys } = await agentThatSaid(1);
     await t.clock.advance(40);
-    context.sys.log("error", "late");
+    sys.log("error", "late");
     end();
     await t.init.wait(pid);
     const pieces = await Array.fromAsync(await t.kernel.logs(pid, ALL));
@@ -86,9 +86,9 @@ describe("logs() of an agent", () => {
   });
 
   test("that came to a result: that is its last line, alive or gone, and whatever it said before", async () => {
-    const { t, pid, proc, context, end } = await agentThatSaid(1);
+    const { t, pid, proc, end, sys } = await agentThatSaid(1);
     const followed = wordsOf(t.kernel.logs(pid, { tail: 0, follow: true }));
-    context.sys.setResult("All done.");
+    sys.setResult("All done.");
     end();
     await proc.done.promise;
     const all = ["line 1", "result: All done."];
@@ -127,13 +127,13 @@ describe("logs() of an agent", () => {
   });
 
   test("close() ends it, and nothing is kept for it", async () => {
-    const { t, pid, context, end } = await agentThatSaid(2);
+    const { t, pid, end, sys } = await agentThatSaid(2);
     const logs = await t.kernel.logs(pid, { tail: 0, follow: true });
     const read = wordsOf(logs);
     logs.close();
     logs.close();
     expect(await read).toEqual([]);
-    for (let n = 0; n < LIMITS.logEntries + 9; n++) context.sys.log("info", "x");
+    for (let n = 0; n < LIMITS.logEntries + 9; n++) sys.log("info", "x");
     expect(logs.dropped).toBe(0);
     end();
     await t.init.wait(pid);
@@ -144,9 +144,9 @@ describe("logs() of an agent", () => {
   });
 
   test("a reader that is too slow is told how much it lost", async () => {
-    const { t, pid, context } = await agentThatSaid(0);
+    const { t, pid, sys } = await agentThatSaid(0);
     const logs = await t.kernel.logs(pid, { tail: 0, follow: true });
-    for (let n = 0; n < LIMITS.logEntries + 9; n++) context.sys.log("info", "x");
+    for (let n = 0; n < LIMITS.logEntries + 9; n++) sys.log("info", "x");
     expect(logs.dropped).toBe(9);
     logs.close();
   });
@@ -261,9 +261,9 @@ describe("what the journal keeps of a log", () => {
   });
 
   test("ends when its lines are too long in all; one line is cut", async () => {
-    const { t, context } = await agentThatSaid(0);
+    const { t, sys } = await agentThatSaid(0);
     const long = "x".repeat(LIMITS.journalWordsChars + 1);
-    for (let n = 0; n < 1_000; n++) context.sys.log("info", long);
+    for (let n = 0; n < 1_000; n++) sys.log("info", long);
     const lines = t.journal.bodies("process.log") as { message: string }[];
     expect(lines[0]?.message).toHaveLength(LIMITS.journalWordsChars);
     const chars = lines.reduce((sum, { message }) => sum + message.length, 0);

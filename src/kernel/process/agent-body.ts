@@ -23,7 +23,10 @@ export function agentBody(agent: AgentInfo | null): Body {
     isActive: true,
     prepare,
     run: async (core, proc) => {
-      const exit = await recorded(core, proc, () => core.ports.program(core.program(proc)));
+      const exit = await recorded(core, proc, () => {
+        const { sys, start } = core.program(proc);
+        return core.ports.program(sys, start);
+      });
       await writeResult(core, proc);
       return exit;
     },

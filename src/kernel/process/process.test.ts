@@ -25,8 +25,8 @@ describe("Process", () => {
 
   test("info() shows what it does, paused before blocked before the rest", async () => {
     const t = testKernel();
-    const { proc, context, pid, end } = await t.start();
-    context.sys.setActivity("tool");
+    const { proc, pid, end, sys } = await t.start();
+    sys.setActivity("tool");
     expect(proc.info(0).activity).toBe("tool");
     const answered = Promise.withResolvers<void>();
     const asking = proc.halt.asking(() => answered.promise);

@@ -3,7 +3,6 @@ import type { Act } from "../../abi/device.ts";
 import type { Effect } from "../../abi/effects.ts";
 import type { ProcessEvent } from "../../abi/events.ts";
 import type { Fd, Pid } from "../../abi/ids.ts";
-import type { ProgramContext } from "../../abi/program.ts";
 import type { SpawnOpts, Sys, Syscalls } from "../../abi/sys.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Subscription } from "../ports/subscription.ts";
@@ -18,7 +17,6 @@ export interface GuardedBench {
   readonly pid: Pid;
   readonly proc: Process;
   readonly sys: Sys;
-  readonly context: ProgramContext;
   readonly events: Subscription<ProcessEvent>;
   readonly tool: MessageDevice;
   readonly files: MessageDevice;
@@ -40,23 +38,21 @@ export async function guardedBench(
   t.kernel.mount("/dev/fs", files);
   tool.script.effects = [modify("/desk/a")];
   files.script.effects = [modify("/desk/a")];
-  const made = Promise.withResolvers<ProgramContext>();
-  t.programs.set("work", (context) => {
-    made.resolve(context);
+  const made = Promise.withResolvers<Sys>();
+  t.programs.set("work", (sys) => {
+    made.resolve(sys);
     return new Promise((_resolve, reject) =>
-      context.signal.addEventListener("abort", () => reject(context.signal.reason)),
+      sys.ending.addEventListener("abort", () => reject(sys.ending.reason)),
     );
   });
   const { pid, events } = await t.kernel.spawnWatched("work", null, opts);
-  const context = await made.promise;
-  const { sys } = context;
+  const sys = await made.promise;
   const fd = await sys.open("/bin/edit", 2);
   return {
     t,
     pid,
     proc: t.proc(pid),
     sys,
-    context,
     events,
     tool,
     files,

@@ -3,7 +3,7 @@ import type { AgentInfo } from "../../abi/agent.ts";
 import { Fault } from "../../abi/errors.ts";
 import { asPid, asProcUuid, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../../abi/process.ts";
-import type { Program, ProgramContext } from "../../abi/program.ts";
+import type { Program, ProgramStart } from "../../abi/program.ts";
 import type { SpawnOpts, Sys, Syscalls } from "../../abi/sys.ts";
 import { Kernel } from "../kernel.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
@@ -30,7 +30,7 @@ export interface StartOptions extends SpawnOpts {
 export interface Started {
   readonly pid: Pid;
   readonly sys: Sys;
-  readonly context: ProgramContext;
+  readonly start: ProgramStart;
   readonly proc: Process;
   /** Its program returns. */
   end(exit?: ExitStatus): void;
@@ -64,19 +64,17 @@ export class TestKernel {
   /** Starts a process that waits for the test, or for its end. */
   async start({ by, agent, stubborn, ...opts }: StartOptions = {}): Promise<Started> {
     const intent = `work ${++this.#named}`;
-    const made = Promise.withResolvers<ProgramContext>();
+    const made = Promise.withResolvers<Pick<Started, "sys" | "start">>();
     const over = Promise.withResolvers<ExitStatus>();
-    this.programs.set(intent, (context) => {
-      made.resolve(context);
-      if (stubborn !== true) context.signal.addEventListener("abort", () => over.resolve(EXIT.unexpected));
+    this.programs.set(intent, (sys, start) => {
+      made.resolve({ sys, start });
+      if (stubborn !== true) sys.ending.addEventListener("abort", () => over.resolve(EXIT.unexpected));
       return over.promise;
     });
     const pid = await (by ?? this.init).spawn(intent, agent ?? null, opts);
-    const context = await made.promise;
     return {
       pid,
-      context,
-      sys: context.sys,
+      ...(await made.promise),
       proc: this.proc(pid),
       end: (exit = EXIT.completed) => over.resolve(exit),
     };
@@ -110,7 +108,7 @@ export class TestKernel {
       clock,
       permitFor: () => permit,
       models: { resolve: async ({ model }) => ({ device: MODEL_PATH, model }) },
-      program: async (context) => programs.get(context.intent)?.(context) ?? EXIT.completed,
+      program: async (sys, start) => programs.get(start.intent)?.(sys, start) ?? EXIT.completed,
       realPath: (path) => path,
       grantKey: new Uint8Array(32),
       uuid: () => asProcUuid(`00000000-0000-4000-8000-${hex(++count.uuid, 12)}`),

@@ -15,8 +15,8 @@ async function opened() {
 
 describe("fds", () => {
   test("count up from 3 and are never used again", async () => {
-    const { sys, context } = await opened();
-    expect(context.modelFd).toBe(3);
+    const { sys, start } = await opened();
+    expect(start.modelFd).toBe(3);
     const first = await sys.open("/dev/bytes/a", 0);
     await sys.close(first);
     expect([first, await sys.open("/dev/bytes/a", 0)]).toEqual([4, 5]);

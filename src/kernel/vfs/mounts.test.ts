@@ -224,7 +224,7 @@ describe("spawn() by a program of an agent that brings servers", () => {
     const parent = await t.start();
     const child = await t.start({ by: parent.sys, ...withServers(entry("a", "ok")) });
     expect(mcp.live).toBe(1);
-    expect(child.context.mounts).toEqual([{ name: "a", path: `/mnt/mcp/${child.pid}-a` }]);
+    expect(child.start.mounts).toEqual([{ name: "a", path: `/mnt/mcp/${child.pid}-a` }]);
     await expect(parent.sys.open(`/mnt/mcp/${child.pid}-a`, 2)).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 });
@@ -338,7 +338,7 @@ describe("the servers of an agent file", () => {
       { name: "a", path: `/mnt/mcp/${pid}-a` },
       { name: "b", path: `/mnt/mcp/${pid}-b` },
     ];
-    expect(started.context.mounts).toEqual(mounts);
+    expect(started.start.mounts).toEqual(mounts);
     expect(paths()).toEqual(mounts.map(({ path }) => path));
     expect(mcp.opened[0]!.owner).toMatchObject({ pid, cwd: "/home/test" });
     started.end();
@@ -390,8 +390,8 @@ describe("the servers of an agent file", () => {
   test("one that is not required is left out, with a word about it", async () => {
     const { t, mcp } = world();
     const { agent } = withServers(entry("a", "fails", false), entry("b", "invalid", false), entry("c", "ok"));
-    const { context, pid, end } = await t.start({ agent: agent! });
-    expect(context.mounts.map(({ name }) => name)).toEqual(["c"]);
+    const { pid, end, start } = await t.start({ agent: agent! });
+    expect(start.mounts.map(({ name }) => name)).toEqual(["c"]);
     expect(mcp.live).toBe(1);
     const words = "MCP server a: program not found: fails; it is left out";
     const said = async () =>

@@ -14,7 +14,7 @@ import {
   type McpState,
   type MountView,
 } from "../../abi/mcp.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { ProgramStart } from "../../abi/program.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
 import { secretValues } from "../../lib/secret-values.ts";
@@ -73,7 +73,7 @@ interface NamedMount {
 }
 
 /** As its program knows it. */
-type NamedPath = ProgramContext["mounts"][number];
+type NamedPath = ProgramStart["mounts"][number];
 
 export class Mounts {
   readonly #byPath = new Map<string, Mount>();

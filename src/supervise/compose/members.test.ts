@@ -82,7 +82,7 @@ class Bench {
   }
 
   sys(name: string): Syscalls {
-    return this.daemon.workers.context(name).sys;
+    return this.daemon.workers.sys(name);
   }
 
   /** The names by which it finds others, as its own list has them. */

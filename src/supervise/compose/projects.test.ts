@@ -3,7 +3,7 @@ import type { ComposePipe, ComposeProject, ComposeService, ProjectEvent } from "
 import { Fault } from "../../abi/errors.ts";
 import { asFd, type Pid } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../../abi/process.ts";
-import type { ProgramContext } from "../../abi/program.ts";
+import type { Begun } from "../../abi/program.ts";
 import type { ProjectUp } from "../../kernel/ports/projects.ts";
 import type { Subscription } from "../../kernel/ports/subscription.ts";
 import { type FakeProgram, FakePrograms } from "../../kernel/testing/fake-programs.ts";
@@ -187,10 +187,10 @@ describe("up()", () => {
       "e-1 waits for c (completed)",
       "up",
     ]);
-    workers.context("b").sys.onStep(1);
+    workers.sys("b").onStep(1);
     await settle();
     expect(workers.told()).toBe("");
-    workers.context("b").sys.onStep(2);
+    workers.sys("b").onStep(2);
     await settle();
     expect(workers.told()).toBe("+d");
     await workers.end("a");
@@ -344,12 +344,12 @@ describe("up()", () => {
     const bench = new Bench();
     const { t, workers } = bench;
     const seen: string[] = [];
-    const contexts: ProgramContext[] = [];
+    const contexts: Begun[] = [];
     workers.add("b");
-    t.programs.set("a", async (context) => {
-      contexts.push(context);
-      seen.push(t.proc(context.pid).seed.env.CRUX_REPLICA ?? "");
-      await new Promise((resolve) => context.signal.addEventListener("abort", resolve));
+    t.programs.set("a", async (sys, start) => {
+      contexts.push({ sys, start });
+      seen.push(t.proc(start.pid).seed.env.CRUX_REPLICA ?? "");
+      await new Promise((resolve) => sys.ending.addEventListener("abort", resolve));
       return EXIT.completed;
     });
     const { events } = await bench.projects.up({
@@ -542,10 +542,10 @@ describe("down() and kill()", () => {
 
 describe("pipes", () => {
   /** Reads its input to the end, as the loop of an agent does. */
-  async function readAll(context: ProgramContext): Promise<string> {
+  async function readAll({ sys, start }: Begun): Promise<string> {
     const chunks: Uint8Array[] = [];
     for (;;) {
-      const chunk = await context.sys.read(context.input ?? asFd(0), 65_536);
+      const chunk = await sys.read(start.input ?? asFd(0), 65_536);
       if (chunk.byteLength === 0) return Buffer.concat(chunks).toString();
       chunks.push(chunk);
     }
@@ -553,14 +553,14 @@ describe("pipes", () => {
 
   function reading(bench: Bench, name: string): string[] {
     const read: string[] = [];
-    bench.workers.acts.set(name, async (context) => {
-      read.push(await readAll(context));
+    bench.workers.acts.set(name, async (sys, start) => {
+      read.push(await readAll({ sys, start }));
     });
     return read;
   }
 
   const saying = (bench: Bench, name: string, result: string): void => {
-    bench.workers.acts.set(name, async (context) => context.sys.setResult(result));
+    bench.workers.acts.set(name, async (sys) => sys.setResult(result));
   };
 
   test("an agent's result reaches the reader, which was there before", async () => {
@@ -754,7 +754,7 @@ describe("programs of the host", () => {
   test("a pipe: stdout to the stdin of another, and to an agent; stderr by its name", async () => {
     const bench = new Bench();
     const read: string[] = [];
-    bench.workers.acts.set("writer", async ({ sys, input }) => {
+    bench.workers.acts.set("writer", async (sys, { input }) => {
       for (let chunk = ""; chunk !== "end"; ) {
         const data = await sys.read(input ?? asFd(0), 65_536);
         chunk = data.byteLength === 0 ? "end" : Buffer.from(data).toString();
@@ -1088,8 +1088,7 @@ describe("up() of a project that runs", () => {
 });
 
 describe("logs()", () => {
-  const say = (bench: Bench, name: string, words: string): void =>
-    bench.workers.context(name).sys.log("info", words);
+  const say = (bench: Bench, name: string, words: string): void => bench.workers.sys(name).log("info", words);
 
   const read = async (events: Subscription<ProjectEvent>): Promise<string[]> =>
     (await Array.fromAsync(events)).map(wordsOf);
@@ -1167,7 +1166,7 @@ test("a restart spends what is left of the budget", async () => {
   hold(t.proc(workers.pid("a")).seed.account, 20)?.settle(20);
   await workers.end("a", CRASH);
   await t.clock.advance(1_000);
-  expect(workers.context("a").sys.account()).toEqual({ limit: 50, used: 20, reserved: 0 });
+  expect(workers.sys("a").account()).toEqual({ limit: 50, used: 20, reserved: 0 });
   expect(bench.projects.view("notes").replicas).toMatchObject([{ restarts: 1, tokensUsed: 20 }]);
   const over: ExitStatus = EXIT.budget;
   await workers.end("a", over);

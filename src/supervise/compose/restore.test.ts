@@ -96,7 +96,7 @@ describe("a project comes back", () => {
         service("d", { restart: "temporary" }),
       ]),
     );
-    bench.daemon.workers.context("a").sys.onStep(2);
+    bench.daemon.workers.sys("a").onStep(2);
     await bench.daemon.workers.end("d");
     await bench.daemon.t.journal.sync();
     expect(bench.states).toBe("a running, d dead, b running, c running");
@@ -105,7 +105,7 @@ describe("a project comes back", () => {
     await bench.daemon.t.clock.advance(100);
     expect(bench.daemon.workers.told()).toBe("+a");
     expect(bench.states).toBe("a running, d dead, b waiting, c waiting");
-    bench.daemon.workers.context("a").sys.onStep(2);
+    bench.daemon.workers.sys("a").onStep(2);
     await settle(6);
     expect(bench.daemon.workers.told()).toBe("+b +c");
     expect(bench.states).toBe("a running, d dead, b running, c running");

@@ -131,7 +131,7 @@ let ended: AbortController;
 beforeEach(async () => {
   const before = testKernel();
   const [rests, gone] = [await before.start({ session: true }), await before.start()];
-  await gone.sys.appendMessage(gone.context.ctxId, "assistant", "done");
+  await gone.sys.appendMessage(gone.start.ctxId, "assistant", "done");
   gone.end();
   await before.init.wait(gone.pid);
   expect([rests.pid, gone.pid]).toEqual([RESTS, ENDED]);
@@ -144,7 +144,7 @@ beforeEach(async () => {
   await t.init.send(asPid(LIVE), bytes("first"));
   await t.start();
   await t.init.signal(asPid(PAUSED), SIGNALS.SIGPAUSE);
-  t.programs.set("a", ({ signal }) => untilEnd(signal));
+  t.programs.set("a", ({ ending }) => untilEnd(ending));
   await t.init.spawnSupervisor({ name: "shop", children: [{ id: "a", start: { intent: "a" } }] });
   await settle(6);
   expect(t.kernel.supervisor(asPid(SUPERVISOR)).view().children).toMatchObject([{ state: "running" }]);

@@ -44,8 +44,8 @@ describe("finish()", () => {
 
   test("its record stays below 1 MiB whatever the result is", async () => {
     const t = testKernel();
-    const { proc, context, end } = await t.start();
-    context.sys.setResult("語\u0000".repeat(450_000));
+    const { proc, end, sys } = await t.start();
+    sys.setResult("語\u0000".repeat(450_000));
     const err = new Error("é".repeat(2_000_000));
     end({ code: 1, reason: err.message, kind: "fault", err });
     await proc.done.promise;
@@ -56,9 +56,9 @@ describe("finish()", () => {
 
   test("a result that fits is kept whole", async () => {
     const t = testKernel();
-    const { proc, context, end } = await t.start();
+    const { proc, end, sys } = await t.start();
     const result = "x".repeat(890_000);
-    context.sys.setResult(result);
+    sys.setResult(result);
     end();
     await proc.done.promise;
     expect(t.journal.bodies("process.exited")[0]).toMatchObject({ result, code: 0, tokensUsed: 0 });

@@ -52,7 +52,7 @@ function bench() {
   t.agents.set("helper", withServer());
   t.programs.set(
     "hang",
-    ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", reject)),
+    ({ ending }) => new Promise((_, reject) => ending.addEventListener("abort", reject)),
   );
   return { t, programs, mcp };
 }

@@ -1,7 +1,8 @@
 /** What a daemon that stops in order does with a paused agent: it rests, and the next one brings it back. */
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../abi/process.ts";
-import type { ProgramContext } from "../../../abi/program.ts";
+import type { Program } from "../../../abi/program.ts";
+import type { Sys } from "../../../abi/sys.ts";
 import { LIMITS } from "../../limits.ts";
 import { type GuardedBench, guardedBench } from "../../testing/guarded.ts";
 import { askWith } from "../../testing/scripted-permit.ts";
@@ -14,11 +15,11 @@ const GRACE_MS = 10_000;
 
 /** A program that does `step` over and over, and holds where the loop of an agent does. */
 const looping =
-  (step: (context: ProgramContext) => Promise<void>) =>
-  async (context: ProgramContext): Promise<typeof EXIT.completed> => {
+  (step: (sys: Sys) => Promise<void>): Program =>
+  async (sys) => {
     for (;;) {
-      await context.sys.waitIfPaused();
-      await step(context);
+      await sys.waitIfPaused();
+      await step(sys);
     }
   };
 
@@ -134,13 +135,13 @@ describe("shutdown() with a call of a paused agent under way", () => {
   }
   /** As the loop of an agent: the result of a call is told before the pause is heeded. */
   const once = async (bench: GuardedBench): Promise<void> => {
-    const { context } = bench;
+    const { sys } = bench;
     const said = await bench.call().then(
       () => "done",
       () => "failed",
     );
-    context.sys.addToCheckpoint(said);
-    await context.sys.waitIfPaused();
+    sys.addToCheckpoint(said);
+    await sys.waitIfPaused();
   };
 
   test("lets it finish within the grace: its result is on record", async () => {
@@ -207,8 +208,8 @@ describe("shutdown() of what serves others", () => {
   test("comes last: nobody is left who calls it, and what it says is still heard", async () => {
     const t = testKernel();
     const told: string[] = [];
-    t.programs.set("work", async ({ signal }) => {
-      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    t.programs.set("work", async (sys) => {
+      await new Promise((resolve) => sys.ending.addEventListener("abort", resolve));
       await settle();
       told.push("agent over");
       return EXIT.completed;

@@ -256,9 +256,9 @@ describe("the kernel", () => {
       return new TestKernel(
         {
           ...ports,
-          program: async ({ pid, sys, signal }) => {
+          program: async (sys, { pid }) => {
             this.#handles.set(pid, sys);
-            await new Promise((resolve) => signal.addEventListener("abort", resolve));
+            await new Promise((resolve) => sys.ending.addEventListener("abort", resolve));
             return EXIT.unexpected;
           },
         },

@@ -178,9 +178,9 @@ describe("after a restart", () => {
 
 test("a fork has the mode of its step, and no more than its origin has now", async () => {
   const t = testKernel();
-  const { pid, sys, context, proc } = await t.start({ permissionMode: "auto" });
+  const { pid, sys, proc, start } = await t.start({ permissionMode: "auto" });
   const step = async (words: string) => {
-    await sys.appendMessage(context.ctxId, "assistant", words, [{ type: "text", text: words }]);
+    await sys.appendMessage(start.ctxId, "assistant", words, [{ type: "text", text: words }]);
     await t.journal.sync();
   };
   const modeOf = async (at: number) => {

@@ -86,13 +86,13 @@ describe("a program", () => {
 
   test("says nothing any more once it has ended", async () => {
     const t = testKernel();
-    const { context, proc, end } = await t.start();
-    context.sys.setResult("first");
+    const { proc, end, sys } = await t.start();
+    sys.setResult("first");
     end();
     await proc.done.promise;
-    context.sys.setResult("late");
-    context.sys.setActivity("tool");
-    context.sys.onStep(9);
+    sys.setResult("late");
+    sys.setActivity("tool");
+    sys.onStep(9);
     expect(proc.info(0)).toMatchObject({ result: "first", activity: null });
   });
 });

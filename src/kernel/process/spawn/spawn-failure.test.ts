@@ -78,7 +78,7 @@ describe("spawn() that fails", () => {
     t.journal.refused.add("process.spawned");
     await expect(parent.sys.spawn("a", null)).rejects.toMatchObject({ code: "UNAVAILABLE", pid: 2 });
     expect(parent.proc.children.size).toBe(0);
-    expect(parent.context.sys.account()).toEqual({ limit: 1_000, used: 0, reserved: 0 });
+    expect(parent.sys.account()).toEqual({ limit: 1_000, used: 0, reserved: 0 });
   });
 
   test("goes on taking back when one step of that fails, and keeps its error", async () => {
@@ -164,7 +164,7 @@ describe("kill() of a process that is being made", () => {
     const t = testKernel();
     const gate = Promise.withResolvers<void>();
     let passed = false;
-    t.programs.set("a", async ({ sys }) => {
+    t.programs.set("a", async (sys) => {
       await sys.waitIfPaused();
       passed = true;
       return { code: 0, reason: "completed", kind: "done" };

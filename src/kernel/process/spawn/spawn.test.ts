@@ -7,14 +7,14 @@ import { agentFile, testKernel } from "../../testing/test-kernel.ts";
 describe("spawn()", () => {
   test("first pid is 1, the model is fd 3, the context holds the intent", async () => {
     const t = testKernel();
-    const { pid, context, sys } = await t.start({
+    const { pid, sys, start } = await t.start({
       systemPrompt: "more",
       agent: agentFile({ systemPrompt: "file" }),
     });
-    expect([pid, context.modelFd, context.modelDevice]).toEqual([1, 3, "/dev/llm/fake"]);
-    const prompt = await sys.buildPrompt(context.ctxId);
+    expect([pid, start.modelFd, start.modelDevice]).toEqual([1, 3, "/dev/llm/fake"]);
+    const prompt = await sys.buildPrompt(start.ctxId);
     expect(prompt.systemPrompt).toBe("file\n\nmore");
-    expect(prompt.messages).toEqual([{ role: "user", content: context.intent }]);
+    expect(prompt.messages).toEqual([{ role: "user", content: start.intent }]);
   });
 
   test("the child's trace begins with Open of its model", async () => {
@@ -71,8 +71,8 @@ describe("spawn()", () => {
     const t = testKernel();
     const agent = agentFile({ contextBudget: 8_192, maxSteps: 7 });
     const limits = async (opts: object, file = agent) => {
-      const { context } = await t.start({ ...opts, agent: file });
-      return [context.maxSteps, context.sys.account().limit];
+      const { sys, start } = await t.start({ ...opts, agent: file });
+      return [start.maxSteps, sys.account().limit];
     };
     expect(await limits({ maxTurns: 3, contextBudget: 100 })).toEqual([3, 100]);
     expect(await limits({})).toEqual([7, 8_192]);

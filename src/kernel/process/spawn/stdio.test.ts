@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { asFd } from "../../../abi/ids.ts";
 import { EXIT } from "../../../abi/process.ts";
-import type { ProgramContext } from "../../../abi/program.ts";
+import type { Sys } from "../../../abi/sys.ts";
 import { LIMITS } from "../../limits.ts";
 import { ByteDevice } from "../../testing/fake-devices.ts";
 import { bytes, NOTHING_LEFT, testKernel, text } from "../../testing/test-kernel.ts";
@@ -16,7 +16,7 @@ async function holder() {
 }
 
 /** All of it, as an agent reads its input. */
-async function readAll({ sys }: ProgramContext): Promise<string> {
+async function readAll(sys: Sys): Promise<string> {
   let all = "";
   for (;;) {
     const chunk = await sys.read(STDIN, 1_000);
@@ -30,28 +30,28 @@ describe("stdin and stdout of a spawn", () => {
     const { sys, readFd, writeFd, t } = await holder();
     const child = await t.start({ by: sys, stdin: readFd });
     await expect(sys.read(readFd, 1)).rejects.toMatchObject({ code: "NOT_FOUND" });
-    expect(child.context.input).toBe(STDIN);
+    expect(child.start.input).toBe(STDIN);
     expect(child.proc.fds.list()).toEqual([
       { fd: 0, path: "pipe:[1]", flags: 0 },
       { fd: 3, path: "/dev/llm/fake", flags: 2 },
     ]);
     await sys.write(writeFd, bytes("to the child"));
     await sys.close(writeFd);
-    expect(await readAll(child.context)).toBe("to the child");
+    expect(await readAll(child.sys)).toBe("to the child");
   });
 
   test("the child's own fds begin at 3 all the same", async () => {
     const { sys, readFd, writeFd, t } = await holder();
     t.kernel.mount("/dev/bytes", new ByteDevice());
     const child = await t.start({ by: sys, stdin: readFd, stdout: writeFd });
-    expect(child.context.modelFd).toBe(3);
+    expect(child.start.modelFd).toBe(3);
     expect(await child.sys.open("/dev/bytes/a", 0)).toBe(4);
   });
 
   test("an agent's result goes to its fd 1, which then ends", async () => {
     const { sys, readFd, writeFd, t } = await holder();
-    t.programs.set("answer", async (context) => {
-      context.sys.setResult("forty-two");
+    t.programs.set("answer", async (sys) => {
+      sys.setResult("forty-two");
       return EXIT.completed;
     });
     const pid = await sys.spawn("answer", null, { stdout: writeFd });
@@ -64,9 +64,9 @@ describe("stdin and stdout of a spawn", () => {
     const t = testKernel();
     const parent = await t.start();
     for (const name of ["first", "second", "third"])
-      t.programs.set(name, async (context) => {
-        const input = context.input === null ? "" : await readAll(context);
-        context.sys.setResult(`${input}${name} `);
+      t.programs.set(name, async (sys, start) => {
+        const input = start.input === null ? "" : await readAll(sys);
+        sys.setResult(`${input}${name} `);
         return EXIT.completed;
       });
     const { sys, pid } = parent;
@@ -79,8 +79,8 @@ describe("stdin and stdout of a spawn", () => {
 
   test("a reader that is gone is told in the log, and is no failure of the agent", async () => {
     const { sys, readFd, writeFd, t } = await holder();
-    t.programs.set("answer", async (context) => {
-      context.sys.setResult("x");
+    t.programs.set("answer", async (sys) => {
+      sys.setResult("x");
       return EXIT.completed;
     });
     await sys.close(readFd);
@@ -93,8 +93,8 @@ describe("stdin and stdout of a spawn", () => {
 
   test("one that is held by a full pipe ends when it is told to", async () => {
     const { sys, writeFd, t } = await holder();
-    t.programs.set("answer", async (context) => {
-      context.sys.setResult("x".repeat(LIMITS.pipeBytes + 1));
+    t.programs.set("answer", async (sys) => {
+      sys.setResult("x".repeat(LIMITS.pipeBytes + 1));
       return EXIT.completed;
     });
     const pid = await sys.spawn("answer", null, { stdout: writeFd });
@@ -109,13 +109,13 @@ describe("stdin and stdout of a spawn", () => {
     const starting = t.start({ stdin: data });
     data.fill(0);
     const child = await starting;
-    expect(await readAll(child.context)).toBe("given");
+    expect(await readAll(child.sys)).toBe("given");
     await expect(child.sys.write(STDIN, bytes("x"))).rejects.toMatchObject({ code: "INVALID" });
   });
 
   test("without them there is neither", async () => {
     const child = await testKernel().start();
-    expect(child.context.input).toBeNull();
+    expect(child.start.input).toBeNull();
     expect([child.proc.fds.has(STDIN), child.proc.fds.has(STDOUT)]).toEqual([false, false]);
   });
 

@@ -95,12 +95,12 @@ export class Thread {
     const setResult = (text: string): void => {
       this.#result = text;
     };
-    const context = core.program(this.#proc, { intent, modelFd, maxSteps, signal, setResult });
-    await context.sys.unit(async () => {
+    const { sys, start } = core.program(this.#proc, { intent, modelFd, maxSteps, signal, setResult });
+    await sys.unit(async () => {
       signal.throwIfAborted();
-      await context.sys.appendMessage(context.ctxId, "user", intent);
+      await sys.appendMessage(start.ctxId, "user", intent);
     });
-    return core.ports.program(context);
+    return core.ports.program(sys, start);
   }
 
   #failureOf(exit: ExitStatus = EXIT.unexpected): Error | undefined {

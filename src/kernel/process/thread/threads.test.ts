@@ -2,14 +2,13 @@ import { describe, expect, test } from "vitest";
 import { printed } from "../../../abi/errors.ts";
 import { asFd, asTid } from "../../../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../../../abi/process.ts";
-import type { ProgramContext } from "../../../abi/program.ts";
+import type { Begun, Program } from "../../../abi/program.ts";
 import { LIMITS } from "../../limits.ts";
 import { guardedBench } from "../../testing/guarded.ts";
 import { bytes, NOTHING_LEFT, type Started, type TestKernel, testKernel } from "../../testing/test-kernel.ts";
 import { settle } from "../../testing/virtual-clock.ts";
 
-interface Running {
-  readonly context: ProgramContext;
+interface Running extends Begun {
   end(exit?: ExitStatus): void;
 }
 
@@ -26,10 +25,10 @@ class Bench {
 
   async spawn(intent: string, options: { stubborn?: boolean; maxTurns?: number } = {}) {
     const { stubborn = false, ...opts } = options;
-    this.t.programs.set(intent, (context) => {
+    this.t.programs.set(intent, (sys, start) => {
       const over = Promise.withResolvers<ExitStatus>();
-      this.threads.set(intent, { context, end: (exit = EXIT.completed) => over.resolve(exit) });
-      if (!stubborn) context.signal.addEventListener("abort", () => over.resolve(EXIT.unexpected));
+      this.threads.set(intent, { sys, start, end: (exit = EXIT.completed) => over.resolve(exit) });
+      if (!stubborn) sys.ending.addEventListener("abort", () => over.resolve(EXIT.unexpected));
       return over.promise;
     });
     const tid = await this.main.sys.spawnThread(intent, opts);
@@ -38,7 +37,7 @@ class Bench {
   }
 
   get messages() {
-    return this.t.kernel.contexts.prompt(this.main.context.ctxId).messages;
+    return this.t.kernel.contexts.prompt(this.main.start.ctxId).messages;
   }
 }
 
@@ -49,24 +48,20 @@ async function bench(t = testKernel()): Promise<Bench> {
 describe("a thread", () => {
   test("has its own model file, signal and limit, and all else of its process", async () => {
     const b = await bench();
-    const { context, tid } = await b.spawn("dig", { maxTurns: 4 });
+    const { tid, sys, start } = await b.spawn("dig", { maxTurns: 4 });
     const { main } = b;
-    expect([tid, context.intent, context.modelFd, context.maxSteps]).toEqual([1, "dig", 4, 4]);
-    expect([context.pid, context.ctxId, context.cwd]).toEqual([
-      main.pid,
-      main.context.ctxId,
-      main.context.cwd,
-    ]);
-    expect(context.signal).not.toBe(main.context.signal);
+    expect([tid, start.intent, start.modelFd, start.maxSteps]).toEqual([1, "dig", 4, 4]);
+    expect([start.pid, start.ctxId, start.cwd]).toEqual([main.pid, main.start.ctxId, main.start.cwd]);
+    expect(sys.ending).not.toBe(main.sys.ending);
     expect(b.messages.at(-1)).toEqual({ role: "user", content: "dig" });
     expect(main.proc.info(0).threads).toBe(1);
-    expect((await b.spawn("more")).context.maxSteps).toBe(main.context.maxSteps);
+    expect((await b.spawn("more")).start.maxSteps).toBe(main.start.maxSteps);
   });
 
   test("its result is data for who joins, and its model file is closed by then", async () => {
     const b = await bench();
-    const { tid, context, end } = await b.spawn("dig");
-    context.sys.setResult("gold");
+    const { tid, end, sys } = await b.spawn("dig");
+    sys.setResult("gold");
     end();
     expect(await b.main.sys.joinThread(tid)).toEqual({ result: "gold" });
     expect([b.main.proc.result, b.main.proc.fds.list().length, b.t.model.live]).toEqual(["", 1, 1]);
@@ -80,8 +75,8 @@ describe("a thread", () => {
     [undefined, "INTERNAL", "unexpected exit"],
   ] as const)("its failure is data too: %j", async (exit, code, message) => {
     const b = await bench();
-    b.t.programs.set("dig", async (context) => {
-      context.sys.setResult("half");
+    b.t.programs.set("dig", async (sys) => {
+      sys.setResult("half");
       return exit as ExitStatus;
     });
     const tid = await b.main.sys.spawnThread("dig");
@@ -100,7 +95,7 @@ describe("a thread", () => {
 
   test("those who join at the same time hear the same; who gives up leaves it alone", async () => {
     const b = await bench();
-    const { tid, context, end } = await b.spawn("dig");
+    const { tid, end, sys } = await b.spawn("dig");
     const stop = new AbortController();
     const given = expect(b.main.sys.joinThread(tid, stop.signal)).rejects.toMatchObject({
       code: "CANCELLED",
@@ -109,7 +104,7 @@ describe("a thread", () => {
     await settle();
     stop.abort();
     await given;
-    context.sys.setResult("gold");
+    sys.setResult("gold");
     end();
     expect(await Promise.all(both)).toEqual([{ result: "gold" }, { result: "gold" }]);
   });
@@ -135,19 +130,16 @@ describe("a thread", () => {
 
   test("shares the account: what it spends is the process's", async () => {
     const b = await bench();
-    const { context } = await b.spawn("dig");
+    const { sys, start } = await b.spawn("dig");
     b.t.model.script.charge = () => ({ tokens: 30, usd: null });
-    await context.sys.write(context.modelFd, bytes("{}"));
-    expect([b.main.proc.used.tokens, context.sys.account().used]).toEqual([
-      30,
-      b.main.context.sys.account().used,
-    ]);
+    await sys.write(start.modelFd, bytes("{}"));
+    expect([b.main.proc.used.tokens, sys.account().used]).toEqual([30, b.main.sys.account().used]);
   });
 
   test("ends the calls it has left behind", async () => {
     const b = await bench();
-    const { context, end, tid } = await b.spawn("dig");
-    const left = expect(context.sys.recv()).rejects.toMatchObject({ code: "CANCELLED" });
+    const { end, tid, sys } = await b.spawn("dig");
+    const left = expect(sys.recv()).rejects.toMatchObject({ code: "CANCELLED" });
     await settle();
     end();
     await left;
@@ -158,21 +150,21 @@ describe("a thread", () => {
 describe("cancelThread()", () => {
   test("ends its calls, and its join tells; twice is once, also after its end", async () => {
     const b = await bench();
-    const { tid, context } = await b.spawn("dig");
-    const call = expect(context.sys.recv()).rejects.toMatchObject({ code: "CANCELLED" });
+    const { tid, sys } = await b.spawn("dig");
+    const call = expect(sys.recv()).rejects.toMatchObject({ code: "CANCELLED" });
     await settle();
     await b.main.sys.cancelThread(tid);
     await b.main.sys.cancelThread(tid);
     await call;
     expect((await b.main.sys.joinThread(tid)).err).toMatchObject({ code: "CANCELLED" });
     await b.main.sys.cancelThread(tid);
-    expect(b.main.context.signal.aborted).toBe(false);
+    expect(b.main.sys.ending.aborted).toBe(false);
   });
 
   test("of one that waits for its turn in the context: nothing of it gets there", async () => {
     const b = await bench();
     const gate = Promise.withResolvers<void>();
-    const unit = b.main.context.sys.unit(() => gate.promise);
+    const unit = b.main.sys.unit(() => gate.promise);
     const tid = await b.main.sys.spawnThread("dig");
     await b.main.sys.cancelThread(tid);
     gate.resolve();
@@ -243,11 +235,11 @@ describe("spawnThread()", () => {
 
   test("waits while the process is paused, and its threads hold at their next step", async () => {
     const b = await bench();
-    const { context } = await b.spawn("dig");
+    const { sys } = await b.spawn("dig");
     await b.t.init.kill(b.main.pid, 4);
     const spawned = b.main.sys.spawnThread("more");
     let passed = false;
-    const held = context.sys.waitIfPaused().then(() => {
+    const held = sys.waitIfPaused().then(() => {
       passed = true;
     });
     await b.t.clock.advance(1_000);
@@ -262,15 +254,14 @@ describe("units", () => {
   test("4 threads and the main loop that append pairs: no pair is split, and no prompt sees a half", async () => {
     const b = await bench();
     const halves: number[] = [];
-    const work = async (context: ProgramContext): Promise<ExitStatus> => {
-      const { sys, ctxId, intent } = context;
+    const work: Program = async (sys, { ctxId, intent }) => {
       for (let n = 0; n < 12; n++) {
-        await context.sys.unit(async () => {
+        await sys.unit(async () => {
           await sys.appendMessage(ctxId, "assistant", `${intent} calls ${n}`);
           await settle(1 + (n % 2));
           await sys.appendToolResult(ctxId, `${intent}-${n}`, `${intent} has ${n}`);
         });
-        const { messages } = await context.sys.unit(() => sys.buildPrompt(ctxId));
+        const { messages } = await sys.unit(() => sys.buildPrompt(ctxId));
         halves.push(messages.filter(({ role }) => role === "assistant").length);
         halves.push(-messages.filter(({ role }) => role === "tool").length);
       }
@@ -279,7 +270,7 @@ describe("units", () => {
     const intents = ["a", "b", "c", "d"];
     for (const intent of intents) b.t.programs.set(intent, work);
     const tids = await Promise.all(intents.map((intent) => b.main.sys.spawnThread(intent)));
-    await work(b.main.context);
+    await work(b.main.sys, b.main.start);
     for (const tid of tids) expect((await b.main.sys.joinThread(tid)).err).toBeUndefined();
     const said = b.messages.filter(({ role }) => role !== "user");
     expect(said).toHaveLength(5 * 12 * 2);
@@ -293,9 +284,9 @@ describe("units", () => {
 describe("the end of a process", () => {
   test("ends its threads before its files are closed", async () => {
     const b = await bench();
-    const { context, tid } = await b.spawn("dig");
+    const { tid, sys } = await b.spawn("dig");
     const order: string[] = [];
-    context.signal.addEventListener("abort", () => order.push("thread told"));
+    sys.ending.addEventListener("abort", () => order.push("thread told"));
     b.t.model.script.close = async () => void order.push(`closed, ${b.main.proc.fds.list().length} left`);
     b.main.end();
     expect((await b.t.init.wait(b.main.pid)).code).toBe(0);
@@ -308,12 +299,12 @@ describe("the end of a process", () => {
 
   test.each([1, 2, 3] as const)("by signal %i ends them too, and who joins is CANCELLED", async (signal) => {
     const b = await bench();
-    const { tid, context } = await b.spawn("dig");
+    const { tid, sys } = await b.spawn("dig");
     const joined = expect(b.main.sys.joinThread(tid)).rejects.toMatchObject({ code: "CANCELLED" });
     await settle();
     await b.t.init.kill(b.main.pid, signal);
     await joined;
-    expect(context.signal.aborted).toBe(true);
+    expect(sys.ending.aborted).toBe(true);
     await b.t.init.wait(b.main.pid);
     expect(b.t.census()).toEqual(NOTHING_LEFT);
   });

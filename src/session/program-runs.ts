@@ -1,8 +1,9 @@
-/** What the program of a session tells of its runs, and the handle that each of them gets. */
-import { printed } from "../abi/errors.ts";
+/** The calls by which the program of a session tells of its runs; each run gets a handle of its own. */
+import { printed, SyscallError } from "../abi/errors.ts";
 import type { RunOutcome } from "../abi/events.ts";
 import type { ExitStatus } from "../abi/process.ts";
-import type { ProgramContext, ProgramSession, RunInput } from "../abi/program.ts";
+import type { RunInput } from "../abi/program.ts";
+import type { Sys } from "../abi/sys.ts";
 import type { RecordKind } from "../kernel/ports/journal.ts";
 import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import type { Process } from "../kernel/process/process.ts";
@@ -23,53 +24,61 @@ interface Surroundings {
   idle(proc: Process): void;
 }
 
-/** A process, and what is said to it. */
-interface Talk {
-  readonly core: Surroundings;
-  readonly proc: Process;
-  readonly conversation: Conversation;
+interface Ended {
+  readonly outcome: RunOutcome;
+  readonly exit: ExitStatus;
 }
 
-export function programSession(talk: Talk, contextOf: (run: RunSeat) => ProgramContext): ProgramSession {
-  const { core, proc, conversation } = talk;
+type Runs = Pick<Sys, "beginRun" | "joinRun" | "isQueued" | "reply" | "endRun">;
+
+/** `handleOf`: the handle of a run. */
+export function sessionRuns(core: Surroundings, proc: Process, handleOf: (run: RunSeat) => Sys): Runs {
   const { pid } = proc;
   const mono = (): number => core.ports.clock.mono();
   const tellInput = (input: RunInput, isJoining: boolean): void => {
-    nameIt(talk, input.text);
+    nameIt(core, proc, input.text);
     proc.tell({ event: "input", pid, ...input, joins: isJoining }, mono());
   };
   return {
-    client: proc.seed.client ?? "",
-    begin: (input, isNew) => {
+    beginRun: (input, isNew) => {
       const { seq, client } = input;
       const run = { seq, client, startedMono: mono(), tokensBefore: proc.used.tokens };
-      const signal = conversation.begin(run, proc.abort.signal);
+      const signal = conversationOf(proc).begin(run, proc.abort.signal);
       proc.result = "";
       proc.refusals.clear();
       if (isNew) tellInput(input, false);
-      return contextOf({ signal, client });
+      return handleOf({ signal, client });
     },
-    join: (input) => tellInput(input, true),
+    joinRun: (input) => tellInput(input, true),
     isQueued: (seq) => {
       const look = (): boolean => proc.mailbox?.has((message) => message.seq === seq) === true;
       return proc.tape === null ? look() : proc.tape.input("isQueued", look);
     },
     reply: (text) => proc.tell({ event: "reply", pid, text }, mono()),
-    end: (outcome, exit) => end(talk, outcome, exit),
+    endRun: async (outcome, exit) => {
+      await durable(core, proc);
+      end(core, proc, { outcome, exit });
+    },
   };
 }
 
+function conversationOf({ pid, conversation }: Process): Conversation {
+  if (conversation !== null) return conversation;
+  const message = "it is not a session: it has one run";
+  throw new SyscallError({ syscall: "Run", pid, code: "INVALID", message });
+}
+
 /** The first message is its title, until a person gives it another. */
-function nameIt({ core, proc, conversation }: Talk, text: string): void {
+function nameIt(core: Surroundings, proc: Process, text: string): void {
+  const conversation = conversationOf(proc);
   if (conversation.title !== "" || proc.seed.intent !== "") return;
   conversation.title = firstWords(text);
   if (conversation.title !== "") core.note(proc, "process.described", { title: conversation.title });
 }
 
 /** Synced before anyone hears of it: from here on whoever waited for the run may go. */
-async function end({ core, proc, conversation }: Talk, outcome: RunOutcome, exit: ExitStatus): Promise<void> {
-  await durable(core, proc);
-  const run = conversation.end();
+function end(core: Surroundings, proc: Process, { outcome, exit }: Ended): void {
+  const run = conversationOf(proc).end();
   if (run === null) return;
   const mono = core.ports.clock.mono();
   const { pid, result } = proc;
