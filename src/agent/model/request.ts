@@ -1,9 +1,9 @@
 /** The request of a turn: what the context holds, as the model device takes it. */
-import type { LlmRequest, SystemPart, ToolSpec, WireMessage } from "../../abi/llm.ts";
+import type { Block, LlmRequest, SystemPart, ToolSpec, WireMessage } from "../../abi/llm.ts";
 import type { AccountView } from "../../abi/program.ts";
 import type { Prompt } from "../../abi/sys.ts";
 import { mediaTokens } from "../../lib/media-tokens.ts";
-import { estimateTokens } from "../../lib/tokens.ts";
+import { sizeOf, type TextSize, tokensOf } from "../../lib/tokens.ts";
 import { toWireMessages } from "./wire-messages.ts";
 
 /** Providers reserve capacity by the maximum asked for, while nearly all replies are shorter than this. */
@@ -34,9 +34,8 @@ export function turnRequest(turn: {
   system.push({ text: turn.environment, zone: "dynamic" });
   const tools = [...turn.tools];
   const messages = toWireMessages(turn.prompt.messages);
-  const inputTokens =
-    estimateTokens(JSON.stringify([system, tools, messages.map(wordsOf)])) + shownTokens(messages);
-  const maxOutputTokens = outputTokens(turn.account, inputTokens, turn.wantedOutputTokens);
+  const input = inputTokens(system, tools, messages);
+  const maxOutputTokens = outputTokens(turn.account, input, turn.wantedOutputTokens);
   return {
     request: {
       requestId: turn.requestId,
@@ -48,25 +47,47 @@ export function turnRequest(turn: {
       maxOutputTokens,
       stream: false,
     },
-    escalatedOutputTokens: outputTokens(turn.account, inputTokens, ESCALATED_OUTPUT_TOKENS),
+    escalatedOutputTokens: outputTokens(turn.account, input, ESCALATED_OUTPUT_TOKENS),
   };
 }
 
-/** Pictures do not count by their characters. */
-function wordsOf(message: WireMessage): WireMessage {
-  if (!message.content.some((block) => block.type === "tool_result" && block.media !== undefined))
-    return message;
-  const content = message.content.map((block) => {
-    if (block.type !== "tool_result") return block;
-    const { media: _media, ...words } = block;
-    return words;
-  });
-  return { ...message, content };
+/** By the request as JSON; pictures do not count by their characters. */
+export function inputTokens(
+  system: readonly SystemPart[],
+  tools: readonly ToolSpec[],
+  messages: readonly WireMessage[],
+): number {
+  let { chars, wide } = sizeOf(JSON.stringify([system, tools]));
+  let shown = 0;
+  // a comma before the list, its brackets, and the commas in it
+  chars += 2 + Math.max(1, messages.length);
+  for (const { role, content } of messages) {
+    chars += '{"role":"","content":[]}'.length + role.length + Math.max(0, content.length - 1);
+    for (const block of content) {
+      const size = blockSize(block);
+      chars += size.chars;
+      wide += size.wide;
+      shown += size.shown;
+    }
+  }
+  return tokensOf({ chars, wide }) + shown;
 }
 
-function shownTokens(messages: readonly WireMessage[]): number {
-  const blocks = messages.flatMap(({ content }) => content);
-  return mediaTokens(blocks.flatMap((block) => (block.type === "tool_result" ? (block.media ?? []) : [])));
+interface BlockSize extends TextSize {
+  /** Tokens of its pictures. */
+  readonly shown: number;
+}
+
+/** Of blocks that come again with the next request. */
+const sizes = new WeakMap<Block, BlockSize>();
+
+function blockSize(block: Block): BlockSize {
+  const known = sizes.get(block);
+  if (known !== undefined) return known;
+  const { media = [], ...words } = block.type === "tool_result" ? block : { ...block, media: undefined };
+  const size = { ...sizeOf(JSON.stringify(words)), shown: mediaTokens(media) };
+  sizes.set(block, size);
+  return size;
 }
 
 /** What is wanted, or what the account can pay beside the input; whether even the least is affordable, the gate decides. */

@@ -19,10 +19,10 @@ export function toWireMessages(messages: readonly ContextMessage[]): WireMessage
     const message = messages[i] as ContextMessage;
     if (message.role === "tool") continue; // a result whose call is not there
     if (message.role !== "assistant") {
-      add(wire, "user", textBlocks(message.content));
+      add(wire, "user", blocksOf(message));
       continue;
     }
-    const blocks = assistantBlocks(message);
+    const blocks = blocksOf(message);
     add(wire, "assistant", blocks);
     const results: ContextMessage[] = [];
     while (messages[i + 1]?.role === "tool") results.push(messages[++i] as ContextMessage);
@@ -37,39 +37,62 @@ export function toWireMessages(messages: readonly ContextMessage[]): WireMessage
 /** One request takes only so much: the newest pictures stay, of older ones only the word. */
 function leaveOutOld(wire: readonly WireMessage[]): void {
   let left = MAX_MEDIA_CHARS;
-  for (const { content } of wire.toReversed())
-    for (const [at, block] of [...content.entries()].reverse()) {
+  for (let i = wire.length - 1; i >= 0; i--) {
+    const { content } = wire[i] as WireMessage;
+    for (let at = content.length - 1; at >= 0; at--) {
+      const block = content[at] as Block;
       if (block.type !== "tool_result" || block.media === undefined) continue;
       left -= block.media.reduce((sum, { data }) => sum + data.length, 0);
       if (left >= 0) continue;
       const { media: _media, ...words } = block;
       content[at] = { ...words, content: `${block.content}\n${LEFT_OUT}` };
     }
+  }
 }
 
 /** Neighbours of one role become one message. */
-function add(wire: WireMessage[], role: WireMessage["role"], content: Block[]): void {
+function add(wire: WireMessage[], role: WireMessage["role"], content: readonly Block[]): void {
   if (content.length === 0) return;
   const last = wire.at(-1);
   if (last?.role === role) last.content.push(...content);
   else wire.push({ role, content: [...content] });
 }
 
+/** Made once for each message, which is never changed: what is known of a block holds for every request with it. */
+const made = new WeakMap<ContextMessage, readonly Block[]>();
+
+function once(message: ContextMessage, make: () => readonly Block[]): readonly Block[] {
+  const blocks = made.get(message) ?? make();
+  made.set(message, blocks);
+  return blocks;
+}
+
 /** The blocks as the model sent them; providers refuse empty text. */
-function assistantBlocks({ blocks, content }: ContextMessage): Block[] {
-  return blocks?.filter((block) => block.type !== "text" || block.text !== "") ?? textBlocks(content);
+function blocksOf(message: ContextMessage): readonly Block[] {
+  const { role, blocks, content } = message;
+  const sent = role === "assistant" ? blocks : undefined;
+  return once(
+    message,
+    () => sent?.filter((block) => block.type !== "text" || block.text !== "") ?? textBlocks(content),
+  );
 }
 
 function textBlocks(text: string): Block[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-function pairedResults(blocks: readonly Block[], results: ContextMessage[]): Block[] {
-  return callsOf(blocks).map(({ id }) => {
+function pairedResults(blocks: readonly Block[], results: ContextMessage[]): readonly Block[] {
+  return callsOf(blocks).flatMap(({ id }) => {
     const at = results.findIndex((result) => result.tool_call_id === id);
-    const result = at === -1 ? UNKNOWN_RESULT : results.splice(at, 1)[0];
-    const block: Block = { type: "tool_result", tool_use_id: id, content: result?.content ?? "" };
-    const shown = result?.media === undefined ? {} : { media: result.media };
-    return { ...block, ...(result?.is_error === true ? { is_error: true } : {}), ...shown };
+    const result = results.splice(at, at === -1 ? 0 : 1)[0];
+    return result === undefined
+      ? resultBlock(id, UNKNOWN_RESULT)
+      : once(result, () => resultBlock(id, result));
   });
+}
+
+function resultBlock(id: string, { content, media, is_error }: ContextMessage): Block[] {
+  const error = is_error === true ? { is_error: true } : {};
+  const shown = media === undefined ? {} : { media };
+  return [{ type: "tool_result", tool_use_id: id, content, ...error, ...shown }];
 }
