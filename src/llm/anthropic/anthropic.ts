@@ -25,6 +25,8 @@ export const ANTHROPIC_ENV = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTH
 
 const device = "/dev/llm/anthropic";
 const setKey = "Set ANTHROPIC_API_KEY to your API key.";
+/** Says that the body is JSON as it stands: the SDK sends it as it is. */
+const JSON_BODY = { "content-type": "application/json" } as const;
 /** The device has its own watchdog, which is shorter. */
 const requestTimeoutMs = 30 * 60_000;
 
@@ -94,10 +96,12 @@ export class AnthropicDriver implements Driver {
 
   async close(): Promise<void> {}
 
-  async #post(body: Record<string, unknown>, signal: AbortSignal): Promise<Response> {
+  async #post(body: string, signal: AbortSignal): Promise<Response> {
     const client = await this.#sdk();
     try {
-      return await client.post("/v1/messages", { body, stream: true, signal }).asResponse();
+      return await client
+        .post("/v1/messages", { body, headers: JSON_BODY, stream: true, signal })
+        .asResponse();
     } catch (error) {
       throw this.#failure(error);
     }

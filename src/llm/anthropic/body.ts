@@ -1,5 +1,5 @@
-/** An LlmRequest as the body of a Messages request. */
-import type { Block } from "../../abi/llm.ts";
+/** An LlmRequest as the body of a Messages request, as JSON: messages that come again with the next one are spelled once. */
+import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { MediaPart } from "../../abi/tool.ts";
 import { sentName } from "../call-name.ts";
 import type { AttemptRequest } from "../driver.ts";
@@ -11,18 +11,14 @@ const marker = { type: "ephemeral" } as const;
 const FOR_AN_HOUR = { type: "ephemeral", ttl: "1h" } as const;
 
 /** `maxOutputTokens` is already within what the model takes. */
-export function messagesBody(request: AttemptRequest, model: string, maxOutputTokens: number): Part {
+export function messagesBody(request: AttemptRequest, model: string, maxOutputTokens: number): string {
   const { tools, temperature, stopSequences } = request;
   const system: Part[] = request.system
     .filter(({ text }) => text.trim() !== "")
     .map(({ text }) => ({ type: "text", text }));
-  const messages = request.messages.map(({ role, content }) => ({ role, content: contentOf(content) }));
   // two markers of the four allowed: the prefix that stays, and the conversation so far
   mark(system, request.sharesPrefix === true ? FOR_AN_HOUR : marker);
-  const said = messages.at(-1)?.content ?? [];
-  if (request.sharesPrefix === true && said.length > 1) mark(said.slice(0, -1), FOR_AN_HOUR);
-  else mark(said);
-  return {
+  const before = {
     model,
     max_tokens: maxOutputTokens,
     ...(system.length === 0 ? {} : { system }),
@@ -35,11 +31,36 @@ export function messagesBody(request: AttemptRequest, model: string, maxOutputTo
             input_schema: inputSchema,
           })),
         }),
-    messages,
+  };
+  const after = {
     ...(temperature === undefined ? {} : { temperature }),
     ...(stopSequences === undefined ? {} : { stop_sequences: stopSequences }),
     stream: true,
   };
+  const messages = [...request.messages.slice(0, -1).map(spelled), lastMessage(request)];
+  return `${JSON.stringify(before).slice(0, -1)},"messages":[${messages.join(",")}],${JSON.stringify(after).slice(1)}`;
+}
+
+const texts = new WeakMap<WireMessage, string>();
+
+function spelled(message: WireMessage): string {
+  const text = texts.get(message) ?? messageText(message.role, contentOf(message.content));
+  texts.set(message, text);
+  return text;
+}
+
+/** The next request has it without the marker. */
+function lastMessage({ messages, sharesPrefix }: AttemptRequest): string {
+  const last = messages.at(-1);
+  if (last === undefined) return "";
+  const said = contentOf(last.content);
+  if (sharesPrefix === true && said.length > 1) mark(said.slice(0, -1), FOR_AN_HOUR);
+  else mark(said);
+  return messageText(last.role, said);
+}
+
+function messageText(role: WireMessage["role"], content: readonly Part[]): string {
+  return JSON.stringify({ role, content });
 }
 
 /** Never on thinking. */

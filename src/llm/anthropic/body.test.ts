@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import type { WireMessage } from "../../abi/llm.ts";
+import { contractRequest } from "../contract.ts";
+import { messagesBody } from "./body.ts";
+
+const marker = { type: "ephemeral" };
+const user = (text: string): WireMessage => ({ role: "user", content: [{ type: "text", text }] });
+const messages: WireMessage[] = [
+  user("go \u2028 on"),
+  { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "ls", input: { path: "." } }] },
+  { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "a" }] },
+];
+
+describe("messagesBody()", () => {
+  it("is JSON with its members in one order, and the marker on the last message alone", () => {
+    const request = contractRequest({ system: [], tools: [], stopSequences: ["x"], messages });
+    const [first, call, result] = messages;
+    const said = { role: "user", content: [{ ...result?.content[0], cache_control: marker }] };
+    const body = {
+      model: "m",
+      max_tokens: 9,
+      messages: [first, call, said],
+      stop_sequences: ["x"],
+      stream: true,
+    };
+    expect(messagesBody(request, "m", 9)).toBe(JSON.stringify(body));
+  });
+
+  it("spells a message that was the last without its marker when it comes again", () => {
+    const request = contractRequest({ messages });
+    messagesBody(request, "m", 9);
+    const more = { ...request, messages: [...messages, user("and?")] };
+    const again = JSON.parse(messagesBody(more, "m", 9)).messages;
+    expect(again).toEqual([
+      ...messages,
+      { role: "user", content: [{ type: "text", text: "and?", cache_control: marker }] },
+    ]);
+    expect(messagesBody(more, "m", 9)).toBe(messagesBody(structuredClone(more), "m", 9));
+  });
+});
