@@ -1,10 +1,11 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { AnthropicDriver } from "../../src/llm/anthropic/anthropic.ts";
 import { contractRequest, driverContract } from "../../src/llm/contract.ts";
 import { fold } from "../../src/llm/fold.ts";
 import { blocks, customBlock, error, text, thinking } from "../model-server/reply.ts";
 import type { ModelServer } from "../model-server/server.ts";
-import { API_ERRORS, serve, serverRig, TEXT_STOPS } from "./rig.ts";
+import { API_ERRORS, connectionsTo, serve, serverRig, TEXT_STOPS } from "./rig.ts";
 
 const KEY = "test-key-0123456789";
 const anthropic = (server: ModelServer): AnthropicDriver =>
@@ -22,6 +23,17 @@ driverContract(
 
 describe("AnthropicDriver", () => {
   const none = new AbortController().signal;
+
+  it("stream() makes one connection for attempts that follow one another", async () => {
+    const server = await serve({ script: text("Hi.") });
+    const made = connectionsTo(server);
+    const driver = anthropic(server);
+    for (let n = 0; n < 3; n++) {
+      await fold(driver.stream(contractRequest(), none));
+      await setImmediate();
+    }
+    expect(made.count).toBe(1);
+  });
 
   it("stream() sends the key as x-api-key and Crux's own User-Agent, and nothing of the SDK", async () => {
     const server = await serve({ script: text("Hi."), apiKey: KEY });

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { contractRequest, driverContract } from "../../src/llm/contract.ts";
 import { fold } from "../../src/llm/fold.ts";
@@ -5,7 +6,7 @@ import { OpenAiDriver } from "../../src/llm/openai/openai.ts";
 import { ollamaProfile, openaiProfile } from "../../src/llm/openai/profile.ts";
 import { error, text } from "../model-server/reply.ts";
 import type { ModelServer } from "../model-server/server.ts";
-import { API_ERRORS, serve, serverRig } from "./rig.ts";
+import { API_ERRORS, connectionsTo, serve, serverRig } from "./rig.ts";
 
 const KEY = "test-key-0123456789";
 const openai = (server: ModelServer, model = "test-model"): OpenAiDriver =>
@@ -32,6 +33,17 @@ for (const [name, connect] of [
 
 describe("OpenAiDriver", () => {
   const none = new AbortController().signal;
+
+  it("stream() makes one connection for attempts that follow one another", async () => {
+    const server = await serve({ script: text("Hi.") });
+    const made = connectionsTo(server);
+    const driver = openai(server);
+    for (let n = 0; n < 3; n++) {
+      await fold(driver.stream(contractRequest(), none));
+      await setImmediate();
+    }
+    expect(made.count).toBe(1);
+  });
 
   it("stream() sends Crux's own User-Agent, asks for usage, and sends nothing of the SDK", async () => {
     const server = await serve({ script: text("Hi."), apiKey: KEY });

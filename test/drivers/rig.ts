@@ -1,4 +1,5 @@
 /** The driver contract's other end: the model server on loopback. */
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { onTestFinished } from "vitest";
 import { STOP_REASONS } from "../../src/abi/llm.ts";
 import type { Rig, RigBlock, Rigged, RigReply } from "../../src/llm/contract.ts";
@@ -27,6 +28,18 @@ export async function serve(options: ModelServerOptions): Promise<ModelServer> {
   const server = await startModelServer(options);
   onTestFinished(() => server.close());
   return server;
+}
+
+/** How many connections are made to it from now on, while one test runs. */
+export function connectionsTo(server: ModelServer): { readonly count: number } {
+  const made = { count: 0 };
+  const seen = (message: unknown): void => {
+    const { connectParams } = message as { readonly connectParams: { readonly port: string } };
+    if (Number(connectParams.port) === server.port) made.count++;
+  };
+  subscribe("undici:client:connected", seen);
+  onTestFinished(() => void unsubscribe("undici:client:connected", seen));
+  return made;
 }
 
 export interface ServerRig extends Omit<Rig, "serve"> {

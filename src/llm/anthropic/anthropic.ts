@@ -15,7 +15,7 @@ import {
   malformedStream,
   notConfigured,
 } from "../http/failure.ts";
-import { readSse } from "../http/sse.ts";
+import { readRest, readSse } from "../http/sse.ts";
 import { objectOf, stringOf } from "../json.ts";
 import { messagesBody } from "./body.ts";
 import { MessagesDecoder } from "./events.ts";
@@ -64,14 +64,18 @@ export class AnthropicDriver implements Driver {
     const decoder = new MessagesDecoder();
     try {
       const response = await this.#post(body, signal);
-      for await (const data of readSse(response.body ?? ReadableStream.from([]))) {
+      const reader = (response.body ?? ReadableStream.from<Uint8Array>([])).getReader();
+      for await (const data of readSse(reader)) {
         const raw = parseEvent(data, endpoint);
         if (raw.type === "error")
           throw answerError(endpoint, { status: undefined, headers: undefined, ...wordsOf(raw) });
         const event = decoder.decode(raw);
         if (event === undefined) continue;
+        const isLast = event.type === "message_stop";
+        // first: whoever has the last event asks for no more
+        if (isLast) await readRest(reader);
         yield event;
-        if (event.type === "message_stop") return;
+        if (isLast) return;
       }
     } catch (error) {
       if (signal.aborted) throw cancelled(device, signal.reason);

@@ -3,15 +3,19 @@ import { LlmError } from "../../abi/llm-error.ts";
 
 /** Longest line, and most data of one event: beyond, `stream_malformed`. */
 export const MAX_SSE_CHARS = 1024 * 1024;
+/** The end of a body comes with its last event, or is not waited for. */
+const REST_MS = 100;
+
+type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
 /**
  * The `data` of each event, in order. Comments, ids and names are passed over: both dialects repeat the name in the
  * data. On every way out the body is cancelled and the reader released.
  */
-export async function* readSse(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+export async function* readSse(reader: BodyReader): AsyncGenerator<string> {
   let data: string[] = [];
   let size = 0;
-  for await (const line of readLines(body)) {
+  for await (const line of readLines(reader)) {
     if (line === "") {
       if (data.length > 0) yield data.join("\n");
       data = [];
@@ -25,9 +29,21 @@ export async function* readSse(body: ReadableStream<Uint8Array>): AsyncGenerator
   // an event without its blank line was cut off, and is not one
 }
 
+/** To the end of a body whose last event was read: a connection with something left in it cannot serve another request. */
+export async function readRest(reader: BodyReader): Promise<void> {
+  const late = Promise.withResolvers<{ readonly done: boolean }>();
+  const timer = setTimeout(() => late.resolve({ done: true }), REST_MS);
+  try {
+    for (let isOver = false; !isOver; ) isOver = (await Promise.race([reader.read(), late.promise])).done;
+  } catch {
+    // the reply was whole; its connection was cut, and is not used again
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Ends of line are LF, CRLF or CR. A last line without its end is dropped. */
-async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const reader = body.getReader();
+async function* readLines(reader: BodyReader): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let parts: string[] = [];
   let size = 0;

@@ -18,7 +18,7 @@ import {
   malformedStream,
   notConfigured,
 } from "../http/failure.ts";
-import { readSse } from "../http/sse.ts";
+import { readRest, readSse } from "../http/sse.ts";
 import { objectOf, objectsOf, stringOf } from "../json.ts";
 import { chatBody, type Quirks, quirksOf } from "./body.ts";
 import { ChatDecoder } from "./chunks.ts";
@@ -64,8 +64,11 @@ export class OpenAiDriver implements Driver {
     const decoder = new ChatDecoder();
     try {
       const response = await this.#post(request, signal);
-      for await (const data of readSse(response.body ?? ReadableStream.from([]))) {
+      const reader = (response.body ?? ReadableStream.from<Uint8Array>([])).getReader();
+      for await (const data of readSse(reader)) {
         if (data === "[DONE]") {
+          // first: whoever has the last event asks for no more
+          await readRest(reader);
           yield* decoder.finish();
           return;
         }
