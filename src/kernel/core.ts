@@ -12,6 +12,7 @@ import type { RestingSessions } from "../session/resting.ts";
 import type { ProjectRoster } from "../supervise/compose/roster.ts";
 import type { ClockWatch } from "./clock-watch.ts";
 import type { ContextSpaces } from "./context/spaces.ts";
+import type { Consent } from "./gate/consent.ts";
 import type { Scope } from "./gate/scope.ts";
 import type { Groups } from "./ipc/groups.ts";
 import type { JournalWatch } from "./journal-watch.ts";
@@ -32,6 +33,7 @@ export interface Core {
   readonly contexts: ContextSpaces;
   readonly asks: Asks;
   readonly grants: Grants;
+  readonly consent: Consent;
   readonly classifications: Judge;
   readonly groups: Groups;
   readonly mounts: Mounts;

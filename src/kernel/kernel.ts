@@ -17,6 +17,7 @@ import type { TaskPlace } from "../abi/task.ts";
 import { Asks } from "../consent/ask/asks.ts";
 import { askPerson } from "../consent/ask/questions.ts";
 import { Classifications } from "../consent/classify/classifications.ts";
+import { consent } from "../consent/consent.ts";
 import { Grants } from "../consent/grants/grants.ts";
 import { makeRightsControl } from "../consent/grants/rights-control.ts";
 import { FileLabels } from "../consent/labels/file-labels.ts";
@@ -113,6 +114,7 @@ export class Kernel implements KernelApi, Core {
   readonly plans: Plans = makePlans(() => this);
   readonly asks: Asks;
   readonly grants: Grants;
+  readonly consent = consent;
   readonly classifications = new Classifications(() => this);
   readonly journalWatch: JournalWatch;
   readonly keptEnds: KeptEnds;

@@ -1,14 +1,23 @@
 /** Who asks, as a person is shown it. */
-import { PID_KERNEL } from "../../abi/ids.ts";
-import type { Core } from "../../kernel/core.ts";
-import type { Process } from "../../kernel/process/process.ts";
+import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
+
+/** What is shown of each, up to the root. */
+interface Named {
+  readonly pid: Pid;
+  readonly ppid: Pid;
+  readonly seed: { readonly kind: string; readonly body: { readonly name: string } };
+}
+
+interface Family {
+  readonly table: { get(pid: Pid): Named | undefined };
+}
 
 /** `main-1 › worker-2`. */
-export function lineOf(core: Core, self: Process): string {
+export function lineOf({ table }: Family, self: Named): string {
   const names: string[] = [];
-  for (let proc: Process | undefined = self; proc !== undefined && proc.pid !== PID_KERNEL; ) {
+  for (let proc: Named | undefined = self; proc !== undefined && proc.pid !== PID_KERNEL; ) {
     names.unshift(`${proc.seed.body.name || proc.seed.kind}-${proc.pid}`);
-    proc = core.table.get(proc.ppid);
+    proc = table.get(proc.ppid);
   }
   return names.join(" › ");
 }

@@ -9,9 +9,9 @@ import type { Label } from "../../abi/labels.ts";
 import { HostFiles } from "../../history/fork/host-files.ts";
 import type { EntryWord } from "../../history/fork/snapshot.ts";
 import type { Core } from "../../kernel/core.ts";
+import type { Intake } from "../../kernel/gate/consent.ts";
 import { requestOf } from "../../kernel/gate/decide.ts";
 import type { Claim } from "../../kernel/gate/passage.ts";
-import type { Scope } from "../../kernel/gate/scope.ts";
 import { Inflow } from "../../kernel/labels/inflow.ts";
 import { isSame } from "../../kernel/labels/label-set.ts";
 import { addLabels } from "../../kernel/labels/labelled.ts";
@@ -26,16 +26,9 @@ const BRINGS: ReadonlySet<Effect["kind"]> = new Set(["network", "mcp", "read", "
 const MAX_FILES = 1_024;
 const NOTHING: Origins = { labels: [], reads: [], writes: [] };
 
-interface Taken {
-  /** Whether a person, or a rule, let it read a secret; what it may bring in. */
-  readonly scope: Pick<Scope, "isSecret" | "inflow">;
-  /** After the act: what it wrote is on record. */
-  readonly kept: () => Promise<void>;
-}
+const NONE: Intake = { scope: {}, kept: async () => {} };
 
-const NONE: Taken = { scope: {}, kept: async () => {} };
-
-export async function takeOrigins({ core, self, scope }: Claim): Promise<Taken> {
+export async function takeOrigins({ core, self, scope }: Claim): Promise<Intake> {
   const { callId, effects } = scope;
   if (self.pid === PID_KERNEL || !effects.some(({ kind }) => BRINGS.has(kind))) return NONE;
   const { labels, reads, writes } = originsOf(core, self, requestOf(scope));
@@ -50,7 +43,6 @@ export async function takeOrigins({ core, self, scope }: Claim): Promise<Taken> 
   return { scope: isCommand ? secret : { ...secret, inflow: new Inflow(all, add) }, kept };
 }
 
-/** Of a call within it, by the program that it runs: only what that reads has come. */
 export function partOfInflow({ core, self, scope }: Claim, effects: readonly Effect[]): Inflow | undefined {
   const { inflow } = scope;
   if (inflow === undefined || !effects.some(({ kind }) => BRINGS.has(kind))) return undefined;

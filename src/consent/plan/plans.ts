@@ -9,7 +9,6 @@ import { asCallId, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { PlanEntered, PlanLeft, PlanPrompt } from "../../abi/plan.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { Core } from "../../kernel/core.ts";
-import { keptInJournal } from "../../kernel/gate/person-answer.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { PlanLeaving, Plans } from "../../kernel/ports/plans.ts";
 import type { Process } from "../../kernel/process/process.ts";
@@ -18,6 +17,7 @@ import { checkRaise, modeView, setMode } from "../../kernel/process/rights/set-m
 import type { Asked, AskHooks, PersonAnswer } from "../ask/asks.ts";
 import { digestOf } from "../ask/digest.ts";
 import { lineOf } from "../ask/line-of.ts";
+import { keptInJournal } from "../ask/person-answer.ts";
 import { ruleOfMeaning } from "../grants/meaning.ts";
 
 const FILE = "plan.md";

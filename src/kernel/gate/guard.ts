@@ -6,8 +6,6 @@
 import type { Charge, Effect } from "../../abi/effects.ts";
 import { codeOf, messageOf, SyscallError } from "../../abi/errors.ts";
 import { asCallId } from "../../abi/ids.ts";
-import { partOfInflow, takeOrigins } from "../../consent/labels/origins.ts";
-import { withQuoted } from "../../consent/labels/quoted.ts";
 import { pathProblem } from "../../lib/path-form.ts";
 import type { Reservation } from "../account/account.ts";
 import { grantedCharge, reservedBody } from "../account/pay.ts";
@@ -20,6 +18,7 @@ import { withMember } from "./fellow-mail.ts";
 import { cancelled } from "./gate.ts";
 import { decided, type KernelPass, type Passage } from "./passage.ts";
 import { allowing, permit } from "./permit.ts";
+import { withQuoted } from "./quoted.ts";
 import type { Scope } from "./scope.ts";
 import { withShown } from "./shown.ts";
 
@@ -33,8 +32,8 @@ export async function guard<T>(pass: KernelPass, effectful: Effectful, act: Act<
   const asked: Passage = { ...pass, effectful, scope: scopeOf(pass, effectful, effects) };
   const permitted = decided(asked, await permit(asked));
   await untilMayBegin(permitted);
-  const origins = await takeOrigins(permitted);
-  const passage = decided(permitted, origins.scope);
+  const intake = await pass.core.consent.intake(permitted);
+  const passage = decided(permitted, intake.scope);
   const reservation = await reserved(passage);
   await journalIntent(passage, reservation);
   const release = attended(passage);
@@ -44,15 +43,15 @@ export async function guard<T>(pass: KernelPass, effectful: Effectful, act: Act<
     return await done(passage, reservation, { check, act, result });
   } finally {
     release();
-    await origins.kept();
+    await intake.kept();
   }
 }
 
 /** Of a program within its own permitted call: what its own call was let do covers it. */
 async function part<T>(passage: Passage, effects: readonly Effect[], act: Act<T>): Promise<T> {
-  const { self, effectful, scope } = passage;
+  const { core, self, effectful, scope } = passage;
   checkCovered(scope, effects, { self, ...effectful });
-  const inflow = partOfInflow(passage, effects);
+  const inflow = core.consent.partOfInflow(passage, effects);
   const inner = inflow === undefined ? passage : decided(passage, { inflow });
   return done(inner, await reserved(inner), { check: () => {}, act, result: () => [] });
 }

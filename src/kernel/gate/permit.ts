@@ -5,16 +5,12 @@ import { PID_KERNEL } from "../../abi/ids.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { Decision } from "../ports/permit.ts";
 import type { Allows } from "../process/rights/granted.ts";
-import { subjectOf } from "../process/subject.ts";
-import { classified, notePassed } from "./classified.ts";
 import { confine, sandboxGiven } from "./confine.ts";
 import { decide } from "./decide.ts";
 import { noteDenial, noteReply, noteSuccess, orAsked } from "./denied.ts";
 import type { AskDecision } from "./describe.ts";
 import { Edited } from "./edited.ts";
 import { type Claim, decided, type Passage } from "./passage.ts";
-import { keptInJournal } from "./person-answer.ts";
-import { digestNow, questionOf } from "./question.ts";
 import { refused, remedyOf, withheld } from "./refused.ts";
 import type { Scope } from "./scope.ts";
 
@@ -33,7 +29,7 @@ export async function permit(passage: Passage): Promise<Given> {
   if (decision.behavior === "ask") return afterAsking(passage, decision);
   noteSuccess(core, self, scope.tool);
   core.grants.spend(self, allowing(passage));
-  notePassed(passage);
+  core.consent.passed(passage);
   return { sandbox: confined.sandbox, ...quietOf(decision) };
 }
 
@@ -48,12 +44,12 @@ function quietOf({ env }: { readonly env?: Readonly<Record<string, string>> }): 
 async function afterAsking(passage: Passage, decision: AskDecision): Promise<Given> {
   const { core, self, scope } = passage;
   const shown = await lookAhead(passage);
-  const asked = await classified(passage, decision);
+  const asked = await core.consent.judge(passage, decision);
   if (asked?.behavior === "deny") throw denied(passage, asked);
   if (asked === null) noteSuccess(core, self, scope.tool);
   else if (!core.asks.canAsk(self)) throw unasked(passage, asked);
   else await ask(shown, asked);
-  notePassed(passage);
+  core.consent.passed(passage);
   // as the rights are now: a person may have taken minutes to answer
   return { sandbox: sandboxGiven(passage), ...quietOf(decision) };
 }
@@ -81,25 +77,25 @@ export function allowing(claim: Claim): Allows {
  * arguments, which begin anew.
  */
 async function ask(passage: Passage, decision: AskDecision): Promise<void> {
-  const { core, self, effectful, scope, signal } = passage;
-  const sandbox = sandboxGiven(passage);
-  const subject = subjectOf(core, self);
-  const question = questionOf(passage, { decision, subject, sandbox });
-  const { syscall, device } = effectful;
-  const hooks = keptInJournal({ core, self, syscall, callId: scope.callId, signal });
-  const given = await self.halt.stillness.suspend(core.asks.ask(self, question, { signal, ...hooks }));
-  if (given.nobody !== undefined) throw unasked(passage, decision, given.nobody);
-  if (given.answer === "no") {
-    const words = given.words === "" ? "" : `: ${given.words}`;
-    throw withheld(passage, `Permission denied by user${words}`);
+  const { core, self, effectful } = passage;
+  const said = await core.consent.ask(passage, decision);
+  switch (said.is) {
+    case "unanswered":
+      throw unasked(passage, decision, said.why);
+    case "no":
+      throw withheld(passage, `Permission denied by user${said.words === "" ? "" : `: ${said.words}`}`);
+    case "edited":
+      throw new Edited(said.input);
+    case "moved": {
+      const { syscall, device } = effectful;
+      const message = "the path leads elsewhere than when it was permitted";
+      throw new SyscallError({ syscall, pid: self.pid, device, code: "CONFLICT", message });
+    }
+    case "yes": {
+      const now = decide(passage);
+      if (now.behavior === "deny" && decision.reason.kind !== "denials") throw denied(passage, now);
+    }
   }
-  if (given.input !== undefined) throw new Edited(given.input);
-  if (digestNow(passage) !== question.digest) {
-    const message = "the path leads elsewhere than when it was permitted";
-    throw new SyscallError({ syscall, pid: self.pid, device, code: "CONFLICT", message });
-  }
-  const now = decide(passage);
-  if (now.behavior === "deny" && decision.reason.kind !== "denials") throw denied(passage, now);
 }
 
 function denied(passage: Passage, deny: Extract<Decision, { behavior: "deny" }>): SyscallError {

@@ -1,12 +1,12 @@
 /** What a model makes of a call that would ask, in mode auto; and of a command, what a person approved in words with a plan. */
 
-import { autoRefusal, isAutoActive } from "../../consent/classify/auto-mode.ts";
-import type { JudgedCall } from "../ports/classifier.ts";
-import type { Decision } from "../ports/permit.ts";
-import { decide } from "./decide.ts";
-import { type AskDecision, effectWords } from "./describe.ts";
-import type { Passage } from "./passage.ts";
-import { digestNow } from "./question.ts";
+import { decide } from "../../kernel/gate/decide.ts";
+import { type AskDecision, effectWords } from "../../kernel/gate/describe.ts";
+import type { Passage } from "../../kernel/gate/passage.ts";
+import type { JudgedCall } from "../../kernel/ports/classifier.ts";
+import type { Decision } from "../../kernel/ports/permit.ts";
+import { digestNow } from "../ask/question.ts";
+import { autoRefusal, isAutoActive } from "./auto-mode.ts";
 
 type Deny = Extract<Decision, { behavior: "deny" }>;
 

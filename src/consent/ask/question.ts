@@ -2,28 +2,23 @@
 import type { AskRule } from "../../abi/events.ts";
 import { RULE_DESTINATIONS } from "../../abi/rules.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
-import type { Asked } from "../../consent/ask/asks.ts";
-import { digestOf } from "../../consent/ask/digest.ts";
-import { lineOf } from "../../consent/ask/line-of.ts";
-import type { Subject } from "../ports/permit.ts";
-import { redactedValue } from "../redact/redacted-journal.ts";
-import { type AskDecision, describe, effectWords } from "./describe.ts";
-import type { Effectful } from "./effectful.ts";
-import type { Passage } from "./passage.ts";
+import { sandboxGiven } from "../../kernel/gate/confine.ts";
+import { type AskDecision, describe, effectWords } from "../../kernel/gate/describe.ts";
+import type { Effectful } from "../../kernel/gate/effectful.ts";
+import type { Passage } from "../../kernel/gate/passage.ts";
+import { subjectOf } from "../../kernel/process/subject.ts";
+import { redactedValue } from "../../kernel/redact/redacted-journal.ts";
+import type { Asked } from "./asks.ts";
+import { digestOf } from "./digest.ts";
+import { lineOf } from "./line-of.ts";
 
 /** Effects and parts that are listed; of more their number is told. */
 const MAX_LISTED = 64;
 const MAX_INPUT_CHARS = 64 * 1024;
 
-interface Asking {
-  readonly decision: AskDecision;
-  readonly subject: Subject;
-  readonly sandbox: SandboxProfile | null;
-}
-
 /** Without the secrets in it: arguments that held one cannot be changed by hand, for what is shown is not what is done. */
-export function questionOf(passage: Passage, asking: Asking): Asked {
-  const asked = wholeQuestion(passage, asking);
+export function questionOf(passage: Passage, decision: AskDecision): Asked {
+  const asked = wholeQuestion(passage, decision);
   const { redactor } = passage.core.ports;
   if (redactor === undefined) return asked;
   const clean = redactedValue(redactor, asked) as Asked;
@@ -32,8 +27,10 @@ export function questionOf(passage: Passage, asking: Asking): Asked {
   return shown;
 }
 
-function wholeQuestion(passage: Passage, { decision, subject, sandbox }: Asking): Asked {
+function wholeQuestion(passage: Passage, decision: AskDecision): Asked {
   const { core, self, effectful, scope } = passage;
+  const sandbox = sandboxGiven(passage);
+  const subject = subjectOf(core, self);
   const rules = rulesOf(decision);
   const input = editable(effectful);
   const isRunning = scope.effects.some(({ kind }) => kind === "exec");

@@ -3,8 +3,8 @@
  * that the process has read. Looked for only where the process has labels.
  */
 import type { Effect } from "../../abi/effects.ts";
-import type { Core } from "../../kernel/core.ts";
-import type { Process } from "../../kernel/process/process.ts";
+import type { Core } from "../core.ts";
+import type { Process } from "../process/process.ts";
 
 /** Their results are pages, and lists of pages: a program cannot write into them what it likes. */
 const PAGES: ReadonlySet<string> = new Set(["fetch", "web_search"]);

@@ -3,12 +3,12 @@ import { codeOf, messageOf, SyscallError } from "../../abi/errors.ts";
 import type { Ask, AskReply } from "../../abi/events.ts";
 import type { GrantBy } from "../../abi/grants.ts";
 import { type CallId, PID_KERNEL } from "../../abi/ids.ts";
-import type { AskHooks } from "../../consent/ask/asks.ts";
-import { chooseRule, type RuleChoice } from "../../consent/ask/rule-choice.ts";
-import type { Core } from "../core.ts";
-import type { JournalDraft } from "../ports/journal.ts";
-import type { Process } from "../process/process.ts";
-import { clearDenials } from "./denied.ts";
+import type { Core } from "../../kernel/core.ts";
+import { clearDenials } from "../../kernel/gate/denied.ts";
+import type { JournalDraft } from "../../kernel/ports/journal.ts";
+import type { Process } from "../../kernel/process/process.ts";
+import type { AskHooks } from "./asks.ts";
+import { chooseRule, type RuleChoice } from "./rule-choice.ts";
 
 /** The call that a person is asked about. */
 interface AskedCall {
