@@ -75,6 +75,7 @@ import { reapProcess } from "./process/end/reap.ts";
 import { Reaper } from "./process/end/reaper.ts";
 import { endAll, endServices } from "./process/end/shutdown.ts";
 import { jobOutput, jobsOf, liveJobs } from "./process/jobs.ts";
+import { lendEnv } from "./process/lending.ts";
 import { noteFacet, pinNote } from "./process/note.ts";
 import { Process } from "./process/process.ts";
 import { ServiceTable } from "./process/services.ts";
@@ -258,7 +259,7 @@ export class Kernel implements KernelApi, Core {
 
   lendEnv(pid: Pid, env: Readonly<Record<string, string>>): void {
     this.journalWatch.check("Signal");
-    this.table.get(pid)?.lendEnv?.(env);
+    lendEnv(this.table.get(pid), env);
   }
 
   async resume(pid: Pid, env?: Readonly<Record<string, string>>): Promise<ProcInfo> {
@@ -411,11 +412,11 @@ export class Kernel implements KernelApi, Core {
       jobs: (pid) => jobsOf(this, pid),
       planPath: (pid) => this.plans.pathOf(pid),
       kept: async (pid, name) => {
-        await this.table.get(pid)?.recall?.();
+        await this.table.get(pid)?.past.recall();
         return this.table.get(pid)?.kept?.get(name);
       },
       contextSummary: async (pid) => {
-        await this.table.get(pid)?.recall?.();
+        await this.table.get(pid)?.past.recall();
         return this.contexts.summary(this.table.get(pid)?.ctxId ?? (0 as never));
       },
       fds: (pid) => this.table.get(pid)?.fds.list() ?? [],

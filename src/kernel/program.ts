@@ -50,7 +50,7 @@ function startOf(core: Core, proc: Process, thread: ThreadSeat | undefined): Pro
     maxSteps: seed.maxSteps,
     input: proc.fds.has(asFd(0)) ? asFd(0) : null,
     modes: true,
-    restored: proc.restored,
+    restored: proc.past.restored,
     session: conversation === null ? null : { client: seed.client ?? "" },
   };
 }

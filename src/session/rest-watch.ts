@@ -70,7 +70,7 @@ function isIdle(proc: Process): boolean {
   const { conversation, life, watchers, mailbox, children } = proc;
   if (conversation === null || conversation.run !== null || life.now.is !== "running") return false;
   if (proc.halt.why !== null || proc.ending.verdict !== null) return false;
-  if (!proc.isRestorable || proc.fds.has(STDIN)) return false;
+  if (!proc.past.isRestorable || proc.fds.has(STDIN)) return false;
   return watchers.count === 0 && (mailbox?.size ?? 0) === 0 && children.size === 0 && isAlone(proc);
 }
 

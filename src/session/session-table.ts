@@ -2,6 +2,7 @@
  * The sessions there are: those in the process table, and those that rest. A session that rests is a row of the journal and
  * nothing in memory; speaking to it, opening it and ending it work all the same.
  */
+
 import { codeOf, Fault } from "../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../abi/ids.ts";
 import { type Disposition, EXIT, SIGNALS, type Signal } from "../abi/process.ts";
@@ -17,6 +18,7 @@ import type {
   SessionView,
 } from "../kernel/ports/sessions.ts";
 import { untilGone } from "../kernel/process/end/shutdown.ts";
+import { isInWant, lendEnv } from "../kernel/process/lending.ts";
 import type { Process } from "../kernel/process/process.ts";
 import { pageOf } from "./history-page.ts";
 import type { RestingSessions } from "./resting.ts";
@@ -186,8 +188,8 @@ async function endResting(
 
 /** With what it wanted for it goes on by itself; what a person paused, a person lets go on. */
 async function lend(core: Core, proc: Process, env: Readonly<Record<string, string>>): Promise<void> {
-  proc.lendEnv?.(env);
-  if (proc.isInWant) await core.deliver(proc, SIGNALS.SIGRESUME);
+  lendEnv(proc, env);
+  if (isInWant(proc)) await core.deliver(proc, SIGNALS.SIGRESUME);
 }
 
 function titleOf(text: string): string {

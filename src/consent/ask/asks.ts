@@ -71,8 +71,16 @@ export class Asks {
   /** Sessions with questions whose clients have all left. */
   readonly #detached = new Map<Session, AbortController>();
 
+  /** Those that an earlier daemon left open, by digest. */
+  readonly #left = new WeakMap<Process, Map<string, string>>();
+
   constructor(ports: Ports) {
     this.#ports = ports;
+  }
+
+  /** Of a process that was brought back: the digest of each by its id. Asked again, a question keeps its id. */
+  leftOpen(proc: Process, asks: Iterable<readonly [string, string]>): void {
+    this.#left.set(proc, new Map([...asks].map(([id, digest]) => [digest, id])));
   }
 
   /** Can a question of this process reach a person, now or when one comes back? */
@@ -159,10 +167,11 @@ export class Asks {
   }
 
   /** That of the earlier daemon, if it left this question open. */
-  #idOf({ unanswered }: Process, digest: string | undefined): string {
-    const kept = digest === undefined ? undefined : unanswered?.get(digest);
+  #idOf(proc: Process, digest: string | undefined): string {
+    const left = this.#left.get(proc);
+    const kept = digest === undefined ? undefined : left?.get(digest);
     if (kept === undefined || digest === undefined) return `a_${this.#ports.nonce()}`;
-    unanswered?.delete(digest);
+    left?.delete(digest);
     return kept;
   }
 

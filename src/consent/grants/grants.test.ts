@@ -142,7 +142,7 @@ describe("an end", () => {
     await t.journal.sync();
     await t.init.kill(pid, 4);
     const next = await first.next();
-    await next.t.proc(pid).recall?.();
+    await next.t.proc(pid).past.recall();
     const [view] = await next.t.kernel.rights.grants(pid);
     expect(view).toMatchObject({ uses: 2, used: 1 });
     next.t.kernel.grants.spend(next.t.proc(pid), needs);
@@ -166,7 +166,7 @@ describe("an end", () => {
     await expect(t.kernel.rights.removeGrant(gone.id, BY)).rejects.toMatchObject({ code: "NOT_FOUND" });
     await t.init.kill(pid, 4);
     const next = await first.next();
-    await next.t.proc(pid).recall?.();
+    await next.t.proc(pid).past.recall();
     expect((await next.t.kernel.rights.grants(pid)).map(({ id }) => id)).toEqual([kept.id]);
   });
 
@@ -257,7 +257,7 @@ describe("what the journal has", () => {
     for (const record of first.t.journal.records)
       if (record.kind === "grant.add") Object.assign(record, { body: change(record) ?? record.body });
     const { t } = await first.next();
-    await t.proc(pid).recall?.();
+    await t.proc(pid).past.recall();
     return { t, pid };
   }
 
@@ -291,7 +291,7 @@ describe("what the journal has", () => {
     ]);
     for (const { pid } of [one, two]) await first.t.init.kill(pid, 4);
     const { t } = await first.next();
-    for (const { pid } of [one, two]) await t.proc(pid).recall?.();
+    for (const { pid } of [one, two]) await t.proc(pid).past.recall();
     expect(allows(t, one.pid, two.pid)).toEqual([1, 0]);
   });
 });

@@ -5,6 +5,7 @@ import type { ProcUuid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import { readHistory } from "../../history/recover/history-reader.ts";
 import { labelsFacet } from "../../kernel/labels/facet.ts";
+import { showSecrets } from "../../kernel/redact/model-bound.ts";
 import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
 import { type Started, type TestKernel, testKernel } from "../../kernel/testing/test-kernel.ts";
 import { Redactor } from "../../lib/redact.ts";
@@ -155,7 +156,7 @@ describe("what a model is sent", () => {
       expect.stringMatching(/^use \[redacted:known:[0-9a-f]{6}\] and \[redacted:known:[0-9a-f]{6}\]$/),
       expect.stringMatching(/^it printed \[redacted:known:[0-9a-f]{6}\]$/),
     ]);
-    worker.proc.shownSecrets = new Set(/\[redacted:known:[0-9a-f]{6}\]/.exec(said[2] ?? "") ?? []);
+    showSecrets(k.kernel, worker.proc, new TextEncoder().encode("planted-0815"));
     await worker.sys.appendToolResult(ctxId, "c2", "it is planted-0815");
     expect((await worker.sys.buildPrompt(ctxId)).messages.at(-1)?.content).toBe("it is planted-0815");
     worker.end();

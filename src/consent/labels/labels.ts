@@ -34,7 +34,7 @@ export async function clearLabels(core: Core, pid: Pid, body: LabelClearBody): P
 async function found(core: Core, pid: Pid): Promise<Process> {
   if (!core.sessions.isHere(pid)) await core.sessions.awake(pid);
   const proc = core.table.require(PID_KERNEL, pid, "Label", "see");
-  await proc.recall?.();
+  await proc.past.recall();
   return proc;
 }
 

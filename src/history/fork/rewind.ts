@@ -21,7 +21,7 @@ import { forkError } from "./fork-error.ts";
 import { HostFiles, type Look } from "./host-files.ts";
 import { recordsOfLineage } from "./lineage.ts";
 import type { ResolvedPoint } from "./place.ts";
-import { type EntryWord, keepFile, wordOf } from "./snapshot.ts";
+import { type EntryWord, keepBy, keepFile, wordOf } from "./snapshot.ts";
 
 /** Larger texts are put back all the same, and their lines not counted. */
 const TEXT_BYTES = 1024 * 1024;
@@ -93,13 +93,13 @@ function handOf(core: Core, origin: Origin, history: FileHistory): Hand {
   proc.debug = core.table.get(origin.pid)?.debug ?? null;
   proc.logs = null;
   const expected: Hand["expected"] = new Map();
-  proc.fileKeeper = async (change) => {
+  keepBy(proc, async (change) => {
     const want = expected.get(change.path);
     if (want !== undefined && want.word !== wordOf(change.before))
       throw forkError("CONFLICT", `changed meanwhile: ${change.path}`);
     await keepFile(core, proc, { change, call: callId, rewind: true });
     return { mode: want?.mode ?? null };
-  };
+  });
   const paths = history.paths.map(({ path }) => path).filter((path) => isInside(proc, path));
   const touched = new Set([...paths, ...history.made, ...paths.flatMap((path) => above(proc, path))]);
   const effects = [...touched].flatMap((path): Effect[] => {

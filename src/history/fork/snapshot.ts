@@ -32,9 +32,19 @@ export function wordOf(entry: HostEntry): EntryWord {
   return entry.digest === null ? "unsaved" : `sha256:${entry.digest}`;
 }
 
+type Keeper = NonNullable<Caller["changing"]>;
+
+/** Those that take the place of the usual keeping of what files were. */
+const KEEPERS = new WeakMap<Process, Keeper>();
+
+export function keepBy(self: Process, keeper: Keeper): void {
+  KEEPERS.set(self, keeper);
+}
+
 /** undefined: nothing is kept of what this process changes. */
 export function fileKeeper(core: Core, self: Process, call: CallId | undefined): Caller["changing"] {
-  if (self.fileKeeper !== null) return self.fileKeeper;
+  const own = KEEPERS.get(self);
+  if (own !== undefined) return own;
   if (self.seed.kind !== "agent") return undefined;
   return async (change) => {
     await keepFile(core, self, { change, call: change.call ?? call, isPatient: true });

@@ -12,7 +12,6 @@ import { spentFacet } from "../../kernel/account/facet.ts";
 import { contextFacet } from "../../kernel/context/facet.ts";
 import type { Core } from "../../kernel/core.ts";
 import { LOADING } from "../../kernel/facts/intents.ts";
-import { LIMITS } from "../../kernel/limits.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
 import { HELD_LATE } from "../../kernel/process/facets.ts";
 import type { Process } from "../../kernel/process/process.ts";
@@ -41,7 +40,7 @@ export function recallWith(core: Core, proc: Process, { turnstile, onHistory }: 
 }
 
 async function marked(core: Core, proc: Process, read: () => Promise<void>): Promise<void> {
-  if (proc.recall === null) return;
+  if (!proc.past.isUnread) return;
   const { journal } = core.ports;
   const own = { proc: proc.seed.uuid, pid: proc.pid, v: 1, call: asCallId(`c_${core.ports.nonce()}`) };
   await journal.append([{ ...own, kind: "call.intent", body: LOADING }]);
@@ -68,18 +67,17 @@ async function fill(core: Core, proc: Process, onHistory: Recall["onHistory"]): 
   // a mode that a person gave counts as long as the grant does
   proc.mode = lowest(proc.mode, core.grants.ceiling(proc));
   onHistory?.(proc, history);
-  proc.restored = restored;
   proc.facts.adopt(HELD_LATE, history);
   proc.used.carryOver({ microUsd: history.of(spentFacet).microUsd });
   proc.seen.epoch = history.of(contextFacet).epoch;
   for (const { path, ...file } of seen) proc.seen.set(path, file);
   proc.kept = kept.size === 0 ? null : new Map(kept);
-  proc.unanswered = new Map([...history.of(asksFacet)].map(([id, digest]) => [digest, id]));
+  core.asks.leftOpen(proc, history.of(asksFacet));
   await recallCounts(journal, proc, history);
   recheckAuto(core, proc);
   proc.result = lastWords(messages);
   proc.logs?.remember(lines);
-  proc.recall = null;
+  proc.past.recalled(restored);
 }
 
 /** Of the session: in the history of the process that began it. What is counted in memory is newer. */
@@ -104,16 +102,9 @@ function fillContext(
     core.contexts.setSystemPrompt(proc.ctxId, systemPrompt);
     for (const message of messages) core.contexts.append(proc.ctxId, message);
   } catch (error) {
-    replaceContext(core, proc);
+    proc.contexts.open(core.contexts);
     throw error;
   }
-}
-
-function replaceContext(core: Core, proc: Process): void {
-  core.contexts.free(proc.ctxId);
-  proc.contexts.delete(proc.ctxId);
-  proc.ctxId = core.contexts.alloc(LIMITS.contextMessages);
-  proc.contexts.add(proc.ctxId);
 }
 
 /** Of the model. */

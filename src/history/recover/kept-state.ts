@@ -73,8 +73,8 @@ export function keepState(making: Making): readonly Draft[] {
   if (parent.seed.kind === "supervisor" || session.owner === null || !isOwned) return [];
   const state: Draft = { kind: "process.state", v: 2, body: stateOf(making, session.owner) };
   const drafts = [state, ...systemPrompt(core.contexts.prompt(proc.ctxId).systemPrompt)];
-  proc.isRestorable = drafts.every(fits);
-  return proc.isRestorable ? drafts : [];
+  proc.past.keep(drafts.every(fits));
+  return proc.past.isRestorable ? drafts : [];
 }
 
 /** Of whatever version. One before the second did not say who could answer: it waits for a person. INTERNAL: not known here. */

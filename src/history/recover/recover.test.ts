@@ -124,7 +124,7 @@ describe("a headless agent in the middle of its work", () => {
     expect([restored.length, t.journal.pagesRead]).toEqual([40, 0]);
     await settle(200);
     expect(most).toBe(4);
-    const held = [...next.kernel.table.all()].filter(({ recall }) => recall !== null);
+    const held = [...next.kernel.table.all()].filter(({ past }) => past.isUnread);
     expect(held).toHaveLength(20);
   });
 

@@ -89,7 +89,7 @@ describe("a paused agent comes back", () => {
     expect(back.seed).toMatchObject({ uuid, roots, mode, maxSteps, onParentExit, scratch });
     expect(back.seed.account.view()).toEqual(account.view());
     expect(back.seed.agent?.manifest).toEqual(agent.manifest);
-    await back.recall?.();
+    await back.past.recall();
     expect(next.kernel.contexts.prompt(back.ctxId).systemPrompt).toBe("You help.");
     expect(next.model.live).toBe(0);
     expect(t.journal.bodies("process.recovered")).toEqual([{ epoch: 1 }]);
@@ -109,7 +109,7 @@ describe("a paused agent comes back", () => {
     await t.init.kill(start.pid, PAUSE);
     const { next } = await afterCrash(t);
     const back = next.proc(start.pid);
-    await back.recall?.();
+    await back.past.recall();
     expect(next.kernel.contexts.prompt(back.ctxId)).toEqual({
       systemPrompt: "Be brief.",
       messages: [
@@ -210,7 +210,7 @@ describe("a paused agent comes back", () => {
     for (const { pid } of [top, child]) await t.init.kill(pid, PAUSE);
     const { next } = await afterCrash(t);
     const [parent, below] = [next.proc(top.pid), next.proc(child.pid)];
-    await below.recall?.();
+    await below.past.recall();
     for (const proc of [parent, below]) expect(next.kernel.grants.of(proc).allow).toEqual(["edit(/desk/**)"]);
     expect(below.seed.session).toBe(parent.seed.session);
     expect(parent.seed.session.canAsk).toBe(false);
@@ -265,7 +265,7 @@ describe("a paused agent comes back", () => {
     for (const { pid } of [top, child]) await t.init.kill(pid, PAUSE);
     const { next } = await afterCrash(t);
     const below = next.proc(child.pid);
-    await below.recall?.();
+    await below.past.recall();
     expect(below.seed.session.denials.state).toEqual({ inARow: { edit: 2 }, total: 2 });
   });
 

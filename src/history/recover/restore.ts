@@ -13,7 +13,7 @@ import type { Facts } from "../../kernel/facts/facet.ts";
 import type { GroupRecord } from "../../kernel/ipc/groups.ts";
 import { Mailbox } from "../../kernel/ipc/mailbox.ts";
 import type { JournalRecord, RecordOwner } from "../../kernel/ports/journal.ts";
-import { closeChannels, freeContexts } from "../../kernel/process/end/reap.ts";
+import { closeChannels } from "../../kernel/process/end/reap.ts";
 import { HELD_EARLY } from "../../kernel/process/facets.ts";
 import { Process, type ProcessSeed } from "../../kernel/process/process.ts";
 import { modeFacet, readMode } from "../../kernel/process/rights/mode-facet.ts";
@@ -135,7 +135,7 @@ function lineOf(core: Core, { line, ppid }: SpawnedBody): readonly Pid[] {
 /** Takes one out again whose program has not begun. */
 export function leave(core: Core, proc: Process): void {
   core.groups.leaveAll(proc);
-  freeContexts(core, proc);
+  proc.contexts.freeAll(core.contexts);
   (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
   core.table.remove(proc.pid);
   proc.mailbox?.close();

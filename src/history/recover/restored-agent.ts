@@ -1,11 +1,11 @@
 /** An agent among the processes that come back: the limits and the session it shares, and what it reads once it goes on. */
+
 import { asPid } from "../../abi/ids.ts";
 import { tokensOnly } from "../../kernel/account/amounts.ts";
 import { limitsAtSpawn } from "../../kernel/account/kept-account.ts";
 import type { Core } from "../../kernel/core.ts";
-import { LIMITS } from "../../kernel/limits.ts";
+import { mayBorrow } from "../../kernel/process/lending.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { secretValues } from "../../lib/secret-values.ts";
 import { type Recall, recallWith } from "./contents.ts";
 import { agentOf, type KeptState } from "./kept-state.ts";
 import { type OfKind, type Remains, restore } from "./restore.ts";
@@ -32,12 +32,10 @@ export function restoreAgent(core: Core, remains: AgentRemains, restoring: Resto
     highest: parent?.mode,
     own: { ...ownSeed(core, remains, restoring.env), ...shared },
     fill: (proc) => {
-      proc.ctxId = core.contexts.alloc(LIMITS.contextMessages);
-      proc.contexts.add(proc.ctxId);
+      proc.contexts.open(core.contexts);
       proc.model.choose({ device: spawned.modelDevice, model: spawned.model });
-      proc.isRestorable = true;
-      proc.lendEnv = lender(core, proc);
-      proc.recall = recallWith(core, proc, restoring);
+      mayBorrow(core, proc);
+      proc.past.back(recallWith(core, proc, restoring));
     },
   });
 }
@@ -80,15 +78,5 @@ function ownSeed(
     onParentExit: kept.onParentExit,
     ...(kept.isSession ? { isSession: true } : {}),
     ...(kept.client === "" ? {} : { client: kept.client }),
-  };
-}
-
-/** What it has now, the daemon's own or a client's, serves until another client's takes its place. */
-function lender(core: Core, { seed }: Process): (env: Readonly<Record<string, string>>) => void {
-  const env = seed.env as Record<string, string>;
-  return (lent) => {
-    core.ports.redactor?.learn(secretValues(lent));
-    for (const name of Object.keys(env)) delete env[name];
-    Object.assign(env, lent, { CRUX_SCRATCH: seed.scratch });
   };
 }

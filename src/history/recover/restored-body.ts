@@ -13,6 +13,7 @@ import type { Core } from "../../kernel/core.ts";
 import { guardServers } from "../../kernel/gate/servers.ts";
 import { agentBody } from "../../kernel/process/agent-body.ts";
 import type { Body, Undo } from "../../kernel/process/body.ts";
+import { stopLending, want } from "../../kernel/process/lending.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { startDeadline } from "../../kernel/process/spawn/run.ts";
 import { abortable } from "../../lib/abort.ts";
@@ -43,17 +44,17 @@ export function restoredBody(agent: AgentInfo | null, kept: KeptState): Body {
 }
 
 /** What it was given to read is kept nowhere else. */
-function isCutOffAtInput({ restored }: Process, { hasInput }: KeptState): boolean {
-  return hasInput && (restored?.state ?? null) === null;
+function isCutOffAtInput({ past }: Process, { hasInput }: KeptState): boolean {
+  return hasInput && (past.restored?.state ?? null) === null;
 }
 
 async function awaken(core: Core, proc: Process, kept: KeptState): Promise<void> {
   const { signal } = proc.abort;
   while (!(await isReady(core, proc, kept))) {
     await proc.halt.untilResumed(signal);
-    proc.isInWant = false;
+    want(proc, false);
   }
-  proc.lendEnv = null;
+  stopLending(proc);
 }
 
 async function isReady(core: Core, proc: Process, { servers, isOfAgent }: KeptState): Promise<boolean> {
@@ -70,7 +71,7 @@ async function isReady(core: Core, proc: Process, { servers, isOfAgent }: KeptSt
     await takeBack(core, proc, undo);
     signal.throwIfAborted();
     proc.log("error", noticeOf(proc, error), core.ports.clock.mono());
-    proc.isInWant = true;
+    want(proc, true);
     await core.deliver(proc, SIGNALS.SIGPAUSE);
     if (isUnreadable(proc, error)) proc.halt.explain("damage");
     return false;
@@ -78,12 +79,12 @@ async function isReady(core: Core, proc: Process, { servers, isOfAgent }: KeptSt
 }
 
 /** It comes first, and what fails then is its history. */
-async function remember({ recall, abort }: Process): Promise<void> {
-  if (recall !== null) await abortable(recall(), abort.signal);
+async function remember({ past, abort }: Process): Promise<void> {
+  if (past.isUnread) await abortable(past.recall(), abort.signal);
 }
 
-function isUnreadable({ recall }: Process, error: unknown): boolean {
-  return recall !== null && codeOf(error) !== "UNAVAILABLE";
+function isUnreadable({ past }: Process, error: unknown): boolean {
+  return past.isUnread && codeOf(error) !== "UNAVAILABLE";
 }
 
 function noticeOf(proc: Process, error: unknown): Notice {

@@ -2,6 +2,7 @@
  * A process that is not in memory goes on: a session that rests, an agent that has ended, one that a daemon left over. It has
  * its pid and its name again, the rights it had and no more, the account as it was. Boot (recover.ts) goes the same way.
  */
+
 import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
@@ -11,6 +12,7 @@ import { groupsFacet } from "../../kernel/ipc/facets.ts";
 import type { JournalDraft, ProcessRow } from "../../kernel/ports/journal.ts";
 import { endLive, graceOf } from "../../kernel/process/end/finish.ts";
 import { reapProcess } from "../../kernel/process/end/reap.ts";
+import { lendEnv } from "../../kernel/process/lending.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { ranMs, runTimeFacet } from "../../kernel/process/run-time-facet.ts";
 import { runProgram } from "../../kernel/process/spawn/run.ts";
@@ -61,7 +63,7 @@ export async function resume(core: Core, pid: Pid, env?: Readonly<Record<string,
   core.journalWatch.check("Resume");
   const live = core.table.get(pid);
   if (live !== undefined && isHere(live)) {
-    if (env !== undefined) live.lendEnv?.(env);
+    if (env !== undefined) lendEnv(live, env);
     if (live.isPaused) {
       await recalled(live);
       await deliver(core, live, SIGNALS.SIGRESUME);
@@ -185,7 +187,7 @@ async function readable<T>(pid: Pid, read: () => Promise<T>): Promise<T> {
 
 /** A process that an earlier daemon left knows what it was doing. CONFLICT: its history cannot be read. */
 export async function recalled(proc: Process): Promise<void> {
-  await readable(proc.pid, async () => proc.recall?.());
+  await readable(proc.pid, () => proc.past.recall());
 }
 
 /** Synced before its program begins. */

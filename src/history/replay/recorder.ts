@@ -122,14 +122,14 @@ function sizeOf(given: unknown): number {
 }
 
 function startOf(core: Core, proc: Process): Start {
-  const { pid, seed, fds, ctxId, isRestorable, model, conversation } = proc;
+  const { pid, seed, fds, ctxId, past, model, conversation } = proc;
   const { systemPrompt } = core.contexts.prompt(ctxId);
   const manifest = seed.agent?.manifest;
   const { tools = null, disallowedTools } = manifest ?? {};
   return {
     v: 1,
     crux: core.ports.version ?? "",
-    restored: proc.restored !== null,
+    restored: past.restored !== null,
     input: fds.has(STDIN),
     mounts: core.mounts.namedBy(pid),
     toolset: 2,
@@ -142,6 +142,6 @@ function startOf(core: Core, proc: Process): Start {
       manifest === undefined
         ? null
         : { tools, ...(disallowedTools === undefined ? {} : { disallowedTools }) },
-    ...(isRestorable || systemPrompt === "" ? {} : { systemPrompt }),
+    ...(past.isRestorable || systemPrompt === "" ? {} : { systemPrompt }),
   };
 }

@@ -9,7 +9,6 @@ import type { ProgramStart } from "../../abi/program.ts";
 import { NO_RIGHTS } from "../../abi/rights.ts";
 import { Account } from "../../kernel/account/account.ts";
 import type { Core } from "../../kernel/core.ts";
-import { LIMITS } from "../../kernel/limits.ts";
 import type { JournalDraft } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { agentBody } from "../../kernel/process/agent-body.ts";
@@ -61,21 +60,19 @@ export function setStage(
     },
     close: () => {
       proc.life.close();
-      for (const cid of proc.contexts) core.contexts.free(cid);
-      proc.contexts.clear();
+      proc.contexts.freeAll(core.contexts);
     },
   };
 }
 
 function fill(core: Core, proc: Process, memory: Memory, start: Start): void {
-  proc.ctxId = core.contexts.alloc(LIMITS.contextMessages);
-  proc.contexts.add(proc.ctxId);
+  proc.contexts.open(core.contexts);
   core.contexts.setSystemPrompt(proc.ctxId, start.systemPrompt ?? memory.systemPrompt);
   for (const message of memory.messages) core.contexts.append(proc.ctxId, message);
   proc.model.choose({ device: start.modelDevice, model: start.model });
   if (!start.restored) return;
   proc.result = memory.result;
-  proc.restored = memory.restored;
+  proc.past.recalled(memory.restored);
 }
 
 /** What it is told of its files and mounts is as it was: there are none here. */

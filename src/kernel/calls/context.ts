@@ -2,6 +2,7 @@
  * The calls of contexts: the messages that a model is shown. A context belongs to its process;
  * another's is PERMISSION. The kernel's clients may look, and change nothing.
  */
+
 import { ContextError, SyscallError } from "../../abi/errors.ts";
 import { type CtxId, PID_KERNEL } from "../../abi/ids.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
@@ -11,29 +12,24 @@ import type { Call, CallName } from "../gate/call.ts";
 import { type Taker, takenDrafts } from "../ipc/taken.ts";
 import { LIMITS } from "../limits.ts";
 import type { Journal, RecordKind } from "../ports/journal.ts";
-import {
-  type Reader,
-  type Redacting,
-  redactedBytes,
-  redactedMessage,
-  redactedText,
-} from "../redact/model-bound.ts";
+import type { OwnContexts } from "../process/own-contexts.ts";
+import type { Past } from "../process/past.ts";
+import { type Redacting, redactedBytes, redactedMessage, redactedText } from "../redact/model-bound.ts";
 
 /** What they use of the kernel. */
 interface Kernel {
   readonly contexts: ContextSpaces;
   readonly ports: Redacting["ports"] & { readonly journal: Pick<Journal, "note"> };
-  readonly table: { all(): Iterable<Pick<Owner, "ctxId" | "recall">> };
+  readonly table: { all(): Iterable<Pick<Owner, "ctxId" | "past">> };
   note(proc: Owner, kind: RecordKind, body: unknown): void;
 }
 
-interface Owner extends Taker, Reader {
+interface Owner extends Taker {
   /** Its first. */
   readonly ctxId: CtxId;
-  readonly contexts: Set<CtxId>;
+  readonly contexts: OwnContexts;
   readonly seen: { epoch: number };
-  /** Reads what it had in memory before its daemon ended; null: it is there. */
-  readonly recall: (() => Promise<void>) | null;
+  readonly past: Pick<Past, "recall">;
 }
 
 interface Pass {
@@ -54,9 +50,7 @@ const ctxAlloc: ContextCall<"ctxAlloc", { size: number }> = {
       const message = `too many contexts: ${LIMITS.contexts}`;
       throw new SyscallError({ syscall: "CtxAlloc", pid: self.pid, code: "UNAVAILABLE", message });
     }
-    const cid = core.contexts.alloc(size);
-    self.contexts.add(cid);
-    return cid;
+    return self.contexts.alloc(core.contexts, size);
   },
 };
 
@@ -68,7 +62,7 @@ const ctxRead: ContextCall<"ctxRead", { cid: CtxId; offset: number; length: numb
   result: (bytes) => bytes.byteLength,
   async run(pass, { cid, offset, length }) {
     requireReadable(pass, cid, "CtxRead");
-    await ownerOf(pass, cid)?.recall?.();
+    await ownerOf(pass, cid)?.past.recall();
     return pass.core.contexts.read(cid, offset, length);
   },
 };
@@ -100,8 +94,7 @@ const ctxFree: ContextCall<"ctxFree", { cid: CtxId }> = {
       throw new ContextError({ op: "CtxFree", cid, code: "PERMISSION", message });
     }
     requireOwn(pass, cid, "CtxFree");
-    core.contexts.free(cid);
-    self.contexts.delete(cid);
+    self.contexts.free(core.contexts, cid);
   },
 };
 
@@ -192,7 +185,7 @@ function requireReadable(pass: Pass, cid: CtxId, op: string): void {
 }
 
 /** Whose it is, as far as the caller has to ask: one that a program has is there. */
-function ownerOf({ core, self }: Pass, cid: CtxId): Pick<Owner, "recall"> | undefined {
+function ownerOf({ core, self }: Pass, cid: CtxId): Pick<Owner, "past"> | undefined {
   if (self.contexts.has(cid)) return undefined;
   for (const proc of core.table.all()) if (proc.ctxId === cid) return proc;
   return undefined;

@@ -11,7 +11,7 @@ import type { KernelCall } from "../gate/gate.ts";
 import { joins } from "../ipc/joins.ts";
 import { Mailbox, type Wanted } from "../ipc/mailbox.ts";
 import { post } from "../ipc/post.ts";
-import { type Taker, takenDrafts } from "../ipc/taken.ts";
+import { type Taker, takenDrafts, tookMail } from "../ipc/taken.ts";
 import { readLabels } from "../labels/label-set.ts";
 import { addLabels, type LabelKeeper, type Labelled } from "../labels/labelled.ts";
 import { LIMITS } from "../limits.ts";
@@ -87,7 +87,7 @@ const recv: Call<"recv", RecvOptions, ReceiverKernel, Receiver> = {
       (await shownWaiting(self, () => within(pass, timeoutMs, (signal) => box.take(signal, wants))));
     // the one before was dealt with, whatever its program made of it
     core.ports.journal.note(takenDrafts(self));
-    self.takenMail = [message.seq];
+    tookMail(self, message.seq);
     addLabels(core, self, readLabels(message.labels));
     return message;
   },

@@ -53,7 +53,7 @@ async function sendSignal(
   const proc = core.table.require(self.pid, pid, syscall, "control");
   checkKept(pass, syscall, signal);
   // who lets one go on that an earlier daemon left hears when it cannot; any other is met in this turn
-  const isUnread = proc.recall !== null && proc.isPaused;
+  const isUnread = proc.past.isUnread && proc.isPaused;
   if (isUnread && self.pid === PID_KERNEL && signal === SIGNALS.SIGRESUME) await recalled(proc);
   const disposition = await core.deliver(proc, signal);
   if (disposition !== "ignored") await recorded(core);

@@ -42,7 +42,7 @@ export async function openLogs(core: Core, pid: Pid, options: LogOptions): Promi
 /** What it said under an earlier daemon is with its own lines once it is read; what cannot be read whole is told as far as it can. */
 async function earlierLines(core: Core, proc: Process, tail: number): Promise<readonly LogEntry[]> {
   try {
-    await proc.recall?.();
+    await proc.past.recall();
     return [];
   } catch {
     return (await readLog(core, proc.seed.uuid, tail))?.entries ?? [];

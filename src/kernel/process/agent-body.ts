@@ -7,10 +7,8 @@ import { recorded } from "../../history/replay/recorder.ts";
 import { abortable } from "../../lib/abort.ts";
 import { keptAbove } from "../account/kept-account.ts";
 import type { Core } from "../core.ts";
-import { LIMITS } from "../limits.ts";
 import { redactedText } from "../redact/model-bound.ts";
 import type { Body, Making } from "./body.ts";
-import { freeContexts } from "./end/reap.ts";
 import type { Process } from "./process.ts";
 import { settleMode } from "./rights/settle-mode.ts";
 import { writeResult } from "./spawn/stdio.ts";
@@ -49,9 +47,8 @@ function endsRunAlone(_core: Core, { conversation }: Process, signal: Signal): b
 
 async function prepare(making: Making): Promise<void> {
   const { core, proc, opts, undo } = making;
-  proc.ctxId = core.contexts.alloc(LIMITS.contextMessages);
-  proc.contexts.add(proc.ctxId);
-  undo.push(() => freeContexts(core, proc));
+  proc.contexts.open(core.contexts);
+  undo.push(() => proc.contexts.freeAll(core.contexts));
   const prompt = redactedText(core, proc, systemPrompt(proc.seed.agent, opts.systemPrompt ?? ""));
   core.contexts.setSystemPrompt(proc.ctxId, prompt);
   // a session may begin without words

@@ -11,7 +11,7 @@ export async function jobsOf(core: Core, pid?: Pid): Promise<readonly JobView[]>
   if (pid === undefined)
     return [...core.table.all()].sort((a, b) => a.pid - b.pid).flatMap((proc) => viewsOf(core, proc));
   const proc = core.table.require(PID_KERNEL, pid, "Jobs", "see");
-  await proc.recall?.();
+  await proc.past.recall();
   return viewsOf(core, proc);
 }
 

@@ -1,6 +1,5 @@
 /** One process: identity, state and what it owns. Mechanism of its life is in spawn, finish and reap. */
 import type { AgentInfo } from "../../abi/agent.ts";
-import type { Caller } from "../../abi/device.ts";
 import type { LogEntry, ProcessEvent } from "../../abi/events.ts";
 import type { Notice } from "../../abi/fact.ts";
 import type { CtxId, Pgid, Pid, ProcUuid, Tid } from "../../abi/ids.ts";
@@ -14,7 +13,6 @@ import type {
   ProcessState,
   ProcInfo,
 } from "../../abi/process.ts";
-import type { Restored } from "../../abi/program.ts";
 import type { Rights } from "../../abi/rights.ts";
 import type { ThreadView } from "../../abi/sys.ts";
 import type { Tape } from "../../history/replay/tape.ts";
@@ -35,7 +33,9 @@ import { LifeCycle } from "./life/life-cycle.ts";
 import { Work } from "./life/work.ts";
 import { ModelSeat } from "./model-seat.ts";
 import { noteFacet } from "./note.ts";
+import { OwnContexts } from "./own-contexts.ts";
 import { OwnUse } from "./own-use.ts";
+import { Past } from "./past.ts";
 import { RefusalList } from "./refusal-list.ts";
 import { devicesOf } from "./rights/rights.ts";
 import { SeenFileSet } from "./seen-file-set.ts";
@@ -110,8 +110,6 @@ export class Process {
   readonly watchers = new Watchers();
   /** Those that it holds; each is changed by its owner alone, with a record. */
   readonly facts = new Facts();
-  /** Takes the place of the usual keeping of what its files were; null: that. */
-  fileKeeper: Caller["changing"] | null = null;
   /** null after reaping step 4: late events are skipped. */
   debug: DebugChannel | null = new DebugChannel();
   /** Of the run under way, or the only one. */
@@ -123,8 +121,6 @@ export class Process {
   /** Those below are made on first use: most processes need none. */
   signals: SignalState | null = null;
   mailbox: Mailbox | null = null;
-  /** Messages received, whose taking is not journalled yet: it goes with what the program makes of them. */
-  takenMail: readonly number[] = [];
   /** null: it has one run, and ends with it. */
   readonly conversation: Conversation | null;
   /** While its program runs: what it gets from outside passes here. null: nothing is kept of it. */
@@ -138,35 +134,20 @@ export class Process {
   readonly wakers = new Set<() => void>();
   readonly groups = new Set<Pgid>();
   readonly units = new Units();
-  /** What a program told before its daemon ended; null: a fresh start. */
-  restored: Restored | null = null;
-  /** The journal has all that a later daemon needs to bring it back. */
-  isRestorable = false;
-  /** Brought back, and its history not read yet: reads it. Who asks meanwhile waits for the same. null: all is there. */
-  recall: (() => Promise<void>) | null = null;
-  /** Brought back, and not yet gone on: takes the environment of a client. */
-  lendEnv: ((env: Readonly<Record<string, string>>) => void) | null = null;
-  /** It paused itself, for want of what it needs to go on: no person did. */
-  isInWant = false;
   /** Changed by set-mode.ts alone, which journals it. */
   mode: PermissionMode;
   /** In mode plan: the one it was in before; null: it is in another, or nobody knows. */
   priorMode: PermissionMode | null = null;
   /** Rises with each change of it. */
   modeTurn = 0;
-  /** Marks of secrets that a person let it read; in memory alone. null: none. */
-  shownSecrets: Set<string> | null = null;
   /** Makes words that others read fit to be read. */
   wording: (text: string) => string = (text) => text;
-  /** Those that an earlier daemon left open, by digest: asked again, they keep their id. null: none. */
-  unanswered: Map<string, string> | null = null;
   result = "";
   readonly used = new OwnUse();
-  ctxId: CtxId = 0 as CtxId;
   /** What it has seen of files. */
   readonly seen = new SeenFileSet();
-  /** Its own contexts; freed with it. */
-  readonly contexts = new Set<CtxId>();
+  readonly contexts = new OwnContexts();
+  readonly past = new Past();
   readonly model = new ModelSeat();
   readonly abort = new AbortController();
   /** Fires at KILL, with `abort` or after it. */
@@ -193,6 +174,11 @@ export class Process {
 
   get state(): ProcessState {
     return this.life.state;
+  }
+
+  /** Of its own context; 0: it has none. */
+  get ctxId(): CtxId {
+    return this.contexts.main;
   }
 
   get isLive(): boolean {

@@ -11,41 +11,36 @@ export interface Redacting {
   readonly ports: { readonly redactor?: Redactor };
 }
 
-/** Whose model it is. */
-export interface Reader {
-  /** Marks of secrets whose values it is shown; null: of none. */
-  shownSecrets: Set<string> | null;
-}
-
 /** Secrets that one process is shown; beyond, the oldest are hidden again. */
 const MAX_SHOWN = 1_000;
+/** Marks of secrets whose values a process is shown; in memory alone. */
+const SHOWN = new WeakMap<object, Set<string>>();
 
-export function redactedText({ ports }: Redacting, self: Reader, text: string): string {
-  return ports.redactor?.redact(text, self.shownSecrets ?? undefined) ?? text;
+export function redactedText({ ports }: Redacting, self: object, text: string): string {
+  return ports.redactor?.redact(text, SHOWN.get(self)) ?? text;
 }
 
-export function redactedBytes({ ports }: Redacting, self: Reader, bytes: Uint8Array): Uint8Array {
-  return ports.redactor?.redactBytes(bytes, self.shownSecrets ?? undefined) ?? bytes;
+export function redactedBytes({ ports }: Redacting, self: object, bytes: Uint8Array): Uint8Array {
+  return ports.redactor?.redactBytes(bytes, SHOWN.get(self)) ?? bytes;
 }
 
-export function redactedMessage({ ports }: Redacting, self: Reader, message: ContextMessage): ContextMessage {
+export function redactedMessage({ ports }: Redacting, self: object, message: ContextMessage): ContextMessage {
   if (ports.redactor === undefined) return message;
   const { media, ...words } = message;
-  const clean = redactedValue(ports.redactor, words, self.shownSecrets ?? undefined);
+  const clean = redactedValue(ports.redactor, words, SHOWN.get(self));
   if (clean === words) return message;
   return { ...(clean as ContextMessage), ...(media === undefined ? {} : { media }) };
 }
 
 /** A person let it read them: it is shown what stands there. */
-export function showSecrets({ ports }: Redacting, self: Reader, bytes: Uint8Array): void {
+export function showSecrets({ ports }: Redacting, self: object, bytes: Uint8Array): void {
   if (ports.redactor === undefined) return;
   const scan = ports.redactor.scan(Buffer.from(bytes).toString("utf8"));
-  for (let secret = scan.next(0); secret !== null; secret = scan.next(secret.end)) {
-    self.shownSecrets ??= new Set();
-    self.shownSecrets.add(secret.mark);
+  const shown = SHOWN.get(self) ?? new Set();
+  for (let secret = scan.next(0); secret !== null; secret = scan.next(secret.end)) shown.add(secret.mark);
+  for (const oldest of shown) {
+    if (shown.size <= MAX_SHOWN) break;
+    shown.delete(oldest);
   }
-  for (const oldest of self.shownSecrets ?? []) {
-    if ((self.shownSecrets?.size ?? 0) <= MAX_SHOWN) break;
-    self.shownSecrets?.delete(oldest);
-  }
+  if (shown.size > 0) SHOWN.set(self, shown);
 }

@@ -7,7 +7,7 @@ import type { Core } from "../../core.ts";
 import { LIMITS } from "../../limits.ts";
 import type { Process } from "../process.ts";
 import { endWithin } from "./grace.ts";
-import { closeChannels, freeContexts } from "./reap.ts";
+import { closeChannels } from "./reap.ts";
 
 /** Bounded by the time a program gets to hear that it is over; then its files are let go. */
 export async function abandonAll(core: Core, words: string): Promise<void> {
@@ -31,7 +31,7 @@ async function leave(core: Core, proc: Process, words: string): Promise<void> {
   proc.resume(core.ports.clock.mono());
   proc.mailbox?.close();
   core.groups.leaveAll(proc);
-  freeContexts(core, proc);
+  proc.contexts.freeAll(core.contexts);
   core.table.remove(proc.pid);
   (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
 }

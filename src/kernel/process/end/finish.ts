@@ -30,7 +30,7 @@ interface Finish {
 async function finishOnce(finish: Finish): Promise<void> {
   const { core, proc, exit } = finish;
   await core.mounts.unmountOf(proc);
-  if (proc.recall !== null) await lastWords(core, proc);
+  if (proc.past.isUnread) await lastWords(core, proc);
   // nobody hears of an exit that can never be kept: the daemon ends, and the next goes on with this process
   if (!(await journalExit(finish)) && core.ports.journal.state.state === "lost") return;
   core.snapshots.rests(proc);
@@ -55,7 +55,7 @@ function endDependants(core: Core, proc: Process): void {
 /** What it came to may be in a history that nobody needed yet. One that cannot be read keeps nothing from its end. */
 async function lastWords(core: Core, proc: Process): Promise<void> {
   try {
-    await proc.recall?.();
+    await proc.past.recall();
   } catch (error) {
     core.ports.log("warn", `pid ${proc.pid}: its result could not be read: ${printed(error)}`);
   }

@@ -22,7 +22,7 @@ async function reapOnce(core: Core, proc: Process): Promise<void> {
     ["signals", () => clearSignals(core, proc)],
     ["threads", () => proc.threads?.clear()],
     ["coroutines", () => proc.coroutines.clear(proc.pid, core.ports)],
-    ["contexts", () => freeContexts(core, proc)],
+    ["contexts", () => proc.contexts.freeAll(core.contexts)],
     ["dead", () => proc.life.bury()],
     ["table", () => leaveTable(core, proc)],
   ];
@@ -77,11 +77,6 @@ export function closeChannels(proc: Process): void {
 function clearSignals(core: Core, proc: Process): void {
   proc.signals?.clear();
   proc.resume(core.ports.clock.mono());
-}
-
-export function freeContexts(core: Core, proc: Process): void {
-  for (const cid of proc.contexts) core.contexts.free(cid);
-  proc.contexts.clear();
 }
 
 async function leaveTable(core: Core, proc: Process): Promise<void> {

@@ -27,7 +27,7 @@ async function afterStop(t: TestKernel) {
   await t.journal.close();
   const next = testKernel({}, t.journal);
   const { lost, restored } = await next.kernel.recover();
-  for (const { pid } of restored) await next.proc(pid).recall?.();
+  for (const { pid } of restored) await next.proc(pid).past.recall();
   return { next, lost, pids: restored.map(({ pid }) => pid) };
 }
 
@@ -156,8 +156,8 @@ describe("shutdown() with a call of a paused agent under way", () => {
     await down;
     expect([ran, t.clock.mono()]).toEqual([["begun", "over"], 3_000]);
     const { next } = await afterStop(t);
-    await next.proc(pid).recall?.();
-    expect(next.proc(pid).restored?.since).toEqual([{ kind: "effect" }, { kind: "part", part: "done" }]);
+    await next.proc(pid).past.recall();
+    expect(next.proc(pid).past.restored?.since).toEqual([{ kind: "effect" }, { kind: "part", part: "done" }]);
     expect(t.journal.bodies("call.unknown")).toEqual([]);
   });
 
@@ -172,8 +172,8 @@ describe("shutdown() with a call of a paused agent under way", () => {
     await down;
     expect(ran).toEqual(["begun"]);
     const { next } = await afterStop(t);
-    await next.proc(pid).recall?.();
-    expect(next.proc(pid).restored?.since).toEqual([{ kind: "effect" }]);
+    await next.proc(pid).past.recall();
+    expect(next.proc(pid).past.restored?.since).toEqual([{ kind: "effect" }]);
   });
 
   test("takes back a question at once: it is asked again when the process goes on", async () => {
@@ -186,8 +186,8 @@ describe("shutdown() with a call of a paused agent under way", () => {
     await t.kernel.shutdown(GRACE_MS);
     expect([ran, t.clock.mono()]).toEqual([[], 0]);
     const { next } = await afterStop(t);
-    await next.proc(pid).recall?.();
-    expect(next.proc(pid).restored?.since).toEqual([]);
+    await next.proc(pid).past.recall();
+    expect(next.proc(pid).past.restored?.since).toEqual([]);
   });
 
   test("one that is held at the gate has not begun", async () => {
@@ -199,8 +199,8 @@ describe("shutdown() with a call of a paused agent under way", () => {
     await t.kernel.shutdown(GRACE_MS);
     expect([ran, t.clock.mono()]).toEqual([[], 0]);
     const { next } = await afterStop(t);
-    await next.proc(pid).recall?.();
-    expect(next.proc(pid).restored?.since).toEqual([]);
+    await next.proc(pid).past.recall();
+    expect(next.proc(pid).past.restored?.since).toEqual([]);
   });
 });
 

@@ -12,7 +12,7 @@ import { LIMITS } from "../../limits.ts";
 import type { Process } from "../process.ts";
 import { STDIN } from "../spawn/stdio.ts";
 import { endWithin } from "./grace.ts";
-import { closeChannels, freeContexts, reapProcess } from "./reap.ts";
+import { closeChannels, reapProcess } from "./reap.ts";
 
 /** All but the services. */
 export async function endAll(core: Core, graceMs: number): Promise<void> {
@@ -54,7 +54,7 @@ async function end(core: Core, isMeant: (proc: Process) => boolean, graceMs: num
 function mayRest(core: Core, proc: Process): boolean {
   const mayHold = proc.isPaused || proc.conversation !== null;
   const isHeld = proc.life.now.is === "running" && mayHold && proc.ending.verdict === null;
-  if (!isHeld || !proc.isRestorable || proc.fds.has(STDIN)) return false;
+  if (!isHeld || !proc.past.isRestorable || proc.fds.has(STDIN)) return false;
   if (proc.ppid === PID_KERNEL) return true;
   const parent = core.table.get(proc.ppid);
   return parent !== undefined && mayRest(core, parent);
@@ -109,7 +109,7 @@ function leave(core: Core, proc: Process): void {
   proc.mailbox?.close();
   proc.signals?.clear();
   core.groups.leaveAll(proc);
-  freeContexts(core, proc);
+  proc.contexts.freeAll(core.contexts);
   core.table.remove(proc.pid);
   (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
 }

@@ -356,7 +356,7 @@ describe("the kernel", () => {
       this.t = this.#daemon();
       await this.t.kernel.recover();
       for (const pid of this.live) {
-        await this.t.proc(pid).recall?.();
+        await this.t.proc(pid).past.recall();
         expect(this.now(pid), `pid ${pid} after a restart`).toEqual(before.get(pid));
         await this.t.init.kill(pid, 5);
       }

@@ -148,7 +148,7 @@ describe("after a restart", () => {
     await grandchild.sys.setMode("plan");
     for (const { pid } of [grandchild, child, parent]) await paused(first.t, pid);
     const { t } = await first.next();
-    for (const { pid } of [parent, child, grandchild]) await t.proc(pid).recall?.();
+    for (const { pid } of [parent, child, grandchild]) await t.proc(pid).past.recall();
     expect(modes(t, parent.pid, child.pid, grandchild.pid)).toEqual(["default", "auto", "plan"]);
     const [grant] = await t.kernel.rights.grants(child.pid);
     await t.kernel.rights.removeGrant(grant?.id ?? "", BY);
@@ -162,7 +162,7 @@ describe("after a restart", () => {
     await child.sys.setMode("accept_edits");
     for (const { pid } of [child, parent]) await paused(first.t, pid);
     const { t } = await first.next();
-    for (const { pid } of [parent, child]) await t.proc(pid).recall?.();
+    for (const { pid } of [parent, child]) await t.proc(pid).past.recall();
     expect(modes(t, parent.pid, child.pid)).toEqual(["default", "accept_edits"]);
   });
 
