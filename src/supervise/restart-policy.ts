@@ -4,7 +4,6 @@ import type { Backoff, Intensity, Strategy } from "../abi/supervise.ts";
 import { backoffMs, rowAfter } from "./backoff.ts";
 import { decide, type ExitFacts } from "./decide.ts";
 import { planRestart, type RestartPlan, type Sibling } from "./restart-plan.ts";
-import { RestartWindow } from "./restart-window.ts";
 
 export interface Rules {
   readonly strategy: Strategy;
@@ -68,5 +67,35 @@ export class RestartPolicy {
       row: row + 1,
       plan: planRestart(strategy, siblings, left.child.id),
     };
+  }
+}
+
+/** The restarts of one supervisor within a sliding window. It holds at most `maxRestarts` times. */
+class RestartWindow {
+  readonly #intensity: Intensity;
+  /** Monotonic ms, rising. */
+  readonly #times: number[];
+
+  /** `times`: of restarts so far, also before this daemon: negative then. */
+  constructor(intensity: Intensity, times: readonly number[] = []) {
+    this.#intensity = intensity;
+    this.#times = [...times];
+  }
+
+  /** Restarts in the last `windowMs`, both ends included. */
+  count(now: number): number {
+    const oldest = now - this.#intensity.windowMs;
+    while ((this.#times[0] ?? oldest) < oldest) this.#times.shift();
+    return this.#times.length;
+  }
+
+  hasRoom(now: number): boolean {
+    return this.count(now) < this.#intensity.maxRestarts;
+  }
+
+  /** The count with this one. Only where there is room. */
+  add(now: number): number {
+    this.#times.push(now);
+    return this.#times.length;
   }
 }

@@ -18,11 +18,10 @@ import { narrow } from "../kernel/process/rights/narrow.ts";
 import { devicesOf } from "../kernel/process/rights/rights.ts";
 import { runProgram } from "../kernel/process/spawn/run.ts";
 import { Bequests } from "./bequests.ts";
-import { Comeback } from "./comeback.ts";
+import { Comeback, lastExits } from "./comeback.ts";
 import type { Endowment } from "./endowment.ts";
 import { type SupervisorFold, supervisorFacet } from "./facet.ts";
 import { isUp, type KeptSupervisor } from "./kept-supervisor.ts";
-import { lastExits } from "./last-exits.ts";
 import { specOfRecord } from "./spec-record.ts";
 import { Supervisor } from "./supervisor.ts";
 

@@ -2,17 +2,20 @@
  * A fork is records only: where it comes from, and what it is. What it remembers is read from the shared records when it wakes.
  * It is a process of its own: what is open in the other, its children, mail, groups and "always" answers are not copied.
  */
+import type { BudgetLimits } from "../../abi/budget.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
+import { isLimited } from "../../kernel/account/amounts.ts";
+import { type KeptUse, limitsAtSpawn, moreLimits } from "../../kernel/account/kept-account.ts";
 import type { Core } from "../../kernel/core.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { Forked, ForkRequest } from "../../kernel/ports/forks.ts";
-import type { JournalDraft, RecordOwner } from "../../kernel/ports/journal.ts";
+import type { Journal, JournalDraft, RecordOwner } from "../../kernel/ports/journal.ts";
 import { EARLY } from "../../kernel/process/facets.ts";
 import { readEarly } from "../recover/early-facts.ts";
 import { type KeptState, keptState, type SpawnedBody } from "../recover/kept-state.ts";
-import { type AccountAt, accountAt, useAtDrafts } from "./account-at.ts";
 import { forkError } from "./fork-error.ts";
 import { type ForkRights, rightsAt } from "./fork-rights.ts";
+import { recordsOfLineage } from "./lineage.ts";
 import { findPlace, type ResolvedPoint } from "./place.ts";
 
 /** What is known of the process that is forked. */
@@ -160,4 +163,35 @@ function mailDrafts(core: Core, own: RecordOwner, { message, client }: ForkReque
     sentAt: core.ports.clock.now(),
   };
   return [{ ...own, kind: "mail.put", v: 1, body }];
+}
+
+/** What a fork has of a budget: what its origin had at that step, so that a fork fills nothing again. */
+interface AccountAt {
+  readonly budget: number;
+  readonly limits?: BudgetLimits;
+  /** undefined: nothing was kept of it. */
+  readonly use: KeptUse | undefined;
+}
+
+/** CONFLICT, NOT_FOUND: as of a history that cannot be read. */
+async function accountAt(
+  journal: Journal,
+  { proc, seq }: { readonly proc: ProcUuid; readonly seq: number },
+  spawned: SpawnedBody,
+): Promise<AccountAt> {
+  let use: KeptUse | undefined;
+  for await (const record of recordsOfLineage(journal, proc)) {
+    if (record.proc === proc && record.seq > seq) break;
+    if (record.kind === "acct.settle") use = record.body as KeptUse;
+  }
+  const limits = use?.limits ?? limitsAtSpawn(spawned);
+  return { budget: limits.tokens ?? 0, ...moreLimits(limits), use };
+}
+
+/** The first record of its account. */
+function useAtDrafts(own: RecordOwner, { budget, limits = {}, use }: AccountAt): JournalDraft[] {
+  if (use === undefined || (budget === 0 && !isLimited(limits))) return [];
+  // what is said in the record of its spawn need not be said again
+  const { limits: _, ...body } = use;
+  return [{ ...own, kind: "acct.settle", v: 1, body }];
 }

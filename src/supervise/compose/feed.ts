@@ -6,7 +6,6 @@ import type { ProjectEvent } from "../../abi/compose/compose.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { Subscription } from "../../kernel/ports/subscription.ts";
 import { Queue } from "../../kernel/queue.ts";
-import { LineRing } from "./line-ring.ts";
 
 /** What a client that asks again is told first: where the project is. */
 const MILESTONES: ReadonlySet<ProjectEvent["event"]> = new Set(["up", "done", "failed", "stopped"]);
@@ -100,4 +99,43 @@ export class ProjectFeed {
 
 function queueOf(capacity: number, onClose: () => void): Queue<ProjectEvent> {
   return new Queue({ capacity, drop: "oldest", losable: ({ event }) => !KEPT.has(event), onClose });
+}
+
+interface KeptLine {
+  /** Order among all children of the project. */
+  readonly seq: number;
+  readonly text: string;
+}
+
+/** The newest lines of one child, bounded in number and in characters: the oldest go. */
+class LineRing {
+  readonly #maxLines: number;
+  readonly #maxChars: number;
+  readonly #lines: KeptLine[] = [];
+  #chars = 0;
+
+  constructor(maxLines: number, maxChars: number) {
+    this.#maxLines = maxLines;
+    this.#maxChars = maxChars;
+  }
+
+  push(line: KeptLine): void {
+    this.#lines.push(line);
+    this.#chars += line.text.length;
+    if (this.#lines.length > this.#maxLines) this.#drop();
+    this.shrink(this.#maxChars);
+  }
+
+  /** From now on no more than this many characters are there. */
+  shrink(maxChars: number): void {
+    while (this.#chars > maxChars) this.#drop();
+  }
+
+  newest(count: number): readonly KeptLine[] {
+    return count === 0 ? [] : this.#lines.slice(-count);
+  }
+
+  #drop(): void {
+    this.#chars -= this.#lines.shift()?.text.length ?? 0;
+  }
 }

@@ -3,8 +3,7 @@ import { DriverError } from "../../abi/errors.ts";
 import type { Label } from "../../abi/labels.ts";
 import { MemorySpools } from "../../kernel/testing/memory-spools.ts";
 import { bytes, text } from "../../kernel/testing/test-kernel.ts";
-import { Inlet, writeToAll } from "./inlet.ts";
-import { outputFile } from "./output-file.ts";
+import { Inlet, outputFile, writeToAll } from "./inlet.ts";
 
 function bench() {
   const spools = new MemorySpools();

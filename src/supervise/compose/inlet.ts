@@ -114,3 +114,37 @@ export function writeToAll(
 function refused(code: DriverError["code"], device: string, message: string): DriverError {
   return new DriverError({ op: device === "/dev/stdin" ? "Read" : "Write", device, code, message });
 }
+
+interface OutputListener {
+  chunk?(data: Uint8Array): void;
+  end?(): void;
+  /** A reader takes no more: what was written is lost to it. */
+  overflow?(): void;
+  /** As they are at each write. */
+  inlets(): readonly Inlet[];
+  /** Of what a program has read, which no call of its own says. */
+  labels?(): readonly Label[];
+}
+
+/** The fd 1 or 2 of a replica: what is written goes to the pipes that are open. */
+export function outputFile(name: "stdout" | "stderr", listener: OutputListener): PipeEnd {
+  const device = `/dev/${name}`;
+  const carried: PipeEnd["carried"] = { labels: [] };
+  return {
+    carried,
+    read: () =>
+      Promise.reject(new DriverError({ op: "Read", device, code: "PERMISSION", message: "write only" })),
+    write: async (data) => {
+      listener.chunk?.(data);
+      try {
+        const labels = uniteLabels(carried.labels, listener.labels?.() ?? []);
+        writeToAll(listener.inlets(), device, { data, labels });
+      } catch (error) {
+        if (codeOf(error) === "UNAVAILABLE") listener.overflow?.();
+        throw error;
+      }
+    },
+    close: async () => listener.end?.(),
+    stat: async () => ({ name, size: 0, isDevice: false, devicePath: device }),
+  };
+}

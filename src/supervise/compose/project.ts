@@ -19,7 +19,6 @@ import { Supervisor } from "../supervisor.ts";
 import { idOf, planChange } from "./change.ts";
 import { type Outlook, outlookOf } from "./conditions.ts";
 import { ProjectFeed } from "./feed.ts";
-import { fellowNote } from "./fellow-note.ts";
 import { type KeptProject, keptProject } from "./kept.ts";
 import { ProjectPipes } from "./pipes.ts";
 import type { Replica, ReplicaHost } from "./replica.ts";
@@ -84,11 +83,7 @@ export class Project implements RunningProject {
       outletsOf: (service, stream) => this.#pipes.outletsOf(service, stream),
     };
     this.#replicas = new ProjectReplicas(host);
-    const change = planChange(new Map(), request.project, {
-      selected: selectedOf(request),
-      removeOrphans: false,
-    });
-    this.#replicas.seat(this.#replicas.after(request.project, change));
+    this.#replicas.begin(request.project, selectedOf(request));
     this.supervisor = this.#makeSupervisor(request, restored);
   }
 
@@ -275,7 +270,7 @@ export class Project implements RunningProject {
     const replica = this.#replicas.get(id);
     return {
       ...replica.attend(),
-      ...(this.#messages ? { note: fellowNote(this.name, replica, this.#replicas) } : {}),
+      ...(this.#messages ? { note: this.#replicas.fellowNote(this.name, replica) } : {}),
     };
   }
 

@@ -1,20 +1,23 @@
 /** The compose projects of this daemon: those that run, and the last that ended. One at a time is brought up by one name. */
-
 import type { ProjectEvent, ProjectView } from "../../abi/compose/compose.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import type { Fact } from "../../abi/fact.ts";
+import type { ProcUuid } from "../../abi/ids.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Member } from "../../abi/member.ts";
+import type { CrashReport } from "../../abi/supervise.ts";
+import { endOf as endOfProcess } from "../../history/recover/ended.ts";
 import type { Core } from "../../kernel/core.ts";
 import { LIMITS } from "../../kernel/limits.ts";
+import type { Journal } from "../../kernel/ports/journal.ts";
 import type { Projects, ProjectUp } from "../../kernel/ports/projects.ts";
 import type { Subscription } from "../../kernel/ports/subscription.ts";
 import { Units } from "../../kernel/process/units.ts";
 import { abortable, linkSignals } from "../../lib/abort.ts";
-import { endedFeed } from "./ended.ts";
+import { ProjectFeed } from "./feed.ts";
 import { Project } from "./project.ts";
 import type { PastProject, ProjectRoster, RunningProject, Standing } from "./roster.ts";
-import { type LogWish, logsOf } from "./view.ts";
+import { endOf, type LogWish, logsOf } from "./view.ts";
 
 export function makeProjects(core: () => Core): Projects & ProjectRoster {
   return new ProjectTable(core);
@@ -161,3 +164,34 @@ async function follow(
 function refusal(code: "NOT_FOUND" | "CANCELLED" | "CONFLICT", message: string, fact?: Fact): SyscallError {
   return new SyscallError({ syscall: "Compose", pid: PID_KERNEL, code, message, fact });
 }
+
+const PAGE = 256;
+
+/** Of one whose end the journal alone knows, with that in it. undefined: it has not ended, or its history is gone. */
+async function endedFeed(core: Core, name: string, pid: Pid): Promise<ProjectFeed | undefined> {
+  const { journal } = core.ports;
+  const uuid = await journal.processOf(pid);
+  const row = uuid === undefined ? undefined : await journal.row(uuid);
+  const ended = await endOfProcess(core, pid);
+  if (row === undefined || ended === undefined) return undefined;
+  const { exit, elapsedMs } = ended;
+  const feed = new ProjectFeed();
+  const code = await firstFailure(journal, row.proc);
+  feed.publish(endOf(name, exit, { code, tokens: row.limitUsed, elapsedMs }));
+  feed.end();
+  return feed;
+}
+
+/** The code of the first service that failed for good; 0 none. */
+async function firstFailure(journal: Journal, proc: ProcUuid): Promise<number> {
+  for (let from = 1; ; from += PAGE) {
+    const page = await journal.read(proc, from, PAGE);
+    const crashes = page
+      .filter(({ kind }) => kind === "supervisor.crash")
+      .map(({ body }) => body as CrashReport);
+    const failed = crashes.find(({ exit, decision }) => exit.code !== 0 && FINAL.has(decision));
+    if (failed !== undefined || page.length === 0) return failed?.exit.code ?? 0;
+  }
+}
+
+const FINAL: ReadonlySet<CrashReport["decision"]> = new Set(["drop", "escalate"]);

@@ -13,8 +13,8 @@ import type { Attendance } from "../child-runs.ts";
 import type { KeptChild } from "../kept-supervisor.ts";
 import type { ReplicaFacts } from "./conditions.ts";
 import type { Inlet } from "./inlet.ts";
+import { outputFile } from "./inlet.ts";
 import { LineSplitter, linesOf } from "./line-splitter.ts";
-import { outputFile } from "./output-file.ts";
 
 /** What a replica needs of its project. */
 export interface ReplicaHost {

@@ -1,7 +1,11 @@
 /** The replicas of a project: in start order, by service, and the definitions they run by. */
 import type { ComposeProject } from "../../abi/compose/compose.ts";
-import { type ProjectChange, type Standing, signatureOf, startOrder } from "./change.ts";
+import { memberName } from "../../abi/member.ts";
+import { type ProjectChange, planChange, type Standing, signatureOf, startOrder } from "./change.ts";
 import { Replica, type ReplicaHost } from "./replica.ts";
+
+/** More are not named, for a first request is kept small; a message to one of those needs its name all the same. */
+const MAX_NAMED = 16;
 
 export class ProjectReplicas {
   readonly #host: ReplicaHost;
@@ -34,6 +38,15 @@ export class ProjectReplicas {
     return found;
   }
 
+  /** What an agent among them is told of the others; "": it has nobody to write to. A program reads no messages. */
+  fellowNote(project: string, self: Replica): string {
+    const others = [...this].filter(({ id, service }) => id !== self.id && service.program.kind === "agent");
+    if (others.length === 0) return "";
+    const names = others.slice(0, MAX_NAMED).map(nameOf);
+    const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : "";
+    return `You are \`${nameOf(self)}\` of the compose project ${project}. The tool \`send\` takes a message to its other agents by name: ${names.join(", ")}${more}.`;
+  }
+
   has(service: string): boolean {
     return this.of(service).length > 0;
   }
@@ -51,6 +64,12 @@ export class ProjectReplicas {
     );
   }
 
+  /** All that are to run at first. */
+  begin(project: ComposeProject, selected: ReadonlySet<string>): void {
+    const change = planChange(new Map(), project, { selected, removeOrphans: false });
+    this.seat(this.after(project, change));
+  }
+
   /** Those that are there after a change, in start order; `seat` makes it so. The definitions are the new ones at once. */
   after(project: ComposeProject, { leave, start, stop }: ProjectChange): Replica[] {
     for (const name of stop) this.#signatures.delete(name);
@@ -66,4 +85,9 @@ export class ProjectReplicas {
     this.#byId = new Map(replicas.map((replica) => [replica.id, replica]));
     this.#byService = Map.groupBy(replicas, ({ service }) => service.name);
   }
+}
+
+/** The shortest that names it alone. */
+function nameOf({ service, n }: Replica): string {
+  return service.replicas === 1 ? service.name : memberName({ service: service.name, replica: n });
 }
