@@ -144,6 +144,7 @@ export const PROCESS_DOCS: MethodDocs<keyof typeof PROCESS_METHODS> = {
   "process.note": {
     errors: {
       NOT_FOUND: NO_PROCESS,
+      CONFLICT: "The process has ended: its note cannot change any more.",
       INVALID:
         "The note has more than one line or more than 200 characters, or the process is the kernel's own.",
     },

@@ -54,6 +54,7 @@ function viewOf(core: Core, all: readonly Process[], proc: Process): BudgetView 
     isLive,
     limits: account.limits,
     own: { tokens: used.tokens, microUsd: used.microUsd },
+    unpricedCalls: used.unpricedCalls,
     spent: account.spent,
     reserved: account.reserved,
     workedMs: Math.round(account.work.ms(core.ports.clock.mono())),

@@ -29,10 +29,15 @@ test("a note is journalled and held without its secrets, and is one line of plai
     wording: (text: string) => text.replace("hunter2", "[redacted]"),
   };
   const core = {
-    ports: { journal: { append: async (drafts: readonly { body: unknown }[]) => kept.push(...drafts) } },
+    ports: {
+      journal: {
+        append: async (drafts: readonly { body: unknown }[]) => kept.push(...drafts),
+        processOf: async (pid: number) => (pid === 2 ? asProcUuid("u-0") : undefined),
+      },
+    },
     journalWatch: { check: () => {} },
     sessions: { isHere: () => true, awake: async () => {} },
-    table: { require: () => proc },
+    table: { get: (pid: number) => (pid === 3 ? proc : undefined) },
   };
   await pinNote(core, asPid(3), "uses hunter2", BY);
   expect(kept).toMatchObject([{ kind: "process.note", body: { text: "uses [redacted]", by: BY } }]);
@@ -40,5 +45,11 @@ test("a note is journalled and held without its secrets, and is one line of plai
   for (const text of ["two\nlines", "\u001b[2J", "x".repeat(201)])
     await expect(pinNote(core, asPid(3), text, BY)).rejects.toMatchObject({ code: "INVALID" });
   await expect(pinNote(core, asPid(0), "x", BY)).rejects.toMatchObject({ code: "INVALID" });
+  await expect(pinNote(core, asPid(2), "x", BY)).rejects.toMatchObject({
+    code: "CONFLICT",
+    message: "process 2 has ended: its note cannot change any more",
+    fact: { kind: "ended", pid: 2 },
+  });
+  await expect(pinNote(core, asPid(9), "x", BY)).rejects.toMatchObject({ code: "NOT_FOUND" });
   expect(kept).toHaveLength(1);
 });

@@ -14,6 +14,8 @@ export interface BudgetView {
   readonly limits: BudgetLimits;
   /** Spent by its own calls; by it and its descendants; reserved for calls in progress. */
   readonly own: Omit<Amounts, "steps">;
+  /** Of its own calls, how many have no known price: they cost nothing here. */
+  readonly unpricedCalls: number;
   readonly spent: Amounts;
   readonly reserved: Amounts;
   readonly workedMs: number;

@@ -25,12 +25,15 @@ export const noteFacet: LiveFacet<string> = plainFacet("note", {
 });
 
 interface Noting {
-  readonly ports: { readonly journal: { append(drafts: readonly JournalDraft[]): Promise<unknown> } };
+  readonly ports: {
+    readonly journal: {
+      append(drafts: readonly JournalDraft[]): Promise<unknown>;
+      processOf(pid: Pid): Promise<ProcUuid | undefined>;
+    };
+  };
   readonly journalWatch: { check(syscall: string): void };
   readonly sessions: { isHere(pid: Pid): boolean; awake(pid: Pid): Promise<unknown> };
-  readonly table: {
-    require(caller: Pid, pid: Pid, syscall: string, right: "see"): Noted;
-  };
+  readonly table: { get(pid: Pid): Noted | undefined };
 }
 
 interface Noted {
@@ -40,7 +43,7 @@ interface Noted {
   wording(text: string): string;
 }
 
-/** Resolves once it is synced. "" takes it away. NOT_FOUND; INVALID: more than a line, too long, the kernel's own process. */
+/** Resolves once it is synced. "" takes it away. NOT_FOUND; CONFLICT: it has ended; INVALID: more than a line, too long, the kernel's own process. */
 export async function pinNote(core: Noting, pid: Pid, text: string, by: GrantBy): Promise<void> {
   if (pid === PID_KERNEL) throw invalid("the kernel's own process takes no note");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
@@ -50,10 +53,21 @@ export async function pinNote(core: Noting, pid: Pid, text: string, by: GrantBy)
   if (length > MAX_CHARS) throw invalid(`a note of ${length} characters; at most ${MAX_CHARS}`);
   core.journalWatch.check("Note");
   if (!core.sessions.isHere(pid)) await core.sessions.awake(pid);
-  const proc = core.table.require(PID_KERNEL, pid, "Note", "see");
+  const proc = core.table.get(pid) ?? (await refuseGone(core, pid));
   const body: NoteBody = { text: proc.wording(text), by };
   await core.ports.journal.append([{ proc: proc.seed.uuid, pid, kind: "process.note", v: 1, body }]);
   proc.facts.change(noteFacet, "process.note", body);
+}
+
+async function refuseGone({ ports }: Noting, pid: Pid): Promise<never> {
+  if ((await ports.journal.processOf(pid)) === undefined)
+    throw new Fault({
+      code: "NOT_FOUND",
+      message: `process not found: ${pid}`,
+      fact: { kind: "no_history", pid },
+    });
+  const message = `process ${pid} has ended: its note cannot change any more`;
+  throw new Fault({ code: "CONFLICT", message, fact: { kind: "ended", pid } });
 }
 
 function invalid(message: string): Fault {
