@@ -234,11 +234,11 @@ describe("the interpreter", () => {
     const tools: Tools = (name, { path, pattern, file_path: file }) => {
       made.push(`${name} ${file ?? `${path}:${pattern}`}`);
       if (name === "view") return { content: "one\ntwo" };
-      return { content: pattern === "R.md" && path === "docs/" ? "docs/R.md" : "v1.d/a.txt" };
+      return { content: pattern === "./R.md" && path === "docs/" ? "docs/R.md" : "v1.d/a.txt" };
     };
     expect(await converse(["count the lines in docs/R.md"], tools)).toBe("2  docs/R.md\n1 file, 2 lines");
     expect(await converse(["list the files in v1.d"], tools)).toBe("v1.d/a.txt");
-    expect(made).toEqual(["glob docs/:R.md", "view docs/R.md", "glob :v1.d", "glob v1.d:**/*"]);
+    expect(made).toEqual(["glob docs/:./R.md", "view docs/R.md", "glob :./v1.d", "glob v1.d:**/*"]);
   });
 
   it("works on data, and passes a refused write on as a failure", async () => {

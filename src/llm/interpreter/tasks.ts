@@ -72,7 +72,7 @@ const A_FILE = /^(.*\/)?([^/*?[\]{}]+\.\w+)$/;
 function* files({ path, glob }: FileScope): Doing<Files> {
   const [, dir = "", base] = (glob === "" && A_FILE.exec(path)) || [];
   if (base !== undefined) {
-    const one = yield* call(`Looking for ${path}.`, "glob", { pattern: base, path: dir, limit: 1000 });
+    const one = yield* call(`Looking for ${path}.`, "glob", { pattern: `./${base}`, path: dir });
     if (!one.isError && rowsOf(one).includes(path)) return { names: [path], isFile: true };
   }
   const input = { pattern: glob || "**/*", path, limit: PAGE_ROWS };
