@@ -16,7 +16,7 @@ const CHECKS: ReadonlyArray<readonly [name: string, remedy: string, check: Check
   ["settings", "crux config list shows where", settings],
   ["trust", "crux trust show", trust],
 ];
-const NO_MODEL = "export ANTHROPIC_API_KEY=… or OPENAI_API_KEY=… for a model";
+const NO_MODEL = "not made, since no model is set up";
 const TEST_CALL_MS = 30_000;
 const TEST_INTENT = "Answer with the one word: ok";
 
@@ -177,8 +177,8 @@ async function testCall({ host }: Call): Promise<readonly Finding[]> {
   } finally {
     stream.close();
   }
-  // the interpreter has refused the question: there is nothing to be tried
-  if (notice !== undefined) return [{ name: "test call", state: "warn", words: notice, remedy: NO_MODEL }];
+  // the interpreter has refused the question: there is nothing to be tried, and the line of the model has its remedy
+  if (notice !== undefined) return [{ name: "test call", state: "warn", words: NO_MODEL }];
   return [
     {
       name: "test call",

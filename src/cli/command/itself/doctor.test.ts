@@ -142,7 +142,7 @@ test.each<[string, World, string, number]>([
         { event: "error", error_message: "not understood", exit_code: 1 },
       ),
     },
-    "! test call: No model\n  → export",
+    "! test call: not made, since no model is set up",
     0,
   ],
 ])("doctor tells what is wrong: %s %#", async (name, world, said, code) => {
