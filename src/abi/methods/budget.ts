@@ -27,7 +27,14 @@ const account = z.strictObject({
   intent: z.string(),
   running: z.boolean(),
   limits: WireBudget,
-  own: z.strictObject({ tokens: z.int(), usd: z.number() }),
+  own: z.strictObject({
+    tokens: z.int(),
+    usd: z.number(),
+    unpriced_calls: z
+      .int()
+      .optional()
+      .describe("Calls without a known price, if any; they are not in `usd`."),
+  }),
   spent: amounts.describe("Spent by the process and all its descendants."),
   reserved: amounts,
   wall_ms: z.int(),

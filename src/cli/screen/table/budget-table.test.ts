@@ -38,6 +38,25 @@ test("sumLines() adds up what each has used itself", () => {
   expect(sumLines([account(3, 0)])).toEqual([]);
 });
 
+test("what has no known price is not shown as free", () => {
+  const unpriced = {
+    own: { tokens: 100, usd: 0, unpriced_calls: 2 },
+    spent: { tokens: 300, usd: 0, steps: 3 },
+  };
+  const [, , parent, child] = budgetTable([
+    account(3, 0, { own: { tokens: 0, usd: 0 }, spent: unpriced.spent }),
+    account(5, 3, unpriced),
+  ]).split("\n");
+  expect([parent, child]).toEqual([
+    expect.stringMatching(/^ +3 +agent-3 +0 +- +300 +\? /),
+    expect.stringMatching(/ 100 +\? +300 +\? /),
+  ]);
+  expect(sumLines([account(3, 0, unpriced), account(5, 3, unpriced)])[1]).toBe(
+    "2 processes: 200 tokens, 4 calls without a known price",
+  );
+  expect(sumLines([account(3, 0), account(5, 3, unpriced)])[1]).toContain("$0.25 and 2 calls without");
+});
+
 test("windowLines() and limitsLine() are a line each", () => {
   const windows = [{ unit: "usd" as const, limit: 20, spent: 1.5, per_ms: 3_600_000 }];
   expect(windowLines(windows)).toEqual(["in 3600.0s: $1.50 of $20.00 spent by all processes"]);

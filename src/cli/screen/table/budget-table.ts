@@ -3,7 +3,7 @@ import type { Result } from "../../../abi/methods/methods.ts";
 import { microUsd, shownUsd } from "../../../lib/usd.ts";
 import { seconds } from "../text/elapsed.ts";
 import { safeLine } from "../text/safe-text.ts";
-import { costCell } from "./process-cells.ts";
+import { costCell, unpricedWords } from "./process-cells.ts";
 import { type Column, table } from "./table.ts";
 
 type Found = Result<"budget.get">;
@@ -11,6 +11,8 @@ type Account = Found["accounts"][number];
 interface Row {
   readonly account: Account;
   readonly level: number;
+  /** Calls without a known price, of it and all below it. */
+  readonly unpriced: number;
 }
 
 /** The accounts as a tree: of each, its own use and that of all below it. */
@@ -28,9 +30,13 @@ const COLUMNS: ReadonlyArray<Column<Row>> = [
     cell: ({ account, level }) => `${"  ".repeat(level)}${nameOf(account)}`,
   },
   { head: "TOKENS", align: "right", cell: ({ account }) => String(account.own.tokens) },
-  { head: "COST", align: "right", cell: ({ account }) => costCell(account.own.usd) },
+  {
+    head: "COST",
+    align: "right",
+    cell: ({ account }) => costCell(account.own.usd, account.own.unpriced_calls),
+  },
   { head: "SUBTREE", align: "right", cell: ({ account }) => String(account.spent.tokens) },
-  { head: "COST", align: "right", cell: ({ account }) => costCell(account.spent.usd) },
+  { head: "COST", align: "right", cell: ({ account, unpriced }) => costCell(account.spent.usd, unpriced) },
   { head: "RESERVED", align: "right", cell: ({ account }) => reserved(account) },
   { head: "LIMITS", align: "left", maxColumns: 60, cell: ({ account }) => limitWords(account.limits) },
   { head: "LEFT", align: "left", cell: leftWords },
@@ -41,19 +47,28 @@ export function sumLines(accounts: readonly Account[]): readonly string[] {
   if (accounts.length < 2) return [];
   const tokens = accounts.reduce((sum, { own }) => sum + own.tokens, 0);
   const micro = accounts.reduce((sum, { own }) => sum + microUsd(own.usd), 0);
-  return ["", `${accounts.length} processes: ${tokens} tokens, ${shownUsd(micro)}`];
+  return ["", `${accounts.length} processes: ${tokens} tokens, ${costWords(micro, unpricedOf(accounts))}`];
+}
+
+function costWords(micro: number, unpriced: number): string {
+  if (unpriced === 0) return shownUsd(micro);
+  return micro === 0 ? unpricedWords(unpriced) : `${shownUsd(micro)} and ${unpricedWords(unpriced)}`;
+}
+
+function unpricedOf(accounts: readonly Account[]): number {
+  return accounts.reduce((sum, { own }) => sum + (own.unpriced_calls ?? 0), 0);
 }
 
 /** A parent that is gone, or not shown, is none. */
 function treeOf(accounts: readonly Account[]): readonly Row[] {
   const pids = new Set(accounts.map(({ pid }) => pid));
-  const rows: Row[] = [];
-  const add = (account: Account, level: number): void => {
-    rows.push({ account, level });
-    for (const child of accounts) if (child.ppid === account.pid && child !== account) add(child, level + 1);
-  };
-  for (const account of accounts) if (!pids.has(account.ppid)) add(account, 0);
-  return rows;
+  return accounts.filter(({ ppid }) => !pids.has(ppid)).flatMap((account) => rowsOf(accounts, account, 0));
+}
+
+function rowsOf(accounts: readonly Account[], account: Account, level: number): readonly Row[] {
+  const children = accounts.filter((each) => each.ppid === account.pid && each !== account);
+  const below = children.flatMap((child) => rowsOf(accounts, child, level + 1));
+  return [{ account, level, unpriced: unpricedOf([account, ...below.map((row) => row.account)]) }, ...below];
 }
 
 function nameOf({ name, intent }: Account): string {

@@ -59,7 +59,21 @@ function toWireLimits({ microUsd, wallMs, ...others }: BudgetLimits): WireBudget
 }
 
 function toWire(view: BudgetView) {
-  const { pid, ppid, name, kind, intent, isLive, limits, own, spent, reserved, workedMs, left } = view;
+  const {
+    pid,
+    ppid,
+    name,
+    kind,
+    intent,
+    isLive,
+    limits,
+    own,
+    unpricedCalls,
+    spent,
+    reserved,
+    workedMs,
+    left,
+  } = view;
   const amounts = ({ tokens, microUsd, steps }: BudgetView["spent"]) => ({
     tokens,
     usd: usdOf(microUsd),
@@ -73,7 +87,11 @@ function toWire(view: BudgetView) {
     intent: intent.slice(0, INTENT_CHARS).toWellFormed(),
     running: isLive,
     limits: toWireLimits(limits),
-    own: { tokens: own.tokens, usd: usdOf(own.microUsd) },
+    own: {
+      tokens: own.tokens,
+      usd: usdOf(own.microUsd),
+      ...(unpricedCalls === 0 ? {} : { unpriced_calls: unpricedCalls }),
+    },
     spent: amounts(spent),
     reserved: amounts(reserved),
     wall_ms: workedMs,
