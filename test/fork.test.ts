@@ -145,7 +145,7 @@ describe("crux rewind", () => {
     expect(world.file("main.sh")).toContain("echo new");
     const done = await world.crux(["rewind", String(pid), "--files", "--yes"]);
     expect(done.code).toBe(0);
-    expect(done.stdout).toMatch(/at step 0 goes on as PID \d+, which rests/);
+    expect(done.stdout).toMatch(/at step 0 continues as PID \d+, which rests/);
     expect(world.file("main.sh")).toBe("#!/bin/sh\necho old\n");
     expect(statSync(join(world.work, "main.sh")).mode & 0o777).toBe(0o750);
     expect([existsSync(join(world.work, "deep")), existsSync(join(world.work, "other"))]).toEqual([
@@ -181,7 +181,7 @@ describe("crux rewind", () => {
     const refused = await world.crux(["rewind", String(pid), "--at", "0", "--files", "--yes"]);
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      expect.stringMatching(/CONFLICT.*runs\n.*crux pause/),
+      expect.stringMatching(/CONFLICT.*is running\n.*crux pause/),
     ]);
     await world.crux(["pause", String(pid)]);
     gate.resolve();

@@ -279,7 +279,7 @@ describe("attach and send", () => {
     const { code, stdout } = await attached.done;
     expect(code).toBe(0);
     expect(stdout).toBe(
-      `[attach] attached to PID ${pid} (state: running/thinking)\n[attach] detached from PID ${pid} (process goes on)\n`,
+      `[attach] attached to PID ${pid} (state: running/thinking)\n[attach] detached from PID ${pid} (process continues)\n`,
     );
     expect((await find(pid))?.state).toBe("running");
   });
@@ -441,7 +441,7 @@ describe.skipIf(!existsSync("/usr/bin/script"))("on a terminal", () => {
     await attached.shows("attached to PID");
     attached.type("\x1d");
     expect(await attached.done).toBe(0);
-    expect(attached.text).toContain(`[attach] detached from PID ${pid} (process goes on)`);
+    expect(attached.text).toContain(`[attach] detached from PID ${pid} (process continues)`);
     expect((await find(pid))?.state).toBe("running");
   });
 });

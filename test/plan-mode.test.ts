@@ -82,7 +82,7 @@ it("crux --plan changes nothing but the plan; an edited plan is echoed and kept,
   const asked = await until(wire, "ask");
   expect(asked).toMatchObject({
     tool: "plan_exit",
-    text: "the plan, and go on in mode accept_edits",
+    text: "the plan, and continue in accept_edits mode",
     detail: "# Plan\nwrite a.txt\n",
     options: ["yes", "no"],
   });

@@ -226,7 +226,9 @@ describe("crux replay", () => {
     expect(JSON.parse(old.stdout)).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
     expect((await world.crux(["replay", "old.ndjson"])).stderr).toMatch(/not replayable: /);
     world.write("bad.ndjson", "{}\n");
-    expect((await world.crux(["replay", "bad.ndjson"])).stderr).toMatch(/\[INVALID\].*line 1 is no record/);
+    expect((await world.crux(["replay", "bad.ndjson"])).stderr).toMatch(
+      /\[INVALID\].*line 1 is not a record/,
+    );
     expect((await world.crux(["replay", "none.ndjson"])).stderr).toMatch(/\[NOT_FOUND\]/);
     expect((await world.crux(["replay"])).stderr).toMatch(/a pid or a file is missing/);
   });

@@ -266,7 +266,7 @@ describe("crux <intent…>", () => {
     expect(denied[0]).toEqual({
       tool: "edit",
       what: "edit file: a.txt",
-      reason: expect.stringContaining("mode default"),
+      reason: expect.stringContaining("default mode"),
       allow: flag,
     });
     await server.close();

@@ -19,7 +19,7 @@ export function bypassRefusal({ uid, env, exists, read }: Surroundings = real())
     ["/.dockerenv", "/run/.containerenv"].some(exists) ||
     /docker|containerd|kubepods|libpod|lxc/.test(read("/proc/1/cgroup"));
   if (isInside) return "";
-  return "mode bypass does everything unasked, and this is root outside a container: run crux as another user, or in a container (IS_SANDBOX=1 says that it is one)";
+  return "bypass mode does everything unasked, and this is root outside a container: run crux as another user, or in a container (IS_SANDBOX=1 says that it is one)";
 }
 
 function real(): Surroundings {

@@ -36,7 +36,7 @@ export function grantKey(stateDir: string, warn: (message: string) => void): Uin
     if (entry === undefined) return undefined;
     const isOwn = entry.isFile() && entry.uid === process.getuid?.();
     if (!isOwn || entry.size !== KEY_BYTES) {
-      warn(`${at} is no key of this user; another is made, and what persons granted before does not count`);
+      warn(`${at} is not a key of this user; a new one is made, and earlier grants do not count`);
       return undefined;
     }
     if ((entry.mode & 0o777) !== PRIVATE) chmodSync(at, PRIVATE);

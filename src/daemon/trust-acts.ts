@@ -33,7 +33,7 @@ function linesOf(kind: BroughtKind, text: string): readonly string[] {
 }
 
 function settingsActs(value: unknown): readonly string[] {
-  if (!isRecord(value)) return ["it is no settings file"];
+  if (!isRecord(value)) return ["it is not a settings file"];
   const permissions = isRecord(value.permissions) ? value.permissions : {};
   return [
     ...texts(permissions.allow).map((rule) => `allows without asking: ${rule}`),
@@ -66,7 +66,7 @@ function commandOf(what: string, value: unknown): readonly string[] {
 }
 
 function serverAct(entry: unknown): string {
-  if (!isRecord(entry)) return "it is no server";
+  if (!isRecord(entry)) return "it is not a server";
   if (entry.command === undefined) return `connects to: ${shown(entry.url)}`;
   const names = Object.keys(isRecord(entry.env) ? entry.env : {});
   const argv = [entry.command, ...list(entry.args)].map(shown).join(" ");

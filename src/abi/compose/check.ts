@@ -47,7 +47,7 @@ function checkDependencies(path: string, entry: ServiceEntry, { services }: Comp
     const needed = serviceAt(`${path}.depends_on`, name, services);
     if (condition === "ready" && needed.command !== undefined && needed.ready === undefined)
       throw invalid(
-        `${path}.depends_on: ${name} never tells that it is ready`,
+        `${path}.depends_on: ${name} never reports that it is ready`,
         `give it services.${name}.ready.stdout, or use started or completed`,
       );
   }

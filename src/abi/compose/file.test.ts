@@ -261,7 +261,7 @@ describe("parseComposeFile() refuses", () => {
     ],
     ["depends_on: unknown service logs (did you mean log?)", { depends_on: ["logs"] }],
     [
-      "depends_on: log never tells that it is ready (give it services.log.ready.stdout, or use started or completed)",
+      "depends_on: log never reports that it is ready (give it services.log.ready.stdout, or use started or completed)",
       { depends_on: { log: { condition: "ready" } } },
     ],
     ["depends_on: cycle writer → writer", { depends_on: ["writer"] }],

@@ -124,7 +124,7 @@ const Service = z
       .enum(["temporary", "transient", "permanent"])
       .default("temporary")
       .meta({ description: "Started again: never, after a failure, always." }),
-    replicas: withDefault(whole(1, 64), 1, "How many; `CRUX_REPLICA` tells each its number, from 1."),
+    replicas: withDefault(whole(1, 64), 1, "How many; `CRUX_REPLICA` gives each its number, from 1."),
     shutdown_ms: withDefault(durationMs, DEFAULT_SHUTDOWN_MS, "Milliseconds from SIGTERM to SIGKILL."),
   })
   .meta({ anyOf: [{ required: ["intent"] }, { required: ["command"] }] });

@@ -1,4 +1,4 @@
-/** Methods on what processes may: their modes, and what persons have granted. */
+/** Methods on what processes may: their modes, and what the user has granted. */
 import * as z from "zod";
 import { GRANT_SCOPES } from "../grants.ts";
 import { PERMISSION_MODES } from "../process.ts";
@@ -80,7 +80,7 @@ export const RIGHTS_METHODS = {
     }),
   },
   "grant.list": {
-    summary: "what persons have granted: to one process, or all that is in memory",
+    summary: "what the user has granted: to one process, or all that is in memory",
     kind: "request",
     right: "observe",
     params: z.strictObject({ pid: pid.optional() }),

@@ -171,7 +171,7 @@ class Chat implements AsyncDisposable {
   async #mode(wanted: PermissionMode | undefined): Promise<void> {
     const { mode, ceiling } = await this.#client.mode(this.#stream.pid, wanted);
     this.#showMode(mode);
-    if (wanted === undefined) this.#print(`mode ${mode} (may ask for up to ${ceiling})`);
+    if (wanted === undefined) this.#print(`${mode} mode (may ask for up to ${ceiling})`);
   }
 
   async #takeBack(): Promise<void> {

@@ -54,7 +54,7 @@ export async function chosen(call: Call): Promise<number | undefined> {
     throw invalid("which session? a pid or words of its title is missing", "crux sessions --all lists them");
   const all = await listed(call, {});
   if (all.length === 0)
-    throw new Fault({ code: "NOT_FOUND", message: "there is no session", hint: "crux chat begins one" });
+    throw new Fault({ code: "NOT_FOUND", message: "no session yet", hint: "crux chat begins one" });
   return (await choose(host, all))?.pid;
 }
 

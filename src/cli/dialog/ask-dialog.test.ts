@@ -76,14 +76,14 @@ describe("the dialog", () => {
     const made = await drawn({
       ...EVENT,
       text: "bash: npm test",
-      parts: [{ text: "npm test", behavior: "ask", why: "mode default" }],
-      reason: "npm test: no rule allows it (mode default)",
+      parts: [{ text: "npm test", behavior: "ask", why: "default mode" }],
+      reason: "npm test: no rule allows it (default mode)",
       warnings: [],
     });
     expect(made.output.text).toBe(
       [
         "  by main-1 › worker-2",
-        "  why: npm test: no rule allows it (mode default)",
+        "  why: npm test: no rule allows it (default mode)",
         "  sandbox: writes /w; network: off",
         "[agent/2] allow bash: npm test? [y]es / [n]o / [a]lways / no, [t]ell why / [e]dit ",
       ].join("\n"),

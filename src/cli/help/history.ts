@@ -19,7 +19,7 @@ Also of an agent that has ended. Modes: --quiet prints numbers alone.`,
     head: "fork <pid>",
     brief: "continue from one of its steps as a new process",
     words: [["<pid>"]],
-    summary: "Go on from a step of an agent, as a process of its own",
+    summary: "Continue from a step of an agent, as a process of its own",
     usage: ["fork <pid> [--at <step>] [-m <text>] [--attach]"],
     options: [
       {
@@ -28,7 +28,7 @@ Also of an agent that has ended. Modes: --quiet prints numbers alone.`,
         meaning:
           "where it begins (the last complete step); seq:<n> for a record, as crux journal numbers them",
       },
-      { flag: "message", short: "m", value: "<text>", meaning: "its next message; it resumes at once" },
+      { flag: "message", short: "m", value: "<text>", meaning: "its next message; it continues at once" },
       { flag: "attach", meaning: "and talk to it, as crux -r does" },
     ],
     about: `The new process remembers what the other knew at that step, and has its agent, model, directory and rights, and no

@@ -23,7 +23,7 @@ export const MONEY: readonly CommandRow[] = [
 A call sets its worst case aside in the account of its process and of all above it, before it is made; so a tree of
 agents never spends more than it was given. Of what is left to an agent its children leave it a tenth. At a limit a
 person who is attached is asked; where nobody is, the process ends with exit code 2. Also of a process that has ended:
-crux resume lets it go on. With a pid, it and what is below it. Modes: --quiet prints pids alone.`,
+crux resume resumes it. With a pid, it and what is below it. Modes: --quiet prints pids alone.`,
     examples: [
       "crux budget",
       "crux budget 3 --add 2usd && crux resume 3",

@@ -191,7 +191,7 @@ also after a restart of the daemon.`,
     summary: "Resume a paused process",
     usage: ["cont <pid> [--tree]"],
     options: [{ flag: "tree", meaning: "all below it too" }],
-    about: `A process that came back after a restart of the daemon goes on with the environment of this terminal: its model keys.`,
+    about: `A process that came back after a restart of the daemon resumes with the environment of this terminal: its model keys.`,
     examples: ["crux cont 3 --tree"],
   },
   {
@@ -201,7 +201,7 @@ also after a restart of the daemon.`,
     words: [["<pid>"]],
     summary: "Resume a process that is paused, rests or has ended",
     usage: ["resume <pid>"],
-    about: `It goes on in the background where it was, with its pid, its rights and what is left of its budget, and with the
+    about: `It resumes in the background where it was, with its pid, its rights and what is left of its budget, and with the
 environment of this terminal. A session waits for a message again; an agent that had completed becomes one: crux send.`,
     examples: ["crux resume 7 && crux attach 7"],
   },

@@ -60,7 +60,7 @@ export const PROJECTS: readonly CommandRow[] = [
         meaning: "another name for the project; the file's, or that of its folder",
       },
     ],
-    about: `Modes: --verbose tells why services exited. --quiet prints what services wrote and nothing else (up -d: the pid,
+    about: `Modes: --verbose says why services exited. --quiet prints what services wrote and nothing else (up -d: the pid,
 ps: pids, config: nothing). --json prints one event a line.`,
     examples: [
       "crux compose up",

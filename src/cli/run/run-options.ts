@@ -63,7 +63,7 @@ function permissionMode(args: Args): PermissionMode | undefined {
   const mode = textFlag(args, "permission-mode");
   if (args.flags.has("dangerously-skip-permissions")) {
     if (mode === undefined || mode === "bypass") return "bypass";
-    throw invalid("--dangerously-skip-permissions is mode bypass: leave --permission-mode out");
+    throw invalid("--dangerously-skip-permissions is bypass mode: leave --permission-mode out");
   }
   if (args.flags.has("enable-auto-mode")) {
     if (mode === undefined || mode === "auto") return "auto";

@@ -34,7 +34,7 @@ export function promptOf(mode: PermissionMode, paint: Paint): string {
 }
 
 export function modeLine({ pid, mode }: ModeEvent): string {
-  return `${tag(pid)} mode ${mode}`;
+  return `${tag(pid)} ${mode} mode`;
 }
 const SHOWN_COLUMNS = 100;
 const CALL_COLUMNS = 100;
@@ -88,7 +88,7 @@ export function historyLines({ role, text, calls }: WireHistoryItem, paint: Pain
 
 /** It was left; what it does is not ended by that. */
 export function leftLine(pid: number, isRunning: boolean): string {
-  return `[session] PID ${pid} ${isRunning ? "goes on" : "waits"}; crux -r ${pid}`;
+  return `[session] PID ${pid} ${isRunning ? "continues" : "waits"}; crux -r ${pid}`;
 }
 
 /** In the name of the person, but not typed. */

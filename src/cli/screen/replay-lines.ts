@@ -69,7 +69,7 @@ export class Showing {
     switch (kind) {
       case "process.forked":
         this.#isFork = true;
-        return line("spawn", `[kernel] PID ${pid} goes on from here`);
+        return line("spawn", `[kernel] PID ${pid} continues from here`);
       case "process.spawned":
         return this.#spawned(pid, at) ? line("spawn", spawnLine(pid)) : [];
       case "process.recovered":

@@ -17,7 +17,7 @@ export function rewindLines(done: Done, cwd: string): string[] {
     ...(fork === null
       ? []
       : [
-          `[rewind] PID ${pid} at ${placeOf(done)} goes on as PID ${fork.pid}, which rests; crux -r ${fork.pid}`,
+          `[rewind] PID ${pid} at ${placeOf(done)} continues as PID ${fork.pid}, which rests; crux -r ${fork.pid}`,
         ]),
   ];
 }

@@ -36,7 +36,7 @@ export function detailsLine({ pid, agent, model, max_steps, budget, device, mode
 
 /** It may do without asking more, or less, from now on. */
 export function modeLine({ pid, mode }: ModeEvent): string {
-  return `[agent/${pid}] mode ${mode}`;
+  return `[agent/${pid}] ${mode} mode`;
 }
 
 export function stepLine({ pid, step, total }: StepEvent, verbose: boolean): string {

@@ -71,7 +71,7 @@ async function leave(way: Way, { plan, prompts }: PlanLeaving): Promise<PlanLeft
   const to = wayBack(core, proc);
   const question = questionOf(way, {
     tool: "plan_exit",
-    text: `the plan, and go on in mode ${to}`,
+    text: `the plan, and continue in ${to} mode`,
     detail: [plan, ...promptLines(prompts)].join("\n"),
     digest: digestOf("plan_exit", JSON.stringify({ plan, prompts }), [{ kind: "mode", to }]),
     input: JSON.stringify({ plan }),
@@ -174,6 +174,6 @@ function refused({ words }: PersonAnswer): Fault {
 }
 
 function nobody(why: string): Fault {
-  const hint = "go on in the mode it is in, or say what a person has to decide";
-  return new Fault({ code: "PERMISSION", message: `only a person says so, but ${why}`, hint });
+  const hint = "continue in the current mode, or say what the user has to decide";
+  return new Fault({ code: "PERMISSION", message: `only the user can approve it, but ${why}`, hint });
 }

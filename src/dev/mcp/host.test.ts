@@ -125,7 +125,7 @@ describe("a local server", () => {
     const flood: McpConfig = { type: "stdio", command: "yes", args: [], env: {} } as McpConfig;
     await expect(r.transport(flood).connect(never)).rejects.toMatchObject({
       code: "UNAVAILABLE",
-      message: 'it writes to stdout what is no message: "y"',
+      message: 'what it writes to stdout is not a message: "y"',
     });
     await nothingLeft(r);
   });

@@ -36,7 +36,7 @@ test("take() ends with a program that writes nothing but lines that are no messa
   expect(told).toEqual({
     garbage: 2 * MCP_LIMITS.garbageLines,
     messages: 1,
-    broken: ['it writes to stdout what is no message: "y"'],
+    broken: ['what it writes to stdout is not a message: "y"'],
     closed: 1,
   });
 });

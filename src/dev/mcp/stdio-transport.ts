@@ -84,7 +84,8 @@ export class StdioTransport implements Transport {
   #discard(line: string): void {
     this.#garbage++;
     if (this.#garbage <= MCP_LIMITS.garbageLines) this.#hooks.garbage(line);
-    else this.#break(`it writes to stdout what is no message: ${JSON.stringify(line.slice(0, SHOWN_CHARS))}`);
+    else
+      this.#break(`what it writes to stdout is not a message: ${JSON.stringify(line.slice(0, SHOWN_CHARS))}`);
   }
 
   #break(why: string): void {

@@ -100,7 +100,7 @@ export function decide({ goal, blob, possible, isBroken }: PathHistory, now: Ent
     return { deed: "unchanged", reason: "", isConflict: false };
   if (goal === "unsaved" || (isFile(goal) && blob === null))
     return kept("its content was not kept: over 64 MiB");
-  if (goal === "other") return kept("what was there was no regular file");
+  if (goal === "other") return kept("it was not a regular file");
   if (now === "other") return kept("its path leads elsewhere now", true);
   const isConflict = isBroken || !possible.has(now);
   const fits = fittingDeed(goal, now);

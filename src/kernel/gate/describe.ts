@@ -53,7 +53,7 @@ export function effectWords(effect: Effect): string {
     case "message":
       return effect.signal === undefined ? `send to ${effect.to}` : `send ${effect.signal} to ${effect.to}`;
     case "mode":
-      return `go to mode ${effect.to}`;
+      return `enter ${effect.to} mode`;
     case "person":
       return effect.question;
     case "llm":

@@ -7,7 +7,7 @@ export function ownCopy<T>(self: Process, syscall: string, given: T): T {
   try {
     return structuredClone(given);
   } catch (cause) {
-    const message = `its arguments are no plain data: ${messageOf(cause)}`;
+    const message = `its arguments are not plain data: ${messageOf(cause)}`;
     throw new SyscallError({ syscall, pid: self.pid, code: "INVALID", message, cause });
   }
 }

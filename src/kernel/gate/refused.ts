@@ -50,6 +50,7 @@ export function refused(
   const clean = redactor === undefined ? told : (redactedValue(redactor, told) as Refusal);
   self.refusals.add(clean);
   return refusedWith(passage, message, {
+    reason,
     details: refusalDetails(clean, !core.asks.canAsk(self)),
     ...(isQuestion || remedy !== null ? { fact: { kind: "needs_approval", remedy } } : {}),
   });
@@ -66,13 +67,14 @@ function refusedWith(
   message: string,
   {
     code = "PERMISSION",
+    reason = message,
     ...more
-  }: { code?: "PERMISSION" | "INVALID" | undefined; details?: object; fact?: Fact },
+  }: { code?: "PERMISSION" | "INVALID" | undefined; reason?: string; details?: object; fact?: Fact },
 ): SyscallError {
   const { syscall, device } = effectful;
   const what = describe(scope.tool, effectful).text;
   const { fact } = more;
-  const words = `denied ${what} (${message})`;
+  const words = `denied ${what} (${reason})`;
   self.log("warn", fact === undefined ? words : { message: words, fact }, core.ports.clock.mono());
   return new SyscallError({ syscall, pid: self.pid, device, code, message, ...more });
 }

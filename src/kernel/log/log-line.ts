@@ -16,7 +16,7 @@ export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | un
     case "ask":
       return { level: "warn", message: `asks: ${event.ask.text}` };
     case "mode":
-      return { level: "info", message: `mode ${event.mode}` };
+      return { level: "info", message: `${event.mode} mode` };
     case "error":
       return { level: "error", message: `error: ${event.message}` };
     case "input":

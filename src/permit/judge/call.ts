@@ -41,7 +41,7 @@ function askedOfTool(rules: RuleSet, tool: string, effects: readonly Effect[]): 
 function askedOfAll(tool: string, unreadable: readonly string[]): Verdict | null {
   const [first] = unreadable;
   if (first === undefined) return null;
-  const why = `settings cannot be read in full (${shown(first)}); every call asks until they are mended`;
+  const why = `settings cannot be read in full (${shown(first)}); every call asks until they are fixed`;
   return hardAsk("error", why, `${tool}: ${why}`);
 }
 

@@ -22,12 +22,12 @@ export function inMode(c: Case, verdict: Verdict, of?: JudgedEffect): Verdict {
 
 /** Below the mode `default` a question is a refusal; it says what would have been asked. */
 function unasked({ message }: Extract<Verdict, { behavior: "ask" }>): Verdict {
-  return deny("mode", "mode dont_ask", `Permission denied: ${message}; dont_ask mode asks nobody`);
+  return deny("mode", "dont_ask mode", `Permission denied: ${message}; dont_ask mode asks nobody`);
 }
 
 function refusedInPlan({ kind }: Effect): Verdict {
   const what = kind === "write" ? "no file is changed" : "only what changes nothing runs";
-  return deny("mode", "mode plan", `Permission denied: plan mode: ${what} before the plan is approved`);
+  return deny("mode", "plan mode", `Permission denied: plan mode: ${what} before the plan is approved`);
 }
 
 function changesNothing(c: Case, verdict: Verdict, of: JudgedEffect): boolean {

@@ -77,8 +77,9 @@ export function judgeMessage(c: Case, { to, signal, member }: Message): Verdict 
 
 /** Who may less asks nobody; who would may more asks a person, whatever the rules say. */
 export function judgeMode({ subject }: Case, { to }: Mode): Verdict {
-  if (!isHigher(to, subject.mode)) return allow("mode", `mode ${to} allows no more than ${subject.mode}`);
-  return hardAsk("mode", `mode ${to}`, `from mode ${subject.mode} to ${to}`);
+  if (!isHigher(to, subject.mode))
+    return allow("mode", `${to} mode allows no more than ${subject.mode} mode`);
+  return hardAsk("mode", `${to} mode`, `from ${subject.mode} mode to ${to} mode`);
 }
 
 const ALL_SERVERS = "mcp__*";
@@ -130,10 +131,10 @@ function byRules(c: Case, topic: Topic, always: string | null): Verdict {
   const allowed = c.allow.find(topic.isNamed) ?? c.callRule;
   if (allowed !== undefined) return allow("rule", describeRule(allowed));
   const { mode } = c.subject;
-  if (mode === "bypass") return allow("mode", "mode bypass");
+  if (mode === "bypass") return allow("mode", "bypass mode");
   return ask(
-    { kind: "mode", detail: `mode ${mode}` },
-    `${topic.what}: no rule allows it (mode ${mode})`,
+    { kind: "mode", detail: `${mode} mode` },
+    `${topic.what}: no rule allows it (${mode} mode)`,
     always,
   );
 }

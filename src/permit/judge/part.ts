@@ -78,13 +78,13 @@ function judgeKnown(c: Case, part: Part, { text, cwd }: WholeText): Judged {
   if (moved !== null) return judged(moved);
   const rule = c.allow.find((each) => allowsCommand(each, part));
   if (rule !== undefined) return judged(allow("rule", describeRule(rule)));
-  if (c.subject.mode === "bypass") return judged(allow("mode", "mode bypass"));
+  if (c.subject.mode === "bypass") return judged(allow("mode", "bypass mode"));
   if (restricted !== null) return judged(restricted);
   if (evaluates !== null) return judged(askEvaluated(part, evaluates));
   if (c.callRule !== undefined) return judged(allow("rule", describeRule(c.callRule)));
   if (changed !== null) return judged(changed);
-  const message = `${lineOf(part)}: no rule allows it (mode ${c.subject.mode})`;
-  return judged(ask({ kind: "mode", detail: `mode ${c.subject.mode}` }, message, suggestCommand(part)));
+  const message = `${lineOf(part)}: no rule allows it (${c.subject.mode} mode)`;
+  return judged(ask({ kind: "mode", detail: `${c.subject.mode} mode` }, message, suggestCommand(part)));
 }
 
 /** A program that writes its own settings writes a file that it does not name. */

@@ -210,14 +210,14 @@ function permitPath(c: Case, wanted: ResolvedAccess): Verdict {
   if (c.callRule !== undefined) return allow("rule", describeRule(c.callRule));
   const { mode } = c.subject;
   const isIn = (dirs: readonly string[]) => [wanted.path, wanted.real].every((form) => isGivenBy(dirs, form));
-  if (mode === "bypass") return allow("mode", "mode bypass");
+  if (mode === "bypass") return allow("mode", "bypass mode");
   if (isIn(c.free)) return allow("default", "its own folder");
   const isInRoots = isIn([...c.roots, ...c.free]);
   if (wanted.access === "read" && isInRoots) return allow("mode", "a read inside the working directories");
-  if (wanted.access === "write" && isInRoots && acceptsEdits(mode)) return allow("mode", `mode ${mode}`);
+  if (wanted.access === "write" && isInRoots && acceptsEdits(mode)) return allow("mode", `${mode} mode`);
   const where = isInRoots ? "" : " outside the working directories";
-  const reason = { kind: "mode", detail: `mode ${mode}` } as const;
-  return ask(reason, `${what(wanted)}${where} (mode ${mode})`, suggestPath(wanted));
+  const reason = { kind: "mode", detail: `${mode} mode` } as const;
+  return ask(reason, `${what(wanted)}${where} (${mode} mode)`, suggestPath(wanted));
 }
 
 function allows(c: Case, { match }: Rule, { access, path, real }: ResolvedAccess): boolean {

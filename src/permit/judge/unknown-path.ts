@@ -21,11 +21,11 @@ export function judgeUnknownPath(c: Case, access: "read" | "write"): Verdict {
   const restricted = restrictUnknownPath(c, access);
   if (restricted !== null) return restricted;
   const { mode } = c.subject;
-  if (mode === "bypass") return allow("mode", "mode bypass");
+  if (mode === "bypass") return allow("mode", "bypass mode");
   if (c.callRule !== undefined) return allow("rule", describeRule(c.callRule));
   return ask(
-    { kind: "mode", detail: `mode ${mode}` },
-    `${access} of a path that is not known (mode ${mode})`,
+    { kind: "mode", detail: `${mode} mode` },
+    `${access} of a path that is not known (${mode} mode)`,
     null,
   );
 }

@@ -35,7 +35,7 @@ export function judgeUnread(c: Case, { text, cwd, why, runsAnything = false }: U
   if (hard !== undefined)
     return hardAsk("rule", describeRule(hard), `${detail}; ${describeRule(hard)} may match`);
   if (named?.behavior === "ask") return { ...named, message: `${detail}; ${named.message}` };
-  if (c.subject.mode === "bypass") return allow("mode", "mode bypass");
+  if (c.subject.mode === "bypass") return allow("mode", "bypass mode");
   return ask({ kind: "parse", detail }, `${shown(text)}: ${detail}`, null);
 }
 

@@ -64,7 +64,7 @@ class HistoryResult {
       loss.records === 1
         ? `record lsn ${first} is`
         : `${loss.records} records of lsn ${first} to ${loss.last} are`;
-    const detail = `${what} missing, and nothing tells why`;
+    const detail = `${what} missing, and no record says why`;
     this.#found.damage({ code: "gap", detail, lsn: first, repair: LOSS_REPAIR });
   }
 }
@@ -75,7 +75,7 @@ interface Break {
   readonly detail: string;
 }
 
-/** So many records between two lsns are missing, and nothing tells why. */
+/** So many records between two lsns are missing, and no record says why. */
 export interface Loss {
   readonly first: number;
   last: number;

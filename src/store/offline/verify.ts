@@ -142,7 +142,12 @@ class Walk {
     if (found?.lsn === lsn) return found;
     const row = await shortRow(this.#db, pace);
     if (row !== undefined) return { ...row, lsn };
-    return { code: "gap", severity: "damage", lsn, detail: "missing, and nothing tells that it was removed" };
+    return {
+      code: "gap",
+      severity: "damage",
+      lsn,
+      detail: "missing, and no record says that it was removed",
+    };
   }
 }
 

@@ -144,7 +144,7 @@ export class Clerk {
   #assertRoom(): void {
     const room = this.#room();
     if (room.freeBytes === null || room.freeBytes >= room.needBytes) return;
-    throw new JournalFault("journal_full", `${this.#parts.dir} has no room to go on`, { room });
+    throw new JournalFault("journal_full", `${this.#parts.dir} has no room left`, { room });
   }
 
   #withRoom(fault: JournalFault): JournalFault {

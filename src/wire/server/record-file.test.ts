@@ -47,11 +47,11 @@ describe("recordsIn()", () => {
     writeFileSync(path, `${JSON.stringify(record(1))}\n${"[".repeat(200_000)}`);
     await expect(read(100_000)).rejects.toMatchObject({
       code: "INVALID",
-      message: expect.stringMatching(/^line 2 is no record: .*100000 bytes$/),
+      message: expect.stringMatching(/^line 2 is not a record: .*100000 bytes$/),
     });
     await expect(read()).rejects.toMatchObject({
       code: "INVALID",
-      message: expect.stringMatching(/^line 2 is no record: /),
+      message: expect.stringMatching(/^line 2 is not a record: /),
     });
     writeFileSync(path, `${"x".repeat(60_000)}${"y".repeat(60_000)}\n`);
     await expect(read(100_000)).rejects.toMatchObject({

@@ -70,7 +70,7 @@ function recordOf(path: string, number: number, line: string): JournalRecord {
 
 function noRecord(path: string, number: number, why = ""): Fault {
   const hint = "crux journal <pid> --json --with-prefix > file writes one";
-  const message = `line ${number} is no record: ${path}${why === "" ? "" : `: ${why}`}`;
+  const message = `line ${number} is not a record: ${path}${why === "" ? "" : `: ${why}`}`;
   return new Fault({ code: "INVALID", message, hint });
 }
 

@@ -117,7 +117,7 @@ test("rewind --files --yes tells each file, and what it does not put back", asyn
       "restored   /w/a +3 -1",
       "kept       /w/b (its content was not kept: over 64 MiB)",
       "[rewind] 9 commands ran since, and what they changed is not put back: four; three; two; and 6 more",
-      "[rewind] PID 3 at step 4 goes on as PID 8, which rests; crux -r 8",
+      "[rewind] PID 3 at step 4 continues as PID 8, which rests; crux -r 8",
       "",
     ].join("\n"),
     code: 1,

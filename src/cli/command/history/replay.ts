@@ -135,5 +135,5 @@ function recordOf(path: string, number: number, line: string): ShownRecord {
   } catch {
     // told below
   }
-  throw invalid(`line ${number} is no record: ${path}`, "crux journal <pid> --json > file writes one");
+  throw invalid(`line ${number} is not a record: ${path}`, "crux journal <pid> --json > file writes one");
 }

@@ -31,7 +31,7 @@ const attachPayload = (daemon: FakeDaemon) =>
   daemon.asked.find(([method]) => method === "process.attach")?.[1];
 
 const HEAD = "[attach] attached to PID 1 (state: running/thinking)\n";
-const LEFT = "[attach] detached from PID 1 (process goes on)\n";
+const LEFT = "[attach] detached from PID 1 (process continues)\n";
 const RULE = "═".repeat(80);
 const END = `══ Result ${"═".repeat(70)}
   All done.

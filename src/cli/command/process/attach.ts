@@ -50,7 +50,7 @@ async function run(call: Call): Promise<number> {
   }
   if (!isAttached) return 130;
   if (!givesEvents(call) && call.console.isScreen)
-    await call.console.line(`[attach] detached from PID ${pid} (process goes on)`);
+    await call.console.line(`[attach] detached from PID ${pid} (process continues)`);
   return 0;
 }
 

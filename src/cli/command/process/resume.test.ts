@@ -6,8 +6,8 @@ import { crux, MODE_FLAGS } from "../../testing/run-command.ts";
 const resuming = (state: string) => new FakeDaemon({ "process.resume": () => ({ pid: 7, state }) });
 
 const SCREENS = {
-  default: "[kernel] PID 7: goes on\n",
-  verbose: "[kernel] PID 7: goes on\n",
+  default: "[kernel] PID 7: resumed\n",
+  verbose: "[kernel] PID 7: resumed\n",
   quiet: "",
   json: '{"ok": true, "data": {"pid": 7, "state": "running"}}\n',
 };

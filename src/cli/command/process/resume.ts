@@ -21,9 +21,9 @@ async function run({ args, console, host }: Call): Promise<number> {
 }
 
 const WORDS = {
-  thinking: "goes on",
-  tool: "goes on",
-  running: "goes on",
+  thinking: "resumed",
+  tool: "resumed",
+  running: "resumed",
   waiting: "waits for a message",
   blocked: "waits for an answer to its question",
   paused: "is paused",

@@ -21,7 +21,9 @@ async function run({ args, console, host }: Call): Promise<number> {
   const sent = signalName(signal);
   if (console.mode === "json") await console.data({ group, signal: sent, reached });
   else if (console.mode !== "quiet")
-    await console.line(`[kernel] group ${safeLine(group)}: signal sent (${sent}) to ${reached} processes`);
+    await console.line(
+      `[kernel] group ${safeLine(group)}: signal sent (${sent}) to ${reached} ${reached === 1 ? "process" : "processes"}`,
+    );
   return 0;
 }
 

@@ -59,7 +59,7 @@ function limitsOf(args: Args): NonNullable<Change["set"]> {
   }
   Object.assign(set, moneyAndTime(args));
   const zero = FLOWS.find((name) => set[name] === 0);
-  if (zero !== undefined) throw invalid(`--${zero} 0 is no limit`, `--${zero} none takes it away`);
+  if (zero !== undefined) throw invalid(`--${zero} 0 is not a limit`, `--${zero} none removes the limit`);
   return set;
 }
 

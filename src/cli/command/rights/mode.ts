@@ -20,6 +20,6 @@ async function run({ args, console, host }: Call): Promise<number> {
   client.close();
   if (console.mode === "json") await console.data({ pid, ...now });
   else if (console.mode === "quiet") await console.line(now.mode);
-  else await console.line(`[kernel] PID ${pid}: mode ${now.mode} (may ask for up to ${now.ceiling})`);
+  else await console.line(`[kernel] PID ${pid}: ${now.mode} mode (may ask for up to ${now.ceiling})`);
   return 0;
 }

@@ -6,8 +6,8 @@ import { crux, MODE_FLAGS } from "../../testing/run-command.ts";
 const modes = () => new FakeDaemon({ "process.mode": () => ({ mode: "plan", ceiling: "auto" }) });
 
 const MODE_SCREENS = {
-  default: "[kernel] PID 3: mode plan (may ask for up to auto)\n",
-  verbose: "[kernel] PID 3: mode plan (may ask for up to auto)\n",
+  default: "[kernel] PID 3: plan mode (may ask for up to auto)\n",
+  verbose: "[kernel] PID 3: plan mode (may ask for up to auto)\n",
   quiet: "plan\n",
   json: '{"ok": true, "data": {"pid": 3, "mode": "plan", "ceiling": "auto"}}\n',
 };

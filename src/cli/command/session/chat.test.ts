@@ -237,7 +237,7 @@ test("a session that is left while it works goes on", async () => {
   await chat.stdout.shows("reasoning step 1");
   chat.stdin.type("\x04");
   expect(await chat.done).toBe(0);
-  expect(chat.stdout.text).toContain("[session] PID 1 goes on; crux -r 1\n");
+  expect(chat.stdout.text).toContain("[session] PID 1 continues; crux -r 1\n");
 });
 
 test("a daemon that ends names the session, and how to go on with it", async () => {
@@ -333,7 +333,7 @@ test("Shift-Tab goes to the next mode that can be entered, /mode to one by its n
   while (!isIn("dont_ask")) await new Promise((resolve) => setImmediate(resolve));
   feed.push(told({ event: "mode", mode: "plan" }));
   await chat.stdout.shows("◇ plan ");
-  await chat.stdout.shows("[session/1] mode plan");
+  await chat.stdout.shows("[session/1] plan mode");
   chat.stdin.type("\x04");
   expect(await chat.done).toBe(0);
 });
