@@ -46,8 +46,8 @@ const profileNow = () => permit.sandbox?.(subject, { tool: "bash", effects: [eff
 
 const never = new AbortController().signal;
 const THOUGHT_MS = Number(process.env.CRUX_BENCH_THOUGHT_MS ?? 60);
-const ahead = { of: "bench", until: new AbortController().signal };
-async function run(sandbox: SandboxProfile | null, more: Pick<ExecSpec, "ahead"> = {}): Promise<void> {
+const mine = { id: "bench", until: new AbortController().signal };
+async function run(sandbox: SandboxProfile | null, more: Pick<ExecSpec, "process"> = {}): Promise<void> {
   const spec = {
     argv: ["/bin/true"],
     cwd: work,
@@ -80,7 +80,7 @@ const ways: readonly Way[] = [
   {
     name: "in one made ahead",
     before: () => setTimeout(THOUGHT_MS),
-    act: () => run(profileNow(), { ahead }),
+    act: () => run(profileNow(), { process: mine }),
   },
   {
     name: "in the sandbox, hosts allowed",

@@ -90,6 +90,23 @@ test("what a command leaves in /tmp the next one finds, and its scratch folder i
   expect(readdirSync(world.work).sort()).toEqual(["find.sh", "leave.sh", "name"]);
 });
 
+test("a server that one command leaves running is reached by the next", async () => {
+  const world = worldWith(ALLOW);
+  const serve = 'require("net").createServer((s) => s.end("served\\n")).listen(8123, "127.0.0.1")';
+  world.write("serve.sh", `exec ${process.execPath} -e '${serve}'`);
+  world.write("ask.sh", "until exec 3<>/dev/tcp/127.0.0.1/8123; do sleep 0.05; done 2>/dev/null; cat <&3");
+  const calls = inTurn(
+    toolUse({ name: "bash", input: { command: "bash serve.sh", run_in_background: true } }),
+    toolUse({ name: "bash", input: { command: "bash ask.sh", timeout: 20_000 } }),
+    text("Done."),
+  );
+  const server = await startModelServer({ script: calls });
+  onTestFinished(() => server.close());
+  await world.crux(["try it"], { env: modelEnv(server) });
+  const results = server.requests.flatMap(({ lastToolResults }) => lastToolResults);
+  expect(results.map(({ content }) => content).join("\n")).toContain("served");
+});
+
 test("settings widen it: a folder to write, or nothing confined at all", async () => {
   const more = ownFolder();
   await told(

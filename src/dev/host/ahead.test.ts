@@ -60,8 +60,8 @@ interface Ran {
 }
 
 async function run(script: string, sandbox = profile(), more: Partial<ExecSpec> = {}): Promise<Ran> {
-  const ahead = { of: work, until: over.signal };
-  const { spec, out } = bashSpec(script, { cwd: work, sandbox, isMerged: true, ahead, ...more });
+  const process = { id: work, until: over.signal };
+  const { spec, out } = bashSpec(script, { cwd: work, sandbox, isMerged: true, process, ...more });
   const child = exec.run(spec, new AbortController().signal);
   const { code, error, violations = [] } = await child.exited;
   if (error !== undefined) throw error;
@@ -96,7 +96,7 @@ describe.runIf(new SandboxFinder().get().available)("a sandbox made ahead", () =
     ["of other rights", () => ["echo x > x", profile({ write: [] })]],
     ["in another folder", () => ["true", profile(), { cwd: own }]],
     ["with another environment", () => ["true", profile(), { env: { PATH: "/usr/bin:/bin", A: "b" } }]],
-    ["of another process", () => ["true", profile(), { ahead: { of: "other", until: over.signal } }]],
+    ["of another process", () => ["true", profile(), { process: { id: "other", until: over.signal } }]],
     ["whose streams are two", () => ["true", profile(), { isMerged: false }]],
     ["that is long", () => [`: ${"x".repeat(9_000)}`, profile()]],
   ])("serves no command %s", async (_, other) => {

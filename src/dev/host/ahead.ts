@@ -10,6 +10,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../abi/program.ts";
 import type { ExecSpec } from "../../kernel/ports/host.ts";
 import type { PreparedChild } from "./prepared-child.ts";
+import type { Confine } from "./sandbox/sandbox.ts";
 
 /** For what comes first when a command has ended: its result, and the request to the model. */
 const delayMs = 5;
@@ -29,18 +30,22 @@ interface Spare {
   readonly over: AbortController;
 }
 
-type Make = (spec: ExecSpec, program: string) => PreparedChild;
+interface Maker {
+  prepare(spec: ExecSpec, program: string): PreparedChild;
+  /** How it is to be confined; undefined: not at all. */
+  wantedOf(spec: ExecSpec, program: string): Confine | undefined;
+}
 
 export class Ahead {
-  readonly #make: Make;
+  readonly #maker: Maker;
   readonly #clock: Pick<Clock, "sleep">;
   /** The oldest first. */
   readonly #spares = new Set<Spare>();
   readonly #ending = new Set<Promise<unknown>>();
   #isClosed = false;
 
-  constructor(make: Make, clock: Pick<Clock, "sleep">) {
-    this.#make = make;
+  constructor(maker: Maker, clock: Pick<Clock, "sleep">) {
+    this.#maker = maker;
     this.#clock = clock;
   }
 
@@ -52,10 +57,8 @@ export class Ahead {
   take(spec: ExecSpec, program: string): PreparedChild | undefined {
     const found = [...this.#spares].find((spare) => isOfKind(spare, spec, program));
     if (found === undefined || !isShort(spec.argv)) return undefined;
-    const { sandbox, cwd, env } = spec;
-    const [, ...words] = spec.argv;
-    const wanted = sandbox && { id: "", profile: sandbox, argv: [program, ...words] as const, cwd, env };
-    if (!wanted || found.prepared.confinement?.holds(wanted) !== true) {
+    const wanted = this.#maker.wantedOf(spec, program);
+    if (wanted === undefined || found.prepared.confinement?.holds(wanted) !== true) {
       this.#end(found);
       return undefined;
     }
@@ -66,7 +69,7 @@ export class Ahead {
 
   /** Makes one for what may follow, in a moment. Never rejects. */
   async follow(spec: ExecSpec, program: string): Promise<void> {
-    const until = spec.ahead?.until;
+    const until = spec.process?.until;
     if (until === undefined || spec.sandbox?.network !== "off") return;
     await this.#clock.sleep(delayMs, until).catch(() => {});
     if (until.aborted || this.#isClosed) return;
@@ -74,7 +77,10 @@ export class Ahead {
     try {
       // the words come later; those of the last command are nobody's
       const bare = { ...spec, argv: [program] };
-      this.#keep({ spec, program, prepared: this.#make(bare, program), over: new AbortController() }, until);
+      this.#keep(
+        { spec, program, prepared: this.#maker.prepare(bare, program), over: new AbortController() },
+        until,
+      );
     } catch {
       // the next command says what is wrong
     }
@@ -88,7 +94,7 @@ export class Ahead {
   }
 
   #keep(spare: Spare, until: AbortSignal): void {
-    const ofProcess = [...this.#spares].filter(({ spec }) => spec.ahead?.of === spare.spec.ahead?.of);
+    const ofProcess = [...this.#spares].filter(({ spec }) => spec.process?.id === spare.spec.process?.id);
     for (const old of ofProcess.slice(0, Math.max(0, ofProcess.length + 1 - maxOfProcess))) this.#end(old);
     for (const old of [...this.#spares].slice(0, Math.max(0, this.#spares.size + 1 - maxSpares)))
       this.#end(old);
@@ -113,8 +119,8 @@ function isOfKind(spare: Spare, spec: ExecSpec, program: string): boolean {
   return spare.program === program && isDeepStrictEqual(kindOf(spare.spec), kindOf(spec));
 }
 
-function kindOf({ ahead, cwd, env, stdin, isMerged, sandbox }: ExecSpec) {
-  return { of: ahead?.of, cwd, env, stdin, isMerged, sandbox };
+function kindOf({ process, cwd, env, stdin, isMerged, sandbox }: ExecSpec) {
+  return { id: process?.id, cwd, env, stdin, isMerged, sandbox };
 }
 
 function isShort(argv: readonly string[]): boolean {

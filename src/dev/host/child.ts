@@ -17,6 +17,8 @@ export const defaultGraceMs = 5_000;
 const lateStopsMs = [10, 50, 200, 1_000];
 /** What a program left behind has done its work: it gets less time than the program itself. */
 const leftoverGraceMs = 500;
+/** Who printed them has ended. */
+const lateWordsMs = 200;
 /** After KILL; a process that outlives it hangs in the host's kernel, and nobody can end it. */
 const killedMs = 5_000;
 
@@ -142,7 +144,7 @@ export class HostChild implements ExecChild {
     const end = error === undefined ? status : notStarted(this.spec, error);
     await this.#output.quiet();
     if (this.#job !== undefined && (await this.#endLeftovers(this.#job, end))) await this.#output.quiet();
-    this.#tellSetup(end);
+    if (!this.#prepared.hasAsked) await this.#tellSetup();
     return this.#close(this.#job?.endOf(end) ?? end);
   }
 
@@ -156,15 +158,16 @@ export class HostChild implements ExecChild {
 
   #close(end: ExecEnd): ExecEnd {
     this.#output.end();
-    this.#stdin?.destroy();
+    this.#prepared.close();
     return this.#unconfined(end);
   }
 
   /** What was printed by what sets it up, where that came to nothing. */
-  #tellSetup({ code }: ExecEnd): void {
-    const { words, hasAsked } = this.#prepared;
-    if (words === "" || (hasAsked && code === 0)) return;
-    this.spec.onOutput(this.spec.isMerged === true ? "stdout" : "stderr", Buffer.from(words));
+  async #tellSetup(): Promise<void> {
+    const late = this.#clock.sleep(lateWordsMs).then(() => "");
+    const words = await Promise.race([this.#prepared.words(), late]);
+    if (words !== "")
+      this.spec.onOutput(this.spec.isMerged === true ? "stdout" : "stderr", Buffer.from(words));
   }
 
   /** What confined it is taken back; one that never was is an error, not the program's status. */

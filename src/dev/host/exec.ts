@@ -19,8 +19,9 @@ import type { ExecEnd, Isolation } from "./job.ts";
 import { hostLaunch, type Launcher } from "./launch.ts";
 import { Pipes } from "./pipes.ts";
 import { PreparedChild } from "./prepared-child.ts";
+import { Loopbacks } from "./sandbox/loopback.ts";
 import { hostSandbox, lookAheadSandbox } from "./sandbox/probe.ts";
-import { type Confinement, Sandboxes } from "./sandbox/sandbox.ts";
+import { type Confine, type Confinement, Sandboxes } from "./sandbox/sandbox.ts";
 
 interface HostProcessesOptions {
   readonly kernelId: string;
@@ -50,6 +51,7 @@ export class HostProcesses implements HostExec {
   readonly #sandboxes: Sandboxes;
   readonly #children = new Set<HostChild>();
   readonly #ahead: Ahead;
+  readonly #loopbacks: Loopbacks;
   /** Ended but for what held them. */
   readonly #ending = new Set<Promise<unknown>>();
   #isClosed = false;
@@ -65,10 +67,17 @@ export class HostProcesses implements HostExec {
     clock = systemClock,
   }: HostProcessesOptions) {
     this.#clock = clock;
-    this.#ahead = new Ahead((spec, program) => this.#prepare(spec, program), clock);
+    this.#ahead = new Ahead(
+      {
+        prepare: (spec, program) => this.#prepare(spec, program),
+        wantedOf: (spec, program) => this.#wantedOf(spec, program),
+      },
+      clock,
+    );
     this.#sandbox = sandbox;
     this.#sandboxes = sandboxes;
     this.#owner = `${kernelId}:${epoch}`;
+    this.#loopbacks = new Loopbacks(this.#owner);
     this.#isolation = isolation;
     this.#launch = launch;
     this.#pipes = pipesDir === undefined ? undefined : new Pipes(pipesDir);
@@ -103,6 +112,7 @@ export class HostProcesses implements HostExec {
     this.#launch();
     await lookAhead(this.#owner);
     await lookAheadSandbox(this.#owner);
+    if (this.sandbox.available) await this.#loopbacks.lookAhead();
     await this.#pipes?.makeMore();
   }
 
@@ -131,6 +141,7 @@ export class HostProcesses implements HostExec {
       child.kill(Math.min(child.spec.graceMs ?? defaultGraceMs, defaultGraceMs));
     await Promise.all([...this.#children].map(end));
     await Promise.all([...this.#ending, this.#ahead.close()]);
+    this.#loopbacks.close();
     this.#sandboxes.close();
     await this.#pipes?.close();
   }
@@ -179,15 +190,21 @@ export class HostProcesses implements HostExec {
 
   /** UNAVAILABLE: it cannot be confined, and so does not start. */
   #confine(spec: ExecSpec, program: string, env: MarkedEnv): Confinement | undefined {
-    const profile = spec.sandbox ?? null;
-    if (profile === null) return undefined;
+    const wanted = this.#wantedOf(spec, program);
+    if (wanted === undefined) return undefined;
     const state = this.#sandbox(this.#owner);
     if (!state.available)
       throw driverError("Open", "UNAVAILABLE", `the sandbox is not available: ${state.why}; ${state.fix}`);
     if (state.kind === "bubblewrap" && this.#isolation(this.#owner).ownership !== "namespace")
       throw driverError("Open", "UNAVAILABLE", "the sandbox is not available: no pid namespaces here");
-    const argv = [program, ...spec.argv.slice(1)] as const;
-    return this.#sandboxes.confine({ id: env.CRUX_EXEC_ID, profile, argv, cwd: spec.cwd, env });
+    return this.#sandboxes.confine({ ...wanted, id: env.CRUX_EXEC_ID, env });
+  }
+
+  #wantedOf({ argv, cwd, env, sandbox, process }: ExecSpec, program: string): Confine | undefined {
+    if (sandbox == null) return undefined;
+    const isAlone = sandbox.network !== "off" || process === undefined;
+    const loopback = isAlone ? undefined : this.#loopbacks.of(process);
+    return { id: "", profile: sandbox, argv: [program, ...argv.slice(1)], cwd, env, loopback };
   }
 
   #adopt(child: HostChild, signal: AbortSignal): void {

@@ -23,6 +23,8 @@ export interface OsChildSpec {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
+  /** What stands before bubblewrap; the first is absolute. */
+  readonly enter?: readonly string[];
   /** Options of bubblewrap that confine it; absent: it sees the host as it is. */
   readonly confined?: readonly string[];
 }

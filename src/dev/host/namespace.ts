@@ -24,7 +24,7 @@ export function namespaceIsolation(bwrap: string, closed: readonly string[] = []
     ownership: "namespace",
     asksAtStart: true,
     wrap: (launch) => [
-      bwrap,
+      ...within(launch.enter, bwrap),
       ...OPTIONS,
       ...(launch.confined ?? host),
       ...["--chdir", launch.cwd, "--"],
@@ -32,6 +32,10 @@ export function namespaceIsolation(bwrap: string, closed: readonly string[] = []
     ],
     job: (leader, mark) => new NamespaceJob(leader, mark),
   };
+}
+
+function within([first, ...words]: readonly string[] = [], bwrap: string): [string, ...string[]] {
+  return first === undefined ? [bwrap] : [first, ...words, bwrap];
 }
 
 /** A session of its own: `kill 0`, as scripts do at their end, must not reach bwrap, whose death ends everything at once. */
@@ -49,11 +53,11 @@ function firstProcess({ program, args }: OsChildSpec): string[] {
   return ["/bin/sh", "-c", FIRST, findSystemProgram("sleep") ?? ":", program, ...args];
 }
 
-/** The program prints to 5 and 6. Its environment is the shell's too: names of ours must not be in it. */
+/** The program prints to 5 and 6; through 7 and 8 it came to its loopback. Its environment is the shell's too: names of ours must not be in it. */
 const FIRST = `[ $$ = 1 ] || exit 125
 trap : INT
 [ -e /proc/$$/fd/5 ] || exec 5>&1 6>&2
-exec 2>/dev/null
+exec 2>/dev/null 7>&- 8>&-
 if [ -e /proc/$$/fd/3 ]; then
   echo >&3; read -r crux_words <&3 || exit 125
   [ -z "$crux_words" ] || set --

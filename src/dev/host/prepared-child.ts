@@ -41,7 +41,8 @@ export class PreparedChild {
   readonly #channel: Duplex | null;
   #answer: string | undefined;
   #hasAsked: boolean;
-  #words = "";
+  readonly #said: Promise<string>;
+  readonly #saying: Duplex | null;
 
   /** Throws what spawn throws: an argument list the host cannot take. Nothing is left then. */
   constructor(preparation: Preparation) {
@@ -53,7 +54,8 @@ export class PreparedChild {
       this.launched = child;
       this.streams = streams;
       this.#channel = channel;
-      this.#hearWords(words);
+      this.#saying = words;
+      this.#said = allOf(words);
       this.job = child.pid === undefined ? undefined : isolation.job(child.pid, preparation.mark);
     } catch (error) {
       confinement?.end();
@@ -69,9 +71,9 @@ export class PreparedChild {
     return this.#hasAsked;
   }
 
-  /** What was printed by what sets it up. */
-  get words(): string {
-    return this.#words;
+  /** What was printed by what sets it up, which has ended. */
+  words(): Promise<string> {
+    return this.#said;
   }
 
   /** Absent `argv`: what it was made with. */
@@ -86,8 +88,14 @@ export class PreparedChild {
     this.job?.kill();
     this.confinement?.end();
     for (const { stream } of this.streams.outputs) stream.destroy();
+    this.close();
+  }
+
+  /** Nothing more is said to it, or heard of it but its output. */
+  close(): void {
     this.streams.stdin?.destroy();
     this.#channel?.destroy();
+    this.#saying?.destroy();
   }
 
   /** Whoever is answered knows that this daemon lived when all that ends with it was tied to it. */
@@ -112,13 +120,17 @@ export class PreparedChild {
       });
     });
   }
+}
 
-  #hearWords(stream: Duplex | null): void {
-    stream?.on("error", () => {});
-    stream?.on("data", (chunk: Buffer) => {
-      this.#words = (this.#words + chunk.toString("utf8")).slice(0, maxWordsChars);
-    });
-  }
+/** The beginning of what comes, up to its end. Never rejects. */
+function allOf(stream: Duplex | null): Promise<string> {
+  if (stream === null) return Promise.resolve("");
+  let words = "";
+  stream.on("error", () => {});
+  stream.on("data", (chunk: Buffer) => {
+    words = (words + chunk.toString("utf8")).slice(0, maxWordsChars);
+  });
+  return new Promise((resolve) => stream.once("close", () => resolve(words)));
 }
 
 /** A word as how many lines it has, and these. */
@@ -136,8 +148,14 @@ function spawnPrepared(preparation: Preparation): Spawned {
   const { spec, program, env: own, isolation, pipes, launch, confinement } = preparation;
   const { cwd } = spec;
   const [first, ...args] = confinement?.argv ?? [program, ...spec.argv.slice(1)];
-  const confined = confinement === undefined ? {} : { confined: confinement.options };
-  const argv = isolation.wrap({ program: first, args, cwd, ...confined });
+  const { options: confined, loopback } = confinement ?? {};
+  const argv = isolation.wrap({
+    program: first,
+    args,
+    cwd,
+    ...(confined && { confined }),
+    ...(loopback && { enter: loopback.enter }),
+  });
   const env = confinement?.env ?? own;
   let channel: Duplex | null = null;
   let words: Duplex | null = null;
@@ -146,7 +164,7 @@ function spawnPrepared(preparation: Preparation): Spawned {
     const [input = "ignore", out = "ignore", err = "ignore"] = streams;
     const filter = confinement?.filterFd ?? "ignore";
     // what the program prints to is handed through: nothing but the program holds it open
-    const stdio = [input, "ignore", "pipe", "pipe", filter, out, err] as const;
+    const stdio = [input, "ignore", "pipe", "pipe", filter, out, err, ...(loopback?.fds ?? [])] as const;
     const child = launch({ argv, cwd, env, stdio });
     const [stdin = null, , said = null, asked = null, , stdout = null, stderr = null] = child.pipes;
     channel = asked;

@@ -72,7 +72,7 @@ export class Command {
         },
         owner: `pid ${caller.pid} bash`,
         killed: caller.killed,
-        ahead: { of: caller.uuid, until: caller.signal },
+        process: { id: caller.uuid, until: caller.signal },
         sandbox: sandbox === null ? null : { ...sandbox, show: [...sandbox.show, socketPath] },
         onOutput: (stream, chunk) => {
           this.capture.take(stream, chunk);

@@ -49,8 +49,11 @@ export interface ExecSpec {
   readonly killed?: AbortSignal | undefined;
   /** Confines it; null or absent: as the host is. UNAVAILABLE in `exited` where that cannot be set up: it does not start. */
   readonly sandbox?: SandboxProfile | null;
-  /** Whose it is, until when: another of the same kind is likely to follow, and what confines it may be made before. */
-  readonly ahead?: { readonly of: string; readonly until: AbortSignal };
+  /**
+   * Of which process it is, until when. Its confined programs without a network share a loopback, and where one has ended, what
+   * confines the next may be made before it is asked for.
+   */
+  readonly process?: { readonly id: string; readonly until: AbortSignal };
   /** Owner shown in diagnosis: `pid 3 bash`. */
   readonly owner: string;
 }

@@ -5,6 +5,7 @@ interface SandboxArguments {
   readonly mounts: readonly Mount[];
   /** In a folder of its own. */
   readonly links?: readonly { readonly path: string; readonly to: string }[];
+  /** That in which it is made: the host's, or a loopback of its process. */
   readonly hasNetwork: boolean;
   /** The number at which the child has the filter of system calls. */
   readonly filterFd: number;

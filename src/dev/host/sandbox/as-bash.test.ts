@@ -127,7 +127,7 @@ async function run(text: string, by: HostProcesses, sandbox: SandboxProfile | nu
     owner: "test",
     isMerged: true,
     sandbox,
-    ahead: { of: work, until: over.signal },
+    process: { id: work, until: over.signal },
     onOutput: (_, chunk) => {
       out += chunk.toString("latin1");
     },

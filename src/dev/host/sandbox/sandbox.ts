@@ -14,6 +14,7 @@ import { type Egress, type EgressDeps, openEgress } from "../../net/egress.ts";
 import { egressEnvironment, type Forward, forwarded } from "../../net/forwarder.ts";
 import { sandboxArguments } from "./arguments.ts";
 import { readMounts, strayKernelMounts } from "./kernel-files.ts";
+import type { Loopback } from "./loopback.ts";
 import { SANDBOX_EXEC, seatbeltProfile } from "./macos.ts";
 import { type Kind, type Mount, planMounts } from "./mounts.ts";
 import { needsOf } from "./needs.ts";
@@ -27,6 +28,8 @@ export interface Confinement {
   readonly options: readonly string[];
   /** Ours; at FILTER_FD of the child. The caller closes it once the child has it. Absent: it needs none. */
   readonly filterFd?: number | undefined;
+  /** In which it is made. */
+  readonly loopback?: Loopback | undefined;
   /** The program with what stands before it inside. */
   readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
@@ -71,12 +74,14 @@ interface SandboxesOptions {
   readonly kind?: Extract<SandboxState, { available: true }>["kind"];
 }
 
-interface Confine {
+export interface Confine {
   readonly id: string;
   readonly profile: SandboxProfile;
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Of its process; used where it has no other network. */
+  readonly loopback?: Loopback | undefined;
 }
 
 /** How one is confined, by what lies on the host. */
@@ -155,11 +160,13 @@ export class Sandboxes {
     const filterFd = filter.open();
     const { mounts, links } = plan;
     const lent = egress === undefined ? [] : [{ from: egress.path, at: SOCKET_INSIDE }];
-    const hasNetwork = network === "host";
+    const loopback = network === "off" ? what.loopback : undefined;
+    const hasNetwork = network === "host" || loopback !== undefined;
     const options = sandboxArguments({ mounts, links, hasNetwork, filterFd: FILTER_FD, lent });
     const inside = { ...env, TMPDIR: temporary(plan) };
-    const holds = (other: Confine) => egress === undefined && this.#isAsPlanned(other, plan, stands);
-    const own = { options, filterFd, begin, holds };
+    const holds = (other: Confine) =>
+      egress === undefined && other.loopback === what.loopback && this.#isAsPlanned(other, plan, stands);
+    const own = { options, filterFd, loopback, begin, holds };
     if (egress === undefined) return { ...own, argv, env: inside };
     return {
       ...own,
