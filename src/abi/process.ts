@@ -3,7 +3,8 @@ import type { CtxId, Pgid, Pid } from "./ids.ts";
 import type { Label } from "./labels.ts";
 import type { Member } from "./member.ts";
 
-export type ProcessKind = "agent" | "native" | "service" | "supervisor";
+export const PROCESS_KINDS = ["agent", "native", "service", "supervisor"] as const;
+export type ProcessKind = (typeof PROCESS_KINDS)[number];
 
 /** The order gives their numbers, 0 … 3. */
 export const PROCESS_STATES = ["created", "running", "zombie", "dead"] as const;

@@ -1,5 +1,6 @@
 /** The methods of budgets, and what they show. Money in US dollars, to a millionth. */
 import * as z from "zod";
+import { PROCESS_KINDS } from "../process.ts";
 import { type MethodSpec, pid } from "./spec.ts";
 
 const usd = z.number().min(0).max(1e9);
@@ -23,7 +24,7 @@ const account = z.strictObject({
   pid,
   ppid: pid,
   name: z.string(),
-  kind: z.enum(["agent", "native", "service", "supervisor"]),
+  kind: z.enum(PROCESS_KINDS),
   intent: z.string(),
   running: z.boolean(),
   limits: WireBudget,

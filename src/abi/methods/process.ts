@@ -1,6 +1,6 @@
 /** The methods of processes, groups and mail, and what they show. */
 import * as z from "zod";
-import { HOLDS, PERMISSION_MODES } from "../process.ts";
+import { HOLDS, PERMISSION_MODES, PROCESS_KINDS } from "../process.ts";
 import { WireBudget } from "./budget.ts";
 import { empty, environment, idempotencyKey, type MethodSpec, name, pid, text } from "./spec.ts";
 
@@ -15,7 +15,7 @@ export const WireProc = z.strictObject({
   skills: z.array(z.string()),
   tokens_used: z.int(),
   elapsed_ms: z.int(),
-  kind: z.enum(["agent", "native", "service", "supervisor"]),
+  kind: z.enum(PROCESS_KINDS),
   activity: z.enum(["thinking", "tool", "waiting", "blocked", "paused"]).nullable(),
   held: z.enum(HOLDS).optional().describe("Why the process is paused; absent: it is not paused."),
   created_at: z.string(),
