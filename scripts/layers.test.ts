@@ -196,12 +196,13 @@ describe("findArrows()", () => {
     expect(
       pairs({
         "kernel/process/a.ts": `import type { G } from "../gate/g.ts"; import { x } from "../vfs/v.ts";`,
-        "kernel/gate/g.ts": `await import("../ask/ask.ts"); import "../process/a.ts";`,
+        "kernel/gate/g.ts": `await import("../../consent/ask/ask.ts"); import "../process/a.ts";`,
         "kernel/vfs/v.ts": `import { b } from "../ipc/b.ts"; import { l } from "../limits.ts";`,
         "kernel/ipc/b.ts": "",
         "kernel/limits.ts": "",
-        "consent/ask/ask.ts": `import "../core.ts"; import "../calls/c.ts"; import "../labels/l.ts"; import "../fork/f.ts";`,
-        "kernel/core.ts": `import "./fork/f.ts";`,
+        "consent/ask/ask.ts": `import "../../kernel/core.ts"; import "../../kernel/calls/c.ts"; import "../labels/l.ts";
+          import "../../history/fork/f.ts";`,
+        "kernel/core.ts": `import "../history/fork/f.ts";`,
         "kernel/calls/c.ts": "",
         "consent/labels/l.ts": "",
         "history/fork/f.ts": "",
