@@ -20,6 +20,7 @@ import { taskCreate } from "../tool/task_create/task_create.ts";
 import { taskGet } from "../tool/task_get/task_get.ts";
 import { taskList } from "../tool/task_list/task_list.ts";
 import { taskUpdate } from "../tool/task_update/task_update.ts";
+import { thread } from "../tool/thread/thread.ts";
 import { todo } from "../tool/todo/todo.ts";
 import { view } from "../tool/view/view.ts";
 import { webSearch } from "../tool/web_search/web_search.ts";
@@ -47,6 +48,7 @@ export const TOOLS = [
   taskGet,
   taskList,
   taskUpdate,
+  thread,
   todo,
   view,
   webSearch,

@@ -25,6 +25,8 @@ import { taskList } from "./task_list/task_list.ts";
 import taskUpdateText from "./task_update/task_update.md";
 import { taskUpdate } from "./task_update/task_update.ts";
 import { Bench, testScope, textOf } from "./testing/bench.ts";
+import threadText from "./thread/thread.md";
+import { thread } from "./thread/thread.ts";
 import todoText from "./todo/todo.md";
 import { todo } from "./todo/todo.ts";
 import type { Tool, ToolEnv } from "./tool.ts";
@@ -43,6 +45,7 @@ const CASES: readonly [Tool, string, boolean, boolean, Kind, "core" | "deferred"
   [taskGet, taskGetText, true, true, "state", "deferred", "cancel"],
   [taskList, taskListText, true, true, "state", "deferred", "cancel"],
   [taskUpdate, taskUpdateText, true, false, "state", "deferred", "block"],
+  [thread, threadText, true, false, "state", "deferred", "cancel"],
   [todo, todoText, true, false, "state", "core", "block"],
 ];
 

@@ -7,7 +7,7 @@ import { findLlmError, LlmError } from "../../abi/llm-error.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import type { Program } from "../../abi/program.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
-import { ByteDevice } from "../../kernel/testing/fake-devices.ts";
+import { ByteDevice, MessageDevice } from "../../kernel/testing/fake-devices.ts";
 import { bytes, type TestKernel, testKernel, text } from "../../kernel/testing/test-kernel.ts";
 import type { Passage } from "./tape.ts";
 
@@ -511,6 +511,28 @@ test("a process that ran threads is not replayable from there on, and says so", 
     await sys.cancelThread(tid);
     await sys.joinThread(tid);
     return EXIT.completed;
+  });
+  expect(await t.kernel.replays.replay(pid)).toMatchObject({
+    outcome: "incomplete",
+    reason: "it ran threads",
+  });
+});
+
+test("threads that a tool began are told of before anything that they did", async () => {
+  const tool = new MessageDevice("thread");
+  tool.script.effects = [{ kind: "state", path: "/proc/self/threads" }];
+  tool.script.act = async (_, { sys }) => void (await sys.joinThread(await sys.spawnThread("second loop")));
+  const program: Program = async (sys, { ctxId }) => {
+    await sys.write(await sys.open("/bin/thread", 2), bytes("{}"));
+    await sys.appendMessage(ctxId, "assistant", "one");
+    return EXIT.completed;
+  };
+  const { t, pid } = await record(program, (kernel) => {
+    kernel.kernel.mount("/bin/thread", tool);
+    kernel.programs.set("second loop", async (sys, { ctxId }) => {
+      await sys.appendMessage(ctxId, "assistant", "two");
+      return EXIT.completed;
+    });
   });
   expect(await t.kernel.replays.replay(pid)).toMatchObject({
     outcome: "incomplete",

@@ -122,6 +122,7 @@ class Replayer {
       const beat = await this.#reel.nextBeat();
       if (beat === undefined) return undefined;
       if (beat.is === "exit") return this.#end(beat.seq, beat.body, stage, player, exit);
+      if (beat.is === "input" && beat.passage.s === "threads") throw new Incomplete("it ran threads");
       if (beat.is === "own" && beat.isReply && this.#isAtLimit) return undefined;
       const difference = player.play(beat);
       if (difference !== undefined) return difference;

@@ -1,12 +1,13 @@
 /** The calls of threads: further loops in one process. */
 import { SyscallError } from "../../abi/errors.ts";
 import type { Tid } from "../../abi/ids.ts";
-import { checkCovered } from "../gate/covers.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import type { Scope } from "../gate/scope.ts";
 import { LIMITS } from "../limits.ts";
 import type { Process } from "../process/process.ts";
 import { threadsOf } from "../process/thread/threads.ts";
+
+const THREADS = "/proc/self/threads";
 
 /** SpawnThread(intent): a second reasoning loop in the caller. It has all the caller's rights and spends from its account. */
 const spawnThread: KernelCall<"spawnThread", { intent: string; maxTurns: number }> = {
@@ -32,11 +33,11 @@ function checkArguments(self: Process, intent: string, maxTurns: number): void {
   if (!Number.isInteger(maxTurns) || maxTurns < 0) throw invalid(self, `not a step limit: ${maxTurns}`);
 }
 
-/** A thread is not bound by the one call of a program under /bin: only one that declared a start of this agent may. */
-function checkDeclared(self: Process, scope: Scope): void {
-  const program = self.seed.body.name;
-  const effect = { kind: "spawn", program, background: true } as const;
-  checkCovered(scope, [effect], { self, syscall: "SpawnThread", device: program });
+/** A thread is not bound by the one call of a program under /bin: only one that declared that it changes the threads may. */
+function checkDeclared({ pid }: Pick<Process, "pid">, { tool, effects }: Scope): void {
+  if (effects.some((effect) => effect.kind === "state" && effect.path === THREADS)) return;
+  const message = `tool ${tool} did not declare this effect: state ${THREADS}`;
+  throw new SyscallError({ syscall: "SpawnThread", pid, device: THREADS, code: "PERMISSION", message });
 }
 
 function invalid(self: Process, message: string): SyscallError {

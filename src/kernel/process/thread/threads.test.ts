@@ -233,6 +233,22 @@ describe("spawnThread()", () => {
     expect(refused).toMatchObject({ code: "PERMISSION", syscall: "SpawnThread" });
   });
 
+  test("by one that declared it is a thread like any other", async () => {
+    const b = await guardedBench();
+    b.tool.script.effects = [{ kind: "state", path: "/proc/self/threads" }];
+    const joined: unknown[] = [];
+    b.acts(async (sys) => {
+      joined.push(await sys.joinThread(await sys.spawnThread("dig")));
+    });
+    b.t.programs.set("dig", async (sys, { ctxId }) => {
+      await sys.appendMessage(ctxId, "assistant", "dug");
+      sys.setResult("gold");
+      return EXIT.completed;
+    });
+    await b.call();
+    expect(joined).toEqual([{ result: "gold" }]);
+  });
+
   test("waits while the process is paused, and its threads hold at their next step", async () => {
     const b = await bench();
     const { sys } = await b.spawn("dig");

@@ -38,6 +38,8 @@ class Threads implements ThreadSet {
   /** Resolves when it has its model and runs. Errors of the open are the caller's, and no thread is left. */
   async spawn(intent: string, maxTurns: number, signal: AbortSignal): Promise<Tid> {
     const thread = this.#add(intent);
+    // recorded before anything of the thread: a replay ends here
+    this.#proc.tape?.input("threads", () => thread.tid);
     try {
       const { model, seed } = this.#proc;
       const handle = this.#core.handle(this.#proc, null, thread.signal);
