@@ -294,26 +294,17 @@ export class Supervisor implements SupervisorControl {
     const { comeback, observer } = this.#options;
     if (comeback !== undefined) return this.#reopen(comeback);
     const waits = observer !== undefined;
-    for (const child of waits ? [] : this.#children) {
-      try {
-        await this.#restarts.start(child, new AbortController());
-      } catch (error) {
-        this.#end({ kind: "unstarted", error: error instanceof Error ? error : new Error(messageOf(error)) });
-        return;
-      }
-    }
-    if (!waits) await this.#recordOpen();
-    this.#lanes.open();
-    this.#checkDone();
-  }
-
-  /** Whoever is told that it runs may rely on it. */
-  async #recordOpen(): Promise<void> {
     try {
-      await this.#ledger.opened();
+      for (const child of waits ? [] : this.#children)
+        await this.#restarts.start(child, new AbortController());
+      // whoever is told that it runs may rely on it
+      if (!waits) await this.#ledger.opened();
     } catch (error) {
       this.#end({ kind: "unstarted", error: error instanceof Error ? error : new Error(messageOf(error)) });
+      return;
     }
+    this.#lanes.open();
+    this.#checkDone();
   }
 
   /** What was lost with the daemon has exited, as if it were now. */

@@ -98,7 +98,7 @@ async function look(
   paths: readonly string[],
 ): Promise<readonly (EntryWord | undefined)[]> {
   const effects = paths.map((path): Effect => ({ kind: "read", path, real: path }));
-  const files = new HostFiles(core, core.handle(core.root, { callId, tool: "labels", effects }));
+  const files = new HostFiles(core.ports, core.handle(core.root, { callId, tool: "labels", effects }));
   const words: (EntryWord | undefined)[] = [];
   for (const path of paths)
     words.push(

@@ -5,7 +5,7 @@
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import { ALL_RIGHTS, type Rights } from "../../abi/rights.ts";
-import type { Core } from "../../kernel/core.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { modeFacet, readMode } from "../../kernel/process/rights/mode-facet.ts";
 import { lowest, narrow } from "../../kernel/process/rights/narrow.ts";
 import { readEarly } from "../recover/early-facts.ts";
@@ -23,8 +23,14 @@ interface Forking {
   readonly spawned: SpawnedBody;
 }
 
+interface Surroundings {
+  readonly ports: Pick<KernelPorts, "journal" | "permitFor">;
+  readonly grants: { bounds(pid: Pid): Promise<Pick<Rights, "deny" | "ask">> };
+  readonly table: { get(pid: Pid): { readonly mode: PermissionMode } | undefined };
+}
+
 export async function rightsAt(
-  core: Core,
+  core: Surroundings,
   { uuid, pid, spawned }: Forking,
   place: { readonly proc: ProcUuid; readonly seq: number },
 ): Promise<ForkRights> {
@@ -38,7 +44,7 @@ export async function rightsAt(
   };
 }
 
-async function modeAt({ ports }: Core, proc: ProcUuid, seq: number): Promise<PermissionMode> {
+async function modeAt({ ports }: Surroundings, proc: ProcUuid, seq: number): Promise<PermissionMode> {
   const newest = (await readEarly(ports.journal, proc, seq)).of(modeFacet);
   if (newest !== undefined) return newest.mode;
   const [spawned] = await ports.journal.ofKind(proc, "process.spawned");

@@ -4,7 +4,7 @@ import { type HostStat, O_RDONLY, O_RDWR, O_WRONLY } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
 import type { FsRequest } from "../../abi/fs-ops.ts";
 import type { Syscalls } from "../../abi/sys.ts";
-import type { Core } from "../../kernel/core.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { EntryWord } from "./snapshot.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -18,18 +18,18 @@ export interface Look {
 }
 
 export class HostFiles {
-  readonly #core: Pick<Core, "ports">;
+  readonly #realPath: KernelPorts["realPath"];
   readonly #sys: Syscalls;
 
-  constructor(core: Pick<Core, "ports">, sys: Syscalls) {
-    this.#core = core;
+  constructor({ realPath }: Pick<KernelPorts, "realPath">, sys: Syscalls) {
+    this.#realPath = realPath;
     this.#sys = sys;
   }
 
   /** A link, at the path or above it, is `other`: the path does not lead where it led. Contents up to `textBytes` come along. */
   async look(path: string, textBytes = 0): Promise<Look> {
     const none = { mode: 0, content: null };
-    if (this.#core.ports.realPath(path) !== path) return { ...none, word: "other" };
+    if (this.#realPath(path) !== path) return { ...none, word: "other" };
     const stat = await this.#find(path);
     if (stat === undefined) return { ...none, word: "absent" };
     if (stat.kind === "directory") return { ...none, word: "directory" };

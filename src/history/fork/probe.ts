@@ -89,7 +89,7 @@ async function look(
 ): Promise<ReadonlyMap<string, EntryWord>> {
   const effects = changes.map(({ path }): Effect => ({ kind: "read", path, real: path }));
   const scope = { callId: call ?? asCallId(`c_${core.ports.nonce()}`), tool: "probe", effects };
-  const files = new HostFiles(core, core.handle(core.root, scope, signal));
+  const files = new HostFiles(core.ports, core.handle(core.root, scope, signal));
   const now = new Map<string, EntryWord>();
   for (const { path } of changes) if (!now.has(path)) now.set(path, (await files.look(path)).word);
   return now;

@@ -108,7 +108,7 @@ function handOf(core: Core, origin: Origin, history: FileHistory): Hand {
     return [{ kind: "read", ...of }, write("create"), write("modify"), write("delete")];
   });
   const sys = core.handle(proc, { callId, tool: TOOL, effects });
-  return { proc, files: new HostFiles(core, sys), effects, expected };
+  return { proc, files: new HostFiles(core.ports, sys), effects, expected };
 }
 
 /** Its directories are the process's, its mode is that of a person. */

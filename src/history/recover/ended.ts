@@ -2,8 +2,8 @@
 import { codeOf } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { ExitStatus } from "../../abi/process.ts";
-import type { Core } from "../../kernel/core.ts";
 import type { JournalRecord, ProcessRow } from "../../kernel/ports/journal.ts";
+import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 
 export interface EndedProcess {
   readonly exit: ExitStatus;
@@ -11,6 +11,10 @@ export interface EndedProcess {
   readonly result: string;
   readonly tokensUsed: number;
   readonly elapsedMs: number;
+}
+
+interface Surroundings {
+  readonly ports: Pick<KernelPorts, "journal" | "ends">;
 }
 
 /** Little follows the record of an exit: the last lines of its log, and that it was reaped. */
@@ -23,7 +27,7 @@ interface Exited {
 }
 
 /** undefined: it never was, its history is gone, or it has not ended. */
-export async function endOf(core: Core, pid: Pid): Promise<EndedProcess | undefined> {
+export async function endOf(core: Surroundings, pid: Pid): Promise<EndedProcess | undefined> {
   const { journal } = core.ports;
   const uuid = await journal.processOf(pid);
   const row = uuid === undefined ? undefined : await journal.row(uuid);
@@ -38,7 +42,10 @@ export async function endOf(core: Core, pid: Pid): Promise<EndedProcess | undefi
 }
 
 /** undefined: it cannot be read; what the row says of it is known all the same. */
-async function exitRecord({ ports: { journal } }: Core, row: ProcessRow): Promise<JournalRecord | undefined> {
+async function exitRecord(
+  { ports: { journal } }: Surroundings,
+  row: ProcessRow,
+): Promise<JournalRecord | undefined> {
   try {
     const last = await journal.read(row.proc, row.lastSeq - LAST_RECORDS + 1, LAST_RECORDS);
     return last.findLast(({ kind }) => kind === "process.exited");

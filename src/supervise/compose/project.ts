@@ -68,13 +68,13 @@ export class Project implements RunningProject {
     this.#isResuming = restored !== null;
     this.#isBare = restored !== null;
     this.name = request.project.name;
-    const { spools, nonce, log } = core.ports;
+    const { clock, spools, nonce, log } = core.ports;
     this.#pipes = new ProjectPipes(
       () => spools.open(`pipe-${nonce()}`, "refuse"),
       (message) => log("warn", `project ${this.name}: ${message}`),
     );
     const host: ReplicaHost = {
-      core,
+      clock,
       publish: (event) => this.feed.publish(event),
       changed: () => this.#evaluate(),
       ready: ({ id }) => this.supervisor.readied(id),

@@ -4,7 +4,7 @@
  */
 import type { ComposeService, ProjectEvent } from "../../abi/compose/compose.ts";
 import type { Pid } from "../../abi/ids.ts";
-import type { Core } from "../../kernel/core.ts";
+import type { Clock } from "../../abi/program.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import { logLine } from "../../kernel/log/log-line.ts";
 import type { Process } from "../../kernel/process/process.ts";
@@ -12,13 +12,12 @@ import type { StdFile } from "../../kernel/process/spawn/stdio.ts";
 import type { Attendance } from "../child-runs.ts";
 import type { KeptChild } from "../kept-supervisor.ts";
 import type { ReplicaFacts } from "./conditions.ts";
-import type { Inlet } from "./inlet.ts";
-import { outputFile } from "./inlet.ts";
+import { type Inlet, outputFile } from "./inlet.ts";
 import { LineSplitter, linesOf } from "./line-splitter.ts";
 
 /** What a replica needs of its project. */
 export interface ReplicaHost {
-  readonly core: Core;
+  readonly clock: Clock;
   publish(event: ProjectEvent): void;
   /** Its facts have changed. */
   changed(): void;
@@ -209,7 +208,7 @@ export class Replica implements ReplicaFacts {
   #awaitReady(timeoutMs: number): void {
     this.#isWaitedFor = true;
     if (this.#patience.signal.aborted) this.#patience = new AbortController();
-    this.#host.core.ports.clock.sleep(timeoutMs, this.#patience.signal).then(
+    this.#host.clock.sleep(timeoutMs, this.#patience.signal).then(
       () => {
         this.isLate = true;
         this.note = `not ready after ${timeoutMs / 1000}s`;
