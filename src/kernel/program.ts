@@ -89,11 +89,7 @@ function tells(core: Core, proc: Process, { thread }: Seat): Pick<Sys, Tells> {
       proc.life.act(activity);
       proc.work.check();
     },
-    setResult:
-      thread?.setResult ??
-      ((text) => {
-        if (proc.isLive) proc.result = text;
-      }),
+    setResult: thread?.setResult ?? ((text) => proc.conclude(text)),
     log: (level, message) => proc.log(level, message, mono()),
   };
 }

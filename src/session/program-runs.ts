@@ -44,7 +44,7 @@ export function sessionRuns(core: Surroundings, proc: Process, handleOf: (run: R
       const { seq, client } = input;
       const run = { seq, client, startedMono: mono(), tokensBefore: proc.used.tokens };
       const signal = conversationOf(proc).begin(run, proc.abort.signal);
-      proc.result = "";
+      proc.conclude("");
       proc.refusals.clear();
       if (isNew) tellInput(input, false);
       return handleOf({ signal, client });

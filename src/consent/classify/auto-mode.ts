@@ -1,7 +1,6 @@
 /** Mode auto: who may be in it, and who is. */
 import type { Core } from "../../kernel/core.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { lowest } from "../../kernel/process/rights/narrow.ts";
 
 /** Why no model judges for this process; "" one does. */
 export function autoRefusal({ ports }: Core, { seed, model }: Process): string {
@@ -19,12 +18,12 @@ export function isAutoActive(core: Core, proc: Process): boolean {
 
 export function judgesPlan(core: Core, proc: Process): boolean {
   const { classifier } = core.ports;
-  if (proc.mode !== "plan" || proc.priorMode !== "auto" || classifier === undefined) return false;
+  if (proc.mode !== "plan" || proc.dial.prior !== "auto" || classifier === undefined) return false;
   if (core.ports.permitFor(proc.seed.cwd).mayEnter?.("auto") === false) return false;
   return classifier.judgesPlan() && autoRefusal(core, proc) === "";
 }
 
 /** Brought back: what the model or the session no longer allows is `default`. */
 export function recheckAuto(core: Core, proc: Process): void {
-  if (proc.mode === "auto" && autoRefusal(core, proc) !== "") proc.mode = lowest(proc.mode, "default");
+  if (proc.mode === "auto" && autoRefusal(core, proc) !== "") proc.dial.cap("default");
 }

@@ -67,7 +67,7 @@ async function leave(way: Way, { plan, prompts }: PlanLeaving): Promise<PlanLeft
   const { core, proc, signal } = way;
   if (proc.mode !== "plan") throw conflict("it is not in plan mode");
   checkPlan(plan);
-  const { modeTurn } = proc;
+  const { turns } = proc.dial;
   const to = wayBack(core, proc);
   const question = questionOf(way, {
     tool: "plan_exit",
@@ -78,7 +78,7 @@ async function leave(way: Way, { plan, prompts }: PlanLeaving): Promise<PlanLeft
   });
   const { answer, by } = await askPerson(way, question);
   if (answer.answer !== "yes") return { kind: "rejected", words: answer.words };
-  if (proc.modeTurn !== modeTurn) throw conflict("its mode was changed while the plan was being read");
+  if (proc.dial.turns !== turns) throw conflict("its mode was changed while the plan was being read");
   const approved = typeof answer.input?.plan === "string" ? answer.input.plan : plan;
   for (const { prompt } of prompts) {
     const wish = { behavior: "allow", rule: ruleOfMeaning(prompt), scope: "session", by } as const;
@@ -91,7 +91,7 @@ async function leave(way: Way, { plan, prompts }: PlanLeaving): Promise<PlanLeft
 
 /** The mode before, as far as it may still be in that: no higher than its ceiling, and `auto` only if that can be entered. */
 function wayBack(core: Core, proc: Process): PermissionMode {
-  const mode = lowest(proc.priorMode ?? "default", modeView(core, proc).ceiling);
+  const mode = lowest(proc.dial.prior ?? "default", modeView(core, proc).ceiling);
   try {
     checkRaise(core, proc, mode, true);
     return mode;

@@ -15,7 +15,6 @@ import { LOADING } from "../../kernel/facts/intents.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
 import { HELD_LATE } from "../../kernel/process/facets.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { lowest } from "../../kernel/process/rights/narrow.ts";
 import type { Turnstile } from "../../kernel/process/turnstile.ts";
 import type { History } from "./history.ts";
 import { type Contents, readContents, readHistory, readLines } from "./history-reader.ts";
@@ -65,7 +64,7 @@ async function fill(core: Core, proc: Process, onHistory: Recall["onHistory"]): 
   if (!core.contexts.has(proc.ctxId)) return;
   fillContext(core, proc, contents);
   // a mode that a person gave counts as long as the grant does
-  proc.mode = lowest(proc.mode, core.grants.ceiling(proc));
+  proc.dial.cap(core.grants.ceiling(proc));
   onHistory?.(proc, history);
   proc.facts.adopt(HELD_LATE, history);
   proc.used.carryOver({ microUsd: history.of(spentFacet).microUsd });
@@ -75,7 +74,7 @@ async function fill(core: Core, proc: Process, onHistory: Recall["onHistory"]): 
   core.asks.leftOpen(proc, history.of(asksFacet));
   await recallCounts(journal, proc, history);
   recheckAuto(core, proc);
-  proc.result = lastWords(messages);
+  proc.conclude(lastWords(messages));
   proc.logs?.remember(lines);
   proc.past.recalled(restored);
 }

@@ -20,6 +20,7 @@ import { modeFacet, readMode } from "../../kernel/process/rights/mode-facet.ts";
 import { lowest } from "../../kernel/process/rights/narrow.ts";
 import { lineBelow } from "../../kernel/process/spawn/seed.ts";
 import { attend } from "../../kernel/process/spawn/spawn.ts";
+import { wordingOf } from "../../kernel/redact/model-bound.ts";
 import { secretValues } from "../../lib/secret-values.ts";
 import { presentMode } from "./kept-rights.ts";
 import type { SpawnedBody } from "./kept-state.ts";
@@ -77,10 +78,10 @@ export interface Returned {
 /** In the table; its program has not begun. Throws when there is no room: then nothing of it is left. */
 export function restore(core: Core, remains: Remains, ofKind: OfKind): Process {
   const { parent, own } = ofKind;
-  const proc = new Process({ ...toldSeed(core, remains, ofKind), ...own }, parent.pid);
+  const seed = { ...toldSeed(core, remains, ofKind), ...own, wording: wordingOf(core) };
+  const proc = new Process(seed, parent.pid);
   core.ports.redactor?.learn(secretValues(own.env));
-  proc.wording = (text) => core.ports.redactor?.redact(text) ?? text;
-  if (proc.mode === "plan") proc.priorMode = remains.facts.of(modeFacet)?.prior ?? null;
+  proc.dial.comeBack(remains.facts.of(modeFacet)?.prior ?? null);
   core.table.add(proc);
   parent.children.add(proc.pid);
   try {

@@ -17,12 +17,12 @@ const MAX_HELD_CHARS = 8_192;
 /** Runs the program of a process with what it gets from outside kept. */
 export async function recorded<T>(core: Core, proc: Process, run: () => Promise<T>): Promise<T> {
   const recorder = new Recorder(core, proc);
-  proc.tape = recorder;
+  proc.runOn(recorder);
   try {
     return await run();
   } finally {
     recorder.end();
-    proc.tape = null;
+    proc.runOn(null);
   }
 }
 

@@ -54,7 +54,7 @@ export function setStage(
     },
     reached,
     run: (tape) => {
-      proc.tape = tape;
+      proc.runOn(tape);
       const begun = core.program(proc);
       return ports.program(begun.sys, asItWas(begun.start, start));
     },
@@ -71,7 +71,7 @@ function fill(core: Core, proc: Process, memory: Memory, start: Start): void {
   for (const message of memory.messages) core.contexts.append(proc.ctxId, message);
   proc.model.choose({ device: start.modelDevice, model: start.model });
   if (!start.restored) return;
-  proc.result = memory.result;
+  proc.conclude(memory.result);
   proc.past.recalled(memory.restored);
 }
 

@@ -30,7 +30,7 @@ class Town {
 
   /** What reaping does to it here. */
   reap(proc: Process): void {
-    for (const each of this.procs) if (each.ppid === proc.pid) each.ppid = PID_KERNEL;
+    for (const each of this.procs) if (each.ppid === proc.pid) each.orphan();
     this.groups.leaveAll(proc);
     this.table.remove(proc.pid);
   }

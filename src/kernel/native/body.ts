@@ -70,7 +70,7 @@ class NativeBody implements Body {
       const end = await child.exited;
       stop.abort();
       await feeding;
-      if (proc.isLive) proc.result = output.result();
+      proc.conclude(output.result());
       return exitOfNative(end);
     } finally {
       stop.abort();

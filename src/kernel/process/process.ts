@@ -2,7 +2,7 @@
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { LogEntry, ProcessEvent } from "../../abi/events.ts";
 import type { Notice } from "../../abi/fact.ts";
-import type { CtxId, Pgid, Pid, ProcUuid, Tid } from "../../abi/ids.ts";
+import { type CtxId, type Pgid, PID_KERNEL, type Pid, type ProcUuid, type Tid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type {
   Activity,
@@ -37,6 +37,7 @@ import { OwnContexts } from "./own-contexts.ts";
 import { OwnUse } from "./own-use.ts";
 import { Past } from "./past.ts";
 import { RefusalList } from "./refusal-list.ts";
+import { ModeDial } from "./rights/mode-dial.ts";
 import { devicesOf } from "./rights/rights.ts";
 import { SeenFileSet } from "./seen-file-set.ts";
 import type { Session } from "./session.ts";
@@ -94,6 +95,8 @@ export interface ProcessSeed {
   readonly session: Session;
   /** An agent stands above it: as an OS process it runs in a sandbox. */
   readonly confined?: boolean;
+  /** Makes words that others read fit to be read; absent: as they are. */
+  readonly wording?: (text: string) => string;
   readonly onParentExit: "reparent" | "terminate";
   /** A person talks to it: it waits for the next message instead of ending. */
   readonly isSession?: boolean;
@@ -104,7 +107,6 @@ export interface ProcessSeed {
 export class Process {
   readonly seed: ProcessSeed;
   readonly pid: Pid;
-  ppid: Pid;
   readonly children = new Set<Pid>();
   readonly fds: FdTable;
   readonly watchers = new Watchers();
@@ -123,8 +125,6 @@ export class Process {
   mailbox: Mailbox | null = null;
   /** null: it has one run, and ends with it. */
   readonly conversation: Conversation | null;
-  /** While its program runs: what it gets from outside passes here. null: nothing is kept of it. */
-  tape: Tape | null = null;
   threads: ThreadSet | null = null;
   /** Where the MCP servers it owns are mounted: its own devices, whatever its rights say. */
   mounts: Set<string> | null = null;
@@ -134,15 +134,9 @@ export class Process {
   readonly wakers = new Set<() => void>();
   readonly groups = new Set<Pgid>();
   readonly units = new Units();
-  /** Changed by set-mode.ts alone, which journals it. */
-  mode: PermissionMode;
-  /** In mode plan: the one it was in before; null: it is in another, or nobody knows. */
-  priorMode: PermissionMode | null = null;
-  /** Rises with each change of it. */
-  modeTurn = 0;
+  readonly dial: ModeDial;
   /** Makes words that others read fit to be read. */
-  wording: (text: string) => string = (text) => text;
-  result = "";
+  readonly wording: (text: string) => string;
   readonly used = new OwnUse();
   /** What it has seen of files. */
   readonly seen = new SeenFileSet();
@@ -154,6 +148,9 @@ export class Process {
   readonly killed = new AbortController();
   /** Resolves at the exit; rejects with the error of a spawn that failed, or UNAVAILABLE when it rests with its daemon. */
   readonly done = Promise.withResolvers<ExitStatus>();
+  #ppid: Pid;
+  #result = "";
+  #tape: Tape | null = null;
   #coroutines: Coroutines | null = null;
   readonly work = new Work(() => this.#isWorking());
   readonly life: LifeCycle;
@@ -163,13 +160,47 @@ export class Process {
   constructor(seed: ProcessSeed, ppid: Pid) {
     this.seed = seed;
     this.pid = seed.pid;
-    this.ppid = ppid;
-    this.mode = seed.mode;
+    this.#ppid = ppid;
+    this.dial = new ModeDial(seed.mode);
+    this.wording = seed.wording ?? ((text) => text);
     this.life = new LifeCycle(seed.pid, () => this.work.check());
     this.fds = new FdTable(seed.pid);
     this.conversation = seed.isSession === true ? new Conversation() : null;
     // Most processes have nobody who waits for a spawn that fails.
     this.done.promise.catch(() => {});
+  }
+
+  get ppid(): Pid {
+    return this.#ppid;
+  }
+
+  get mode(): PermissionMode {
+    return this.dial.mode;
+  }
+
+  /** What it came to, so far. */
+  get result(): string {
+    return this.#result;
+  }
+
+  /** While its program runs: what it gets from outside passes here. null: nothing is kept of it. */
+  get tape(): Tape | null {
+    return this.#tape;
+  }
+
+  /** Its parent is reaped: the kernel is its parent now. */
+  orphan(): void {
+    this.#ppid = PID_KERNEL;
+  }
+
+  /** What it says after its end does not count. */
+  conclude(result: string): void {
+    if (this.isLive) this.#result = result;
+  }
+
+  /** Of its replay, or who records it. */
+  runOn(tape: Tape | null): void {
+    this.#tape = tape;
   }
 
   get state(): ProcessState {

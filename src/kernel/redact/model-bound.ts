@@ -16,6 +16,11 @@ const MAX_SHOWN = 1_000;
 /** Marks of secrets whose values a process is shown; in memory alone. */
 const SHOWN = new WeakMap<object, Set<string>>();
 
+/** Of what others read of a process: they are shown no secret. */
+export function wordingOf({ ports }: Redacting): (text: string) => string {
+  return (text) => ports.redactor?.redact(text) ?? text;
+}
+
 export function redactedText({ ports }: Redacting, self: object, text: string): string {
   return ports.redactor?.redact(text, SHOWN.get(self)) ?? text;
 }

@@ -163,7 +163,7 @@ describe("members of one project", () => {
     const bench = new Bench();
     await bench.up(shop("ab"));
     const [a, b] = [bench.sys("a"), bench.pid("b")];
-    bench.t.proc(b).result = "what came of it";
+    bench.t.proc(b).conclude("what came of it");
     const row = (await a.listProcs()).find(({ pid }) => pid === b);
     expect(row).toMatchObject({ intent: "", result: "", allowedDevices: [], exit: null });
     for (const act of [() => a.kill(b, 1), () => a.signal(b, 4), () => a.wait(b), () => a.reap(b)])

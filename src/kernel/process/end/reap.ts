@@ -1,7 +1,6 @@
 /** zombie → dead: twelve steps in this order, once. A step that fails is logged and the next one runs. */
 
 import { printed } from "../../../abi/errors.ts";
-import { PID_KERNEL } from "../../../abi/ids.ts";
 import { abortable } from "../../../lib/abort.ts";
 import type { Core } from "../../core.ts";
 import { LIMITS } from "../../limits.ts";
@@ -40,7 +39,7 @@ function handleOrphanChildren(core: Core, proc: Process): void {
   for (const pid of proc.children) {
     const child = core.table.get(pid);
     if (child === undefined) continue;
-    child.ppid = PID_KERNEL;
+    child.orphan();
     core.root.children.add(pid);
     if (!child.isLive) core.offer(child, "now");
   }

@@ -66,7 +66,7 @@ function limitOf(core: Core, proc: Process): PermissionMode {
 
 async function lower(core: Core, proc: Process, mode: PermissionMode, by: ModeBy): Promise<void> {
   const all = [proc, ...descendants(core, proc).filter((each) => isAbove(each.mode, mode))];
-  for (const each of all) change(each, mode);
+  for (const each of all) each.dial.turn(mode);
   for (const each of all) tell(core, each);
   await keep(
     core,
@@ -85,28 +85,20 @@ function loweredTo(core: Core, proc: Process, mode: PermissionMode): KeptMode {
 
 async function raise(core: Core, proc: Process, mode: PermissionMode, by: ModeBy): Promise<void> {
   checkRaise(core, proc, mode, by.isPerson);
-  const { modeTurn } = proc;
+  const { turns } = proc.dial;
   if (isAbove(mode, limitOf(core, proc))) {
     const { isPerson: _, ...who } = by;
     const wish = { behavior: "allow", rule: ruleOfMode(mode), scope: "process", by: who } as const;
     await core.grants.add(proc, wish, { alongside: [draft(proc, { mode, given: true }, by)] });
   } else await keep(core, proc, by, [draft(proc, { mode }, by)]);
   // one that was lowered meanwhile, after this in the journal, stays low
-  if (proc.modeTurn !== modeTurn) return;
-  change(proc, mode);
+  if (proc.dial.turns !== turns) return;
+  proc.dial.turn(mode);
   tell(core, proc);
 }
 
 function tell(core: Core, proc: Process): void {
   if (isKept(proc)) proc.tell({ event: "mode", pid: proc.pid, mode: proc.mode }, core.ports.clock.mono());
-}
-
-/** What it was before it began to plan is what it goes back to. */
-export function change(proc: Process, mode: PermissionMode): void {
-  if (mode !== "plan") proc.priorMode = null;
-  else if (proc.mode !== "plan") proc.priorMode = proc.mode;
-  proc.mode = mode;
-  proc.modeTurn++;
 }
 
 function descendants(core: Core, proc: Process): readonly Process[] {
@@ -123,7 +115,8 @@ function isKept(proc: Process): boolean {
 
 /** Of one that is lowered, after that; of one that is raised, before. */
 function draft(proc: Process, kept: KeptMode, { principal, client, uid }: GrantBy): JournalDraft {
-  const { seed, pid, priorMode } = proc;
+  const { seed, pid } = proc;
+  const { prior: priorMode } = proc.dial;
   const prior = kept.mode === "plan" && priorMode !== null ? { prior: priorMode } : {};
   const body = { ...kept, ...prior, by: { principal, client, uid } };
   return { proc: seed.uuid, pid, kind: "mode.set", v: 1, body };

@@ -3,17 +3,16 @@ import { Fault } from "../../../abi/errors.ts";
 import { PID_KERNEL } from "../../../abi/ids.ts";
 import { autoRefusal } from "../../../consent/classify/auto-mode.ts";
 import type { Making } from "../body.ts";
-import { change } from "./set-mode.ts";
 
 /** UNAVAILABLE: the user asked for auto mode, and its model cannot judge. What nobody asked for becomes `default`. */
 export function settleMode({ core, parent, proc, opts }: Making): void {
   const refusal = proc.mode === "auto" ? autoRefusal(core, proc) : "";
   if (refusal !== "") {
     if (parent.pid === PID_KERNEL && opts.permissionMode === "auto") throw unavailable(refusal);
-    change(proc, "default");
+    proc.dial.turn("default");
     proc.log("warn", `not in auto mode: ${refusal}`, core.ports.clock.mono());
   }
-  if (opts.plan === true) change(proc, "plan");
+  if (opts.plan === true) proc.dial.turn("plan");
 }
 
 function unavailable(refusal: string): Fault {

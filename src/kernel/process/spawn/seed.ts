@@ -1,9 +1,11 @@
 /** What a new process is from its first moment: everything comes from its parent, its program and the request, and narrows. */
+
 import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
 import { Account } from "../../account/account.ts";
 import { spawnLimits } from "../../account/spawn-limits.ts";
 import type { Core } from "../../core.ts";
+import { wordingOf } from "../../redact/model-bound.ts";
 import type { Body } from "../body.ts";
 import type { Process, ProcessSeed } from "../process.ts";
 import { givenRights } from "../rights/given-rights.ts";
@@ -57,6 +59,7 @@ export function seedOf(
         givesAll: body.kind !== "agent",
       }),
     session: parent.pid === PID_KERNEL ? new Session({ proc: uuid, pid }) : parent.seed.session,
+    wording: wordingOf(core),
     onParentExit: opts.onParentExit ?? "reparent",
     ...(isConfined(rights) ? { confined: true } : {}),
     ...(opts.session === true && body.kind === "agent" ? { isSession: true, client: opts.client ?? "" } : {}),

@@ -99,7 +99,6 @@ export async function spawnBody(
     );
     // what it is told to do is made of what its parent has read
     proc.facts.change(labelsFacet, "process.spawned", { labels: caller.labels });
-    proc.wording = (text) => core.ports.redactor?.redact(text) ?? text;
     await build({ core, caller, parent, proc, opts, more, undo }, signal);
     more.onMade?.(proc);
     begin(core, proc, opts);
@@ -308,8 +307,8 @@ function begin(core: Core, proc: Process, opts: SpawnOpts): void {
   if (proc.ending.verdict !== null) endLive(core, proc, graceOf(proc));
 }
 
-function priorOf({ priorMode }: Process): { prior?: PermissionMode } {
-  return priorMode === null ? {} : { prior: priorMode };
+function priorOf({ dial: { prior } }: Process): { prior?: PermissionMode } {
+  return prior === null ? {} : { prior };
 }
 
 async function journalFailure(core: Core, { pid, uuid }: Identity, error: unknown): Promise<void> {
