@@ -159,6 +159,20 @@ describe.runIf(new SandboxFinder().get().available)("a sandboxed program among t
     );
   });
 
+  it("finds the repository it works in from any folder of it, and changes nothing above its own", async () => {
+    const below = dirname(file("repo/a/b/x"));
+    const git = (...words: string[]) => spawnSync("git", words, { cwd: join(tmp, "repo"), encoding: "utf8" });
+    git("init", "-q", "-b", "main");
+    const script =
+      "git rev-parse --show-toplevel --show-prefix && git status --short . ; echo x > ../c; echo y > y; ls";
+    const out = await run(["/bin/bash", "-c", script], { write: [below] }, below);
+    expect(out).toContain(`${join(tmp, "repo")}\na/b/\n?? ./`);
+    expect(out).toMatch(/Read-only file system\nx\ny$/);
+    expect(
+      await run(["/bin/bash", "-c", script], { write: [below], hide: [join(tmp, "repo/.git")] }, below),
+    ).toMatch(/not a git repository/);
+  });
+
   it("is a script of its own there, found by a link", async () => {
     const script = file("deep/er/run.sh", `#!/bin/sh\ncat "\${0%/*}/../word"\n`);
     file("deep/word", "said");

@@ -47,6 +47,7 @@ export function needsOf({ argv, cwd, env, hidden, seen, own = OWN }: Needy): Nee
   const homes = [
     // by its own name too: what belongs to it is looked for beside that
     ...files.flatMap((path) => [join(walk(dirname(path)).real, basename(path)), walk(path).real]).map(homeOf),
+    ...repositoryAbove(walk(cwd).real),
     ...folders
       .map((path) => walk(path).real)
       .map((real) => (isBinaries(real) ? homeOf(join(real, "x")) : real)),
@@ -62,6 +63,13 @@ export function needsOf({ argv, cwd, env, hidden, seen, own = OWN }: Needy): Nee
       ({ path }) => isOpen(path) && !isIn(show, path),
     ),
   };
+}
+
+/** git looks for its repository in the folders above. */
+function repositoryAbove(cwd: string): readonly string[] {
+  return foldersOf(cwd)
+    .filter((dir) => isThere(join(dir, ".git")))
+    .slice(0, 1);
 }
 
 const isBelow = (path: string): boolean => path !== PRIVATE && isWithin(PRIVATE, path);
