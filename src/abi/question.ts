@@ -1,4 +1,4 @@
-/** Questions of an agent to the person it works for. */
+/** Questions of an agent to its user, in one shape from the tool that asks to the dialog that shows them. */
 
 interface QuestionOption {
   readonly label: string;
@@ -9,21 +9,21 @@ export interface QuestionItem {
   readonly question: string;
   /** At most 12 characters. */
   readonly header: string;
-  /** 2 to 4; words of one's own are always possible. */
+  /** 2 to 4; words of the user's own are always possible. */
   readonly options: readonly QuestionOption[];
   /** More than one option may be chosen. */
-  readonly multiSelect: boolean;
+  readonly multi_select: boolean;
 }
 
 /** To one of them. */
 export interface QuestionAnswer {
   /** Labels of the options. */
   readonly chosen: readonly string[];
-  /** The person's own words; "" none. */
+  /** The user's own words; "" none. */
   readonly text: string;
 }
 
-/** `dismissed`: the person does not want to answer. `nobody`: there is none who could. */
+/** `dismissed`: the user does not want to answer. `nobody`: nobody is there who could. */
 export type QuestionOutcome =
   | { readonly kind: "answered"; readonly answers: readonly QuestionAnswer[] }
   | { readonly kind: "dismissed" }

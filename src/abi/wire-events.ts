@@ -6,6 +6,7 @@ import type { CallNote } from "./call-note.ts";
 import type { WireError } from "./errors.ts";
 import type { AskAmount, AskAnswer, AskPart, AskRule, RunOutcome } from "./events.ts";
 import type { PermissionMode } from "./process.ts";
+import type { QuestionItem } from "./question.ts";
 import type { Refusal } from "./refusal.ts";
 
 export type WireEvent =
@@ -99,14 +100,7 @@ export interface AskEvent extends Told<"ask"> {
   /** When the question was asked: milliseconds since 1970. */
   readonly opened_at?: number;
   /** Questions of the agent to its user: "yes" with answers answers them, "no" dismisses them. */
-  readonly questions?: readonly WireQuestion[];
-}
-
-export interface WireQuestion {
-  readonly question: string;
-  readonly header: string;
-  readonly options: readonly { readonly label: string; readonly description: string }[];
-  readonly multi_select: boolean;
+  readonly questions?: readonly QuestionItem[];
 }
 
 export interface AskClosedEvent extends Told<"ask_closed"> {

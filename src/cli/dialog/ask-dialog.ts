@@ -3,7 +3,8 @@
  * answered here, answered elsewhere, or void. Nothing but a key pressed after it was drawn can answer it.
  */
 import type { AskAnswer, AskReply, AskRule } from "../../abi/events.ts";
-import type { AskClosedEvent, AskEvent, WireQuestion } from "../../abi/wire-events.ts";
+import type { QuestionItem } from "../../abi/question.ts";
+import type { AskClosedEvent, AskEvent } from "../../abi/wire-events.ts";
 import type { Input } from "../host/host.ts";
 import { alwaysLines, askBlock, askedLine, destinationOf, type ShownQuestion } from "../screen/ask-lines.ts";
 import { Keyboard } from "../terminal/keyboard.ts";
@@ -36,7 +37,7 @@ interface Question extends ShownQuestion {
   readonly options: readonly AskAnswer[];
   readonly rules: readonly AskRule[];
   /** undefined: it is the gate that asks. */
-  readonly questions: readonly WireQuestion[] | undefined;
+  readonly questions: readonly QuestionItem[] | undefined;
   /** undefined: they cannot be changed. */
   readonly arguments: string | undefined;
   /** Fires when it is closed from elsewhere; the reason is its answer there, null when it is void. */
@@ -102,7 +103,7 @@ export class AskDialog implements AsyncDisposable {
     keyboard: Keyboard,
     id: string,
     { pid, closed }: Question,
-    questions: readonly WireQuestion[],
+    questions: readonly QuestionItem[],
   ): Promise<void> {
     const { signal } = closed;
     const terminal: QuestionTerminal = {

@@ -3,8 +3,7 @@
  * several may be chosen, numbers mark and Enter is the end.
  */
 import type { AskReply } from "../../abi/events.ts";
-import type { QuestionAnswer } from "../../abi/question.ts";
-import type { WireQuestion } from "../../abi/wire-events.ts";
+import type { QuestionAnswer, QuestionItem } from "../../abi/question.ts";
 import { plainLine } from "../screen/text/plain-text.ts";
 
 export interface QuestionTerminal {
@@ -23,7 +22,7 @@ const END: ReadonlySet<string> = new Set([ESCAPE, "\x04"]);
 /** undefined: it was answered elsewhere, or is void. */
 export async function hearAnswers(
   pid: number,
-  questions: readonly WireQuestion[],
+  questions: readonly QuestionItem[],
   terminal: QuestionTerminal,
 ): Promise<AskReply | undefined> {
   const answers: QuestionAnswer[] = [];
@@ -38,7 +37,7 @@ export async function hearAnswers(
   return { answer: "yes", answers };
 }
 
-function questionLines(pid: number, question: WireQuestion, count = ""): string[] {
+function questionLines(pid: number, question: QuestionItem, count = ""): string[] {
   const options = question.options.map(({ label, description }, i) => {
     const more = description === "" ? "" : `  ${plainLine(description)}`;
     return `  ${i + 1}. ${plainLine(label)}${more}`;
@@ -50,7 +49,7 @@ function questionLines(pid: number, question: WireQuestion, count = ""): string[
 }
 
 async function hearOne(
-  question: WireQuestion,
+  question: QuestionItem,
   terminal: QuestionTerminal,
 ): Promise<QuestionAnswer | "dismissed" | "closed"> {
   const marked = new Set<string>();
@@ -84,7 +83,7 @@ async function hearOne(
   }
 }
 
-function hintOf({ options, multi_select: isMulti }: WireQuestion): string {
+function hintOf({ options, multi_select: isMulti }: QuestionItem): string {
   const numbers = `1-${options.length}`;
   return isMulti
     ? `${numbers} mark, Enter ends, or your own words; Esc dismisses: `

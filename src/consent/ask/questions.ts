@@ -50,11 +50,11 @@ function hooksOf({ core, proc, items }: Asking): AskHooks {
 function checkAnswers(items: readonly QuestionItem[], answers: readonly QuestionAnswer[]): void {
   if (answers.length !== items.length)
     throw invalid(`${items.length} questions need as many answers: ${answers.length}`);
-  for (const [i, { options, multiSelect, question }] of items.entries()) {
+  for (const [i, { options, multi_select: isMulti, question }] of items.entries()) {
     const { chosen = [], text = "" } = answers[i] ?? {};
     const stranger = chosen.find((label) => !options.some((option) => option.label === label));
     if (stranger !== undefined) throw invalid(`not an option of "${question}": ${stranger.slice(0, 200)}`);
-    if (chosen.length > 1 && !multiSelect) throw invalid(`"${question}": one option, not more`);
+    if (chosen.length > 1 && !isMulti) throw invalid(`"${question}": one option, not more`);
     if (chosen.length === 0 && text.trim() === "") throw invalid(`no answer to "${question}"`);
   }
 }

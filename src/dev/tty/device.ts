@@ -1,4 +1,4 @@
-/** /dev/tty: the person a process works for. Questions are written, what became of them is read. */
+/** /dev/tty: the user a process works for. Questions are written, what became of them is read. */
 import * as z from "zod";
 import type { Caller, Device, FileStat } from "../../abi/device.ts";
 import type { Pid } from "../../abi/ids.ts";
@@ -22,7 +22,7 @@ const ITEM = z.strictObject({
     .array(z.strictObject({ label: z.string().min(1).max(100), description: z.string().max(1_000) }))
     .min(2)
     .max(4),
-  multiSelect: z.boolean(),
+  multi_select: z.boolean(),
 });
 const SHEET = z.array(ITEM).min(1).max(4);
 

@@ -44,9 +44,9 @@ async function run({ questions }: Args, context: RunContext): Promise<Outcome> {
   for (const { options, question } of questions)
     if (new Set(options.map(({ label }) => label)).size < options.length)
       throw failure("INVALID", `ask_user: two options of "${question}" have one label`);
-  const items: QuestionItem[] = questions.map(({ multi_select: multiSelect = false, ...item }) => ({
+  const items: QuestionItem[] = questions.map(({ multi_select = false, ...item }) => ({
     ...item,
-    multiSelect,
+    multi_select,
   }));
   const outcome = await askDevice<QuestionOutcome>(context, "/dev/tty", items);
   if (outcome.kind === "nobody")

@@ -1,6 +1,5 @@
 /** What a process tells, as the lines of a spawn stream. Keys in the documented order. */
 import type { ProcessEvent, RunCost } from "../../abi/events.ts";
-import type { QuestionItem } from "../../abi/question.ts";
 import type { Refusal } from "../../abi/refusal.ts";
 import type { WireStreamLine } from "../../abi/wire.ts";
 import type {
@@ -14,7 +13,6 @@ import type {
   SpawnEvent,
   ToolEvent,
   WireEvent,
-  WireQuestion,
   WireRefusal,
 } from "../../abi/wire-events.ts";
 import { usdOf } from "../../lib/usd.ts";
@@ -152,12 +150,8 @@ function askPayload(event: Of<"ask" | "ask_closed">): AskEvent | AskClosedEvent 
     ...more,
     ...(input === undefined ? {} : { arguments: input }),
     ...(openedAt === undefined ? {} : { opened_at: openedAt }),
-    ...(questions === undefined ? {} : { questions: questions.map(toWireQuestion) }),
+    ...(questions === undefined ? {} : { questions }),
   };
-}
-
-function toWireQuestion({ multiSelect, ...question }: QuestionItem): WireQuestion {
-  return { ...question, multi_select: multiSelect };
 }
 
 function activityPayload(event: Of<"tool" | "log">): ToolEvent | LogEvent {
