@@ -211,7 +211,7 @@ export class AskDialog implements AsyncDisposable {
     initial: string,
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    return enterLine(keyboard, prompt, initial, this.#around.write, signal);
+    return enterLine({ keyboard, write: this.#around.write }, { prompt, initial }, signal);
   }
 }
 

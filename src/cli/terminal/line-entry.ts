@@ -9,12 +9,15 @@ const BACKSPACE = /^[\x7f\b]$/;
 /** Clears the line and puts the cursor at its begin. */
 const CLEAR = "\r\x1b[K";
 
+interface Typing {
+  readonly keyboard: Keyboard;
+  readonly write: (text: string) => Promise<void>;
+}
+
 /** undefined: Esc or Ctrl-D, or the question is closed. Empty is an answer. */
 export async function enterLine(
-  keyboard: Keyboard,
-  prompt: string,
-  initial: string,
-  write: (text: string) => Promise<void>,
+  { keyboard, write }: Typing,
+  { prompt, initial }: { readonly prompt: string; readonly initial: string },
   signal: AbortSignal,
 ): Promise<string | undefined> {
   let line = initial;

@@ -1,5 +1,4 @@
 import type { WireRow } from "../../../abi/methods/process.ts";
-import type { WireStreamLine } from "../../../abi/wire.ts";
 import type { WireEvent } from "../../../abi/wire-events.ts";
 import { onePid } from "../../args.ts";
 import { ChatView } from "../../chat/view.ts";
@@ -78,7 +77,7 @@ async function showToEnd(call: Call, attached: Attached): Promise<number | undef
     const terminal = findTerminal(call);
     await using dialog = terminal === undefined ? undefined : openDialog(call, terminal, keys ?? host.stdin);
     await using output = row?.kind === "native" ? await followOutput(call, pid, leaving.signal) : undefined;
-    return await showEvents(call, stream.lines, dialog, output, leaving.signal);
+    return await showEvents(call, attached, { dialog, output });
   } finally {
     leaving.signal.removeEventListener("abort", close);
     close();
@@ -87,17 +86,15 @@ async function showToEnd(call: Call, attached: Attached): Promise<number | undef
 
 async function showEvents(
   call: Call,
-  lines: AsyncIterable<WireStreamLine>,
-  dialog: AskDialog | undefined,
-  output: Output | undefined,
-  leaving: AbortSignal,
+  { stream, leaving }: Attached,
+  { dialog, output }: { readonly dialog: AskDialog | undefined; readonly output: Output | undefined },
 ): Promise<number | undefined> {
   const { console, host } = call;
   const isTerminal = host.stdout.isTTY === true;
   const isEvents = givesEvents(call);
   const view = new ChatView(console, { isTerminal, client: undefined, isEvents, isResultAlone: false });
   let hasFailed = false;
-  for await (const { payload } of lines) {
+  for await (const { payload } of stream.lines) {
     const event = payload as WireEvent;
     if (event.event === "error") hasFailed = true;
     if (event.event === "ask") dialog?.ask(event);
@@ -106,7 +103,7 @@ async function showEvents(
     await view.show(event);
     if (event.event === "complete") return event.exit_code;
   }
-  if (leaving.aborted) return undefined;
+  if (leaving.signal.aborted) return undefined;
   return givesEvents(call) && hasFailed ? 1 : view.cutOff();
 }
 

@@ -44,7 +44,7 @@ export async function live(call: Call, client: DaemonClient, options: Options): 
   const unlisten = host.interrupts.listen(() => inbox.push({ kind: "leave" }));
   const looking = new Looking(client, options.delayMs, inbox);
   try {
-    await new Live(host, client, screen, inbox, looking, topView(options)).run();
+    await new Live({ host, client, screen, inbox, looking }, topView(options)).run();
   } finally {
     unlisten();
     client.close();
@@ -52,12 +52,16 @@ export async function live(call: Call, client: DaemonClient, options: Options): 
   }
 }
 
+interface Around {
+  readonly host: Pick<Host, "env">;
+  readonly client: DaemonClient;
+  readonly screen: FullScreen;
+  readonly inbox: Inbox;
+  readonly looking: Looking;
+}
+
 class Live {
-  readonly #host: Pick<Host, "env">;
-  readonly #client: DaemonClient;
-  readonly #screen: FullScreen;
-  readonly #inbox: Inbox;
-  readonly #looking: Looking;
+  readonly #around: Around;
   #view: TopView;
   #snapshot: Snapshot | undefined;
   #rows: readonly TopRow[] = [];
@@ -65,25 +69,14 @@ class Live {
   /** Signals go one after the other; never rejects. */
   #sending: Promise<void> = Promise.resolve();
 
-  constructor(
-    host: Pick<Host, "env">,
-    client: DaemonClient,
-    screen: FullScreen,
-    inbox: Inbox,
-    looking: Looking,
-    view: TopView,
-  ) {
-    this.#host = host;
-    this.#client = client;
-    this.#screen = screen;
-    this.#inbox = inbox;
-    this.#looking = looking;
+  constructor(around: Around, view: TopView) {
+    this.#around = around;
     this.#view = view;
   }
 
   async run(): Promise<void> {
     for (;;) {
-      const batch = await this.#inbox.take();
+      const batch = await this.#around.inbox.take();
       for (const incoming of batch) if (await this.#heed(incoming)) return;
       await this.#draw();
     }
@@ -113,7 +106,7 @@ class Live {
 
   async #press(key: Key): Promise<boolean> {
     const before = this.#view;
-    const { view, action } = onKey(before, key, this.#pids, pageOf(this.#screen.size));
+    const { view, action } = onKey(before, key, this.#pids, pageOf(this.#around.screen.size));
     this.#view = view;
     const { sort, isTree, showsAll, filter } = view;
     if (
@@ -133,10 +126,10 @@ class Live {
       case "quit":
         return true;
       case "redraw":
-        this.#screen.forget();
+        this.#around.screen.forget();
         return false;
       case "suspend":
-        await this.#screen.suspend();
+        await this.#around.screen.suspend();
         return false;
       case "signal":
         this.#sending = this.#sending.then(() => this.#send(action));
@@ -145,15 +138,15 @@ class Live {
   }
 
   async #send({ pid, signal }: Extract<TopAction, { kind: "signal" }>): Promise<void> {
-    const env = signal === SIGNALS.SIGRESUME ? { env: clientEnvironment(this.#host.env) } : {};
+    const env = signal === SIGNALS.SIGRESUME ? { env: clientEnvironment(this.#around.host.env) } : {};
     try {
-      const { pids } = await this.#client.request("process.signal", { pid, signal, ...env });
+      const { pids } = await this.#around.client.request("process.signal", { pid, signal, ...env });
       const said = pids.length === 0 ? "it has ended" : `signal sent (${signalName(signal)})`;
-      this.#inbox.push({ kind: "said", message: `PID ${pid}: ${said}` });
+      this.#around.inbox.push({ kind: "said", message: `PID ${pid}: ${said}` });
     } catch (error) {
-      this.#inbox.push({ kind: "said", message: messageOf(error) });
+      this.#around.inbox.push({ kind: "said", message: messageOf(error) });
     }
-    this.#looking.now();
+    this.#around.looking.now();
   }
 
   #arrange(): void {
@@ -164,9 +157,9 @@ class Live {
 
   async #draw(): Promise<void> {
     if (this.#snapshot === undefined) return;
-    const { size } = this.#screen;
+    const { size } = this.#around.screen;
     this.#view = keepInSight(this.#view, this.#pids, pageOf(size));
-    await this.#screen.draw(topFrame(this.#view, this.#snapshot, this.#rows, size));
+    await this.#around.screen.draw(topFrame(this.#view, this.#snapshot, this.#rows, size));
   }
 }
 

@@ -1,10 +1,10 @@
+import { Fault } from "../../../abi/errors.ts";
 import type { WireRow } from "../../../abi/methods/process.ts";
 import { onePid } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { heldBy, heldLines } from "../../screen/held-lines.ts";
 import { ASCII, type Branch, forest, LINES } from "../../screen/table/forest.ts";
 import { treeTable } from "../../screen/table/tree-table.ts";
-import { processNotFound } from "./process-not-found.ts";
 
 const USAGE = "crux tree [<pid>] [--all] [--ascii]";
 
@@ -35,6 +35,12 @@ async function run({ args, console, host }: Call): Promise<number> {
         for (const line of heldLines(branches.map(({ row }) => row))) await console.errorLine(line);
   }
   return 0;
+}
+
+/** As the daemon would say it of a pid that is not in its list. */
+function processNotFound(pid: number): Fault {
+  const fact = { kind: "no_process", pid } as const;
+  return new Fault({ code: "NOT_FOUND", message: `process not found: ${pid}`, fact });
 }
 
 /** What a service has started hangs below nobody then. One that was asked for by its pid is shown. */

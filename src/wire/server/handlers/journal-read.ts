@@ -24,7 +24,7 @@ export const journalRead: Handler<"journal.read"> = async (params, call) => {
         for (;;) {
           // asked first: what is written between the two questions is seen by the second
           const isOver = params.follow !== true || (await desk.hasEnded(proc));
-          const next = await sendFrom(desk, proc, seq, params, send, until);
+          const next = await sendFrom(seq, { desk, proc, wanted: params }, { send, until });
           if (next === undefined) return false;
           seq = next;
           if (isOver || seq > (params.to ?? Number.POSITIVE_INFINITY)) return true;
@@ -45,14 +45,23 @@ async function firstSeq(
   return last === undefined ? from : Math.max(from, await desk.seqFromEnd(proc, last, kind));
 }
 
-/** To the end of what is there now: the seq to go on from. undefined: the client is gone. */
+interface Source {
+  readonly desk: JournalDesk;
+  readonly proc: ProcUuid;
+  readonly wanted: Params<"journal.read">;
+}
+
+interface Reader {
+  readonly send: Send;
+  /** The client is gone, or does not want more. */
+  readonly until: AbortSignal;
+}
+
+/** To the end of what is there now: the seq to continue from. undefined: the client is gone. */
 async function sendFrom(
-  desk: JournalDesk,
-  proc: ProcUuid,
   from: number,
-  { to = Number.POSITIVE_INFINITY, kind }: Params<"journal.read">,
-  send: Send,
-  until: AbortSignal,
+  { desk, proc, wanted: { to = Number.POSITIVE_INFINITY, kind } }: Source,
+  { send, until }: Reader,
 ): Promise<number | undefined> {
   for (let seq = from; ; ) {
     const { lines, nextSeq } = await desk.lines(proc, seq, kind);
