@@ -13,7 +13,7 @@ import type { SupervisorFold } from "./facet.ts";
 import type { KeptChild, KeptRun, KeptSupervisor } from "./kept-supervisor.ts";
 
 /** How a run ended of which the supervisor did not hear. */
-export interface LastExit {
+interface LastExit {
   readonly exit: ExitStatus;
   readonly isOrdered: boolean;
   /** Wall clock, ms. */

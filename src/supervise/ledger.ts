@@ -24,7 +24,7 @@ const MAX_BYTES = 900_000;
 type Draft = Pick<JournalDraft, "kind" | "body">;
 
 /** Of the kernel, what keeps records. */
-export interface Recorder {
+interface Recorder {
   readonly ports: Pick<KernelPorts, "journal" | "log">;
   /** A record of a process that may wait for the next group. */
   note(proc: Process, kind: RecordKind, body: unknown): void;

@@ -253,6 +253,15 @@ describe("a supervisor comes back", () => {
     await next.expectNothingLeft(pid);
   });
 
+  test("what the user pinned to it is there again", async () => {
+    const first = new Daemon();
+    const pid = await first.start([first.child("a")]);
+    await first.t.kernel.pin(pid, { text: "the shop", by: { principal: "user", client: "c", uid: 1 } });
+    const next = await first.next();
+    expect(next.t.proc(pid).info(0).note).toBe("the shop");
+    await next.expectNothingLeft(pid);
+  });
+
   test("what an agent had read stays known of what its supervisor starts", async () => {
     const first = new Daemon();
     const agent = await first.t.start({ agent: agentFile() });

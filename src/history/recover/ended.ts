@@ -5,7 +5,7 @@ import type { ExitStatus } from "../../abi/process.ts";
 import type { JournalRecord, ProcessRow } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 
-export interface EndedProcess {
+interface EndedProcess {
   readonly exit: ExitStatus;
   /** What it came to; "" where that was not kept. */
   readonly result: string;

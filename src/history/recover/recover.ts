@@ -80,7 +80,7 @@ interface Back extends Returned {
 }
 
 /** Brings a supervisor back; undefined: it is lost, and the log says why. */
-export type RestoreSupervisor = (core: Core, left: LeftOver) => Promise<Returned | undefined>;
+type RestoreSupervisor = (core: Core, left: LeftOver) => Promise<Returned | undefined>;
 
 interface Boot extends Restoring {
   readonly left: Legacy;

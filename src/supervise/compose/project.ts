@@ -22,10 +22,9 @@ import { ProjectFeed } from "./feed.ts";
 import { type KeptProject, keptProject } from "./kept.ts";
 import { ProjectPipes } from "./pipes.ts";
 import type { Replica, ReplicaHost } from "./replica.ts";
-import { ProjectReplicas } from "./replicas.ts";
+import { childOf, heldChild, ProjectReplicas } from "./replicas.ts";
 import type { ProjectComeback } from "./restored.ts";
 import type { RunningProject } from "./roster.ts";
-import { childOf, heldChild } from "./service-child.ts";
 import { endOf, selectedOf, viewOf } from "./view.ts";
 
 /** A program whose reader is gone has not failed: whether the reader has, its own exit tells. */
