@@ -3,16 +3,16 @@ import { printed } from "../abi/errors.ts";
 import { asFd } from "../abi/ids.ts";
 import type { Begun, ProgramStart } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
-import { isAutoActive } from "../consent/classify/auto-mode.ts";
 import { pathOf } from "../consent/plan/plans.ts";
-import type { Tape } from "../history/replay/tape.ts";
 import { localDay } from "../lib/local-day.ts";
 import { type RunSeat, sessionRuns } from "../session/program-runs.ts";
 import { asksAtLimit } from "./account/raise.ts";
 import type { Core } from "./core.ts";
 import { tellCall } from "./gate/call-told.ts";
 import { joins } from "./ipc/joins.ts";
+import type { Tape } from "./ports/tape.ts";
 import type { Process } from "./process/process.ts";
+import { isAutoActive } from "./process/rights/auto-mode.ts";
 import type { ThreadSeat } from "./process/thread/thread.ts";
 
 /** Where in its process a program runs: in a thread, in one run of a session, or as the process itself. */

@@ -1,6 +1,6 @@
 /** What a process waits for of a person, and what the journal counts for its session. */
 import { type Facet, plainFacet } from "../../kernel/facts/facet.ts";
-import type { DenialState } from "./denials.ts";
+import type { DenialState } from "../../kernel/process/denials.ts";
 
 /** Questions without an answer: their digests, by id. */
 export const asksFacet: Facet<Map<string, string>> = {

@@ -5,8 +5,8 @@ import { type AskDecision, effectWords } from "../../kernel/gate/describe.ts";
 import type { Passage } from "../../kernel/gate/passage.ts";
 import type { JudgedCall } from "../../kernel/ports/classifier.ts";
 import type { Decision } from "../../kernel/ports/permit.ts";
+import { autoRefusal, isAutoActive } from "../../kernel/process/rights/auto-mode.ts";
 import { digestNow } from "../ask/question.ts";
-import { autoRefusal, isAutoActive } from "./auto-mode.ts";
 
 type Deny = Extract<Decision, { behavior: "deny" }>;
 

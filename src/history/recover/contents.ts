@@ -6,15 +6,15 @@
 import { asCallId } from "../../abi/ids.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import { asksFacet, denialsFacet } from "../../consent/ask/facets.ts";
-import { recheckAuto } from "../../consent/classify/auto-mode.ts";
-import { circuitFacet } from "../../consent/classify/circuit.ts";
 import { spentFacet } from "../../kernel/account/facet.ts";
 import { contextFacet } from "../../kernel/context/facet.ts";
 import type { Core } from "../../kernel/core.ts";
 import { LOADING } from "../../kernel/facts/intents.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
+import { circuitFacet } from "../../kernel/process/circuit.ts";
 import { HELD_LATE } from "../../kernel/process/facets.ts";
 import type { Process } from "../../kernel/process/process.ts";
+import { recheckAuto } from "../../kernel/process/rights/auto-mode.ts";
 import type { Turnstile } from "../../kernel/process/turnstile.ts";
 import type { History } from "./history.ts";
 import { type Contents, readContents, readHistory, readLines } from "./history-reader.ts";

@@ -5,12 +5,12 @@
  */
 import type { JournalDraft } from "../../kernel/ports/journal.ts";
 import type { Difference } from "../../kernel/ports/replays.ts";
+import type { RecordedExit, Tape } from "../../kernel/ports/tape.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { unpackAnswer, unpackError } from "./answer.ts";
 import { differenceOf, shown } from "./difference.ts";
 import { digestOf } from "./digest.ts";
 import { type Beat, isCompared, type Reel } from "./reel.ts";
-import type { RecordedExit, Tape } from "./tape.ts";
 
 /** A call that waits for its answer. */
 interface Asked {

@@ -4,11 +4,11 @@
  * dies loses the newest of them together with what would have followed.
  */
 import type { Core } from "../../kernel/core.ts";
+import type { Passage, RecordedExit, Start, Tape } from "../../kernel/ports/tape.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { STDIN } from "../../kernel/process/spawn/stdio.ts";
 import { packAnswer, packError } from "./answer.ts";
 import { digestOf } from "./digest.ts";
-import type { Passage, RecordedExit, Start, Tape } from "./tape.ts";
 
 /** Of passages that are collected; then they are written without waiting for company. */
 const MAX_HELD = 64;

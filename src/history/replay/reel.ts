@@ -4,8 +4,8 @@
  */
 import { Fault } from "../../abi/errors.ts";
 import type { JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
+import type { Passage, RecordedExit, Start } from "../../kernel/ports/tape.ts";
 import { Memory } from "./memory.ts";
-import type { Passage, RecordedExit, Start } from "./tape.ts";
 import { textChars } from "./text-chars.ts";
 
 interface Answer {

@@ -7,9 +7,9 @@ import { findLlmError, LlmError } from "../../abi/llm-error.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import type { Program } from "../../abi/program.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
+import type { Passage } from "../../kernel/ports/tape.ts";
 import { ByteDevice, MessageDevice } from "../../kernel/testing/fake-devices.ts";
 import { bytes, type TestKernel, testKernel, text } from "../../kernel/testing/test-kernel.ts";
-import type { Passage } from "./tape.ts";
 
 /** Runs `program` as a process to its end; its records. */
 async function record(program: Program, prepare: (t: TestKernel) => void = () => {}) {

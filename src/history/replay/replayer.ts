@@ -9,12 +9,12 @@ import { EXIT, type ExitStatus } from "../../abi/process.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
 import type { Difference, ReplayReport, ReplayWish } from "../../kernel/ports/replays.ts";
+import type { Start } from "../../kernel/ports/tape.ts";
 import type { OpenPorts } from "./closed-ports.ts";
 import { differenceOf } from "./difference.ts";
 import { Player } from "./player.ts";
 import { type ExitBody, Incomplete, Reel } from "./reel.ts";
 import { type MakeCore, type ReplayStage, setStage } from "./stage.ts";
-import type { Start } from "./tape.ts";
 
 interface Replayed {
   readonly pid: Pid;

@@ -11,6 +11,7 @@ import { Account } from "../../kernel/account/account.ts";
 import type { Core } from "../../kernel/core.ts";
 import type { JournalDraft } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
+import type { Start, Tape } from "../../kernel/ports/tape.ts";
 import { agentBody } from "../../kernel/process/agent-body.ts";
 import { Process, type ProcessSeed } from "../../kernel/process/process.ts";
 import { Session } from "../../kernel/process/session.ts";
@@ -18,7 +19,6 @@ import { STDIN } from "../../kernel/process/spawn/stdio.ts";
 import { closedPorts, type OpenPorts } from "./closed-ports.ts";
 import type { Memory, Spawned } from "./memory.ts";
 import { Incomplete } from "./reel.ts";
-import type { Start, Tape } from "./tape.ts";
 
 export interface ReplayStage {
   readonly proc: Process;

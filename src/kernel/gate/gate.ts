@@ -5,10 +5,10 @@
 
 import { ContextError, Fault, printed, SyscallError, VfsError } from "../../abi/errors.ts";
 import type { SyscallEvent } from "../../abi/events.ts";
-import { OWN_CALLS } from "../../history/replay/tape.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import type { Core } from "../core.ts";
 import { LIMITS } from "../limits.ts";
+import { OWN_CALLS } from "../ports/tape.ts";
 import type { Process } from "../process/process.ts";
 import type { Call, CallName, CallPass, Pass, ResultOf } from "./call.ts";
 import type { Scope } from "./scope.ts";

@@ -1,7 +1,6 @@
 /** The durable facts of a process: a row for each. How each is read, and who holds it, its own file says. */
 
 import { asksFacet, denialsFacet } from "../../consent/ask/facets.ts";
-import { circuitFacet } from "../../consent/classify/circuit.ts";
 import { supervisorFacet } from "../../supervise/facet.ts";
 import { spentFacet } from "../account/facet.ts";
 import { contextFacet } from "../context/facet.ts";
@@ -9,6 +8,7 @@ import type { Facet } from "../facts/facet.ts";
 import { endedByFacet, groupsFacet, mailFacet } from "../ipc/facets.ts";
 import { labelsFacet } from "../labels/facet.ts";
 import { logFacet } from "../log/facet.ts";
+import { circuitFacet } from "./circuit.ts";
 import { keptFacet } from "./kept-values.ts";
 import { noteFacet } from "./note.ts";
 import { progressFacet } from "./progress-facet.ts";

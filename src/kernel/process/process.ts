@@ -15,7 +15,6 @@ import type {
 } from "../../abi/process.ts";
 import type { Rights } from "../../abi/rights.ts";
 import type { ThreadView } from "../../abi/sys.ts";
-import type { Tape } from "../../history/replay/tape.ts";
 import { Conversation } from "../../session/conversation.ts";
 import type { Account } from "../account/account.ts";
 import { Facts } from "../facts/facet.ts";
@@ -26,6 +25,7 @@ import { DebugChannel } from "../log/debug-channel.ts";
 import { LogChannel } from "../log/log-channel.ts";
 import { logLine } from "../log/log-line.ts";
 import { Watchers } from "../log/watchers.ts";
+import type { Tape } from "../ports/tape.ts";
 import { FdTable } from "../vfs/fd-table.ts";
 import { Ending } from "./life/ending.ts";
 import { Halt, type Reason } from "./life/halt.ts";

@@ -3,11 +3,11 @@
  * Grants live as long as the session and are journalled where they are given.
  */
 
-import { Denials } from "../../consent/ask/denials.ts";
-import { Circuit } from "../../consent/classify/circuit.ts";
 import { GrantList } from "../../consent/grants/grant-list.ts";
 import { Approvers } from "../log/approvers.ts";
 import type { RecordOwner } from "../ports/journal.ts";
+import { Circuit } from "./circuit.ts";
+import { Denials } from "./denials.ts";
 
 export class Session {
   /** The top-level process: its history keeps the grants. null: the kernel's own, which asks nobody. */

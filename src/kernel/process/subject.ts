@@ -1,15 +1,21 @@
 /** A process as the policy sees it, at this moment. */
 import type { Rights } from "../../abi/rights.ts";
-import { judgesPlan } from "../../consent/classify/auto-mode.ts";
-import type { Core } from "../core.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Subject } from "../ports/permit.ts";
 import type { Process } from "./process.ts";
+import { judgesPlan } from "./rights/auto-mode.ts";
 import type { Granted } from "./rights/granted.ts";
 import { isAbove } from "./rights/narrow.ts";
 import { devicesOf } from "./rights/rights.ts";
 
+/** What it depends on beside the process. */
+export interface Granting {
+  readonly ports: Pick<KernelPorts, "classifier" | "models" | "permitFor">;
+  readonly grants: { of(self: Process): Granted };
+}
+
 /** `granted`: what persons have permitted since its spawn; absent: as it is now. */
-export function subjectOf(core: Core, self: Process, granted: Granted = core.grants.of(self)): Subject {
+export function subjectOf(core: Granting, self: Process, granted: Granted = core.grants.of(self)): Subject {
   const { cwd, roots, scratch, env } = self.seed;
   return {
     pid: self.pid,

@@ -6,12 +6,12 @@ import { Fault } from "../../../abi/errors.ts";
 import type { GrantBy } from "../../../abi/grants.ts";
 import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
-import { autoRefusal } from "../../../consent/classify/auto-mode.ts";
 import { ruleOfMode } from "../../../consent/grants/mode-grant.ts";
 import type { Core } from "../../core.ts";
 import type { JournalDraft } from "../../ports/journal.ts";
 import type { ModeView } from "../../ports/rights-control.ts";
 import type { Process } from "../process.ts";
+import { autoRefusal } from "./auto-mode.ts";
 import type { KeptMode } from "./mode-facet.ts";
 import { isAbove, lowest } from "./narrow.ts";
 

@@ -1,8 +1,8 @@
 /** The mode in which an agent begins, once its model is known. */
 import { Fault } from "../../../abi/errors.ts";
 import { PID_KERNEL } from "../../../abi/ids.ts";
-import { autoRefusal } from "../../../consent/classify/auto-mode.ts";
 import type { Making } from "../body.ts";
+import { autoRefusal } from "./auto-mode.ts";
 
 /** UNAVAILABLE: the user asked for auto mode, and its model cannot judge. What nobody asked for becomes `default`. */
 export function settleMode({ core, parent, proc, opts }: Making): void {

@@ -2,7 +2,7 @@
  * How often the classifier of a session failed in a row. At the limit mode auto is over for the session: a guard that does not
  * answer is none.
  */
-import { type Facet, plainFacet } from "../../kernel/facts/facet.ts";
+import { type Facet, plainFacet } from "../facts/facet.ts";
 
 /** Plain data: what the journal keeps. */
 export interface CircuitState {
