@@ -11,7 +11,7 @@ import type { EntryWord } from "../../history/fork/snapshot.ts";
 import type { Core } from "../../kernel/core.ts";
 import type { Intake } from "../../kernel/gate/consent.ts";
 import { requestOf } from "../../kernel/gate/decide.ts";
-import type { Claim } from "../../kernel/gate/passage.ts";
+import type { Passage } from "../../kernel/gate/passage.ts";
 import { Inflow } from "../../kernel/labels/inflow.ts";
 import { isSame } from "../../kernel/labels/label-set.ts";
 import { addLabels } from "../../kernel/labels/labelled.ts";
@@ -28,14 +28,15 @@ const NOTHING: Origins = { labels: [], reads: [], writes: [] };
 
 const NONE: Intake = { scope: {}, kept: async () => {} };
 
-export async function takeOrigins({ core, self, scope }: Claim): Promise<Intake> {
+export async function takeOrigins(passage: Passage): Promise<Intake> {
+  const { core, self, scope } = passage;
   const { callId, effects } = scope;
   if (self.pid === PID_KERNEL || !effects.some(({ kind }) => BRINGS.has(kind))) return NONE;
   const { labels, reads, writes } = originsOf(core, self, requestOf(scope));
   const known = reads.flatMap(({ path, isSubtree }) => core.fileLabels.at(path, isSubtree));
   const all = known.length === 0 ? labels : [...labels, ...(await labelsOfFiles(core, callId, known))];
   const secret = labels.some(({ kind }) => kind === "secret") ? { isSecret: true as const } : {};
-  const kept = (): Promise<void> => keepWritten({ core, self, scope }, writes);
+  const kept = (): Promise<void> => keepWritten(passage, writes);
   if (all.length === 0) return { scope: secret, kept };
   const add = (came: readonly Label[]): void => addLabels(core, self, came);
   const isCommand = effects.some(({ kind }) => kind === "exec");
@@ -43,7 +44,7 @@ export async function takeOrigins({ core, self, scope }: Claim): Promise<Intake>
   return { scope: isCommand ? secret : { ...secret, inflow: new Inflow(all, add) }, kept };
 }
 
-export function partOfInflow({ core, self, scope }: Claim, effects: readonly Effect[]): Inflow | undefined {
+export function partOfInflow({ core, self, scope }: Passage, effects: readonly Effect[]): Inflow | undefined {
   const { inflow } = scope;
   if (inflow === undefined || !effects.some(({ kind }) => BRINGS.has(kind))) return undefined;
   if (effects.length > MAX_FILES) return inflow.part(inflow.labels);
@@ -82,7 +83,7 @@ async function labelsOfFiles(core: Core, callId: CallId, known: Known): Promise<
 }
 
 /** What a command of it has written, as far as the command says. */
-async function keepWritten({ core, self, scope }: Claim, writes: readonly string[]): Promise<void> {
+async function keepWritten({ core, self, scope }: Passage, writes: readonly string[]): Promise<void> {
   const paths = [...new Set(writes)].slice(0, MAX_LOOKS);
   if (paths.length === 0 || (self.labels.length === 0 && core.fileLabels.size === 0)) return;
   const words = await look(core, scope.callId, paths);

@@ -13,7 +13,7 @@ import type { KernelCall } from "../gate/gate.ts";
 import { cancelled } from "../gate/gate.ts";
 import { guard } from "../gate/guard.ts";
 import { ownCopy } from "../gate/own-copy.ts";
-import type { Claim, KernelPass } from "../gate/passage.ts";
+import type { KernelPass } from "../gate/passage.ts";
 import { allowing } from "../gate/permit.ts";
 import type { Scope } from "../gate/scope.ts";
 import { guardServers } from "../gate/servers.ts";
@@ -74,29 +74,27 @@ async function start({ core, self, signal }: KernelPass, args: SpawnArgs, isOuts
 }
 
 function spawnNative(pass: KernelPass, command: readonly string[], args: SpawnArgs): Promise<Pid> {
-  const { core, self } = pass;
   const effectful = {
     syscall: "Spawn",
     device: command[0] ?? "",
     tool: EXEC_TOOL,
-    effects: [execEffect(self, command, args.opts)],
+    effects: [execEffect(pass.self, command, args.opts)],
     effectClass: "once",
     input: JSON.stringify(command),
   } as const;
   return guard(pass, effectful, async (scope) => {
     const pid = await start(pass, args, scope.sandbox === null);
-    attend({ core, self, scope }, pid);
+    attend(pass, scope, pid);
     return pid;
   });
 }
 
 /** It ends when a person takes back what alone allowed it, if the person wants that. */
-function attend(claim: Claim, pid: Pid): void {
-  const { core, self } = claim;
+function attend({ core, self }: KernelPass, scope: Scope, pid: Pid): void {
   const proc = core.table.get(pid);
   if (proc === undefined) return;
   const end = (): void => void core.deliver(proc, SIGNALS.SIGTERM).catch(() => {});
-  const release = core.grants.attend(self, allowing(claim), end);
+  const release = core.grants.attend(self, allowing({ core, self, scope }), end);
   proc.done.promise.finally(release).catch(() => {});
 }
 

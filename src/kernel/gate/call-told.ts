@@ -2,20 +2,25 @@
 import { type CallEnd, type CallNote, firstLine, shortened } from "../../abi/call-note.ts";
 import type { WritePlan } from "../../abi/device.ts";
 import { messageOf, SyscallError } from "../../abi/errors.ts";
-import type { Core } from "../core.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
 import { redactedValue } from "../redact/redacted-journal.ts";
 import type { FdEntry } from "../vfs/fd-table.ts";
 
+/** What telling takes of the kernel. */
+interface Telling {
+  readonly ports: Pick<KernelPorts, "redactor" | "clock">;
+}
+
 /** One call, made by a write. */
 export class CallTold {
-  readonly #core: Core;
+  readonly #core: Telling;
   readonly #self: Process;
   readonly #entry: FdEntry;
   #tool: string;
   #about = "";
 
-  constructor(core: Core, self: Process, entry: FdEntry) {
+  constructor(core: Telling, self: Process, entry: FdEntry) {
     this.#core = core;
     this.#self = self;
     this.#entry = entry;
@@ -43,7 +48,7 @@ export class CallTold {
   }
 }
 
-export function tellCall(core: Core, self: Process, note: CallNote): void {
+export function tellCall(core: Telling, self: Process, note: CallNote): void {
   const { redactor, clock } = core.ports;
   const clean = redactor === undefined ? note : (redactedValue(redactor, note) as CallNote);
   const { about, error } = clean;

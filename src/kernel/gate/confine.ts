@@ -4,15 +4,14 @@
  */
 import { SyscallError } from "../../abi/errors.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
-import type { Core } from "../core.ts";
 import type { Decision, PermitRequest } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import { subjectOf } from "../process/subject.ts";
-import { requestOf } from "./decide.ts";
-import type { Claim, Passage } from "./passage.ts";
+import { type Policed, requestOf } from "./decide.ts";
+import type { Passage } from "./passage.ts";
 
 /** As the rights are now. PERMISSION: a protected file cannot be protected. */
-export function sandboxOf(core: Core, self: Process, request: PermitRequest): SandboxProfile | null {
+export function sandboxOf(core: Policed, self: Process, request: PermitRequest): SandboxProfile | null {
   return core.ports.permitFor(self.seed.cwd).sandbox?.(subjectOf(core, self), request) ?? null;
 }
 
@@ -44,6 +43,6 @@ export function confine(
 }
 
 /** After a person has allowed what could not be confined, it is not. */
-export function sandboxGiven({ core, self, scope }: Claim): SandboxProfile | null {
+export function sandboxGiven({ core, self, scope }: Passage): SandboxProfile | null {
   return core.ports.exec.sandbox?.available === true ? sandboxOf(core, self, requestOf(scope)) : null;
 }

@@ -3,7 +3,7 @@ import type { Effect } from "../../abi/effects.ts";
 import type { Inflow } from "../labels/inflow.ts";
 import type { Decision } from "../ports/permit.ts";
 import type { AskDecision } from "./describe.ts";
-import type { Claim, Passage } from "./passage.ts";
+import type { Passage } from "./passage.ts";
 import type { Scope } from "./scope.ts";
 
 /** What a person made of a question. */
@@ -32,7 +32,7 @@ export interface Consent {
   passed(passage: Passage): void;
   /** Waits for a person. Rejects when the call is given up. */
   ask(passage: Passage, decision: AskDecision): Promise<Said>;
-  intake(claim: Claim): Promise<Intake>;
+  intake(passage: Passage): Promise<Intake>;
   /** Of a call within one, by the program that it runs: only what that reads has come. */
-  partOfInflow(claim: Claim, effects: readonly Effect[]): Inflow | undefined;
+  partOfInflow(passage: Passage, effects: readonly Effect[]): Inflow | undefined;
 }

@@ -1,10 +1,23 @@
 /** What the policy says of a call, as things stand. */
 
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Decision, PermitRequest } from "../ports/permit.ts";
+import type { Process } from "../process/process.ts";
 import type { Granted } from "../process/rights/granted.ts";
-import { subjectOf } from "../process/subject.ts";
-import type { Claim } from "./passage.ts";
+import { type Granting, subjectOf } from "../process/subject.ts";
 import type { Scope } from "./scope.ts";
+
+/** Who would do what, as the policy is asked. */
+export interface Claim {
+  readonly core: Policed;
+  readonly self: Process;
+  readonly scope: Scope;
+}
+
+/** The policy of each place, and what persons have granted. */
+export interface Policed extends Granting {
+  readonly ports: Pick<KernelPorts, "permitFor" | "classifier" | "models" | "log">;
+}
 
 /** A policy that throws is a question, never a permission. */
 export function decide({ core, self, scope }: Claim, granted?: Granted): Decision {

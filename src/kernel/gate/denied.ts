@@ -2,11 +2,21 @@
  * Counts what a session was denied, in its journal too. At the limit the model is told to change its approach; then a person
  * decides the next such call. Where none can be asked, each refusal is an answer to the model, and its loop sees to the end.
  */
-import type { Core } from "../core.ts";
+import type { Journal } from "../ports/journal.ts";
 import type { Decision } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
-import type { Claim } from "./passage.ts";
 import type { Scope } from "./scope.ts";
+
+/** What keeps the count. */
+interface Keeper {
+  readonly ports: { readonly journal: Pick<Journal, "note"> };
+}
+
+interface Denied {
+  readonly core: { readonly asks: { canAsk(self: Process): boolean } };
+  readonly self: Process;
+  readonly scope: Scope;
+}
 
 type Deny = Extract<Decision, { behavior: "deny" }>;
 
@@ -14,7 +24,7 @@ type Deny = Extract<Decision, { behavior: "deny" }>;
 const SOFT: ReadonlySet<Deny["reason"]["kind"]> = new Set(["mode", "classifier", "default"]);
 
 /** What is said to the model beside the refusal; "": nothing. */
-export function noteDenial(core: Core, self: Process, tool: string): string {
+export function noteDenial(core: Keeper, self: Process, tool: string): string {
   const { denials } = self.seed.session;
   if (denials.recordDenial(self.pid, tool)) keep(core, self);
   if (!denials.shouldFallbackToPrompting(tool)) return "";
@@ -22,17 +32,17 @@ export function noteDenial(core: Core, self: Process, tool: string): string {
   return ` (${count}: do not try again, change your approach)`;
 }
 
-export function noteSuccess(core: Core, self: Process, tool: string): void {
+export function noteSuccess(core: Keeper, self: Process, tool: string): void {
   if (self.seed.session.denials.recordSuccess(tool)) keep(core, self);
 }
 
 /** A person has answered. */
-export function clearDenials(core: Core, self: Process): void {
+export function clearDenials(core: Keeper, self: Process): void {
   if (self.seed.session.denials.clear()) keep(core, self);
 }
 
 /** After too many denials in a row, what would be denied again is asked, where a person can be. */
-export function orAsked({ core, self, scope }: Claim, decision: Decision): Decision {
+export function orAsked({ core, self, scope }: Denied, decision: Decision): Decision {
   if (decision.behavior !== "deny" || !SOFT.has(decision.reason.kind) || self.mode === "plan")
     return decision;
   const { tool } = scope;
@@ -53,7 +63,7 @@ export function noteReply({ pid, seed }: Process, { effects }: Scope): void {
   if (effects.some(({ kind }) => kind === "llm")) seed.session.denials.beginReply(pid);
 }
 
-function keep(core: Core, { seed }: Process): void {
+function keep(core: Keeper, { seed }: Process): void {
   const { owner, denials } = seed.session;
   denials.isKnown = true;
   if (owner !== null)

@@ -6,15 +6,26 @@ import type { Effect } from "../../abi/effects.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { asCallId, type Pid } from "../../abi/ids.ts";
 import { type Member, memberName, membersNamed } from "../../abi/member.ts";
-import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
-import { decide } from "./decide.ts";
-import type { KernelPass } from "./passage.ts";
+import { decide, type Policed } from "./decide.ts";
+import type { Scope } from "./scope.ts";
 
 type MessageEffect = Extract<Effect, { kind: "message" }>;
 
+/** Who are members of a project with it. */
+interface Projects {
+  readonly projects: { fellowsOf(self: Process): readonly Member[] };
+}
+
+/** A message on its way. */
+interface Mail {
+  readonly core: Projects & Policed & { readonly table: { looksInto(viewer: Pid, pid: Pid): boolean } };
+  readonly self: Process;
+  readonly scope: Scope | null;
+}
+
 /** With the names of the one fellow that it is for; what the caller says of that counts for nothing. */
-export function withMember(core: Core, self: Process, effect: Effect): Effect {
+export function withMember(core: Projects, self: Process, effect: Effect): Effect {
   if (effect.kind !== "message") return effect;
   const { member: _, ...asked } = effect;
   if (asked.signal !== undefined) return asked;
@@ -27,7 +38,7 @@ export function withMember(core: Core, self: Process, effect: Effect): Effect {
  * What was permitted for a fellow goes to that fellow, and what was permitted for another does not go to a fellow: CONFLICT. What
  * no tool declared is judged here: PERMISSION.
  */
-export function checkFellow({ core, self, scope }: KernelPass, pid: Pid): void {
+export function checkFellow({ core, self, scope }: Mail, pid: Pid): void {
   const named = (scope?.effects ?? []).filter(isForFellow);
   if (named.length === 0 && core.table.looksInto(self.pid, pid)) return;
   if (scope === null) checkUndeclared(core, self, pid);
@@ -43,7 +54,7 @@ function isFellow(fellows: readonly Member[], named: readonly MessageEffect[], p
 }
 
 /** By the own handle of the process: no tool stands between. */
-function checkUndeclared(core: Core, self: Process, pid: Pid): void {
+function checkUndeclared(core: Projects & Policed, self: Process, pid: Pid): void {
   const effects = [withMember(core, self, { kind: "message", to: String(pid) })];
   const scope = { callId: asCallId("c_mail"), tool: "send", effects };
   const decision = decide({ core, self, scope });

@@ -1,12 +1,11 @@
 /** Which tools there are for a process: one that is denied as a whole is none. */
 import { PID_KERNEL } from "../../abi/ids.ts";
-import type { Core } from "../core.ts";
 import type { Permit, Subject } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
-import { subjectOf } from "../process/subject.ts";
+import { type Granting, subjectOf } from "../process/subject.ts";
 
 /** Process and policy are looked at once, with the first question: a list asks for each of its names. */
-export function hidden(core: Core, self: Process): (tool: string) => boolean {
+export function hidden(core: Granting, self: Process): (tool: string) => boolean {
   if (self.pid === PID_KERNEL) return () => false;
   let looked: { readonly permit: Permit; readonly subject: Subject } | undefined;
   return (tool) => {

@@ -14,9 +14,6 @@ export interface Passage extends KernelPass {
   readonly scope: Scope;
 }
 
-/** Who would do what, as the policy is asked. */
-export type Claim = Pick<Passage, "core" | "self" | "scope">;
-
 /** After a station that decided more. */
 export function decided(passage: Passage, more: Partial<Scope>): Passage {
   return { ...passage, scope: { ...passage.scope, ...more } };

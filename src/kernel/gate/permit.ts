@@ -6,11 +6,11 @@ import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { Decision } from "../ports/permit.ts";
 import type { Allows } from "../process/rights/granted.ts";
 import { confine, sandboxGiven } from "./confine.ts";
-import { decide } from "./decide.ts";
+import { type Claim, decide } from "./decide.ts";
 import { noteDenial, noteReply, noteSuccess, orAsked } from "./denied.ts";
 import type { AskDecision } from "./describe.ts";
 import { Edited } from "./edited.ts";
-import { type Claim, decided, type Passage } from "./passage.ts";
+import { decided, type Passage } from "./passage.ts";
 import { refused, remedyOf, withheld } from "./refused.ts";
 import type { Scope } from "./scope.ts";
 

@@ -3,7 +3,7 @@
  * that the process has read. Looked for only where the process has labels.
  */
 import type { Effect } from "../../abi/effects.ts";
-import type { Core } from "../core.ts";
+import type { ContextSpaces } from "../context/spaces.ts";
 import type { Process } from "../process/process.ts";
 
 /** Their results are pages, and lists of pages: a program cannot write into them what it likes. */
@@ -13,14 +13,18 @@ const FOREIGN = /^<(?:agent-message|crux-note|available-deferred-tools|tool_disc
 /** What may follow an address without being part of it. */
 const END = /^(?:$|[\s"'<>()[\]{}|\\^`,;]|[.!?:](?:$|[\s"'<>()]))/;
 
-export function withQuoted(core: Core, self: Process, effect: Effect): Effect {
+interface Contexts {
+  readonly contexts: Pick<ContextSpaces, "has" | "prompt">;
+}
+
+export function withQuoted(core: Contexts, self: Process, effect: Effect): Effect {
   if (effect.kind !== "network" || self.labels.length === 0) return effect;
   const { url, isQuoted: _, ...asked } = effect;
   if (url === undefined) return asked;
   return { ...asked, url, ...(isQuoted(core, self, url) ? { isQuoted: true } : {}) };
 }
 
-function isQuoted(core: Core, { ctxId }: Process, url: string): boolean {
+function isQuoted(core: Contexts, { ctxId }: Process, url: string): boolean {
   if (!core.contexts.has(ctxId)) return false;
   const fetched = new Set<string>();
   for (const message of core.contexts.prompt(ctxId).messages) {

@@ -6,7 +6,7 @@ import { subjectOf } from "../process/subject.ts";
 import { redactedValue } from "../redact/redacted-journal.ts";
 import { requestOf } from "./decide.ts";
 import { describe } from "./describe.ts";
-import type { Claim, Passage } from "./passage.ts";
+import type { Passage } from "./passage.ts";
 
 const PREFIX = "Permission denied: ";
 const MAX_REASON = 400;
@@ -22,7 +22,7 @@ interface Refused {
 }
 
 /** The narrowest that would let it happen. One with a secret in it could not be typed as it is shown. */
-export function remedyOf({ core, self, scope }: Claim): Remedy | null {
+export function remedyOf({ core, self, scope }: Passage): Remedy | null {
   const { permitFor, redactor } = core.ports;
   const isClean = (text: string): boolean => redactor === undefined || redactor.redact(text) === text;
   try {

@@ -3,9 +3,9 @@ import type { Effect } from "../../abi/effects.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { McpConfig, McpServer } from "../../abi/mcp.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
-import type { Core } from "../core.ts";
+import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
-import { subjectOf } from "../process/subject.ts";
+import { type Granting, subjectOf } from "../process/subject.ts";
 import { serverLabel } from "../vfs/server-label.ts";
 import { invalid } from "./errors.ts";
 import { guard } from "./guard.ts";
@@ -38,6 +38,11 @@ export function guardServers<T>(pass: KernelPass, brought: Brought, act: () => P
   return guard(pass, effectful, act);
 }
 
+/** What a local server is started with. */
+interface Launching {
+  readonly ports: Pick<KernelPorts, "commandEnv" | "home">;
+}
+
 /** What is mounted, and where, or for which agent. */
 interface Mounted {
   readonly path: string;
@@ -45,12 +50,12 @@ interface Mounted {
 }
 
 /** INVALID: a URL that is none, variables that a program may not set. */
-export function mountEffect(core: Core, self: Process, { path, config }: Mounted): Effect {
+export function mountEffect(core: Launching, self: Process, { path, config }: Mounted): Effect {
   return config.type === "http" ? reach(self, path, config.url) : start(core, self, config);
 }
 
 /** Variables of the entry may change what the command does: with any, no rule for the command answers the question. */
-function start(core: Core, self: Process, config: Extract<McpConfig, { type: "stdio" }>): Effect {
+function start(core: Launching, self: Process, config: Extract<McpConfig, { type: "stdio" }>): Effect {
   core.ports.commandEnv({ pid: self.pid, uuid: self.seed.uuid, env: self.seed.env }, config.env);
   const { command, args, cwd = core.ports.home } = config;
   return { kind: "exec", argv: [command, ...args], cwd, certain: Object.keys(config.env).length === 0 };
@@ -67,7 +72,11 @@ function reach(self: Process, path: string, text: string): Effect {
  * Within what a local server runs: that of an agent in its agent's sandbox, that of a person as the host is. Without the
  * scratch folder of the agent: agents that work in one place share a server.
  */
-export function serverSandbox(core: Core, owner: Process, config: McpConfig): SandboxProfile | null {
+export function serverSandbox(
+  core: Launching & Granting,
+  owner: Process,
+  config: McpConfig,
+): SandboxProfile | null {
   if (owner.pid === PID_KERNEL || config.type === "http") return null;
   const { command, args, cwd = core.ports.home } = config;
   const effect = { kind: "exec", argv: [command, ...args], cwd, certain: true } as const;
