@@ -1,4 +1,4 @@
-/** What a person does to a session: over connections of their own, for the stream has taken the first. */
+/** What the user does to a session: over connections of their own, for the stream has taken the first. */
 import { randomBytes } from "node:crypto";
 import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import { type PermissionMode, SIGNALS } from "../../abi/process.ts";

@@ -18,7 +18,7 @@ import { HELP_LINES, wordOf } from "./words.ts";
 const TWICE_MS = 2_000;
 const SHOWN_MESSAGES = 6;
 
-/** What says that a run is under way: one that was opened in the midst of its run goes on with any of them. */
+/** What says that a run is under way: one that was opened in the midst of its run continues with any of them. */
 const OF_A_RUN: ReadonlySet<WireEvent["event"]> = new Set(["input", "step", "tool", "call", "reply", "ask"]);
 
 export async function chatAtTerminal(call: Call, stream: ChatStream, client: ChatClient): Promise<number> {
@@ -197,7 +197,7 @@ class Chat implements AsyncDisposable {
     void this.#terminal.above(() => this.#call.console.line(text));
   }
 
-  /** Its failure is shown, and the conversation goes on. */
+  /** Its failure is shown, and the conversation continues. */
   #do(act: () => Promise<void>): void {
     void act().catch((error: unknown) => this.#terminal.above(() => this.#call.console.fail(error)));
   }

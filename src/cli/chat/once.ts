@@ -1,4 +1,4 @@
-/** `crux -c "and now?"`: one run in a session that is there, shown as a run is. The session goes on to rest. */
+/** `crux -c "and now?"`: one run in a session that is there, shown as a run is. The session rests again afterwards. */
 import type { IdleEvent, LogEvent, PausedEvent, WireEvent } from "../../abi/wire-events.ts";
 import type { Call } from "../command.ts";
 import type { Console } from "../console.ts";

@@ -1,4 +1,4 @@
-/** Which session a person means: the latest of this folder, a pid, a uuid, words of a title, or one from a list. */
+/** Which session the user means: the latest of this folder, a pid, a uuid, words of a title, or one from a list. */
 import { Fault } from "../../abi/errors.ts";
 import type { WireSession } from "../../abi/methods/session.ts";
 import type { Call } from "../command.ts";

@@ -11,7 +11,7 @@ import { Keyboard } from "../terminal/keyboard.ts";
 import { enterLine } from "../terminal/line-entry.ts";
 import { hearAnswers, type QuestionTerminal } from "./question-dialog.ts";
 
-/** The daemon waits for a person far sooner than one process can ask this often. */
+/** The daemon waits for the user far sooner than one process can ask this often. */
 const MAX_QUESTIONS = 100;
 /** What an amount begins with. */
 const AMOUNT = /^[+$\d]/;
@@ -26,7 +26,7 @@ interface Surroundings {
   write(text: string): Promise<void>;
   /** Tells the daemon; shows its own failure. False: the question stands, it was no answer to it. */
   answer(askId: string, reply: AskReply): Promise<boolean>;
-  /** The arguments as a person wants them; undefined: as they are. Absent: they cannot be changed here. */
+  /** The arguments as the user wants them; undefined: as they are. Absent: they cannot be changed here. */
   readonly edit?: (text: string, ask: EditLine) => Promise<Readonly<Record<string, unknown>> | undefined>;
 }
 

@@ -1,4 +1,4 @@
-/** Arguments of a call, changed by a person: in the editor of the environment, where there is one. */
+/** Arguments of a call, changed by the user: in the editor of the environment, where there is one. */
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Where the questions of a process are put to a person, for the commands that follow one. */
+/** Where the questions of a process are put to the user, for the commands that follow one. */
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { Call } from "../command.ts";
 import type { Input, Output } from "../host/host.ts";
@@ -6,7 +6,7 @@ import { safeLine } from "../screen/text/safe-text.ts";
 import { AskDialog, type EditLine } from "./ask-dialog.ts";
 import { editorOf, editText, mainText, readArguments, shownArguments } from "./ask-editor.ts";
 
-/** A terminal that a person reads and types at, and that no script parses. */
+/** A terminal that the user reads and types at, and that no script parses. */
 export function questionTerminal({ console, host }: Call): Output | undefined {
   if (host.stdin.isTTY !== true) return undefined;
   if (host.stderr.isTTY === true) return host.stderr;

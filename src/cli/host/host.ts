@@ -47,6 +47,6 @@ export interface Lifecycle {
   onEnd(undo: () => void): () => void;
   /** While something is followed: ends the command as SIGPIPE would once nobody reads stdout, though nothing is written. */
   endWithReader(): Promise<Disposable>;
-  /** Stops as Ctrl-Z does; resolves when the shell lets it go on. */
+  /** Stops as Ctrl-Z does; resolves when the shell resumes it. */
   suspend(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { Lifecycle } from "./host.ts";
 
 /** Those that end a process unless it listens; Ctrl-C has its own way (interrupts.ts). */
 const DEADLY = ["SIGTERM", "SIGHUP", "SIGQUIT"] as const;
-/** Stopped time does not count: this passes after the shell has let us go on. */
+/** Stopped time does not count: this passes after the shell has resumed us. */
 const STOPPED_MS = 20;
 
 export class NodeLifecycle implements Lifecycle {

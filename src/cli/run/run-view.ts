@@ -189,7 +189,7 @@ export class RunView {
 
   async #complete(event: CompleteEvent): Promise<void> {
     await this.#over(event, (paint) => lastLine(event, paint));
-    // for a person: the screen itself is fixed
+    // for the user: the screen itself is fixed
     if (!this.#verbose || !this.#output.isTerminal) return;
     for (const line of [answeredLine(event), costLine(event)])
       if (line !== undefined) await this.#console.errorLine(line);

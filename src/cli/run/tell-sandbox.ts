@@ -1,4 +1,4 @@
-/** Once for each command that a person follows: that what its agents run is not confined. */
+/** Once for each command that the user follows: that what its agents run is not confined. */
 import type { Call } from "../command.ts";
 import { safeLine } from "../screen/text/safe-text.ts";
 

@@ -1,4 +1,4 @@
-/** A question of the permission gate as a person reads it, above the line with the keys. Pure. */
+/** A question of the permission gate as the user reads it, above the line with the keys. Pure. */
 import type { AskAmount, AskPart, AskRule } from "../../abi/events.ts";
 import type { RuleDestination } from "../../abi/rules.ts";
 import { plainLine, plainLines } from "./text/plain-text.ts";

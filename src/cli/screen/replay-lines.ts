@@ -1,4 +1,4 @@
-/** A replay for a person: what came of it, and what a client saw of the process when it ran. */
+/** A replay for the user: what came of it, and what a client saw of the process when it ran. */
 import type { Result } from "../../abi/methods/methods.ts";
 import { resultBox } from "./result-box.ts";
 import { lastLine, spawnLine } from "./run-lines.ts";

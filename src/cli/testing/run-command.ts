@@ -133,7 +133,7 @@ interface Parts {
   /** What a shell has put there; default neither a pipe nor a file. */
   stdinKind?: StreamKind;
   stdoutKind?: StreamKind;
-  /** The line as a person types it: a lone word stays one (`intentArgv`). */
+  /** The line as the user types it: a lone word stays one (`intentArgv`). */
   asTyped?: true;
 }
 

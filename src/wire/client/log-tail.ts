@@ -1,4 +1,4 @@
-/** What the daemon wrote last, for a person whose command could not reach it. */
+/** What the daemon wrote last, for the user whose command could not reach it. */
 import { accessSync, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 
@@ -16,7 +16,7 @@ function isWritable(dir: string): boolean {
   }
 }
 
-/** The last lines of daemon.log, for a person. */
+/** The last lines of daemon.log, for the user. */
 export function lastLogLines(path: string, count: number): string[] {
   try {
     const fd = openSync(path, "r");

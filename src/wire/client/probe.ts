@@ -23,7 +23,7 @@ export type Probe =
   | { readonly kind: "absent" }
   /** It answered that it takes nobody now: full, or shutting down. */
   | { readonly kind: "busy"; readonly fault: WireFault }
-  /** Connected, but no answer in time. `more` goes on waiting for the same answer. */
+  /** Connected, but no answer in time. `more` continues waiting for the same answer. */
   | { readonly kind: "silent"; more(ms: number): Promise<Probe>; close(): void };
 
 export async function probe(path: string, ms: number, clock: Timer, signal?: AbortSignal): Promise<Probe> {

@@ -43,7 +43,7 @@ export interface ServerDeps {
   definitions?(kind: "agents" | "skills", wish: DefinitionWish): Promise<readonly Definition[]>;
   /** Task lists on disk; absent: this daemon keeps none. */
   readonly tasks?: TaskDesk;
-  /** What persons say of workspaces; absent: none is trusted. */
+  /** What the user says of workspaces; absent: none is trusted. */
   readonly trust?: TrustDesk;
   /** What the settings say, and changing them; absent: this daemon reads none. */
   readonly settings?: SettingsDesk;

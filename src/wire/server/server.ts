@@ -25,7 +25,7 @@ export interface Server {
   readonly connections: number;
   /** Since the start: tells an idle check that someone was here in between. */
   readonly accepted: number;
-  /** From now on each new connection is answered UNAVAILABLE with this cause; those open go on. */
+  /** From now on each new connection is answered UNAVAILABLE with this cause; those open continue. */
   refuse(cause: string): void;
   /** Ends all connections; what is under way has a second to get its answer or its stream's end. */
   drain(): Promise<void>;

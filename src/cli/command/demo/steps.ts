@@ -41,7 +41,7 @@ async function detached(stage: TourStage, intent: string): Promise<string> {
   return stdout.trim();
 }
 
-/** Of the process that the steps after the second go on with. */
+/** Of the process that the steps after the second continue with. */
 let chapters = "";
 
 export const STEPS: readonly Step[] = [

@@ -6,7 +6,7 @@ import { placeFlag } from "./place-flag.ts";
 
 const USAGE = "crux fork <pid> [--at <step>] [-m <text>] [--attach]";
 
-/** A new process that goes on from a step of another, which is left as it is. */
+/** A new process that continues from a step of another, which is left as it is. */
 export const fork: Command = {
   flags: {
     at: { type: "string" },

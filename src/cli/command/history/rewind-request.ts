@@ -36,7 +36,7 @@ async function ask({ host }: Call, request: Request): Promise<Done> {
   }
 }
 
-/** Only a person at a terminal is asked. */
+/** Only the user at a terminal is asked. */
 async function isWanted(call: Call, planned: Done, what: string): Promise<boolean> {
   const changed = planned.files.filter(({ deed }) => deed !== "unchanged" && deed !== "kept");
   if (changed.length === 0) return true;

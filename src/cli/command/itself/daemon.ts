@@ -31,7 +31,7 @@ async function start(call: Call): Promise<number> {
   return 0;
 }
 
-/** One that runs in safe mode is stopped; the next boots as if none had died. One that runs as it should goes on. */
+/** One that runs in safe mode is stopped; the next boots as if none had died. One that runs as it should continues. */
 async function leaveSafeMode(call: Call): Promise<void> {
   const client = await call.host.daemon.find();
   if (client !== undefined && (await ask(client)).safe_mode !== true) return;

@@ -91,7 +91,7 @@ async function offline(
   return look(["--repair"]);
 }
 
-/** A person sees first what would be done. */
+/** The user sees first what would be done. */
 async function isAgreed({ args, console, host }: Call, look: () => Promise<CheckWire>, signal: AbortSignal) {
   if (args.flags.has("yes")) return true;
   if (host.stdin.isTTY !== true || host.stdout.isTTY !== true)

@@ -25,7 +25,7 @@ async function run(call: Call): Promise<number> {
   return 0;
 }
 
-/** By name or number, as a person writes it. INVALID. */
+/** By name or number, as the user writes it. INVALID. */
 export function signalOf(text: string): Signal {
   const signal = parseSignal(text);
   if (signal === undefined)

@@ -35,7 +35,7 @@ async function run(call: Call): Promise<number> {
     case "default":
       await console.line(psTable(shown, console.mode === "verbose"));
       if (console.mode === "verbose") for (const line of noteLines(shown)) await console.line(line);
-      // for a person; the table itself is fixed
+      // for the user; the table itself is fixed
       if (isPerson(call)) for (const line of asides(shown, isTold)) await console.errorLine(line);
       await tellSandbox(call, sandbox === undefined ? undefined : sandboxOff(sandbox));
   }

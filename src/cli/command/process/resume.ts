@@ -1,4 +1,4 @@
-/** `crux resume <pid>`: a process goes on in the background, whether it is paused, rests or has ended. */
+/** `crux resume <pid>`: a process continues in the background, whether it is paused, rests or has ended. */
 import { onePid } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { clientEnvironment } from "../../run/environment.ts";

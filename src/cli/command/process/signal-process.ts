@@ -23,7 +23,7 @@ export async function signalProcess(
   signal: Signal,
 ): Promise<void> {
   const tree = args.flags.has("tree");
-  // one that came back after a restart of the daemon goes on with the keys of this terminal
+  // one that came back after a restart of the daemon continues with the keys of this terminal
   const env = signal === SIGNALS.SIGRESUME ? { env: clientEnvironment(host.env) } : {};
   const client = await host.daemon.ensure();
   const { pids } = await client.request("process.signal", { pid, signal, ...(tree ? { tree } : {}), ...env });

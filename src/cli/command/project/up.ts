@@ -81,7 +81,7 @@ async function follow(
   }
 }
 
-/** undefined: it goes on. */
+/** undefined: it continues. */
 function codeAt(event: ProjectEventWire, isDetached: boolean): number | undefined {
   switch (event.event) {
     case "done":

@@ -6,7 +6,7 @@ import { safeLine } from "../../screen/text/safe-text.ts";
 
 const USAGE = "crux grants [<pid>] | crux grants rm <id> [--pid <pid>] [--kill]";
 
-/** What persons have permitted beside the settings: listed, or taken back. */
+/** What the user has permitted beside the settings: listed, or taken back. */
 export const grants: Command = { flags: { kill: { type: "boolean" }, pid: { type: "string" } }, run };
 
 function run(call: Call): Promise<number> {

@@ -99,7 +99,7 @@ export async function converse(call: Call, pid: number, text: string): Promise<n
   return chatAtTerminal(call, stream, client);
 }
 
-/** A person types and reads there, and no script does. */
+/** The user types and reads there, and no script does. */
 function isTerminal({ console, host }: Call): boolean {
   return host.stdin.isTTY === true && host.stdout.isTTY === true && console.isScreen;
 }

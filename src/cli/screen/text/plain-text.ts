@@ -1,5 +1,5 @@
 /**
- * Text that a person decides on: what could pass for something else is shown as its number. Beyond what safe-text.ts escapes:
+ * Text that the user decides on: what could pass for something else is shown as its number. Beyond what safe-text.ts escapes:
  * blanks that are none, characters without a shape, and letters of other scripts that look like Latin ones.
  */
 import { safeLine, safeLines } from "./safe-text.ts";

@@ -12,7 +12,7 @@ export const jobList: Handler<"job.list"> = async ({ pid }, { kernel }) => {
   return { payload: { jobs: jobs.map(jobWire) } };
 };
 
-/** A client that has left is noticed at once: its command goes on. */
+/** A client that has left is noticed at once: its command continues. */
 export const jobOutput: Handler<"job.output"> = async (params, call) => {
   const { pid, job, from = 0, follow: isFollowed = false } = params;
   const signal = isFollowed ? call.ended : call.gone;

@@ -8,7 +8,7 @@ export const processSignal: Handler<"process.signal"> = async (params, { kernel 
   const pid = asPid(params.pid);
   const signal = requireSignal(params.signal, "Signal");
   const { tree = false, env } = params;
-  // lent first: what goes on needs it at once
+  // lent first: what continues needs it at once
   if (signal === SIGNALS.SIGRESUME && env !== undefined)
     for (const each of tree ? await subtree(kernel, pid) : [pid]) kernel.lendEnv(each, env);
   const pids = tree ? await kernel.signalTree(pid, signal) : await signalOne(kernel, pid, signal);

@@ -6,7 +6,7 @@ import type { Handler } from "../handler.ts";
 /** Longest delay a timer of the platform takes: 24.8 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The wait ends with the process, the deadline or the client; the process goes on in the last two cases. */
+/** The wait ends with the process, the deadline or the client; the process continues in the last two cases. */
 export const processWait: Handler<"process.wait"> = async ({ pid, timeout_ms }, { kernel, clock, ended }) => {
   const over = new AbortController();
   const settled = new AbortController();

@@ -1,4 +1,4 @@
-/** Which workspaces a person has trusted. */
+/** Which workspaces the user has trusted. */
 import { Fault } from "../../../abi/errors.ts";
 import type { WireWorkspace } from "../../../abi/methods/trust.ts";
 import type { WorkspaceView } from "../../../abi/trust.ts";
