@@ -180,6 +180,20 @@ export const PROCESS_DOCS: MethodDocs<keyof typeof PROCESS_METHODS> = {
     params: { group: "nightly", signal: 4 },
     result: { reached: 2 },
   },
+  "group.join": {
+    errors: {
+      NOT_FOUND: "No such process, or no group has this number.",
+      INVALID: "Not a name of a group.",
+      UNAVAILABLE: "The process is in 16 groups, or the group has 1,024 members.",
+    },
+    params: { pid: 3, group: "nightly" },
+    result: { group: 1 },
+  },
+  "group.leave": {
+    errors: { NOT_FOUND: "No such process or group, or the process is not a member." },
+    params: { pid: 3, group: "nightly" },
+    result: undefined,
+  },
   "mail.send": {
     errors: { NOT_FOUND: NO_PROCESS, UNAVAILABLE: "The mailbox is full.", CONFLICT: KEY_REUSED },
     params: { pid: 3, text: "the build is green again" },

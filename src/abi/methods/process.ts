@@ -266,6 +266,20 @@ export const PROCESS_METHODS = {
     params: z.strictObject({ group: z.union([name, z.int().min(1)]), signal: z.int() }),
     result: z.strictObject({ reached: z.int() }),
   },
+  "group.join": {
+    summary: "take a process into a group, which is made where there is none of this name",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ pid, group: z.union([name, z.int().min(1)]) }),
+    result: z.strictObject({ group: z.int().describe("Its number.") }),
+  },
+  "group.leave": {
+    summary: "take a process out of a group; the last one to leave ends the group",
+    kind: "request",
+    right: "control",
+    params: z.strictObject({ pid, group: z.union([name, z.int().min(1)]) }),
+    result: undefined,
+  },
   "process.note": {
     summary: "the line that the user pinned to a process; with `text` it is set first",
     kind: "request",

@@ -95,6 +95,22 @@ describe("joinGroup()", () => {
   });
 });
 
+test("a client hears of a join or a leave once it is on the disk; a process at once", async () => {
+  const t = testKernel();
+  const { pid, sys } = await t.start();
+  const gate = Promise.withResolvers<void>();
+  t.journal.gate = gate.promise;
+  expect(await sys.joinGroup(pid, "mine")).toBe(1);
+  const heard: unknown[] = [];
+  const joined = t.init.joinGroup(pid, "team").then((group) => heard.push(group));
+  const left = t.init.leaveGroup(pid, "mine").then(() => heard.push("left"));
+  await settle();
+  expect(heard).toEqual([]);
+  gate.resolve();
+  await Promise.all([joined, left]);
+  expect(heard).toEqual([2, "left"]);
+});
+
 describe("a spawn into a group", () => {
   test("that is refused leaves no process", async () => {
     const t = testKernel();

@@ -16,11 +16,14 @@ const joinGroup: KernelCall<"joinGroup", { pid: Pid; group: Pgid | string }> = {
   take: (pid, group) => ({ pid, group }),
   args: ({ group, pid }) => ({ group, pid }),
   result: (pgid) => pgid,
-  run({ core, self }, { pid, group }) {
+  async run(pass, { pid, group }) {
+    const { core, self } = pass;
+    checkTaken(pass, "JoinGroup");
     const proc = core.table.require(self.pid, pid, "JoinGroup", "control");
     const before = proc.groups.size;
     const pgid = core.groups.join(proc, group, self.pid);
     if (proc.groups.size > before) core.note(proc, "group.join", core.groups.recordOf(pgid));
+    await durable(pass);
     return pgid;
   },
 };
@@ -30,12 +33,24 @@ const leaveGroup: KernelCall<"leaveGroup", { pid: Pid; group: Pgid | string }> =
   name: "LeaveGroup",
   take: (pid, group) => ({ pid, group }),
   args: ({ group, pid }) => ({ group, pid }),
-  run({ core, self }, { pid, group }) {
+  async run(pass, { pid, group }) {
+    const { core, self } = pass;
+    checkTaken(pass, "LeaveGroup");
     const proc = core.table.require(self.pid, pid, "LeaveGroup", "control");
     const pgid = core.groups.leave(proc, group);
     core.note(proc, "group.leave", { group: pgid });
+    await durable(pass);
   },
 };
+
+/** Clients are only told what is kept; a process goes on, and loses both together. */
+function checkTaken({ core, self }: KernelPass, syscall: string): void {
+  if (self.pid === PID_KERNEL) core.journalWatch.check(syscall);
+}
+
+async function durable({ core, self }: KernelPass): Promise<void> {
+  if (self.pid === PID_KERNEL) await core.ports.journal.sync();
+}
 
 /** GetProcGroup(group): its members, by rising pid, as far as the caller sees them; its maker sees all. */
 const getProcGroup: KernelCall<"getProcGroup", { group: Pgid | string }> = {

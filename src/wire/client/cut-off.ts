@@ -34,6 +34,8 @@ const EFFECTS: Partial<Record<MethodName, readonly [what: string, look: string]>
   ],
   kill: ["the signal may have been sent", "crux ps shows what it came to"],
   "process.signal": ["the signal may have been sent", "crux ps shows what it came to"],
+  "group.join": ["the process may be in the group", "crux groups shows who is in it"],
+  "group.leave": ["the process may have left the group", "crux groups shows who is in it"],
   "group.signal": ["the signal may have been sent", "crux ps shows what it came to"],
 };
 

@@ -45,6 +45,8 @@ const WRITES: Partial<Record<MethodName, readonly object[]>> = {
     { pid: RESTS, text: "mine" },
   ],
   "group.signal": [{ group: "team", signal: SIGNALS.SIGPAUSE }],
+  "group.join": [{ pid: LIVE, group: "other" }],
+  "group.leave": [{ pid: LIVE, group: "team" }],
   "mail.send": [
     { pid: LIVE, text: "hello" },
     { pid: RESTS, text: "hello" },

@@ -14,7 +14,7 @@ import { composePs } from "./handlers/compose-ps.ts";
 import { composeUp } from "./handlers/compose-up.ts";
 import { agentsCheck, skillsCheck } from "./handlers/definitions.ts";
 import { fileList, fileRead } from "./handlers/file.ts";
-import { groupList, groupSignal } from "./handlers/group.ts";
+import { groupJoin, groupLeave, groupList, groupSignal } from "./handlers/group.ts";
 import { jobList, jobOutput } from "./handlers/job.ts";
 import { journalCheck, journalCollect, journalRoots, journalVerify } from "./handlers/journal.ts";
 import { journalRead } from "./handlers/journal-read.ts";
@@ -90,6 +90,8 @@ export const HANDLERS: Handlers = {
   "file.read": fileRead,
   "group.list": groupList,
   "group.signal": groupSignal,
+  "group.join": groupJoin,
+  "group.leave": groupLeave,
   "mail.send": mailSend,
   "session.list": sessionList,
   "session.open": sessionOpen,

@@ -200,6 +200,12 @@ describe("groups, mail, supervisors, mounts", () => {
     );
   });
 
+  it("group.join and group.leave, by name and by number", async () => {
+    expect(await ask("group.join", { pid: 4, group: "writers" })).toBe(answered({ group: 2 }));
+    expect(await ask("group.leave", { pid: 4, group: 2 })).toBe(answered());
+    expect(fixture.kernel.calls.slice(-2)).toEqual(["joinGroup 4 writers", "leaveGroup 4 2"]);
+  });
+
   it("mail.send hands over the text as UTF-8", async () => {
     expect(await ask("mail.send", { pid: 3, text: "weiter, bitte: 分" })).toBe(answered());
     expect(fixture.kernel.sent).toEqual([[3, "weiter, bitte: 分"]]);

@@ -98,6 +98,11 @@ export class FakeKernel implements KernelApi {
       const found = this.procs.find((proc) => proc.pid === pid);
       return found?.state === "running" ? this.disposition : "ignored";
     },
+    joinGroup: async (pid: Pid, group: Pgid | string) => {
+      this.calls.push(`joinGroup ${pid} ${group}`);
+      return 2;
+    },
+    leaveGroup: async (pid: Pid, group: Pgid | string) => void this.calls.push(`leaveGroup ${pid} ${group}`),
     signalGroup: async (group: Pgid | string, signal: Signal) => {
       this.calls.push(`signalGroup ${group} ${signal}`);
       const found = this.groups.find(({ id, name }) => id === group || name === group);
