@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -17,10 +18,10 @@ import type { ExecSpec } from "../../kernel/ports/host.ts";
 import { systemClock } from "../../lib/system-clock.ts";
 import { until } from "../testing.ts";
 import { HostProcesses } from "./exec.ts";
-import { childrenOf } from "./procfs.ts";
+import { childrenOf, listPids, readEnviron } from "./procfs.ts";
 import { SandboxFinder } from "./sandbox/probe.ts";
 import { Sandboxes } from "./sandbox/sandbox.ts";
-import { bashSpec } from "./testing.ts";
+import { bashSpec, newTag } from "./testing.ts";
 
 const own = realpathSync(mkdtempSync("/var/tmp/crux-ahead-"));
 const sandboxes = new Sandboxes({ dir: join(own, "sb"), ledgerDir: join(own, "ledger") });
@@ -184,6 +185,28 @@ describe.runIf(new SandboxFinder().get().available)("a sandbox made ahead", () =
     const pid = await waiting();
     idle.resolve();
     await until(() => exec.spares === 0 && !kept().includes(pid), "it is gone");
+  });
+
+  it("dies with a daemon that is killed", async () => {
+    const mark = newTag();
+    const script = `const { HostProcesses } = await import(${JSON.stringify(join(import.meta.dirname, "exec.ts"))});
+      const { Sandboxes } = await import(${JSON.stringify(join(import.meta.dirname, "sandbox/sandbox.ts"))});
+      const sandboxes = new Sandboxes({ dir: ${JSON.stringify(join(work, "sb"))} });
+      const exec = new HostProcesses({ kernelId: "k-dead", epoch: 1, pipesDir: ${JSON.stringify(join(work, "p"))}, sandboxes });
+      const spec = ${JSON.stringify({ argv: ["bash", "-c", ":"], cwd: work, sandbox: profile(), owner: "t" })};
+      const process = { id: "one", until: new AbortController().signal };
+      const env = { PATH: "/usr/bin:/bin", MARK: ${JSON.stringify(mark)} };
+      await exec.run({ ...spec, env, process, onOutput() {} }, process.until).exited;
+      setInterval(() => {}, 1000);`;
+    const daemon = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "ignore" });
+    const marked = () => listPids().filter((pid) => readEnviron(pid).includes(mark));
+    // bubblewrap and the first process
+    await until(
+      () => childrenOf(daemon.pid ?? 0).flatMap(childrenOf).length === 1 && marked().length === 2,
+      "one waits",
+    );
+    daemon.kill("SIGKILL");
+    await until(() => marked().length === 0, "nothing of it is left");
   });
 
   it("that ends by itself is not used", async () => {

@@ -83,7 +83,7 @@ const TEXTS: readonly (readonly [about: string, text: string])[] = [
   ["no terminal", "tty; [ -t 0 ] || [ -t 1 ] || echo none; : < /dev/tty"],
   ["a terminal made for it", "script -qec 'tty > /dev/null && stty size && echo on' /dev/null | tr -d '\\r'"],
   ["its name and words", 'echo "$0" $# "$@" "$-"'],
-  ["its level", "echo $SHLVL; bash -c 'echo $SHLVL'"],
+  ["its level, from where it is", 'bash -c "echo \\$((SHLVL - $SHLVL))"'],
   ["its folder", "pwd; echo $PWD; cd /; pwd; cd -"],
   ["a background job that is waited for", "(exit 4) & wait $!; echo $?"],
   ["jobs", "sleep 1 & jobs -r | wc -l; kill %1; wait %1; echo $?"],
@@ -100,7 +100,7 @@ const TEXTS: readonly (readonly [about: string, text: string])[] = [
   ["a time limit", "timeout -s KILL 0.05 sleep 5; echo $?; timeout 0.05 sleep 5; echo $?"],
   ["limits", "ulimit -n; ulimit -s; ulimit -c; umask"],
   ["nice", "nice; nice -n 5 nice"],
-  ["what it exports", "env | grep -vE '^(_|PWD|CRUX_[A-Z_]*|TMPDIR)=' | sort"],
+  ["what it exports", "env | grep -vE '^(_|PWD|SHLVL|CRUX_[A-Z_]*|TMPDIR)=' | sort"],
   ["a new program in its place", "exec sh -c 'echo other; exit 9'"],
   [
     "more than a pipe holds",
