@@ -1,6 +1,6 @@
 /**
- * The way out of a connection. One line at a time: its caller waits until the system took it, so nothing piles up here
- * and what waits is bounded where it comes from (the kernel's queues, the lines not yet answered).
+ * The way out of a connection. One line at a time: its caller waits while more than a piece has not been taken by the system, so
+ * little piles up here and what waits is bounded where it comes from (the kernel's queues, the lines not yet answered).
  */
 import type { Socket } from "node:net";
 import type { Clock } from "../../abi/program.ts";
@@ -11,7 +11,10 @@ const PIECE_BYTES = 64 * 1024;
 export class LineWriter {
   readonly #socket: Socket;
   readonly #clock: Clock;
+  /** Pieces that the system has not taken. */
+  #waiting = 0;
   #waitingSince: number | undefined;
+  #isJoining = false;
 
   constructor(socket: Socket, clock: Clock) {
     this.#socket = socket;
@@ -26,19 +29,39 @@ export class LineWriter {
   /** False: the client is gone. Not to be called again before it resolves. */
   async write(line: string): Promise<boolean> {
     const bytes = Buffer.from(line);
+    if (bytes.length + this.#socket.writableLength <= PIECE_BYTES) {
+      if (!this.#socket.writable) return false;
+      void this.#put(bytes);
+      this.#joinNext();
+      return true;
+    }
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-      if (!(await this.#writePiece(bytes.subarray(at, at + PIECE_BYTES)))) return false;
+      if (!this.#socket.writable) return false;
+      if ((await this.#put(bytes.subarray(at, at + PIECE_BYTES))) !== undefined) return false;
     }
     return true;
   }
 
-  async #writePiece(piece: Buffer): Promise<boolean> {
-    if (!this.#socket.writable) return false;
-    this.#waitingSince = this.#clock.mono();
-    const error = await new Promise<Error | null | undefined>((resolve) =>
-      this.#socket.write(piece, resolve),
+  /** What follows in the same tick leaves together: mostly the answers to requests that came together. */
+  #joinNext(): void {
+    if (this.#isJoining) return;
+    this.#isJoining = true;
+    this.#socket.cork();
+    process.nextTick(() => {
+      this.#isJoining = false;
+      this.#socket.uncork();
+    });
+  }
+
+  /** Resolves when the system took it; an error: it will not. */
+  #put(piece: Buffer): Promise<Error | undefined> {
+    this.#waiting++;
+    this.#waitingSince ??= this.#clock.mono();
+    return new Promise((resolve) =>
+      this.#socket.write(piece, (error) => {
+        this.#waitingSince = --this.#waiting === 0 ? undefined : this.#clock.mono();
+        resolve(error ?? undefined);
+      }),
     );
-    this.#waitingSince = undefined;
-    return !error;
   }
 }
