@@ -75,6 +75,7 @@ import { reapProcess } from "./process/end/reap.ts";
 import { Reaper } from "./process/end/reaper.ts";
 import { endAll, endServices } from "./process/end/shutdown.ts";
 import { jobOutput, jobsOf, liveJobs } from "./process/jobs.ts";
+import { keptOf } from "./process/kept-values.ts";
 import { lendEnv } from "./process/lending.ts";
 import { noteFacet, pinNote } from "./process/note.ts";
 import { Process } from "./process/process.ts";
@@ -413,7 +414,8 @@ export class Kernel implements KernelApi, Core {
       planPath: (pid) => this.plans.pathOf(pid),
       kept: async (pid, name) => {
         await this.table.get(pid)?.past.recall();
-        return this.table.get(pid)?.kept?.get(name);
+        const proc = this.table.get(pid);
+        return proc === undefined ? undefined : keptOf(proc).get(name);
       },
       contextSummary: async (pid) => {
         await this.table.get(pid)?.past.recall();
@@ -482,8 +484,7 @@ function makeRoot(ports: KernelPorts): Process {
     PID_KERNEL,
   );
   // Clients come and go for days: nobody traces pid 0, and nothing is kept for it.
-  init.debug = null;
-  init.logs = null;
+  init.closeChannels();
   init.start(ports.clock.mono());
   return init;
 }

@@ -90,8 +90,7 @@ function handOf(core: Core, origin: Origin, history: FileHistory): Hand {
   const callId = asCallId(`c_${core.ports.nonce()}`);
   const proc = new Process(seedOf(core, origin), PID_KERNEL);
   // who traces the process sees it, too
-  proc.debug = core.table.get(origin.pid)?.debug ?? null;
-  proc.logs = null;
+  proc.traceInto(core.table.get(origin.pid)?.debug ?? null);
   const expected: Hand["expected"] = new Map();
   keepBy(proc, async (change) => {
     const want = expected.get(change.path);

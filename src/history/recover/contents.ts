@@ -3,6 +3,7 @@
  * It is marked in its history meanwhile, by an intent without a result: a process whose reading ends the daemon is known to
  * the next one by that.
  */
+
 import { asCallId } from "../../abi/ids.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import { asksFacet, denialsFacet } from "../../consent/ask/facets.ts";
@@ -13,6 +14,7 @@ import { LOADING } from "../../kernel/facts/intents.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
 import { circuitFacet } from "../../kernel/process/circuit.ts";
 import { HELD_LATE } from "../../kernel/process/facets.ts";
+import { adoptKept } from "../../kernel/process/kept-values.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { recheckAuto } from "../../kernel/process/rights/auto-mode.ts";
 import type { Turnstile } from "../../kernel/process/turnstile.ts";
@@ -70,7 +72,7 @@ async function fill(core: Core, proc: Process, onHistory: Recall["onHistory"]): 
   proc.used.carryOver({ microUsd: history.of(spentFacet).microUsd });
   proc.seen.epoch = history.of(contextFacet).epoch;
   for (const { path, ...file } of seen) proc.seen.set(path, file);
-  proc.kept = kept.size === 0 ? null : new Map(kept);
+  adoptKept(proc, kept);
   core.asks.leftOpen(proc, history.of(asksFacet));
   await recallCounts(journal, proc, history);
   recheckAuto(core, proc);

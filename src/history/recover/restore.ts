@@ -11,9 +11,7 @@ import type { Rights } from "../../abi/rights.ts";
 import type { Core } from "../../kernel/core.ts";
 import type { Facts } from "../../kernel/facts/facet.ts";
 import type { GroupRecord } from "../../kernel/ipc/groups.ts";
-import { Mailbox } from "../../kernel/ipc/mailbox.ts";
 import type { JournalRecord, RecordOwner } from "../../kernel/ports/journal.ts";
-import { closeChannels } from "../../kernel/process/end/reap.ts";
 import { HELD_EARLY } from "../../kernel/process/facets.ts";
 import { Process, type ProcessSeed } from "../../kernel/process/process.ts";
 import { modeFacet, readMode } from "../../kernel/process/rights/mode-facet.ts";
@@ -141,19 +139,13 @@ export function leave(core: Core, proc: Process): void {
   core.table.remove(proc.pid);
   proc.mailbox?.close();
   proc.watchers.end();
-  closeChannels(proc);
+  proc.closeChannels();
 }
 
 function fill({ groups }: Pick<Core, "groups">, proc: Process, remains: Remains): void {
   for (const group of remains.groups) groups.restore(proc, group);
-  if (remains.mail.length > 0) proc.mailbox = mailboxOf(remains.mail);
+  for (const message of remains.mail) proc.ownMailbox().restore(message);
   proc.used.carryOver({ tokens: remains.tokensUsed });
   proc.facts.adopt(HELD_EARLY, remains.facts);
   proc.halt.time.carryOver(remains.ranMs);
-}
-
-function mailboxOf(mail: readonly Message[]): Mailbox {
-  const box = new Mailbox();
-  for (const message of mail) box.restore(message);
-  return box;
 }

@@ -9,7 +9,7 @@ import type { Call, CallPass } from "../gate/call.ts";
 import { checkFellow } from "../gate/fellow-mail.ts";
 import type { KernelCall } from "../gate/gate.ts";
 import { joins } from "../ipc/joins.ts";
-import { Mailbox, type Wanted } from "../ipc/mailbox.ts";
+import type { Mailbox, Wanted } from "../ipc/mailbox.ts";
 import { post } from "../ipc/post.ts";
 import { type Taker, takenDrafts, tookMail } from "../ipc/taken.ts";
 import { readLabels } from "../labels/label-set.ts";
@@ -60,7 +60,7 @@ interface ReceiverKernel extends LabelKeeper {
 interface Receiver extends Taker, Labelled {
   readonly pid: Pid;
   readonly life: Pick<LifeCycle, "activity" | "act">;
-  mailbox: Mailbox | null;
+  ownMailbox(): Mailbox;
 }
 
 /** What a timer of the platform takes, 24.8 days. */
@@ -79,8 +79,7 @@ const recv: Call<"recv", RecvOptions, ReceiverKernel, Receiver> = {
   async run(pass, { timeoutMs, client }) {
     const { core, self } = pass;
     checkTimeout(self, timeoutMs);
-    const box = self.mailbox ?? new Mailbox();
-    self.mailbox = box;
+    const box = self.ownMailbox();
     const wants: Wanted = (each) => client === undefined || joins(each, client);
     const message =
       box.tryTake(wants) ??

@@ -8,7 +8,6 @@ import type { KernelCall } from "../gate/gate.ts";
 import type { KernelPass } from "../gate/passage.ts";
 import type { Scope } from "../gate/scope.ts";
 import { recorded, unblock } from "../ipc/deliver.ts";
-import { SignalState } from "../ipc/signal-state.ts";
 
 const ENDS: ReadonlySet<Signal> = new Set([SIGNALS.SIGTERM, SIGNALS.SIGINT, SIGNALS.SIGKILL]);
 
@@ -80,8 +79,7 @@ const sigBlock: KernelCall<"sigBlock", { pid: Pid; signal: Signal }> = {
     checkMaskable(signal, scope);
     const proc = core.table.require(self.pid, pid, "SigBlock", "control");
     if (!proc.isLive) return;
-    proc.signals ??= new SignalState();
-    proc.signals.blocked.add(signal);
+    proc.ownSignals().blocked.add(signal);
   },
 };
 
@@ -115,8 +113,7 @@ const sigHandle: KernelCall<"sigHandle", { signal: Signal; action: SignalAction 
       proc.signals?.handlers.delete(signal);
       return;
     }
-    proc.signals ??= new SignalState();
-    proc.signals.handlers.set(signal, action);
+    proc.ownSignals().handlers.set(signal, action);
   },
 };
 

@@ -5,7 +5,7 @@ import type { Woken } from "../../abi/sys.ts";
 import { linkSignals } from "../../lib/abort.ts";
 import type { Call } from "../gate/call.ts";
 import { joins } from "../ipc/joins.ts";
-import { Mailbox } from "../ipc/mailbox.ts";
+import type { Mailbox } from "../ipc/mailbox.ts";
 import type { Lookup } from "../ports/lookup.ts";
 import type { LifeCycle } from "../process/life/life-cycle.ts";
 
@@ -18,7 +18,7 @@ interface Kernel {
 interface Sleeper {
   readonly pid: Pid;
   readonly life: Pick<LifeCycle, "activity" | "act">;
-  mailbox: Mailbox | null;
+  ownMailbox(): Mailbox;
   readonly conversation: { readonly run: { readonly client: string } | null } | null;
   /** Called when a signal is heeded. */
   readonly wakers: Set<() => void>;
@@ -70,8 +70,7 @@ export const sleep: Call<"sleep", { ms: number; pid?: Pid }, Kernel, Sleeper> = 
 
 /** A message that is there already wakes it at once. */
 function watchOwn(self: Sleeper, wake: Wake): () => void {
-  const box = self.mailbox ?? new Mailbox();
-  self.mailbox = box;
+  const box = self.ownMailbox();
   const ofRun = self.conversation?.run?.client;
   const unwatch = box.watch(
     (message) => ofRun === undefined || joins(message, ofRun),

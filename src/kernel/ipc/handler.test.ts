@@ -29,7 +29,7 @@ describe("a handler", () => {
     const { sys, pid, proc } = await t.start();
     await sys.sigHandle(1, handler);
     const lines: string[] = [];
-    proc.onLog = ({ level, message }) => lines.push(`${level} ${message}`);
+    proc.keepLog(({ level, message }) => lines.push(`${level} ${message}`));
     expect(await t.init.signal(pid, 1)).toBe("handler");
     expect(await t.init.wait(pid)).toEqual(EXIT.sigterm);
     expect(lines[0]).toBe("warn the handler of SIGTERM failed, the default acts: no");
@@ -45,7 +45,7 @@ describe("a handler", () => {
     const { sys, pid, proc } = await t.start();
     await sys.sigHandle(4, () => new Promise(() => {}));
     const lines: string[] = [];
-    proc.onLog = ({ message }) => lines.push(message);
+    proc.keepLog(({ message }) => lines.push(message));
     await t.init.kill(pid, 4);
     await t.clock.advance(4_999);
     expect(proc.isPaused).toBe(false);

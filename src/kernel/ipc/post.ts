@@ -7,7 +7,7 @@ import type { RequestMark } from "../../abi/request-mark.ts";
 import type { Sent } from "../../abi/sys.ts";
 import type { Journal } from "../ports/journal.ts";
 import { joins } from "./joins.ts";
-import { Mailbox } from "./mailbox.ts";
+import type { Mailbox } from "./mailbox.ts";
 
 interface Office {
   readonly ports: {
@@ -22,7 +22,8 @@ interface Addressee {
   readonly pid: Pid;
   readonly seed: { readonly uuid: ProcUuid };
   readonly isLive: boolean;
-  mailbox: Mailbox | null;
+  readonly mailbox: Mailbox | null;
+  ownMailbox(): Mailbox;
   /** null: it has one run. */
   readonly conversation: { readonly run: { readonly client: string } | null } | null;
   tell(event: ProcessEvent, mono: number): void;
@@ -38,8 +39,7 @@ interface Letter extends Pick<Message, "from" | "data"> {
 /** Not ended by a signal: whether it was sent is never in doubt. NOT_FOUND: it has ended. UNAVAILABLE: its box is full. */
 export async function post(office: Office, to: Addressee, { request, ...letter }: Letter): Promise<Sent> {
   if (!to.isLive) throw ended(letter.from, to.pid);
-  to.mailbox ??= new Mailbox();
-  const place = to.mailbox.claim(letter.data.byteLength);
+  const place = to.ownMailbox().claim(letter.data.byteLength);
   // numbered in the same turn as its place is claimed and its record handed over: all three have one order
   const message = numbered(office, to.pid, letter);
   const sent = { seq: message.seq, ahead: aheadOf(to, message) };

@@ -4,6 +4,7 @@ import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { findJobs, type JobRecord, type JobView } from "../../abi/jobs.ts";
 import type { Core } from "../core.ts";
+import { keptOf } from "./kept-values.ts";
 import type { Process } from "./process.ts";
 
 /** By rising pid, the oldest first. With a pid also of one that came back and has not been needed yet. NOT_FOUND: no such process. */
@@ -17,7 +18,7 @@ export async function jobsOf(core: Core, pid?: Pid): Promise<readonly JobView[]>
 
 function viewsOf(core: Core, proc: Process): readonly JobView[] {
   const live = core.ports.jobs?.live(proc.seed.uuid) ?? new Map<string, number>();
-  return findJobs(proc.kept ?? new Map()).map((job) => ({ ...asItIs(job, live), pid: proc.pid }));
+  return findJobs(keptOf(proc)).map((job) => ({ ...asItIs(job, live), pid: proc.pid }));
 }
 
 function asItIs(job: JobRecord, live: ReadonlyMap<string, number>): JobRecord {

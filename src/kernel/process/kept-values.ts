@@ -34,19 +34,29 @@ export const keptFacet: Facet<Map<string, Ref>> = {
   fork: (origin) => new Map(origin),
 };
 
+const KEPT = new WeakMap<Process, Map<string, unknown>>();
 const NONE: ReadonlyMap<string, unknown> = new Map();
+
+export function keptOf(proc: Process): ReadonlyMap<string, unknown> {
+  return KEPT.get(proc) ?? NONE;
+}
+
+/** Of a process that was brought back. */
+export function adoptKept(proc: Process, kept: ReadonlyMap<string, unknown>): void {
+  if (kept.size > 0) KEPT.set(proc, new Map(kept));
+}
 
 export function keptValues(core: Recorder, proc: Process): KeptValues {
   return {
-    get: (name) => proc.kept?.get(name),
-    entries: () => proc.kept ?? NONE,
+    get: (name) => keptOf(proc).get(name),
+    entries: () => keptOf(proc),
     set: (name, value) => setKept(core, proc, { name, value }),
   };
 }
 
 /** INVALID: too large, or too many. Kept before whatever follows it. */
 function setKept(core: Recorder, proc: Process, { name, value }: KeptValue): void {
-  const own = proc.kept ?? new Map<string, unknown>();
+  const own = KEPT.get(proc) ?? new Map<string, unknown>();
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? "");
   if (bytes > LIMITS.keptValueBytes)
     throw new Fault({
@@ -58,7 +68,7 @@ function setKept(core: Recorder, proc: Process, { name, value }: KeptValue): voi
       code: "INVALID",
       message: `${name}: a process keeps at most ${LIMITS.keptValues} values`,
     });
-  proc.kept = own;
+  KEPT.set(proc, own);
   if (value === null) own.delete(name);
   else own.set(name, value);
   core.note(proc, "process.kept", { name, value } satisfies KeptValue);

@@ -18,8 +18,8 @@ import type { ThreadView } from "../../abi/sys.ts";
 import { Conversation } from "../../session/conversation.ts";
 import type { Account } from "../account/account.ts";
 import { Facts } from "../facts/facet.ts";
-import type { Mailbox } from "../ipc/mailbox.ts";
-import type { SignalState } from "../ipc/signal-state.ts";
+import { Mailbox } from "../ipc/mailbox.ts";
+import { SignalState } from "../ipc/signal-state.ts";
 import { labelsFacet } from "../labels/facet.ts";
 import { DebugChannel } from "../log/debug-channel.ts";
 import { LogChannel } from "../log/log-channel.ts";
@@ -112,24 +112,10 @@ export class Process {
   readonly watchers = new Watchers();
   /** Those that it holds; each is changed by its owner alone, with a record. */
   readonly facts = new Facts();
-  /** null after reaping step 4: late events are skipped. */
-  debug: DebugChannel | null = new DebugChannel();
   /** Of the run under way, or the only one. */
   readonly refusals = new RefusalList();
-  /** null after reaping step 4. */
-  logs: LogChannel | null = new LogChannel();
-  /** Hears each log line once it is said; the journal keeps them. */
-  onLog: ((entry: LogEntry) => void) | null = null;
-  /** Those below are made on first use: most processes need none. */
-  signals: SignalState | null = null;
-  mailbox: Mailbox | null = null;
   /** null: it has one run, and ends with it. */
   readonly conversation: Conversation | null;
-  threads: ThreadSet | null = null;
-  /** Where the MCP servers it owns are mounted: its own devices, whatever its rights say. */
-  mounts: Set<string> | null = null;
-  /** What devices keep for it; null: nothing. */
-  kept: Map<string, unknown> | null = null;
   /** Who sleeps until a signal is heeded. */
   readonly wakers = new Set<() => void>();
   readonly groups = new Set<Pgid>();
@@ -148,6 +134,14 @@ export class Process {
   readonly killed = new AbortController();
   /** Resolves at the exit; rejects with the error of a spawn that failed, or UNAVAILABLE when it rests with its daemon. */
   readonly done = Promise.withResolvers<ExitStatus>();
+  #debug: DebugChannel | null = new DebugChannel();
+  #logs: LogChannel | null = new LogChannel();
+  #keepLine: ((entry: LogEntry) => void) | null = null;
+  // those below are made on first use: most processes need none
+  #signals: SignalState | null = null;
+  #mailbox: Mailbox | null = null;
+  #threads: ThreadSet | null = null;
+  #mounts: Set<string> | null = null;
   #ppid: Pid;
   #result = "";
   #tape: Tape | null = null;
@@ -260,6 +254,77 @@ export class Process {
     return runs && this.halt.why === null && this.halt.openAsks === 0 && !waits;
   }
 
+  /** null after reaping step 4: late events are skipped. */
+  get debug(): DebugChannel | null {
+    return this.#debug;
+  }
+
+  /** null after reaping step 4. */
+  get logs(): LogChannel | null {
+    return this.#logs;
+  }
+
+  /** First null, then closed: no late event meets a closed channel. */
+  closeChannels(): void {
+    const [debug, logs] = [this.#debug, this.#logs];
+    this.#debug = null;
+    this.#logs = null;
+    debug?.close();
+    logs?.end();
+  }
+
+  /** It acts for another, whose trace has its calls; it has no log. */
+  traceInto(debug: DebugChannel | null): void {
+    this.closeChannels();
+    this.#debug = debug;
+  }
+
+  /** `keep` hears each log line once it is said; the journal keeps them. */
+  keepLog(keep: (entry: LogEntry) => void): void {
+    this.#keepLine = keep;
+  }
+
+  get signals(): SignalState | null {
+    return this.#signals;
+  }
+
+  ownSignals(): SignalState {
+    this.#signals ??= new SignalState();
+    return this.#signals;
+  }
+
+  get mailbox(): Mailbox | null {
+    return this.#mailbox;
+  }
+
+  ownMailbox(): Mailbox {
+    this.#mailbox ??= new Mailbox();
+    return this.#mailbox;
+  }
+
+  get threads(): ThreadSet | null {
+    return this.#threads;
+  }
+
+  ownThreads(make: () => ThreadSet): ThreadSet {
+    this.#threads ??= make();
+    return this.#threads;
+  }
+
+  /** Where the MCP servers it owns are mounted: its own devices, whatever its rights say. */
+  get mounts(): ReadonlySet<string> | null {
+    return this.#mounts;
+  }
+
+  mounted(path: string): void {
+    this.#mounts ??= new Set();
+    this.#mounts.add(path);
+  }
+
+  unmounted(path: string): void {
+    this.#mounts?.delete(path);
+  }
+
   /** To whoever watches, and into the log. */
   tell(event: ProcessEvent, mono: number): void {
     this.watchers.publish(event);
@@ -267,7 +332,7 @@ export class Process {
     if (line === undefined || this.logs === null) return;
     const entry = { timestampMs: mono - this.seed.createdMono, ...line };
     this.logs.emit(entry);
-    this.onLog?.(entry);
+    this.#keepLine?.(entry);
   }
 
   log(level: LogEntry["level"], said: string | Notice, mono: number): void {

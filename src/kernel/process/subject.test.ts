@@ -26,7 +26,7 @@ test("subjectOf() counts its own servers among its devices, and a mode that a pe
   const t = testKernel();
   const parent = await t.start({ permissionMode: "default" });
   const { proc, pid } = await t.start({ by: parent.sys, agent: agentFile({ allowedDevices: ["/dev/fs"] }) });
-  proc.mounts = new Set(["/mnt/mcp/2-notes"]);
+  proc.mounted("/mnt/mcp/2-notes");
   await t.kernel.rights.mode(pid, { mode: "auto", by: BY });
   const { rights, allowedDevices, mode } = subjectOf(t.kernel, proc);
   expect(mode).toBe("auto");

@@ -309,8 +309,7 @@ export class Mounts {
     devices.register(path, ports.mcp.device(server, transport));
     this.#claimed.delete(path);
     this.#byPath.set(path, mount);
-    owner.mounts ??= new Set();
-    owner.mounts.add(path);
+    owner.mounted(path);
   }
 
   /** Record, then transport, then device. One that was never entered is closed. Idempotent. */
@@ -329,7 +328,7 @@ export class Mounts {
 
   #forget({ path, owner }: Mount): void {
     this.#byPath.delete(path);
-    owner.mounts?.delete(path);
+    owner.unmounted(path);
     const named = this.namedBy(owner.pid).filter((each) => each.path !== path);
     if (named.length === 0) this.#named.delete(owner.pid);
     else this.#named.set(owner.pid, named);

@@ -7,7 +7,6 @@ import type { Core } from "../../core.ts";
 import { LIMITS } from "../../limits.ts";
 import type { Process } from "../process.ts";
 import { endWithin } from "./grace.ts";
-import { closeChannels } from "./reap.ts";
 
 /** Bounded by the time a program gets to hear that it is over; then its files are let go. */
 export async function abandonAll(core: Core, words: string): Promise<void> {
@@ -42,6 +41,6 @@ function tell(core: Core, proc: Process, words: string): void {
   const error = new Fault({ code: "UNAVAILABLE", message, fact: { kind: "stopping" } });
   proc.tell({ event: "error", pid, message, error }, core.ports.clock.mono());
   proc.watchers.end();
-  closeChannels(proc);
+  proc.closeChannels();
   proc.done.reject(error);
 }

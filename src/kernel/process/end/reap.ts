@@ -15,7 +15,7 @@ async function reapOnce(core: Core, proc: Process): Promise<void> {
     ["orphans", () => handleOrphanChildren(core, proc)],
     ["cancel", () => proc.abort.abort()],
     ["loop", () => waitForLoop(core, proc)],
-    ["channels", () => closeChannels(proc)],
+    ["channels", () => proc.closeChannels()],
     ["mailbox", () => proc.mailbox?.close()],
     ["groups", () => core.groups.leaveAll(proc)],
     ["signals", () => clearSignals(core, proc)],
@@ -62,15 +62,6 @@ async function waitForLoop(core: Core, proc: Process): Promise<void> {
   } finally {
     stop.abort();
   }
-}
-
-/** First null, then closed: no late event meets a closed channel. */
-export function closeChannels(proc: Process): void {
-  const { debug, logs } = proc;
-  proc.debug = null;
-  proc.logs = null;
-  debug?.close();
-  logs?.end();
 }
 
 function clearSignals(core: Core, proc: Process): void {

@@ -12,7 +12,7 @@ import { LIMITS } from "../../limits.ts";
 import type { Process } from "../process.ts";
 import { STDIN } from "../spawn/stdio.ts";
 import { endWithin } from "./grace.ts";
-import { closeChannels, reapProcess } from "./reap.ts";
+import { reapProcess } from "./reap.ts";
 
 /** All but the services. */
 export async function endAll(core: Core, graceMs: number): Promise<void> {
@@ -100,7 +100,7 @@ function tell(core: Core, proc: Process, why: string): void {
   const error = new Fault({ code: "UNAVAILABLE", message, fact });
   proc.tell({ event: "error", pid, message, error }, core.ports.clock.mono());
   proc.watchers.end();
-  closeChannels(proc);
+  proc.closeChannels();
   proc.done.reject(error);
 }
 

@@ -4,7 +4,7 @@
  */
 import type { AgentInfo } from "../../../abi/agent.ts";
 import { codeOf, Fault, messageOf, printed, SyscallError } from "../../../abi/errors.ts";
-import type { ProcessEvent } from "../../../abi/events.ts";
+import type { LogEntry, ProcessEvent } from "../../../abi/events.ts";
 import { PID_KERNEL, type Pid } from "../../../abi/ids.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
 import type { SpawnOpts } from "../../../abi/sys.ts";
@@ -26,7 +26,6 @@ import { maskedCommand } from "../../vfs/server-label.ts";
 import { agentBody } from "../agent-body.ts";
 import { type Body, bodyOf, type Making, type Undo } from "../body.ts";
 import { endLive, graceOf } from "../end/finish.ts";
-import { closeChannels } from "../end/reap.ts";
 import { Process } from "../process.ts";
 import { checkPersonsRules, checkWish } from "../rights/given-rights.ts";
 import { runProgram } from "./run.ts";
@@ -201,7 +200,7 @@ async function build(
     core.groups.leaveAll(proc);
     // Its parent may have been reaped meanwhile.
     (core.table.get(proc.ppid) ?? core.root).children.delete(proc.pid);
-    closeChannels(proc);
+    proc.closeChannels();
   });
   if (proc.seed.kind === "agent") undo.push(countSpawn(parent));
   undo.push(() => endHandle(core, proc));
@@ -271,9 +270,11 @@ function unsure(pid: Pid, cause: unknown): Fault {
 }
 
 /** Who follows it may go, and its log is kept. */
-export function attend(core: Core, proc: Process): void {
+export function attend(core: Core, proc: Process): (entry: LogEntry) => void {
+  const keep = keepLog(core, proc);
   proc.watchers.onEmpty = () => core.offer(proc, "now");
-  proc.onLog = keepLog(core, proc);
+  proc.keepLog(keep);
+  return keep;
 }
 
 /** What who follows it hears first. */
@@ -293,13 +294,13 @@ export function spawnEvent(proc: Process): ProcessEvent {
 
 function begin(core: Core, proc: Process, opts: SpawnOpts): void {
   const { seed, pid } = proc;
-  attend(core, proc);
+  const keep = attend(core, proc);
   const early = [...(proc.logs?.kept ?? [])];
   proc.tell(spawnEvent(proc), core.ports.clock.mono());
   // what was said of its making, when nobody could hear it yet
   for (const entry of early) {
     proc.watchers.publish({ event: "log", pid, entry });
-    proc.onLog?.(entry);
+    keep(entry);
   }
   runProgram(core, proc, opts.timeoutMs ?? 0);
   // who stands above it was lowered while it was made

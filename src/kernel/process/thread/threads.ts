@@ -14,8 +14,7 @@ import type { Process, ThreadSet } from "../process.ts";
 import { Thread } from "./thread.ts";
 
 export function threadsOf(core: Core, proc: Process): ThreadSet {
-  proc.threads ??= new Threads(core, proc);
-  return proc.threads;
+  return proc.ownThreads(() => new Threads(core, proc));
 }
 
 class Threads implements ThreadSet {
