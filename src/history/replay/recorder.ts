@@ -4,7 +4,7 @@
  * dies loses the newest of them together with what would have followed.
  */
 import type { Core } from "../../kernel/core.ts";
-import type { Passage, RecordedExit, Start, Tape } from "../../kernel/ports/tape.ts";
+import type { RecordedExit, Start, Tape, TapeEntry } from "../../kernel/ports/tape.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { STDIN } from "../../kernel/process/spawn/stdio.ts";
 import { packAnswer, packError } from "./answer.ts";
@@ -31,7 +31,7 @@ class Recorder implements Tape {
   readonly #proc: Process;
   /** How often each input was asked for, and what it was then. */
   readonly #inputs = new Map<string, { asked: number; value: string | undefined }>();
-  #held: Passage[] = [];
+  #held: TapeEntry[] = [];
   #heldChars = 0;
   #signals = 0;
   #isOver = false;
@@ -99,13 +99,13 @@ class Recorder implements Tape {
     return !this.#isOver && !this.#proc.life.isClosed;
   }
 
-  #answered(passage: Passage, chars: number): void {
+  #answered(passage: TapeEntry, chars: number): void {
     if (!this.#isHeard) return;
     this.#keep(passage, chars);
     if (this.#proc.abort.signal.aborted) this.flush();
   }
 
-  #keep(passage: Passage, chars: number): void {
+  #keep(passage: TapeEntry, chars: number): void {
     this.#held.push(passage);
     this.#heldChars += chars;
     if (this.#held.length >= MAX_HELD || this.#heldChars >= MAX_HELD_CHARS) this.flush();

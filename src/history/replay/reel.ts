@@ -4,7 +4,7 @@
  */
 import { Fault } from "../../abi/errors.ts";
 import type { JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
-import type { Passage, RecordedExit, Start } from "../../kernel/ports/tape.ts";
+import type { RecordedExit, Start, TapeEntry } from "../../kernel/ports/tape.ts";
 import { Memory } from "./memory.ts";
 import { textChars } from "./text-chars.ts";
 
@@ -175,7 +175,7 @@ function* beatsOf({ seq, kind, body }: JournalRecord): Generator<Beat | Begin> {
 }
 
 function* passagesOf(seq: number, body: unknown): Generator<Beat | Begin> {
-  for (const passage of (body as { did: readonly Passage[] }).did) {
+  for (const passage of (body as { did: readonly TapeEntry[] }).did) {
     if (passage.s === "start" && "r" in passage) yield { is: "start", seq, start: passage.r as Start };
     else if (passage.s === "abort" && "n" in passage)
       yield { is: "abort", seq, n: passage.n, verdict: passage.r as RecordedExit | null };

@@ -7,7 +7,7 @@ import { findLlmError, LlmError } from "../../abi/llm-error.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
 import type { Program } from "../../abi/program.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
-import type { Passage } from "../../kernel/ports/tape.ts";
+import type { TapeEntry } from "../../kernel/ports/tape.ts";
 import { ByteDevice, MessageDevice } from "../../kernel/testing/fake-devices.ts";
 import { bytes, type TestKernel, testKernel, text } from "../../kernel/testing/test-kernel.ts";
 
@@ -22,8 +22,8 @@ async function record(program: Program, prepare: (t: TestKernel) => void = () =>
   return { t, pid, records: t.journal.records.filter((each) => each.pid === pid) };
 }
 
-const passages = (records: readonly JournalRecord[]): Passage[] =>
-  records.flatMap(({ kind, body }) => (kind === "call.read" ? (body as { did: Passage[] }).did : []));
+const passages = (records: readonly JournalRecord[]): TapeEntry[] =>
+  records.flatMap(({ kind, body }) => (kind === "call.read" ? (body as { did: TapeEntry[] }).did : []));
 
 const withFile = (t: TestKernel): ByteDevice => {
   const device = new ByteDevice();
@@ -384,7 +384,7 @@ describe("a changed recording", () => {
     // an input is the same before and after what is the program's own
     const isMoved = ({ kind, body }: JournalRecord) =>
       kind === "ctx.record" ||
-      (kind === "call.read" && (body as { did: Passage[] }).did.some((passage) => "a" in passage));
+      (kind === "call.read" && (body as { did: TapeEntry[] }).did.some((passage) => "a" in passage));
     const places = records.flatMap((each, at) => (isMoved(each) ? [at] : []));
     expect(places.length).toBeGreaterThan(3);
     for (const at of places.filter((each) => places.includes(each + 1))) {
@@ -486,10 +486,12 @@ function changesOf({ kind, body }: JournalRecord): Change[] {
   if (kind === "process.exited")
     return [{ body: { ...(body as object), result: "other" }, isConsequence: false }];
   if (kind !== "call.read") return [];
-  const { did } = body as { did: readonly Passage[] };
+  const { did } = body as { did: readonly TapeEntry[] };
   return did.flatMap((passage, at): Change[] => {
     if (passage.s === "start") return [];
-    const changed = (other: object): unknown => ({ did: did.with(at, { ...passage, ...other } as Passage) });
+    const changed = (other: object): unknown => ({
+      did: did.with(at, { ...passage, ...other } as TapeEntry),
+    });
     const changes: Change[] = [{ body: { did: did.toSpliced(at, 1) }, isConsequence: true }];
     if ("a" in passage)
       changes.push({ body: changed({ a: "AAAAAAAAAAAAAAAAAAAAAA" }), isConsequence: false });

@@ -4,8 +4,8 @@
  */
 import type { ProgramStart } from "../../abi/program.ts";
 
-/** One passage, as the journal keeps it in the `did` of a `call.read`. */
-export type Passage =
+/** One thing on a tape, as the journal keeps it in the `did` of a `call.read`. */
+export type TapeEntry =
   /** A program began. Everything after it belongs to this run of it, up to the next. */
   | { readonly s: "start"; readonly r: Start }
   /** An answer to a call, in the order in which answers reached the program. `a`: digest of the arguments. */
