@@ -156,19 +156,19 @@ async function reasonStep(run: Run): Promise<Terminal | undefined> {
         run.hasEscalated = true;
         break;
       case "next_turn":
-        await keep(run, reply, await resultsOf(run, kept, restored), restored);
+        await keep(run, { reply, results: await resultsOf(run, kept, restored), restored });
         return endAfterCalls(run);
       case "mail":
-        await keep(run, reply, [], restored);
+        await keep(run, { reply, results: [], restored });
         checkpoint(run, null);
         return undefined;
       case "max_turns":
-        await keep(run, reply, await resultsOf(run, kept, restored), restored);
+        await keep(run, { reply, results: await resultsOf(run, kept, restored), restored });
         return sys.ending.aborted ? { reason: "aborted" } : decision;
       default:
         if (decision.reason === "completed" && turn === 1 && textOf(reply.blocks).trim() === "")
           sys.log("warn", "model: two empty replies in a row; the run ends without an answer");
-        await keep(run, reply, [], restored);
+        await keep(run, { reply, results: [], restored });
         return decision;
     }
     await sys.waitIfPaused();
@@ -319,13 +319,15 @@ function batchSizes(calls: readonly ToolCall[], tools: OfferedTools): readonly n
   return batches(calls, tools).map(({ length }) => length);
 }
 
+/** A reply, and what its calls came to. `restored`: it may be in the context already. */
+interface Finished {
+  readonly reply: Reply;
+  readonly results: readonly CallResult[];
+  readonly restored: Restored | null;
+}
+
 /** The reply and one result per call, as one unit. A call that was not run is answered too. */
-export async function keep(
-  run: Run,
-  reply: Reply,
-  results: readonly CallResult[],
-  restored: Restored | null,
-): Promise<void> {
+export async function keep(run: Run, { reply, results, restored }: Finished): Promise<void> {
   const { sys, start } = run;
   const { ctxId } = start;
   if (reply.blocks.length === 0) return;

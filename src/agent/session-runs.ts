@@ -70,7 +70,7 @@ async function closeKept(run: Run): Promise<null> {
   if (kept === null || restored === null) return null;
   const done = finishedCalls(restored, kept.batches, callsOf(kept.reply.blocks));
   const results = callsOf(kept.reply.blocks).map((_, index) => done.get(index) ?? NOT_STARTED);
-  await keep(run, kept.reply, results, restored);
+  await keep(run, { reply: kept.reply, results, restored });
   return forget(run);
 }
 

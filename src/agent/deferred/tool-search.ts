@@ -8,19 +8,19 @@ import { DEFAULT_RESULTS, MAX_QUERY_CHARS, MAX_RESULTS, TOOL_SEARCH } from "./sp
 /** Never rejects but for an abort. */
 export async function callToolSearch(sys: Sys, tools: DeferredTools, input: object): Promise<CallResult> {
   const asked = parse(input);
-  if (typeof asked === "string") return failed(sys, "", `tool_search: ${asked}`);
+  if (typeof asked === "string") return failed(sys, "", { message: `tool_search: ${asked}` });
   const { query: about } = asked;
   const stock = await tools.stock(sys);
   const found = search(stock, about, asked.limit, tools.setting.weights);
-  if (found.kind === "invalid") return failed(sys, about, found.message, found.hint);
+  if (found.kind === "invalid") return failed(sys, about, found);
   const facts = { count: { n: found.names.length, of: "tool" } } as const;
   sys.called({ tool: TOOL_SEARCH.name, about, facts });
   return { content: found.text, isError: false };
 }
 
-function failed(sys: Sys, about: string, error: string, hint?: string): CallResult {
-  sys.called({ tool: TOOL_SEARCH.name, about, error });
-  return failure("INVALID", error, hint);
+function failed(sys: Sys, about: string, { message, hint }: { message: string; hint?: string }): CallResult {
+  sys.called({ tool: TOOL_SEARCH.name, about, error: message });
+  return failure("INVALID", message, hint);
 }
 
 /** Or what is wrong with it. */

@@ -90,9 +90,7 @@ async function runCall(sys: Sys, tools: OfferedTools, call: ToolCall): Promise<C
     return notACall("the arguments must be one JSON object");
   if (place === undefined || problem !== undefined) return notACall(problem ?? name);
   if (place.kind === "search") return callToolSearch(sys, place.tools, input);
-  return place.kind === "program"
-    ? callTool(sys, place.name, input)
-    : callMounted(sys, place.name, place.path, input);
+  return place.kind === "program" ? callTool(sys, place.name, input) : callMounted(sys, place, input);
 }
 
 type Place =

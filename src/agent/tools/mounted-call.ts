@@ -23,8 +23,14 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "text/plain": "txt",
 };
 
-/** Never rejects. `path` is that of the tool's file. */
-export function callMounted(sys: Sys, name: string, path: string, input: object): Promise<CallResult> {
+/** A tool as models call it, and its file. */
+interface MountedFile {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** Never rejects. */
+export function callMounted(sys: Sys, { name, path }: MountedFile, input: object): Promise<CallResult> {
   return callFile(sys, path, async (fd) => {
     await sys.write(fd, new TextEncoder().encode(JSON.stringify(input)), sys.ending);
     const result = parseResult(await readAll(sys, fd));

@@ -76,6 +76,7 @@ function world(servers: Readonly<Record<string, Server>>, manifest: Parameters<t
   return { sys, start, files, kept, written, logs: fake.logs };
 }
 
+const FEED = { name: "mcp__zoo__feed", path: "/mnt/mcp/1-zoo/tools/feed" };
 const text = (...texts: string[]) => ({ content: texts.map((each) => ({ type: "text", text: each })) });
 
 describe("offeredTools() with servers", () => {
@@ -180,7 +181,7 @@ describe("a call of such a tool", () => {
     ["what is no result", null, { content: "Error [DRIVER]: mcp__zoo__feed gave no result", isError: true }],
   ])("gives the model %s", async (_what, result, { content, isError = false }) => {
     const { sys, files } = world({ zoo: { tools: { feed: { result } } } });
-    const given = await callMounted(sys, "mcp__zoo__feed", "/mnt/mcp/1-zoo/tools/feed", {});
+    const given = await callMounted(sys, FEED, {});
     if (typeof content === "string") expect(given.content).toBe(content);
     else expect(given.content).toMatch(content);
     expect([given.isError, files.size]).toEqual([isError, 0]);
@@ -189,7 +190,7 @@ describe("a call of such a tool", () => {
   test("keeps a long text whole and shows how it begins", async () => {
     const long = "é".repeat(100_001);
     const { sys, kept } = world({ zoo: { tools: { feed: { result: text(long) } } } });
-    const { content } = await callMounted(sys, "mcp__zoo__feed", "/mnt/mcp/1-zoo/tools/feed", {});
+    const { content } = await callMounted(sys, FEED, {});
     const [path] = kept.keys();
     expect(content).toBe(
       `${long.slice(0, 8_000)}\n[truncated: 8000 of 100001 characters. All of it: view ${path}, or grep it]`,
@@ -203,7 +204,7 @@ describe("a call of such a tool", () => {
       message: "feed: the server ended during the call: its outcome is unknown",
     });
     const { sys } = world({ zoo: { tools: { feed: { error } } } });
-    expect(await callMounted(sys, "mcp__zoo__feed", "/mnt/mcp/1-zoo/tools/feed", {})).toEqual({
+    expect(await callMounted(sys, FEED, {})).toEqual({
       content: "Error [DRIVER]: feed: the server ended during the call: its outcome is unknown",
       isError: true,
     });

@@ -4,23 +4,19 @@
  * come to more than is recorded of it: nobody knows what it had done.
  */
 import { codeOf } from "../../abi/errors.ts";
-import type { Pid, ProcUuid } from "../../abi/ids.ts";
+import type { ProcUuid } from "../../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../../abi/process.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
 import type { Difference, ReplayReport, ReplayWish } from "../../kernel/ports/replays.ts";
 import type { Start } from "../../kernel/ports/tape.ts";
-import type { OpenPorts } from "./closed-ports.ts";
 import { differenceOf } from "./difference.ts";
 import { Player } from "./player.ts";
-import { type ExitBody, Incomplete, Reel } from "./reel.ts";
-import { type MakeCore, type ReplayStage, setStage } from "./stage.ts";
+import { type Beat, type ExitBody, Incomplete, Reel } from "./reel.ts";
+import { type ReplayStage, type Setting, setStage } from "./stage.ts";
 
-interface Replayed {
-  readonly pid: Pid;
+interface Replayed extends Setting {
   readonly proc: ProcUuid;
-  readonly make: MakeCore;
-  readonly ports: OpenPorts;
 }
 
 export async function replayRecords(
@@ -34,6 +30,14 @@ export async function replayRecords(
   } finally {
     await reel.close();
   }
+}
+
+type End = Extract<Beat, { is: "exit" }>;
+
+/** A program that has come to its end, or has not. */
+interface Ended {
+  readonly player: Player;
+  readonly exit: ExitStatus;
 }
 
 class Replayer {
@@ -86,12 +90,11 @@ class Replayer {
   async #playRun(start: Start): Promise<Difference | undefined> {
     if (start.v !== 1)
       throw new Incomplete(`its recording has version ${String(start.v)}, which is not known here`);
-    const { make, ports, pid } = this.#replayed;
     const { memory } = this.#reel;
     this.#runs++;
     this.#recorded.add(start.crux);
     this.#at = memory.steps;
-    const stage = setStage(make, ports, pid, memory, start);
+    const stage = setStage(this.#replayed, memory, start);
     memory.begin();
     const player = new Player(this.#reel, stage.proc);
     stage.hear((drafts) => player.did(drafts));
@@ -121,7 +124,7 @@ class Replayer {
       await this.#reel.readAhead();
       const beat = await this.#reel.nextBeat();
       if (beat === undefined) return undefined;
-      if (beat.is === "exit") return this.#end(beat.seq, beat.body, stage, player, exit);
+      if (beat.is === "exit") return this.#end(beat, stage, { player, exit });
       if (beat.is === "input" && beat.passage.s === "threads") throw new Incomplete("it ran threads");
       if (beat.is === "own" && beat.isReply && this.#isAtLimit) return undefined;
       const difference = player.play(beat);
@@ -138,13 +141,7 @@ class Replayer {
   }
 
   /** One that was lost with its daemon was cut off; one that was killed may have been cut off. */
-  #end(
-    seq: number,
-    body: ExitBody,
-    stage: ReplayStage,
-    player: Player,
-    exit: ExitStatus,
-  ): Difference | undefined {
+  #end({ seq, body }: End, stage: ReplayStage, { player, exit }: Ended): Difference | undefined {
     if (body.reason === "lost") return undefined;
     if (body.kind === "killed" && !player.hasEnded) return undefined;
     const beyond = player.beyond(seq);

@@ -32,20 +32,21 @@ export interface ReplayStage {
 
 export type MakeCore = (ports: KernelPorts) => Core;
 
-export function setStage(
-  make: MakeCore,
-  ports: OpenPorts,
-  pid: Pid,
-  memory: Memory,
-  start: Start,
-): ReplayStage {
+/** Which process runs again, and in what. */
+export interface Setting {
+  readonly pid: Pid;
+  readonly make: MakeCore;
+  readonly ports: OpenPorts;
+}
+
+export function setStage({ pid, make, ports }: Setting, memory: Memory, start: Start): ReplayStage {
   const { spawned } = memory;
   if (spawned === null) throw new Incomplete("its beginning is not recorded");
   const reached: string[] = [];
   let listener: (drafts: readonly JournalDraft[]) => void = () => {};
   const core = make(closedPorts(ports, (drafts) => listener(drafts), reached));
-  const proc = new Process(seedOf(core, pid, spawned, start), PID_KERNEL);
-  fill(core, proc, memory, start);
+  const proc = new Process(seedOf(core, pid, { spawned, start }), PID_KERNEL);
+  fill(core, proc, { memory, start });
   proc.start(core.ports.clock.mono());
   return {
     proc,
@@ -65,7 +66,7 @@ export function setStage(
   };
 }
 
-function fill(core: Core, proc: Process, memory: Memory, start: Start): void {
+function fill(core: Core, proc: Process, { memory, start }: { memory: Memory; start: Start }): void {
   proc.contexts.open(core.contexts);
   core.contexts.setSystemPrompt(proc.ctxId, start.systemPrompt ?? memory.systemPrompt);
   for (const message of memory.messages) core.contexts.append(proc.ctxId, message);
@@ -89,7 +90,7 @@ function asItWas(
   };
 }
 
-function seedOf(core: Core, pid: Pid, spawned: Spawned, start: Start): ProcessSeed {
+function seedOf(core: Core, pid: Pid, { spawned, start }: { spawned: Spawned; start: Start }): ProcessSeed {
   const { clock } = core.ports;
   const { intent, cwd } = spawned;
   const { maxSteps, client } = start;
