@@ -3,9 +3,7 @@
  * owner's end takes it away. Making one: transport, connect, device, register, record; what fails undoes what came before.
  */
 
-import type { ErrorCode } from "../../abi/errno.ts";
 import { codeOf, messageOf, printed, SyscallError } from "../../abi/errors.ts";
-import type { Fact } from "../../abi/fact.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import {
   isServerName,
@@ -20,20 +18,16 @@ import { abortable, linkSignals } from "../../lib/abort.ts";
 import { secretValues } from "../../lib/secret-values.ts";
 import { LIMITS } from "../limits.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
-import type { McpOwner, McpTransport } from "../ports/mcp.ts";
+import type { McpOwner } from "../ports/mcp.ts";
 import type { Process } from "../process/process.ts";
-import type { ProcessTable } from "../process/table.ts";
 import { KeptMounts, lackingView } from "./kept-mounts.ts";
 import { agentMountPath, canonicalMount, notAName, parseMountPath } from "./mount-path.ts";
-import type { DeviceRegistry } from "./registry.ts";
+import { failed, type Mount, MountTable, type TableGround } from "./mount-table.ts";
 
 /** What the mounts stand on. */
-interface Ground {
+interface Ground extends TableGround {
   readonly ports: Pick<KernelPorts, "journal" | "mcp" | "clock" | "log" | "redactor">;
-  readonly table: Pick<ProcessTable, "isAncestor">;
-  readonly devices: DeviceRegistry;
   readonly root: Process;
-  readonly accepting: boolean;
 }
 
 /** Within what a server of this process runs; null: as the host is. */
@@ -54,18 +48,6 @@ interface Mounting {
   readonly signal: AbortSignal;
 }
 
-interface Mount {
-  readonly path: string;
-  readonly owner: Process;
-  /** What effects and rules call it. */
-  readonly server: string;
-  readonly transport: McpTransport;
-  /** Ends connecting, which may go on after the mount call is back. */
-  readonly closing: AbortController;
-  /** Never rejects unheard. */
-  readonly connecting: Promise<void>;
-}
-
 /** Of an agent file. */
 interface NamedMount {
   readonly server: McpServer;
@@ -76,9 +58,7 @@ interface NamedMount {
 type NamedPath = ProgramStart["mounts"][number];
 
 export class Mounts {
-  readonly #byPath = new Map<string, Mount>();
-  /** Paths of mounts that are being made. */
-  readonly #claimed = new Map<string, Process>();
+  readonly #table: MountTable;
   /** The servers of agent files, in their order. */
   readonly #named = new Map<Pid, NamedPath[]>();
   readonly #kept: KeptMounts;
@@ -87,6 +67,7 @@ export class Mounts {
 
   constructor(ground: Ground, sandboxOf: SandboxOf) {
     this.#ground = ground;
+    this.#table = new MountTable(ground);
     this.#sandboxOf = sandboxOf;
     this.#kept = new KeptMounts(ground.ports.journal);
   }
@@ -97,15 +78,15 @@ export class Mounts {
     for (const { path, server, config } of await this.#kept.recall()) {
       if (config === null) continue;
       try {
-        this.#claim(root, path);
+        this.#table.claim(root, path);
         const transport = ports.mcp.transport(config, this.#serverOwner(root, null));
         transport.connectOnUse();
         const closing = new AbortController();
-        this.#enter({ path, owner: root, server, transport, closing, connecting: OVER });
+        this.#table.enter({ path, owner: root, server, transport, closing, connecting: OVER });
       } catch (error) {
         ports.log("warn", `${path} is not mounted again: ${messageOf(error)}`);
       } finally {
-        this.#claimed.delete(path);
+        this.#table.release(root, path);
       }
     }
   }
@@ -118,7 +99,7 @@ export class Mounts {
     const mount = this.#begin({ ...request, ...place });
     try {
       await this.#within(mount.connecting, LIMITS.mountWaitMs, signal);
-      this.#enter(mount);
+      this.#table.enter(mount);
       if (owner.pid === PID_KERNEL) await this.#kept.add(mount.path, mount.server, config);
     } catch (error) {
       await this.#remove(mount);
@@ -130,7 +111,7 @@ export class Mounts {
 
   /** NOT_FOUND; PERMISSION: another's. */
   async unmount(caller: Process, path: string): Promise<void> {
-    const mount = this.#byPath.get(canonicalMount(path));
+    const mount = this.#table.find(canonicalMount(path));
     if (caller.pid === PID_KERNEL && (mount === undefined || mount.owner === caller)) {
       const wasKept = await this.#kept.remove(canonicalMount(path));
       if (wasKept && mount === undefined) return;
@@ -155,7 +136,7 @@ export class Mounts {
 
   /** In parallel; what takes longer than 600 ms is left to the end of its service. */
   async unmountAll(): Promise<void> {
-    const all = Promise.all([...this.#byPath.values()].map((mount) => this.#drop(mount)));
+    const all = Promise.all(this.#table.all().map((mount) => this.#drop(mount)));
     await this.#within(all, LIMITS.unmountAllMs, this.#ground.root.killed.signal);
   }
 
@@ -201,7 +182,7 @@ export class Mounts {
   async #enterNamed({ server, mount }: NamedMount, signal: AbortSignal): Promise<unknown> {
     try {
       await abortable(mount.connecting, signal);
-      this.#enter(mount);
+      this.#table.enter(mount);
     } catch (error) {
       return error;
     }
@@ -216,7 +197,7 @@ export class Mounts {
   /** Those of a process that ends, one by one; a failure is logged and holds nothing up. */
   async unmountOf(proc: Process): Promise<void> {
     for (const path of [...(proc.mounts ?? [])]) {
-      const mount = this.#byPath.get(path);
+      const mount = this.#table.find(path);
       if (mount !== undefined) await this.#drop(mount);
     }
   }
@@ -228,24 +209,20 @@ export class Mounts {
 
   /** May `viewer` open what is mounted here? True for what is no mount. */
   isVisible(viewer: Process, path: string): boolean {
-    const mount = this.#byPath.get(path);
-    if (mount === undefined) return true;
-    const owner = mount.owner.pid;
-    if (owner === PID_KERNEL || viewer.pid === PID_KERNEL || viewer === mount.owner) return true;
-    return this.#ground.table.isAncestor(owner, viewer.pid);
+    return this.#table.isVisible(viewer, path);
   }
 
   /** What `viewer` may open, by path. */
-  seenBy(viewer: Process): readonly { name: string; path: string; state: McpState }[] {
-    const seen = [...this.#byPath.values()].filter(({ path }) => this.isVisible(viewer, path));
-    const rows = seen.map(({ server, path, transport }) => ({ name: server, path, state: transport.state }));
-    return rows.sort((a, b) => (a.path < b.path ? -1 : 1));
+  seenBy(viewer: Process): ReturnType<MountTable["seenBy"]> {
+    return this.#table.seenBy(viewer);
   }
 
   /** By path. */
   list(): readonly MountView[] {
-    const lacking = this.#kept.lacking.filter(({ path }) => !this.#byPath.has(path)).map(lackingView);
-    const there = [...this.#byPath.values()].map(viewOf);
+    const lacking = this.#kept.lacking
+      .filter(({ path }) => this.#table.find(path) === undefined)
+      .map(lackingView);
+    const there = this.#table.all().map(viewOf);
     return [...there, ...lacking].sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
@@ -258,7 +235,7 @@ export class Mounts {
     isOutside = false,
   }: MountRequest & { readonly server: string }): Mount {
     const { redactor, mcp } = this.#ground.ports;
-    this.#claim(owner, path);
+    this.#table.claim(owner, path);
     redactor?.learn(config.type === "stdio" ? secretValues(config.env) : Object.values(config.headers));
     try {
       const sandbox = isOutside ? null : this.#sandboxOf(owner, config);
@@ -268,7 +245,7 @@ export class Mounts {
       connecting.catch(() => {});
       return { path, owner, server, transport, closing, connecting };
     } catch (error) {
-      this.#claimed.delete(path);
+      this.#table.release(owner, path);
       throw error;
     }
   }
@@ -283,41 +260,12 @@ export class Mounts {
     return this.#ground.ports.clock.mono();
   }
 
-  #claim(owner: Process, path: string): void {
-    const { accepting, devices } = this.#ground;
-    if (!accepting)
-      throw failed(owner, path, { code: "UNAVAILABLE", message: "the kernel is shutting down" });
-    if (this.#claimed.has(path) || devices.has(path))
-      throw failed(owner, path, {
-        code: "CONFLICT",
-        message: `path is taken: ${path}`,
-        fact: { kind: "path_taken" },
-      });
-    const claims = [...this.#claimed.values()].filter((proc) => proc === owner).length;
-    if ((owner.mounts?.size ?? 0) + claims >= LIMITS.mounts)
-      throw failed(owner, path, { code: "UNAVAILABLE", message: `too many mounts: ${LIMITS.mounts}` });
-    this.#claimed.set(path, owner);
-  }
-
-  /** CANCELLED: its owner has ended meanwhile, and nobody would take it away. */
-  #enter(mount: Mount): void {
-    const { accepting, devices, ports } = this.#ground;
-    const { path, owner, server, transport } = mount;
-    if (owner.life.isClosed) throw failed(owner, path, { code: "CANCELLED", message: "its owner has ended" });
-    if (!accepting)
-      throw failed(owner, path, { code: "UNAVAILABLE", message: "the kernel is shutting down" });
-    devices.register(path, ports.mcp.device(server, transport));
-    this.#claimed.delete(path);
-    this.#byPath.set(path, mount);
-    owner.mounted(path);
-  }
-
   /** Record, then transport, then device. One that was never entered is closed. Idempotent. */
   async #remove(mount: Mount): Promise<void> {
     const { path, owner, transport, closing } = mount;
-    const isEntered = this.#byPath.get(path) === mount;
+    const isEntered = this.#table.find(path) === mount;
     if (isEntered) this.#forget(mount);
-    else if (this.#claimed.get(path) === owner) this.#claimed.delete(path);
+    else this.#table.release(owner, path);
     closing.abort();
     try {
       await transport.close();
@@ -326,9 +274,9 @@ export class Mounts {
     }
   }
 
-  #forget({ path, owner }: Mount): void {
-    this.#byPath.delete(path);
-    owner.unmounted(path);
+  #forget(mount: Mount): void {
+    this.#table.forget(mount);
+    const { path, owner } = mount;
     const named = this.namedBy(owner.pid).filter((each) => each.path !== path);
     if (named.length === 0) this.#named.delete(owner.pid);
     else this.#named.set(owner.pid, named);
@@ -403,15 +351,4 @@ function cannotMount({ owner, path }: Mount, error: unknown): SyscallError {
   if (error instanceof SyscallError) return error;
   const code = codeOf(error);
   return failed(owner, path, { code: code === "DRIVER" ? "UNAVAILABLE" : code, message: messageOf(error) });
-}
-
-interface Failed {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly syscall?: "Mount" | "Unmount";
-  readonly fact?: Fact;
-}
-
-function failed({ pid }: Process, path: string, { syscall = "Mount", ...why }: Failed): SyscallError {
-  return new SyscallError({ syscall, pid, device: path.slice(0, 256), ...why });
 }
