@@ -4,7 +4,7 @@ import type { Claims } from "./claims.ts";
 import type { Assignment, Redirect } from "./command.ts";
 import { decodeValue, decodeWord, type Known } from "./decode.ts";
 import { type Inside, isWordLike } from "./inside.ts";
-import type { ScannedWord } from "./scanned.ts";
+import type { HereDocument, ScannedWord } from "./scanned.ts";
 import { Unread } from "./unread.ts";
 import type { Word } from "./word.ts";
 
@@ -100,4 +100,27 @@ export class NodeReader {
     if (words === null) throw new Unread("too many words in braces");
     return words;
   }
+}
+
+/** The tree and the scanner must take the same line for the end of a here-document. */
+export function checkEnd(text: string, { end }: HereDocument, node: Node): void {
+  if (node.startIndex < end || !/^\t*$/.test(text.slice(end, node.startIndex)))
+    throw new Unread("a here-document that is read in two ways");
+}
+
+/** What the command reads of it; null: bash makes something else of it. */
+export function plainInput(text: string, { start, end, isQuoted, stripsTabs }: HereDocument): string | null {
+  const body = text.slice(start, end);
+  if (!isQuoted && /[$`\\]/.test(body)) return null;
+  return stripsTabs ? body.replace(/^\t+/gm, "") : body;
+}
+
+/** The grammar hangs what follows on the same line on the here-document. */
+export function isStatement({ type }: Node): boolean {
+  return /^(?:pipeline|command|list|redirected_statement|subshell|compound_statement)$/.test(type);
+}
+
+/** Is the redirection one that the command reads from? */
+export function takesInput({ type, children }: Node): boolean {
+  return type !== "file_redirect" || children.some((child) => child.type.startsWith("<"));
 }

@@ -5,8 +5,16 @@
 import type { Node } from "web-tree-sitter";
 import { Claims } from "./claims.ts";
 import type { ShellProgram, SimpleCommand } from "./command.ts";
-import { type Draft, emptyDraft, lastCommand, NodeReader } from "./draft.ts";
-import { checkEnd, isStatement, plainInput } from "./here-document.ts";
+import {
+  checkEnd,
+  type Draft,
+  emptyDraft,
+  isStatement,
+  lastCommand,
+  NodeReader,
+  plainInput,
+  takesInput,
+} from "./draft.ts";
 import { hasNumericTest, Inside } from "./inside.ts";
 import { KnownValues, spellingsOf } from "./known-values.ts";
 import { type Printed, printedByCommand } from "./printed.ts";
@@ -24,10 +32,6 @@ const MAX_DEPTH = 200;
 export interface ScannedText {
   readonly text: string;
   readonly scan: Scan;
-}
-
-function takesInput({ type, children }: Node): boolean {
-  return type !== "file_redirect" || children.some((child) => child.type.startsWith("<"));
 }
 
 export class Walker {
