@@ -26,10 +26,9 @@ import { BootCount, YOUNG_MS } from "./boot-count.ts";
 import { claimSeat, type SeatClaim } from "./claim.ts";
 import { makeCookie } from "./cookie.ts";
 import { type DaemonHost, thisProcess } from "./host.ts";
-import { DEFAULT_IDLE_TIMEOUT, IdleWatch } from "./idle.ts";
 import { openLog } from "./log.ts";
 import { readSettings } from "./settings.ts";
-import { listen, reportOf, StopRequest, stackOf } from "./stop.ts";
+import { DEFAULT_IDLE_TIMEOUT, IdleWatch, listen, reportOf, StopRequest, stackOf } from "./stop.ts";
 
 /** What processes get between SIGTERM and SIGKILL at shutdown. */
 const GRACE_MS = 10_000;
