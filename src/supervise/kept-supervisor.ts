@@ -9,7 +9,7 @@ import type { RequestMark } from "../abi/request-mark.ts";
 import type { ChildState, CrashReport } from "../abi/supervise.ts";
 import type { KeptAbove } from "../kernel/account/kept-account.ts";
 import type { RecordOwner } from "../kernel/ports/journal.ts";
-import type { ProcessSeed } from "../kernel/process/process.ts";
+import type { ProcessSeed } from "../kernel/process/process-seed.ts";
 import type { KeptAgent } from "./kept-agent.ts";
 
 /** A run of a child. */

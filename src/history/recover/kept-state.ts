@@ -12,7 +12,7 @@ import type { KeptAbove } from "../../kernel/account/kept-account.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { JournalDraft, JournalRecord, RecordOwner } from "../../kernel/ports/journal.ts";
 import type { Making } from "../../kernel/process/body.ts";
-import type { ProcessSeed } from "../../kernel/process/process.ts";
+import type { ProcessSeed } from "../../kernel/process/process-seed.ts";
 import { STDIN, STDOUT } from "../../kernel/process/spawn/stdio.ts";
 import type { KeptRights } from "./kept-rights.ts";
 

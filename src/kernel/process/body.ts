@@ -6,7 +6,8 @@ import type { ExitStatus, Signal } from "../../abi/process.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import type { Core } from "../core.ts";
 import type { JournalDraft } from "../ports/journal.ts";
-import type { BodyFacts, Process } from "./process.ts";
+import type { Process } from "./process.ts";
+import type { BodyFacts } from "./process-seed.ts";
 
 export type Undo = () => Promise<void> | void;
 

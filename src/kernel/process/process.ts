@@ -1,22 +1,16 @@
-/** One process: identity, state and what it owns. Mechanism of its life is in spawn, finish and reap. */
-import type { AgentInfo } from "../../abi/agent.ts";
 import type { LogEntry, ProcessEvent } from "../../abi/events.ts";
 import type { Notice } from "../../abi/fact.ts";
-import { type CtxId, type Pgid, PID_KERNEL, type Pid, type ProcUuid, type Tid } from "../../abi/ids.ts";
+import { type CtxId, type Pgid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type {
   Activity,
   ExitStatus,
   Hold,
   PermissionMode,
-  ProcessKind,
   ProcessState,
   ProcInfo,
 } from "../../abi/process.ts";
-import type { Rights } from "../../abi/rights.ts";
-import type { ThreadView } from "../../abi/sys.ts";
 import { Conversation } from "../../session/conversation.ts";
-import type { Account } from "../account/account.ts";
 import { Facts } from "../facts/facet.ts";
 import { Mailbox } from "../ipc/mailbox.ts";
 import { SignalState } from "../ipc/signal-state.ts";
@@ -36,73 +30,14 @@ import { noteFacet } from "./note.ts";
 import { OwnContexts } from "./own-contexts.ts";
 import { OwnUse } from "./own-use.ts";
 import { Past } from "./past.ts";
+import type { ProcessSeed } from "./process-seed.ts";
 import { RefusalList } from "./refusal-list.ts";
 import { ModeDial } from "./rights/mode-dial.ts";
 import { devicesOf } from "./rights/rights.ts";
 import { SeenFileSet } from "./seen-file-set.ts";
-import type { Session } from "./session.ts";
 import { Coroutines } from "./thread/coroutines.ts";
+import type { ThreadSet } from "./thread/thread-set.ts";
 import { Units } from "./units.ts";
-
-/** What everybody may know of what a process runs; body.ts has the rest. */
-export interface BodyFacts {
-  readonly kind: ProcessKind;
-  /** Agent name, program, supervisor name; "" in general mode. */
-  readonly name: string;
-  readonly agent: AgentInfo | null;
-  /** A process of this kind that works keeps the daemon alive. */
-  readonly isActive: boolean;
-  /** ms from a TERM that acts by default, or a deadline, to KILL; absent: the usual. */
-  readonly termGraceMs?: number;
-}
-
-/** The threads of one process (threads.ts). */
-export interface ThreadSet {
-  /** Of those that have not ended. */
-  readonly live: number;
-  spawn(intent: string, maxTurns: number, signal: AbortSignal): Promise<Tid>;
-  join(tid: Tid, signal: AbortSignal): Promise<{ result: string; err?: Error }>;
-  cancel(tid: Tid): void;
-  list(): ThreadView[];
-  clear(): Promise<void>;
-}
-
-/** What never changes after spawn. */
-export interface ProcessSeed {
-  readonly pid: Pid;
-  readonly uuid: ProcUuid;
-  readonly kind: ProcessKind;
-  readonly body: BodyFacts;
-  readonly intent: string;
-  readonly agent: AgentInfo | null;
-  readonly skills: readonly string[];
-  readonly createdAt: Date;
-  /** Monotonic milliseconds of creation. */
-  readonly createdMono: number;
-  readonly cwd: string;
-  readonly roots: readonly string[];
-  /** A folder of its own, writable without asking; "" none. */
-  readonly scratch: string;
-  readonly env: Readonly<Record<string, string>>;
-  /** At its spawn. Nothing changes them; what a person gives or takes since is a grant. */
-  readonly rights: Rights;
-  /** In which it begins. */
-  readonly mode: PermissionMode;
-  /** Those above it at its spawn, nearest first: whom grants for a subtree reach. */
-  readonly line: readonly Pid[];
-  readonly maxSteps: number;
-  readonly account: Account;
-  readonly session: Session;
-  /** An agent stands above it: as an OS process it runs in a sandbox. */
-  readonly confined?: boolean;
-  /** Makes words that others read fit to be read; absent: as they are. */
-  readonly wording?: (text: string) => string;
-  readonly onParentExit: "reparent" | "terminate";
-  /** A person talks to it: it waits for the next message instead of ending. */
-  readonly isSession?: boolean;
-  /** Of a session: whose message the intent is. */
-  readonly client?: string;
-}
 
 export class Process {
   readonly seed: ProcessSeed;

@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { PID_KERNEL } from "../../../abi/ids.ts";
 import { EXIT, type ProcessState } from "../../../abi/process.ts";
 import { testKernel } from "../../testing/test-kernel.ts";
-import { Process, type ProcessSeed } from "../process.ts";
+import { Process } from "../process.ts";
+import type { ProcessSeed } from "../process-seed.ts";
 import type { Life } from "./life.ts";
 
 type Case = Life["is"];

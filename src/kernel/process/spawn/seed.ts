@@ -7,7 +7,8 @@ import { spawnLimits } from "../../account/spawn-limits.ts";
 import type { Core } from "../../core.ts";
 import { wordingOf } from "../../redact/model-bound.ts";
 import type { Body } from "../body.ts";
-import type { Process, ProcessSeed } from "../process.ts";
+import type { Process } from "../process.ts";
+import type { ProcessSeed } from "../process-seed.ts";
 import { givenRights } from "../rights/given-rights.ts";
 import { Session } from "../session.ts";
 

@@ -10,8 +10,9 @@ import { abortable } from "../../../lib/abort.ts";
 import type { Core } from "../../core.ts";
 import { LIMITS } from "../../limits.ts";
 import { endWithin } from "../end/grace.ts";
-import type { Process, ThreadSet } from "../process.ts";
+import type { Process } from "../process.ts";
 import { Thread } from "./thread.ts";
+import type { ThreadSet } from "./thread-set.ts";
 
 export function threadsOf(core: Core, proc: Process): ThreadSet {
   return proc.ownThreads(() => new Threads(core, proc));
