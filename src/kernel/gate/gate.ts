@@ -27,7 +27,7 @@ export interface Entrant {
 }
 
 /** One call that comes in. */
-export interface Entry<Name extends CallName, Args> extends Entrant {
+interface CallEntry<Name extends CallName, Args> extends Entrant {
   readonly call: KernelCall<Name, Args>;
   readonly args: Args;
   /** With it the caller gives up. */
@@ -35,7 +35,7 @@ export interface Entry<Name extends CallName, Args> extends Entrant {
 }
 
 /** What comes from outside passes the tape of a process that has one; what is its own is written behind that. */
-export function enter<Name extends CallName, Args>(entry: Entry<Name, Args>): Promise<ResultOf<Name>> {
+export function enter<Name extends CallName, Args>(entry: CallEntry<Name, Args>): Promise<ResultOf<Name>> {
   const { self, scope, call, args } = entry;
   const { tape } = self;
   if (tape === null || scope !== null) return through(entry);
@@ -47,7 +47,7 @@ export function enter<Name extends CallName, Args>(entry: Entry<Name, Args>): Pr
 
 /** Past the tape: a call of the kernel in the name of a process, of which its program knows nothing. */
 export async function through<Name extends CallName, Args>(
-  entry: Entry<Name, Args>,
+  entry: CallEntry<Name, Args>,
 ): Promise<ResultOf<Name>> {
   const { core, self, scope, call, args } = entry;
   using linked = linkSignals(self.abort.signal, entry.signal, entry.ofThread);
@@ -91,7 +91,7 @@ type Went<Result> = Pick<Pass, "trace"> & { readonly began: number } & (
     | { readonly error: Error }
   );
 
-function trace<Name extends CallName, Args>(entry: Entry<Name, Args>, went: Went<ResultOf<Name>>): void {
+function trace<Name extends CallName, Args>(entry: CallEntry<Name, Args>, went: Went<ResultOf<Name>>): void {
   const { core, self, call } = entry;
   const { debug } = self;
   if (debug === null) return;
@@ -128,7 +128,7 @@ function worded(self: Process, args: Record<string, unknown>): Record<string, un
 
 /** Every error that leaves the gate is a documented one: an abort is CANCELLED, anything unknown is a bug, INTERNAL. */
 function documented<Name extends CallName, Args>(
-  { self, call }: Entry<Name, Args>,
+  { self, call }: CallEntry<Name, Args>,
   thrown: unknown,
   signal: AbortSignal,
 ): Error {
