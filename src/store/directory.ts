@@ -1,4 +1,6 @@
-/** The state directory as the store needs it: private, and on a file system whose locks and syncs hold. */
+/**
+ * Prepares the state directory as the store needs it: private, and on a file system whose locks and syncs are reliable.
+ */
 import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, statfsSync } from "node:fs";
 import { Fault } from "../abi/errors.ts";
 
@@ -12,7 +14,7 @@ const UNSAFE = new Map([
   [0x65735546, "FUSE"],
 ]);
 
-/** Makes it with mode 0700. Errors: UNAVAILABLE on a network file system. */
+/** Makes the directory with mode 0700. Errors: UNAVAILABLE on a network file system. */
 export function prepareDirectory(dir: string): void {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   chmodSync(dir, 0o700);
@@ -24,7 +26,8 @@ export function prepareDirectory(dir: string): void {
 }
 
 /**
- * An empty 0600 file, its name synced, if there is none. SQLite gives its companions the same mode.
+ * Makes an empty 0600 file and syncs its name, if the file does not exist. SQLite gives its companion files the same
+ * mode.
  * An existing file is never opened: closing it would drop the locks that SQLite holds on it in this process.
  */
 export function createPrivateFile(dir: string, path: string): void {

@@ -1,7 +1,8 @@
 /**
- * What goes wrong with the disk, by what may still be promised afterwards.
- * `refused`: nothing of the group was taken and a later group may succeed (full, read-only, locked).
- * `lost`: what lies on the disk is not known (a sync failed, damage, the file is gone, another writer): nothing is acknowledged any more.
+ * Disk faults, in two classes by what can still be promised afterwards.
+ * `refused`: nothing of the group was written, and a later group may succeed (disk full, read-only, locked).
+ * `lost`: the contents of the disk are unknown (failed sync, damage, removed file, another writer), so no record is
+ * acknowledged any more.
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,9 +17,9 @@ export type DiskReason =
   | "journal_damaged"
   | "journal_removed"
   | "journal_fenced"
-  /** A commit that does not come back: the disk hangs. */
+  /** A commit does not return: the disk hangs. */
   | "journal_slow"
-  /** The thread that writes has ended. */
+  /** The writer thread has ended. */
   | "journal_writer_ended";
 
 const LOST: ReadonlySet<DiskReason> = new Set([
@@ -29,7 +30,7 @@ const LOST: ReadonlySet<DiskReason> = new Set([
   "journal_writer_ended",
 ]);
 
-/** The disk is well, this daemon's hold on it is not. */
+/** Faults after which a restart of the daemon helps: the disk works, but this daemon may no longer write to it. */
 const RESTART: ReadonlySet<DiskReason> = new Set([
   "journal_sync_failed",
   "journal_removed",
@@ -37,14 +38,14 @@ const RESTART: ReadonlySet<DiskReason> = new Set([
   "journal_writer_ended",
 ]);
 
-/** Bytes of the file system, or of the size that the journal may have. */
+/** Free and needed space in bytes, within the file system or the journal's size limit. */
 export interface Room {
-  /** null: not known. */
+  /** null: unknown. */
   readonly freeBytes: number | null;
   readonly needBytes: number;
 }
 
-/** UNAVAILABLE with its reason. */
+/** An UNAVAILABLE fault with the disk's reason. */
 export class JournalFault extends Fault {
   readonly reason: DiskReason;
   /** The message without the reason. */
@@ -75,7 +76,7 @@ const SYNC_FAILURES = new Set([
   IOERR | (5 << 8), // IOERR_DIR_FSYNC
 ]);
 
-/** Any error of the database as a JournalFault; `path` says of which. What is not known counts as damage. */
+/** Converts any error to a JournalFault; `path` names the file in its message. Unknown errors count as damage. */
 export function toJournalFault(error: unknown, path?: string): JournalFault {
   if (error instanceof JournalFault) return error;
   const what = error instanceof Error ? error.message : String(error);
@@ -103,14 +104,17 @@ function reasonOf(error: unknown): DiskReason {
   }
 }
 
-/** The disk takes nothing, or nothing of ours; what is there can be read all the same. */
+/** Whether the disk refuses writes, or refuses ours; what it holds can still be read. */
 export function isUnwritable(error: unknown): error is JournalFault {
   return (
     error instanceof JournalFault && (error.reason === "journal_readonly" || error.reason === "journal_full")
   );
 }
 
-/** SQLite does not tell why a write failed: whether the disk is full or takes no writes at all, a file of one byte shows. */
+/**
+ * Finds out why a write failed, since SQLite reports a plain I/O error: writing a probe file of one byte shows whether
+ * the disk is full or read-only.
+ */
 export function diagnosed(fault: JournalFault, dir: string): JournalFault {
   if (fault.reason !== "journal_io") return fault;
   const path = join(dir, "probe");
@@ -124,7 +128,7 @@ export function diagnosed(fault: JournalFault, dir: string): JournalFault {
   }
 }
 
-/** Errors of node:fs, met while the directory is made ready. */
+/** The reason of a node:fs error that occurred while the directory was prepared. */
 function reasonOfErrno(error: unknown): DiskReason {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ENOSPC" || code === "EDQUOT") return "journal_full";

@@ -1,19 +1,20 @@
 /**
- * A file that one process holds, for life: an exclusive transaction on it, as with the lease. The operating system frees it at death,
- * however the holder dies. The file goes with its holder; who got hold of one that was just removed takes the next.
+ * A lock file that one process holds until its end, by an exclusive transaction as with the lease. The operating system
+ * frees it when the holder ends, however it ends. The holder removes the file on release; a process that locked a file
+ * just removed tries again with the new one.
  */
 import { closeSync, constants, fstatSync, openSync, rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { toJournalFault } from "./fault.ts";
 
 export interface FileLock {
-  /** Removes the file and frees it. Idempotent. */
+  /** Removes the file and frees the lock. Idempotent. */
   release(): void;
 }
 
 const { O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
 
-/** null: another process holds it. Errors: UNAVAILABLE, the file cannot be made or locked. */
+/** null: another process holds the lock. Errors: UNAVAILABLE if the file cannot be made or locked. */
 export function lockFile(path: string): FileLock | null {
   for (;;) {
     const held = tryLock(path);
@@ -30,12 +31,12 @@ function tryLock(path: string): FileLock | null | "removed" {
     file = undefined;
   };
   try {
-    // open as long as the lock is held: its inode is given to no other file meanwhile, and closing it would drop the lock
+    // open as long as the lock is held: so no other file gets its inode; closing it earlier would drop the lock
     file = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
     const { ino } = fstatSync(file);
     const isThere = (): boolean => statSync(path, { throwIfNoEntry: false })?.ino === ino;
     db = new DatabaseSync(path);
-    // nothing is ever written: no second file
+    // nothing is ever written, so no journal file appears
     db.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     if (!isThere()) {
       drop();
@@ -43,7 +44,7 @@ function tryLock(path: string): FileLock | null | "removed" {
     }
     const release = (): void => {
       if (file === undefined) return;
-      // before the lock goes: afterwards it may be the next one's
+      // before the lock is freed: afterwards the file may belong to the next holder
       if (isThere()) rmSync(path, { force: true });
       drop();
     };

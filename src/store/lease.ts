@@ -1,7 +1,7 @@
 /**
- * One owner of a state directory: an exclusive transaction on lease.db, held for life. Below it lies an fcntl lock,
- * which the operating system frees at death, so there is no expiry to guess and no stale lock. Nothing else in this
- * process may open lease.db while it is held: closing that descriptor would drop the lock.
+ * Ensures a single owner of a state directory, by an exclusive transaction on lease.db until the owner ends. It rests
+ * on an fcntl lock, which the operating system frees at the owner's death, so there is no expiry to guess and no stale
+ * lock. Nothing else in this process may open lease.db while it is held: closing that descriptor would drop the lock.
  */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,10 +10,10 @@ import { Fault } from "../abi/errors.ts";
 import { createPrivateFile, DATABASE_NAME, prepareDirectory } from "./directory.ts";
 import { isUnwritable, type JournalFault, toJournalFault } from "./fault.ts";
 
-/** owner.json: who holds the lease, for people. The lock alone decides. */
+/** The contents of owner.json, which names the lease's holder to the user. Only the lock decides. */
 interface Owner {
   readonly pid: number;
-  /** Start of the process in clock ticks since boot (Linux), which tells a reused pid; null elsewhere. */
+  /** Start of the process in clock ticks since boot, to detect a reused pid (Linux); null elsewhere. */
   readonly startTime: number | null;
   /** Wall clock, ms. */
   readonly since: number;
@@ -22,15 +22,15 @@ interface Owner {
 }
 
 export interface Lease {
-  /** Present: the directory cannot be written, and its journal only be read. */
+  /** Present if the directory cannot be written, so that its journal can only be read. */
   readonly refusal?: JournalFault;
-  /** Adds what only the open journal knows. */
+  /** Adds to owner.json what only the open journal knows. */
   describe(identity: { kernelId: string; epoch: number }): void;
   /** Frees the lock and removes owner.json. Idempotent. */
   release(): void;
 }
 
-/** null: another process holds it. Errors: UNAVAILABLE, the directory cannot be used. */
+/** null: another process holds the lease. Errors: UNAVAILABLE if the directory cannot be used. */
 export async function takeLease(dir: string): Promise<Lease | null> {
   let db: DatabaseSync | undefined;
   try {
@@ -50,8 +50,9 @@ export async function takeLease(dir: string): Promise<Lease | null> {
 }
 
 /**
- * The same where the directory cannot be written and so not be locked: the lock lies in `elsewhere`, for those who only read. null:
- * one of them holds it, or whoever holds the directory lives. Errors: UNAVAILABLE, there is nothing to be read either.
+ * Like takeLease, but if the directory cannot be written, and so not be locked, takes a lease on `elsewhere`, for
+ * reading only. null: another reader holds that lease, or the owner of the directory is running. Errors: UNAVAILABLE if
+ * there is no journal to read either.
  */
 export async function takeAnyLease(dir: string, elsewhere: string): Promise<Lease | null> {
   try {
@@ -65,7 +66,7 @@ export async function takeAnyLease(dir: string, elsewhere: string): Promise<Leas
   }
 }
 
-/** A pid that was given to another process since has another start time. */
+/** Whether the owner is running; a process that reuses its pid has another start time. */
 export function isRunning({ pid, startTime }: Owner): boolean {
   try {
     process.kill(pid, 0);
@@ -83,19 +84,22 @@ function hold(dir: string, db: DatabaseSync): Lease {
       try {
         writeOwner(dir, { ...owner, ...identity });
       } catch {
-        // a disk that is full by now: what there is says who holds it
+        // if the disk is full by now: the existing file already names the holder
       }
     },
     release: () => {
       if (!db.isOpen) return;
-      // before the lock goes: afterwards it may be the next owner's
+      // before the lock is freed: afterwards the file may belong to the next owner
       rmSync(join(dir, "owner.json"), { force: true });
       db.close();
     },
   };
 }
 
-/** null: nobody, or the file is not readable. It outlives an owner that was killed. */
+/**
+ * The owner that owner.json names; null: no such file, or it is not readable. The file outlives an owner that was
+ * killed.
+ */
 export function readOwner(dir: string): Owner | null {
   try {
     const owner: unknown = JSON.parse(readFileSync(join(dir, "owner.json"), "utf8"));
@@ -121,7 +125,9 @@ function writeOwner(dir: string, owner: Owner): void {
   }
 }
 
-/** Field 22 of /proc/<pid>/stat; the name in field 2 may hold blanks and parentheses, so count behind its end. */
+/**
+ * Field 22 of /proc/<pid>/stat; the name in field 2 may contain blanks and parentheses, so fields are counted after it.
+ */
 function startTimeOf(pid: number | "self"): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

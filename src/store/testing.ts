@@ -1,4 +1,7 @@
-/** What tests of the store share: a clock moved by hand, a ledger whose disk does as it is told, the next state of a journal. */
+/**
+ * Helpers that the store's tests share: a clock moved by hand, a ledger whose disk behaves as the test says, the next
+ * state of a journal.
+ */
 import type { Journal, JournalState } from "../kernel/ports/journal.ts";
 import { abortable } from "../lib/abort.ts";
 import type { JournalFault } from "./fault.ts";
@@ -9,7 +12,7 @@ import type { Batch, BatchVerdict, CommitMode, Ledger, LedgerReader } from "./jo
 export class HandClock implements JournalClock {
   #ms = 0;
   #sleepers: { until: number; wake: () => void }[] = [];
-  /** Told of each sleep that begins. */
+  /** Called at the beginning of each sleep. */
   onSleep = (_ms: number): void => {};
   now = (): number => 1_000_000 + this.#ms;
   mono = (): number => this.#ms;
@@ -36,7 +39,7 @@ export function nextState(journal: Journal): Promise<JournalState> {
   });
 }
 
-/** A ledger on a disk that does as it is told. */
+/** A ledger whose disk behaves as the test says. */
 export class ToldLedger implements Ledger {
   readonly epoch: number;
   readonly kernelId: string;
@@ -44,12 +47,12 @@ export class ToldLedger implements Ledger {
   readonly highest: Ledger["highest"];
   readonly reader: LedgerReader;
   readonly acknowledgedLsn: number;
-  /** What it was asked to commit: the bodies of each group, with its mode. */
+  /** The commits it received: the bodies of each group, with the mode. */
   readonly groups: { readonly mode: CommitMode; readonly bodies: readonly string[] }[] = [];
-  /** What it answers instead; of a mode, or of all. */
+  /** If set, commits reject with it: `reserveFault` in `reserve` mode, `fault` in the other modes. */
   fault: JournalFault | undefined;
   reserveFault: JournalFault | undefined;
-  /** A commit waits for it. */
+  /** Commits wait for this promise. */
   gate: Promise<void> | undefined;
   readonly #inner: Ledger;
   #lose: (fault: JournalFault) => void = () => {};
@@ -72,7 +75,7 @@ export class ToldLedger implements Ledger {
     return this.#inner.commit(batches, mode);
   }
 
-  /** As when the thread that writes ends while nobody waits for it. */
+  /** Acts as if the writer thread had ended while no commit was pending. */
   lose(fault: JournalFault): void {
     this.#lose(fault);
   }

@@ -1,6 +1,7 @@
 /**
- * Large values by their SHA-256: `blobs/<2 hex>/<62 hex>`. A blob has its name when it is whole and synced, and the directory
- * is synced before anyone is told; what ends in `.part` is of a write that did not get so far.
+ * Large values, stored under their SHA-256 as `blobs/<2 hex>/<62 hex>`. A blob gets its name once it is complete and
+ * synced, and its directory is synced before the caller is notified; a file that ends in `.part` was left by an
+ * unfinished write.
  */
 import { hash } from "node:crypto";
 import { type FileHandle, mkdir, open, readFile, rename, rm, utimes } from "node:fs/promises";
@@ -11,7 +12,7 @@ import type { Blob } from "./body.ts";
 
 export const MAX_BLOB_BYTES = 64 * 1024 * 1024;
 
-/** Where a blob lies in the journal's directory. */
+/** The path of a blob in the journal's directory. */
 export function blobPath(dir: string, digest: string): string {
   return join(dir, "blobs", digest.slice(0, 2), digest.slice(2));
 }
@@ -28,7 +29,7 @@ export class BlobStore {
     this.#dir = dir;
   }
 
-  /** Synced when it resolves. Errors: JournalFault. */
+  /** Resolves once the blob is synced. Errors: JournalFault. */
   async put(blob: Blob): Promise<void> {
     const path = blobPath(this.#dir, blob.digest);
     try {
@@ -39,7 +40,7 @@ export class BlobStore {
     }
   }
 
-  /** Errors: NOT_FOUND; INTERNAL: it is not what its digest says, and is set aside; JournalFault. */
+  /** Errors: NOT_FOUND; INTERNAL: the bytes do not match the digest (the file is moved to quarantine); JournalFault. */
   async get(digest: string): Promise<Uint8Array> {
     if (!/^[0-9a-f]{64}$/.test(digest)) throw notFound(digest);
     const path = blobPath(this.#dir, digest);
@@ -91,7 +92,9 @@ export class BlobStore {
   }
 }
 
-/** It is there, and young again: what sweeps old blobs that nobody names leaves it alone. */
+/**
+ * Whether the blob exists; renews its modification time, so that the collection of old unreferenced blobs spares it.
+ */
 async function isFreshened(path: string): Promise<boolean> {
   const now = new Date();
   return utimes(path, now, now).then(
@@ -109,7 +112,7 @@ async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** A sync that failed is not tried again: the pages it was for may be gone. */
+/** A failed sync is not retried: the operating system may already have dropped the unwritten pages. */
 async function syncFile(file: FileHandle, path: string): Promise<void> {
   await file.sync().catch((error: unknown) => {
     throw new JournalFault("journal_sync_failed", `${path}: ${(error as Error).message}`, { cause: error });

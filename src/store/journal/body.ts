@@ -1,18 +1,19 @@
 /**
- * The codec of record bodies: the one place that knows how plain data lies on disk. It is JSON text; a string over
- * MAX_STRING_BYTES in it is kept apart as a blob and leaves `{"$blob": <SHA-256>, "length": <its bytes>}`. A key `$blob` of
- * the body itself is stored with one `$` more, `$$blob` likewise, so that nothing a person writes is taken for a blob.
+ * The codec of record bodies: the only code that knows their format on disk. A body is JSON text. A string in it of
+ * more than MAX_STRING_BYTES is stored as a blob and replaced by `{"$blob": <SHA-256>, "length": <its bytes>}`. A key
+ * `$blob` of the body itself is stored with one more `$` (likewise `$$blob`), so that no user data is mistaken for a
+ * blob.
  */
 import { hash } from "node:crypto";
 import { Fault } from "../../abi/errors.ts";
 
 export const MAX_BODY_BYTES = 1024 * 1024;
-/** UTF-8 bytes of a string that stays in its record. */
+/** The largest string that stays in its record, in UTF-8 bytes. */
 export const MAX_STRING_BYTES = 64 * 1024;
-/** A body with all its blobs. */
+/** The largest body including its blobs, in bytes. */
 const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
 
-/** A large value: its bytes under their SHA-256, in hex. */
+/** A large value: its bytes, and their SHA-256 in hex. */
 export interface Blob {
   readonly digest: string;
   readonly bytes: Uint8Array;
@@ -20,9 +21,9 @@ export interface Blob {
 
 export interface EncodedBody {
   readonly text: string;
-  /** To be durable before the record. */
+  /** Blobs that must be durable before the record. */
   readonly blobs: readonly Blob[];
-  /** Digests of blobs that the record names: those above, and whatever else in it looks like one. */
+  /** Digests of the blobs that the record names: those above, and any other string in it that looks like a digest. */
   readonly names: readonly string[];
 }
 
@@ -44,7 +45,7 @@ export function encodeBody(body: unknown): EncodedBody {
   return { text, blobs: [...blobs.values()], names: namesIn(text) };
 }
 
-/** `blobOf` gives the bytes of a blob. */
+/** `blobOf` returns the bytes of a blob. */
 export async function decodeBody(
   text: string,
   blobOf: (digest: string) => Promise<Uint8Array>,
@@ -53,12 +54,12 @@ export async function decodeBody(
   return text.includes('$blob"') ? bringBack(body, blobOf) : body;
 }
 
-/** As far as it goes without blobs: what is kept apart stays a marker. For what is short by nature. */
+/** The body without its blobs, whose markers stay in place. For bodies that are short by nature. */
 export function peekBody(text: string): unknown {
   return JSON.parse(text);
 }
 
-/** A text written before there were blobs: what looks like a blob in it is a person's own. */
+/** Escapes a text written before blobs existed: anything in it that looks like a blob marker is user data. */
 export function escapeBody(text: string): string {
   if (!text.includes('$blob"')) return text;
   return JSON.stringify(escapeKeys(JSON.parse(text)));
@@ -70,7 +71,7 @@ function escapeKeys(value: unknown): unknown {
   return rebuilt(value, (key, each) => [escaped(key), escapeKeys(each)]);
 }
 
-/** What the record of a blob's digest and a marker have in common. */
+/** A digest as it appears in a marker, and in a record that names a blob by its digest alone. */
 const DIGEST = /"([0-9a-f]{64})"/g;
 
 export function namesIn(text: string): readonly string[] {
@@ -100,7 +101,7 @@ function tooLarge(bytes: number, most: number): Fault {
   return new Fault({ code: "INVALID", message });
 }
 
-/** Of parsed JSON, so plain: no cycles, no getters. */
+/** `value` is parsed JSON, so it has no cycles and no getters. */
 function setApart(value: unknown, blobs: Map<string, Blob>): unknown {
   if (typeof value === "string") return setStringApart(value, blobs);
   if (Array.isArray(value)) return value.map((each) => setApart(each, blobs));
@@ -126,7 +127,7 @@ async function bringBack(value: unknown, blobOf: (digest: string) => Promise<Uin
   return rebuilt(value, (key) => [unescaped(key), values[n++]]);
 }
 
-/** One after another: many large values are not asked for at once. */
+/** Runs `map` on one value after another, so that only one large value is fetched at a time. */
 async function inOrder(
   values: readonly unknown[],
   map: (each: unknown) => Promise<unknown>,
@@ -145,7 +146,7 @@ function isMarker(value: object): value is Marker {
   return "$blob" in value && typeof value.$blob === "string";
 }
 
-/** Own keys as they are, `__proto__` too. */
+/** Keeps own keys as they are, including `__proto__`. */
 function rebuilt(value: object, map: (key: string, each: unknown) => [string, unknown]): object {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => map(key, each)));
 }

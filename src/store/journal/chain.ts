@@ -42,11 +42,11 @@ export function chainHash(previous: Uint8Array, stored: StoredRecord): Uint8Arra
   return hash("sha256", bytes.subarray(0, length), "buffer");
 }
 
-/** Used again for each record that is not large: nothing of it outlives a call. */
+/** Reused for every record that is not large: its contents do not outlive a call. */
 const SCRATCH = Buffer.allocUnsafeSlow(HASH_BYTES + 3 * 4096);
 
 function roomFor(text: string): Buffer {
-  // no character takes more than three bytes; a large text is measured
+  // a UTF-16 unit takes at most three bytes; a large text is measured
   if (text.length <= 4096) return SCRATCH;
   return Buffer.allocUnsafe(HASH_BYTES + Buffer.byteLength(text));
 }

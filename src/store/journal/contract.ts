@@ -1,22 +1,22 @@
-/** What every journal keeps to. Run by each implementation's test. */
+/** The contract that every journal fulfils. Each implementation's test runs it. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { asCallId, asPid, asProcUuid, type ProcUuid } from "../../abi/ids.ts";
 import type { Journal, JournalDraft, RecordKind, RowFilter } from "../../kernel/ports/journal.ts";
 import { MAX_BODY_BYTES, MAX_STRING_BYTES } from "./body.ts";
 
-/** A place for one test; each open() is a new daemon on the same state. */
+/** The state directory of one test; each open() stands for a new daemon on the same state. */
 export interface JournalBench {
   open(): Promise<Journal>;
-  /** Closes nothing: removes what the test left. */
+  /** Removes the files of the test; does not close journals. */
   remove(): Promise<void>;
 }
 
 export const PROC = asProcUuid("11111111-1111-4111-8111-111111111111");
 const OTHER = asProcUuid("22222222-2222-4222-8222-222222222222");
-/** Many small strings: nothing in it can be kept apart. */
+/** Many small strings, so that no part of it becomes a blob. */
 const TOO_LARGE = Array.from({ length: 100_000 }, () => "x".repeat(20));
 
-/** Of a process of its own. */
+/** The `pid` and `proc` of process `n`, for drafts. */
 function of(n: number): Pick<JournalDraft, "pid" | "proc"> {
   return { pid: asPid(n), proc: asProcUuid(`00000000-0000-4000-8000-00000000000${n}`) };
 }

@@ -1,7 +1,8 @@
 /**
- * Signals and ends that a full disk has no room for. The file's blocks are taken while there is room, so that writing into them
- * needs none; each record is synced before it counts, and is put into the journal when that takes records again.
- * Bound: SLOTS records of SLOT_BYTES; one that is larger, or one more, is not kept, and the caller is told.
+ * Signals and process ends that the journal cannot store because the disk is full. The file's blocks are allocated in
+ * advance, so that writing into them needs no free space; each record is synced before it counts, and is moved to the
+ * journal once that accepts records again.
+ * Bound: SLOTS records of SLOT_BYTES; a larger record, or one too many, is refused and `keep` returns false.
  */
 import { hash } from "node:crypto";
 import { closeSync, fdatasyncSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
@@ -24,14 +25,14 @@ export class EndsFile implements Ends {
   readonly #now: () => number;
   #slots: Slot[];
 
-  /** What an earlier daemon left is there. `now`: the wall clock. */
+  /** Loads the records that an earlier daemon left. `now`: the wall clock, ms. */
   constructor(path: string, now: () => number) {
     this.#path = path;
     this.#now = now;
     this.#slots = slotsOf(path);
   }
 
-  /** Takes the blocks. Where there is no room nothing will be kept. */
+  /** Allocates the file's blocks. If the disk has no room for them, `keep` refuses every record. */
   prepare(): void {
     const size = SLOT_BYTES * SLOTS;
     if (bytesOf(this.#path).length === size) return;
@@ -45,11 +46,11 @@ export class EndsFile implements Ends {
       }
       this.#slots = [];
     } catch {
-      // the journal itself says that the disk is full
+      // the journal itself reports that the disk is full
     }
   }
 
-  /** Synced when it returns true. */
+  /** True: the record is stored and synced. False: it was not stored. */
   keep(draft: KeptEnd): boolean {
     const slot = { at: this.#now(), draft };
     const bytes = encode(slot);
@@ -71,7 +72,10 @@ export class EndsFile implements Ends {
     return { code: typeof code === "number" ? code : 1, reason: String(reason) };
   }
 
-  /** Puts what is kept into the journal, and forgets it. What that has learned by itself meanwhile stands. */
+  /**
+   * Moves the stored records to the journal; returns how many. A record is dropped if its process has ended or has a
+   * newer record in the journal.
+   */
   async fold(journal: Pick<Journal, "row" | "append">): Promise<number> {
     const drafts: JournalDraft[] = [];
     for (const { at, draft } of this.#slots) {
@@ -101,14 +105,14 @@ export class EndsFile implements Ends {
   }
 }
 
-/** A line with its checksum before it, in a slot of its own. undefined: it is too large. */
+/** One line, its checksum first, padded to a slot. undefined: the record is too large. */
 function encode(slot: Slot): Buffer | undefined {
   const text = JSON.stringify(slot);
   const line = Buffer.from(`${sumOf(text)}${text}\n`);
   return line.length > SLOT_BYTES ? undefined : Buffer.concat([line, Buffer.alloc(SLOT_BYTES - line.length)]);
 }
 
-/** Up to the first that is empty; one that is torn was never acknowledged. */
+/** The records up to the first empty or torn slot; a torn record was never acknowledged. */
 function slotsOf(path: string): Slot[] {
   const bytes = bytesOf(path);
   const slots: Slot[] = [];

@@ -1,12 +1,12 @@
 /**
- * What a record says about its process, in short: the derived tables are made of these alone, so that whoever writes them
- * need not read bodies. Pure; made from the body as it came, large strings included.
+ * What a record changes about its process, in short. The derived tables are built from facts alone, so that the writer
+ * need not read bodies. Pure; a fact is made from the body before large strings become blobs.
  */
 import type { JournalDraft, RecordKind } from "../../kernel/ports/journal.ts";
 
-/** Characters of the intent and of the other words that a row shows. */
+/** Most characters of the intent and the other texts that a row shows. */
 const SHOWN_CHARS = 200;
-/** A row is one line: whatever a body holds, its texts stay short. */
+/** Most characters of `cwd` in a row; rows stay short whatever a body holds. */
 const TEXT_CHARS = 4_096;
 
 export interface SpawnedFact {
@@ -24,7 +24,7 @@ export type Fact =
   | { readonly is: "forked"; readonly from: string; readonly at: number }
   | { readonly is: "ended"; readonly code: number; readonly reason: string }
   | { readonly is: "reaped" }
-  /** `isSession`: from here on a person talks to it. */
+  /** `isSession`: from here on the user talks to the process. */
   | { readonly is: "resumed"; readonly isSession: boolean }
   | { readonly is: "described"; readonly title?: string; readonly isKept?: boolean }
   | { readonly is: "state" }
@@ -37,7 +37,7 @@ export type Fact =
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** undefined: the record changes no more than the last record of its process. */
+/** undefined: the record changes only the last-record fields of its process. */
 export function factOf({ kind, body }: Pick<JournalDraft, "kind" | "body">): Fact | undefined {
   const known = typeof body === "object" && body !== null ? (body as Body) : {};
   return FACTS[kind]?.(known);
@@ -90,7 +90,7 @@ function spawnedFact(body: Body): SpawnedFact {
   };
 }
 
-/** The agent, the supervisor, or the last part of the program's path. */
+/** The name of the agent or supervisor, or the last part of the program's path. */
 function nameOf({ agent, supervisor, command }: Body): string {
   if (typeof agent === "string") return shown(agent);
   const { name } = (supervisor ?? {}) as { name?: unknown };
@@ -104,18 +104,18 @@ function spent({ cost }: Body): Fact | undefined {
   return typeof tokens === "number" && tokens !== 0 ? { is: "spent", tokens: number(tokens, 0) } : undefined;
 }
 
-/** Cut at a character, not inside one. */
+/** The text's first SHOWN_CHARS; a character cut in half is replaced by U+FFFD. */
 function shown(text: unknown): string {
   if (typeof text !== "string") return "";
   return text.slice(0, SHOWN_CHARS).toWellFormed();
 }
 
 function number(value: unknown, otherwise: number): number {
-  // SQLite knows no negative zero
+  // SQLite has no negative zero
   return typeof value === "number" && Number.isFinite(value) ? value + 0 : otherwise;
 }
 
-/** One that comes back from SQLite as it went in. */
+/** A safe integer, which SQLite returns as it was written. */
 function integer(value: unknown, otherwise: number): number {
   return typeof value === "number" && Number.isSafeInteger(value) ? value + 0 : otherwise;
 }

@@ -7,7 +7,7 @@ export class FilePlace {
   readonly #device: number;
   readonly #inode: number;
 
-  /** Remembers the file that lies there now. */
+  /** Remembers the device and inode of the file at `path`. */
   constructor(path: string) {
     const { dev, ino } = statSync(path);
     this.#path = path;
@@ -15,7 +15,7 @@ export class FilePlace {
     this.#inode = ino;
   }
 
-  /** Throws `journal_removed` when it was deleted, moved or replaced, or cannot be looked at. */
+  /** Throws `journal_removed` if the file was deleted, moved or replaced, or cannot be examined. */
   check(): void {
     if (this.#isThere()) return;
     throw new JournalFault("journal_removed", `${this.#path} was removed while it was in use`);

@@ -1,10 +1,12 @@
 /**
- * Group commit: while one group is committed the next gathers. What is appended and noted lies in one queue, which is the
- * order of the journal, so none overtakes another.
- * Failure: a group that is refused (disk full) rejects its appends and keeps its notes; the journal is degraded until the disk
- * takes a group again, which is tried every 5 s. After a lost one (failed sync) nothing is acknowledged any more.
- * Bound: MAX_WAITING records or MAX_WAITING_BYTES. An append beyond waits in the queue and its caller with it; notes that a
- * refusing disk cannot take at that bound end the journal, for a history with a hole would be a lie.
+ * Group commit: while one group is committed, the next one gathers. Appends and notes share one queue, whose order is
+ * the order of the journal.
+ * Failure: if the disk refuses a group (disk full), its appends are rejected and its notes stay queued; the journal is
+ * degraded until the disk accepts a group again, which is retried every 5 s. After a lost group (failed sync) no record
+ * is acknowledged any more.
+ * Bound: MAX_WAITING records or MAX_WAITING_BYTES. An append beyond the bound waits in the queue, and so does its
+ * caller; if notes reach the bound while the disk refuses groups, the journal is lost, because a history must have no
+ * gaps.
  */
 import { JournalFault, toJournalFault } from "../fault.ts";
 import { Health } from "./health.ts";
@@ -15,16 +17,16 @@ import { messageOf } from "./record-kind.ts";
 import { Watch } from "./watch.ts";
 
 export const MAX_WAITING = 65_536;
-/** Of encoded bodies and blobs. */
+/** Encoded bodies and blobs together. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
-/** Of one group; a larger batch is a group of its own. */
+/** The largest group; a larger batch is a group of its own. */
 const GROUP_RECORDS = 2_048;
 const GROUP_BYTES = 4 * 1024 * 1024;
-/** How long a note may wait for company before it is committed on its own. */
+/** How long a note may wait for other records before it is committed on its own. */
 const NOTE_DELAY_MS = 50;
 const RETRY_MS = 5_000;
 
-/** What one call put into the queue. Without a waiter it is a note, which nothing can refuse. */
+/** What one call put into the queue. An item without a waiter consists of notes, which are never refused. */
 interface Item extends Batch {
   readonly bytes: number;
   readonly waiter?: Waiter;
@@ -37,7 +39,7 @@ interface Waiter {
 
 export class GroupQueue {
   readonly health: Health;
-  /** Ever used, by what is on disk; raised before whoever waits for it hears of it. */
+  /** The highest numbers ever used, according to the disk; raised before the waiters resolve. */
   readonly highest: { pid: number; message: number };
   readonly #ledger: Ledger;
   readonly #clock: JournalClock;
@@ -51,7 +53,7 @@ export class GroupQueue {
   #running: Promise<void> | undefined;
   #isRetrying = false;
   #retryIsDue = false;
-  /** The space set aside is used up, too. */
+  /** The reserved space is used up as well. */
   #reserveIsSpent = false;
 
   constructor(ledger: Ledger, clock: JournalClock, onNotice: OnNotice) {
@@ -69,7 +71,7 @@ export class GroupQueue {
     ledger.onLost((fault) => this.degrade(fault));
   }
 
-  /** Takes entries that nobody waits for. */
+  /** Queues entries for which no caller waits. */
   push(entries: readonly Entry[]): void {
     const { fault } = this.health;
     if (fault?.isLost === true) return;
@@ -79,14 +81,14 @@ export class GroupQueue {
     else this.#noteLater();
   }
 
-  /** Resolves once the batch, and what lies before it, is synced. Rejects with JournalFault. */
+  /** Resolves once the batch and everything queued before it are synced. Rejects with JournalFault. */
   enqueue(batch: Batch): Promise<BatchVerdict> {
     const { promise, resolve, reject } = Promise.withResolvers<BatchVerdict>();
     this.#enter(batch, { resolve, reject });
     return promise;
   }
 
-  /** Resolves when what was pushed before is on disk, or cannot be put there now. */
+  /** Resolves when everything pushed before is on disk, or cannot be written now. */
   async settle(): Promise<void> {
     if (this.#records === 0 && this.#running === undefined) return;
     if (this.health.fault !== undefined && this.#mode() === null) return;
@@ -95,7 +97,7 @@ export class GroupQueue {
     await promise;
   }
 
-  /** Commits what waits. Rejects with the fault that kept something from the disk. */
+  /** Commits the queued items. Rejects with the fault that kept a record from the disk. */
   async close(): Promise<void> {
     const hadRecords = this.#records > 0;
     this.#ending.abort();
@@ -103,7 +105,7 @@ export class GroupQueue {
       this.#pump();
       await this.#running;
     } while (this.#items.length > 0 && this.#mode() !== null);
-    // what a refusing disk had left is tried once more
+    // items that the disk refused are tried once more
     if (this.#records > 0 && this.health.fault?.isLost === false) await this.#commitGroup("reserve");
     const { fault } = this.health;
     const isUnsynced = hadRecords && (this.#records > 0 || fault?.isLost === true);
@@ -112,7 +114,7 @@ export class GroupQueue {
     if (isUnsynced && fault !== undefined) throw fault;
   }
 
-  /** After a fault that the queue did not meet itself, too. */
+  /** Enters the state that follows from `fault`; also called for a fault that occurred outside the queue. */
   degrade(fault: JournalFault): void {
     if (this.health.fault?.isLost === true) return;
     if (!fault.isLost) this.#rejectWaiting(fault);
@@ -162,13 +164,13 @@ export class GroupQueue {
     this.#disarm();
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
-      // what came in the last moment of the run
+      // items that arrived at the very end of the run
       if (this.#isDue()) this.#pump();
       else if (this.#records > 0 && this.#mode() !== null) this.#noteLater();
     });
   }
 
-  /** One group, then more for as long as somebody waits. Never rejects: failure goes to the waiters and to the state. */
+  /** Commits one group, then more while a caller waits. Never rejects: failures go to the waiters and to `health`. */
   async #run(): Promise<void> {
     if (this.#items.length === 0 && !this.#retryIsDue) return;
     do {
@@ -178,14 +180,14 @@ export class GroupQueue {
     } while (this.#isDue());
   }
 
-  /** Somebody waits, or there is enough for a group. */
+  /** Whether a caller waits, a retry is due, or there is enough for a group. */
   #isDue(): boolean {
     if (this.#mode() === null) return false;
     if (this.#retryIsDue || this.#records >= GROUP_RECORDS || this.#bytes >= GROUP_BYTES) return true;
     return this.#items.some(({ waiter }) => waiter !== undefined);
   }
 
-  /** null: nothing is tried now. */
+  /** null: no commit is tried now. */
   #mode(): CommitMode | null {
     const { fault } = this.health;
     if (fault === undefined) return "normal";
@@ -208,7 +210,7 @@ export class GroupQueue {
     }
   }
 
-  /** A group of mere waiting needs no disk: what lies before it is synced. */
+  /** A group without entries needs no disk: everything before it is already synced. */
   async #commit(group: readonly Item[], mode: CommitMode): Promise<readonly BatchVerdict[]> {
     const isEmpty = group.every(({ entries }) => entries.length === 0);
     if (isEmpty && mode !== "retry") return [];
@@ -242,7 +244,7 @@ export class GroupQueue {
     this.highest.message = Math.max(this.highest.message, messageOf(fact));
   }
 
-  /** Notes keep their place before whatever comes later. */
+  /** The notes of a refused group return to the head of the queue. */
   #refused(group: readonly Item[], fault: JournalFault, mode: CommitMode): void {
     const notes = group.filter(({ waiter }) => waiter === undefined);
     for (const note of notes) this.#count(note, 1);
@@ -271,7 +273,7 @@ export class GroupQueue {
     this.#disarm();
   }
 
-  /** One at a time, for as long as the disk refuses. */
+  /** Retries every RETRY_MS while the journal is degraded. One loop at a time. */
   async #retry(): Promise<void> {
     this.#isRetrying = true;
     try {

@@ -1,4 +1,7 @@
-/** The journal over a ledger: bodies are encoded on the way in and decoded on the way out; the queue decides when. */
+/**
+ * The journal on top of a ledger: encodes bodies on the way in and decodes them on the way out; the queue decides when
+ * to commit.
+ */
 import { Fault } from "../../abi/errors.ts";
 import { asProcUuid, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type {
@@ -63,7 +66,7 @@ export class GroupJournal implements Journal {
     options: { readonly expect?: number } = {},
   ): Promise<readonly RecordPosition[]> {
     this.#assertTaking();
-    // all bodies are encoded before the batch is queued: it is taken whole or not at all
+    // all bodies are encoded before the batch is queued, so that a bad body refuses the whole batch
     const entries = drafts.map((draft) => this.#entry(draft, encodeBody(draft.body)));
     const verdict = await this.#queue.enqueue({ entries, ...options });
     if ("code" in verdict) throw new Fault(verdict);
@@ -95,7 +98,7 @@ export class GroupJournal implements Journal {
     return this.#trusted(proc, checked, asked.length);
   }
 
-  /** What of it can be given, `most` at most; where it is damaged is remembered. */
+  /** The page's trusted records, at most `most`; records the position of damage in the ledger. */
   async #trusted(
     proc: ProcUuid,
     { good, damagedAt: at }: CheckedPage,
@@ -169,11 +172,11 @@ export class GroupJournal implements Journal {
     try {
       const text = JSON.stringify(state);
       if (text === undefined || Buffer.byteLength(text) > MAX_SNAPSHOT_BYTES) return;
-      // never of records that a crash could take back
+      // a snapshot must not cover records that a crash could undo
       await this.sync();
       await this.#ledger.saveSnapshot(proc, seq, text);
     } catch {
-      // a snapshot is a cache: the records are there
+      // a snapshot is only a cache: the records remain
     }
   }
 
@@ -233,7 +236,9 @@ export class GroupJournal implements Journal {
     if (fault !== undefined) throw fault;
   }
 
-  /** Reads see what was written before them, also what still waited. A disk that refuses does not stop reading. */
+  /**
+   * Reads see everything written before them, including queued records. A disk that refuses writes does not stop reads.
+   */
   async #ask<T>(answer: (reader: LedgerReader) => T): Promise<T> {
     this.#assertOpen();
     await this.#queue.settle();
@@ -247,7 +252,7 @@ export class GroupJournal implements Journal {
     return records;
   }
 
-  /** Large values count, too: a page is bounded whatever its records name. */
+  /** Blobs count towards PAGE_BYTES: a page is bounded whatever blobs its records name. */
   async #decodePage(
     page: readonly StoredRecord[],
   ): Promise<{ records: readonly JournalRecord[]; damage?: DamagedRecord }> {
@@ -301,7 +306,7 @@ export class GroupJournal implements Journal {
   }
 }
 
-/** A note cannot be refused: a body that may not be kept leaves a record that says so, and no gap. */
+/** A note cannot be refused: an invalid body is replaced by a record of the reason, so that no gap arises. */
 function encodeNote(body: unknown): EncodedBody {
   try {
     return encodeBody(body);

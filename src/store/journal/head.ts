@@ -1,9 +1,9 @@
 /**
- * The file `head`: the highest record that was acknowledged, told apart from the database. One flipped bit in the write-ahead
- * log makes SQLite drop all later commits and call itself intact; the head knows better.
- * Two slots of 64 bytes, written in turn, so that one is whole whenever the machine dies:
- *   "CRUXHEAD" ‖ lsn, 8 bytes big-endian ‖ hash of that record, 32 bytes ‖ the first 16 bytes of SHA-256 of all that
- * It is written after each commit and synced once a second: what it says was on disk before.
+ * The file `head`: the highest acknowledged record, stored apart from the database. One flipped bit in the write-ahead
+ * log makes SQLite drop all later commits and still report itself intact; the head reveals the loss.
+ * Two slots of 64 bytes, written alternately, so that one is complete if the machine fails during a write:
+ *   "CRUXHEAD" ‖ lsn, 8 bytes big-endian ‖ hash of that record, 32 bytes ‖ first 16 bytes of the SHA-256 of all that
+ * It is written after each commit and synced once a second, so the records it names were on disk before it.
  */
 import { hash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
@@ -19,7 +19,7 @@ interface Head {
   readonly hash: Uint8Array;
 }
 
-/** null: there is none that can be read. Of two whole slots the one with the higher lsn. */
+/** The valid slot with the higher lsn; null: no slot can be read. */
 export function headOf(dir: string): Head | null {
   let bytes: Buffer;
   try {
@@ -47,9 +47,9 @@ export class HeadFile {
   readonly #fd: number;
   #slot = 0;
   #isDirty = false;
-  /** Of the newest slot; 0: none. */
+  /** The lsn of the newest slot; 0: no slot was written. */
   lsn: number;
-  /** Why it is behind: it warns of less, but the records are on disk all the same. */
+  /** The error of the last failed write or sync. The head may then be behind, although the records are on disk. */
   error: unknown;
 
   constructor(dir: string) {
@@ -60,12 +60,12 @@ export class HeadFile {
     // the older slot is written first
     if (parseSlot(bytes, 0)?.lsn === this.lsn) this.#slot = 1;
     this.#fd = openSync(path, "r+");
-    // its space is taken now: it must be writable when the disk is full
+    // allocate its space now: it must be writable when the disk is full
     if (bytes.length < 2 * SLOT_BYTES)
       writeSync(this.#fd, Buffer.alloc(2 * SLOT_BYTES), 0, 2 * SLOT_BYTES, 0);
   }
 
-  /** Never throws: the commit has happened. */
+  /** Never throws, because the commit has already happened. */
   write(lsn: number, recordHash: Uint8Array): void {
     const slot = Buffer.alloc(SLOT_BYTES);
     MAGIC.copy(slot);

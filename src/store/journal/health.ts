@@ -1,4 +1,4 @@
-/** The state of a journal, and who hears of its changes. Lost is final. */
+/** The state of a journal, and the listeners to its changes. The state `lost` is final. */
 import type { JournalState } from "../../kernel/ports/journal.ts";
 import type { JournalFault } from "../fault.ts";
 
@@ -10,7 +10,7 @@ export class Health {
   #fault: JournalFault | undefined;
   #state = WELL;
 
-  /** `path`: what a degraded state names. */
+  /** `path`: the path that a degraded state reports. */
   constructor(path: string) {
     this.#path = path;
   }
@@ -19,12 +19,12 @@ export class Health {
     return this.#state;
   }
 
-  /** undefined: it is well. */
+  /** undefined: the journal is well. */
   get fault(): JournalFault | undefined {
     return this.#fault;
   }
 
-  /** undefined: the disk takes records. */
+  /** undefined: the disk accepts records. */
   become(fault: JournalFault | undefined): void {
     if (this.#fault?.isLost === true || (fault === undefined && this.#fault === undefined)) return;
     const isNew = fault?.reason !== this.#fault?.reason;
@@ -35,7 +35,7 @@ export class Health {
   }
 
   onState(listener: (state: JournalState) => void): () => void {
-    // the same function may listen twice
+    // the same function may be registered twice
     const own = (state: JournalState): void => listener(state);
     this.#listeners.add(own);
     return () => void this.#listeners.delete(own);

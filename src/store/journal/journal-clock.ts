@@ -1,4 +1,7 @@
 import type { Clock } from "../../abi/program.ts";
 
-/** Wall clock and monotonic clock, both ms, for people; `sleep` is for retries and for commits that take long. */
+/**
+ * Wall clock and monotonic clock, both in ms, for the times shown to the user; `sleep` is for retries and for the watch
+ * on slow commits.
+ */
 export type JournalClock = Clock;

@@ -1,6 +1,6 @@
 /**
- * What lies under a journal: it keeps groups whole and answers from what it keeps. The group above decides when. Three of
- * the same: in memory, on SQLite in this thread, on SQLite in a thread of its own.
+ * The storage under a journal: it writes groups whole and answers reads. The group journal above it decides when to
+ * commit. Three variants: in memory, SQLite in this thread, SQLite in a thread of its own.
  */
 import type { RecordKind, RowFilter } from "../../kernel/ports/journal.ts";
 import type { JournalFault } from "../fault.ts";
@@ -9,7 +9,7 @@ import type { StoredRecord } from "./chain.ts";
 import type { Fact } from "./fact.ts";
 import type { Row } from "./row.ts";
 
-/** A draft on its way to the disk: its body is encoded, its time is that of the call. */
+/** A draft on its way to the disk: its body is encoded, its time is the time of the call. */
 export interface Entry {
   readonly proc: string;
   readonly pid: number;
@@ -21,16 +21,16 @@ export interface Entry {
   readonly mono: number;
   readonly body: string;
   readonly fact: Fact | null;
-  /** Digests of blobs that the record names. */
+  /** Digests of the blobs that the record names. */
   readonly names: readonly string[];
-  /** To be durable before the record. */
+  /** Blobs that must be durable before the record. */
   readonly blobs: readonly Blob[];
 }
 
-/** What one call handed over: taken whole or not at all. */
+/** The entries of one call: committed all together or not at all. */
 export interface Batch {
   readonly entries: readonly Entry[];
-  /** The last seq of the history of the first entry; another: the batch is refused. */
+  /** The expected last seq of the first entry's process; if it differs, the batch is refused. */
   readonly expect?: number;
 }
 
@@ -39,7 +39,7 @@ export interface RecordPosition {
   readonly seq: number;
 }
 
-/** A batch that was not taken for what it says. The others of its group were. */
+/** The reason why a batch was refused for its contents. The other batches of its group were committed. */
 export interface Refusal {
   readonly code: "CONFLICT" | "NOT_FOUND";
   readonly message: string;
@@ -48,8 +48,8 @@ export interface Refusal {
 export type BatchVerdict = readonly RecordPosition[] | Refusal;
 
 /**
- * `reserve`: what belongs to effects already begun may use the space set aside for it. `retry`: it is tried whether the disk
- * takes something again, with room to go on.
+ * `reserve`: records of effects already begun may use the reserved space. `retry`: checks whether the disk accepts
+ * records again, with enough room to continue.
  */
 export type CommitMode = "normal" | "reserve" | "retry";
 
@@ -58,73 +58,76 @@ export interface ChainedRecord extends StoredRecord {
 }
 
 export interface PickedRecord extends ChainedRecord {
-  /** The hash of the record before it; undefined: that is missing, or it is the first. */
+  /** The hash of the previous record; undefined: it is missing, or this record is the first. */
   readonly before: Uint8Array | undefined;
 }
 
 export interface Picked {
   readonly records: readonly PickedRecord[];
-  /** Bodies came to more than there was room for. */
+  /** True if records were left out because of `maxChars`. */
   readonly isCut: boolean;
 }
 
-/** Answers from what is committed. Throws JournalFault. */
-/** Of one page: so many records, and as many as have so many characters of bodies together, but not fewer than one. */
+/** The bound of one page: a number of records, and a total length of their bodies; a page has at least one record. */
 export interface PageBound {
   readonly records: number;
   readonly chars: number;
 }
 
-/** What the derived tables tell of all that is alive. */
+/** The lists that the derived tables provide about live processes. */
 export type RecordList = "openCalls" | "unfinished" | "liveStates" | "liveMail" | "liveGroups";
 
+/** Answers reads from the committed records. Its methods throw JournalFault. */
 export interface LedgerReader {
-  /** From `fromSeq` on, in order, gaps and all. */
+  /** The records from `fromSeq` on, in order; gaps are not checked. */
   page(proc: string, fromSeq: number, most: PageBound): readonly ChainedRecord[];
-  /** Those at `seqs` that are there; stops beyond `maxChars` of bodies, but not before one. */
+  /** The existing records among `seqs`; stops after `maxChars` of bodies, but returns at least one. */
   pick(proc: string, seqs: readonly number[], maxChars: number): Picked;
-  /** The hash that the record `seq` follows; undefined: what lies before it is missing. */
+  /** The hash that the record `seq` follows; undefined: the previous record is missing. */
   hashBefore(proc: string, seq: number): Uint8Array | undefined;
-  /** By process or by lsn, as the journal's call of that name says. */
+  /** Ordered by process or by lsn, as the method of that name in Journal says. */
   list(name: RecordList): readonly StoredRecord[];
   ofKind(proc: string, kind: RecordKind): readonly StoredRecord[];
-  /** The last of them, or none. */
+  /** The newest record of this kind, or an empty list. */
   newest(proc: string, kind: RecordKind): readonly StoredRecord[];
-  /** The newest that the request with this id has made, or none. */
+  /** The newest record made by the request with this id, or an empty list. */
   requested(id: string): readonly StoredRecord[];
   rows(filter: RowFilter): readonly Row[];
   row(proc: string): Row | undefined;
-  /** Of its newest record, as its row says; undefined: it has no row. */
+  /** The seq of the newest record, according to the process's row; undefined: the process has no row. */
   lastSeq(proc: string): number | undefined;
   processOf(pid: number): string | undefined;
-  /** The newest first, at or before `atMost`, whole ones only. */
+  /** Snapshots at or before `atMost`, newest first; incomplete ones are left out. */
   snapshots(proc: string, atMost: number): readonly { seq: number; state: string }[];
 }
 
 export interface Ledger {
   readonly epoch: number;
   readonly kernelId: string;
-  /** What a degraded state names. */
+  /** The path that a degraded state reports. */
   readonly path: string;
-  /** Ever used, when it was opened. */
+  /** The highest numbers ever used, as of opening. */
   readonly highest: { readonly pid: number; readonly message: number };
   readonly reader: LedgerReader;
-  /** By the head, when it was opened; infinity: not known, so all that is there counts. */
+  /** The lsn in the head, as of opening; infinity: unknown, so all existing records count as acknowledged. */
   readonly acknowledgedLsn: number;
-  /** All batches in order, as one unit, synced. Rejects with JournalFault: nothing was taken, or it is `isLost`. */
+  /**
+   * Writes all batches in order, as one unit, and syncs. Rejects with JournalFault: no batch was committed, or the
+   * fault is `isLost`.
+   */
   commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly BatchVerdict[]>;
   saveSnapshot(proc: string, seq: number, state: string): Promise<void>;
   markDamaged(proc: string, seq: number): Promise<void>;
   putBlob(blob: Blob): Promise<void>;
-  /** Errors: NOT_FOUND; INTERNAL: it is not what its digest says. */
+  /** Errors: NOT_FOUND; INTERNAL: the bytes do not match the digest. */
   getBlob(digest: string): Promise<Uint8Array>;
-  /** Told when nothing will be acknowledged any more, though nobody asked. */
+  /** The listener is called when no record will be acknowledged any more, even if no commit is pending. */
   onLost(listener: (fault: JournalFault) => void): void;
   close(): Promise<void>;
 }
 
 export const SNAPSHOTS_KEPT = 2;
-/** Rows of one answer. Those that are live are bounded by the process table. */
+/** Most rows of one answer. Live processes are exempt: the process table bounds their number. */
 const MAX_ROWS = 1000;
 
 export function boundedRows(limit = MAX_ROWS): number {

@@ -1,20 +1,20 @@
 /**
- * Groups on their way to the thread that writes, and its verdicts on their way back: columns instead of objects, for cloning
- * an object costs its keys each time. What few records have (facts, blobs) is listed beside them by its place.
+ * Groups on their way to the writer thread, and its verdicts on their way back: columns instead of objects, because
+ * cloning an object copies its keys each time. Fields that few records have (facts, blobs) are listed apart, by index.
  */
 import type { Batch, BatchVerdict, Entry, RecordPosition, Refusal } from "./ledger.ts";
 
-/** Numbers of one record: process, kind, pid, v, at, mono; the first two are places in `words`. */
+/** Count of numbers per record: process, kind, pid, v, at, mono; the first two are indexes into `words`. */
 const WIDTH = 6;
 
-/** The `n`-th of all records, or of all batches, and what it has. */
+/** Pairs of the index of a record (or batch) and its value. */
 type Sparse<T> = readonly (readonly [number, T])[];
 
 export interface PackedBatches {
-  /** Of each batch: how many records it has, and what it expects; NaN: nothing. */
+  /** Two numbers per batch: its record count, and its `expect`, NaN if absent. */
   readonly sizes: Float64Array;
   readonly numbers: Float64Array;
-  /** Processes and kinds, each once. */
+  /** Process ids and kinds, each once. */
   readonly words: readonly string[];
   readonly calls: readonly (string | null)[];
   readonly bodies: readonly string[];
@@ -24,9 +24,9 @@ export interface PackedBatches {
 }
 
 export interface PackedVerdicts {
-  /** lsn and seq of each record that was taken. */
+  /** The lsn and seq of each committed record. */
   readonly places: Float64Array;
-  /** By batch. */
+  /** The refusals, by index of the batch. */
   readonly refusals: Sparse<Refusal>;
 }
 
@@ -107,7 +107,7 @@ export function packVerdicts(verdicts: readonly BatchVerdict[]): PackedVerdicts 
   return { places, refusals: sparse(verdicts, (verdict) => ("code" in verdict ? verdict : null)) };
 }
 
-/** `batches`: those that it is the verdict on. */
+/** `batches`: the batches that the verdicts belong to. */
 export function unpackVerdicts(packed: PackedVerdicts, batches: readonly Batch[]): BatchVerdict[] {
   const refusals = new Map(packed.refusals);
   let at = 0;

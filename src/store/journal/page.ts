@@ -1,15 +1,18 @@
-/** How far a page of a history can be trusted: numbers without gaps, and each hash that of its record and the one before. */
+/**
+ * How far a page of a history can be trusted: seqs must have no gaps, and each hash must match its record and the hash
+ * before it.
+ */
 import { Fault } from "../../abi/errors.ts";
 import { chainHash } from "./chain.ts";
 import type { ChainedRecord, LedgerReader, PageBound } from "./ledger.ts";
 
 export interface CheckedPage {
   readonly good: readonly ChainedRecord[];
-  /** The first record that cannot be trusted; null: none in this page. */
+  /** The seq of the first record that cannot be trusted; null: the whole page is good. */
   readonly damagedAt: number | null;
 }
 
-/** INTERNAL. */
+/** A damaged or missing record; code INTERNAL. */
 export class DamagedRecord extends Fault {
   readonly seq: number;
   constructor(proc: string, seq: number, cause?: unknown) {
@@ -49,7 +52,7 @@ export class CheckedHistory {
     const good: ChainedRecord[] = [];
     for (const seq of seqs) {
       const record = found.get(seq);
-      // one that nobody ever wrote is no damage
+      // a record that was never written is not damage
       if (seq > lastSeq || (record === undefined && isCut)) break;
       if (record === undefined) return this.#damagedOrGone(good, seq);
       const { damagedAt } = check(seq > 1 ? record.before : this.#hashBefore(seq), seq, [record]);
@@ -59,19 +62,19 @@ export class CheckedHistory {
     return { good, damagedAt: null };
   }
 
-  /** The record before is read along: most pages are small, and one look into the database is half of two. */
+  /** Reads the previous record in the same query: most pages are small, and one query costs half of two. */
   #pageAfter(fromSeq: number, most: PageBound): PageAfter {
     if (fromSeq > 1) {
       const wider = { ...most, records: most.records + 1 };
       const [first, ...page] = this.#reader.page(this.#proc, fromSeq - 1, wider);
       const isThere = first?.seq === fromSeq - 1;
-      // one that is large leaves no room for what is asked for
+      // a large previous record may leave no room for the requested ones
       if (isThere && page.length > 0) return { before: first.hash, page };
     }
     return { before: this.#hashBefore(fromSeq), page: this.#reader.page(this.#proc, fromSeq, most) };
   }
 
-  /** A whole history that is gone meanwhile is no damage. */
+  /** If the whole history was removed meanwhile, the page is empty rather than damaged. */
   #damagedOrGone(good: readonly ChainedRecord[], damagedAt: number): CheckedPage {
     const isGone = this.#reader.lastSeq(this.#proc) === undefined;
     return isGone ? { good: [], damagedAt: null } : { good, damagedAt };
@@ -83,7 +86,7 @@ export class CheckedHistory {
 }
 
 interface PageAfter {
-  /** The hash that its first record follows; undefined: what lies before is missing. */
+  /** The hash that the page's first record follows; undefined: the previous record is missing. */
   readonly before: Uint8Array | undefined;
   readonly page: readonly ChainedRecord[];
 }

@@ -1,12 +1,12 @@
 import type { RecordKind } from "../../kernel/ports/journal.ts";
 import type { Fact } from "./fact.ts";
 
-/** After such a record the intent of a call is not open any more: its outcome is known, or known to be unknown. */
+/** Whether a record of this kind closes the intent of a call: its outcome is known, or known to be unknown. */
 export function endsCall(kind: RecordKind): boolean {
   return kind === "call.result" || kind === "call.unknown";
 }
 
-/** The number of the message that a record stores; 0: it stores none. */
+/** The number of the message that a record stores; 0: the record stores no message. */
 export function messageOf(fact: Fact | null): number {
   return fact?.is === "mail" ? fact.message : 0;
 }

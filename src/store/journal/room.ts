@@ -1,12 +1,12 @@
 /**
- * The space that the journal has, and the space it sets aside: the file `reserve` is given up when the disk is full, so that
- * results of what has begun fit, and made again when there is room.
+ * The free space of the journal, and its reserve: the file `reserve` is deleted when the disk is full, so that the
+ * results of effects already begun fit, and is made again when there is room.
  */
 import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
 export const RESERVE_BYTES = 16 * 1024 * 1024;
-/** Below this, or below 2 % of the file system, a person is told. The reserve is made again above it. */
+/** Below this, or below 2 % of the file system, the user is warned. The reserve is made again above it. */
 export const LOW_BYTES = 512 * 1024 * 1024;
 const LOW_SHARE = 0.02;
 const PART = Buffer.alloc(1024 * 1024);
@@ -16,7 +16,7 @@ interface Space {
   readonly isLow: boolean;
 }
 
-/** null: the file system does not say. */
+/** null: the file system does not report it. */
 export function spaceOf(dir: string): Space | null {
   try {
     const { bavail, blocks, bsize } = statfsSync(dir);
@@ -36,14 +36,14 @@ export class Reserve {
     this.#bytes = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** Whole. */
+  /** Whether the reserve has its full size. */
   get isThere(): boolean {
     return this.#bytes >= RESERVE_BYTES;
   }
 
   /**
-   * By one part at a time, so that nothing waits for it long. It need not be synced, only hold its space. False: there is less
-   * room than the file system says, as with a quota.
+   * Grows the file by one part, so that no caller waits long. It need not be synced, only occupy its space. False:
+   * there is less room than the file system reports, as with a quota.
    */
   grow(): boolean {
     try {
@@ -65,7 +65,7 @@ export class Reserve {
     try {
       rmSync(this.#path, { force: true });
     } catch {
-      // a disk that takes nothing at all keeps it
+      // a disk that refuses every write keeps the file
     }
   }
 }

@@ -1,16 +1,16 @@
-/** A process in one line, as its records make it: a fold, the same for every ledger. */
+/** The summary row of a process, folded from its records in the same way by every ledger. */
 import { asPid, asProcUuid } from "../../abi/ids.ts";
 import type { ProcessKind } from "../../abi/process.ts";
 import type { ProcessRow } from "../../kernel/ports/journal.ts";
 import type { Fact, SpawnedFact } from "./fact.ts";
 
-/** What is kept of a process: the line, and where its history ends. 0 and null: not yet, none. */
+/** The summary of a process, and the end of its history. 0 and null: no value yet. */
 export interface Row {
   readonly proc: string;
   pid: number;
   spawned: SpawnedFact | null;
   spawnedLsn: number;
-  /** Of its newest `process.state`. */
+  /** The lsn of the newest `process.state`; 0: none yet. */
   stateLsn: number;
   createdAt: number;
   lastAt: number;
@@ -29,7 +29,7 @@ export interface Row {
   damagedAt: number | null;
 }
 
-/** Before its first record. `lastHash` is where its chain begins (chain.ts). */
+/** The row before the first record. `lastHash` is where its hash chain begins (chain.ts). */
 export function emptyRow(proc: string, lastHash: Uint8Array): Row {
   return {
     proc,
@@ -55,7 +55,7 @@ export function emptyRow(proc: string, lastHash: Uint8Array): Row {
   };
 }
 
-/** Changes the row by its next record. */
+/** Applies the next record of the process to its row. */
 export function foldRow(
   row: Row,
   last: { pid: number; lsn: number; seq: number; at: number },
@@ -124,12 +124,12 @@ function begin(row: Row, lsn: number, spawned: SpawnedFact): void {
   if (spawned.kind === "agent" && spawned.intent !== "") row.turns += 1;
 }
 
-/** Spawned and not ended, as far as its records say. */
+/** Whether the process was spawned and has not ended, according to its records. */
 export function isLive(row: Row): boolean {
   return row.spawned !== null && row.exit === null;
 }
 
-/** undefined: it was never spawned (the kernel, a spawn that failed). */
+/** undefined: the process was never spawned (the kernel, or a failed spawn). */
 export function toProcessRow(row: Row): ProcessRow | undefined {
   const { spawned, forkedFrom } = row;
   if (spawned === null) return undefined;

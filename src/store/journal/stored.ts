@@ -1,4 +1,4 @@
-/** A row of `records` as SQLite gives it, and as the kernel gets it. */
+/** A row of `records`, as SQLite returns it and as the kernel receives it. */
 import { asCallId, asPid, asProcUuid } from "../../abi/ids.ts";
 import type { JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
 import type { StoredRecord } from "./chain.ts";

@@ -1,11 +1,14 @@
-/** Looks at the commit under way once a second, with one timer for all of them: a slow one is told, one that hangs is a fault. */
+/**
+ * Watches the commit in progress, once a second with one timer for all commits: a slow commit is reported, a hanging
+ * one is a fault.
+ */
 import type { JournalClock } from "./journal-clock.ts";
 
 const SLOW_MS = 1_000;
 const HUNG_MS = 30_000;
 
 interface LateCommit {
-  /** Once for each. */
+  /** Called at most once per commit. */
   onSlow(ms: number): void;
   onHung(): void;
 }
@@ -14,7 +17,7 @@ export class Watch {
   readonly #clock: JournalClock;
   readonly #signal: AbortSignal;
   readonly #late: LateCommit;
-  /** Monotonic start of the commit under way. */
+  /** Monotonic start of the commit in progress, ms. */
   #begunAt: number | undefined;
   #isTold = false;
   #isWatching = false;

@@ -1,6 +1,7 @@
 /**
- * What the writing side does around a group: its blobs first, then the group, then what is due when nobody waits (checkpoint,
- * sync of the head, the reserve). One call at a time. It lives in the writer thread, or in a test's own.
+ * The work of the writing side around a group: first its blobs, then the group, then the maintenance after the answer
+ * (checkpoint, sync of the head, the reserve). One call at a time. It lives in the writer thread, or in a test's
+ * thread.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { diagnosed, JournalFault, type Room, toJournalFault } from "../fault.ts";
@@ -36,7 +37,7 @@ export class Clerk {
   #chars = 0;
   #lookedAt: number;
   #headSyncedAt: number;
-  /** There is room for the reserve. */
+  /** Whether the disk has room for the reserve. */
   #hasRoom = false;
   #isLow = false;
   #toldHead = false;
@@ -51,7 +52,7 @@ export class Clerk {
     this.#limit(parts.maxBytes);
   }
 
-  /** Rejects with JournalFault; of one that is not lost nothing was taken. */
+  /** Rejects with JournalFault; unless it is `isLost`, nothing was committed. */
   async commit(batches: readonly Batch[], mode: CommitMode): Promise<readonly BatchVerdict[]> {
     try {
       if (mode === "retry") this.#assertRoom();
@@ -78,13 +79,13 @@ export class Clerk {
     this.#parts.writer.markDamaged(proc, seq);
   }
 
-  /** Called after the answer was given. Throws JournalFault: a sync failed. */
+  /** Called after each answer. Throws JournalFault if a sync failed. */
   maintain(): void {
     const now = this.#parts.mono();
     if (this.#groups >= CHECKPOINT_GROUPS || this.#chars >= CHECKPOINT_CHARS) this.#checkpoint();
     if (now - this.#headSyncedAt >= HEAD_SYNC_MS) this.syncHead();
     if (now - this.#lookedAt >= LOOK_MS) this.#look(now);
-    // what a quota takes back is not tried again at every group
+    // a reserve that a quota refuses is not retried after every group
     if (this.#hasRoom && !this.#reserve.isThere) this.#hasRoom = this.#reserve.grow();
   }
 
@@ -106,7 +107,7 @@ export class Clerk {
     for (const { entries } of batches) for (const { body } of entries) this.#chars += body.length + 200;
   }
 
-  /** In pieces and by hand, so that no group waits for it before its answer. */
+  /** A passive checkpoint, run here rather than by SQLite, so that no group waits for one before its answer. */
   #checkpoint(): void {
     this.#groups = 0;
     this.#chars = 0;
@@ -114,7 +115,7 @@ export class Clerk {
       this.#parts.db.prepare("PRAGMA wal_checkpoint(PASSIVE)").get();
     } catch (error) {
       const fault = toJournalFault(error);
-      // what could not be copied stays in the log and is copied the next time
+      // pages that could not be copied stay in the log until the next checkpoint
       if (fault.isLost) throw fault;
     }
   }
@@ -152,7 +153,7 @@ export class Clerk {
     return new JournalFault(fault.reason, fault.what, { cause: fault, room: this.#room() });
   }
 
-  /** The smaller of what the disk and what the limit leaves, and what there must be to go on. */
+  /** The smaller of the disk's free space and what the size limit leaves, and the space needed to resume. */
   #room(): Room {
     const { dir, maxBytes } = this.#parts;
     const pages = this.#pragma("page_count") - this.#pragma("freelist_count");
@@ -160,7 +161,7 @@ export class Clerk {
     const ofDisk = spaceOf(dir)?.freeBytes ?? null;
     const needOfLimit = Math.min(RESERVE_BYTES, maxBytes / 8);
     if (ofLimit < needOfLimit || ofDisk === null) return { freeBytes: ofLimit, needBytes: needOfLimit };
-    // the reserve again, and as much to go on with
+    // room for the reserve, and as much again to work with
     const needBytes = Math.min(2 * RESERVE_BYTES, maxBytes / 8);
     return { freeBytes: Math.min(ofLimit, ofDisk), needBytes };
   }

@@ -1,7 +1,7 @@
 /**
- * The derived tables: rows of processes, open calls, mail not read, members of groups, blobs that are named. They change in
- * the transaction of their records, so that a question costs what is alive, not what ever was. Rows and open calls are changed
- * in memory and written once for each group; they can all be made again from the records.
+ * The derived tables: process rows, open calls, unread mail, group members, blob references. They change in the same
+ * transaction as their records, so that a query costs in proportion to live processes, not to the whole history. Rows
+ * and open calls are changed in memory and written once per group. All tables can be rebuilt from the records.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { RecordKind } from "../../kernel/ports/journal.ts";
@@ -12,7 +12,7 @@ import { endsCall } from "../journal/record-kind.ts";
 import { emptyRow, foldRow, type Row } from "../journal/row.ts";
 import { fromColumns, isWhole, PUT_ROW, toColumns, toUpdated, UPDATE_ROW } from "./row-columns.ts";
 
-/** Rows kept in memory; others are looked up. About 1 KB each. */
+/** Most rows kept in memory, about 1 KB each; other rows are read from the database. */
 const MAX_ROWS_KEPT = 4096;
 
 const SQL = {
@@ -32,12 +32,12 @@ const SQL = {
 export class Derived {
   readonly #sql: Readonly<Record<keyof typeof SQL, StatementSync>>;
   readonly #kernelId: string;
-  /** What was used longest ago goes first. */
+  /** Rows in order of last use; the one unused for longest is dropped first. */
   readonly #rows = new Map<string, Row>();
   readonly #changed = new Map<string, Row>();
-  /** Of those, the ones that are written whole. */
+  /** The changed rows of which every column must be written. */
   readonly #whole = new Set<string>();
-  /** Begun in this group and not ended in it, by process and call: most calls never need a line on the disk. */
+  /** Calls begun and not ended in this group, by process and call: most calls never need a row on the disk. */
   readonly #opened = new Map<
     string,
     { readonly proc: string; readonly call: string; readonly lsn: number }
@@ -49,7 +49,7 @@ export class Derived {
     this.#kernelId = kernelId;
   }
 
-  /** As of the last record that was taken. */
+  /** The row of `proc` after its last record, including records of the current group. */
   row(proc: string): Row {
     const known = this.#changed.get(proc) ?? this.#rows.get(proc);
     if (known !== undefined) return known;
@@ -57,20 +57,20 @@ export class Derived {
     return found === undefined ? emptyRow(proc, genesis(this.#kernelId, proc)) : fromColumns(found);
   }
 
-  /** Of a record that is there; undefined: it is not. */
+  /** The hash of a record; undefined: the record does not exist. */
   hashAt(proc: string, seq: number): Uint8Array | undefined {
     const found = this.#sql.hash.get(proc, seq)?.hash;
     return found instanceof Uint8Array ? found : undefined;
   }
 
-  /** The hash that the next record of `proc` follows, if that record says `fact`. */
+  /** The hash that the next record of `proc` follows, if `fact` is the fact of that record. */
   hashBefore(proc: string, fact: Fact | null): Uint8Array {
     const row = this.row(proc);
     if (row.lastSeq > 0 || fact?.is !== "forked") return row.lastHash;
     return this.hashAt(fact.from, fact.at) ?? row.lastHash;
   }
 
-  /** After its record is in `records`. */
+  /** Applies a record that was just inserted into `records`. */
   take(record: ChainedRecord, fact: Fact | null, names: readonly string[]): void {
     const { proc, lsn, seq, call } = record;
     const kind = record.kind as RecordKind;
@@ -86,7 +86,7 @@ export class Derived {
     for (const digest of names) this.#sql.names.run(digest, proc, seq);
   }
 
-  /** Writes what changed; once for each transaction, before its end. */
+  /** Writes the changes; called once at the end of each transaction. */
   flush(): void {
     for (const { proc, call, lsn } of this.#opened.values()) this.#sql.open.run(proc, call, lsn);
     for (const [proc, row] of this.#changed) {
@@ -101,7 +101,7 @@ export class Derived {
     }
   }
 
-  /** After a transaction that was undone, or one of somebody else. */
+  /** Drops the cached rows after a transaction was rolled back or another connection wrote. */
   forget(): void {
     this.#rows.clear();
     this.#clearChanges();
@@ -115,7 +115,7 @@ export class Derived {
 
   #settle(proc: string, call: string): void {
     this.#opened.delete(`${proc} ${call}`);
-    // one of the same name may lie there from before
+    // an earlier group may have stored a call of the same name
     this.#sql.settle.run(proc, call);
   }
 

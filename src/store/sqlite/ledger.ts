@@ -1,4 +1,4 @@
-/** The ledger on SQLite: reads are answered here, what is written goes to a scribe, in this thread or in one of its own. */
+/** The ledger on SQLite: it answers reads itself; writes go to a scribe, in this thread or in one of its own. */
 
 import type { JournalFault } from "../fault.ts";
 import { BlobStore } from "../journal/blobs.ts";
@@ -60,7 +60,7 @@ export class SqliteLedger implements Ledger {
 
   async close(): Promise<void> {
     try {
-      // the reader last: who closes last empties the write-ahead log
+      // the reader is closed last: the last connection to close empties the write-ahead log
       await this.#scribe.close();
     } finally {
       this.reader.close();

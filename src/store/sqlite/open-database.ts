@@ -1,4 +1,4 @@
-/** journal.db of a directory, open and configured, and what writes to it. */
+/** Opens and configures journal.db of a directory, and the clerk that writes to it. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -10,13 +10,15 @@ import type { OnNotice } from "../journal/notice.ts";
 import { Clerk } from "./clerk.ts";
 import { type Identity, SqliteWriter } from "./writer.ts";
 
-/** Retention, and a person's own sqlite3, hold a lock; a commit waits so long for it. */
+/** How long a commit waits for a lock that retention or the user's own sqlite3 holds. */
 const LOCK_WAIT_MS = 10_000;
-/** Beside the daemon, of a reader. */
+/** How long a reader beside the daemon waits for a lock. */
 const READ_WAIT_MS = 1_000;
-/** READONLY, IOERR, FULL, CANTOPEN (sqlite.org/rescode.html): what SQLite says of a disk on which it can make no file. */
+/**
+ * READONLY, IOERR, FULL, CANTOPEN (sqlite.org/rescode.html): SQLite's codes for a disk on which it cannot make a file.
+ */
 const UNWRITABLE: ReadonlySet<number> = new Set([8, 10, 13, 14]);
-/** The log is cut to it when it begins anew. */
+/** The write-ahead log is truncated to this size when it starts again. */
 const LOG_BYTES = 64 * 1024 * 1024;
 
 export function databasePath(dir: string): string {
@@ -36,8 +38,9 @@ export function openDatabase(dir: string): DatabaseSync {
 }
 
 /**
- * To read only, nothing made and nothing changed. Without a log SQLite wants to make one even to read: where the disk takes none,
- * the file is the whole database, and nobody else can change it.
+ * Opens the database for reading; makes and changes no file. Without a write-ahead log SQLite wants to make one even
+ * for reading; if the disk refuses that, the database is opened as immutable: the file is complete, and no process can
+ * change it.
  */
 export function openReading(path: string): DatabaseSync {
   try {
@@ -52,7 +55,7 @@ export function openReading(path: string): DatabaseSync {
   }
 }
 
-/** The first read of a page: a file that is no database is told here. */
+/** Reads a first page, so that a file that is not a database fails here. */
 function readable(db: DatabaseSync): DatabaseSync {
   try {
     db.prepare("SELECT count(*) FROM sqlite_schema").get();
@@ -71,7 +74,7 @@ export function openClerk(
 ): Clerk {
   const db = openDatabase(dir);
   try {
-    // checkpoints are the clerk's
+    // the clerk makes the checkpoints
     db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${LOG_BYTES}`);
     const head = new HeadFile(dir);
     const writer = new SqliteWriter(db, identity, new FilePlace(databasePath(dir)), head);

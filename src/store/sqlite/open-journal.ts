@@ -20,21 +20,21 @@ import type { WriterSeed } from "./writer-message.ts";
 const DEFAULT_MAX_BYTES = 20 * 1024 ** 3;
 
 export interface JournalOptions {
-  /** The directory of the journal's files; made with mode 0700 if missing. */
+  /** The directory of the journal's files; made with mode 0700 if it is missing. */
   readonly dir: string;
   readonly clock?: JournalClock;
-  /** Size of the database from which on it is full; default 20 GiB. */
+  /** Largest size of the database; default 20 GiB. */
   readonly maxBytes?: number;
-  /** Slow commits, little space, records that are missing: for the log. */
+  /** Receives notices for the log: slow commits, low space, missing records. */
   readonly onNotice?: OnNotice;
 }
 
-/** Who writes: a thread of its own; a test may have another. */
+/** Makes the scribe: normally a thread of its own; tests may use another. */
 export type MakeScribe = (seed: WriterSeed, onNotice: OnNotice) => Scribe;
 const inThread: MakeScribe = (seed, onNotice) => new ThreadedScribe(startWriter(seed), onNotice);
 
 /**
- * The thread that writes starts while the caller goes on: the first append waits for it. Errors: UNAVAILABLE with the reason:
+ * The writer thread starts in the background; the first append waits for it. Errors: UNAVAILABLE with the reason:
  * unwritable, damaged, newer schema, network file system.
  */
 export async function openJournal(options: JournalOptions, makeScribe = inThread): Promise<Journal> {
@@ -47,10 +47,10 @@ export async function openJournal(options: JournalOptions, makeScribe = inThread
     db = openDatabase(dir);
     const { epoch, kernelId } = claimSchema(db, path);
     tellMissing(db, dir, onNotice);
-    // before the writer moves it
+    // read before the writer changes it
     const acknowledgedLsn = headOf(dir)?.lsn ?? Number.POSITIVE_INFINITY;
     const identity = { epoch, kernelId, highest: highestOf(db), acknowledgedLsn };
-    // from here on this connection answers and writes nothing
+    // from here on this connection only reads
     db.exec("PRAGMA query_only = 1");
     const reader = new SqliteReader(db, kernelId);
     const scribe = makeScribe({ dir, identity: { epoch, kernelId }, maxBytes }, onNotice);
@@ -68,7 +68,7 @@ export function highestOf(db: DatabaseSync): { pid: number; message: number } {
   return { pid: of("highest_pid"), message: of("highest_message") };
 }
 
-/** The database knows less than was acknowledged: it says itself intact, so nobody else would tell. */
+/** Reports acknowledged records that are missing from the database, which SQLite itself calls intact. */
 export function tellMissing(db: DatabaseSync, dir: string, onNotice: OnNotice): void {
   const head = headOf(dir);
   if (head === null) return;

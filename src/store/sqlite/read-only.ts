@@ -1,7 +1,8 @@
 /**
- * The journal of a directory that cannot be written when the daemon starts: read-only, full, somebody else's. It answers as ever
- * and refuses what is new; nothing on the disk changes, the epoch neither. Whether the disk takes writes again is looked at as
- * often as a degraded journal tries; then `over` settles, and the next daemon is a whole one.
+ * The journal of a directory that cannot be written when the daemon starts: read-only, full, or owned by another user.
+ * It answers reads and refuses writes; nothing on the disk changes, not even the epoch. It checks as often as a
+ * degraded journal retries whether the disk accepts writes again; then `over` resolves, and the next daemon opens it
+ * for writing.
  */
 import { accessSync, constants, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,16 +21,19 @@ import { highestOf, type JournalOptions, openJournal, tellMissing } from "./open
 import { SqliteReader } from "./reader.ts";
 import { identityOf } from "./schema.ts";
 
-/** As much as a degraded journal wants before it goes on: the reserve again, and as much to work with. */
+/** The space a degraded journal needs to resume: the reserve, and as much again to work with. */
 const NEED_BYTES = 2 * RESERVE_BYTES;
 
 interface OpenedJournal {
   readonly journal: Journal;
-  /** Present: it cannot be written; settles when it can. */
+  /** Present if the journal cannot be written; resolves when it can. */
   readonly over?: Promise<void>;
 }
 
-/** To write, or where that cannot be, to read. `refusal`: it is known that it cannot. Errors: as openJournal. */
+/**
+ * Opens the journal for writing or, if that is not possible, for reading. `refusal`: why writing is already known to be
+ * impossible. Errors: as openJournal.
+ */
 export async function openAsItIs(options: JournalOptions, refusal?: JournalFault): Promise<OpenedJournal> {
   if (refusal !== undefined) return openToRead(options, refusal);
   try {
@@ -86,7 +90,7 @@ class RefusingScribe implements Scribe {
     throw this.#fault;
   }
 
-  /** It refuses from the beginning on. */
+  /** Calls the listener at once: this scribe refuses from the start. */
   onLost(listener: (fault: JournalFault) => void): void {
     listener(this.#fault);
   }
@@ -94,7 +98,7 @@ class RefusingScribe implements Scribe {
   async close(): Promise<void> {}
 }
 
-/** What it leaves is a file of one byte, gone again. */
+/** Tests whether the disk accepts writes with a probe file of one byte, which it removes. */
 function takesWrites(dir: string, { reason }: JournalFault): boolean {
   if (reason === "journal_full" && (spaceOf(dir)?.freeBytes ?? NEED_BYTES) < NEED_BYTES) return false;
   const probe = join(dir, "probe");

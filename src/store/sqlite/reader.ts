@@ -1,4 +1,4 @@
-/** Answers from journal.db on a connection of its own that writes nothing. */
+/** Answers reads from journal.db on a connection that never writes. */
 import { hash } from "node:crypto";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { RecordKind, RowFilter } from "../../kernel/ports/journal.ts";
@@ -19,14 +19,14 @@ import { fromColumns } from "./row-columns.ts";
 import { INDEXED_KINDS, NOTE_KINDS, REQUEST_ID, REQUEST_KINDS, RIGHTS_KINDS } from "./schema.ts";
 
 const LIVE = "p.spawned_lsn IS NOT NULL AND p.exit_code IS NULL";
-/** CROSS: from what is live, never through all records. */
+/** CROSS JOIN makes SQLite start from the live processes and never scan all records. */
 const FROM_LIVE = (list: string) =>
   `SELECT ${STORED_COLUMNS} FROM processes p CROSS JOIN ${list} l ON l.proc = p.proc CROSS JOIN records r ON r.lsn = l.lsn
    WHERE ${LIVE} ORDER BY r.lsn`;
 
 const SQL = {
   page: `SELECT ${STORED_COLUMNS}, r.hash FROM records r WHERE proc = ? AND seq >= ? ORDER BY seq LIMIT ?`,
-  // CROSS: from place to place, in their order
+  // CROSS JOIN makes SQLite follow the given seqs in their order
   pick: `SELECT ${STORED_COLUMNS}, r.hash, (SELECT b.hash FROM records b WHERE b.proc = r.proc AND b.seq = r.seq - 1) AS before
     FROM json_each(?) place CROSS JOIN records r ON r.proc = ? AND r.seq = place.value`,
   hash: "SELECT hash FROM records WHERE proc = ? AND seq = ?",
@@ -38,7 +38,7 @@ const SQL = {
   liveMail: FROM_LIVE("mail"),
   liveGroups: FROM_LIVE("members"),
   ofKind: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? AND ${INDEXED_KINDS} ORDER BY seq`,
-  // back from the end: what is looked for so is near it
+  // searches from the end, because the wanted record is near it
   newest: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? ORDER BY seq DESC LIMIT 1`,
   ofRightsKind: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? AND ${RIGHTS_KINDS} ORDER BY seq`,
   ofNoteKind: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? AND ${NOTE_KINDS} ORDER BY seq`,
@@ -108,7 +108,7 @@ export class SqliteReader implements LedgerReader {
       values.push(cwd);
     }
     const text = `SELECT * FROM processes p WHERE ${terms.join(" AND ")} ORDER BY p.last_lsn DESC LIMIT ?`;
-    // SQLite takes a negative limit for none
+    // SQLite reads a negative limit as no limit
     const most = limit === undefined && live === true ? -1 : boundedRows(limit);
     return guarded(() =>
       this.#db
@@ -156,7 +156,7 @@ export class SqliteReader implements LedgerReader {
   }
 }
 
-/** Stops beyond `maxChars` of bodies, but not before one record. */
+/** The first rows, up to `maxChars` of bodies, but at least one record. */
 function bounded<R extends ChainedRecord>(
   rows: Iterable<Record<string, unknown>>,
   maxChars: number,
@@ -177,7 +177,7 @@ function toChained(row: Record<string, unknown>): ChainedRecord {
   return { ...toStored(row), hash: bytesOf(row.hash) };
 }
 
-/** Of a record before it that is not there, and of one whose hash was taken away, there is none. */
+/** `before` is undefined if the previous record is missing or its hash was removed. */
 function toPicked(row: Record<string, unknown>): PickedRecord {
   return {
     ...toStored(row),
@@ -186,7 +186,7 @@ function toPicked(row: Record<string, unknown>): PickedRecord {
   };
 }
 
-/** A hash that was taken away fits nothing. */
+/** A missing hash becomes empty bytes, which match no hash. */
 function bytesOf(value: unknown): Uint8Array {
   return value instanceof Uint8Array ? value : new Uint8Array();
 }

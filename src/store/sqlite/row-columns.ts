@@ -1,4 +1,4 @@
-/** A Row as the columns of `processes`, both ways. */
+/** Converts between a Row and the columns of `processes`. */
 import type { SQLInputValue } from "node:sqlite";
 import type { StoredRecord } from "../journal/chain.ts";
 import type { Fact, SpawnedFact } from "../journal/fact.ts";
@@ -43,7 +43,7 @@ export function toColumns(row: Row): SQLInputValue[] {
   return GETTERS.map((get) => get(row));
 }
 
-/** What most records change. None of it moves the row in an index, but for the order by the last record. */
+/** The columns that most records change. They are in no index but `processes_recent`, the order by last record. */
 const UPDATED = [
   ...(["last_at", "last_seq", "last_lsn", "last_hash", "is_paused", "ran_ms", "tokens_used"] as const),
   ...(["limit_used", "turns", "title", "is_kept", "state_lsn"] as const),
@@ -55,7 +55,7 @@ export function toUpdated(row: Row): SQLInputValue[] {
   return [...UPDATED.map((name) => COLUMNS[name](row)), row.proc];
 }
 
-/** The next record of a row, which says `fact`, changes more of it than `UPDATED`, or is its first. */
+/** Whether the next record, with its `fact`, is the row's first or changes more columns than `UPDATED`. */
 export function isWhole(row: Row, next: Pick<StoredRecord, "pid">, fact: Fact | null): boolean {
   if (row.lastSeq === 0 || row.pid !== next.pid) return true;
   return fact !== null && WHOLE.has(fact.is);

@@ -1,4 +1,4 @@
-/** The tables of journal.db and who they belong to. Forward only: an older program leaves a newer file as it is. */
+/** The tables of journal.db and their migration. Forward only: an older program leaves a newer file as it is. */
 import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
@@ -27,20 +27,20 @@ const RECORDS = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** The kinds that are looked for by kind; a query must name the same list for the index to be used. */
+/** The kinds that queries select; a query must contain this very list for the index to be used. */
 export const INDEXED_KINDS =
   "kind IN ('process.spawned','process.state','process.forked','grant.add','journal.anchor','journal.tombstone')";
 
-/** The same of what changes rights: an index of its own, for it came later. */
+/** Likewise the kinds that change rights; they have their own index because it was added later. */
 export const RIGHTS_KINDS = "kind IN ('grant.remove','grant.use','mode.set')";
-/** And of what the user says of a process. */
+/** Likewise the user's notes on a process. */
 export const NOTE_KINDS = "kind IN ('process.note')";
 const NOTE_INDEX = `CREATE INDEX IF NOT EXISTS records_of_notes ON records (proc, kind, seq) WHERE ${NOTE_KINDS}`;
 const RIGHTS_INDEX = `CREATE INDEX IF NOT EXISTS records_of_rights ON records (proc, kind, seq) WHERE ${RIGHTS_KINDS}`;
 
 /**
- * By the request of a client that made them. What is no JSON (damage) has no request: it keeps no daemon from starting. A query must
- * name both for the index to be used.
+ * The index of records by the client request that made them. A damaged body that is not JSON has no request, so that it
+ * does not keep the daemon from starting. A query must contain both expressions for the index to be used.
  */
 export const REQUEST_ID = "CASE WHEN json_valid(body) THEN json_extract(body, '$.request.id') END";
 export const REQUEST_KINDS = "kind IN ('process.spawned','process.state','mail.put')";
@@ -75,8 +75,8 @@ const DERIVED = `
 `;
 
 /**
- * Makes the tables where there are none, brings those of version 1 up, raises the epoch, tells both names. A migration is
- * one transaction, after a copy was made beside the file. Errors: UNAVAILABLE for a newer schema.
+ * Creates the tables if missing, migrates version 1, and raises the epoch; returns the new epoch and the kernel id. A
+ * migration is one transaction, and a copy of the file is made beside it first. Errors: UNAVAILABLE for a newer schema.
  */
 export function claimSchema(db: DatabaseSync, path: string): { epoch: number; kernelId: string } {
   if (versionOf(db) === 1) backUp(db, `${path}.v1.bak`);
@@ -100,14 +100,17 @@ export function claimSchema(db: DatabaseSync, path: string): { epoch: number; ke
   }
 }
 
-/** For who only reads: the epoch that the next daemon will have. Errors: UNAVAILABLE for any schema but this one. */
+/**
+ * The identity for a reader: the epoch is the one that the next daemon will have. Errors: UNAVAILABLE for any other
+ * schema.
+ */
 export function identityOf(db: DatabaseSync): { epoch: number; kernelId: string } {
   assertKnown(versionOf(db));
   const meta = readMeta(db);
   return { epoch: Number(meta.get("epoch")) + 1, kernelId: String(meta.get("kernel_id")) };
 }
 
-/** 0: there is no journal yet. */
+/** The schema version; 0: the journal does not exist yet. */
 function versionOf(db: DatabaseSync): number {
   const exists = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get() !== undefined;
   return exists ? Number(readMeta(db).get("schema")) : 0;
@@ -131,7 +134,9 @@ function migrate(db: DatabaseSync): void {
   db.prepare("UPDATE meta SET value = ? WHERE key = 'schema'").run(SCHEMA_VERSION);
 }
 
-/** Whole or not there: it gets its name when it is synced. A copy of an attempt that did not get so far is replaced. */
+/**
+ * Makes a copy that is either complete or absent: it gets its name once it is synced. An unfinished copy is replaced.
+ */
 function backUp(db: DatabaseSync, path: string): void {
   const part = `${path}.part`;
   rmSync(part, { force: true });
@@ -165,10 +170,10 @@ function assertKnown(version: number): void {
   throw new Fault({ code: "UNAVAILABLE", message });
 }
 
-/** From version 1 of the schema to version 2: every record gets its hash, and the derived tables are made from the records. */
+/** Records per page of the migration from version 1 to version 2. */
 const PAGE = 256;
 
-/** Inside the caller's transaction. */
+/** Gives every record its hash and fills the derived tables from the records. Runs in the caller's transaction. */
 function migrateToHashes(db: DatabaseSync, kernelId: string): void {
   const next = db.prepare("SELECT * FROM records WHERE lsn > ? ORDER BY lsn LIMIT ?");
   const seal = db.prepare("UPDATE records SET body = ?, hash = ? WHERE lsn = ?");

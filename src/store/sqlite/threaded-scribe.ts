@@ -1,6 +1,7 @@
 /**
- * Writes in a thread of its own, so that no disk stalls the event loop. The thread is held by the tasks it has: one that has
- * none keeps no process alive. Its end, for whatever reason, is the end of acknowledgement, never a hang.
+ * Writes in a thread of its own, so that a slow disk does not stall the event loop. Pending tasks keep the process
+ * alive; an idle thread does not. If the thread ends for any reason, its tasks are rejected and nothing is acknowledged
+ * any more; no caller hangs.
  */
 import { Worker } from "node:worker_threads";
 import { type DiskReason, JournalFault } from "../fault.ts";
@@ -10,7 +11,7 @@ import { type PackedVerdicts, packBatches, unpackVerdicts } from "../journal/pac
 import type { Scribe } from "../journal/scribe.ts";
 import type { ToldFault, WriterReply, WriterRequest, WriterSeed, WriterTask } from "./writer-message.ts";
 
-/** Measured: a third of the memory of an unlimited one, and half the time to start. */
+/** Measured: a third of the memory of a thread without limits, and half its start time. */
 const RESOURCES = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 256 };
 
 interface Pending {
@@ -27,7 +28,7 @@ export class ThreadedScribe implements Scribe {
   #lost: JournalFault | undefined;
   #onLost: (fault: JournalFault) => void = () => {};
 
-  /** It owns the worker (startWriter). */
+  /** The scribe owns the worker (startWriter). */
   constructor(worker: Worker, onNotice: OnNotice) {
     this.#worker = worker;
     this.#worker.unref();
@@ -66,7 +67,7 @@ export class ThreadedScribe implements Scribe {
       if (this.#lost?.reason !== "journal_writer_ended") await this.#send({ do: "close" });
       this.#worker.ref();
     } catch (error) {
-      // a thread that cannot close ends all the same
+      // a thread that fails to close is terminated
       await this.#worker.terminate();
       throw error;
     }
@@ -100,13 +101,13 @@ export class ThreadedScribe implements Scribe {
     else pending?.reject(this.#keepLost(faultOf(reply.fault)));
   }
 
-  /** After a lost commit nothing is sent any more. */
+  /** Remembers a lost fault: after it no task is sent any more. */
   #keepLost(fault: JournalFault): JournalFault {
     if (fault.isLost) this.#lost ??= fault;
     return fault;
   }
 
-  /** Whoever waits for a thread that has ended waits no longer. */
+  /** Marks the journal as lost; if the thread has ended, rejects all pending tasks. */
   #lose(reason: DiskReason, what: string, cause?: unknown): void {
     const fault = new JournalFault(reason, what, { cause });
     this.#lost ??= fault;
@@ -123,7 +124,7 @@ function faultOf({ reason, what, room }: ToldFault): JournalFault {
   return new JournalFault(reason, what, room === undefined ? {} : { room });
 }
 
-/** Beside this file when it is run as it is written, beside the bundle it is part of otherwise (scripts/build.mjs). */
+/** The thread's file is beside this source file, or beside the bundle in a build (scripts/build.mjs). */
 export function startWriter(workerData: WriterSeed): Worker {
   const name = import.meta.url.endsWith(".ts") ? "./writer-thread.ts" : "./writer-thread.js";
   const url = new URL(name, import.meta.url);

@@ -1,4 +1,4 @@
-/** What the thread that asks and the thread that writes say to each other. Plain data: it is cloned. */
+/** The messages between the main thread and the writer thread. Plain data, because messages are cloned. */
 
 import type { DiskReason, JournalFault, Room } from "../fault.ts";
 import type { CommitMode } from "../journal/ledger.ts";
@@ -6,7 +6,7 @@ import type { JournalNotice } from "../journal/notice.ts";
 import type { PackedBatches, PackedVerdicts } from "../journal/packed.ts";
 import type { Identity } from "./writer.ts";
 
-/** What the thread is started with. */
+/** The data that the writer thread starts with. */
 export interface WriterSeed {
   readonly dir: string;
   readonly identity: Identity;
@@ -19,7 +19,7 @@ export type WriterTask =
   | { readonly do: "damaged"; readonly proc: string; readonly seq: number }
   | { readonly do: "close" };
 
-/** `id`: of the task that it answers, from 1. Answers come in the order of the tasks. */
+/** `id`: counts the tasks from 1; a reply carries the id of its task. Replies come in the order of the tasks. */
 export type WriterRequest = WriterTask & { readonly id: number };
 
 export type WriterReply =

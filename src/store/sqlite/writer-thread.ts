@@ -1,6 +1,6 @@
 /**
- * The thread that writes: it has the only connection that does. It answers tasks in order; what is due when nobody waits comes
- * after the answer. An error that nobody awaits ends it, and its end is the end of the journal (threaded-scribe.ts).
+ * The writer thread, with the only connection that writes. It answers tasks in order and does maintenance after each
+ * answer. An unhandled error ends the thread, and thereby the journal (threaded-scribe.ts).
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { toJournalFault } from "../fault.ts";
@@ -57,7 +57,7 @@ function maintain(): void {
   } catch (error) {
     say({ is: "lost", fault: toldFault(toJournalFault(error)) });
   }
-  // the last commit's head is synced, too, when nothing follows
+  // syncs the head of the last commit even if no task follows
   headTimer ??= setTimeout(() => {
     headTimer = undefined;
     clerk.syncHead();

@@ -1,8 +1,8 @@
 /**
- * Writes groups to journal.db: one connection, WAL, synchronous=FULL, one transaction and one sync for each group. Synchronous:
- * it belongs to a thread of its own (writer-thread.ts), or to a test.
- * Fencing: each commit asserts the epoch in its own transaction; a former owner that wakes late writes nothing.
- * A file that was removed takes writes and syncs like any other: a commit counts only if its file still has its name.
+ * Writes groups to journal.db: one connection, WAL, synchronous=FULL, one transaction and one sync per group.
+ * Synchronous: it belongs in a thread of its own (writer-thread.ts), or in a test.
+ * Fencing: each commit checks the epoch in its own transaction, so that a former owner that wakes late writes nothing.
+ * A removed file accepts writes and syncs like any other, so a commit counts only if the file still has its name.
  */
 import { hash } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
@@ -67,7 +67,7 @@ export class SqliteWriter {
     this.#foreign = this.#dataVersion();
   }
 
-  /** Throws JournalFault or an error of the database; then nothing was taken, or the fault is `isLost`. */
+  /** Throws JournalFault or a database error; then nothing was committed, or the fault is `isLost`. */
   commit(batches: readonly Batch[]): readonly BatchVerdict[] {
     return this.#transaction(() => {
       const before = { pid: this.#highestPid, message: this.#highestMessage };
@@ -88,7 +88,7 @@ export class SqliteWriter {
     });
   }
 
-  /** A real write and sync, of nothing. */
+  /** Tests the disk with a real write and sync that stores no record. */
   probe(): void {
     this.#transaction(() => {
       this.#sql.setMeta.run("probed", this.#lastLsn);
@@ -117,7 +117,10 @@ export class SqliteWriter {
     this.#db.close();
   }
 
-  /** `last`: the hash of the last record that `work` inserted. It is acknowledged by the head before anyone hears of it. */
+  /**
+   * Runs `work` in a transaction. `last`: the hash of the last inserted record; it is written to the head before the
+   * caller gets the result.
+   */
   #transaction<T>(work: () => { result: T; last: Uint8Array | undefined }): T {
     const before = { lsn: this.#lastLsn, pid: this.#highestPid, message: this.#highestMessage };
     try {
@@ -176,12 +179,15 @@ export class SqliteWriter {
     if (now > before) this.#sql.setMeta.run(key, now);
   }
 
-  /** After some errors (full, I/O) SQLite has rolled back by itself. The error that led here is the one that counts. */
+  /**
+   * After some errors (full, I/O) SQLite has already rolled back. An error here is ignored in favour of the original
+   * one.
+   */
   #undo(): void {
     try {
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
     } catch {
-      // the next BEGIN fails and says why
+      // the next BEGIN fails and reports why
     }
   }
 
@@ -191,7 +197,7 @@ export class SqliteWriter {
     throw new JournalFault("journal_fenced", `a later daemon (epoch ${now}) owns this journal`);
   }
 
-  /** Another connection (retention, repair) wrote meanwhile: what is kept in memory may be of before. */
+  /** Drops cached rows and counters if another connection (retention, repair) wrote meanwhile. */
   #assertAlone(): void {
     const version = this.#dataVersion();
     if (version === this.#foreign) return;
@@ -200,7 +206,9 @@ export class SqliteWriter {
     this.#lastLsn = Math.max(this.#lastLsn, this.#findLastLsn());
   }
 
-  /** Numbers that were acknowledged are not given twice, even when their records are missing. */
+  /**
+   * The highest lsn of the records and the head: an acknowledged lsn is not given twice, even if its record is missing.
+   */
   #findLastLsn(): number {
     return Math.max(Number(this.#sql.lsn.get()?.value ?? 0), this.#head.lsn);
   }

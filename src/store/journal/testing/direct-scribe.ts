@@ -1,4 +1,4 @@
-/** Writes in the thread of its caller. */
+/** A scribe that writes in its caller's thread. */
 
 import { type JournalFault, toJournalFault } from "../../fault.ts";
 import type { Clerk } from "../../sqlite/clerk.ts";

@@ -1,4 +1,4 @@
-/** A journal in memory, for tests: the same contract as the one on disk, without the disk. */
+/** A journal in memory, for tests: it fulfils the same contract as the one on disk. */
 import { randomUUID } from "node:crypto";
 import { Fault } from "../../../abi/errors.ts";
 import type { Journal, RecordKind, RowFilter } from "../../../kernel/ports/journal.ts";
@@ -27,14 +27,14 @@ import { emptyRow, foldRow, isLive, type Row } from "../row.ts";
 
 const REQUESTED: ReadonlySet<string> = new Set(["process.spawned", "process.state", "mail.put"]);
 
-/** Stands for a state directory: hand the same one to a second openMemoryJournal to reopen it. */
+/** Stands for a state directory: pass the same one to a second openMemoryJournal to reopen the journal. */
 export class MemoryDisk {
   readonly kernelId = randomUUID();
   epoch = 0;
-  /** By lsn: record n has lsn n + 1. */
+  /** The records by lsn: index n has lsn n + 1. */
   readonly records: ChainedRecord[] = [];
   readonly processes = new Map<string, { row: Row; history: ChainedRecord[] }>();
-  /** By process and call, message, group: as the tables of journal.db. */
+  /** Keyed by process and call, message or group, like the tables of journal.db. */
   readonly open = new Map<string, ChainedRecord>();
   readonly mail = new Map<string, ChainedRecord>();
   readonly members = new Map<string, ChainedRecord>();
