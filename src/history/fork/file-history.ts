@@ -1,27 +1,28 @@
 /**
- * What a process did to files after a point of its history, and what that comes to. Pure: records in, then for each path a
- * decision. Each change names what it found and what it left: where they do not meet, somebody else was there.
+ * What a process did to files after a point of its history, and what a rewind to that point must do. Pure: takes
+ * records, then decides per path. Each change records the state before and after it: where two successive ones do not
+ * match, something other than the process has changed the file.
  */
 import type { FileDeed } from "../../kernel/ports/forks.ts";
 import type { JournalRecord } from "../../kernel/ports/journal.ts";
 import type { EntryWord, SnapshotBody } from "./snapshot.ts";
 import { runsCommand } from "./steps.ts";
 
-/** Messages with changes of files behind them that one can go back over. */
+/** The number of messages with file changes that a rewind may cross. */
 export const MAX_SNAPSHOTS = 100;
 const COMMANDS_SHOWN = 20;
 const COMMAND_CHARS = 120;
 
-/** All that happened to one path. */
+/** The changes of one path since the point, summed up. */
 export interface PathHistory {
   readonly path: string;
-  /** What it was before. */
+  /** The state before the first change, to which a rewind returns. */
   readonly goal: EntryWord;
   readonly blob: string | null;
   readonly mode: number | null;
-  /** What it may be now, by what the process did: its last change, or what that found if it was not done. */
+  /** The states that the process may have left: that after its last change, or before it if the change was not made. */
   readonly possible: ReadonlySet<EntryWord>;
-  /** Somebody else changed it between two changes of the process. */
+  /** Something else changed it between two changes of the process. */
   readonly isBroken: boolean;
 }
 
@@ -33,7 +34,7 @@ export class FileHistory {
   commandCount = 0;
   #run = 0;
 
-  /** Of a record after the point. */
+  /** Takes the records after the point, in order. */
   take({ kind, body }: JournalRecord): void {
     const known = (body ?? {}) as Record<string, unknown>;
     if (kind === "ctx.record" && known.role === "user" && known.cid === undefined) this.#run++;
@@ -41,22 +42,22 @@ export class FileHistory {
     if (kind === "snapshot") this.#change(body as SnapshotBody);
   }
 
-  /** In order of the first change. */
+  /** The changed paths, in order of their first change. */
   get paths(): readonly PathHistory[] {
     return [...this.#paths.values()];
   }
 
-  /** Directories that were made on the way, the innermost first. */
+  /** Directories that were created for the files, the innermost first. */
   get made(): readonly string[] {
     return [...this.#made].sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
   }
 
-  /** Of commands, the newest. */
+  /** The newest commands that ran, at most `COMMANDS_SHOWN`. */
   get commands(): readonly string[] {
     return this.#commands;
   }
 
-  /** More messages lie behind it than snapshots are kept for. */
+  /** More messages have changed files than `MAX_SNAPSHOTS`, so some snapshots may be removed. */
   get isEvicted(): boolean {
     return this.#runs.size > MAX_SNAPSHOTS;
   }
@@ -88,13 +89,13 @@ export class FileHistory {
 
 export interface Decision {
   readonly deed: FileDeed;
-  /** For a person; "" where the deed says all. */
+  /** Shown to the user; "" where the deed says enough. */
   readonly reason: string;
-  /** Somebody else has changed it since: only by force. */
+  /** Something else has changed it since: it is overwritten only by force. */
   readonly isConflict: boolean;
 }
 
-/** What is to be done about a path at which `now` lies. */
+/** Decides what a rewind does with a path whose present state is `now`. */
 export function decide({ goal, blob, possible, isBroken }: PathHistory, now: EntryWord): Decision {
   if (now === goal && now !== "other" && now !== "unsaved")
     return { deed: "unchanged", reason: "", isConflict: false };

@@ -3,7 +3,7 @@ import { SyscallError } from "../../abi/errors.ts";
 import type { Fact } from "../../abi/fact.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 
-/** Only a person goes back in a history: the caller is pid 0. */
+/** The caller is always pid 0: only the user forks or rewinds a process. */
 export function forkError(code: ErrorCode, message: string, next?: string | Fact): SyscallError {
   const told = typeof next === "string" ? { hint: next } : { fact: next };
   return new SyscallError({ syscall: "Fork", pid: PID_KERNEL, code, message, ...told });

@@ -1,6 +1,7 @@
 /**
- * What a fork may: what its origin might at that step, and no more than it may now. What was taken away since stays so, also by
- * the denies of its session, which the fork does not share; what persons gave for a time does not go with it.
+ * The rights of a fork: those of its origin at that step, and no more than the origin has now. Rights removed since
+ * then stay removed, also by denies of the origin's session, which the fork does not share. Temporary grants are not
+ * copied.
  */
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { PermissionMode } from "../../abi/process.ts";

@@ -1,6 +1,6 @@
 /**
- * A fork is records only: where it comes from, and what it is. What it remembers is read from the shared records when it wakes.
- * It is a process of its own: what is open in the other, its children, mail, groups and "always" answers are not copied.
+ * A fork consists of records only: its origin, and its own state. Its context is read from the shared records when it
+ * wakes. It is a separate process: the origin's open files, children, mail, groups and "always" answers are not copied.
  */
 import type { BudgetLimits } from "../../abi/budget.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
@@ -18,20 +18,20 @@ import { type ForkRights, rightsAt } from "./fork-rights.ts";
 import { recordsOfLineage } from "./lineage.ts";
 import { findPlace, type ResolvedPoint } from "./place.ts";
 
-/** What is known of the process that is forked. */
+/** The recorded facts of the process that is forked. */
 export interface Origin {
   readonly uuid: ProcUuid;
   readonly pid: Pid;
   readonly spawned: SpawnedBody & { readonly isSession?: boolean };
-  /** null: too little was kept. */
+  /** null: too little was recorded to fork it. */
   readonly state: KeptState | null;
   readonly isSession: boolean;
 }
 
-/** NOT_FOUND; INVALID: no agent; CONFLICT: its history is damaged. */
+/** NOT_FOUND: no such process, or its history was removed. INVALID: not an agent. CONFLICT: its history is damaged. */
 export async function originOf(core: Core, pid: Pid): Promise<Origin> {
   const { journal } = core.ports;
-  // a disk that refuses does not keep anybody from looking
+  // when the disk refuses writes, what is already there can still be read
   await journal.sync().catch(() => {});
   const uuid = core.table.get(pid)?.seed.uuid ?? (await journal.processOf(pid));
   const row = uuid === undefined ? undefined : await journal.row(uuid);
@@ -63,7 +63,7 @@ interface PlacedRequest extends ForkRequest {
   readonly place: ResolvedPoint;
 }
 
-/** A fork while its records are made. */
+/** A fork whose records are being made. */
 interface Making {
   readonly own: RecordOwner;
   readonly origin: Origin;
@@ -76,7 +76,7 @@ export async function forkAt(core: Core, origin: Origin, request: PlacedRequest)
   const rights = await rightsAt(core, origin, found);
   const facts = core.table.get(origin.pid)?.facts ?? (await readEarly(core.ports.journal, origin.uuid));
   const account = await accountAt(core.ports.journal, found, origin.spawned);
-  // what took time may have been too long
+  // the kernel may have begun to shut down, or the disk to fail, during the reads above
   checkForkable(core, origin);
   const own = { proc: core.ports.uuid(), pid: core.nextPid() };
   const making = { own, origin, request };
@@ -96,7 +96,7 @@ export async function forkAt(core: Core, origin: Origin, request: PlacedRequest)
   return { pid: own.pid, uuid: own.proc, step: found.step, from: found.proc, at: found.seq };
 }
 
-/** What is copied of its state. UNAVAILABLE; CONFLICT: too little of it was kept. */
+/** The state that the fork copies. UNAVAILABLE: shutting down, or the disk fails. CONFLICT: too little was recorded. */
 export function checkForkable(core: Core, { pid, state }: Origin): KeptState {
   if (!core.accepting) throw forkError("UNAVAILABLE", "the kernel is shutting down");
   core.journalWatch.check("Fork");
@@ -104,7 +104,7 @@ export function checkForkable(core: Core, { pid, state }: Origin): KeptState {
   throw forkError("CONFLICT", `too little was recorded to resume process ${pid}`);
 }
 
-/** One that runs without a person goes on so, if it is told what to do; any other is there to be talked to. */
+/** A fork of a headless process stays headless if it gets a message; any other waits for messages as a session. */
 function isTalkedTo({ isSession, state }: Origin, { message }: ForkRequest): boolean {
   const isHeadless = !isSession && state?.isInteractive !== true;
   return !(isHeadless && message !== undefined);
@@ -135,7 +135,7 @@ function stateDraft(core: Core, { own, origin, request }: Making, kept: KeptStat
   const body: KeptState = {
     ...kept,
     roots: live === undefined ? kept.roots : kept.roots.filter((root) => live.includes(root)),
-    // the answers that a person gave "always" are those of the other's session
+    // a session of its own: "always" answers belong to the origin's session
     session: own,
     onParentExit: "reparent",
     timeoutMs: 0,
@@ -165,15 +165,15 @@ function mailDrafts(core: Core, own: RecordOwner, { message, client }: ForkReque
   return [{ ...own, kind: "mail.put", v: 1, body }];
 }
 
-/** What a fork has of a budget: what its origin had at that step, so that a fork fills nothing again. */
+/** The account of a fork: limits and use are those of its origin at that step, so that forking refills no budget. */
 interface AccountAt {
   readonly budget: number;
   readonly limits?: BudgetLimits;
-  /** undefined: nothing was kept of it. */
+  /** undefined: no use was recorded. */
   readonly use: KeptUse | undefined;
 }
 
-/** CONFLICT, NOT_FOUND: as of a history that cannot be read. */
+/** CONFLICT, NOT_FOUND: the history cannot be read (see recordsOfLineage). */
 async function accountAt(
   journal: Journal,
   { proc, seq }: { readonly proc: ProcUuid; readonly seq: number },
@@ -188,10 +188,10 @@ async function accountAt(
   return { budget: limits.tokens ?? 0, ...moreLimits(limits), use };
 }
 
-/** The first record of its account. */
+/** The first record of the fork's account. */
 function useAtDrafts(own: RecordOwner, { budget, limits = {}, use }: AccountAt): JournalDraft[] {
   if (use === undefined || (budget === 0 && !isLimited(limits))) return [];
-  // what is said in the record of its spawn need not be said again
+  // the limits are in the `process.spawned` record already
   const { limits: _, ...body } = use;
   return [{ ...own, kind: "acct.settle", v: 1, body }];
 }

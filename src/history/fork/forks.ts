@@ -1,4 +1,4 @@
-/** Steps, forks and rewinds as the wires ask for them. */
+/** Steps, forks and rewinds: the implementation of the port that the wires call. */
 import type { Pid } from "../../abi/ids.ts";
 import type { Core } from "../../kernel/core.ts";
 import type {
@@ -17,7 +17,7 @@ import { type FilesRewound, rewindFiles } from "./rewind.ts";
 
 const NO_FILES: FilesRewound = { files: [], conflicts: [], commands: [], commandCount: 0 };
 
-/** `core` is there when the first request comes. */
+/** `core` is a function because the core is built later; it exists when the first request arrives. */
 export function makeForks(core: () => Core): Forks {
   return {
     steps: (pid, last) => listSteps(core(), pid, last),
@@ -52,7 +52,7 @@ async function again(core: Core, pid: Pid, request: Pick<ForkRequest, "wake" | "
     });
   const { proc: from, at } = place;
   const { step } = await findPlace(journal, from, { at: { seq: at } });
-  // the daemon may have died before it went on
+  // the daemon may have died before the fork was woken
   if (request.wake === true && row.exit === null) await goOn(core, pid, request.env);
   return { pid, uuid: row.proc, step, from, at };
 }
@@ -77,7 +77,7 @@ async function rewind(core: Core, pid: Pid, request: RewindRequest): Promise<Rew
   }
 }
 
-/** Its files are not changed under its hands: one that waits for a message waits until this is over. CONFLICT: it runs. */
+/** Pauses a process that waits for a message until its files are rewound. CONFLICT: it is running. */
 function hold(core: Core, pid: Pid): () => void {
   const proc = core.table.get(pid);
   if (proc?.isLive !== true) return () => {};

@@ -1,4 +1,4 @@
-/** Files of the host by system call: looked at, put in place, taken away. Whoever has the handle answers for its rights. */
+/** Reads, writes and removes host files by system calls. The owner of the handle is responsible for its rights. */
 import { createHash, type Hash } from "node:crypto";
 import { type HostStat, O_RDONLY, O_RDWR, O_WRONLY } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
@@ -11,9 +11,9 @@ const CHUNK_BYTES = 1024 * 1024;
 
 export interface Look {
   readonly word: EntryWord;
-  /** Of a file. */
+  /** Permission bits of a file; 0 for anything else. */
   readonly mode: number;
-  /** Of a file of at most `textBytes`; null: too large, or no file. */
+  /** The content of a file of at most `textBytes`; null: too large, or not a file. */
   readonly content: Buffer | null;
 }
 
@@ -26,7 +26,9 @@ export class HostFiles {
     this.#sys = sys;
   }
 
-  /** A link, at the path or above it, is `other`: the path does not lead where it led. Contents up to `textBytes` come along. */
+  /**
+   * Also `other` if the path is or crosses a symlink: it leads elsewhere now. Includes contents of up to `textBytes`.
+   */
   async look(path: string, textBytes = 0): Promise<Look> {
     const none = { mode: 0, content: null };
     if (this.#realPath(path) !== path) return { ...none, word: "other" };
@@ -39,7 +41,7 @@ export class HostFiles {
     return { word: `sha256:${hash.digest("hex")}`, mode: stat.mode, content };
   }
 
-  /** The whole content at once: the old file or the new one is there, whatever happens. */
+  /** Replaces the whole file atomically: after a crash either the old or the new content is there. */
   async put(path: string, bytes: Uint8Array): Promise<void> {
     const fd = await this.#sys.open(`/dev/fs${path}`, O_WRONLY);
     try {
@@ -56,7 +58,7 @@ export class HostFiles {
     await this.#ask(path, { op: "mkdir" });
   }
 
-  /** A file, or an empty directory. CONFLICT: the directory is not empty. */
+  /** Removes a file or an empty directory. CONFLICT: the directory is not empty. */
   async remove(path: string): Promise<void> {
     await this.#ask(path, { op: "remove" });
   }

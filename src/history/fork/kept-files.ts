@@ -1,13 +1,13 @@
-/** What the files of a call were before it, for a call that has no result: what the last daemon left half done. */
+/** The old contents of files changed by a call without a result, which the last daemon may have left half done. */
 import { codeOf } from "../../abi/errors.ts";
 import type { Journal, JournalRecord } from "../../kernel/ports/journal.ts";
 import type { SnapshotBody } from "./snapshot.ts";
 
-/** Behind an intent: what its call changed follows at once. */
+/** Pages read after an intent; the snapshots of its call follow it closely. */
 const MAX_PAGES = 8;
 const PAGE = 256;
 
-/** The changes of an intent's call, in order. Empty: none, or so much lies behind the intent that it is no use to look. */
+/** The changes of an intent's call, in order. Empty: none, or more than `MAX_PAGES` of records follow the intent. */
 export async function changesOf(
   journal: Pick<Journal, "read">,
   intent: JournalRecord,
@@ -25,7 +25,7 @@ export async function changesOf(
   return [];
 }
 
-/** Of each path that the call was to change, its newest old content, as far as it is kept. */
+/** The newest old content of each path that the call was to change, where it is kept. */
 export async function keptBefore(
   journal: Pick<Journal, "read" | "getBlob">,
   intent: JournalRecord,

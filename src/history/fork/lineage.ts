@@ -1,4 +1,6 @@
-/** All that a process remembers, oldest first: of a fork, the first records of the process it comes from, and so on back. */
+/**
+ * All records a process builds on, oldest first: for a fork, also those of its origin up to the fork, and so on back.
+ */
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { Journal, JournalRecord } from "../../kernel/ports/journal.ts";
@@ -12,7 +14,7 @@ interface Stretch {
 
 const PAGE = 256;
 
-/** Oldest first. A fork comes from what was there before it, so it ends. */
+/** Oldest first. The loop ends: the origin of a fork is always older than the fork. */
 async function stretchesOf(journal: Journal, uuid: ProcUuid): Promise<readonly Stretch[]> {
   const stretches: Stretch[] = [];
   for (let next: Stretch | undefined = { proc: uuid, to: Number.POSITIVE_INFINITY }; next !== undefined; ) {
@@ -24,7 +26,7 @@ async function stretchesOf(journal: Journal, uuid: ProcUuid): Promise<readonly S
   return stretches;
 }
 
-/** CONFLICT: a part of it is damaged. NOT_FOUND: a part of it is gone. */
+/** CONFLICT: a part of the lineage is damaged. NOT_FOUND: a part of it was removed. */
 export async function* recordsOfLineage(journal: Journal, uuid: ProcUuid): AsyncGenerator<JournalRecord> {
   for (const { proc, to } of await stretchesOf(journal, uuid)) {
     for (let from = 1; from <= to; ) {
@@ -36,7 +38,7 @@ export async function* recordsOfLineage(journal: Journal, uuid: ProcUuid): Async
       }
       for (const record of page) if (record.seq <= to) yield record;
       from = last.seq + 1;
-      // a long history is no reason to keep others waiting
+      // yields to other work between the pages of a long history
       await new Promise((resolve) => setImmediate(resolve));
     }
   }

@@ -1,4 +1,4 @@
-/** Where in a history a fork begins, as a person names it, or what is wrong with that. */
+/** Finds the record at which a fork begins from the point that the user named, or explains what is wrong with it. */
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { ForkPoint, StepView } from "../../kernel/ports/forks.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
@@ -9,7 +9,7 @@ import { Steps } from "./steps.ts";
 export interface ResolvedPoint {
   readonly proc: ProcUuid;
   readonly seq: number;
-  /** null: it ends no step. */
+  /** The step that ends at this record; null: none does. */
   readonly step: number | null;
 }
 
@@ -21,7 +21,7 @@ export async function stepsOf(journal: Journal, uuid: ProcUuid): Promise<Steps> 
 
 interface Wish {
   readonly at: ForkPoint | undefined;
-  /** The step where nothing is said; absent: the last complete one. */
+  /** The step to take where `at` is undefined; absent: the last complete one. */
   readonly otherwise?: "last" | "before the last message";
 }
 
@@ -62,7 +62,7 @@ async function atSeq(journal: Journal, uuid: ProcUuid, seq: number): Promise<Res
   throw forkError("INVALID", `record ${seq} lies inside a call, or before the first message`, near);
 }
 
-/** What comes first says what the process is: a fork in the middle of that would be none. */
+/** The first seq at which a fork may begin: the spawn and state records before it define what the process is. */
 async function firstOwn(journal: Journal, uuid: ProcUuid): Promise<number> {
   const [spawned, state] = [
     await journal.ofKind(uuid, "process.spawned"),

@@ -1,6 +1,6 @@
 /**
- * A call that changes files, and has no result because the daemon died: whether it was done is seen by looking at the files,
- * for what they were and were to be is on record before they are touched.
+ * Finds out whether a file-changing call without a result was done before the daemon died, by looking at the files:
+ * their state before and after the call is recorded before they are touched.
  */
 import type { Effect } from "../../abi/effects.ts";
 import { messageOf } from "../../abi/errors.ts";
@@ -15,10 +15,13 @@ import type { EntryWord, SnapshotBody } from "./snapshot.ts";
 
 type ProbeOutcome = Probed["outcome"] | "unknown";
 
-/** Of all calls together: a file system that hangs keeps no daemon from starting. */
+/** The time for all calls together, so that a hanging file system cannot keep the daemon from starting. */
 const DEADLINE_MS = 5_000;
 
-/** `now`: what lies at each path. Done: every file is what it was to be; not done: what it was; else unknown. */
+/**
+ * `now` is the present state of each path. Done: every file is as it was after the call; not done: every file is as it
+ * was before; otherwise unknown.
+ */
 export function probeOutcome(
   changes: readonly SnapshotBody[],
   now: ReadonlyMap<string, EntryWord>,
@@ -33,12 +36,14 @@ export function probeOutcome(
   return isAll(({ after }, word) => isSure(word) && word === after) ? "done" : "unknown";
 }
 
-/** Two looks at what could not be looked into say nothing. */
+/** States without a digest cannot be compared. */
 function isSure(word: EntryWord): boolean {
   return word !== "other" && word !== "unsaved";
 }
 
-/** Of intents without a result, those whose outcome the files tell. Nobody writes their histories now. */
+/**
+ * The outcomes of intents without a result that the files reveal. Runs at boot, when nothing writes these histories.
+ */
 export async function probeCalls(
   core: Core,
   intents: readonly JournalRecord[],
@@ -64,7 +69,7 @@ export async function probeCalls(
   return found;
 }
 
-/** What cannot be read or looked at tells nothing. */
+/** `unknown` where the records or files cannot be read. */
 async function probeCall(core: Core, intent: JournalRecord, signal: AbortSignal): Promise<ProbeOutcome> {
   try {
     const changes = await changesOf(core.ports.journal, intent);
@@ -95,7 +100,9 @@ async function look(
   return now;
 }
 
-/** A call may have died between two of its files: what it was to change and is not on record was not touched. */
+/**
+ * Whether all files of the call have a snapshot. One without was not touched: the call died between two of its files.
+ */
 function coversAll(core: Core, { body }: JournalRecord, changes: readonly SnapshotBody[]): boolean {
   const told = new Set(changes.map(({ path }) => path));
   const { effects = [] } = body as { effects?: readonly Effect[] };

@@ -1,7 +1,8 @@
 /**
- * Files as they were at a point of a process's history. First all is looked at; if somebody else has changed any of it, nothing
- * is touched. Then each file is put back at once, old or new, and what it replaces is kept like any change, so that a rewind
- * can be taken back, and one that was cut off can be done again.
+ * Restores files as they were at a point of a process's history. All files are checked first; if something else has
+ * changed any of them, none is touched (unless forced). Then each file is replaced atomically, and its replaced content
+ * is kept like
+ * that of any other change, so that a rewind can be undone, and an interrupted one repeated.
  */
 import { dirname } from "node:path";
 import type { Effect } from "../../abi/effects.ts";
@@ -23,11 +24,11 @@ import { recordsOfLineage } from "./lineage.ts";
 import type { ResolvedPoint } from "./place.ts";
 import { type EntryWord, keepBy, keepFile, wordOf } from "./snapshot.ts";
 
-/** Larger texts are put back all the same, and their lines not counted. */
+/** Larger texts are restored too, but their changed lines are not counted. */
 const TEXT_BYTES = 1024 * 1024;
 const TOOL = "rewind";
 
-/** One path, as it was looked at. */
+/** The decision about one path, and the state it was based on. */
 interface Plan extends Decision {
   readonly history: PathHistory;
   readonly now: Look;
@@ -35,7 +36,7 @@ interface Plan extends Decision {
 
 export type FilesRewound = Pick<Rewound, "files" | "conflicts" | "commands" | "commandCount">;
 
-/** NOT_FOUND: file history does not go back as far. PERMISSION: a rule denies it. */
+/** NOT_FOUND: the file history does not reach back that far. PERMISSION: a rule denies the writes. */
 export async function rewindFiles(
   core: Core,
   origin: Origin,
@@ -77,19 +78,19 @@ async function historySince(
   throw forkError("NOT_FOUND", message, { kind: "files_forgotten" });
 }
 
-/** Who puts files back: the process, by a person's order, with no other effects than these. */
+/** The handle that restores the files: it acts as the process, on the user's order, with only these effects. */
 interface Hand {
   readonly proc: Process;
   readonly files: HostFiles;
   readonly effects: readonly Effect[];
-  /** What each path is expected to be, and the mode that it gets. */
+  /** The expected present state of each path, and the permission bits it gets. */
   readonly expected: Map<string, { word: EntryWord; mode: number | null }>;
 }
 
 function handOf(core: Core, origin: Origin, history: FileHistory): Hand {
   const callId = asCallId(`c_${core.ports.nonce()}`);
   const proc = new Process(seedOf(core, origin), PID_KERNEL);
-  // who traces the process sees it, too
+  // clients that trace the process see the rewind, too
   proc.traceInto(core.table.get(origin.pid)?.debug ?? null);
   const expected: Hand["expected"] = new Map();
   keepBy(proc, async (change) => {
@@ -110,7 +111,7 @@ function handOf(core: Core, origin: Origin, history: FileHistory): Hand {
   return { proc, files: new HostFiles(core.ports, sys), effects, expected };
 }
 
-/** Its directories are the process's, its mode is that of a person. */
+/** It has the directories of the process, but the rights of the user. */
 function seedOf(core: Core, { uuid, pid, spawned, state }: Origin): Process["seed"] {
   const { clock, realPath, env } = core.ports;
   const scratch = core.table.get(pid)?.seed.scratch ?? "";
@@ -163,7 +164,7 @@ async function plan({ proc, files }: Hand, history: PathHistory): Promise<Plan> 
   return { ...decide(history, now.word), history, now };
 }
 
-/** What a person orders is not asked; what a rule denies stays denied. */
+/** The user's order needs no approval, but what a rule denies stays denied. */
 function checkAllowed(core: Core, { proc, effects }: Hand): void {
   const { pid, seed } = proc;
   const { mode, cwd, roots, scratch } = seed;
@@ -171,12 +172,12 @@ function checkAllowed(core: Core, { proc, effects }: Hand): void {
   if (writes.length === 0) return;
   const subject = { pid, mode, cwd, roots, free: [scratch], allowedDevices: null, grants: [] };
   const decision = core.ports.permitFor(cwd).decide(subject, { tool: TOOL, effects: writes });
-  // a policy that failed may have denied it
+  // an error in the policy counts as a denial: the policy might have denied it
   if (decision.behavior !== "allow" && (decision.behavior === "deny" || decision.reason.kind === "error"))
     throw forkError("PERMISSION", decision.message);
 }
 
-/** Directories before what lies in them; what goes, from the inside out. */
+/** Sorts directories to create first, outermost first; then files to write; then removals, innermost first. */
 function inOrder(plans: readonly Plan[]): readonly Plan[] {
   const rank = ({ deed, history: { goal } }: Plan): number => {
     if (goal === "directory") return 0;
@@ -188,7 +189,7 @@ function inOrder(plans: readonly Plan[]): readonly Plan[] {
   });
 }
 
-/** Somebody else's change is in the way of all of them. */
+/** The outcome of a path when a conflict, here or at another path, stops the whole rewind. */
 function leftAlone({ deed, reason, isConflict }: Plan): Pick<Decision, "deed" | "reason"> {
   if (deed === "unchanged" || isConflict || deed === "kept")
     return { deed: isConflict ? "kept" : deed, reason };
@@ -211,7 +212,7 @@ async function act(core: Core, hand: Hand, each: Plan): Promise<Pick<Decision, "
   return { deed, reason };
 }
 
-/** A directory into which somebody else has put something stays. */
+/** Removes the path; a directory that is not empty is kept. */
 async function removed({ files }: Hand, { history, now }: Plan): Promise<Pick<Decision, "deed" | "reason">> {
   try {
     await files.remove(history.path);
@@ -228,7 +229,7 @@ async function makeMissing({ files, expected }: Hand, directory: string): Promis
   await files.makeDirectory(directory);
 }
 
-/** Those that were made on the way, if nothing is left in them. */
+/** Removes the directories that were created for the files, where they are empty now. */
 async function removeMade({ proc, files, expected }: Hand, { made }: FileHistory): Promise<void> {
   for (const directory of made) {
     if (!isInside(proc, directory) || (await files.look(directory)).word !== "directory") continue;
@@ -239,7 +240,7 @@ async function removeMade({ proc, files, expected }: Hand, { made }: FileHistory
   }
 }
 
-/** null: it is gone. */
+/** null: no content is kept, or it was removed. */
 async function contentOf(core: Core, blob: string | null): Promise<Uint8Array | null> {
   if (blob === null) return null;
   try {
@@ -253,7 +254,7 @@ async function contentOf(core: Core, blob: string | null): Promise<Uint8Array | 
   }
 }
 
-/** From what lies there to what is put there. */
+/** Lines inserted and deleted from the present content to the restored one. */
 async function linesOf(
   core: Core,
   { deed, history, now }: Plan,
@@ -271,7 +272,7 @@ function isTooLarge(content: Buffer | null, { word }: Look): boolean {
   return content === null && word.startsWith("sha256:");
 }
 
-/** null: no text. */
+/** null: not text. */
 function textOf(bytes: Uint8Array | null): string | null {
   if (bytes === null) return "";
   if (bytes.includes(0)) return null;

@@ -1,6 +1,7 @@
 /**
- * What a file was before an agent changed it. The gate hands this to the device of host files (Caller.changing), so that no tool
- * can forget: content and record are synced before the file is touched. Without such a record a file was not touched.
+ * Keeps the state of a file before an agent changes it. The gate passes this to the device of host files
+ * (Caller.changing), so that no tool can omit it: content and record are synced before the file is touched. A file
+ * without such a record was not touched.
  */
 import type { Caller, FileChange, HostEntry } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
@@ -8,22 +9,24 @@ import type { CallId } from "../../abi/ids.ts";
 import type { Core } from "../../kernel/core.ts";
 import type { Process } from "../../kernel/process/process.ts";
 
-/** What lay at a path, in one word that two looks can be compared by. */
+/**
+ * The state of a path in one comparable word. `unsaved`: a file too large to hash. `other`: neither file nor directory.
+ */
 export type EntryWord = "absent" | "directory" | "other" | "unsaved" | `sha256:${string}`;
 
 /** The body of `snapshot`, version 1. */
 export interface SnapshotBody {
-  /** Absolute, symlinks resolved. */
+  /** An absolute path, symlinks resolved. */
   readonly path: string;
   readonly before: EntryWord;
-  /** What was to lie there: a crash may have come before it did. */
+  /** The intended state; a crash may have prevented it. */
   readonly after: EntryWord;
-  /** Of a file before: where its content is, and its permission bits. */
+  /** If `before` is a file: the digest of its content in the blob store, and its permission bits. */
   readonly blob?: string;
   readonly mode?: number;
-  /** Directories made for it, the outermost first. */
+  /** Directories created for it, the outermost first. */
   readonly made?: readonly string[];
-  /** A person's rewind did it. */
+  /** The change was made by a rewind of the user. */
   readonly rewind?: true;
 }
 
@@ -34,14 +37,14 @@ export function wordOf(entry: HostEntry): EntryWord {
 
 type Keeper = NonNullable<Caller["changing"]>;
 
-/** Those that take the place of the usual keeping of what files were. */
+/** Keepers that replace the usual one, by process; a rewind has its own. */
 const KEEPERS = new WeakMap<Process, Keeper>();
 
 export function keepBy(self: Process, keeper: Keeper): void {
   KEEPERS.set(self, keeper);
 }
 
-/** undefined: nothing is kept of what this process changes. */
+/** undefined: no snapshots are kept for this process. */
 export function fileKeeper(core: Core, self: Process, call: CallId | undefined): Caller["changing"] {
   const own = KEEPERS.get(self);
   if (own !== undefined) return own;
@@ -57,14 +60,14 @@ export function fileKeeper(core: Core, self: Process, call: CallId | undefined):
 
 interface Keeping {
   readonly change: FileChange;
-  /** Which changes it. */
+  /** The call that makes the change. */
   readonly call: CallId | undefined;
   readonly rewind?: true;
-  /** While the disk takes nothing it waits, as all that the process does. */
+  /** Waits while the disk refuses writes, like all other work of the process. */
   readonly isPatient?: boolean;
 }
 
-/** Resolves once it is synced. Rejects: it could not be kept. */
+/** Resolves once the snapshot is synced; rejects if it could not be kept. */
 export async function keepFile(core: Core, self: Process, keeping: Keeping): Promise<void> {
   const { pid, seed, abort } = self;
   const { change, call, rewind, isPatient = false } = keeping;
@@ -89,7 +92,7 @@ export async function keepFile(core: Core, self: Process, keeping: Keeping): Pro
   else await core.ports.journal.append(drafts);
 }
 
-/** The digest it is kept under; synced. */
+/** Stores the old content, synced; returns its digest. */
 async function keepContent(core: Core, self: Process, { change, isPatient }: Keeping): Promise<string> {
   const { journal } = core.ports;
   const content = await change.content();

@@ -1,6 +1,6 @@
 /**
- * The steps of a history. Pure: records in, in their order. A step is a reply of the model with the results of its calls; it
- * is over, and a fork may begin there, when nothing of it is open: every call answered, no reply under way.
+ * The steps of a history. Pure: takes records in their order. A step is a reply of the model with the results of its
+ * calls; it is complete, and a fork may begin there, when every call is answered and no reply is in progress.
  */
 import type { ProcUuid } from "../../abi/ids.ts";
 import type { StepView } from "../../kernel/ports/forks.ts";
@@ -12,7 +12,7 @@ const WORDS_CHARS = 120;
 interface Step {
   number: number;
   proc: ProcUuid;
-  /** Its last record; null: it is not over. */
+  /** The seq of its last record; null: the step is not complete. */
   seq: number | null;
   at: number;
   words: string;
@@ -26,7 +26,7 @@ interface Block {
   readonly name?: string;
 }
 
-/** What follows a step and still belongs to it: it says nothing to the model. */
+/** Records that follow a step and still belong to it: they do not change the context of the model. */
 const AFTERMATH: ReadonlySet<RecordKind> = new Set<RecordKind>([
   "process.checkpoint",
   "process.log",
@@ -40,31 +40,31 @@ const AFTERMATH: ReadonlySet<RecordKind> = new Set<RecordKind>([
 
 export class Steps {
   readonly #steps: Step[] = [];
-  /** Calls without a result; calls of the last reply that the context has no answer to. */
+  /** `#open`: calls without a result. `#unanswered`: calls of the last reply that have no answer in the context. */
   readonly #open = new Set<string>();
   readonly #unanswered = new Set<string>();
   /** The program has a reply that is not in the context yet. */
   #isReplying = false;
   #hasMessage = false;
-  /** Something was asked of a model: the time of step 0 is over. */
+  /** Work has begun (a call, a reply): step 0 is complete. */
   #hasBegun = false;
-  /** The step that the next record may still belong to. */
+  /** The complete step that the next record may still belong to. */
   #last: Step | null = null;
   #files = new Set<string>();
   #commands = 0;
   #messageAfter = 0;
 
-  /** Those that are over, oldest first; step 0 first of all, if the first message was there. */
+  /** The complete steps, oldest first, beginning with step 0 if there was a first message. */
   get complete(): readonly StepView[] {
     return this.#steps.flatMap((step) => (step.seq === null ? [] : [viewOf(step, step.seq)]));
   }
 
-  /** A fork may begin behind the last record taken. */
+  /** A fork may begin after the last record taken. */
   get isAtRest(): boolean {
     return this.#hasMessage && this.#isStill;
   }
 
-  /** The number of the step before the last message that a person or another process said; 0: before all. */
+  /** The number of the last step before the newest message of the user or another process; 0: before all steps. */
   get beforeLastMessage(): number {
     return this.#messageAfter;
   }
@@ -157,14 +157,14 @@ export class Steps {
   }
 }
 
-/** Of the form in which the program tells its place, no more is read than this: null there is no reply. */
+/** Reads only `kept` of the program's checkpoint state: null means that no reply is pending. */
 function hasReply(state: unknown): boolean {
   return (
     ((state ?? {}) as { kept?: unknown }).kept !== null && (state as { kept?: unknown })?.kept !== undefined
   );
 }
 
-/** By the body of an intent. */
+/** Takes the body of an intent. */
 export function runsCommand({ effects }: Record<string, unknown>): boolean {
   return Array.isArray(effects) && effects.some((effect: { kind?: unknown }) => effect.kind === "exec");
 }

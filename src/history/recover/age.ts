@@ -1,8 +1,8 @@
 import type { ProcessRow } from "../../kernel/ports/journal.ts";
 
 /**
- * How old a process is that an earlier daemon had, ms: up to its last record, and not less than it ran. What the wall clock says by
- * now is left out: it may have been set since, and while no daemon was there nothing went by for the process.
+ * The age of a process of an earlier daemon, ms: up to its last record, and at least its run time. The present wall
+ * clock is not used: it may have been set since, and time without a daemon does not count for the process.
  */
 export function ageMs(
   { createdAt }: Pick<ProcessRow, "createdAt">,

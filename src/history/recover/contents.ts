@@ -1,7 +1,7 @@
 /**
- * What a process that came back has to remember is read when it is first needed: when it is about to go on, or somebody looks.
- * It is marked in its history meanwhile, by an intent without a result: a process whose reading ends the daemon is known to
- * the next one by that.
+ * The context and facts of a restored process are read when they are first needed: when it resumes, or a client looks
+ * at it. Meanwhile its history is marked with an intent without a result: if reading it crashes the daemon, the next
+ * daemon recognises the process by this mark.
  */
 
 import { asCallId } from "../../abi/ids.ts";
@@ -22,9 +22,9 @@ import type { History } from "./history.ts";
 import { type Contents, readContents, readHistory, readLines } from "./history-reader.ts";
 
 export interface Recall {
-  /** Who reads histories. */
+  /** Limits how many histories are read at once. */
   readonly turnstile: Turnstile;
-  /** Hears what was read, before the process has it. */
+  /** Called with the history before it is applied to the process. */
   readonly onHistory?: (proc: Process, history: History) => void;
 }
 
@@ -62,10 +62,10 @@ async function fill(core: Core, proc: Process, onHistory: Recall["onHistory"]): 
   const { messages, restored, kept, seen } = contents;
   const lines = await readLines(journal, history);
   await core.grants.load(session);
-  // it was reaped meanwhile
+  // the process was reaped meanwhile
   if (!core.contexts.has(proc.ctxId)) return;
   fillContext(core, proc, contents);
-  // a mode that a person gave counts as long as the grant does
+  // a mode that the user granted lasts as long as the grant
   proc.dial.cap(core.grants.ceiling(proc));
   onHistory?.(proc, history);
   proc.facts.adopt(HELD_LATE, history);
@@ -81,7 +81,9 @@ async function fill(core: Core, proc: Process, onHistory: Recall["onHistory"]): 
   proc.past.recalled(restored);
 }
 
-/** Of the session: in the history of the process that began it. What is counted in memory is newer. */
+/**
+ * Restores the session's counts from the history of the process that began it. Counts in memory are newer and are kept.
+ */
 async function recallCounts(journal: Journal, { seed }: Process, own: History): Promise<void> {
   const { owner, denials, circuit } = seed.session;
   if (owner === null || (denials.isKnown && circuit.isKnown)) return;
@@ -93,7 +95,7 @@ async function recallCounts(journal: Journal, { seed }: Process, own: History): 
   circuit.isKnown = true;
 }
 
-/** All of it, or nothing: then the next who asks may try again. */
+/** Fills the whole context, or leaves it empty, so that the next caller may retry. */
 function fillContext(
   core: Core,
   proc: Process,
@@ -108,7 +110,7 @@ function fillContext(
   }
 }
 
-/** Of the model. */
+/** The last non-empty text of the model. */
 function lastWords(messages: readonly ContextMessage[]): string {
   const said = messages.findLast(({ role, content }) => role === "assistant" && content.trim() !== "");
   return said?.content ?? "";

@@ -1,4 +1,4 @@
-/** What must be known of a process before its history is read: the facts that a few records of their own kinds tell. */
+/** The facts needed of a process before its history is read; they come from a few records of separate kinds. */
 import { Fault } from "../../abi/errors.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import { Facts, type RecordBody } from "../../kernel/facts/facet.ts";
@@ -7,7 +7,7 @@ import { EARLY } from "../../kernel/process/facets.ts";
 
 const EARLY_KINDS = [...new Set(EARLY.flatMap(({ folds }) => Object.keys(folds)))] as SparseKind[];
 
-/** By all its records, or by 1 … `atMost`. */
+/** Folds all its records of these kinds, or only those of seq 1 … `atMost`. */
 export async function readEarly(
   journal: Pick<Journal, "ofKind">,
   proc: ProcUuid,
@@ -23,7 +23,7 @@ export async function readEarly(
   return facts;
 }
 
-/** Of one that is not in memory. NOT_FOUND. */
+/** The early facts of a process that is not in memory. NOT_FOUND: the journal does not know it. */
 export async function factsOf(journal: Pick<Journal, "ofKind" | "processOf">, pid: Pid): Promise<Facts> {
   const proc = await journal.processOf(pid);
   if (proc !== undefined) return readEarly(journal, proc);

@@ -1,4 +1,4 @@
-/** What the journal knows of the end of a process that is not in the table any more. */
+/** The end of a process that is no longer in the table, from the journal. */
 import { codeOf } from "../../abi/errors.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { ExitStatus } from "../../abi/process.ts";
@@ -7,7 +7,7 @@ import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 
 interface EndedProcess {
   readonly exit: ExitStatus;
-  /** What it came to; "" where that was not kept. */
+  /** Its result; "" where none was kept. */
   readonly result: string;
   readonly tokensUsed: number;
   readonly elapsedMs: number;
@@ -17,7 +17,7 @@ interface Surroundings {
   readonly ports: Pick<KernelPorts, "journal" | "ends">;
 }
 
-/** Little follows the record of an exit: the last lines of its log, and that it was reaped. */
+/** How many records to search for the exit: only the last log lines and the reaping may follow it. */
 const LAST_RECORDS = 64;
 
 interface Exited {
@@ -26,7 +26,7 @@ interface Exited {
   readonly tokensUsed: number;
 }
 
-/** undefined: it never was, its history is gone, or it has not ended. */
+/** undefined: no such process, its history was removed, or it has not ended. */
 export async function endOf(core: Surroundings, pid: Pid): Promise<EndedProcess | undefined> {
   const { journal } = core.ports;
   const uuid = await journal.processOf(pid);
@@ -41,7 +41,7 @@ export async function endOf(core: Surroundings, pid: Pid): Promise<EndedProcess 
   return { exit: { code, reason, kind: ended }, result, tokensUsed, elapsedMs };
 }
 
-/** undefined: it cannot be read; what the row says of it is known all the same. */
+/** undefined: it cannot be read; the caller then uses the row. */
 async function exitRecord(
   { ports: { journal } }: Surroundings,
   row: ProcessRow,

@@ -1,40 +1,40 @@
-/** What becomes of a process that the last daemon left. Pure. */
+/** Decides what happens to a process that the last daemon left unfinished. Pure. */
 import type { Notice } from "../../abi/fact.ts";
 import type { ProcessKind } from "../../abi/process.ts";
 import type { KeptState } from "./kept-state.ts";
 
 export type Fate =
-  /** It ended with its daemon. */
+  /** Ended with its daemon. */
   | "lost"
-  /** Its own part of the kernel decides. */
+  /** A supervisor: src/supervise restores it. */
   | "supervises"
-  /** Not in memory, until somebody opens it. */
+  /** Not in memory until a client opens it. */
   | "rests"
-  /** Back as it was left: paused. */
+  /** Restored, and paused as it was before. */
   | "paused"
-  /** Back, and paused: a person decides whether it goes on. */
+  /** Restored and paused: the user decides whether to resume it. */
   | "asks"
-  /** The same, for whoever asked for it may not have heard that it began. */
+  /** Restored and paused: its client may not have been notified of its start. */
   | "unheard"
-  /** The same, for a daemon stopped while it read this process. */
+  /** Restored and paused: a daemon stopped while reading its history. */
   | "failed"
-  /** The same, and it cannot go on. */
+  /** Restored and paused, and it cannot be resumed: its history is damaged. */
   | "damaged"
-  /** Back, and goes on by itself. */
+  /** Restored and running. */
   | "goes_on";
 
 export interface Left {
   readonly kind: ProcessKind;
-  /** null: too little was kept of it, or its supervisor decides. */
+  /** null: too little was recorded, or its supervisor restarts it. */
   readonly kept: Pick<KeptState, "isSession" | "isInteractive" | "onParentExit"> | null;
-  /** undefined: it had none but the kernel, or that had ended before. */
+  /** The fate of its parent; undefined: the parent is the kernel, or had ended before. */
   readonly parent: Fate | undefined;
   readonly isOrphan: boolean;
   readonly isPaused: boolean;
   readonly isDamaged: boolean;
-  /** It was being read when its daemon ended. */
+  /** Its history was being read when the daemon ended. */
   readonly isMarked: boolean;
-  /** Nobody may have been told of its spawn, and it has done nothing. */
+  /** Its client may not have been notified of its spawn, and it has done nothing yet. */
   readonly isUnheard: boolean;
 }
 
@@ -42,7 +42,7 @@ export function fateOf(left: Left): Fate {
   const { kind, kept, parent } = left;
   if (kind === "supervisor") return "supervises";
   if (kind !== "agent" || kept === null) return "lost";
-  // a family rests together
+  // children rest together with their parent
   if (parent === "rests") return "rests";
   if (left.isOrphan && kept.onParentExit === "terminate") return "lost";
   if (kept.isSession) return "rests";
@@ -53,7 +53,7 @@ export function fateOf(left: Left): Fate {
   return kept.isInteractive ? "asks" : "goes_on";
 }
 
-/** What its log says of it. */
+/** The notice written to the log of the process. */
 export function noticeOf(fate: Fate, pid: number): Notice {
   switch (fate) {
     case "paused":

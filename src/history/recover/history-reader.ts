@@ -1,6 +1,6 @@
 /**
- * Histories as they are read: the newest snapshot, what followed it, and then only those records whose words are needed. A
- * long history costs what it has to say, not what it was.
+ * Reads a history: the newest snapshot, the records after it, and then only the records whose bodies are needed. So the
+ * cost depends on the present state of the process, not on the length of its history.
  */
 import { Fault } from "../../abi/errors.ts";
 import type { LogEntry } from "../../abi/events.ts";
@@ -19,23 +19,23 @@ import { progressFacet } from "../../kernel/process/progress-facet.ts";
 import { type SeenBody, seenFacet } from "../../kernel/process/seen-file-set.ts";
 import { History } from "./history.ts";
 
-/** Records of one read. */
+/** The number of records per read. */
 const PAGE = 256;
-/** A long history is no reason to keep others waiting: they come in after so many pages. */
+/** Other work is let in after this many pages of a long history. */
 const PAGES_A_BREATH = 2;
 
-/** What of a history a process needs in memory. */
+/** The part of a history that a process needs in memory. */
 export interface Contents {
   readonly systemPrompt: string;
   readonly messages: readonly ContextMessage[];
   readonly restored: Restored;
-  /** What devices keep for it. */
+  /** Values that devices keep for the process, by name. */
   readonly kept: ReadonlyMap<string, unknown>;
-  /** What it has seen of files, the least recently seen first. */
+  /** The files it has seen, the least recently seen first. */
   readonly seen: readonly SeenBody[];
 }
 
-/** All of a process's history, or what follows, in order. */
+/** The records of a process from `fromSeq` on, in order. */
 export async function* recordsOf(
   journal: Pick<Journal, "read">,
   uuid: ProcUuid,
@@ -52,7 +52,7 @@ export async function* recordsOf(
   }
 }
 
-/** The fold of all its records, or of 1 … `atMost`. INTERNAL: a record is damaged, or is not known here. */
+/** The fold of all its records, or of 1 … `atMost`. INTERNAL: a record is damaged, or its version is unknown. */
 export async function readHistory(
   journal: Pick<Journal, "read" | "snapshot">,
   proc: ProcUuid,
@@ -68,7 +68,7 @@ export async function readHistory(
   return history;
 }
 
-/** From a state on that stands for all between the spawn and it. INTERNAL, as above. */
+/** The fold from a state record on, which stands for all records between the spawn and it. INTERNAL: as above. */
 export async function readSinceState(
   journal: Pick<Journal, "read">,
   state: JournalRecord,
@@ -90,7 +90,7 @@ async function originOf(
   throw missing({ proc: forkedFrom.proc, seq: origin.lastSeq + 1 });
 }
 
-/** A snapshot is a cache: one that is not understood is as none. */
+/** The newest readable snapshot. Snapshots are a cache: one that cannot be read is skipped. */
 async function snapshotOf(
   journal: Pick<Journal, "snapshot">,
   proc: ProcUuid,
@@ -103,7 +103,7 @@ async function snapshotOf(
       const history = History.from(proc, kept.state);
       if (history.lastSeq === kept.seq) return history;
     } catch {
-      // the one before it may do
+      // tries the one before it
     }
     limit = kept.seq - 1;
   }
@@ -142,7 +142,7 @@ export async function readContents(journal: Pick<Journal, "readAt">, history: Hi
   };
 }
 
-/** In the order in which their names came to be. */
+/** The kept values, in the order in which their names were first used. */
 async function readKept(
   journal: Pick<Journal, "readAt">,
   history: History,
@@ -152,7 +152,7 @@ async function readKept(
   return new Map([...kept.keys()].map((name, i) => [name, values[i]]));
 }
 
-/** Sent, and not received, in order. */
+/** Messages sent to the process and not received yet, in order. */
 export async function readMail(
   journal: Pick<Journal, "readAt">,
   history: History,
@@ -161,7 +161,7 @@ export async function readMail(
   return (await recordsAt(journal, refs)).map(({ body }) => mailOf(body));
 }
 
-/** The newest lines that it said, oldest first. */
+/** The newest lines of its log, oldest first. */
 export async function readLines(
   journal: Pick<Journal, "readAt">,
   history: History,
@@ -170,14 +170,14 @@ export async function readLines(
   return (await recordsAt(journal, refs)).map(({ body }) => body as LogEntry);
 }
 
-/** The body of `mail.put`. */
+/** Converts the body of a `mail.put` record. */
 export function mailOf(body: unknown): Message {
   const { data, request: _, ...message } = body as Record<string, unknown>;
   const bytes = new Uint8Array(Buffer.from(String(data), "base64"));
   return { ...message, data: bytes } as unknown as Message;
 }
 
-/** In the order of the places. */
+/** The records at `refs`, in that order. */
 function recordsAt(
   journal: Pick<Journal, "readAt">,
   refs: readonly Ref[],
@@ -185,7 +185,7 @@ function recordsAt(
   return eachAt(journal, refs, (record) => record);
 }
 
-/** Of many, no more than a page of records is held beside what is taken of each. */
+/** Maps the records at `refs`, holding no more than one page of records at a time. */
 async function eachAt<T>(
   journal: Pick<Journal, "readAt">,
   refs: readonly Ref[],
@@ -204,7 +204,7 @@ async function eachAt<T>(
   return found;
 }
 
-/** Those from `at` on that one read gives: of one process, by rising seq. */
+/** The refs from `at` on that one read can return: those of one process, by rising seq, at most a page. */
 function stretch(refs: readonly Ref[], at: number): readonly Ref[] {
   const first = refs[at];
   let end = at + 1;

@@ -1,7 +1,7 @@
 /**
- * What the records of a process come to: its facts (process/facets.ts). Pure: records in, in their order. They hold places of
- * records, never their words: so a long history folds into little, and what is kept of the fold (a snapshot) is small. A record
- * that cannot be understood whole is an error, for what is left out would be missing from the process.
+ * The fold of the records of a process into its facts (process/facets.ts). Pure: takes records in their order. Facts
+ * hold the places of records, not their bodies: so a long history folds into little, and a snapshot of the fold is
+ * small. A record that cannot be fully read is an error, because its content would be missing from the process.
  */
 import { Fault } from "../../abi/errors.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
@@ -9,9 +9,9 @@ import { type Facet, Facts, type Packed, type RecordBody } from "../../kernel/fa
 import type { JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
 import { LATE } from "../../kernel/process/facets.ts";
 
-/** Plain data: what a snapshot keeps. */
+/** The content of a snapshot, as plain data. */
 interface HistoryState extends Packed {
-  /** Of this form. */
+  /** The version of this format. */
   readonly v: 1;
   readonly lastSeq: number;
   readonly forkedFrom: ForkedFrom | null;
@@ -32,7 +32,7 @@ export class History {
     this.proc = proc;
   }
 
-  /** INVALID: no state of this form. */
+  /** INVALID: the snapshot has another format. */
   static from(proc: ProcUuid, kept: unknown): History {
     const state = kept as HistoryState;
     if (state?.v !== 1) throw new Fault({ code: "INVALID", message: "a snapshot of another form" });
@@ -53,13 +53,13 @@ export class History {
     return Object.assign({ v: 1 as const, lastSeq, forkedFrom }, ...packed);
   }
 
-  /** A fork remembers what its origin did up to the place of the fork. What else that had it has not. */
+  /** A fork takes from its origin, as of the fork, the facts that have a `fork` function, and no others. */
   remember(origin: History): void {
     for (const facet of LATE)
       if (facet.fork !== undefined) this.#facts.set(facet, facet.fork(origin.of(facet)));
   }
 
-  /** Errors: INTERNAL for a record of another version, and for one whose body was too large to be kept. */
+  /** INTERNAL: the record has an unknown version, or its body was too large to be kept. */
   take(record: JournalRecord): void {
     const { kind, seq, at } = record;
     const body = (record.body ?? {}) as RecordBody;
@@ -71,21 +71,21 @@ export class History {
   }
 }
 
-/** Kinds that facts depend on. */
+/** Record kinds that facts depend on. */
 const KNOWN: ReadonlySet<string> = new Set([
   "process.forked",
   "process.state",
   ...LATE.flatMap(({ folds }) => Object.keys(folds)),
 ]);
 
-/** The facets that look at every record, whatever its kind. */
+/** Facets that look at every record, whatever its kind. */
 const SEEING = LATE.filter(({ seen }) => seen !== undefined);
-/** The facets that a record of each of these kinds concerns: most kinds concern few. */
+/** The facets to fold for a record of each kind: few for most kinds. */
 const FOLDING: ReadonlyMap<string, typeof LATE> = new Map(
   [...KNOWN].map((kind) => [kind, LATE.filter(({ folds, seen }) => kind in folds || seen !== undefined)]),
 );
 
-/** Bodies that have changed since version 1. */
+/** The newest version of record bodies that have changed since version 1. */
 const VERSIONS: Partial<Record<RecordKind, number>> = { "process.state": 2 };
 
 function checkReadable({ kind, v, lsn }: JournalRecord, body: RecordBody): void {

@@ -1,6 +1,6 @@
 /**
- * Rights as the record of a spawn has them. A part that is missing or not understood is the empty one: nobody's rights grow
- * by a record that cannot be read. Where denies cannot be read, nothing is left at all.
+ * Reads the rights in the record of a spawn. A missing or unreadable part counts as empty, so that an unreadable record
+ * never gives a process more rights. If the deny or ask rules cannot be read, no rights remain.
  */
 import type { PermissionMode } from "../../abi/process.ts";
 import { ALL_RIGHTS, NO_RIGHTS, type Rights } from "../../abi/rights.ts";
@@ -9,25 +9,25 @@ import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { readMode } from "../../kernel/process/rights/mode-facet.ts";
 import { lowest } from "../../kernel/process/rights/narrow.ts";
 
-/** Keys of the record of a spawn. */
+/** The part of the body of `process.spawned` that concerns rights. */
 export interface KeptRights {
-  /** In which it began. */
+  /** The mode at the spawn. */
   readonly mode: PermissionMode;
-  /** Absent: of a version that had none. */
+  /** Absent: written by an older version without rights. */
   readonly rights?: Rights;
   readonly line?: readonly number[];
-  /** Of that version; null: no restriction. */
+  /** Written by that older version only; null: no restriction. */
   readonly allowedDevices?: readonly string[] | null;
 }
 
 export function rightsOf(body: Partial<KeptRights>): Rights {
   if (body.rights !== undefined) return readRights(body.rights);
-  // its mode was all that bound it, besides its devices, and nothing raised it
+  // in that version only the mode and the devices limited a process, and nothing raised the mode
   if (body.allowedDevices === undefined) return NO_RIGHTS;
   return { ...ALL_RIGHTS, allow: [], mode: readMode(body.mode), devices: list(body.allowedDevices) };
 }
 
-/** As the policy is now: what may not be entered any more is `default`. */
+/** The mode under the present policy: one that may no longer be entered becomes `default`. */
 export function presentMode(
   { permitFor }: Pick<KernelPorts, "permitFor">,
   mode: PermissionMode,
@@ -57,7 +57,7 @@ function list(kept: unknown): readonly string[] | null {
   return Array.isArray(kept) ? kept.filter((entry) => typeof entry === "string") : [];
 }
 
-/** null: one of them is not understood. */
+/** null: a rule is not valid. */
 function rules(kept: unknown): readonly RuleText[] | null {
   return Array.isArray(kept) && kept.every(isRule) ? kept : null;
 }

@@ -1,6 +1,7 @@
 /**
- * What the journal keeps of an agent at its spawn, beside the record of the spawn itself, so that a later daemon can bring it
- * back. No environment and no secrets: of an MCP server only its name, for the rest is read again from the agent file.
+ * The state of an agent that the journal keeps at its spawn, beside the record of the spawn itself, so that a later
+ * daemon can restore it. It has no environment and no secrets: only the names of MCP servers, whose settings are read
+ * again from the agent file.
  */
 import type { AgentInfo } from "../../abi/agent.ts";
 import type { BudgetLimits } from "../../abi/budget.ts";
@@ -16,24 +17,27 @@ import type { ProcessSeed } from "../../kernel/process/process-seed.ts";
 import { STDIN, STDOUT } from "../../kernel/process/spawn/stdio.ts";
 import type { KeptRights } from "./kept-rights.ts";
 
-/** The body of `process.state`, version 2. The system prompt is a `ctx.record` of its own: each record has its bound. */
+/**
+ * The body of `process.state`, version 2. The system prompt is a separate `ctx.record`, as the size of a record is
+ * limited.
+ */
 export interface KeptState extends Pick<ProcessSeed, "roots" | "onParentExit"> {
-  /** Its words are in the system prompt; null: general mode. */
+  /** The agent without its texts, which are in the system prompt; null: general mode. */
   readonly agent: Pick<AgentInfo, "manifest" | "allowedDevices"> | null;
   /** The MCP servers of the agent file, by name. */
   readonly servers: readonly string[];
   readonly timeoutMs: number;
   readonly session: RecordOwner;
-  /** It had an fd 0, an fd 1. */
+  /** The process had an fd 0 (`hasInput`) or an fd 1 (`hasOutput`). */
   readonly hasInput: boolean;
   readonly hasOutput: boolean;
-  /** Its session had a client who could answer: a later daemon does not spend that person's money unasked. */
+  /** Its session had a client to answer questions: a later daemon waits for the user before it spends money. */
   readonly isInteractive: boolean;
-  /** It waits for the next message of a person. */
+  /** It waits for the user's next message instead of ending. */
   readonly isSession: boolean;
-  /** Of a session: whose message the intent is; "" nobody's. */
+  /** For a session: the client that sent the intent; "": none. */
   readonly client: string;
-  /** A fork of what an agent had started: no person has chosen how its servers are reached. */
+  /** A fork of a process that an agent started: the user has not chosen its servers. */
   readonly isOfAgent?: true;
 }
 
@@ -46,25 +50,25 @@ export interface SpawnedBody extends KeptAbove, KeptRights {
   readonly skills: readonly string[];
   readonly cwd: string;
   readonly maxSteps: number;
-  /** Tokens; 0: no limit of its own. */
+  /** The token limit; 0: no limit of its own. */
   readonly budget: number;
-  /** All limits of its own, where there are more than that. */
+  /** All its own limits, if there are more than the token limit. */
   readonly limits?: BudgetLimits;
-  /** Of agents above it; absent: 0. */
+  /** The number of agents above it; absent: 0. */
   readonly depth?: number;
-  /** Wall clock, ms. */
+  /** Wall-clock time, ms. */
   readonly createdAt: number;
   readonly model: string;
   readonly modelDevice: string;
-  /** Of the client that asked for it; absent: it gave its request no key. */
+  /** The request mark of the client; absent: the request had no key. */
   readonly request?: RequestMark;
 }
 
 type Draft = Pick<JournalDraft, "kind" | "body" | "v">;
 
 /**
- * Nothing for one that is not brought back: a supervised child, whose supervisor does not come back; one that spends from a
- * limit that ends with the daemon; one whose words are too many for a record.
+ * Empty for a process that cannot be restored: a supervised child, which its supervisor restarts; a process that spends
+ * from a limit that ends with the daemon; one whose texts are too large for a record.
  */
 export function keepState(making: Making): readonly Draft[] {
   const { core, parent, proc } = making;
@@ -77,7 +81,10 @@ export function keepState(making: Making): readonly Draft[] {
   return proc.past.isRestorable ? drafts : [];
 }
 
-/** Of whatever version. One before the second did not say who could answer: it waits for a person. INTERNAL: not known here. */
+/**
+ * Reads any known version. Version 1 did not record whether a client could answer, so such a process waits for the
+ * user. INTERNAL: an unknown version.
+ */
 export function keptState({ v, body, lsn }: Pick<JournalRecord, "v" | "body" | "lsn">): KeptState {
   if (v === 2) return body as KeptState;
   if (v === 1) {
@@ -88,7 +95,7 @@ export function keptState({ v, body, lsn }: Pick<JournalRecord, "v" | "body" | "
   throw new Fault({ code: "INTERNAL", message });
 }
 
-/** Without its instructions and skills: they are in the system prompt. */
+/** The agent without its instructions and skills, which are in the system prompt. */
 export function agentOf({ agent }: KeptState): AgentInfo | null {
   return agent === null ? null : { ...agent, instructions: "", skills: [], systemPrompt: "" };
 }

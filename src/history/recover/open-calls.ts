@@ -1,6 +1,6 @@
 /**
- * Calls that the last daemon left without a result. Of some the files tell what became of them (fork/probe.ts); of the others
- * nobody knows whether they did anything. That is recorded, their cost is all that was set aside, and none is made again.
+ * Calls that the last daemon left without a result. For some, the files show the outcome (fork/probe.ts); for the
+ * others it is unknown. The outcome is recorded, the whole reserved amount counts as spent, and no call is repeated.
  */
 import type { Amounts } from "../../abi/budget.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
@@ -26,11 +26,13 @@ export class OpenCalls {
   readonly #above: ReadonlyMap<ProcUuid, ProcUuid | undefined>;
   readonly #below = new Map<ProcUuid, Amounts>();
   #all: Amounts = NOTHING;
-  /** Names of the tools, by process: a model call is only money. */
+  /** Names of the tools with unknown outcome, by process. Model calls are left out: they only cost money. */
   readonly #tools = new Map<ProcUuid, string[]>();
   readonly #loading = new Set<ProcUuid>();
 
-  /** `spenders`: their `process.spawned` records name the limits that were drawn on. */
+  /**
+   * `spenders`: `process.spawned` records of the calling processes, which name the accounts that the calls spend from.
+   */
   constructor(
     records: readonly JournalRecord[],
     spenders: readonly JournalRecord[],
@@ -48,32 +50,32 @@ export class OpenCalls {
     return this.#records.length;
   }
 
-  /** Set aside for calls of this process. */
+  /** Tokens reserved for calls of this process. */
   tokensOf(proc: ProcUuid): number {
     return this.#byProcess.get(proc) ?? 0;
   }
 
-  /** Set aside from an account, by its owner. */
+  /** Amounts reserved from the account that this process owns. */
   ofAccount(proc: ProcUuid): Amounts {
     return this.#byLimit.get(proc)?.amounts ?? NOTHING;
   }
 
-  /** Set aside by it and all below it, whatever their accounts. */
+  /** Amounts reserved by the process and all its descendants, whatever their accounts. */
   below(proc: ProcUuid): Amounts {
     return this.#below.get(proc) ?? NOTHING;
   }
 
-  /** Set aside by all of them. */
+  /** Amounts reserved by all open calls. */
   get all(): Amounts {
     return this.#all;
   }
 
-  /** It was being read. */
+  /** Its history was being read when the daemon ended. */
   isMarked(proc: ProcUuid): boolean {
     return this.#loading.has(proc);
   }
 
-  /** For a person: `2 calls have an unknown outcome: bash, edit`; "" for none. */
+  /** A text for the user: `2 calls have an unknown outcome: bash, edit`; "" for none. */
   wordsOf(proc: ProcUuid): string {
     const tools = this.#tools.get(proc) ?? [];
     if (tools.length === 0) return "";
@@ -83,7 +85,7 @@ export class OpenCalls {
       : `${tools.length} calls have an unknown outcome: ${named}`;
   }
 
-  /** `keptOf`: of an account, without these. */
+  /** `keptOf` returns the kept use of an account, not counting these calls. */
   drafts(keptOf: KeptOf): JournalDraft[] {
     const settled = [...this.#byLimit.values()].flatMap(({ owner, amounts }): JournalDraft[] => {
       const kept = keptOf(owner.proc);
@@ -115,7 +117,10 @@ export class OpenCalls {
   }
 }
 
-/** One that is ended by force ends before its calls do: what these had set aside is spent all the same. */
+/**
+ * The `process.spawned` records of ended processes with open calls. A process ended by force ends before its calls, and
+ * the amounts reserved for them still count as spent.
+ */
 export async function endedSpenders(
   journal: Journal,
   open: readonly JournalRecord[],
@@ -133,13 +138,13 @@ function toolOf(intent: unknown): string {
   return String((intent as { tool?: unknown }).tool ?? "").slice(0, 100) || "a call";
 }
 
-/** A model call that nobody saw the end of counts as one that was answered. */
+/** A model call without a result counts as an answered one. */
 function reservedBy({ body }: Pick<JournalRecord, "body">): Amounts {
   const { reserved = 0, reservedUsd = 0 } = body as { reserved?: number; reservedUsd?: number };
   return { tokens: reserved, microUsd: reservedUsd, steps: reserved > 0 && isModelCall(body) ? 1 : 0 };
 }
 
-/** Whether it was answered, and what it cost, nobody knows: all that was set aside. */
+/** The closing record of a call. Its true cost is unknown, so all that was reserved counts. */
 function ended(record: JournalRecord, probed: Probed["outcome"] | undefined): JournalDraft {
   const { proc, pid, call } = record;
   const { tokens, microUsd } = reservedBy(record);

@@ -1,7 +1,8 @@
 /**
- * What the last daemon left. An agent comes back, or rests until somebody opens it; a program of the host is lost; a
- * supervisor brings back what it supervised. A call without a result is unknown, and what was set aside for it is spent. No
- * history is read here and nothing is opened, so that the socket opens soon, however many there are.
+ * Recovers the processes of the last daemon. An agent is restored, or rests until a client opens it; a program of the
+ * host is lost; a supervisor restores its children. A call without a result has an unknown outcome, and the amount
+ * reserved for it counts as spent. No history is read and nothing is opened here, so that the socket opens soon,
+ * however many processes there are.
  */
 import type { Amounts } from "../../abi/budget.ts";
 import { messageOf } from "../../abi/errors.ts";
@@ -37,14 +38,14 @@ import { LOST } from "./restored-body.ts";
 import { accountsAtSpawn, readAll, Shares } from "./shares.ts";
 import { unheard } from "./unheard.ts";
 
-/** Histories that are read at once: each may be long. */
+/** How many histories are read at once; each may be long. */
 const READERS = 4;
 
 export interface Recovery {
   readonly lost: readonly Pid[];
-  /** In the table again. */
+  /** Processes in the table again. */
   readonly restored: readonly Left[];
-  /** Not in memory, until somebody opens them. */
+  /** Processes not in memory until a client opens them. */
   readonly resting: readonly Left[];
 }
 
@@ -53,10 +54,10 @@ interface Left {
   readonly uuid: ProcUuid;
 }
 
-/** What the journal says of those that have not ended. */
+/** The journal's records about processes that have not ended. */
 interface Legacy {
   readonly unfinished: readonly JournalRecord[];
-  /** `process.spawned` of those, and of those that had ended while a call of theirs was under way. */
+  /** `process.spawned` records of unfinished processes, and of those that ended while a call was in progress. */
   readonly spenders: readonly JournalRecord[];
   readonly rows: ReadonlyMap<ProcUuid, ProcessRow>;
   readonly states: ReadonlyMap<ProcUuid, JournalRecord>;
@@ -66,7 +67,7 @@ interface Legacy {
   readonly unheard: ReadonlySet<ProcUuid>;
 }
 
-/** One of them. */
+/** An unfinished process, and its fate. */
 interface Relic {
   readonly spawned: JournalRecord;
   readonly owner: RecordOwner;
@@ -79,7 +80,7 @@ interface Back extends Returned {
   readonly fate: Fate;
 }
 
-/** Brings a supervisor back; undefined: it is lost, and the log says why. */
+/** Restores a supervisor; undefined: it is lost, and the reason is in the log. */
 type RestoreSupervisor = (core: Core, left: LeftOver) => Promise<Returned | undefined>;
 
 interface Boot extends Restoring {
@@ -154,7 +155,10 @@ async function whatIsLeft(core: Core): Promise<Legacy> {
   };
 }
 
-/** Each account that one of them drew on, also of a process that is gone. Those above a supervisor are in its state. */
+/**
+ * Every account that an unfinished process spends from, also those whose owner has ended. The accounts above a
+ * supervisor are in its state record.
+ */
 function accountsOf({ ports: { journal } }: Core, left: Legacy): Promise<ReadonlyMap<ProcUuid, KeptAccount>> {
   const all = left.spenders.flatMap(({ proc, body }) => {
     const { accounts } = (left.states.get(proc)?.body ?? {}) as Partial<KeptAbove>;
@@ -170,14 +174,14 @@ function withMore(kept: KeptAccount | undefined, more: Amounts): KeptAccount | u
   return kept === undefined ? undefined : { ...kept, spent: plus(kept.spent, more) };
 }
 
-/** What nobody saw the end of counts in the user's own limits, too. */
+/** Open calls count against the user's own limits, too. */
 function windowDrafts({ root: { seed } }: Core, { calls }: Legacy): readonly JournalDraft[] {
   return calls.size === 0 || !isKept(seed.account)
     ? []
     : [useDraft(seed.account, 0)].flatMap((draft) => draft ?? []);
 }
 
-/** Parents come before their children. */
+/** Parents before their children. */
 function relicsOf(left: Legacy): readonly Relic[] {
   const fates = new Map<Pid, Fate>();
   return left.unfinished.map((spawned) => {
@@ -200,7 +204,7 @@ function relicsOf(left: Legacy): readonly Relic[] {
   });
 }
 
-/** null: too little, or of a version that is not known here. */
+/** null: too little was recorded, or in an unknown version. */
 function keptOf(left: Legacy, proc: ProcUuid): KeptState | null {
   const record = left.states.get(proc);
   try {
@@ -217,7 +221,7 @@ async function bringBack(core: Core, relic: Relic, boot: Boot): Promise<Back | "
     const returned = await (fate === "supervises" ? supervisor : agent)(core, relic, boot);
     return returned === undefined ? "lost" : { ...returned, owner, fate };
   } catch (error) {
-    // it is not lost for that, and keeps no daemon from starting
+    // the process is not lost, and the daemon starts all the same
     core.ports.log("error", `pid ${owner.pid}: it could not be brought back, it rests: ${messageOf(error)}`);
     return "rests";
   }
@@ -280,12 +284,12 @@ async function remainsOf(
   };
 }
 
-/** One that no signal met has run since it was made. */
+/** A process without pause records has run since it was created. */
 function ranMs({ ranMs: told, isPaused, lastAt, createdAt }: ProcessRow): number {
   return told > 0 || isPaused ? told : Math.max(0, lastAt - createdAt);
 }
 
-/** Whoever opens it reads that. */
+/** Writes unknown outcomes to the log of a resting process, for the client that opens it. */
 function tellResting(core: Core, { calls }: Legacy, { proc, pid, body }: JournalRecord): void {
   const unknown = calls.wordsOf(proc);
   if (unknown === "") return;
@@ -294,13 +298,13 @@ function tellResting(core: Core, { calls }: Legacy, { proc, pid, body }: Journal
   core.ports.journal.note([{ proc, pid, kind: "process.log", v: 1, body: entry }]);
 }
 
-/** One that rests has its groups when it comes back: nobody else's have their numbers. */
+/** Resting processes rejoin their groups later, so the numbers of these groups must not be used for new ones. */
 function reserveGroups(core: Core, { groups }: Legacy): void {
   for (const records of groups.values())
     for (const { body } of records) core.groups.reserve((body as GroupRecord).group);
 }
 
-/** Their owners hear of programs that are gone, and where their output is. */
+/** Notifies parents, in their log, of native programs that ended with the daemon. */
 function tellOwners(core: Core, lost: readonly JournalRecord[]): void {
   for (const { pid, body } of lost) {
     const { ppid, kind, intent } = body as SpawnedBody;
@@ -320,10 +324,10 @@ function lostDraft({ rows, calls }: Legacy, { proc, pid }: JournalRecord): Journ
   return { proc, pid, kind: "process.exited", v: 1, body: { ...LOST, result: "", tokensUsed } };
 }
 
-/** By a signal that nobody sent. */
+/** Fates that pause a process which was running, as if by a signal. */
 const WAITS: ReadonlySet<Fate> = new Set<Fate>(["asks", "failed", "unheard"]);
 
-/** One that waits for a person does so in the daemons to come, too. */
+/** A process that waits for the user is recorded as paused, so that later daemons keep it paused. */
 function backDrafts({ owner, fate, proc }: Back, epoch: number): JournalDraft[] {
   const recovered = { ...owner, kind: "process.recovered", v: 1, body: { epoch } } as const;
   if (!WAITS.has(fate)) return [recovered];

@@ -1,4 +1,4 @@
-/** Requests that come again: what they have made is found by the journal, and followed as if they had just made it. */
+/** Repeated requests: finds in the journal what the first one created, and follows it as if it were just created. */
 
 import { Fault } from "../../abi/errors.ts";
 import type { ProcessEvent } from "../../abi/events.ts";
@@ -14,7 +14,7 @@ import { Queue } from "../../kernel/queue.ts";
 import { endOf } from "./ended.ts";
 import { resume, wake } from "./wake.ts";
 
-/** `core` is there when the first request comes. */
+/** `core` is a function because the core is built later; it exists when the first request arrives. */
 export function makeRequests(core: () => Core): Requests {
   return { find: (id) => find(core(), id), rejoin: (pid, options) => rejoin(core(), pid, options) };
 }
@@ -42,12 +42,12 @@ async function rejoin(
   );
 }
 
-/** A process that was made for a client goes on, whatever it does now. */
+/** Wakes a process that was created for a client, and resumes it if a daemon crash had paused it. */
 export async function goOn(core: Core, pid: Pid, env?: RejoinOptions["env"]): Promise<void> {
   await letGo(core, await wake(core, pid, env === undefined ? {} : { env }), env);
 }
 
-/** Whoever asked for it may not have heard of it, and is here now; what a person paused waits for that person. */
+/** Resumes a process paused by a daemon crash, as its client is here now; one that the user paused stays paused. */
 async function letGo(core: Core, proc: Process, env: RejoinOptions["env"]): Promise<void> {
   if (proc.halt.why === "crash") await resume(core, proc.pid, env);
 }

@@ -1,6 +1,7 @@
 /**
- * Processes brought back as they were: same pid and name, same rights and no more. Here they get all that others see of
- * them; what an agent remembers is read when it is needed (contents.ts). Synchronous: nothing changes in between.
+ * Restores processes as they were: same pid and name, same rights and no more. This file restores all that others see
+ * of a process; the context of an agent is read when it is needed (contents.ts). Synchronous: nothing changes in
+ * between.
  */
 
 import type { Amounts } from "../../abi/budget.ts";
@@ -25,56 +26,58 @@ import { presentMode } from "./kept-rights.ts";
 import type { SpawnedBody } from "./kept-state.ts";
 import type { Shares } from "./shares.ts";
 
-/** What is left of a process, without its history. */
+/** The records of a process that are needed to restore it, without its history. */
 export interface Remains {
   readonly owner: RecordOwner;
   readonly spawned: SpawnedBody;
-  /** As its spawn recorded them. */
+  /** The rights recorded at its spawn. */
   readonly rights: Rights;
   readonly mail: readonly Message[];
   readonly groups: readonly GroupRecord[];
   readonly tokensUsed: number;
-  /** Milliseconds, as near as it is known. */
+  /** The run time in ms, as exactly as known. */
   readonly ranMs: number;
   readonly facts: Facts;
-  /** As age.ts counts. */
+  /** The age in ms, as age.ts counts it. */
   readonly ageMs: number;
   readonly isPaused: boolean;
 }
 
-/** Of its seed, what is told for every kind of process in the same words. */
+/** The fields of a seed that are restored in the same way for every kind of process. */
 type Told =
   | ("pid" | "uuid" | "intent" | "skills" | "createdAt" | "createdMono")
   | ("cwd" | "maxSteps" | "line" | "mode");
 
-/** What it has by its kind. */
+/** The parts of a process that depend on its kind. */
 export interface OfKind {
   readonly parent: Process;
-  /** In which it may be no higher; undefined: nobody lives above it. */
+  /** The highest mode allowed, that of its parent; undefined: no parent is in memory. */
   readonly highest: PermissionMode | undefined;
   readonly own: Omit<ProcessSeed, Told>;
-  /** What it has beside its seed, before anybody follows it. */
+  /** Restores what is not in the seed, before any client can follow the process. */
   fill?(proc: Process): void;
 }
 
-/** What a part of the kernel that brings back processes of a kind of its own gets. */
+/** The input for restoring a supervisor (src/supervise). */
 export interface Left {
   readonly remains: Remains;
   readonly spawned: JournalRecord;
-  /** Its newest. */
+  /** Its newest `process.state` record. */
   readonly state: JournalRecord | undefined;
   readonly shares: Shares;
-  /** Set aside by a process and all below it, for calls that nobody saw the end of. */
+  /** The amounts reserved by a process and all its descendants for calls without a result. */
   reservedBelow(proc: ProcUuid): Amounts;
 }
 
-/** In the table. `begin`: once the records of the boot are synced. */
+/** A process in the table. `begin` is called once the records of the boot are synced. */
 export interface Returned {
   readonly proc: Process;
   begin(): void;
 }
 
-/** In the table; its program has not begun. Throws when there is no room: then nothing of it is left. */
+/**
+ * Adds the process to the table; its program has not begun. Throws when there is no room, and then undoes everything.
+ */
 export function restore(core: Core, remains: Remains, ofKind: OfKind): Process {
   const { parent, own } = ofKind;
   const seed = { ...toldSeed(core, remains, ofKind), ...own, wording: wordingOf(core) };
@@ -113,8 +116,8 @@ function toldSeed(core: Core, remains: Remains, { highest }: OfKind): Pick<Proce
 }
 
 /**
- * No higher than what lives above it may, unless a person gave it that; that grant is looked at once the session of an agent is
- * read.
+ * The mode is no higher than that of the parent, unless the user granted it; the grant is checked once the session of
+ * an agent is read.
  */
 function modeNow(core: Core, remains: Remains, highest: PermissionMode | undefined): PermissionMode {
   const { spawned, facts, rights } = remains;
@@ -124,7 +127,7 @@ function modeNow(core: Core, remains: Remains, highest: PermissionMode | undefin
   return lowest(kept, rights.mode, highest);
 }
 
-/** Of a version that did not keep it: as far as it is known. */
+/** The pids above the process. Older versions did not record them: then as far as they are known. */
 function lineOf(core: Core, { line, ppid }: SpawnedBody): readonly Pid[] {
   if (line !== undefined) return line.map(asPid);
   const parent = core.table.get(asPid(ppid));
@@ -132,7 +135,7 @@ function lineOf(core: Core, { line, ppid }: SpawnedBody): readonly Pid[] {
   return ppid === PID_KERNEL ? [] : [asPid(ppid)];
 }
 
-/** Takes one out again whose program has not begun. */
+/** Removes a restored process whose program has not begun. */
 export function leave(core: Core, proc: Process): void {
   core.groups.leaveAll(proc);
   proc.contexts.freeAll(core.contexts);

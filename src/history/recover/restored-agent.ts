@@ -1,4 +1,4 @@
-/** An agent among the processes that come back: the limits and the session it shares, and what it reads once it goes on. */
+/** Restores an agent: its shared limits and session, and the reading of its history when it resumes. */
 
 import { asPid } from "../../abi/ids.ts";
 import { tokensOnly } from "../../kernel/account/amounts.ts";
@@ -18,11 +18,14 @@ export interface AgentRemains extends Remains {
 
 export interface Restoring extends Recall {
   readonly shares: Shares;
-  /** Of the client that brings it back; absent: the daemon's own serves until a client's takes its place. */
+  /**
+   * The environment of the client that restores it; absent: the daemon's own is used until a client lends its
+   * environment.
+   */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** As restore(). */
+/** Throws like restore(). */
 export function restoreAgent(core: Core, remains: AgentRemains, restoring: Restoring): Process {
   const { spawned } = remains;
   const parent = core.table.get(asPid(spawned.ppid));

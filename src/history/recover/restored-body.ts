@@ -1,6 +1,7 @@
 /**
- * An agent that an earlier daemon left. It has neither what it remembers nor its model nor its servers: the environment they
- * need is the client's and was kept in memory only. So nothing is opened before it goes on; what then does not open pauses it.
+ * The body of a restored agent. Its context is not read yet, and its model and servers are not open: the environment
+ * they need was the client's and was kept in memory only. So nothing is opened before the agent resumes; if something
+ * fails to open then, the agent is paused.
  */
 
 import type { AgentInfo } from "../../abi/agent.ts";
@@ -21,7 +22,7 @@ import type { KeptState } from "./kept-state.ts";
 
 const LLM = "/dev/llm/";
 
-/** Of a process that ended with its daemon. */
+/** The exit status of a process that ended with its daemon. */
 export const LOST: ExitStatus = { code: 137, reason: "lost", kind: "killed" };
 
 export function restoredBody(agent: AgentInfo | null, kept: KeptState): Body {
@@ -32,7 +33,7 @@ export function restoredBody(agent: AgentInfo | null, kept: KeptState): Body {
       proc.log("error", "lost: it had not read its input to the end", core.ports.clock.mono());
       return LOST;
     }
-    // what it ran under an earlier daemon is known only now
+    // its run time under earlier daemons is known only now
     const stopDeadline = startDeadline(core, proc, kept.timeoutMs);
     try {
       return await body.run(core, proc);
@@ -43,7 +44,7 @@ export function restoredBody(agent: AgentInfo | null, kept: KeptState): Body {
   return { ...body, run };
 }
 
-/** What it was given to read is kept nowhere else. */
+/** Its input was cut off before it was read to the end, and is kept nowhere else. */
 function isCutOffAtInput({ past }: Process, { hasInput }: KeptState): boolean {
   return hasInput && (past.restored?.state ?? null) === null;
 }
@@ -78,7 +79,7 @@ async function isReady(core: Core, proc: Process, { servers, isOfAgent }: KeptSt
   }
 }
 
-/** It comes first, and what fails then is its history. */
+/** Reads the history. This comes first, so that a failure while it is unread is one of the history. */
 async function remember({ past, abort }: Process): Promise<void> {
   if (past.isUnread) await abortable(past.recall(), abort.signal);
 }
@@ -98,7 +99,7 @@ function noticeOf(proc: Process, error: unknown): Notice {
   return { message, fact: { kind: "paused", pid } };
 }
 
-/** A driver may open without its key, and fail at the first request: then the process would end of it. */
+/** Checks the model beforehand: a driver may open without its key and fail at the first request, ending the process. */
 async function checkModel(core: Core, { seed, model, abort }: Process): Promise<void> {
   const wish = { model: `${model.device.slice(LLM.length)}/${model.name}`, provider: "", preferred: "" };
   await abortable(core.ports.models.resolve({ ...wish, env: seed.env }, abort.signal), abort.signal);
@@ -110,7 +111,10 @@ interface Mounting {
   readonly undo: Undo[];
 }
 
-/** A person's choice for what a person started. For any other they may be others now than those that were permitted. */
+/**
+ * Servers of a process that the user started need no check. For others, they may have changed since they were
+ * permitted.
+ */
 async function mount(core: Core, proc: Process, { servers, isPersons, undo }: Mounting): Promise<void> {
   const {
     seed,
@@ -128,7 +132,7 @@ async function mount(core: Core, proc: Process, { servers, isPersons, undo }: Mo
   }
 }
 
-/** As the agent file has them now: what they need to connect is not in the journal. */
+/** The servers as now configured in the agent file: the journal does not keep how to connect to them. */
 async function configured(
   core: Core,
   { seed }: Process,

@@ -1,4 +1,4 @@
-/** What several processes share, as they did before: limits and the grants of a session, also where their owner is gone. */
+/** Restores what processes share: limits and the grants of a session, also where their owner has ended. */
 import type { Amounts, BudgetLimits } from "../../abi/budget.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
 import { Account } from "../../kernel/account/account.ts";
@@ -16,7 +16,7 @@ import type { Journal, RecordOwner } from "../../kernel/ports/journal.ts";
 import { Session } from "../../kernel/process/session.ts";
 import type { SpawnedBody } from "./kept-state.ts";
 
-/** What was used of limits, as their records say. Those in memory know better: `Shares` takes them first. */
+/** The recorded use of limits. Accounts in memory are more recent: `Shares` prefers them. */
 export class LimitsRead {
   readonly #core: Core;
   readonly #owners: readonly AccountAtSpawn[];
@@ -35,7 +35,7 @@ export class LimitsRead {
     this.#kept = await readAll(journal, this.#owners);
   }
 
-  /** One of them was drawn on meanwhile, and whoever did is gone: what was read may be too little. */
+  /** An account left memory since it was read, so the recorded use may be too low: read again. */
   get isStale(): boolean {
     const now = limitsOf(this.#core);
     return this.#owners.some(({ proc }) => this.#inMemory.has(proc) && !now.has(proc));
@@ -46,13 +46,13 @@ export class LimitsRead {
   }
 }
 
-/** An account, with the limits that it had when the process was spawned that names it. */
+/** An account, with the limits it had when the process that names it was spawned. */
 interface AccountAtSpawn {
   readonly proc: ProcUuid;
   readonly limits: BudgetLimits;
 }
 
-/** Of the process itself, and of those above that its record names. */
+/** The account of the process itself, and those above that its spawn record names. */
 export function accountsAtSpawn(
   proc: ProcUuid,
   spawned: Partial<Pick<SpawnedBody, "budget" | "limits" | "accounts">>,
@@ -74,10 +74,10 @@ export async function readAll(
   return kept;
 }
 
-/** undefined: nothing is known of it. */
+/** undefined: no use is known. */
 export type KeptOf = (proc: ProcUuid) => KeptAccount | undefined;
 
-/** By whose they are: of the processes in memory, and of those that left it while a call of theirs was under way. */
+/** Accounts by owner: those of processes in memory, and of processes that left memory while a call was in progress. */
 function limitsOf(core: Core): Map<ProcUuid, Account> {
   const limits = new Map(openLimits(core));
   for (const { seed } of core.table.all())
@@ -86,7 +86,7 @@ function limitsOf(core: Core): Map<ProcUuid, Account> {
   return limits;
 }
 
-/** What is known of an account that is not in memory, beside what was kept of its use. */
+/** What is known of an account that is not in memory, beside its recorded use. */
 interface Opening {
   readonly atSpawn: BudgetLimits;
   above(): Account;
@@ -107,10 +107,10 @@ export class Shares {
   readonly #core: Core;
   readonly #limits: Map<ProcUuid, Account>;
   readonly #sessions = new Map<ProcUuid, Session>();
-  /** Of a process that is not in memory. */
+  /** The recorded use of the account of a process that is not in memory. */
   readonly #keptOf: KeptOf;
 
-  /** With those that are in use already. */
+  /** Begins with the accounts and sessions in memory. */
   constructor(core: Core, keptOf: KeptOf) {
     this.#core = core;
     this.#keptOf = keptOf;
@@ -125,7 +125,7 @@ export class Shares {
     return session;
   }
 
-  /** The nearest of the limits that a process spent from, with those above it. */
+  /** The nearest account above a process, linked to those further above. */
   above([nearest, ...more]: KeptAbove["accounts"]): Account {
     if (nearest === undefined) return this.#core.root.seed.account;
     return this.account(nearest, { atSpawn: limitsAtSpawn(nearest), above: () => this.above(more) });
@@ -138,7 +138,7 @@ export class Shares {
     const { limits, spent, children, workedMs, isGranted } = kept;
     const account = new Account(above(), limits, {
       owner: { proc, pid },
-      // of one without a limit its own calls may be all that is known
+      // without a limit, its own calls may be the only known use
       spent: isLimited(limits) ? spent : most(spent, own),
       children,
       workedMs,

@@ -1,7 +1,7 @@
 /**
- * Snapshots of histories, so that a long one is soon read: every thousand records or so, and where a process comes to a rest.
- * Each is made from the one before and what followed it, as a reader would: nothing of a fold is kept in memory. A snapshot
- * that cannot be made is none; who reads the history says what is wrong with it.
+ * Makes snapshots of histories, so that long ones are read quickly: about every thousand records, and when a process
+ * comes to rest. Each is made by reading the previous one and the records after it; no fold is kept in memory. A failed
+ * snapshot is skipped; an error in the history is reported when the history is read.
  */
 import { messageOf } from "../../abi/errors.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
@@ -9,14 +9,14 @@ import type { Process } from "../../kernel/process/process.ts";
 import { Turnstile } from "../../kernel/process/turnstile.ts";
 import { readHistory } from "./history-reader.ts";
 
-/** Records after which one is due while a process works; and where it rests, for less is read as soon. */
+/** The number of new records after which a snapshot is due: while a process works, and when it comes to rest. */
 const DUE = 1_000;
 const DUE_AT_REST = 256;
-/** What a process notes itself between two looks at how long its history is. */
+/** The number of notes of a process between two checks of the length of its history. */
 const NOTES_A_LOOK = 64;
 
 interface Saved {
-  /** The newest record of which there is one. */
+  /** The seq of the newest record in a snapshot. */
   seq: number;
   notes: number;
   isUnderWay: boolean;
@@ -27,21 +27,21 @@ type Ports = Pick<KernelPorts, "journal" | "log">;
 export class Snapshots {
   readonly #ports: Ports;
   readonly #saved = new WeakMap<Process, Saved>();
-  /** One at a time: nobody waits for them. */
+  /** One snapshot at a time: no caller waits for them. */
   readonly #turnstile = new Turnstile(1);
 
   constructor(ports: Ports) {
     this.#ports = ports;
   }
 
-  /** It noted something. */
+  /** The process has written a note. */
   noted(proc: Process): void {
     if (proc.seed.kind !== "agent") return;
     const saved = this.#of(proc);
     if (++saved.notes % NOTES_A_LOOK === 0) this.#look(proc, saved, DUE);
   }
 
-  /** It is paused, or at its end, or leaves memory. */
+  /** The process is paused, has ended, or leaves memory. */
   rests(proc: Process): void {
     if (proc.seed.kind === "agent") this.#look(proc, this.#of(proc), DUE_AT_REST);
   }

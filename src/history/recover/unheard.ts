@@ -1,12 +1,13 @@
 /**
- * Processes that were recorded, and whose spawn was perhaps told to nobody: the sync was refused, or the daemon died before its
- * answer. Whoever asked may ask again, or did. So nothing of what it was to do is done unasked.
+ * Finds processes whose spawn was recorded but perhaps never reported to the client: the sync was refused, or the
+ * daemon died before it answered. The client may have repeated its request, so these processes do not start by
+ * themselves.
  */
 import { PID_KERNEL, type ProcUuid } from "../../abi/ids.ts";
 import type { Journal, JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
 import type { SpawnedBody } from "./kept-state.ts";
 
-/** What is written with a spawn. Anything else was written after it was known to be on disk. */
+/** Records written together with a spawn. Any other record was written after the spawn was known to be on disk. */
 const MAKING: ReadonlySet<RecordKind> = new Set<RecordKind>([
   "process.forked",
   "process.spawned",
@@ -14,10 +15,12 @@ const MAKING: ReadonlySet<RecordKind> = new Set<RecordKind>([
   "ctx.record",
   "group.join",
 ]);
-/** A spawn has fewer records. */
+/** More records than a spawn writes. */
 const PAGE = 64;
 
-/** Of `unfinished`, those that a client asked for. An agent reads that the outcome of its call is unknown. */
+/**
+ * Only processes that a client spawned count: an agent that spawned one sees that the outcome of its call is unknown.
+ */
 export async function unheard(
   journal: Pick<Journal, "read" | "acknowledgedLsn">,
   unfinished: readonly JournalRecord[],

@@ -1,6 +1,7 @@
 /**
- * A process that is not in memory goes on: a session that rests, an agent that has ended, one that a daemon left over. It has
- * its pid and its name again, the rights it had and no more, the account as it was. Boot (recover.ts) goes the same way.
+ * Restores a process that is not in memory and runs it: a resting session, an ended agent, or one that an earlier
+ * daemon left. It has the same pid and name, the same rights and no more, and the same account. Boot (recover.ts)
+ * restores processes in the same way.
  */
 
 import { codeOf, Fault, messageOf } from "../../abi/errors.ts";
@@ -27,19 +28,20 @@ import { type AgentRemains, restoreAgent } from "./restored-agent.ts";
 import { accountsAtSpawn, LimitsRead, Shares } from "./shares.ts";
 
 interface WakeOptions {
-  /** Of the client that wants it; absent: the daemon's own, until a client lends its. */
+  /** The environment of the client; absent: the daemon's own is used until a client lends its environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** It waits for the next message from now on, instead of ending. */
+  /** From now on it waits for the next message instead of ending. */
   readonly session?: boolean;
-  /** Absent: as it was left. */
+  /** Absent: paused if it was paused before. */
   readonly paused?: boolean;
 }
 
 const underWay = new WeakMap<Core, Map<Pid, Promise<Process>>>();
 
 /**
- * One that lives is given as it is. All who ask for the same meanwhile get the same. NOT_FOUND: there is none, or its history
- * is gone; CONFLICT: it cannot come back, and why; UNAVAILABLE: the kernel is shutting down, or the disk refuses.
+ * Returns a live process as it is; concurrent callers for the same pid share one wake. NOT_FOUND: no such process, or
+ * its history was removed. CONFLICT: it cannot be restored; the message says why. UNAVAILABLE: the kernel is shutting
+ * down, or the disk refuses writes.
  */
 export function wake(core: Core, pid: Pid, options: WakeOptions = {}): Promise<Process> {
   const wakes = underWay.get(core) ?? new Map<Pid, Promise<Process>>();
@@ -53,12 +55,15 @@ export function wake(core: Core, pid: Pid, options: WakeOptions = {}): Promise<P
   return waking;
 }
 
-/** It is on its way back into memory. */
+/** The process is being restored. */
 export function isWaking(core: Core, pid: Pid): boolean {
   return underWay.get(core)?.has(pid) ?? false;
 }
 
-/** crux resume: a paused one goes on, one that has ended or rests is woken; an agent that had completed waits for a message. */
+/**
+ * crux resume: resumes a paused process, wakes an ended or resting one; an agent that had completed waits for a
+ * message.
+ */
 export async function resume(core: Core, pid: Pid, env?: Readonly<Record<string, string>>): Promise<Process> {
   core.journalWatch.check("Resume");
   const live = core.table.get(pid);
@@ -84,7 +89,7 @@ async function wakeOnce(core: Core, pid: Pid, options: WakeOptions): Promise<Pro
   checkAccepting(core);
   core.journalWatch.check("Wake");
   await untilGone(core, pid);
-  // what it did last may only be noted yet
+  // its last notes may not be on disk yet
   await core.ports.journal.sync().catch(() => {});
   const row = await find(core, pid);
   const { proc: uuid } = row;
@@ -104,7 +109,7 @@ async function wakeOnce(core: Core, pid: Pid, options: WakeOptions): Promise<Pro
   } catch (error) {
     leave(core, proc);
     proc.done.reject(error);
-    // one that rests goes on resting, with all that it has on disk
+    // a resting process stays at rest; the files of an ended one are cleaned up again
     if (row.exit !== null) await core.ports.onReaped(uuid);
     throw error;
   }
@@ -114,7 +119,9 @@ async function wakeOnce(core: Core, pid: Pid, options: WakeOptions): Promise<Pro
   return proc;
 }
 
-/** One that is on its way out leaves first; a zombie is reaped by whoever wants it alive. */
+/**
+ * Waits until an ending process has left; reaps it if it is a zombie of the kernel. CONFLICT: its parent must reap it.
+ */
 async function untilGone(core: Core, pid: Pid): Promise<void> {
   const proc = core.table.get(pid);
   if (proc === undefined) return;
@@ -162,7 +169,7 @@ async function remainsOf(
     rights: rightsOf(spawned),
     kept: session === true ? { ...kept, isSession: true } : kept,
     mail,
-    // who has ended has left them
+    // an ended process has left its groups
     groups: row.exit === null ? [...history.of(groupsFacet).values()] : [],
     tokensUsed: row.tokensUsed,
     ranMs: ranMs(history.of(runTimeFacet)),
@@ -185,12 +192,12 @@ async function readable<T>(pid: Pid, read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A process that an earlier daemon left knows what it was doing. CONFLICT: its history cannot be read. */
+/** Reads the history of a restored process, if it is unread. CONFLICT: it cannot be read. */
 export async function recalled(proc: Process): Promise<void> {
   await readable(proc.pid, () => proc.past.recall());
 }
 
-/** Synced before its program begins. */
+/** The records of a wake, synced before the program begins. */
 function drafts(
   row: ProcessRow,
   remains: AgentRemains,
@@ -207,7 +214,9 @@ function drafts(
   return [...all, { ...owner, kind: "signal", v: 1, body: told }];
 }
 
-/** A family rests together and comes back together. Why one does not is said to its parent. */
+/**
+ * Children rest and wake together with their parent. A child that cannot be restored is reported in the parent's log.
+ */
 async function wakeChildren(core: Core, parent: Process, { env }: WakeOptions): Promise<void> {
   const rows = await core.ports.journal.rows({ live: true });
   for (const { pid, ppid, kind } of rows) {

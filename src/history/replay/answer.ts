@@ -1,4 +1,7 @@
-/** Answers of calls as plain data, and back: bytes, dates and the documented errors with their causes come back as they were. */
+/**
+ * Converts answers of calls to plain data and back. Bytes, dates and documented errors with their causes are restored
+ * exactly.
+ */
 import { isErrorCode } from "../../abi/errno.ts";
 import { ContextError, DriverError, Fault, SyscallError, VfsError } from "../../abi/errors.ts";
 import type { Fact } from "../../abi/fact.ts";
@@ -9,11 +12,11 @@ import { LlmError } from "../../abi/llm-error.ts";
 type Plain = Record<string, unknown>;
 const MAX_CAUSES = 8;
 
-/** Text where they are valid UTF-8, so that a person can read them in the journal. */
+/** Text if the bytes are valid UTF-8, so that it is readable in the journal; otherwise base64. */
 function packBytes(bytes: Uint8Array): { text: string } | { base64: string } {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString("utf8");
-  // decoding replaces what is not valid: then it is another text
+  // decoding replaces invalid bytes, so the text would encode differently
   const isSame = Buffer.byteLength(text) === buffer.byteLength && Buffer.from(text).equals(buffer);
   return isSame ? { text } : { base64: buffer.toString("base64") };
 }
@@ -38,7 +41,7 @@ export function unpackAnswer(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, unpackAnswer(each)]));
 }
 
-/** A copy of its own: a program may keep what it reads. */
+/** A separate copy: a program may keep the bytes it reads. */
 function unpackBytes({ text, base64 }: Plain): Uint8Array {
   const buffer = text === undefined ? Buffer.from(String(base64), "base64") : Buffer.from(String(text));
   return new Uint8Array(buffer);
@@ -59,7 +62,7 @@ const FIELDS = [
   "shouldRetry",
 ];
 
-/** With its causes, as far as anybody looks. */
+/** Includes at most `MAX_CAUSES` causes. */
 export function packError(error: unknown, depth = 0): Plain {
   if (!(error instanceof Error)) return { name: "Error", message: String(error) };
   const known = error as Error & Plain;
@@ -120,7 +123,7 @@ function llmError(fields: Plain, own: ConstructorParameters<typeof Fault>[0]): L
   return new LlmError({ ...own, kind, status, retryAfterMs, shouldRetry });
 }
 
-/** Of the platform: its name and code are what tells it from others. */
+/** An error of the platform, restored with its name and code. */
 function plainError({ name, message, code }: Plain, cause: Error | undefined): Error {
   const error = new Error(String(message), cause === undefined ? undefined : { cause });
   error.name = String(name);

@@ -1,10 +1,12 @@
-/** Ports that lead nowhere. What calls one is refused and noted down; the journal hears, keeps nothing and has nothing. */
+/**
+ * Ports without an outside. A call of a port is refused and noted; the journal passes records on and is always empty.
+ */
 import { Fault } from "../../abi/errors.ts";
 import { asProcUuid } from "../../abi/ids.ts";
 import type { Journal, JournalDraft } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 
-/** What a replay takes of the world: none of it is a way out. */
+/** The real ports that a replay uses: none of them has effects outside. */
 export type OpenPorts = Pick<KernelPorts, "program" | "clock" | "version">;
 
 /** `reached` gets the name of each port that was called. */
@@ -42,7 +44,7 @@ export function closedPorts(
   };
 }
 
-/** Never called as what it stands for: it throws. */
+/** Functions in place of a port: each notes its name and throws. */
 function closer(reached: string[]): (name: string) => () => never {
   return (name) => () => {
     reached.push(name);
@@ -50,7 +52,7 @@ function closer(reached: string[]): (name: string) => () => never {
   };
 }
 
-/** Each of its methods is closed. */
+/** An object whose methods all throw, except those in `parts`. */
 function closedParts<T extends object>(name: string, reached: string[], parts: Partial<T> = {}): T {
   const closed = closer(reached);
   return new Proxy(parts, {
@@ -59,8 +61,8 @@ function closedParts<T extends object>(name: string, reached: string[], parts: P
 }
 
 /**
- * One that keeps nothing: what the kernel looks up beside the program (how long a history is, what is open) it finds empty. What
- * the program itself asks for comes from the tape.
+ * A journal that keeps nothing: the kernel's own look-ups (the length of a history, open calls) find nothing. What the
+ * program itself asks for comes from the tape.
  */
 function heardJournal(hear: (drafts: readonly JournalDraft[]) => void, reached: string[]): Journal {
   const nothing = async () => undefined;

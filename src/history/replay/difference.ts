@@ -1,4 +1,4 @@
-/** Two texts that differ, as a person can see it: from shortly before the first difference on. */
+/** Shows where two texts differ: an extract that begins shortly before the first difference. */
 const SHOWN_CHARS = 200;
 const BEFORE_CHARS = 40;
 

@@ -1,19 +1,19 @@
-/** Arguments of a call, by their digest: enough to see that they are the same, and no secret is kept. */
+/** Digests of call arguments: enough to compare them, without keeping secrets. */
 import { createHash } from "node:crypto";
 import type { Redactor } from "../../lib/redact.ts";
 
 const DIGEST_BYTES = 16;
-/** May hold keys, and are not the program's to choose. */
+/** Left out: they may hold secrets, and the program does not choose them. */
 const UNSAID = new Set(["env", "headers", "signal"]);
 
 /**
- * The first 16 bytes of SHA-256 over the arguments as JSON, bytes after it; base64url. With a redactor: as if they had come
- * without their secrets, which is how they come in a replay.
+ * The first 16 bytes of SHA-256 over the arguments as JSON, followed by their bytes; base64url. A redactor removes
+ * secrets first: in a replay the arguments come without them.
  */
 export function digestOf(args: unknown, redactor?: Redactor): string {
   const hash = createHash("sha256");
   const bytes: Uint8Array[] = [];
-  // a Buffer says of itself what it is before it is asked: its holder knows better
+  // a Buffer has a toJSON, so `said` is no longer the Buffer itself: read it from its holder
   const text = JSON.stringify(args, function (this: Record<string, unknown>, key, said: unknown) {
     const value = this[key];
     if (UNSAID.has(key)) return undefined;

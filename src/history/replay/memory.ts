@@ -1,4 +1,6 @@
-/** What a process remembers when a run of its program begins: the fold of all records before it, with their words. */
+/**
+ * The context and state of a process when a run of its program begins: the fold of all records before it, with bodies.
+ */
 import type { Restored } from "../../abi/program.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
 import { isLoading, isModelCall, isProbed, probedOf } from "../../kernel/facts/intents.ts";
@@ -6,7 +8,7 @@ import type { JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
 
 type Body = Record<string, unknown>;
 
-/** What `process.spawned` says of an agent. */
+/** The fields of `process.spawned` that a replay needs. */
 export interface Spawned {
   readonly intent: string;
   readonly agent: string | null;
@@ -17,17 +19,17 @@ export class Memory {
   spawned: Spawned | null = null;
   systemPrompt = "";
   readonly messages: ContextMessage[] = [];
-  /** Replies of the model. */
+  /** The number of replies of the model. */
   steps = 0;
   isFork = false;
   #state: unknown = null;
-  /** Intents without a result, of calls that a later daemon looks for. */
+  /** Intents without a result, by call, whose outcome a later daemon may find out from the files. */
   readonly #probes = new Map<string, Body>();
   #since: Restored["since"][number][] = [];
-  /** As a later daemon found it; what that did to bring it back is no part of it. */
+  /** The state as a later daemon found it, without the records that this daemon wrote to restore it. */
   #found: Restored | null = null;
 
-  /** What a run that begins here is told of the ones before. */
+  /** The state of the earlier runs that a run beginning here receives. */
   get restored(): Restored {
     return this.#found ?? this.#restored;
   }
@@ -36,7 +38,7 @@ export class Memory {
     return { state: this.#state, since: [...this.#since] };
   }
 
-  /** The last words of the model. */
+  /** The last non-empty text of the model. */
   get result(): string {
     const said = this.messages.findLast(({ role, content }) => role === "assistant" && content.trim() !== "");
     return said?.content ?? "";
@@ -46,12 +48,15 @@ export class Memory {
     FOLDS[kind]?.(this, (body ?? {}) as Body, call ?? "");
   }
 
-  /** A run has begun: what it was told is told. */
+  /** A run has begun, and has received the restored state. */
   begin(): void {
     this.#found = null;
   }
 
-  /** What a fork is for was said to its origin. */
+  /**
+   * The intent is a message only for a process that is not a fork: a fork's intent is already among its origin's
+   * messages.
+   */
   spawn(spawned: Spawned): void {
     this.spawned = spawned;
     if (!this.isFork && spawned.intent !== "") this.messages.push({ role: "user", content: spawned.intent });

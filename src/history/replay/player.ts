@@ -1,7 +1,7 @@
 /**
- * Plays a tape to a program that runs again. Answers are given in the order in which they were recorded, one at a time, each
- * once the program has done all it could without it; what the program does meanwhile is compared with what it did then. The
- * first difference ends it.
+ * Plays a tape to a program that runs again. Answers are given one at a time, in the recorded order, each once the
+ * program can do no more without it. What the program does meanwhile is compared with the records. The first difference
+ * ends the replay.
  */
 import type { JournalDraft } from "../../kernel/ports/journal.ts";
 import type { Difference } from "../../kernel/ports/replays.ts";
@@ -12,7 +12,7 @@ import { differenceOf, shown } from "./difference.ts";
 import { digestOf } from "./digest.ts";
 import { type Beat, isCompared, type Reel } from "./reel.ts";
 
-/** A call that waits for its answer. */
+/** A call that waits for its answer; `a` is the digest of its arguments. */
 interface Asked {
   readonly name: string;
   readonly a: string;
@@ -20,7 +20,7 @@ interface Asked {
   readonly answer: PromiseWithResolvers<unknown>;
 }
 
-/** What the program did that was its own. */
+/** A record that the program caused now, to be compared. */
 interface Done {
   readonly kind: string;
   readonly text: string;
@@ -35,9 +35,9 @@ export class Player implements Tape {
   readonly #signals: AbortController[] = [];
   #unknownInput: string | null = null;
   #isOver = false;
-  /** The program has come to its end. */
+  /** The program has ended. */
   hasEnded = false;
-  /** It has asked for a thread. */
+  /** The program has asked for a thread. */
   hasThreads = false;
 
   constructor(reel: Reel, proc: Process) {
@@ -47,14 +47,14 @@ export class Player implements Tape {
 
   answer<R>(name: string, args: unknown): Promise<R> {
     const answer = Promise.withResolvers<unknown>();
-    // nobody may wait for it when the replay ends first
+    // avoids an unhandled rejection where nothing awaits it any more
     answer.promise.catch(() => {});
     this.hasThreads ||= name === "SpawnThread";
     this.#asked.push({ name, a: digestOf(args), args, answer });
     return answer.promise as Promise<R>;
   }
 
-  /** What is recorded for the n-th time it is asked, else what it was before. */
+  /** The value recorded for the n-th time it is asked; otherwise its previous value. */
   input<T>(name: string, read: () => T): T {
     const known = this.#inputs.get(name) ?? { asked: 0, value: undefined, isKnown: false };
     this.#inputs.set(name, known);
@@ -75,16 +75,16 @@ export class Player implements Tape {
 
   flush(): void {}
 
-  /** From the journal of the stage: what the program does that is recorded. */
+  /** Called by the stage's journal with the records that the program causes. */
   did(drafts: readonly JournalDraft[]): void {
     if (this.#isOver) return;
     for (const { kind, body } of drafts)
       if (isCompared(kind)) this.#done.push({ kind, text: JSON.stringify(body) });
   }
 
-  /** Plays `beat`, when the program has come to rest. undefined: it fits. */
+  /** Plays `beat` once the program is at rest. undefined: no difference. */
   play(beat: Exclude<Beat, { is: "exit" }>): Difference | undefined {
-    // what it did and asked before comes first; where the record ends there, nobody knows the rest
+    // earlier records and inputs are compared first; an unrecorded input counts only after them
     const isBefore = beat.is === "own" ? this.#done.length > 0 : beat.is === "input" && beat.wasTaken;
     const unknown = isBefore ? undefined : this.#unknown(beat.seq);
     if (unknown !== undefined) return unknown;
@@ -100,7 +100,7 @@ export class Player implements Tape {
     }
   }
 
-  /** What the program did that is not recorded, though it ended here. */
+  /** The difference if the program did more than is recorded up to the exit at `seq`. */
   beyond(seq: number): Difference | undefined {
     const unknown = this.#unknown(seq);
     if (unknown !== undefined) return unknown;
@@ -111,14 +111,14 @@ export class Player implements Tape {
     return undefined;
   }
 
-  /** One that was asked for before there is a value of it. Beyond what is recorded nobody knows. */
+  /** The difference if the program asked for an input without a recorded value. */
   #unknown(seq: number): Difference | undefined {
     if (this.#unknownInput === null) return undefined;
     const got = `it asks for ${this.#unknownInput}`;
     return { seq, what: "input", expected: `${this.#unknownInput} is not asked for`, got };
   }
 
-  /** The program hears and is heard no more. */
+  /** Ends the exchange: no call is answered and no record is compared after it. */
   close(): void {
     this.#isOver = true;
     this.#asked.length = 0;
@@ -148,7 +148,7 @@ export class Player implements Tape {
     return undefined;
   }
 
-  /** It was read when the program asked; if it is still there, the program did not ask. */
+  /** The value is taken when the program asks; one not taken by now was not asked for. */
   #checkInput({ seq, passage, wasTaken }: Extract<Beat, { is: "input" }>): Difference | undefined {
     if (wasTaken) return undefined;
     const asked = this.#inputs.get(passage.s)?.asked ?? 0;
@@ -165,7 +165,7 @@ export class Player implements Tape {
     return undefined;
   }
 
-  /** Where the program is instead. */
+  /** What the program did, or waits for, instead. */
   #stand(): string {
     const [done] = this.#done;
     if (done !== undefined) return `${done.kind} ${shown(done.text)}`;

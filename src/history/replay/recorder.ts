@@ -1,7 +1,7 @@
 /**
- * Keeps what a program gets from outside, for replay, as notes in its process's history: no call waits for one. Passages are
- * collected and written before the next thing of the program's own, so that their order is that of the records; a daemon that
- * dies loses the newest of them together with what would have followed.
+ * Records what a program receives from outside, for replay, as notes in the history of its process; no call waits for
+ * them. Tape entries are collected and written before the next record of the program, to keep the order. A daemon
+ * that dies loses only the newest entries, and nothing of the program was recorded after them.
  */
 import type { Core } from "../../kernel/core.ts";
 import type { RecordedExit, Start, Tape, TapeEntry } from "../../kernel/ports/tape.ts";
@@ -10,11 +10,11 @@ import { STDIN } from "../../kernel/process/spawn/stdio.ts";
 import { packAnswer, packError } from "./answer.ts";
 import { digestOf } from "./digest.ts";
 
-/** Of passages that are collected; then they are written without waiting for company. */
+/** The most entries, and characters, that are collected before they are written. */
 const MAX_HELD = 64;
 const MAX_HELD_CHARS = 8_192;
 
-/** Runs the program of a process with what it gets from outside kept. */
+/** Runs the program of a process, and records what it receives from outside. */
 export async function recorded<T>(core: Core, proc: Process, run: () => Promise<T>): Promise<T> {
   const recorder = new Recorder(core, proc);
   proc.runOn(recorder);
@@ -29,7 +29,7 @@ export async function recorded<T>(core: Core, proc: Process, run: () => Promise<
 class Recorder implements Tape {
   readonly #core: Core;
   readonly #proc: Process;
-  /** How often each input was asked for, and what it was then. */
+  /** How often each input was asked for, and its last value as JSON. */
   readonly #inputs = new Map<string, { asked: number; value: string | undefined }>();
   #held: TapeEntry[] = [];
   #heldChars = 0;
@@ -43,7 +43,7 @@ class Recorder implements Tape {
   }
 
   async answer<R>(name: string, args: unknown, act: () => Promise<R>): Promise<R> {
-    // before it acts: the caller has its hands on the bytes
+    // before the call: the caller may change the bytes during it
     const a = digestOf(args, this.#core.ports.redactor);
     try {
       const given = await act();
@@ -81,20 +81,20 @@ class Recorder implements Tape {
     this.#core.note(this.#proc, "call.read", { did });
   }
 
-  /** The program is over. */
+  /** The program has ended. */
   end(): void {
     this.flush();
     this.#isOver = true;
   }
 
-  /** Written at once, like all that follows: the process may be ended by force. */
+  /** Written at once, like all answers after it: the process may be ended by force. */
   #aborted(n: number): void {
     if (!this.#isHeard) return;
     this.#keep({ s: "abort", n, r: verdictOf(this.#proc) }, 0);
     this.flush();
   }
 
-  /** After its end every call is refused, and its history is closed. */
+  /** False after the end: every call is refused then, and the history is closed. */
   get #isHeard(): boolean {
     return !this.#isOver && !this.#proc.life.isClosed;
   }
@@ -116,7 +116,7 @@ function verdictOf({ ending: { verdict } }: Process): RecordedExit | null {
   return verdict === null ? null : { code: verdict.code, reason: verdict.reason, kind: verdict.kind };
 }
 
-/** Of what may be large. */
+/** The size of a value that may be large; 0 for others. */
 function sizeOf(given: unknown): number {
   return given instanceof Uint8Array ? given.byteLength : 0;
 }

@@ -1,6 +1,6 @@
 /**
- * The records of one run of a program after another, as the player needs them: read ahead a little, for the program asks for
- * its inputs before what stands between is played.
+ * Reads the records of the runs of a program, one run after another, for the player. It reads a little ahead, because
+ * the program asks for inputs before the beats recorded ahead of them are played.
  */
 import { Fault } from "../../abi/errors.ts";
 import type { JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
@@ -29,9 +29,9 @@ export interface ExitBody {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** Of one run of the program, in order. */
+/** One event of a run of the program. */
 export type Beat =
-  /** `isReply`: one of the model. */
+  /** A record of the program's own. `isReply`: a reply of the model. */
   | {
       readonly is: "own";
       readonly seq: number;
@@ -50,11 +50,13 @@ interface Begin {
   readonly start: Start;
 }
 
-/** Beats that are read ahead of what is played, and the characters in them: then no more than a few. */
+/** The most beats, and characters in them, that are read ahead; `FEW` beats are read whatever their size. */
 const AHEAD = 512;
 const AHEAD_CHARS = 16 * 1024 * 1024;
 const FEW = 4;
-/** Of what a process remembers, in memory while it is replayed. No context of a model is nearly as long. */
+/**
+ * The most characters of a process's context and state held during a replay; no context of a model is nearly as long.
+ */
 const REMEMBERED_CHARS = 128 * 1024 * 1024;
 const COMPARED: ReadonlySet<RecordKind> = new Set(["ctx.record", "process.checkpoint"]);
 
@@ -72,9 +74,9 @@ export class Reel {
   readonly #inputs = new Map<string, Extract<Beat, { is: "input" }>>();
   #next: Begin | null = null;
   #isAtEnd = false;
-  /** Of the record that was read last. */
+  /** The seq of the record that was read last. */
   lastSeq = 0;
-  /** Of the process that is replayed; what it has from others is only remembered. */
+  /** Whether a record is of the replayed process. Those of its origins are folded into `memory`, but not played. */
   readonly #isOwn: (record: JournalRecord) => boolean;
 
   constructor(records: AsyncIterable<JournalRecord>, isOwn: (record: JournalRecord) => boolean) {
@@ -82,7 +84,9 @@ export class Reel {
     this.#events = this.#eventsOf(records)[Symbol.asyncIterator]();
   }
 
-  /** The next run of the program; undefined: there is none. What is recorded of none cannot be replayed: Incomplete. */
+  /**
+   * The next run of the program; undefined: no more runs. Throws Incomplete at a reply that belongs to no recorded run.
+   */
   async nextRun(): Promise<Begin | undefined> {
     for (let beat = await this.nextBeat(); beat !== undefined; beat = await this.nextBeat())
       if (beat.is === "own" && beat.isReply) throw new Incomplete(NOT_KEPT);
@@ -91,7 +95,7 @@ export class Reel {
     return begin ?? undefined;
   }
 
-  /** undefined: nothing more is recorded of this run. */
+  /** undefined: the records of this run end here. */
   async nextBeat(): Promise<Beat | undefined> {
     await this.readAhead();
     const beat = this.#ahead.shift();
@@ -100,7 +104,7 @@ export class Reel {
     return beat;
   }
 
-  /** Stops where another run begins. */
+  /** Reads ahead, up to the start of another run. */
   async readAhead(): Promise<void> {
     while (this.#hasRoom && this.#next === null && !this.#isAtEnd) {
       const { value, done } = await this.#events.next();
@@ -120,7 +124,7 @@ export class Reel {
     return length < FEW || (length < AHEAD && this.#aheadChars < AHEAD_CHARS);
   }
 
-  /** The value that an input has from the n-th time on; undefined: what it had. */
+  /** The value of an input from the n-th time on; undefined: unchanged. */
   takeInput(name: string, n: number): Input | undefined {
     const beat = this.#inputs.get(keyOf(name, n));
     if (beat === undefined) return undefined;
@@ -196,7 +200,7 @@ function checkWhole({ seq, kind, v, body }: JournalRecord): void {
 
 const NOT_KEPT = "it ran under a version of crux that did not keep what its calls gave";
 
-/** What is recorded is not enough to run from. */
+/** The records are not enough for a replay. */
 export class Incomplete extends Fault {
   constructor(message: string) {
     super({ code: "UNAVAILABLE", message });

@@ -1,7 +1,7 @@
 /**
- * A process runs again from its records, and does what it did then, or the first difference is told. Each run of its program
- * (the first, and one for each daemon that had it again) begins with what it remembered there. A run that was cut off may
- * come to more than is recorded of it: nobody knows what it had done.
+ * Runs a process again from its records, and reports the first difference, if any. Each run of its program (the first,
+ * and one for each daemon that restored it) begins with the state recorded at that place. A run that was cut off may do
+ * more than its records show: that is not a difference.
  */
 import { codeOf } from "../../abi/errors.ts";
 import type { ProcUuid } from "../../abi/ids.ts";
@@ -44,7 +44,7 @@ class Replayer {
   readonly #reel: Reel;
   readonly #replayed: Replayed;
   readonly #wish: ReplayWish;
-  /** Replies that the process has had, and those of them that were compared. */
+  /** `#at`: replies that the process has had so far. `#steps`: those of them that were compared. */
   #at = 0;
   #steps = 0;
   #records = 0;
@@ -107,7 +107,7 @@ class Replayer {
   }
 
   async #play(stage: ReplayStage, player: Player): Promise<Difference | undefined> {
-    // the program asks for its first inputs at once
+    // the program asks for its first inputs immediately
     await this.#reel.readAhead();
     let exit: ExitStatus = EXIT.unexpected;
     const over = (status: ExitStatus): void => {
@@ -119,7 +119,7 @@ class Replayer {
       await settled();
       this.#wish.signal?.throwIfAborted();
       if (stage.reached[0] !== undefined) throw new Error(`a replay reached for ${stage.reached[0]}`);
-      // the records do not tell which of them asked for what
+      // the records do not show which thread made which call
       if (player.hasThreads) throw new Incomplete("it ran threads");
       await this.#reel.readAhead();
       const beat = await this.#reel.nextBeat();
@@ -140,7 +140,9 @@ class Replayer {
     this.#steps++;
   }
 
-  /** One that was lost with its daemon was cut off; one that was killed may have been cut off. */
+  /**
+   * Compares the exit. A process lost with its daemon was cut off, and a killed one may have been: then no difference.
+   */
   #end({ seq, body }: End, stage: ReplayStage, { player, exit }: Ended): Difference | undefined {
     if (body.reason === "lost") return undefined;
     if (body.kind === "killed" && !player.hasEnded) return undefined;
@@ -153,7 +155,7 @@ class Replayer {
   }
 }
 
-/** As it would be recorded. */
+/** The exit as it would be recorded. */
 function exitOf(stage: ReplayStage, recorded: ExitBody, returned: ExitStatus): ExitBody {
   const { ending, result } = stage.proc;
   const { code, reason, kind, err } = ending.verdict ?? returned;
@@ -169,14 +171,16 @@ function exitOf(stage: ReplayStage, recorded: ExitBody, returned: ExitStatus): E
   };
 }
 
-/** Who killed it decided how it ended; a deadline has words of its own. */
+/**
+ * The compared part of an exit: for a killed process the result only; for a deadline not the error, whose text varies.
+ */
 function exitText({ code, reason, kind, result, error }: ExitBody, recordedKind: string): string {
   if (recordedKind === "killed") return JSON.stringify({ result });
   const isDeadline = reason === EXIT.timeout.reason;
   return JSON.stringify({ code, reason, kind, result, ...(isDeadline ? {} : { error }) });
 }
 
-/** Until the program has done all it can: it waits for nothing but its tape. */
+/** Resolves once the program can do no more without its tape, which is all it waits for. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,7 @@
-/** Replays of this kernel: of its own journal, and of records from elsewhere. One at a time: each is work, and nobody waits for it. */
+/**
+ * Replays from this kernel's journal, or from records of another. One runs at a time, as each takes much processor
+ * time.
+ */
 import { ContextError, codeOf, Fault, SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import type { Core } from "../../kernel/core.ts";
@@ -23,7 +26,7 @@ export function makeReplays(core: () => Core, make: MakeCore): Replays {
     const { journal } = core().ports;
     const proc = await journal.processOf(pid);
     if (proc === undefined) throw unknown(pid);
-    // what a live one had so far; a disk that refuses keeps nobody from what is there
+    // includes the newest records of a live process; if the disk refuses, what is there can still be read
     core().table.get(pid)?.tape?.flush();
     await journal.sync().catch(() => {});
     return proc;
@@ -50,7 +53,7 @@ export function makeReplays(core: () => Core, make: MakeCore): Replays {
   };
 }
 
-/** Records from elsewhere may be anybody's: what the journal never holds is no fault of the replay. */
+/** Records from elsewhere may have any form: errors caused by their form are not bugs of the replay. */
 function isMisshapen(error: unknown): error is Error {
   const isShape = error instanceof TypeError || error instanceof RangeError || error instanceof ContextError;
   return isShape || codeOf(error) === "INTERNAL";

@@ -1,6 +1,6 @@
 /**
- * Where a program runs again: the real gate, contexts and handle, and behind them nothing. No device is mounted, no port leads
- * anywhere; what reaches one is a bug of the replay, and counted.
+ * The environment of a replayed program: the real gate, contexts and handle, but no devices, and ports that are closed.
+ * A call that reaches a port is a bug of the replay; it is noted in `reached`.
  */
 import type { AgentInfo } from "../../abi/agent.ts";
 import { asProcUuid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
@@ -23,9 +23,9 @@ import { Incomplete } from "./reel.ts";
 
 export interface ReplayStage {
   readonly proc: Process;
-  /** Who hears what would be recorded. */
+  /** Sets the listener for the records that the program would write. */
   hear(listener: (drafts: readonly JournalDraft[]) => void): void;
-  /** What reached for the world. */
+  /** Names of the ports that were called. */
   readonly reached: readonly string[];
   run(tape: Tape): Promise<ExitStatus>;
   close(): void;
@@ -77,7 +77,7 @@ function fill(core: Core, proc: Process, { memory, start }: { memory: Memory; st
   proc.past.recalled(memory.restored);
 }
 
-/** What it is told of its files and mounts is as it was: there are none here. */
+/** Passes the recorded input, mounts and tool set to the program: the stage has none. */
 function asItWas(
   { toolset: _, modes: __, ...begun }: ProgramStart,
   { input, mounts, toolset, modes }: Start,

@@ -1,4 +1,4 @@
-/** Characters of all texts in plain data: what it takes in memory, nearly. */
+/** The number of characters of all texts in plain data: roughly its size in memory. */
 export function textChars(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 1;
