@@ -1,7 +1,7 @@
 /**
- * Anchors: every 1,000 records, or a minute after any, and at the end, a root over the last record of every process goes into the
- * kernel's history, and to the file of `audit.anchor`. Whoever keeps roots elsewhere can tell later whether anything before the
- * last of them was changed.
+ * Anchors: after every 1,000 records, or a minute after any record, and on closing, a root hash over the last record of
+ * every process is written to the kernel's history and to the file of `audit.anchor`. With a copy of the roots stored
+ * elsewhere, the user can check later whether anything before the last root was changed.
  */
 import { appendFile } from "node:fs/promises";
 import { messageOf } from "../../abi/errors.ts";
@@ -15,26 +15,26 @@ import type { WalkLock } from "./lock.ts";
 import { Pace } from "./pace.ts";
 import { anchorOf } from "./verify-anchors.ts";
 
-/** How often it is looked for new records. */
+/** Interval between checks for new records. */
 const LOOK_MS = 1_000;
 const MAX_RECORDS = 1_000;
 const MAX_MS = 60_000;
-/** Of the thread's time; many processes make an anchor rarer, not the daemon slower. */
+/** Share of the thread's time: with many processes anchors become rarer, but the daemon does not become slower. */
 const SHARE = 0.1;
-/** Processes between two breaths. */
+/** Processes read between two pauses. */
 const PORTION = 256;
 
 const NEWEST = `SELECT at, body FROM records WHERE proc = '${KERNEL_UUID}' AND kind = 'journal.anchor'
   AND ${INDEXED_KINDS} ORDER BY seq DESC LIMIT 1`;
 
 interface AnchorOptions {
-  /** journal.db; there since the journal was opened. */
+  /** Path of journal.db, which exists since the journal was opened. */
   readonly path: string;
   readonly journal: Pick<Journal, "note" | "sync">;
   readonly clock: Clock;
-  /** Shared with those who remove histories. */
+  /** Shared with the removal of histories. */
   readonly lock: WalkLock;
-  /** Where roots go besides; undefined: nowhere. Asked each time, for settings change. */
+  /** The file that also receives the roots; undefined: no file. Called each time, because settings change. */
   readonly file: () => string | undefined;
   readonly log: (level: "info" | "warn" | "error", message: string) => void;
 }
@@ -44,7 +44,7 @@ export class Anchors {
   readonly #stop = new AbortController();
   readonly #db: ToolsDatabase;
   #running: Promise<void> = Promise.resolve();
-  /** Of the last anchor: the lsn it covers, its root. */
+  /** The lsn that the last anchor covers. `#root` is its root. */
   #covered = 0;
   #root: Uint8Array | null = null;
   #anchoredAt: number;
@@ -66,7 +66,7 @@ export class Anchors {
     this.#running = this.#run();
   }
 
-  /** One for what came since the last, then no more. */
+  /** Writes a last anchor if there are new records, then stops. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#running;
@@ -101,7 +101,7 @@ export class Anchors {
     return records >= MAX_RECORDS || (records > 0 && now - this.#anchoredAt >= MAX_MS);
   }
 
-  /** Since the last anchor, without its own record. */
+  /** The number of records since the last anchor, not counting the anchor's own record. */
   #newRecords(): number {
     return this.#db.lastLsn() - this.#covered - (this.#root === null ? 0 : 1);
   }
@@ -113,7 +113,7 @@ export class Anchors {
     const previous = this.#root === null ? null : hex(this.#root);
     const body = { root: hex(root), previous, processes: tails.length, lsn };
     journal.note([{ proc: KERNEL_UUID, pid: PID_KERNEL, kind: "journal.anchor", v: 1, body }]);
-    // noted records are kept, whatever the disk does: the next root builds on this one
+    // a noted record is not dropped when the disk refuses it, so the next root builds on this one
     this.#root = root;
     this.#covered = lsn;
     this.#anchoredAt = clock.mono();
@@ -121,7 +121,7 @@ export class Anchors {
     await this.#send({ lsn, root: body.root, previous: previous ?? "", at: clock.now() });
   }
 
-  /** Of one state of the journal, whatever is written meanwhile. */
+  /** The last records of all processes in one consistent state of the journal, despite concurrent writes. */
   async #tails(pace: Pace): Promise<{ lsn: number; tails: Tail[] }> {
     const tails: Tail[] = [];
     this.#db.db.exec("BEGIN");
@@ -148,7 +148,7 @@ export class Anchors {
     }
   }
 
-  /** The same trouble is told once, until it is over. */
+  /** Logs a problem once, until it is over. */
   #tell(problem: string): void {
     if (problem === this.#problem) return;
     this.#problem = problem;

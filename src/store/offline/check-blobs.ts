@@ -21,7 +21,7 @@ interface StrayFile {
   readonly modifiedAt: number;
 }
 
-/** All blobs, folder by folder; `stray`: files there that are none. */
+/** All blobs, folder by folder; `stray`: other files there. */
 export async function* blobFiles(
   dir: string,
   pace: Pace,
@@ -54,7 +54,7 @@ export async function digestOf(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Digests and names of every blob that is there, and of every file that should not be. How many there are. */
+/** Checks the content and references of every blob, and reports stray files. Returns the number of blobs. */
 export async function checkBlobs(db: ToolsDatabase, found: Findings, pace: Pace): Promise<number> {
   let count = 0;
   for await (const { blobs, stray } of blobFiles(db.dir, pace)) {

@@ -1,6 +1,6 @@
 /**
- * What follows from the records: rows of processes, open calls, mail, members, names of blobs. Made again beside the journal, in
- * memory, and compared; or made again in its place (repair).
+ * The tables derived from the records: process rows, open calls, mail, group members, blob references. They are rebuilt
+ * in memory, beside the journal, and compared; or rebuilt in place (repair).
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import type { Findings } from "./check-findings.ts";
 import type { HashedRecord, ToolsDatabase } from "./database.ts";
 import type { Pace } from "./pace.ts";
 
-/** Table, the columns that tell its lines apart, what is compared. Columns of `processes` that no record tells are left out. */
+/** For each table: its key columns, and the columns left out of the comparison because no record determines them. */
 const TABLES = {
   processes: { key: "proc", not: ["damaged_at"] },
   open_calls: { key: "proc, call", not: [] },
@@ -24,7 +24,7 @@ const TABLES = {
 
 export const DERIVED_TABLES = Object.keys(TABLES) as readonly (keyof typeof TABLES)[];
 
-/** What one record says; large strings in it are brought back where they are there. */
+/** The fact of one record, with its large strings restored if their blobs exist. */
 export async function factOfRecord(db: ToolsDatabase, { kind, body }: HashedRecord): Promise<Fact | null> {
   const known = { kind: kind as RecordKind };
   if (!body.includes('$blob"') || !/^process\./.test(kind))
@@ -61,7 +61,7 @@ export class DerivedAgain {
     if (++this.#waiting % 256 === 0) this.#derived.flush();
   }
 
-  /** `isBroken`: histories of which nothing can be said. */
+  /** Reports rows that differ. `isBroken`: histories that cannot be compared. */
   async compare(found: Findings, isBroken: (proc: string) => boolean, pace: Pace): Promise<void> {
     this.#derived.flush();
     for (const name of DERIVED_TABLES) {
@@ -95,7 +95,7 @@ function line(row: Record<string, unknown>, key: string, not: readonly string[])
   return { row, key: JSON.stringify(key.split(", ").map((name) => row[name])), text };
 }
 
-/** Lines that are in one of them, or not the same in both. */
+/** Lines that are in only one of the two lists, or differ. */
 function different(made: readonly Line[], there: readonly Line[]): readonly Line[] {
   const wanted = new Map(made.map((each) => [each.key, each]));
   const wrong: Line[] = [];

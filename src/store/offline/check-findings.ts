@@ -1,11 +1,11 @@
-/** What a check found, bounded: a journal that is wrong everywhere does not fill the memory. */
+/** The findings of a check, bounded in number, so that a journal damaged everywhere does not fill the memory. */
 import { asPid, asProcUuid } from "../../abi/ids.ts";
 import type { Finding, FindingCode } from "../../kernel/ports/journal-tools.ts";
 
-/** Of each code; then one line says how many more. */
+/** Most findings per code; one more line counts the rest. */
 const MAX_OF_A_CODE = 1_000;
 
-/** As it is met: ids may be numbers and texts of a damaged row. */
+/** A finding as reported; its ids are plain numbers and strings, since they may come from a damaged row. */
 interface Found extends Omit<Finding, "severity" | "pid" | "proc"> {
   readonly pid?: number;
   readonly proc?: string;

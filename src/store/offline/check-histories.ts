@@ -1,4 +1,6 @@
-/** The records of every process: that none is missing, that each follows from the one before it, that each can be read. */
+/**
+ * Checks that no record of any process is missing, that each follows from the one before it, and that each can be read.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../abi/errors.ts";
@@ -11,10 +13,10 @@ import type { Pace } from "./pace.ts";
 import { baseOf, Chains, forkedFrom, type Misfit } from "./verify-chain.ts";
 import type { MissingRecords } from "./verify-missing.ts";
 
-/** Of each history, without `full`. */
+/** Records checked per history without `full`. */
 const TAIL_RECORDS = 1_000;
 
-/** A history is good up to record `after`, and not behind it. */
+/** A history that is good up to record `after`, and damaged behind it. */
 export interface BrokenHistory {
   readonly proc: string;
   readonly pid: number;
@@ -26,11 +28,11 @@ export interface HistoryCheck {
   readonly found: Findings;
   readonly pace: Pace;
   readonly progress: (records: number) => void;
-  /** Histories that are not asked for. */
+  /** True for histories that this check skips. */
   readonly isLeftOut: (record: { proc: string; pid: number }) => boolean;
 }
 
-/** What a walk through the records came upon. */
+/** The result of a walk through the records. */
 class HistoryResult {
   records = 0;
   processes = 0;
@@ -45,12 +47,12 @@ class HistoryResult {
   breakOff({ proc, pid, lsn }: HashedRecord, { code, seq, detail }: Break): void {
     const after = seq - 1;
     this.broken.set(proc, { proc, pid, after });
-    // what the kernel itself noted is not cut: roots and tombstones are among it
+    // the kernel's own history is never cut: it contains roots and tombstones
     const repair = pid === PID_KERNEL ? {} : { repair: cutText(pid, after) };
     this.#found.damage({ code, detail, proc, pid, seq, lsn, ...repair });
   }
 
-  /** Of the lsns `from` … `to`, which are not there: those that nothing explains. */
+  /** Reports those of the missing lsns `from` … `to` that no removal explains. */
   lose(missing: MissingRecords, from: number, to: number): void {
     const first = from > to ? undefined : missing.unexplained(from, to);
     if (first === undefined) return;
@@ -75,7 +77,7 @@ interface Break {
   readonly detail: string;
 }
 
-/** So many records between two lsns are missing, and no record says why. */
+/** Records that are missing between two lsns (both included) without a record that explains it. */
 export interface Loss {
   readonly first: number;
   last: number;
@@ -86,7 +88,7 @@ export const LOSS_REPAIR = "write the loss down";
 
 type Take = (record: HashedRecord) => Promise<void> | undefined;
 
-/** Every record, in lsn order; `take` gets those that are good. */
+/** Checks every record, in lsn order; `take` receives the good ones. */
 export async function checkAllRecords(
   check: HistoryCheck,
   missing: MissingRecords,
@@ -120,7 +122,7 @@ export async function checkAllRecords(
   return result;
 }
 
-/** The newest records of every process; `take` gets none, for what came before is not known. */
+/** Checks the newest records of every process. It passes no records on, because earlier ones were not checked. */
 export async function checkTails(check: HistoryCheck): Promise<HistoryResult> {
   const { db, pace, progress } = check;
   const kernelId = db.kernelId;
@@ -175,7 +177,7 @@ function cutText(pid: number, after: number): string {
     : `cut pid ${pid} after its record ${after}; what is behind it goes to the quarantine`;
 }
 
-/** What a fork goes on from may have been cut away since. */
+/** Reports a fork whose base record no longer exists, for example because it was cut. */
 function checkPrefix({ db, found }: HistoryCheck, record: HashedRecord): void {
   const parent = record.kind === "process.forked" ? forkedFrom(record.body) : undefined;
   if (parent === undefined || db.hashAt(parent.from, parent.at) !== undefined) return;
@@ -193,7 +195,7 @@ function checkBlobNames({ db, found }: HistoryCheck, { body, proc, pid, seq, lsn
   }
 }
 
-/** Reads on where the file cannot be read. */
+/** Reads records by lsn and skips places where the file cannot be read. */
 class DamagedReader {
   readonly #db: ToolsDatabase;
   readonly #found: Findings;
@@ -203,7 +205,7 @@ class DamagedReader {
     this.#found = found;
   }
 
-  /** The next page; where there is damage, what is behind that place. Empty: there is no more. */
+  /** The next page of records behind `after`, past any unreadable place. Empty: no more records. */
   page(after: number, upTo: number): readonly HashedRecord[] {
     let problem = "";
     for (let [from, stride, limit] = [after, 1, 256]; from < upTo; ) {
@@ -213,7 +215,7 @@ class DamagedReader {
         return page;
       } catch (error) {
         problem = messageOf(error);
-        // first record by record, then in ever longer steps over what cannot be read
+        // first reads record by record, then skips unreadable records in ever longer steps
         if (limit > 1) limit = 1;
         else {
           from += stride;

@@ -1,6 +1,7 @@
 /**
- * The write-ahead log of SQLite (sqlite.org/fileformat2.html, 4), read without opening the database: whether something was begun
- * behind its last whole commit. SQLite drops that silently, and it was never acknowledged. Only for a journal nobody has open.
+ * Reads the write-ahead log of SQLite (sqlite.org/fileformat2.html, 4) without opening the database, to see whether
+ * something was begun behind its last complete commit. SQLite drops that silently; it was never acknowledged. Only for
+ * a journal that no process has open.
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
@@ -10,13 +11,13 @@ const BIG_ENDIAN_MAGIC = 0x377f0683;
 const LITTLE_ENDIAN_MAGIC = 0x377f0682;
 
 interface WalState {
-  /** Frames of whole commits. */
+  /** Frames of complete commits. */
   readonly committed: number;
-  /** Bytes of this log behind its last whole commit; older ones that were there before do not count. */
+  /** Bytes of this log behind its last complete commit, without the remains of older logs in the file. */
   readonly tornBytes: number;
 }
 
-/** undefined: there is none, or it is empty. */
+/** undefined: the log does not exist or is empty. */
 export function readWal(path: string): WalState | undefined {
   let fd: number;
   try {
@@ -44,7 +45,7 @@ function scan(fd: number, size: number): WalState {
   let [committed, frames] = [0, 0];
   for (let at = HEADER_BYTES; at < size; at += frame.length) {
     const read = readSync(fd, frame, 0, frame.length, at);
-    // of an older log in the same file: there the newest one ends
+    // this frame is from an older log in the same file: the newest log ends here
     if (read >= 16 && !frame.subarray(8, 16).equals(header.subarray(16, 24))) break;
     if (read < frame.length) return torn(committed, size);
     sums.add(frame.subarray(0, 8));
@@ -60,7 +61,7 @@ function scan(fd: number, size: number): WalState {
   }
 }
 
-/** Cumulative: each frame's covers all before it. */
+/** The cumulative checksum: each frame's sum covers all frames before it. */
 class Checksum {
   readonly #isBig: boolean;
   #first = 0;
@@ -77,7 +78,7 @@ class Checksum {
     }
   }
 
-  /** The stored sums are big-endian whatever the words are. */
+  /** The stored sums are big-endian, whatever the byte order of the words. */
   equals(bytes: Buffer, at: number): boolean {
     return bytes.readUInt32BE(at) === this.#first && bytes.readUInt32BE(at + 4) === this.#second;
   }

@@ -1,6 +1,7 @@
 /**
- * Whether a journal is whole: head, records, rows, open calls, and in full every hash, body, snapshot and blob. Nothing is changed.
- * Beside a daemon that writes, what moves is left to the daemon: the write-ahead log, SQLite's own check, lists of what is open.
+ * Checks whether a journal is complete: head, records, rows, open calls, and with `full` every hash, body, snapshot and
+ * blob. It changes nothing. Beside a daemon that writes, it skips what keeps changing: the write-ahead log, SQLite's
+ * own check, the derived tables and open calls.
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -30,7 +31,7 @@ import { missingText, rowsAgainstTails } from "./verify-rows.ts";
 
 export interface CheckOptions {
   readonly full: boolean;
-  /** Nobody else has the journal open: the caller holds the lease. */
+  /** No other process has the journal open: the caller holds the lease. */
   readonly isAlone: boolean;
   readonly only: readonly string[];
   readonly pace: Pace;
@@ -40,11 +41,11 @@ export interface CheckOptions {
 export interface CheckResult extends Omit<CheckReport, "elapsedMs"> {
   /** Histories that can be cut. */
   readonly broken: readonly BrokenHistory[];
-  /** Records that are missing, and nothing tells why. */
+  /** Missing records that no removal explains. */
   readonly losses: readonly Loss[];
 }
 
-/** SQLite's own check reads the whole file at once: where it is small, or with `full`. */
+/** Up to this size SQLite's own check runs without `full`: it reads the whole file at once. */
 const QUICK_PAGES = 64 * 1024;
 
 export async function checkJournal(dir: string, options: CheckOptions): Promise<CheckResult> {
@@ -55,7 +56,7 @@ export async function checkJournal(dir: string, options: CheckOptions): Promise<
     if (headOf(dir) !== null) found.damage({ code: "database", detail: `${path} is gone` });
     return { ...none, findings: found.all() };
   }
-  // before the database is opened: opening it may put the log away
+  // before the database is opened: opening may remove the log
   if (options.isAlone) checkWal(`${path}-wal`, found);
   let db: ToolsDatabase | undefined;
   try {
@@ -80,7 +81,7 @@ function checkWal(path: string, found: Findings): void {
     });
 }
 
-/** False: nothing more can be said. */
+/** False: the rest of the journal cannot be checked. */
 function checkSchema(db: ToolsDatabase, found: Findings): boolean {
   const version = db.hasTable("meta") ? Number(db.meta("schema")) : 0;
   if (version === SCHEMA_VERSION) return true;
@@ -101,7 +102,7 @@ class Check {
   readonly #found: Findings;
   readonly #options: CheckOptions;
   readonly #only: ReadonlySet<string>;
-  /** The next daemon removes what is left of it: no row is as it should be. */
+  /** The process whose removal the next daemon completes; until then its rows are incomplete. */
   readonly #removed: string | undefined;
 
   constructor(db: ToolsDatabase, found: Findings, options: CheckOptions) {
@@ -145,7 +146,7 @@ class Check {
   async #all() {
     const { isAlone, pace } = this.#options;
     const missing = new MissingRecords(await readRemoved(this.#db, pace));
-    // beside a writer the tables move on while the records are read
+    // beside a writer the tables change while the records are read
     const again = isAlone ? new DerivedAgain(this.#db) : undefined;
     try {
       const result = await checkAllRecords(this.#histories(), missing, (record) => {
@@ -174,7 +175,7 @@ class Check {
     }
   }
 
-  /** What is missing at the end. */
+  /** Compares the last records with the head; returns those missing at the end. */
   #checkHead(): Loss[] {
     const head = headOf(this.#db.dir);
     const lastLsn = this.#db.lastLsn();
@@ -234,7 +235,7 @@ class Check {
   }
 
   async #checkOpenCalls(): Promise<void> {
-    // a call under way beside us is no finding
+    // beside a running daemon, open calls are normal
     if (!this.#options.isAlone) return;
     const text = `SELECT o.proc, o.call, o.lsn, r.pid, r.seq FROM open_calls o LEFT JOIN records r ON r.lsn = o.lsn
       WHERE o.lsn > ? ORDER BY o.lsn LIMIT ${PAGE_ROWS}`;

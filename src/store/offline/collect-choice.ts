@@ -1,6 +1,6 @@
-/** Which histories retention lets go: pure rules over the rows of processes. */
+/** Chooses the histories that retention removes: pure rules over the process rows. */
 
-/** An ended process that nobody said to keep. */
+/** An ended process that the user did not mark to keep. */
 export interface EndedHistory {
   readonly proc: string;
   readonly pid: number;
@@ -18,12 +18,15 @@ export interface Fork {
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Those idle for longer than `days`; 0: none. Oldest first, as given. */
+/** The processes idle for longer than `days`; 0: none. They stay in the given order, oldest first. */
 export function tooOld(ended: readonly EndedHistory[], days: number, now: number): readonly EndedHistory[] {
   return days === 0 ? [] : ended.filter(({ lastAt }) => now - lastAt > days * DAY_MS);
 }
 
-/** A history that a fork goes on from stays while the fork does: what is left of `going`, forks before what they came from. */
+/**
+ * The histories of `going` that can be removed: a history stays as long as a fork of it stays. Forks come before the
+ * histories that they are based on.
+ */
 export function withoutPrefixes(
   going: readonly EndedHistory[],
   forks: readonly Fork[],

@@ -1,8 +1,8 @@
 /**
- * The removal of one history, in small transactions on a connection of its own; the journal's writer notices and reads again.
- * First the row goes, together with a note of what is being removed: from then on nobody finds the process. Then the tombstone is
- * written, then the records go, newest first, so that what is left at any moment is a history up to some record. A removal that was
- * cut off is brought to its end at the next start.
+ * Removes one history, in small transactions on its own connection; the journal's writer notices the change and reloads
+ * its caches. First the process row is deleted and a note of the removal is written, so that the process can no longer
+ * be found. Then the tombstone is written. Then the records are deleted, newest first, so that the rest is at any
+ * moment a history up to some record. The next start completes an interrupted removal.
  */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -16,12 +16,15 @@ import { PAGE_ROWS, type ToolsDatabase } from "./database.ts";
 import type { Pace } from "./pace.ts";
 import type { Tombstone } from "./verify-removed.ts";
 
-/** Where the note lies, in `meta`. */
+/** The key of the note in `meta`. */
 const NOTE = "collecting";
-/** The writer's transactions are short; ours waits for them. */
+/** How long a transaction here waits for the writer's, which are short. */
 const LOCK_WAIT_MS = 10_000;
 
-/** Whose removal was begun and is not at its end: its row is gone, and not yet all of its records. */
+/**
+ * The tombstone of a removal that has begun and not ended: the process's row is deleted, some of its records may
+ * remain.
+ */
 export function underRemoval(db: ToolsDatabase): Tombstone | undefined {
   const note = db.meta(NOTE);
   return typeof note === "string" && note !== "" ? (JSON.parse(note) as Tombstone) : undefined;
@@ -37,11 +40,11 @@ export class Remover {
     this.#read = read;
     this.#journal = journal;
     this.#db = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
-    // not synced: what is removed may come back after a power cut, and is removed again
+    // not synced: records that come back after a power cut are removed again
     this.#db.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0");
   }
 
-  /** False: it moved on meanwhile, and stays. */
+  /** False: the process changed meanwhile (resumed, new records, or marked to keep), and its history stays. */
   async remove(ended: EndedHistory, pace: Pace): Promise<boolean> {
     const first = this.#read.bySeq(ended.proc, 1, 1)[0];
     const { proc, pid, lastSeq: seq, lastHash, lastLsn: last } = ended;
@@ -52,7 +55,7 @@ export class Remover {
     return true;
   }
 
-  /** What a daemon that ended in the middle of a removal left. */
+  /** Completes the removal that an earlier daemon left unfinished. */
   async finish(pace: Pace): Promise<void> {
     const stone = underRemoval(this.#read);
     if (stone === undefined) return;
@@ -89,7 +92,7 @@ export class Remover {
     for (let from = stone.seq; from > 0; ) {
       from = Math.max(0, from - PAGE_ROWS);
       this.#transaction(() => this.#dropRecords(stone.proc, from));
-      // begun is finished: the caller's signal is looked at between two processes
+      // a removal is not interrupted: the caller's signal is checked between two processes
       await pace.rest();
     }
     this.#transaction(() => this.#note(""));
@@ -113,7 +116,7 @@ export class Remover {
     this.#db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)").run(NOTE, text);
   }
 
-  /** A former daemon that wakes late removes nothing. */
+  /** Runs `act` in a transaction that checks the epoch, so that a former daemon that wakes late removes nothing. */
   #transaction<T>(act: () => T): T {
     this.#db.exec("BEGIN IMMEDIATE");
     try {

@@ -1,6 +1,7 @@
 /**
- * Retention: histories of ended processes go by age, and, when the journal is nearly full, the oldest of them; blobs that no record
- * names go after a day. What goes leaves a tombstone. The space is used again inside the database's file, which does not shrink.
+ * Retention: histories of ended processes are removed by age and, when the journal is nearly full, oldest first; blobs
+ * that no record names are removed after a day. A removed history leaves a tombstone. The database reuses the freed
+ * space, but its file does not shrink.
  */
 import { rm } from "node:fs/promises";
 import { asPid, asProcUuid, type Pid } from "../../abi/ids.ts";
@@ -14,10 +15,10 @@ import type { WalkLock } from "./lock.ts";
 import type { Pace } from "./pace.ts";
 import { measureUsage } from "./usage.ts";
 
-/** Of `maxBytes`: the writer stops at all of it, so room is made before. */
+/** The share of `maxBytes` above which space is freed; at `maxBytes` the writer stops. */
 const FULL_SHARE = 0.9;
 const BLOB_GRACE_MS = 24 * 3600 * 1000;
-/** Of a record beside its body: columns, hash, indexes. */
+/** Bytes of a record beside its body: columns, hash, indexes. */
 const RECORD_BYTES = 300;
 
 interface CollectOptions {
@@ -30,7 +31,7 @@ interface CollectOptions {
   /** Wall clock, ms. */
   readonly now: number;
   readonly dryRun: boolean;
-  /** Somebody has it in memory. */
+  /** Whether the process is in memory; then its history stays. */
   readonly isHeld: (pid: Pid) => boolean;
 }
 
@@ -49,7 +50,7 @@ class Collection {
   readonly #options: CollectOptions;
   readonly #remover: Remover | undefined;
   readonly #gone: Gone[] = [];
-  /** Of a dry run: histories whose blobs would be named no more. */
+  /** The removed histories; a dry run treats their blobs as unreferenced. */
   readonly #goneProcs = new Set<string>();
   #records = 0;
   #blobs = 0;
@@ -84,7 +85,7 @@ class Collection {
     this.#remover?.close();
   }
 
-  /** By rising age of their last record, in pages. */
+  /** The ended processes by their last record, oldest first, read in pages. */
   async #ended(): Promise<EndedHistory[]> {
     const { db, pace, isHeld } = this.#options;
     const text = `SELECT proc, pid, last_seq, last_hash, last_lsn, last_at FROM processes
@@ -116,7 +117,7 @@ class Collection {
     const freed = this.#remover === undefined ? this.#bytes : 0;
     let over = usage.databaseBytes + usage.blobBytes - freed - retention.maxBytes * FULL_SHARE;
     const left = ended.filter(({ proc }) => !this.#goneProcs.has(proc));
-    // as if all went: what of them is the prefix of one that stays is no candidate
+    // as if all were removed: a history that is the base of a remaining fork is not a candidate
     const alive = forks.filter(({ proc }) => !this.#goneProcs.has(proc));
     for (const each of withoutPrefixes(left, alive)) {
       if (over <= 0) return;
@@ -124,7 +125,7 @@ class Collection {
     }
   }
 
-  /** The bytes that it frees. */
+  /** Removes one history; returns the bytes that this frees. */
   async #remove(ended: EndedHistory, reason: Gone["reason"]): Promise<number> {
     const { lock, pace, isHeld } = this.#options;
     pace.throwIfAborted();
@@ -141,7 +142,7 @@ class Collection {
     return bytes.records + bytes.blobs;
   }
 
-  /** Of its records, and of what they keep apart. */
+  /** The size of the history's records and of their blobs, in bytes. */
   async #sizeOf({ proc }: EndedHistory): Promise<{ records: number; blobs: number }> {
     const { db, pace } = this.#options;
     const bytes = { records: 0, blobs: 0 };
@@ -179,7 +180,7 @@ class Collection {
   }
 }
 
-/** Large strings of the body, as their markers tell. */
+/** The total size of the body's blobs, according to their markers. */
 function blobBytes(body: string): number {
   if (!body.includes('{"$blob":"')) return 0;
   return [...body.matchAll(/\{"\$blob":"[0-9a-f]{64}","length":(\d+)/g)].reduce(

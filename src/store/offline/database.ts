@@ -1,6 +1,6 @@
 /**
- * The journal's tables as the tools read them: a read-only connection of their own, pages that are bounded in rows and bytes,
- * nothing held between two of them. The daemon's writer does not notice.
+ * The journal's tables as the tools read them: a read-only connection of their own, pages bounded in rows and bytes,
+ * and nothing held between two pages. It does not disturb the daemon's writer.
  */
 import { dirname } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
@@ -45,11 +45,11 @@ const SQL = {
 
 export class ToolsDatabase {
   readonly db: DatabaseSync;
-  /** Where it lies, with what belongs to it. */
+  /** The journal's directory. */
   readonly dir: string;
   readonly #sql = new Map<string, StatementSync>();
 
-  /** Errors: JournalFault. Nothing is made, nothing is changed. */
+  /** Makes and changes no file. Errors: JournalFault. */
   constructor(path: string) {
     this.dir = dirname(path);
     try {
@@ -60,7 +60,7 @@ export class ToolsDatabase {
     }
   }
 
-  /** Prepared once for each text; the texts are constants. */
+  /** A statement, prepared once for each text; the texts are constants. */
   sql(text: string): StatementSync {
     const known = this.#sql.get(text);
     if (known !== undefined) return known;
@@ -95,13 +95,13 @@ export class ToolsDatabase {
     return page(this.sql(SQL.bySeq), [proc, fromSeq, limit]);
   }
 
-  /** Those of one kind behind `afterSeq`. */
+  /** The records of one kind behind `afterSeq`. */
   ofKind(proc: string, kind: string, afterSeq: number): HashedRecord[] {
     const text = INDEXED_KINDS.includes(`'${kind}'`) ? SQL.ofIndexedKind : SQL.ofKind;
     return page(this.sql(text), [proc, afterSeq, kind, PAGE_ROWS]);
   }
 
-  /** The processes that have records, by rising UUID: the one behind `proc`; "" begins. */
+  /** The next process with records behind `proc`, by rising UUID; start with "". */
   nextProc(proc: string): string | undefined {
     const value = this.sql(SQL.nextProc).get(proc)?.value;
     return typeof value === "string" ? value : undefined;
@@ -118,7 +118,7 @@ export class ToolsDatabase {
     return row === undefined ? undefined : bytesOf(row.hash);
   }
 
-  /** Of a record that a repair cut away, and that a fork goes on from. */
+  /** The hash of a record that a repair cut, if a fork is based on it. */
   cutHash(proc: string, seq: number): Uint8Array | undefined {
     const row = this.sql(SQL.cutHash).get(`$.bases."${seq}"`, proc, `$.bases."${seq}"`);
     return row === undefined ? undefined : Buffer.from(String(row.hash), "hex");
@@ -141,7 +141,7 @@ function page(statement: StatementSync, args: (string | number)[]): HashedRecord
   return rows;
 }
 
-/** A damaged page may hold anything: what is of the wrong type gives a record whose hash does not fit. */
+/** Reads a row that may be damaged: a value of the wrong type gives a record whose hash does not fit. */
 function toRecord(row: Record<string, unknown>): HashedRecord {
   return {
     lsn: Number(row.lsn),

@@ -1,6 +1,6 @@
 /**
- * Who looks after the journal while a daemon runs: anchors it, clears it out once a day, warns when it fills up, and answers what
- * the wires ask of it as a whole.
+ * Looks after the journal while a daemon runs: writes anchors, removes old histories once a day, warns when it fills
+ * up, and answers the clients' questions about the journal as a whole.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,9 +14,9 @@ import { openTools, type StoreTools } from "./tools.ts";
 
 const HOUR_MS = 3600 * 1000;
 const DAY_MS = 24 * HOUR_MS;
-/** After the start: first of all the daemon serves. */
+/** Delay of the first removal after the start, so that the daemon is first free for its clients. */
 const FIRST_MS = 10 * 60 * 1000;
-/** Two daily checks agree on the date when they are so far apart by the wall clock. */
+/** Two daily checks agree on the date if their wall-clock times are this far apart. */
 const AGREE_MS = { least: 20 * HOUR_MS, most: 8 * DAY_MS };
 const WARN_SHARE = 0.8;
 
@@ -27,10 +27,10 @@ interface KeeperOptions {
   readonly dir: string;
   readonly journal: Journal;
   readonly clock: Clock;
-  /** Asked each time, for settings change. */
+  /** Called each time, because settings change. */
   readonly retention: () => Retention;
   readonly anchorFile: () => string | undefined;
-  /** A process that is in memory, or on its way there: its history stays. */
+  /** Whether a process is in memory or being loaded; then its history stays. */
   readonly isHeld: (pid: Pid) => boolean;
   readonly log: (level: "info" | "warn" | "error", message: string) => void;
 }
@@ -63,13 +63,13 @@ export class JournalKeeper {
     };
   }
 
-  /** `clearsOut`: false where nothing of what is left may be touched. */
+  /** `clearsOut`: false if old histories must not be removed. */
   start({ clearsOut }: { clearsOut: boolean }): void {
     this.#anchors.start();
     if (clearsOut) this.#daily = this.#clearOutDaily();
   }
 
-  /** The last anchor is noted; the journal can be closed. */
+  /** Resolves once the last anchor is noted, so that the journal can be closed. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#daily;
@@ -90,7 +90,10 @@ export class JournalKeeper {
     }
   }
 
-  /** One daily check; nothing if there was one today. Only a date that two of them agree on lets anything go by its age. */
+  /**
+   * The daily check; does nothing if one ran less than 20 hours ago. Histories are removed by age only if two checks
+   * agree on the date.
+   */
   async clearOut(signal?: AbortSignal): Promise<void> {
     const { clock, retention } = this.#options;
     const path = join(this.#options.dir, "collected.json");
@@ -102,7 +105,7 @@ export class JournalKeeper {
     const { cleanupPeriodDays, maxBytes } = retention();
     const report = await this.#tools.collect({
       retention: { cleanupPeriodDays: agrees ? cleanupPeriodDays : 0, maxBytes },
-      // before everything: nothing is old
+      // the beginning of time: nothing is old
       now: agrees ? now : 0,
       dryRun: false,
       isBackground: true,
@@ -128,7 +131,7 @@ function fullText({ databaseBytes, blobBytes, maxBytes }: Usage): string {
   return `${percent} % of journal.maxBytes (${maxBytes}) are used`;
 }
 
-/** Wall clock, ms; NaN: there was no check, or its note cannot be read. */
+/** The wall-clock time of the last check, ms; NaN: no check was made, or its note cannot be read. */
 async function readDate(path: string): Promise<number> {
   try {
     const { at } = JSON.parse(await readFile(path, "utf8")) as { at?: unknown };

@@ -1,4 +1,4 @@
-/** A history as lines of JSON, as it is stored and whole: what people look at, and what a replay reads. */
+/** A history as lines of JSON, both as stored and with its blobs restored: for the user to read, and for replays. */
 import { Fault } from "../../abi/errors.ts";
 import { asProcUuid, type ProcUuid } from "../../abi/ids.ts";
 import type { JournalLine } from "../../abi/journal-line.ts";
@@ -9,7 +9,7 @@ import type { Pace } from "./pace.ts";
 
 type BlobOf = (digest: string) => Promise<Uint8Array>;
 
-/** By pid, the one that had it last, or by UUID. NOT_FOUND. */
+/** Finds a process by pid (the last one that had it) or by UUID. Errors: NOT_FOUND. */
 export function findHistory(db: ToolsDatabase, name: string): ProcUuid {
   const isPid = /^\d{1,15}$/.test(name);
   const found = isPid
@@ -24,7 +24,7 @@ export function findHistory(db: ToolsDatabase, name: string): ProcUuid {
   });
 }
 
-/** Of one history; of one kind if given. */
+/** The lines of one history, or only of one record kind. */
 export class HistoryLines {
   readonly #db: ToolsDatabase;
   readonly #proc: string;
@@ -53,7 +53,7 @@ export class HistoryLines {
     return 1;
   }
 
-  /** From `fromSeq` on; of one kind, a page may be empty and not the last. */
+  /** A page of lines from `fromSeq` on; with a kind, a page may be empty without being the last. */
   async page(fromSeq: number, blobOf: BlobOf): Promise<LinePage> {
     const page = this.#db.bySeq(this.#proc, fromSeq);
     const lines: string[] = [];
@@ -79,7 +79,7 @@ async function lineOf(record: HashedRecord, blobOf: BlobOf, kernel: string): Pro
   return JSON.stringify(line);
 }
 
-/** What is gone or damaged stays as it is stored: the rest can be read all the same. */
+/** The body with its blobs. If a blob is missing or damaged, the body as stored, so that the rest remains readable. */
 async function whole(stored: string, blobOf: BlobOf): Promise<unknown> {
   try {
     return await decodeBody(stored, blobOf);

@@ -1,6 +1,6 @@
 /**
- * Walks through the records share the journal; the removal of one history has it alone, so that no walk meets half of one.
- * A removal waits for all walks; a walk waits for the one removal under way, never for those that wait.
+ * Walks through the records share the journal; the removal of a history has it alone, so that no walk sees half of one.
+ * A removal waits for all walks; a walk waits for the removal in progress, never for waiting removals.
  */
 export class WalkLock {
   #walks = 0;

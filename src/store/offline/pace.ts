@@ -1,6 +1,6 @@
 /**
- * How a long walk shares its thread: it yields after each portion, and rests so long that it takes no more than its share.
- * CANCELLED by the signal's reason, between two portions.
+ * How a long walk shares its thread: it yields after each portion, and rests so long that it stays within its share.
+ * Aborts with the signal's reason, between two portions.
  */
 import { setImmediate as turn } from "node:timers/promises";
 
@@ -15,7 +15,7 @@ export class Pace {
   readonly #signal: AbortSignal | undefined;
   #began: number;
 
-  /** `share`: of the thread's time, above 0; 1 only yields. */
+  /** `share`: the share of the thread's time, above 0; 1 only yields. */
   constructor(clock: PaceClock, share: number, signal?: AbortSignal) {
     this.#clock = clock;
     this.#share = share;
@@ -27,14 +27,14 @@ export class Pace {
     this.#signal?.throwIfAborted();
   }
 
-  /** After each portion. */
+  /** Call it after each portion. */
   async next(): Promise<void> {
     this.throwIfAborted();
     await this.rest(this.#signal);
     this.throwIfAborted();
   }
 
-  /** As `next`, for what is not to be left half done. */
+  /** Like `next`, for work that must not be interrupted. */
   async rest(signal?: AbortSignal): Promise<void> {
     const restMs = (this.#clock.mono() - this.#began) * (1 / this.#share - 1);
     if (restMs >= 1) await this.#clock.sleep(restMs, signal);

@@ -1,7 +1,7 @@
 /**
- * What can be done about damage: a history is cut after its last good record, what follows from the records is made again, bad
- * snapshots are dropped, losses are written down. What is touched is copied to `quarantine/<date>/` first; nothing is made up.
- * The caller holds the lease.
+ * Repairs damage as far as possible: a broken history is cut after its last good record, the derived tables are
+ * rebuilt, bad snapshots are dropped, losses are recorded. Everything changed is first copied to `quarantine/<date>/`;
+ * nothing is invented. The caller holds the lease.
  */
 import { hash } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
@@ -22,9 +22,9 @@ import type { Pace } from "./pace.ts";
 import type { Cut } from "./verify-removed.ts";
 
 interface RepairReport {
-  /** Where what was touched lies now. */
+  /** The directory with the copies of what was changed. */
   readonly quarantine: string;
-  /** One line each, for a person. */
+  /** The changes made, one line each, for the user. */
   readonly done: readonly string[];
 }
 
@@ -61,14 +61,17 @@ class Repair {
     const losses = lossesOf(result);
     for (const { records, first, last } of losses)
       done.push(`${records} records of lsn ${first} to ${last} are missing: written down`);
-    // before anything changes: a repair that is cut off is repeated, not forgotten
+    // before anything changes, so that an interrupted repair is repeated rather than forgotten
     await this.#writeDown([...cuts, ...losses]);
     done.push(...(await this.#remake(cuts)));
     if (result.findings.some(({ code }) => code === "bad_blob")) done.push(...(await this.#setAsideBlobs()));
     return done;
   }
 
-  /** What of each broken history goes, copied record by record. Not the kernel's own: roots and tombstones are among it. */
+  /**
+   * The part of each broken history to cut, copied to quarantine record by record. The kernel's history is not cut,
+   * because it contains roots and tombstones.
+   */
   async #findCuts(broken: readonly BrokenHistory[]): Promise<Cut[]> {
     const after = new Map(broken.filter(({ pid }) => pid !== PID_KERNEL).map((each) => [each.proc, each]));
     if (after.size === 0) return [];
@@ -76,7 +79,7 @@ class Repair {
     const db = new ToolsDatabase(this.#path);
     const file = openSync(join(this.#quarantine, "records.ndjson"), "wx", 0o600);
     try {
-      // by lsn: an index may be part of what is damaged
+      // by lsn, because an index may be damaged too
       for (let [lsn, last] = [0, db.lastLsn()]; lsn < last; await this.#pace.next()) {
         const page = db.byLsn(lsn, last);
         if (page.length === 0) break;
@@ -117,7 +120,7 @@ class Repair {
     }
   }
 
-  /** One transaction: the cut records go, indexes and derived tables are made again from what is left. */
+  /** In one transaction: deletes the cut records, and rebuilds indexes and derived tables from the rest. */
   async #remake(cuts: readonly Cut[]): Promise<string[]> {
     const read = new ToolsDatabase(this.#path);
     const db = new DatabaseSync(this.#path, { timeout: 1_000 });
@@ -150,7 +153,7 @@ class Repair {
     }
   }
 
-  /** A history that is being removed gets no row again: its exit went first, and it would be taken for one that lives. */
+  /** A history that is being removed gets no row: its exit record may already be deleted, so it would look alive. */
   async #deriveAgain(db: DatabaseSync, read: ToolsDatabase): Promise<void> {
     const derived = new Derived(db, read.kernelId);
     const removed = underRemoval(read)?.proc;
@@ -184,7 +187,7 @@ function firstCut({ proc, pid, after }: BrokenHistory, { lsn }: HashedRecord): C
   return { proc, pid, seq: after + 1, records: 0, first: lsn, last: lsn };
 }
 
-/** `isBase`: a fork goes on from it. */
+/** `isBase`: a fork is based on this record. */
 function withLast(cut: Cut, { lsn, seq, hash: own }: HashedRecord, isBase: boolean): Cut {
   const bases = isBase ? { bases: { ...cut.bases, [seq]: Buffer.from(own).toString("hex") } } : {};
   return { ...cut, records: cut.records + 1, last: lsn, ...bases };
@@ -195,7 +198,7 @@ function isForked(db: ToolsDatabase, { proc, seq }: HashedRecord): boolean {
   return db.sql(text).get(proc, seq) !== undefined;
 }
 
-/** All together: how many, and where. */
+/** All losses as one cut: how many records, and their range. */
 function lossesOf({ losses }: CheckResult): Cut[] {
   if (losses.length === 0) return [];
   const records = losses.reduce((sum, loss) => sum + loss.records, 0);
@@ -206,7 +209,7 @@ function lossesOf({ losses }: CheckResult): Cut[] {
   return [{ proc: KERNEL_UUID, pid: PID_KERNEL, seq: 0, records, first, last }];
 }
 
-/** Those that are not what was saved, and those of records that are cut. */
+/** Snapshots that do not match their digest, and snapshots of cut records. */
 function badSnapshots(db: DatabaseSync, cuts: readonly Cut[]): { rows: number[]; lines: string[] } {
   const [rows, lines]: [number[], string[]] = [[], []];
   const ends = new Map(cuts.map(({ proc, seq }) => [proc, seq]));

@@ -1,4 +1,7 @@
-/** A journal with a past, for the tests of its tools: two agents that work in turn, a fork, one that failed to start. */
+/**
+ * A journal with a history, for the tests of its tools: two agents that work in turn, a fork, an agent that failed to
+ * start.
+ */
 import { cpSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,7 +45,7 @@ export function spawned(pid: number, more: object = {}): JournalDraft {
 export const exited = (pid: number): JournalDraft =>
   draft(pid, "process.exited", { code: 0, reason: "completed", kind: "done", result: "" });
 
-/** Written in this thread: each commit is over when it resolves. */
+/** Opens a journal that writes in this thread, so that each commit has ended when it resolves. */
 export function openHere(dir: string, more: Omit<JournalOptions, "dir"> = {}): Promise<Journal> {
   return openJournal({ dir, ...more }, ({ identity, maxBytes }, onNotice) => {
     const options = { maxBytes, onNotice, mono: () => performance.now() };
@@ -71,7 +74,10 @@ export function anchorsOf(
   });
 }
 
-/** Closed cleanly, with one root in it and a call that has no result. 26 records of processes, and those of the kernel. */
+/**
+ * Makes a cleanly closed journal with one anchor and one call without result: 26 records of processes, and the
+ * kernel's.
+ */
 export async function makePast(): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), "crux-tools-"));
   const journal = await openHere(dir);

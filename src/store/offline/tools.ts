@@ -1,4 +1,4 @@
-/** The journal's tools on a state directory: beside a daemon that writes, or where nobody has it open. */
+/** The journal's tools on a state directory: beside a daemon that writes, or when no process has the journal open. */
 import { join } from "node:path";
 import { Fault } from "../../abi/errors.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
@@ -24,17 +24,17 @@ import { measureUsage } from "./usage.ts";
 import { verifyRecords } from "./verify.ts";
 import { readAnchors } from "./verify-anchors.ts";
 
-/** Of the thread, for who waits for the answer; and in the background. */
+/** Shares of the thread's time: when a caller waits for the answer, and in the background. */
 const ASKED_SHARE = 0.5;
 const BACKGROUND_SHARE = 0.1;
 
 interface ToolsOptions {
   readonly clock: PaceClock;
-  /** The open journal of this daemon; absent: nobody has it open, and nothing is removed. */
+  /** The open journal of this daemon; absent: no process has it open, and nothing is removed. */
   readonly journal?: Journal;
-  /** A process that is in memory, or on its way there: its history stays. */
+  /** Whether a process is in memory or being loaded; then its history stays. */
   readonly isHeld?: (pid: Pid) => boolean;
-  /** For `usage`. */
+  /** The size limit that `usage` reports. */
   readonly maxBytes: () => number;
 }
 
@@ -43,7 +43,7 @@ export function openTools(dir: string, options: ToolsOptions): StoreTools {
 }
 
 export class StoreTools implements JournalTools {
-  /** For who else walks through the records. */
+  /** The lock for other walks through the records. */
   readonly lock = new WalkLock();
   readonly path: string;
   readonly #dir: string;
@@ -84,7 +84,7 @@ export class StoreTools implements JournalTools {
     retention: Retention;
     now: number;
     dryRun: boolean;
-    /** Nobody waits for it. */
+    /** True if no caller waits for the result. */
     isBackground?: boolean;
     signal?: AbortSignal;
   }): Promise<CollectReport> {
@@ -139,7 +139,7 @@ export class StoreTools implements JournalTools {
     return this.#options.journal === undefined;
   }
 
-  /** What was noted counts. A disk that refuses does not keep anybody from looking. */
+  /** Syncs, so that the tools see noted records. A disk that refuses writes does not prevent reads. */
   async #synced(): Promise<void> {
     await this.#options.journal?.sync().catch(() => {});
   }
@@ -148,7 +148,7 @@ export class StoreTools implements JournalTools {
     return new Pace(this.#options.clock, this.#isAlone ? 1 : ASKED_SHARE, signal);
   }
 
-  /** A connection for one question: while nobody asks, none is open. */
+  /** Opens a connection for one query, so that none is open between queries. */
   async #read<T>(ask: (db: ToolsDatabase) => Promise<T>): Promise<T> {
     const db = new ToolsDatabase(this.path);
     try {
@@ -159,7 +159,7 @@ export class StoreTools implements JournalTools {
   }
 }
 
-/** Each removal is recorded: where nothing can be, nothing goes. */
+/** Each removal must be recorded, so a journal that accepts no records loses no history. */
 function checkTaking({ state }: Journal): void {
   if (state.state === "well") return;
   const why =

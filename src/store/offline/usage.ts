@@ -1,4 +1,4 @@
-/** What the journal takes of the disk. */
+/** The disk space that the journal uses. */
 import { statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Usage } from "../../kernel/ports/journal-tools.ts";
@@ -26,7 +26,7 @@ export async function measureUsage(db: ToolsDatabase, maxBytes: number, pace: Pa
     blobBytes,
     blobs,
     records: Number(counts?.records),
-    // the kernel's own history is none of a process
+    // the kernel's own history is not counted as a process
     processes: Math.max(0, Number(counts?.processes) - 1),
     maxBytes,
     freeBytes: disk.bavail * disk.bsize,

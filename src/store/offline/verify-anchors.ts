@@ -1,4 +1,4 @@
-/** The roots that the journal keeps, and those kept elsewhere, against the records that are there. */
+/** Checks the roots stored in the journal, and those stored elsewhere, against the existing records. */
 import { KERNEL_UUID } from "../../kernel/ports/journal.ts";
 import type { Anchor, Finding } from "../../kernel/ports/journal-tools.ts";
 import { anchorRoot, type Tail } from "../journal/chain.ts";
@@ -7,14 +7,14 @@ import type { Pace } from "./pace.ts";
 import type { ChainTail } from "./verify-chain.ts";
 import type { Removed } from "./verify-removed.ts";
 
-/** How a first anchor names the root before it. */
+/** The `previous` of the first anchor. */
 const NO_ROOT = "";
 
 interface Expected extends Anchor {
   readonly isKeptElsewhere: boolean;
 }
 
-/** undefined: it cannot be read as an anchor. */
+/** undefined: the record cannot be read as an anchor. */
 export function anchorOf({ at, body }: Pick<HashedRecord, "at" | "body">): Anchor | undefined {
   try {
     const { lsn, root, previous } = JSON.parse(body) as Partial<Anchor> & { previous?: string | null };
@@ -25,7 +25,7 @@ export function anchorOf({ at, body }: Pick<HashedRecord, "at" | "body">): Ancho
   }
 }
 
-/** By rising lsn, in pages. */
+/** The anchors of the journal by rising lsn, in pages. */
 export async function* readAnchors(db: ToolsDatabase, pace: Pace): AsyncGenerator<readonly Anchor[]> {
   for (let seq = 0; ; ) {
     const page = db.ofKind(KERNEL_UUID, "journal.anchor", seq);
@@ -38,10 +38,10 @@ export async function* readAnchors(db: ToolsDatabase, pace: Pace): AsyncGenerato
 }
 
 export class AnchorCheck {
-  /** Of the journal itself, so far. */
+  /** The journal's own anchors checked so far. */
   count = 0;
   last: Anchor | null = null;
-  /** Roots that cannot be made again. */
+  /** Roots that cannot be recomputed. */
   unchecked = 0;
   readonly #removed: readonly Removed[];
   readonly #expected: readonly Expected[];
@@ -58,7 +58,7 @@ export class AnchorCheck {
     );
   }
 
-  /** All whose records are all taken when the next one has this lsn. The first that does not hold. */
+  /** Checks the anchors below `nextLsn`, whose records are all in `tails`. Returns the first failure. */
   upTo(nextLsn: number, tails: ReadonlyMap<string, ChainTail>): Finding | undefined {
     for (;;) {
       const expected = this.#expected[this.#next];
@@ -69,7 +69,7 @@ export class AnchorCheck {
     }
   }
 
-  /** The records have come to their end: a root that covers more was made when there were more. */
+  /** Called after the last record: a remaining anchor covers records that are missing. */
   end(lastLsn: number): Finding | undefined {
     const expected = this.#expected[this.#next];
     if (expected === undefined) return undefined;
@@ -98,13 +98,13 @@ export class AnchorCheck {
     return undefined;
   }
 
-  /** undefined: it covers records that were removed since, and not as the last of their process. */
+  /** undefined: the root covers records that were removed since, and their hashes at that lsn are unknown. */
   #rootAt(lsn: number, previous: string, tails: ReadonlyMap<string, ChainTail>): string | undefined {
     const all: Tail[] = [...tails].map(([proc, { seq, hash }]) => ({ proc, seq, hash }));
     for (const removed of this.#removed) {
       if (removed.lsn <= lsn || removed.first > lsn) continue;
       if (removed.tail === undefined || removed.last > lsn) return undefined;
-      // of one whose removal was cut off, some records may be left
+      // an interrupted removal may have left some records
       const left = all.findIndex(({ proc }) => proc === removed.proc);
       if (left >= 0) all.splice(left, 1);
       all.push(removed.tail);

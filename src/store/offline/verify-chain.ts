@@ -13,15 +13,15 @@ export interface ChainTail {
 /** Why a record does not follow from the one before it. */
 export interface Misfit {
   readonly code: Extract<FindingCode, "gap" | "bad_hash">;
-  /** The seq that should have come. */
+  /** The expected seq. */
   readonly seq: number;
-  /** Of the last record of its process that fits; 0: none does. */
+  /** The lsn of the process's last record that fits; 0: none does. */
   readonly afterLsn: number;
   readonly detail: string;
 }
 
 export class Chains {
-  /** Last record of each process so far. */
+  /** The last record of each process so far. */
   readonly tails = new Map<string, ChainTail>();
   readonly #db: ToolsDatabase;
   readonly #kernelId: string;
@@ -31,7 +31,7 @@ export class Chains {
     this.#kernelId = db.kernelId;
   }
 
-  /** The tail moves on only past a record that fits. */
+  /** Checks the next record; the tail advances only if the record fits. */
   take(record: HashedRecord): Misfit | undefined {
     const before = this.tails.get(record.proc);
     const expected = (before?.seq ?? 0) + 1;
@@ -56,7 +56,7 @@ function gapText(expected: number, found: number): string {
     : `records ${expected} to ${last} of its process are missing`;
 }
 
-/** What the chain of a process begins with: that of a fork goes on from its parent's. */
+/** The hash that a process's chain begins with; a fork continues the chain of its parent. */
 export function baseOf(db: ToolsDatabase, kernelId: string, first: HashedRecord): Uint8Array {
   const parent = first.kind === "process.forked" ? forkedFrom(first.body) : undefined;
   const inherited = parent && (db.hashAt(parent.from, parent.at) ?? db.cutHash(parent.from, parent.at));

@@ -1,35 +1,35 @@
 /**
- * Whether the lsns that are not there any more may be missing. Each history that retention removed left a tombstone, each that
- * fsck cut a repair: how many records went, and between which lsns. A missing lsn belongs to the one that ends first of those
- * that have room for it; if none has, nothing explains it.
+ * Decides whether missing lsns are explained. Each history removed by retention left a tombstone, each one cut by fsck
+ * a repair record: the number of removed records, and their first and last lsn. A missing lsn is attributed to the
+ * removal that ends first among those with room for it; if none has room, the lsn is unexplained.
  */
 
 export interface Removal {
-  /** First and last lsn of what was removed. */
+  /** First and last lsn of the removed records. */
   readonly first: number;
   readonly last: number;
   readonly records: number;
 }
 
 export class MissingRecords {
-  /** By first lsn. */
+  /** Removals by rising first lsn. */
   readonly #removals: readonly Removal[];
   #next = 0;
-  /** Begun, with room: by rising last. */
+  /** Removals that cover the current lsn and have room, by rising last lsn. */
   #open: { last: number; room: number }[] = [];
 
   constructor(removals: readonly Removal[]) {
     this.#removals = [...removals].sort((a, b) => a.first - b.first);
   }
 
-  /** The first of the lsns `from` … `to` (both missing, rising from call to call) that nothing explains. */
+  /** The first unexplained lsn of `from` … `to`, all of which are missing; the lsns must rise from call to call. */
   unexplained(from: number, to: number): number | undefined {
     let lsn = from;
     while (lsn <= to) {
       this.#admit(lsn);
       const taker = this.#open[0];
       if (taker === undefined) return lsn;
-      // until it is full, it ends, or another begins that may end sooner
+      // up to where it is full, it ends, or another removal begins that may end sooner
       const nextFirst = this.#removals[this.#next]?.first ?? Number.POSITIVE_INFINITY;
       const count = Math.min(taker.room, Math.min(to, taker.last, nextFirst - 1) - lsn + 1);
       taker.room -= count;

@@ -1,4 +1,4 @@
-/** What was removed on purpose, as the kernel's own history tells it: tombstones of retention, cuts of fsck. */
+/** What was removed on purpose, according to the kernel's own history: tombstones of retention, cuts of fsck. */
 import { KERNEL_UUID } from "../../kernel/ports/journal.ts";
 import type { Tail } from "../journal/chain.ts";
 import type { ToolsDatabase } from "./database.ts";
@@ -9,7 +9,7 @@ import type { Removal } from "./verify-missing.ts";
 export interface Tombstone {
   readonly proc: string;
   readonly pid: number;
-  /** Of its last record, and so how many there were. */
+  /** The seq of its last record, and so the number of its records. */
   readonly seq: number;
   readonly hash: string;
   /** First and last lsn of its records. */
@@ -25,19 +25,22 @@ export interface Cut {
   readonly records: number;
   readonly first: number;
   readonly last: number;
-  /** Hashes, in hex, of those that forks go on from, by seq. */
+  /** Hashes, in hex, of the cut records that forks are based on, by seq. */
   readonly bases?: Readonly<Record<string, string>>;
 }
 
 export interface Removed extends Removal {
   readonly proc: string;
-  /** Of the record that tells of it. */
+  /** The lsn of the tombstone or repair record. */
   readonly lsn: number;
-  /** The last record of all, where all went. */
+  /** The process's last record, if the whole history was removed. */
   readonly tail: Tail | undefined;
 }
 
-/** By rising lsn of the record that tells of it. Unreadable ones are left out: then nothing explains what is missing. */
+/**
+ * All removals, by rising lsn of their record. Unreadable records are left out; then their missing lsns stay
+ * unexplained.
+ */
 export async function readRemoved(db: ToolsDatabase, pace: Pace): Promise<Removed[]> {
   const found: Removed[] = [];
   for (const kind of ["journal.tombstone", "journal.repair"] as const) {

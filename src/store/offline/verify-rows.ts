@@ -1,15 +1,15 @@
-/** The rows of processes against the records that are there: a history whose end is gone still has its row. */
+/** Checks the process rows against the existing records: a history whose end is missing still has its row. */
 import { asPid, asProcUuid } from "../../abi/ids.ts";
 import type { Finding } from "../../kernel/ports/journal-tools.ts";
 import { PAGE_ROWS, type ToolsDatabase } from "./database.ts";
 import type { Pace } from "./pace.ts";
 
-// one statement sees one state, whatever is written meanwhile
+// one statement sees one consistent state, despite concurrent writes
 const SHORT = `SELECT proc, pid, last_seq, last_lsn,
     (SELECT coalesce(max(seq), 0) FROM records WHERE records.proc = page.proc) AS found
   FROM (SELECT * FROM processes WHERE proc > ? ORDER BY proc LIMIT ${PAGE_ROWS}) AS page`;
 
-/** The first, by the lsn of the last record that it names, whose last records are missing. */
+/** The first row, by the lsn of its last record, whose last records are missing. */
 export async function shortRow(db: ToolsDatabase, pace: Pace): Promise<Finding | undefined> {
   let first: Finding | undefined;
   for await (const { proc, pid, seq, lsn, found } of rowsAgainstTails(db, pace)) {
@@ -30,10 +30,10 @@ export function missingText(found: number, last: number): string {
 interface RowAgainstTail {
   readonly proc: string;
   readonly pid: number;
-  /** By the row. */
+  /** The last seq, according to the row. */
   readonly seq: number;
   readonly lsn: number;
-  /** The last that is there; 0: none. */
+  /** The seq of the last existing record; 0: none. */
   readonly found: number;
 }
 

@@ -1,4 +1,6 @@
-/** Every hash of every history in lsn order, and each anchor: whether the journal is what was written. */
+/**
+ * Verifies every hash of every history, in lsn order, and each anchor: whether the journal is still what was written.
+ */
 
 import { messageOf } from "../../abi/errors.ts";
 import { asPid, asProcUuid } from "../../abi/ids.ts";
@@ -16,7 +18,7 @@ interface VerifyOptions {
   readonly against: readonly Anchor[];
   readonly pace: Pace;
   readonly progress: (records: number) => void;
-  /** Acknowledged, by the head file; 0: not known. */
+  /** The acknowledged lsn, according to the head file; 0: unknown. */
   readonly headLsn: number;
 }
 
@@ -50,7 +52,7 @@ class Walk {
   readonly #missing: MissingRecords;
   readonly #lastLsn: number;
   #lsn = 0;
-  /** The first that is missing unexplained; whose it was may show later. */
+  /** The first missing lsn without explanation; its process may become known later. */
   #gapLsn: number | undefined;
 
   constructor(db: ToolsDatabase, anchors: AnchorCheck, missing: MissingRecords, lastLsn: number) {
@@ -109,7 +111,7 @@ class Walk {
         detail: "records are not in the order of their lsn",
       };
     if (lsn > this.#lsn + 1) this.#gapLsn ??= this.#missing.unexplained(this.#lsn + 1, lsn - 1);
-    // what is missing is the reason for every root behind it
+    // behind a gap every root is wrong, so roots are no longer checked
     const wrongRoot = this.#gapLsn === undefined ? this.#anchors.upTo(lsn, this.#chains.tails) : undefined;
     if (wrongRoot !== undefined) return wrongRoot;
     const misfit = this.#chains.take(record);
@@ -137,7 +139,7 @@ class Walk {
     return { code: "missing_acknowledged", severity: "damage", lsn, detail };
   }
 
-  /** A record that is missing comes before what was found behind it. Whose it was, its process's row may tell. */
+  /** The finding for a missing record, which precedes `found`. Its process may be known from a row. */
   async #missingBefore(lsn: number, found: Finding | undefined, pace: Pace): Promise<Finding> {
     if (found?.lsn === lsn) return found;
     const row = await shortRow(this.#db, pace);
