@@ -1,10 +1,12 @@
 /**
- * Sandboxes made before their commands. When a command of a process has ended, the next one of the same rights is likely: its
- * sandbox is set up while the model thinks, as far as the first process, which waits for the words.
+ * Sandboxes made before their commands. When a command of a process has ended, another with the same rights is
+ * likely: its sandbox is set up while the model thinks, up to the first process, which waits for the program's
+ * arguments.
  *
- * Each serves one command and no second. A first process that took one command after another would be there for all of them to
- * signal, to limit and to starve, and what one had left the next would find; so it is the waiting that is saved, not the walls.
- * One that does not fit what is asked, or of which a part was replaced meanwhile, is ended, and another made as ever.
+ * Each sandbox serves a single command. If one first process ran several commands, all of them could signal, limit
+ * and starve it, and each would find what the one before left behind; so only waiting time is saved, not isolation. A
+ * prepared sandbox that does not fit the request, or of which a part was replaced meanwhile, is ended, and a new one
+ * is made as usual.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../abi/program.ts";
@@ -12,34 +14,34 @@ import type { ExecSpec } from "../../kernel/ports/host.ts";
 import type { PreparedChild } from "./prepared-child.ts";
 import type { Confine } from "./sandbox/sandbox.ts";
 
-/** For what comes first when a command has ended: its result, and the request to the model. */
+/** Delay that lets more urgent work go first when a command has ended: its result, and the request to the model. */
 const delayMs = 5;
-/** Unused, it is ended: its process may do something else for long. */
+/** A sandbox unused for this long is ended: its process may be busy with other work. */
 const idleMs = 10_000;
-/** Of all processes, and of one; the oldest are ended first. */
+/** Bounds on the sandboxes kept, for all processes and for one; at a bound, the oldest is ended. */
 const maxSpares = 16;
 const maxOfProcess = 2;
-/** The first process reads one character at a time. */
+/** Bound on the arguments: the first process reads them one character at a time. */
 const maxChars = 8_192;
 
 interface Spare {
   readonly spec: ExecSpec;
   readonly program: string;
   readonly prepared: PreparedChild;
-  /** It is no longer kept: taken, or to be ended. */
+  /** Aborted when the sandbox is no longer kept: it was taken, or is being ended. */
   readonly over: AbortController;
 }
 
 interface Maker {
   prepare(spec: ExecSpec, program: string): PreparedChild;
-  /** How it is to be confined; undefined: not at all. */
+  /** How the command is to be confined; undefined: not at all. */
   wantedOf(spec: ExecSpec, program: string): Confine | undefined;
 }
 
 export class Ahead {
   readonly #maker: Maker;
   readonly #clock: Pick<Clock, "sleep">;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #spares = new Set<Spare>();
   readonly #ending = new Set<Promise<unknown>>();
   #isClosed = false;
@@ -53,7 +55,7 @@ export class Ahead {
     return this.#spares.size;
   }
 
-  /** undefined: none fits. Its program has not begun. */
+  /** A fitting sandbox, whose program has not begun; undefined: none fits. */
   take(spec: ExecSpec, program: string): PreparedChild | undefined {
     const found = [...this.#spares].find((spare) => isOfKind(spare, spec, program));
     if (found === undefined || !isShort(spec.argv)) return undefined;
@@ -67,7 +69,7 @@ export class Ahead {
     return found.prepared;
   }
 
-  /** Makes one for what may follow, in a moment. Never rejects. */
+  /** Makes a sandbox for the command that may follow, after a short delay. Never rejects. */
   async follow(spec: ExecSpec, program: string): Promise<void> {
     const until = spec.process?.until;
     if (until === undefined || spec.sandbox?.network !== "off") return;
@@ -75,18 +77,18 @@ export class Ahead {
     if (until.aborted || this.#isClosed) return;
     if ([...this.#spares].some((spare) => isOfKind(spare, spec, program))) return;
     try {
-      // the words come later; those of the last command are nobody's
+      // the arguments come later; those of the last command must not be used
       const bare = { ...spec, argv: [program] };
       this.#keep(
         { spec, program, prepared: this.#maker.prepare(bare, program), over: new AbortController() },
         until,
       );
     } catch {
-      // the next command says what is wrong
+      // the next command reports the error
     }
   }
 
-  /** Resolves when none is left. */
+  /** Resolves when all kept sandboxes have ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const spare of this.#spares) this.#end(spare);
@@ -114,7 +116,7 @@ export class Ahead {
   }
 }
 
-/** All but the words is the same. */
+/** True if everything except the arguments is the same. */
 function isOfKind(spare: Spare, spec: ExecSpec, program: string): boolean {
   return spare.program === program && isDeepStrictEqual(kindOf(spare.spec), kindOf(spec));
 }

@@ -1,6 +1,7 @@
 /**
- * One started program, from spawn until nothing of it is left. The order of its end: the leader exits; its output runs dry;
- * what it left behind is ended; the pipes are let go; then `exited` resolves and no output follows.
+ * One started program, from spawn until nothing of it is left. The order of its end: the leader exits; its output
+ * falls silent; the processes it left behind are ended; the pipes are closed; then `exited` resolves and no more
+ * output is delivered.
  */
 import type { Clock } from "../../abi/program.ts";
 import type { ExecChild, ExecSpec } from "../../kernel/ports/host.ts";
@@ -11,15 +12,15 @@ import type { PreparedChild } from "./prepared-child.ts";
 import { sendSignal } from "./procfs.ts";
 import type { Streams } from "./streams.ts";
 
-/** TERM to KILL when the spec says nothing, and at the end of the daemon whatever it says. */
+/** The time from TERM to KILL if the spec names none; also its upper bound when the daemon shuts down. */
 export const defaultGraceMs = 5_000;
-/** After a CONT, looked for again and again: who stops late. */
+/** Delays after a CONT at which we look for processes that stopped late. */
 const lateStopsMs = [10, 50, 200, 1_000];
-/** What a program left behind has done its work: it gets less time than the program itself. */
+/** The grace for processes that a program left behind: less than for the program itself. */
 const leftoverGraceMs = 500;
-/** Who printed them has ended. */
+/** How long we wait for the setup's error output; the process that printed it has ended. */
 const lateWordsMs = 200;
-/** After KILL; a process that outlives it hangs in the host's kernel, and nobody can end it. */
+/** How long we wait after KILL; a process that outlives it hangs in the host's kernel, and nothing can end it. */
 const killedMs = 5_000;
 
 interface Begun {
@@ -35,11 +36,11 @@ export class HostChild implements ExecChild {
   readonly #stdin: Streams["stdin"];
   readonly #output: Output;
   readonly #clock: Begun["clock"];
-  /** undefined: it did not start. */
+  /** undefined: the program did not start. */
   readonly #job: Job | undefined;
   #isLeaderGone = false;
   #isStopped = false;
-  /** When KILL comes; undefined: nobody wants its end yet. */
+  /** When KILL is sent, on the monotonic clock; undefined: no end was requested yet. */
   #killAtMs: number | undefined;
   #killTimer = new AbortController();
 
@@ -50,7 +51,7 @@ export class HostChild implements ExecChild {
     this.#stdin = prepared.streams.stdin;
     this.#output = new Output(prepared.streams.outputs, spec.onOutput);
     this.#job = prepared.job;
-    // a reader that went away is told by write(); unheard, it would end the daemon
+    // write() reports a reader that went away; an unhandled error event would end the daemon
     this.#stdin?.on("error", () => {});
     this.exited = this.#supervise();
   }
@@ -80,7 +81,7 @@ export class HostChild implements ExecChild {
     return this.#job.signal(name);
   }
 
-  /** A process that was being forked at the STOP may come to be, and stop, only after the CONT. */
+  /** A process that was being forked at the STOP may appear, and stop, only after the CONT. */
   #continue(job: Job): void {
     this.#isStopped = false;
     const look = (waitsMs: readonly number[]) => {
@@ -114,7 +115,7 @@ export class HostChild implements ExecChild {
       return;
     }
     if (isFirst) job.signal("SIGTERM");
-    // one that is stopped hears it only when it goes on
+    // a stopped process handles the TERM only after a CONT
     if (this.#isStopped) this.signal("SIGCONT");
     if (graceMs !== Infinity) this.#killAfter(job, graceMs);
   }
@@ -127,14 +128,17 @@ export class HostChild implements ExecChild {
     );
   }
 
-  /** Nothing of it is left, nor of what held and confined it: later than `exited` where its status was told before. */
+  /**
+   * Resolves when nothing of the child is left, nor of its namespaces and sandbox: later than `exited` if the status
+   * was reported before that.
+   */
   get gone(): Promise<unknown> {
     return Promise.all([this.exited, this.#prepared.launched.ended]);
   }
 
   async #supervise(): Promise<ExecEnd> {
     const { confinement, told, launched } = this.#prepared;
-    // one that is not confined could tell in place of its first process
+    // a program that is not confined could fake the report of its first process
     const alone = confinement === undefined ? [] : [told];
     const leader = await Promise.race([launched.ended, ...alone]);
     this.#isLeaderGone = true;
@@ -148,7 +152,7 @@ export class HostChild implements ExecChild {
     return this.#close(this.#job?.endOf(end) ?? end);
   }
 
-  /** Nothing but the first process is left, and nobody needs it. */
+  /** Only the first process is left, and it is no longer needed. */
   async #endTold(code: number): Promise<ExecEnd> {
     const end = this.#job?.endOf({ code, signal: null }) ?? { code, signal: null };
     this.#job?.kill();
@@ -162,7 +166,7 @@ export class HostChild implements ExecChild {
     return this.#unconfined(end);
   }
 
-  /** What was printed by what sets it up, where that came to nothing. */
+  /** Passes on the setup's own error output if the setup failed. */
   async #tellSetup(): Promise<void> {
     const late = this.#clock.sleep(lateWordsMs).then(() => "");
     const words = await Promise.race([this.#prepared.words(), late]);
@@ -170,7 +174,7 @@ export class HostChild implements ExecChild {
       this.spec.onOutput(this.spec.isMerged === true ? "stdout" : "stderr", Buffer.from(words));
   }
 
-  /** What confined it is taken back; one that never was is an error, not the program's status. */
+  /** Releases the confinement; a sandbox that was never set up is an error, not the program's status. */
   #unconfined(end: ExecEnd): ExecEnd {
     const { confinement, hasAsked } = this.#prepared;
     if (confinement === undefined) return end;
@@ -182,7 +186,10 @@ export class HostChild implements ExecChild {
     return violations.length === 0 ? end : { ...end, violations };
   }
 
-  /** TERM, then KILL, to each of them alone: the group's number may be somebody else's by now. True: there were some. */
+  /**
+   * Sends TERM, then KILL, to each remaining process by its pid: the group's number may belong to another group by
+   * now. Returns true if there were any.
+   */
   async #endLeftovers(job: Job, end: ExecEnd): Promise<boolean> {
     const warned = new Set<number>();
     const begunMs = this.#clock.mono();

@@ -1,4 +1,7 @@
-/** The compose file of a project that an earlier daemon left: read and checked again, as the client did and the daemon does. */
+/**
+ * The compose file of a project that an earlier daemon left: read and validated again, as the client and the daemon
+ * did.
+ */
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
@@ -8,13 +11,16 @@ import type { ProjectSource } from "../../kernel/ports/projects.ts";
 
 const MAX_BYTES = 1024 * 1024;
 
-/** `env` fills in its variables. Rejects with what is wrong: it is gone, it is no file, it does not check. */
+/**
+ * `env` supplies the values of its variables. Rejects with the reason: the file is missing, is not a regular file, or
+ * is not valid.
+ */
 export async function loadComposeProject(
   { path, dir, name }: ProjectSource,
   env: Readonly<Record<string, string>>,
 ): Promise<ComposeProject> {
   const text = await readText(path);
-  // few daemons ever need them
+  // loaded on demand: few daemons need these modules
   const [{ parseComposeYaml }, { interpolate }, { parseComposeFile }] = await Promise.all([
     import("../../abi/compose/yaml.ts"),
     import("../../abi/compose/variables.ts"),
@@ -24,7 +30,7 @@ export async function loadComposeProject(
   return parseComposeFile(file, { dir, ...(name === "" ? {} : { project: name }) });
 }
 
-/** A pipe in its place would keep the daemon from starting. */
+/** Opens without blocking: a named pipe at this path would otherwise keep the daemon from starting. */
 async function readText(path: string): Promise<string> {
   await using handle = await opened(path);
   const stat = await handle.stat();

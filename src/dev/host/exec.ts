@@ -1,8 +1,8 @@
 /**
- * OS children of the daemon. Each has its own process group and, where bubblewrap works, a pid namespace that dies with the
- * daemon. Second line of defence: two marks in its environment. CRUX_OWNER names the daemon (orphans.ts finds what a dead
- * one left), CRUX_EXEC_ID the child and its descendants (family.ts).
- * Whoever starts a new daemon from within a child must drop both marks from its environment.
+ * OS children of the daemon. Each has its own process group and, where bubblewrap works, a pid namespace that dies
+ * with the daemon. The second line of defence is two marks in its environment: CRUX_OWNER names the daemon
+ * (orphans.ts finds what a dead daemon left), CRUX_EXEC_ID names the child and its descendants (family.ts). A child
+ * that starts a new daemon must drop both marks from its environment.
  */
 import { randomBytes } from "node:crypto";
 import type { DriverError } from "../../abi/errors.ts";
@@ -26,16 +26,19 @@ import { type Confine, type Confinement, Sandboxes } from "./sandbox/sandbox.ts"
 interface HostProcessesOptions {
   readonly kernelId: string;
   readonly epoch: number;
-  /** For pipes alone: made, and removed at the end. Absent: streams are sockets, which programs cannot open by name. */
+  /**
+   * A directory used only for pipes, created here and removed at the end. Absent: streams are sockets, which programs
+   * cannot open by name.
+   */
   readonly pipesDir?: string;
-  /** Asked for each child, with the mark of what it starts to find out. */
+  /** Called for each child, with the owner's mark for any process that it starts as a probe. */
   readonly isolation?: (owner: string) => Isolation;
   readonly launch?: () => Launcher;
-  /** Can children be confined? Asked for each that is to be. */
+  /** Whether children can be confined; called for each child that must be. */
   readonly sandbox?: (owner: string) => SandboxState;
-  /** What confines them, with places of its own; closed with the children. */
+  /** Makes the sandboxes, in directories of its own; closed after the children. */
   readonly sandboxes?: Sandboxes;
-  /** For graces; default the machine's own. */
+  /** The clock for grace periods; default: the machine's clock. */
   readonly clock?: Pick<Clock, "mono" | "sleep">;
 }
 
@@ -52,7 +55,7 @@ export class HostProcesses implements HostExec {
   readonly #children = new Set<HostChild>();
   readonly #ahead: Ahead;
   readonly #loopbacks: Loopbacks;
-  /** Ended but for what held them. */
+  /** Children that have exited, but whose namespace or sandbox has not ended yet. */
   readonly #ending = new Set<Promise<unknown>>();
   #isClosed = false;
 
@@ -95,19 +98,22 @@ export class HostProcesses implements HostExec {
     return this.#children.size;
   }
 
-  /** Sandboxes that wait for their commands. */
+  /** The number of sandboxes that wait for their commands. */
   get spares(): number {
     return this.#ahead.size;
   }
 
-  /** Whose an OS process is that was started here: by the CRUX_SESSION_ID it was given, null without one. undefined: none of ours. */
+  /**
+   * The owner of an OS process that was started here: the CRUX_SESSION_ID it was given, or null without one.
+   * undefined: not a process of ours.
+   */
   ownerOf(osPid: number): string | null | undefined {
     for (const child of this.#children)
       if (child.osPid === osPid) return child.spec.env.CRUX_SESSION_ID ?? null;
     return undefined;
   }
 
-  /** Finds out and makes what the first child would have to wait for. */
+  /** Does the probing and preparation that the first child would otherwise wait for. */
   async lookAhead(): Promise<void> {
     this.#launch();
     await lookAhead(this.#owner);
@@ -188,7 +194,7 @@ export class HostProcesses implements HostExec {
     });
   }
 
-  /** UNAVAILABLE: it cannot be confined, and so does not start. */
+  /** UNAVAILABLE: the child cannot be confined, and so must not start. */
   #confine(spec: ExecSpec, program: string, env: MarkedEnv): Confinement | undefined {
     const wanted = this.#wantedOf(spec, program);
     if (wanted === undefined) return undefined;
@@ -225,7 +231,10 @@ export class HostProcesses implements HostExec {
   }
 }
 
-/** stdin is a socket, which bash takes for that of a remote login: it would read ~/.bashrc, but in an inner shell. */
+/**
+ * stdin is a socket, which bash takes for a remote login; it would then read ~/.bashrc unless SHLVL says that it is
+ * an inner shell.
+ */
 function shellDepth({ env, stdin }: ExecSpec): ExecSpec["env"] {
   return stdin !== "pipe" || Number(env.SHLVL) >= 1 ? env : { ...env, SHLVL: "1" };
 }

@@ -1,34 +1,39 @@
 /**
- * Who belongs to a started program: its process group, whoever inherited its mark in the environment (`setsid` leaves the
- * group, not the environment), and the children of those.
+ * The processes that belong to a started program: its process group, every process that inherited its mark in the
+ * environment (`setsid` leaves the group, not the environment), and the descendants of these.
  */
 import { findProcess, hasProcfs, lastPid, listPids, type OsProcess, readEnviron } from "./procfs.ts";
 
-/** Pids go round after 32,768 at the least; in so short a time nobody starts that many. */
+/** Pids wrap around after 32,768 at the earliest; within this time nothing starts that many processes. */
 const pidsOnlyRiseMs = 2_000;
-/** So many are looked at one by one rather than picked from a list of all. */
+/** Up to this many pids are checked one by one instead of being picked from a list of all. */
 const fewPids = 64;
 
 export class Family {
   readonly #leader: number;
   readonly #mark: string;
   readonly #bornAtMs: number;
-  /** Seen earlier, by pid: still ours when its parent is gone and it has neither group nor mark. */
+  /**
+   * Members seen earlier, by pid: still ours when the parent has ended and they have neither the group nor the mark.
+   */
   readonly #known = new Map<number, OsProcess>();
 
-  /** `mark`: `NAME=value`, unique to the family. `bornAtMs`: not after its first member, on the monotonic clock. */
+  /**
+   * `mark`: `NAME=value`, unique to the family. `bornAtMs`: not after the start of its first member, on the monotonic
+   * clock.
+   */
   constructor(leader: number, mark: string, bornAtMs = performance.now()) {
     this.#leader = leader;
     this.#bornAtMs = bornAtMs;
     this.#mark = `\0${mark}\0`;
   }
 
-  /** Remembers who is there now. */
+  /** Remembers the current members. */
   learn(): void {
     for (const member of this.#scan(listPids())) this.#known.set(member.pid, member);
   }
 
-  /** The living, the leader among them. */
+  /** The pids of the living members, including the leader. */
   members(): number[] {
     if (!hasProcfs) return groupLives(this.#leader) ? [-this.#leader] : [];
     const found = new Set(this.#scan(this.#candidates()).map(({ pid }) => pid));
@@ -38,8 +43,8 @@ export class Family {
   }
 
   /**
-   * Reading all of /proc costs milliseconds, so a short run looks only at pids given out since its start; when none was,
-   * that is the leader alone.
+   * Reading all of /proc takes milliseconds, so for a short run only the pids assigned since its start are checked;
+   * if none was, that is the leader alone.
    */
   #candidates(): number[] {
     const first = this.#leader;

@@ -1,17 +1,17 @@
 /**
- * Descriptors that whoever started this process left open in it. Every child would have them too, also one in a sandbox: a
- * folder or a pipe of the host that no mount covers.
+ * File descriptors that the parent of this process left open in it. Every child would inherit them, including one in
+ * a sandbox: a folder or a pipe of the host that no mount covers.
  */
 import { closeSync, readdirSync, readFileSync } from "node:fs";
 
-/** As Linux writes the flags of a descriptor that no child gets: octal. */
+/** The close-on-exec bit in the flags of /proc/…/fdinfo, which are octal. */
 const CLOSE_ON_EXEC = 0o2000000;
-/** The runtime itself closes the lowest; it stops at the first gap. */
+/** The runtime itself closes the lowest descriptors; it stops at the first gap. */
 const FIRST = 3;
 
 /**
- * Closes them; how many there were. What the runtime itself has open is closed on exec and stays. Without /proc nothing is
- * known of them: 0.
+ * Closes the inherited descriptors and returns how many there were. The runtime's own descriptors are close-on-exec
+ * and stay open. Without /proc nothing is known of them: returns 0.
  */
 export function closeInherited(): number {
   return numbersOf("/proc/self/fd").filter((fd) => fd >= FIRST && isInherited(fd) && isClosed(fd)).length;
@@ -26,7 +26,7 @@ function numbersOf(dir: string): readonly number[] {
 }
 
 function isInherited(fd: number): boolean {
-  // node's own line to a parent that forked it
+  // a channel to a parent that forked this process is in use by Node
   if (process.channel !== undefined) return false;
   try {
     const [, flags] = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8")) ?? [];

@@ -1,4 +1,4 @@
-/** How this machine keeps children from outliving the daemon: the best way that works, found once. */
+/** Chooses how this machine keeps children from outliving the daemon: the best way that works, found once. */
 import { spawn, spawnSync } from "node:child_process";
 import { isExecutable } from "../program.ts";
 import { Family } from "./family.ts";
@@ -13,28 +13,28 @@ export const BWRAP = [
   "/bin/bwrap",
   "/run/current-system/sw/bin/bwrap",
 ];
-/** What the program of the probe ends with if it is as it should be. */
+/** The exit code of the probe's program if everything is as expected. */
 const WORKS = 42;
 
 export class IsolationFinder {
   readonly #bwrap: string | undefined;
-  /** The probe takes 5 ms; one that takes so long hangs, on a mount that does not answer. */
+  /** The probe normally takes 5 ms; one that takes this long hangs, on a mount that does not answer. */
   readonly #probeMs: number;
   #found: Isolation | undefined;
 
   constructor({ places = BWRAP, probeMs = 2_000 }: { places?: readonly string[]; probeMs?: number } = {}) {
-    // without, nobody could be told from bwrap itself
+    // without /proc/…/children, the programs could not be told apart from bwrap itself
     this.#bwrap = hasChildren ? places.find(isExecutable) : undefined;
     this.#probeMs = probeMs;
   }
 
-  /** The first to ask waits for the probe, unless `lookAhead` is over by then. */
+  /** The first caller waits for the probe, unless `lookAhead` has finished by then. */
   get(owner?: string): Isolation {
     this.#found ??= this.#probe(owner) ?? fallback();
     return this.#found;
   }
 
-  /** Probes without holding up anybody. Resolves when the answer is known. */
+  /** Probes in the background. Resolves when the answer is known. */
   async lookAhead(owner?: string): Promise<void> {
     if (this.#found !== undefined || this.#bwrap === undefined) return;
     const namespace = namespaceOf(this.#bwrap);
@@ -60,22 +60,22 @@ export class IsolationFinder {
 }
 
 /**
- * Succeeds where it sees itself and the first process, and nobody else: not in a container that forbids namespaces, or a
- * /proc of one's own.
+ * The probe succeeds if it sees itself and the first process, and no other. It fails in a container that forbids
+ * namespaces or mounting a new /proc.
  */
 function probeOf(namespace: Isolation): readonly [string, ...string[]] {
   const script = `set -- /proc/[0-9]*; [ $# -eq 2 ] && exit ${WORKS}`;
   return namespace.wrap({ program: "/bin/sh", args: ["-c", script], cwd: "/" });
 }
 
-/** Only root could write what is closed. */
+/** Kernel files are closed for root only; no other user could write them. */
 function namespaceOf(bwrap: string): Isolation {
   return namespaceIsolation(bwrap, process.getuid?.() === 0 ? kernelFiles() : []);
 }
 
 /**
- * With the mark of whose child it is, as every child has it: bwrap ends with its parent only once it is set up, and one whose
- * parent was killed before that waits for ever.
+ * The environment of a probe, with the owner's mark that every child has: bwrap ends with its parent only once it is
+ * set up, and one whose parent was killed before that waits forever; the mark lets the next daemon find it.
  */
 export function probeEnv(owner: string | undefined): NodeJS.ProcessEnv {
   return owner === undefined ? process.env : { ...process.env, CRUX_OWNER: owner };
@@ -96,8 +96,8 @@ export function lookAhead(owner: string): Promise<void> {
 }
 
 /**
- * Children held by their process group, and by the marks in their environment where they leave it.
- * `prefix`: what stands before an argv so that the leader dies with the daemon; may be empty.
+ * Tracks children by their process group, and by the marks in their environment if they leave it. `prefix`: the words
+ * put before an argv so that the leader dies with the daemon; may be empty.
  */
 export function groupIsolation(prefix: readonly string[]): Isolation {
   return {
@@ -143,7 +143,7 @@ class GroupJob implements Job {
     return leader;
   }
 
-  /** Before the first of them ends: then it is still known who is whose child. */
+  /** Call before the first of them ends, while parents and children are still known. */
   #learn(): void {
     if (!this.#isLearnt) this.#family.learn();
     this.#isLearnt = true;
@@ -151,12 +151,12 @@ class GroupJob implements Job {
 }
 
 /**
- * A program started through `setpriv --pdeathsig KILL` ends with the daemon, even one ended by kill -9. It costs 0.5 to
- * 0.7 ms a start. Without util-linux 2.33 or newer, what is left is ended at the next boot (orphans.ts).
+ * A program started through `setpriv --pdeathsig KILL` ends with the daemon, even after kill -9. It costs 0.5 to 0.7
+ * ms per start. Without util-linux 2.33 or newer, remaining processes are ended at the next boot (orphans.ts).
  */
 let found: readonly string[] | undefined;
 
-/** What stands before an argv; empty where the host cannot do it. Looked up once. */
+/** The words put before an argv; empty if the host does not support it. Looked up once. */
 export function parentDeathPrefix(): readonly string[] {
   found ??=
     ["/usr/bin/setpriv", "/bin/setpriv"]

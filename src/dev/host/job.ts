@@ -1,41 +1,46 @@
-/** A started program and all it started, as one thing to signal and to end. */
+/** A started program and all its descendants, signalled and ended as one. */
 import type { ExecChild, HostExec } from "../../kernel/ports/host.ts";
 
 export type ExecEnd = Awaited<ExecChild["exited"]>;
 export type JobSignal = Parameters<ExecChild["signal"]>[0];
 
 export interface Job {
-  /** False: nobody is there to hear it. */
+  /** False: no process was there to receive it. */
   signal(name: JobSignal): boolean;
-  /** Those of them that stand still although all were told to go on. */
+  /** Pids of processes that are still stopped although the whole job was continued. */
   stopped(): readonly number[];
-  /** KILL, to all of them at once. */
+  /** Sends KILL to all of them at once. */
   kill(): void;
-  /** Who lives although the leader has ended. */
+  /** Pids of processes still alive after the leader has ended. */
   left(leader: ExecEnd): readonly number[];
-  /** How the program ended, as its leader's end tells it. */
+  /** How the program ended, derived from the end of the leader. */
   endOf(leader: ExecEnd): ExecEnd;
 }
 
-/** What is to be started. */
+/** The process to start. */
 export interface OsChildSpec {
-  /** Absolute. */
+  /** The absolute path of the program. */
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** What stands before bubblewrap; the first is absolute. */
+  /** The words put before bubblewrap; the first is an absolute path. */
   readonly enter?: readonly string[];
-  /** Options of bubblewrap that confine it; absent: it sees the host as it is. */
+  /** Options of bubblewrap that confine the program; absent: it sees the host unchanged. */
   readonly confined?: readonly string[];
 }
 
 /** A way of keeping children from outliving the daemon. */
 export interface Isolation {
   readonly ownership: HostExec["ownership"];
-  /** What it starts asks at fd 3 whether the daemon lives, and begins the program when it hears an answer. */
+  /**
+   * True if the started process asks at fd 3 whether the daemon is alive, and begins the program when it is answered.
+   */
   readonly asksAtStart: boolean;
-  /** The whole argv, with an absolute program. */
+  /** The complete argv; its first word is an absolute path. */
   wrap(launch: OsChildSpec): readonly [string, ...string[]];
-  /** `leader`: the process that was started; `mark`: `NAME=value` of its environment that only this child has. */
+  /**
+   * `leader`: the pid of the started process; `mark`: `NAME=value`, an entry of its environment that only this child
+   * has.
+   */
   job(leader: number, mark: string): Job;
 }

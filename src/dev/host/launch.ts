@@ -1,4 +1,4 @@
-/** Starting an OS process: by posix_spawn where the C library can be reached, else as Node does. */
+/** Starts an OS process: by posix_spawn if the C library can be loaded, otherwise through Node. */
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { Socket } from "node:net";
@@ -7,7 +7,7 @@ import type { Duplex } from "node:stream";
 import type { Libc } from "./libc.ts";
 import { findLibc } from "./libc.ts";
 
-/** One fd of the program: closed to the world, a socket whose other end is ours, or an fd of ours. */
+/** One fd of the program: /dev/null, a socket whose other end is ours, or an fd of ours. */
 export type StdioWish = "ignore" | "pipe" | number;
 
 export interface LaunchCall {
@@ -20,20 +20,20 @@ export interface LaunchCall {
 interface LeaderEnd {
   readonly code: number | null;
   readonly signal: string | null;
-  /** It did not start. */
+  /** The error if it did not start. */
   readonly error?: unknown;
 }
 
 export interface Launched {
-  /** undefined: it did not start. */
+  /** undefined: the program did not start. */
   readonly pid: number | undefined;
-  /** Our end of each fd that was to be a pipe. */
+  /** Our end of each fd that is a "pipe", by the position of the fd; null for the others. */
   readonly pipes: readonly (Duplex | null)[];
   /** Never rejects. */
   readonly ended: Promise<LeaderEnd>;
 }
 
-/** Each is a session of its own. Throws for an argument list the host cannot take. */
+/** Starts each process in a session of its own. Throws for an argument list that the host cannot take. */
 export type Launcher = (call: LaunchCall) => Launched;
 
 export function forkLaunch({ argv, cwd, env, stdio }: LaunchCall): Launched {
@@ -41,7 +41,7 @@ export function forkLaunch({ argv, cwd, env, stdio }: LaunchCall): Launched {
   const child = spawn(program, args, { cwd, env, detached: true, stdio: [...stdio] });
   const ended = new Promise<LeaderEnd>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
-    // also emitted when a signal cannot be sent; then the program did start, and its exit comes
+    // also emitted when a signal cannot be sent; then the program did start, and "exit" follows
     child.on("error", (error) => {
       if (child.pid === undefined) resolve({ code: null, signal: null, error });
     });
@@ -82,7 +82,7 @@ function socketOf(fd: number | undefined): Duplex | null {
   return fd === undefined ? null : new Socket({ fd, readable: true, writable: true });
 }
 
-/** As wait(2) encodes it. */
+/** Decodes a raw status of wait(2). */
 function leaderEnd(status: number): LeaderEnd {
   const number = status & 0x7f;
   if (number === 0) return { code: (status >> 8) & 0xff, signal: null };
@@ -92,7 +92,7 @@ function leaderEnd(status: number): LeaderEnd {
 
 let found: Launcher | undefined;
 
-/** The best way of this machine, found once. */
+/** The best launcher for this machine, found once. */
 export function hostLaunch(): Launcher {
   if (found === undefined) {
     const libc = findLibc();
@@ -101,10 +101,10 @@ export function hostLaunch(): Launcher {
   return found;
 }
 
-/** A look that nobody asked for, should the word of the system be lost; it also keeps the event loop alive. */
+/** Interval of polling, in case a SIGCHLD is lost; the timer also keeps the event loop alive. */
 const LOOK_MS = 1_000;
 
-/** The children that Node does not know: each is waited for when the system says that one has ended. */
+/** The children that Node does not know; all are checked on each SIGCHLD. */
 export class Children {
   readonly #libc: Pick<Libc, "waitNow">;
   readonly #live = new Map<number, (status: number) => void>();
@@ -114,7 +114,7 @@ export class Children {
     this.#libc = libc;
   }
 
-  /** `spawn` gives the pid; what it throws is thrown. `ended` is the raw status. */
+  /** `spawn` returns the pid; its errors are passed on. `ended` is the raw wait status. */
   start(spawn: () => number): { readonly pid: number; readonly ended: Promise<number> } {
     this.#listen();
     try {
@@ -126,7 +126,7 @@ export class Children {
     }
   }
 
-  /** While there are children, and once for all of them. */
+  /** Listens while there are children, with one listener for all of them. */
   #listen(): void {
     if (this.#timer !== undefined) return;
     process.on("SIGCHLD", this.#reap);

@@ -1,26 +1,29 @@
 /**
- * The few calls of the C library that Node does not offer. posix_spawn starts a program without copying the page tables of
- * this process first, as Node's own spawn does (40 µs for each megabyte it holds, with everything else standing still).
- * Formats: POSIX.1-2024, spawn.h and sys/wait.h; glibc's addchdir_np and POSIX_SPAWN_SETSID.
+ * The few calls of the C library that Node does not offer. posix_spawn starts a program without first copying the
+ * page tables of this process, as Node's own spawn does (40 µs per megabyte held, during which the event loop stands
+ * still). Formats: POSIX.1-2024, spawn.h and sys/wait.h; glibc's addchdir_np and POSIX_SPAWN_SETSID.
  */
 import { createRequire } from "node:module";
 import { getSystemErrorName } from "node:util";
 import type * as Koffi from "koffi";
 
 interface SpawnCall {
-  /** Absolute. */
+  /** The absolute path of the program. */
   readonly path: string;
   readonly argv: readonly string[];
   readonly env: readonly string[];
   readonly cwd: string;
-  /** Our fds, which become 0, 1, 2 … of the program; the rest of ours is closed to it. */
+  /** Our fds, which become 0, 1, 2 … in the program; all other fds of ours are closed in it. */
   readonly fds: readonly number[];
 }
 
 export interface Libc {
-  /** The pid of a program that leads a session of its own. Throws an error with the host's code (ENOENT …). */
+  /**
+   * Starts a program as the leader of a new session and returns its pid. Throws an error with the host's code (ENOENT
+   * …).
+   */
   spawn(call: SpawnCall): number;
-  /** The raw status of an own child that has ended, which is then gone; undefined: it lives. */
+  /** The raw wait status of an ended child of ours, which is reaped by this call; undefined: it is still running. */
   waitNow(pid: number): number | undefined;
   /** Two connected stream sockets, close-on-exec. */
   socketPair(): readonly [number, number];
@@ -32,16 +35,16 @@ const SETSID = 0x80;
 const WNOHANG = 1;
 const AF_UNIX = 1;
 const SOCK_STREAM_CLOEXEC = 1 | 0o2000000;
-/** Larger than the opaque types of glibc are on any platform: 80, 336 and 128 bytes. */
+/** Larger than glibc's opaque types are on any platform: 80, 336 and 128 bytes. */
 const ACTIONS_BYTES = 256;
 const ATTRIBUTES_BYTES = 1024;
 const SIGNAL_SET_BYTES = 128;
 
-/** undefined: not this platform's, or the library cannot be loaded here. Takes about 7 ms, once. */
+/** undefined: not Linux, or the library cannot be loaded. Takes about 7 ms, once. */
 export function findLibc(): Libc | undefined {
   if (process.platform !== "linux") return undefined;
   try {
-    // a native library stays outside the bundle
+    // a native library cannot be part of the bundle
     const koffi = createRequire(import.meta.url)("koffi") as typeof Koffi;
     return bind(koffi.load("libc.so.6"));
   } catch {
@@ -108,7 +111,7 @@ function callsOf(library: Koffi.LibraryHandle) {
   };
 }
 
-/** The spawn family returns its error instead of setting errno. */
+/** The posix_spawn functions return their error instead of setting errno. */
 function check(status: number): void {
   if (status !== 0) throw hostError("spawn", status);
 }

@@ -1,15 +1,17 @@
 /**
- * Children in a pid namespace of their own, made by bubblewrap. The daemon's child is bwrap; its child is the namespace's
- * first process, a shell, whose child is the program. The kernel ends the whole namespace with its first process, that one
- * is killed with bwrap, and bwrap with the daemon: nothing inside outlives any of them, whatever it does.
+ * Runs each child in a pid namespace of its own, made by bubblewrap. The daemon's child is bwrap; bwrap's child is
+ * the first process of the namespace, a shell; the shell's child is the program. The kernel ends the whole namespace
+ * when its first process ends, that process is killed when bwrap ends, and bwrap is killed when the daemon ends. So
+ * nothing inside outlives any of them, whatever it does.
  *
- * bwrap ends by itself only after the namespace is empty. What the program leaves behind has a moment to say its last (the
- * end of a pipe, written to a file), then hears TERM, and is gone half a second later.
+ * bwrap ends by itself only after the namespace is empty. Processes that the program leaves behind get a short time
+ * to finish (for example the reader of a pipe that writes a file), then receive TERM, and are killed half a second
+ * later.
  *
- * A program sees and signals only what is in its namespace: no other child of the daemon, and nothing else on the host
- * either. bwrap also forbids to gain rights, so `sudo` and other setuid programs do not work within; for an ordinary user,
- * who gets a user namespace, files of others seem to belong to nobody. For root, the settings of the operating system's kernel
- * are read-only.
+ * A program sees and can signal only processes of its own namespace: no other child of the daemon, and no other
+ * process of the host. bwrap also sets no_new_privs, so `sudo` and other setuid programs do not work inside. An
+ * ordinary user gets a user namespace too, where files of other users appear to belong to nobody. For root, the
+ * settings of the host's kernel are read-only.
  */
 import { constants } from "node:os";
 import { findSystemProgram } from "../program.ts";
@@ -17,7 +19,7 @@ import { Family } from "./family.ts";
 import type { ExecEnd, Isolation, Job, JobSignal, OsChildSpec } from "./job.ts";
 import { childrenOf, descendantsOf, findProcess, type OsProcess, sendSignal } from "./procfs.ts";
 
-/** `closed`: places of the host that are read-only for each of its children. */
+/** `closed`: paths of the host that are mounted read-only for each child. */
 export function namespaceIsolation(bwrap: string, closed: readonly string[] = []): Isolation {
   const host = [...HOST, ...closed.flatMap((path) => ["--ro-bind", path, path])];
   return {
@@ -38,22 +40,29 @@ function within([first, ...words]: readonly string[] = [], bwrap: string): [stri
   return first === undefined ? [bwrap] : [first, ...words, bwrap];
 }
 
-/** A session of its own: `kill 0`, as scripts do at their end, must not reach bwrap, whose death ends everything at once. */
+/**
+ * A new session, because `kill 0`, which scripts call at their end, must not reach bwrap: its death would end
+ * everything at once.
+ */
 const OPTIONS = "--die-with-parent --new-session --unshare-pid --as-pid-1".split(" ");
 const HOST = "--dev-bind / / --proc /proc".split(" ");
 
 /**
- * The shell keeps its own words (`Killed`) off the program's stderr, and outlives an INT to its group. It does nothing where
- * it is not the first of a namespace, for there `kill -1` would reach everything of this user; and nothing without an answer
- * from the daemon (prepared-child.ts): one that died while this was set up would never be heard dying. What is left in the end
- * has 0.1 s, then TERM and 0.5 s; the status is told when nothing is. All it runs but `sleep` is built in, and that is `$0`,
- * because the PATH is the program's: where the host has none, what is left has no time.
+ * The shell keeps its own messages (`Killed`) off the program's stderr, and survives an INT to its group. It refuses
+ * to run unless it is the first process of a namespace, because `kill -1` would otherwise reach every process of this
+ * user. It also refuses to run without an answer from the daemon (prepared-child.ts): had the daemon died during
+ * setup, its death would never be noticed. Processes left at the end get 0.1 s, then TERM and 0.5 s; the status is
+ * reported when none is left. All it runs except `sleep` is built in. `sleep` is passed as `$0`, because PATH is the
+ * program's; on a host without `sleep`, the remaining processes get no time.
  */
 function firstProcess({ program, args }: OsChildSpec): string[] {
   return ["/bin/sh", "-c", FIRST, findSystemProgram("sleep") ?? ":", program, ...args];
 }
 
-/** The program prints to 5 and 6; through 7 and 8 it came to its loopback. Its environment is the shell's too: names of ours must not be in it. */
+/**
+ * The program's output goes to fds 5 and 6; 7 and 8 are the namespaces of its loopback. The shell's environment is
+ * also the program's, so it must not contain variables of ours.
+ */
 const FIRST = `[ $$ = 1 ] || exit 125
 trap : INT
 [ -e /proc/$$/fd/5 ] || exec 5>&1 6>&2
@@ -81,16 +90,19 @@ for pause in .01 .03 .06 TERM .01 .03 .06 .1 .1 .1 .1; do
 done
 exit $code`;
 
-/** A program that starts processes without end is not chased for ever. */
+/** Bound on the rounds of stopping: a program may start processes without end. */
 const maxRounds = 16;
 
 class NamespaceJob implements Job {
-  /** bwrap; leads a process group in which the first process is until it is set up. */
+  /** The pid of bwrap. It leads a process group, which the first process belongs to until it is set up. */
   readonly #outer: number;
   readonly #mark: string;
   readonly #bornAtMs = performance.now();
   #first: OsProcess | undefined;
-  /** Programs were seen: when none is left, all is over but for bwrap's own end, which must tell how they ended. */
+  /**
+   * True once programs were seen. After that, no programs means that only bwrap is left; it must end by itself, as it
+   * reports how they ended.
+   */
   #hasBegun = false;
   readonly #sent = new Set<string>();
 
@@ -99,7 +111,7 @@ class NamespaceJob implements Job {
     this.#mark = mark;
   }
 
-  /** To the programs, never to bwrap: its death would leave them no time. */
+  /** Signals the programs, never bwrap: its death would leave them no time. */
   signal(name: JobSignal): boolean {
     this.#sent.add(name);
     const first = this.#findFirst();
@@ -133,23 +145,26 @@ class NamespaceJob implements Job {
     return findProcess(first.pid)?.startTicks === first.startTicks ? [first.pid] : [];
   }
 
-  /** bwrap tells of a program that died of a signal as a shell would; one that we sent is told as what it was. */
+  /**
+   * bwrap reports a program that died of a signal as a shell would (128 + number); a signal that we sent is reported
+   * as that signal.
+   */
   endOf(leader: ExecEnd): ExecEnd {
     const name = signalOfStatus(leader.code);
     return name !== undefined && this.#sent.has(name) ? { code: null, signal: name } : leader;
   }
 
-  /** Nobody was seen any more; whoever was missed is in the first one's group. */
+  /** No program was found; any that was missed is in the group of the first process. */
   #signalLast(first: number, name: JobSignal): boolean {
     sendSignal(-first, name);
     return false;
   }
 
-  /** The program has not begun: whatever is there is bwrap's own. */
+  /** The program has not begun: every process there belongs to bwrap. */
   #signalSetup(name: JobSignal): boolean {
     const first = this.#findFirst();
     const isHeard = sendSignal(-this.#outer, name);
-    // an end that reaches bwrap alone may come before the first process is bound to it
+    // a fatal signal may reach bwrap before the first process is set to die with it
     const isEnd = name !== "SIGSTOP" && name !== "SIGCONT";
     if (first !== undefined) sendSignal(first.pid, isEnd ? "SIGKILL" : name);
     return isHeard;
@@ -162,13 +177,18 @@ class NamespaceJob implements Job {
   }
 }
 
-/** The first process leads the group and hears it too: the kernel spares it what it does not handle. */
+/**
+ * The first process leads the group and receives the signal too; the kernel drops signals that it does not handle.
+ */
 function signalAll(first: number, inside: readonly number[], name: JobSignal): void {
   sendSignal(-first, name);
   for (const pid of inside) if (findProcess(pid)?.group !== first) sendSignal(pid, name);
 }
 
-/** Until nobody new is found: a process that is stopped starts no other. The first one goes on; it has to see the end. */
+/**
+ * Repeats until no new process is found: a stopped process starts no other. The first process is continued; it has to
+ * see the end.
+ */
 function stopAll(first: number): void {
   let stopped = -1;
   for (let round = 0; round < maxRounds; round++) {

@@ -1,14 +1,15 @@
-/** What a daemon that was killed left running is ended before the next one starts anything. */
+/** Ends the processes that a killed daemon left running, before the next daemon starts anything. */
 import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findProcess, listPids, readEnviron, sendSignal } from "./procfs.ts";
 
-/** Beyond this a process hangs in the host's kernel; boot goes on without it. */
+/** A process that survives KILL this long hangs in the host's kernel; boot continues without it. */
 const giveUpMs = 5_000;
 
 /**
- * Ends every process of this user that an older epoch of this kernel started; resolves when they are gone. The caller and
- * its ancestors are spared whatever they carry. Returns how many were ended; 0 without /proc.
+ * Ends every process of this user that an older epoch of this kernel started; resolves when they have ended. The
+ * calling process and its ancestors are spared, whatever marks they carry. Returns how many were ended; 0 without
+ * /proc.
  */
 export async function sweepOrphans(kernelId: string, currentEpoch: number): Promise<number> {
   const spared = ownLine();

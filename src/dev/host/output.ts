@@ -1,14 +1,14 @@
 /**
- * What a child prints, in order of arrival. Who takes it may hold a stream with a promise: then no more of it is read, its
- * pipe fills, and the program waits.
+ * The output of a child, in order of arrival. The receiver may hold a stream by returning a promise: then no more is
+ * read from it, its pipe fills, and the program waits.
  */
 import type { Readable } from "node:stream";
 import type { ExecSpec } from "../../kernel/ports/host.ts";
 import type { OutputName, Streams } from "./streams.ts";
 
-/** Somebody may hold the pipes open after the exit: silence this long counts as their end … */
+/** Another process may hold the pipes open after the exit: silence this long counts as their end … */
 const quietMs = 100;
-/** … and no chatter is listened to for longer than this. */
+/** … and output is read for no longer than this. */
 const drainMs = 1_000;
 
 export class Output {
@@ -26,7 +26,7 @@ export class Output {
     this.#open = streams.length;
     for (const { name, stream } of streams) {
       stream.on("data", (chunk: Buffer) => this.#take(name, stream, chunk));
-      // unheard, it would end the daemon; the close follows
+      // an unhandled error event would end the daemon; "close" follows
       stream.on("error", () => {});
       stream.once("close", () => {
         this.#open--;
@@ -36,8 +36,9 @@ export class Output {
   }
 
   /**
-   * For after the exit. Resolves when the pipes are closed, silent for a while, or have been listened to long enough. A
-   * stream that is held is waited for, unless the output was abandoned: then for as long as anything is listened to.
+   * Call after the exit. Resolves when the pipes are closed, have been silent for `quietMs`, or have been read for
+   * `drainMs`. A stream that is held is waited for; once the output was abandoned, the `drainMs` bound applies to it
+   * too.
    */
   quiet(): Promise<void> {
     return new Promise((resolve) => {
@@ -62,13 +63,13 @@ export class Output {
     });
   }
 
-  /** The child is to end: who holds its output is waited for no longer than for any other end of it. */
+  /** The child is being ended: a held stream no longer delays that beyond the usual bounds. */
   abandon(): void {
     this.#isAbandoned = true;
     this.#onChange();
   }
 
-  /** Nothing is told from here on. */
+  /** No output is delivered after this call. */
   end(): void {
     this.#isOver = true;
     for (const { stream } of this.#streams) stream.destroy();

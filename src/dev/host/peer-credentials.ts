@@ -1,17 +1,17 @@
 /**
- * Who is at the other end of a Unix socket, as the host's kernel noted it when that end connected: SO_PEERCRED of Linux
- * (unix(7)); getpeereid(3) and LOCAL_PEERPID of macOS. Node offers neither.
+ * The credentials of the process at the other end of a Unix socket, as the host's kernel recorded them when that end
+ * connected: SO_PEERCRED on Linux (unix(7)); getpeereid(3) and LOCAL_PEERPID on macOS. Node offers neither.
  */
 import { createRequire } from "node:module";
 import type * as Koffi from "koffi";
 
 export interface PeerCredentials {
   readonly uid: number;
-  /** 0: of another pid namespace, or not known. */
+  /** 0: a process of another pid namespace, or not known. */
   readonly pid: number;
 }
 
-/** undefined: this fd tells nothing. */
+/** undefined: the credentials of this fd cannot be read. */
 export type ReadPeer = (fd: number) => PeerCredentials | undefined;
 
 const SOL_SOCKET = 1;
@@ -21,10 +21,10 @@ const UCRED_BYTES = 12;
 const SOL_LOCAL = 0;
 const LOCAL_PEERPID = 2;
 
-/** undefined: not on this platform, or the C library cannot be reached here. */
+/** undefined: not supported on this platform, or the C library cannot be loaded. */
 export function findReadPeer(): ReadPeer | undefined {
   try {
-    // a native library stays outside the bundle
+    // a native library cannot be part of the bundle
     const koffi = createRequire(import.meta.url)("koffi") as typeof Koffi;
     if (process.platform === "linux") return onLinux(koffi.load("libc.so.6"));
     if (process.platform === "darwin") return onMac(koffi.load("/usr/lib/libSystem.B.dylib"));
@@ -60,7 +60,7 @@ function onMac(library: Koffi.LibraryHandle): ReadPeer {
   };
 }
 
-/** socklen_t, in the host's order. */
+/** A socklen_t in the host's byte order. */
 function lengthOf(value: Buffer): Buffer {
   return Buffer.from(new Uint32Array([value.length]).buffer);
 }

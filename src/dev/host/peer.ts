@@ -1,7 +1,8 @@
 /**
- * Is who has connected one of our own OS children, or a child of one? Told by its ancestry, which it cannot change: in a pid
- * namespace every process hangs below the one that bubblewrap started. Without bubblewrap a program may leave its line of
- * descent; then the mark in the environment it was started with tells that it is ours, though not whose.
+ * Decides whether the process at the other end of a connection is an OS child of ours, or a descendant of one. The
+ * decision goes by ancestry, which a process cannot change: in a pid namespace every process descends from the one
+ * that bubblewrap started. Without bubblewrap a program may leave its line of descent; then the mark in the
+ * environment it was started with shows that it is ours, though not whose.
  */
 import { findReadPeer, type PeerCredentials, type ReadPeer } from "./peer-credentials.ts";
 import { findProcess, hasProcfs, readEnviron } from "./procfs.ts";
@@ -14,15 +15,18 @@ export type HostPeer =
   | { readonly kind: "unknown" };
 
 interface Around {
-  /** Of an OS process that the daemon started: whose it is, null where that is not known; undefined: it started no such. */
+  /**
+   * The owner of an OS process that the daemon started, null if the owner is not known; undefined: the daemon did not
+   * start it.
+   */
   ownerOf(osPid: number): string | null | undefined;
-  /** `CRUX_OWNER=` and what begins the marks of this kernel. */
+  /** `CRUX_OWNER=` and the common beginning of this kernel's marks. */
   readonly mark: string;
   readonly uid?: number;
   readonly read?: ReadPeer | undefined;
 }
 
-/** A line of descent is read link by link, and may change meanwhile. */
+/** Retries: a line of descent is read link by link, and may change meanwhile. */
 const TRIES = 3;
 
 export class Peers {
@@ -34,7 +38,7 @@ export class Peers {
     this.#around = around;
   }
 
-  /** Does this host tell who connects? */
+  /** Whether this host reports the credentials of a peer. */
   get areRead(): boolean {
     return this.#find() !== undefined;
   }
@@ -47,7 +51,7 @@ export class Peers {
     return this.#ownUser(peer);
   }
 
-  /** Loading it takes milliseconds: with the first who comes. */
+  /** Loads the library at the first connection, as that takes milliseconds. */
   #find(): ReadPeer | undefined {
     if (!this.#isLooked) this.#read = "read" in this.#around ? this.#around.read : findReadPeer();
     this.#isLooked = true;
@@ -55,7 +59,7 @@ export class Peers {
   }
 
   #ownUser({ pid, uid }: PeerCredentials): HostPeer {
-    // outside of this pid namespace, which none of our children can be
+    // pid 0: outside of this pid namespace, so it cannot be a child of ours
     if (pid === 0 || !hasProcfs) return { kind: "own", uid };
     for (let tries = 0; tries < TRIES; tries++) {
       const owner = this.#lineOf(pid);

@@ -1,20 +1,20 @@
 /**
- * Pipes for what children print. Node's own are sockets: a program cannot open them a second time (`> /dev/stderr`), and two
- * streams do not share one. A named pipe whose name is gone is a pipe like any other, cheaper and twice as fast; the names
- * are made many at a time, by one `mkfifo`.
+ * Pipes for the output of children. Node's own "pipes" are sockets: a program cannot open them again (`>
+ * /dev/stderr`), and two streams cannot share one. A named pipe whose name was removed is an ordinary pipe, cheaper
+ * and twice as fast as a socket; the names are made in batches, by one `mkfifo`.
  */
 import { execFile, execFileSync } from "node:child_process";
 import { closeSync, constants, mkdirSync, openSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { findSystemProgram } from "../program.ts";
 
-/** Of a pipe, by fd. Both wait when there is nothing to read, or no room. */
+/** The fds of a pipe. Both ends block: a read without data, a write without room. */
 export interface PipeEnds {
   readonly reader: number;
   readonly writer: number;
 }
 
-/** Made at once; more are made when fewer than this are left. */
+/** Pipes made per batch; a new batch is made when fewer than `fewLeft` remain. */
 const batch = 64;
 const fewLeft = 16;
 
@@ -24,16 +24,16 @@ export class Pipes {
   readonly #ready: string[] = [];
   #named = 0;
   #making: Promise<void> | undefined;
-  /** The host, or the file system, makes none. */
+  /** True if the host or the file system cannot make named pipes, or after close(). */
   #isRefused = false;
 
-  /** `dir`: for these alone; made here, and gone with close(). */
+  /** `dir`: a directory for these pipes only; created here, removed by close(). */
   constructor(dir: string, mkfifo = findSystemProgram("mkfifo") ?? "mkfifo") {
     this.#dir = dir;
     this.#mkfifo = mkfifo;
   }
 
-  /** undefined: there are no pipes to be had here. Throws what the host says when it has no fds left. */
+  /** undefined: pipes cannot be made here. Throws the host's error when no fds are left. */
   open(): PipeEnds | undefined {
     if (this.#ready.length === 0 && !this.#isRefused) this.#makeNow();
     const path = this.#ready.pop();
@@ -42,7 +42,7 @@ export class Pipes {
     return openEnds(path);
   }
 
-  /** Without holding up anybody. Never rejects. */
+  /** Makes a batch in the background. Never rejects. */
   makeMore(): Promise<void> {
     if (this.#isRefused || this.#ready.length >= batch) return Promise.resolve();
     this.#making ??= this.#make().finally(() => {
@@ -82,7 +82,7 @@ export class Pipes {
   }
 }
 
-/** An end waits for the other to be opened, unless one is open that is both. */
+/** Opening one end blocks until the other is opened, unless an fd is open that is both. */
 function openEnds(path: string): PipeEnds {
   const fds: number[] = [];
   try {

@@ -1,10 +1,10 @@
 /**
- * An OS child up to where its program begins: all that holds and confines it stands, and its first process waits for us. So one
- * can be made before it is known which words its program will have.
+ * An OS child up to the point where its program begins: its namespaces and its sandbox are in place, and its first
+ * process waits for us. So a child can be prepared before the program's arguments are known.
  *
- * Its first process and we talk over a socket at its fd 3: it asks when it is there, is answered with the words of the program
- * (none: those it was started with), and tells the status of the program when nothing else is left. The program never has that
- * socket, and a socket cannot be opened by way of /proc.
+ * The first process and the daemon talk over a socket at its fd 3. It sends a request when it is running, receives
+ * the arguments of the program (none: those it was started with), and reports the program's exit status when nothing
+ * else is left. The program never gets that socket, and a socket cannot be opened through /proc.
  */
 import type { Duplex } from "node:stream";
 import type { ExecSpec } from "../../kernel/ports/host.ts";
@@ -16,15 +16,15 @@ import { type Started, type Streams, withStreams } from "./streams.ts";
 
 export interface Preparation {
   readonly spec: Pick<ExecSpec, "argv" | "cwd" | "stdin" | "isMerged">;
-  /** Absolute. */
+  /** The absolute path of the program. */
   readonly program: string;
   readonly env: Readonly<Record<string, string>>;
-  /** `NAME=value` of `env` that only this child has. */
+  /** `NAME=value`, an entry of `env` that only this child has. */
   readonly mark: string;
   readonly isolation: Isolation;
   readonly pipes: Pipes | undefined;
   readonly launch: Launcher;
-  /** Absent: it is as the host is. Taken back when nothing of it is left, or it did not start. */
+  /** Absent: the child runs unconfined. Released when nothing of the child is left, or when it did not start. */
   readonly confinement?: Confinement | undefined;
 }
 
@@ -33,10 +33,10 @@ const maxWordsChars = 4_096;
 export class PreparedChild {
   readonly launched: Launched;
   readonly streams: Streams;
-  /** undefined: it did not start. */
+  /** undefined: the child did not start. */
   readonly job: Job | undefined;
   readonly confinement: Confinement | undefined;
-  /** The program's status, when nothing but the first process is left. Never settles where that was not told. */
+  /** The program's exit status, reported when only the first process is left. Never settles if it is not reported. */
   readonly told: Promise<number>;
   readonly #channel: Duplex | null;
   #answer: string | undefined;
@@ -44,7 +44,7 @@ export class PreparedChild {
   readonly #said: Promise<string>;
   readonly #saying: Duplex | null;
 
-  /** Throws what spawn throws: an argument list the host cannot take. Nothing is left then. */
+  /** Throws what spawn throws, for an argument list that the host cannot take; everything is released then. */
   constructor(preparation: Preparation) {
     const { isolation, confinement } = preparation;
     this.confinement = confinement;
@@ -66,24 +66,24 @@ export class PreparedChild {
     this.told = this.#hear();
   }
 
-  /** Its first process was there: all that confines it stands. */
+  /** True once the first process has sent its request: all that confines the child is in place. */
   get hasAsked(): boolean {
     return this.#hasAsked;
   }
 
-  /** What was printed by what sets it up, which has ended. */
+  /** The setup's own error output (bubblewrap's), complete once that has ended. */
   words(): Promise<string> {
     return this.#said;
   }
 
-  /** Absent `argv`: what it was made with. */
+  /** Absent `argv`: the program gets the arguments that the child was prepared with. */
   begin(argv: readonly string[] = []): void {
     this.confinement?.begin();
     this.#answer = argv.length === 0 ? "\n" : [`${argv.length}\n`, ...argv.map(lines)].join("");
     if (this.#hasAsked) this.#send();
   }
 
-  /** It is not needed: it is ended, and what confined it taken back at once. */
+  /** Discards a child that is not needed: ends it and releases its confinement at once. */
   drop(): void {
     this.job?.kill();
     this.confinement?.end();
@@ -91,14 +91,17 @@ export class PreparedChild {
     this.close();
   }
 
-  /** Nothing more is said to it, or heard of it but its output. */
+  /** Closes all connections to the child, except its output. */
   close(): void {
     this.streams.stdin?.destroy();
     this.#channel?.destroy();
     this.#saying?.destroy();
   }
 
-  /** Whoever is answered knows that this daemon lived when all that ends with it was tied to it. */
+  /**
+   * An answer proves to the first process that this daemon was alive when everything that ends with it was tied to
+   * it.
+   */
   #send(): void {
     this.#channel?.end(this.#answer);
   }
@@ -107,7 +110,7 @@ export class PreparedChild {
     const channel = this.#channel;
     return new Promise((resolve) => {
       let heard = "";
-      // who asked may be gone
+      // the asking process may have ended
       channel?.on("error", () => {});
       channel?.on("data", (chunk: Buffer) => {
         heard += chunk.toString("latin1");
@@ -122,7 +125,7 @@ export class PreparedChild {
   }
 }
 
-/** The beginning of what comes, up to its end. Never rejects. */
+/** The beginning of what the stream delivers, once it has ended. Never rejects. */
 function allOf(stream: Duplex | null): Promise<string> {
   if (stream === null) return Promise.resolve("");
   let words = "";
@@ -133,14 +136,14 @@ function allOf(stream: Duplex | null): Promise<string> {
   return new Promise((resolve) => stream.once("close", () => resolve(words)));
 }
 
-/** A word as how many lines it has, and these. */
+/** Encodes an argument as its number of lines, followed by these lines. */
 function lines(word: string): string {
   return `${word.split("\n").length}\n${word}\n`;
 }
 
 interface Spawned extends Started {
   readonly channel: Duplex | null;
-  /** From what sets it up. */
+  /** The setup's own error output (bubblewrap's). */
   readonly words: Duplex | null;
 }
 
@@ -163,7 +166,7 @@ function spawnPrepared(preparation: Preparation): Spawned {
     if (!isolation.asksAtStart) return launch({ argv, cwd, env, stdio: streams });
     const [input = "ignore", out = "ignore", err = "ignore"] = streams;
     const filter = confinement?.filterFd ?? "ignore";
-    // what the program prints to is handed through: nothing but the program holds it open
+    // the program's output pipes are passed on as fds 5 and 6: nothing but the program holds them open
     const stdio = [input, "ignore", "pipe", "pipe", filter, out, err, ...(loopback?.fds ?? [])] as const;
     const child = launch({ argv, cwd, env, stdio });
     const [stdin = null, , said = null, asked = null, , stdout = null, stderr = null] = child.pipes;

@@ -1,4 +1,7 @@
-/** The host's process list, read from /proc. Without it (macOS) nothing is listed and groups are all there is. */
+/**
+ * The host's process list, read from /proc. Without /proc (macOS) nothing is listed, and only process groups can be
+ * used.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 export const hasProcfs = existsSync("/proc/self/stat");
@@ -7,9 +10,9 @@ export interface OsProcess {
   readonly pid: number;
   readonly ppid: number;
   readonly group: number;
-  /** Since boot, in clock ticks: with the pid it names a process for good. */
+  /** Start time since boot, in clock ticks; together with the pid it identifies a process uniquely. */
   readonly startTicks: number;
-  /** By SIGSTOP and its like. */
+  /** Stopped by SIGSTOP or a similar signal. */
   readonly isStopped: boolean;
 }
 
@@ -20,10 +23,10 @@ export function listPids(): number[] {
     .map(Number);
 }
 
-/** undefined: gone, or only waiting to be reaped by whoever owns it. */
+/** undefined: the process has ended, or only waits to be reaped by its parent. */
 export function findProcess(pid: number): OsProcess | undefined {
   const stat = readOrEmpty(`/proc/${pid}/stat`);
-  // the name, second, stands in parentheses and may hold blanks and parentheses itself
+  // the name, the second field, is in parentheses and may itself contain blanks and parentheses
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, ppid, group] = fields;
   if (stat === "" || state === "Z" || state === "X") return undefined;
@@ -31,28 +34,28 @@ export function findProcess(pid: number): OsProcess | undefined {
   return { pid, ppid: Number(ppid), group: Number(group), startTicks, isStopped: state === "T" };
 }
 
-/** Does the host's kernel tell children by their parent? Without, a list of all must be read. */
+/** Whether the host's kernel lists the children of a process; if not, all processes must be read. */
 export const hasChildren = existsSync(`/proc/self/task/${process.pid}/children`);
 
-/** Whichever thread started them; those that only wait to be reaped among them. */
+/** The children of all threads of the process, including those that only wait to be reaped. */
 export function childrenOf(pid: number): number[] {
   const threads = listOrEmpty(`/proc/${pid}/task`);
   return threads.flatMap((thread) => numbersIn(readOrEmpty(`/proc/${pid}/task/${thread}/children`)));
 }
 
-/** Children, their children and so on, parents first. */
+/** All descendants, parents first. */
 export function descendantsOf(pid: number): number[] {
   const found = childrenOf(pid);
   for (let at = 0; at < found.length; at++) found.push(...childrenOf(found[at] as number));
   return found;
 }
 
-/** The environment a process was started with, as `\0NAME=value\0…\0`; "" where it may not be read. */
+/** The environment that a process was started with, as `\0NAME=value\0…\0`; empty if it may not be read. */
 export function readEnviron(pid: number): string {
   return `\0${readOrEmpty(`/proc/${pid}/environ`)}\0`;
 }
 
-/** The pid that was given out last; 0 where unknown. */
+/** The most recently assigned pid; 0 if unknown. */
 export function lastPid(): number {
   return Number(readOrEmpty("/proc/loadavg").trim().split(" ").at(-1) ?? 0) || 0;
 }
@@ -77,7 +80,10 @@ function readOrEmpty(path: string): string {
   }
 }
 
-/** False: it is gone already. Negative: a group. Never to 0 and -1, the sender's own group and everybody. */
+/**
+ * Returns false if the process has ended. A negative pid is a group. Never sends to 0 (the sender's own group) or -1
+ * (all processes).
+ */
 export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   if (pid === 0 || pid === -1) return false;
   try {

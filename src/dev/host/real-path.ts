@@ -1,4 +1,4 @@
-/** Where a path leads, whether or not it exists: what permission is decided on. */
+/** Resolves where a path leads, whether or not it exists; permission is decided on the result. */
 import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { RealPath } from "../../kernel/ports/host.ts";
@@ -7,9 +7,10 @@ import { driverError } from "../driver-error.ts";
 const maxLinks = 40;
 
 /**
- * Walks segment by segment, so that `..` is the parent of what a link leads to, and a link to something that does not exist
- * yet still shows where a write through it would go. A name that is not there means the one of the same letters that is, if they
- * are composed otherwise (é as one character or as two) and there is only one: macOS writes names that nobody types. INVALID: a relative path, NUL, or more than 40 links.
+ * Walks segment by segment, so that `..` is the parent of a link's target, and a link to a missing file still shows
+ * where a write through it would go. A name that does not exist stands for an existing one with the same letters in
+ * another Unicode composition (é as one character or as two), if there is exactly one: macOS stores such names, which
+ * nobody types. INVALID: a relative path, NUL, or more than 40 links.
  */
 export const realPath: RealPath = (path) => {
   if (!path.startsWith("/") || path.includes("\0"))
@@ -44,7 +45,7 @@ function walk(path: string): string {
   return real;
 }
 
-/** Plain ASCII has one form only. */
+/** ASCII names have only one form, so they are not looked up. */
 function nameIn(directory: string, name: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
   if (/^[\x00-\x7f]*$/.test(name) || isThere(join(directory, name))) return name;
@@ -73,7 +74,7 @@ function findLink(path: string): string | undefined {
   try {
     return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch {
-    // missing or not to be seen: it cannot be followed by us either
+    // missing or not readable: we cannot follow it either
     return undefined;
   }
 }

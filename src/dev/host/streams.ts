@@ -1,6 +1,6 @@
 /**
- * stdin, stdout and stderr of a child. stdin is a socket, as Node makes it: a pipe that had a name makes who opens it again,
- * after the end of the input, wait for ever.
+ * stdin, stdout and stderr of a child. stdin is a socket, as Node makes it: with a pipe that had a name, a program
+ * that opens its stdin again after the end of the input would wait forever.
  */
 import { closeSync } from "node:fs";
 import { Socket } from "node:net";
@@ -9,10 +9,10 @@ import type { ExecSpec } from "../../kernel/ports/host.ts";
 import type { Launched, StdioWish } from "./launch.ts";
 import type { PipeEnds, Pipes } from "./pipes.ts";
 
-/** What a chunk is told as. */
+/** The stream name under which a chunk is delivered. */
 export type OutputName = "stdout" | "stderr";
 
-/** Our ends. */
+/** Our ends of the streams. */
 export interface Streams {
   readonly stdin: Writable | null;
   readonly outputs: readonly { readonly name: OutputName; readonly stream: Readable }[];
@@ -26,7 +26,7 @@ export interface Started {
 type Wish = Pick<ExecSpec, "stdin" | "isMerged">;
 type Spawn = (stdio: readonly StdioWish[]) => Launched;
 
-/** Starts a child. Throws what spawn throws; nothing is left open then. */
+/** Starts a child. Throws what spawn throws; all pipes are closed then. */
 export function withStreams(wish: Wish, pipes: Pipes | undefined, spawn: Spawn): Started {
   const stdout = pipes?.open();
   if (stdout === undefined) return overSockets(wish, spawn);
@@ -44,7 +44,7 @@ export function withStreams(wish: Wish, pipes: Pipes | undefined, spawn: Spawn):
     for (const { reader } of opened) closeSync(reader);
     throw error;
   } finally {
-    // the child has its own by now
+    // the child has its own copies by now
     for (const { writer } of opened) closeSync(writer);
   }
 }

@@ -1,4 +1,4 @@
-/** For tests of children: the ways that work here, and the host's processes by what they run. */
+/** Test helpers for children: the isolations that work here, and the host's processes by their command lines. */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { ExecSpec } from "../../kernel/ports/host.ts";
@@ -6,7 +6,7 @@ import { groupIsolation, hostIsolation, parentDeathPrefix } from "./isolation.ts
 import type { Isolation } from "./job.ts";
 import { findProcess, listPids } from "./procfs.ts";
 
-/** The best first. */
+/** Best first. */
 export function isolationsHere(): readonly Isolation[] {
   const prefix = parentDeathPrefix();
   const best = hostIsolation();
@@ -17,22 +17,22 @@ export function isolationsHere(): readonly Isolation[] {
   ];
 }
 
-/** A name that no other process has: `exec -a <tag>` gives it to one. */
+/** A unique process name; `exec -a <tag>` gives it to a process. */
 export function newTag(): string {
   return `tag-${randomBytes(6).toString("hex")}`;
 }
 
-/** Living processes of the host whose words, joined by blanks, begin with `start`. */
+/** Living processes of the host whose command line, joined by blanks, begins with `start`. */
 export function running(start: string): number[] {
   return listPids().filter((pid) => commandOf(pid).startsWith(start) && findProcess(pid) !== undefined);
 }
 
-/** Those that name it anywhere: whoever keeps the program among them. */
+/** Living processes whose command line contains `tag`, including those that wrap the program. */
 export function naming(tag: string): number[] {
   return listPids().filter((pid) => commandOf(pid).includes(tag) && findProcess(pid) !== undefined);
 }
 
-/** Its words, joined by blanks; "" for one that is gone. */
+/** The command line, joined by blanks; empty if the process has ended. */
 export function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").join(" ").trim();
@@ -41,7 +41,10 @@ export function commandOf(pid: number): string {
   }
 }
 
-/** For node: tries to open each file below its arguments for writing, and prints those that it could; no link is followed. */
+/**
+ * A script for node: tries to open each file below its arguments for writing, and prints the ones it could open;
+ * symbolic links are not followed.
+ */
 export const TRIES_TO_WRITE = `const fs = require("node:fs");
 const look = (dir) => { try { return fs.readdirSync(dir, { withFileTypes: true }); } catch { return []; } };
 const left = process.argv.slice(1);
@@ -53,7 +56,7 @@ for (let dir = left.pop(); dir !== undefined; dir = left.pop())
     try { fs.closeSync(fs.openSync(path, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK)); console.log(path); } catch {}
   }`;
 
-/** bash without start-up files; `out()` is what it printed, both streams in order of arrival. */
+/** bash without start-up files; `out()` returns its output so far, both streams in order of arrival. */
 export function bashSpec(script: string, fields: Partial<ExecSpec> = {}): { spec: ExecSpec; out(): string } {
   const chunks: string[] = [];
   const spec: ExecSpec = {

@@ -1,26 +1,28 @@
-/** A plan of mounts and a network as the arguments of bubblewrap. Pure. */
+/** Turns a mount plan and a network into the arguments of bubblewrap. Pure. */
 import type { Mount } from "./mounts.ts";
 
 interface SandboxArguments {
   readonly mounts: readonly Mount[];
-  /** In a folder of its own. */
+  /** Symbolic links, made in a folder that only this sandbox has. */
   readonly links?: readonly { readonly path: string; readonly to: string }[];
-  /** That in which it is made: the host's, or a loopback of its process. */
+  /** True: it keeps the network it is made in, the host's or the loopback of its process. */
   readonly hasNetwork: boolean;
-  /** The number at which the child has the filter of system calls. */
+  /** The child's fd of the system call filter. */
   readonly filterFd: number;
-  /** Made to be seen at another place: a socket of ours inside. */
+  /** Paths that are mounted at another path: our egress socket inside. */
   readonly lent: readonly { readonly from: string; readonly at: string }[];
 }
 
-/** Namespaces and rights; the pid namespace is every child's. `disable-userns` needs the user namespace. */
+/**
+ * Namespaces and capabilities; the pid namespace belongs to every child. `disable-userns` needs the user namespace.
+ */
 const PROCESS =
   "--unshare-user --disable-userns --unshare-ipc --unshare-uts --unshare-cgroup-try --cap-drop ALL".split(
     " ",
   );
-/** A folder of devices and a /proc of its own. That can only be read: user root may write there without any capability. */
+/** New /dev and /proc. /proc is read-only: user root could write there even without capabilities. */
 const DEVICES = "--dev /dev --proc /proc --remount-ro /proc".split(" ");
-/** It comes with a host that can be written. */
+/** Keeps /sys read-only if the whole host is writable. */
 const NO_SYS = "--ro-bind-try /sys /sys".split(" ");
 
 export function sandboxArguments(plan: SandboxArguments): readonly string[] {
@@ -38,20 +40,22 @@ export function sandboxArguments(plan: SandboxArguments): readonly string[] {
   ];
 }
 
-/** Who works in `/` may write there; what else is mounted stands over it. */
+/** True if `/` itself is writable: it is then the base, and other mounts cover parts of it. */
 function isWholeHost({ op, path }: Mount): boolean {
   return op === "write" && path === "/";
 }
 
-/** Nothing lies in it: it may come last, and the table of mounts be short for the binds before. */
+/**
+ * True if no other mount lies inside: it can come last, which keeps the mount table short for the binds before it.
+ */
 function isLeaf(mount: Mount): boolean {
   return mount.op === "blank" && mount.kind === "directory";
 }
 
 /**
- * Folders that are to be empty are file systems of their own, which are quicker to make than binds: after each of those
- * bubblewrap reads the whole table of mounts. Nobody may write there; who gives himself the right writes to nowhere, and one page.
- * A device that is bound without devices cannot be opened: who reads a hidden file is told so.
+ * Empty folders are separate file systems, which are faster to make than binds: after each bind bubblewrap reads the
+ * whole mount table. They are not writable; a program that changes their mode can only write one page, which is lost.
+ * A device that is bound without device access cannot be opened: reading a hidden file fails with an error.
  */
 function argumentsOf(mount: Mount): readonly string[] {
   const { op, path } = mount;

@@ -1,18 +1,19 @@
 /**
- * Where the operating system's kernel is configured through files: /proc beside the folders of processes, /sys, and whatever of
- * that kind is mounted elsewhere. Root can write there without any capability, so what a program must not change is closed.
+ * The files through which the host's kernel is configured: /proc except the folders of processes, /sys, and similar
+ * file systems mounted elsewhere. Root can write there even without capabilities, so files that a program must not
+ * change are closed.
  */
 import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { isWithin } from "../../../lib/path.ts";
 
-/** Whatever their modes say. */
+/** Closed regardless of their modes. */
 const ALWAYS = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "mtrr"];
 const ANY_WRITE = 0o222;
-/** Of one folder of /proc; one with more is taken for writable. */
+/** Bound on the entries examined in one folder of /proc; a folder with more counts as writable. */
 const maxLooked = 500;
 
-/** Of file systems that are a face of the kernel, or show its devices; `/dev/shm` and the like are files as others are. */
+/** File systems that expose the kernel or its devices; `/dev/shm` and the like hold ordinary files. */
 const KERNEL_TYPES = new Set(
   (
     "proc sysfs cgroup cgroup2 debugfs tracefs securityfs configfs efivarfs bpf pstore selinuxfs smackfs fusectl nsfs " +
@@ -20,10 +21,10 @@ const KERNEL_TYPES = new Set(
   ).split(" "),
 );
 
-/** The sandbox makes these anew, or they are read-only in it. */
+/** The sandbox has its own, or they are read-only in it. */
 export const KERNEL_PLACES: readonly string[] = ["/proc", "/sys", "/dev"];
 
-/** What of them is to be closed to a program that sees the host as it is. */
+/** The kernel files to close to a program that otherwise sees the host unchanged. */
 export function kernelFiles(proc = "/proc"): readonly string[] {
   const isOwn = ({ name }: Dirent) => /^(?:\d+|self|thread-self|net|mounts)$/.test(name);
   const always = ALWAYS.map((name) => join(proc, name)).filter((path) => findFile(path) !== undefined);
@@ -44,7 +45,10 @@ function isWritable(path: string): boolean {
   return false;
 }
 
-/** Mounts of such file systems beside the usual ones, as in a chroot: `/proc/self/mountinfo`, proc_pid_mountinfo(5). */
+/**
+ * Kernel file systems mounted outside the usual places, as in a chroot. `mountinfo`: the text of
+ * `/proc/self/mountinfo`, see proc_pid_mountinfo(5).
+ */
 export function strayKernelMounts(mountinfo: string): readonly string[] {
   const found = mountinfo.split("\n").flatMap((line) => {
     const [before = "", after = ""] = line.split(" - ");
@@ -56,7 +60,7 @@ export function strayKernelMounts(mountinfo: string): readonly string[] {
   return [...new Set(found)];
 }
 
-/** "": it cannot be read, and nothing is known. */
+/** Empty if it cannot be read. */
 export function readMounts(): string {
   try {
     return readFileSync("/proc/self/mountinfo", "utf8");
@@ -81,7 +85,7 @@ function isFolder(path: string): boolean {
   return findFile(path)?.isDirectory() === true;
 }
 
-/** undefined: it is gone, or may not be seen. */
+/** undefined: missing, or not accessible. */
 function findFile(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

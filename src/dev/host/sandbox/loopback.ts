@@ -1,10 +1,11 @@
 /**
- * The loopback network of a process: what one of its confined programs listens on, another can reach. It is a network namespace,
- * with the user namespace that owns it, in which nobody is at first: held by descriptors of ours, and entered on the way to
- * bubblewrap, which makes the sandbox within. It ends when the descriptors are closed and its last program is gone.
+ * The loopback network of a process: a port that one of its confined programs listens on can be reached by its
+ * others. It is a network namespace with the user namespace that owns it, empty at first: held open by descriptors of
+ * ours, and entered on the way to bubblewrap, which makes the sandbox inside. It ends when the descriptors are closed
+ * and its last program has ended.
  *
- * It is for programs without any other network. Where hosts are allowed, each program has a way out on its own loopback, and
- * whoever shared that would share the way.
+ * It is for programs without any other network. If hosts are allowed, each program has a proxy on its own loopback,
+ * and a program that shared that loopback could use the proxy too.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
@@ -13,32 +14,35 @@ import { BWRAP, probeEnv } from "../isolation.ts";
 import { sendSignal } from "../procfs.ts";
 
 export interface Loopback {
-  /** What stands before bubblewrap, which is given `fds` at ENTER_FD and after; the first is absolute. */
+  /** The words put before bubblewrap, which receives `fds` from ENTER_FD on; the first is an absolute path. */
   readonly enter: readonly string[];
   readonly fds: readonly number[];
 }
 
-/** After the filter and the two for what is printed. */
+/** The first free fd after the filter and the two output fds. */
 const ENTER_FD = 7;
 
-/** Two descriptors each; beyond, the longest unused is closed, and its process gets another. */
+/**
+ * Bound, as each holds two descriptors; at the bound the least recently used is closed, and its process gets a new
+ * one.
+ */
 const maxKept = 64;
 const giveUpMs = 2_000;
-/** Long enough to be looked at; nobody has to end it. */
+/** A process that lives long enough for its namespaces to be opened, and ends by itself. */
 const HOLDER = `sleep 5 > /dev/null 2>&1 & echo $!`;
 const MAKE = ["--unshare-user", "--unshare-net", "--dev-bind", "/", "/", "--", "/bin/sh", "-c", HOLDER];
-/** All that a sandbox needs of the namespaces it is made in. */
+/** Tries everything that a sandbox needs of the namespaces it is made in. */
 const TRY = "--unshare-user --disable-userns --unshare-pid --ro-bind / / --proc /proc --dev /dev".split(" ");
 
 export class Loopbacks {
   readonly #owner: string;
   readonly #bwrap = BWRAP.find(isExecutable);
   readonly #nsenter = findSystemProgram("nsenter");
-  /** By process, the longest unused first. */
+  /** By process, the least recently used first. */
   readonly #made = new Map<string, Loopback>();
   #next: Loopback | undefined;
   #isMaking = false;
-  /** A sandbox was made in one: what fails later is for a moment only. */
+  /** True once a sandbox was made in one: a later failure is then only temporary. */
   #works = false;
   #isRefused = false;
 
@@ -46,7 +50,10 @@ export class Loopbacks {
     this.#owner = owner;
   }
 
-  /** The same until `until` fires. undefined: none can be made here, and each program has its own. */
+  /**
+   * The same network for a process until `until` fires. undefined: none can be made here, and each program has its
+   * own.
+   */
   of({ id, until }: { readonly id: string; readonly until: AbortSignal }): Loopback | undefined {
     const made = this.#made.get(id) ?? this.#first(id, until);
     if (made === undefined) return undefined;
@@ -57,7 +64,7 @@ export class Loopbacks {
     return made;
   }
 
-  /** Makes what the next process will ask for, without holding up anybody. Never rejects. */
+  /** Makes the network of the next process in the background. Never rejects. */
   async lookAhead(): Promise<void> {
     if (this.#next !== undefined || this.#isMaking || this.#cannot()) return;
     this.#isMaking = true;
@@ -111,7 +118,7 @@ export class Loopbacks {
     return [this.#nsenter ?? "", "--preserve-credentials", `--user=${user}`, `--net=${net}`, "--"];
   }
 
-  /** `holder`: the pid of who is in it. */
+  /** `holder`: the pid, as printed, of the process inside the new namespaces. */
   #hold(holder: string): Loopback | undefined {
     const pid = Number(holder);
     if (!Number.isInteger(pid) || pid <= 1) return undefined;

@@ -1,9 +1,9 @@
 /**
- * A profile as seatbelt reads it, which macOS brings with it (`sandbox-exec`): text, a pure function of the profile. What is not
- * named is refused; of the rules that match, the last counts, so that a place that lies deeper stands over one that lies higher.
+ * Turns a profile into seatbelt's language, which macOS includes (`sandbox-exec`): text, a pure function of the
+ * profile. Anything not named is refused; the last matching rule counts, so a deeper path overrides a higher one.
  *
- * Of hosts it knows only addresses, and there is no network of one's own to put a proxy into: with allowed hosts there is no
- * network either. Rules go by path, so that what is protected is protected while it is not there.
+ * For hosts, seatbelt knows only addresses, and it has no private network to put a proxy into: a profile with allowed
+ * hosts gets no network either. Rules go by path, so a protected path is protected even while it does not exist.
  */
 import { dirname } from "node:path/posix";
 import type { SandboxProfile } from "../../../abi/sandbox.ts";
@@ -12,7 +12,7 @@ import { driverError } from "../../driver-error.ts";
 
 export const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 
-/** What every program needs to begin; sysctl tells of the machine and changes nothing. */
+/** The rules that every program needs to start; sysctl reads machine information and changes nothing. */
 const BASE = `(version 1)
 (deny default)
 (allow process-exec)
@@ -38,7 +38,7 @@ const BASE = `(version 1)
 
 type Wish = "write" | "protect" | "hide" | "show";
 
-/** `tmp`: the program's own folder for temporary files. UNAVAILABLE: a path that cannot be written down. */
+/** `tmp`: the program's own folder for temporary files. UNAVAILABLE: a path that cannot be expressed in a rule. */
 export function seatbeltProfile(profile: SandboxProfile, tmp: string): string {
   const { write, protect, hide, show, network } = profile;
   const wishes: readonly (readonly [string, Wish])[] = [
@@ -52,7 +52,7 @@ export function seatbeltProfile(profile: SandboxProfile, tmp: string): string {
   return [
     BASE,
     ...[...wishes].sort(([a], [b]) => depth(a) - depth(b)).map(([path, wish]) => ruleOf(path, wish)),
-    // what lies above a protected path cannot be moved away with it
+    // the parents of a protected path cannot be moved away with it
     ...[...new Set(steps)].map((path) => `(deny file-write-unlink (literal ${quoted(path)}))`),
     ...(network === "host" ? ["(allow network*)", "(allow system-socket)"] : show.map(socketRule)),
   ].join("\n");
@@ -76,7 +76,7 @@ function socketRule(path: string): string {
   return `(allow network-outbound (remote unix-socket (path-literal ${quoted(bare(path))})))`;
 }
 
-/** From the writable root down to what is above the path, both as they are. */
+/** The folders between a writable root (excluded) and `path` (included); empty if no root contains it. */
 function stepsTo(path: string, roots: readonly string[]): readonly string[] {
   const root = roots.find((each) => each !== path && isWithin(each, path));
   const steps: string[] = [];
@@ -97,7 +97,7 @@ function quoted(path: string): string {
   return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 
-/** Ends with `status` where it may read the host, and may not write to `canary`. */
+/** The program exits with `status` if it can read the host and write to `tmp`, but not to `canary`. */
 export function seatbeltProbe(canary: string, tmp: string, status: number): readonly [string, ...string[]] {
   const profile = seatbeltProfile({ write: [], protect: [], hide: [], show: [], network: "off" }, tmp);
   const look = `[ -r /etc/hosts ] && ! (: > "$1") 2>/dev/null && (: > "$2/x") && exit ${status}`;

@@ -1,9 +1,10 @@
 /**
- * What a sandboxed program sees of the host's files, as the mounts of bubblewrap: a pure function of the profile and of what
- * lies at its paths. The host is there to be read; a mount that lies deeper stands over one that lies higher.
+ * Plans the mounts through which a sandboxed program sees the host's files: a pure function of the profile and of the
+ * files at its paths. The host is readable; a deeper mount covers a higher one.
  *
- * A path that is protected below a writable place is bound read-only, and each directory between both onto itself: what is a
- * mount can be neither renamed nor removed, or else `mv .git x; mkdir .git` would put another in its place.
+ * A protected path below a writable one is bound read-only, and each directory in between is bound onto itself: a
+ * mount point can be neither renamed nor removed, while otherwise `mv .git x; mkdir .git` would put another in its
+ * place.
  */
 import { dirname } from "node:path/posix";
 import type { SandboxProfile } from "../../../abi/sandbox.ts";
@@ -13,26 +14,28 @@ import { KERNEL_PLACES } from "./kernel-files.ts";
 export type Kind = "file" | "directory" | "link" | "absent";
 
 export type Mount =
-  /** Writable, as it is. */
+  /** The host's file or folder, writable. */
   | { readonly op: "write"; readonly path: string }
-  /** Read-only, as it is. */
+  /** The host's file or folder, read-only. */
   | { readonly op: "read"; readonly path: string }
-  /** Nothing can be seen of it, and nothing made in it. */
+  /** Hidden: its contents cannot be seen, and nothing can be made in it. */
   | { readonly op: "blank"; readonly path: string; readonly kind: "file" | "directory" }
-  /** A folder of the host's at another place. */
+  /** A folder of the host, mounted at another path. */
   | { readonly op: "place"; readonly path: string; readonly from: string }
-  /** An empty folder of its own in which other mounts lie; `isOpen`: it may be written. */
+  /** A new empty folder in which other mounts lie; `isOpen`: writable. */
   | { readonly op: "empty"; readonly path: string; readonly isOpen: boolean };
 
 interface MountPlan {
   readonly mounts: readonly Mount[];
-  /** Directories that are not there: made and removed with the program, so that it cannot make them. */
+  /**
+   * Directories that do not exist: created before the program and removed after it, so that it cannot create them.
+   */
   readonly missing: readonly string[];
-  /** What cannot be held while it runs, looked at when it is over: files that are not there, links. */
+  /** Paths that no mount can protect, checked after the program has ended: missing files, links. */
   readonly watched: readonly string[];
 }
 
-/** Not that of the host: the folder of its process, or one of its own to each program. */
+/** Never the host's `/tmp`: either the folder of the process, or a new empty one for each program. */
 const PRIVATE = "/tmp";
 
 type Wish = "write" | "protect" | "hide" | "show" | "private" | "step";
@@ -62,25 +65,28 @@ export function planMounts(profile: SandboxProfile, look: (path: string) => Kind
   };
 }
 
-/** Its own there, or read-only, whoever may write. Files in memory are files. */
+/**
+ * True for kernel files: the sandbox has its own, or they are read-only, whatever the profile allows. Files in
+ * /dev/shm are ordinary files.
+ */
 function isOfKernel(path: string): boolean {
   return KERNEL_PLACES.some((place) => isWithin(place, path)) && !isWithin("/dev/shm", path);
 }
 
 const isThere = (kind: Kind) => kind === "file" || kind === "directory";
 
-/** `x/` is a directory, also while it is not there. */
+/** Drops the trailing slash; `x/` means a directory, even if it does not exist. */
 function bare(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
 interface Guarded {
   readonly path: string;
-  /** `?`: not there; what stands there is what would be made. */
+  /** `?`: does not exist; the word is the kind that would be created there. */
   readonly kind: "there" | "link" | "directory?" | "file?";
 }
 
-/** Of a path that is not there, the first part that is missing is what must not be made. */
+/** For a path that does not exist, guards its first missing part, which must not be created. */
 function guard(path: string, { write }: SandboxProfile, look: (path: string) => Kind): Guarded | null {
   const whole = bare(path);
   const root = write.map(bare).find((dir) => isWithin(dir, whole));
@@ -94,7 +100,7 @@ function guard(path: string, { write }: SandboxProfile, look: (path: string) => 
   return { path: missing, kind: missing !== whole || path.endsWith("/") ? "directory?" : "file?" };
 }
 
-/** The nearest wish above a path; undefined: the host, read-only. */
+/** The wish of the nearest parent that has one; undefined: the host, read-only. */
 function above(path: string, wishes: ReadonlyMap<string, Wish>): Wish | undefined {
   for (let dir = dirname(path); ; dir = dirname(dir)) {
     const found = wishes.get(dir);
@@ -108,7 +114,7 @@ function isWritable(path: string, wishes: ReadonlyMap<string, Wish>): boolean {
   return wish === "write" || wish === "step";
 }
 
-/** What changes nothing where it stands: it would only cost time, or show what is hidden. */
+/** Removes wishes that change nothing: they would only take time, or show what is hidden. */
 function prune(wishes: ReadonlyMap<string, Wish>): Map<string, Wish> {
   const kept = new Map<string, Wish>();
   for (const [path, wish] of byDepth(wishes)) {
@@ -139,8 +145,8 @@ function byDepth(wishes: ReadonlyMap<string, Wish>): [string, Wish][] {
 }
 
 /**
- * What must lie in it would leave its folders in that of the process, and where a program may put links nothing is mounted: then it
- * is as without.
+ * The folder of the process as `/tmp`, but only if no other mount lies below: mount points would leave folders in it,
+ * and nothing may be mounted where a program can put links. Otherwise `/tmp` is a new empty folder.
  */
 function tmpOf([path]: [string, Wish], all: ReadonlyMap<string, Wish>, from: string): Mount | null {
   if (path !== PRIVATE) return null;

@@ -1,7 +1,7 @@
 /**
- * What a confined program needs of the host's temporary files, which its own `/tmp` hides: itself, the script it runs, the folders
- * of its PATH, the folder it works in, and the Node and the installation of Crux. It is there to be read, as it would be anywhere
- * else on the host; what is hidden stays hidden, and so do sockets that lie in it.
+ * What a confined program needs of the host's temporary files, which its private `/tmp` hides: the program itself,
+ * the script it runs, the folders of its PATH, its working directory, and the Node and installation of Crux. These
+ * are readable, as anywhere else on the host; hidden paths stay hidden, and so do sockets inside these folders.
  */
 import { type Dirent, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path/posix";
@@ -9,24 +9,24 @@ import { isWithin } from "../../../lib/path.ts";
 import { pathDirectories } from "../../program.ts";
 
 export interface Needs {
-  /** Real paths. */
+  /** Real paths to make readable. */
   readonly show: readonly string[];
-  /** Sockets in them. */
+  /** Sockets inside the shown paths. */
   readonly hide: readonly string[];
-  /** On the way to them, by the names they were given; `to` as the link says. */
+  /** Symbolic links on the way to the shown paths, by the names that were given; `to` is the text of the link. */
   readonly links: readonly { readonly path: string; readonly to: string }[];
 }
 
 interface Needy {
-  /** The program, absolute, and its words. */
+  /** The absolute path of the program, and its arguments. */
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Not to be seen. */
+  /** Paths that stay hidden. */
   readonly hidden: readonly string[];
-  /** Seen as they are. */
+  /** Paths that are visible anyway. */
   readonly seen: readonly string[];
-  /** Programs and modules of Crux; default those that run. */
+  /** Programs and modules of Crux; default: those that are running. */
   readonly own?: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export function needsOf({ argv, cwd, env, hidden, seen, own = OWN }: Needy): Nee
   const files = [...own, program, ...(script === undefined ? [] : [script])];
   const folders = [cwd, ...pathDirectories(env.PATH ?? "")];
   const homes = [
-    // by its own name too: what belongs to it is looked for beside that
+    // also by its unresolved name: related files are looked for beside that
     ...files.flatMap((path) => [join(walk(dirname(path)).real, basename(path)), walk(path).real]).map(homeOf),
     ...repositoryAbove(walk(cwd).real),
     ...folders
@@ -65,7 +65,7 @@ export function needsOf({ argv, cwd, env, hidden, seen, own = OWN }: Needy): Nee
   };
 }
 
-/** git looks for its repository in the folders above. */
+/** The nearest repository: git looks for it in the parent folders. */
 function repositoryAbove(cwd: string): readonly string[] {
   return foldersOf(cwd)
     .filter((dir) => isThere(join(dir, ".git")))
@@ -77,7 +77,7 @@ const isBelow = (path: string): boolean => path !== PRIVATE && isWithin(PRIVATE,
 const isBinaries = (path: string): boolean =>
   BINARIES.has(basename(path)) || path.split("/").includes("node_modules");
 
-/** The first word that names a file, as interpreters have it; none where a text is run. */
+/** The first argument that names a file, as interpreters take it; undefined if inline code is run (`-c`, `-e`). */
 function scriptOf(words: readonly string[], cwd: string): string | undefined {
   const end = words.findIndex((word) => /^-\w*[ce]$/.test(word));
   return (end < 0 ? words : words.slice(0, end))
@@ -87,8 +87,8 @@ function scriptOf(words: readonly string[], cwd: string): string | undefined {
 }
 
 /**
- * What a program or script uses that lies beside it: the packages it is among, the repository or project it belongs to, what was
- * installed with it, else its folder; itself alone directly below `/tmp`.
+ * The folder with what a program or script needs beside it: the packages it is part of, else its repository, else its
+ * project, else the prefix it was installed in, else its own folder. Directly below `/tmp`, only the file itself.
  */
 function homeOf(file: string): string {
   if (!isBelow(file)) return file;
@@ -104,17 +104,17 @@ function homeOf(file: string): string {
   return BINARIES.has(basename(folder)) && above !== undefined && isPrefix(above) ? above : folder;
 }
 
-/** Programs were installed there with their libraries, not only put there. */
+/** True if programs were installed there with their libraries, not just copied there. */
 const isPrefix = (dir: string): boolean => PREFIX.some((name) => isThere(join(dir, name)));
 
-/** Those it lies in below `/tmp`, the nearest first. */
+/** The parent folders below `/tmp`, nearest first. */
 function foldersOf(file: string): readonly string[] {
   const all: string[] = [];
   for (let dir = dirname(file); isBelow(dir); dir = dirname(dir)) all.push(dir);
   return all;
 }
 
-/** Where a path leads, and the links on the way. */
+/** The real path, and the symbolic links on the way. */
 function walk(path: string): { readonly real: string; readonly links: Needs["links"] } {
   const links: { path: string; to: string }[] = [];
   const rest = path.split("/").reverse();

@@ -1,7 +1,8 @@
 /**
- * Empty directories that stand, while sandboxed programs run, where one may not be made: a mount needs something to lie on. Each
- * is shared by all programs that run at once, and removed with the last of them if it is still empty. What a daemon that was
- * killed left is in its ledger, a file for each program, and removed when the next one starts.
+ * Empty directories that exist, while sandboxed programs run, at paths where the programs must not create one: a
+ * mount needs a mount point. Each is shared by all running programs, and removed with the last of them if it is still
+ * empty. Those that a killed daemon left are recorded in its ledger, one file per program, and removed when the next
+ * daemon starts.
  */
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,20 +10,26 @@ import { errnoOf } from "../../driver-error.ts";
 
 export class Placeholders {
   readonly #ledgerDir: string;
-  /** How many programs need each. */
+  /** The number of programs that need each, by path. */
   readonly #users = new Map<string, number>();
 
-  /** `ledgerDir`: for these alone; made here when it is needed. */
+  /** `ledgerDir`: a directory for the ledger only; created when needed. */
   constructor(ledgerDir: string) {
     this.#ledgerDir = ledgerDir;
   }
 
-  /** It stands there only for programs that run now: whoever needs it must hold it as well. */
+  /**
+   * True if the directory exists only for programs that are running now: another program that needs it must hold it
+   * as well.
+   */
   holds(path: string): boolean {
     return this.#users.has(path);
   }
 
-  /** Makes what is not there; returns what takes it back. Throws what the host says; nothing is left then. */
+  /**
+   * Creates the missing directories; returns a function that releases them. Throws the host's error; all are released
+   * then.
+   */
   hold(id: string, paths: readonly string[]): () => void {
     if (paths.length === 0) return () => {};
     const page = join(this.#ledgerDir, id);
@@ -45,7 +52,7 @@ export class Placeholders {
     return letGo;
   }
 
-  /** Removes what the last daemon left, if it is still empty. How many there were. */
+  /** Removes the directories that the last daemon left, if they are still empty. Returns how many there were. */
   sweep(): number {
     const pages = listOrEmpty(this.#ledgerDir);
     const paths = new Set(pages.flatMap((page) => pathsIn(join(this.#ledgerDir, page))));
@@ -54,7 +61,7 @@ export class Placeholders {
     return paths.size;
   }
 
-  /** One that somebody else has made meanwhile is theirs: it is held too, and goes only while it is empty. */
+  /** A directory that another program created meanwhile is not ours: it is not held and not removed. */
   #make(path: string): void {
     const users = this.#users.get(path) ?? 0;
     try {
@@ -85,7 +92,7 @@ function listOrEmpty(dir: string): readonly string[] {
   }
 }
 
-/** A page that was cut off names what was not made yet. */
+/** A truncated page names directories that were not created yet. */
 function pathsIn(page: string): readonly string[] {
   try {
     const paths: unknown = JSON.parse(readFileSync(page, "utf8"));
@@ -95,11 +102,11 @@ function pathsIn(page: string): readonly string[] {
   }
 }
 
-/** What holds something by now is not ours any more. */
+/** A directory that is no longer empty is not ours any more. */
 function removeEmpty(path: string): void {
   try {
     rmdirSync(path);
   } catch {
-    // gone, or in use
+    // already removed, or in use
   }
 }

@@ -1,4 +1,6 @@
-/** Can programs be confined on this machine? Found once, by confining one and letting it look around. */
+/**
+ * Finds out, once, whether programs can be confined on this machine: confines one and lets it inspect its sandbox.
+ */
 import { spawn, spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -14,13 +16,13 @@ import { FILTER_FD } from "./sandbox.ts";
 import { MACHINES, SeccompFile } from "./seccomp.ts";
 
 const isMac = process.platform === "darwin";
-/** What the program of the probe ends with if it is as it should be. */
+/** The exit code of the probe's program if everything is as expected. */
 const WORKS = 42;
 const WORDS_CHARS = 300;
 
 /**
- * The host and its kernel's settings are read-only, the filter is at work, no right can be gained, and there is no network but a
- * loopback; else it says what is not so. All of it is built into the shell, whatever the PATH.
+ * Checks that the host and its kernel settings are read-only, the filter is active, no rights can be gained, and the
+ * only network is a loopback; otherwise prints what is wrong. Uses shell builtins only, so PATH does not matter.
  */
 const LOOK = `links=0
 fails() { echo "$1" >&2; exit 1; }
@@ -40,7 +42,7 @@ exit ${WORKS}`;
 interface Probed {
   readonly status: number | null;
   readonly stderr: string;
-  /** It did not start, or was too slow. */
+  /** The error if the probe did not start, or timed out. */
   readonly error?: Error | undefined;
 }
 
@@ -54,7 +56,7 @@ export class SandboxFinder {
     this.#probeMs = probeMs;
   }
 
-  /** The first to ask waits for the probe, unless `lookAhead` is over by then. */
+  /** The first caller waits for the probe, unless `lookAhead` has finished by then. */
   get(owner?: string): SandboxState {
     this.#found ??= isMac
       ? onMac(this.#probeMs)
@@ -62,7 +64,7 @@ export class SandboxFinder {
     return this.#found;
   }
 
-  /** Probes without holding up anybody. Resolves when the answer is known. */
+  /** Probes in the background. Resolves when the answer is known. */
   async lookAhead(owner?: string): Promise<void> {
     if (isMac) this.get();
     if (this.#found !== undefined || this.#cannot() !== undefined) return;
@@ -135,7 +137,7 @@ const NOT_THERE: SandboxState = {
   fix: `apt-get install bubblewrap; ${OFF}`,
 };
 
-/** Quick, and so at once. */
+/** Fast enough to run synchronously. */
 function onMac(probeMs: number): SandboxState {
   const dir = realpathSync(makeScratchFolder("crux-probe-"));
   try {
@@ -178,7 +180,7 @@ function run([program, args, options]: Call): Promise<Probed> {
   });
 }
 
-/** What bubblewrap says where the host lets it make no namespaces. */
+/** bubblewrap's messages when the host does not let it make namespaces. */
 const FORBIDDEN = /namespace|uid map|loopback|Operation not permitted|Permission denied/i;
 
 function stateOf({ status, stderr, error }: Probed): SandboxState {

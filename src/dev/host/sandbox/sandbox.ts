@@ -1,6 +1,7 @@
 /**
- * Programs confined by bubblewrap, inside the pid namespace that every child has. What is set up for one is taken back when
- * nothing of it is left, on every path. What cannot be set up throws, and nothing starts.
+ * Confines programs with bubblewrap, inside the pid namespace that every child has. Everything set up for a program
+ * is released when nothing of it is left, on every path. If something cannot be set up, an error is thrown and
+ * nothing starts.
  */
 import { closeSync, lstatSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -22,22 +23,27 @@ import { Placeholders } from "./placeholders.ts";
 import { MACHINES, SeccompFile } from "./seccomp.ts";
 import { watch } from "./watch.ts";
 
-/** One child's. */
+/** The confinement of one child. */
 export interface Confinement {
-  /** Between the options of every child and its program. */
+  /** Options of bubblewrap, placed between those of every child and its program. */
   readonly options: readonly string[];
-  /** Ours; at FILTER_FD of the child. The caller closes it once the child has it. Absent: it needs none. */
+  /**
+   * Our fd of the filter; the child has it at FILTER_FD. The caller closes it once the child has started. Absent: no
+   * filter is needed.
+   */
   readonly filterFd?: number | undefined;
-  /** In which it is made. */
+  /** The network in which the sandbox is made. */
   readonly loopback?: Loopback | undefined;
-  /** The program with what stands before it inside. */
+  /** The program's argv, with any words put before it inside the sandbox. */
   readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
-  /** Would another be confined by the very same, and does all of it still stand? */
+  /** True if `other` would be confined in exactly the same way, and all of it is still in place. */
   holds(other: Confine): boolean;
   /** Call once, before the program begins. */
   begin(): void;
-  /** Call once, when no program is left in it. In words, what it did that it may not. */
+  /**
+   * Call once, when no program is left in the sandbox. Returns, in words, what the program did although it may not.
+   */
   end(): readonly string[];
 }
 
@@ -50,7 +56,7 @@ const quietly =
     return [];
   };
 
-/** What cannot be taken back does not keep the rest, and is told. */
+/** A failing step does not stop the others; its error is reported in the result. */
 function taken(step: Undo): readonly string[] {
   try {
     return step();
@@ -59,18 +65,24 @@ function taken(step: Undo): readonly string[] {
   }
 }
 
-/** After 0 to 2 and the question to the daemon. */
+/** The child's fd of the filter; 0 to 2 are the standard streams, 3 is the socket to the daemon. */
 export const FILTER_FD = 4;
 
 interface SandboxesOptions {
-  /** For these alone, and short: sockets lie in it. Made here. Absent: a new one among the temporary files. */
+  /**
+   * A directory for these sandboxes only; its path must be short, as it holds sockets. Created here. Absent: a new
+   * one among the temporary files.
+   */
   readonly dir?: string;
-  /** For the ledger of placeholders; absent: directories that are not there are looked at afterwards, like files. */
+  /**
+   * The directory of the placeholders' ledger. Absent: missing directories get no placeholders but are checked
+   * afterwards, like files.
+   */
   readonly ledgerDir?: string;
   readonly egress?: Partial<EgressDeps>;
-  /** What opens the port to allowed hosts inside; default the quickest that is here. */
+  /** The program that forwards to allowed hosts from inside; default: the fastest one installed. */
   readonly forward?: Forward | undefined;
-  /** Default what this platform has. */
+  /** Default: the platform's sandbox. */
   readonly kind?: Extract<SandboxState, { available: true }>["kind"];
 }
 
@@ -80,11 +92,11 @@ export interface Confine {
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Of its process; used where it has no other network. */
+  /** The loopback of its process; used if the profile allows no other network. */
   readonly loopback?: Loopback | undefined;
 }
 
-/** How one is confined, by what lies on the host. */
+/** How a program is confined, given the current files of the host. */
 interface Plan {
   readonly mounts: readonly Mount[];
   readonly links: readonly { readonly path: string; readonly to: string }[];
@@ -98,7 +110,7 @@ export class Sandboxes {
   readonly #forward: Forward | undefined;
   readonly #dir: string | undefined;
   readonly #kind: SandboxesOptions["kind"];
-  /** Made with the first that is confined. */
+  /** Created for the first program that is confined. */
   #made: { readonly dir: string; readonly filter: SeccompFile | undefined } | undefined;
 
   constructor({ dir, ledgerDir, egress = {}, forward, kind }: SandboxesOptions = {}) {
@@ -109,7 +121,7 @@ export class Sandboxes {
     this.#egress = egress;
   }
 
-  /** UNAVAILABLE: it cannot be set up. */
+  /** UNAVAILABLE: the sandbox cannot be set up. */
   confine(what: Confine): Confinement {
     const undo: Undo[] = [];
     const end = () => undo.splice(0).toReversed().flatMap(taken);
@@ -121,7 +133,7 @@ export class Sandboxes {
     }
   }
 
-  /** Its temporary files lie in a folder of its own: there is no other /tmp to give it. */
+  /** The program's temporary files are in a folder of its own: seatbelt cannot give it a private /tmp. */
   #seatbelt({ id, profile, argv, cwd, env }: Confine, undo: Undo[]) {
     checkCwd(cwd, profile, []);
     const tmp = join(this.#make().dir, id);
@@ -175,15 +187,15 @@ export class Sandboxes {
     };
   }
 
-  /** Of what lies at the paths now; nothing is made. */
+  /** A plan for the files that are at the paths now; nothing is created. */
   #plan({ profile: wanted, argv, cwd, env }: Confine): Plan {
     const { tmp, ...withoutTmp } = wanted;
-    // what stands for others alone goes with them, perhaps before bubblewrap looks
+    // a placeholder of other programs goes with them, perhaps before bubblewrap looks
     const look = (path: string): Kind => (this.#placeholders?.holds(path) === true ? "absent" : kindOf(path));
     const needs = needsOf({ argv, cwd, env, hidden: wanted.hide, seen: [...wanted.write, ...wanted.show] });
     const profile = {
       ...withoutTmp,
-      // a link of ours must not be left in a folder of the host
+      // our links must not stay behind in a folder of the host
       ...(tmp === undefined || needs.links.length > 0 ? {} : { tmp }),
       hide: [...wanted.hide, ...needs.hide, ...strayKernelMounts(readMounts())],
       show: [...wanted.show, ...needs.show],
@@ -215,12 +227,12 @@ export class Sandboxes {
     return this.#made;
   }
 
-  /** What the last daemon left, before anything starts. */
+  /** Removes what the last daemon left; call before anything starts. Returns how many placeholders were removed. */
   sweep(): number {
     return this.#placeholders?.sweep() ?? 0;
   }
 
-  /** When no child is left. */
+  /** Call when no child is left. */
   close(): void {
     this.#made?.filter?.close();
     if (this.#made !== undefined) rmSync(this.#made.dir, { recursive: true, force: true });
@@ -228,18 +240,18 @@ export class Sandboxes {
   }
 }
 
-/** Not in `/tmp`, which may be a folder of the host. */
+/** The path of the egress socket inside; not in `/tmp`, which may be a folder of the host. */
 const SOCKET_INSIDE = "/dev/.crux-egress";
-/** Names of sockets, of 107 bytes at the most, are made of it. */
+/** Bound on TMPDIR: programs put sockets there, whose paths have at most 107 bytes. */
 const maxTmpChars = 84;
 
-/** By the name that it has outside too, so that what is made there is found by every tool. */
+/** The path that the folder has outside too, so that every tool finds the files made there. */
 function temporary({ mounts }: Plan): string {
   const place = mounts.find(({ op }) => op === "place");
   return place?.op === "place" && place.from.length <= maxTmpChars ? place.from : "/tmp";
 }
 
-/** A place that the program would not see is no place to start in. */
+/** Throws if the program would not see its working directory. */
 function checkCwd(
   cwd: string,
   { write, hide, show }: SandboxProfile,
@@ -253,8 +265,8 @@ function checkCwd(
 }
 
 /**
- * Which file or folder lies at each path, and not only that one does: a mount stays with what it was made of, and where that was
- * replaced it covers nothing.
+ * The identity of the file or folder at each path: a mount stays with the file it was made of, and protects nothing
+ * once that was replaced.
  */
 function stampsOf(mounts: readonly Mount[]): readonly string[] {
   return mounts.map((mount) => {
@@ -283,7 +295,7 @@ function unavailable(error: unknown) {
   return driverError("Open", "UNAVAILABLE", `the sandbox cannot be set up: ${messageOf(error)}`, error);
 }
 
-/** Closes what a child was given, once it has it. */
+/** Closes our copy of the filter's fd, once the child has its own. */
 export function closeFilter({ filterFd }: Pick<Confinement, "filterFd">): void {
   if (filterFd !== undefined) closeSync(filterFd);
 }

@@ -1,16 +1,17 @@
 /**
- * The system calls that a sandboxed program may not make, as a filter of the host's kernel: what reaches into other processes,
- * changes mounts, opens doors of the kernel that a program does not need, or types into a terminal. It is refused with EPERM,
- * so that programs which can do without go on. Format: classic BPF over struct seccomp_data (linux/filter.h, linux/seccomp.h).
+ * The system calls that a sandboxed program may not make, as a filter of the host's kernel: calls that reach into
+ * other processes, change mounts, reach parts of the kernel that a program does not need, or type into a terminal.
+ * They are refused with EPERM, so that programs which can do without them continue. Format: classic BPF over struct
+ * seccomp_data (linux/filter.h, linux/seccomp.h).
  */
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeScratchFolder } from "../../../lib/scratch-folder.ts";
 
 export interface Machine {
-  /** AUDIT_ARCH_…: a call by another way in (32 bits) is refused altogether. */
+  /** AUDIT_ARCH_…; calls through another ABI (32 bits) are all refused. */
   readonly audit: number;
-  /** Calls from this number on belong to another way in (x32); 0: there is none. */
+  /** Calls from this number on belong to another ABI (x32); 0: the machine has no such ABI. */
   readonly foreignFrom: number;
   readonly ioctl: number;
   readonly socket: number;
@@ -20,7 +21,10 @@ export interface Machine {
   readonly refused: readonly number[];
 }
 
-/** Equal on all machines: io_uring (425–427), the mount calls of Linux 5.2 (428–433, 442), pidfd_getfd. */
+/**
+ * Numbers that are equal on all machines: io_uring (425–427), the mount calls of Linux 5.2 (428–433, 442),
+ * pidfd_getfd.
+ */
 const COMMON = [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442];
 
 export const MACHINES: Readonly<Record<string, Machine>> = {
@@ -65,12 +69,12 @@ const RETURN = 0x06;
 
 const ALLOWED = 0x7fff0000;
 const EPERM = 0x00050001;
-/** Whoever asks for clone3 takes clone instead, whose flags can be read. */
+/** The answer to clone3: programs then use clone, whose flags the filter can read. */
 const ENOSYS = 0x00050026;
 
 const NUMBER_AT = 0;
 const ARCH_AT = 4;
-/** The lower half of the n-th argument; both machines put it first. */
+/** The offset of the lower half of the n-th argument; both machines are little-endian. */
 const argument = (n: number) => 16 + 8 * n;
 
 const TIOCSTI = 0x5412;
@@ -82,10 +86,10 @@ const AF_PACKET = 17;
 const AF_VSOCK = 40;
 const SOCK_RAW = 3;
 const SOCK_PACKET = 10;
-/** Beside it stand SOCK_NONBLOCK and SOCK_CLOEXEC. */
+/** Separates the socket type from the flags SOCK_NONBLOCK and SOCK_CLOEXEC. */
 const SOCK_TYPE_MASK = 0xf;
 
-/** A label stands where the next instruction goes; a jump names one, or falls through. */
+/** A label marks the position of the next instruction; a jump names a label, or falls through. */
 type Line = { readonly label: string } | Instruction;
 interface Instruction {
   readonly code: number;
@@ -143,12 +147,12 @@ function linesFor(machine: Machine): readonly Line[] {
   ];
 }
 
-/** The filter as `bwrap --seccomp` reads it. */
+/** The filter in the format of `bwrap --seccomp`. */
 function seccompFilter(machine: Machine): Buffer {
   return assemble(linesFor(machine));
 }
 
-/** Eight bytes an instruction: code, how far to jump if it holds and if not, and a number. */
+/** Eight bytes per instruction: the code, the jump distances if the test is true and if it is false, and a number. */
 function assemble(lines: readonly Line[]): Buffer {
   const instructions = lines.filter((line) => "code" in line);
   const places = new Map<string, number>();
@@ -169,7 +173,7 @@ function assemble(lines: readonly Line[]): Buffer {
   return bytes;
 }
 
-/** The filter in a file without a name: each child reads it from an fd of its own, and nobody can change it. */
+/** The filter in an unlinked file: each child reads it from an fd of its own, and nothing can change it. */
 export class SeccompFile {
   readonly #fd: number;
 
@@ -184,7 +188,7 @@ export class SeccompFile {
     }
   }
 
-  /** At its beginning; the caller closes it. */
+  /** A new fd at the start of the file; the caller closes it. */
   open(): number {
     return openSync(`/proc/self/fd/${this.#fd}`, "r");
   }

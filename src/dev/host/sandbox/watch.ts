@@ -1,16 +1,17 @@
 /**
- * What no mount can hold: a file that is not there yet, a link. It is looked at before the program starts and when it is over;
- * what has come to stand there is moved aside, under a name that nothing reads, and a link is put back as it was.
+ * Watches paths that no mount can protect: a file that does not exist yet, a link. They are recorded before the
+ * program starts and checked after it has ended; a new file is moved aside, under a name that no program reads, and a
+ * link is restored.
  */
 import { lstatSync, readdirSync, readlinkSync, renameSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 export interface Watch {
-  /** What was moved aside: the path, and where it is now. */
+  /** The files moved aside: the original path, and the new one. */
   end(): readonly { readonly path: string; readonly movedTo: string }[];
 }
 
-/** A last name with `*` is all names of that pattern. */
+/** `*` in the last part of a path stands for all names of that pattern. */
 export function watch(paths: readonly string[]): Watch {
   const patterns = paths.filter((path) => basename(path).includes("*"));
   const plain = paths.filter((path) => !patterns.includes(path));
@@ -21,7 +22,7 @@ export function watch(paths: readonly string[]): Watch {
     end: () =>
       [...before, ...made().map((path) => ({ path, was: ABSENT }))].flatMap(({ path, was }) => {
         const now = stateOf(path);
-        // it may have been removed; that gives nobody any power
+        // it may have been removed, which gives the program no power
         if (now === was || now === ABSENT) return [];
         const movedTo = moveAside(path);
         if (was.startsWith(LINK)) symlinkSync(was.slice(LINK.length), path);
