@@ -1,4 +1,4 @@
-/** What every permit keeps to. Run by each implementation's test. */
+/** The contract of every permit, run by the test of each implementation. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Effect } from "../abi/effects.ts";

@@ -1,7 +1,7 @@
 /**
- * The policy: rules, ceiling, kernel paths and modes make of each call's effects one decision. Synchronous, and a
- * function of its arguments; all it asks the host is where a path leads and whether it exists. Whatever goes wrong inside
- * makes the outcome an ask, never an allow.
+ * The policy combines rules, ceiling, kernel paths and modes into one decision on the effects of a call. Synchronous,
+ * and a function of its arguments; it asks the host only where a path leads and whether it exists. A failure inside
+ * makes the decision an ask, never an allow.
  */
 import { existsSync } from "node:fs";
 import { posix } from "node:path";
@@ -42,35 +42,35 @@ import {
 import { loadParser } from "./shell/parser.ts";
 
 export interface PermitOptions {
-  /** Of all sources; the shipped defaults are added here. */
+  /** The rules of all sources; the shipped defaults are added here. */
   readonly rules: readonly RuleText[];
   readonly defaultMode: PermissionMode;
-  /** Absolute or `~/…`: reads are free there as in the working directories. */
+  /** Absolute or `~/…`: reading is allowed there as in the working directories. */
   readonly additionalDirectories: readonly string[];
-  /** Where project patterns begin; absent: at the working directories of the process. */
+  /** The directory where project patterns begin; absent: the working directories of the process. */
   readonly projectRoot?: string;
-  /** Has a person trusted the project? Absent: no; what it brings then allows nothing. */
+  /** Whether the user has trusted the project. Absent: no, and what the project brings allows nothing. */
   readonly isTrusted?: boolean;
   readonly home: string;
-  /** State and runtime directory, the policy: closed to every call in every mode. */
+  /** State directory, runtime directory and policy: closed to every call in every mode. */
   readonly kernelPaths: readonly string[];
-  /** Operands of shell commands are resolved with it; the gate has resolved all other paths. */
+  /** Resolves the operands of shell commands; the gate has already resolved all other paths. */
   readonly realPath: RealPath;
-  /** Finds the repository that git would work in; absent: the host is looked at. */
+  /** Used to find the repository that git would work in; absent: the host's file system. */
   readonly exists?: (path: string) => boolean;
-  /** Modes that nobody enters. */
+  /** Modes that no process may enter. */
   readonly closedModes?: readonly PermissionMode[];
   readonly protection?: { readonly added: readonly string[]; readonly removed: readonly string[] };
   readonly labels?: Partial<LabelPolicy>;
-  /** Absolute. */
+  /** Absolute paths. */
   readonly memoryPaths?: readonly string[];
-  /** Problems of settings files that may have cost a deny: every call of a tool asks. */
+  /** Problems of settings files that may have lost a deny: every call of a tool asks. */
   readonly unreadable?: readonly string[];
-  /** Problems of the policy: every call but on the process's own state is refused. */
+  /** Problems of the administrator's policy: every call is refused, except on the process's own state. */
   readonly policyProblems?: readonly string[];
-  /** Absent: commands are confined as the defaults say. */
+  /** Absent: commands are confined by the defaults. */
   readonly sandbox?: SandboxSettings;
-  /** Names in another case, or with invisible characters, are the same on the project's volume. */
+  /** Whether the project's volume ignores case and invisible characters in names. */
   readonly foldsNames?: boolean;
 }
 
@@ -80,12 +80,12 @@ interface Policy {
   readonly places: Places;
   readonly added: readonly string[];
   readonly closed: ReadonlySet<PermissionMode>;
-  /** What rights say is parsed once for each set of them. */
+  /** The rule set of each rights object, parsed once. */
   readonly byRights: WeakMap<Rights, RuleSet>;
   readonly parseGrants: (grants: readonly string[]) => readonly Rule[];
 }
 
-/** `warnings`: what a person should know about the rules, one line each. */
+/** `warnings`: messages about the rules for the user, one line each. */
 export function makePermit(options: PermitOptions): Permit & { readonly warnings: readonly string[] } {
   const policy = makePolicy(options);
   const { rules, closed } = policy;
@@ -109,7 +109,7 @@ export function makePermit(options: PermitOptions): Permit & { readonly warnings
     hides: (subject, tool) => hides(policy, subject, canonicalToolName(tool)),
     origins: (subject, request) => {
       const c = makeCase(policy, subject, request);
-      // whether it only reads is asked where it matters: most commands have no network at all
+      // computed lazily: most commands have no network, so nobody asks whether they only read
       return originsOf(c, request.effects, (exec) => ({
         isReadOnly: () => execFacts(c, exec).isReadOnly,
         network: mayReach(options.sandbox, exec) ? networkOf(sandbox.sandbox(subject, request)) : "off",
@@ -130,7 +130,7 @@ export function makePermit(options: PermitOptions): Permit & { readonly warnings
   };
 }
 
-/** Could it have a network, as the settings stand? */
+/** Whether the settings could give the command a network. */
 function mayReach(
   { mode, excluded = [], network }: SandboxSettings = {},
   { unconfined }: Extract<Effect, { kind: "exec" }>,
@@ -177,7 +177,7 @@ function makePolicy(options: PermitOptions): Policy {
   };
 }
 
-/** A tool of which every call is refused is not offered. */
+/** A tool is hidden if every call of it would be refused. */
 function hides(policy: Policy, subject: Subject, tool: string): boolean {
   const tools = subject.rights?.tools ?? null;
   return (tools !== null && !isListed(tools, tool)) || deniesTool(rulesOf(policy, subject), tool);
@@ -242,7 +242,7 @@ function makeCase(policy: Policy, asking: Subject, request: PermitRequest): Case
     callRule,
     places,
     roots,
-    // real paths already: what the process has put in the place of its own folder is not followed
+    // real paths already: a link that the process has put in place of its own folder is not followed
     free: (subject.free ?? []).map(normalPath),
     labelPolicy: { ...DEFAULT_LABEL_POLICY, ...labels },
     unreadable,
@@ -251,7 +251,7 @@ function makeCase(policy: Policy, asking: Subject, request: PermitRequest): Case
   };
 }
 
-/** `isOffline`: will its commands run without network? Asked where labelled data is about. */
+/** `isOffline`: whether the commands of the call will run without network. Asked only for labelled data. */
 function decide(
   policy: Policy,
   subject: Subject,
@@ -272,7 +272,7 @@ function decide(
 
 const never = (): boolean => false;
 
-/** What the effect comes to in the mode of the process, and what its labels say of it. */
+/** The verdicts on the effect, by rules and by labels, each adjusted to the mode of the process. */
 function judgeInMode(c: Case, effect: Effect, isOffline: () => boolean): readonly Verdict[] {
   try {
     const facts = (): ExecFacts => ({ ...execFacts(c, effect), isOffline: isOffline() });
@@ -281,13 +281,13 @@ function judgeInMode(c: Case, effect: Effect, isOffline: () => boolean): readonl
       .filter((verdict) => verdict !== null)
       .map((verdict) => inMode(c, verdict, { effect, isReadOnly: () => execFacts(c, effect).isReadOnly }));
   } catch (error) {
-    // what else was judged of the call still counts: a fault takes no deny away
+    // the other verdicts on the call still count: a failure removes no deny
     const { message, reason } = failed(error);
     return [inMode(c, hardAsk(reason.kind, reason.detail, message))];
   }
 }
 
-/** What is allowed where no rule allows a command and the mode changes nothing is a command that changes nothing. */
+/** A command is read-only if it is allowed in plan mode without any rule that allows commands. */
 function execFacts(c: Case, effect: Effect): Omit<ExecFacts, "isOffline"> {
   const bare: Case = {
     ...c,

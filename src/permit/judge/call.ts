@@ -1,4 +1,4 @@
-/** Judges a call as a whole, before its effects: rules that name the tool, settings that cannot be read. */
+/** Judges a call as a whole, before its effects: by rules that name the tool and by unreadable settings. */
 import type { Effect } from "../../abi/effects.ts";
 import { shown } from "../rules/paths.ts";
 import { describeRule, type Rule } from "../rules/rule.ts";
@@ -6,12 +6,12 @@ import type { RuleSet } from "../rules/rule-set.ts";
 import type { Case } from "./case.ts";
 import { deny, hardAsk, type Verdict } from "./verdict.ts";
 
-/** Neither ever asks, whatever the settings have come to. */
+/** Effects that are judged even with a broken policy: they concern only the process itself and the user. */
 const OWN: ReadonlySet<Effect["kind"]> = new Set(["state", "person"]);
-/** Nor does a model call: it is left to the budget. */
+/** Effects that never ask because of the tool; model calls are limited by the budget instead. */
 const UNASKED: ReadonlySet<Effect["kind"]> = new Set([...OWN, "llm"]);
 
-/** What rules on the tool itself say; null: nothing. */
+/** The verdict of the rules on the tool itself; null: no rule concerns it. */
 export function judgeCall({ rules, tool, unreadable }: Case, effects: readonly Effect[]): Verdict | null {
   const isOnly = (kinds: ReadonlySet<Effect["kind"]>) =>
     effects.length > 0 && effects.every(({ kind }) => kinds.has(kind));
@@ -45,20 +45,23 @@ function askedOfAll(tool: string, unreadable: readonly string[]): Verdict | null
   return hardAsk("error", why, `${tool}: ${why}`);
 }
 
-/** For an allow rule: the tool by name, a server by its prefix; the bare shell device runs what `bash` runs. */
+/** Whether an allow rule names the tool, or its server by prefix; a rule on `bash` also names the bare shell device. */
 export function namesTool(rule: Rule, tool: string): boolean {
   if (rule.tool === tool || (rule.tool === "bash" && tool === "shell")) return true;
   return rule.tool.startsWith("mcp__") && tool.startsWith(`${rule.tool}__`);
 }
 
-/** Is every call of the tool refused? Rules for all servers, for one, and for the tool itself. */
+/** Whether every call of the tool is refused: by a rule for all servers, for one server, or for the tool itself. */
 export function deniesTool(rules: RuleSet, tool: string): boolean {
   const isNamed = (rule: Rule) =>
     namesTool(rule, tool) || (rule.tool === "mcp__*" && tool.startsWith("mcp__"));
   return rules.deny.some((rule) => rule.match.kind === "all" && isNamed(rule));
 }
 
-/** For deny and ask: also the bare devices that do the same, and for a rule without a name every tool. */
+/**
+ * Whether a deny or ask rule concerns the tool: it also names the bare devices that do the same, and a rule without a
+ * tool name concerns every tool.
+ */
 function concerns(rule: Rule, tool: string, effects: readonly Effect[]): boolean {
   if (rule.tool === "" || namesTool(rule, tool)) return true;
   const has = (kind: Effect["kind"]) => effects.some((effect) => effect.kind === kind);

@@ -1,4 +1,4 @@
-/** One call under judgement: who, by which tool, under which rules and places. Built anew for each decision. */
+/** One call under judgement: its subject, tool, rules and places. Built anew for each decision. */
 import type { RealPath } from "../../kernel/ports/host.ts";
 import type { Subject } from "../../kernel/ports/permit.ts";
 import type { PathBases } from "../rules/path-pattern.ts";
@@ -9,48 +9,48 @@ import type { RuleSet } from "../rules/rule-set.ts";
 import type { LabelPolicy } from "./label.ts";
 
 export interface Case {
-  /** Its mode is the one that holds: never above its rights, none that the settings close. */
+  /** The asking process with its effective mode: within its rights, and not closed by the settings. */
   readonly subject: Subject;
   readonly tool: string;
-  /** The tool says of this call that it changes nothing. */
+  /** The tool declares that this call changes nothing. */
   readonly isReadOnly: boolean;
   readonly rules: RuleSet;
-  /** Allow rules and grants together. */
+  /** Allow rules and grants. */
   readonly allow: readonly Rule[];
   /** The rule that allows every call of the tool, if there is one. */
   readonly callRule: Rule | undefined;
   readonly places: Places;
-  /** Where the patterns of allow rules begin; those of deny and ask rules begin at every root as well. */
+  /** Where the patterns of allow rules begin; `generousBases`, for deny and ask rules, adds every root. */
   readonly bases: PathBases;
   readonly generousBases: PathBases;
-  /** Reading is free here; writing follows the mode. */
+  /** Directories in which reading is allowed; writing depends on the mode. */
   readonly roots: readonly string[];
-  /** Closed to every other process: reading and writing are free here. */
+  /** Directories of this process alone, in which reading and writing are allowed. */
   readonly free: readonly string[];
   readonly labelPolicy: LabelPolicy;
-  /** Problems of settings files that may have cost a deny, one line each. */
+  /** Problems of settings files that may have lost a deny, one line each. */
   readonly unreadable: readonly string[];
 }
 
-/** Directories of the installation, each as written and with its symlinks resolved. */
+/** Directories of the installation, each as written and with symlinks resolved. */
 export interface Places {
   readonly home: string;
   readonly kernel: readonly string[];
   readonly protections: readonly Protection[];
-  /** Where agents keep what they remember from session to session. */
+  /** Where agents keep their memory across sessions. */
   readonly memory: readonly string[];
   readonly realPath: RealPath;
   readonly exists: (path: string) => boolean;
-  /** Names of one file under which something protected is found; null: the file has no other name. */
+  /** Whether the file has another name (hard link) in a protected or kernel place. */
   readonly otherNames: (path: string, roots: readonly string[]) => OtherNames;
-  /** Names that differ in case or in invisible characters are the same there. */
+  /** The volume ignores case and invisible characters in names. */
   readonly foldsNames: boolean;
 }
 
-/** A file that is written through one name changes under all. */
+/** A write through one name of a file changes it under all its names (hard links). */
 export type OtherNames = "none" | "kernel" | "protected";
 
-/** A path as written and as resolved. Deny and ask rules look at either, allow rules need both. */
+/** A path as written and as resolved. Deny and ask rules match either form, allow rules must match both. */
 export function formsOf(path: string, real: string): readonly string[] {
   const written = normalPath(path);
   const resolved = normalPath(real);

@@ -1,4 +1,7 @@
-/** What a process was not given at its spawn, no rule and no mode gives it: devices, tools, hosts, directories. */
+/**
+ * The ceiling: devices, tools, hosts and directories that a process did not get at its spawn stay closed to it,
+ * whatever rules and mode say.
+ */
 import type { Effect } from "../../abi/effects.ts";
 import type { Rights } from "../../abi/rights.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
@@ -10,10 +13,10 @@ import { deny, type Verdict } from "./verdict.ts";
 
 const DEVICES = { read: "/dev/fs", write: "/dev/fs", exec: "/dev/shell" } as const;
 const WRITERS = ["edit", "write", "multi_edit", "notebook_edit", "bash"];
-/** Effects that a list of tools limits, whatever made them; the others belong to the process itself. */
+/** Effects that a list of tools limits, whatever produced them; the others belong to the process itself. */
 const BY_TOOL: ReadonlySet<Effect["kind"]> = new Set(["read", "write", "exec", "network", "mcp", "unknown"]);
 
-/** null: it lies below. */
+/** null: the call is within the ceiling. */
 export function judgeCeiling({ subject, tool }: Case, effects: readonly Effect[]): Verdict | null {
   return beyondDevices(subject, effects) ?? beyondTools(subject, tool, effects);
 }
@@ -37,7 +40,7 @@ function beyondTools({ rights }: Subject, tool: string, effects: readonly Effect
   return deny("ceiling", message, message);
 }
 
-/** A bare device is as good as the tool that does the same; reading by it is left to the rules on paths. */
+/** A bare device may be used if the tool that does the same is listed; reads by it are left to the path rules. */
 function mayUse(tools: readonly string[], tool: string, effects: readonly Effect[]): boolean {
   if (isListed(tools, tool)) return true;
   if (tool === "shell") return isListed(tools, "bash");
@@ -47,7 +50,7 @@ function mayUse(tools: readonly string[], tool: string, effects: readonly Effect
   );
 }
 
-/** By canonical name; `mcp__s` and `mcp__s__*` stand for all tools of a server, `mcp__*` for those of all. */
+/** Compares canonical names; `mcp__s` and `mcp__s__*` mean all tools of a server, `mcp__*` those of all servers. */
 export function isListed(tools: readonly string[], tool: string): boolean {
   return tools.some((written) => {
     const name = canonicalToolName(written).replace(/__\*$/, "");
@@ -56,7 +59,7 @@ export function isListed(tools: readonly string[], tool: string): boolean {
   });
 }
 
-/** `real`: with its links resolved. null: the process may work there. */
+/** `real`: the path with its links resolved. null: the process may work there. */
 export function beyondRoots(c: Case, path: string, real: string): Verdict | null {
   const roots = c.subject.rights?.roots ?? null;
   if (roots === null || isGivenBy([...roots, ...c.free], real)) return null;
@@ -64,7 +67,7 @@ export function beyondRoots(c: Case, path: string, real: string): Verdict | null
   return deny("ceiling", message, `Permission denied: ${message}`);
 }
 
-/** null: the process may reach it. */
+/** null: the process may reach the host. */
 export function beyondHosts(rights: Rights | undefined, host: string): Verdict | null {
   const hosts = rights?.hosts ?? null;
   if (hosts === null) return null;

@@ -1,4 +1,4 @@
-/** Judges shell text and argument vectors, one simple command at a time; the strictest counts for the whole. */
+/** Judges shell text and argument vectors, one simple command at a time; the strictest verdict counts for the whole. */
 import type { Effect } from "../../abi/effects.ts";
 import type { JudgedPart } from "../../kernel/ports/permit.ts";
 import { shown } from "../rules/paths.ts";
@@ -15,7 +15,7 @@ import { invalid, strictest, type Verdict } from "./verdict.ts";
 
 type Exec = Extract<Effect, { kind: "exec" }>;
 
-/** Beyond it a person is told how many more there are. */
+/** Further parts are only counted in what the user sees. */
 const MAX_SHOWN_PARTS = 50;
 
 export function judgeExec(c: Case, effect: Exec): Verdict {
@@ -27,7 +27,7 @@ export function judgeExec(c: Case, effect: Exec): Verdict {
   return inKernel?.reason.kind === "protected" ? strictest([inKernel, verdict]) : verdict;
 }
 
-/** Is every command in it known, to the last word? */
+/** Whether every command in the text is known, to the last word. */
 export function isCertain(c: Case, effect: Exec): boolean {
   return isCertainText(analysisOf(c.places, effect));
 }
@@ -36,7 +36,7 @@ export function isCertainText({ parts, unread }: Analysis): boolean {
   return unread === null && parts.every(({ unsure, isOpaque }) => unsure === null && !isOpaque);
 }
 
-/** The commands in it, as far as they can be read. */
+/** The commands in the text, as far as they can be read. */
 export function partsOf(c: Case, effect: Exec): readonly Part[] {
   return analysisOf(c.places, effect).parts;
 }
@@ -56,7 +56,7 @@ export function analysisOf(
   return latest.analysis;
 }
 
-/** One call is judged several times over; what its text says does not change meanwhile. */
+/** The latest analysis: one call is judged several times, and its text does not change meanwhile. */
 let latest: { readonly key: string; readonly analysis: Analysis } | undefined;
 
 function judgeAnalysis(c: Case, { parts, unread }: Analysis, whole: WholeText): Verdict {
@@ -71,7 +71,7 @@ function judgeAnalysis(c: Case, { parts, unread }: Analysis, whole: WholeText): 
   return verdict.behavior === "allow" ? { ...told, env: CAREFUL_GIT } : told;
 }
 
-/** What only bash can work out: what the text spells is looked at as a whole. */
+/** Whether a word is known only to bash at run time; if so, the text as a whole is searched for protected paths. */
 function hasUnknown({ levels, redirects, evaluates }: Part): boolean {
   if (evaluates !== null) return true;
   const targets = redirects.flatMap(({ target }) => (target === undefined ? [] : [target]));
@@ -94,7 +94,7 @@ function shownParts(judged: readonly { part: Part; verdict: Verdict }[]): readon
     : [...told, { text: `… and ${more} more`, behavior: "ask", why: "see the whole command" }];
 }
 
-/** The innermost command as it will run, with what is written and read beside it. */
+/** The innermost command as it will run, with its assignments and redirections. */
 function textOf({ levels, isOpen, redirects, assignments, source }: Part): string {
   const argv = levels.at(-1);
   if (argv === undefined && redirects.length === 0 && assignments.length === 0) return source;

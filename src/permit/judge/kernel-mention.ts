@@ -1,4 +1,7 @@
-/** Files of Crux itself, named in text that is not read as commands. A net with holes: text that computes a path passes it. */
+/**
+ * Finds files of Crux itself in text that is not read as commands. An incomplete check: text that computes a path is
+ * not caught.
+ */
 
 import { unquoted } from "../rules/command-match.ts";
 import type { Case } from "./case.ts";
@@ -11,7 +14,7 @@ export function kernelMention({ places, free }: Case, text: string): string | un
   return places.kernel.find((path) => spellings(path, places.home).some((each) => rest.includes(each)));
 }
 
-/** By whole segments: `/s/1` is not in `/s/12`, nor in the glob `/s/1*`. */
+/** Removes the path from the text, by whole segments: `/s/1` is not in `/s/12`, nor in the glob `/s/1*`. */
 function withoutPath(text: string, path: string): string {
   const [first = "", ...rest] = text.split(path);
   return first + rest.map((part) => (/^(?:$|[\s/;&|()<>])/.test(part) ? `\0${part}` : path + part)).join("");

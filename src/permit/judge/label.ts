@@ -1,6 +1,6 @@
 /**
- * Where labelled data would go: what a process has read from an untrusted place, or may not let out, makes a question of calls
- * that any mode or rule allows. The person reads where the data came from.
+ * Controls where labelled data goes: once a process has read untrusted or secret data, calls that could send it out or
+ * act on it ask even if a mode or rule allows them. The question shows the user where the data came from.
  */
 import { posix } from "node:path";
 import type { Effect } from "../../abi/effects.ts";
@@ -13,7 +13,7 @@ import { deny, hardAsk, type Verdict } from "./verdict.ts";
 
 type LabelAnswer = "ask" | "deny" | "off";
 
-/** What the settings make of labelled data at a sink. */
+/** How the settings answer when labelled data reaches a sink. */
 export interface LabelPolicy {
   readonly outward: LabelAnswer;
   readonly exec: LabelAnswer;
@@ -21,23 +21,23 @@ export interface LabelPolicy {
 
 export const DEFAULT_LABEL_POLICY: LabelPolicy = { outward: "ask", exec: "ask" };
 
-/** Files that agents are instructed by, whoever wrote them. */
+/** Names of files that instruct agents, whoever wrote them. */
 const INSTRUCTIONS = new Set(["agents.md", "claude.md", "agents.local.md", "claude.local.md", "skill.md"]);
-/** Words of commands that carry data out: a net with holes; what holds where there are no words is the sandbox. */
+/** Words of commands that send data out. An incomplete check: the sandbox covers what it misses. */
 const CARRIES_OUT =
   /\b(?:push|publish|upload|deploy|scp|sftp|rsync|ssh|ftp|curl|wget|nc|ncat|socat|telnet|mail|sendmail|gh|glab|aws|gcloud|az|s3cmd|rclone|twine)\b|\/dev\/(?:tcp|udp)\//;
 
-/** What is known of a command beside its text. */
+/** Facts about a command that its text alone does not give. */
 export interface ExecFacts {
-  /** Every command in it is known to change nothing. */
+  /** Every command in the text is known to change nothing. */
   readonly isReadOnly: boolean;
-  /** It can be read with certainty. */
+  /** The text can be read with certainty. */
   readonly isCertain: boolean;
-  /** It will run without network. */
+  /** The command will run without network. */
   readonly isOffline: boolean;
 }
 
-/** null: no label stands against it. `facts` is asked for commands only. */
+/** null: no label forbids the effect. `facts` is called for commands only. */
 export function judgeLabels(c: Case, effect: Effect, facts: () => ExecFacts): Verdict | null {
   const { labels = [] } = c.subject;
   if (labels.length === 0) return null;
@@ -57,7 +57,7 @@ export function judgeLabels(c: Case, effect: Effect, facts: () => ExecFacts): Ve
   }
 }
 
-/** A GET of an address that a person or a page gave carries out nothing of what was read. */
+/** A GET or HEAD of an address quoted from the user or from a page sends out nothing that was read. */
 function isQuoted({ method, isQuoted }: Extract<Effect, { kind: "network" }>): boolean {
   return isQuoted === true && (method === "GET" || method === "HEAD");
 }
@@ -70,14 +70,14 @@ function judgeOutward(c: Case, labels: readonly Label[], what: string): Verdict 
   return verdict?.behavior === "ask" ? { ...verdict, choices: choicesOf(held) } : verdict;
 }
 
-/** A person has said that what was read from there may leave. Of a secret, only their own settings say so. */
+/** Whether a rule lets untrusted data of this source leave. For secrets, only the user's settings can. */
 function isOpened({ allow, rules }: Case, { kind, source }: Label): boolean {
   const concerns = ({ tool, match }: Rule): boolean =>
     tool === "outward" && (match.kind === "all" || (match.kind === "program" && match.name === source));
   return kind === "untrusted" && allow.some(concerns) && ![...rules.deny, ...rules.ask].some(concerns);
 }
 
-/** What can be said once, for whoever cannot be asked each time. */
+/** The settings and rules that answer the question once, for runs in which nobody can be asked each time. */
 function choicesOf(labels: readonly Label[]): string {
   if (labels.some(({ kind }) => kind === "secret"))
     return 'labels.outward asks; a secret leaves only when asked, or with "labels": {"outward": "off"} in your own settings';
@@ -87,7 +87,7 @@ function choicesOf(labels: readonly Label[]): string {
   return `labels.outward asks. To answer it once: allow ${rules} for a run, outward: ${list} in an agent file, "labels": {"outward": ${list}} in your settings or those of a trusted project`;
 }
 
-/** What a server itself has told leaves nowhere when it goes back there. */
+/** Data that came from a server may go back to that server. */
 function judgeServer(c: Case, labels: readonly Label[], server: string): Verdict | null {
   const foreign = labels.filter(
     ({ kind, source, detail }) => kind === "secret" || source !== "mcp" || detail !== server,
@@ -125,7 +125,7 @@ function judgeWrite(
   return isInstruction ? answer("ask", labels, `${path} instructs agents`) : null;
 }
 
-/** What is remembered comes back in every later session, with nobody who sees where it came from. */
+/** Memory comes back in every later session, where nobody sees which source it came from. */
 function judgeMemory(labels: readonly Label[], path: string): Verdict {
   const secrets = labels.filter(({ kind }) => kind === "secret");
   if (secrets.length > 0) return refused(secrets, `${path} is memory`);

@@ -1,6 +1,6 @@
 /**
- * Protected paths named in shell text that cannot be read with certainty. A net with known holes: it catches what is
- * spelled out, behind a redirection or after a command that writes. Text that computes a path passes it.
+ * Finds protected paths in shell text that cannot be read with certainty. An incomplete check: it catches paths that
+ * are spelled out, behind a redirection or after a command that writes. Text that computes a path is not caught.
  */
 import { posix } from "node:path";
 import { isInsideAny } from "../rules/paths.ts";
@@ -19,7 +19,10 @@ interface Mention {
   readonly kind: PathClass;
 }
 
-/** Beyond it symbolic links are not followed: one look at the host for each word would take too long. */
+/**
+ * Words whose symbolic links are resolved; resolving one costs a look at the host, so further words are taken as
+ * written.
+ */
 const MAX_RESOLVED = 1000;
 const MAX_DIRECTORIES = 4;
 
@@ -58,7 +61,7 @@ export function findMention(c: Case, given: string, cwd: string): Mention | unde
   return undefined;
 }
 
-/** Extended patterns as plain ones, and variables with the text that they are given. */
+/** The text with extended patterns made plain and variables replaced by the text assigned to them. */
 function spelledOut(text: string): string {
   const plain = text.replace(/[?*+@!]\([^()\n]*\)/g, "*");
   let all = plain;
@@ -67,7 +70,10 @@ function spelledOut(text: string): string {
   return all.length > 4 * text.length + 4096 ? plain : all;
 }
 
-/** What stands in a here-document is data, the rest of its first line is not. Without its end it was none. */
+/**
+ * Removes the bodies of here-documents, which are data, but not the rest of their first line. Without its end line a
+ * here-document is not one.
+ */
 function withoutHereDocuments(text: string): string {
   const kept: string[] = [];
   const ends: string[] = [];
@@ -88,7 +94,7 @@ interface Segment {
   readonly written: readonly string[];
 }
 
-/** What stands between joiners, without its redirections. */
+/** The simple commands of the text, without their redirections. */
 function segmentsIn(text: string): readonly Segment[] {
   const segments: { words: string[]; written: string[] }[] = [{ words: [], written: [] }];
   const inner: Segment[] = [];
@@ -102,7 +108,7 @@ function segmentsIn(text: string): readonly Segment[] {
     else {
       segments.at(-1)?.[isTarget ? "written" : "words"].push(unquote(token));
       isTarget = false;
-      // bash runs what stands in the quotes; without them it is read as text of its own
+      // bash runs substitutions in double quotes: without the quotes they are read as text of their own
       if (token.includes('"') && /\$\(|`/.test(token)) inner.push(...segmentsIn(token.replaceAll('"', " ")));
     }
   }
@@ -113,7 +119,9 @@ function unquote(token: string): string {
   return token.replace(/'([^']*)'|["\\]/g, "$1");
 }
 
-/** Every word may be read; written is what a redirection or a command that writes names. */
+/**
+ * The paths that a segment names: every word may be read; targets of redirections and operands of writers are written.
+ */
 function namedIn({ words, written }: Segment): readonly Named[] {
   const at = words.findIndex((word) => isWriter(posix.basename(word)));
   const isText = takesText(posix.basename(words[0] ?? ""));
@@ -130,7 +138,7 @@ function isRead({ access }: { readonly access: string }): boolean {
   return access === "read";
 }
 
-/** Each alternative of its braces. */
+/** One access for each alternative of the word's braces. */
 function spellings(access: Named["access"]) {
   return (word: string): readonly Named[] => {
     const words = word.includes("{") ? expandBraces(charsOf(word, false)) : null;
@@ -145,7 +153,7 @@ function atHome(word: string, home: string): string {
   return word.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/|$)/, home);
 }
 
-/** Where relative paths may begin: the working directory, and what `cd` names on the way. */
+/** The directories where relative paths may begin: the working directory, and the targets of `cd`. */
 function directoriesIn(segments: readonly Segment[], cwd: string, home: string): readonly string[] {
   const dirs = [cwd];
   for (const { words } of segments) {

@@ -1,4 +1,7 @@
-/** What the mode makes of a verdict: `plan` changes nothing, `dont_ask` asks nobody, `auto` lets a classifier judge. */
+/**
+ * Adjusts a verdict to the mode: `plan` changes nothing, `dont_ask` refuses instead of asking, `auto` lets a classifier
+ * judge.
+ */
 import type { Effect } from "../../abi/effects.ts";
 import { isInsideAny } from "../rules/paths.ts";
 import { type Case, formsOf } from "./case.ts";
@@ -6,11 +9,11 @@ import { deny, type Verdict } from "./verdict.ts";
 
 interface JudgedEffect {
   readonly effect: Effect;
-  /** Of a command, asked only where it matters. */
+  /** Whether a command only reads; called only where it matters. */
   isReadOnly(): boolean;
 }
 
-/** `of`: absent for the call as a whole. */
+/** `of`: the judged effect; absent for the call as a whole. */
 export function inMode(c: Case, verdict: Verdict, of?: JudgedEffect): Verdict {
   if (verdict.behavior === "deny") return verdict;
   const { mode } = c.subject;
@@ -20,7 +23,7 @@ export function inMode(c: Case, verdict: Verdict, of?: JudgedEffect): Verdict {
   return verdict;
 }
 
-/** Below the mode `default` a question is a refusal; it says what would have been asked. */
+/** In dont_ask mode a question becomes a refusal; its message contains the question. */
 function unasked({ message }: Extract<Verdict, { behavior: "ask" }>): Verdict {
   return deny("mode", "dont_ask mode", `Permission denied: ${message}; dont_ask mode asks nobody`);
 }
@@ -44,7 +47,7 @@ function changesNothing(c: Case, verdict: Verdict, of: JudgedEffect): boolean {
     case "exec":
       return of.isReadOnly();
     case "mcp":
-      // the server's own word is not enough
+      // that the server declares a tool read-only is not enough
       return effect.tool === "" || (c.isReadOnly && verdict.behavior === "allow");
     default:
       return c.isReadOnly;

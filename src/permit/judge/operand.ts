@@ -1,4 +1,7 @@
-/** Paths among the operands of commands that are not read-only: what forbids a path forbids handing it over. */
+/**
+ * Judges paths among the operands of commands that are not read-only: what forbids a path also forbids passing it to a
+ * command.
+ */
 import { posix } from "node:path";
 import { operandPath } from "../shell/operand-path.ts";
 import { isTextWord } from "../shell/program/escalating.ts";
@@ -13,22 +16,25 @@ import { type PathAccess, restrictGlob, restrictPath } from "./path.ts";
 import { restrictUnknownPath } from "./unknown-path.ts";
 import { deny, hardAsk, strictest, type Verdict } from "./verdict.ts";
 
-/** They change or remove all that they name. */
+/** Commands that change or remove all files that they name. */
 const CHANGE_ALL = new Set(
   "rm rmdir unlink shred touch mkdir mkfifo tee truncate chmod chown chgrp".split(" "),
 );
-/** From the first operands to the last. `mv` takes its sources away, `rsync` reads as `cp` does. */
+/** Commands that copy the first operands to the last. `mv` also removes its sources; `rsync` reads like `cp`. */
 const COPY = new Set("cp ln install mv rsync".split(" "));
-/** Of `git`: they fill a folder that they name. */
+/** Subcommands of `git` that fill a folder that they name. */
 const MAKES = new Set("clone init worktree".split(" "));
-/** With this flag they change the files that they otherwise read. */
+/** Commands that with the flag `-i` change the files that they otherwise only read. */
 const IN_PLACE = new Set("sed gsed perl ruby".split(" "));
-/** The programs take one; what only looks like a target flag is judged as one as well. */
+/** The programs take one target flag; a second is judged too, since some words only look like a target flag. */
 const MAX_TARGETS = 2;
-/** Of `find`: what follows is a pattern, not a file. */
+/** Options of `find` that are followed by a pattern, not a file. */
 const FIND_PATTERNS = /^-i?(name|path|wholename|regex|lname)$/;
 
-/** null: no operand is forbidden. A command that is not known turns a rule's refusal into a question that no mode answers. */
+/**
+ * null: no operand is forbidden. For a command that is not in the tables, a rule's refusal becomes a question that no
+ * mode answers.
+ */
 export function restrictOperands(
   c: Case,
   argv: readonly Word[],
@@ -51,7 +57,7 @@ export function restrictOperands(
   return verdicts.length === 0 ? null : strictest(verdicts);
 }
 
-/** Of a word that is not known, the folder that it begins with. */
+/** The texts that a word may have; for an unknown word, a path in the folder of its known prefix. */
 function textsFor({ text, prefix, among }: Word): readonly string[] {
   if (text !== null) return [text];
   if (among !== undefined) return among.flatMap(textsOfSpelling);
@@ -64,7 +70,7 @@ function textsOfSpelling({ kind, text }: Spelling): readonly string[] {
   return kind === "text" ? [text] : globSpellings(text);
 }
 
-/** Patterns among the words: what a command that changes files may come to, and secrets that any may read. */
+/** Judges patterns among the words: every command may read secrets that match; writers may also change what matches. */
 function globsOf(c: Case, argv: readonly Word[], cwds: Cwds): readonly Verdict[] {
   const name = posix.basename(programOf(argv) ?? "");
   const isChanging =
@@ -80,7 +86,7 @@ function globsOf(c: Case, argv: readonly Word[], cwds: Cwds): readonly Verdict[]
     .filter((verdict) => verdict !== null);
 }
 
-/** A program of its own among the words may name a file of the kernel anywhere. */
+/** A word that is itself a small program may name a file of the kernel anywhere in it. */
 function kernelOf(c: Case, texts: readonly string[]): Verdict | null {
   const found = texts.filter((text) => /[\s'"(=]/.test(text)).map((text) => kernelMention(c, text));
   const kernel = found.find((each) => each !== undefined);
@@ -89,14 +95,14 @@ function kernelOf(c: Case, texts: readonly string[]): Verdict | null {
     : deny("protected", `${kernel} belongs to crux itself; no mode or rule opens it`);
 }
 
-/** Does it change files that it names? */
+/** Whether the command changes files that it names. */
 export function isWriter(name: string): boolean {
   return CHANGE_ALL.has(name) || COPY.has(name) || IN_PLACE.has(name) || name === "dd";
 }
 
 type Access = Omit<PathAccess, "path" | "real"> & { readonly operand: string };
 
-/** What a command does with what it names, as far as its name tells; an upper bound for the commands that are known. */
+/** The accesses of a command to its operands, judged by its name; for known commands an upper bound. */
 export function accessesOf(argv: readonly string[]): readonly Access[] {
   const [path = "", ...args] = argv;
   const name = posix.basename(path);
@@ -123,7 +129,10 @@ function guesses(operand: string): readonly Access[] {
   ];
 }
 
-/** A target that is a directory gets each source under its own name. A second name for a file lets it be changed by that name. */
+/**
+ * A target that is a directory receives each source under its own name. A hard link lets the source be changed by its
+ * new name, so linking counts as a write.
+ */
 function copies(name: string, args: readonly string[], operands: readonly string[]): readonly Access[] {
   const named = args.flatMap((arg, i) => targetFlag(arg, args[i + 1])).slice(0, MAX_TARGETS);
   const rest = operands.filter((operand) => !named.includes(operand));
@@ -146,13 +155,13 @@ function linked(isLink: boolean) {
   return (source: string) => (isLink ? [read(source), write(source)] : [read(source)]);
 }
 
-/** `x/.` and `..` have no name of their own: what they hold comes to lie in the target itself. */
+/** `x/.` and `..` have no name of their own: their content goes into the target itself. */
 function below(target: string, source: string): string {
   const name = posix.basename(source);
   return name === "." || name === ".." ? target : `${target}/${name}`;
 }
 
-/** `-t dir`, `-vtdir`, `--target-directory=dir` and its unique beginnings. */
+/** The value of `-t dir`, `-vtdir` or `--target-directory=dir`, also with the long flag abbreviated. */
 function targetFlag(arg: string, next: string | undefined): readonly string[] {
   const long = /^--t[a-z-]*(?:=(.*))?$/.exec(arg);
   const short = /^-[A-Za-z]*?t(.*)$/.exec(arg);
@@ -162,7 +171,7 @@ function targetFlag(arg: string, next: string | undefined): readonly string[] {
   return value === undefined ? [] : [value];
 }
 
-/** What a word may name: itself, what stands after `=` or `@`, and what is attached to a short flag. */
+/** The paths that a word may name: itself, the part after `=` or `@`, and the value attached to a short flag. */
 export function pathsIn(arg: string): readonly string[] {
   const value = arg.slice(arg.indexOf("=") + 1);
   if (/^-[A-Za-z][^=]*[./]/.test(arg)) return [arg.slice(2), ...(arg.includes("=") ? [value] : [])];

@@ -1,6 +1,6 @@
 /**
- * Where what a call reads comes from: the labels that its process has from then on. Only what is known of the call: a command that
- * cannot be read in full may read more, which its network, or the lack of it, bounds.
+ * The origins of what a call reads: the labels that its process has from then on. Only known reads count: a command
+ * that cannot be read in full may read more, which is bounded by its network access.
  */
 import type { Effect } from "../../abi/effects.ts";
 import type { Label } from "../../abi/labels.ts";
@@ -13,7 +13,7 @@ import type { Part } from "../shell/unfold.ts";
 import { type Case, formsOf } from "./case.ts";
 import { accessesOf } from "./operand.ts";
 
-/** What the administrator of the host has put there, and what the user tells agents. Sources of Crux are files of its own. */
+/** Trusted places: files installed by the administrator, the user's instructions for agents, and Crux's own. */
 const OF_THE_HOST = [
   "/usr",
   "/lib",
@@ -30,13 +30,13 @@ const OF_THE_HOST = [
 const OF_THE_USER = [".config/crux", ".claude", ".agents"];
 
 /**
- * Words of commands that bring data in. Where commands are not confined at all, which is a person's choice, each could: then these
- * are the ones that count, or no agent could run two commands in a row.
+ * Words of commands that fetch data. Where the user has chosen not to confine commands, every command could fetch; then
+ * only these count, or no agent could run two commands in a row.
  */
 const BRINGS_IN =
   /\b(?:curl|wget|aria2c|http|https|nc|ncat|socat|telnet|ssh|scp|sftp|rsync|ftp|gh|glab|aws|gcloud|az|s3cmd|rclone|lynx|w3m|npx|(?:npm|pnpm|yarn|bun|pip3?|uv|cargo|go|gem|brew|apt|apt-get|dnf|docker|podman)\s+(?:\S+\s+)*?(?:add|ci|get|i|install|pull|run|search|update|view)|git\s+(?:\S+\s+)*?(?:clone|fetch|pull|ls-remote|remote|submodule))\b/;
 
-/** What is known of a command. `network`: of what it runs in. */
+/** Facts about a command. `network`: the network access of the sandbox it runs in. */
 interface OriginFacts {
   readonly isReadOnly: () => boolean;
   readonly network: "off" | "some" | "all";
@@ -92,7 +92,7 @@ class Found implements Origins {
     if (!this.#isTrusted(real)) this.add("untrusted", "file", path);
   }
 
-  /** A command that changes nothing has no network either, whatever it runs in. */
+  /** A read-only command counts as one without network, whatever sandbox it runs in. */
   run(
     { argv, shell, cwd }: Extract<Effect, { kind: "exec" }>,
     { isReadOnly, network, parts }: OriginFacts,
@@ -114,7 +114,7 @@ class Found implements Origins {
       for (const each of absolute(operand)) {
         if (access === "write") this.#write(each);
         else if (isGuess !== true) this.read(each);
-        // what may be a file of no known use is none of those that nobody trusts
+        // a guessed path counts as read but adds no label of an untrusted file
         else this.reads.push({ path: this.#case.places.realPath(each), isSubtree: false });
       }
     for (const { operator, target } of redirects)

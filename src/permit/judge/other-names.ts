@@ -1,6 +1,6 @@
 /**
- * Hard links: a file that is written through one name changes under all of them. Where a file has several, the protected
- * places are searched for it. System directories are left out: nobody but root can link what lies there.
+ * Hard links: a write through one name of a file changes it under all its names. If a file has several, the protected
+ * places are searched for it. System directories are left out: only root can link to files there.
  */
 import { type BigIntStats, type Dirent, lstatSync, readdirSync } from "node:fs";
 import { posix } from "node:path";
@@ -8,7 +8,7 @@ import { isInsideAny } from "../rules/paths.ts";
 import { findProtection, findProtectionBelow, type Protection } from "../rules/protected.ts";
 import type { OtherNames } from "./case.ts";
 
-/** Entries looked at for one file. Beyond, it counts as protected: a person says. */
+/** Entries inspected for one file. Beyond this bound the file counts as protected and the user is asked. */
 const MAX_LOOKED = 20_000;
 const MAX_DEPTH = 12;
 const SYSTEM = ["/etc", "/usr", "/boot", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/proc", "/sys", "/dev"];
@@ -19,7 +19,7 @@ interface ProtectedPlaces {
   readonly protections: readonly Protection[];
 }
 
-/** `path` with its links resolved; `roots`: protected names are looked for just below them, and below the home directory. */
+/** `path` has its links resolved; protected names are searched just below `roots` and below the home directory. */
 export function findOtherNames(places: ProtectedPlaces, path: string, roots: readonly string[]): OtherNames {
   const file = statOf(path);
   if (file === undefined || !file.isFile() || file.nlink < 2n) return "none";
@@ -30,7 +30,7 @@ export function findOtherNames(places: ProtectedPlaces, path: string, roots: rea
   return found || search.isCut ? "protected" : "none";
 }
 
-/** `counts`: it is protected; `leads`: something below it may be. */
+/** `counts`: the path is protected; `leads`: something below it may be. */
 type Rate = (path: string) => "counts" | "leads" | "neither";
 
 function rater(protections: readonly Protection[]): Rate {
@@ -41,7 +41,7 @@ function rater(protections: readonly Protection[]): Rate {
   };
 }
 
-/** For one file, in all places together so far and no farther. */
+/** The search for one file; the bound on entries holds for all places together. */
 class Search {
   readonly #file: BigIntStats;
   #left = MAX_LOOKED;

@@ -15,7 +15,7 @@ type Message = Extract<Effect, { kind: "message" }>;
 type Mode = Extract<Effect, { kind: "mode" }>;
 type Unknown = Extract<Effect, { kind: "unknown" }>;
 
-/** What rules are asked about: in words, and by which rules it is named. */
+/** The topic of a question: its description, and which rules name it. */
 interface Topic {
   readonly what: string;
   readonly isNamed: (rule: Rule) => boolean;
@@ -32,7 +32,7 @@ export function judgeNetwork(c: Case, effect: Network): Verdict {
   return byRules(c, { what, isNamed }, /:/.test(host) ? null : `fetch(domain:${host})`);
 }
 
-/** Addresses of this machine and its own network: what a page names is never fetched there, what a person names is. */
+/** Addresses of this machine and its own network: refused unless an allow rule names exactly this host. */
 function judgePrivate(c: Case, host: string, what: string): Verdict {
   const isNamed = ({ match }: Rule) => match.kind === "host" && !match.subdomains && match.host === host;
   const forbidden = restricted(c, {
@@ -47,7 +47,7 @@ function judgePrivate(c: Case, host: string, what: string): Verdict {
 
 const STARTERS = new Set(["agent", "spawn"]);
 
-/** A skill brings a program by its name, with what it is told after it. */
+/** A rule on a skill may match its name together with its arguments; other programs are matched by name. */
 export function judgeSpawn(c: Case, { program }: Spawn): Verdict {
   const isSkill = c.tool === "skill";
   const always = /^[\w.-]+$/.test(program) ? `${isSkill ? "skill" : "agent"}(${program})` : null;
@@ -63,7 +63,10 @@ function isCalled(
   return program === name || (rest && (program.startsWith(`${name}:`) || program.startsWith(`${name} `)));
 }
 
-/** Members of one compose project write to one another unasked; a rule on any name of the receiver outranks that. */
+/**
+ * Members of one compose project may message each other without a question, unless a deny or ask rule names the
+ * receiver by any of its names.
+ */
 export function judgeMessage(c: Case, { to, signal, member }: Message): Verdict {
   const always = signal === undefined && /^[\w.*-]+$/.test(to) ? `send(${to})` : null;
   const isFellow = signal === undefined && member !== undefined;
@@ -75,7 +78,7 @@ export function judgeMessage(c: Case, { to, signal, member }: Message): Verdict 
   return restricted(c, topic) ?? allow("default", "members of one compose project");
 }
 
-/** Who may less asks nobody; who would may more asks a person, whatever the rules say. */
+/** A change to a lower mode is allowed; a change to a higher mode asks the user, whatever the rules say. */
 export function judgeMode({ subject }: Case, { to }: Mode): Verdict {
   if (!isHigher(to, subject.mode))
     return allow("mode", `${to} mode allows no more than ${subject.mode} mode`);
@@ -85,18 +88,18 @@ export function judgeMode({ subject }: Case, { to }: Mode): Verdict {
 const ALL_SERVERS = "mcp__*";
 
 /**
- * A tool of a server, or with no tool the reading of its resources: that asks nothing unless a rule on the server forbids it.
- * What a server says of its own tools lifts no question.
+ * A call of a server's tool or, with an empty `tool`, a read of the server's resources, which is allowed unless a rule
+ * on the server forbids it. What a server declares about its own tools never avoids a question.
  */
 export function judgeMcp(c: Case, { server, tool, host }: Mcp): Verdict {
   const ceiling = host === "local" ? null : beyondHosts(c.subject.rights, canonicalHost(host) ?? host);
   if (ceiling !== null) return ceiling;
   const wholeServer = `mcp__${server}`;
-  // long names are cut after 55 characters; one of another server names nothing here
+  // long tool names are cut after 55 characters; a name of another server does not count here
   const own = tool !== "" && c.tool.startsWith(`${wholeServer}__`.slice(0, 55)) ? c.tool : null;
   const isNamed = ({ match, tool: named }: Rule) =>
     match.kind === "all" && (named === ALL_SERVERS || named === wholeServer || named === own);
-  // a rule that allows a tool which calls servers does not allow what those do
+  // a rule that allows a tool which calls servers does not allow the calls to those servers
   if (tool !== "")
     return byRules(
       { ...c, callRule: undefined },
@@ -117,7 +120,7 @@ export function judgeUnknown(c: Case, { what }: Unknown): Verdict {
   return byRules(c, { what: shown(what), isNamed: () => false }, null);
 }
 
-/** What deny and ask rules say; null: nothing. */
+/** The verdict of deny and ask rules; null: no such rule matches. */
 function restricted(c: Case, { what, isNamed }: Topic): Verdict | null {
   const denied = c.rules.deny.find(isNamed);
   if (denied !== undefined) return deny("rule", `${describeRule(denied)} refuses ${what}`);

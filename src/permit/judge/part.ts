@@ -1,4 +1,4 @@
-/** Judges one simple command as it runs in the end: by rules, by what it reads and writes, by the mode. */
+/** Judges one simple command as it finally runs: by rules, by its reads and writes, and by the mode. */
 import { posix } from "node:path";
 import { pathProblem } from "../../lib/path-form.ts";
 import { allowsCommand, hasSystemWrappers, restrictsCommand } from "../rules/command-match.ts";
@@ -25,11 +25,11 @@ import { allow, ask, hardAsk, strictest, type Verdict } from "./verdict.ts";
 
 interface Judged {
   readonly verdict: Verdict;
-  /** It is known to change nothing, whatever the rules say of it. */
+  /** The command is known to change nothing, whatever the rules say. */
   readonly isReadOnly: boolean;
 }
 
-/** All that bash is given, and where it starts. */
+/** The whole text passed to bash, and the working directory in which it starts. */
 export interface WholeText {
   readonly text: string;
   readonly cwd: string;
@@ -45,7 +45,10 @@ export function judgePart(c: Case, part: Part, whole: WholeText): Judged {
   };
 }
 
-/** What deny rules refuse of the levels that could be read; for the rest it may be anything. */
+/**
+ * Judges a part that could not be read in full: deny rules apply to the levels that could be read; the rest may be
+ * anything.
+ */
 function judgeUnsure(c: Case, part: Part, { text, cwd }: WholeText): Judged {
   const restricted = restrictByRule(c, part, text);
   const operands = part.levels.map((argv) => restrictOperands(c, argv, part));
@@ -70,7 +73,7 @@ function judgeKnown(c: Case, part: Part, { text, cwd }: WholeText): Judged {
   const changed = known ?? (evaluates === null ? creationVerdict(c, part) : null);
   const restrictions = known === null ? levels.map((argv) => restrictOperands(c, argv, part)) : [];
   const operands = strictestOrNull([changed, ...restrictions, settingsVerdict(c, part)]);
-  // what denies an operand outranks a question about the command
+  // a denied operand outranks a question about the command
   if (operands?.behavior === "deny") return judged(operands);
   if (restricted?.isHard === true) return judged(restricted);
   if (operands?.behavior === "ask" && operands.isHard) return judged(operands);
@@ -87,7 +90,7 @@ function judgeKnown(c: Case, part: Part, { text, cwd }: WholeText): Judged {
   return judged(ask({ kind: "mode", detail: `${c.subject.mode} mode` }, message, suggestCommand(part)));
 }
 
-/** A program that writes its own settings writes a file that it does not name. */
+/** A program that writes its own settings writes a file that is not among its operands. */
 function settingsVerdict(c: Case, { levels, isOpen, cwds }: Part): Verdict | null {
   for (const [i, argv] of levels.entries()) {
     const place = settingsWritten(argv, isOpen && i === levels.length - 1);
@@ -156,7 +159,7 @@ function reasonOf(rule: Rule) {
   return { kind: "rule", detail: describeRule(rule) } as const;
 }
 
-/** The reads of a read-only command, judged as reads; null: it is not one. */
+/** Judges the reads of a read-only command; null: the command is not known to be read-only. */
 function readVerdict(c: Case, part: Part): Verdict | null {
   const argv = part.filled ?? part.levels.at(-1) ?? [];
   const name = posix.basename(programOf(argv) ?? "");
@@ -176,7 +179,7 @@ function readVerdict(c: Case, part: Part): Verdict | null {
   return found.length === 0 ? verdict : strictest(found);
 }
 
-/** null: a path that depends on what is not known. */
+/** null: a path depends on an unknown value. */
 function everywhere(
   cwds: readonly (string | null)[],
   reads: readonly ReadOperand[],
@@ -206,7 +209,10 @@ function globVerdicts(c: Case, glob: string): readonly Verdict[] {
 
 const FOREIGN = { kind: "default", detail: "a repository that is not trusted" } as const;
 
-/** Every git command starts programs that the repository's configuration names; in the roots that file is protected. */
+/**
+ * Every git command may start programs that the repository's configuration names; in the roots that file is protected,
+ * elsewhere this asks.
+ */
 function foreignVerdict(c: Case, part: Part, cwd: string | null): Verdict | null {
   if (cwd === null) return null;
   const repository = findRepository(c.places.realPath(cwd), c.places.exists);
@@ -216,7 +222,10 @@ function foreignVerdict(c: Case, part: Part, cwd: string | null): Verdict | null
   return ask(FOREIGN, message, suggestCommand(part));
 }
 
-/** git where a `cd` of the same text led out of the roots, or nobody knows where: no rule for git was meant for that. */
+/**
+ * Asks about git after a `cd` in the same text that left the roots or whose target is unknown: rules for git were not
+ * meant for such places.
+ */
 function movedGit(c: Case, part: Part, cwd: string): Verdict | null {
   const { levels, cwds } = part;
   if (!levels.some((argv) => posix.basename(programOf(argv) ?? "") === "git")) return null;
@@ -230,7 +239,10 @@ function movedGit(c: Case, part: Part, cwd: string): Verdict | null {
   return ask(FOREIGN, message, null);
 }
 
-/** Folders, copies and empty files are writes like any other; null: it is no such command, or the mode asks for it as a command. */
+/**
+ * Judges commands that create folders, copies and empty files as writes; null: another command, or one that the mode
+ * would ask about as a command.
+ */
 function creationVerdict(c: Case, part: Part): Verdict | null {
   if (part.isOpen || part.acts || !hasSystemWrappers(part)) return null;
   const verdicts: Verdict[] = [];
@@ -245,7 +257,7 @@ function creationVerdict(c: Case, part: Part): Verdict | null {
   return verdict.behavior === "ask" && !verdict.isHard ? null : verdict;
 }
 
-/** Commands that make files: their flags without a value that are known. What follows the others is not. */
+/** Commands that create files, each with its known flags without a value. Other flags make the operands uncertain. */
 const FLAGS: Readonly<Record<string, RegExp>> = {
   mkdir: /^(-[pv]+|--parents|--verbose)$/,
   touch: /^(-[acm]+|--no-create)$/,
@@ -253,7 +265,7 @@ const FLAGS: Readonly<Record<string, RegExp>> = {
   mv: /^(-[vn]+|--verbose|--no-clobber)$/,
 };
 
-/** What the command does, paths as written, or null: it is no such command. `exists` tells of a path as written. */
+/** The accesses of the command, with paths as written; null: not such a command. `exists` takes a path as written. */
 function creations(argv: readonly Word[], exists: (path: string) => boolean): readonly PathAccess[] | null {
   const [path = "", ...args] = textsOf(argv) ?? [];
   const name = posix.basename(path);
@@ -270,7 +282,7 @@ function creations(argv: readonly Word[], exists: (path: string) => boolean): re
   return copied(name, given, { from, to });
 }
 
-/** One file or folder to a name that is free. */
+/** The accesses of copying or moving one file or folder to a free name. */
 function copied(
   name: string,
   flags: readonly string[],
@@ -282,22 +294,22 @@ function copied(
   return [read, ...(name === "mv" ? [taken] : []), { access: "write", path: to } as const];
 }
 
-/** The repository that git would work in: its configuration names programs that even `git status` starts. */
+/** The repository that git would work in; even `git status` starts programs that its configuration names. */
 interface Repository {
   readonly root: string;
-  /** Its configuration has no `.git` in its path: no protected path covers it. */
+  /** The path of its configuration contains no `.git`, so no protected path covers it. */
   readonly isBare: boolean;
 }
 
 /**
- * Upwards from a resolved directory, as git goes; null: there is none. It goes on where git might stop, and takes for a
- * repository whatever has a HEAD: its other parts may lie elsewhere.
+ * Searches upwards from a resolved directory, as git does; null: no repository. It also searches where git might stop,
+ * and any directory with a HEAD counts: the other parts may lie elsewhere.
  */
 export function findRepository(dir: string, exists: (path: string) => boolean): Repository | null {
   for (let at = dir; ; at = posix.dirname(at)) {
     if (exists(posix.join(at, ".git"))) return { root: at, isBare: false };
     if (exists(posix.join(at, "HEAD"))) return { root: at, isBare: posix.basename(at) !== ".git" };
-    // also of a path that is not absolute: nobody may keep the daemon looking
+    // ends for relative paths too: no input may keep the daemon in this loop
     if (at === posix.dirname(at)) return null;
   }
 }

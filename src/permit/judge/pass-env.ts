@@ -1,7 +1,7 @@
 /**
- * Which names of the environment a command gets although they look like secrets: those that a person has given to its program.
- * A shell hands its environment to all it starts, so every program in the text must have been given the name, and the text be
- * known to the last word.
+ * Which environment variables a command gets although their names look like secrets: those that the user has given to
+ * its program. A shell passes its environment to everything it starts, so every program in the text must have been
+ * given the name, and the text must be known to the last word.
  */
 import { posix } from "node:path";
 import type { Effect } from "../../abi/effects.ts";
@@ -10,12 +10,12 @@ import type { Part } from "../shell/unfold.ts";
 import { programOf, textsOf } from "../shell/word.ts";
 import { analysisOf, isCertainText } from "./exec.ts";
 
-/** By program: names, or how they begin, `AWS_*`. */
+/** For each program, names of variables or prefixes such as `AWS_*`. */
 type PassEnv = Readonly<Record<string, readonly string[]>>;
 
 type Exec = Extract<Effect, { kind: "exec" }>;
 
-/** `home`: of the user. The grammar must be there; without it nothing passes. */
+/** `home`: the user's home directory. The grammar must be loaded; without it nothing passes. */
 export function passesEnv(passEnv: PassEnv, effect: Exec, home: string): (name: string) => boolean {
   if (Object.keys(passEnv).length === 0) return () => false;
   try {
@@ -37,7 +37,7 @@ function namesFor(passEnv: PassEnv, { levels, isOpen, evaluates }: Part): readon
   return Object.hasOwn(passEnv, name) ? (passEnv[name] ?? []) : [];
 }
 
-/** It changes the directory, and starts nothing. */
+/** The part only changes the directory. */
 function isMove({ levels, redirects }: Part): boolean {
   return levels.length === 1 && redirects.length === 0 && programOf(levels[0] ?? []) === "cd";
 }

@@ -30,19 +30,19 @@ import { allow, ask, deny, hardAsk, invalid, type Verdict } from "./verdict.ts";
 export interface PathAccess {
   readonly access: "read" | "write";
   readonly path: string;
-  /** Absent: resolved here. */
+  /** The resolved path; absent: it is resolved here. */
   readonly real?: string | undefined;
-  /** The read goes to everything below as well. */
+  /** The read includes everything below the path. */
   readonly subtree?: boolean | undefined;
-  /** What exists is changed or removed: for a directory, with all it holds. */
+  /** An existing file is changed or removed; for a directory, with all its content. */
   readonly replaces?: boolean | undefined;
-  /** A command that is not known names it: it may do so, or not. */
+  /** An unknown command names the path and may or may not access it. */
   readonly isGuess?: boolean | undefined;
 }
 
 interface ResolvedAccess extends PathAccess {
   readonly real: string;
-  /** As written and as resolved. */
+  /** The path as written and as resolved. */
   readonly forms: readonly string[];
 }
 
@@ -58,7 +58,7 @@ export function judgePath(c: Case, wanted: PathAccess): Verdict {
   return restrictResolved(c, resolved) ?? permitPath(c, resolved);
 }
 
-/** Only what forbids: kernel paths, the ceiling, deny and ask rules, protected paths. null: nothing does. */
+/** Checks only restrictions: kernel paths, the ceiling, deny and ask rules, protected paths. null: no restriction. */
 export function restrictPath(c: Case, wanted: PathAccess): Verdict | null {
   return restrictResolved(c, resolvedAccess(c, wanted));
 }
@@ -74,7 +74,7 @@ function restrictResolved(c: Case, wanted: ResolvedAccess): Verdict | null {
   );
 }
 
-/** Links of the system that lead wherever a process has something open: one that was not resolved leads nobody knows where. */
+/** System links that lead to whatever a process has open; the target of one that was not resolved is unknown. */
 const LIVE_LINK =
   /^(?:\/proc\/[^/]+(?:\/task\/[^/]+)?\/(?:root|cwd|fd|exe|map_files)|\/dev\/(?:fd|stdin|stdout|stderr))(?:\/|$)/;
 
@@ -83,7 +83,7 @@ function restrictUnresolved({ path, forms, isGuess }: ResolvedAccess): Verdict |
   return deny("protected", `${shown(path)} leads to what a process has open, and cannot be resolved`);
 }
 
-/** The same file under a protected name: another name for it is no way around. */
+/** A hard link to a protected file is protected as well. */
 function restrictOtherNames(c: Case, wanted: ResolvedAccess): Verdict | null {
   if (wanted.access !== "write" || wanted.isGuess === true) return null;
   const found = c.places.otherNames(wanted.forms.at(-1) ?? wanted.path, c.roots);
@@ -109,12 +109,15 @@ function restrictKernelPath(c: Case, wanted: ResolvedAccess): Verdict | null {
   return null;
 }
 
-/** The process's own folder is there for it: what lies in it may go, the folder may not. */
+/** The content of the process's own folder may be changed and removed, but not the folder itself. */
 function isFree({ free }: Case, { replaces }: PathAccess, form: string): boolean {
   return isInsideAny(free, form) && !(replaces === true && free.includes(form));
 }
 
-/** Named paths only; see the table. A guess asks about secrets, not about what the command might change. */
+/**
+ * Checks only paths that the call names; see the table in rules/protected.ts. A guess asks about secrets, not about
+ * what the command might change.
+ */
 function restrictProtected(c: Case, wanted: ResolvedAccess): Verdict | null {
   const { protections } = c.places;
   if (wanted.isGuess === true && wanted.access === "write") return null;
@@ -132,7 +135,7 @@ function restrictProtected(c: Case, wanted: ResolvedAccess): Verdict | null {
   return held === undefined ? null : protectedAsk(wanted, `it may hold protected paths (${held.kind})`);
 }
 
-/** What a pattern of paths may come to, of all that is protected; `glob` absolute. null: nothing. */
+/** Checks whether a pattern of paths may match a protected path; `glob` is absolute. null: it cannot. */
 export function restrictGlob(c: Case, access: "read" | "write", glob: string): Verdict | null {
   const start = literalStart(glob);
   const dir = start.slice(0, start.lastIndexOf("/") + 1) || "/";
@@ -147,7 +150,7 @@ export function restrictGlob(c: Case, access: "read" | "write", glob: string): V
   return null;
 }
 
-/** Could the pattern be the path, or lie below it? */
+/** Whether the pattern may match the path or something below it. */
 function mayReach(glob: string, path: string): boolean {
   const segments = segmentsOf(glob);
   const names = segmentsOf(path);
@@ -157,7 +160,7 @@ function mayReach(glob: string, path: string): boolean {
   );
 }
 
-/** A file there takes the place of a command that is allowed by its name. */
+/** A new file in a PATH directory would run in place of a command that is allowed by its name. */
 function isProgramPlace({ subject, places }: Case, dir: string): boolean {
   const { programs = [] } = subject;
   return programs.some((each) => formsOf(each, resolved(each, places.realPath)).includes(dir));
@@ -189,8 +192,8 @@ function mayCoverBelow(c: Case, rule: Rule, wanted: ResolvedAccess): boolean {
 }
 
 /**
- * What the pattern of a deny or ask rule is compared with: the path as written, and where the volume takes names in another case
- * for the same, so as well.
+ * The forms that the pattern of a deny or ask rule is compared with: the path as written and resolved and, where the
+ * volume ignores case in names, also with its case folded.
  */
 function* meetings(
   { generousBases, places }: Case,
@@ -222,7 +225,7 @@ function permitPath(c: Case, wanted: ResolvedAccess): Verdict {
 
 function allows(c: Case, { match }: Rule, { access, path, real }: ResolvedAccess): boolean {
   if (match.kind !== "path" || match.access !== access) return false;
-  // in the characters they have: forms are composed
+  // compared in their own characters: `forms` are in Unicode's composed form
   return [path, real].every((form) => matchesAsWritten(match.pattern, form, c.bases));
 }
 
@@ -230,7 +233,10 @@ function what({ access, path }: PathAccess): string {
   return `${access} ${shown(path)}`;
 }
 
-/** The one path, from the host root. None where a symlink makes two paths of it: the rule would have to name both. */
+/**
+ * A rule for exactly this path, from the host root. null where a symlink makes two paths of it: the rule would have to
+ * name both.
+ */
 function suggestPath({ access, path: given, forms }: ResolvedAccess): string | null {
   const [path, other] = [writtenPath(given), forms[1]];
   if (other !== undefined || /\p{Cc}|\p{Cf}/u.test(path)) return null;

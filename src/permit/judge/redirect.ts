@@ -13,13 +13,13 @@ import { judgePath, restrictGlob, restrictPath } from "./path.ts";
 import { judgeUnknownPath } from "./unknown-path.ts";
 import { ask, type Verdict } from "./verdict.ts";
 
-/** Nothing is kept there, and nothing is read that the command does not have. */
+/** Devices that store nothing and give nothing that the command does not already have. */
 const STREAMS = /^\/dev\/(?:null|zero|stdin|stdout|stderr|tty|fd\/[0-2])$/;
 const NETWORK = /^\/dev\/(tcp|udp)\/([^/]*)\/([^/]*)$/;
 
 interface JudgedRedirects {
   readonly verdicts: readonly Verdict[];
-  /** Something outside is changed, or reached. */
+  /** The redirections change a file or reach a host. */
   readonly writes: boolean;
 }
 
@@ -68,7 +68,7 @@ function isStream({ target }: Redirect, accesses: readonly string[]): boolean {
   return among.length > 0 && among.every(({ kind }) => kind === "stream") && !accesses.includes("write");
 }
 
-/** Of a variable whose values are known, each is a read like any other. null: one of them may be anywhere. */
+/** Judges a read from a variable with known values, each like any other read. null: one value is unknown. */
 function judgeKnownRead(c: Case, { target }: Redirect, cwds: Part["cwds"]): readonly Verdict[] | null {
   if (target === undefined || target.among === undefined || target.isMany) return null;
   const verdicts: Verdict[] = [];
@@ -86,14 +86,14 @@ interface SpelledPath {
   readonly isGlob: boolean;
 }
 
-/** What the target may come to. */
+/** The paths that the target may expand to. */
 function spelledPaths({ kind, text }: Spelling, cwds: Part["cwds"]): readonly SpelledPath[] {
   if (kind === "stream" || kind === "names" || pathProblem(text) !== null) return [];
   const paths = text.startsWith("/") ? [text] : (cwds ?? []).map((cwd) => operandPath(cwd, text));
   return paths.map((path) => ({ path, isGlob: kind === "glob" }));
 }
 
-/** What forbids one of them forbids all. */
+/** A restriction on one of the paths restricts the redirection. */
 function restrictSpelled(
   c: Case,
   { path, isGlob }: SpelledPath,

@@ -1,10 +1,10 @@
-/** A path that only bash can work out may be any. */
+/** Judges paths that only bash can expand: they may be any path. */
 
 import { describeRule } from "../rules/rule.ts";
 import type { Case } from "./case.ts";
 import { allow, ask, hardAsk, type Verdict } from "./verdict.ts";
 
-/** What rules on paths make of it: one that might refuse it is a question that no mode answers. null: there is none. */
+/** A path rule that might refuse the path becomes a question that no mode answers. null: no such rule. */
 export function restrictUnknownPath(c: Case, access: "read" | "write" | "any"): Verdict | null {
   const rule = [...c.rules.deny, ...c.rules.ask].find(
     ({ match }) => match.kind === "path" && (access === "any" || match.access === access),

@@ -1,4 +1,6 @@
-/** Judges what cannot be read with certainty: deny and ask rules that may match do, and no allow rule does. */
+/**
+ * Judges text that cannot be read with certainty: deny and ask rules that may match do match, and no allow rule does.
+ */
 
 import { isDynamic, mayRun, unquoted } from "../rules/command-match.ts";
 import { isMentioned } from "../rules/path-pattern.ts";
@@ -9,13 +11,13 @@ import { kernelMention } from "./kernel-mention.ts";
 import { findMention } from "./mention.ts";
 import { allow, ask, deny, hardAsk, type Verdict } from "./verdict.ts";
 
-/** A text that is not understood. */
+/** A text that could not be analysed. */
 interface UnreadText {
   readonly text: string;
-  /** Where it starts. */
+  /** The working directory in which it starts. */
   readonly cwd: string;
   readonly why: string;
-  /** What runs in the end is not in the text at all. */
+  /** The program that finally runs is not in the text at all. */
   readonly runsAnything?: boolean;
 }
 
@@ -39,7 +41,7 @@ export function judgeUnread(c: Case, { text, cwd, why, runsAnything = false }: U
   return ask({ kind: "parse", detail }, `${shown(text)}: ${detail}`, null);
 }
 
-/** What the text spells out of paths that are closed or protected; null: nothing. */
+/** Checks the text for paths that are closed or protected; null: none is named. */
 export function mentionVerdict(c: Case, text: string, cwd: string): Verdict | null {
   const kernel = kernelMention(c, text);
   if (kernel !== undefined)
@@ -50,7 +52,7 @@ export function mentionVerdict(c: Case, text: string, cwd: string): Verdict | nu
   return hardAsk("protected", named, `the command names ${shown(mention.word)}, ${named}`);
 }
 
-/** A path that only bash can work out may be any. */
+/** Whether a path rule may match: a path that only bash can expand may be any path. */
 function mayTouch({ match }: Rule, text: string): boolean {
   return match.kind === "path" && (isDynamic(text) || isMentioned(match.pattern, unquoted(text)));
 }

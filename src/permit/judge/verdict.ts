@@ -5,18 +5,18 @@ export type Verdict =
   | {
       readonly behavior: "allow";
       readonly reason: Reason;
-      /** What was judged apart. */
+      /** The parts that were judged separately. */
       readonly parts?: readonly JudgedPart[];
-      /** What the command is given in its environment beside its own. */
+      /** Variables added to the environment of the command. */
       readonly env?: Readonly<Record<string, string>>;
     }
   | {
       readonly behavior: "ask";
-      /** Neither an allow rule nor a mode answers it. */
+      /** Neither an allow rule nor a mode answers the question. */
       readonly isHard: boolean;
       readonly message: string;
       readonly always: string | null;
-      /** Where nobody can be asked each time. */
+      /** How to answer the question once, for runs in which nobody can be asked. */
       readonly choices?: string;
       readonly parts?: readonly JudgedPart[];
       readonly env?: Readonly<Record<string, string>>;
@@ -37,12 +37,12 @@ export function deny(kind: Reason["kind"], detail: string, message?: string): Ve
   return { behavior: "deny", message: message ?? `Permission denied: ${detail}`, reason: { kind, detail } };
 }
 
-/** The call makes no sense, whoever asks: no rule and no person is looked at. */
+/** An invalid call: it is refused before any rule is applied or the user is asked. */
 export function invalid(message: string): Verdict {
   return { behavior: "deny", code: "INVALID", message, reason: { kind: "parse", detail: message } };
 }
 
-/** An ask that the mode or a missing allow leads to. `always`: the rule that would answer it for good. */
+/** A question because of the mode or a missing allow rule. `always`: the rule that would answer it permanently. */
 export function ask(reason: Reason, message: string, always: string | null): Verdict {
   return { behavior: "ask", isHard: false, message, always, reason };
 }
@@ -51,7 +51,10 @@ export function hardAsk(kind: Reason["kind"], detail: string, message: string): 
   return { behavior: "ask", isHard: true, message, always: null, reason: { kind, detail } };
 }
 
-/** INVALID before deny before hard ask before ask before allow; the first of its kind. Several asks share a suggestion or have none. */
+/**
+ * The strictest: INVALID, deny, hard ask, ask, allow, in this order; the first of its kind. Several asks keep the
+ * suggestion only if they share it.
+ */
 export function strictest(verdicts: readonly Verdict[]): Verdict {
   const [first, ...others] = verdicts;
   if (first === undefined) return allow("default", "nothing outside its own state is touched");
@@ -71,7 +74,7 @@ function rank(verdict: Verdict): number {
   return verdict.isHard ? 2 : 1;
 }
 
-/** While mode auto is active a classifier may answer what is not hard, and what did not come of a fault. */
+/** In auto mode a classifier may answer a question that is neither hard nor caused by an error. */
 export function toDecision(verdict: Verdict, isAutoActive: boolean): Decision {
   if (verdict.behavior !== "ask") return verdict;
   const { message, always, isHard, choices, parts, env, reason } = verdict;
