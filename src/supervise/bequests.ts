@@ -1,6 +1,6 @@
 /**
- * What an earlier daemon left to the children of a supervisor, and to those of supervisors among them: what they had spent
- * stays spent, and what was set aside for calls without a result counts as spent too.
+ * Restores the accounts of a supervisor's children, and of those of nested supervisors, from an earlier daemon: what
+ * they had spent stays spent, and the amounts reserved for calls without a result count as spent, too.
  */
 import type { Amounts } from "../abi/budget.ts";
 import type { ProcUuid } from "../abi/ids.ts";
@@ -23,7 +23,7 @@ export class Bequests {
   readonly #journal: Journal;
   readonly #reservedBelow: (proc: ProcUuid) => Amounts;
 
-  /** `reservedBelow`: for calls that nobody saw the end of, of a process and all below it. */
+  /** `reservedBelow`: the amounts reserved by a process and all its descendants for calls without a result. */
   constructor(journal: Journal, reservedBelow: (proc: ProcUuid) => Amounts) {
     this.#journal = journal;
     this.#reservedBelow = reservedBelow;
@@ -45,7 +45,7 @@ export class Bequests {
     }
   }
 
-  /** What it counts from here on begins with this. */
+  /** Notes the use with which the child's account begins now, if it differs from the kept one. */
   #keepUse({ owner, fold }: Testator, { id, endowment }: KeptChild, used: Amounts): void {
     const { tokens, microUsd: usd } = used;
     if (tokens === endowment.used && usd === (endowment.usd ?? 0)) return;
@@ -54,7 +54,7 @@ export class Bequests {
     this.#journal.note([{ ...owner, kind: "process.checkpoint", v: 1, body }]);
   }
 
-  /** If its newest run was a supervisor. */
+  /** Continues with the children of a child whose newest run was a supervisor. */
   async #fillNested(own: Endowment, { uuid, pid }: KeptRun): Promise<void> {
     const { account } = own;
     if (account === null || (await this.#journal.row(uuid))?.kind !== "supervisor") return;
@@ -64,11 +64,11 @@ export class Bequests {
     if (fold !== null) await this.#fill(own, { owner: { proc: uuid, pid }, fold, account });
   }
 
-  /** Without a limit nothing is written at each call: then its own calls are what is known of its last run. */
+  /** Without a limit the use is not recorded at each call: then the tokens in the row of the last run are added. */
   async #usedBy({ endowment, run, isRunning }: KeptChild): Promise<Amounts> {
     if (run === null) return spentOf(endowment);
     const used = plus(spentOf(endowment), this.#reservedBelow(run.uuid));
-    // its end was counted, and what was still under way then was not
+    // the use was recorded at its end, except for calls still in progress then
     if (!isRunning || isLimited(limitsAtSpawn(keptLimits(endowment)))) return used;
     const row = await this.#journal.row(run.uuid);
     return plus(used, tokensOnly(row?.tokensUsed ?? 0));

@@ -1,6 +1,6 @@
 /**
- * Starts and shuts down the children of one supervisor, and hears of their ends. A process is reaped before anything follows
- * from its exit, so that what it had started is gone when the next one begins, and no zombie waits for anybody.
+ * Starts and shuts down the children of one supervisor, and reports their ends. A process is reaped before its exit has
+ * any consequence, so that its own children are gone when the next run begins, and no zombies stay.
  */
 import { messageOf } from "../abi/errors.ts";
 import type { ExitStatus } from "../abi/process.ts";
@@ -11,14 +11,14 @@ import { plainExit } from "./crash-report.ts";
 import { endProcess, sendKill } from "./end-process.ts";
 import { type Extra, type Seat, startChild } from "./start-child.ts";
 
-/** What a start needs beside its specification. `told`: all that this run said has been passed on. */
+/** What a start needs beside its specification. `told` resolves when all output of this run has been passed on. */
 export type Attendance = Extra & { readonly told?: () => Promise<void> };
 
 interface RunListener {
   attend(child: Child): Attendance;
-  /** It ended by itself, or by a signal of somebody else. */
+  /** The run ended by itself, or by a signal from elsewhere. */
   exited(child: Child, run: ChildRun, exit: ExitStatus): void;
-  /** It ended because it was shut down here. */
+  /** The run ended because `stop` shut it down. */
   shutDown(child: Child, run: ChildRun, exit: ExitStatus): void;
 }
 
@@ -32,7 +32,9 @@ export class ChildRuns {
     this.#listener = listener;
   }
 
-  /** Waits while the supervisor is paused. Resolves when the child runs; errors as of spawn, CANCELLED after `stop`. */
+  /**
+   * Waits while the supervisor is paused. Resolves when the child runs. Errors: those of spawn; CANCELLED after `stop`.
+   */
   async start(child: Child, stop: AbortController): Promise<ChildRun> {
     const over = Promise.withResolvers<void>();
     child.starting = { stop, over: over.promise };
@@ -47,12 +49,14 @@ export class ChildRuns {
     }
   }
 
-  /** One that an earlier daemon started, and that came back. */
+  /** Takes over a restored process that an earlier daemon started. */
   adopt(child: Child, proc: Process): void {
     this.#begin(child, proc, undefined);
   }
 
-  /** Resolves when it is gone; whoever asks, it happens once a run. Nothing for one that does not run. */
+  /**
+   * Shuts the child down; resolves when it is gone. Repeated calls share one shutdown. Does nothing if it does not run.
+   */
   stop(child: Child): Promise<void> {
     const { run } = child;
     if (run === null) return Promise.resolve();
@@ -60,7 +64,7 @@ export class ChildRuns {
     return run.stopping;
   }
 
-  /** At once, all that is there and all that is still being made. */
+  /** Kills all children at once, also those whose start is in progress. */
   kill(): void {
     this.#isKilled = true;
     const { core, supervisor } = this.#seat;
@@ -70,7 +74,7 @@ export class ChildRuns {
     }
   }
 
-  /** What was opened for a run that does not come to be is closed: the other end of a pipe would wait for it. */
+  /** Closes the files opened for a run if its start fails: the other end of a pipe would wait for them. */
   async #made(child: Child, signal: AbortSignal, extra: Extra): Promise<Process> {
     try {
       return await startChild(this.#seat, { child, signal, extra });
@@ -94,7 +98,7 @@ export class ChildRuns {
       (exit) => {
         if (run.stopping === null) this.#listener.exited(child, run, exit);
       },
-      // the kernel let go of all (abandon.ts): nothing ended, and nothing follows
+      // the kernel abandoned all processes (abandon.ts): this is not an exit
       () => {},
     );
     return run;

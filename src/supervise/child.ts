@@ -1,4 +1,4 @@
-/** One child of a supervisor: what it is now, and what is remembered of it. Only its supervisor changes it. */
+/** One child of a supervisor: its present state and its past. Only its supervisor changes it. */
 import type { Pid } from "../abi/ids.ts";
 import type { ExitStatus } from "../abi/process.ts";
 import type { ChildState, ChildView, CrashReport } from "../abi/supervise.ts";
@@ -15,34 +15,34 @@ export interface ChildRun {
   readonly pid: Pid;
   /** null: it was lost with an earlier daemon, or had ended in it. */
   readonly proc: Process | null;
-  /** Monotonic ms. */
+  /** Monotonic time, ms. */
   readonly startedMono: number;
-  /** Resolves when it has ended, is reaped, and all it said has been told. Never rejects. */
+  /** Resolves when it has ended, is reaped, and all its output has been passed on. Never rejects. */
   readonly gone: Promise<ExitStatus>;
-  /** It is being shut down. */
+  /** Set while it is being shut down. */
   stopping: Promise<void> | null;
 }
 
-/** A start under way. */
+/** A start in progress. */
 export interface Attempt {
   readonly stop: AbortController;
   readonly over: Promise<void>;
 }
 
-/** Children that wait together to be started; who is taken out of it is not started by it. */
+/** Children that wait together for a start; a child that leaves the round is not started by it. */
 export interface Round {
   readonly children: readonly Child[];
   /** Ends the wait. */
   readonly stop: AbortController;
 }
 
-/** What it has from its supervisor. */
+/** What a child gets from its supervisor. */
 interface Upkeep {
   readonly endowment: Endowment;
   /** What is done to it, one after another. */
   readonly lane: Units;
   readonly state: ChildState;
-  /** Hears of each state that no exit and no start has brought about. */
+  /** Called at each change of state that is not caused by an exit or a start. */
   onState(child: Child): void;
 }
 
@@ -54,15 +54,15 @@ export class Child {
   run: ChildRun | null = null;
   starting: Attempt | null = null;
   round: Round | null = null;
-  /** Wall clock, ms. */
+  /** Wall-clock time, ms. */
   nextStartAt: number | null = null;
   /** Restarts in a row. */
   row = 0;
-  /** In all. */
+  /** All restarts. */
   restarts = 0;
   pid: Pid | null = null;
   lastExit: ExitStatus | null = null;
-  /** Of the last run that has ended. */
+  /** The duration of the last ended run, ms. */
   ranMs = 0;
   #crashes: CrashReport[] = [];
   #state: ChildState;
@@ -85,7 +85,7 @@ export class Child {
     this.#onState(this);
   }
 
-  /** By an exit or a start, which are told elsewhere. */
+  /** Changes the state at an exit or a start, which are reported separately. */
   become(state: ChildState): void {
     this.#state = state;
   }
@@ -94,7 +94,7 @@ export class Child {
     return this.spec.id;
   }
 
-  /** It will not run again unless somebody starts it. */
+  /** It will not run again until it is started by a call. */
   get isIdle(): boolean {
     return this.run === null && this.starting === null && IDLE.has(this.state);
   }
@@ -114,7 +114,7 @@ export class Child {
     this.leaveRound();
   }
 
-  /** `startAt`: wall clock, ms. */
+  /** `startAt`: wall-clock time, ms. */
   join(round: Round, startAt: number): void {
     this.leaveRound();
     this.round = round;
@@ -122,7 +122,7 @@ export class Child {
     this.nextStartAt = startAt;
   }
 
-  /** What was planned for it is not done. */
+  /** Cancels its planned start; ends the wait of the round when no child is left in it. */
   leaveRound(): void {
     const { round } = this;
     this.round = null;
@@ -141,7 +141,7 @@ export class Child {
     return { id: this.id, restart: this.spec.restart, isUp };
   }
 
-  /** As an earlier daemon left it; its runs are entered when it begins. */
+  /** Restores the state recorded by an earlier daemon; Comeback.enter() restores the run. */
   restore(kept: KeptChild): void {
     this.#state = kept.state;
     this.pid = kept.run?.pid ?? null;
@@ -152,7 +152,7 @@ export class Child {
     this.nextStartAt = kept.nextStartAt === 0 ? null : kept.nextStartAt;
   }
 
-  /** Of one that has not run yet. */
+  /** The state of a child that has not run yet, for the journal. */
   get kept(): KeptChild {
     return newChild(this.id, this.state, this.endowment.kept);
   }

@@ -1,6 +1,6 @@
 /**
- * A supervisor's children as an earlier daemon left them: those that ran were lost with it, or had ended when nobody could tell
- * it any more. A supervisor among them that came back is taken in again.
+ * The children of a supervisor as an earlier daemon left them. Those that ran were lost with it, or had ended without
+ * the supervisor being notified. A nested supervisor that was restored becomes a child again.
  */
 import { PID_KERNEL, type ProcUuid } from "../abi/ids.ts";
 import type { ExitStatus } from "../abi/process.ts";
@@ -12,15 +12,15 @@ import type { ChildRuns } from "./child-runs.ts";
 import type { SupervisorFold } from "./facet.ts";
 import type { KeptChild, KeptRun, KeptSupervisor } from "./kept-supervisor.ts";
 
-/** How a run ended of which the supervisor did not hear. */
+/** The end of a run of which the supervisor was not notified. */
 interface LastExit {
   readonly exit: ExitStatus;
   readonly isOrdered: boolean;
-  /** Wall clock, ms. */
+  /** Wall-clock time, ms. */
   readonly at: number;
 }
 
-/** A child whose exit is to be judged. */
+/** A child whose exit the restart policy must judge. */
 export interface Departed extends Omit<LastExit, "at"> {
   readonly child: Child;
   readonly run: ChildRun;
@@ -35,19 +35,19 @@ export class Comeback {
   readonly #adopted = new Map<string, Process>();
   #departures: readonly Departed[] = [];
 
-  /** `exits`: of children that had ended. `diedAt`: when the others were lost, as far as is known; wall clock, ms. */
+  /** `exits`: of children that had ended. `diedAt`: when the others were lost, as far as known; wall-clock time, ms. */
   constructor(fold: SupervisorFold, exits: ReadonlyMap<string, LastExit>, diedAt: number) {
     this.fold = fold;
     this.#exits = exits;
     this.#diedAt = diedAt;
   }
 
-  /** In start order, once the supervisor runs. */
+  /** The lost or ended children in start order; known once the supervisor runs. */
   get departures(): readonly Departed[] {
     return this.#departures;
   }
 
-  /** False: that run is not the one the supervisor knows. */
+  /** False: that run is not the one recorded for the child. */
   adopt(id: string, uuid: ProcUuid, proc: Process): boolean {
     const kept = this.fold.find(id);
     if (kept?.isRunning !== true || kept.run?.uuid !== uuid) return false;
@@ -55,21 +55,21 @@ export class Comeback {
     return true;
   }
 
-  /** Restarts so far, monotonic ms: the time between the daemons counts. */
+  /** The times of the restarts so far, monotonic ms. The time between the daemons counts. */
   window(clock: Clock): readonly number[] {
     const [now, mono] = [clock.now(), clock.mono()];
     const times = this.fold.kept.window.map((at) => mono - Math.max(0, now - at));
     return times.sort((a, b) => a - b);
   }
 
-  /** Puts them back into their runs. */
+  /** Restores the runs of the children, and collects the departures. */
   enter(children: readonly Child[], runs: ChildRuns, mono: number): void {
     this.#departures = children.flatMap((child) => {
       const kept = this.fold.find(child.id);
       const adopted = this.#adopted.get(child.id);
       if (adopted !== undefined) runs.adopt(child, adopted);
       else if (kept?.isRunning === true) return [this.#departed(child, kept, mono)];
-      // it was being exchanged: its end was asked for, and its start was not made
+      // it was being restarted: its run had been ended, and the next one not started
       else if (child.state === "running") child.become("restarting");
       return [];
     });
@@ -95,7 +95,7 @@ export class Comeback {
   }
 }
 
-/** Of children that had ended; the others were lost at `diedAt`, as near as is known. */
+/** The exits of children that had ended; the others were lost at `diedAt`, as far as known. */
 export async function lastExits(
   journal: Journal,
   { children }: KeptSupervisor,
@@ -109,7 +109,7 @@ export async function lastExits(
   return { exits, diedAt: newest?.lastAt };
 }
 
-/** Records at the end of a history: its exit is among them, and a signal just before it. */
+/** How many records at the end of a history to search for the exit, and for a signal just before it. */
 const LAST_RECORDS = 16;
 /** TERM, KILL, INT. */
 const ENDING_SIGNALS: ReadonlySet<unknown> = new Set([1, 2, 3]);
@@ -127,7 +127,7 @@ async function lastExit(journal: Journal, { uuid }: KeptRun): Promise<LastExit |
   return { exit: { code, reason, kind }, isOrdered, at: found.at };
 }
 
-/** A verdict on a process of ours is the kernel's; a program of the host may have been ended by the host. */
+/** Whether the kernel sent the fatal signal: always for an agent; a host program may have been ended by the host. */
 function isSignalled(isNative: boolean, records: readonly JournalRecord[]): boolean {
   if (!isNative) return true;
   return records.some(

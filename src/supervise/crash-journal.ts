@@ -1,4 +1,4 @@
-/** Where the exits under one supervisor are told: the journal, its log, the last of each child, and who observes. */
+/** Reports the exits under one supervisor: to the journal, to its log, and to the newest crash reports of the child. */
 import type { Pid } from "../abi/ids.ts";
 import type { ExitStatus } from "../abi/process.ts";
 import type { Clock } from "../abi/program.ts";
@@ -30,7 +30,7 @@ export class CrashJournal {
     this.#clock = parts.clock;
   }
 
-  /** `pid` 0: it was not even made. A restart that follows is journalled after it. */
+  /** `pid` 0: the process was not even created. A restart that follows is recorded after the report. */
   report({ child, pid, exit }: Loss, judgement: Judgement): CrashReport {
     const { decision, restarts } = judgement;
     const report: CrashReport = {
@@ -73,7 +73,7 @@ export class CrashJournal {
   }
 }
 
-/** Restarts in a row, with the one that follows. */
+/** Restarts in a row, including the one that follows. */
 function rowAfter({ row }: Child, judgement: Judgement): number {
   return judgement.decision === "restart" ? judgement.row : row;
 }

@@ -1,15 +1,15 @@
-/** What a supervisor tells of an exit: plain and bounded, for the journal, the log and /proc. */
+/** Describes exits in plain, bounded data, for the journal, the log and /proc. */
 import { codeOf, messageOf } from "../abi/errors.ts";
 import { EXIT, type ExitStatus } from "../abi/process.ts";
 import { LIMITS } from "../kernel/limits.ts";
 import type { Process } from "../kernel/process/process.ts";
 
-/** The error behind the exit, else its reason. */
+/** The message of the error that caused the exit, or else its reason. */
 export function causeOf({ err, reason }: ExitStatus): string {
   return cut(err === undefined ? reason : err.message || reason);
 }
 
-/** Without the error: it may hold on to a whole request. */
+/** The exit without its error, which may reference a whole request. */
 export function plainExit({ code, reason, kind }: ExitStatus): ExitStatus {
   return { code, reason: cut(reason), kind };
 }
@@ -18,21 +18,21 @@ function cut(words: string): string {
   return words.length <= LIMITS.crashWordsChars ? words : `${words.slice(0, LIMITS.crashWordsChars)}…`;
 }
 
-/** A start that failed counts as an exit; one that was ended by a signal while it was made, as killed. */
+/** The exit that a failed start counts as; one cancelled by a signal during the start counts as killed. */
 export function exitOfFailure(error: unknown): ExitStatus {
   const err = error instanceof Error ? error : new Error(messageOf(error));
   if (codeOf(error) === "CANCELLED") return EXIT.sigterm;
   return { code: 1, reason: err.message, kind: "fault", err };
 }
 
-/** By these a process is asked to end, or a program told that nobody reads it: its death by them is no crash. */
+/** Signals that ask a process to end, or that show a program that its reader is gone: ending by them is not a crash. */
 const CLEAN: ReadonlySet<string> = new Set(
   ["SIGHUP", "SIGINT", "SIGTERM", "SIGPIPE"].map((name) => `killed: ${name}`),
 );
 
 /**
- * Did somebody send the signal it died of? A verdict on a process is the kernel's. Without one, a program of the host was
- * ended by the host, and a supervisor has ended itself, as it was told.
+ * Whether the fatal signal was sent on order. A process with a verdict was ended by the kernel. Without one, a host
+ * program was ended by the host, and a supervisor ended itself because it received a signal.
  */
 export function wasOrdered(proc: Process, { kind, reason }: ExitStatus): boolean {
   if (kind !== "killed") return false;

@@ -1,13 +1,13 @@
-/** What becomes of a child that has exited: one pure function, its rows in the order of the reference. */
+/** Decides what happens to a child that has exited. Pure; the rules are in the order of the reference manual. */
 import { EXIT, type ExitStatus } from "../abi/process.ts";
 import type { Restart, RestartDecision } from "../abi/supervise.ts";
 
 export interface ExitFacts {
   /** The supervisor itself is stopping it. */
   readonly isStopping: boolean;
-  /** A person, an ancestor or the supervisor sent the signal it died of. */
+  /** The user, an ancestor or the supervisor sent the fatal signal. */
   readonly isOrdered: boolean;
-  /** It did not start, for want of rights or budget: the next attempt would fare no better. */
+  /** It did not start for lack of rights or budget: the next attempt would fail, too. */
   readonly isRefused: boolean;
   /** One more restart lies within the intensity. */
   readonly budgetLeft: boolean;
@@ -17,7 +17,7 @@ export function decide(restart: Restart, exit: ExitStatus, facts: ExitFacts): Re
   if (facts.isStopping) return "none";
   if (restart === "temporary") return "drop";
   if (restart === "transient" && isDone(exit, facts)) return "drop";
-  // repeating would only spend
+  // a restart would fail again and only cost money
   if (isOverBudget(exit) || facts.isRefused) return "escalate";
   return facts.budgetLeft ? "restart" : "escalate";
 }
@@ -26,7 +26,7 @@ function isDone({ kind }: ExitStatus, { isOrdered }: ExitFacts): boolean {
   return kind === "done" || (kind === "killed" && isOrdered);
 }
 
-/** By its words too: a program of the host may exit 2 for reasons of its own. */
+/** Compares the reason too: a host program may exit with the same code for other reasons. */
 function isOverBudget({ code, reason }: ExitStatus): boolean {
   return code === EXIT.budget.code && reason === EXIT.budget.reason;
 }

@@ -1,4 +1,4 @@
-/** Why a supervisor ends, what its exit is then, and what its callers hear. */
+/** The reasons why a supervisor ends, the exits they result in, and the errors for its callers. */
 import { SyscallError } from "../abi/errors.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../abi/process.ts";
@@ -7,12 +7,12 @@ import type { KeptEnding } from "./kept-supervisor.ts";
 export type Ending =
   | { readonly kind: "signal"; readonly exit: ExitStatus }
   | { readonly kind: "done" }
-  /** A child did not start when all were to be started first. */
+  /** A child failed at the first start of all children. */
   | { readonly kind: "unstarted"; readonly error: Error }
   | { readonly kind: "escalated"; readonly reason: string }
   | { readonly kind: "bug"; readonly error: unknown };
 
-/** Throws what a bug threw: its process ends with that. */
+/** Throws the error of a bug: the process ends with it. */
 export function exitOf(ending: Ending): ExitStatus {
   switch (ending.kind) {
     case "signal":
@@ -28,13 +28,13 @@ export function exitOf(ending: Ending): ExitStatus {
   }
 }
 
-/** What the journal keeps of it; null: nothing, or it is told elsewhere. */
+/** The ending as the journal keeps it; null: not kept, or recorded separately. */
 export function keptEnding(ending: Ending): KeptEnding | null {
   if (ending.kind === "signal") return { kind: "signal", code: ending.exit.code, reason: ending.exit.reason };
   return ending.kind === "done" ? { kind: "done" } : null;
 }
 
-/** An end that an earlier daemon began. */
+/** An ending that began in an earlier daemon. */
 export function endingOf(kept: KeptEnding): Ending {
   if (kept.kind !== "signal") return kept;
   return { kind: "signal", exit: { code: kept.code, reason: kept.reason, kind: "killed" } };

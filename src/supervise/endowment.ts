@@ -1,7 +1,7 @@
 /**
- * What a child keeps from run to run, so that a restart neither fills its budget again nor gives it rights it had not: its
- * account, its agent as it was first loaded, its permission mode. A nested supervisor keeps that of its children too. As
- * many as the specification has children.
+ * What a child keeps from run to run, so that a restart neither refills its budget nor adds rights: its account, its
+ * agent as first loaded, its permission mode. A nested supervisor keeps the endowments of its children, too. Bounded by
+ * the number of children in the specification.
  */
 import type { AgentInfo } from "../abi/agent.ts";
 import type { Amounts, BudgetLimits } from "../abi/budget.ts";
@@ -14,14 +14,14 @@ import type { KeptEndowment } from "./kept-supervisor.ts";
 
 export class Endowment {
   account: Account | null = null;
-  /** Loaded once: who could change an agent file would else give the next run its rights. */
+  /** Loaded once, so that a changed agent file cannot give the next run more rights. */
   agent: { readonly info: AgentInfo | null } | null = null;
   mode: PermissionMode | null = null;
-  /** Hears what is used of the account, after each call that was paid from it. */
+  /** Called with the use of the account after each call that was paid from it. */
   onUse: ((used: number, usd: number) => void) | null = null;
-  /** The same of its limits, when a person has changed them. */
+  /** Called with the limits of the account when the user has changed them. */
   onLimits: ((limits: BudgetLimits) => void) | null = null;
-  /** Of an agent that an earlier daemon loaded: it is loaded again, and gets no more than this. */
+  /** Bounds for an agent that an earlier daemon loaded: it is loaded again, with no more rights than these. */
   #bounds: KeptAgent | null = null;
   #children: Map<string, Endowment> | null = null;
 
@@ -36,13 +36,13 @@ export class Endowment {
     this.#children?.delete(id);
   }
 
-  /** The account, made at the first start. */
+  /** The account; it is created at the first start. */
   accountIn(parent: Account, limits: BudgetLimits): Account {
     this.account ??= this.#opened(parent, limits, NOTHING);
     return this.account;
   }
 
-  /** `isPersons`: a person started it. */
+  /** `isPersons`: the user started the supervisor. */
   takeAgent(info: AgentInfo | null, isPersons: boolean): AgentInfo | null {
     const bounds = this.#bounds;
     const own = info === null || bounds === null ? info : narrowedTo(info, bounds, isPersons);
@@ -66,7 +66,7 @@ export class Endowment {
     };
   }
 
-  /** As an earlier daemon left it. `used`: what that one had counted, and more that was spent since. */
+  /** Restores what an earlier daemon recorded. `spent`: the recorded use, and what was spent after that record. */
   restore(kept: KeptEndowment, parent: Account, spent: Amounts): void {
     if (kept.limit !== null) this.account = this.#opened(parent, limitsAtSpawn(keptLimits(kept)), spent);
     this.mode = kept.mode;

@@ -1,6 +1,6 @@
 /**
- * Of a supervisor: its children, their newest runs and exits, and the times of its restarts. A whole state stands for all records
- * before it; so a restart reads from the newest one on.
+ * The facts of a supervisor: its children, their newest runs and exits, and the times of its restarts. A whole state
+ * (`process.state`) stands for all records before it, so that a new daemon reads only from the newest one on.
  */
 import type { ChildState, CrashReport } from "../abi/supervise.ts";
 import type { LiveFacet } from "../kernel/facts/facet.ts";
@@ -12,11 +12,11 @@ import type {
   SupervisorChange,
 } from "./kept-supervisor.ts";
 
-/** null: it is none, or nothing was kept of it. */
+/** null: the process is not a supervisor, or its state was not recorded. */
 export const supervisorFacet: LiveFacet<SupervisorFold | null> = {
   init: () => null,
   folds: {
-    // that of an agent has another form
+    // the state of an agent has another form
     "process.state": (now, body) =>
       body.supervisor === 1 ? new SupervisorFold(body as unknown as KeptSupervisor) : now,
     "process.checkpoint": (now, body) => {
@@ -38,13 +38,13 @@ export const supervisorFacet: LiveFacet<SupervisorFold | null> = {
   isHeld: true,
 };
 
-/** Restarts that are remembered over the end of a daemon; a supervisor that may restart more often loses the oldest of them. */
+/** The most restart times kept for a later daemon; if there are more, the oldest are dropped. */
 const MAX_RESTARTS = 10_000;
 
 /** Characters. */
 const MAX_REASON = 200;
 
-/** A state and what its changes make of it. Bounded by the children of the specification and MAX_RESTARTS. */
+/** A state with its changes applied. Bounded by the children of the specification and `MAX_RESTARTS`. */
 export class SupervisorFold {
   #kept: KeptSupervisor;
   readonly #children: Map<string, KeptChild>;
@@ -56,7 +56,7 @@ export class SupervisorFold {
     this.#window = [...kept.window];
   }
 
-  /** As a `process.state` that stands for all records so far. */
+  /** The body of a `process.state` that stands for all records so far. */
   get kept(): KeptSupervisor {
     return { ...this.#kept, window: [...this.#window], children: [...this.#children.values()] };
   }
@@ -67,7 +67,7 @@ export class SupervisorFold {
 
   change(change: SupervisorChange): void {
     if ("open" in change) this.#kept = { ...this.#kept, isOpen: true };
-    // the first reason stands
+    // the first ending is kept
     else if ("ending" in change) this.#kept = { ...this.#kept, ending: this.#kept.ending ?? change.ending };
     else this.#update(change.child, (child) => changed(child, change));
   }
@@ -90,7 +90,7 @@ export class SupervisorFold {
     }));
   }
 
-  /** It is not started by this daemon, and that it was lost is nobody's exit. */
+  /** Marks a child that this daemon does not start; the loss of its run is not judged as an exit. */
   withhold(id: string, state: "stopped" | "skipped"): void {
     this.#update(id, (child) => ({ ...child, isRunning: false, state, nextStartAt: 0 }));
   }

@@ -1,4 +1,4 @@
-/** A value of a specification and where it stands, so that whatever is wrong with it is told with its path. */
+/** A value of a specification with its path, so that errors can name the path. */
 import { Fault } from "../abi/errors.ts";
 
 export class Field {
@@ -10,7 +10,7 @@ export class Field {
     this.value = value;
   }
 
-  /** INVALID `children[2].id: used twice`. */
+  /** Throws INVALID with the path, such as `children[2].id: used twice`. */
   fail(message: string): never {
     throw new Fault({ code: "INVALID", message: this.path === "" ? message : `${this.path}: ${message}` });
   }

@@ -1,6 +1,6 @@
 /**
- * What the journal keeps of the agent of a supervised child: its rights. Its words are read again from its file, which
- * somebody may have changed: they may be other words then, but not other rights.
+ * The rights of a supervised child's agent, as the journal keeps them. Its texts are read again from the agent file,
+ * which may have changed: then the texts differ, but the rights do not grow.
  */
 import { hash } from "node:crypto";
 import type { AgentInfo } from "../abi/agent.ts";
@@ -12,7 +12,7 @@ export interface KeptAgent {
   readonly allowedDevices: readonly string[] | null;
   readonly tools: readonly string[] | null;
   readonly disallowedTools: readonly string[];
-  /** How they are reached, as a digest: it may hold secrets. */
+  /** The servers' settings only as digests, as they may hold secrets. */
   readonly servers: readonly { readonly name: string; readonly digest: string }[];
 }
 
@@ -27,8 +27,8 @@ export function keptAgent({ allowedDevices, manifest }: AgentInfo): KeptAgent {
 }
 
 /**
- * The agent as its file has it now, with no more rights than it had. `isPersons`: how its servers are reached is the person's
- * choice, who started it; for any other they must be those that were permitted.
+ * The agent as its file defines it now, with no more rights than it had. `isPersons`: the user started it, so changed
+ * server settings are accepted; otherwise the servers must be those that were permitted.
  */
 export function narrowedTo(info: AgentInfo, kept: KeptAgent, isPersons: boolean): AgentInfo {
   const { manifest } = info;

@@ -1,6 +1,6 @@
 /**
- * What the journal keeps of a supervisor: the body of its `process.state`, and the small records that change it from then on
- * (facet.ts). No environments.
+ * The records of a supervisor in the journal: the body of its `process.state`, and the small records that change it
+ * later (facet.ts). They contain no environments.
  */
 import type { BudgetLimits } from "../abi/budget.ts";
 import type { Pid, ProcUuid } from "../abi/ids.ts";
@@ -20,37 +20,37 @@ export interface KeptRun {
   readonly at: number;
 }
 
-/** What it has from run to run. */
+/** What a child keeps from run to run (endowment.ts). */
 export interface KeptEndowment {
-  /** Tokens; 0: no limit of its own. null: it has no account yet. */
+  /** The token limit; 0: no limit of its own; null: no account yet. */
   readonly limit: number | null;
-  /** Where there are more than that of tokens. */
+  /** All limits, if there are more than the token limit. */
   readonly limits?: BudgetLimits;
   readonly used: number;
   /** Millionths of a dollar. */
   readonly usd?: number;
   readonly mode: PermissionMode | null;
-  /** null: it is no agent, or was not loaded yet. */
+  /** null: not an agent, or not loaded yet. */
   readonly agent: KeptAgent | null;
 }
 
 export interface KeptChild {
   readonly id: string;
   readonly state: ChildState;
-  /** The newest; null: it was never started. */
+  /** The newest run; null: never started. */
   readonly run: KeptRun | null;
   readonly isRunning: boolean;
   readonly endowment: KeptEndowment;
-  /** Restarts in a row, and in all. */
+  /** `row`: restarts in a row; `restarts`: all restarts. */
   readonly row: number;
   readonly restarts: number;
   readonly lastExit: ExitStatus | null;
-  /** Of the last run that has ended. */
+  /** The duration of the last ended run, ms. */
   readonly ranMs: number;
-  /** Wall clock, ms: when it ended, and when it is to start again. */
+  /** When it ended, and when it is to start again (0: not planned); wall-clock time, ms. */
   readonly endedAt: number;
   readonly nextStartAt: number;
-  /** For a project: it has been ready; it has exited with 0. */
+  /** For a project: it has been ready (`isReady`); it has exited with 0 (`hasCompleted`). */
   readonly isReady: boolean;
   readonly hasCompleted: boolean;
 }
@@ -62,21 +62,24 @@ export type KeptEnding =
 
 /** The body of `process.state` of a supervisor. */
 export interface KeptSupervisor extends KeptAbove, Pick<ProcessSeed, "roots" | "onParentExit"> {
-  /** Version of this form, and what tells it from the state of an agent. */
+  /** The version of this format; the key distinguishes it from the state of an agent. */
   readonly supervisor: 1;
   readonly session: RecordOwner | null;
-  /** Of whose rights its children get part: the person's, or those of its own, or of the supervisor above it. */
+  /**
+   * The rights its children get a part of: the user's (`person`), or its own or those of the supervisor above it
+   * (`own`).
+   */
   readonly rights: "person" | "own";
-  /** Which child it is of the supervisor above it. */
+  /** Its child id in the supervisor above it; null: not nested. */
   readonly nestedAs: string | null;
-  /** Of what it is the supervisor, in a form of its own (compose/kept.ts). */
+  /** The compose project that it supervises, in its own format (compose/kept.ts). */
   readonly project: object | null;
-  /** Of the client that has changed the project while it ran, the last. */
+  /** The request that last changed the running project. */
   readonly request?: RequestMark;
-  /** Whoever asked for it was told that it runs. */
+  /** All its children were started, and its client may have been notified. */
   readonly isOpen: boolean;
   readonly ending: KeptEnding | null;
-  /** Wall clock, ms, rising: restarts within the window. */
+  /** The times of the restarts within the window, rising; wall-clock time, ms. */
   readonly window: readonly number[];
   readonly children: readonly KeptChild[];
 }
@@ -93,10 +96,10 @@ export type SupervisorChange =
 
 /** The body of `supervisor.crash`. */
 export interface KeptCrash extends CrashReport {
-  /** Restarts in a row after it. */
+  /** Restarts in a row after this exit. */
   readonly row: number;
   readonly ranMs: number;
-  /** Tokens of its account. */
+  /** Tokens used of its account. */
   readonly used: number;
 }
 
@@ -117,7 +120,7 @@ export function newChild(id: string, state: ChildState, endowment: KeptEndowment
   return { id, state, endowment, ...UNTOUCHED };
 }
 
-/** It ran, or was to run. */
+/** It was running or about to run. */
 export function isUp(child: KeptChild | undefined): boolean {
   if (child === undefined) return false;
   return child.isRunning || UP.has(child.state);

@@ -1,6 +1,6 @@
 /**
- * What a supervisor does, one after another in each lane, and nothing before it is open or once it ends. Bounded: a child has
- * one exit and one wait under way, and of calls there are at most 64.
+ * The tasks of a supervisor, run one after another in each lane; none runs before the supervisor is open or after it
+ * begins to end. Bounded: each child has at most one exit and one wait in progress, and there are at most 64 calls.
  */
 import { messageOf } from "../abi/errors.ts";
 import { LIMITS } from "../kernel/limits.ts";
@@ -11,7 +11,7 @@ import { ended, unavailable } from "./ending.ts";
 export class Lanes {
   readonly #name: string;
   readonly #onBug: (error: unknown) => void;
-  /** Fires when it begins to end. */
+  /** Fires when the supervisor begins to end. */
   readonly #halt = new AbortController();
   readonly #opened = Promise.withResolvers<void>();
   readonly #tasks = new Set<Promise<void>>();
@@ -23,7 +23,7 @@ export class Lanes {
     this.#opened.promise.catch(() => {});
   }
 
-  /** Rejects with what closed it, if that came first. */
+  /** Rejects with the error passed to `close`, if that comes first. */
   get opened(): Promise<void> {
     return this.#opened.promise;
   }
@@ -32,18 +32,20 @@ export class Lanes {
     this.#opened.resolve();
   }
 
-  /** What waits its turn is not done any more. */
+  /** Drops the tasks that wait for their turn. */
   close(error: Error): void {
     this.#opened.reject(error);
     this.#halt.abort();
   }
 
-  /** Resolves when it is done, or will not be. */
+  /** Resolves when the task is done or dropped. Never rejects; an error is a bug and goes to `onBug`. */
   run(lane: Units, act: () => Promise<void>): Promise<void> {
     return this.keep(this.#run(lane, act));
   }
 
-  /** For somebody outside, who gets its errors. UNAVAILABLE: too many wait; CANCELLED: the supervisor ends. */
+  /**
+   * Runs a task for a caller, who gets its errors. UNAVAILABLE: too many calls wait. CANCELLED: the supervisor ends.
+   */
   async call(lane: Units, act: () => Promise<void>): Promise<void> {
     const { signal } = this.#halt;
     if (this.#calls >= LIMITS.supervisorCalls)
@@ -61,13 +63,13 @@ export class Lanes {
     }
   }
 
-  /** Work that is waited for at the end. It does not reject. */
+  /** Registers a task that `settled` waits for. The task must not reject. */
   keep(task: Promise<void>): Promise<void> {
     this.#tasks.add(task);
     return task.finally(() => this.#tasks.delete(task));
   }
 
-  /** All that was begun is over. */
+  /** Resolves when all tasks begun so far are finished. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#tasks);
   }

@@ -1,4 +1,4 @@
-/** A supervisor as a process: who starts one gets it when all its children run, or no process is left. */
+/** Starts a supervisor as a process. The caller gets it once all its children run; on failure no process is left. */
 import type { SpawnOpts } from "../abi/sys.ts";
 import type { Core } from "../kernel/core.ts";
 import { reapProcess } from "../kernel/process/end/reap.ts";
@@ -16,7 +16,7 @@ interface Launch {
   readonly more?: SpawnMore;
 }
 
-/** Rejects with the error of the first child that does not start; CANCELLED when it is ended before, or by `signal`. */
+/** Rejects with the error of the first child that fails to start; CANCELLED if ended before that, or by `signal`. */
 export async function launchSupervisor(
   core: Core,
   supervisor: Supervisor,
@@ -38,7 +38,7 @@ export async function launchSupervisor(
   }
 }
 
-/** What it keeps, for `ps`. */
+/** The intent shown by `ps`: the ids of its children. */
 function intentOf({ children }: Supervisor): string {
   const ids = children.map(({ id }) => id).join(", ");
   return ids === "" ? "supervise" : `supervise ${ids}`.slice(0, MAX_INTENT);

@@ -1,6 +1,6 @@
 /**
- * The records of one supervisor that runs: what a later daemon needs to bring it back. Each change is noted as a small record;
- * after many the whole state is written again, so that what is read at a restart stays short.
+ * Writes the records of a running supervisor that a later daemon needs to restore it. Each change is noted as a small
+ * record; after `CHANGES` of them the whole state is written again, so that little must be read at a restart.
  */
 
 import { PID_KERNEL } from "../abi/ids.ts";
@@ -16,24 +16,24 @@ import { type SupervisorFold, supervisorFacet } from "./facet.ts";
 import type { KeptChild, KeptRun, KeptSupervisor, SupervisorChange } from "./kept-supervisor.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
 
-/** Changes between two whole states. */
+/** The number of changes between two whole states. */
 const CHANGES = 1_000;
-/** Of an encoded state: a record holds 1 MiB. */
+/** The size limit of an encoded state; a record holds 1 MiB. */
 const MAX_BYTES = 900_000;
 
 type Draft = Pick<JournalDraft, "kind" | "body">;
 
-/** Of the kernel, what keeps records. */
+/** The part of the kernel that writes records. */
 interface Recorder {
   readonly ports: Pick<KernelPorts, "journal" | "log">;
-  /** A record of a process that may wait for the next group. */
+  /** Writes a record that may wait for the next group commit. */
   note(proc: Process, kind: RecordKind, body: unknown): void;
 }
 
-/** What a project has come to by a request, while it runs. */
+/** A running project after a change by a request. */
 export interface Reshaped {
   readonly project: object;
-  /** Ids of children that begin anew. */
+  /** Ids of children that start from the beginning. */
   readonly added: ReadonlySet<string>;
   readonly request: RequestMark | undefined;
 }
@@ -47,7 +47,7 @@ export class Ledger {
     this.#core = core;
   }
 
-  /** The records of its spawn. None: it is too large, and ends with the daemon. */
+  /** The records for the spawn. Empty: the state is too large, so the supervisor ends with the daemon. */
   begin(proc: Process, children: readonly Child[], options: SupervisorOptions): readonly Draft[] {
     const kept = keptOf(proc, children, options);
     this.#proc = proc;
@@ -60,7 +60,7 @@ export class Ledger {
     return [{ kind: "process.state", body: kept }];
   }
 
-  /** That of an earlier daemon goes on, as its facts say. */
+  /** Continues the ledger of an earlier daemon, from the facts of the process. */
   resume(proc: Process): void {
     this.#proc = proc;
   }
@@ -69,14 +69,14 @@ export class Ledger {
     return this.#fold?.find(id);
   }
 
-  /** Known already: nothing is written. */
+  /** Notes a new state, unless it is recorded already. */
   state({ id, state }: Child): void {
     const kept = this.find(id);
     if (kept !== undefined && kept.state !== state) this.note({ child: id, state });
   }
 
   /**
-   * A project has changed: its children, or where its file is. What it is now replaces what was kept of it.
+   * Records a changed project (its children, or the path of its file) as a new whole state.
    */
   reshape(children: readonly Child[], { project, added, request }: Reshaped): void {
     if (this.#fold === null) return;
@@ -86,19 +86,19 @@ export class Ledger {
     this.#write({ ...this.#fold.kept, project, ...marked, children: kept });
   }
 
-  /** Resolves when the journal has it that the supervisor runs. */
+  /** Records that the supervisor runs; resolves when this is synced. */
   async opened(): Promise<void> {
     this.note({ open: true });
     await this.#core.ports.journal.sync();
   }
 
-  /** Its end begins; told elsewhere where it has given up. */
+  /** Notes the beginning of the end; an escalation has its own record. */
   ending(ending: Ending): void {
     const kept = keptEnding(ending);
     if (kept !== null) this.note({ ending: kept });
   }
 
-  /** The record of a run is one with that of its spawn: no daemon finds one without the other. */
+  /** Adds the record of the run to those of its spawn, so that they are written together or not at all. */
   attendance({ id, endowment }: Child, attendance: Attendance): Attendance {
     const changeBy = (proc: Process): SupervisorChange => {
       const mode = proc.seed.kind === "supervisor" ? null : proc.seed.mode;
@@ -118,7 +118,7 @@ export class Ledger {
     if (this.#fold !== null) this.tell("process.checkpoint", change);
   }
 
-  /** A record for others too: it is written however large the supervisor is. */
+  /** Writes a record that others read too, so also where the state is too large to be kept. */
   tell(kind: RecordKind, body: object): void {
     if (this.#proc === null) return;
     this.#core.note(this.#proc, kind, body);
@@ -154,7 +154,7 @@ function runOf({ pid, seed }: Process): KeptRun {
   return { pid, uuid: seed.uuid, at: seed.createdAt.getTime() };
 }
 
-/** Of one that begins. */
+/** The state of a supervisor at its start. */
 function keptOf(
   proc: Process,
   children: readonly Child[],
@@ -170,7 +170,7 @@ function keptOf(
     rights: rights?.pid === PID_KERNEL ? "person" : "own",
     nestedAs: nestedAs ?? null,
     project: project ?? null,
-    // with an observer it takes calls at once
+    // with an observer it accepts calls immediately
     isOpen: observer !== undefined,
     ending: null,
     window: [],

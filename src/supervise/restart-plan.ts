@@ -1,23 +1,23 @@
-/** Whom the restart of one child takes along, by strategy. Pure. */
+/** Which siblings are restarted together with a child, by strategy. Pure. */
 import type { Restart, Strategy } from "../abi/supervise.ts";
 
 export interface Sibling {
   readonly id: string;
   readonly restart: Restart;
-  /** It runs, or waits to be restarted. Those that were stopped or are done stay as they are. */
+  /** It runs, or waits to be restarted. Stopped and done siblings stay as they are. */
   readonly isUp: boolean;
 }
 
 export interface RestartPlan {
-  /** To be shut down, in this order: the reverse of the start. */
+  /** Ids to shut down, in this order: the reverse of the start order. */
   readonly stop: readonly string[];
-  /** Of those, the ones that do not come back. */
+  /** The part of `stop` that is not started again. */
   readonly drop: readonly string[];
-  /** To be started, in this order. */
+  /** Ids to start, in this order. */
   readonly start: readonly string[];
 }
 
-/** `siblings` in start order; `exited` is one of them and comes back. */
+/** `siblings` in start order; `exited` is one of them and is restarted. */
 export function planRestart(strategy: Strategy, siblings: readonly Sibling[], exited: string): RestartPlan {
   const taken = affected(strategy, siblings, exited).filter(({ id, isUp }) => isUp || id === exited);
   const others = taken.filter(({ id }) => id !== exited);

@@ -1,4 +1,6 @@
-/** The rules of one supervisor: its window, its backoff and its strategy, put together. No effects; time and chance are passed in. */
+/**
+ * The restart rules of one supervisor: window, backoff and strategy. No effects; time and random numbers are passed in.
+ */
 import type { ExitStatus } from "../abi/process.ts";
 import type { Backoff, Intensity, Strategy } from "../abi/supervise.ts";
 import { backoffMs, rowAfter } from "./backoff.ts";
@@ -11,17 +13,17 @@ export interface Rules {
   readonly backoff: Backoff;
 }
 
-/** A child that is no more, or that could not be started. */
+/** A child that has exited or failed to start. */
 export interface Departure extends Omit<ExitFacts, "budgetLeft"> {
   readonly child: Sibling;
   readonly exit: ExitStatus;
-  /** 0 for one that did not start. */
+  /** The duration of the run, ms; 0 if it did not start. */
   readonly ranMs: number;
   /** Restarts in a row before this exit. */
   readonly row: number;
 }
 
-/** In which it is judged. */
+/** The circumstances of a judgement. */
 interface Moment {
   /** In start order. */
   readonly siblings: readonly Sibling[];
@@ -35,10 +37,10 @@ export type Judgement =
   | { readonly decision: "none" | "drop" | "escalate"; readonly restarts: number }
   | {
       readonly decision: "restart";
-      /** Within the window, this one included. */
+      /** Restarts within the window, including this one. */
       readonly restarts: number;
       readonly delayMs: number;
-      /** Restarts in a row with this one. */
+      /** Restarts in a row, including this one. */
       readonly row: number;
       readonly plan: RestartPlan;
     };
@@ -47,13 +49,13 @@ export class RestartPolicy {
   readonly #rules: Rules;
   readonly #window: RestartWindow;
 
-  /** `restarts`: those so far, monotonic ms, rising. */
+  /** `restarts`: the times of restarts so far, monotonic ms, rising. */
   constructor(rules: Rules, restarts: readonly number[] = []) {
     this.#rules = rules;
     this.#window = new RestartWindow(rules.intensity, restarts);
   }
 
-  /** A restart is counted here, whether or not it comes to pass. */
+  /** Counts the restart it decides on, even if that is cancelled later. */
   judge(left: Departure, { siblings, mono, random }: Moment): Judgement {
     const facts = { ...left, budgetLeft: this.#window.hasRoom(mono) };
     const decision = decide(left.child.restart, left.exit, facts);
@@ -70,13 +72,13 @@ export class RestartPolicy {
   }
 }
 
-/** The restarts of one supervisor within a sliding window. It holds at most `maxRestarts` times. */
+/** The restarts of one supervisor within a sliding window. Holds at most `maxRestarts` times. */
 class RestartWindow {
   readonly #intensity: Intensity;
   /** Monotonic ms, rising. */
   readonly #times: number[];
 
-  /** `times`: of restarts so far, also before this daemon: negative then. */
+  /** `times`: of restarts so far; those before this daemon started are negative. */
   constructor(intensity: Intensity, times: readonly number[] = []) {
     this.#intensity = intensity;
     this.#times = [...times];
@@ -93,7 +95,7 @@ class RestartWindow {
     return this.count(now) < this.#intensity.maxRestarts;
   }
 
-  /** The count with this one. Only where there is room. */
+  /** Adds a restart and returns the count. Call only if `hasRoom`. */
   add(now: number): number {
     this.#times.push(now);
     return this.#times.length;

@@ -1,4 +1,4 @@
-/** What follows from the exits under one supervisor: told, judged by its policy, done. Called in the lane of the child. */
+/** Handles the exits under one supervisor: reports, judges by the policy, and acts. Called in the lane of the child. */
 import { codeOf, SyscallError } from "../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../abi/process.ts";
@@ -11,7 +11,7 @@ import type { CrashJournal } from "./crash-journal.ts";
 import { causeOf, exitOfFailure, plainExit, wasOrdered } from "./crash-report.ts";
 import { type Departure, type Judgement, RestartPolicy, type Rules } from "./restart-policy.ts";
 
-/** The supervisor, as its restarts need it. */
+/** The part of the supervisor that restarts need. */
 export interface Restarter {
   readonly ports: Pick<KernelPorts, "clock" | "random">;
   readonly runs: ChildRuns;
@@ -19,27 +19,27 @@ export interface Restarter {
   readonly isEnding: boolean;
   /** In start order. */
   readonly children: readonly Child[];
-  /** In the lane of the child. */
+  /** Runs a task in the lane of the child. */
   task(child: Child, act: () => Promise<void>): Promise<void>;
-  /** Waited for at the end. */
+  /** Registers a task that the supervisor waits for at its end. */
   keep(task: Promise<void>): void;
-  /** To whoever observes. */
+  /** Notifies the observer. */
   tell(report: CrashReport): void;
-  /** null: those that come back start by themselves. */
+  /** Called with the ids of restored children that wait to be released; null: they are started here. */
   readonly cameBack: ((ids: readonly string[]) => void) | null;
   giveUp(reason: string): void;
-  /** Perhaps none is left. */
+  /** Ends the supervisor if no child is left to run. */
   checkDone(): void;
 }
 
-/** A run that is over, or a start that failed: then `pid` may be 0. */
+/** A run that has ended, or a failed start, for which `pid` may be 0. */
 interface Loss extends Pick<Departure, "isStopping" | "isOrdered" | "isRefused"> {
   readonly child: Child;
   readonly pid: Pid;
   readonly exit: ExitStatus;
 }
 
-/** Nobody has stopped it here. */
+/** The supervisor has not stopped the child. */
 const BY_ITSELF = { isStopping: false, isRefused: false };
 
 type Decision = Judgement["decision"];
@@ -49,7 +49,7 @@ export class Restarts {
   readonly #policy: RestartPolicy;
   readonly #rules: Rules;
 
-  /** `restarts`: within the window, monotonic ms, rising. */
+  /** `restarts`: the times of restarts within the window, monotonic ms, rising. */
   constructor(host: Restarter, rules: Rules, restarts: readonly number[] = []) {
     this.#host = host;
     this.#rules = rules;
@@ -58,27 +58,27 @@ export class Restarts {
 
   async start(child: Child, stop: AbortController): Promise<void> {
     const { runs, journal, isEnding } = this.#host;
-    // once it ends, nothing begins
+    // nothing is started once the supervisor ends
     if (isEnding) stop.abort();
     const { pid } = await runs.start(child, stop);
     journal.say("info", `${child.id}: started (PID ${pid})`);
   }
 
-  /** False: it did not start, and what follows from that has been begun. */
+  /** False: it did not start, and the policy has already acted on that. */
   async attempt(child: Child): Promise<boolean> {
     const stop = new AbortController();
     try {
       await this.start(child, stop);
       return true;
     } catch (error) {
-      // by a call, or by the end: nobody's failure
+      // stopped by a call or by the end of the supervisor: not a failure
       if (!stop.signal.aborted) return (await this.failed(child, error)) === "drop";
       child.state = "stopped";
       return true;
     }
   }
 
-  /** A start that fails counts as an exit. */
+  /** Treats a failed start as an exit. */
   failed(child: Child, error: unknown): Promise<Decision> {
     const exit = exitOfFailure(error);
     const code = codeOf(error);
@@ -95,7 +95,7 @@ export class Restarts {
   }
 
   async exited(child: Child, run: ChildRun, exit: ExitStatus): Promise<void> {
-    // it was shut down meanwhile
+    // the run was shut down meanwhile
     if (child.run !== run) return;
     child.end(plainExit(exit), this.#mono() - run.startedMono);
     const isOrdered = run.proc !== null && wasOrdered(run.proc, exit);
@@ -103,8 +103,8 @@ export class Restarts {
   }
 
   /**
-   * What an earlier daemon left. Each that was lost is an exit; where those exits leave the others alone, all that come back do
-   * so together and in order, as at a first start.
+   * Continues from an earlier daemon. Each lost run counts as an exit. With one_for_one, all children that are
+   * restarted start together and in order, as at a first start.
    */
   async resume(lost: readonly Departed[]): Promise<void> {
     const { children, isEnding } = this.#host;
@@ -125,7 +125,7 @@ export class Restarts {
     await this.#left({ ...BY_ITSELF, child, pid: run.pid, exit, isOrdered });
   }
 
-  /** False: it was one too many. */
+  /** False: this exit makes the supervisor give up. */
   #judgeLost({ child, run, exit, isOrdered }: Departed): boolean {
     const loss = { ...BY_ITSELF, child, pid: run.pid, exit, isOrdered };
     child.end(plainExit(exit), this.#mono() - run.startedMono);
@@ -138,7 +138,7 @@ export class Restarts {
     return true;
   }
 
-  /** After the longest of their waits, each when the one before is running. */
+  /** Starts the children after the longest of their delays, each when the previous one is running. */
   #comeBack(children: readonly Child[]): void {
     const { cameBack, ports } = this.#host;
     const { clock } = ports;
@@ -172,13 +172,13 @@ export class Restarts {
       });
   }
 
-  /** Of a run that was ended here. */
+  /** Reports a run that the supervisor ended. */
   wasShutDown(child: Child, run: ChildRun, exit: ExitStatus): void {
     const loss = { child, pid: run.pid, exit, isStopping: true, isOrdered: true, isRefused: false };
     this.#tell(loss, this.#judge(loss));
   }
 
-  /** Shut down, and nothing planned for it. */
+  /** Shuts the child down, and cancels its planned start. */
   async shut(child: Child, state: "stopped" | "done" | "restarting"): Promise<void> {
     child.leaveRound();
     await this.#host.runs.stop(child);
@@ -194,7 +194,7 @@ export class Restarts {
     return decision;
   }
 
-  /** And told. */
+  /** Judges the loss, applies the new state and reports both. */
   #judged(loss: Loss): Judgement {
     const judgement = this.#judge(loss);
     if (judgement.decision === "drop") loss.child.become("done");
@@ -214,7 +214,7 @@ export class Restarts {
     this.#host.tell(this.#host.journal.report(loss, judgement));
   }
 
-  /** Those that go down with it do so at once; its wait is counted from its exit. */
+  /** Shuts the affected siblings down at once; the delay counts from the exit of `child`. */
   async #restart(child: Child, judgement: Extract<Judgement, { decision: "restart" }>): Promise<void> {
     const dueMono = this.#mono() + judgement.delayMs;
     const { stop, drop, start } = judgement.plan;
@@ -242,7 +242,7 @@ export class Restarts {
     );
   }
 
-  /** In order; what follows from one that does not start takes the rest along. */
+  /** Starts the round in order, and stops at a failed start: its own judgement covers the rest. */
   async #startRound(round: Round): Promise<void> {
     for (const child of round.children) {
       if (child.round === round && !(await this.attempt(child))) return;

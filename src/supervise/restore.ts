@@ -1,7 +1,7 @@
 /**
- * A supervisor that an earlier daemon left, among the processes that come back: its specification, its rights and limits, what
- * was known of its children, and the times of its restarts. None of its children runs any more; what follows from that is
- * decided as for any exit, once it runs itself.
+ * Restores a supervisor of an earlier daemon: its specification, its rights and limits, the recorded state of its
+ * children, and the times of its restarts. None of its children is running any more; each loss is judged like any exit,
+ * once the supervisor itself runs.
  */
 import { messageOf } from "../abi/errors.ts";
 import { asPid, PID_KERNEL } from "../abi/ids.ts";
@@ -25,9 +25,9 @@ import { isUp, type KeptSupervisor } from "./kept-supervisor.ts";
 import { specOfRecord } from "./spec-record.ts";
 import { Supervisor } from "./supervisor.ts";
 
-/** Of what a supervisor is made. */
+/** The parts from which a supervisor is restored. */
 export interface Parts {
-  /** Its specification, as the record of its spawn has it. */
+  /** Its specification, from the record of its spawn. */
   readonly record: object;
   readonly place: Place;
   readonly comeback: Comeback;
@@ -36,25 +36,28 @@ export interface Parts {
 
 export interface Made {
   readonly supervisor: Supervisor;
-  /** For its log, once it runs. */
+  /** Lines for its log, written once it runs. */
   readonly words: readonly string[];
-  /** It is in the table. */
+  /** Called when the process is in the table. */
   readonly entered?: (proc: Process) => void;
 }
 
-/** Makes what has a form of its own. */
+/** Restores a supervisor with a project (compose/restored.ts). */
 type MadeOf = (core: Core, parts: Parts, project: object) => Promise<Made>;
 
-/** Where it stands. */
+/** The place of a supervisor in the process tree. */
 interface Place {
   readonly parent: Process;
-  /** The supervisor above it, that came back before it, and which of its children it is. */
+  /** The supervisor above it, which was restored before it, and its child id there; null: not nested. */
   readonly above: { readonly supervisor: Supervisor; readonly id: string } | null;
-  /** Of whose rights its children get part; null: its own. */
+  /** The process whose rights its children get a part of; null: its own. */
   readonly rights: Process | null;
 }
 
-/** Under its old pid, its program not begun; parents come first. undefined: it is lost, and the log says why. */
+/**
+ * Restores it under its old pid, with its program not begun; parents first. undefined: it is lost, and the log says
+ * why.
+ */
 export function restoringWith(projectOf: MadeOf): (core: Core, left: Left) => Promise<Returned | undefined> {
   return async (core, left) => {
     try {
@@ -83,7 +86,7 @@ async function comeBack(core: Core, left: Left, projectOf: MadeOf): Promise<Retu
   const made = kept.project === null ? plain(core, parts) : await projectOf(core, parts, kept.project);
   const { supervisor } = made;
   const own = { ...ownSeed(core, left, { place, kept }), account, body: supervisor.body() };
-  // its children are there at once, and ask for nothing first
+  // its children may start immediately, so the grants must be loaded before
   await core.grants.load(own.session);
   const lines = await readLines(journal, history);
   const highest = (place.rights ?? place.parent).mode;
@@ -110,7 +113,7 @@ async function historyOf({ ports }: Core, { state, spawned }: Left): Promise<His
   return readSinceState(ports.journal, state, spawned);
 }
 
-/** Rejects: its place is gone; whoever is above it starts another. */
+/** Throws if its place is gone: the supervisor above it then starts a new one. */
 function placeOf(core: Core, { remains }: Left, kept: KeptSupervisor): Place {
   const ppid = asPid(remains.spawned.ppid);
   const parent = core.table.get(ppid);
@@ -124,7 +127,7 @@ function placeOf(core: Core, { remains }: Left, kept: KeptSupervisor): Place {
   return { parent, above: { supervisor, id: kept.nestedAs }, rights: supervisor.rights ?? parent };
 }
 
-/** What was spent stays spent, and what was set aside for calls without a result counts as spent too. */
+/** What was spent stays spent; amounts reserved for calls without a result count as spent, too. */
 function accountOf({ remains, shares, reservedBelow }: Left, kept: KeptSupervisor, place: Place): Account {
   const given = place.above?.supervisor.endowmentOf(place.above.id).account;
   if (given != null) return given;
@@ -178,7 +181,7 @@ function ownSeed(
   };
 }
 
-/** As its specification was kept. */
+/** A supervisor without a project, from its recorded specification. */
 function plain(core: Core, { record, comeback, endowment, place }: Parts): Made {
   const { spec, bare } = specOfRecord(record);
   const { fold } = comeback;

@@ -1,4 +1,4 @@
-/** spawnSupervisor(): a specification becomes a process that keeps its children up. */
+/** spawnSupervisor(): starts a supervisor process from a specification. */
 import { PID_KERNEL, type Pid } from "../abi/ids.ts";
 import type { Core } from "../kernel/core.ts";
 import type { Process } from "../kernel/process/process.ts";
@@ -11,15 +11,15 @@ interface Wish {
   readonly spec: CheckedSpec;
   /** Absent: the caller. */
   readonly parentPid: Pid | undefined;
-  /** What its children have before they first start. */
+  /** The endowments of its children before their first start. */
   readonly endowment: Endowment;
   readonly signal: AbortSignal;
 }
 
 /**
- * Rejects with the error of the first that does not start; then
- * no process is left. What a person's supervisor keeps runs with the person's rights, as if the person had started it; an
- * agent's, with part of its own.
+ * Rejects with the error of the first child that does not start; then no process is left. Children of the user's
+ * supervisor run with the user's rights, as if the user had started them; those of an agent's, with a part of the
+ * agent's rights.
  */
 export async function spawnSupervisor(
   core: Core,

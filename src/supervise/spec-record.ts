@@ -1,4 +1,4 @@
-/** A specification in the journal and back: without environments, which may hold secrets, and without data given as input. */
+/** Writes a specification to the journal and reads it back, without environments (possible secrets) and input data. */
 import type { ChildSpec, ChildStart, SupervisorSpec } from "../abi/supervise.ts";
 import type { SpawnOpts } from "../abi/sys.ts";
 import { type CheckedChild, type CheckedSpec, checkSpec } from "./spec.ts";
@@ -34,21 +34,21 @@ function recordOfOpts({ env, stdin, ...opts }: SpawnOpts, own?: unknown): Body {
   };
 }
 
-/** A specification as far as it was kept; what it lacks is said of each child. */
+/** A specification as far as it was recorded; what is missing is marked at each child. */
 interface ReadSpec {
   readonly spec: CheckedSpec;
-  /** Children that had an environment of their own. */
+  /** Ids of children that had their own environment. */
   readonly bare: readonly string[];
 }
 
 /**
- * INVALID: it is not a specification. A child that was given data to read is withheld: there is none any more. Environments are
- * those of the daemon.
+ * A child that had input data is withheld, as the data was not kept. Environments are those of the daemon. INVALID: not
+ * a specification.
  */
 export function specOfRecord(record: unknown): ReadSpec {
   const { children: recorded, name, ...rest } = record as Body;
   const children = (recorded ?? []) as readonly Body[];
-  // the kernel's own names have a prefix, which is not for a specification
+  // names given by the kernel have a prefix, which checkSpec does not accept
   const given = { ...rest, name: "restored", children: children.map(childOfRecord) };
   const checked = checkSpec(given as unknown as SupervisorSpec);
   const held = checked.children.map((child, at) => withheld(child, children[at]));

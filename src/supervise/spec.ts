@@ -1,4 +1,4 @@
-/** A supervisor's specification, checked and with its defaults: what is wrong is INVALID with the path of the field. */
+/** Checks a supervisor's specification and adds the defaults. Errors are INVALID, with the path of the field. */
 import type { NativeOptions } from "../abi/native.ts";
 import {
   type Backoff,
@@ -34,7 +34,7 @@ export interface CheckedChild {
 }
 
 export type CheckedStart =
-  /** No `agent`: general mode. */
+  /** `agent` undefined: general mode. */
   | {
       readonly kind: "agent";
       readonly agent: string | undefined;
@@ -48,7 +48,7 @@ export type CheckedStart =
       readonly opts: SpawnOpts;
     }
   | { readonly kind: "supervisor"; readonly spec: CheckedSpec }
-  /** Of an earlier daemon, and not to be started as it was. */
+  /** A child of an earlier daemon that cannot be started as it was. */
   | { readonly kind: "withheld"; readonly reason: string };
 
 const DEFAULT_SHUTDOWN_MS = 5_000;
@@ -56,12 +56,12 @@ const DEFAULT_SHUTDOWN_MS = 5_000;
 const NAME = /^[a-z][a-z0-9_-]{0,63}$/;
 const STRATEGIES: readonly Strategy[] = ["one_for_one", "one_for_all", "rest_for_one"];
 const RESTARTS: readonly Restart[] = ["permanent", "transient", "temporary"];
-/** Longest delay a timer of the platform takes, 24.8 days. */
+/** The longest delay of a platform timer, 24.8 days. */
 const MAX_MS = 2 ** 31 - 1;
 const MAX_RESTARTS = 1_000_000;
-/** Of a command. */
+/** The most words of a command. */
 const MAX_WORDS = 10_000;
-/** Supervisors within supervisors. */
+/** The deepest nesting of supervisors. */
 const MAX_DEPTH = 16;
 const SPEC_KEYS = ["name", "strategy", "intensity", "backoff", "exitWhenDone", "children"];
 
@@ -107,7 +107,7 @@ function backoffAt(field: Field): Backoff {
   return {
     initialMs: field.at("initialMs").int(0, MAX_MS),
     factor: field.at("factor").number(1, 1_000),
-    // with its jitter it must still be a delay that a timer takes
+    // with jitter it must still fit a platform timer
     maxMs: field.at("maxMs").int(0, Math.floor(MAX_MS / 2)),
     jitter: field.at("jitter").number(0, 1),
   };
@@ -164,7 +164,7 @@ function wordAt(field: Field): string {
   return typeof field.value === "string" ? field.value : field.fail("must be a string");
 }
 
-/** Each start is to be the same: nothing that can be handed over only once, nothing that the supervisor itself decides. */
+/** Each start must be the same: refuses what can be handed over only once, and what the supervisor itself decides. */
 function optsAt(field: Field): SpawnOpts {
   if (!field.isGiven) return {};
   if (typeof field.value !== "object" || field.value === null) field.fail("must be an object");

@@ -1,4 +1,4 @@
-/** One start of a supervised child: the same rights and what is left of its budget, each time. */
+/** Starts a supervised child: each time with the same rights, and with what is left of its budget. */
 import type { AgentInfo } from "../abi/agent.ts";
 import type { BudgetLimits } from "../abi/budget.ts";
 import { SyscallError } from "../abi/errors.ts";
@@ -12,29 +12,29 @@ import { abortable } from "../lib/abort.ts";
 import type { Endowment } from "./endowment.ts";
 import type { CheckedChild, CheckedSpec, CheckedStart } from "./spec.ts";
 
-/** What a supervisor gives to its children. */
+/** What a supervisor provides for starting its children. */
 export interface Seat {
   readonly core: Core;
   readonly supervisor: Process;
-  /** Of whose rights they get part. */
+  /** The process whose rights they get a part of. */
   readonly rights: Process;
   /** Starts a supervisor below this one. */
   nest(start: ChildStart, spec: CheckedSpec, more: SpawnMore): Promise<Process>;
 }
 
 export type Extra = Pick<SpawnMore, "onMade" | "files" | "alongside"> & {
-  /** Words after the instructions of an agent; "" none. */
+  /** Text added after the instructions of an agent; "": none. */
   readonly note?: string;
 };
 
 export interface ChildStart {
   readonly child: { readonly spec: CheckedChild; readonly endowment: Endowment };
-  /** Gives it up. */
+  /** Cancels the start. */
   readonly signal: AbortSignal;
   readonly extra: Extra;
 }
 
-/** Errors as of spawn; NOT_FOUND: no such agent. */
+/** Errors: those of spawn. NOT_FOUND: no such agent. UNAVAILABLE: the child is withheld. */
 export async function startChild(seat: Seat, start: ChildStart): Promise<Process> {
   const { id, start: how } = start.child.spec;
   switch (how.kind) {

@@ -1,29 +1,29 @@
-/** How a supervisor is made, and who hears of it. */
+/** The options of a supervisor, and its observer. */
 import type { CrashReport } from "../abi/supervise.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { Attendance } from "./child-runs.ts";
 import type { Comeback } from "./comeback.ts";
 import type { Endowment } from "./endowment.ts";
 
-/** Who hears of each step, in the same turn. */
+/** Notified of each step, in the same turn of the event loop. */
 interface Observer {
   attend(id: string): Attendance;
-  /** An exit, or a start that failed, and what was decided. */
+  /** An exit or a failed start, with the decision on it. */
   exited(report: CrashReport): void;
-  /** All that an earlier daemon left is judged: these wait to be released again. */
+  /** All losses from an earlier daemon are judged; the children `ids` wait to be released again. */
   cameBack(ids: readonly string[]): void;
 }
 
 export interface SupervisorOptions {
-  /** Of whose rights the children get part; absent: the supervisor's own. */
+  /** The process whose rights the children get a part of; absent: the supervisor itself. */
   readonly rights?: Process;
   readonly endowment?: Endowment;
-  /** Then nothing starts by itself: each child waits until it is released. */
+  /** If set, no child starts by itself: each waits until it is released. */
   readonly observer?: Observer;
-  /** Which child it is of the supervisor that starts it. */
+  /** Its child id in the supervisor that starts it. */
   readonly nestedAs?: string;
-  /** Of what it is the supervisor. */
+  /** The project that it supervises. */
   readonly project?: object;
-  /** An earlier daemon left it. */
+  /** The state of its children from an earlier daemon; absent: a new supervisor. */
   readonly comeback?: Comeback;
 }

@@ -1,7 +1,7 @@
 /**
- * Keeps processes up as its specification says. What follows from an exit is decided in restart-policy.ts; this acts. What is
- * done to one child happens in its lane, one after another; where children go down together, all share one. Its own end
- * takes all with it: at TERM in reverse start order, at KILL at once.
+ * Keeps processes running as its specification says. restart-policy.ts decides about exits; this file acts. Actions on
+ * one child run one after another in its lane; where children are restarted together, all share one lane. When the
+ * supervisor ends, so do its children: at TERM in reverse start order, at KILL at once.
  */
 
 import { messageOf, printed, SyscallError } from "../abi/errors.ts";
@@ -36,11 +36,11 @@ export class Supervisor implements SupervisorControl {
   readonly #sharedLane = new Units();
   /** In start order. */
   #children: Child[];
-  /** Both from the moment it runs. */
+  /** `#runs` and `#restarts` are set when the supervisor begins to run. */
   #runs!: ChildRuns;
   #restarts!: Restarts;
   #ending: Ending | null = null;
-  /** Children are being exchanged: none left means nothing yet. */
+  /** The number of reshapes in progress; meanwhile the supervisor does not end for lack of children. */
   #reshaping = 0;
   readonly #lanes: Lanes;
   readonly #ledger: Ledger;
@@ -65,12 +65,12 @@ export class Supervisor implements SupervisorControl {
     return this.#spec.name;
   }
 
-  /** All children run, or with an observer: it takes calls. Rejects with the error of the first that does not start. */
+  /** Resolves when all children run, or, with an observer, at once. Rejects with the first error of a start. */
   get opened(): Promise<void> {
     return this.#lanes.opened;
   }
 
-  /** All children are gone, and it will not act any more. */
+  /** Resolves when all children are gone and the supervisor does nothing more. */
   get over(): Promise<void> {
     return this.#over.promise;
   }
@@ -83,7 +83,7 @@ export class Supervisor implements SupervisorControl {
     return this.#children;
   }
 
-  /** Undefined: its own, once it is a process. */
+  /** The process whose rights its children get a part of; undefined: the supervisor itself. */
   get rights(): Process | undefined {
     return this.#options.rights;
   }
@@ -106,7 +106,9 @@ export class Supervisor implements SupervisorControl {
     };
   }
 
-  /** A project's children are made from its file again: what they are now has values of variables in it. */
+  /**
+   * The recorded specification: without a project's children, which contain variable values and are read from its file.
+   */
   get #kept(): CheckedSpec {
     return this.#options.project === undefined ? this.#spec : { ...this.#spec, children: [] };
   }
@@ -128,13 +130,13 @@ export class Supervisor implements SupervisorControl {
 
   async stopChild(id: string): Promise<void> {
     const attempt = this.#require(id).starting;
-    // what is under way in its lane would come first
+    // otherwise the call would wait for the start in progress in its lane
     attempt?.stop.abort();
     await this.#call(id, async (child) => {
       if (attempt === null && child.isIdle) throw notRunning(child);
       await this.#restarts.shut(child, "stopped");
       this.#stopped(child);
-      // it stays so, whatever becomes of the daemon
+      // it stays stopped even if the daemon dies now
       await this.#core.ports.journal.sync();
     });
   }
@@ -148,7 +150,7 @@ export class Supervisor implements SupervisorControl {
     });
   }
 
-  /** A person's start begins a new row. */
+  /** A start by a call resets the restarts in a row. */
   async #startByCall(child: Child, onFailure: (error: unknown) => unknown): Promise<void> {
     const stop = new AbortController();
     child.row = 0;
@@ -164,7 +166,7 @@ export class Supervisor implements SupervisorControl {
     }
   }
 
-  /** Starts a child that waits. Resolves when it runs, or when it is decided what follows from its failure. */
+  /** Starts a waiting child. Resolves when it runs, or when its failure has been judged. */
   release(id: string): Promise<void> {
     const child = this.#require(id);
     return this.#task(child, async () => {
@@ -172,14 +174,17 @@ export class Supervisor implements SupervisorControl {
     });
   }
 
-  /** A child that waits will not be started. */
+  /** Marks a waiting child as never to be started. */
   skip(id: string): void {
     const child = this.#require(id);
     if (child.state === "waiting") child.state = "skipped";
     this.#checkDone();
   }
 
-  /** Shuts down `removed`, in reverse order, and forgets them; takes in `added`, which wait. `order`: of all that are then there. */
+  /**
+   * Shuts down `removed` in reverse order and forgets them; then adds `added`, which wait. `order`: the ids of all
+   * children afterwards.
+   */
   async reshape(
     removed: readonly string[],
     added: readonly CheckedChild[],
@@ -221,7 +226,7 @@ export class Supervisor implements SupervisorControl {
     throw new SyscallError({ syscall: "Supervisor", pid: PID_KERNEL, code: "NOT_FOUND", message });
   }
 
-  /** It ends itself, in its own time; KILL is the kernel's, and PAUSE holds what it would start. */
+  /** TERM and INT: it ends itself, without a time limit. KILL is handled by the kernel; PAUSE only delays starts. */
   #onSignal(signal: Signal): boolean {
     if (signal !== SIGNALS.SIGTERM && signal !== SIGNALS.SIGINT) return false;
     this.#end({ kind: "signal", exit: signal === SIGNALS.SIGINT ? EXIT.sigint : EXIT.sigterm });
@@ -297,7 +302,7 @@ export class Supervisor implements SupervisorControl {
     try {
       for (const child of waits ? [] : this.#children)
         await this.#restarts.start(child, new AbortController());
-      // whoever is told that it runs may rely on it
+      // synced before the client is notified that it runs
       if (!waits) await this.#ledger.opened();
     } catch (error) {
       this.#end({ kind: "unstarted", error: error instanceof Error ? error : new Error(messageOf(error)) });
@@ -307,7 +312,7 @@ export class Supervisor implements SupervisorControl {
     this.#checkDone();
   }
 
-  /** What was lost with the daemon has exited, as if it were now. */
+  /** Treats the runs lost with the daemon as if they had exited now. */
   async #reopen({ fold, departures }: Comeback): Promise<void> {
     const { ending } = fold.kept;
     if (ending !== null) this.#end(endingOf(ending));
@@ -316,7 +321,7 @@ export class Supervisor implements SupervisorControl {
     this.#checkDone();
   }
 
-  /** Enters it as the supervisor of this process, before its program begins. */
+  /** Registers it as the supervisor of this process, before the program begins. */
   resume(proc: Process): void {
     const { comeback } = this.#options;
     if (comeback === undefined) return;
@@ -324,7 +329,7 @@ export class Supervisor implements SupervisorControl {
     this.#core.supervisors.set(proc.pid, this);
   }
 
-  /** A supervisor below, that came back too. False: it is no child of this one, or no longer. */
+  /** Takes over a nested supervisor that was restored too. False: it is not, or no longer, a child of this one. */
   adopt(id: string, uuid: ProcUuid, proc: Process): boolean {
     return this.#options.comeback?.adopt(id, uuid, proc) ?? false;
   }
@@ -333,17 +338,17 @@ export class Supervisor implements SupervisorControl {
     return this.#endowment.of(id);
   }
 
-  /** It has come to what others wait for. */
+  /** The child is ready; others may depend on this. */
   readied(id: string): void {
     this.#ledger.note({ child: id, ready: true });
   }
 
-  /** The project has changed. */
+  /** Records a changed project. */
   rekeep(change: Reshaped): void {
     this.#ledger.reshape(this.#children, change);
   }
 
-  /** The first reason stands. */
+  /** Begins to end. Only the first ending counts. */
   #end(ending: Ending): void {
     if (this.#ending !== null) return;
     this.#ending = ending;
@@ -375,12 +380,12 @@ export class Supervisor implements SupervisorControl {
     this.#checkDone();
   }
 
-  /** In the lane of the child. Never rejects. */
+  /** Runs a task in the lane of the child. Never rejects. */
   #task(child: Child, act: () => Promise<void>): Promise<void> {
     return this.#lanes.run(child.lane, act);
   }
 
-  /** Nothing can be relied on any more. */
+  /** Ends the supervisor after a bug, as its state cannot be trusted any more. */
   #bug(error: unknown): void {
     if (this.isEnding) this.#core.ports.log("error", `supervisor ${this.name}: ${printed(error)}`);
     this.#end({ kind: "bug", error });

@@ -1,4 +1,4 @@
-/** Children for tests of supervision: each run does nothing but what the test says. */
+/** Children for tests of supervision: each run does only what the test specifies. */
 import type { Pid } from "../abi/ids.ts";
 import { EXIT, type ExitStatus } from "../abi/process.ts";
 import type { ProgramStart } from "../abi/program.ts";
@@ -17,20 +17,20 @@ interface Worker {
 export class Workers {
   readonly #t: TestKernel;
   readonly #live = new Map<string, Worker>();
-  /** `+a` a run of `a` began, `-a` it ended, in order. */
+  /** `+a`: a run of `a` began; `-a`: it ended; in order. */
   readonly #story: string[] = [];
-  /** They do not heed TERM. */
+  /** Intents whose runs ignore TERM. */
   readonly stubborn = new Set<string>();
-  /** They exit as soon as they run. */
+  /** Intents whose runs exit immediately, with this exit. */
   readonly sick = new Map<string, ExitStatus>();
-  /** What they do as soon as they run. */
+  /** Actions at the beginning of a run, by intent. */
   readonly acts = new Map<string, (sys: Sys, start: ProgramStart) => Promise<void>>();
 
   constructor(t: TestKernel) {
     this.#t = t;
   }
 
-  /** Says what runs when something is started with this intent. */
+  /** Registers the test program for these intents. */
   add(...intents: string[]): void {
     for (const intent of intents) this.#t.programs.set(intent, (sys, start) => this.#work(sys, start));
   }
@@ -53,13 +53,13 @@ export class Workers {
     return [...this.#live.keys()].sort();
   }
 
-  /** Its program returns, and all that follows without time going by has happened. */
+  /** Lets the program return; resolves when all consequences that need no passing of time have happened. */
   async end(intent: string, exit: ExitStatus = EXIT.completed): Promise<void> {
     this.#live.get(intent)?.end(exit);
     await settle(6);
   }
 
-  /** The story since the last look. */
+  /** The story since the last call. */
   told(): string {
     return this.#story.splice(0).join(" ");
   }
