@@ -127,7 +127,7 @@ async function lastExit(journal: Journal, { uuid }: KeptRun): Promise<LastExit |
   return { exit: { code, reason, kind }, isOrdered, at: found.at };
 }
 
-/** Whether the kernel sent the fatal signal: always for an agent; a host program may have been ended by the host. */
+/** Whether the kernel sent the fatal signal: always, except that a host program may have been ended by the host. */
 function isSignalled(isNative: boolean, records: readonly JournalRecord[]): boolean {
   if (!isNative) return true;
   return records.some(

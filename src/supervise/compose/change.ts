@@ -1,13 +1,13 @@
-/** What `up` does to a project that runs: who stays, who starts, who goes. Pure. */
+/** Plans what `up` does to a running project: which replicas stay, start or leave. Pure. */
 import type { ComposeProject, ComposeService } from "../../abi/compose/compose.ts";
 
-/** A service of the project that runs. */
+/** A service of the running project. */
 export interface Standing {
-  /** Of its definition and of its pipes, when it was started. */
+  /** The signature of its definition and its pipes when it was started. */
   readonly signature: string;
   /** Ids of its replicas. */
   readonly ids: readonly string[];
-  /** Those that neither run, nor wait to, nor have completed. */
+  /** The ids that neither run, nor wait for a start, nor have completed. */
   readonly idle: readonly string[];
 }
 
@@ -18,26 +18,26 @@ export interface Seat {
 }
 
 export interface ProjectChange {
-  /** Ids of what is shut down and forgotten: what is replaced, and what is not to be there any more. */
+  /** Ids of replicas to shut down and forget: replaced and removed ones. */
   readonly leave: readonly string[];
-  /** In the order of the file: new ones, changed ones, those that did not run. */
+  /** Replicas to start, in the order of the file: new, changed and idle ones. */
   readonly start: readonly Seat[];
-  /** Services that leave for good. */
+  /** Services that are removed. */
   readonly stop: readonly string[];
-  /** Readers whose pipe begins anew. */
+  /** Readers that get a new, empty pipe. */
   readonly fresh: ReadonlySet<string>;
 }
 
 interface Choice {
-  /** Services that are to run. */
+  /** The services to run. */
   readonly selected: ReadonlySet<string>;
-  /** Those that the file does not name any more leave. */
+  /** Removes services that are no longer in the file. */
   readonly removeOrphans: boolean;
 }
 
 /**
- * Unchanged services stay. A pipe cannot be entered in the middle: where a writer starts, its reader does so too, and with it
- * the reader's other writers. A reader that starts alone reads again what its pipe has kept.
+ * Unchanged services stay. A pipe must begin with all its writers: if a writer starts, its reader starts again too, and
+ * so do the reader's other writers. A reader that starts alone reads again what its pipe has kept.
  */
 export function planChange(
   standing: ReadonlyMap<string, Standing>,
@@ -70,7 +70,7 @@ export function idOf({ service, n }: Seat): string {
   return `${service.name}-${n}`;
 }
 
-/** Along the pipes, until nobody is added any more. */
+/** Adds services along the pipes until none is added any more; returns the readers with a new pipe. */
 function spread(
   { pipes }: ComposeProject,
   isThere: (name: string) => boolean,
@@ -89,7 +89,7 @@ function spread(
   return fresh;
 }
 
-/** The same for what means the same, in whatever order its keys stand. */
+/** A text that is equal for equal definitions and pipes, whatever the order of keys. */
 export function signatureOf(service: ComposeService, { pipes }: ComposeProject): string {
   const own = pipes.filter(({ from, to }) => from === service.name || to === service.name);
   return JSON.stringify([service, own], (_key, value: unknown) =>
@@ -99,7 +99,7 @@ export function signatureOf(service: ComposeService, { pipes }: ComposeProject):
   );
 }
 
-/** The services asked for, none: all, and what they depend on. Unknown names are passed to `onUnknown`. */
+/** The services in `asked` (empty: all) and their dependencies. Unknown names are passed to `onUnknown`. */
 export function withDependencies(
   { services }: ComposeProject,
   asked: readonly string[],
@@ -116,7 +116,7 @@ export function withDependencies(
   return selected;
 }
 
-/** Names so that each stands after what it depends on; else as they were. */
+/** The names, each after its dependencies; otherwise in the given order. */
 export function startOrder(services: readonly ComposeService[]): string[] {
   const byName = new Map(services.map((service) => [service.name, service]));
   const seen = new Set<string>();

@@ -1,7 +1,7 @@
-/** When a service of a project may start: what its dependencies have come to. Pure. */
+/** Decides from the state of its dependencies whether a service may start. Pure. */
 import type { DependsCondition } from "../../abi/compose/compose.ts";
 
-/** What has become of one replica so far. */
+/** The state of one replica. */
 export interface ReplicaFacts {
   readonly hasStarted: boolean;
   readonly isReady: boolean;
@@ -17,10 +17,13 @@ export interface ReplicaFacts {
 export type Outlook =
   | { readonly kind: "go" }
   | { readonly kind: "wait"; readonly on: string; readonly condition: DependsCondition }
-  /** It never will. */
+  /** It can never start. */
   | { readonly kind: "skip"; readonly reason: string };
 
-/** `factsOf`: of all replicas of a service. What cannot come true any more outweighs what may still. */
+/**
+ * `factsOf` returns those of all replicas. A condition that can no longer hold counts before one that does not hold
+ * yet.
+ */
 export function outlookOf(
   dependsOn: Readonly<Record<string, DependsCondition>>,
   factsOf: (service: string) => readonly ReplicaFacts[],

@@ -1,16 +1,17 @@
 /**
- * What a project tells, to each client that follows it through a queue of its own, and the last lines of its children for who
- * asks later. A slow client loses the oldest of what may be lost; never the end, nor what it waits for.
+ * Passes the events of a project to each client that follows it, through a separate queue, and keeps the last lines of
+ * its children for later requests. A slow client loses the oldest events that may be lost, but never the end, nor those
+ * it waits for.
  */
 import type { ProjectEvent } from "../../abi/compose/compose.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { Subscription } from "../../kernel/ports/subscription.ts";
 import { Queue } from "../../kernel/queue.ts";
 
-/** What a client that asks again is told first: where the project is. */
+/** The newest of these is the first event for a client that rejoins: the present state of the project. */
 const MILESTONES: ReadonlySet<ProjectEvent["event"]> = new Set(["up", "done", "failed", "stopped"]);
 
-/** Once an `up`, or once a project: the queues stay bounded though they are never dropped. */
+/** Events that are never dropped. They occur once per `up` or once per project, so the queues stay bounded. */
 const KEPT: ReadonlySet<ProjectEvent["event"]> = new Set([
   "starting",
   "up",
@@ -21,9 +22,9 @@ const KEPT: ReadonlySet<ProjectEvent["event"]> = new Set([
 ]);
 
 export interface LogChoice {
-  /** Undefined: of all. */
+  /** The children to show; undefined: all. */
   readonly children: ReadonlySet<string> | undefined;
-  /** Lines of each. */
+  /** The number of past lines per child. */
   readonly tail: number;
   readonly follow: boolean;
 }
@@ -42,12 +43,12 @@ export class ProjectFeed {
     for (const queue of this.#watchers) queue.push(event);
   }
 
-  /** From now on. */
+  /** The events from now on. */
   watch(): Subscription<ProjectEvent> {
     return this.#watch(null);
   }
 
-  /** From the newest of `up` and the end on. */
+  /** The newest milestone (`up` or the end), then the events from now on. */
   rejoin(): Subscription<ProjectEvent> {
     return this.#watch(this.#milestone);
   }
@@ -73,7 +74,7 @@ export class ProjectFeed {
     return queue;
   }
 
-  /** Nothing more will come. Of its last lines less is kept from now on. */
+  /** Ends all queues. From now on fewer of the last lines are kept. */
   end(): void {
     this.#isEnded = true;
     for (const queue of [...this.#watchers, ...this.#followers.keys()]) queue.end();
@@ -90,7 +91,7 @@ export class ProjectFeed {
     for (const [queue, children] of this.#followers) if (children?.has(child) ?? true) queue.push(event);
   }
 
-  /** To the same share each. */
+  /** Cuts the lines of each child to an equal share. */
   #shrink(): void {
     const share = Math.floor(LIMITS.endedLineChars / Math.max(1, this.#kept.size));
     for (const ring of this.#kept.values()) ring.shrink(share);
@@ -107,7 +108,7 @@ interface KeptLine {
   readonly text: string;
 }
 
-/** The newest lines of one child, bounded in number and in characters: the oldest go. */
+/** The newest lines of one child, bounded in number and in characters; the oldest are dropped. */
 class LineRing {
   readonly #maxLines: number;
   readonly #maxChars: number;
@@ -126,7 +127,7 @@ class LineRing {
     this.shrink(this.#maxChars);
   }
 
-  /** From now on no more than this many characters are there. */
+  /** Drops the oldest lines until at most `maxChars` remain. */
   shrink(maxChars: number): void {
     while (this.#chars > maxChars) this.#drop();
   }

@@ -6,23 +6,23 @@ import type { Spool, SpoolReader } from "../../kernel/ports/spools.ts";
 import { linkSignals } from "../../lib/abort.ts";
 
 export class Inlet {
-  /** Of what was written: who reads has them from then on, as from any pipe. */
+  /** The labels of what was written: the reader gets them, as from any pipe. */
   readonly carried: PipeEnd["carried"] = { labels: [] };
   readonly #spool: Spool;
-  /** Fires when all writers are over. */
+  /** Fires when all writers have ended. */
   readonly #ended = new AbortController();
   #isBroken = false;
-  /** Runs of the reader that have it at fd 0. */
+  /** The number of runs of the reader that have it open as fd 0. */
   #readers = 0;
   readonly #closed = new WeakSet<SpoolReader>();
-  /** Called when the last of them has closed it. */
+  /** Called when the last run has closed it. */
   onUnread: (() => void) | null = null;
 
   constructor(spool: Spool) {
     this.#spool = spool;
   }
 
-  /** Somebody may still read what is written. */
+  /** What is written may still be read. */
   get isOpen(): boolean {
     return !this.#ended.signal.aborted && !this.#isBroken;
   }
@@ -32,18 +32,18 @@ export class Inlet {
     return this.#readers > 0;
   }
 
-  /** UNAVAILABLE: over 64 MiB that nobody has read. */
+  /** UNAVAILABLE: more than 64 MiB are unread. */
   write(data: Uint8Array, labels: readonly Label[] = []): void {
     this.carried.labels = uniteLabels(this.carried.labels, labels);
     this.#spool.write(data);
   }
 
-  /** All writers are over: the reader comes to the end. */
+  /** All writers have ended: the reader gets the end of file after the rest. */
   end(): void {
     this.#ended.abort();
   }
 
-  /** The reader is over: who writes hears of it. */
+  /** The reader has ended: writers get an error. */
   break(): void {
     this.#isBroken = true;
   }
@@ -53,7 +53,7 @@ export class Inlet {
     await this.#spool.remove();
   }
 
-  /** fd 0 of one run of the reader. To be closed by who asks for it: what it has not read is kept for it. */
+  /** fd 0 for one run of the reader. The caller must close it: unread data is kept for it until then. */
   reader(): PipeEnd {
     const reader = this.#spool.reader(0);
     this.#readers++;
@@ -67,7 +67,7 @@ export class Inlet {
     };
   }
 
-  /** One run closes it once, whether it was ever made or not. */
+  /** Counts only the first close of each run, also for a run whose start failed. */
   #close(reader: SpoolReader): void {
     if (this.#closed.has(reader)) return;
     this.#closed.add(reader);
@@ -79,7 +79,7 @@ export class Inlet {
   async #read(reader: SpoolReader, length: number, signal: AbortSignal): Promise<Uint8Array> {
     const ended = this.#ended.signal;
     while (reader.available > 0 || !ended.aborted) {
-      // the end interrupts a wait, and takes nothing of what has come before it
+      // the end interrupts a wait only where no data is left to read
       using linked = linkSignals(signal, reader.available > 0 ? undefined : ended);
       try {
         return await reader.read(length, linked.signal);
@@ -93,7 +93,7 @@ export class Inlet {
 
 const NOTHING = new Uint8Array();
 
-/** A write that goes to all that are open. Without any, the pipe is broken; with none at all, nobody was to hear it. */
+/** Writes to all open inlets. DRIVER (broken pipe): none is open. Without inlets the data is discarded. */
 export function writeToAll(
   inlets: readonly Inlet[],
   device: string,
@@ -118,15 +118,15 @@ function refused(code: DriverError["code"], device: string, message: string): Dr
 interface OutputListener {
   chunk?(data: Uint8Array): void;
   end?(): void;
-  /** A reader takes no more: what was written is lost to it. */
+  /** The pipe of a reader is full: it does not get this data. */
   overflow?(): void;
-  /** As they are at each write. */
+  /** The present inlets; called at each write. */
   inlets(): readonly Inlet[];
-  /** Of what a program has read, which no call of its own says. */
+  /** The labels of what a program has read: its writes do not carry them by themselves. */
   labels?(): readonly Label[];
 }
 
-/** The fd 1 or 2 of a replica: what is written goes to the pipes that are open. */
+/** The fd 1 or 2 of a replica: writes go to the open pipes. */
 export function outputFile(name: "stdout" | "stderr", listener: OutputListener): PipeEnd {
   const device = `/dev/${name}`;
   const carried: PipeEnd["carried"] = { labels: [] };

@@ -1,6 +1,6 @@
 /**
- * What the journal keeps of a compose project: where its file is, and by which definitions its services run, as digests: a
- * definition holds the values of variables, which may be secrets.
+ * What the journal keeps of a compose project: the path of its file, and digests of the definitions of its running
+ * services. Only digests, because a definition contains values of variables, which may be secrets.
  */
 import { hash } from "node:crypto";
 import type { ComposeProject } from "../../abi/compose/compose.ts";
@@ -9,16 +9,16 @@ import { signatureOf } from "./change.ts";
 
 export interface KeptProject {
   readonly name: string;
-  /** null: whoever brought it up did not say where its file is. */
+  /** null: the client that brought it up did not name its file. */
   readonly source: ProjectSource | null;
-  /** Makes the digests worthless elsewhere. */
+  /** Part of each digest, so that digests cannot be compared with those of other projects. */
   readonly salt: string;
   readonly digests: Readonly<Record<string, string>>;
-  /** Its services may write to one another. Absent: they may not; before there was such a thing none could. */
+  /** Its services may send messages to one another. Absent: they may not; also in records of older versions. */
   readonly messages?: true;
 }
 
-/** `signatures`: by service. */
+/** `signatures`: of the definitions, by service. */
 export function keptProject(
   project: Omit<KeptProject, "digests">,
   signatures: ReadonlyMap<string, string>,
@@ -31,7 +31,7 @@ function digestOf(salt: string, signature: string): string {
   return hash("sha256", `${salt}\n${signature}`);
 }
 
-/** By service: why it is not started by what the file says now. Those that are not named are as they were. */
+/** By service: the reason why it is not started with its present definition. Services not included are unchanged. */
 export function differences(kept: KeptProject, file: ComposeProject): ReadonlyMap<string, string> {
   const now = new Map(file.services.map((service) => [service.name, signatureOf(service, file)]));
   const reasons = new Map<string, string>();

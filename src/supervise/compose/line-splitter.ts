@@ -1,4 +1,6 @@
-/** Bytes as they come, as lines. A line that grows too long is told in pieces, so that one without an end fills no memory. */
+/**
+ * Splits bytes into lines as they arrive. A line that is too long is passed on in pieces, so that memory stays bounded.
+ */
 import { LIMITS } from "../../kernel/limits.ts";
 
 export class LineSplitter {
@@ -6,7 +8,7 @@ export class LineSplitter {
   readonly #decoder = new TextDecoder();
   #rest = "";
 
-  /** `onLines`: those that came together, at least one. */
+  /** `onLines` gets the lines completed by one chunk, at least one. */
   constructor(onLines: (lines: readonly string[]) => void) {
     this.#onLines = onLines;
   }
@@ -15,7 +17,7 @@ export class LineSplitter {
     this.#take(this.#decoder.decode(chunk, { stream: true }));
   }
 
-  /** What has no end yet is a line. */
+  /** Passes on the unfinished rest as a line. */
   flush(): void {
     this.#take(this.#decoder.decode());
     if (this.#rest !== "") this.#onLines([withoutReturn(this.#rest)]);
@@ -31,12 +33,12 @@ export class LineSplitter {
   }
 }
 
-/** The lines of a text that is whole. */
+/** The lines of a complete text. */
 export function linesOf(text: string): string[] {
   return text.split("\n").flatMap(linePieces);
 }
 
-/** Most lines are short, and there may be many: those cost nothing here. */
+/** Returns a short line as it is, without an array: most lines are short, and there may be many. */
 function linePieces(line: string): string | string[] {
   const text = withoutReturn(line);
   return text.length <= LIMITS.lineChars ? text : [...pieces(text)];

@@ -1,4 +1,4 @@
-/** The pipes of a project: one inlet a reader, as long as it may still be read or written. */
+/** The pipes of a project: one inlet per reader, kept while it may still be read or written. */
 import type { ComposePipe } from "../../abi/compose/compose.ts";
 import { messageOf } from "../../abi/errors.ts";
 import type { Spool } from "../../kernel/ports/spools.ts";
@@ -9,17 +9,17 @@ export class ProjectPipes {
   readonly #warn: (message: string) => void;
   #pipes: readonly ComposePipe[] = [];
   readonly #inlets = new Map<string, Inlet>();
-  /** Of pipes that are no longer in the file, while a run of their reader still reads. */
+  /** Inlets of pipes that are no longer in the file, while a run of their reader still reads. */
   readonly #retired = new Set<Inlet>();
   readonly #removing = new Set<Promise<void>>();
 
-  /** `warn`: what cannot be removed keeps nobody from going on. */
+  /** `warn`: a failed removal is only logged. */
   constructor(open: () => Spool, warn: (message: string) => void) {
     this.#open = open;
     this.#warn = warn;
   }
 
-  /** Inlets for readers that have none, or a `fresh` one. Errors of the disk, before anything has changed. */
+  /** Opens inlets for readers without one, and for `fresh` ones. Errors: those of the disk; nothing is changed then. */
   prepare(
     pipes: readonly ComposePipe[],
     isThere: (service: string) => boolean,
@@ -30,7 +30,7 @@ export class ProjectPipes {
     return new Map(missing.map((to) => [to, new Inlet(this.#open())]));
   }
 
-  /** In this turn; resolves when what they replace is removed. */
+  /** Replaces pipes and inlets at once; resolves when the replaced inlets are removed. */
   adopt(pipes: readonly ComposePipe[], prepared: ReadonlyMap<string, Inlet>): Promise<void> {
     const left = [...this.#inlets].filter(([to]) => prepared.has(to)).map(([, inlet]) => inlet);
     this.#pipes = pipes;
@@ -54,7 +54,10 @@ export class ProjectPipes {
       .flatMap(({ to }) => this.#inlets.get(to) ?? []);
   }
 
-  /** A reader comes to the end when all its writers are over; its writers hear of it when it is. */
+  /**
+   * Ends the inlet of a reader when all its writers have ended, and breaks it for the writers when the reader has
+   * ended.
+   */
   settle(isOver: (service: string) => boolean): void {
     for (const [to, inlet] of this.#inlets) {
       const writers = this.#pipes.filter((pipe) => pipe.to === to);
@@ -77,7 +80,7 @@ export class ProjectPipes {
       if (removal.status === "rejected") this.#warn(`removing a pipe: ${messageOf(removal.reason)}`);
   }
 
-  /** Its reader comes to the end of it, at its own pace; a later run has another fd 0, or none. */
+  /** Lets the present run read the inlet to its end, then removes it; a later run gets another fd 0, or none. */
   #retire(inlet: Inlet): void {
     inlet.end();
     this.#retired.add(inlet);

@@ -1,6 +1,6 @@
 /**
- * A compose project that runs: one supervisor, each replica of a service one of its children. When a child starts is decided
- * here, by what its dependencies have come to; how it is kept up is the supervisor's.
+ * A running compose project: one supervisor, whose children are the replicas of the services. This file decides from
+ * the dependencies when a child starts; the supervisor keeps it running.
  */
 import type { ComposeProject, ProjectEvent, ProjectView } from "../../abi/compose/compose.ts";
 import type { Pid } from "../../abi/ids.ts";
@@ -27,7 +27,10 @@ import type { ProjectComeback } from "./restored.ts";
 import type { RunningProject } from "./roster.ts";
 import { endOf, selectedOf, viewOf } from "./view.ts";
 
-/** A program whose reader is gone has not failed: whether the reader has, its own exit tells. */
+/**
+ * The exit reason of a program whose reader is gone. This is not a failure; if the reader failed, its own exit shows
+ * it.
+ */
 const UNREAD = "killed: SIGPIPE";
 
 export class Project implements RunningProject {
@@ -37,28 +40,28 @@ export class Project implements RunningProject {
   readonly supervisor: Supervisor;
   readonly #pipes: ProjectPipes;
   readonly #over = Promise.withResolvers<void>();
-  /** What was begun for it; nothing of it is left when it is over. */
+  /** Tasks in progress; `over` resolves after they have finished. */
   readonly #tasks = new Set<Promise<void>>();
   readonly #replicas: ProjectReplicas;
-  /** What failed, in order: its code. */
+  /** Exit codes of failed replicas by id, in the order of failure. */
   readonly #failures = new Map<string, number>();
-  /** Makes the digests of its definitions its own. */
+  /** Part of the digests of its definitions, so that they cannot be compared with other projects. */
   readonly #salt: string;
   #source: ProjectSource | null;
-  /** Its services may write to one another. */
+  /** Its services may send messages to one another. */
   #messages: boolean;
-  /** An earlier daemon left it, and it is not judged yet what comes back. */
+  /** It is from an earlier daemon, and which replicas are started again is not decided yet. */
   #isResuming: boolean;
-  /** Its services have the environment of the daemon. */
+  /** Its services have the environment of the daemon, until a client lends its own. */
   #isBare: boolean;
-  /** Who waits is told of. */
+  /** Events are published for replicas that wait. */
   #tellsWaits = false;
   #proc: Process | null = null;
   #isOver = false;
-  /** What has ended it; "": nothing, or a person has. */
+  /** Why it failed; "": it did not fail, or the user ended it. */
   #failure = "";
 
-  /** Nothing runs before start(), or resume(). NOT_FOUND: a service that is not there. */
+  /** Nothing runs before start() or resume(). NOT_FOUND: no such service. */
   constructor(core: Core, request: ProjectUp, restored: ProjectComeback | null = null) {
     this.#core = core;
     this.#salt = restored?.kept.salt ?? core.ports.nonce();
@@ -108,8 +111,9 @@ export class Project implements RunningProject {
   }
 
   /**
-   * Its agents that run, by what its supervisor has started and not told to end: where a process hangs, what it is called and
-   * what it has started itself count for nothing. A program reads no messages, and nobody knows where what it writes came from.
+   * The running agents that its supervisor has started and is not stopping; the place of a process in the tree, its
+   * name and its own children do not matter. Programs are not members: they read no messages, and the origin of what
+   * they write is unknown.
    */
   get members(): readonly Member[] {
     if (this.isEnding) return [];
@@ -123,7 +127,7 @@ export class Project implements RunningProject {
     });
   }
 
-  /** What an earlier daemon left goes on as the supervisor of this process, once that runs. */
+  /** Continues a project of an earlier daemon; `proc` is its restored supervisor process. */
   resume(proc: Process, { pipes }: ComposeProject): void {
     const prepared = this.#pipes.prepare(pipes, (service) => this.#replicas.has(service), new Set());
     this.#own(this.#pipes.adopt(pipes, prepared));
@@ -141,7 +145,7 @@ export class Project implements RunningProject {
     return this.feed.watch();
   }
 
-  /** Resolves when its supervisor runs; the rest comes to pass by itself. Rejects: nothing is left. */
+  /** Resolves when its supervisor runs; the services start afterwards. When it rejects, nothing is left. */
   async start({ project, request }: ProjectUp): Promise<void> {
     const prepared = this.#pipes.prepare(project.pipes, (service) => this.#replicas.has(service), new Set());
     await this.#pipes.adopt(project.pipes, prepared);
@@ -195,7 +199,7 @@ export class Project implements RunningProject {
     const after = this.#replicas.after(project, change);
     const added = after.filter(({ id }) => starting.has(id));
     this.#tellsWaits = false;
-    // what is taken is taken at once, what is given comes with its record
+    // a right removed by the file is removed at once; a new one counts once it is recorded
     this.#messages &&= project.messages;
     for (const id of change.leave) this.#dismiss(id);
     await this.supervisor.reshape(
@@ -224,7 +228,7 @@ export class Project implements RunningProject {
     await reapProcess(this.#core, this.#process);
   }
 
-  /** From now on they start with the environment of a client. */
+  /** From now on, replicas start with the environment of a client. */
   #lend(env: ProjectUp["env"]): void {
     this.#isBare = false;
     for (const { id, service, n } of this.#replicas) {
@@ -257,7 +261,7 @@ export class Project implements RunningProject {
       exited: (report: CrashReport) => this.#exited(report, intensity.maxRestarts),
       cameBack: (ids: readonly string[]) => this.#cameBack(ids),
     };
-    // a person's: its services run as if the person had started each
+    // the user's project: its services run as if the user had started each
     const rights = this.#core.root;
     if (restored === null)
       return new Supervisor(this.#core, spec, { rights, observer, project: this.#kept() });
@@ -273,14 +277,14 @@ export class Project implements RunningProject {
     };
   }
 
-  /** One that has completed has done what it was there for. */
+  /** Whether a replica neither runs nor waits for a start; one that has completed with 0 is not idle. */
   #isIdle(id: string): boolean {
     const child = this.supervisor.find(id);
     if (child === undefined) return true;
     return child.isIdle && !(child.state === "done" && child.lastExit?.code === 0);
   }
 
-  /** It is not started any more, and what it failed at counts for nothing. */
+  /** Removes a replica from the starts, and forgets its failure. */
   #dismiss(id: string): void {
     const replica = this.#replicas.get(id);
     replica.isReleased = true;
@@ -308,7 +312,10 @@ export class Project implements RunningProject {
     return this.supervisor.release(replica.id);
   }
 
-  /** Starts those whose time has come, and gives up those whose time will not come; that may touch others in turn. */
+  /**
+   * Starts replicas whose conditions hold, and skips those whose conditions cannot hold any more; repeats if others
+   * depend on them.
+   */
   #evaluate(): void {
     if (this.isEnding || this.#isResuming) return;
     for (let isSettled = false; !isSettled; ) {
@@ -358,7 +365,7 @@ export class Project implements RunningProject {
     else this.#evaluate();
   }
 
-  /** They wait for one another as at their first start. */
+  /** The restored replicas wait for their dependencies as at a first start. */
   #cameBack(ids: readonly string[]): void {
     for (const id of ids) this.#replicas.get(id).comeBack();
     this.#isResuming = false;
@@ -372,7 +379,7 @@ export class Project implements RunningProject {
 
   async #awaitEnd(proc: Process): Promise<void> {
     const exit = await proc.done.promise.catch(() => null);
-    // the kernel let go of all (abandon.ts): it did not end, and goes on with the next daemon
+    // the kernel abandoned all processes (abandon.ts): the project continues in the next daemon
     if (exit === null) return;
     await this.supervisor.over;
     for (const replica of this.#replicas) replica.close();
@@ -389,7 +396,7 @@ export class Project implements RunningProject {
     this.#over.resolve();
   }
 
-  /** Waited for at the end. It does not reject. */
+  /** Registers a task that is waited for at the end. The task must not reject. */
   #own(task: Promise<void>): void {
     this.#tasks.add(task);
     void task.finally(() => this.#tasks.delete(task));

@@ -1,4 +1,6 @@
-/** The compose projects of this daemon: those that run, and the last that ended. One at a time is brought up by one name. */
+/**
+ * The running compose projects of this daemon, and the last ended ones. Requests for one name run one after another.
+ */
 import type { ProjectEvent, ProjectView } from "../../abi/compose/compose.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import type { Fact } from "../../abi/fact.ts";
@@ -26,9 +28,9 @@ export function makeProjects(core: () => Core): Projects & ProjectRoster {
 class ProjectTable implements Projects, ProjectRoster {
   readonly #core: () => Core;
   readonly #running = new Map<string, RunningProject>();
-  /** The one that ended last is the last. */
+  /** Ended projects by name; the newest last. */
   readonly #past = new Map<string, PastProject>();
-  /** Of names that are being brought up. */
+  /** A queue for each name that is being brought up. */
   readonly #lanes = new Map<string, { readonly units: Units; users: number }>();
 
   constructor(core: () => Core) {
@@ -55,7 +57,7 @@ class ProjectTable implements Projects, ProjectRoster {
     return members.filter(({ pid }) => pid !== proc.pid);
   }
 
-  /** Of the project whose supervisor is its parent. */
+  /** The members of the project whose supervisor is its parent. */
   #membersBeside({ ppid }: Standing): readonly Member[] {
     if (ppid === PID_KERNEL) return [];
     for (const project of this.#running.values()) if (project.pid === ppid) return project.members;
@@ -116,7 +118,7 @@ class ProjectTable implements Projects, ProjectRoster {
     if (this.#past.size > LIMITS.projectsEnded) this.#past.delete(oldest);
   }
 
-  /** CANCELLED: whoever asked has gone while it waited for its turn. */
+  /** CANCELLED: the client left while its request waited for its turn. */
   async #alone<T>(name: string, signal: AbortSignal, act: () => Promise<T>): Promise<T> {
     const lane = this.#lanes.get(name) ?? { units: new Units(), users: 0 };
     this.#lanes.set(name, lane);
@@ -146,7 +148,7 @@ class ProjectTable implements Projects, ProjectRoster {
   }
 }
 
-/** Watched before it begins, so that nothing is missed. */
+/** Subscribes before the project begins, so that no event is missed. */
 async function follow(
   project: RunningProject,
   begin: () => Promise<void>,
@@ -167,7 +169,7 @@ function refusal(code: "NOT_FOUND" | "CANCELLED" | "CONFLICT", message: string, 
 
 const PAGE = 256;
 
-/** Of one whose end the journal alone knows, with that in it. undefined: it has not ended, or its history is gone. */
+/** A feed with the end of a project that only the journal knows. undefined: not ended, or its history was removed. */
 async function endedFeed(core: Core, name: string, pid: Pid): Promise<ProjectFeed | undefined> {
   const { journal } = core.ports;
   const uuid = await journal.processOf(pid);
@@ -182,7 +184,7 @@ async function endedFeed(core: Core, name: string, pid: Pid): Promise<ProjectFee
   return feed;
 }
 
-/** The code of the first service that failed for good; 0 none. */
+/** The exit code of the first service that failed finally; 0: none. */
 async function firstFailure(journal: Journal, proc: ProcUuid): Promise<number> {
   for (let from = 1; ; from += PAGE) {
     const page = await journal.read(proc, from, PAGE);

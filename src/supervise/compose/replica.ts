@@ -1,6 +1,6 @@
 /**
- * One replica of a service: what has become of it, and its ears. What an agent says comes through its events, what a program
- * says through fds 1 and 2; both are told line by line, in order, and before its exit.
+ * One replica of a service: its state and its output. The output of an agent comes from its events, that of a program
+ * from fds 1 and 2; both are published line by line, in order, and before the exit.
  */
 import type { ComposeService, ProjectEvent } from "../../abi/compose/compose.ts";
 import type { Pid } from "../../abi/ids.ts";
@@ -19,14 +19,14 @@ import { LineSplitter, linesOf } from "./line-splitter.ts";
 export interface ReplicaHost {
   readonly clock: Clock;
   publish(event: ProjectEvent): void;
-  /** Its facts have changed. */
+  /** Called when the facts of a replica have changed. */
   changed(): void;
   ready(replica: Replica): void;
-  /** It was not ready in time. */
+  /** Called when a replica was not ready in time. */
   late(replica: Replica): void;
-  /** The pipe it reads from. */
+  /** The pipe that a service reads from. */
   inletOf(service: string): Inlet | undefined;
-  /** The pipes it writes to with one of its streams. */
+  /** The pipes that a stream of a service writes to. */
   outletsOf(service: string, stream: "stdout" | "stderr" | "result"): readonly Inlet[];
 }
 
@@ -36,7 +36,7 @@ export class Replica implements ReplicaFacts {
   /** From 1. */
   readonly n: number;
   readonly #host: ReplicaHost;
-  /** Ends the wait for its readiness. */
+  /** Ends the wait until it is ready. */
   #patience = new AbortController();
   readonly #pattern: RegExp | null;
   #isWaitedFor = false;
@@ -46,15 +46,15 @@ export class Replica implements ReplicaFacts {
   hasCompleted = false;
   isOver = false;
   isSkipped = false;
-  /** What its newest run wrote was more than its readers had room for. */
+  /** Its newest run wrote more than its pipes could hold. */
   hasOverflown = false;
-  /** It was told to start, once. */
+  /** It was released for its start. */
   isReleased = false;
-  /** The dependency it was last said to wait for. */
+  /** The dependency named in its last `waiting` event. */
   waitsOn = "";
-  /** Of its newest run. */
+  /** The pid of its newest run. */
   pid: Pid | null = null;
-  /** Why it does not run, where that needs saying. */
+  /** The reason why it does not run, for the user; "": none. */
   note = "";
 
   constructor(service: ComposeService, n: number, host: ReplicaHost) {
@@ -65,7 +65,7 @@ export class Replica implements ReplicaFacts {
     this.#pattern = service.ready?.kind === "stdout" ? new RegExp(service.ready.pattern) : null;
   }
 
-  /** As an earlier daemon left it. `heldFor`: why it is not started. */
+  /** Restores its recorded state. `heldFor`: the reason why it is not started. */
   restore(kept: KeptChild | undefined, heldFor: string | undefined): void {
     if (kept === undefined) return;
     const { run, state } = kept;
@@ -80,7 +80,7 @@ export class Replica implements ReplicaFacts {
     if (this.note !== "") this.#say(this.note);
   }
 
-  /** It starts anew, when its dependencies are there again; that it has completed once stays true. */
+  /** Resets it for a new start after its dependencies; `hasCompleted` stays true. */
   comeBack(): void {
     this.isReleased = false;
     this.isOver = false;
@@ -92,7 +92,7 @@ export class Replica implements ReplicaFacts {
     this.#say("brought back by a new daemon: its log and its pipes begin anew");
   }
 
-  /** For one run. */
+  /** What one run needs: files and callbacks. */
   attend(): Attendance {
     return this.service.program.kind === "agent" ? this.#attendAgent() : this.#attendNative();
   }
@@ -100,11 +100,11 @@ export class Replica implements ReplicaFacts {
   exited(code: number): void {
     if (code !== 0) return;
     this.hasCompleted = true;
-    // its first step was its last
+    // an agent may complete within its first step
     if (this.service.ready?.kind !== "stdout") this.#ready();
   }
 
-  /** Nothing of it is waited for any more. */
+  /** Cancels the wait until it is ready. */
   close(): void {
     this.#patience.abort();
   }
@@ -136,7 +136,7 @@ export class Replica implements ReplicaFacts {
         const line = logLine(event);
         const texts = line === undefined ? [] : linesOf(line.message);
         for (const text of texts) this.#say(`[agent/${proc.pid}] ${text}`);
-        // the second begins when the first is done
+        // ready after the first step, which is when the second begins
         if (event.event === "step" && event.step > 1) this.#ready();
       }
     } finally {
@@ -174,7 +174,9 @@ export class Replica implements ReplicaFacts {
     return inlet === undefined ? [] : [{ fd: 0, file: inlet.reader() }];
   }
 
-  /** Of what comes at once no more than is kept: a program that floods would keep the whole daemon busy with its lines. */
+  /**
+   * Publishes at most `LIMITS.projectLines` of the lines of one chunk, so that a flood does not keep the daemon busy.
+   */
   #sayAll(lines: readonly string[]): void {
     const told = lines.length <= LIMITS.projectLines ? lines : lines.slice(1 - LIMITS.projectLines);
     if (told.length < lines.length) this.#say(`(${lines.length - told.length} lines left out)`);
@@ -204,7 +206,7 @@ export class Replica implements ReplicaFacts {
     this.#host.changed();
   }
 
-  /** Counted from its first start: what is restarted again and again is not ready either. */
+  /** The time counts from the first start, so that a replica that restarts repeatedly is late, too. */
   #awaitReady(timeoutMs: number): void {
     this.#isWaitedFor = true;
     if (this.#patience.signal.aborted) this.#patience = new AbortController();

@@ -1,4 +1,4 @@
-/** The replicas of a project: in start order, by service, and the definitions they run by. */
+/** The replicas of a project, in start order and by service, and the definitions they were started with. */
 import type { ComposeProject, ComposeService } from "../../abi/compose/compose.ts";
 import { memberName } from "../../abi/member.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
@@ -6,7 +6,7 @@ import type { CheckedChild, CheckedStart } from "../spec.ts";
 import { type ProjectChange, planChange, type Standing, signatureOf, startOrder } from "./change.ts";
 import { Replica, type ReplicaHost } from "./replica.ts";
 
-/** More are not named, for a first request is kept small; a message to one of those needs its name all the same. */
+/** At most this many agents are named in the note, to keep the first request small; messages to the others work too. */
 const MAX_NAMED = 16;
 
 export class ProjectReplicas {
@@ -19,12 +19,12 @@ export class ProjectReplicas {
     this.#host = host;
   }
 
-  /** In start order. */
+  /** Iterates in start order. */
   [Symbol.iterator](): IterableIterator<Replica> {
     return this.#byId.values();
   }
 
-  /** The definitions they run by, by service. */
+  /** Signatures of the definitions they were started with, by service. */
   get signatures(): ReadonlyMap<string, string> {
     return this.#signatures;
   }
@@ -33,14 +33,14 @@ export class ProjectReplicas {
     return this.#byId.get(id);
   }
 
-  /** Of one that must be there. */
+  /** A replica that must exist. */
   get(id: string): Replica {
     const found = this.#byId.get(id);
     if (found === undefined) throw new Error(`the project has no replica ${id}`);
     return found;
   }
 
-  /** What an agent among them is told of the others; "": it has nobody to write to. A program reads no messages. */
+  /** The note for an agent about the other agents; "": no others. Programs are left out, as they read no messages. */
   fellowNote(project: string, self: Replica): string {
     const others = [...this].filter(({ id, service }) => id !== self.id && service.program.kind === "agent");
     if (others.length === 0) return "";
@@ -66,13 +66,13 @@ export class ProjectReplicas {
     );
   }
 
-  /** All that are to run at first. */
+  /** Creates the replicas for the first start. */
   begin(project: ComposeProject, selected: ReadonlySet<string>): void {
     const change = planChange(new Map(), project, { selected, removeOrphans: false });
     this.seat(this.after(project, change));
   }
 
-  /** Those that are there after a change, in start order; `seat` makes it so. The definitions are the new ones at once. */
+  /** The replicas after a change, in start order; `seat` applies them. The signatures change at once. */
   after(project: ComposeProject, { leave, start, stop }: ProjectChange): Replica[] {
     for (const name of stop) this.#signatures.delete(name);
     for (const { service } of start) this.#signatures.set(service.name, signatureOf(service, project));
@@ -89,12 +89,12 @@ export class ProjectReplicas {
   }
 }
 
-/** The shortest that names it alone. */
+/** The shortest unique name. */
 function nameOf({ service, n }: Replica): string {
   return service.replicas === 1 ? service.name : memberName({ service: service.name, replica: n });
 }
 
-/** A replica as a child of the supervisor. `env`: the client's, for the credentials of models and for what commands inherit. */
+/** A replica as a child of the supervisor. `env`: the client's, for model credentials and for commands to inherit. */
 export function childOf(
   service: ComposeService,
   n: number,
@@ -133,7 +133,7 @@ function startOf(service: ComposeService, env: Readonly<Record<string, string>>)
   return { kind: "agent", agent: program.agent, intent: program.intent, opts };
 }
 
-/** In place of one that is not started as it was. */
+/** A placeholder for a child that cannot be started as it was. */
 export function heldChild(id: string, reason: string): CheckedChild {
   return { id, start: { kind: "withheld", reason }, restart: "temporary", shutdown: 0 };
 }

@@ -1,6 +1,6 @@
 /**
- * A compose project that comes back. Its file is read again, for the values of variables were not kept; a service that is not
- * as it was is not started, and says why. How often services may restart, and what they may spend, is what was recorded.
+ * Restores a compose project. Its file is read again, because the values of variables were not kept; a service whose
+ * definition has changed is not started, and the reason is shown. Restart intensity and budgets are those recorded.
  */
 import type { ComposeProject, ComposeService } from "../../abi/compose/compose.ts";
 import { messageOf } from "../../abi/errors.ts";
@@ -14,16 +14,16 @@ import { specOfRecord } from "../spec-record.ts";
 import { differences, type KeptProject } from "./kept.ts";
 import { Project } from "./project.ts";
 
-/** What a project needs to be as it was. */
+/** The recorded parts from which a project is restored. */
 export interface ProjectComeback {
   readonly comeback: Comeback;
   readonly endowment: Endowment;
   readonly kept: KeptProject;
-  /** By service: why it is not started. */
+  /** By service: the reason why it is not started. */
   readonly withheld: ReadonlyMap<string, string>;
 }
 
-/** A supervisor, and the project on it if it has one. */
+/** Restores a supervisor, and its project if it has one. */
 export const restoreSupervised = restoringWith((core, parts, kept) =>
   projectOf(core, parts, kept as KeptProject),
 );
@@ -48,7 +48,7 @@ async function projectOf(
     backoff,
     services,
     pipes: file?.pipes ?? [],
-    // what is no longer in the file is not given, and what it was not brought up with neither
+    // allowed only if it was brought up with it, and the file still has it
     messages: kept.messages === true && file?.messages === true,
   };
   const { env } = core.ports;
@@ -87,7 +87,7 @@ async function read({ loadProject, env }: Core["ports"], { source }: KeptProject
   return loadProject(source, env);
 }
 
-/** Of a service whose definition is gone: it holds its place, and is never run. */
+/** A placeholder for a service whose definition is missing; it is never run. */
 function standIn(name: string, { kept }: SupervisorFold): ComposeService {
   const replicas = kept.children.filter(({ id }) => id.slice(0, id.lastIndexOf("-")) === name).length;
   return {
@@ -105,7 +105,7 @@ function standIn(name: string, { kept }: SupervisorFold): ComposeService {
   };
 }
 
-/** Those that are over stay what they are. The words for the log. */
+/** Marks the children that are not started, except those that had ended. Returns the lines for the log. */
 function withhold(fold: SupervisorFold, withheld: ReadonlyMap<string, string>): readonly string[] {
   return fold.kept.children.flatMap((child) => {
     const reason = withheld.get(child.id.slice(0, child.id.lastIndexOf("-")));

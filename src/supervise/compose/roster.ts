@@ -1,4 +1,4 @@
-/** The compose projects as the kernel itself sees them: who is a member of one, and what can be done to one that runs. */
+/** The kernel's view of compose projects: their members, and the operations on a running one. */
 import type { ProjectEvent, ProjectView } from "../../abi/compose/compose.ts";
 import type { Pid } from "../../abi/ids.ts";
 import type { Member } from "../../abi/member.ts";
@@ -6,7 +6,7 @@ import type { ProjectUp } from "../../kernel/ports/projects.ts";
 import type { Subscription } from "../../kernel/ports/subscription.ts";
 import type { ProjectFeed } from "./feed.ts";
 
-/** What is remembered of a project that is over. */
+/** What is kept of an ended project. */
 export interface PastProject {
   readonly view: ProjectView;
   readonly feed: ProjectFeed;
@@ -14,34 +14,34 @@ export interface PastProject {
 
 export interface RunningProject extends PastProject {
   readonly name: string;
-  /** Of its supervisor. */
+  /** The pid of its supervisor. */
   readonly pid: Pid;
-  /** It takes no more services. */
+  /** It is ending and accepts no more changes. */
   readonly isEnding: boolean;
-  /** All is gone, and its end has been told. */
+  /** Resolves when all its processes are gone and its end has been published. */
   readonly over: Promise<void>;
   readonly members: readonly Member[];
   watch(): Subscription<ProjectEvent>;
-  /** For a client that asks again for what it has brought up. */
+  /** The feed for a client that repeats its `up` request. */
   rejoin(env: ProjectUp["env"]): Subscription<ProjectEvent>;
-  /** Brings it to what the file says now: what goes or is replaced is shut down first. CONFLICT: it has ended meanwhile. */
+  /** Applies the present file: removed and replaced replicas are shut down first. CONFLICT: it has ended meanwhile. */
   change(request: ProjectUp): Promise<void>;
-  /** TERM, and KILL to what is not gone in time. Resolves when nothing is left. */
+  /** Sends TERM, and KILL after `timeoutMs`. Resolves when nothing is left. */
   down(timeoutMs: number): Promise<void>;
   kill(): Promise<void>;
 }
 
-/** Where a process stands in the tree. */
+/** The place of a process in the tree. */
 export interface Standing {
   readonly pid: Pid;
   readonly ppid: Pid;
 }
 
 export interface ProjectRoster {
-  /** Which member it is of a project that runs; undefined: of none. Its descendants, and forks of it, are not members. */
+  /** Its membership in a running project; undefined: none. Descendants and forks of a member are not members. */
   memberOf(proc: Standing): Member | undefined;
-  /** The other members, where members may write to one another. */
+  /** The other members, if members may send messages to one another; else empty. */
   fellowsOf(proc: Standing): readonly Member[];
-  /** One that an earlier daemon left, and that runs again. */
+  /** Adds a running project that was restored from an earlier daemon. */
   enter(project: RunningProject): void;
 }

@@ -1,4 +1,4 @@
-/** What `compose ps` and `compose logs` show of a project, while it runs and once it is over. */
+/** What `compose ps` and `compose logs` show of a running or ended project. */
 import type { ProjectEvent, ReplicaView } from "../../abi/compose/compose.ts";
 import { Fault } from "../../abi/errors.ts";
 import type { ExitStatus } from "../../abi/process.ts";
@@ -11,7 +11,7 @@ import type { PastProject } from "./roster.ts";
 
 export type LogWish = Omit<LogChoice, "children"> & { readonly services: readonly string[] };
 
-/** `child` undefined: it is being exchanged. */
+/** `child` undefined: it is being replaced. */
 export function viewOf(
   { service, n, note = "" }: Seat & { readonly note?: string },
   child: Child | undefined,
@@ -57,7 +57,7 @@ function unknownService(name: string, known: readonly string[]): Fault {
   return new Fault({ code: "NOT_FOUND", message });
 }
 
-/** The services asked for, and what they depend on. NOT_FOUND: one that is not there. */
+/** The requested services and their dependencies. NOT_FOUND: no such service. */
 export function selectedOf({
   project,
   services,
@@ -68,7 +68,7 @@ export function selectedOf({
   });
 }
 
-/** `code`: of the first service that failed; 0 none. */
+/** `code`: the exit code of the first failed service; 0: none. */
 export function endOf(
   project: string,
   exit: ExitStatus,
