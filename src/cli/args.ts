@@ -1,6 +1,6 @@
 /**
- * Words and flags of a command line. `node:util` splits them (3 ms sooner than a library); the rules of the manual,
- * global flags, are here: they stand before or after the command, and nothing unknown is let through.
+ * Words and flags of a command line. `node:util` splits them (3 ms sooner than a library); the manual's rules for
+ * global flags are here: they stand before or after the command, and an unknown flag is an error.
  */
 import { parseArgs } from "node:util";
 import { Fault } from "../abi/errors.ts";
@@ -43,9 +43,9 @@ export const RUN_FLAGS: FlagTable = {
   resume: { type: "boolean", short: "r" },
 };
 
-/** A flag that takes a value stands without one. */
+/** A flag that needs a value was given without one. */
 export class ValueMissing extends Fault {
-  /** As it was typed. */
+  /** The flag as typed. */
   readonly flag: string;
 
   constructor(flag: string) {
@@ -58,15 +58,15 @@ export type Mode = "json" | "quiet" | "verbose" | "default";
 
 export interface Args {
   readonly flags: ReadonlyMap<string, string | true>;
-  /** What is not a flag, in order; without the command's own name. */
+  /** The words that are not flags, in order, without the name of the command. */
   readonly words: readonly string[];
-  /** The last of the words: those behind `--`; absent where it is. */
+  /** The words after `--`, which are also the last of `words`; absent without `--`. */
   readonly behind?: readonly string[];
-  /** Every value of each flag that takes one, in order: some may be given more than once. */
+  /** All values of each flag that takes one, in order: some flags may be repeated. */
   readonly values: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The first word that is not a flag, and its place; absent when there is none or `--` comes first. */
+/** The first word that is not a flag, and its index; undefined if there is none or `--` comes first. */
 export function findFirstWord(
   argv: readonly string[],
   table: FlagTable = RUN_FLAGS,
@@ -78,7 +78,7 @@ export function findFirstWord(
   return undefined;
 }
 
-/** Which global flags are set, read leniently: a bad command line still says how its error is to be shown. */
+/** The global flags that are set, read leniently: even an invalid command line determines how its error is shown. */
 export function findGlobalFlags(argv: readonly string[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const token of tokensOf(argv, RUN_FLAGS))
@@ -92,7 +92,7 @@ export function modeOf(flags: ReadonlySet<string>): Mode {
   return flags.has("verbose") ? "verbose" : "default";
 }
 
-/** Throws INVALID for a flag that is not in the table, lacks its value, or has one that it does not take. */
+/** Throws INVALID for a flag that is not in the table, lacks its value, or has a value it does not take. */
 export function parseFlags(argv: readonly string[], table: FlagTable): Args {
   const all = { ...GLOBAL_FLAGS, ...table };
   const flags = new Map<string, string | true>();
@@ -127,13 +127,13 @@ function tokensOf(argv: readonly string[], table: FlagTable) {
   return parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true }).tokens;
 }
 
-/** A flag's text; undefined when it is not set or empty. */
+/** The text of a flag; undefined if it is not set or empty. */
 export function textFlag(args: Args, name: string): string | undefined {
   const value = args.flags.get(name);
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** A flag's whole number; 0 when it is not set. */
+/** The whole number of a flag; 0 if it is not set. */
 export function countFlag(args: Args, name: string): number {
   const text = args.flags.get(name);
   if (typeof text !== "string") return 0;
@@ -141,7 +141,7 @@ export function countFlag(args: Args, name: string): number {
   return Number(text);
 }
 
-/** `K=V` of each time a flag was given. A name alone takes its value from the environment, where that is allowed. */
+/** The `K=V` pairs of a repeatable flag. With `env`, a name alone takes its value from there. */
 export function pairsFlag(
   args: Args,
   name: string,

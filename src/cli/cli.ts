@@ -1,4 +1,4 @@
-/** From a command line to an exit code: chooses the command, loads it alone, and shows what it throws. */
+/** From a command line to an exit code: chooses the command, loads only that one, and shows what it throws. */
 import { Fault } from "../abi/errors.ts";
 import { type Args, findFirstWord, findGlobalFlags, modeOf, parseFlags, ValueMissing } from "./args.ts";
 import type { Command } from "./command.ts";
@@ -35,15 +35,15 @@ async function dispatch(
     const words = name === undefined ? [] : [name];
     return (await load("help")).run({ args: { ...args, words }, console, host });
   }
-  // the first word behind -r is what a session is called
+  // the first word after -r refers to a session
   const isNew = !args.flags.has("continue") && !args.flags.has("resume");
   if (name === undefined && first !== undefined && isNew) refuseKept(args);
   using _reader = command.follows?.(args) === true ? await host.lifecycle.endWithReader() : undefined;
-  // awaited here: the reader is watched until the end
+  // awaited here, so that the reader is watched until the end
   return await command.run({ args, console, host });
 }
 
-/** What is wrong with the flags of a command, its help tells right. */
+/** A flag error gets the hint from the help of the command. */
 async function parse(command: Command, argv: readonly string[], name: string | undefined): Promise<Args> {
   try {
     return command.parse?.(argv) ?? parseFlags(argv, command.flags);

@@ -12,10 +12,10 @@ export interface Call {
 /** What each `cli/<command>.ts` exports. */
 export interface Command {
   readonly flags: FlagTable;
-  /** Where a table of flags does not do: all of the command line but the command's own name. */
+  /** Replaces the flag table if it is not enough: gets the whole command line except the name of the command. */
   parse?(argv: readonly string[]): Args;
-  /** It shows what happens elsewhere: once nobody reads its stdout it has nothing to do, and ends. */
+  /** The command only shows what happens elsewhere: it ends when stdout is no longer read. */
   follows?(args: Args): boolean;
-  /** The exit code; what it throws is shown, and the code is 1. */
+  /** Returns the exit code; an error it throws is shown, and the code is 1. */
   run(call: Call): Promise<number>;
 }

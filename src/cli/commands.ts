@@ -1,6 +1,6 @@
 import type { Command } from "./command.ts";
 
-/** The commands there are, each loaded only when it is called for. */
+/** All commands, each loaded only when it is called. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   chat: async () => (await import("./command/session/chat.ts")).chat,
   sessions: async () => (await import("./command/session/sessions.ts")).sessions,

@@ -5,11 +5,11 @@ import { oneLine } from "./screen/text/json.ts";
 import { type Words, wordsOf } from "./screen/text/language.ts";
 import { type Paint, paintFor } from "./screen/text/paint.ts";
 
-/** The two streams of a command in its output mode. Each write waits until the text has left. */
+/** The two streams of a command in its output mode. Each write resolves after the text was flushed. */
 export class Console {
   readonly mode: Mode;
   readonly words: Words;
-  /** For stdout, and for stderr. */
+  /** For stdout; `errorPaint` is for stderr. */
   readonly paint: Paint;
   readonly errorPaint: Paint;
   readonly #stdout: Output;
@@ -39,28 +39,28 @@ export class Console {
     await put(this.#stderr, `${text}\n`);
   }
 
-  /** A screen for people, not an output for scripts. */
+  /** The output is a screen for people, not input for scripts. */
   get isScreen(): boolean {
     return this.mode === "default" || this.mode === "verbose";
   }
 
-  /** A screen at a terminal: lines of calls stand on it, too. */
+  /** The screen is at a terminal, so it shows call lines too. */
   get showsCalls(): boolean {
     return this.isScreen && this.#stdout.isTTY === true;
   }
 
-  /** Of the terminal, as it is now. */
+  /** The current width of the terminal. */
   get columns(): number {
     return this.#stdout.columns || 80;
   }
 
-  /** Said to the person in every mode, without disturbing what a script reads. */
+  /** A message for the user in every mode, kept out of the output that a script reads. */
   async aside(text: string): Promise<void> {
     if (this.isScreen) await this.line(text);
     else await this.errorLine(text);
   }
 
-  /** The wrapped object of a command that succeeded. */
+  /** The wrapped result object of a command that succeeded. */
   async data(data: unknown): Promise<void> {
     await this.line(oneLine({ ok: true, data }));
   }

@@ -1,4 +1,4 @@
-/** What the entry loads for every command: the command line, in the surroundings of a real process. */
+/** The entry point of every command: runs the command line in the environment of the real process. */
 import { runCli } from "./cli.ts";
 import { nodeHost } from "./host/node-host.ts";
 

@@ -1,4 +1,4 @@
-/** What the user does to a session: over connections of their own, for the stream has taken the first. */
+/** What the user does to a session: over separate connections, because the stream occupies the first. */
 import { randomBytes } from "node:crypto";
 import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import { type PermissionMode, SIGNALS } from "../../abi/process.ts";
@@ -6,10 +6,10 @@ import type { DaemonAccess } from "../daemon/client.ts";
 import { isClosed, modesAfter } from "./mode-cycle.ts";
 
 export class ChatClient {
-  /** Tells this command from the others that talk to the same session. */
+  /** Distinguishes this command from other clients of the same session. */
   readonly name = randomBytes(3).toString("hex");
   readonly #daemon: DaemonAccess;
-  /** One after the other: what was typed first arrives first. */
+  /** Requests are sent one after the other, in the order of typing. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(daemon: DaemonAccess) {
@@ -20,7 +20,7 @@ export class ChatClient {
     return this.request("session.say", { pid, text, client: this.name });
   }
 
-  /** Ends the run, and not the session. */
+  /** Interrupts the run, but keeps the session. */
   async interrupt(pid: number): Promise<void> {
     await this.request("kill", { pid, signal: SIGNALS.SIGINT });
   }
@@ -29,12 +29,12 @@ export class ChatClient {
     await this.request("session.withdraw", { pid, seq });
   }
 
-  /** Sets it, if one is given. */
+  /** Reads the mode; sets it if one is given. */
   mode(pid: number, mode?: PermissionMode): Promise<Result<"process.mode">> {
     return this.request("process.mode", { pid, ...(mode === undefined ? {} : { mode }) });
   }
 
-  /** The next that can be entered. */
+  /** Enters the next mode that can be entered. */
   async nextMode(pid: number): Promise<PermissionMode> {
     const now = await this.mode(pid);
     for (const next of modesAfter(now.mode, now.ceiling)) {

@@ -1,4 +1,4 @@
-/** A conversation at a terminal: what the session tells above, the line that is typed below. Leaving never ends it. */
+/** A conversation at a terminal: the session's output above, the input line below. Leaving never ends the session. */
 
 import type { WireHistoryItem } from "../../abi/methods/session.ts";
 import type { PermissionMode } from "../../abi/process.ts";
@@ -14,11 +14,11 @@ import { ChatTerminal } from "./terminal.ts";
 import { ChatView } from "./view.ts";
 import { HELP_LINES, wordOf } from "./words.ts";
 
-/** A second Ctrl-C on an empty line leaves within this. */
+/** A second Ctrl-C on an empty line within this time leaves, in ms. */
 const TWICE_MS = 2_000;
 const SHOWN_MESSAGES = 6;
 
-/** What says that a run is under way: one that was opened in the midst of its run continues with any of them. */
+/** Events that show a run in progress: a session opened in the middle of its run continues with any of them. */
 const OF_A_RUN: ReadonlySet<WireEvent["event"]> = new Set(["input", "step", "tool", "call", "reply", "ask"]);
 
 export async function chatAtTerminal(call: Call, stream: ChatStream, client: ChatClient): Promise<number> {
@@ -50,7 +50,7 @@ class Chat implements AsyncDisposable {
   #isRunning: boolean;
   #hasLeft = false;
   #pressedMono = Number.NEGATIVE_INFINITY;
-  /** Of this client, waiting; the newest last. */
+  /** Waiting messages of this client, newest last. */
   #waiting: number[] = [];
 
   constructor(
@@ -85,7 +85,7 @@ class Chat implements AsyncDisposable {
     this.#do(() => this.#learnMode());
   }
 
-  /** The exit code of the process, 0 when it was left before. Rejects when the stream breaks off. */
+  /** The exit code of the process, 0 when the user left before its end. Rejects when the stream breaks off. */
   async untilOver(): Promise<number> {
     let code: number | undefined;
     for await (const event of this.#stream.events) {
@@ -136,7 +136,7 @@ class Chat implements AsyncDisposable {
     else this.#do(() => this.#list());
   }
 
-  /** At work: what it does ends. At rest: with nothing typed, twice leaves. */
+  /** While a run is in progress it is interrupted; at rest, a second press on an empty line leaves. */
   #interrupted(isEmpty: boolean): void {
     if (this.#isRunning) this.#do(() => this.#client.interrupt(this.#stream.pid));
     else if (isEmpty) this.#pressed(performance.now());
@@ -154,7 +154,7 @@ class Chat implements AsyncDisposable {
     this.#waiting.push(seq);
   }
 
-  /** One that has just ended has none to show. */
+  /** A session that has just ended has no mode to show. */
   async #learnMode(): Promise<void> {
     const now = await this.#client.mode(this.#stream.pid).catch(() => undefined);
     if (now !== undefined) this.#showMode(now.mode);
@@ -197,7 +197,7 @@ class Chat implements AsyncDisposable {
     void this.#terminal.above(() => this.#call.console.line(text));
   }
 
-  /** Its failure is shown, and the conversation continues. */
+  /** A failure is shown, and the conversation continues. */
   #do(act: () => Promise<void>): void {
     void act().catch((error: unknown) => this.#terminal.above(() => this.#call.console.fail(error)));
   }

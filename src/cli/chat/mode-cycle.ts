@@ -4,7 +4,10 @@ import { PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
 
 const CYCLE: readonly PermissionMode[] = ["default", "accept_edits", "plan", "auto"];
 
-/** From where it is, in order. `bypass` is among them where the session began with it; `dont_ask` is set by its name alone. */
+/**
+ * The modes after the current one, in order. `bypass` is included if the session began with it; `dont_ask` is only set
+ * by name.
+ */
 export function modesAfter(mode: PermissionMode, ceiling: PermissionMode): readonly PermissionMode[] {
   const all = ceiling === "bypass" ? [...CYCLE, "bypass" as const] : CYCLE;
   const known = all.filter((each) => rank(each) <= rank(ceiling));
@@ -12,7 +15,7 @@ export function modesAfter(mode: PermissionMode, ceiling: PermissionMode): reado
   return [...known.slice(at + 1), ...known.slice(0, Math.max(0, at))];
 }
 
-/** It cannot be entered here: the next is tried. */
+/** The mode cannot be entered here, so the next one is tried. */
 export function isClosed(error: unknown): boolean {
   return ["UNAVAILABLE", "PERMISSION", "INVALID"].includes(codeOf(error));
 }

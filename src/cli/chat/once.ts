@@ -1,4 +1,4 @@
-/** `crux -c "and now?"`: one run in a session that is there, shown as a run is. The session rests again afterwards. */
+/** `crux -c "and now?"`: one run in an existing session, shown like any run. The session is idle again afterwards. */
 import type { IdleEvent, LogEvent, PausedEvent, WireEvent } from "../../abi/wire-events.ts";
 import type { Call } from "../command.ts";
 import type { Console } from "../console.ts";
@@ -10,7 +10,7 @@ import { logLine } from "../screen/run-lines.ts";
 import { ChatClient } from "./client.ts";
 import { type ChatStream, openSession } from "./stream.ts";
 
-/** Its exit code is that of the run. */
+/** Returns the exit code of the run. */
 export async function once(call: Call, pid: number, text: string): Promise<number> {
   const { host, console } = call;
   const client = new ChatClient(host.daemon);
@@ -50,7 +50,7 @@ interface Place {
   hasBegun: boolean;
 }
 
-/** What has begun is interrupted; what has not is taken back. */
+/** Interrupts a run that has begun; withdraws a message that is still waiting. */
 async function giveUp(client: ChatClient, { pid, seq, hasBegun }: Place): Promise<void> {
   if (hasBegun) await client.interrupt(pid);
   else await client.withdraw(pid, seq);
@@ -82,7 +82,7 @@ async function untilOver(
   return view.cutOff(place.pid);
 }
 
-/** Why it does not begin. */
+/** Whether the event says why the run does not begin. */
 function isHindrance(event: WireEvent, { hasBegun }: Place): event is LogEvent {
   return event.event === "log" && event.level === "error" && !hasBegun;
 }
@@ -92,7 +92,7 @@ async function tellHeld(console: Console, event: PausedEvent | LogEvent): Promis
     await console.errorLine(event.event === "paused" ? pausedLine(event) : logLine(event));
 }
 
-/** Whatever run is under way, this concerns who waits for another. */
+/** These events also end the wait of a client whose message is still queued behind another run. */
 function isEnd({ event }: WireEvent): boolean {
   return event === "error" || event === "complete";
 }

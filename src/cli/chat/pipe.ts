@@ -1,4 +1,4 @@
-/** A conversation without a terminal: each line of stdin is a message, and the next is sent when the one before was answered. */
+/** A conversation without a terminal: each line of stdin is a message, sent after the one before was answered. */
 
 import type { Call } from "../command.ts";
 import type { Input } from "../host/host.ts";
@@ -7,7 +7,7 @@ import type { ChatClient } from "./client.ts";
 import type { ChatStream } from "./stream.ts";
 import { ChatView } from "./view.ts";
 
-/** The code of the last run; 0 where there was none. `isAsked`: the session was begun with a message. */
+/** The exit code of the last run; 0 if none ran. `isAsked`: the session began with a message. */
 export async function chatThroughPipe(
   call: Call,
   stream: ChatStream,
@@ -56,7 +56,7 @@ export async function chatThroughPipe(
   }
 }
 
-/** What comes faster than it is answered waits with its writer. */
+/** The lines of stdin; a writer that is faster than the answers is held back. */
 async function* linesOf(input: Input): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let [text, hasEnded, wake] = ["", false, () => {}];

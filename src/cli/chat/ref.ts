@@ -1,4 +1,6 @@
-/** Which session the user means: the latest of this folder, a pid, a uuid, words of a title, or one from a list. */
+/**
+ * Which session the user means: the latest of this folder, a pid, a uuid, words of a title, or one chosen from a list.
+ */
 import { Fault } from "../../abi/errors.ts";
 import type { WireSession } from "../../abi/methods/session.ts";
 import type { Call } from "../command.ts";
@@ -9,7 +11,7 @@ import { choose } from "../terminal/picker.ts";
 const CANDIDATES = 8;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** NOT_FOUND: there is none, and what to do. */
+/** NOT_FOUND: no session in this folder, with what to do. */
 export async function latestHere(call: Call, cwd: string): Promise<number> {
   const [latest] = await listed(call, { cwd });
   if (latest !== undefined) return latest.pid;
@@ -20,7 +22,7 @@ export async function latestHere(call: Call, cwd: string): Promise<number> {
   });
 }
 
-/** NOT_FOUND; CONFLICT: several, and which. */
+/** NOT_FOUND: no match. CONFLICT: several matches, which are listed. */
 export async function sessionOf(call: Call, ref: string): Promise<number> {
   if (/^\d{1,15}$/.test(ref)) return Number(ref);
   const all = await listed(call, { all: true });
@@ -46,7 +48,7 @@ export async function sessionOf(call: Call, ref: string): Promise<number> {
   });
 }
 
-/** undefined: none was chosen. INVALID: nobody is there who could. */
+/** undefined: the user chose none. INVALID: no terminal to choose at. */
 export async function chosen(call: Call): Promise<number | undefined> {
   const { console, host } = call;
   const isThere = host.stdin.isTTY === true && host.stdout.isTTY === true && console.isScreen;

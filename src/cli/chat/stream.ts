@@ -1,4 +1,4 @@
-/** The stream of a conversation: of a new session, or of one that is there. */
+/** The stream of a conversation with a new or an existing session. */
 import type { SpawnRequest } from "../../abi/methods/process.ts";
 import type { WireSession } from "../../abi/methods/session.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
@@ -10,15 +10,15 @@ import { callsWish } from "../run/run-options.ts";
 
 export interface ChatStream {
   readonly pid: number;
-  /** undefined: it has just begun. */
+  /** undefined: the session is new. */
   readonly session: WireSession | undefined;
-  /** Why its commands run without a sandbox; undefined: they have one, or it was not said. */
+  /** Why its commands run without a sandbox; undefined: they have one, or the daemon did not report it. */
   readonly sandbox?: string | undefined;
   readonly events: AsyncIterable<WireEvent>;
   close(): void;
 }
 
-/** What is said first is said by `client`. */
+/** The first message counts as input of `client`. */
 export async function beginSession(
   host: Host,
   request: SpawnRequest,
@@ -31,7 +31,7 @@ export async function beginSession(
   return { ...chatStream(pid, undefined, stream), sandbox };
 }
 
-/** One that rests comes back, an agent that has ended becomes a session. */
+/** Restores an idle session; turns an ended agent into a session. */
 export async function openSession(
   { host, console }: Pick<Call, "host" | "console">,
   pid: number,

@@ -1,6 +1,6 @@
 /**
- * The terminal of a conversation: one line that is edited, and above it what comes. A question takes the keys for as long as it
- * stands; the line is hidden meanwhile and is there again afterwards, with what was typed in it.
+ * The terminal of a conversation: one editable line, with the output above it. An open question receives the keys; the
+ * line is hidden meanwhile and returns afterwards with its text.
  */
 import { EventEmitter } from "node:events";
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from "node:readline";
@@ -17,11 +17,11 @@ interface Listener {
   onInterrupt(isEmpty: boolean): void;
   /** Shift-Tab. */
   onNextMode(): void;
-  /** Ctrl-D on an empty line, or nobody types there any more. */
+  /** Ctrl-D on an empty line, or the terminal was closed. */
   onEnd(): void;
 }
 
-/** One of the two that the keys may go to. The mode of the terminal is not its business. */
+/** One of the two receivers of keys: the line or a question. It does not change the mode of the terminal. */
 class Face extends EventEmitter implements Input {
   readonly isTTY = true;
   resume(): this {
@@ -35,7 +35,7 @@ class Face extends EventEmitter implements Input {
   }
 }
 
-/** The output as the editor of the line takes it. */
+/** The output stream as the line editor expects it. */
 class Screen extends EventEmitter {
   readonly isTTY = true;
   readonly #output: Output;
@@ -76,7 +76,7 @@ export class ChatTerminal implements AsyncDisposable {
   #hasEnded = false;
   #last: Promise<void> = Promise.resolve();
 
-  /** `remembered`: lines to go back to, the newest first. */
+  /** `remembered`: lines of the history, newest first. */
   constructor(
     host: Pick<Host, "stdin" | "stdout" | "lifecycle">,
     remembered: readonly string[],
@@ -96,7 +96,7 @@ export class ChatTerminal implements AsyncDisposable {
       history: remembered.map((text) => editable(text.trim())),
     });
     this.#line.on("line", (text) => {
-      // what was typed stays on the screen, and a new line begins
+      // the typed line stays on the screen, and a new line begins
       this.#isHidden = true;
       listener.onLine(said(text));
       void this.above(async () => {});
@@ -126,12 +126,12 @@ export class ChatTerminal implements AsyncDisposable {
     this.#show();
   }
 
-  /** Where a question gets its keys from. */
+  /** The input that a question reads its keys from. */
   get keys(): Input {
     return this.#keys;
   }
 
-  /** What stands before the line from now on. */
+  /** Sets the prompt shown before the line. */
   setPrompt(prompt: string): void {
     if (prompt === this.#prompt) return;
     this.#prompt = prompt;
@@ -139,7 +139,7 @@ export class ChatTerminal implements AsyncDisposable {
     void this.above(async () => {});
   }
 
-  /** Prints above the line, one after the other. */
+  /** Prints above the line; calls run one after the other. */
   above(print: () => Promise<void>): Promise<void> {
     this.#last = this.#last.then(async () => {
       const isAsking = this.#keys.listenerCount("data") > 0;
@@ -153,12 +153,12 @@ export class ChatTerminal implements AsyncDisposable {
     return this.#last;
   }
 
-  /** The terminal is as it was. */
+  /** Restores the terminal. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#last.catch(() => {});
     const { line } = this.#line;
     this.#hide();
-    // what was typed and not sent stays to be seen
+    // text that was typed but not sent stays visible
     if (line !== "" && !this.#hasEnded) this.#screen.write(`${this.#prompt}${said(line)}\n`);
     this.#hasEnded = true;
     this.#line.close();
@@ -177,14 +177,14 @@ export class ChatTerminal implements AsyncDisposable {
     else this.#answer(typed);
   };
 
-  /** One by one: the editor loses count of its rows when several keys come at once. */
+  /** Key by key: the line editor miscounts its rows when several keys arrive at once. */
   #edit({ kind, text }: Typed): void {
     if (kind === "key" && text === SHIFT_TAB) this.#listener.onNextMode();
     else if (kind === "key") this.#editor.emit("data", Buffer.from(text));
     else if (!this.#hasEnded) this.#line.write(editable(text));
   }
 
-  /** What came at once stays one; what was pasted answers nothing. */
+  /** Keys that arrived at once stay together; pasted text answers no question. */
   #answer(typed: readonly Typed[]): void {
     const keys = typed.flatMap(({ kind, text }) => (kind === "pasted" || kind === "break" ? [] : [text]));
     if (keys.length > 0) this.#keys.emit("data", Buffer.from(keys.join("")));

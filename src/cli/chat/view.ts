@@ -1,4 +1,6 @@
-/** Shows what a session tells, in the console's mode: to who talks to it, and to who follows it. */
+/**
+ * Shows the events of a session in the console's mode, both to a client that converses and to one that only follows.
+ */
 import type { IdleEvent, InputEvent, QueuedEvent, WireEvent } from "../../abi/wire-events.ts";
 import type { Console } from "../console.ts";
 import { CONFIGURE_LINES } from "../run/configure-help.ts";
@@ -18,11 +20,11 @@ import { safeLines } from "../screen/text/safe-text.ts";
 
 interface ChatOutput {
   readonly isTerminal: boolean;
-  /** The name of this client: its own words stand on the screen already. undefined: it says nothing. */
+  /** The name of this client, whose own input is already on the screen. undefined: it sends no input. */
   readonly client: string | undefined;
-  /** One event a line, for a program. */
+  /** One event per line, for a program. */
   readonly isEvents: boolean;
-  /** stdout is for the replies and nothing else; the screen is on stderr. */
+  /** stdout carries only the replies; the screen is on stderr. */
   readonly isResultAlone: boolean;
 }
 
@@ -42,7 +44,7 @@ export class ChatView {
     switch (event.event) {
       case "spawn":
         await this.#run.show(event);
-        // a conversation has no end at which it would be told
+        // a conversation has no final line that would show the notice
         if (event.notice !== undefined) for (const line of CONFIGURE_LINES) await this.#screen(line);
         break;
       case "input":
@@ -71,7 +73,7 @@ export class ChatView {
     }
   }
 
-  /** As of a run: the exit code when the events broke off. `session`: whose they were, where it is one. */
+  /** As for a run: the exit code when the events broke off. `session`: the pid of the session, if it is one. */
   cutOff(session?: number): Promise<number> {
     return this.#run.cutOff(session);
   }

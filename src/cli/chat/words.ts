@@ -1,11 +1,11 @@
-/** The slash words of a conversation. */
+/** The slash commands of a conversation. */
 import { findPermissionMode, PERMISSION_MODES, type PermissionMode } from "../../abi/process.ts";
 
 export type Word =
   | { readonly kind: "say"; readonly text: string }
   | { readonly kind: "help" | "exit" | "stop" | "sessions" | "back" }
   | { readonly kind: "title"; readonly title: string }
-  /** undefined: which one it is. */
+  /** undefined: asks for the current mode. */
   | { readonly kind: "mode"; readonly mode: PermissionMode | undefined }
   | { readonly kind: "unknown"; readonly message: string };
 
@@ -22,7 +22,7 @@ export const HELP_LINES: readonly string[] = [
   "  Alt-Enter        a line break in a message",
 ];
 
-/** undefined: nothing was typed. A path is no slash word. */
+/** undefined: nothing was typed. A path is not a slash command. */
 export function wordOf(line: string): Word | undefined {
   const text = line.trim();
   if (text === "") return undefined;

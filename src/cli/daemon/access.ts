@@ -3,9 +3,8 @@ import type { Daemon, DaemonOptions } from "../../wire/client/daemon.ts";
 import type { DaemonAccess, DaemonClient } from "./client.ts";
 
 /**
- * The daemon of this user. What talks to it is loaded with the first use: `crux help` needs none of it.
- * `onHint` is told, at most once per shell session, that the daemon is of another version, and by each command once that it
- * runs in safe mode.
+ * The daemon of this user. Its client code is loaded at first use: `crux help` needs none of it. `onHint` is called at
+ * most once per shell session when the daemon has another version, and once per command when it runs in safe mode.
  */
 export function lazyDaemon(version: string, env: Environment, onHint: (hint: string) => void): DaemonAccess {
   const load = () => import("../../wire/client/daemon.ts");
@@ -19,7 +18,7 @@ export function lazyDaemon(version: string, env: Environment, onHint: (hint: str
     return daemon;
   };
   const ensured = async (signal?: AbortSignal) => greeted(await (await load()).ensureDaemon(options(signal)));
-  /** Another version may not know the keys of requests. */
+  /** A daemon of another version may not know the keys of requests. */
   const repeating = async (daemon: Daemon): Promise<DaemonClient> => {
     if (daemon.version !== version) return daemon.connection;
     const { RepeatingConnection } = await import("../../wire/client/repeating.ts");

@@ -1,6 +1,9 @@
 import { Fault } from "../../abi/errors.ts";
 
-/** A stream that ended without its last line: the daemon is gone, what it had acknowledged is not. `pid`: whose it was. */
+/**
+ * The fault for a stream that ended without its last line: the daemon has vanished, but what it had acknowledged is
+ * kept. `pid`: the process that was followed.
+ */
 export function daemonVanished(pid?: number, isSession = false): Fault {
   if (pid === undefined)
     return new Fault({

@@ -1,6 +1,6 @@
 /**
- * Questions of the permission gate on a terminal. One at a time, in the order they came; each stays until it is
- * answered here, answered elsewhere, or void. Nothing but a key pressed after it was drawn can answer it.
+ * Questions of the permission gate on a terminal, one at a time, in order of arrival. Each stays until it is answered
+ * here, answered elsewhere, or void. Only a key pressed after a question was drawn can answer it.
  */
 import type { AskAnswer, AskReply, AskRule } from "../../abi/events.ts";
 import type { QuestionItem } from "../../abi/question.ts";
@@ -11,9 +11,9 @@ import { Keyboard } from "../terminal/keyboard.ts";
 import { enterLine } from "../terminal/line-entry.ts";
 import { hearAnswers, type QuestionTerminal } from "./question-dialog.ts";
 
-/** The daemon waits for the user far sooner than one process can ask this often. */
+/** The daemon blocks on the user long before one process can ask this often. */
 const MAX_QUESTIONS = 100;
-/** What an amount begins with. */
+/** How an amount begins. */
 const AMOUNT = /^[+$\d]/;
 const LABELS: Readonly<Record<AskAnswer, string>> = { yes: "[y]es", no: "[n]o", always: "[a]lways" };
 
@@ -24,23 +24,26 @@ interface Surroundings {
   readonly input: Input;
   readonly onInterrupt: () => void;
   write(text: string): Promise<void>;
-  /** Tells the daemon; shows its own failure. False: the question stands, it was no answer to it. */
+  /**
+   * Sends the reply to the daemon; shows its own failure. False: the reply was not accepted, and the question stays
+   * open.
+   */
   answer(askId: string, reply: AskReply): Promise<boolean>;
-  /** The arguments as the user wants them; undefined: as they are. Absent: they cannot be changed here. */
+  /** The arguments as edited by the user; undefined: unchanged. Absent: editing is not possible here. */
   readonly edit?: (text: string, ask: EditLine) => Promise<Readonly<Record<string, unknown>> | undefined>;
 }
 
-/** Lets the person type on one line; undefined: given up. */
+/** Lets the user edit one line; undefined: the user gave up. */
 export type EditLine = (prompt: string, initial: string) => Promise<string | undefined>;
 
 interface Question extends ShownQuestion {
   readonly options: readonly AskAnswer[];
   readonly rules: readonly AskRule[];
-  /** undefined: it is the gate that asks. */
+  /** undefined: the gate asks. */
   readonly questions: readonly QuestionItem[] | undefined;
-  /** undefined: they cannot be changed. */
+  /** undefined: they cannot be edited. */
   readonly arguments: string | undefined;
-  /** Fires when it is closed from elsewhere; the reason is its answer there, null when it is void. */
+  /** Fires when the question is closed from elsewhere; the reason is the answer given there, or null if it is void. */
   readonly closed: AbortController;
 }
 
@@ -58,7 +61,7 @@ export class AskDialog implements AsyncDisposable {
     this.#around = around;
   }
 
-  /** An `ask` event. Questions beyond the bound are left to other clients. */
+  /** Handles an `ask` event. Questions beyond the bound are left to other clients. */
   ask(event: AskEvent): void {
     const { ask_id: id } = event;
     if (this.#questions.has(id) || this.#questions.size >= MAX_QUESTIONS) return;
@@ -67,12 +70,12 @@ export class AskDialog implements AsyncDisposable {
     this.#last = this.#last.then(() => this.#put(id, question));
   }
 
-  /** An `ask_closed` event. */
+  /** Handles an `ask_closed` event. */
   close({ ask_id: id, answer }: AskClosedEvent): void {
     this.#questions.get(id)?.closed.abort(answer);
   }
 
-  /** Takes back what is still open; the terminal is as it was. */
+  /** Withdraws the open questions and restores the terminal. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { closed } of this.#questions.values()) closed.abort(null);
     await this.#last;
@@ -98,7 +101,7 @@ export class AskDialog implements AsyncDisposable {
     }
   }
 
-  /** Of an agent to its person, not of the gate. One that is no answer is put again. */
+  /** The agent's own questions to the user, not the gate's. A question whose answer is not accepted is asked again. */
   async #putAll(
     keyboard: Keyboard,
     id: string,
@@ -138,7 +141,7 @@ export class AskDialog implements AsyncDisposable {
       const more = moreOf(keys, question, isCut);
       const answer = more === undefined ? answerOf(keys, question.options) : undefined;
       if (more === undefined && answer === undefined) continue;
-      // of an amount the first key is its first digit
+      // the key that opens the amount may be its first digit
       await this.#around.write(more === "amount" ? "\n" : `${more ?? answer}\n`);
       if (more === "view") return "view";
       if (more === "tell") return this.#tell(keyboard, signal);
@@ -153,14 +156,14 @@ export class AskDialog implements AsyncDisposable {
     return undefined;
   }
 
-  /** A no, with words for the model. */
+  /** A no with a reason for the model. */
   async #tell(keyboard: Keyboard, signal: AbortSignal): Promise<Heard> {
     const words = await this.#line(keyboard, "  no, because: ", "", signal);
     if (words === undefined) return signal.aborted ? this.#voided(signal) : "again";
     return words.trim() === "" ? { answer: "no" } : { answer: "no", words: words.trim() };
   }
 
-  /** A yes, with by how much. Esc and an empty line give nothing. */
+  /** A yes with the amount to add. Esc and an empty line grant nothing. */
   async #amount(keyboard: Keyboard, keys: string, signal: AbortSignal): Promise<Heard> {
     const initial = AMOUNT.test(keys) ? keys.trim() : "";
     const words = await this.#line(keyboard, "  raise it by (2usd, 50000): ", initial, signal);
@@ -176,7 +179,7 @@ export class AskDialog implements AsyncDisposable {
     return input === undefined ? "again" : { answer: "yes", input };
   }
 
-  /** Rule and place are seen before either is given; Enter and Esc give neither. */
+  /** Rule and scope are shown before either is granted; Enter and Esc grant neither. */
   async #always(keyboard: Keyboard, { rules, closed }: Question): Promise<Heard> {
     const { signal } = closed;
     const [suggested] = rules;
@@ -237,7 +240,7 @@ function questionOf(event: AskEvent): Question {
   };
 }
 
-/** A daemon that tells no more than the question takes no more than its options. */
+/** An older daemon that sends only the question accepts only its options. */
 function moreKeys(question: Question, isCut: boolean): readonly string[] {
   if (question.amount !== undefined) return ["another [a]mount"];
   if (question.path === undefined) return [];
@@ -255,7 +258,7 @@ function moreOf(keys: string, question: Question, isCut: boolean): Key | undefin
   return word === "v" && isCut ? "view" : undefined;
 }
 
-/** undefined: says nothing here. */
+/** undefined: these keys have no meaning here. */
 function answerOf(keys: string, options: readonly AskAnswer[]): AskAnswer | undefined {
   if (NO_KEYS.has(keys)) return "no";
   const word = keys.trim().toLowerCase();

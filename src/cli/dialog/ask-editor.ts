@@ -1,4 +1,4 @@
-/** Arguments of a call, changed by the user: in the editor of the environment, where there is one. */
+/** Lets the user edit the arguments of a call, in the editor named by the environment if there is one. */
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,19 +9,19 @@ type EditedArguments =
   | { readonly kind: "arguments"; readonly input: Record<string, unknown> }
   | { readonly kind: "wrong"; readonly why: string };
 
-/** `vi`, `code --wait`; undefined: none is set. */
+/** The command of the editor, e.g. `vi` or `code --wait`; undefined: none is set. */
 export function editorOf(env: Environment): string | undefined {
   const found = [env.VISUAL, env.EDITOR].find((name) => name !== undefined && name.trim() !== "");
   return found?.trim();
 }
 
-/** Runs it on the terminal and waits: meanwhile the keys are the editor's. */
+/** Runs the editor on the terminal and waits; meanwhile the editor receives the keys. */
 export function editText(editor: string, text: string): string {
   const dir = makeScratchFolder("crux-edit-");
   try {
     const file = join(dir, "arguments.json");
     writeFileSync(file, text, { mode: 0o600, flag: "wx" });
-    // as git does it: the variable may hold options, and is the person's own
+    // through a shell, like git: the variable may hold options, and it is set by the user
     const { status, error } = spawnSync("/bin/sh", ["-c", `${editor} "$1"`, "sh", file], {
       stdio: "inherit",
     });
@@ -33,7 +33,7 @@ export function editText(editor: string, text: string): string {
   }
 }
 
-/** In the form of one line for each key. */
+/** The arguments as indented JSON, one key per line. */
 export function shownArguments(text: string): string {
   return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
 }
@@ -52,7 +52,7 @@ export function readArguments(text: string): EditedArguments {
   }
 }
 
-/** The one text that the call is about, where there is one: it can be changed on a line. */
+/** The main text argument of the call, if it has one, which can be edited on one line. */
 export function mainText(text: string): { readonly key: string; readonly value: string } | undefined {
   const read = readArguments(text);
   if (read.kind === "wrong") return undefined;

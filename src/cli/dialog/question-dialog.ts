@@ -1,6 +1,6 @@
 /**
- * Questions of an agent to its person on a terminal: a number chooses, words are typed as they are, Esc dismisses all. Where
- * several may be chosen, numbers mark and Enter is the end.
+ * Questions of an agent to the user on a terminal: a number chooses an option, other text is the answer as typed, Esc
+ * dismisses all. In a multiple-choice question numbers toggle options and Enter confirms.
  */
 import type { AskReply } from "../../abi/events.ts";
 import type { QuestionAnswer, QuestionItem } from "../../abi/question.ts";
@@ -8,9 +8,9 @@ import { plainLine } from "../screen/text/plain-text.ts";
 
 export interface QuestionTerminal {
   write(text: string): Promise<void>;
-  /** What was typed at once; undefined: the question was closed. */
+  /** The keys that arrived at once; undefined: the question was closed. */
   keys(): Promise<string | undefined>;
-  /** One line, with what was typed already; undefined: given up, or the question was closed. */
+  /** Reads one line that starts with `initial`; undefined: the user gave up, or the question was closed. */
   line(prompt: string, initial: string): Promise<string | undefined>;
   readonly isClosed: boolean;
 }
@@ -90,7 +90,7 @@ function hintOf({ options, multi_select: isMulti }: QuestionItem): string {
     : `${numbers}, or your own words; Esc dismisses: `;
 }
 
-/** "": given up. Keys that print nothing begin no line. */
+/** "": the user gave up. Control keys do not begin a line. */
 async function hearWords(keys: string, terminal: QuestionTerminal): Promise<string> {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: keys of a terminal
   if (/^[\x00-\x1f\x7f]/.test(keys)) return "";

@@ -1,4 +1,4 @@
-/** Where the questions of a process are put to the user, for the commands that follow one. */
+/** Where the commands that follow a process show its questions to the user. */
 import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { Call } from "../command.ts";
 import type { Input, Output } from "../host/host.ts";
@@ -21,7 +21,7 @@ export function openDialog(
   return new AskDialog({
     input,
     onInterrupt: () => {
-      // as the terminal itself shows it outside of raw mode, and what comes next begins a line
+      // as the terminal echoes it outside raw mode; later output begins on a new line
       terminal.write("^C\n", () => {});
       host.interrupts.raise();
     },
@@ -45,7 +45,7 @@ export function openDialog(
         return true;
       } catch (error) {
         await console.fail(error);
-        // it was no answer, or could not be kept: the question is open still
+        // the answer was not accepted, or could not be recorded: the question is still open
         return !isRetried(codeOf(error));
       } finally {
         client?.close();
@@ -59,7 +59,7 @@ function isRetried(code: string): boolean {
   return code === "INVALID" || code === "UNAVAILABLE";
 }
 
-/** In the person's editor, else the one text of the call on a line. */
+/** Edits in the user's editor, else the main text argument of the call on one line. */
 async function editArguments(
   { console, host }: Pick<Call, "console" | "host">,
   text: string,
@@ -82,7 +82,7 @@ async function onLine(text: string, line: EditLine): Promise<string | undefined>
   return value === undefined ? undefined : JSON.stringify({ ...JSON.parse(text), [main.key]: value });
 }
 
-/** The keys are the editor's until it ends. */
+/** The editor receives the keys until it ends. */
 async function inEditor(
   { stdin }: Call["host"],
   editor: string,

@@ -1,7 +1,7 @@
 import type { Call } from "../command.ts";
 import { Keyboard } from "../terminal/keyboard.ts";
 
-/** A typed y; anything else, Ctrl-C too, is no. */
+/** A typed y is yes; anything else, including Ctrl-C, is no. */
 export async function confirm({ host }: Call, question: string): Promise<boolean> {
   const left = new AbortController();
   const unlisten = host.interrupts.listen(() => left.abort());

@@ -1,4 +1,4 @@
-/** Before an agent starts: does the folder bring something that would act, and has the person trusted it? */
+/** Asked before an agent starts: does the folder bring files that would take effect, and does the user trust it? */
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../../abi/errors.ts";
@@ -15,8 +15,8 @@ import { questionTerminal } from "./questions.ts";
 const NAMES = [...[...BROUGHT_FILES, ...BROUGHT_FOLDERS].map(([path]) => path), MCP_FILE];
 
 /**
- * `--trust` trusts all of it; at a terminal the person is asked, once for what is there; else one line says what is left out,
- * unless all is `refused` then. "interrupted": Ctrl-C at the question.
+ * `--trust` trusts everything. At a terminal the user is asked, once for the present files; otherwise one line names
+ * what is left out, unless `otherwise` is "refused". "interrupted": Ctrl-C at the question.
  */
 export async function settleTrust(
   call: Call,
@@ -29,7 +29,7 @@ export async function settleTrust(
   try {
     return await settle(call, client, cwd, { isGiven, otherwise });
   } catch (error) {
-    // a program that an agent started gives no trust, and need not be told
+    // a program started by an agent cannot grant trust, so nothing is shown
     if (!isGiven && codeOf(error) === "PERMISSION") return "settled";
     throw error;
   } finally {
@@ -52,7 +52,7 @@ async function settle(call: Call, client: DaemonClient, cwd: string, { isGiven, 
     return "settled" as const;
   }
   const terminal = args.flags.has("detach") ? undefined : questionTerminal(call);
-  // a no to a run is no answer to what is refused without a yes
+  // a no given for a run does not answer the question of a command that needs a yes
   if (terminal === undefined || (workspace.declined && otherwise === "left out")) {
     if (otherwise === "left out") await console.errorLine(leftOutLine(workspace));
     return "settled" as const;
@@ -64,7 +64,7 @@ async function settle(call: Call, client: DaemonClient, cwd: string, { isGiven, 
   return "settled" as const;
 }
 
-/** What is shown, and what a yes is for. */
+/** The files shown to the user and their digests, which a yes applies to. */
 export function seenOf({ items }: WireWorkspace): Record<string, string> {
   return Object.fromEntries(items.map(({ path, digest }) => [path, digest]));
 }
@@ -105,7 +105,7 @@ function questionLines({ root, items, session_only }: WireWorkspace): readonly s
   ];
 }
 
-/** A look that costs next to nothing: in most folders there is nothing to ask the daemon about. */
+/** A cheap check: in most folders there is nothing to ask the daemon about. */
 function mayBring(cwd: string): boolean {
   for (let at = cwd; ; at = dirname(at)) {
     if (NAMES.some((name) => isThere(join(at, name)))) return true;
@@ -113,7 +113,7 @@ function mayBring(cwd: string): boolean {
   }
 }
 
-/** What cannot be looked at may be there. */
+/** A path that cannot be examined counts as present. */
 function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;

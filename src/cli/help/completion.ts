@@ -1,6 +1,6 @@
 /**
- * What may stand at the end of a command line, from the rows. Pure: what has to be looked up, it names. Nothing is proposed
- * where an intent stands.
+ * Proposes completions for the end of a command line, from the rows. Pure: it only names what has to be looked up.
+ * Proposes nothing in the place of an intent.
  */
 import { GLOBAL_OPTIONS, RUN_OPTIONS } from "./flags.ts";
 import { ROOT } from "./root.ts";
@@ -14,15 +14,15 @@ interface Candidate {
 
 export interface Proposals {
   readonly candidates: readonly Candidate[];
-  /** What else may stand there, to be looked up: `<pid>`. */
+  /** Further candidates to look up: `<pid>`. */
   readonly sources: readonly string[];
-  /** What is typed of it; every candidate begins so. */
+  /** The part already typed; every candidate begins with it. */
   readonly prefix: string;
-  /** Stands before each value: `--model=`. */
+  /** Put before each value: `--model=`. */
   readonly before: string;
 }
 
-/** `words`: those behind `crux`; the last is the one that is typed, and may be empty. */
+/** `words`: those after `crux`; the last one is being typed and may be empty. */
 export function proposalsFor(words: readonly string[]): Proposals {
   const line = readLine(joinEquals(words));
   const { prefix } = line;
@@ -32,7 +32,7 @@ export function proposalsFor(words: readonly string[]): Proposals {
   if (inline !== null) {
     const [, name = "", value = ""] = inline;
     const option = line.options.find(({ flag }) => name === `--${flag}`);
-    // bash splits at the sign and completes what stands behind it
+    // bash splits at the equals sign and completes the part after it
     const before = words.at(-1) === prefix ? `${name}=` : "";
     return { ...placeProposals(option?.from ?? [], value), before };
   }
@@ -43,9 +43,9 @@ export function proposalsFor(words: readonly string[]): Proposals {
 interface Line {
   readonly row: CommandRow;
   readonly options: readonly OptionRow[];
-  /** The word before takes a value, and this is it. */
+  /** The option whose value is the word being typed. */
   readonly pending?: OptionRow;
-  /** Words of the command before this one. */
+  /** How many words of the command precede this one. */
   readonly position: number;
   readonly prefix: string;
   readonly isIntent: boolean;
@@ -90,7 +90,7 @@ function takesNext(word: string, options: readonly OptionRow[]): OptionRow | und
   );
 }
 
-/** bash gives `--model=x` as three words. */
+/** bash passes `--model=x` as three words. */
 function joinEquals(words: readonly string[]): readonly string[] {
   const joined: string[] = [];
   for (const [at, word] of words.entries()) {

@@ -1,12 +1,12 @@
-/** The help of a command, and of Crux itself, from the rows. */
+/** The help of a command, and of Crux itself, generated from the rows. */
 import { GLOBAL_OPTIONS } from "./flags.ts";
 import type { CommandRow, OptionRow, UsageRow } from "./row.ts";
 import { GROUPS } from "./rows.ts";
 import { flowed, wrapped } from "./wrapped.ts";
 
-/** At most this many columns for what stands before a meaning; a longer one has a line of its own. */
+/** The most columns of the head before a meaning; a longer head has a line of its own. */
 const MAX_HEAD = 42;
-/** What a meaning needs beside its head; where there is less, it stands below. */
+/** The fewest columns for a meaning beside its head; with less room it stands below. */
 const MIN_MEANING = 24;
 
 export function helpText(row: CommandRow, columns: number): string {
@@ -99,7 +99,7 @@ function wholeForm(form: string, columns: number): string {
   return `  ${wrapped(form, 6, columns).join("\n      ")}`;
 }
 
-/** Of a narrow terminal the meaning stands below its head, a little further in. */
+/** On a narrow terminal the meaning stands below its head, indented a little more. */
 function withMeaning(head: string, meaning: string, wanted: number, columns: number): string {
   const below = head.search(/\S/) + 4;
   const column = columns - wanted < MIN_MEANING ? below : wanted;

@@ -1,17 +1,20 @@
-/** What is made from the table, by name. The build puts it into a file of its own, which only these commands load. */
+/**
+ * Lookups by name in what is generated from the table. The build puts it into a file of its own, which only these
+ * commands load.
+ */
 import { type Proposals, proposalsFor as proposals } from "./completion.ts";
 import { RUN_OPTIONS } from "./flags.ts";
 import { helpText } from "./help-text.ts";
 import { manPage as page } from "./man-page.ts";
 import { findRow } from "./rows.ts";
 
-/** undefined: no such command. The empty name is Crux itself. */
+/** undefined: no such command. The empty name stands for Crux itself. */
 export function findHelp(name: string, columns = 80): string | undefined {
   const row = findRow(name);
   return row === undefined ? undefined : helpText(row, columns);
 }
 
-/** How a flag is given its value: `-m <name>`, and a line of the examples with it. "": there is no such flag. */
+/** How to give a flag its value: `-m <name>`, and an example line that uses it. "": no such flag. */
 export function findFlagUse(name: string, flag: string): string {
   const row = findRow(name);
   if (row === undefined) return "";
@@ -24,7 +27,7 @@ export function findFlagUse(name: string, flag: string): string {
   return `${flag} ${found.value}${example === undefined ? "" : `, as in: ${example}`}`;
 }
 
-/** `words`: those behind `crux`; the last is being typed. */
+/** `words`: those after `crux`; the last is being typed. */
 export function proposalsFor(words: readonly string[]): Proposals {
   return proposals(words);
 }

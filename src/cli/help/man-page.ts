@@ -64,7 +64,7 @@ function options(rows: readonly OptionRow[]): readonly string[] {
   });
 }
 
-/** A line that is indented keeps its shape. */
+/** An indented line keeps its layout. */
 function prose(text: string): readonly string[] {
   if (text === "") return [];
   return text.split("\n").flatMap((line) => {
@@ -77,7 +77,7 @@ function literal(text: string): readonly string[] {
   return [".nf", ...text.split("\n").map(escaped), ".fi"];
 }
 
-/** A line of roff that is nothing but its text. */
+/** A line of roff that prints exactly its text. */
 function escaped(text: string): string {
   const plain = text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll('"', "\\(dq");
   return /^[.']/.test(plain) ? `\\&${plain}` : plain;

@@ -1,7 +1,7 @@
 import { RUN_OPTIONS } from "./flags.ts";
 import type { CommandRow } from "./row.ts";
 
-/** `crux` itself: a run, or a conversation. */
+/** The row of plain `crux`: a run, or a conversation. */
 export const ROOT: CommandRow = {
   name: "",
   head: "",

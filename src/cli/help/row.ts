@@ -1,40 +1,40 @@
 /**
- * The table of commands: one row says what a command is called, takes and does. Help, completion and the man page are made
- * from it, so what one of them says the others say too. Only they load it: no other command does.
+ * The table of commands: a row has the name, arguments and purpose of a command. Help, completion and the man page are
+ * generated from it, so they always agree. Only these load it.
  */
 
 /**
- * What stands at one place of a command line. A word in angle brackets is looked up when it is completed, any other is
- * itself; `…` at the end says that the place may be repeated.
+ * The words possible at one position of a command line. A word in angle brackets is looked up at completion, any other
+ * is literal; `…` at the end means that the position may be repeated.
  */
 export type WordSlot = readonly string[];
 
 export interface OptionRow {
-  /** The long spelling, without its dashes. */
+  /** The long name without its dashes. */
   readonly flag: string;
   readonly short?: string;
-  /** What it takes, as help shows it; absent: it takes nothing. */
+  /** Its value as help shows it; absent: the flag takes no value. */
   readonly value?: string;
   readonly meaning: string;
-  /** Where its values come from. */
+  /** Where completion looks up its values. */
   readonly from?: WordSlot;
 }
 
-/** A word that chooses what a command does, with flags of its own. */
+/** A word that selects an action of a command, with flags of its own. */
 interface VerbRow {
   readonly name: string;
-  /** With what it takes. */
+  /** The name with its arguments. */
   readonly head: string;
   readonly meaning: string;
   readonly options?: readonly OptionRow[];
 }
 
-/** Without `crux`; with a meaning where there are several forms. */
+/** Without `crux`; with a meaning if a command has several forms. */
 export type UsageRow = string | readonly [form: string, meaning: string];
 
 export interface CommandRow {
   readonly name: string;
-  /** In the overview: the name with what it takes, and a few words. */
+  /** In the overview: the name with its arguments, and a few words. */
   readonly head: string;
   readonly brief: string;
   /** The first line of its help. */
@@ -42,17 +42,17 @@ export interface CommandRow {
   readonly usage: readonly UsageRow[];
   readonly options?: readonly OptionRow[];
   readonly verbs?: readonly VerbRow[];
-  /** It takes the flags of a run, too. */
+  /** The command takes the flags of a run, too. */
   readonly hasRunFlags?: true;
-  /** What stands at its places, for completion. */
+  /** The words possible at its positions, for completion. */
   readonly words?: readonly WordSlot[];
-  /** What there is to know, in lines as they are printed. */
+  /** Further explanation, in lines as they are printed. */
   readonly about?: string;
-  /** Whole lines, as they are typed. */
+  /** Whole command lines, as typed. */
   readonly examples?: readonly string[];
-  /** Behind the examples: exit codes. */
+  /** Text after the examples: exit codes. */
   readonly after?: string;
-  /** Called by programs: neither help nor completion lists it. */
+  /** Called by programs: not listed by help or completion. */
   readonly hidden?: true;
 }
 

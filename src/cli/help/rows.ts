@@ -11,7 +11,7 @@ import type { CommandGroup, CommandRow } from "./row.ts";
 import { SERVERS } from "./servers.ts";
 import { SESSIONS } from "./sessions.ts";
 
-/** As `crux help` lists them. */
+/** The groups in the order of `crux help`. */
 export const GROUPS: readonly CommandGroup[] = [
   { title: "Sessions", rows: SESSIONS },
   { title: "Processes", rows: PROCESSES },
@@ -26,7 +26,7 @@ export const GROUPS: readonly CommandGroup[] = [
 
 export const ROWS: readonly CommandRow[] = GROUPS.flatMap(({ rows }) => rows);
 
-/** The empty name is Crux itself. */
+/** The empty name stands for Crux itself. */
 export function findRow(name: string): CommandRow | undefined {
   return name === "" ? ROOT : ROWS.find((row) => row.name === name);
 }

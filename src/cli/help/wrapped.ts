@@ -1,11 +1,11 @@
 /** Help is never wider than this, however wide the terminal is. */
 const MAX_COLUMNS = 118;
-/** Less would be one word a line. */
+/** Narrower text would have one word per line. */
 const MIN_COLUMNS = 24;
-/** What is written by hand is broken where the next word would have passed this. */
+/** Handwritten lines are broken where the next word would have passed this column. */
 const FULL_LINE = 110;
 
-/** A text in lines that fit behind `indent` columns, broken at blanks. */
+/** The text in lines that fit after `indent` columns, broken at blanks. */
 export function wrapped(text: string, indent: number, columns: number): string[] {
   const room = Math.max(MIN_COLUMNS, Math.min(MAX_COLUMNS, columns));
   const lines: string[] = [];
@@ -20,7 +20,10 @@ export function wrapped(text: string, indent: number, columns: number): string[]
   return [...lines, line];
 }
 
-/** Lines written by hand, for a terminal of any width: those that were only full flow on, any other end stays one. */
+/**
+ * Reflows handwritten lines for any width: a line broken only because it was full joins the next, every other break
+ * stays.
+ */
 export function flowed(text: string, columns: number): string {
   if (columns >= MAX_COLUMNS) return text;
   const paragraphs: string[] = [];

@@ -2,9 +2,9 @@ import type { DaemonAccess } from "../daemon/client.ts";
 import type { StreamKind } from "../run/stdio.ts";
 import type { Interrupts } from "../terminal/interrupts.ts";
 
-/** What a command sees of its surroundings; tests bring their own. */
+/** What a command uses of its environment; tests provide their own. */
 export interface Host {
-  /** The package's. */
+  /** The version of the package. */
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -32,10 +32,10 @@ export interface Input {
 
 export interface Output {
   readonly isTTY?: boolean;
-  /** Of a terminal. */
+  /** Set for a terminal. */
   readonly columns?: number;
   readonly rows?: number;
-  /** The callback says that the text has left; a slow reader holds it back. */
+  /** `done` is called when the text was flushed; a slow reader delays it. */
   write(text: string | Uint8Array, done: () => void): boolean;
   on?(event: "resize", listener: () => void): unknown;
   off?(event: "resize", listener: () => void): unknown;
@@ -43,10 +43,16 @@ export interface Output {
 
 /** How this process ends or stops, for what must be undone then. */
 export interface Lifecycle {
-  /** `undo` is called at once, however the process ends: by itself, a signal, a crash. Returns the way to take it back. */
+  /**
+   * `undo` runs synchronously however the process ends: normally, by a signal or a crash. Returns a function that
+   * removes it.
+   */
   onEnd(undo: () => void): () => void;
-  /** While something is followed: ends the command as SIGPIPE would once nobody reads stdout, though nothing is written. */
+  /**
+   * For a command that follows something: ends it as SIGPIPE would when stdout is no longer read, even if nothing is
+   * written.
+   */
   endWithReader(): Promise<Disposable>;
-  /** Stops as Ctrl-Z does; resolves when the shell resumes it. */
+  /** Suspends the process like Ctrl-Z; resolves when the shell resumes it. */
   suspend(): Promise<void>;
 }

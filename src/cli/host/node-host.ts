@@ -6,7 +6,7 @@ import { Interrupts } from "../terminal/interrupts.ts";
 import type { Host } from "./host.ts";
 import { NodeLifecycle } from "./node-lifecycle.ts";
 
-/** The surroundings of a real command. stdin is opened only by who reads it. */
+/** The host of a real command. stdin is opened at its first use. */
 export function nodeHost(version: string): Host {
   return {
     version,

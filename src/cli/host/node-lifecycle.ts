@@ -2,9 +2,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { STDOUT_CLOSED } from "../../lib/stdout-closed.ts";
 import type { Lifecycle } from "./host.ts";
 
-/** Those that end a process unless it listens; Ctrl-C has its own way (interrupts.ts). */
+/** Signals that end a process without a listener; Ctrl-C is handled in interrupts.ts. */
 const DEADLY = ["SIGTERM", "SIGHUP", "SIGQUIT"] as const;
-/** Stopped time does not count: this passes after the shell has resumed us. */
+/** Time in the stopped state does not count: this passes after the shell has resumed us, in ms. */
 const STOPPED_MS = 20;
 
 export class NodeLifecycle implements Lifecycle {
@@ -19,7 +19,7 @@ export class NodeLifecycle implements Lifecycle {
     const bySignal = (signal: NodeJS.Signals): void => {
       undo();
       release();
-      // as the shell expects it of a program that a signal ends
+      // dies by the signal itself, as the shell expects
       own.kill(own.pid, signal);
     };
     const release = (): void => {
@@ -28,7 +28,7 @@ export class NodeLifecycle implements Lifecycle {
       for (const signal of DEADLY) own.off(signal, bySignal);
     };
     own.on("exit", undo);
-    // before the stack is printed, which would be lost with the screen
+    // before the stack is printed, or it would disappear with the alternate screen
     own.on("uncaughtExceptionMonitor", undo);
     for (const signal of DEADLY) own.on(signal, bySignal);
     return release;
@@ -40,7 +40,7 @@ export class NodeLifecycle implements Lifecycle {
   }
 
   async suspend(): Promise<void> {
-    // to all of the pipeline, as the terminal would
+    // to the whole pipeline, as the terminal would
     this.#process.kill(0, "SIGTSTP");
     await pause(STOPPED_MS);
   }

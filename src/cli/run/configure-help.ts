@@ -1,4 +1,4 @@
-/** After a run that a script answered: the ways to a real model. */
+/** Printed after a run that a script answered: the ways to a real model. */
 export const CONFIGURE_LINES: readonly string[] = [
   "  → export ANTHROPIC_API_KEY=…  (Claude)",
   "  → export OPENAI_API_KEY=…  (OpenAI; with OPENAI_BASE_URL=… also Ollama, vLLM, DeepSeek)",

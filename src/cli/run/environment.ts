@@ -1,4 +1,7 @@
-/** What a process is given of the environment of this command: all but what would take our place at the socket, or our token. */
+/**
+ * The part of this command's environment that a process receives: everything but the variables that would expose our
+ * socket or our token.
+ */
 export function clientEnvironment(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env))

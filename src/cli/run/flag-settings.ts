@@ -1,7 +1,7 @@
 /**
- * `--settings <file>`: settings of one run, in a file or as JSON. Its rules have a source of their own; its single values count
- * as the flags of the run do, which stand above them. Whatever is not for one run, and every mistyped key, is refused: a deny
- * that is passed over in silence would be worse.
+ * `--settings <file>`: settings of one run, in a file or as JSON. Its rules have a source of their own; its single
+ * values count like the flags of the run, which take precedence. Settings that do not apply to one run and mistyped
+ * keys are refused: a silently ignored deny would be worse.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -26,7 +26,7 @@ interface FlagSettings {
 
 const NONE: FlagSettings = { rules: {}, limits: {} };
 
-/** INVALID, with the file and the key. */
+/** INVALID: the error names the file and the key. */
 export function flagSettings(args: Args, cwd: string): FlagSettings {
   const given = textFlag(args, "settings");
   if (given === undefined) return NONE;
@@ -40,7 +40,7 @@ export function flagSettings(args: Args, cwd: string): FlagSettings {
   }
 }
 
-/** A pipe is not waited for. */
+/** Opened without waiting, so a pipe without a writer does not block. */
 function textOf(path: string): string {
   let fd: number | undefined;
   try {
@@ -153,7 +153,7 @@ class Part {
     throw this.wrong(key, "must be an amount of US dollars over 0");
   }
 
-  /** All keys have been asked for: another one is wrong here. */
+  /** Called after all known keys were read: any other key is an error. */
   end(): void {
     const other = Object.keys(this.#values).find((key) => !this.#read.includes(key));
     if (other === undefined) return;

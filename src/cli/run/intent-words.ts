@@ -5,15 +5,18 @@ import type { Args } from "../args.ts";
 import { COMMANDS } from "../commands.ts";
 import { UnknownCommand } from "../screen/errors.ts";
 
-/** Commands of the finished system. They begin no intent: the same line would spend tokens today and be a command later. */
+/**
+ * Names reserved for later commands. They begin no intent: the same line would spend tokens today and be a command
+ * later.
+ */
 const KEPT = setOf("export login context compact memory plugin hooks commands setup");
 
-/** The same, but for words that often begin a sentence: alone they are no intent, with more words they are. */
+/** Reserved names that often begin a sentence: refused alone, accepted as an intent with more words. */
 const KEPT_ALONE = setOf(
   "auth logout permissions remote web node cron trace rename rm update upgrade acp wire runs",
 );
 
-/** What people call what has another name here, or needs a second word. */
+/** Common names for what has another name here, or needs a second word. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   status: ["ps", "daemon status"],
   list: ["ps", "sessions"],
@@ -35,7 +38,7 @@ const MAX_NAMED = 3;
 /** In these scripts a whole sentence has no blank: 分析代码 is an intent, not a word. */
 const WITHOUT_BLANKS = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
 
-/** Throws where the first word is kept for a later command, or is a slip for one that is given pids alone. */
+/** Throws if the first word is reserved for a later command, or is a typo of a command that takes only pids. */
 export function refuseKept({ words, behind }: Args): void {
   const [word = "", ...more] = words;
   if (behind !== undefined) return;
@@ -45,14 +48,14 @@ export function refuseKept({ words, behind }: Args): void {
   if (near !== undefined) throw new UnknownCommand(words.join(" "), [[near, ...more].join(" ")]);
 }
 
-/** Throws for a single word: it is a command that was mistyped, or of another system. Behind `--` it is an intent. */
+/** Throws for a single word: it is a mistyped command, or one of another system. After `--` it is an intent. */
 export function refuseLoneWord({ words, behind }: Args): void {
   const [word = "", ...more] = words;
   if (behind !== undefined || more.length > 0 || /^$|\s/.test(word) || WITHOUT_BLANKS.test(word)) return;
   throw new UnknownCommand(word, nearCommands(word));
 }
 
-/** Commands, some with their verb, that a word may have been meant as; nearest first. */
+/** Commands, some with their verb, that the word may stand for; nearest first. */
 export function nearCommands(word: string): readonly string[] {
   const other = findOther(word);
   if (other !== undefined) return other;
@@ -61,12 +64,12 @@ export function nearCommands(word: string): readonly string[] {
   return [...new Set(slips.flatMap((name) => findOther(name) ?? [name]))].slice(0, MAX_NAMED);
 }
 
-/** The command that is one letter more, less, other or two swapped away. */
+/** The command at one edit distance: a letter more, less, replaced, or two swapped. */
 function findNearCommand(word: string): string | undefined {
   return nearNames(word, commandNames(), 1).find((name) => !isWordOfItsOwn(word, name));
 }
 
-/** Those that people type. */
+/** The commands that users type. */
 function commandNames(): readonly string[] {
   return Object.keys(COMMANDS).filter((name) => !name.startsWith("_"));
 }
@@ -75,7 +78,9 @@ function findOther(name: string): readonly string[] | undefined {
   return Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
 }
 
-/** Another first letter is seldom a slip (`work` is not `fork`), and another one of two is half the word. */
+/**
+ * A different first letter is seldom a typo (`work` is not `fork`), and one different letter of two is half the word.
+ */
 function isWordOfItsOwn(word: string, name: string): boolean {
   const isOther = word.length === name.length && countOther(word, name) === 1;
   return isOther && (name.length < 3 || word[0] !== name[0]);

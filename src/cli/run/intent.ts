@@ -5,10 +5,10 @@ import { invalid } from "../screen/errors.ts";
 import { readStdin } from "../terminal/stdin.ts";
 import { dataUse } from "./stdio.ts";
 
-/** Below the longest line of the wire, 10 MiB, with room for what JSON escapes. */
+/** Below the longest line of the wire, 10 MiB, which leaves room for JSON escapes. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** The words, else what comes in on stdin; undefined when there is neither. Blank ones are INVALID. */
+/** The words, else the text on stdin; undefined without either. Blank ones are INVALID. */
 export async function findIntent(args: Args, stdin: Input): Promise<string | undefined> {
   if (args.words.length > 0) return notBlank(args.words.join(" "));
   if (stdin.isTTY === true) return undefined;
@@ -20,7 +20,7 @@ export async function findIntent(args: Args, stdin: Input): Promise<string | und
   return bytes.length === 0 ? undefined : notBlank(bytes.toString("utf8").replace(/(?:\r?\n)+$/, ""));
 }
 
-/** What stands on stdin beside an intent in words, byte for byte; undefined where there is nothing. */
+/** The data on stdin beside an intent in words, byte for byte; undefined if there is none. */
 export async function findData(
   host: Pick<Host, "stdin" | "stdinKind">,
   console: Console,

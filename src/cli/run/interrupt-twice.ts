@@ -1,14 +1,14 @@
 /**
- * Ctrl-C while something runs elsewhere for this command. The first asks it to end, and its end is awaited as usual; the
- * second insists, and then the command leaves. Before there is anything to end, the first one leaves; while it is not known
- * yet what was begun, the first one waits for that, and the second leaves.
+ * Ctrl-C while something runs elsewhere for this command. The first press asks it to end, and the command waits for its
+ * end as usual; the second insists, and then the command leaves. Before anything was started, the first press leaves.
+ * While it is not yet known what was started, the first press waits for that, and the second leaves.
  */
 import type { Interrupts } from "../terminal/interrupts.ts";
 
-/** How long the last words of a second Ctrl-C may take before we leave anyway, in ms. */
+/** How long sending the second Ctrl-C may take before the command leaves anyway, in ms. */
 export const LAST_WORDS_MS = 1_000;
 
-/** What is done to what runs. Neither rejects. */
+/** How the target is ended. Neither method rejects. */
 export interface Ends<T> {
   ask(target: T): Promise<void>;
   insist(target: T): Promise<void>;
@@ -20,7 +20,7 @@ export class InterruptTwice<T> implements AsyncDisposable {
   readonly #unlisten: () => void;
   #state: "connecting" | "beginning" | { readonly target: T } = "connecting";
   #presses = 0;
-  /** At most one of each. */
+  /** At most one `ask` and one `insist`. */
   readonly #sending: Promise<void>[] = [];
 
   constructor(interrupts: Interrupts, ends: Ends<T>) {
@@ -28,7 +28,7 @@ export class InterruptTwice<T> implements AsyncDisposable {
     this.#unlisten = interrupts.listen(() => this.#press());
   }
 
-  /** Fires when the command is to leave, whatever becomes of what runs. */
+  /** Fires when the command must leave, whatever happens to the target. */
   get abandoned(): AbortSignal {
     return this.#abandon.signal;
   }
@@ -37,7 +37,7 @@ export class InterruptTwice<T> implements AsyncDisposable {
     return this.#presses;
   }
 
-  /** From here on something may run that we do not know of yet. */
+  /** From now on a target may run that this command does not know yet. */
   beginning(): void {
     this.#state = "beginning";
   }

@@ -3,7 +3,9 @@ import type { Console } from "../console.ts";
 import type { Host } from "../host/host.ts";
 import { InterruptTwice, LAST_WORDS_MS } from "./interrupt-twice.ts";
 
-/** Ctrl-C during a run. Once: SIGINT to the process. Twice: SIGKILL, and the command leaves. */
+/**
+ * Ctrl-C during a run. The first press sends SIGINT to the process; the second sends SIGKILL, and the command leaves.
+ */
 export class RunInterrupt implements AsyncDisposable {
   readonly #host: Pick<Host, "daemon" | "interrupts">;
   readonly #console: Console;
@@ -25,12 +27,12 @@ export class RunInterrupt implements AsyncDisposable {
     return this.#twice.abandoned;
   }
 
-  /** Pressed a second time: whatever the process comes to, the command has been told to leave. */
+  /** Ctrl-C was pressed a second time: the command leaves, however the process ends. */
   get isInsisted(): boolean {
     return this.#twice.presses > 1;
   }
 
-  /** From here on a process may exist that we do not know yet: a Ctrl-C waits for its pid. */
+  /** From now on a process may exist whose pid is not known yet: a Ctrl-C waits for that pid. */
   spawning(): void {
     this.#twice.beginning();
   }
@@ -39,7 +41,9 @@ export class RunInterrupt implements AsyncDisposable {
     this.#twice.began(pid);
   }
 
-  /** Resolves when no signal is being sent: what it did to the process is shown behind the line that tells of it. */
+  /**
+   * Resolves when no signal is being sent, so that the effect on the process is shown after the line about the signal.
+   */
   told(): Promise<void> {
     return this.#twice.told();
   }
@@ -54,7 +58,7 @@ export class RunInterrupt implements AsyncDisposable {
     return this.#sending;
   }
 
-  /** Over a connection of its own: the stream has taken the first. */
+  /** Sends over a new connection: the stream occupies the first. */
   async #send(
     pid: number,
     signal: typeof SIGNALS.SIGINT | typeof SIGNALS.SIGKILL,

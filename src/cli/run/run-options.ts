@@ -1,4 +1,4 @@
-/** What the flags of a run, or of a new session, ask for. */
+/** The request made by the flags of a run, or of a new session. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Fault } from "../../abi/errors.ts";
@@ -12,7 +12,7 @@ import { invalid } from "../screen/errors.ts";
 import { clientEnvironment } from "./environment.ts";
 import { flagSettings } from "./flag-settings.ts";
 
-/** All of the request but the intent. What is not set is left to the agent file and the settings. */
+/** The whole request except the intent. What is not set is left to the agent file and the settings. */
 export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "intent"> {
   const given = flagSettings(args, host.cwd);
   const agent = textFlag(args, "agent");
@@ -34,17 +34,17 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
     ...(Object.keys(given.rules).length === 0 ? {} : { settings: given.rules }),
     cwd: workingDirectory(args, host),
     env: clientEnvironment(host.env),
-    // elapsed time, notice, tool and log lines come only to clients that ask for them
+    // elapsed time, notice, tool and log lines are sent only to clients that request them
     verbose: true,
   };
 }
 
-/** Lines of calls, where there is a screen for them. */
+/** Requests call lines if the console has a screen for them. */
 export function callsWish({ showsCalls }: Console): { calls?: true } {
   return showsCalls ? { calls: true } : {};
 }
 
-/** Each may be given more than once. */
+/** Each flag may be given more than once. */
 function rules({ values }: Args): Pick<SpawnRequest, "allow" | "deny"> {
   const [allow, deny] = [values.get("allow"), values.get("deny")];
   return {

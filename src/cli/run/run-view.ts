@@ -34,11 +34,11 @@ import { safeLine, safeLines } from "../screen/text/safe-text.ts";
 import { CONFIGURE_LINES } from "./configure-help.ts";
 
 interface RunOutput {
-  /** stdout is one, so that a bare result must not steer it. */
+  /** stdout is a terminal, so a bare result must not contain control sequences. */
   readonly isTerminal: boolean;
-  /** stdout is for the result and nothing else; the screen is on stderr. */
+  /** stdout carries only the result; the screen is on stderr. */
   readonly isResultAlone: boolean;
-  /** JSON carries more than the fixed keys. */
+  /** JSON output has more than the fixed keys. */
   readonly isVerbose?: boolean;
 }
 
@@ -49,9 +49,9 @@ export class RunView {
   #error: WireError | undefined;
   #saidError = false;
   #hasNotice = false;
-  /** Of a session: said, and not yet known to be its last words, which are the result. */
+  /** The last reply of a session, held until it is known whether it is the final one, which is the result. */
   #reply = "";
-  /** Whose events they are. */
+  /** The process whose events are shown. */
   #pid: number | undefined;
 
   constructor(console: Console, output: RunOutput) {
@@ -94,7 +94,7 @@ export class RunView {
         break;
       case "ask":
       case "ask_closed":
-      // of a session: chat-view.ts
+      // session events: chat/view.ts
       case "paused":
       case "input":
       case "queued":
@@ -104,8 +104,8 @@ export class RunView {
   }
 
   /**
-   * The exit code when the events broke off before the end. A daemon that stopped in order has said why there is none;
-   * otherwise it is gone: rejects. `session`: whose they were, where it is one.
+   * The exit code when the events broke off before the end. A daemon that shut down in order has sent an error first;
+   * otherwise the daemon has vanished: rejects. `session`: the pid of the session, if it is one.
    */
   async cutOff(session?: number): Promise<number> {
     if (this.#error === undefined) throw daemonVanished(session ?? this.#pid, session !== undefined);
@@ -121,14 +121,14 @@ export class RunView {
     return this.#output.isResultAlone ? this.#console.errorPaint : this.#console.paint;
   }
 
-  /** A line that scripts do not get. */
+  /** Prints a line that scripts do not receive. */
   async #screen(text: string): Promise<void> {
     if (!this.#console.isScreen) return;
     if (this.#output.isResultAlone) await this.#console.errorLine(text);
     else await this.#console.line(text);
   }
 
-  /** Said to the person in every mode. */
+  /** Shown to the user in every mode. */
   async #aside(text: string): Promise<void> {
     if (this.#output.isResultAlone) await this.#console.errorLine(text);
     else await this.#console.aside(text);
@@ -151,7 +151,7 @@ export class RunView {
     await this.#console.line(callLine(call, this.#console.columns, this.#paint));
   }
 
-  /** What the model says beside its calls. */
+  /** The text of the model besides its calls. */
   async #said(text: string): Promise<void> {
     const words = text.trimEnd();
     if (words !== "" && this.#console.showsCalls) await this.#console.line(safeLines(words));
@@ -163,7 +163,7 @@ export class RunView {
     else await this.#console.raw(result.endsWith("\n") ? result : `${result}\n`);
   }
 
-  /** Refusals and retries are told without --verbose too, beside the screen; scripts that asked for quiet get none. */
+  /** Refusals and retries are shown without --verbose too, beside the screen; quiet mode omits them. */
   async #log(event: LogEvent): Promise<void> {
     const { mode } = this.#console;
     if (mode === "verbose") await this.#screen(logLine(event));
@@ -179,7 +179,7 @@ export class RunView {
     if (error?.hint !== undefined) await this.#console.errorLine(hintLine(error.hint, words));
   }
 
-  /** The end of one run of a session, which lives on. */
+  /** The end of one run of a session; the session stays. */
   async runOver(event: IdleEvent): Promise<void> {
     const { pid, message, error, exit_code, queued } = event;
     if (exit_code !== 0 && error !== undefined) await this.#fail(pid, message ?? error.message, error);

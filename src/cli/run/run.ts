@@ -40,7 +40,7 @@ async function start(call: Call): Promise<number> {
   const request: SpawnRequest = { intent, ...options, ...stdin };
   if (isDetached) return detach(call, { ...request, detach: true });
   await using interrupt = new RunInterrupt(host, console);
-  // awaited here: its Ctrl-C must be ours until the end
+  // awaited here, so that Ctrl-C stays handled here until the end
   return await follow(
     call,
     { ...request, ...callsWish(call.console), ...(terminal === undefined ? {} : { interactive: true }) },

@@ -1,11 +1,11 @@
 /**
- * What the standard streams of a run mean (`crux "a" | crux "b"`): beside an intent in words, stdin is data, and stdout of
- * a pipeline carries the result alone.
+ * What the standard streams of a run mean (`crux "a" | crux "b"`): beside an intent in words, stdin is data, and stdout
+ * of a pipeline carries only the result.
  */
 import { fstatSync } from "node:fs";
 import type { Mode } from "../args.ts";
 
-/** `device`: a terminal, /dev/null and the like; `none`: closed, or something that is not read. */
+/** `device`: a terminal, /dev/null and the like; `none`: closed, or not readable. */
 export type StreamKind = "pipe" | "file" | "socket" | "device" | "none";
 
 export function streamKind(fd: number): StreamKind {
@@ -21,15 +21,16 @@ export function streamKind(fd: number): StreamKind {
 }
 
 /**
- * Whether stdin is read beside an intent in words. `to_its_end`: a shell has put it there. `if_it_speaks`: a program that
- * starts others often leaves a socket there and forgets it, so one that says nothing for a while has nothing to say.
+ * Whether stdin is read beside an intent in words. `to_its_end`: a shell has connected it. `if_it_speaks`: a program
+ * that starts others often leaves a socket there by accident, so a socket that stays silent for a while is taken as
+ * empty.
  */
 export function dataUse(stdin: StreamKind): "to_its_end" | "if_it_speaks" | "not_at_all" {
   if (stdin === "pipe" || stdin === "file") return "to_its_end";
   return stdin === "socket" ? "if_it_speaks" : "not_at_all";
 }
 
-/** The screen goes to stderr, and stdout has the result and nothing else. Who names a mode gets that mode. */
+/** The screen goes to stderr, and stdout carries only the result. An explicitly chosen mode keeps its own output. */
 export function isResultAlone(stdout: StreamKind, mode: Mode): boolean {
   return mode === "default" && (stdout === "pipe" || stdout === "file");
 }

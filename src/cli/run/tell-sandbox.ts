@@ -1,8 +1,8 @@
-/** Once for each command that the user follows: that what its agents run is not confined. */
+/** Warns, once per command that the user follows, that the commands of its agents run unconfined. */
 import type { Call } from "../command.ts";
 import { safeLine } from "../screen/text/safe-text.ts";
 
-/** `why`: of the daemon; undefined: all is as it should be. */
+/** `why`: the reason given by the daemon; undefined: the sandbox works. */
 export async function tellSandbox(
   { console }: Pick<Call, "console">,
   why: string | undefined,

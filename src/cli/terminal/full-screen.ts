@@ -1,6 +1,6 @@
 /**
- * The terminal of a program that draws all of it: alternate screen, no cursor, raw keys. However the command ends, the
- * terminal is as it was.
+ * The terminal of a program that draws the whole screen: alternate screen, no cursor, raw keys. However the command
+ * ends, the terminal is restored.
  */
 import type { Host } from "../host/host.ts";
 import { type Key, parseKeys } from "../screen/keys.ts";
@@ -14,14 +14,14 @@ const DEFAULT_SIZE = { columns: 80, rows: 24 };
 interface Listener {
   onKeys(keys: readonly Key[]): void;
   onResize(): void;
-  /** Nobody types there any more. */
+  /** The terminal was closed. */
   onGone(): void;
 }
 
 export class FullScreen implements Disposable {
   readonly #host: Pick<Host, "stdin" | "stdout" | "lifecycle">;
   readonly #listener: Listener;
-  /** What stands on the screen, line by line; empty: not known. */
+  /** The lines on the screen; empty: not known. */
   #shown: readonly string[] = [];
   #release: () => void = () => {};
 
@@ -37,7 +37,7 @@ export class FullScreen implements Disposable {
 
   get size(): Size {
     const { columns, rows } = this.#host.stdout;
-    // a terminal nobody told its size says 0
+    // a terminal whose size was never set reports 0
     return { columns: columns || DEFAULT_SIZE.columns, rows: rows || DEFAULT_SIZE.rows };
   }
 
@@ -51,7 +51,7 @@ export class FullScreen implements Disposable {
     if (text !== "") await new Promise<void>((done) => void this.#host.stdout.write(text, done));
   }
 
-  /** What stands there is drawn anew next time. */
+  /** Forces the next `draw` to write every line. */
   forget(): void {
     this.#shown = [];
   }
@@ -83,7 +83,7 @@ export class FullScreen implements Disposable {
     this.#restore();
   }
 
-  /** A terminal takes it at once: it serves as the last act of a process, too. */
+  /** A terminal accepts this write immediately, so it also works while the process ends. */
   #restore(): void {
     this.#write(LEAVE);
     this.#host.stdin.setRawMode?.(false);

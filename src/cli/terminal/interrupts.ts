@@ -1,4 +1,4 @@
-/** Ctrl-C. While somebody listens it does not end the command; otherwise the system's default holds. */
+/** Ctrl-C. While a listener is registered it does not end the command; otherwise the system's default applies. */
 export class Interrupts {
   readonly #source: SignalSource;
   readonly #listeners = new Set<() => void>();
@@ -7,7 +7,7 @@ export class Interrupts {
     this.#source = source;
   }
 
-  /** Returns the way to stop listening. */
+  /** Returns a function that removes the listener. */
   listen(listener: () => void): () => void {
     if (this.#listeners.size === 0) this.#source.on("SIGINT", this.raise);
     this.#listeners.add(listener);
@@ -17,7 +17,7 @@ export class Interrupts {
     };
   }
 
-  /** Also for a terminal in raw mode, where Ctrl-C is a key. */
+  /** Also called for a terminal in raw mode, where Ctrl-C arrives as a key. */
   readonly raise = (): void => {
     for (const listener of [...this.#listeners]) listener();
   };

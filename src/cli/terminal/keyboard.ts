@@ -1,13 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Input } from "../host/host.ts";
 
-/** What was typed before a question was there may still be on its way from the terminal. */
+/** Keys typed before the question appeared may still be arriving from the terminal for this long, in ms. */
 const DRAIN_MS = 100;
-/** Keys nobody has taken; more are dropped. */
+/** Keys not yet read; more are dropped. */
 const MAX_WAITING = 16;
 const CTRL_C = "\x03";
 
-/** The terminal in raw mode, for one question: keys come singly and are not echoed. */
+/** The terminal in raw mode, for one question: keys come one by one and are not echoed. */
 export class Keyboard implements Disposable {
   readonly #input: Input;
   readonly #onInterrupt: () => void;
@@ -22,7 +22,7 @@ export class Keyboard implements Disposable {
     this.#onInterrupt = onInterrupt;
   }
 
-  /** Takes the terminal, and throws away what was typed until now. */
+  /** Switches to raw mode and discards the keys typed so far. */
   async open(signal: AbortSignal): Promise<void> {
     this.#isOpen = true;
     this.#input.setRawMode?.(true);
@@ -33,7 +33,10 @@ export class Keyboard implements Disposable {
     this.#waiting.length = 0;
   }
 
-  /** What the terminal sent at once: a key, an escape sequence, or pasted text. undefined: aborted, or it is gone. */
+  /**
+   * The keys that the terminal sent at once: a key, an escape sequence, or pasted text. undefined: aborted, or the
+   * terminal was closed.
+   */
   async next(signal: AbortSignal): Promise<string | undefined> {
     const wake = (): void => this.#wake();
     signal.addEventListener("abort", wake);

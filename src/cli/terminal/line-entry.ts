@@ -1,4 +1,4 @@
-/** One line typed at a question, in raw mode. It is echoed as it will be sent: nothing in it steers the terminal. */
+/** One line typed at a question, in raw mode. It is echoed as it will be sent, without control characters. */
 
 import { plainLine } from "../screen/text/plain-text.ts";
 import type { Keyboard } from "./keyboard.ts";
@@ -6,7 +6,7 @@ import type { Keyboard } from "./keyboard.ts";
 const MAX_CHARS = 4_000;
 const ENTER = /[\r\n]/;
 const BACKSPACE = /^[\x7f\b]$/;
-/** Clears the line and puts the cursor at its begin. */
+/** Clears the line and puts the cursor at its start. */
 const CLEAR = "\r\x1b[K";
 
 interface Typing {
@@ -14,7 +14,7 @@ interface Typing {
   readonly write: (text: string) => Promise<void>;
 }
 
-/** undefined: Esc or Ctrl-D, or the question is closed. Empty is an answer. */
+/** undefined: Esc or Ctrl-D, or the question was closed. An empty line is an answer. */
 export async function enterLine(
   { keyboard, write }: Typing,
   { prompt, initial }: { readonly prompt: string; readonly initial: string },
@@ -37,7 +37,7 @@ export async function enterLine(
   }
 }
 
-/** Keys that say nothing here, as arrows, change nothing. */
+/** Keys without a meaning here, such as arrows, change nothing. */
 function edited(line: string, keys: string): string {
   if (BACKSPACE.test(keys)) return [...line].slice(0, -1).join("");
   if (keys === "\x15") return "";
@@ -45,6 +45,6 @@ function edited(line: string, keys: string): string {
   const [text = ""] = keys.split(ENTER);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is left out
   const typed = `${line}${text.replace(/[\x00-\x1f\x7f]/g, "")}`;
-  // what was there already is never cut
+  // the initial text is never cut
   return typed.slice(0, Math.max(MAX_CHARS, line.length));
 }

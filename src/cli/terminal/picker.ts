@@ -1,4 +1,4 @@
-/** A list to choose from, drawn below the prompt: arrows or typed words, Enter takes one, Esc none. */
+/** A list drawn below the prompt to choose from: arrows or typed words select, Enter takes one, Esc none. */
 import type { WireSession } from "../../abi/methods/session.ts";
 import type { Host } from "../host/host.ts";
 import { type Key, parseKeys } from "../screen/keys.ts";
@@ -7,7 +7,7 @@ import { type Picking, picked, pickerLines } from "../screen/picker-lines.ts";
 const HIDE = "\x1b[?25l";
 const SHOW = "\x1b[?25h";
 
-/** undefined: none was chosen. The terminal is as it was. */
+/** undefined: the user chose none. Restores the terminal. */
 export async function choose(
   host: Pick<Host, "stdin" | "stdout" | "lifecycle">,
   sessions: readonly WireSession[],

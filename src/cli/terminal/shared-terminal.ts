@@ -1,6 +1,6 @@
 /**
- * The terminal of a command that follows something: raw for as long as it follows, so that Ctrl-] and Ctrl-C leave at once.
- * A dialog may read from it meanwhile; it never gets those keys, and the mode of the terminal is not its business.
+ * The terminal of a command that follows something: raw while it follows, so that Ctrl-] and Ctrl-C leave at once. A
+ * dialog may read from it meanwhile; it never receives those keys and does not change the terminal mode.
  */
 import type { Input, Lifecycle } from "../host/host.ts";
 

@@ -1,19 +1,19 @@
 import type { Input } from "../host/host.ts";
 import { invalid } from "../screen/errors.ts";
 
-/** After this long without a byte, whoever started us may have left stdin open and forgotten it. */
+/** After this long without a byte, the parent may have left stdin open by accident, in ms. */
 const SILENT_MS = 3000;
 
 interface ReadOptions {
   readonly maxBytes: number;
-  /** For the error: `the intent on stdin`. */
+  /** Names the input in the error: `the intent on stdin`. */
   readonly what: string;
   readonly hint?: string;
-  /** Nothing came for 3 s. True: nothing will. */
+  /** No byte came for 3 s. True: stop reading. */
   onSilence(): boolean;
 }
 
-/** All that comes to its end. INVALID: more than `maxBytes`. */
+/** Reads stdin to its end. INVALID: more than `maxBytes`. */
 export async function readStdin(stdin: Input, options: ReadOptions): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];

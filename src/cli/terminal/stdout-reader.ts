@@ -1,6 +1,7 @@
 /**
- * Does anybody still read what goes to stdout? A write tells, but a command that follows something quiet writes nothing for
- * hours: `crux attach 7 | head` would outlive its reader. Node has no way to ask, so poll(2) is asked now and then.
+ * Detects that stdout has lost its reader. A write would show it, but a command that follows something quiet writes
+ * nothing for hours: `crux attach 7 | head` would outlive its reader. Node cannot check this, so poll(2) is called
+ * periodically.
  */
 import { fstatSync } from "node:fs";
 
@@ -8,7 +9,7 @@ const LOOK_MS = 500;
 const STDOUT = 1;
 const POLLERR = 0x8;
 
-/** `onGone` is called once. Only of a pipe, and where the host's poll is known; else nothing happens. */
+/** Calls `onGone` once. Works only for a pipe on a host whose poll(2) is known; otherwise it does nothing. */
 export async function watchStdoutReader(onGone: () => void): Promise<Disposable> {
   const hasReader = await readerCheck().catch(() => undefined);
   const timer = setInterval(() => {
@@ -25,7 +26,7 @@ async function readerCheck(): Promise<(() => boolean) | undefined> {
   if (process.platform !== "linux" || !fstatSync(STDOUT).isFIFO()) return undefined;
   const { default: koffi } = await import("koffi");
   const poll = koffi.load("libc.so.6").func("int poll(void *fds, unsigned long count, int timeout)");
-  // struct pollfd: int fd, short events, short revents; POLLERR is told unasked
+  // struct pollfd: int fd, short events, short revents; POLLERR is always reported
   const fds = Buffer.alloc(8);
   fds.writeInt32LE(STDOUT, 0);
   return () => {

@@ -69,17 +69,17 @@ export class Feed {
 
 type Answers = { readonly [M in MethodName]?: (payload: unknown) => unknown };
 
-/** Answers from a table; what it is asked is kept in `asked`. It counts what was left open. */
+/** Answers from a table; records the requests in `asked` and counts the connections left open. */
 export class FakeDaemon implements DaemonAccess {
   readonly asked: Array<readonly [method: string, payload: unknown]> = [];
-  /** How connections were come by. */
+  /** How each connection was obtained. */
   readonly reached: string[] = [];
   openConnections = 0;
   isRunning = true;
   readonly #answers: Answers;
   readonly #feed: (method: MethodName) => Feed;
 
-  /** `feed`: of every stream, or by method. */
+  /** `feed`: for every stream, or by method. */
   constructor(answers: Answers = {}, feed: Feed | { readonly [M in MethodName]?: Feed } = {}) {
     this.#answers = answers;
     this.#feed = (method) => (feed instanceof Feed ? feed : (feed[method] ?? new Feed().end()));
@@ -96,7 +96,7 @@ export class FakeDaemon implements DaemonAccess {
     return this.isRunning ? this.#client() : undefined;
   }
 
-  /** What `crux fsck` is told where no daemon runs. */
+  /** The lines of `crux fsck` when no daemon runs. */
   offlineFeed = new Feed().end();
 
   async *offline(words: readonly string[]): AsyncGenerator<WireStreamLine> {

@@ -1,6 +1,6 @@
 /**
- * Tests write `crux hello` for an intent of one word. At a shell that is a mistyped command and is refused, so here it is
- * put behind `--`, where the user has to write it. A test of what the user types leaves it as it is.
+ * Tests write `crux hello` for an intent of one word. At a shell that is refused as a mistyped command, so it is put
+ * after `--` here, as a user must write it. Tests of typed command lines skip this.
  */
 import { Fault } from "../../abi/errors.ts";
 import { findFirstWord, parseFlags, RUN_FLAGS } from "../args.ts";

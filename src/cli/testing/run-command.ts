@@ -6,7 +6,7 @@ import { Interrupts } from "../terminal/interrupts.ts";
 import { FakeDaemon } from "./fake-daemon.ts";
 import { intentArgv } from "./intent-argv.ts";
 
-/** What arrives at one stream. */
+/** The text written to one stream. */
 export class FakeOutput extends EventEmitter implements Output {
   readonly isTTY: boolean;
   columns = 80;
@@ -27,7 +27,7 @@ export class FakeOutput extends EventEmitter implements Output {
     return this.bytes.toString("utf8");
   }
 
-  /** From here on `text` is what comes. */
+  /** From now on `text` holds only new output. */
   clear(): void {
     this.#chunks.length = 0;
   }
@@ -39,7 +39,7 @@ export class FakeOutput extends EventEmitter implements Output {
     return true;
   }
 
-  /** Resolves once the text is there. */
+  /** Resolves once the output contains the text. */
   async shows(wanted: string): Promise<void> {
     if (this.text.includes(wanted)) return;
     await new Promise<void>((found) => {
@@ -48,7 +48,7 @@ export class FakeOutput extends EventEmitter implements Output {
   }
 }
 
-/** What an ending process would undo, and how often it was suspended. */
+/** The registered undo functions, and how often the process was suspended. */
 class FakeLifecycle implements Lifecycle {
   readonly undos = new Set<() => void>();
   suspended = 0;
@@ -126,14 +126,14 @@ export interface Machine {
 interface Parts {
   daemon?: FakeDaemon;
   env?: Record<string, string>;
-  /** Content of stdin; left out: stdin is a terminal. */
+  /** Content of stdin; absent: stdin is a terminal. */
   stdin?: string;
   /** stdout and stderr are terminals. */
   isTerminal?: boolean;
-  /** What a shell has put there; default neither a pipe nor a file. */
+  /** What a shell has connected; the default is neither a pipe nor a file. */
   stdinKind?: StreamKind;
   stdoutKind?: StreamKind;
-  /** The line as the user types it: a lone word stays one (`intentArgv`). */
+  /** Keeps the line as typed: a lone word is not moved behind `--` (`intentArgv`). */
   asTyped?: true;
 }
 
@@ -169,7 +169,7 @@ export function aMachine({
   return { host, stdin, stdout, stderr, lifecycle, interrupt: () => signals.emit("SIGINT") };
 }
 
-/** Runs `crux <line>`, split at blanks, or the words given. */
+/** Runs `crux <line>`, split at blanks, or the given words. */
 export async function crux(line: string | readonly string[], parts: Parts = {}): Promise<Run> {
   const daemon = parts.daemon ?? new FakeDaemon();
   const { host, stdout, stderr, lifecycle } = aMachine({ ...parts, daemon });
@@ -185,7 +185,7 @@ export async function crux(line: string | readonly string[], parts: Parts = {}):
   };
 }
 
-/** The eight ways to set the three mode flags, and the mode that holds. */
+/** The eight ways to set the three mode flags, and the resulting mode. */
 export const MODE_FLAGS: ReadonlyArray<
   readonly [flags: string, mode: "json" | "quiet" | "verbose" | "default"]
 > = [

@@ -44,7 +44,7 @@ export const SAMPLE_TRACE: readonly SyscallEventWire[] = [
   { timestamp_ms: 5218, pid: 1, syscall: "Close", args: { fd: 4 }, duration_ms: 0, ...file },
 ];
 
-/** Its call lines, Chinese. */
+/** The call lines of these events, in Chinese. */
 export const SAMPLE_TRACE_LINES: readonly string[] = [
   '[  0.013s] Open(flags=2, path="/dev/llm/claude") → 3    1ms',
   "[  0.014s] Write(fd=3, size=1234) → <nil>    5.20s  ← LLM 调用",

@@ -1,25 +1,25 @@
 /**
- * The rules for the socket's place, the same at both ends: who could put a socket there could read and answer
- * everything, so the folder must be the user's own and closed to others.
+ * The rules for the socket path, the same at both ends: anyone who could put a socket there could read and answer
+ * everything, so the folder must belong to the user and be closed to others.
  */
 import { accessSync, constants, lstatSync, type Stats } from "node:fs";
 import { homedir } from "node:os";
 import { Fault } from "../../abi/errors.ts";
 import { type Environment, givenSocket, parent, runtimeDir, socketPath, stateDir } from "../../lib/paths.ts";
 
-/** `sun_path` of Linux holds 108 bytes with its final zero. */
+/** `sun_path` of Linux holds 108 bytes including the final zero. */
 const MAX_SOCKET_PATH_BYTES = 107;
 
 /**
- * The socket of the user's daemon. Where no runtime directory is named, and the one in `/tmp` cannot be had because `/tmp` is
- * read-only, closed or not there, it lies beside the state. `shared`: in place of `/tmp`.
+ * The socket of the user's daemon. If no runtime directory is set and the one in `/tmp` cannot be used because `/tmp`
+ * is read-only, closed or missing, the socket lies beside the state. `shared` replaces `/tmp`.
  */
 export function findSocketPath(env: Environment, uid: number, home: string, shared = "/tmp"): string {
   const usual = socketPath(env, uid);
   if (givenSocket(env) !== undefined || parent(usual) !== runtimeDir({}, uid)) return usual;
   const own = `${shared}/crux-${uid}`;
   const isThere = lstatSync(own, { throwIfNoEntry: false }) !== undefined;
-  // one that is there for a socket of old is asked, whatever may be written there now
+  // an existing folder with an old socket is used even if nothing can be written there now
   const isUsable = lstatSync(`${own}/crux.sock`, { throwIfNoEntry: false }) !== undefined;
   if (isUsable || mayWrite(isThere ? own : shared)) return `${own}/crux.sock`;
   return `${stateDir(env, home)}/run/crux.sock`;
@@ -34,7 +34,10 @@ function mayWrite(dir: string): boolean {
   }
 }
 
-/** The user's home directory. INVALID: neither the environment nor the list of users has it, as for a number that nobody has. */
+/**
+ * The user's home directory. INVALID: neither the environment nor the user database has it, as for a uid without an
+ * account.
+ */
 export function homeOf(env: Environment): string {
   if (env.HOME !== undefined && env.HOME !== "") return env.HOME;
   try {
@@ -53,7 +56,7 @@ export function isPathTooLong(path: string): boolean {
   return Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES;
 }
 
-/** INVALID: a path over 107 bytes, which the system would cut or refuse. */
+/** INVALID: a path over 107 bytes, which the system would truncate or refuse. */
 export function checkSocketPath(path: string): void {
   if (!isPathTooLong(path)) return;
   throw new Fault({
@@ -63,9 +66,7 @@ export function checkSocketPath(path: string): void {
   });
 }
 
-/**
- * `missing` when there is no such folder. PERMISSION: a symlink, not a folder, someone else's, or open to others.
- */
+/** `missing`: no such folder. PERMISSION: a symlink, not a folder, owned by another user, or open to others. */
 export function checkPrivateDir(dir: string, uid: number): "ok" | "missing" {
   const stats = lstatSync(dir, { throwIfNoEntry: false });
   if (stats === undefined) return "missing";

@@ -1,6 +1,6 @@
 /**
- * Errors as lines of the wire, and the one place where the facts of the kernel become words of the command line. The server fills
- * `hint` with them, for clients that know no facts.
+ * Errors as lines of the wire, and the one place where the kernel's facts become words of the command line. The server
+ * fills `hint` with these words for clients that do not know the facts.
  */
 import { isErrorCode } from "../../abi/errno.ts";
 import {
@@ -33,7 +33,7 @@ function guidance(hint: string | undefined, fact: Fact | undefined): Pick<WireEr
   return { ...(words === undefined ? {} : { hint: words }), ...(fact === undefined ? {} : { fact }) };
 }
 
-/** The printed form of an error that came over the wire. */
+/** The printed form of an error received over the wire. */
 export function printedWire(wire: WireError): string {
   const code = isErrorCode(wire.code) ? wire.code : "INTERNAL";
   const place =
@@ -42,19 +42,19 @@ export function printedWire(wire: WireError): string {
   return `[${code}] ${place}${what}`;
 }
 
-/** Of a limit that is reached they name the command, too. */
+/** The details of a fault; for a reached limit they also name the command that raises it. */
 function detailsOf({ details, fact }: Fault): Pick<WireError, "details"> {
   if (details === undefined) return {};
   return { details: fact?.kind === "limit_reached" ? { ...details, raise: raiseCommand(fact) } : details };
 }
 
-/** What to type next; undefined: nothing does, or the fact is of a newer version. */
+/** What to type next; undefined: no command helps, or the fact comes from a newer version. */
 export function nextStep(fact: Fact): string | undefined {
   const worded = NEXT_STEPS[fact.kind] as ((fact: Fact) => string) | undefined;
   return worded?.(fact);
 }
 
-/** In one line, with what to type next. */
+/** The notice in one line, with what to type next. */
 export function noticeLine({ message, fact }: Notice): string {
   const next = fact && nextStep(fact);
   return next === undefined ? message : `${message}; ${next}`;
@@ -104,7 +104,7 @@ function raiseCommand({ pid, unit, need }: Extract<Fact, { kind: "limit_reached"
   return `crux budget set ${pid} --${unit} ${need}`;
 }
 
-/** The flags of a command line that allow it, shell-quoted. */
+/** The command-line flags that allow it, shell-quoted. */
 export function flagsOf(remedy: Remedy): string {
   if ("mode" in remedy) return `--permission-mode ${remedy.mode}`;
   return remedy.rules.map((rule) => `--allow ${shellWord(rule)}`).join(" ");

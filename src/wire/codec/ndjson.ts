@@ -6,10 +6,10 @@ import type { SyscallEventWire } from "../../abi/wire.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
-/** A buffer that a long line has grown is let go; a small one is kept for the next line. */
+/** A partial buffer larger than this is released after its long line; a smaller one is kept for the next line. */
 const KEEP_BYTES = 64 * 1024;
 
-/** One line, without blanks between tokens. */
+/** Encodes a value as one line, without blanks between tokens. */
 export function encodeLine(value: unknown): string {
   return `${JSON.stringify(value)}\n`;
 }
@@ -22,12 +22,12 @@ export function encodeSyscallEvent(event: SyscallEventWire): string {
   return `{"type":"syscall_event","payload":${payload}${tail === "" ? "" : `,${tail}`}}}\n`;
 }
 
-/** `1.0`, `5200.0`, `0.042`. */
+/** Formats with one to three decimals: `1.0`, `5200.0`, `0.042`. */
 export function formatDuration(ms: number): string {
   return ms.toFixed(3).replace(/(\.\d)(\d*?)0+$/, "$1$2");
 }
 
-/** Throws a SyntaxError whose message is the cause. */
+/** Throws a SyntaxError whose message names the cause. */
 export function parseLine(line: Buffer): unknown {
   if (!isUtf8(line)) throw new SyntaxError("not UTF-8");
   return JSON.parse(line.toString("utf8"));
@@ -36,9 +36,9 @@ export function parseLine(line: Buffer): unknown {
 export type Decoded = { readonly kind: "line"; readonly line: Buffer } | { readonly kind: "too_long" };
 
 /**
- * Cuts chunks into lines. A `\r` before the `\n` and empty lines are left out. A line over `maxBytes` gives `too_long`
- * once, as soon as it is too long; what follows is not looked at any more. Holds at most `maxBytes`: the unfinished
- * line is kept in one buffer that doubles, so many small chunks cost neither memory nor quadratic copying.
+ * Cuts chunks into lines. A `\r` before the `\n` and empty lines are dropped. A line over `maxBytes` yields `too_long`
+ * once, as soon as the bound is passed; the rest of the input is ignored. Holds at most `maxBytes`: the unfinished line
+ * is kept in one buffer that doubles, so many small chunks cost neither memory nor quadratic copying.
  */
 export class LineDecoder {
   readonly #maxBytes: number;
@@ -50,7 +50,7 @@ export class LineDecoder {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes of the unfinished line. */
+  /** The bytes of the unfinished line. */
   get pending(): number {
     return this.#length;
   }

@@ -1,7 +1,8 @@
 /**
- * Where the daemon of a state directory listens. A runtime directory has one daemon at a time; `crux.owner` names it. While the
- * usual one belongs to the daemon of another state directory (two homes of one user), the second listens in a folder below it,
- * whose name both ends compute. So a client never works on a daemon with another home's settings.
+ * Where the daemon of a state directory listens. A runtime directory has one daemon at a time; `crux.owner` names it.
+ * While the usual seat belongs to the daemon of another state directory (two homes of one user), the second daemon
+ * listens in a folder below it, whose name both ends compute. So a client never works on a daemon with another home's
+ * settings.
  */
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import { Fault } from "../../abi/errors.ts";
@@ -9,26 +10,29 @@ import { type Environment, givenSocket, ownerFile, parent, stateDir } from "../.
 import { shortHash } from "../../lib/short-hash.ts";
 import { findSocketPath, isPathTooLong } from "./address.ts";
 
-/** EX_CANTCREAT (sysexits.h): how a daemon ends for which there is no seat. */
+/** EX_CANTCREAT (sysexits.h): the exit code of a daemon that finds no free seat. */
 export const EXIT_TAKEN = 73;
 
-/** The living daemon of a runtime directory, or the last one that was killed there. */
+/** The running daemon of a runtime directory, or the last one that was killed there. */
 export interface SeatOwner {
   readonly pid: number;
-  /** As the system spells it, without links. */
+  /** The real path, without links. */
   readonly stateDir: string;
 }
 
 /** Socket paths. */
 export interface Seats {
   readonly usual: string;
-  /** The one below, in its own folder. undefined: `CRUX_SOCKET` names the place, or no longer path is possible. */
+  /**
+   * The seat in a folder of its own below the usual one. undefined: `CRUX_SOCKET` sets the path, or a longer path is
+   * not possible.
+   */
   readonly own: string | undefined;
-  /** A client takes whoever listens there: the user named the socket. */
+  /** The user named the socket: a client accepts any daemon that listens there. */
   readonly isGiven: boolean;
 }
 
-/** `shared`: in place of `/tmp`. */
+/** `shared` replaces `/tmp`. */
 export function findSeats(env: Environment, uid: number, home: string, shared = "/tmp"): Seats {
   const usual = findSocketPath(env, uid, home, shared);
   if (givenSocket(env) !== undefined) return { usual, own: undefined, isGiven: true };
@@ -36,7 +40,7 @@ export function findSeats(env: Environment, uid: number, home: string, shared = 
   return { usual, own: isPathTooLong(own) ? undefined : own, isGiven: false };
 }
 
-/** Where a client looks for the daemon of this state directory, as things are now. */
+/** Where a client looks for the daemon of this state directory at present. */
 export function chooseSeat({ usual, own, isGiven }: Seats, state: string): string {
   if (isGiven || own === undefined) return usual;
   const owner = readSeatOwner(parent(usual));
@@ -45,13 +49,16 @@ export function chooseSeat({ usual, own, isGiven }: Seats, state: string): strin
   return owner !== undefined || isOwnTaken ? own : usual;
 }
 
-/** The daemon of another state directory that has the runtime directory. A daemon of an older version does not say whose it is. */
+/**
+ * The daemon of another state directory that owns the runtime directory. A daemon of an older version does not record
+ * its state directory.
+ */
 export function findStranger(runtimeDir: string, state: string): SeatOwner | undefined {
   const owner = readSeatOwner(runtimeDir);
   return owner === undefined || isSame(owner.stateDir, state) ? undefined : owner;
 }
 
-/** CONFLICT: what the second daemon says, and a client that finds the first. */
+/** CONFLICT: raised by the second daemon, and by a client that finds the first. */
 export function seatTaken(runtimeDir: string, owner: SeatOwner | undefined): Fault {
   const who = owner === undefined ? "another daemon" : `the daemon (PID ${owner.pid}) of ${owner.stateDir}`;
   return new Fault({
@@ -61,7 +68,7 @@ export function seatTaken(runtimeDir: string, owner: SeatOwner | undefined): Fau
   });
 }
 
-/** undefined: nobody has it, or a daemon of an older version. */
+/** undefined: no owner, or a daemon of an older version. */
 export function readSeatOwner(runtimeDir: string): SeatOwner | undefined {
   try {
     const owner: unknown = JSON.parse(readFileSync(ownerFile(runtimeDir), "utf8"));
@@ -71,7 +78,7 @@ export function readSeatOwner(runtimeDir: string): SeatOwner | undefined {
   }
 }
 
-/** The path without links; as it is while there is nothing there. */
+/** The path without links; unchanged if it does not exist. */
 export function spelled(path: string): string {
   try {
     return realpathSync.native(path);
