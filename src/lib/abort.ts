@@ -1,14 +1,16 @@
 /**
- * One signal from several, without AbortSignal.any: that keeps a reference in every source for as long as the source
- * lives, and a process's own signal lives for days.
+ * Links several signals into one, without AbortSignal.any, which keeps a reference in every source for as long as the
+ * source lives; a process's own signal lives for days.
  */
 export interface LinkedSignal extends Disposable {
   readonly signal: AbortSignal;
-  /** Fires it, and none of its sources. */
+  /** Aborts this signal, but none of its sources. */
   abort(): void;
 }
 
-/** Fires when the first of `sources` does. Dispose it when the call is over: then nothing is left on the sources. */
+/**
+ * A signal that aborts when the first of `sources` does. Dispose it after use; then no listener is left on the sources.
+ */
 export function linkSignals(...sources: readonly (AbortSignal | undefined)[]): LinkedSignal {
   const live = sources.filter((source) => source !== undefined);
   const controller = new AbortController();
@@ -24,7 +26,10 @@ export function linkSignals(...sources: readonly (AbortSignal | undefined)[]): L
   return { signal: controller.signal, abort, [Symbol.dispose]: dispose };
 }
 
-/** Settles as `promise` does, or rejects with the signal's reason when that comes first. Nothing is left on the signal. */
+/**
+ * Settles as `promise` does, or rejects with the signal's reason if that comes first. No listener is left on the
+ * signal.
+ */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
     promise.catch(() => {});

@@ -1,10 +1,10 @@
 /**
- * Which of many texts a pattern matches, under a deadline: a pattern can be made to search for hours, and the thread is
- * everybody's.
+ * Finds the texts that a pattern matches, under a deadline: some patterns search for hours, and all users share the
+ * thread.
  */
 import { createContext, runInContext } from "node:vm";
 
-/** The indexes of the texts that match; null: not done within `maxMs`. */
+/** The indexes of the matching texts; null: not finished within `maxMs`. */
 export function findMatching(
   regex: RegExp,
   texts: readonly string[],
@@ -13,7 +13,7 @@ export function findMatching(
   return findPlaces(regex, texts, maxMs)?.map(([text]) => text) ?? null;
 }
 
-/** The indexes of the texts that match, each with the place in it where its first match begins. */
+/** The indexes of the matching texts, each with the offset of its first match; null: not finished within `maxMs`. */
 export function findPlaces(
   regex: RegExp,
   texts: readonly string[],

@@ -1,9 +1,12 @@
 /**
- * Changes one value in JSON text and leaves every other byte as it is: order, spaces, numbers and keys that nobody here knows.
- * The text is JSON (RFC 8259): who calls has parsed it.
+ * Changes one value in JSON text and leaves every other byte as it is: order, spaces, numbers and unknown keys. The
+ * text must be JSON (RFC 8259): the caller has parsed it.
  */
 
-/** Sets the value at `path`; objects on the way are made where they are missing. A value there that is no object: replaced. */
+/**
+ * Sets the value at `path`. Missing objects on the way are created; a value on the way that is not an object is
+ * replaced.
+ */
 export function withJsonValue(text: string, path: readonly string[], value: unknown): string {
   const source = text.trim() === "" ? "{}\n" : text;
   const { start, end } = valueAt(source, skipSpace(source, 0));
@@ -11,7 +14,7 @@ export function withJsonValue(text: string, path: readonly string[], value: unkn
   return source.slice(0, start) + change.in(source.slice(start, end), path, 0) + source.slice(end);
 }
 
-/** Takes the value at `path` out, with its name; the same text where there is none. */
+/** Removes the value at `path` with its name; returns the same text if there is no value. */
 export function withoutJsonValue(text: string, path: readonly string[]): string {
   if (text.trim() === "") return text;
   const { start, end } = valueAt(text, skipSpace(text, 0));
@@ -30,7 +33,7 @@ function removed(text: string, path: readonly string[]): string {
     return text.slice(0, member.start) + inner + text.slice(member.end);
   }
   const [before, next] = [members[at - 1], members[at + 1]];
-  // an earlier one of the same name would count again
+  // remove earlier members of the same name too: one of them would take effect
   if (next !== undefined) return removed(text.slice(0, member.from) + text.slice(next.from), path);
   if (before !== undefined) return removed(text.slice(0, before.end) + text.slice(member.end), path);
   return "{}";
@@ -43,7 +46,7 @@ interface Style {
 
 interface Member {
   readonly key: string;
-  /** Where its name begins. */
+  /** The offset of its name. */
   readonly from: number;
   readonly start: number;
   readonly end: number;
@@ -62,7 +65,7 @@ class Change {
     const [key, ...rest] = path;
     if (key === undefined) return written(this.#value, this.#style, depth);
     if (!text.startsWith("{")) return this.in("{}", path, depth);
-    // of two members with one name the last counts
+    // of two members with the same name the last one takes effect
     const member = membersOf(text).findLast((each) => each.key === key);
     if (member === undefined)
       return this.#added(text, `${JSON.stringify(key)}: ${this.in("{}", rest, depth + 1)}`, depth);
@@ -85,7 +88,7 @@ function written(value: unknown, { indent, newline }: Style, depth: number): str
   return lines.join(`${newline}${indent.repeat(depth)}`);
 }
 
-/** As the first indented line is; two spaces where there is none. */
+/** The indentation of the first indented line, two spaces if no line is indented; and the kind of line end. */
 function styleOf(text: string): Style {
   const newline = text.includes("\r\n") ? "\r\n" : "\n";
   const indent = /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
@@ -107,7 +110,7 @@ function membersOf(object: string): readonly Member[] {
   return members;
 }
 
-/** The value that begins at `start`. */
+/** The extent of the value that begins at `start`. */
 function valueAt(text: string, start: number): { start: number; end: number } {
   if (text[start] === '"') return { start, end: endOfString(text, start) };
   let depth = 0;

@@ -1,4 +1,4 @@
-/** How many lines one text has more and less than another. Bounded in time. */
+/** Counts the lines inserted and deleted between two texts. Bounded in time. */
 import { diffLines } from "diff";
 
 interface LineCounts {
@@ -6,11 +6,11 @@ interface LineCounts {
   readonly deletions: number;
 }
 
-/** Beyond this two texts have next to nothing in common, and the search for it grows with the square. */
+/** Beyond this number two texts have next to nothing in common, and the cost of the comparison is quadratic. */
 const MAX_EDITS = 2_000;
 const MAX_MS = 200;
 
-/** All lines of both where they are too different to be compared in time. */
+/** If the texts are too different to compare in time, all lines of both are counted. */
 export function lineCounts(before: string, after: string): LineCounts {
   const parts = diffLines(before, after, { maxEditLength: MAX_EDITS, timeout: MAX_MS });
   if (parts === undefined) return { insertions: lines(after), deletions: lines(before) };

@@ -1,12 +1,12 @@
-/** What models and rules call the tools of an MCP server. One place makes the names: `mcp__<server>__<tool>`. */
+/** The names by which models and rules call the tools of an MCP server: `mcp__<server>__<tool>`. Made only here. */
 import { createHash } from "node:crypto";
 
 const MAX_NAME = 64;
 const CUT_NAME = 55;
 
 /**
- * By the server's names: what models and rules call its tools, `mcp__<server>__<tool>`. Letters that do not fit become `_`;
- * what is too long, or equal to another then, ends in a hash of the whole.
+ * Maps the server's tool names to `mcp__<server>__<tool>`. Characters that are not allowed become `_`; a name that is
+ * then too long, or not unique, ends in a hash of the original.
  */
 export function callNames(
   server: string,

@@ -1,4 +1,6 @@
-/** What pictures and documents cost a model: by their base64, and never more than the largest that are taken. An estimate. */
+/**
+ * Estimates the tokens of images and documents from the length of their base64, limited to the largest accepted size.
+ */
 const TOKENS_A_CHARACTER = 0.125;
 const MOST = 30_000;
 

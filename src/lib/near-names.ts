@@ -1,11 +1,11 @@
-/** Names near to a mistyped one, for hints. */
+/** Finds names close to a mistyped one, for hints. */
 
-/** Longer names are near to nothing: the work grows with the product of lengths. */
+/** Longer names match nothing: the cost grows with the product of the lengths. */
 const MAX_LENGTH = 100;
 
 /**
- * Those of `known` at most `maxDistance` away, nearest first, equally near ones as they stand in `known`. The name
- * itself is not among them.
+ * The names of `known` at most `maxDistance` away, nearest first; equally near ones keep their order. `name` itself is
+ * left out.
  */
 export function nearNames(
   name: string,
@@ -20,7 +20,7 @@ export function nearNames(
   });
 }
 
-/** Those with a distance, nearest first, equally near ones as they stand in `known`. */
+/** The names with a distance, nearest first; equally near ones keep their order. */
 export function nearest(
   known: readonly string[],
   distanceOf: (candidate: string) => number | null,
@@ -32,7 +32,9 @@ export function nearest(
     .map(({ candidate }) => candidate);
 }
 
-/** Letters to add, drop, replace or swap with their neighbour (optimal string alignment). Upper case is another letter. */
+/**
+ * The number of letters to add, drop, replace or swap with their neighbour (optimal string alignment). Case-sensitive.
+ */
 export function editDistance(a: string, b: string): number {
   if (a.length > MAX_LENGTH || b.length > MAX_LENGTH) return Number.POSITIVE_INFINITY;
   let before: readonly number[] = [];

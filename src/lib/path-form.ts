@@ -1,6 +1,6 @@
-/** Forms that some system takes for more than a name: they are refused before anything is looked at. */
+/** Path forms that some operating system treats as more than a name; they are refused before any file access. */
 
-/** What is wrong with an absolute path as written; null: nothing. */
+/** What is wrong with the spelling of an absolute path; null: it is fine. */
 export function pathProblem(path: string): string | null {
   if (path.includes("\0")) return "a path may not contain NUL";
   if (/(?:^|\/)\\\\/.test(path)) return "a path on another host or device (\\\\…) is not taken";

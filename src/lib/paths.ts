@@ -1,11 +1,11 @@
 /**
  * Where Crux keeps its files, from the environment alone (XDG Base Directory rules: a variable that is empty or not
- * absolute counts as not set). Pure: nothing is looked at or made here.
+ * absolute counts as not set). Pure: no file is read or made here.
  */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Holds the socket and `crux.pid`; 0700. */
+/** The directory of the socket and `crux.pid`; mode 0700. */
 export function runtimeDir(env: Environment, uid: number): string {
   const base = absolute(env.XDG_RUNTIME_DIR);
   return base === undefined ? `/tmp/crux-${uid}` : `${base}/crux`;
@@ -21,7 +21,7 @@ export function givenSocket(env: Environment): string | undefined {
   return nonEmpty(env.CRUX_SOCKET);
 }
 
-/** The socket a process that Crux started must use; undefined outside of one. */
+/** The socket that a process started by Crux must use; undefined outside of such a process. */
 export function ipcSocketPath(env: Environment): string | undefined {
   return nonEmpty(env.CRUX_IPC_SOCKET) ?? nonEmpty(env.KAIRO_IPC_SOCKET);
 }
@@ -31,37 +31,37 @@ export function pidFile(socket: string): string {
   return `${parent(socket)}/crux.pid`;
 }
 
-/** What proves the user to the daemon; new at each start, 0600, beside the socket. */
+/** The file that proves the user's identity to the daemon: new at each start, mode 0600, beside the socket. */
 export function cookieFile(socket: string): string {
   return `${parent(socket)}/crux.cookie`;
 }
 
-/** The daemon that has a runtime directory: its pid and its state directory. */
+/** The file that names the owner of a runtime directory: the daemon's pid and its state directory. */
 export function ownerFile(runtime: string): string {
   return `${runtime}/crux.owner`;
 }
 
-/** Journal, outputs, `daemon.log`. */
+/** The directory of the journal, outputs and `daemon.log`. */
 export function stateDir(env: Environment, home: string): string {
   return `${absolute(env.XDG_STATE_HOME) ?? `${home}/.local/state`}/crux`;
 }
 
-/** The journal, and beside it the daemon's lock with `owner.json`. */
+/** The directory of the journal, and of the daemon's lock with `owner.json`. */
 export function journalDir(state: string): string {
   return `${state}/journal`;
 }
 
-/** How many daemons in a row died young; none: no file. */
+/** The file that counts consecutive daemons that ended soon after their start; no file means none. */
 export function bootCountFile(state: string): string {
   return `${state}/boot-count`;
 }
 
-/** `settings.json`, `agents/`, `skills/`, `memory/`. */
+/** The directory of `settings.json`, `agents/`, `skills/` and `memory/`. */
 export function configDir(env: Environment, home: string): string {
   return `${absolute(env.XDG_CONFIG_HOME) ?? `${home}/.config`}/crux`;
 }
 
-/** The folder a path lies in, `.` for a bare name. */
+/** The directory that contains `path`; `.` for a bare name. */
 export function parent(path: string): string {
   const slash = path.lastIndexOf("/");
   if (slash < 0) return ".";

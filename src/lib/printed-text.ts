@@ -1,19 +1,20 @@
 /**
- * What a program prints, as the plain text that a terminal would show of it: escape sequences are left out, what was printed
- * over (by carriage return, backspace, erasing) is gone, other control characters are shown by their number. Text comes in
- * parts, cut anywhere. A line is held until it ends, at most MAX_LINE_CHARS of it: what was given out no longer changes.
+ * Converts a program's output to the plain text that a terminal would show: escape sequences are removed, text that was
+ * overwritten (by carriage return, backspace, erasing) is gone, other control characters are shown by their number.
+ * Input comes in chunks, cut anywhere. A line is held until it ends, up to MAX_LINE_CHARS: text once returned never
+ * changes.
  */
 import { StringDecoder } from "node:string_decoder";
 
 const MAX_LINE_CHARS = 64 * 1024;
 const MAX_COLUMN = 1_000;
-/** Of a sequence that is cut; a longer one is none. */
+/** Longest unfinished sequence to wait for; a longer one is not taken for a sequence. */
 const MAX_CUT_CHARS = 256;
 
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what this is about
 const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
 const RUN = /[^\x00-\x08\x0a-\x1f\x7f-\x9f]+/y;
-/** ECMA-48: a control sequence, a string (which a line end ends too), an escape sequence. */
+/** ECMA-48: a control sequence, a string (which a line end also terminates), an escape sequence. */
 const SEQUENCE =
   /\x1b(?:\[([0-?]*)[ -/]*([@-~])|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\|(?=\n|\x1b[^\\]))|[ -/]+[0-~]|[0-OQ-WYZ\\`-~])/y;
 const CUT_STRING = /\x1b[\]PX^_][^\x07\x1b\n]*\x1b?$/y;
@@ -23,13 +24,13 @@ const CUT_SEQUENCE = /\x1b(?:\[[0-?]*[ -/]*|[ -/]*)$/y;
 export class PrintedText {
   readonly #decoder = new StringDecoder("utf8");
   #out: string[] = [];
-  /** Of the line in progress, what was not given out. */
+  /** The part of the current line that was not returned yet. */
   #line = "";
   #column = 0;
   #isPartGiven = false;
-  /** The cursor went back to what was given out, which cannot be printed over: what comes next begins a line. */
+  /** The cursor is back in text already returned, which cannot be overwritten: the next text begins a new line. */
   #isReturned = false;
-  /** A sequence whose end has not come. */
+  /** An escape sequence that is not complete yet. */
   #cut = "";
   #shownControls = 0;
   #hasMoved = false;
@@ -39,7 +40,7 @@ export class PrintedText {
     return this.#given();
   }
 
-  /** The line in progress, as far as it is there; what comes later does not change that. */
+  /** Returns the current line as far as received; later output does not change it. */
   flush(): Uint8Array {
     this.#giveLine();
     return this.#given();
@@ -50,7 +51,7 @@ export class PrintedText {
     return this.flush();
   }
 
-  /** What a reader must know of the difference; "" nothing. */
+  /** How the text differs from the output, for the reader; "": no difference worth a note. */
   get note(): string {
     const notes: string[] = [];
     if (this.#shownControls > 0)
@@ -149,7 +150,7 @@ export class PrintedText {
     return at + 1;
   }
 
-  /** Where the text goes on. */
+  /** Handles the escape at `at`; returns the offset after it. */
   #escape(text: string, at: number): number {
     for (const sticky of [SEQUENCE, CUT_STRING, CUT_SEQUENCE]) sticky.lastIndex = at;
     const found = SEQUENCE.exec(text);
@@ -158,7 +159,7 @@ export class PrintedText {
       return at + found[0].length;
     }
     if (CUT_STRING.test(text)) {
-      // what a string says is never shown
+      // the contents of a string are never shown
       this.#cut = text.slice(at, at + 2) + (text.endsWith("\x1b") ? "\x1b" : "");
       return text.length;
     }
@@ -199,7 +200,7 @@ export class PrintedText {
     }
   }
 
-  /** 0: from here on; 1: up to here; else all of the line. */
+  /** Erases in the line. 0: from the cursor on; 1: up to the cursor; else the whole line. */
   #erase(what: number): void {
     const rest = what === 1 ? this.#line.slice(this.#column) : "";
     const before = what === 0 ? this.#line.slice(0, this.#column) : "";

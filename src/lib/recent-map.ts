@@ -1,4 +1,4 @@
-/** A map that holds so many entries; beyond, the least recently used goes. */
+/** A map with at most `max` entries; beyond that the least recently used is dropped. */
 export class RecentMap<K, V> {
   readonly #max: number;
   readonly #entries = new Map<K, V>();
@@ -7,7 +7,7 @@ export class RecentMap<K, V> {
     this.#max = max;
   }
 
-  /** Counts as a use. */
+  /** Returns the value and marks it as used. */
   use(key: K): V | undefined {
     const value = this.#entries.get(key);
     if (value !== undefined) this.set(key, value);
@@ -30,7 +30,7 @@ export class RecentMap<K, V> {
     if (oldest !== undefined) this.#entries.delete(oldest);
   }
 
-  /** The least recently used first. */
+  /** The entries, least recently used first. */
   entries(): IterableIterator<[K, V]> {
     return this.#entries.entries();
   }

@@ -1,4 +1,7 @@
-/** A stream of bytes of a program's output, which is read along, redacted as the text that it is; a character that is cut by a part comes with the next. */
+/**
+ * Redacts a program's output, a stream of bytes that is read live, as text; a character cut at a chunk's end is
+ * completed by the next chunk.
+ */
 import { StringDecoder } from "node:string_decoder";
 import type { Redactor } from "./redact.ts";
 import { RedactStream } from "./redact-stream.ts";

@@ -1,13 +1,13 @@
 /**
- * Values that are secrets, wherever they stand: as they are, as JSON spells them, in base64 at each of its three places, in URLs
- * and in hex. Found by Wu and Manber's shift table, which looks at a few characters of a text only.
+ * Finds known secret values anywhere in a text: as they are, as JSON spells them, in base64 at each of its three
+ * alignments, in URLs and in hex. Uses Wu and Manber's shift table, which examines only a few characters of the text.
  */
 
-/** Shorter ones are words. */
+/** Shorter values are taken for ordinary words. */
 export const MIN_KNOWN_CHARS = 8;
-/** Longer values are known by their parts. */
+/** Longer values are searched by their parts. */
 const PART_CHARS = 256;
-/** Of one form of one part: a character takes nine in a URL. */
+/** The longest form of one part: a character takes up to nine in a URL. */
 export const MAX_NEEDLE_CHARS = PART_CHARS * 9;
 
 const BLOCK = 3;
@@ -22,10 +22,10 @@ export interface KnownHit {
 }
 
 export class KnownValues {
-  /** Value by needle, the longest first where several begin alike. */
+  /** The value of each needle. */
   readonly #byNeedle = new Map<string, string>();
   readonly #shift = new Uint8Array(TABLE).fill(WINDOW - BLOCK + 1);
-  /** Needles by the hash of the block at the end of their window. */
+  /** Needles by the hash of the last block of their window, longest first. */
   readonly #ends = new Map<number, string[]>();
 
   constructor(values: Iterable<string>) {
@@ -34,7 +34,7 @@ export class KnownValues {
     for (const needles of this.#ends.values()) needles.sort((a, b) => b.length - a.length);
   }
 
-  /** The first at or after `from`; of those that begin there the longest. null: none. */
+  /** The first hit at or after `from`; of several that begin there, the longest. null: no hit. */
   find(text: string, from: number): KnownHit | null {
     if (this.#byNeedle.size === 0) return null;
     const shift = this.#shift;
@@ -93,7 +93,7 @@ function formsOf(value: string): readonly string[] {
   ];
 }
 
-/** What base64 is sure to hold of it where so many bytes stand before it in its group. */
+/** The base64 characters that are certain when `before` other bytes precede the value in its group of three. */
 function base64At(bytes: Buffer, before: number): string {
   const text = Buffer.concat([Buffer.alloc(before), bytes])
     .toString("base64")

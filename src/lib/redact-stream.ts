@@ -1,19 +1,22 @@
 /**
- * A text that comes in parts, redacted as if it came whole: its last 4 KiB are held back until more comes, and a secret that
- * reaches the end of what is there until its end is seen.
+ * Redacts a text that comes in chunks as if it came whole: its last 4 KiB are held back until more arrives, and a
+ * secret that reaches the end of the text so far is held back until its end is seen.
  */
 import { DROPPED, type Redactor } from "./redact.ts";
 import { MAX_NEEDLE_CHARS, MIN_KNOWN_CHARS } from "./redact-known.ts";
 
 const CARRY_CHARS = 4_096;
-/** A secret that ends before that is over, whatever comes: a known value that begins in it would be there. */
+/**
+ * A secret that ends this far before the end of the text is complete: a known value that begins inside it would be
+ * visible.
+ */
 const MARGIN_CHARS = MAX_NEEDLE_CHARS + 128;
-/** What patterns look back. */
+/** How many characters patterns look back. */
 const CONTEXT_CHARS = 8;
 
 export class RedactStream {
   readonly #redactor: Pick<Redactor, "scan">;
-  /** Already given out, for what patterns look back at. */
+  /** The end of the text already returned, for patterns that look back. */
   #context = "";
   #held = "";
 
@@ -21,7 +24,7 @@ export class RedactStream {
     this.#redactor = redactor;
   }
 
-  /** `isLive`: somebody reads along, and waits for the end of a line, not for 4 KiB. */
+  /** `isLive`: a reader waits for the end of each line, not for 4 KiB. */
   push(chunk: string, isLive = false): string {
     this.#held += chunk;
     const sure = this.#held.length - CARRY_CHARS;
@@ -29,12 +32,12 @@ export class RedactStream {
     return live > sure ? this.#give(live, true) : this.#give(sure, false);
   }
 
-  /** What was held back. */
+  /** Returns the text that was held back. */
   end(): string {
     return this.#give(this.#held.length, true);
   }
 
-  /** Gives out what lies before `limit`, and the rest of a secret that begins before it. */
+  /** Returns the text before `limit`, and the rest of a secret that begins before it. */
   #give(limit: number, isOver: boolean): string {
     if (limit <= 0) return "";
     try {
@@ -45,7 +48,7 @@ export class RedactStream {
     }
   }
 
-  /** `isOver`: no secret that begins before the limit goes on in what is still to come. */
+  /** `isOver`: no secret that begins before the limit continues in text still to come. */
   #redacted(limit: number, isOver: boolean): string {
     const before = this.#context.length;
     const text = this.#context + this.#held;
@@ -69,7 +72,10 @@ export class RedactStream {
   }
 }
 
-/** Where a line ends, or what follows is too short for a secret. Keys in lines are waited for. */
+/**
+ * The end of the last line, or of the text if its last word is too short for a secret. 0 within a multi-line key, which
+ * is awaited.
+ */
 function liveLimit(held: string): number {
   if (held.includes("-----BEGIN")) return 0;
   const last = /\S*$/.exec(held.slice(-MIN_KNOWN_CHARS))?.[0].length ?? 0;

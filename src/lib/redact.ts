@@ -1,13 +1,14 @@
 /**
- * Takes secrets out of texts, before they are kept, logged, shown or sent: values that are known, and what looks like a secret.
- * In the place of each stands a mark that is the same for the same secret. Pure: what it knows it is given.
+ * Removes secrets from texts before they are stored, logged, shown or sent: known values, and strings that look like a
+ * secret. Each is replaced by a mark that is the same for the same secret. Pure: known values and the key are passed
+ * in.
  */
 import { createHmac } from "node:crypto";
 import { type KnownHit, KnownValues, MIN_KNOWN_CHARS } from "./redact-known.ts";
 
-/** Values at most; of more, those that were named longest ago are known no more. */
+/** Most known values; beyond that, those learned longest ago are dropped. */
 const MAX_KNOWN = 1_000;
-/** What stands where a text was dropped, because it could not be looked through. */
+/** Replaces a text that could not be searched. */
 export const DROPPED = "[redacted:fault:000000]";
 const MARK = /\[redacted:[a-z]{2,10}:[0-9a-f]{6}\]/;
 
@@ -19,7 +20,7 @@ interface Secret {
   readonly mark: string;
 }
 
-/** A mark in a text stands for what is not known where the text is. */
+/** Whether a text contains a mark, so that the original value is unknown to its reader. */
 export function hasMark(text: string): boolean {
   return text.includes("[redacted:") && MARK.test(text);
 }
@@ -27,21 +28,21 @@ export function hasMark(text: string): boolean {
 export class Redactor {
   #key: Uint8Array;
   readonly #values = new Set<string>();
-  /** Set anew before each use. */
+  /** Its `lastIndex` is set before each use. */
   readonly #pattern = patternOf();
   #known: KnownValues | null = null;
 
-  /** `key`: without it nobody can tell from a mark what it stands for. */
+  /** `key`: without it a mark does not reveal what it stands for. */
   constructor(key: Uint8Array) {
     this.#key = key;
   }
 
-  /** From now on. */
+  /** Uses this key from now on. */
   useKey(key: Uint8Array): void {
     this.#key = key;
   }
 
-  /** These values are secrets from now on. Shorter than 8 characters they are none. */
+  /** Treats these values as secrets from now on. Values shorter than 8 characters are ignored. */
   learn(values: Iterable<string>): void {
     for (const value of values) {
       if (value.length < MIN_KNOWN_CHARS) continue;
@@ -55,7 +56,7 @@ export class Redactor {
     }
   }
 
-  /** The same string where nothing was found. `except`: marks of secrets that may stay. Never throws. */
+  /** Returns the same string if no secret was found. `except`: marks of secrets that may stay. Never throws. */
   redact(text: string, except?: ReadonlySet<string>): string {
     try {
       return this.#redact(text, except);
@@ -64,17 +65,17 @@ export class Redactor {
     }
   }
 
-  /** Bytes that are no text stay as they are; so do those in which nothing was found. */
+  /** Bytes that are not text, or contain no secret, stay as they are. */
   redactBytes(bytes: Uint8Array, except?: ReadonlySet<string>): Uint8Array {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const text = buffer.toString("utf8");
     const clean = this.redact(text, except);
     if (clean === text) return bytes;
-    // what decoding replaces is lost; beside a secret that is the lesser loss
+    // bytes that are not UTF-8 are lost here, which is better than leaking the secret
     return Buffer.from(clean);
   }
 
-  /** Looks through one text, from front to back. */
+  /** Searches one text, from front to back. */
   scan(text: string): Scan {
     this.#known ??= new KnownValues(this.#values);
     return new Scan(text, {
@@ -101,7 +102,7 @@ export class Redactor {
     return parts.join("");
   }
 
-  /** A key in lines is the same however a text spells its line ends. */
+  /** The mark of a secret; a multi-line key has the same mark however the text spells its line ends. */
   #mark(kind: SecretKind, secret: string): string {
     const plain = kind === "pem" ? secret.replaceAll(/\\+[nrt]|[\s\\]/g, "") : secret;
     return `[redacted:${kind}:${createHmac("sha256", this.#key).update(plain).digest("hex").slice(0, 6)}]`;
@@ -114,7 +115,7 @@ interface Found {
   readonly kind: SecretKind;
 }
 
-/** What is looked for, and what stands for it. */
+/** What to search for, and the mark that replaces it. */
 interface Search {
   readonly pattern: RegExp;
   readonly values: KnownValues;
@@ -124,7 +125,7 @@ interface Search {
 class Scan {
   readonly #text: string;
   readonly #search: Search;
-  /** The next of each, as far as it was looked for; null: there is none. */
+  /** The next hit of each kind; undefined: not searched yet; null: no more hits. */
   #known: KnownHit | null | undefined;
   #found: Found | null | undefined;
 
@@ -133,7 +134,7 @@ class Scan {
     this.#search = search;
   }
 
-  /** The first secret that begins at or after `from`, which never falls; null: none. */
+  /** The first secret that begins at or after `from`, which must not decrease; null: no more secrets. */
   next(from: number): Secret | null {
     const [known, found] = [this.#nextKnown(from), this.#nextFound(from)];
     if (known !== null && (found === null || known.start <= found.start)) {
@@ -145,7 +146,7 @@ class Scan {
     return { ...found, end: this.#extended(found), mark };
   }
 
-  /** A known value that begins inside goes beyond the end: all of it is secret. */
+  /** The end of a secret, extended by known values that begin inside it and end later. */
   #extended({ start, end }: { readonly start: number; readonly end: number }): number {
     let last = end;
     for (let next = this.#nextKnown(start + 1); next !== null && next.start < last; ) {
@@ -174,19 +175,19 @@ class Scan {
 }
 
 /**
- * What secrets look like where nobody has named them. Each pattern begins with letters that are rare in other text, is decided
- * within 2,000 characters from its begin, and looks at most 8 characters back: a text that comes in parts is matched as a whole one.
- * The kinds stand in a mark: `[redacted:<kind>:<6 hex>]`.
+ * Patterns of secrets whose values are not known. Each begins with letters that are rare in other text, is decided
+ * within 2,000 characters of its beginning, and looks back at most 8 characters, so that a text in chunks matches like
+ * a whole one. The kind appears in the mark: `[redacted:<kind>:<6 hex>]`.
  */
 type SecretKind = "pem" | "sk" | "github" | "aws" | "slack" | "jwt" | "bearer" | "url" | "known" | "fault";
 
-/** No such character stands before; the letter of a line end, as JSON spells it, is none. */
+/** No character of `word` precedes; the letter of a line end as JSON spells it (`\n`) does not count. */
 const after = (word: string): string => String.raw`(?:(?<![${word}])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4}))`;
 
 const ROWS: readonly (readonly [kind: SecretKind, pattern: string])[] = [
   [
     "pem",
-    // line ends also as JSON spells them, however deep
+    // line ends also as JSON spells them, at any depth of escaping
     String.raw`-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----(?:[A-Za-z0-9+/=:,\s]|-(?!----)|\\{1,8}[nrt]){16,60000}` +
       "(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----)?",
   ],
@@ -205,7 +206,7 @@ const ROWS: readonly (readonly [kind: SecretKind, pattern: string])[] = [
   ],
 ];
 
-/** One expression, a named group for each kind. */
+/** One expression with a named group for each kind. */
 function patternOf(): RegExp {
   return new RegExp(ROWS.map(([kind, pattern]) => `(?<${kind}>${pattern})`).join("|"), "g");
 }

@@ -1,8 +1,8 @@
-/** What of an environment is a secret: by the names that keys and passwords commonly have. */
+/** Finds the secrets of an environment, by the names that keys and passwords commonly have. */
 
 const SECRET_NAME =
   /(?:^|_)(?:API_?KEY|KEY|KEYS|TOKEN|TOKENS|SECRET|SECRETS|PASSWORD|PASSWD|PASS|CREDENTIALS)$|^DATABASE_URL$|_SECRET_/i;
-/** Words that are in other texts, too: numbers, switches, names. A mark in their place would hide what is no secret. */
+/** Values that also occur in other texts: numbers, switches, names. Marking them would hide text that is not secret. */
 const COMMON = /^(?:\d+|[a-z]{1,12}|true|false|(?:~|\.{1,2})?\/[\w.@/ -]*)$/i;
 
 export function secretValues(env: Readonly<Record<string, string | undefined>>): readonly string[] {
@@ -11,7 +11,7 @@ export function secretValues(env: Readonly<Record<string, string | undefined>>):
   );
 }
 
-/** Of a URL: it is told to programs by itself, too. */
+/** The password in a URL, which programs may also receive by itself. */
 function passwordOf(value: string): readonly string[] {
   const [, password] = /^[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:([^\s/@]+)@/i.exec(value) ?? [];
   return password === undefined || COMMON.test(password) ? [] : [password];

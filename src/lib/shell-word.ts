@@ -1,7 +1,7 @@
-/** Nothing that a POSIX shell takes for more than itself. */
+/** Characters without special meaning to a POSIX shell. */
 const PLAIN = /^[\w./:@%+,-]+$/;
 
-/** A text as one word of a POSIX shell, whatever is in it; quoted where it must be. */
+/** Any text as one word for a POSIX shell; quoted only if needed. */
 export function shellWord(text: string): string {
   return PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

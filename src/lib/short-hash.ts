@@ -1,4 +1,7 @@
-/** FNV-1a, 32 bits, as 8 hex digits: a short name for a path. Two may share one; loading node:crypto would cost a command more. */
+/**
+ * FNV-1a, 32 bits, as 8 hex digits: a short name for a path. Not unique; loading node:crypto would slow down each
+ * command.
+ */
 export function shortHash(text: string): string {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);

@@ -1,2 +1,5 @@
-/** The exit code, as the shell reports a program that SIGPIPE ended: Node ignores the signal and gives us the error instead. */
+/**
+ * The exit code when stdout is closed, as a shell reports for SIGPIPE: Node ignores the signal and raises an error
+ * instead.
+ */
 export const STDOUT_CLOSED = 141;

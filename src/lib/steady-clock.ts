@@ -1,41 +1,41 @@
 /**
  * The machine's clocks without the time in which this process could not run: stopped, its container frozen, its machine
- * suspended. Whatever waits or measures by this clock gives up nothing in that time, and soon after it nothing that a running
- * program would not have: what was due meanwhile, or is due at once, gets `graceMs` more (never more than it had in all).
+ * suspended. Timeouts and measurements by this clock do not expire in that time, nor soon after it: a sleep that came
+ * due meanwhile, or comes due at once, gets `graceMs` more (but never more than its whole length).
  *
- * How a gap is found: while somebody watches, a tick comes once a second; else a sleep that is late tells of it. A program that
- * nobody watches and that sleeps for an hour so counts what it was frozen in that hour.
+ * How a gap is found: while there is a watcher, by a tick once a second; otherwise by a sleep that ends late. A process
+ * without a watcher that sleeps for an hour therefore counts the time it was frozen within that hour.
  */
 import { abortable } from "./abort.ts";
 
-/** What the platform gives; a test gives its own. */
+/** The platform's clocks and timers; a test passes its own. */
 export interface Machine {
-  /** Wall clock, ms since the epoch: may jump. */
+  /** Wall clock, ms since the epoch; may jump. */
   now(): number;
-  /** Monotonic ms with a fraction: goes on while the process is stopped. */
+  /** Monotonic ms with a fraction; advances while the process is stopped. */
   mono(): number;
   /** Calls `act` once after `ms`, at most 24.8 days; the result cancels. `keepsAlive` false: the process may end without it. */
   after(ms: number, act: () => void, keepsAlive: boolean): () => void;
 }
 
 export interface Gap {
-  /** So long nothing ran; 0: the wall clock alone has moved. */
+  /** How long the process did not run, ms; 0: only the wall clock has moved. */
   readonly gapMs: number;
-  /** How far the wall clock moved against the monotonic one: beyond it, or behind. */
+  /** How far the wall clock moved relative to the monotonic one, ms: positive is ahead, negative behind. */
   readonly jumpMs: number;
 }
 
 interface SteadyLimits {
-  /** A gap or jump from here on counts; less is a busy machine. */
+  /** Smallest gap or jump that counts, ms; a shorter one may be a busy machine. */
   readonly gapMs: number;
   readonly graceMs: number;
 }
 
 const LIMITS: SteadyLimits = { gapMs: 5_000, graceMs: 2_000 };
 const TICK_MS = 1_000;
-/** The longest delay a timer of the platform takes: a longer one fires at once. */
+/** The longest delay of a platform timer, ms: a longer one fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-/** A timer of the platform may come so much early. */
+/** How early a platform timer may fire, ms. */
 const EARLY_MS = 1;
 
 export class SteadyClock {
@@ -45,11 +45,11 @@ export class SteadyClock {
   readonly #sleeps = new Set<Pending>();
   #watchers = 0;
   #endTick: () => void = () => {};
-  /** By the machine's monotonic clock: when we last looked, and when the last gap was over. */
+  /** By the machine's monotonic clock: the last reading. `#woken` is the end of the last gap. */
   #seen: number;
   #woken = Number.NEGATIVE_INFINITY;
   #frozenMs = 0;
-  /** Wall minus monotonic clock. */
+  /** Wall clock minus monotonic clock, ms. */
   #apartMs: number;
 
   constructor(machine: Machine = platform, limits: SteadyLimits = LIMITS) {
@@ -64,12 +64,12 @@ export class SteadyClock {
     return this.#machine.now();
   }
 
-  /** Monotonic milliseconds with a fraction, gaps left out. */
+  /** Monotonic milliseconds with a fraction, without gaps. */
   mono(): number {
     return this.#look() - this.#frozenMs;
   }
 
-  /** By `mono()`. Leaves neither timer nor listener. */
+  /** Sleeps `ms` by `mono()`. Leaves neither timer nor listener. */
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const begun = this.#look();
@@ -99,13 +99,16 @@ export class SteadyClock {
     }
   }
 
-  /** Told of each gap and jump from now on, at once. The result ends it. */
+  /** Calls `listener` at each gap and jump from now on. The returned function unregisters it. */
   onGap(listener: (gap: Gap) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Ticks as long as anybody watches. The tick keeps no process alive. The result ends it; twice is once. */
+  /**
+   * Ticks as long as there is a watcher; the tick does not keep the process alive. The returned function ends the
+   * watch; it may be called twice.
+   */
   watch(): () => void {
     let isOver = false;
     if (this.#watchers++ === 0) {
@@ -135,7 +138,7 @@ export class SteadyClock {
     return mono;
   }
 
-  /** Nobody looked for long. It is a gap only if somebody should have. */
+  /** Handles a long time without a reading. It is a gap only if a tick or a sleep was due in that time. */
   #notice(mono: number, before: number): void {
     let from = this.#watchers > 0 ? before : mono;
     for (const { firesAt } of this.#sleeps) from = Math.min(from, firesAt);
@@ -164,7 +167,7 @@ export class SteadyClock {
   }
 }
 
-/** When its timer is due, by the machine's monotonic clock. */
+/** A pending sleep: when its timer is due, by the machine's monotonic clock. */
 interface Pending {
   firesAt: number;
 }

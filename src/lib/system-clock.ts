@@ -1,4 +1,4 @@
-/** The machine's clocks, as a program gets them (abi/program.ts). Tests use one that stands still. */
+/** The machine's clocks, as a program receives them (abi/program.ts). Tests use a clock that stands still. */
 import { abortable } from "./abort.ts";
 
 export const systemClock = {
@@ -6,7 +6,7 @@ export const systemClock = {
   now: (): number => Date.now(),
   /** Monotonic milliseconds with a fraction. */
   mono: (): number => performance.now(),
-  /** Leaves neither timer nor listener. */
+  /** Sleeps `ms`. Leaves neither timer nor listener. */
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);

@@ -1,7 +1,7 @@
-/** Of a text, or of several that stand in one. */
+/** The size of a text, or of several texts together. */
 export interface TextSize {
   readonly chars: number;
-  /** Of them, those from U+2E80 up (CJK). */
+  /** How many of them are U+2E80 or above (CJK). */
   readonly wide: number;
 }
 
@@ -11,7 +11,9 @@ export function sizeOf(text: string): TextSize {
   return { chars: text.length, wide };
 }
 
-/** A quick estimate of tokens: text / 4; of wide characters one each. For bounds and displays, never for bills. */
+/**
+ * A quick estimate of tokens: one per 4 characters, one per wide character. For bounds and displays, never for bills.
+ */
 export function tokensOf({ chars, wide }: TextSize): number {
   return wide + Math.ceil((chars - wide) / 4);
 }

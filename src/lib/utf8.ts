@@ -1,4 +1,4 @@
-/** Bytes of a text that was cut anywhere, without the characters that the cut went through. */
+/** The bytes of a text that was cut anywhere, without the characters broken by the cut. */
 
 export function withoutBrokenEnd(bytes: Buffer): Buffer {
   let start = bytes.byteLength - 1;

@@ -1,8 +1,11 @@
-/** `$VAR`, `${VAR}` and `${VAR:-default}` in a text, as the shell reads them, and `$$` for a `$`; nothing else means anything. */
+/**
+ * Replaces `$VAR`, `${VAR}` and `${VAR:-default}` in a text as the shell does, and `$$` by `$`; nothing else is
+ * special.
+ */
 
 interface Expanded {
   readonly text: string;
-  /** Names that have no value and no default: "" stands in their place. */
+  /** Names with neither a value nor a default; they are replaced by "". */
   readonly missing: readonly string[];
 }
 
@@ -14,7 +17,7 @@ export function expandVariables(text: string, env: Readonly<Record<string, strin
     if (whole === "$$") return "$";
     const name = bare ?? braced ?? "";
     const value = Object.hasOwn(env, name) ? (env[name] ?? "") : "";
-    // as in the shell, `:-` counts an empty value as none
+    // as in the shell, `:-` treats an empty value as unset
     if (value !== "") return value;
     if (fallback !== undefined) return fallback;
     if (!Object.hasOwn(env, name)) missing.push(name);

@@ -1,4 +1,7 @@
-/** A machine whose clocks a test moves: time goes by, stops for the program alone (a freeze), or jumps on the wall. */
+/**
+ * A machine whose clocks a test moves: time passes, passes without the program running (a freeze), or the wall clock
+ * jumps.
+ */
 import type { Machine } from "../steady-clock.ts";
 
 interface Timer {
@@ -8,7 +11,7 @@ interface Timer {
 }
 
 export class FakeMachine implements Machine {
-  /** Timers that have fired: each is a wakeup of the program. */
+  /** The number of timers fired; each is a wakeup of the program. */
   wakeups = 0;
   #mono = 1_000;
   #wall = 1_700_000_000_000;
@@ -28,12 +31,15 @@ export class FakeMachine implements Machine {
     return () => this.#timers.delete(timer);
   }
 
-  /** Timers that are armed; `keepsAlive`: those that keep the program from ending. */
+  /**
+   * The number of armed timers; `keepsAlive`: only those that keep the program from ending (true), or the others
+   * (false).
+   */
   pending(keepsAlive?: boolean): number {
     return [...this.#timers].filter((timer) => timer.keepsAlive === (keepsAlive ?? timer.keepsAlive)).length;
   }
 
-  /** Time goes by, and the program runs. */
+  /** Lets time pass while the program runs. */
   async advance(ms: number): Promise<void> {
     const end = this.#mono + ms;
     await turn();
@@ -45,14 +51,16 @@ export class FakeMachine implements Machine {
     await turn();
   }
 
-  /** Time goes by, and the program does not run: what was due in it fires when it goes on, in order, all at the same time. */
+  /**
+   * Lets time pass while the program does not run: timers due in it fire afterwards, in order, all at the same time.
+   */
   async freeze(ms: number): Promise<void> {
     this.#pass(ms);
     for (let next = this.#due(this.#mono); next !== undefined; next = this.#due(this.#mono))
       await this.#fire(next);
   }
 
-  /** The wall clock is set. */
+  /** Moves the wall clock alone. */
   jump(ms: number): void {
     this.#wall += ms;
   }
