@@ -1,4 +1,6 @@
-/** What who follows a process is told of its calls of tools: one note each, when it is over. Secrets are marked in it. */
+/**
+ * Reports the tool calls of a process to its followers: one note per call, when it is over. Secrets are redacted in it.
+ */
 import { type CallEnd, type CallNote, firstLine, shortened } from "../../abi/call-note.ts";
 import type { WritePlan } from "../../abi/device.ts";
 import { messageOf, SyscallError } from "../../abi/errors.ts";
@@ -7,12 +9,12 @@ import type { Process } from "../process/process.ts";
 import { redactedValue } from "../redact/redacted-journal.ts";
 import type { FdEntry } from "../vfs/fd-table.ts";
 
-/** What telling takes of the kernel. */
+/** The parts of the kernel that reporting uses. */
 interface Telling {
   readonly ports: Pick<KernelPorts, "redactor" | "clock">;
 }
 
-/** One call, made by a write. */
+/** One tool call, made by a write. */
 export class CallTold {
   readonly #core: Telling;
   readonly #self: Process;
@@ -27,7 +29,7 @@ export class CallTold {
     this.#tool = entry.path.slice(entry.path.lastIndexOf("/") + 1);
   }
 
-  /** A person may change the arguments: the last plan is what happens. */
+  /** The user may change the arguments: the last plan is the one that runs. */
   planned({ tool = this.#tool, about = "" }: WritePlan): void {
     this.#tool = tool;
     this.#about = about;
@@ -38,7 +40,7 @@ export class CallTold {
   }
 
   failed(error: unknown): void {
-    // of a file that may not be read it is a VfsError
+    // a file that may not be read throws a VfsError
     this.#tell({ error: messageOf(error) }, error instanceof SyscallError && error.code === "PERMISSION");
   }
 

@@ -1,6 +1,6 @@
 /**
- * Within what the OS processes of a call run. Where that cannot be had, none starts unless a person says so, knowing it: a call
- * that was allowed becomes a question, one that would be asked says it too, and with nobody to ask it is refused.
+ * The sandbox of a call's OS processes. If it is unavailable, none starts unless the user knowingly allows it: an
+ * allowed call becomes a question, a question gets a warning, and if nobody can be asked the call is refused.
  */
 import { SyscallError } from "../../abi/errors.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
@@ -10,12 +10,12 @@ import { subjectOf } from "../process/subject.ts";
 import { type Policed, requestOf } from "./decide.ts";
 import type { Passage } from "./passage.ts";
 
-/** As the rights are now. PERMISSION: a protected file cannot be protected. */
+/** The sandbox by the current rights. PERMISSION: a protected file cannot be protected. */
 export function sandboxOf(core: Policed, self: Process, request: PermitRequest): SandboxProfile | null {
   return core.ports.permitFor(self.seed.cwd).sandbox?.(subjectOf(core, self), request) ?? null;
 }
 
-/** UNAVAILABLE: it may not run unconfined, or nobody is there to say that it may. */
+/** UNAVAILABLE: it may not run without a sandbox, or nobody is attached to allow that. */
 export function confine(
   passage: Passage,
   decision: Decision,
@@ -42,7 +42,7 @@ export function confine(
   return { decision: { behavior: "ask", message, always: null, isHard: true, reason }, sandbox: null };
 }
 
-/** After a person has allowed what could not be confined, it is not. */
+/** null if the sandbox is unavailable: the user has allowed the call without it. */
 export function sandboxGiven({ core, self, scope }: Passage): SandboxProfile | null {
   return core.ports.exec.sandbox?.available === true ? sandboxOf(core, self, requestOf(scope)) : null;
 }

@@ -1,4 +1,4 @@
-/** What the gate asks of those who know whether a person said so; consent/ answers. */
+/** What the gate asks about the user's consent; consent/ implements it. */
 import type { Effect } from "../../abi/effects.ts";
 import type { Inflow } from "../labels/inflow.ts";
 import type { Decision } from "../ports/permit.ts";
@@ -6,33 +6,33 @@ import type { AskDecision } from "./describe.ts";
 import type { Passage } from "./passage.ts";
 import type { Scope } from "./scope.ts";
 
-/** What a person made of a question. */
+/** The user's answer to a question. */
 export type Said =
   | { readonly is: "yes" }
-  /** `words`: for the model. */
+  /** `words`: the user's message for the model. */
   | { readonly is: "no"; readonly words: string }
-  /** Yes, with other arguments. */
+  /** Yes, with changed arguments. */
   | { readonly is: "edited"; readonly input: Readonly<Record<string, unknown>> }
-  /** Yes to what is not so any more: a path leads elsewhere. */
+  /** Yes, but a path leads elsewhere by now. */
   | { readonly is: "moved" }
   | { readonly is: "unanswered"; readonly why: string };
 
-/** What a permitted call may bring in. */
+/** What a permitted call may bring into the process. */
 export interface Intake {
-  /** Whether a person, or a rule, let it read a secret; the labels of what it reads. */
+  /** Whether the user or a rule permitted reading a secret; the labels of what the call reads. */
   readonly scope: Pick<Scope, "isSecret" | "inflow">;
-  /** After the act: what it wrote is on record. */
+  /** Called after the act: resolves when the labels of what it wrote are recorded. */
   readonly kept: () => Promise<void>;
 }
 
 export interface Consent {
-  /** By a model, where one may. null: it may run. Else what is denied, or still a person's question. */
+  /** Asks the classifier where it may answer. null: allowed. Otherwise a denial, or still a question for the user. */
   judge(passage: Passage, decision: AskDecision): Promise<Exclude<Decision, { behavior: "allow" }> | null>;
-  /** It was let through: what a model judges next is seen after it. */
+  /** Notes that the call was permitted: the classifier sees it with the next call it judges. */
   passed(passage: Passage): void;
-  /** Waits for a person. Rejects when the call is given up. */
+  /** Waits for the user's answer. Rejects when the call is cancelled. */
   ask(passage: Passage, decision: AskDecision): Promise<Said>;
   intake(passage: Passage): Promise<Intake>;
-  /** Of a call within one, by the program that it runs: only what that reads has come. */
+  /** The inflow of a call made by a program within its own call: limited to what that inner call reads. */
   partOfInflow(passage: Passage, effects: readonly Effect[]): Inflow | undefined;
 }

@@ -1,4 +1,4 @@
-/** What an effect costs: set aside before it begins, settled when it is over. */
+/** The cost of an effect: reserved before it begins, settled when it is over. */
 import type { Charge } from "../../abi/effects.ts";
 import { messageOf } from "../../abi/errors.ts";
 import { Reservation } from "../account/account.ts";
@@ -9,7 +9,9 @@ import type { Process } from "../process/process.ts";
 import { held } from "./gate.ts";
 import type { Passage } from "./passage.ts";
 
-/** As soon as it can be: at a limit a person may take long to answer, and what has to be so at the begin is so again. */
+/**
+ * Waits until it can reserve: the user may take long to answer at a limit, so all conditions are then checked again.
+ */
 export async function reserved(passage: Passage): Promise<Reservation | undefined> {
   const { core, self, effectful } = passage;
   for (;;) {
@@ -21,7 +23,7 @@ export async function reserved(passage: Passage): Promise<Reservation | undefine
 }
 
 /**
- * It may have waited long for its turn or for a person: a process that is paused begins nothing, nor does one whose intent the
+ * Checked after every wait for a turn or for the user: a paused process begins nothing, nor does one whose intent the
  * journal could not take. A mere read needs no intent.
  */
 export async function untilMayBegin({ core, self, effectful, signal }: Passage): Promise<void> {
@@ -32,7 +34,7 @@ export async function untilMayBegin({ core, self, effectful, signal }: Passage):
   } while (self.isPaused);
 }
 
-/** Once it is over. A device that cannot say what it cost has cost what was set aside. */
+/** Called once it is over. If the device cannot report its cost, the reserved amount is charged. */
 export function costOf({ core, effectful }: Passage, reservation?: Reservation): Charge | undefined {
   try {
     return effectful.charge?.();
@@ -42,7 +44,7 @@ export function costOf({ core, effectful }: Passage, reservation?: Reservation):
   }
 }
 
-/** Settles, and says what is to be kept of that. Without a cost nothing was done. */
+/** Settles the reservation and returns the records for the journal. Without a cost, nothing was done. */
 export function settled(passage: Passage, reservation?: Reservation, cost?: Charge): readonly JournalDraft[] {
   const { core, self } = passage;
   const used = settle(passage, reservation, cost);
@@ -51,7 +53,7 @@ export function settled(passage: Passage, reservation?: Reservation, cost?: Char
   return used;
 }
 
-/** Who answers is told when it is not who was asked, once for each that does. */
+/** Logs once per model when another model than the requested one answers. */
 function noteAnswer(self: Process, { model = "", askedModel }: Charge, mono: number): void {
   if (self.model.answered(model) && askedModel !== undefined)
     self.log("warn", `the model ${askedModel} was asked for; ${model} answers`, mono);

@@ -1,4 +1,4 @@
-/** Does what a program does lie within what was permitted? Effects are an upper bound; acting beyond is a defect of the tool. */
+/** Is an effect within what was permitted? Declared effects are an upper bound; exceeding them is a bug of the tool. */
 import type { Effect } from "../../abi/effects.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { isWithin } from "../../lib/path.ts";
@@ -53,14 +53,14 @@ function sameArgv(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((word, i) => word === b[i]);
 }
 
-/** The call that would have them. */
+/** The call whose effects are checked. */
 interface At {
   readonly self: Pick<Process, "pid">;
   readonly syscall: string;
   readonly device: string;
 }
 
-/** PERMISSION for an undeclared effect; CONFLICT when a permitted path has come to lie elsewhere meanwhile. */
+/** PERMISSION: an undeclared effect; CONFLICT: a permitted path leads elsewhere by now. */
 export function checkCovered(scope: Scope, effects: readonly Effect[], at: At): void {
   for (const effect of effects) {
     if (covers(scope.effects, effect)) continue;

@@ -1,4 +1,4 @@
-/** What the policy says of a call, as things stand. */
+/** The policy's current decision on a call. */
 
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Decision, PermitRequest } from "../ports/permit.ts";
@@ -7,19 +7,19 @@ import type { Granted } from "../process/rights/granted.ts";
 import { type Granting, subjectOf } from "../process/subject.ts";
 import type { Scope } from "./scope.ts";
 
-/** Who would do what, as the policy is asked. */
+/** The process and the call that the policy judges. */
 export interface Claim {
   readonly core: Policed;
   readonly self: Process;
   readonly scope: Scope;
 }
 
-/** The policy of each place, and what persons have granted. */
+/** The policy of each folder, and what the user has granted. */
 export interface Policed extends Granting {
   readonly ports: Pick<KernelPorts, "permitFor" | "classifier" | "models" | "log">;
 }
 
-/** A policy that throws is a question, never a permission. */
+/** If the policy throws, the decision is to ask, never to allow. */
 export function decide({ core, self, scope }: Claim, granted?: Granted): Decision {
   try {
     return core.ports.permitFor(self.seed.cwd).decide(subjectOf(core, self, granted), requestOf(scope));

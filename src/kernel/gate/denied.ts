@@ -1,13 +1,14 @@
 /**
- * Counts what a session was denied, in its journal too. At the limit the model is told to change its approach; then a person
- * decides the next such call. Where none can be asked, each refusal is an answer to the model, and its loop sees to the end.
+ * Counts the denied calls of a session, also in its journal. At the limit the model is asked to change its approach,
+ * and the user decides the next such call. If nobody can be asked, each denial goes back to the model, and its loop
+ * decides when to stop.
  */
 import type { Journal } from "../ports/journal.ts";
 import type { Decision } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import type { Scope } from "./scope.ts";
 
-/** What keeps the count. */
+/** The part of the kernel that records the count. */
 interface Keeper {
   readonly ports: { readonly journal: Pick<Journal, "note"> };
 }
@@ -20,10 +21,12 @@ interface Denied {
 
 type Deny = Extract<Decision, { behavior: "deny" }>;
 
-/** What the mode or a classifier denies, a person may allow. Rules, ceilings and protected places stay as they are. */
+/**
+ * Denials by mode, classifier or default, which the user may override. Rules, ceilings and protected paths are final.
+ */
 const SOFT: ReadonlySet<Deny["reason"]["kind"]> = new Set(["mode", "classifier", "default"]);
 
-/** What is said to the model beside the refusal; "": nothing. */
+/** What the model reads after the denial; "": nothing. */
 export function noteDenial(core: Keeper, self: Process, tool: string): string {
   const { denials } = self.seed.session;
   if (denials.recordDenial(self.pid, tool)) keep(core, self);
@@ -36,12 +39,12 @@ export function noteSuccess(core: Keeper, self: Process, tool: string): void {
   if (self.seed.session.denials.recordSuccess(tool)) keep(core, self);
 }
 
-/** A person has answered. */
+/** Called when the user has answered. */
 export function clearDenials(core: Keeper, self: Process): void {
   if (self.seed.session.denials.clear()) keep(core, self);
 }
 
-/** After too many denials in a row, what would be denied again is asked, where a person can be. */
+/** After too many denials in a row, turns a further soft denial into a question if the user can be asked. */
 export function orAsked({ core, self, scope }: Denied, decision: Decision): Decision {
   if (decision.behavior !== "deny" || !SOFT.has(decision.reason.kind) || self.mode === "plan")
     return decision;
@@ -58,7 +61,7 @@ export function orAsked({ core, self, scope }: Denied, decision: Decision): Deci
   };
 }
 
-/** A model that is asked has read what its last reply came to. */
+/** A call to the model begins a new reply: the model has read the outcome of its last one. */
 export function noteReply({ pid, seed }: Process, { effects }: Scope): void {
   if (effects.some(({ kind }) => kind === "llm")) seed.session.denials.beginReply(pid);
 }

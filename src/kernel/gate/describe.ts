@@ -1,4 +1,6 @@
-/** A question in words: one line, and a detail below it. Made from the tool's own view, else from the effects. */
+/**
+ * The text of a question: one line, and details below it. Made from the tool's own view, otherwise from the effects.
+ */
 import type { Effect } from "../../abi/effects.ts";
 import type { Decision } from "../ports/permit.ts";
 import type { Effectful } from "./effectful.ts";
@@ -12,10 +14,10 @@ export interface Question {
 }
 
 const MAX_TEXT = 400;
-/** A command of the longest kind, or a page of a diff, and room for what else is told. A screen shows less of it at first. */
+/** Fits the longest command or a page of a diff, with further details. A screen shows less of it at first. */
 const MAX_DETAIL = 64 * 1024;
 
-/** Why it asks is told where it is more than the mode. */
+/** The reason for asking is included only if it is not simply the mode. */
 export function describe(tool: string, effectful: Effectful, decision?: AskDecision): Question {
   const { view, effects } = effectful;
   const what = view === undefined ? effects.map(effectWords).join(", ") : view.operation;
@@ -29,7 +31,7 @@ export function describe(tool: string, effectful: Effectful, decision?: AskDecis
   return { text: cut(text, MAX_TEXT), detail: cut(detail.join("\n"), MAX_DETAIL) };
 }
 
-/** A line has no room for a long command, and none for the lines of a short one: nobody allows what was not shown. */
+/** Parameters that the one line does not show in full, so that the user never allows anything unseen. */
 function untold(text: string, params: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(params).flatMap(([name, value]) => {
     if (typeof value !== "string" || value === "" || text.includes(value)) return [];

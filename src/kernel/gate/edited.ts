@@ -1,4 +1,4 @@
-/** Thrown through the guard by a person's answer: the call is made again with these arguments, from the very beginning. */
+/** Thrown through the guard when the user changes the arguments: the call starts over with them. */
 export class Edited extends Error {
   readonly input: Readonly<Record<string, unknown>>;
 

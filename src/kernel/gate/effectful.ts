@@ -2,7 +2,7 @@
 import type { WritePlan } from "../../abi/device.ts";
 import type { Charge } from "../../abi/effects.ts";
 
-/** What the gate has to know of an effect before it happens. */
+/** What the gate must know about an effect before it happens. */
 export interface Effectful extends WritePlan {
   /** `Open`, `Write` or `Stat`. */
   readonly syscall: string;
@@ -10,6 +10,6 @@ export interface Effectful extends WritePlan {
   readonly device: string;
   /** The arguments as text, for the journal; cut at 64 KiB. */
   readonly input: string;
-  /** What it has cost, once it is over. */
+  /** What it cost; called once it is over. */
   charge?(): Charge | undefined;
 }

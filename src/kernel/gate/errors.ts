@@ -1,11 +1,11 @@
 /**
- * Turns what a device throws into the error of the file call, with the device's code; CANCELLED after an abort. The words may be
- * a server's, which echo what it was sent: secrets are taken out.
+ * Turns what a device throws into the error of the file call, with the device's code; CANCELLED after an abort. The
+ * message may come from a server and echo what it was sent: secrets are redacted.
  */
 import { codeOf, Fault, messageOf, VfsError } from "../../abi/errors.ts";
 import type { Process } from "../process/process.ts";
 
-/** A call of a file. */
+/** A call on a file. */
 interface FileCall {
   readonly op: string;
   readonly self: Pick<Process, "pid" | "wording">;
@@ -15,7 +15,7 @@ interface FileCall {
 export function vfsError({ op, self, device }: FileCall, thrown: unknown, signal: AbortSignal): Fault {
   if (thrown instanceof Fault && !isDeviceFault(thrown)) return thrown;
   const { pid } = self;
-  // Devices under abort throw what they like: the reason of the signal, a broken socket.
+  // An aborted device may throw anything: the signal's reason, a broken socket.
   if (signal.aborted && !(thrown instanceof Fault) && codeOf(thrown) !== "TIMEOUT")
     return new VfsError({ op, pid, device, code: "CANCELLED", message: "cancelled", cause: thrown });
   const hint = thrown instanceof Fault && thrown.hint !== undefined ? self.wording(thrown.hint) : undefined;
@@ -24,7 +24,7 @@ export function vfsError({ op, self, device }: FileCall, thrown: unknown, signal
   return new VfsError({ op, pid, device, ...fields });
 }
 
-/** Kernel errors already name their place; a DriverError (and its subclasses) does not know the process. */
+/** Kernel errors already name the process; a DriverError (and its subclasses) does not know it. */
 function isDeviceFault(fault: Fault): boolean {
   return "op" in fault && !("pid" in fault) && !("cid" in fault);
 }

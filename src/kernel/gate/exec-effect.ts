@@ -1,13 +1,16 @@
-/** Starting a program of the host as an effect: what it runs, where, and with which variables. */
+/** Starting a host program as an effect: what it runs, where, and with which variables. */
 import type { Effect } from "../../abi/effects.ts";
 import type { SpawnOpts } from "../../abi/sys.ts";
 import { checkCommand } from "../native/command.ts";
 import type { Process } from "../process/process.ts";
 
-/** The name that rules match: what a process may run through `bash` it may start, and no more. */
+/** The tool name that rules match: a process may start exactly what it may run through `bash`. */
 export const EXEC_TOOL = "bash";
 
-/** INVALID: no command that the host takes. What its environment has that the caller's has not stands before it. */
+/**
+ * INVALID: not a command that the host accepts. Only variables that differ from the caller's are put before the
+ * command.
+ */
 export function execEffect(
   self: Process,
   command: readonly string[],
@@ -22,7 +25,7 @@ export function execEffect(
 
 type Environment = Readonly<Record<string, string>>;
 
-/** In the words of `env`. The kernel's own variables are not the caller's to set. */
+/** The differences as arguments of `env`. The caller may not unset the kernel's own variables. */
 function changesOf(own: Environment, given: Environment | undefined): readonly string[] {
   if (given === undefined) return [];
   const set = Object.entries(given).filter(([name, value]) => own[name] !== value);

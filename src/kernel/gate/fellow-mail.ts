@@ -1,6 +1,6 @@
 /**
- * Messages between members of one compose project. Whom a message is for is looked up by the gate before the policy judges it,
- * and again when it is sent: between the two a service may have been started anew, or the project changed.
+ * Messages between members of one compose project. The gate looks up the recipient before the policy judges the
+ * message, and again when it is sent: in between, a service may have been restarted or the project changed.
  */
 import type { Effect } from "../../abi/effects.ts";
 import { SyscallError } from "../../abi/errors.ts";
@@ -12,19 +12,19 @@ import type { Scope } from "./scope.ts";
 
 type MessageEffect = Extract<Effect, { kind: "message" }>;
 
-/** Who are members of a project with it. */
+/** Finds the other members of a process's project. */
 interface Projects {
   readonly projects: { fellowsOf(self: Process): readonly Member[] };
 }
 
-/** A message on its way. */
+/** A message to check before it is sent. */
 interface Mail {
   readonly core: Projects & Policed & { readonly table: { looksInto(viewer: Pid, pid: Pid): boolean } };
   readonly self: Process;
   readonly scope: Scope | null;
 }
 
-/** With the names of the one fellow that it is for; what the caller says of that counts for nothing. */
+/** Fills in the names of the one member that the message is for; what the caller claims about that is ignored. */
 export function withMember(core: Projects, self: Process, effect: Effect): Effect {
   if (effect.kind !== "message") return effect;
   const { member: _, ...asked } = effect;
@@ -35,8 +35,8 @@ export function withMember(core: Projects, self: Process, effect: Effect): Effec
 }
 
 /**
- * What was permitted for a fellow goes to that fellow, and what was permitted for another does not go to a fellow: CONFLICT. What
- * no tool declared is judged here: PERMISSION.
+ * A message permitted for a fellow member may only reach that member, and one permitted for another process may not
+ * reach a member: CONFLICT. A message that no tool declared is judged here: PERMISSION.
  */
 export function checkFellow({ core, self, scope }: Mail, pid: Pid): void {
   const named = (scope?.effects ?? []).filter(isForFellow);
@@ -53,7 +53,7 @@ function isFellow(fellows: readonly Member[], named: readonly MessageEffect[], p
   return named.some(({ to }) => membersNamed(fellows, to).some((fellow) => fellow.pid === pid));
 }
 
-/** By the own handle of the process: no tool stands between. */
+/** Sent through the process's own handle, not through a tool. */
 function checkUndeclared(core: Projects & Policed, self: Process, pid: Pid): void {
   const effects = [withMember(core, self, { kind: "message", to: String(pid) })];
   const scope = { callId: asCallId("c_mail"), tool: "send", effects };

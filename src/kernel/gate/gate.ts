@@ -1,6 +1,7 @@
 /**
- * The gate. Every call of user space passes here, once: refused for a dead handle, run, traced. Calls with effects go on
- * to guard.ts, where they are permitted, reserved, journalled and settled. There is no other way to an effect.
+ * The gate. Every call of user space passes here once: refused for a dead handle, run, traced. Calls with effects
+ * continue in guard.ts, where they are permitted, reserved, journalled and settled. An effect cannot happen any other
+ * way.
  */
 
 import { ContextError, Fault, printed, SyscallError, VfsError } from "../../abi/errors.ts";
@@ -13,28 +14,31 @@ import type { Process } from "../process/process.ts";
 import type { Call, CallName, CallPass, Pass, ResultOf } from "./call.ts";
 import type { Scope } from "./scope.ts";
 
-/** One that may use all of the kernel. */
+/** A call that may use all of the kernel. */
 export type KernelCall<Name extends CallName, Args> = Call<Name, Args, Core, Process>;
 type KernelPass = CallPass<Core, Process>;
 
-/** In whose name calls come in, and with which rights. */
+/** The process in whose name calls come in, and their rights. */
 export interface Entrant {
   readonly core: Core;
   readonly self: Process;
   readonly scope: Scope | null;
-  /** Of the thread whose handle it is. */
+  /** The signal of the thread that holds the handle. */
   readonly ofThread?: AbortSignal | undefined;
 }
 
-/** One call that comes in. */
+/** One incoming call. */
 interface CallEntry<Name extends CallName, Args> extends Entrant {
   readonly call: KernelCall<Name, Args>;
   readonly args: Args;
-  /** With it the caller gives up. */
+  /** Fires when the caller cancels the call. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What comes from outside passes the tape of a process that has one; what is its own is written behind that. */
+/**
+ * Calls to the outside pass through the tape if the process has one. Calls on the process's own state bypass it, but
+ * the tape is flushed before a change.
+ */
 export function enter<Name extends CallName, Args>(entry: CallEntry<Name, Args>): Promise<ResultOf<Name>> {
   const { self, scope, call, args } = entry;
   const { tape } = self;
@@ -45,7 +49,7 @@ export function enter<Name extends CallName, Args>(entry: CallEntry<Name, Args>)
   return through(entry);
 }
 
-/** Past the tape: a call of the kernel in the name of a process, of which its program knows nothing. */
+/** Bypasses the tape: a call the kernel makes in the name of a process, unknown to its program. */
 export async function through<Name extends CallName, Args>(
   entry: CallEntry<Name, Args>,
 ): Promise<ResultOf<Name>> {
@@ -54,12 +58,12 @@ export async function through<Name extends CallName, Args>(
   const { signal } = linked;
   const pass: KernelPass = { core, self, signal, scope, trace: {}, cancel: () => linked.abort() };
   let began = core.ports.clock.mono();
-  // what a tool does within its call is part of that
+  // a tool's calls within its own call count as part of that one
   if (scope === null) self.halt.stillness.begin();
   try {
     if (call.holds === true && scope === null && self.isPaused) {
       await held(self, call.name, signal);
-      // what ends a pause may be the end of the process
+      // the pause may have ended because the process did
       if (signal.aborted) throw cancelled(self, call.name);
       began = core.ports.clock.mono();
     }
@@ -76,7 +80,10 @@ export async function through<Name extends CallName, Args>(
   }
 }
 
-/** Within a call. Returns when the process is not paused, or goes on; CANCELLED when the call is given up there. */
+/**
+ * Called inside a call. Returns when the process is not paused, or resumes; CANCELLED when the call is cancelled
+ * meanwhile.
+ */
 export async function held(self: Process, name: string, signal: AbortSignal): Promise<void> {
   try {
     await self.halt.suspended(signal);
@@ -85,7 +92,7 @@ export async function held(self: Process, name: string, signal: AbortSignal): Pr
   }
 }
 
-/** How a call went. */
+/** The outcome of a call. */
 type Went<Result> = Pick<Pass, "trace"> & { readonly began: number } & (
     | { readonly result: Result }
     | { readonly error: Error }
@@ -119,7 +126,7 @@ function cut(args: Record<string, unknown>): Record<string, unknown> {
   return args;
 }
 
-/** What a trace shows is read by others. */
+/** Redacts secrets: others read the trace. */
 function worded(self: Process, args: Record<string, unknown>): Record<string, unknown> {
   for (const [key, value] of Object.entries(args))
     if (typeof value === "string" && value.length >= 8) args[key] = self.wording(value);

@@ -22,7 +22,7 @@ import { withQuoted } from "./quoted.ts";
 import type { Scope } from "./scope.ts";
 import { withShown } from "./shown.ts";
 
-/** What happens once it may. `granted`: what was set aside for it. */
+/** Performs the effect once it is permitted. `granted`: the amount reserved for it. */
 type Act<T> = (scope: Scope, granted?: Charge) => Promise<T>;
 
 export async function guard<T>(pass: KernelPass, effectful: Effectful, act: Act<T>): Promise<T> {
@@ -47,7 +47,7 @@ export async function guard<T>(pass: KernelPass, effectful: Effectful, act: Act<
   }
 }
 
-/** Of a program within its own permitted call: what its own call was let do covers it. */
+/** A program within its own permitted call: the effects permitted for that call must cover it. */
 async function part<T>(passage: Passage, effects: readonly Effect[], act: Act<T>): Promise<T> {
   const { core, self, effectful, scope } = passage;
   checkCovered(scope, effects, { self, ...effectful });
@@ -62,20 +62,21 @@ interface Outcome {
 }
 
 interface Deed<T> {
-  /** Throws when it is no longer what was permitted. */
+  /** Throws if the paths are no longer those that were permitted. */
   readonly check: () => void;
   readonly act: Act<T>;
-  /** What the journal keeps of how it went. */
+  /** The result records for the journal. */
   readonly result: (outcome: Outcome) => readonly JournalDraft[];
 }
 
-/** Acts, if the effect is still wanted and still the one that was permitted; whatever comes, its cost is settled. */
+/** Acts if the call is neither cancelled nor changed since it was permitted; its cost is settled on every path. */
 async function done<T>(passage: Passage, reservation: Reservation | undefined, deed: Deed<T>): Promise<T> {
   const { core, self, effectful, scope, signal } = passage;
   const close = (failure: { error?: unknown }, cost?: Charge): void => {
     const used = settled(passage, reservation, cost);
     const drafts = [...used, ...deed.result(cost === undefined ? failure : { ...failure, cost })];
-    // together: a result without its cost would be forgotten, and a cost without its result be counted twice after a crash
+    // in one batch: after a crash, a result without its cost would go uncharged, and a cost without its result be
+    // counted twice
     if (drafts.length > 0) core.ports.journal.note(drafts);
   };
   try {
@@ -99,14 +100,14 @@ async function done<T>(passage: Passage, reservation: Reservation | undefined, d
   return result;
 }
 
-/** A command under way ends when a person takes back what alone allowed it, if the person wants that. */
+/** Stops a running command when the user removes the grant that alone allowed it, if the user chose to. */
 function attended(passage: Passage): () => void {
   const { core, self, scope, cancel } = passage;
   if (cancel === undefined || !scope.effects.some(({ kind }) => kind === "exec")) return () => {};
   return core.grants.attend(self, allowing(passage), cancel);
 }
 
-/** As the policy sees them, whatever the caller says of that. INVALID: a path of no right form, before anything is looked at. */
+/** The effects as the policy sees them, whatever the caller claims. INVALID: a malformed path, before any lookup. */
 function effectsOf(pass: KernelPass, { syscall, device, effects }: Effectful): readonly Effect[] {
   const { core, self } = pass;
   for (const effect of effects) {
@@ -119,7 +120,7 @@ function effectsOf(pass: KernelPass, { syscall, device, effects }: Effectful): r
   );
 }
 
-/** A call that begins here, not permitted yet. */
+/** A call that starts here and is not permitted yet. */
 function scopeOf({ core }: KernelPass, effectful: Effectful, effects: readonly Effect[]): Scope {
   const { tool = lastSegment(effectful.device) } = effectful;
   const readOnly = effectful.readOnly === true ? { readOnly: true } : {};
@@ -140,12 +141,12 @@ function resolved({ core }: KernelPass, effect: Effect): Effect {
   return hasPath(effect) ? { ...effect, real: core.ports.realPath(effect.path) } : effect;
 }
 
-/** Where commands would work, symlinks resolved. */
+/** Where commands would run, symlinks resolved. */
 function workplacesOf({ core }: KernelPass, effects: readonly Effect[]): readonly string[] {
   return effects.flatMap((effect) => (effect.kind === "exec" ? [core.ports.realPath(effect.cwd)] : []));
 }
 
-/** A question may wait for hours: CONFLICT when a permitted path has come to lie elsewhere meanwhile. */
+/** A question may wait for hours: CONFLICT if a permitted path leads elsewhere by now. */
 function checkUnmoved(passage: Passage, workplaces: readonly string[]): void {
   const { self, effectful, scope } = passage;
   const { syscall, device } = effectful;
@@ -157,7 +158,9 @@ function checkUnmoved(passage: Passage, workplaces: readonly string[]): void {
   checkCovered(scope, now, { self, syscall, device });
 }
 
-/** Synced before the act wherever the effect cannot simply be asked again. One that the journal does not take costs nothing. */
+/**
+ * Synced before the act if the effect cannot simply be repeated. If the journal refuses the intent, the cost is zero.
+ */
 async function journalIntent(passage: Passage, reservation: Reservation | undefined): Promise<void> {
   const { core, self, effectful, scope, signal } = passage;
   const { device, effectClass } = effectful;

@@ -1,10 +1,10 @@
-/** Which tools there are for a process: one that is denied as a whole is none. */
+/** Which tools a process is offered: a tool whose every call is denied is hidden. */
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { Permit, Subject } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import { type Granting, subjectOf } from "../process/subject.ts";
 
-/** Process and policy are looked at once, with the first question: a list asks for each of its names. */
+/** Process and policy are read once, at the first query: a list queries each of its names. */
 export function hidden(core: Granting, self: Process): (tool: string) => boolean {
   if (self.pid === PID_KERNEL) return () => false;
   let looked: { readonly permit: Permit; readonly subject: Subject } | undefined;
@@ -13,7 +13,7 @@ export function hidden(core: Granting, self: Process): (tool: string) => boolean
       looked ??= { permit: core.ports.permitFor(self.seed.cwd), subject: subjectOf(core, self) };
       return looked.permit.hides?.(looked.subject, tool) === true;
     } catch {
-      // each call of it asks then, which is said where it is decided
+      // the tool stays visible; its calls are then asked about, and the error is reported there
       return false;
     }
   };

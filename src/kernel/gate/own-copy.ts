@@ -1,8 +1,8 @@
-/** What a call was given, as it was then: a question may wait for hours, and what is permitted is what is done. */
+/** A copy of a call's arguments: a question may wait for hours, and what was permitted must be what is done. */
 import { messageOf, SyscallError } from "../../abi/errors.ts";
 import type { Process } from "../process/process.ts";
 
-/** The caller keeps no hand on it. INVALID: no plain data. */
+/** The caller cannot change the copy. INVALID: not plain data. */
 export function ownCopy<T>(self: Process, syscall: string, given: T): T {
   try {
     return structuredClone(given);

@@ -1,4 +1,4 @@
-/** One effect on its way through the gate. Every station of it takes the passage, and reads of it what it needs. */
+/** One effect on its way through the gate. Every step takes the passage and reads what it needs from it. */
 import type { Core } from "../core.ts";
 import type { Process } from "../process/process.ts";
 import type { CallPass } from "./call.ts";
@@ -10,11 +10,11 @@ export type KernelPass = CallPass<Core, Process>;
 
 export interface Passage extends KernelPass {
   readonly effectful: Effectful;
-  /** What this effect may, as far as the stations behind it have decided. Of a part: what its whole call may. */
+  /** What this effect may do, as decided so far. For an inner call: what its outer call may do. */
   readonly scope: Scope;
 }
 
-/** After a station that decided more. */
+/** The passage with further decisions. */
 export function decided(passage: Passage, more: Partial<Scope>): Passage {
   return { ...passage, scope: { ...passage.scope, ...more } };
 }

@@ -1,4 +1,4 @@
-/** Step three of the gate: allow, refuse, or ask a person. */
+/** Step three of the gate: allow, deny, or ask the user. */
 import { SyscallError } from "../../abi/errors.ts";
 import type { Remedy } from "../../abi/fact.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
@@ -15,8 +15,8 @@ import { refused, remedyOf, withheld } from "./refused.ts";
 import type { Scope } from "./scope.ts";
 
 /**
- * Returns when the effects may happen, with what confines the OS processes of the call; else PERMISSION with words for the
- * model. The kernel itself may do all, unconfined.
+ * Returns when the effects may happen, with the sandbox for the OS processes of the call; otherwise PERMISSION with a
+ * message for the model. The kernel itself may do everything, without a sandbox.
  */
 export async function permit(passage: Passage): Promise<Given> {
   const { core, self, effectful, scope } = passage;
@@ -40,7 +40,7 @@ function quietOf({ env }: { readonly env?: Readonly<Record<string, string>> }): 
   return env === undefined ? {} : { env };
 }
 
-/** A model answers where it may, else a person. */
+/** The classifier answers where it may, otherwise the user. */
 async function afterAsking(passage: Passage, decision: AskDecision): Promise<Given> {
   const { core, self, scope } = passage;
   const shown = await lookAhead(passage);
@@ -50,13 +50,14 @@ async function afterAsking(passage: Passage, decision: AskDecision): Promise<Giv
   else if (!core.asks.canAsk(self)) throw unasked(passage, asked);
   else await ask(shown, asked);
   core.consent.passed(passage);
-  // as the rights are now: a person may have taken minutes to answer
+  // decided by the current rights: the user may have taken minutes to answer
   return { sandbox: sandboxGiven(passage), ...quietOf(decision) };
 }
 
 /**
- * What must fail anyway fails before a person is asked. Looking needs no more than what the process may read unasked; where
- * the reading itself is the question, nothing is looked at. The call, with what the look gave to show of it.
+ * A call that must fail anyway fails before the user is asked. The look ahead reads only what the process may read
+ * without asking; if reading is itself the question, nothing is read. Returns the passage with the view that the look
+ * ahead gave.
  */
 async function lookAhead(passage: Passage): Promise<Passage> {
   const { core, self, effectful, scope } = passage;
@@ -67,14 +68,14 @@ async function lookAhead(passage: Passage): Promise<Passage> {
   return view === undefined ? passage : { ...passage, effectful: { ...effectful, view } };
 }
 
-/** Would it be allowed, with what persons have granted as it is given? */
+/** Tests whether the claim would be allowed under the given user grants. */
 export function allowing(claim: Claim): Allows {
   return (granted) => decide(claim, granted).behavior === "allow";
 }
 
 /**
- * Returns when a person has allowed it, and it is still what was asked and not denied meanwhile. Throws `Edited` for other
- * arguments, which begin anew.
+ * Returns when the user has allowed it, the paths are still those asked about, and it was not denied meanwhile. Throws
+ * `Edited` if the user changed the arguments: the call then starts over.
  */
 async function ask(passage: Passage, decision: AskDecision): Promise<void> {
   const { core, self, effectful } = passage;
@@ -106,7 +107,7 @@ function denied(passage: Passage, deny: Extract<Decision, { behavior: "deny" }>)
   return refused(passage, { message, reason, remedy: remedyOf(passage) });
 }
 
-/** `why`: it was asked, and nobody answered. */
+/** `why`: the reason why the question was not answered. */
 function unasked(
   passage: Passage,
   { message: reason, choices }: AskDecision,
@@ -120,7 +121,7 @@ function unasked(
   return refused(passage, { message, reason, remedy, isQuestion: true });
 }
 
-/** For the model, which can tell the user. */
+/** For the model, which can pass it on to the user. */
 function allowedBy(remedy: Remedy | null): string {
   if (remedy === null) return "Only the user can allow it, when asked";
   if ("mode" in remedy) return `It is allowed in ${remedy.mode} mode`;

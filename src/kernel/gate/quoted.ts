@@ -1,16 +1,16 @@
 /**
- * Does an address stand word for word in what a person said, or in a page that was fetched? Asking it then carries nothing out
- * that the process has read. Looked for only where the process has labels.
+ * Checks whether a URL occurs word for word in what the user said, or in a fetched page. A request to it then leaks
+ * nothing that the process has read. Checked only if the process has labels.
  */
 import type { Effect } from "../../abi/effects.ts";
 import type { ContextSpaces } from "../context/spaces.ts";
 import type { Process } from "../process/process.ts";
 
-/** Their results are pages, and lists of pages: a program cannot write into them what it likes. */
+/** Tools whose results are pages or lists of pages: a program cannot write its own text into them. */
 const PAGES: ReadonlySet<string> = new Set(["fetch", "web_search"]);
-/** Of another process, or of Crux itself: no words of a person. */
+/** Messages from another process or from Crux itself: not the user's words. */
 const FOREIGN = /^<(?:agent-message|crux-note|available-deferred-tools|tool_discovery)/;
-/** What may follow an address without being part of it. */
+/** What may follow a URL without being part of it. */
 const END = /^(?:$|[\s"'<>()[\]{}|\\^`,;]|[.!?:](?:$|[\s"'<>()]))/;
 
 interface Contexts {
@@ -37,13 +37,13 @@ function isQuoted(core: Contexts, { ctxId }: Process, url: string): boolean {
   return false;
 }
 
-/** A deferred tool is called through another, with its name among the arguments. */
+/** A deferred tool is called through `tool_call`, with its name among the arguments. */
 function nameOf({ name, input }: { readonly name: string; readonly input: unknown }): string {
   const { tool } = (input ?? {}) as { tool?: unknown };
   return name === "tool_call" && typeof tool === "string" ? tool : name;
 }
 
-/** Not as the beginning of a longer one: what follows would be made up. */
+/** Not as the prefix of a longer URL: the rest of that would be invented. */
 function stands(text: string, url: string): boolean {
   for (let at = text.indexOf(url); at >= 0; at = text.indexOf(url, at + 1))
     if (END.test(text.slice(at + url.length, at + url.length + 2))) return true;

@@ -1,4 +1,4 @@
-/** A call that does not happen: what its caller reads, what the log says, and what is told of it when the run is over. */
+/** A call that was refused: what its caller reads, what the log says, and what is reported when the run is over. */
 import { messageOf, SyscallError } from "../../abi/errors.ts";
 import type { Fact, Remedy } from "../../abi/fact.ts";
 import { type Refusal, refusalDetails } from "../../abi/refusal.ts";
@@ -12,16 +12,18 @@ const PREFIX = "Permission denied: ";
 const MAX_REASON = 400;
 
 interface Refused {
-  /** For the model. */
+  /** The message for the model. */
   readonly message: string;
   readonly reason: string;
-  /** The narrowest that would have allowed it. */
+  /** The narrowest remedy that would have allowed the call. */
   readonly remedy: Remedy | null;
-  /** The user would have been asked. */
+  /** The call needs the user's approval, and nobody could or did answer. */
   readonly isQuestion?: boolean;
 }
 
-/** The narrowest that would let it happen. One with a secret in it could not be typed as it is shown. */
+/**
+ * The narrowest remedy that would allow it. One that contains a secret is skipped: what is shown could not be typed.
+ */
 export function remedyOf({ core, self, scope }: Passage): Remedy | null {
   const { permitFor, redactor } = core.ports;
   const isClean = (text: string): boolean => redactor === undefined || redactor.redact(text) === text;
@@ -34,7 +36,7 @@ export function remedyOf({ core, self, scope }: Passage): Remedy | null {
   }
 }
 
-/** PERMISSION: the policy refuses it, or nobody is there to be asked. Kept for the end of the run. */
+/** PERMISSION: the policy denies it, or nobody is attached to approve it. Recorded for the end of the run. */
 export function refused(
   passage: Passage,
   { message, reason, remedy, isQuestion = false }: Refused,
@@ -56,12 +58,12 @@ export function refused(
   });
 }
 
-/** A person said no, or (INVALID) the call makes no sense: no flag is the answer to that. */
+/** The user said no, or (INVALID) the call makes no sense: no flag would help. */
 export function withheld(passage: Passage, message: string, code?: "PERMISSION" | "INVALID"): SyscallError {
   return refusedWith(passage, message, { code });
 }
 
-/** The person is notified too, whatever the model makes of the answer. */
+/** The user is notified too, whatever the model makes of the answer. */
 function refusedWith(
   { core, self, effectful, scope }: Passage,
   message: string,

@@ -1,4 +1,4 @@
-/** What a permitted call may. */
+/** What a permitted call is allowed to do. */
 import type { Effect } from "../../abi/effects.ts";
 import type { CallId } from "../../abi/ids.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
@@ -8,16 +8,16 @@ import type { Inflow } from "../labels/inflow.ts";
 export interface Scope {
   readonly callId: CallId;
   readonly tool: string;
-  /** With `real` filled in. */
+  /** The permitted effects, with `real` filled in. */
   readonly effects: readonly Effect[];
-  /** It was let read a secret. */
+  /** The call was permitted to read a secret. */
   readonly isSecret?: true;
-  /** What it may bring in. Absent: nothing that has labels. */
+  /** The labels that the call may bring into the process. Absent: it reads nothing that has labels. */
   readonly inflow?: Inflow;
-  /** The tool says that the call changes nothing but the caller's own lists. */
+  /** The tool declares that the call changes nothing but the caller's own lists. */
   readonly readOnly?: boolean;
-  /** Of every OS process that is started within the call; absent: none was decided on, and none is started. */
+  /** The sandbox for every OS process started within the call; absent: not decided, and no OS process is started. */
   readonly sandbox?: SandboxProfile | null;
-  /** In the environment of those processes, before all else. */
+  /** Variables set first in the environment of those OS processes. */
   readonly env?: Readonly<Record<string, string>>;
 }

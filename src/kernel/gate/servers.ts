@@ -1,4 +1,7 @@
-/** MCP servers as effects of who starts them; of those that an agent brings, the file may be any, and who gives it may be no person. */
+/**
+ * MCP servers as effects of the process that starts them. An agent's servers need consent: its file may name any
+ * server, and the process that starts the agent may not be the user.
+ */
 import type { Effect } from "../../abi/effects.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { McpConfig, McpServer } from "../../abi/mcp.ts";
@@ -11,10 +14,10 @@ import { invalid } from "./errors.ts";
 import { guard } from "./guard.ts";
 import type { KernelPass } from "./passage.ts";
 
-/** The name by which rules match the mounting of a server. */
+/** The tool name that rules match for mounting a server. */
 export const MOUNT_TOOL = "mount";
 
-/** The servers that an agent brings. */
+/** The servers that an agent file names. */
 interface Brought {
   readonly syscall: string;
   /** The name of the agent. */
@@ -22,7 +25,7 @@ interface Brought {
   readonly servers: readonly McpServer[];
 }
 
-/** `act` mounts these, and no others. */
+/** `act` mounts these servers, and no others. */
 export function guardServers<T>(pass: KernelPass, brought: Brought, act: () => Promise<T>): Promise<T> {
   const { syscall, device, servers } = brought;
   if (servers.length === 0) return act();
@@ -38,23 +41,23 @@ export function guardServers<T>(pass: KernelPass, brought: Brought, act: () => P
   return guard(pass, effectful, act);
 }
 
-/** What a local server is started with. */
+/** The parts of the kernel needed to start a local server. */
 interface Launching {
   readonly ports: Pick<KernelPorts, "commandEnv" | "home">;
 }
 
-/** What is mounted, and where, or for which agent. */
+/** A server, and the mount path or the agent it is for. */
 interface Mounted {
   readonly path: string;
   readonly config: McpConfig;
 }
 
-/** INVALID: a URL that is none, variables that a program may not set. */
+/** INVALID: not a valid URL, or variables that a program may not set. */
 export function mountEffect(core: Launching, self: Process, { path, config }: Mounted): Effect {
   return config.type === "http" ? reach(self, path, config.url) : start(core, self, config);
 }
 
-/** Variables of the entry may change what the command does: with any, no rule for the command answers the question. */
+/** Variables of the entry may change what the command does: if it has any, no rule for the command can allow it. */
 function start(core: Launching, self: Process, config: Extract<McpConfig, { type: "stdio" }>): Effect {
   core.ports.commandEnv({ pid: self.pid, uuid: self.seed.uuid, env: self.seed.env }, config.env);
   const { command, args, cwd = core.ports.home } = config;
@@ -69,8 +72,8 @@ function reach(self: Process, path: string, text: string): Effect {
 }
 
 /**
- * Within what a local server runs: that of an agent in its agent's sandbox, that of a person as the host is. Without the
- * scratch folder of the agent: agents that work in one place share a server.
+ * The sandbox of a local server: an agent's server runs in the agent's sandbox, the user's without one. The agent's
+ * scratch folder is left out, so that agents in the same folder can share a server.
  */
 export function serverSandbox(
   core: Launching & Granting,

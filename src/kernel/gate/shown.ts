@@ -1,13 +1,13 @@
 /**
- * A program under /bin that shows a file of Crux's own tree declares its path alone; what reading it does is known to the device
- * behind the path, and is judged, asked and labelled as if the program had said it.
+ * A program under /bin that shows a file of Crux's own tree declares only its path. The device behind the path knows
+ * the effects of reading it; these are judged, asked and labelled as if the program had declared them.
  */
 import type { Effect } from "../../abi/effects.ts";
 import type { Process } from "../process/process.ts";
 import type { Mounts } from "../vfs/mounts.ts";
 import type { DeviceRegistry, Resolved } from "../vfs/registry.ts";
 
-/** Where a path leads, and for whom. */
+/** Finds the device behind a path, and whether a process may see it. */
 interface Namespace {
   readonly mounts: Pick<Mounts, "isVisible">;
   readonly devices: Pick<DeviceRegistry, "resolve">;
@@ -19,7 +19,7 @@ export function withShown(space: Namespace, self: Process, effects: readonly Eff
   );
 }
 
-/** Nothing where nothing is, or nothing to be seen: opening it fails. */
+/** Empty if nothing is there, or it is not visible: opening it then fails. */
 function shownAt(space: Namespace, self: Process, path: string): readonly Effect[] {
   const found = findDevice(space, self, path);
   if (found === undefined || !space.mounts.isVisible(self, found.mount)) return [];
