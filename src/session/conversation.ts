@@ -1,34 +1,34 @@
 /**
- * Of a process that a person talks to: the run under way, and what ends it alone. One run belongs to one message; what other
- * clients say meanwhile waits in the mailbox, in the order of the journal.
+ * The conversation of a session: its current run, and the signal that ends only this run. A run belongs to one message;
+ * messages of other clients wait in the mailbox meanwhile, in the order of the journal.
  */
 import { type LinkedSignal, linkSignals } from "../lib/abort.ts";
 
-/** From the message that began it to the last word. */
+/** A run lasts from the message that began it to the final reply. */
 export interface ConversationRun {
-  /** Of the message; 0: the intent. */
+  /** The seq of the message that began it; 0: the intent. */
   readonly seq: number;
-  /** Who said it: only the same client's words join the run. */
+  /** The client that sent it: only messages of the same client join the run. */
   readonly client: string;
-  /** Monotonic milliseconds. */
+  /** Monotonic time, ms. */
   readonly startedMono: number;
-  /** Of the process, before it. */
+  /** Tokens that the process had used before the run. */
   readonly tokensBefore: number;
 }
 
 export class Conversation {
-  /** What a person, or its first message, calls it; "" nothing yet. */
+  /** The title given by the user or taken from the first message; "": none yet. */
   title = "";
   #run: ConversationRun | null = null;
   #interrupt = new AbortController();
   #linked: LinkedSignal | null = null;
 
-  /** null: it waits for a message. */
+  /** The current run; null: the session waits for a message. */
   get run(): ConversationRun | null {
     return this.#run;
   }
 
-  /** Fires at INT, or with the process. */
+  /** Begins a run. The signal fires at INT, or with that of the process. */
   begin(run: ConversationRun, ofProcess: AbortSignal): AbortSignal {
     this.end();
     this.#run = run;
@@ -37,7 +37,7 @@ export class Conversation {
     return this.#linked.signal;
   }
 
-  /** Nothing of it is left on the signal of the process. */
+  /** Ends the current run and returns it; removes its listener from the signal of the process. */
   end(): ConversationRun | null {
     const run = this.#run;
     this.#run = null;
@@ -46,7 +46,7 @@ export class Conversation {
     return run;
   }
 
-  /** Without a run there is nothing to end. */
+  /** Interrupts the current run, if any. */
   interrupt(): void {
     if (this.#run !== null) this.#interrupt.abort();
   }

@@ -1,6 +1,6 @@
 /**
- * A conversation for showing, from its end: a page is read backwards from the journal, however long the history is. A fork
- * begins with what it shares with its origin.
+ * Pages of a conversation for display, the newest page first: each is read backwards from the journal, however long the
+ * history is. The pages of a fork continue with the part it shares with its origin.
  */
 import { Fault } from "../abi/errors.ts";
 import type { ProcUuid } from "../abi/ids.ts";
@@ -9,12 +9,12 @@ import { LIMITS } from "../kernel/limits.ts";
 import type { Journal, JournalRecord, ProcessRow } from "../kernel/ports/journal.ts";
 import type { HistoryItem, HistoryPage } from "../kernel/ports/sessions.ts";
 
-/** Records looked at in one go; and how many goes a page may take, for a history of checkpoints without words. */
+/** The number of records per read, and the most reads per page, as a history may have many records without messages. */
 const WINDOW = 128;
 const MAX_WINDOWS = 64;
 const CALL_CHARS = 200;
 
-/** What lies before it is what is asked for. */
+/** The page consists of items before this place. */
 interface Cursor {
   readonly proc: ProcUuid;
   readonly seq: number;
@@ -43,7 +43,7 @@ export async function pageOf(
   return { items, next: at === null ? undefined : `${at.proc}:${at.seq}` };
 }
 
-/** A page of the journal may end before it is full. */
+/** Reads `count` records; a single read of the journal may return fewer. */
 async function readAll(
   journal: Pick<Journal, "read">,
   { proc, from, count }: { readonly proc: ProcUuid; readonly from: number; readonly count: number },
@@ -57,7 +57,7 @@ async function readAll(
   return records;
 }
 
-/** What a fork shares with its origin ends at a record of that. */
+/** If `first` is a fork record: the place in the origin where the shared part ends. */
 function originOf(first: JournalRecord | undefined): Cursor | null {
   if (first?.kind !== "process.forked") return null;
   const { from, at } = first.body as { from: ProcUuid; at: number };
@@ -73,10 +73,10 @@ interface Said {
   readonly intent?: string;
 }
 
-/** null: not part of what was said. */
+/** null: not a message of the conversation. */
 function itemOf({ kind, body, at, seq }: JournalRecord): HistoryItem | null {
   const { role, content = "", blocks = [], cid, replaces, intent = "" } = (body ?? {}) as Said;
-  // a fork has the intent of its origin, which was said there
+  // a fork repeats the intent of its origin, where it is shown already
   if (kind === "process.spawned" && seq === 1 && intent !== "")
     return { role: "user", text: cut(intent), calls: [], at, seq };
   if (kind !== "ctx.record" || cid !== undefined || replaces !== undefined) return null;

@@ -1,4 +1,4 @@
-/** The calls by which the program of a session tells of its runs; each run gets a handle of its own. */
+/** The calls by which the program of a session reports its runs; each run gets a separate handle. */
 import { printed, SyscallError } from "../abi/errors.ts";
 import type { RunOutcome } from "../abi/events.ts";
 import type { ExitStatus } from "../abi/process.ts";
@@ -10,13 +10,13 @@ import type { Process } from "../kernel/process/process.ts";
 import type { Conversation } from "./conversation.ts";
 import { firstWords } from "./title.ts";
 
-/** One run: its calls and waits end with the signal, and only the words of its client are for it. */
+/** One run: its calls and waits end with `signal`, and it only takes messages of `client`. */
 export interface RunSeat {
   readonly signal: AbortSignal;
   readonly client: string;
 }
 
-/** Of the kernel, what a session needs. */
+/** The part of the kernel that a session needs. */
 interface Surroundings {
   readonly ports: Pick<KernelPorts, "clock" | "journal" | "log">;
   readonly journalWatch: { heldUntil(proc: Process, signal: AbortSignal): Promise<void> };
@@ -31,7 +31,7 @@ interface Ended {
 
 type Runs = Pick<Sys, "beginRun" | "joinRun" | "isQueued" | "reply" | "endRun">;
 
-/** `handleOf`: the handle of a run. */
+/** `handleOf` makes the handle of a run. */
 export function sessionRuns(core: Surroundings, proc: Process, handleOf: (run: RunSeat) => Sys): Runs {
   const { pid } = proc;
   const mono = (): number => core.ports.clock.mono();
@@ -68,7 +68,7 @@ function conversationOf({ pid, conversation }: Process): Conversation {
   throw new SyscallError({ syscall: "Run", pid, code: "INVALID", message });
 }
 
-/** The first message is its title, until a person gives it another. */
+/** Takes the title from the first message, until the user gives another. */
 function nameIt(core: Surroundings, proc: Process, text: string): void {
   const conversation = conversationOf(proc);
   if (conversation.title !== "" || proc.seed.intent !== "") return;
@@ -76,7 +76,7 @@ function nameIt(core: Surroundings, proc: Process, text: string): void {
   if (conversation.title !== "") core.note(proc, "process.described", { title: conversation.title });
 }
 
-/** Synced before anyone hears of it: from here on whoever waited for the run may go. */
+/** Publishes the end of the run; call only once it is synced, as clients that waited for it may leave now. */
 function end(core: Surroundings, proc: Process, { outcome, exit }: Ended): void {
   const run = conversationOf(proc).end();
   if (run === null) return;
@@ -102,7 +102,7 @@ function end(core: Surroundings, proc: Process, { outcome, exit }: Ended): void 
   core.idle(proc);
 }
 
-/** A disk that takes nothing for now is waited for; one that is lost ends the daemon. */
+/** Syncs the journal; waits while the disk refuses writes for a time. A disk that is lost ends the daemon. */
 async function durable(core: Surroundings, proc: Process): Promise<void> {
   const { journal, log } = core.ports;
   for (let tries = 1; tries <= 2; tries++) {

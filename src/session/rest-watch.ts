@@ -1,6 +1,6 @@
 /**
- * Sessions that nobody follows and that have nothing to do leave memory after a while. One timer for all of them; whether one
- * may rest is looked at when its time has come, not when something changes.
+ * Removes idle sessions without followers from memory after a while. One timer serves all of them; whether a session
+ * may rest is checked when its time has come, not at each change.
  */
 import { PID_KERNEL } from "../abi/ids.ts";
 import type { Core } from "../kernel/core.ts";
@@ -12,7 +12,7 @@ import { STDIN } from "../kernel/process/spawn/stdio.ts";
 export class RestWatch {
   readonly #core: () => Core;
   readonly #restAfterMs: () => number;
-  /** Since when, monotonic; the oldest first. */
+  /** The time since which each session is idle, monotonic ms; the oldest first. */
   readonly #since = new Map<Process, number>();
   #timer: AbortController | null = null;
   #isClosed = false;
@@ -22,7 +22,7 @@ export class RestWatch {
     this.#restAfterMs = restAfterMs;
   }
 
-  /** Something may have come to an end: its time begins anew. */
+  /** Called when work of the session may have ended: if it is idle, its time begins again. */
   idle(proc: Process): void {
     if (this.#isClosed || !isIdle(proc) || liveJobs(this.#core(), proc) > 0) return;
     this.#since.delete(proc);
@@ -65,7 +65,10 @@ export class RestWatch {
   }
 }
 
-/** Nobody follows it, nothing waits for it, and nothing is under way. What belongs to another process rests with that. */
+/**
+ * No client follows it, no message waits, and nothing is in progress. A child of another process rests with that
+ * process.
+ */
 function isIdle(proc: Process): boolean {
   const { conversation, life, watchers, mailbox, children } = proc;
   if (conversation === null || conversation.run !== null || life.now.is !== "running") return false;
@@ -78,7 +81,7 @@ function isAlone({ ppid, threads, coroutines }: Process): boolean {
   return ppid === PID_KERNEL && (threads?.live ?? 0) === 0 && (coroutines?.live ?? 0) === 0;
 }
 
-/** It waits for a message, and nobody is there to send one: the journal brings it back when somebody is. */
+/** It waits for a message, but no client follows it; it can be restored from the journal when a client does. */
 export function isUnattended({ conversation, watchers, mailbox }: Process): boolean {
   return (
     conversation !== null && conversation.run === null && watchers.count === 0 && (mailbox?.size ?? 0) === 0

@@ -1,6 +1,6 @@
 /**
- * The sessions there are: those in the process table, and those that rest. A session that rests is a row of the journal and
- * nothing in memory; speaking to it, opening it and ending it work all the same.
+ * All sessions: those in the process table, and the resting ones. A resting session is only a row of the journal, with
+ * nothing in memory; it can be sent messages, opened and ended like any other.
  */
 
 import { codeOf, Fault } from "../abi/errors.ts";
@@ -24,7 +24,7 @@ import { pageOf } from "./history-page.ts";
 import type { RestingSessions } from "./resting.ts";
 import { firstWords } from "./title.ts";
 
-/** A process that came back at the very moment something was written of it: then that meets it alive. */
+/** Attempts to write about a resting session: a write fails if the session is restored at that moment. */
 const TRIES = 3;
 
 export class SessionTable implements Sessions, RestingSessions {
@@ -37,7 +37,7 @@ export class SessionTable implements Sessions, RestingSessions {
   async list({ cwd, all = false }: { cwd?: string; all?: boolean }): Promise<readonly SessionView[]> {
     const { ports, table } = this.#core();
     const where = cwd === undefined ? {} : { cwd };
-    // of those that have not ended none is left out
+    // all sessions that have not ended are included
     const live = await ports.journal.rows({ session: true, live: true, ...where });
     const ended = all ? await ports.journal.rows({ session: true, live: false, ...where }) : [];
     const shown = [...live, ...ended].sort((a, b) => b.lastAt - a.lastAt);
@@ -91,7 +91,7 @@ export class SessionTable implements Sessions, RestingSessions {
   async history(pid: Pid, options: { before?: string; limit: number }): Promise<HistoryPage> {
     const row = await this.#require(pid);
     const { journal } = this.#core().ports;
-    // what was noted and not yet written is part of it; a disk that refuses does not keep anybody from reading
+    // includes notes that are not written yet; if the disk refuses, what is there can still be read
     await journal.sync().catch(() => {});
     return pageOf(journal, (await journal.row(row.proc)) ?? row, options);
   }
@@ -110,7 +110,10 @@ export class SessionTable implements Sessions, RestingSessions {
       conversation.title = words;
   }
 
-  /** Durable when it resolves; a disk that refuses leaves the message where it was. Once it was read, it is part of what was said. */
+  /**
+   * Withdraws a message; synced when it resolves. If the disk refuses, the message stays in the mailbox. CONFLICT: it
+   * has been read already, or does not exist.
+   */
   async withdraw(pid: Pid, seq: number): Promise<void> {
     const core = this.#core();
     const proc = core.table.require(PID_KERNEL, pid, "Withdraw", "control");
@@ -131,7 +134,9 @@ export class SessionTable implements Sessions, RestingSessions {
     core.idle(proc);
   }
 
-  /** Retention may take one that is not in memory at this very moment: then nothing is said of it. */
+  /**
+   * Records a title or the kept flag. `expect` avoids writing about a resting session that retention removes meanwhile.
+   */
   async #say(pid: Pid, body: { title?: string; kept?: boolean }): Promise<void> {
     const { ports, table } = this.#core();
     for (let tries = 1; ; tries++) {
@@ -146,7 +151,7 @@ export class SessionTable implements Sessions, RestingSessions {
     }
   }
 
-  /** PAUSE and INT find nothing to hold or to end. */
+  /** RESUME wakes a resting session; PAUSE and INT have no effect on it. */
   async #goOn(pid: Pid, signal: Signal): Promise<Disposition> {
     if (signal !== SIGNALS.SIGRESUME) return "ignored";
     await this.awake(pid);
@@ -175,7 +180,7 @@ const ENDS: Readonly<Partial<Record<Signal, (typeof EXIT)["sigterm" | "sigkill"]
   [SIGNALS.SIGKILL]: EXIT.sigkill,
 };
 
-/** CONFLICT: it is not where its row saw it. */
+/** CONFLICT: the session has records newer than its row. */
 async function endResting(
   { ports }: Core,
   { proc, pid, lastSeq, tokensUsed }: ProcessRow,
@@ -186,7 +191,7 @@ async function endResting(
   await ports.onReaped(proc);
 }
 
-/** With what it wanted for it goes on by itself; what a person paused, a person lets go on. */
+/** Lends an environment, and resumes a process paused for lack of one; one that the user paused stays paused. */
 async function lend(core: Core, proc: Process, env: Readonly<Record<string, string>>): Promise<void> {
   lendEnv(proc, env);
   if (isInWant(proc)) await core.deliver(proc, SIGNALS.SIGRESUME);
@@ -202,7 +207,7 @@ function titleOf(text: string): string {
   throw new Fault({ code: "INVALID", message });
 }
 
-/** Its row, and what is known better of one that is in memory. */
+/** The view from its row, with newer values from memory if it is there. */
 function viewOf(row: ProcessRow, live: Process | undefined): SessionView {
   const isHere = live !== undefined && live.seed.uuid === row.proc;
   return {

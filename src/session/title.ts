@@ -1,6 +1,6 @@
 import { LIMITS } from "../kernel/limits.ts";
 
-/** A title until a person gives one: the first words that were said, on one line. */
+/** The default title: the beginning of the first message, on one line. */
 export function firstWords(text: string): string {
   const line = text.trimStart().split(/\r?\n/, 1)[0]?.trim().replace(/\s+/g, " ") ?? "";
   if (line.length <= LIMITS.firstWordsChars) return line;
