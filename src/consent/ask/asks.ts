@@ -1,7 +1,8 @@
 /**
- * Questions of the gate to a person. The first valid answer wins; silence never allows. A question is journalled before it is
- * shown, and its answer before anybody hears of it. Where no client of the session can answer, nothing is asked: the caller
- * denies. A client that has left may come back; its questions wait for it, as long as the settings say.
+ * Questions of the gate to the user. The first valid answer counts; no answer never allows. A question is recorded
+ * before it is shown, and its answer before it takes effect. If no client of the session can answer, no question is
+ * asked, and the caller denies. A client that has left may return; its questions wait for it, for the time in the
+ * settings.
  */
 import { SyscallError } from "../../abi/errors.ts";
 import type { Ask, AskAnswer, AskReply, ProcessEvent } from "../../abi/events.ts";
@@ -16,25 +17,28 @@ import { abortable } from "../../lib/abort.ts";
 
 export interface PersonAnswer extends AskReply {
   readonly answer: AskAnswer;
-  /** What the person said with a no, for the model. */
+  /** The user's text with a no, for the model. */
   readonly words: string;
-  /** No person's no: why nobody answered. */
+  /** Present if the user did not answer: the reason. */
   readonly nobody?: string;
 }
 
 export type Asked = Omit<Ask, "askId" | "pid">;
 
 export interface AskHooks {
-  /** Keeps the question, before it is shown. Rejects: it is not asked. */
+  /** Records the question before it is shown. If it rejects, the question is not asked. */
   readonly open?: (ask: Ask) => Promise<void>;
-  /** Keeps the answer, before it holds. Rejects: it is none, and the question stays. What the person must know; "": nothing. */
+  /**
+   * Records the answer before it takes effect. If it rejects, the answer does not count and the question stays open.
+   * Returns a note for the user; "": none.
+   */
   readonly close?: (ask: Ask, reply: AskReply, by: GrantBy) => Promise<string>;
-  /** Nobody answers it any more. */
+  /** Called when the question is closed without an answer of the user. */
   readonly drop?: (ask: Ask, why: string) => void;
 }
 
 interface Asking extends AskHooks {
-  /** With it the call that waits is given up. */
+  /** Cancels the waiting call. */
   readonly signal: AbortSignal;
 }
 
@@ -44,14 +48,14 @@ interface Open {
   readonly session: Session;
   readonly hooks: AskHooks;
   readonly answered: PromiseWithResolvers<PersonAnswer>;
-  /** Fires when it is closed. */
+  /** Fires when the question is closed. */
   readonly closed: AbortController;
-  /** Calls that wait for it. */
+  /** The number of calls that wait for the answer. */
   waiting: number;
   state: "opening" | "queued" | "shown" | "claimed";
 }
 
-/** The last client that could answer went away. */
+/** The answer when the last client that could answer has left. */
 const NOBODY: PersonAnswer = {
   answer: "no",
   words: "the client that could answer went away",
@@ -64,33 +68,33 @@ type Ports = Pick<KernelPorts, "nonce" | "clock" | "askTimeouts">;
 
 export class Asks {
   readonly #ports: Ports;
-  /** In the order in which they were asked. */
+  /** Open questions by id, in the order in which they were asked. */
   readonly #open = new Map<string, Open>();
-  /** Closed not long ago, oldest first. */
+  /** Ids of recently closed questions, oldest first. */
   readonly #closed = new Set<string>();
-  /** Sessions with questions whose clients have all left. */
+  /** Timers of sessions with open questions whose clients have all left. */
   readonly #detached = new Map<Session, AbortController>();
 
-  /** Those that an earlier daemon left open, by digest. */
+  /** Ids of questions that an earlier daemon left open, by digest. */
   readonly #left = new WeakMap<Process, Map<string, string>>();
 
   constructor(ports: Ports) {
     this.#ports = ports;
   }
 
-  /** Of a process that was brought back: the digest of each by its id. Asked again, a question keeps its id. */
+  /** Registers the open questions of a restored process (id, digest). A question that is asked again keeps its id. */
   leftOpen(proc: Process, asks: Iterable<readonly [string, string]>): void {
     this.#left.set(proc, new Map([...asks].map(([id, digest]) => [digest, id])));
   }
 
-  /** Can a question of this process reach a person, now or when one comes back? */
+  /** Whether a question of this process can reach the user, now or when a client returns. */
   canAsk({ seed }: Process): boolean {
     const { approvers } = seed.session;
     if (this.#open.size >= LIMITS.heldAsks) return false;
     return approvers.isHeard || (approvers.leftMono !== null && this.#leftMs(approvers.leftMono) > 0);
   }
 
-  /** Follows a process, as a client that can answer: it gets what is open, too. */
+  /** Follows a process as a client that can answer: it receives the open questions, too. */
   attend({ watchers, seed }: Process): Subscription<ProcessEvent> {
     const { session } = seed;
     const events = watchers.watch({ approvers: session.approvers, now: () => this.#ports.clock.mono() });
@@ -99,7 +103,7 @@ export class Asks {
     return events;
   }
 
-  /** An equal question of the same process is the same question. */
+  /** Asks the user. Equal questions of the same process (by digest) share one question. */
   async ask(proc: Process, question: Asked, { signal, ...hooks }: Asking): Promise<PersonAnswer> {
     const open = this.#equal(proc, question.digest) ?? this.#begin(proc, question, hooks);
     open.waiting++;
@@ -112,8 +116,8 @@ export class Asks {
   }
 
   /**
-   * Resolves once the answer is kept, with what the person must know of it. CONFLICT: it is answered, or void. NOT_FOUND:
-   * there is no such question. INVALID: no answer to it.
+   * Resolves once the answer is recorded, with a note for the user. CONFLICT: already answered or void. NOT_FOUND: no
+   * such question. INVALID: not an option of this question.
    */
   async answer(askId: string, reply: AskReply, by: GrantBy = SOMEBODY): Promise<string> {
     const open = this.#open.get(askId);
@@ -129,7 +133,7 @@ export class Asks {
     return note;
   }
 
-  /** Its questions are denied: nobody will answer them. */
+  /** Denies all questions of a session, as no client will answer them. */
   abandon(session: Session, answer: PersonAnswer = NOBODY): void {
     for (const open of this.#of(session)) this.#deny(open, answer);
   }
@@ -166,7 +170,7 @@ export class Asks {
     return open;
   }
 
-  /** That of the earlier daemon, if it left this question open. */
+  /** The id of the question: that of the earlier daemon if it left this question open, otherwise a new one. */
   #idOf(proc: Process, digest: string | undefined): string {
     const left = this.#left.get(proc);
     const kept = digest === undefined ? undefined : left?.get(digest);
@@ -181,7 +185,7 @@ export class Asks {
     this.#showNext(open.session);
   }
 
-  /** As many as a person can keep apart; the rest wait in order. */
+  /** Shows at most `LIMITS.openAsks` questions at a time; the rest wait in order. */
   #showNext(session: Session): void {
     const all = this.#of(session);
     let shown = all.filter(({ state }) => state === "shown" || state === "claimed").length;
@@ -204,7 +208,10 @@ export class Asks {
       );
   }
 
-  /** Somebody came or went, or something is asked while nobody is there. */
+  /**
+   * Starts or stops the session's timeout after a change of its clients or questions: it runs while no client can
+   * answer.
+   */
   #look(session: Session): void {
     const { isHeard, leftMono } = session.approvers;
     const isWaiting = leftMono !== null && !isHeard && this.#of(session).length > 0;
@@ -233,14 +240,14 @@ export class Asks {
     return this.#ports.askTimeouts?.() ?? { askMs: 0, detachedMs: LIMITS.detachedAskMs };
   }
 
-  /** An answer that is just being kept comes first. */
+  /** Denies a question, unless an answer to it is being recorded. */
   #deny(open: Open, answer: PersonAnswer): void {
     if (open.state === "claimed") return;
     open.answered.resolve(answer);
     this.#drop(open, answer.answer, answer.words);
   }
 
-  /** Without an answer of a person. */
+  /** Closes a question without an answer of the user. */
   #drop(open: Open, answer: AskAnswer | null, why: string): void {
     if (open.closed.signal.aborted) return;
     if (open.state !== "claimed") open.hooks.drop?.(open.ask, why);

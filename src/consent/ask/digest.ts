@@ -1,4 +1,4 @@
-/** What exactly a person is asked, as one hash: an answer holds for nothing else. */
+/** The exact content of a question as one hash: an answer is valid for nothing else. */
 import { createHash } from "node:crypto";
 import type { Effect } from "../../abi/effects.ts";
 
@@ -8,7 +8,7 @@ export function digestOf(tool: string, input: string, effects: readonly Effect[]
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Arguments that are no JSON count byte for byte. */
+/** Arguments that are not valid JSON are hashed as text. */
 function parsed(input: string): unknown {
   try {
     return JSON.parse(input) as unknown;
@@ -17,7 +17,10 @@ function parsed(input: string): unknown {
   }
 }
 
-/** Keys in order, at every depth: the order in which a model writes them says nothing. Lists and objects stay apart. */
+/**
+ * Sorts keys at every depth, as the order in which a model writes them does not matter. Lists and objects stay
+ * distinct.
+ */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return ["list", ...value.map(canonical)];
   if (typeof value !== "object" || value === null) return value;

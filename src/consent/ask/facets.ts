@@ -1,8 +1,8 @@
-/** What a process waits for of a person, and what the journal counts for its session. */
+/** The open questions of a process, and the denials counted for its session. */
 import { type Facet, plainFacet } from "../../kernel/facts/facet.ts";
 import type { DenialState } from "../../kernel/process/denials.ts";
 
-/** Questions without an answer: their digests, by id. */
+/** Digests of unanswered questions, by id. */
 export const asksFacet: Facet<Map<string, string>> = {
   init: () => new Map(),
   folds: {
@@ -18,7 +18,7 @@ export const asksFacet: Facet<Map<string, string>> = {
   unpack: ({ asks }) => new Map((asks ?? []) as [string, string][]),
 };
 
-/** Of the session that it began; null: nothing was denied. */
+/** The denials of the session that the process began; null: none. */
 export const denialsFacet: Facet<DenialState | null> = plainFacet("denials", {
   init: null as DenialState | null,
   folds: { "permit.denials": (_now, body) => body as unknown as DenialState },

@@ -1,7 +1,7 @@
-/** Who asks, as a person is shown it. */
+/** Names the asking process for the user. */
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 
-/** What is shown of each, up to the root. */
+/** The fields needed of each process, up to the root. */
 interface Named {
   readonly pid: Pid;
   readonly ppid: Pid;
@@ -12,7 +12,7 @@ interface Family {
   readonly table: { get(pid: Pid): Named | undefined };
 }
 
-/** `main-1 › worker-2`. */
+/** The process and its ancestors, such as `main-1 › worker-2`. */
 export function lineOf({ table }: Family, self: Named): string {
   const names: string[] = [];
   for (let proc: Named | undefined = self; proc !== undefined && proc.pid !== PID_KERNEL; ) {

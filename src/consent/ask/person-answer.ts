@@ -1,4 +1,4 @@
-/** How a person's answer is kept: in the journal before anybody hears of it; an "always" in the place that was named. */
+/** Records the user's answer in the journal before it takes effect, and an "always" rule in the chosen place. */
 import { codeOf, messageOf, SyscallError } from "../../abi/errors.ts";
 import type { Ask, AskReply } from "../../abi/events.ts";
 import type { GrantBy } from "../../abi/grants.ts";
@@ -10,7 +10,7 @@ import type { Process } from "../../kernel/process/process.ts";
 import type { AskHooks } from "./asks.ts";
 import { chooseRule, type RuleChoice } from "./rule-choice.ts";
 
-/** The call that a person is asked about. */
+/** The call that the question is about. */
 interface AskedCall {
   readonly core: Core;
   readonly self: Process;
@@ -19,7 +19,7 @@ interface AskedCall {
   readonly signal: AbortSignal;
 }
 
-/** What the journal keeps of one question. */
+/** Hooks that record a question and its answer in the journal. */
 export function keptInJournal(call: AskedCall): AskHooks {
   const { core, self } = call;
   const own = { proc: self.seed.uuid, pid: self.pid, v: 1, call: call.callId };
@@ -41,7 +41,7 @@ export function keptInJournal(call: AskedCall): AskHooks {
       return note;
     },
     drop: ({ askId: requestId }, why) => {
-      // with its daemon it is not over: the next one asks again, under the same id
+      // the question outlives the daemon: the next one asks it again under the same id
       if (self.life.isResting || !core.accepting) return;
       core.ports.journal.note([draft("permit.answer", { requestId, answer: null, words: why })]);
     },
@@ -68,7 +68,7 @@ interface Kept {
   readonly choice: RuleChoice | undefined;
 }
 
-/** What the person must know of it; "": nothing. */
+/** Records the answer and its rule, if any. Returns a note for the user; "": none. */
 async function keep(call: AskedCall, { ask, by, choice }: Kept, record: JournalDraft): Promise<string> {
   const { core, self, callId, signal } = call;
   if (choice === undefined) {
@@ -83,7 +83,7 @@ async function keep(call: AskedCall, { ask, by, choice }: Kept, record: JournalD
   return note;
 }
 
-/** A rule that is written counts by itself; else it is granted. */
+/** `counts`: the rule was written to the settings and is in force; otherwise it must be granted for the session. */
 interface Written {
   readonly counts: boolean;
   readonly note: string;
@@ -101,7 +101,7 @@ async function write(core: Core, { seed }: Process, { rule, destination }: RuleC
       { type: "addRules", destination, behavior: "allow", rules },
       seed.cwd,
     );
-    // what is written in a folder that is not trusted yet allows nothing by itself
+    // a rule written in a folder that is not trusted yet has no effect
     return note === "" ? { counts: true, note } : held(note);
   } catch (error) {
     if (codeOf(error) === "INVALID") throw error;

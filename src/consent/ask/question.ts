@@ -1,4 +1,7 @@
-/** What a person is shown of a call before it is allowed, beside its one line: who, what exactly, why, and within what. */
+/**
+ * The question shown to the user before a call is allowed: the asking process, its exact effects, the reason, the
+ * sandbox.
+ */
 import type { AskRule } from "../../abi/events.ts";
 import { RULE_DESTINATIONS } from "../../abi/rules.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
@@ -12,11 +15,13 @@ import type { Asked } from "./asks.ts";
 import { digestOf } from "./digest.ts";
 import { lineOf } from "./line-of.ts";
 
-/** Effects and parts that are listed; of more their number is told. */
+/** The most effects and parts that are listed; for further effects their number is shown. */
 const MAX_LISTED = 64;
 const MAX_INPUT_CHARS = 64 * 1024;
 
-/** Without the secrets in it: arguments that held one cannot be changed by hand, for what is shown is not what is done. */
+/**
+ * The question without secrets. Arguments that contained a secret cannot be edited, as those shown are not those used.
+ */
 export function questionOf(passage: Passage, decision: AskDecision): Asked {
   const asked = wholeQuestion(passage, decision);
   const { redactor } = passage.core.ports;
@@ -55,7 +60,7 @@ function wholeQuestion(passage: Passage, decision: AskDecision): Asked {
   };
 }
 
-/** As things are now: a path may lead elsewhere than when it was asked. */
+/** The present digest: a path may resolve differently than when the question was asked. */
 export function digestNow({ core, effectful, scope }: Passage): string {
   const { tool, effects } = scope;
   const resolved = effects.map((effect) =>
@@ -66,18 +71,18 @@ export function digestNow({ core, effectful, scope }: Passage): string {
   return digestOf(tool, effectful.input, resolved);
 }
 
-/** An allow would not win over what only a person answers: then there is nothing to suggest. */
+/** Suggested rules; none where an allow rule would have no effect because the user must always be asked. */
 function rulesOf({ always, isHard }: AskDecision): readonly AskRule[] {
   return always === null || isHard === true ? [] : [{ rule: always, destinations: RULE_DESTINATIONS }];
 }
 
-/** The arguments of a program: one JSON object, whole. */
+/** The arguments if the user can edit them: one complete JSON object written to a tool. */
 function editable({ syscall, input }: Effectful): string | undefined {
   if (syscall !== "Write" || !input.startsWith("{") || input.length > MAX_INPUT_CHARS) return undefined;
   return input;
 }
 
-/** In one line: a person reads what a command could do at most. */
+/** Describes in one line the most that a command can do. */
 function sandboxLine(profile: SandboxProfile | null, scratch: string): string {
   if (profile === null) return "none: commands run with your own rights";
   const { write, network } = profile;

@@ -1,6 +1,6 @@
 /**
- * What an agent asks the person it works for: options to choose from, or words of the person's own. It comes to who can
- * answer as a question of the gate does, and the first answer wins; but no answer to it permits anything.
+ * Questions of an agent to its user, answered by options or by free text. They are shown to clients like questions of
+ * the gate, and the first answer counts; but an answer never permits anything.
  */
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
@@ -17,7 +17,7 @@ interface Asking {
   readonly items: readonly QuestionItem[];
 }
 
-/** Rejects with the signal's reason when that fires first: the question is void then. */
+/** Rejects with the signal's reason if it fires before an answer; the question is void then. */
 export async function askPerson(asking: Asking, signal: AbortSignal): Promise<QuestionOutcome> {
   const { core, proc, items } = asking;
   if (!core.asks.canAsk(proc)) return { kind: "nobody", reason: ABSENT };
@@ -46,7 +46,7 @@ function hooksOf({ core, proc, items }: Asking): AskHooks {
   };
 }
 
-/** INVALID: no answer to one of them, or not one of its options. */
+/** INVALID: an answer is missing or is not one of the options. */
 function checkAnswers(items: readonly QuestionItem[], answers: readonly QuestionAnswer[]): void {
   if (answers.length !== items.length)
     throw invalid(`${items.length} questions need as many answers: ${answers.length}`);

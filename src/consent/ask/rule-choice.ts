@@ -1,10 +1,10 @@
-/** The rule of an "always": one of those that were suggested, or a narrower one that the person typed. Pure. */
+/** The rule of an "always" answer: a suggested one, or a narrower one that the user typed. Pure. */
 import type { AskRule } from "../../abi/events.ts";
 import type { RuleDestination } from "../../abi/rules.ts";
 
 const MAX_RULE_CHARS = 1_024;
 const RULE = /^(?<tool>[\w./-]+)(?:\((?<content>.*)\))?$/s;
-/** What stands for anything, at the end of a rule: of words, and of paths. */
+/** Wildcards at the end of a rule, for words and for paths. */
 const OPEN_END = /(?::\*|\s\*|\*\*|(?<=^|\/)\*)$/;
 
 export interface RuleChoice {
@@ -12,7 +12,7 @@ export interface RuleChoice {
   readonly destination: RuleDestination;
 }
 
-/** undefined: none of the suggested ones covers it. */
+/** undefined: no suggested rule covers the typed one. */
 export function chooseRule(
   rules: readonly AskRule[],
   { rule, destination = "session" }: { rule?: string | undefined; destination?: RuleDestination | undefined },
@@ -24,7 +24,7 @@ export function chooseRule(
   return found === undefined ? undefined : { rule: rule ?? found.rule, destination };
 }
 
-/** Does `typed` match nothing but what `suggested` matches? Only what is plain to see counts. */
+/** Whether `typed` matches only what `suggested` matches. False where this cannot be seen from the texts. */
 export function isNarrower(suggested: string, typed: string): boolean {
   if (typed === suggested) return true;
   const [wide, narrow] = [partsOf(suggested), partsOf(typed)];

@@ -1,6 +1,6 @@
 /**
- * Into mode plan and out of it. Both ask a person: what they change is who may do what, so no rule, mode or classifier answers.
- * The person's answer is journalled before the mode changes, and the mode before anybody hears of it.
+ * Enters and leaves plan mode. Both ask the user, because they change rights: no rule, mode or classifier may answer.
+ * The user's answer is recorded before the mode changes, and the new mode before it is reported.
  */
 import { Fault } from "../../abi/errors.ts";
 import type { AskReply } from "../../abi/events.ts";
@@ -36,11 +36,11 @@ export function pathOf(proc: Process | undefined): string | null {
   return scratch === "" ? null : `${scratch}/${FILE}`;
 }
 
-/** A process on its way into the mode or out of it. */
+/** A process that enters or leaves plan mode. */
 interface Way {
   readonly core: Core;
   readonly proc: Process;
-  /** With it the tool is given up. */
+  /** Cancels the tool call. */
   readonly signal: AbortSignal;
 }
 
@@ -58,7 +58,7 @@ async function enter(way: Way, reason: string): Promise<PlanEntered> {
   });
   const { answer, by } = await askPerson(way, question);
   if (answer.answer !== "yes") throw refused(answer);
-  // the person may have set it meanwhile: then it is so already
+  // the user may have set plan mode meanwhile; setting it again does no harm
   await setMode(core, proc, "plan", { ...by, isPerson: true });
   return { path };
 }
@@ -89,7 +89,7 @@ async function leave(way: Way, { plan, prompts }: PlanLeaving): Promise<PlanLeft
   return { kind: "approved", mode, plan: approved, wasEdited: approved !== plan };
 }
 
-/** The mode before, as far as it may still be in that: no higher than its ceiling, and `auto` only if that can be entered. */
+/** The mode before plan mode, but no higher than the ceiling, and `default` if that mode may not be entered now. */
 function wayBack(core: Core, proc: Process): PermissionMode {
   const mode = lowest(proc.dial.prior ?? "default", modeView(core, proc).ceiling);
   try {
@@ -126,7 +126,7 @@ function questionOf(
   return { ...own, options: ["yes", "no"], path: lineOf(core, proc), openedAt };
 }
 
-/** PERMISSION: nobody is there to ask. */
+/** PERMISSION: no client can answer. */
 async function askPerson(
   way: Way,
   question: Question,
@@ -156,7 +156,7 @@ function hooksOf({ core, proc, signal }: Way, onAnswer: (by: GrantBy) => void): 
   };
 }
 
-/** INVALID: no plan. */
+/** INVALID: the edited plan is missing, empty or too long. */
 function checkReply({ answer, input }: AskReply): void {
   if (answer !== "yes" || input === undefined) return;
   if (typeof input.plan !== "string" || Object.keys(input).length !== 1)
