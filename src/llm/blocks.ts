@@ -1,6 +1,6 @@
 /**
- * One content block while it streams. Parts are collected and joined once, so long blocks cost linear time; content
- * fields of the start are ignored, since some providers repeat the first text in start and delta.
+ * Builds one content block from its stream. Parts are collected and joined once, so that a long block costs linear
+ * time. Content fields of the start event are ignored, because some providers repeat the first text in start and delta.
  */
 import type { BadInput, Block, BlockDelta } from "../abi/llm.ts";
 
@@ -13,7 +13,7 @@ export class BlockBuilder {
     this.#start = start;
   }
 
-  /** Deltas of another kind than the block's are passed over. */
+  /** Adds a delta; deltas of another kind than the block's are ignored. */
   add(delta: BlockDelta): void {
     const { type } = this.#start;
     if (delta.type === "text_delta" && type === "text") this.#parts.push(delta.text);
@@ -42,7 +42,7 @@ export class BlockBuilder {
   }
 }
 
-/** The block with its content taken out, as a stream starts it. */
+/** The block without its content, as the start event of a stream carries it. */
 export function emptied(block: Block): Block {
   switch (block.type) {
     case "text":
@@ -57,7 +57,10 @@ export function emptied(block: Block): Block {
   }
 }
 
-/** Arguments of a call: none is `{}`; anything but one JSON object is kept as BadInput and never run. */
+/**
+ * Parses the arguments of a call: an empty text is `{}`; anything but one JSON object is kept as BadInput and never
+ * run.
+ */
 function parseInput(json: string): Record<string, unknown> | BadInput {
   if (json.trim() === "") return {};
   try {

@@ -1,6 +1,6 @@
 /**
- * The name of a call in a history, as vendors take it. A model may have written one that is none; sent back as it stands, it would
- * have every later request refused.
+ * The name of a past call in a form that vendors accept. A model may have written an invalid name; sent back unchanged,
+ * it would cause every later request to be refused.
  */
 export function sentName(name: string): string {
   if (/^[\w-]{1,128}$/.test(name)) return name;

@@ -23,7 +23,7 @@ const tierNames: Readonly<Record<string, Tier>> = {
 interface DriverCards {
   readonly tiers: Readonly<Record<Tier, string>>;
   readonly rows: readonly CardRow[];
-  /** For ids that no row has. */
+  /** The limits of ids without a row. */
   readonly unknown: Omit<CardRow, "id">;
 }
 
@@ -99,14 +99,14 @@ const openai: DriverCards = {
 };
 
 const free: Price = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-/** Ollama's own models have any name; it truncates silently above its configured window. */
+/** Ollama's models may have any name; it silently truncates input above its configured window. */
 const ollama: DriverCards = {
   tiers: { large: "", mid: "", small: "" },
   rows: [],
   unknown: { maxInputTokens: 32_768, maxOutputTokens: 8_000, price: free },
 };
 
-/** The program resolves tier names itself; what a subscription pays per token is not known. */
+/** The program resolves tier names itself; the price per token of a subscription is unknown. */
 const claude: DriverCards = {
   tiers: { large: "opus", mid: "sonnet", small: "haiku" },
   rows: [],
@@ -120,7 +120,7 @@ export function isCarded(driver: string): driver is CardedDriver {
   return Object.hasOwn(drivers, driver);
 }
 
-/** A tier becomes its id, "" the driver's `mid`, anything else stays. */
+/** Resolves a tier to its model id, and "" to the driver's `mid`; other names stay. */
 export function modelId(driver: CardedDriver, model: string): string {
   const tier = model === "" ? "mid" : findTier(model);
   return tier === undefined ? model : drivers[driver].tiers[tier];
@@ -150,14 +150,14 @@ export function cardOf(driver: CardedDriver, model: string): ModelCard {
 interface KnownModel {
   readonly driver: CardedDriver;
   readonly id: string;
-  /** "" where no short name stands for it. */
+  /** The short name; "": none. */
   readonly short: string;
   readonly maxInputTokens: number;
-  /** As published; undefined: not known. */
+  /** The published price; undefined: unknown. */
   readonly price: Price | undefined;
 }
 
-/** Those with a card, and what the short names stand for. What a server of one's own has, only it knows. */
+/** The models with a row, and those behind short names. The models of a self-hosted server are not listed. */
 export function knownModels(): readonly KnownModel[] {
   return (Object.keys(drivers) as CardedDriver[]).flatMap((driver) => {
     const { tiers, rows, unknown } = drivers[driver];
@@ -169,7 +169,7 @@ export function knownModels(): readonly KnownModel[] {
   });
 }
 
-/** A vendor's own word before that for a size. */
+/** The short name of a model: the vendor's own word, if it has one, rather than the size. */
 function shortName(driver: CardedDriver, id: string): string {
   const names = Object.keys(tierNames).filter(
     (name) => drivers[driver].tiers[tierNames[name] as Tier] === id,
@@ -177,7 +177,10 @@ function shortName(driver: CardedDriver, id: string): string {
   return (driver === "openai" ? names[0] : names.at(-1)) ?? "";
 }
 
-/** A model that nobody knows is not trusted with it; the `claude` program runs known ones under its own names. */
+/**
+ * Whether a model may classify calls for auto mode: only known models. The `claude` program runs known models under its
+ * own names.
+ */
 function judgesCalls(driver: CardedDriver, model: string): boolean {
   const id = modelId(driver, model);
   return (
@@ -185,31 +188,37 @@ function judgesCalls(driver: CardedDriver, model: string): boolean {
   );
 }
 
-/** Families of models that look at pictures; of an id that nobody knows it is not assumed: a server refuses what it cannot take. */
+/**
+ * Families of models that accept images. Unknown ids are assumed not to, because a server refuses what it cannot
+ * process.
+ */
 const SIGHTED: Readonly<Record<string, RegExp>> = {
   anthropic: /^claude-/,
   openai: /^(gpt-4o|gpt-4\.1|gpt-([5-9]|\d\d)|chatgpt-|o[1-9](-|$))/,
 };
 
-/** The `claude` program gets its conversation as text, and a script looks at nothing. */
+/** Whether a model accepts images. Not through the `claude` program, which receives text only, nor in a script. */
 export function showsImages(driver: string, model: string): boolean {
   const sighted = Object.hasOwn(SIGHTED, driver) ? SIGHTED[driver] : undefined;
   return sighted?.test(modelId(driver as CardedDriver, model)) === true;
 }
 
-/** US dollars of a reply; null: the price is not known. */
+/** The cost of a reply in US dollars; null: the price is unknown. */
 export function costOf(driver: CardedDriver, model: string, usage: Usage): number | null {
   const price = priceOf(driver, modelId(driver, model));
   return price === undefined ? null : costAt(price, usage);
 }
 
-/** What runs at home is free, and what a login pays for is not known, whatever their vendors ask for it. */
+/**
+ * The published price of a model. List prices do not apply to local models, which are free, nor to subscriptions, whose
+ * price is unknown.
+ */
 function priceOf(driver: CardedDriver, id: string): Price | undefined {
   const { price } = findRow(driver, id) ?? drivers[driver].unknown;
   return price ?? (driver === "anthropic" || driver === "openai" ? listPrice(id) : undefined);
 }
 
-/** Dated ids (`claude-haiku-4-5-20251001`) share the row of their undated one. */
+/** Finds the row of an id; dated ids (`claude-haiku-4-5-20251001`) share the row of their undated id. */
 function findRow(driver: CardedDriver, id: string): CardRow | undefined {
   const undated = id.replace(/-\d{8}$|-\d{4}-\d{2}-\d{2}$/, "");
   return drivers[driver].rows.find((row) => row.id === id || row.id === undated);

@@ -1,6 +1,6 @@
 /**
- * What every driver must do, whatever its dialect; a suite that each driver's test runs. A Rig stands for the other end:
- * a server of the dialect on loopback, a scenario, or a program that talks to such a server.
+ * The contract of every driver, whatever its dialect: a suite that each driver's test runs. A Rig stands for the remote
+ * side: a server of the dialect on loopback, a scenario, or a program that talks to such a server.
  */
 import { afterEach, describe, expect, it } from "vitest";
 import type { Block, LlmErrorKind, StopReason, StreamEvent } from "../abi/llm.ts";
@@ -12,7 +12,7 @@ import { fold, NO_USAGE } from "./fold.ts";
 export type RigBlock =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly thinking: string }
-  /** `json` is what the model sends as arguments, valid or not. */
+  /** `json`: the arguments as the model sends them, valid or not. */
   | { readonly type: "tool_use"; readonly name: string; readonly json: string };
 
 export interface RigReply {
@@ -21,16 +21,16 @@ export interface RigReply {
   readonly usage?: { readonly input: number; readonly output: number; readonly cacheRead?: number };
   /** Bytes per write to the socket, and characters per delta. */
   readonly split?: number;
-  /** After so many finished blocks: the connection goes, or nothing comes any more. */
+  /** How the reply breaks off after `afterBlocks` finished blocks: the connection is cut, or no more data comes. */
   readonly ending?: { readonly do: "cut" | "stall"; readonly afterBlocks: number };
-  /** Instead of a reply. */
+  /** An error to send instead of a reply. */
   readonly error?: { readonly kind: LlmErrorKind; readonly status: number; readonly retryAfterS?: number };
 }
 
-/** The other end while one test runs. */
+/** The remote side during one test. */
 export interface Rigged {
   readonly driver: Driver;
-  /** Resolves when nothing of the attempts is left: no socket, no child. */
+  /** Resolves when no socket and no child of the attempts is left. */
   quiet(): Promise<void>;
   close(): Promise<void>;
 }
@@ -38,17 +38,17 @@ export interface Rigged {
 export interface Rig {
   readonly name: string;
   serve(replies: readonly RigReply[]): Promise<Rigged>;
-  /** Error kinds that the dialect can tell, by the status that carries them. */
+  /** Error kinds that the dialect can express, with the status that carries each. */
   readonly errors: readonly NonNullable<RigReply["error"]>[];
   readonly stops: readonly StopReason[];
   readonly can: {
     readonly thinking: boolean;
     readonly retryAfter: boolean;
-    /** Text, calls and text again keep their order. */
+    /** Whether text, calls and more text keep their order. */
     readonly interleave: boolean;
-    /** It tries again by itself before it gives up. */
+    /** Whether it retries by itself before it fails. */
     readonly ownRetries?: boolean;
-    /** No model stands behind it. */
+    /** True if there is no model, so that no tokens are counted. */
     readonly countsNothing?: boolean;
   };
 }
@@ -173,7 +173,7 @@ export function driverContract(rig: Rig): void {
         expect(failure.retryAfterMs).toBe(error.retryAfterS * 1000);
     });
 
-    // a foreign program sometimes ends a reply where it was cut and calls it complete: what it should do is asked again
+    // a foreign program sometimes completes a reply where it was cut, so the test may be repeated
     const retry = rig.can.ownRetries === true ? 4 : 0;
     it("stream() throws a retryable kind for a reply that is cut off", { retry }, async () => {
       const driver = await serve({
@@ -185,7 +185,7 @@ export function driverContract(rig: Rig): void {
       });
       const attempt = fold(driver.stream(contractRequest(), new AbortController().signal));
       const outcome = await attempt.catch((error: unknown) => error);
-      // a program that tries again by itself may give the whole reply, never a part of it
+      // a program that retries by itself may give the whole reply, but never a part of it
       if (rig.can.ownRetries === true && !(outcome instanceof Error)) {
         expect(outcome).toMatchObject({ blocks: [{ text: "one" }, { text: "two" }], stopReason: "end_turn" });
         return;

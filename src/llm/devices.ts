@@ -1,4 +1,4 @@
-/** All model drivers as devices. Mount each at /dev/llm/<name>. */
+/** Makes all model drivers as devices. Mount each at /dev/llm/<name>. */
 import { resolve } from "node:path";
 import type { Device } from "../abi/device.ts";
 import type { Effect } from "../abi/effects.ts";
@@ -20,10 +20,10 @@ import { patienceOf } from "./watchdog.ts";
 
 interface ModelDevicesOptions {
   readonly exec: HostExec;
-  /** A private folder: each attempt of the claude program gets one of its own below it, and leaves none behind. */
+  /** A private folder: each attempt of the claude program gets its own folder below it, and removes it. */
   readonly tmpDir: string;
   readonly clock: Clock;
-  /** As the settings have them now. */
+  /** Returns the prices of the current settings. */
   readonly prices?: () => PriceSettings;
 }
 
@@ -64,15 +64,18 @@ export function modelDevices({ exec, tmpDir, clock, prices }: ModelDevicesOption
 /** A model driver as a device, to be mounted at /dev/llm/<driver>. `/<model>` below it names the model. */
 interface LlmDeviceOptions {
   readonly name: string;
-  /** `path` is what stands below the device, without the leading slash. */
+  /** `path`: the path below the device, without the leading slash. */
   readonly make: (caller: DriverCaller, path: string) => Driver;
-  /** Variables an instance depends on: callers that agree in them share one. Absent: one driver per open file. */
+  /**
+   * Environment variables that an instance depends on: callers with equal values share one. Absent: one driver per open
+   * file.
+   */
   readonly envKeys?: readonly string[];
-  /** What opening a path would do, where the path is more than the name of a model. */
+  /** The effects of opening a path, if the path is more than the name of a model. */
   readonly openEffects?: (path: string, cwd: string) => readonly Effect[];
-  /** The server runs on this machine and may load a model first. */
+  /** True if the server runs on this machine, where it may first have to load a model. */
   readonly isLocal?: boolean;
-  /** A person's own price of a model; asked each time. */
+  /** The user's own price of a model; called each time. */
   readonly findPrice?: (id: string) => Price | undefined;
   readonly clock: Clock;
 }

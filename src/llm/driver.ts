@@ -1,6 +1,7 @@
 /**
- * What every model driver implements. A driver converts, calls, converts back and maps failures to kinds. It never
- * retries, never asks, logs no bodies. Before `stream`, the request has been parsed, permitted and reserved.
+ * The interface of every model driver. A driver converts the request, calls the server, converts the reply and maps
+ * failures to kinds. It never retries, never asks the user, and logs no bodies. Before `stream`, the request has been
+ * parsed, allowed and its budget reserved.
  */
 import type { Caller } from "../abi/device.ts";
 import type { LlmRequest, ModelCard, StreamEvent, Usage } from "../abi/llm.ts";
@@ -9,32 +10,35 @@ import type { LlmError } from "../abi/llm-error.ts";
 export type Check = { ok: true } | { ok: false; error: LlmError; hint: string };
 
 export interface Driver {
-  /** Mounted at /dev/llm/<name>. */
+  /** The name below /dev/llm. */
   readonly name: string;
-  /** No model stands behind it: its replies count no tokens, none are estimated or set aside. */
+  /** True if there is no model behind the driver: its replies cost no tokens, and none are estimated or reserved. */
   readonly countsNothing?: true;
-  /** Before the first request of a file: throws what would make every request fail. */
+  /** Called before the first request of a file: throws an error that would make every request fail. */
   prepare?(): Promise<void>;
-  /** What the server offers; absent: it cannot list. */
+  /** The models that the server offers; absent: it cannot list them. */
   models?(signal: AbortSignal): Promise<ModelCard[]>;
-  /** Pure. "" is the driver's default; unknown ids get the driver's defaults and `known: false`. */
+  /** Pure. "" is the driver's default model; unknown ids get the driver's default limits and `known: false`. */
   card(model: string): ModelCard;
-  /** What a reply cost in US dollars; null: the price is not known. */
+  /** The cost of a reply in US dollars; null: the price is unknown. */
   cost(model: string, usage: Usage): number | null;
   /**
-   * One attempt, up to message_stop. Throws LlmError; abort of `signal` is kind `cancelled`. Ending the iteration early
-   * ends the attempt: sockets and children are gone when `return()` resolves.
+   * Runs one attempt, up to message_stop. Throws LlmError; if `signal` aborts, of kind `cancelled`. Ending the
+   * iteration early ends the attempt: its sockets and children are gone when `return()` resolves.
    */
   stream(request: AttemptRequest, signal: AbortSignal): AsyncIterable<StreamEvent>;
   check(signal: AbortSignal): Promise<Check>;
-  /** Frees what outlives an attempt. Idempotent. */
+  /** Frees resources that outlive an attempt. Idempotent. */
   close(): Promise<void>;
 }
 
-/** A request as a driver gets it. `metadata.agent` is the agent's name where the caller told it. */
+/** A request as a driver receives it. `metadata.agent` is the agent's name, if the caller gave it. */
 export interface AttemptRequest extends LlmRequest {
   metadata?: { agent?: string };
 }
 
-/** Of the caller, what a driver may depend on. Credentials come from `env`, never from the daemon's environment. */
+/**
+ * The parts of the caller that a driver may depend on. Credentials come from `env`, never from the daemon's
+ * environment.
+ */
 export type DriverCaller = Pick<Caller, "pid" | "uuid" | "cwd" | "env" | "signal" | "killed">;

@@ -1,7 +1,7 @@
 /**
- * An open /dev/llm/<driver>: one write is one attempt, its reply is read as NDJSON. With `stream: true` the events can
- * be read while the write runs, and must be: at 1 MiB unread the attempt waits. Otherwise the reply is whole when the
- * write resolves.
+ * An open /dev/llm/<driver>: one write is one attempt, whose reply is read as NDJSON. With `stream: true` the events
+ * can be read while the write is in progress, and must be: with 1 MiB unread the attempt waits. Otherwise the reply is
+ * complete when the write resolves.
  */
 import type { Act, FileStat, OpenFile, WritePlan } from "../abi/device.ts";
 import type { Charge } from "../abi/effects.ts";
@@ -21,34 +21,34 @@ import { type ParsedWrite, parseWrite, worstInput } from "./request.ts";
 import { startTimer } from "./timer.ts";
 import { type Patience, watched } from "./watchdog.ts";
 
-/** Unread events a streaming attempt runs ahead by. */
+/** Most bytes of unread events of a streaming attempt. */
 const STREAM_BYTES = 1024 * 1024;
-/** A reply that is kept whole; the longest of any model is far below. */
+/** The largest reply without streaming, in bytes; every model's longest reply is far smaller. */
 const WHOLE_BYTES = 32 * 1024 * 1024;
-/** An answer shorter than this is of no use: a budget that cannot pay it refuses the call. */
+/** The shortest useful answer: a call is refused if the budget cannot pay for that many tokens. */
 const LEAST_OUTPUT_TOKENS = 1_024;
-/** The longest attempt. */
+/** The longest duration of an attempt. */
 const ATTEMPT_MS = 30 * 60_000;
 
 interface ModelFileOptions {
   readonly driver: Driver;
   /** `/dev/llm/<driver>` */
   readonly device: string;
-  /** From the path; a request's own wins. */
+  /** The model named in the path; a model in the request takes precedence. */
   readonly model: string;
   readonly patience: Patience;
-  /** A person's own price of a model. */
+  /** The user's own price of a model. */
   readonly findPrice?: (id: string) => Price | undefined;
   readonly clock: Clock;
-  /** Of the requests of all files. */
+  /** The known messages of all files. */
   readonly known: KnownMessages;
-  /** Once, when the file is closed and its attempt over. */
+  /** Called once, when the file is closed and its attempt has ended. */
   readonly onClose: () => Promise<void>;
 }
 
 export class ModelFile implements OpenFile {
   readonly #options: ModelFileOptions;
-  /** What `plan` parsed, so that `write` of the same bytes need not. */
+  /** The request that `plan` parsed, so that `write` of the same bytes need not parse it again. */
   #planned: { readonly data: Uint8Array; readonly parsed: ParsedWrite } | undefined;
   #attempt: { readonly controller: AbortController; readonly over: Promise<unknown> } | undefined;
   #reply: ReplyBuffer | undefined;
@@ -156,14 +156,14 @@ export class ModelFile implements OpenFile {
     return parseWrite(data, device, model, { file: this, known });
   }
 
-  /** The dearest that may apply. */
+  /** The highest rates that may apply. */
   #rates(model: string): ModelCard["price"] {
     const card = this.#options.driver.card(model);
     const own = this.#options.findPrice?.(card.id);
     return own === undefined ? card.price : dearest(own);
   }
 
-  /** What was set aside may be less than what was asked for: then the answer is to be shorter. */
+  /** The request, with its output limited to the granted reserve, which may be less than what was planned. */
   #affordable(request: AttemptRequest, granted: Charge | undefined): AttemptRequest {
     if (granted === undefined) return request;
     const price = this.#rates(request.model);
@@ -239,7 +239,10 @@ export class ModelFile implements OpenFile {
   }
 }
 
-/** The reason of our own abort (a timer) outranks what the driver made of it; a foreign one is `cancelled`. */
+/**
+ * The failure to report: the reason of our own abort (a timer) takes precedence over the driver's error; any other
+ * abort is `cancelled`.
+ */
 function toFailure(error: unknown, signal: AbortSignal, device: string): unknown {
   if (!signal.aborted) return error;
   if (signal.reason instanceof LlmError) return signal.reason;

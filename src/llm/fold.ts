@@ -1,4 +1,4 @@
-/** A whole reply from its stream, and a stream without deltas. Linear in the number of events. */
+/** Folds a stream into a whole reply, or into a stream without deltas. Linear in the number of events. */
 import type { Block, Reply, StopReason, StreamEvent, Usage } from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
 import { BlockBuilder } from "./blocks.ts";
@@ -11,8 +11,8 @@ export const NO_USAGE: Usage = {
 };
 
 /**
- * Errors: `stream_malformed` where a delta has no block or message_stop is missing. A tool_use that did not finish is
- * dropped; unfinished text is kept.
+ * The complete reply. An unfinished tool_use is dropped; unfinished text is kept. Errors: `stream_malformed` if a delta
+ * has no block or message_stop is missing.
  */
 export async function fold(events: AsyncIterable<StreamEvent>): Promise<Reply> {
   const builders = new Map<number, BlockBuilder>();
@@ -50,7 +50,9 @@ export async function fold(events: AsyncIterable<StreamEvent>): Promise<Reply> {
   throw malformed("the reply ended before it was complete (no message_stop)");
 }
 
-/** The same stream with finished blocks only: each start carries the whole block, no deltas, no pings. */
+/**
+ * The same stream with finished blocks only: each start event carries the whole block; deltas and pings are left out.
+ */
 export async function* withoutDeltas(events: AsyncIterable<StreamEvent>): AsyncGenerator<StreamEvent> {
   const builders = new Map<number, BlockBuilder>();
   for await (const event of events) {

@@ -1,4 +1,4 @@
-/** Guards for parsed JSON that came from outside: what is missing or of another type becomes empty. */
+/** Accessors for parsed JSON from outside: a missing value, or one of another type, becomes empty. */
 export type Json = Record<string, unknown>;
 
 export function objectOf(value: unknown): Json {

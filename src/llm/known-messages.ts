@@ -1,21 +1,23 @@
 /**
- * The messages of the last requests, by the bytes they came in: a conversation grows at its end, so of its next request only that
- * end is read and checked. Whatever the bytes are, what is read is what reading all of them at once would give.
+ * Caches the messages of recent requests by their bytes: a conversation grows at its end, so only the new end of the
+ * next request is parsed and checked. Whatever the bytes, the result is the same as parsing all of them at once.
  */
 import { randomUUID } from "node:crypto";
 import type { WireMessage } from "../abi/llm.ts";
 
-/** Of all files together; those that were used longest ago are forgotten first. In memory each byte counts about three times. */
+/**
+ * Most bytes of all files together; the least recently used are dropped first. In memory each byte costs about three.
+ */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** Around the messages. No string of JSON can hold the first: its quotes would be escaped. */
+/** The text around the messages. The opening cannot occur in a JSON string, where its quotes would be escaped. */
 const OPENING = Buffer.from(',"messages":[');
 const CLOSING = Buffer.from('],"maxOutputTokens":');
 const COMMA = 0x2c;
-/** In the place of the messages while the rest is read. No request can name it. */
+/** Replaces the messages while the rest is parsed. Random, so that no request can contain it. */
 const STAND_IN = randomUUID();
 
 interface Known {
-  /** What stands between the brackets. */
+  /** The bytes between the brackets. */
   readonly bytes: Buffer;
   readonly messages: readonly WireMessage[];
 }
@@ -23,11 +25,11 @@ interface Known {
 interface RequestParts {
   /** The request with a stand-in for its messages. */
   readonly rest: Buffer;
-  /** What stands between their brackets. */
+  /** The bytes between the brackets of the messages. */
   readonly messages: Buffer;
 }
 
-/** undefined: it is written in another way. */
+/** Splits a request at its messages. undefined: the request is written in another form. */
 export function requestParts(data: Uint8Array): RequestParts | undefined {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   const from = bytes.indexOf(OPENING) + OPENING.byteLength;
@@ -37,7 +39,7 @@ export function requestParts(data: Uint8Array): RequestParts | undefined {
   return { rest: Buffer.concat(rest), messages: bytes.subarray(from, to) };
 }
 
-/** Else the brackets were others than those of the request's own messages. */
+/** Whether the stand-in is the request's `messages`; otherwise the brackets belonged to something else. */
 export function hasStandIn(rest: unknown): rest is object {
   if (typeof rest !== "object" || rest === null || !("messages" in rest)) return false;
   const { messages } = rest;
@@ -45,11 +47,14 @@ export function hasStandIn(rest: unknown): rest is object {
 }
 
 export class KnownMessages {
-  /** In order of last use. */
+  /** The files in order of last use. */
   readonly #files = new Map<object, Known>();
   #bytes = 0;
 
-  /** What `file` was sent last, if `bytes` goes on from it: those messages, and the bytes behind them. Else no messages, and all. */
+  /**
+   * If `bytes` continues the last messages of `file`: those messages, and the bytes after them. Otherwise no messages,
+   * and all bytes.
+   */
   before(file: object, bytes: Buffer): { messages: readonly WireMessage[]; more: Buffer } {
     const known = this.#files.get(file);
     const length = known?.bytes.byteLength ?? 0;
@@ -58,7 +63,7 @@ export class KnownMessages {
     return { messages: known.messages, more: bytes.subarray(length + 1) };
   }
 
-  /** Nobody may change `bytes` afterwards, or the messages. */
+  /** Stores the messages of `file`. `bytes` and `messages` must not be changed afterwards. */
   keep(file: object, bytes: Buffer, messages: readonly WireMessage[]): void {
     this.forget(file);
     this.#files.set(file, { bytes, messages });

@@ -1,4 +1,4 @@
-/** What an attempt consumed, seen from its events: the base of its charge, also when it breaks off. */
+/** Measures what an attempt consumed, from its events: the basis of its charge, even if the attempt breaks off. */
 import type { Charge } from "../abi/effects.ts";
 import { type LlmErrorKind, type StreamEvent, totalTokens, type Usage } from "../abi/llm.ts";
 import type { AttemptRequest, Driver } from "./driver.ts";
@@ -7,7 +7,7 @@ import { isSameModel } from "./names.ts";
 import { costAt, type Price } from "./prices.ts";
 import { estimateInput } from "./request.ts";
 
-/** Kinds after which a provider that gave no word may have worked all the same. */
+/** Kinds of failure after which the provider may have worked although it sent no event. */
 const unknownOutcome: ReadonlySet<LlmErrorKind> = new Set([
   "timeout",
   "stream_stalled",
@@ -47,7 +47,10 @@ export class Meter {
     }
   }
 
-  /** Reported usage; without it estimated input plus received output. `failure` is the kind of an attempt that failed. */
+  /**
+   * The charge: the reported usage or, without it, estimated input plus received output. `failure`: the kind of a
+   * failed attempt.
+   */
   charge(driver: Driver, request: AttemptRequest, failure: LlmErrorKind | undefined): Charge {
     const usage = driver.countsNothing === true ? NO_USAGE : this.#settled(request, failure);
     const { purpose } = request;
@@ -69,7 +72,10 @@ export class Meter {
     };
   }
 
-  /** By the name that the server gave; by the one that was asked for, null where that is another model. */
+  /**
+   * The cost by the server's model name, else by the requested one; `asked` is null if the server answered with another
+   * model.
+   */
   #costOf(driver: Driver, asked: string | null, usage: Usage): number | null {
     const told = this.#model === "" ? null : driver.cost(this.#model, usage);
     return told ?? (asked === null ? null : driver.cost(asked, usage));

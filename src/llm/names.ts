@@ -1,17 +1,17 @@
-/** Which driver has a model, as far as its name tells. Pure. */
+/** Tells from a model's name which driver has it, as far as possible. Pure. */
 import { findTier } from "./cards.ts";
 
-/** In the order in which they are looked for. */
+/** The drivers in the order in which they are tried. */
 export const DRIVERS = ["anthropic", "openai", "claude", "ollama", "interpreter", "script"] as const;
 export type DriverName = (typeof DRIVERS)[number];
 
 type Env = Readonly<Record<string, string>>;
 
-/** Names that tell their vendor. `claude` runs the same ones as `anthropic`. */
+/** Name patterns that identify the vendor. `claude` runs the same models as `anthropic`. */
 const FAMILIES: readonly { readonly pattern: RegExp; readonly drivers: readonly DriverName[] }[] = [
   { pattern: /^(claude|opus|sonnet|haiku)(?![a-z])/i, drivers: ["anthropic", "claude"] },
   {
-    // the open weights run anywhere
+    // open-weight models (gpt-oss) run on any server
     pattern: /^(gpt-(?!oss)|chatgpt-|o\d(-|$)|codex-|ft:gpt-|computer-use-)/i,
     drivers: ["openai"],
   },
@@ -19,19 +19,19 @@ const FAMILIES: readonly { readonly pattern: RegExp; readonly drivers: readonly 
 
 const ALIAS = /^(opus|sonnet|haiku)$/i;
 
-/** The drivers whose vendor has it; empty: its name does not tell. */
+/** The drivers whose vendor has the model; empty: the name does not identify a vendor. */
 export function vendorsOf(model: string): readonly DriverName[] {
   return FAMILIES.find(({ pattern }) => pattern.test(model))?.drivers ?? [];
 }
 
-/** A word for the model that each driver has of a size: none of them refuses it. */
+/** Whether the name is a size, which every driver accepts, rather than a vendor's own word. */
 export function isSize(model: string): boolean {
   return findTier(model) !== undefined && !ALIAS.test(model);
 }
 
 /**
- * Whether a driver that is set up may be asked for it. `isNamed`: the user wrote the driver before it, so the server is to
- * say whether it has it; but a short name of one vendor means nothing to another.
+ * Whether a configured driver may be asked for the model. `isNamed`: the user named the driver, so its server decides
+ * whether it has the model; but the short name of one vendor means nothing to another vendor.
  */
 export function mayHave(driver: DriverName, model: string, isNamed: boolean, env: Env): boolean {
   if (driver === "interpreter" || driver === "script") return false;
@@ -42,7 +42,7 @@ export function mayHave(driver: DriverName, model: string, isNamed: boolean, env
   return takesAnyId(driver, env) || (isNamed && driver !== "claude");
 }
 
-/** Its server is not the vendor's: what models it has, only it knows. */
+/** Whether the driver's server is not the vendor's, so that only the server knows its models. */
 function takesAnyId(driver: DriverName, env: Env): boolean {
   switch (driver) {
     case "ollama":
@@ -63,7 +63,10 @@ function isElsewhere(url: string | undefined, vendor: string): boolean {
   return text !== "" && URL.parse(text)?.hostname !== vendor;
 }
 
-/** Is `answered` what was asked for, perhaps by a fuller or shorter name (`opus`, `x-latest`, `x-20260101`, `vendor/x`)? */
+/**
+ * Whether `answered` is the requested model, perhaps under a longer or shorter name (`opus`, `x-latest`, `x-20260101`,
+ * `vendor/x`).
+ */
 export function isSameModel(asked: string, answered: string): boolean {
   const [one, other] = [plain(asked), plain(answered)];
   return one === "" || other === "" || other.includes(one) || one.includes(other);

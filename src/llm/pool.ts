@@ -1,6 +1,7 @@
 /**
- * Driver instances by what they depend on of the caller's environment, so that connections are reused and callers with
- * other credentials never share. Bounded: idle ones go first; those in use are kept until their last file is closed.
+ * Driver instances by the environment variables that they depend on, so that connections are reused and callers with
+ * other credentials never share one. Bounded: idle instances are closed first; those in use are kept until their last
+ * file is closed.
  */
 import type { Driver, DriverCaller } from "./driver.ts";
 
@@ -19,10 +20,10 @@ interface Entry {
 export class DriverPool {
   readonly #make: (caller: DriverCaller, path: string) => Driver;
   readonly #envKeys: readonly string[] | undefined;
-  /** In order of last use. */
+  /** The instances in order of last use. */
   readonly #entries = new Map<string, Entry>();
 
-  /** Without `envKeys` each lease has a driver of its own, closed with it. */
+  /** Without `envKeys` each lease gets its own driver, closed with the lease. */
   constructor(make: (caller: DriverCaller, path: string) => Driver, envKeys: readonly string[] | undefined) {
     this.#make = make;
     this.#envKeys = envKeys;

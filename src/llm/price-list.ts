@@ -1,6 +1,6 @@
 /**
- * List prices of models that people put behind the drivers and that have no card (cards.ts): dollars per million tokens, as
- * each vendor's price page had them on the date given. `models.<id>.price` in the settings comes before all of them.
+ * List prices of common models without a card (cards.ts): dollars per million tokens, from each vendor's price page at
+ * the given date. `models.<id>.price` in the settings takes precedence.
  */
 import type { Price } from "./prices.ts";
 
@@ -11,19 +11,19 @@ interface PriceRow {
 
 interface Source {
   readonly page: string;
-  /** Year and month. */
+  /** The year and month in which the page was read. */
   readonly seen: string;
   readonly rows: readonly PriceRow[];
 }
 
-/** Input, output, input read from the cache, and where writing to it has a price of its own that. */
+/** Input, output, input read from the cache, and input written to the cache where that has its own price. */
 type Rates = readonly [input: number, output: number, cached?: number, written?: number];
 
 function priceOf([input, output, cached = input, written = input]: Rates) {
   return { input, output, cacheRead: cached, cacheWrite: written };
 }
 
-/** `long`: from how many tokens on other rates hold, and these. */
+/** `long`: the number of input tokens above which other rates apply, and those rates. */
 function row(ids: string, rates: Rates, long?: readonly [above: number, rates: Rates]): PriceRow {
   const price = priceOf(rates);
   if (long === undefined) return { ids: ids.split(" "), price };
@@ -125,7 +125,10 @@ const BY_ID = new Map(
   PRICE_LIST.flatMap(({ rows }) => rows).flatMap(({ ids, price }) => ids.map((id) => [id, price] as const)),
 );
 
-/** By its id alone: without its vendor (`openai/gpt-4o`), `-latest`, `-preview` and dates. A variant (`:free`) has prices of its own. */
+/**
+ * The price of an id, matched without its vendor (`openai/gpt-4o`), `-latest`, `-preview` and dates. A variant
+ * (`:free`) has its own prices.
+ */
 export function listPrice(id: string): Price | undefined {
   let name = id.toLowerCase().replace(/^.*\//, "");
   for (;;) {

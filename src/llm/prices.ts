@@ -1,4 +1,7 @@
-/** What tokens cost: dollars per million. The published prices stand beside the models (cards.ts); a person's own come first. */
+/**
+ * The prices of tokens, in dollars per million. Published prices are listed with the models (cards.ts); the user's own
+ * take precedence.
+ */
 import type { ModelCard, Usage } from "../abi/llm.ts";
 
 export interface Price {
@@ -6,22 +9,22 @@ export interface Price {
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
-  /** Rates of a whole request once its input, cached or not, passes `above` tokens. */
+  /** The rates of a whole request whose input, cached or not, exceeds `above` tokens. */
   readonly long?: { readonly above: number } & Omit<Price, "long">;
 }
 
-/** As settings have it: `models.<id>.price`. */
+/** The setting `models.<id>.price`. */
 interface PriceSetting {
   readonly input: number;
   readonly output: number;
-  /** Absent: those of input. */
+  /** Absent: the price of input. */
   readonly cacheRead?: number | undefined;
   readonly cacheWrite?: number | undefined;
 }
 
 export type PriceSettings = Readonly<Record<string, { readonly price?: PriceSetting | undefined }>>;
 
-/** Of this very id, else of the longest beginning of it that has one. */
+/** The setting for this id, else for its longest prefix that has a price. */
 export function findPrice(settings: PriceSettings, id: string): Price | undefined {
   const [name] = Object.entries(settings)
     .filter(([prefix, { price }]) => price !== undefined && prefix !== "" && id.startsWith(prefix))
@@ -33,7 +36,7 @@ export function findPrice(settings: PriceSettings, id: string): Price | undefine
   return { input, output, cacheRead, cacheWrite };
 }
 
-/** US dollars of a reply. */
+/** The cost of a reply in US dollars. */
 export function costAt(price: Price, usage: Usage): number {
   const input = usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens;
   const rate = price.long !== undefined && input > price.long.above ? price.long : price;
@@ -46,7 +49,7 @@ export function costAt(price: Price, usage: Usage): number {
   );
 }
 
-/** What is reserved: the dearest rates that may apply. */
+/** The highest rates that may apply, for the reserve. */
 export function dearest(price: Price): NonNullable<ModelCard["price"]> {
   const { long } = price;
   return {
@@ -55,7 +58,7 @@ export function dearest(price: Price): NonNullable<ModelCard["price"]> {
   };
 }
 
-/** US dollars of so many tokens at rates that are reserved; null: not known. */
+/** The cost of the given tokens at reserve rates, in US dollars; null: the price is unknown. */
 export function worstCost(price: ModelCard["price"], input: number, output: number): number | null {
   return price === undefined ? null : (input * price.input + output * price.output) / 1_000_000;
 }

@@ -1,4 +1,4 @@
-/** The bytes of one reply between the attempt that makes them and the reader. One writer, one reader. */
+/** Buffers the bytes of one reply between the attempt and the reader. One writer, one reader. */
 import { DriverError } from "../abi/errors.ts";
 import { abortable } from "../lib/abort.ts";
 
@@ -9,17 +9,20 @@ export class ReplyBuffer {
   #chunks: Uint8Array[] = [];
   #bytes = 0;
   #end: { readonly error?: unknown } | undefined;
-  /** Resolved at every change; whoever waits looks again. */
+  /** Resolved at every change; waiters then check again. */
   #changed = Promise.withResolvers<void>();
 
-  /** At `maxBytes` the writer waits for the reader, or, where the reader comes only afterwards, the reply is refused. */
+  /**
+   * At `maxBytes` the writer waits for the reader or, if not `waitsForReader` because reading starts only afterwards,
+   * the reply is refused.
+   */
   constructor(device: string, maxBytes: number, waitsForReader: boolean) {
     this.#device = device;
     this.#maxBytes = maxBytes;
     this.#waitsForReader = waitsForReader;
   }
 
-  /** Is there something that was not read yet? What a failed reply left does not count. */
+  /** Whether there is unread data, or more to come. The rest of a failed reply does not count. */
   get isUnread(): boolean {
     return this.#end?.error === undefined && (this.#bytes > 0 || this.#end === undefined);
   }
@@ -46,13 +49,13 @@ export class ReplyBuffer {
     this.#notify();
   }
 
-  /** What was pushed can still be read; then reads fail as the write did. */
+  /** Ends the reply with an error: pushed data can still be read, then reads fail with this error. */
   fail(error: unknown): void {
     this.#end ??= { error };
     this.#notify();
   }
 
-  /** Up to `length` bytes, as soon as there are any; empty is the end. */
+  /** Reads up to `length` bytes, as soon as there are any; an empty result is the end. */
   async read(length: number, signal: AbortSignal): Promise<Uint8Array> {
     while (this.#bytes === 0) {
       if (this.#end?.error !== undefined) throw this.#end.error;

@@ -1,4 +1,4 @@
-/** What may be written to /dev/llm/<driver>: a request, or its short form. Refusals name the path of the field. */
+/** Parses what is written to /dev/llm/<driver>: a request, or its short form. Errors name the path of the field. */
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { DriverError } from "../abi/errors.ts";
@@ -67,22 +67,25 @@ const Short = z.strictObject({
 
 export interface ParsedWrite {
   readonly request: AttemptRequest;
-  /** The short form is answered by one object. */
+  /** True for the short form, which is answered by one object. */
   readonly isShort: boolean;
-  /** 0: none. */
+  /** The timeout in ms; 0: no timeout. */
   readonly timeoutMs: number;
 }
 
-/** The default of the short form: enough for nearly every reply, and little to reserve. */
+/** The output limit of the short form: enough for nearly every reply, and little to reserve. */
 const SHORT_OUTPUT_TOKENS = 8_000;
 
-/** An open file, and what is known of the requests that were written to it. */
+/** An open file, and the cache of messages written to it. */
 export interface Reader {
   readonly file: object;
   readonly known: KnownMessages;
 }
 
-/** Throws INVALID. `model` is the one of the path; the request's own wins. Nobody may change `data` afterwards. */
+/**
+ * Parses a write. `model`: from the path; the request's own takes precedence. `data` must not be changed afterwards.
+ * Errors: INVALID.
+ */
 export function parseWrite(data: Uint8Array, device: string, model: string, by?: Reader): ParsedWrite {
   const grown = by && grownRequest(data, by, device);
   if (grown !== undefined) return parsed(grown, model);
@@ -98,7 +101,10 @@ function parsed(request: AttemptRequest, model: string): ParsedWrite {
   return { request: request.model === "" ? { ...request, model } : request, isShort: false, timeoutMs: 0 };
 }
 
-/** By what was read before. undefined: it is written in another way, or something is wrong, which only all of it can tell. */
+/**
+ * Parses a request that continues an earlier one. undefined: it is written in another form, or is invalid, which a full
+ * parse must report.
+ */
 function grownRequest(data: Uint8Array, { file, known }: Reader, device: string): AttemptRequest | undefined {
   const parts = requestParts(data);
   if (parts === undefined) return undefined;
@@ -123,12 +129,12 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** What is reserved for it: an estimate may be too low. */
+/** The input to reserve: the estimate plus 5 %, because it may be too low. */
 export function worstInput(request: AttemptRequest): number {
   return Math.ceil(estimateInput(request) * 1.05);
 }
 
-/** Input of a request in tokens: an estimate for the reserve, never for a bill. */
+/** Estimates the input of a request in tokens, for the reserve, never for a bill. */
 export function estimateInput(request: AttemptRequest): number {
   let tokens = 0;
   for (const part of request.system) tokens += estimateTokens(part.text);
@@ -137,7 +143,7 @@ export function estimateInput(request: AttemptRequest): number {
   return tokens;
 }
 
-/** Of messages that come again with the next request. */
+/** The counted tokens of messages, which the next request repeats. */
 const counted = new WeakMap<WireMessage, number>();
 
 function messageTokens(message: WireMessage): number {
@@ -201,14 +207,16 @@ function fromShort(short: z.infer<typeof Short>, device: string, model: string):
   };
 }
 
-/** User first; every tool_use is answered in the next user message, and no result lacks its call. */
+/**
+ * Checks that the user comes first, every tool_use is answered in the next user message, and every result has its call.
+ */
 function checkPairing(messages: readonly WireMessage[], device: string): void {
   if (messages[0]?.role !== "user")
     throw invalid(device, "messages.0.role: the first message must be the user's");
   checkCalls(messages, device);
 }
 
-/** Of messages that follow one in which no call is open. */
+/** Checks messages that follow a message without open calls. */
 function checkCalls(messages: readonly WireMessage[], device: string): void {
   let open = new Set<string>();
   for (const [at, { role, content }] of messages.entries()) {

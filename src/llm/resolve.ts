@@ -1,6 +1,6 @@
 /**
- * Which model answers. From the most to the least explicit: the model of the run, the agent file, CRUX_PROVIDER and
- * CRUX_MODEL, the settings; then the first driver that is set up; then the built-in interpreter, which says so.
+ * Decides which model answers. From the most to the least explicit: the model of the run, the agent file, CRUX_PROVIDER
+ * and CRUX_MODEL, the settings; then the first configured driver; then the built-in interpreter, which says so.
  */
 import { SyscallError } from "../abi/errors.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
@@ -16,7 +16,7 @@ import { defaultId, surveyed } from "./survey.ts";
 type Env = Readonly<Record<string, string>>;
 type ResolveRequest = Parameters<ModelResolver["resolve"]>[0];
 
-/** How to set up a real model, for people. */
+/** The hint for setting up a real model. */
 const configureHelp =
   "set ANTHROPIC_API_KEY, or OPENAI_API_KEY (with OPENAI_BASE_URL also for Ollama, vLLM, DeepSeek), " +
   "or install the claude program: npm install -g @anthropic-ai/claude-code";
@@ -36,23 +36,23 @@ const setUp: Readonly<Record<DriverName, string>> = {
 
 interface ResolverOptions {
   readonly settings: () => Pick<Settings, "model" | "modelType" | "requireModel" | "models">;
-  /** Does Ollama answer at `origin`? Asked only when nothing else is set up. */
+  /** Whether Ollama answers at `origin`. Called only when the choice comes to Ollama. */
   readonly probeOllama?: (origin: string, signal: AbortSignal) => Promise<boolean>;
-  /** Milliseconds; for the age of a probe. */
+  /** A clock in milliseconds, for the age of a probe. */
   readonly now?: () => number;
 }
 
-/** What one source says. */
+/** The driver and model that one source names. */
 interface Wish {
   readonly driver: DriverName | undefined;
   readonly model: string;
-  /** Refused, rather than passed over, where its driver is not set up. */
+  /** If its driver is not configured, the run is refused rather than this wish skipped. */
   readonly isFirm: boolean;
-  /** Where it stands, before the words of a refusal. */
+  /** The source's name, for the error of a refusal. */
   readonly source?: string;
 }
 
-/** With what said so, in words. */
+/** The decision, and its source in words. */
 interface Chosen {
   readonly choice: ModelChoice;
   readonly why: string;
@@ -95,7 +95,7 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
     },
     classifierCard(device, model, env) {
       const driver = device.split("/")[3] ?? "";
-      // a scenario says what its model answers: there is nothing to mistrust
+      // the answers of a scenario are fixed, so its model may be trusted
       if (!isCarded(driver)) return { autoMode: driver === "script", maxInputTokens: SCRIPT_TOKENS };
       const id = model === "" && driver === "openai" ? openaiProfile(env).model : model;
       const { autoMode = false, maxInputTokens } = cardOf(driver, id);
@@ -108,7 +108,10 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
   };
 }
 
-/** Its provider is where it would rather run, for no agent file knows what its user has; `inherit` is no model. */
+/**
+ * The wish of an agent file. Its provider is only preferred, because an agent file does not know what its user has
+ * configured; `inherit` names no model.
+ */
 function agentWish({ provider }: ResolveRequest, model: string): Wish {
   const name = model === "inherit" ? "" : model;
   const slash = name.indexOf("/");
@@ -126,9 +129,9 @@ function wishOf(provider: string | undefined, name: string | undefined): Wish {
   return { ...wish, driver };
 }
 
-/** One decision: the first wish that names a model decides which, and who has it answers. */
+/** One decision: the first wish that names a model determines the model; a driver that has it answers. */
 class Choosing {
-  /** What decided. */
+  /** The source that decided, in words. */
   why = "";
   readonly #finder: DriverFinder;
   readonly #wishes: readonly Wish[];
@@ -142,7 +145,7 @@ class Choosing {
     this.#signal = signal;
   }
 
-  /** undefined: nothing is set up, and nothing was asked for that only a model can be. */
+  /** undefined: no driver is configured, and no specific model was requested. */
   async choose(): Promise<ModelChoice | undefined> {
     const at = this.#wishes.findIndex(({ model }) => model !== "");
     const wish = this.#wishes[at];
@@ -168,7 +171,7 @@ class Choosing {
     return driver === undefined ? undefined : choice(driver, "");
   }
 
-  /** An agent file's model that nobody has: its fallback, and it is said. */
+  /** If no configured driver has the agent file's model: the agent file's fallback, with a remark. */
   async #instead(wish: Wish): Promise<ModelChoice | undefined> {
     const { env, fallback = "" } = this.#request;
     const other = agentWish(this.#request, fallback);
@@ -182,7 +185,10 @@ class Choosing {
     throw this.#refusal(wish);
   }
 
-  /** The one that the wish names, those that its own name tells, those of other wishes, then any. */
+  /**
+   * The first suitable driver: the one that the wish names, those of the model's vendor, those of other wishes, then
+   * any.
+   */
   async #driverOf({ driver: named, model, isFirm }: Wish): Promise<DriverName | undefined> {
     const { env } = this.#request;
     const others = [...vendorsOf(model), ...this.#wishes.flatMap(({ driver }) => driver ?? []), ...DRIVERS];
@@ -213,13 +219,13 @@ class Choosing {
   }
 }
 
-/** Of a wish: where it stands. */
+/** The source of a wish, in words. */
 function wordsOf({ source = "--model", model }: Wish): string {
   if (source === "settings.json") return `settings.json (${model === "" ? "modelType" : "model"})`;
   return source === "CRUX_MODEL" && model === "" ? "CRUX_PROVIDER" : source;
 }
 
-/** Who would have it. */
+/** The drivers that would have the model. */
 function owners(model: string): string {
   const vendors = vendorsOf(model);
   if (vendors.length > 0) return vendors.join(" or ");
@@ -240,7 +246,7 @@ class DriverFinder {
     this.#options = options;
   }
 
-  /** Neither the interpreter nor a script is found: they are what remains. */
+  /** The first configured driver; never the interpreter or a script, which are the last resort. */
   async first(env: Env, signal: AbortSignal): Promise<DriverName | undefined> {
     for (const name of DRIVERS)
       if (name !== "interpreter" && name !== "script" && (await this.isSetUp(name, env, signal))) return name;
@@ -263,7 +269,9 @@ class DriverFinder {
     }
   }
 
-  /** One probe serves all for a while, so its own end is not tied to who asked first. */
+  /**
+   * Whether Ollama answers. All callers share one probe for a while, so it does not end with its first caller's signal.
+   */
   #ollamaAnswers(env: Env, signal: AbortSignal): Promise<boolean> {
     const { probeOllama = probe, now = () => performance.now() } = this.#options;
     const origin = findOllamaOrigin(env.OLLAMA_HOST);
@@ -291,7 +299,7 @@ async function probe(origin: string, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-/** `[<driver>/]<id or tier>`. Ids may hold slashes themselves: then the driver must stand before them. */
+/** Parses `[<driver>/]<id or tier>`. If an id contains slashes itself, the driver must precede it. */
 function parseName(name: string): Wish {
   const slash = name.indexOf("/");
   if (slash < 0) return { driver: undefined, model: usual(name), isFirm: true };
@@ -300,7 +308,7 @@ function parseName(name: string): Wish {
   return { driver, model: usual(name.slice(slash + 1)), isFirm: true };
 }
 
-/** Short names are known in any case. */
+/** The name, with sizes and short names in lower case: they are recognized in any case. */
 function usual(name: string): string {
   const lower = name.toLowerCase();
   return findTier(lower) === undefined ? name : lower;
@@ -314,7 +322,7 @@ function choice(driver: DriverName, model: string): ModelChoice {
   return { device: `/dev/llm/${driver}`, model };
 }
 
-/** What follows is a scenario file. */
+/** The choice of the script driver; `file`: a scenario file. */
 function scriptChoice(file: string): ModelChoice {
   return { device: file === "" ? "/dev/llm/script" : `/dev/llm/script/${file}`, model: "" };
 }

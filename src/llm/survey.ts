@@ -1,4 +1,4 @@
-/** What there is to choose from: drivers, whether they are set up, and the models that are known. For people. */
+/** Lists the choices for the user: the drivers, whether they are configured, and the known models. */
 import type { DriverView, ModelView } from "../kernel/ports/models.ts";
 import { type CardedDriver, knownModels, modelId } from "./cards.ts";
 import { DRIVERS, type DriverName } from "./names.ts";
@@ -7,14 +7,14 @@ import { findPrice, type PriceSettings } from "./prices.ts";
 
 type Env = Readonly<Record<string, string>>;
 
-/** The id that a driver is asked for; "": its server decides. */
+/** The model id sent to a driver; "": its server decides. */
 export function defaultId(driver: CardedDriver, model: string, env: Env): string {
   if (model !== "") return modelId(driver, model);
   const own = driver === "openai" ? openaiProfile(env) : driver === "ollama" ? ollamaProfile(env) : undefined;
   return own === undefined || own.model === "" ? modelId(driver, "") : own.model;
 }
 
-/** Prices as the settings have them, else as published. `remedies`: what would set a driver up. */
+/** Prices come from the settings, else as published. `remedies`: how to configure each driver. */
 export async function surveyed(
   isSetUp: (driver: DriverName) => Promise<boolean>,
   remedies: Readonly<Record<DriverName, string>>,

@@ -1,6 +1,6 @@
 import type { Clock } from "../abi/program.ts";
 
-/** Nobody sees it: made once, since making the default reason of an abort takes longer than the rest of a timer. */
+/** Never visible. Made once, because making the default reason of an abort takes longer than the rest of a timer. */
 const CANCELLED = new Error("the timer was cancelled");
 
 /** Calls `fire` once after `ms`; the returned function cancels. `fire` must not throw. */

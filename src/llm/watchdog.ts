@@ -1,4 +1,4 @@
-/** A timer over a stream: a dead connection brings no next event that could be late. */
+/** A timer over a stream, since a dead connection sends no event that could be checked for lateness. */
 import type { StreamEvent } from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
 import type { Clock } from "../abi/program.ts";
@@ -17,7 +17,10 @@ interface Watch {
 
 const defaultGapMs = 90_000;
 
-/** `CRUX_STREAM_IDLE_TIMEOUT_MS`; unparsable or below 1 is the default. A local model may load for minutes first. */
+/**
+ * The limits from `CRUX_STREAM_IDLE_TIMEOUT_MS`; the default if it is invalid or below 1. A local model may first load
+ * for minutes.
+ */
 export function patienceOf(env: Readonly<Record<string, string>>, isLocal: boolean): Patience {
   const value = Number(env.CRUX_STREAM_IDLE_TIMEOUT_MS);
   const gapMs = Number.isFinite(value) && value >= 1 ? value : defaultGapMs;
@@ -25,8 +28,9 @@ export function patienceOf(env: Readonly<Record<string, string>>, isLocal: boole
 }
 
 /**
- * The events of `source`. Silence ends the attempt through `abort`: `timeout` before the first event, `stream_stalled`
- * after it; a ping is a sign of life. Time in which the consumer keeps us waiting does not count.
+ * The events of `source`. Silence ends the attempt through `abort`: with `timeout` before the first event,
+ * `stream_stalled` after it; a ping counts as an event. Time in which the consumer does not ask for events does not
+ * count.
  */
 export async function* watched(
   source: AsyncIterable<StreamEvent>,
@@ -48,12 +52,14 @@ export async function* watched(
   }
 }
 
-/** One timer for a whole attempt: an event only notes when it came, and the timer, once due, looks how long that was ago. */
+/**
+ * One timer for a whole attempt: an event only records its time, and the timer, when due, checks how long ago that was.
+ */
 class Silence {
   readonly #watch: Watch;
   readonly #abort: (reason: LlmError) => void;
   #hasEvent = false;
-  /** By `mono()`; undefined: nothing is waited for. */
+  /** When waiting began, by `mono()`; undefined: not waiting for an event. */
   #since: number | undefined;
   #stopTimer: (() => void) | undefined;
 
@@ -71,7 +77,7 @@ class Silence {
     this.#since = undefined;
     if (this.#hasEvent) return;
     this.#hasEvent = true;
-    // what was allowed before the first event may be more than what is allowed now
+    // the limit before the first event may be longer than the limit from now on
     this.stop();
   }
 

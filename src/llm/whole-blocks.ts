@@ -1,11 +1,11 @@
-/** Finished blocks as a stream, for drivers that have them whole. */
+/** Turns finished blocks into a stream, for drivers that produce whole blocks. */
 import { type Block, type BlockDelta, isBadInput, type StreamEvent } from "../abi/llm.ts";
 import { emptied } from "./blocks.ts";
 import { NO_USAGE } from "./fold.ts";
 
 const DELTA_CHARS = 4096;
 
-/** A whole reply that counts no tokens. Ends early where `blocks` throws. */
+/** The events of a whole reply, with no token usage. Throws if `blocks` throws. */
 export async function* streamOf(
   blocks: Iterable<Block> | AsyncIterable<Block>,
   { id, model }: { readonly id: string; readonly model: string },
@@ -28,7 +28,7 @@ function jsonOf(input: unknown): string {
   return isBadInput(input) ? input.__malformed_json : JSON.stringify(input);
 }
 
-/** `json` is what stands for the arguments of a call. */
+/** The deltas of a block. `json` converts the arguments of a call to text. */
 export function* deltasOf(
   block: Block,
   chunk: number,
@@ -44,7 +44,7 @@ export function* deltasOf(
       yield { type: "input_json_delta", partial_json };
 }
 
-/** Whole characters, so that no delta ends in half of one. */
+/** Splits a text into pieces of whole characters, so that no delta ends inside one. */
 function pieces(text: string, size: number): string[] {
   const characters = Array.from(text);
   const out: string[] = [];

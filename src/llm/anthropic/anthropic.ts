@@ -1,4 +1,4 @@
-/** Anthropic Messages over the vendor's SDK: the reference dialect. Also for servers that speak it. */
+/** Anthropic Messages over the vendor's SDK: the reference dialect. Also for other servers that speak it. */
 import type Anthropic from "@anthropic-ai/sdk";
 import type { ModelCard, StreamEvent, Usage } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
@@ -20,14 +20,14 @@ import { objectOf, stringOf } from "../json.ts";
 import { messagesBody } from "./body.ts";
 import { MessagesDecoder } from "./events.ts";
 
-/** The variables an instance depends on. */
+/** The environment variables that an instance depends on. */
 export const ANTHROPIC_ENV = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"] as const;
 
 const device = "/dev/llm/anthropic";
 const setKey = "Set ANTHROPIC_API_KEY to your API key.";
-/** Says that the body is JSON as it stands: the SDK sends it as it is. */
+/** Declares the body as JSON, since the SDK sends a string body unchanged. */
 const JSON_BODY = { "content-type": "application/json" } as const;
-/** The device has its own watchdog, which is shorter. */
+/** Beyond any attempt's limit: the device's own watchdog ends attempts earlier. */
 const requestTimeoutMs = 30 * 60_000;
 
 export class AnthropicDriver implements Driver {
@@ -72,7 +72,7 @@ export class AnthropicDriver implements Driver {
         const event = decoder.decode(raw);
         if (event === undefined) continue;
         const isLast = event.type === "message_stop";
-        // first: whoever has the last event asks for no more
+        // read the rest first: a consumer may stop after the last event
         if (isLast) await readRest(reader);
         yield event;
         if (isLast) return;
@@ -133,7 +133,7 @@ export class AnthropicDriver implements Driver {
     const isKey = (this.#env.ANTHROPIC_API_KEY ?? "") !== "";
     return new Client({
       baseURL: baseUrl,
-      // a credential that is passed keeps the SDK from looking for others; endpointFetch decides how it is sent
+      // passing a credential keeps the SDK from looking for others; endpointFetch decides how it is sent
       apiKey: secret,
       fetch: endpointFetch(isKey ? { "x-api-key": secret } : { authorization: `Bearer ${secret}` }),
       maxRetries: 0,
@@ -144,7 +144,7 @@ export class AnthropicDriver implements Driver {
   }
 }
 
-/** The parts of the SDK's error that tell what the server answered; undefined: it did not answer. */
+/** The server's answer, taken from the SDK's error; undefined: the server did not answer. */
 function findAnswer(error: unknown): ErrorAnswer | undefined {
   if (!(error instanceof Error) || !("status" in error) || typeof error.status !== "number") return undefined;
   const headers = "headers" in error && error.headers instanceof Headers ? error.headers : undefined;

@@ -1,4 +1,7 @@
-/** An LlmRequest as the body of a Messages request, as JSON: messages that come again with the next one are spelled once. */
+/**
+ * Converts an LlmRequest to the JSON body of a Messages request. Messages repeated by the next request are serialized
+ * once.
+ */
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { MediaPart } from "../../abi/tool.ts";
 import { sentName } from "../call-name.ts";
@@ -7,16 +10,16 @@ import type { AttemptRequest } from "../driver.ts";
 type Part = Record<string, unknown>;
 
 const marker = { type: "ephemeral" } as const;
-/** Longer ones must come before shorter ones. */
+/** Markers with a longer lifetime must come before those with a shorter one. */
 const FOR_AN_HOUR = { type: "ephemeral", ttl: "1h" } as const;
 
-/** `maxOutputTokens` is already within what the model takes. */
+/** `maxOutputTokens` must not exceed the model's limit. */
 export function messagesBody(request: AttemptRequest, model: string, maxOutputTokens: number): string {
   const { tools, temperature, stopSequences } = request;
   const system: Part[] = request.system
     .filter(({ text }) => text.trim() !== "")
     .map(({ text }) => ({ type: "text", text }));
-  // two markers of the four allowed: the prefix that stays, and the conversation so far
+  // uses two of the four markers allowed: one for the constant prefix, one for the conversation so far
   mark(system, request.sharesPrefix === true ? FOR_AN_HOUR : marker);
   const before = {
     model,
@@ -49,7 +52,7 @@ function spelled(message: WireMessage): string {
   return text;
 }
 
-/** The next request has it without the marker. */
+/** The last message, with a cache marker. It is not cached here, because the next request has it without the marker. */
 function lastMessage({ messages, sharesPrefix }: AttemptRequest): string {
   const last = messages.at(-1);
   if (last === undefined) return "";
@@ -63,14 +66,16 @@ function messageText(role: WireMessage["role"], content: readonly Part[]): strin
   return JSON.stringify({ role, content });
 }
 
-/** Never on thinking. */
+/** Puts a cache marker on the last part, except on thinking, where the API refuses it. */
 function mark(parts: Part[], as: Part = marker): void {
   const last = parts.at(-1);
   if (last !== undefined && last.type !== "thinking" && last.type !== "redacted_thinking")
     last.cache_control = as;
 }
 
-/** Refused by the API and left out: blank text, and thinking that another vendor's model left without a signature. */
+/**
+ * The content without what the API refuses: blank text, and thinking of another vendor's model, which has no signature.
+ */
 function contentOf(blocks: readonly Block[]): Part[] {
   const parts = blocks.flatMap((block): Part[] => {
     if (block.type === "text" && block.text.trim() === "") return [];
@@ -82,7 +87,7 @@ function contentOf(blocks: readonly Block[]): Part[] {
   return parts.length > 0 ? parts : [{ type: "text", text: "(nothing)" }];
 }
 
-/** Text first; an empty one is refused. */
+/** A tool result with media: text first, left out if blank because the API refuses it. */
 function resultWith(
   { media: _media, content, ...block }: Extract<Block, { type: "tool_result" }>,
   media: readonly MediaPart[],

@@ -1,20 +1,20 @@
 /**
- * The Messages stream (https://docs.claude.com/en/api/messages-streaming) as StreamEvents. What it does not know, event
- * types, blocks, deltas, fields, it passes over; the blocks it keeps are numbered without gaps.
+ * Converts the Messages stream (https://docs.claude.com/en/api/messages-streaming) to StreamEvents. Unknown event
+ * types, blocks, deltas and fields are skipped; the remaining blocks are numbered without gaps.
  */
 import { type Block, type BlockDelta, type StreamEvent, stopReasonOf, type Usage } from "../../abi/llm.ts";
 import { emptied } from "../blocks.ts";
 import { NO_USAGE } from "../fold.ts";
 import { type Json, objectOf, stringOf } from "../json.ts";
 
-/** One reply's worth of state. `error` events are the caller's business. */
+/** The state of one reply. The caller handles `error` events. */
 export class MessagesDecoder {
-  /** The vendor's index to ours; undefined for a block that is passed over. */
+  /** Maps the vendor's block index to ours; undefined for a skipped block. */
   readonly #indices = new Map<unknown, number | undefined>();
   #next = 0;
   #usage: Usage = NO_USAGE;
 
-  /** The event in our words; undefined: nothing to tell. */
+  /** The event as a StreamEvent; undefined: it is skipped. */
   decode(event: Json): StreamEvent | undefined {
     switch (event.type) {
       case "message_start":
@@ -63,7 +63,7 @@ export class MessagesDecoder {
   }
 }
 
-/** Fields that are absent or null keep what an earlier event said. */
+/** Merges usage reports; an absent or null field keeps its earlier value. */
 function mergeUsage(usage: Usage, more: Json): Usage {
   const pick = (name: keyof Usage): number => {
     const value = more[name];

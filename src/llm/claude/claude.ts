@@ -1,6 +1,7 @@
 /**
- * The user's own `claude` program with its own login, one child per attempt. It thinks; Crux keeps the loop: the tools
- * are ours, and when a reply with calls is complete the child is ended. The next attempt tells the whole history.
+ * The user's own `claude` program with its own login, one child process per attempt. It only produces replies; Crux
+ * keeps the loop: the tools are ours, and when a reply with calls is complete the child is ended. The next attempt
+ * sends the whole history again.
  */
 import { rm } from "node:fs/promises";
 import { StringDecoder } from "node:string_decoder";
@@ -15,7 +16,7 @@ import { type Json, objectOf, objectsOf, stringOf } from "../json.ts";
 import { type ClaudeLaunch, prepareLaunch, TOOL_PREFIX } from "./launch.ts";
 import { findProgram } from "./program.ts";
 
-/** From TERM to KILL. */
+/** Time from SIGTERM to SIGKILL. */
 const graceMs = 2_000;
 const stderrChars = 4_000;
 
@@ -25,7 +26,7 @@ export class ClaudeDriver implements Driver {
   readonly #exec: HostExec;
   readonly #tmpDir: string;
 
-  /** Each attempt gets a folder of its own below `tmpDir`. */
+  /** Each attempt gets its own folder below `tmpDir`. */
   constructor(caller: DriverCaller, exec: HostExec, tmpDir: string) {
     this.#caller = caller;
     this.#exec = exec;
@@ -99,7 +100,7 @@ export class ClaudeDriver implements Driver {
   }
 }
 
-/** A child that is gone already tells why by its exit. */
+/** Writes the input. Errors are ignored: if the child has already ended, its exit tells why. */
 async function feed(child: ExecChild, input: string): Promise<void> {
   try {
     await child.write(input);
@@ -109,7 +110,7 @@ async function feed(child: ExecChild, input: string): Promise<void> {
   }
 }
 
-/** The reply in the program's output; returns whether it is complete. */
+/** Decodes the reply from the program's output; returns whether it is complete. */
 async function* decode(lines: LineQueue): AsyncGenerator<StreamEvent, boolean> {
   const decoder = new MessagesDecoder();
   let hasStarted = false;
@@ -117,7 +118,7 @@ async function* decode(lines: LineQueue): AsyncGenerator<StreamEvent, boolean> {
     const line = parseLine(text);
     if (line.type === "result") throw resultError(line);
     if (line.type === "system" && line.subtype === "init") checkBridge(line);
-    // what its own sub-agents would do is none of ours
+    // events of the program's own sub-agents are ignored
     if (line.type !== "stream_event" || (line.parent_tool_use_id ?? null) !== null) continue;
     const event = decoder.decode(objectOf(line.event));
     if (event === undefined) continue;
@@ -153,7 +154,7 @@ function checkBridge(init: Json): void {
     });
 }
 
-/** A line that is not JSON is a remark of the program's, and is passed over. */
+/** Parses a line; one that is not JSON is a remark of the program and is ignored. */
 function parseLine(text: string): Json {
   try {
     return objectOf(JSON.parse(text));
@@ -166,7 +167,7 @@ function malformed(message: string): LlmError {
   return new LlmError({ kind: "stream_malformed", device: CLAUDE_DEVICE, message });
 }
 
-/** What the program says when it fails, as kinds. */
+/** Maps the program's failures to error kinds. */
 const CLAUDE_DEVICE = "/dev/llm/claude";
 
 const INSTALL_HINT = "npm install -g @anthropic-ai/claude-code, then run `claude` and log in";
@@ -176,7 +177,7 @@ function notInstalled(): LlmError {
   return notConfigured(CLAUDE_DEVICE, "the program `claude` is not on the PATH", INSTALL_HINT);
 }
 
-/** A `result` line that came instead of a reply. */
+/** The error of a `result` line that came instead of a reply. */
 function resultError(result: Json): LlmError {
   const text = (stringOf(result.result) || stringOf(result.subtype) || "no explanation").slice(0, 500);
   if (/not logged in|please run \/login|oauth token (has )?expired/i.test(text))
@@ -199,7 +200,7 @@ function resultError(result: Json): LlmError {
   });
 }
 
-/** The program ended without a reply or a result. */
+/** The error when the program ended without a reply or a result. */
 function exitError(
   exit: { code: number | null; signal: string | null; error?: Error },
   stderr: string,
@@ -217,9 +218,10 @@ function exitError(
   });
 }
 
-/** Lines of a child's output as they come. Bounded: a child that is not kept up with is cut off. */
+/** The most unread output of a child, in characters; if the reader falls further behind, the output is cut off. */
 const MAX_QUEUED_CHARS = 32 * 1024 * 1024;
 
+/** The lines of a child's output as they arrive. */
 class LineQueue {
   readonly #decoder = new StringDecoder("utf8");
   #partial: string[] = [];
@@ -229,7 +231,7 @@ class LineQueue {
   #hasOverflowed = false;
   #changed = Promise.withResolvers<void>();
 
-  /** More came than the queue holds; what came after is lost. */
+  /** Whether the queue has overflowed; later output is lost. */
   get hasOverflowed(): boolean {
     return this.#hasOverflowed;
   }
@@ -248,7 +250,7 @@ class LineQueue {
     this.#notify();
   }
 
-  /** No more output will come. A last line without its end counts. */
+  /** Ends the queue; a last line without a line end counts as a line. */
   end(): void {
     const rest = this.#partial.join("");
     if (rest !== "") this.#lines.push(rest);

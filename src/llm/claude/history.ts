@@ -1,6 +1,6 @@
 /**
- * A conversation as one user message: the program is started anew for each attempt and knows nothing of earlier ones.
- * Every part stands between marks that occur nowhere in the texts, so that no text can pose as another part.
+ * Renders a conversation as one user message, because the program is started anew for each attempt and knows nothing of
+ * earlier ones. Parts are separated by marks that occur nowhere in the texts, so that no text can pose as another part.
  */
 import type { Block, WireMessage } from "../../abi/llm.ts";
 
@@ -28,7 +28,7 @@ interface Part {
   readonly text: string;
 }
 
-/** Thinking stays out: it was bound to the reply it belonged to. */
+/** The parts of a block. Thinking is left out: it is only valid with its original reply. */
 function partOf(role: "user" | "assistant", block: Block, names: ReadonlyMap<string, string>): Part[] {
   switch (block.type) {
     case "text":
@@ -62,7 +62,7 @@ function closing(messages: readonly WireMessage[]): string {
     : "Answer the last message of the user.";
 }
 
-/** `###`, made longer until no line of any text begins with it. */
+/** `###`, extended until no line of any text begins with it. */
 function markFor(texts: readonly string[]): string {
   let mark = "###";
   const longest = Math.max(0, ...texts.map(longestMark));

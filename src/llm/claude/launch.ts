@@ -1,4 +1,4 @@
-/** How the program is started: its folder, arguments and environment. */
+/** Prepares the start of the program: its folder, arguments and environment. */
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelCard } from "../../abi/llm.ts";
@@ -11,15 +11,15 @@ export const TOOL_PREFIX = "mcp__crux__";
 export interface ClaudeLaunch {
   /** Private to this attempt; removed after it. */
   readonly folder: string;
-  /** Empty: the program finds nothing of the user's there. */
+  /** An empty folder, so that the program finds no files of the user. */
   readonly cwd: string;
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** What goes to standard input, one line. */
+  /** The text for standard input, one line. */
   readonly input: string;
 }
 
-/** The program keeps out of what is Crux's business: no retries, compaction, updates or reports of its own. */
+/** Turns off what Crux does itself: the program's own retries, compaction, updates and reports. */
 const settings: Readonly<Record<string, string>> = {
   CLAUDE_CODE_MAX_RETRIES: "0",
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
@@ -28,18 +28,18 @@ const settings: Readonly<Record<string, string>> = {
   DISABLE_ERROR_REPORTING: "1",
   DISABLE_TELEMETRY: "1",
   ENABLE_TOOL_SEARCH: "false",
-  /** A day: calls are never answered. */
+  /** One day, because the bridge never answers calls. */
   MCP_TOOL_TIMEOUT: "86400000",
 };
 
-/** The program as it lies on this host. */
+/** The program's path, its caller's environment, and the folder for temporary files. */
 interface Installed {
   readonly program: string;
   readonly callerEnv: Readonly<Record<string, string>>;
   readonly tmpDir: string;
 }
 
-/** `model`: by its id, with the most that it may answer. */
+/** Makes the attempt's folder with its files. The third parameter is the model's id and its limit of output tokens. */
 export async function prepareLaunch(
   { program, callerEnv, tmpDir }: Installed,
   request: AttemptRequest,
@@ -64,7 +64,7 @@ export async function prepareLaunch(
     writeFile(file("bridge.mjs"), bridgeSource()),
     writeFile(file("tools.json"), JSON.stringify(tools)),
     writeFile(file("mcp.json"), JSON.stringify({ mcpServers: tools.length === 0 ? {} : { crux: server } })),
-    // a file, since an argument may not be longer than 128 KiB and is shown by ps
+    // in a file, because an argument is limited to 128 KiB and visible in ps
     writeFile(file("system.txt"), request.system.map(({ text }) => text).join("\n\n") || "Answer the user."),
   ]);
   return {
@@ -112,7 +112,10 @@ const flags: readonly string[] = [
   "--disable-slash-commands",
 ];
 
-/** Without what is ours, and without the marks by which the program would think it runs inside itself. */
+/**
+ * The caller's environment without Crux's variables, and without those by which the program would think it runs inside
+ * itself.
+ */
 function programEnv(env: Readonly<Record<string, string>>): Record<string, string> {
   const kept = Object.entries(env).filter(
     ([name]) => !/^(CRUX_|KAIRO_)/.test(name) && name !== "CLAUDECODE" && name !== "CLAUDE_CODE_ENTRYPOINT",
@@ -121,9 +124,9 @@ function programEnv(env: Readonly<Record<string, string>>): Record<string, strin
 }
 
 /**
- * The MCP server the program sees: it lists the request's tools and never answers a call, since Crux runs the tools and
- * ends the program when its reply is complete. Written to a file and started with our own Node, so `serve` is whole in
- * itself: no imports, nothing from outside.
+ * The MCP server that the program sees: it lists the request's tools and never answers a call, because Crux runs the
+ * tools and ends the program when its reply is complete. It is written to a file and started with our own Node, so
+ * `serve` must be self-contained: no imports, nothing from outside.
  */
 export function bridgeSource(): string {
   return `(${serve.toString()})();\n`;
@@ -135,7 +138,7 @@ interface Call {
   params?: { protocolVersion?: string };
 }
 
-/** argv[2] is a file with the list of tools. Ends with its standard input. */
+/** argv[2] names a file with the list of tools. The server ends when its standard input ends. */
 function serve(): void {
   const tools: unknown = JSON.parse(
     process.getBuiltinModule("node:fs").readFileSync(process.argv[2] ?? "", "utf8"),

@@ -1,7 +1,13 @@
-/** The fetch that is handed to a vendor's SDK: what goes over the wire is ours, whatever SDK and daemon environment add. */
+/**
+ * The fetch that is passed to a vendor's SDK: it controls what is sent, whatever the SDK and the daemon's environment
+ * add.
+ */
 import { VERSION } from "../version.ts";
 
-/** Headers an SDK may set; all others (its own name and platform, custom ones of the daemon's environment) are dropped. */
+/**
+ * Headers that an SDK may set; all others (its name and platform, custom ones from the daemon's environment) are
+ * dropped.
+ */
 const kept = new Set(["accept", "content-type", "anthropic-version"]);
 
 /** `credential` is the one authentication header. Redirects are not followed: they would carry the key elsewhere. */
@@ -13,7 +19,7 @@ export function endpointFetch(credential: Readonly<Record<string, string>>): typ
   };
 }
 
-/** A base URL from the environment, or `fallback`. undefined: it is no http(s) URL. */
+/** A base URL from the environment, or `fallback` if unset. undefined: not an http(s) URL. */
 export function findBaseUrl(value: string | undefined, fallback: string): string | undefined {
   if (value === undefined || value.trim() === "") return fallback;
   const url = URL.parse(value.trim());

@@ -1,8 +1,8 @@
-/** Failures of a provider's HTTP interface as kinds. No key, header or body of a request ever enters a message. */
+/** Maps failures of a provider's HTTP interface to kinds. No key, header or body of a request ever enters a message. */
 import type { LlmErrorKind } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
 
-/** Who is talked to, in the words of a person who must put it right. */
+/** The server, described in words that help the user to fix its configuration. */
 export interface Endpoint {
   /** `/dev/llm/<driver>` */
   readonly device: string;
@@ -11,13 +11,13 @@ export interface Endpoint {
   readonly baseUrl: string;
   /** The variable that holds the credential. */
   readonly keyName: string;
-  /** The credential itself, only to take it out of texts. */
+  /** The credential itself, also removed from error texts. */
   readonly secret: string;
-  /** What to do when nobody answers. */
+  /** The hint when no server answers. */
   readonly unreachableHint: string;
 }
 
-/** What an error answer or an error event says. */
+/** The contents of an error response or an error event. */
 export interface ErrorAnswer {
   /** undefined for an error within a stream. */
   readonly status: number | undefined;
@@ -39,7 +39,7 @@ const byStatus: Readonly<Record<number, LlmErrorKind>> = {
   529: "overloaded",
 };
 
-/** Error types of events within a stream, where there is no status. */
+/** Error types of events within a stream, which have no status. */
 const byType: Readonly<Record<string, LlmErrorKind>> = {
   overloaded_error: "overloaded",
   rate_limit_error: "rate_limit",
@@ -91,7 +91,10 @@ export function answerError(endpoint: Endpoint, answer: ErrorAnswer): LlmError {
   });
 }
 
-/** A request that got no answer, or a body that broke off: the socket's own error, somewhere in the chain of causes. */
+/**
+ * The error of a request without an answer, or of a body that broke off, from the socket's error in the chain of
+ * causes.
+ */
 export function connectionError(endpoint: Endpoint, error: unknown): LlmError {
   const code = socketCode(error);
   const where = shownUrl(endpoint.baseUrl);
@@ -116,12 +119,15 @@ export function cancelled(device: string, cause?: unknown): LlmError {
   return new LlmError({ kind: "cancelled", device, message: "the model call was cancelled", cause });
 }
 
-/** Nothing is set up that could answer: waiting will not help, so it is not retried. */
+/** The error if the driver is not configured: waiting does not help, so it is not retried. */
 export function notConfigured(device: string, message: string, hint: string): LlmError {
   return new LlmError({ kind: "connection", device, message, hint, shouldRetry: false });
 }
 
-/** A key goes into a header: one that cannot (a line break copied along, a letter outside ASCII) is told, not tried. */
+/**
+ * Checks that the key can go into a header. One that cannot (a copied line break, a character outside ASCII) is
+ * reported before it is tried.
+ */
 export function checkKey({ device, keyName, secret }: Endpoint): void {
   if (/^[\x21-\x7e]*$/.test(secret)) return;
   const message = `the key in ${keyName} holds a blank, a line break or a letter outside ASCII`;
@@ -150,7 +156,7 @@ function hintFor(kind: LlmErrorKind, endpoint: Endpoint): string | undefined {
   return undefined;
 }
 
-/** Seconds or an HTTP date; `retry-after-ms` is finer. undefined when there is none that parses. */
+/** The delay of `retry-after-ms`, or of `retry-after` (seconds or an HTTP date), in ms. undefined: no valid header. */
 export function retryAfter(headers: Headers, nowMs: number = Date.now()): number | undefined {
   const fine = Number.parseFloat(headers.get("retry-after-ms") ?? "");
   if (Number.isFinite(fine) && fine >= 0) return Math.ceil(fine);
@@ -163,7 +169,7 @@ export function retryAfter(headers: Headers, nowMs: number = Date.now()): number
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
 
-/** Without user, password and query. */
+/** The URL without user, password and query. */
 function shownUrl(url: string): string {
   const parsed = URL.parse(url);
   return parsed === null ? "the base URL" : `${parsed.origin}${parsed.pathname}`.replace(/\/$/, "");
@@ -178,7 +184,7 @@ function clean(text: string, secret: string): string {
   return masked.length > maxChars ? `${masked.slice(0, maxChars)}…` : masked;
 }
 
-/** As servers echo a credential: plain, from a URL, from a header of basic authentication. */
+/** The forms in which servers echo a credential: plain, as in a URL, as in a header of basic authentication. */
 function spellings(secret: string): readonly string[] {
   const base64 = Buffer.from(secret).toString("base64");
   return [secret, encodeURIComponent(secret), base64, base64.replace(/=+$/, "")];

@@ -1,16 +1,16 @@
-/** Server-sent events of a response body (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+/** Reads the server-sent events of a response body (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 import { LlmError } from "../../abi/llm-error.ts";
 
-/** Longest line, and most data of one event: beyond, `stream_malformed`. */
+/** The longest line, and the most data of one event; beyond that the error is `stream_malformed`. */
 export const MAX_SSE_CHARS = 1024 * 1024;
-/** The end of a body comes with its last event, or is not waited for. */
+/** How long to wait for the end of a body after its last event. */
 const REST_MS = 100;
 
 type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
 /**
- * The `data` of each event, in order. Comments, ids and names are passed over: both dialects repeat the name in the
- * data. On every way out the body is cancelled and the reader released.
+ * The `data` of each event, in order. Comments, ids and names are ignored: both dialects repeat the name in the data.
+ * However the iteration ends, the body is cancelled and the reader released.
  */
 export async function* readSse(reader: BodyReader): AsyncGenerator<string> {
   let data: string[] = [];
@@ -26,23 +26,23 @@ export async function* readSse(reader: BodyReader): AsyncGenerator<string> {
       data.push(line.startsWith("data: ") ? line.slice(6) : line.slice(5));
     }
   }
-  // an event without its blank line was cut off, and is not one
+  // an event without its blank line was cut off and is dropped
 }
 
-/** To the end of a body whose last event was read: a connection with something left in it cannot serve another request. */
+/** Reads to the end of a body after its last event: a connection with unread data cannot serve another request. */
 export async function readRest(reader: BodyReader): Promise<void> {
   const late = Promise.withResolvers<{ readonly done: boolean }>();
   const timer = setTimeout(() => late.resolve({ done: true }), REST_MS);
   try {
     for (let isOver = false; !isOver; ) isOver = (await Promise.race([reader.read(), late.promise])).done;
   } catch {
-    // the reply was whole; its connection was cut, and is not used again
+    // the reply was complete; its connection was cut and is not reused
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Ends of line are LF, CRLF or CR. A last line without its end is dropped. */
+/** The lines of the body. Line ends are LF, CRLF or CR; a last line without a line end is dropped. */
 async function* readLines(reader: BodyReader): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let parts: string[] = [];

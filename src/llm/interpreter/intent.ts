@@ -1,4 +1,4 @@
-/** What an intent asks for, as far as it is understood: a handful of verbs, in English and Chinese. */
+/** Parses what an intent asks for: a handful of verbs, in English and Chinese. */
 export type Unit = "lines" | "words" | "characters" | "files";
 export type FileScope = Readonly<{ path: string; glob: string }>;
 type Task =
@@ -7,10 +7,10 @@ type Task =
   | Readonly<{ kind: "show"; path: string }>
   | Readonly<{ kind: "search"; text: string; path: string }>
   | Readonly<{ kind: "note"; text: string }>
-  /** With what came in at stdin. */
+  /** Processes the text that came in at stdin. */
   | Readonly<{ kind: "data"; edit: Edit }>;
 export type Edit = "sum" | "number" | "sort" | Exclude<Unit, "files">;
-/** `into`: the file that it is to be written to. */
+/** `into`: the file to write the result to. */
 export type Intent = Readonly<{ task: Task; into?: string }>;
 
 const PATH = /("[^"]+"|'[^']+'|`[^`]+`|“[^”]+”|[^\s，。；]+)/.source;
@@ -54,7 +54,7 @@ const CHINESE = /\p{Script=Han}/u;
 const A_PLACE = /^(?:the )?(?:(?:file|folder|directory) )?(.+?)(?: folder| directory)?$/i;
 const HERE =
   /^(?:(?:the|this|current|every|all|each|folder|directory|project|here|there|files?)\b ?)*$|^\.$/i;
-/** It asks for something else too. */
+/** Signs of a further request, which the interpreter cannot handle. */
 const MORE = / (?:and|then) |[,;，；]/i;
 const UNITS = {
   lines: /\blines?\b|行/i,
@@ -68,7 +68,7 @@ const EDITS = {
   sort: /^sort\b|排序/i,
 };
 
-/** undefined: it is not understood. */
+/** undefined: the intent is not understood. */
 export function parseIntent(said: string, hasData: boolean): Intent | undefined {
   const words = said.replace(/\s+/g, " ").replace(/^ ?(?:(?:please|can you) |请)?|[ .!?。！？]+$/gi, "");
   const [, path, content] = match(NOTES, words);
@@ -100,7 +100,7 @@ function parseTask(words: string, hasData: boolean): Task | undefined {
   return { kind: "search", text: unquoted(text), path: placeOf(` in ${where}`).path };
 }
 
-/** ` every .ts file in "my folder"`. */
+/** The path and glob of a phrase such as ` every .ts file in "my folder"`. */
 function placeOf(words: string): FileScope {
   const ending = / \*?\.(\w+) files?\b/i.exec(words)?.[1];
   const named = / (?:named|called|matching) (\S+)/i.exec(words)?.[1];

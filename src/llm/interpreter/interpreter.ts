@@ -1,6 +1,6 @@
 /**
- * What answers where no model is set up: a small reader of intents that does a few things with the real tools, through
- * the real gate, and says what it cannot do. It is not a model, and counts no tokens.
+ * The driver that answers when no model is set up: it understands a few intents, carries them out with the real tools
+ * through the real gate, and says what it cannot do. It is not a model and counts no tokens.
  */
 import type { Block, ModelCard, StreamEvent, WireMessage } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
@@ -14,7 +14,7 @@ const name = "interpreter";
 const limits = { maxInputTokens: 1_000_000, maxOutputTokens: 1_000_000, price: { input: 0, output: 0 } };
 const supports = { tools: true, parallelTools: true, images: false };
 
-/** The blocks of one reply, from the conversation alone. Throws LlmError for what it cannot do. */
+/** Makes the blocks of one reply from the conversation alone. Throws LlmError for what it cannot do. */
 type Mind = (request: AttemptRequest, signal: AbortSignal) => Iterable<Block> | AsyncIterable<Block>;
 
 export class InterpreterDriver implements Driver {
@@ -50,7 +50,6 @@ export class InterpreterDriver implements Driver {
   async close(): Promise<void> {}
 }
 
-/** The next reply: the task is played against what its calls gave so far, so a restart changes nothing. */
 const HINT = "for anything else set ANTHROPIC_API_KEY or OPENAI_API_KEY, see crux doctor";
 const UNKNOWN = `the built-in interpreter does not understand this. It can:
   crux "count the lines of every file here and write them to LINES.md"
@@ -59,16 +58,17 @@ const UNKNOWN = `the built-in interpreter does not understand this. It can:
   crux "find TODO in src"
   crux "write 'buy milk' to note.txt"
   seq 9 | crux "sum the numbers"`;
-/** What the loop adds to the words of the user. */
+/** A note that the loop adds to the user's words. */
 const NOTE = /^<(\w+)>[\s\S]*<\/\1>\s*$/;
 
 type Result = Extract<Block, { type: "tool_result" }>;
 
+/** The next reply: it replays the task against the results of its calls so far, so a restart changes nothing. */
 function answer({ messages, purpose }: AttemptRequest, pid: number): Block[] {
   if (purpose !== "main") throw cannot("the built-in interpreter only reads intents");
   const begin = messages.findLastIndex((message) => message.role === "user" && wordsOf(message).length > 0);
   const [first = "", ...more] = wordsOf(messages[begin]);
-  // of a process that has not answered yet it is what came in at stdin, or what was said after a message that failed
+  // in a process's first turn, further texts are stdin, or what the user said after a message that failed
   const data = begin === 0 && more.length > 0 ? more.join("\n") : undefined;
   if (data?.startsWith("[the input has ") === true)
     throw cannot("what came in at stdin is more than the built-in interpreter takes (256 KiB of text)");

@@ -1,22 +1,22 @@
-/** Each task as a generator: it yields calls, and gets their results. */
+/** Each task as a generator: it yields calls and receives their results. */
 import type { Edit, FileScope, Intent, Unit } from "./intent.ts";
 
 type Given = Readonly<{ text: string; isError: boolean }>;
 type Call = Readonly<{ name: string; input: Record<string, unknown> }>;
 type Doing<T> = Generator<Readonly<{ say: string; calls: readonly Call[] }>, T, readonly Given[]>;
 
-/** A task that came to an end without what was asked for. */
+/** The task ended without the requested result. */
 export class Failed extends Error {}
 
 const [PAGE_ROWS, AT_ONCE] = [400, 10];
-/** Of the results of one step: of more than 200,000 the longest are cut. */
+/** Most characters of the results of one step; above 200,000 the longest results are cut. */
 const STEP_CHARS = 150_000;
 const NOTHING: Given = { text: "no result", isError: true };
 
-/** A file and its count; undefined: it is empty, or not text. */
+/** A file and its count; undefined: the file is empty or not text. */
 type Row = readonly [name: string, count: number | undefined];
 
-/** What is shown; what is written, where that is another text; its sum in a few words. */
+/** The text to show; the text to write, if it differs; a summary in a few words. */
 type Found = readonly [shown: string, kept?: string, sum?: string];
 
 export function* perform({ task, into }: Intent, data: string, pid: number): Doing<string> {
@@ -65,10 +65,10 @@ function* count(unit: Unit, place: FileScope, into = ""): Doing<Found> {
 
 type Files = Readonly<{ names: readonly string[]; isFile: boolean }>;
 
-/** By the looks of its name. */
+/** A path whose last part looks like a file name. */
 const A_FILE = /^(.*\/)?([^/*?[\]{}]+\.\w+)$/;
 
-/** Of a folder, without what git ignores; or the one that the path names. */
+/** The files of a folder, without those that git ignores; or the one file that the path names. */
 function* files({ path, glob }: FileScope): Doing<Files> {
   const [, dir = "", base] = (glob === "" && A_FILE.exec(path)) || [];
   if (base !== undefined) {
@@ -92,7 +92,9 @@ function* lineCounts({ path, glob }: FileScope, names: readonly string[]): Doing
 const MORE = /^\[(?:… (\d+) more;.*|lines \d+-\d+ of (\d+);) continue with offset=([1-9]\d*)\]$/m;
 const CUT = /^\[(?:truncated: |the search took too long)/m;
 
-/** A search to its end, as one text: its first page, then the others, as many at once as the results of a step may hold. */
+/**
+ * The complete result of a search as one text: its first page, then the others, as many at once as one step may hold.
+ */
 function* pages(say: string, name: "glob" | "grep", input: Call["input"]): Doing<Given> {
   const first = yield* call(say, name, input);
   const [, more, lines, next] = MORE.exec(first.text) ?? [];
@@ -120,7 +122,7 @@ function* counts(unit: Exclude<Unit, "files">, names: readonly string[]): Doing<
 
 const PAGE_END = /\n?\[lines \d+-\d+ of \d+(?:; continue with offset=(\d+))?\]$|^\[file is empty\]$/;
 
-/** Whole files, page by page, some at once. */
+/** Reads whole files, page by page, AT_ONCE pages at a time. */
 function* read(names: readonly string[], say: string): Doing<ReadonlyMap<string, Given>> {
   const texts = new Map<string, Given>();
   const left = names.map((name) => ({ name, offset: 0 }));
@@ -139,7 +141,7 @@ function* read(names: readonly string[], say: string): Doing<ReadonlyMap<string,
   return texts;
 }
 
-/** Says what was written, and what can be done with it. */
+/** Writes the file; returns what was written and the commands to use next. */
 function* write(into: string, content: string, sum = "", pid: number): Doing<string> {
   const input = { file_path: into, content };
   let given = yield* call(`${sum && `${sum}. `}Writing ${into}.`, "write", input);

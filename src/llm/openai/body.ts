@@ -1,4 +1,7 @@
-/** An LlmRequest as the body of a Chat Completions request, with what servers of that dialect disagree about. */
+/**
+ * Converts an LlmRequest to the body of a Chat Completions request, with the differences between servers of that
+ * dialect.
+ */
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { MediaPart } from "../../abi/tool.ts";
 import { sentName } from "../call-name.ts";
@@ -6,12 +9,12 @@ import type { AttemptRequest } from "../driver.ts";
 
 type Part = Record<string, unknown>;
 
-/** How one server differs from the others. */
+/** The peculiarities of one server. */
 export interface Quirks {
   readonly maxTokensField: "max_tokens" | "max_completion_tokens";
   /** Past messages with calls carry their thinking as `reasoning_content`, even empty; other servers reject it. */
   readonly reasoningEcho: boolean;
-  /** Models that take tools here only with their reasoning off. */
+  /** Models that accept tools on this server only with reasoning turned off. */
   readonly noReasoningWithTools: (model: string) => boolean;
 }
 
@@ -61,12 +64,15 @@ function messagesOf({ role, content }: WireMessage, quirks: Quirks): Part[] {
 }
 
 /**
- * The dialect has no mark for failures, so the text must say it: in its first word, or, below what a command printed before it
- * was ended, in a line as every tool's failure has it.
+ * The dialect cannot mark a result as failed, so the text must say it: in its first word or, after what an aborted
+ * command printed, in a line like that of every tool's failure.
  */
 const SAYS_FAILURE = /^error|\nError \[[A-Z_]+\]: /i;
 
-/** Results come first, one `tool` message each: nothing may stand between a call and its answer. */
+/**
+ * The messages of one user message. Results come first, one `tool` message each: nothing may stand between a call and
+ * its answer.
+ */
 function userMessages(content: readonly Block[]): Part[] {
   const results = content.flatMap((block): Part[] => {
     if (block.type !== "tool_result") return [];
@@ -83,7 +89,10 @@ function userMessages(content: readonly Block[]): Part[] {
   return text === "" && results.length > 0 ? results : [...results, { role: "user", content: text }];
 }
 
-/** The dialect's `tool` messages hold text only: what is shown comes right behind them, each with the call it belongs to. */
+/**
+ * The media of a result, which follow it in a user message with the id of its call, because `tool` messages hold text
+ * only.
+ */
 function shownParts(block: Block): Part[] {
   if (block.type !== "tool_result" || block.media === undefined) return [];
   const title = { type: "text", text: `[shown by call ${block.tool_use_id}]` };

@@ -1,6 +1,6 @@
 /**
- * Chat Completions chunks as StreamEvents. Text and thinking are blocks that end when something else begins; each call
- * is a block of its own, joined by its index, that ends when its arguments are complete and another call begins.
+ * Converts Chat Completions chunks to StreamEvents. Text and thinking are blocks that end when another block begins.
+ * Each call is its own block, joined by its index, and ends when its arguments are complete and another call begins.
  */
 import { randomUUID } from "node:crypto";
 import type { StopReason, StreamEvent, Usage } from "../../abi/llm.ts";
@@ -26,18 +26,18 @@ export class ChatDecoder {
   #hasStarted = false;
   #nextBlock = 0;
   #open: { readonly type: "text" | "thinking"; readonly block: number } | undefined;
-  /** By the server's index; the last one that began there. */
+  /** Calls by the server's index; if it is used again, the last call that began there. */
   readonly #calls = new Map<number, OpenCall>();
   #finishReason = "";
   #isRefusal = false;
   #usage: Usage = NO_USAGE;
 
-  /** Did the server say why it stopped? */
+  /** Whether the server said why it stopped. */
   get isFinished(): boolean {
     return this.#finishReason !== "";
   }
 
-  /** Throws RangeError where a fragment belongs to a call that is over. */
+  /** Decodes a chunk. Throws RangeError if a fragment belongs to a call that has ended. */
   *decode(chunk: Json): Generator<StreamEvent> {
     if (!this.#hasStarted) {
       this.#hasStarted = true;
@@ -57,7 +57,7 @@ export class ChatDecoder {
     this.#finishReason = stringOf(choice.finish_reason) || this.#finishReason;
   }
 
-  /** The end of the reply. */
+  /** The events that end the reply. */
   *finish(): Generator<StreamEvent> {
     yield* this.#endText();
     for (const call of this.#calls.values()) yield* endCall(call);
@@ -65,7 +65,7 @@ export class ChatDecoder {
     yield { type: "message_stop" };
   }
 
-  /** Present calls outrank `stop`, which some servers send with them. */
+  /** The stop reason. If there are calls, it is `tool_use` even if the server says `stop`, as some servers do. */
   #stopReason(): StopReason {
     const said = stopReasons[this.#finishReason] ?? "end_turn";
     if (this.#isRefusal) return "refusal";
@@ -94,7 +94,10 @@ export class ChatDecoder {
     this.#open = undefined;
   }
 
-  /** A server may leave out index or id, or count every call as 0; a name under another id begins a new call. */
+  /**
+   * Adds a fragment of a call. A server may omit index or id, or number every call 0; a name with another id begins a
+   * new call.
+   */
   *#call(fragment: Json, at: number): Generator<StreamEvent> {
     const index = typeof fragment.index === "number" ? fragment.index : at;
     const { name, arguments: json } = objectOf(fragment.function);
@@ -105,7 +108,7 @@ export class ChatDecoder {
       for (const other of this.#calls.values()) if (isComplete(other)) yield* endCall(other);
       if (call !== undefined) yield* endCall(call);
       call = { block: this.#nextBlock++, id: id || `call_${randomUUID()}`, json: [], isEnded: false };
-      // one that had this index is over: it moves out of the way, under a number no server sends
+      // the previous call with this index has ended: move it to a number that no server sends
       const previous = this.#calls.get(index);
       if (previous !== undefined) this.#calls.set(-1 - previous.block, previous);
       this.#calls.set(index, call);
@@ -133,7 +136,7 @@ function* endCall(call: OpenCall): Generator<StreamEvent> {
   yield { type: "content_block_stop", index: call.block };
 }
 
-/** Asked once per later call, so the cost stays near linear. */
+/** Whether the arguments are complete. Checked once per later call, so the cost stays nearly linear. */
 function isComplete(call: OpenCall): boolean {
   if (call.isEnded || call.json.length === 0) return false;
   try {

@@ -1,6 +1,6 @@
 /**
- * Chat Completions over the vendor's SDK, for the vendor and for every server that speaks it (vLLM, DeepSeek, Ollama …).
- * One class, one profile per driver name.
+ * Chat Completions over the vendor's SDK, for the vendor and for every other server of the dialect (vLLM, DeepSeek,
+ * Ollama …). One class, with one profile per driver name.
  */
 import type OpenAI from "openai";
 import type { ModelCard, StreamEvent, Usage } from "../../abi/llm.ts";
@@ -24,7 +24,7 @@ import { chatBody, type Quirks, quirksOf } from "./body.ts";
 import { ChatDecoder } from "./chunks.ts";
 import { OPENAI_URL, type Profile } from "./profile.ts";
 
-/** The device has its own watchdog, which is shorter. */
+/** Beyond any attempt's limit: the device's own watchdog ends attempts earlier. */
 const requestTimeoutMs = 30 * 60_000;
 
 export class OpenAiDriver implements Driver {
@@ -33,7 +33,7 @@ export class OpenAiDriver implements Driver {
   readonly #endpoint: Endpoint;
   readonly #quirks: Quirks;
   #client: Promise<OpenAI> | undefined;
-  /** The first model that a server of one's own lists; asked once. */
+  /** The first model that a self-hosted server lists; requested once. */
   #firstModel: string | undefined;
 
   constructor(profile: Profile) {
@@ -67,7 +67,7 @@ export class OpenAiDriver implements Driver {
       const reader = (response.body ?? ReadableStream.from<Uint8Array>([])).getReader();
       for await (const data of readSse(reader)) {
         if (data === "[DONE]") {
-          // first: whoever has the last event asks for no more
+          // read the rest first: a consumer may stop after the last event
           await readRest(reader);
           yield* decoder.finish();
           return;
@@ -113,7 +113,10 @@ export class OpenAiDriver implements Driver {
     }
   }
 
-  /** Tiers and defaults are the vendor's; a server of one's own is asked what it has, unless a variable says it. */
+  /**
+   * The model id to send. Tiers and defaults are the vendor's; a self-hosted server is asked for its models, unless an
+   * environment variable names one.
+   */
   async #modelOf(model: string, signal: AbortSignal): Promise<string> {
     const isNamed = model !== "" && findTier(model) === undefined;
     if (isNamed || this.#endpoint.baseUrl === OPENAI_URL) return this.card(model).id;
@@ -166,7 +169,7 @@ export class OpenAiDriver implements Driver {
   }
 }
 
-/** `error` is `{message, type, code}`, from some servers a plain string. */
+/** `error` is `{message, type, code}`, or a plain string from some servers. */
 function wordsOf(error: unknown, fallback = ""): Pick<ErrorAnswer, "type" | "code" | "message"> {
   const { type, code, message } = objectOf(error);
   const text = stringOf(error) || stringOf(message) || fallback;

@@ -1,15 +1,15 @@
-/** Which server a driver of this dialect talks to, from the caller's environment. */
+/** The server that a driver of this dialect talks to, from the caller's environment. */
 import { findBaseUrl } from "../http/endpoint-fetch.ts";
 import type { Endpoint } from "../http/failure.ts";
 
 export interface Profile {
   readonly name: "openai" | "ollama";
   readonly endpoint: Endpoint;
-  /** The variable the base URL comes from. */
+  /** The environment variable with the base URL. */
   readonly baseUrlName: string;
-  /** The model when nobody names one; "" leaves it to the card or the server. */
+  /** The default model; "" leaves it to the card or the server. */
   readonly model: string;
-  /** One line: how to make it answer. */
+  /** One line: how to configure the driver. */
   readonly setUpHint: string;
 }
 
@@ -49,14 +49,17 @@ export function ollamaProfile(env: Env): Profile {
       vendor: "Ollama",
       baseUrl: origin === undefined ? "" : `${origin}/v1`,
       keyName: "OLLAMA_HOST",
-      // the dialect wants one; the server ignores it
+      // the dialect requires a key; the server ignores it
       secret: "ollama",
       unreachableHint: "Start Ollama with `ollama serve`, or set OLLAMA_HOST to where it runs.",
     },
   };
 }
 
-/** `OLLAMA_HOST` as Ollama reads it: scheme and port may be missing, and 0.0.0.0 is where a server listens, not a peer. */
+/**
+ * `OLLAMA_HOST` as Ollama reads it: scheme and port may be missing; 0.0.0.0 is an address to listen on, so connect to
+ * 127.0.0.1 instead. undefined: not a URL.
+ */
 export function findOllamaOrigin(host: string | undefined): string | undefined {
   const text = host?.trim() ?? "";
   if (text === "") return "http://127.0.0.1:11434";

@@ -1,4 +1,4 @@
-/** What a player reads out of a request: where the conversation stands. */
+/** Reads from a request how far the conversation has come. */
 import type { Block, WireMessage } from "../../abi/llm.ts";
 import type { AttemptRequest } from "../driver.ts";
 
@@ -13,11 +13,11 @@ export interface Conversation {
   readonly model: string;
   /** Replies so far, plus one. */
   readonly turn: number;
-  /** The message that began the run: the last one of the user's that is no answer to calls. */
+  /** The message that began the run: the user's last one that has no tool results. */
   readonly user: string;
   /** Results since then, in the order of their calls. */
   readonly results: readonly CallResult[];
-  /** Those in the last message. */
+  /** The results in the last message. */
   readonly latest: readonly CallResult[];
 }
 

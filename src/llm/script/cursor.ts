@@ -1,4 +1,4 @@
-/** Where one process stands in a scenario: which entries are used up, which faults are spent. */
+/** The position of one process in a scenario: which entries and faults are used up. */
 import type { AttemptRequest } from "../driver.ts";
 import { type Conversation, readConversation } from "./conversation.ts";
 import { type Fault, parsePattern, type Scenario, type Turn } from "./scenario.ts";
@@ -15,8 +15,8 @@ export class Cursor {
   readonly #faults = new Map<Turn, number>();
 
   /**
-   * The first entry that matches and has uses left. A fault is played first, as often as it says, and leaves the entry
-   * unused. undefined: nothing matches.
+   * The first matching entry with uses left. A fault is played first, as often as it says, and does not use up the
+   * entry. undefined: nothing matches.
    */
   next(
     scenario: Scenario,

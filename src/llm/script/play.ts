@@ -1,4 +1,4 @@
-/** One entry of a scenario as a stream: blocks, pace, and the faults that are asked for. */
+/** Plays one entry of a scenario as a stream: blocks, pace and requested faults. */
 import type { Block, StreamEvent, Usage } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
 import type { Clock } from "../../abi/program.ts";
@@ -14,7 +14,7 @@ export interface PlayContext {
   readonly request: AttemptRequest;
   readonly model: string;
   readonly variables: Variables;
-  /** Names the attempt within its process: ids of messages and calls are made from it. */
+  /** The name of the attempt within its process; the ids of messages and calls are made from it. */
   readonly name: string;
   readonly clock: Clock;
 }
@@ -32,7 +32,7 @@ export async function* play(cue: Cue, stage: PlayContext, signal: AbortSignal): 
   }
 }
 
-/** How far the events go before the fault strikes; undefined: it changes the events themselves. */
+/** The number of events before the fault; undefined: the fault changes the events themselves. */
 function breakPoint(fault: Fault, events: readonly StreamEvent[]): number | undefined {
   if (["duplicate_text", "bad_json", "empty"].includes(fault.kind)) return undefined;
   if (fault.at === "start") return 0;
@@ -109,7 +109,7 @@ function* blockEvents(
   yield { type: "content_block_stop", index };
 }
 
-/** What the entry says; the rest is estimated, so that budgets have something to count. */
+/** The usage from the entry; missing values are estimated, so that budgets have numbers to count. */
 function usageOf(turn: Turn, blocks: readonly Block[], request: AttemptRequest): Usage {
   const { usage } = turn;
   const chars = JSON.stringify(blocks).length;

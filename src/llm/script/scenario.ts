@@ -1,4 +1,7 @@
-/** Scenario files (YAML or JSON): what the player plays. Refusals are INVALID and name the line, never the content. */
+/**
+ * Parses scenario files (YAML or JSON), which the player plays. Errors are INVALID and name the line, never the
+ * content.
+ */
 import { LineCounter, parseDocument } from "yaml";
 import * as z from "zod";
 import { DriverError } from "../../abi/errors.ts";
@@ -21,10 +24,10 @@ const When = z.strictObject({
   turn: z.int().min(1).optional(),
   /** The last message of the user. */
   user: Pattern.optional(),
-  /** One of the results in the last message; a plain text means `contains`. */
+  /** Matches one of the results in the last message; a plain text means `contains`. */
   result: z.union([Pattern, Result]).optional(),
   model: Pattern.optional(),
-  /** A template; the entry is passed over while it comes out empty. */
+  /** A template; the entry is skipped while it renders as empty. */
   given: z.string().optional(),
 });
 
@@ -36,7 +39,7 @@ const Fault = z.strictObject({
     .default("start"),
   times: z.int().min(1).default(1),
   retryAfterMs: z.number().min(0).optional(),
-  /** Of a stall; absent: until the attempt is ended. */
+  /** The duration of a stall; absent: until the attempt is ended. */
   ms: z.number().min(0).optional(),
 });
 
@@ -80,7 +83,7 @@ export type Scenario = z.infer<typeof Scenario>;
 export type Turn = z.infer<typeof Turn>;
 export type Fault = z.infer<typeof Fault>;
 
-/** `name` is what messages call the file. */
+/** `name`: the file's name in error messages. */
 export function parseScenario(text: string, name: string): Scenario {
   const counter = new LineCounter();
   const doc = parseDocument(text, { lineCounter: counter, prettyErrors: false });
@@ -129,7 +132,7 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** A test for a text. */
+/** A function that tests a text against the pattern. */
 export function parsePattern(text: string): (value: string) => boolean {
   const parts = /^\/(.+)\/([imsu]*)$/s.exec(text);
   if (parts === null) return (value) => value.includes(text);

@@ -1,6 +1,6 @@
 /**
- * The deterministic player, for tests, for `crux demo`, and for those who have no model yet. The scenario is the file of
- * the path, else CRUX_SCENARIO, else the shipped survey.
+ * The deterministic player, for tests, for `crux demo`, and for users who have no model yet. The scenario is the file
+ * in the path, else CRUX_SCENARIO, else the shipped survey.
  */
 import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
@@ -20,14 +20,16 @@ import type { Variables } from "./template.ts";
 const device = "/dev/llm/script";
 const maxScenarioBytes = 4 * 1024 * 1024;
 
-/** A process's place in its scenario; it lasts over several open files, and ends with the process. */
+/**
+ * A process's position in its scenario; it is shared by all files that the process opens, and ends with the process.
+ */
 interface Place {
   readonly cursor: Cursor;
   scenario: Promise<Scenario> | undefined;
   attempts: number;
 }
 
-/** The places of all processes, one per scenario; owned by the device. */
+/** The places of all processes, one per process and scenario; owned by the device. */
 export class Places {
   readonly #places = new Map<string, Place>();
 
@@ -163,7 +165,7 @@ function findScenario(caller: DriverCaller): string {
   return named === "" ? shippedScenario() : resolve(caller.cwd, named);
 }
 
-/** The survey lies beside the program, whether it runs from its sources or from a build. */
+/** The path of the survey, which is shipped beside the program, both with its sources and in a build. */
 function shippedScenario(): string {
   const inside = "lib/scenarios/survey.yaml";
   for (let at = import.meta.dirname; at !== dirname(at); at = dirname(at)) {

@@ -29,7 +29,7 @@ export function render(text: string, variables: Variables): string {
   });
 }
 
-/** All strings in a value, at any depth. */
+/** Renders all strings in a value, at any depth. */
 export function renderAll(value: unknown, variables: Variables): unknown {
   if (typeof value === "string") return render(value, variables);
   if (Array.isArray(value)) return value.map((item) => renderAll(item, variables));
@@ -104,7 +104,7 @@ function linesOf(text: string, keepBlank = false): string[] {
   return keepBlank ? lines : lines.map((line) => line.trimEnd()).filter((line) => line !== "");
 }
 
-/** `src/a.ts:120` is 120; a line without one is 0. */
+/** The number after the last colon: 120 for `src/a.ts:120`; 0 if there is no number. */
 function numberOf(line: string): number {
   const value = Number(/:(\d+)\s*$/.exec(line)?.[1]);
   return Number.isFinite(value) ? value : 0;

@@ -1,4 +1,4 @@
-/** For tests: callers, acts, and a driver that plays what it is given. */
+/** For tests: callers, acts, and a driver that plays the given scene. */
 import type { Act, Caller } from "../../abi/device.ts";
 import { asCallId, asPid, asProcUuid } from "../../abi/ids.ts";
 import type { ModelCard, StreamEvent, Usage } from "../../abi/llm.ts";
