@@ -1,4 +1,4 @@
-/** A question of the permission gate as the user reads it, above the line with the keys. Pure. */
+/** A question of the permission gate as shown to the user, above the line with the keys. Pure. */
 import type { AskAmount, AskPart, AskRule } from "../../abi/events.ts";
 import type { RuleDestination } from "../../abi/rules.ts";
 import { plainLine, plainLines } from "./text/plain-text.ts";
@@ -16,7 +16,7 @@ export interface ShownQuestion {
   readonly amount?: AskAmount;
 }
 
-/** Longer texts are cut in the middle until the person wants all. */
+/** Longer texts are cut in the middle until the user asks for all. */
 const HEAD_LINES = 24;
 const TAIL_LINES = 8;
 const MAX_LINE_CHARS = 400;
@@ -43,12 +43,15 @@ export function askBlock(question: ShownQuestion, isWhole: boolean): AskBlock {
   return { lines: [...shown, ...about].map((line) => `  ${line}`), isCut };
 }
 
-/** The line that is asked, without its keys. A line that is too long is cut in the middle. */
+/** The line with the question, without its keys. A long line is cut in the middle. */
 export function askedLine({ pid, text, amount }: ShownQuestion): string {
   return `[agent/${pid}] ${amount === undefined ? "allow " : ""}${cutLine(plainLine(text))}?`;
 }
 
-/** Each with its own decision: what runs beside what was seen is seen, too. One that is all of it has its reason below. */
+/**
+ * The parts of a call, each with its own decision, so that the user sees everything that runs. A single part that
+ * equals the text is left out: its reason is shown below.
+ */
 function partLines({ parts = [], text, reason = "" }: ShownQuestion): readonly string[] {
   const [only, ...others] = parts;
   if (only !== undefined && others.length === 0 && text.endsWith(`: ${only.text}`) && reason !== "")
@@ -79,7 +82,7 @@ const PLACES: Readonly<Record<RuleDestination, string>> = {
   userSettings: "[u]ser settings",
 };
 
-/** Rule, scope and destination, before any of it is given. */
+/** Rule, scope and destination, shown before anything is granted. */
 export function alwaysLines(rule: AskRule): readonly string[] {
   return [
     `  always allow ${plainLine(rule.rule)}`,

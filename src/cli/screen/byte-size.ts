@@ -1,6 +1,6 @@
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
 
-/** `512 B`, `5.1 MiB`. */
+/** Formats a size: `512 B`, `5.1 MiB`. */
 export function byteSize(bytes: number): string {
   let [value, unit] = [bytes, 0];
   while (value >= 1024 && unit < UNITS.length - 1) [value, unit] = [value / 1024, unit + 1];

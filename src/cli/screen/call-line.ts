@@ -1,4 +1,7 @@
-/** The line of one call: a mark, the tool, its argument, what came of it. Made from data alone, and never wider than asked. */
+/**
+ * The line of one call: a mark, the tool, its argument, its outcome. Made from data alone, and never wider than
+ * requested.
+ */
 import type { CallFacts, CallNote, CountUnit } from "../../abi/call-note.ts";
 import { byteSize } from "./byte-size.ts";
 import type { Paint } from "./text/paint.ts";
@@ -25,7 +28,7 @@ export function callLine(call: Readonly<CallNote>, columns: number, paint: Paint
   const head = cutToWidth(safeLine(call.tool), Math.min(MAX_TOOL_COLUMNS, Math.max(1, columns - 2)));
   const about = safeLine(call.about);
   const room = Math.max(0, columns - 2 - widthOf(head));
-  // half of it is the argument's, if it needs as much
+  // the argument may take up to half of the room
   const end = fitted(outcomeOf(call), room - Math.min(widthOf(` ${about}`), Math.floor(room / 2)));
   const shown = fitted(about, room - widthOf(end));
   const mark = hasFailed ? paint.red("✗") : paint.green("●");
@@ -33,7 +36,7 @@ export function callLine(call: Readonly<CallNote>, columns: number, paint: Paint
   return `${mark} ${head}${shown}${outcome}`;
 }
 
-/** With a blank before it; "" where not even a character of it fits. */
+/** With a leading blank; "" if not even one character fits. */
 function fitted(text: string, columns: number): string {
   return text === "" || columns < 3 ? "" : ` ${cutToWidth(text, columns - 1)}`;
 }

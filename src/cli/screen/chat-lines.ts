@@ -1,4 +1,7 @@
-/** The lines of a conversation, each from one event of its stream or one message of its history; without final newlines. */
+/**
+ * The lines of a conversation, each made from one event of its stream or one message of its history; without final
+ * newlines.
+ */
 import { INTERRUPTED_NOTE } from "../../abi/events.ts";
 import type { WireHistoryItem, WireSession } from "../../abi/methods/session.ts";
 import type { PermissionMode } from "../../abi/process.ts";
@@ -17,7 +20,7 @@ import { cutToWidth } from "./text/width.ts";
 
 export const PROMPT = "› ";
 
-/** What it may do without asking stands before the line, where it is not the usual. */
+/** The mode shown before the line, empty for the usual one. */
 const MODE_WORDS: Readonly<Record<PermissionMode, string>> = {
   plan: "◇ plan ",
   dont_ask: "∅ don't ask ",
@@ -38,12 +41,12 @@ export function modeLine({ pid, mode }: ModeEvent): string {
 }
 const SHOWN_COLUMNS = 100;
 const CALL_COLUMNS = 100;
-/** Of a message of the history. */
+/** The most characters shown of a message of the history. */
 const HISTORY_CHARS = 4_000;
 
 const tag = (pid: number): string => `[session/${pid}]`;
 
-/** What somebody else said. */
+/** A message from another client or process. */
 export function inputLine({ pid, from, client, text, joins }: InputEvent): string {
   const also = joins === true ? "read too: " : "";
   return `${tag(pid)} ${also}${speaker(from, client)} ${PROMPT}${safeLines(text.trimEnd())}`;
@@ -86,12 +89,12 @@ export function historyLines({ role, text, calls }: WireHistoryItem, paint: Pain
   return words === "" ? made : [words, ...made];
 }
 
-/** It was left; what it does is not ended by that. */
+/** The user left the session, which continues. */
 export function leftLine(pid: number, isRunning: boolean): string {
   return `[session] PID ${pid} ${isRunning ? "continues" : "waits"}; crux -r ${pid}`;
 }
 
-/** In the name of the person, but not typed. */
+/** A message in the user's role that the user did not type. */
 export function isNote(text: string): boolean {
   return text === INTERRUPTED_NOTE;
 }

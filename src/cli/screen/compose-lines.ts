@@ -1,11 +1,11 @@
-/** The lines of `crux compose up` and `logs` (manual 8), each from one event; without final newlines. */
+/** The lines of `crux compose up` and `logs` (manual 8), each made from one event; without final newlines. */
 import type { ProjectEventWire } from "../../abi/compose/wire.ts";
 import { seconds } from "./text/elapsed.ts";
 import type { Paint } from "./text/paint.ts";
 import { safeLine, safeLines } from "./text/safe-text.ts";
 import { padToWidth, widthOf } from "./text/width.ts";
 
-/** `reasons`: also why a service exited as it did. */
+/** `reasons`: also says why a service exited as it did. */
 export function projectLine(
   event: Exclude<ProjectEventWire, { event: "log" }>,
   paint: Paint,
@@ -44,7 +44,7 @@ function wordsOf(event: Exclude<ProjectEventWire, { event: "log" }>, paint: Pain
   }
 }
 
-/** What stands before a line that a child wrote: as wide as the longest name, in the colour of its service. */
+/** The prefix of a child's log line: as wide as the longest name, in the colour of its service. */
 export class LogPrefix {
   readonly #width: number;
   readonly #services: readonly string[];
@@ -63,7 +63,7 @@ export class LogPrefix {
   }
 }
 
-/** `writer-1` is of `writer`. */
+/** The service of a replica: `writer-1` belongs to `writer`. */
 function serviceOf(child: string): string {
   return child.slice(0, child.lastIndexOf("-"));
 }

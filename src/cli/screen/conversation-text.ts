@@ -1,4 +1,4 @@
-/** A conversation as Markdown: what was said as it was said, calls and results in fences that nothing in them closes. */
+/** A conversation as Markdown: messages verbatim, calls and results in fences that their content cannot close. */
 import type { Conversation, Spoken } from "../command/history/conversation.ts";
 
 const TITLE_CHARS = 80;
@@ -36,7 +36,7 @@ function partsOf({ role, text, calls = [], call_id, is_error }: Spoken): readonl
   return [`## ${HEADS[role]}`, ...(words === "" ? [] : [words]), ...called];
 }
 
-/** Longer than every run of backticks within. */
+/** A fence longer than every run of backticks in the text. */
 function fenced(text: string, language = ""): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);

@@ -1,16 +1,16 @@
 import type { SyscallEventWire } from "../../abi/wire.ts";
 
-/** Files that one process has open while it is watched; the oldest is forgotten beyond this. */
+/** The most open files remembered of a traced process; beyond this the oldest is dropped. */
 const MAX_OPEN = 4096;
 
 /**
- * The paths behind a traced process's fds, learned from its own calls. It serves daemons whose events do not name
- * the device; an fd that was opened before we attached stays unknown.
+ * The paths behind the fds of a traced process, learned from its own calls, for daemons whose events do not name the
+ * device. An fd opened before we attached stays unknown.
  */
 export class DevicePaths {
   readonly #paths = new Map<unknown, string>();
 
-  /** The event with its device, where that is known. */
+  /** The event with its device, if known. */
   follow(event: SyscallEventWire): SyscallEventWire {
     const device = event.device ?? this.#paths.get(event.args.fd);
     this.#learn(event);

@@ -6,7 +6,7 @@ import type { Words } from "./text/language.ts";
 import type { Paint } from "./text/paint.ts";
 import { safeLine, safeLines } from "./text/safe-text.ts";
 
-/** What may have been meant as one of the commands `near`; its line has no code. */
+/** An unknown command, with the commands `near` as suggestions; its line has no code. */
 export class UnknownCommand extends Fault {
   constructor(words: string, near: readonly string[]) {
     const ways = near.length === 0 ? ["crux help lists the commands"] : near.map((name) => `crux ${name}`);
@@ -23,7 +23,7 @@ export function invalid(message: string, hint?: string): Fault {
   return new Fault({ code: "INVALID", message, hint });
 }
 
-/** What a stream told as its last line. */
+/** The failure in the last line of a stream. */
 export function streamFailure(payload: unknown): WireFault {
   return new WireFault(payload as WireError);
 }
@@ -32,7 +32,7 @@ export function wireOf(error: unknown): WireError {
   return error instanceof WireFault ? error.wire : toWireError(error);
 }
 
-/** Whatever refuses for want of budget, another limit may help. */
+/** When a budget is exceeded, a raised limit may help whatever refused the call. */
 function hintOf({ hint, fact, code }: WireError): string | undefined {
   return (
     hint ??
@@ -54,12 +54,12 @@ export function errorLines(error: unknown, words: Words, paint: Paint): string {
   return hint === undefined ? line : `${line}\n${hintLine(hint, words)}`;
 }
 
-/** The wrapped object of JSON mode. */
+/** The wrapped error object of JSON mode. */
 export function errorJson(error: unknown): string {
   return failureJson(wireOf(error));
 }
 
-/** `more`: beside the error, where there is something to say. */
+/** `more`: further keys beside the error. */
 export function failureJson({ code, message, syscall, device }: WireError, more: object = {}): string {
   return oneLine({ ok: false, error: { code, message, syscall, device }, ...more });
 }

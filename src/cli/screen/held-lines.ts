@@ -1,4 +1,4 @@
-/** What `running` in a list does not tell: which processes do nothing, why, and what ends it. */
+/** What the state `running` hides: which processes are held, why, and which command releases them. */
 import type { WireProc } from "../../abi/methods/process.ts";
 import { heldWord } from "./table/process-cells.ts";
 
@@ -6,15 +6,15 @@ const SHOWN_PIDS = 8;
 
 type Shown = Pick<WireProc, "pid" | "state" | "activity" | "held">;
 
-/** As `--json` gives it. */
+/** The form used by `--json`. */
 interface Held {
   readonly state: string;
   readonly reason: string;
-  /** A command, or that nothing needs to be done. */
+  /** A command, or a note that nothing needs to be done. */
   readonly next: string;
 }
 
-/** undefined: it is not held. */
+/** undefined: the process is not held. */
 export function heldBy(proc: Shown): Held | undefined {
   const state = heldWord(proc);
   const hold = HELD.find(({ is }) => is(proc));
@@ -26,12 +26,12 @@ export function heldBy(proc: Shown): Held | undefined {
   };
 }
 
-/** A line for each kind of holding, with the command that ends it. */
+/** One line for each kind of hold, with the command that releases it. */
 export function heldLines(processes: readonly Shown[]): string[] {
   return HELD.flatMap((hold) => linesOf(processes, hold));
 }
 
-/** Sessions that wait for their person. */
+/** Sessions that wait for the user. */
 export function waitingLines(processes: readonly Shown[]): string[] {
   return linesOf(processes, WAITING);
 }
@@ -50,7 +50,7 @@ function linesOf(processes: readonly Shown[], { is, words, command, does }: Hold
 interface Hold {
   is(proc: Shown): boolean;
   readonly words: string;
-  /** undefined: it ends by itself. */
+  /** undefined: the hold ends by itself. */
   command(pid: number | string): string | undefined;
   readonly does: string;
 }

@@ -40,7 +40,7 @@ function findingLine(finding: FindingWire, paint: Paint): string {
     : `${line}\n${" ".repeat(CODE_COLUMNS + 3)}→ repair: ${safeLine(repair)}`;
 }
 
-/** `pid 3, record 41, lsn 1201: `; empty when it is about no record. */
+/** `pid 3, record 41, lsn 1201: `; empty if the finding concerns no record. */
 function placeOf({ pid, proc, seq, lsn }: FindingWire): string {
   const parts = [
     ...(pid === undefined ? (proc === undefined ? [] : [proc]) : [`pid ${pid}`]),

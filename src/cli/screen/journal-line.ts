@@ -1,11 +1,11 @@
-/** A record of the journal for people: when, which, and its essence in a few words. */
+/** A journal record for the user: its time, its kind, and its essence in a few words. */
 import type { JournalLine } from "../../abi/journal-line.ts";
 import type { Paint } from "./text/paint.ts";
 import { safeLine } from "./text/safe-text.ts";
 import { cutToWidth } from "./text/width.ts";
 
 const KIND_COLUMNS = 18;
-/** Of the essence; `--verbose` cuts nothing. */
+/** The most columns of the essence; `--verbose` cuts nothing. */
 const ESSENCE_COLUMNS = 100;
 const SIGNALS = ["", "TERM", "KILL", "INT", "PAUSE", "RESUME"];
 
@@ -18,7 +18,7 @@ export function journalLine(line: JournalLine, paint: Paint, isVerbose: boolean)
   return `${paint.dim(timeOf(at))} ${String(seq).padStart(5)}  ${kind.padEnd(KIND_COLUMNS)} ${shown}`.trimEnd();
 }
 
-/** Local time; of another day than today the person sees the date in `--json`. */
+/** Local time; the date of an earlier day is visible in `--json`. */
 function timeOf(at: number): string {
   const date = new Date(at);
   const two = (n: number): string => String(n).padStart(2, "0");
@@ -115,7 +115,7 @@ function effectOf({ kind, path, change, argv, shell, host, program, tool, server
   }
 }
 
-/** What a body holds there, in one line; "" for nothing. */
+/** The value of a body key in one line; "" if it is missing. */
 function text(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : JSON.stringify(value);

@@ -28,7 +28,7 @@ function usageLine(usage: UsageWire): string {
   return `[gc] the journal takes ${byteSize(used)} of ${byteSize(max_bytes)} (${percent} %)${reusable}; the disk has ${byteSize(free_bytes)} free`;
 }
 
-/** undefined: there is room. */
+/** undefined: enough space is left. */
 export function nearlyFull({ database_bytes, blob_bytes, max_bytes }: UsageWire): string | undefined {
   const percent = ((database_bytes + blob_bytes) / max_bytes) * 100;
   if (percent < WARN_SHARE * 100) return undefined;

@@ -1,4 +1,4 @@
-/** What a terminal in raw mode sends, as keys. */
+/** Parses the input of a terminal in raw mode into keys. */
 export type Key =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "named"; readonly name: KeyName };
@@ -44,7 +44,7 @@ const SEQUENCES: ReadonlyMap<string, KeyName> = new Map([
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const KEY = /\x1b(?:\[[0-?]*[ -/]*[@-~]|O[@-~])?|[\x00-\x1a\x1c-\x1f\x7f]|[^\x00-\x1f\x7f]/gsu;
 
-/** Unknown sequences and control characters are left out. */
+/** Unknown sequences and control characters are ignored. */
 export function parseKeys(sent: string): Key[] {
   return (sent.match(KEY) ?? []).flatMap((piece): Key[] => {
     const name = SEQUENCES.get(piece);

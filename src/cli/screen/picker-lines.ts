@@ -6,9 +6,9 @@ import { cutToWidth, padToWidth } from "./text/width.ts";
 
 export interface Picking {
   readonly sessions: readonly WireSession[];
-  /** Words that all must be in the title, the pid or the folder. */
+  /** Words that must all occur in the title, the pid or the folder. */
   readonly filter: string;
-  /** Which of those that fit; outside of them it is the nearest. */
+  /** The index of the marked one among the matches; out of range, the nearest is marked. */
   readonly at: number;
 }
 
@@ -20,7 +20,7 @@ export function picked(picking: Picking): WireSession | undefined {
   return fitting[placeOf(picking, fitting.length)];
 }
 
-/** As many as the terminal has room for, around the one that is marked. */
+/** As many lines as fit on the terminal, around the marked one. */
 export function pickerLines(
   picking: Picking,
   now: number,

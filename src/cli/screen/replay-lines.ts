@@ -1,4 +1,4 @@
-/** A replay for the user: what came of it, and what a client saw of the process when it ran. */
+/** A replay for the user: its outcome, and what a client saw of the process when it ran. */
 import type { Result } from "../../abi/methods/methods.ts";
 import { resultBox } from "./result-box.ts";
 import { lastLine, spawnLine } from "./run-lines.ts";
@@ -25,7 +25,7 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** A record, as much of it as is shown. */
+/** The shown part of a record. */
 export interface ShownRecord {
   readonly seq: number;
   readonly pid: number;
@@ -38,22 +38,22 @@ export interface ShownRecord {
 interface ShownLine {
   readonly seq: number;
   readonly at: number;
-  /** `reply`: the words of the model; the end has several lines. */
+  /** `reply`: the text of the model; the end has several lines. */
   readonly what: "spawn" | "input" | "log" | "reply" | "end";
   readonly text: string;
 }
 
-/** Records in their order to lines. */
+/** Turns records, in their order, into lines. */
 export class Showing {
   readonly #paint: Paint;
   readonly #limit: number;
   #steps = 0;
   #begun: number | null = null;
   #isFork = false;
-  /** What was said last: a session has it in its log, too. */
+  /** The last reply, which a session also has in its log. */
   #said: string | null = null;
 
-  /** `limit`: replies to show. */
+  /** `limit`: the number of replies to show. */
   constructor(paint: Paint, limit = Infinity) {
     this.#paint = paint;
     this.#limit = limit;

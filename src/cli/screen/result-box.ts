@@ -3,7 +3,7 @@ import { safeLines } from "./text/safe-text.ts";
 const HEAD = `══ Result ${"═".repeat(70)}`;
 const FOOT = "═".repeat(80);
 
-/** The box around a result: lines that are not empty are indented by two, nothing is wrapped. No final newline. */
+/** The box around a result: non-empty lines are indented by two, nothing is wrapped. No final newline. */
 export function resultBox(result: string): string {
   const lines = safeLines(result)
     .replace(/\n+$/, "")

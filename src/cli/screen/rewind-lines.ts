@@ -8,7 +8,7 @@ type File = Done["files"][number];
 const DEED_COLUMNS = "recreated".length;
 const COMMANDS_NAMED = 3;
 
-/** What `crux rewind` prints: a line for each file, what it cannot put back, and where it continues. */
+/** The output of `crux rewind`: a line for each file, what it cannot restore, and where the process continues. */
 export function rewindLines(done: Done, cwd: string): string[] {
   const { files, command_count: count, commands, fork, pid } = done;
   return [

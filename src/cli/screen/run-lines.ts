@@ -1,4 +1,4 @@
-/** The lines of a run (manual 2), each from one event of its stream; without final newlines. */
+/** The lines of a run (manual 2), each made from one event of its stream; without final newlines. */
 import type { ErrorCode } from "../../abi/errno.ts";
 import type { WireError } from "../../abi/errors.ts";
 import { EXIT } from "../../abi/process.ts";
@@ -17,7 +17,7 @@ import { seconds } from "./text/elapsed.ts";
 import type { Paint } from "./text/paint.ts";
 import { safeLine, safeLines } from "./text/safe-text.ts";
 
-/** How a run ended, whether its process did or not. */
+/** How a run ended, whether or not its process ended too. */
 export type RunOver = Omit<CompleteEvent | IdleEvent, "event"> &
   Partial<Pick<CompleteEvent, "exit_reason" | "model">>;
 
@@ -25,7 +25,7 @@ export function spawnLine(pid: number): string {
   return `[kernel] spawning PID ${pid}...`;
 }
 
-/** What the process was given; `-` where there is none. */
+/** The properties of the new process; `-` for a missing one. */
 export function detailsLine({ pid, agent, model, max_steps, budget, device, mode }: SpawnEvent): string {
   const details = { agent, model, max_steps, budget, device, ...(mode === undefined ? {} : { mode }) };
   const words = Object.entries(details).map(
@@ -34,7 +34,7 @@ export function detailsLine({ pid, agent, model, max_steps, budget, device, mode
   return `[kernel] PID ${pid}: ${words.join(" ")}`;
 }
 
-/** It may do without asking more, or less, from now on. */
+/** The mode changed: from now on the process may do more, or less, without approval. */
 export function modeLine({ pid, mode }: ModeEvent): string {
   return `[agent/${pid}] ${mode} mode`;
 }
@@ -70,8 +70,8 @@ export function lastLine(
 }
 
 /**
- * What it cost and for how many tokens, and with all that it started where that is more. What has no known price is unknown, and
- * never nothing. undefined: no model was used.
+ * The cost and tokens of the run, and of its whole subtree if that is more. An unknown price is shown as unknown, never
+ * as zero. undefined: no model was used.
  */
 export function costLine({
   pid,
@@ -92,7 +92,7 @@ export function costLine({
 
 const MAX_DENIED_LINES = 10;
 
-/** What was refused in a run, each with the narrowest flag that would allow it. */
+/** The refused calls of a run, each with the narrowest flag that would allow it. */
 export function deniedLines({ pid, denied = [] }: RunOver): readonly string[] {
   const lines = denied.slice(0, MAX_DENIED_LINES).map(({ tool, what, reason, allow }) => {
     const call = safeLine(what.startsWith(`${tool} `) ? what : `${tool}: ${what}`);
@@ -102,12 +102,12 @@ export function deniedLines({ pid, denied = [] }: RunOver): readonly string[] {
   return more === 0 ? lines : [...lines, `[agent/${pid}] denied ${more} more`];
 }
 
-/** Which model answered, by the name that its server gave; undefined: none did. */
+/** The model that answered, as its server names it; undefined: no model answered. */
 export function answeredLine({ pid, model }: CompleteEvent): string | undefined {
   return model === undefined ? undefined : `[kernel] PID ${pid}: answered by ${safeLine(model)}`;
 }
 
-/** The data object of JSON mode. `verbose` adds which model answered. */
+/** The data object of JSON mode. `verbose` adds the model that answered. */
 export function runData(
   { pid, result, tokens_used, elapsed_ms = 0, exit_code, denied, model }: RunOver,
   verbose: boolean,
@@ -117,7 +117,7 @@ export function runData(
   return { pid, result, tokens_used, elapsed_ms, exit_code, ...refused, ...answered };
 }
 
-/** A run that exited with another code than 0, as an error. `error` is what the exit was caused by, if anything. */
+/** A run with an exit code other than 0, as an error. `error`: the cause of the exit, if known. */
 export function failureOf({ exit_code, exit_reason = "" }: RunOver, error: WireError | undefined): WireError {
   return error ?? { code: codeOfExit(exit_code, exit_reason), message: exit_reason || `exit ${exit_code}` };
 }

@@ -5,12 +5,12 @@ import type { Words } from "./text/language.ts";
 import type { Paint } from "./text/paint.ts";
 import { safeLine } from "./text/safe-text.ts";
 
-/** Characters of a text that are shown before it is cut. */
+/** The most characters of a text shown before it is cut. */
 const SHOWN_CHARACTERS = 64;
 const SLOW_MS = 1000;
 const MESSAGE_DEVICE = /^\/(?:dev\/llm\/|dev\/shell(?:\/|$)|bin\/|mnt\/mcp\/)/;
 
-/** One call of `crux astrace`; verbose cuts nothing and adds the line of its raw arguments. */
+/** One call of `crux astrace`; verbose cuts nothing and adds a line with the raw arguments. */
 export function traceLine(event: SyscallEventWire, words: Words, paint: Paint, verbose: boolean): string {
   const time = `[${(event.timestamp_ms / 1000).toFixed(3).padStart(7)}s]`;
   const args = Object.keys(event.args)
@@ -24,7 +24,7 @@ export function traceLine(event: SyscallEventWire, words: Words, paint: Paint, v
   return `${call}\n${" ".repeat(11)}${safeLine(`args=${oneLine(event.args)} result=${oneLine(event.result)}`)}`;
 }
 
-/** One event in JSON mode, without the keys that only help this screen. */
+/** One event in JSON mode, without the keys used only by the text screen. */
 export function traceJson(event: SyscallEventWire): string {
   const { timestamp_ms, pid, syscall, args, result, error, duration_ms } = event;
   return oneLine({ timestamp_ms, pid, syscall, args, result, error, duration_ms: new Decimal(duration_ms) });

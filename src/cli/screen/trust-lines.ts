@@ -1,9 +1,9 @@
-/** What a workspace brings, for people. All of it is somebody else's text. */
+/** The files a workspace brings, for the user. All of this text is untrusted. */
 import type { WireBrought, WireWorkspace } from "../../abi/methods/trust.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import { safeLine, safeLines } from "./text/safe-text.ts";
 
-/** Items shown with what they would do; of the rest only how many there are. */
+/** The most items shown in detail; the rest is only counted. */
 const MAX_SHOWN = 40;
 
 const KINDS: Readonly<Record<WireBrought["kind"], string>> = {
@@ -17,7 +17,7 @@ const KINDS: Readonly<Record<WireBrought["kind"], string>> = {
   environment: "environment",
 };
 
-/** One item with what it would do, below it. */
+/** One item, with its effects below it. */
 function itemLines({ path, kind, state, acts, diff }: WireBrought): readonly string[] {
   const head = `  ${safeLine(path)} (${KINDS[kind]}${state === "new" ? "" : `, ${state}`})`;
   const lines = diff === undefined ? [] : safeLines(diff).split("\n");
@@ -32,7 +32,7 @@ export function itemsLines(items: readonly WireBrought[]): readonly string[] {
   ];
 }
 
-/** `2 skills, 1 MCP server`: in the order in which they come first. */
+/** `2 skills, 1 MCP server`, in order of first appearance. */
 function kindsOf(items: readonly Pick<WireBrought, "kind">[]): string {
   const counts = new Map<WireBrought["kind"], number>();
   for (const { kind } of items) counts.set(kind, (counts.get(kind) ?? 0) + 1);
@@ -56,7 +56,7 @@ export function workspaceLines(workspace: WireWorkspace): readonly string[] {
   ];
 }
 
-/** One line for who is not asked. */
+/** One line for a user who is not asked. */
 export function leftOutLine({ root, items }: WireWorkspace): string {
   const changed = items.filter(({ state }) => state === "changed").length;
   const what = changed === items.length ? "changed since you trusted it" : "not trusted";

@@ -1,4 +1,7 @@
-/** `crux demo`: a tour of about a minute, in a folder and with a daemon of its own. Its model is a script, and it says so. */
+/**
+ * `crux demo`: a tour of about a minute, with a folder and a daemon of its own. Its model is a script, which the tour
+ * states.
+ */
 import type { Call, Command } from "../../command.ts";
 import { Keyboard } from "../../terminal/keyboard.ts";
 import { DemoSandbox } from "./sandbox.ts";

@@ -1,4 +1,7 @@
-/** The tour's own folder and daemon: the user's daemon, journal and settings are not touched, and nothing of it stays. */
+/**
+ * The tour's own folder and daemon: the user's daemon, journal and settings are not touched, and everything is removed
+ * afterwards.
+ */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -65,7 +68,7 @@ export class DemoSandbox {
     return child;
   }
 
-  /** Its screen is the real one; `stdin` only where it may ask. */
+  /** Runs a command on the real screen; it gets `stdin` only if it may ask. */
   async show(args: readonly string[], stdin: "inherit" | "ignore"): Promise<number | null> {
     const [code] = (await once(this.start(args, [stdin, "inherit", "inherit"]), "close")) as [number | null];
     return code;
@@ -79,7 +82,7 @@ export class DemoSandbox {
     return { code, stdout: Buffer.concat(chunks).toString("utf8") };
   }
 
-  /** A machine that is busy may need more than the time that one command gives its daemon. */
+  /** Retries: a busy machine may need more time than one command allows for starting its daemon. */
   async wake(signal: AbortSignal): Promise<void> {
     for (let tries = 1; tries <= WAKE_TRIES; tries++) {
       signal.throwIfAborted();
@@ -88,19 +91,22 @@ export class DemoSandbox {
     }
   }
 
-  /** Resolves when the file is there. */
+  /** Resolves when the file exists. */
   async until(name: string, signal: AbortSignal): Promise<void> {
     while (!existsSync(join(this.work, name))) await pause(LOOK_MS, undefined, { signal });
   }
 
-  /** Also at a signal: everything at once, without waiting. A daemon that is only starting has written no pid yet. */
+  /**
+   * Also called on a signal: kills everything at once, without waiting. A daemon that is still starting has not written
+   * its pid yet.
+   */
   close(): void {
     for (const child of this.#children) child.kill("SIGKILL");
     for (const pid of this.#ownPids()) killQuietly(pid);
     rmSync(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
   }
 
-  /** Processes that were started for this folder, by the mark in their environment. */
+  /** Processes started for this folder, found by the mark in their environment. */
   #ownPids(): readonly number[] {
     const mark = `XDG_STATE_HOME=${join(this.root, "state")}\0`;
     const named = this.daemonPid;
@@ -131,6 +137,6 @@ export function killQuietly(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // gone already
+    // already gone
   }
 }

@@ -1,4 +1,4 @@
-/** What the script driver plays in the tour: the words of a model, and nothing else; the calls are real. */
+/** The script of the tour's model driver: it provides only the model's words; the calls are real. */
 
 const write = (file_path: string, content: string) => ({ tool: "write", args: { file_path, content } });
 const turn = (user: string, at: number, play: object) => ({
@@ -6,7 +6,7 @@ const turn = (user: string, at: number, play: object) => ({
   forever: true,
   ...play,
 });
-/** Slow enough for a kill to come in the middle. */
+/** Slow enough for a kill to arrive in the middle. */
 const slowly = { pace: { chunk: 1, delayMs: 120 } };
 
 export const SCENARIO = JSON.stringify({

@@ -1,4 +1,4 @@
-/** The five steps of the tour: what is said before each, and what is run. */
+/** The five steps of the tour: the text before each, and the command it runs. */
 import { once } from "node:events";
 import { DriverError } from "../../../abi/errors.ts";
 import { type DemoSandbox, killQuietly } from "./sandbox.ts";
@@ -6,10 +6,10 @@ import { type DemoSandbox, killQuietly } from "./sandbox.ts";
 export interface TourStage {
   readonly sandbox: DemoSandbox;
   readonly signal: AbortSignal;
-  /** Somebody can be asked. */
+  /** A user is at the terminal and can be asked. */
   readonly isAsking: boolean;
   say(text: string): Promise<void>;
-  /** As it would be typed. */
+  /** Prints the command as it would be typed. */
   prompt(command: string, program?: string): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ async function crux(
   if (!codes.includes(code ?? -1)) throw failed(args, code);
 }
 
-/** The pid that `-d -q` prints. */
+/** Returns the pid that `-d -q` prints. */
 async function detached(stage: TourStage, intent: string): Promise<string> {
   const args = ["-d", "-q", "--permission-mode", "accept_edits", intent];
   await stage.prompt(typed(args));
@@ -41,7 +41,7 @@ async function detached(stage: TourStage, intent: string): Promise<string> {
   return stdout.trim();
 }
 
-/** Of the process that the steps after the second continue with. */
+/** The pid of the process that the steps after the second use. */
 let chapters = "";
 
 export const STEPS: readonly Step[] = [

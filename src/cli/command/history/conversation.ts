@@ -1,4 +1,4 @@
-/** What was said in a process, from its records. They hold no secret that was known: the journal takes none. */
+/** The messages of a process, read from its records. They contain no known secret: the journal stores none. */
 import type { JournalLine } from "../../../abi/journal-line.ts";
 import type { Block } from "../../../abi/llm.ts";
 
@@ -7,9 +7,9 @@ export interface Spoken {
   readonly text: string;
   /** ISO 8601. */
   readonly at: string;
-  /** Of the assistant. */
+  /** The calls of an assistant message. */
   readonly calls?: readonly SpokenCall[];
-  /** Of a tool: which call it answers. */
+  /** In a tool message: the call it answers. */
   readonly call_id?: string;
   readonly is_error?: boolean;
 }
@@ -39,12 +39,12 @@ interface Body {
   readonly blocks?: readonly Block[];
   readonly tool_call_id?: string;
   readonly is_error?: boolean;
-  /** Of another context than that of the process; of a message that stands in place of another. */
+  /** `cid`: set for a context other than the process's own; `replaces`: set on a message that replaces another. */
   readonly cid?: number;
   readonly replaces?: number;
 }
 
-/** Takes records in their order; those that are no part of it are passed over. */
+/** Takes records in order; ignores those that do not belong to the conversation. */
 export class ConversationReader {
   readonly #messages: Spoken[] = [];
   #last: Pick<Conversation, "pid" | "uuid"> = { pid: 0, uuid: "" };
@@ -53,7 +53,7 @@ export class ConversationReader {
   take(record: JournalLine): void {
     const { kind, pid, proc: uuid, body } = record;
     const at = new Date(record.at).toISOString();
-    // a fork comes after those it began with
+    // the records of a fork come after those it inherited
     this.#last = { pid, uuid };
     const said = (body ?? {}) as Body;
     if (kind === "process.spawned") {

@@ -6,7 +6,7 @@ import { placeFlag } from "./place-flag.ts";
 
 const USAGE = "crux fork <pid> [--at <step>] [-m <text>] [--attach]";
 
-/** A new process that continues from a step of another, which is left as it is. */
+/** Creates a process that continues from a step of another, which stays unchanged. */
 export const fork: Command = {
   flags: {
     at: { type: "string" },
@@ -23,7 +23,7 @@ async function run(call: Call): Promise<number> {
   const text = textFlag(args, "message");
   if (args.flags.has("message") && (text ?? "").trim() === "") throw invalid("the message is empty", USAGE);
   const isFollowed = args.flags.has("attach");
-  // who follows it talks to it: then the message is one of the conversation
+  // a terminal that follows the fork sends the message in its conversation instead
   const isTold = text !== undefined && !isFollowed;
   const client = await host.daemon.ensure();
   const made = await client.request("process.fork", {
@@ -44,7 +44,7 @@ function forkLine(pid: number, made: { pid: number; step: number | null; at: num
   return `[kernel] PID ${made.pid}: fork of PID ${pid} at ${where}`;
 }
 
-/** As `crux -r <pid> [text]`. */
+/** Continues like `crux -r <pid> [text]`. */
 async function follow(call: Call, pid: number, text: string | undefined): Promise<number> {
   const { goOn } = await import("../session/chat.ts");
   const words = [String(pid), ...(text === undefined ? [] : [text])];

@@ -1,4 +1,4 @@
-/** `--at <step>`, or `--at seq:<n>` for a record of the process's own history. */
+/** Parses `--at <step>`, or `--at seq:<n>` for a record of the process's own history. */
 import type { Params } from "../../../abi/methods/methods.ts";
 import { type Args, textFlag } from "../../args.ts";
 import { invalid } from "../../screen/errors.ts";

@@ -31,7 +31,7 @@ async function run(call: Call): Promise<number> {
   return args.flags.has("show") ? show(call, wanted, to) : verify(call, wanted, to);
 }
 
-/** A number is a pid; a file of that name is ./3. */
+/** A number is a pid; a file of that name is written as ./3. */
 function wantedOf({ words }: Args, host: Host): Wanted {
   const [text, ...more] = words;
   if (text === undefined) throw invalid("a pid or a file is missing", USAGE);
@@ -39,7 +39,7 @@ function wantedOf({ words }: Args, host: Host): Wanted {
   return /^\d{1,15}$/.test(text) ? { pid: Number(text) } : { path: resolve(host.cwd, text) };
 }
 
-/** Ctrl-C closes the connection, and so ends the replay. */
+/** Ctrl-C closes the connection, which ends the replay. */
 async function verify({ console, host }: Call, wanted: Wanted, to: number | undefined): Promise<number> {
   const client = await host.daemon.ensure();
   const interrupted = new AbortController();
@@ -133,7 +133,7 @@ function recordOf(path: string, number: number, line: string): ShownRecord {
     const record = JSON.parse(line) as Partial<ShownRecord> | null;
     if (typeof record?.kind === "string" && typeof record.seq === "number") return record as ShownRecord;
   } catch {
-    // told below
+    // reported below
   }
   throw invalid(`line ${number} is not a record: ${path}`, "crux journal <pid> --json > file writes one");
 }

@@ -1,4 +1,4 @@
-/** Asking for a rewind: first what it would do, a word of the person, then the deed; and what came of it. */
+/** Requests a rewind: first the plan, then the user's confirmation, then the rewind itself; and shows the outcome. */
 import { Fault } from "../../../abi/errors.ts";
 import type { Params, Result } from "../../../abi/methods/methods.ts";
 import type { Call } from "../../command.ts";
@@ -11,9 +11,9 @@ type Done = Result<"process.rewind">;
 
 interface Consent {
   readonly isDryRun: boolean;
-  /** Files change, and nobody has said yes to that. */
+  /** Files would change, and the user has not agreed yet. */
   readonly isAsked: boolean;
-  /** What changes files: `--files`, `undo`. */
+  /** The name of what changes files: `--files`, `undo`. */
   readonly what: string;
 }
 
@@ -36,7 +36,7 @@ async function ask({ host }: Call, request: Request): Promise<Done> {
   }
 }
 
-/** Only the user at a terminal is asked. */
+/** Only a user at a terminal is asked. */
 async function isWanted(call: Call, planned: Done, what: string): Promise<boolean> {
   const changed = planned.files.filter(({ deed }) => deed !== "unchanged" && deed !== "kept");
   if (changed.length === 0) return true;
@@ -50,7 +50,7 @@ async function isWanted(call: Call, planned: Done, what: string): Promise<boolea
   return confirm(call, changed.length === 1 ? "Put 1 file back?" : `Put ${changed.length} files back?`);
 }
 
-/** 1: not every file is as it was then. */
+/** Returns 1 if not every file is as it was at that step. */
 async function tell({ console, host }: Call, done: Done, isDryRun = false): Promise<number> {
   const { fork, refused } = done;
   const isIncomplete = refused || (!isDryRun && keptIn(done).length > 0);

@@ -7,7 +7,7 @@ import { rewindBy } from "./rewind-request.ts";
 
 const USAGE = "crux rewind <pid> [--at <step>] [--files [--dry-run] [--force] [--yes]]";
 
-/** Back to a step: a fork there, and with --files what the agent has changed since put back. */
+/** Forks the process at an earlier step; --files also restores the files the agent has changed since. */
 export const rewind: Command = {
   flags: {
     at: { type: "string" },

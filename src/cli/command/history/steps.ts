@@ -2,7 +2,7 @@ import { countFlag, onePid } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { stepsTable } from "../../screen/table/steps-table.ts";
 
-/** What an agent did, step by step: where a fork or a rewind may go back to. */
+/** The steps of an agent: the points to which a fork or a rewind can go. */
 export const steps: Command = { flags: { last: { type: "string", short: "n" } }, run };
 
 async function run({ args, console, host }: Call): Promise<number> {

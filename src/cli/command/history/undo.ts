@@ -5,7 +5,7 @@ import { rewindBy } from "./rewind-request.ts";
 
 const USAGE = "crux undo [pid] [--dry-run] [--force] [--yes]";
 
-/** The files of the last message go back; the process itself continues as it is. */
+/** Restores the files changed since the last message; the process itself continues unchanged. */
 export const undo: Command = {
   flags: {
     "dry-run": { type: "boolean" },

@@ -1,4 +1,4 @@
-/** `crux agents` and `crux skills`: what there is, one of them, and what is wrong with them. */
+/** `crux agents` and `crux skills`: lists them, shows one, and checks them. */
 import { readFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { Fault } from "../../../abi/errors.ts";
@@ -49,7 +49,7 @@ async function look(call: Call, kind: Kind, name: string | undefined): Promise<r
   }
 }
 
-/** A file, or the folder that it is in. */
+/** `path` is the file, or the folder that contains it. */
 async function fileAt(path: string, kind: Kind): Promise<{ path: string; text: string }> {
   const inside = join(path, kind === "agents" ? "agent.yaml" : "SKILL.md");
   for (const each of basename(path) === basename(inside) ? [path] : [inside, path]) {
@@ -78,7 +78,7 @@ async function show({ console }: Call, found: readonly Definition[]): Promise<nu
   return 0;
 }
 
-/** 1: one of them cannot be loaded, or has something in it that is ignored. */
+/** Returns 1 if one of them cannot be loaded or has a part that is ignored. */
 async function check({ console }: Call, kind: Kind, found: readonly Definition[]): Promise<number> {
   const issues = found.flatMap((each) => each.issues);
   const wrong = issues.filter(({ severity }) => severity !== "note");
@@ -91,7 +91,7 @@ async function check({ console }: Call, kind: Kind, found: readonly Definition[]
   return wrong.length === 0 ? 0 : 1;
 }
 
-/** What is an error says so; the usual is a warning. */
+/** The severity is shown unless it is a warning, the usual case. */
 function lineOf({ severity, message }: DefinitionIssue): string {
   return safeLine(severity === "warning" ? message : `${message} (${severity})`);
 }

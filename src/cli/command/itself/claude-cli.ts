@@ -1,4 +1,4 @@
-/** The program behind /dev/llm/claude: where it is, and which version it says it is. Nothing is started where it is absent. */
+/** The program behind /dev/llm/claude: its path and the version it reports. If it is missing, nothing is started. */
 import { spawn } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -8,7 +8,7 @@ const MAX_OUTPUT = 64 * 1024;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The version of `claude` on PATH; undefined where there is none that answers in time. */
+/** The version of `claude` on PATH; undefined if it is missing or does not answer in time. */
 export async function findClaudeVersion(env: Environment): Promise<string | undefined> {
   const path = findOnPath("claude", env.PATH ?? "");
   if (path === undefined) return undefined;
@@ -33,7 +33,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Standard output of a program; "" when it fails. After the limit its whole process group is ended. */
+/** The standard output of a program; "" if it fails. At the time limit its whole process group is killed. */
 function outputOf(path: string, args: readonly string[], env: Environment): Promise<string> {
   return new Promise((resolve) => {
     const chunks: string[] = [];
@@ -51,7 +51,7 @@ function outputOf(path: string, args: readonly string[], env: Environment): Prom
       if (length <= MAX_OUTPUT) chunks.push(chunk);
     });
     child.on("error", () => finish(""));
-    // not `exit`: what it wrote may still be in the pipe
+    // not `exit`: output may still be in the pipe
     child.on("close", (code) => finish(code === 0 ? chunks.join("") : ""));
   });
 }
@@ -61,6 +61,6 @@ function endGroup(leader: number | undefined): void {
   try {
     process.kill(-leader, "SIGKILL");
   } catch {
-    // it has ended, with all its children
+    // the program and all its children have ended
   }
 }

@@ -1,7 +1,7 @@
 /**
- * `crux __complete -- <words…>`: what shells ask while somebody types. A candidate a line, with a tab before its meaning;
- * `:file` and `:directory` leave the rest to the shell. It is silent on failure, starts no daemon, and does not wait for one
- * that is busy.
+ * `crux __complete -- <words…>`: called by shells while the user types. Prints one candidate per line, with a tab
+ * before its meaning; `:file` and `:directory` leave the rest to the shell. Prints nothing on failure, starts no
+ * daemon, and does not wait for a busy one.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -64,7 +64,7 @@ async function lookUp(source: string, host: Host): Promise<Found> {
   try {
     return (await LOOKUPS[source]?.(host)) ?? [];
   } catch {
-    // whoever types is not to be disturbed
+    // errors must not disturb the user's typing
     return [];
   }
 }
@@ -103,7 +103,7 @@ async function mounts(client: DaemonClient, signal: AbortSignal): Promise<Found>
   return found.mounts.map(({ path, state }) => [path.replace("/mnt/mcp/", ""), state]);
 }
 
-/** The shipped ones, the user's, and those of this folder, whether it is trusted or not: names alone. */
+/** The shipped agents, the user's, and those of this folder, trusted or not: only their names are used. */
 function agents(host: Host): Found {
   const folders = [
     join(configDir(host.env, host.env.HOME ?? ""), "agents"),

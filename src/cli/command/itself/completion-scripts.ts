@@ -1,4 +1,7 @@
-/** What each shell is given. All the knowledge is in `crux __complete`; a script only carries words there and lines back. */
+/**
+ * The completion script of each shell. All knowledge is in `crux __complete`; a script only passes the words and
+ * returns the lines.
+ */
 
 export const COMPLETION_SCRIPTS = {
   bash: `# crux, completion for bash. In ~/.bashrc: source <(crux completion bash)

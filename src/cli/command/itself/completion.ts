@@ -1,4 +1,4 @@
-/** `crux completion bash|zsh|fish`: the script that makes a shell ask `crux __complete`. */
+/** `crux completion bash|zsh|fish`: prints the script that makes a shell call `crux __complete`. */
 import type { Call, Command } from "../../command.ts";
 import { invalid } from "../../screen/errors.ts";
 import { COMPLETION_SCRIPTS, isShell } from "./completion-scripts.ts";

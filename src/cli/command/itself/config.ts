@@ -1,4 +1,7 @@
-/** `crux config`: what the settings say and from where; one value changed, checked by the daemon before it is written. */
+/**
+ * `crux config`: shows the settings with their sources, and changes one value, which the daemon checks before it is
+ * written.
+ */
 import type { Params } from "../../../abi/methods/methods.ts";
 import type { WireSetting } from "../../../abi/methods/settings.ts";
 import { type Args, noWords } from "../../args.ts";
@@ -23,7 +26,7 @@ const USAGE = "crux config list | get <key> | set <key> <value> | unset <key> [-
 const PLACES = { user: "userSettings", project: "projectSettings", local: "localSettings" } as const;
 type Place = keyof typeof PLACES;
 
-/** What the environment of this terminal says in place of a setting. */
+/** Environment variables of this terminal that override a setting. */
 const VARIABLES: Readonly<Record<string, string>> = { model: "CRUX_MODEL", modelType: "CRUX_PROVIDER" };
 
 interface Shown extends Omit<WireSetting, "source"> {
@@ -51,7 +54,7 @@ async function list(call: Call, client: DaemonClient, words: readonly string[]):
   return 0;
 }
 
-/** Exit code 1: it is not set, and has no default. */
+/** Exit code 1: the setting is not set and has no default. */
 async function get(
   { args, console, host }: Call,
   client: DaemonClient,
@@ -118,7 +121,7 @@ function oneKey(words: readonly string[]): string {
   return key;
 }
 
-/** JSON where it is; all else is text. */
+/** The value as JSON if it parses; otherwise as text. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -127,7 +130,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A variable stands above every file but the policy's. */
+/** A variable overrides every file except the policy's. */
 function withEnvironment(
   settings: readonly WireSetting[],
   env: Readonly<Record<string, string | undefined>>,

@@ -2,12 +2,12 @@ import { Fault } from "../../../abi/errors.ts";
 import type { Call } from "../../command.ts";
 import type { DaemonAccess } from "../../daemon/client.ts";
 
-/** Its processes have 10 s to end; then the journal is closed. */
+/** The processes of the daemon have 10 s to end; then the journal is closed. */
 const STOP_MS = 15_000;
 /** With --force, how long a daemon may take to answer at all. */
 const FORCE_AFTER_MS = 5000;
 
-/** Stops the daemon and waits until it is gone; the line that says so. */
+/** Stops the daemon and waits until it is gone; returns the line that reports it. */
 export async function stopDaemon({ args, host }: Pick<Call, "args" | "host">): Promise<string> {
   const { daemon } = host;
   try {
@@ -21,7 +21,9 @@ export async function stopDaemon({ args, host }: Pick<Call, "args" | "host">): P
   return (await daemon.force(AbortSignal.timeout(STOP_MS))) ? "[daemon] stopped" : "[daemon] not running";
 }
 
-/** False: none runs. One that somebody else has stopped takes nobody any more and hangs up: that is as good as asked. */
+/**
+ * False: no daemon runs. A daemon that another client is already stopping closes the connection, which counts as asked.
+ */
 async function ask(daemon: DaemonAccess, limit: AbortSignal | undefined): Promise<boolean> {
   try {
     const client = await daemon.find(limit);

@@ -31,7 +31,7 @@ async function start(call: Call): Promise<number> {
   return 0;
 }
 
-/** One that runs in safe mode is stopped; the next boots as if none had died. One that runs as it should continues. */
+/** Stops a daemon in safe mode, so that the next starts with its crash count reset. A healthy daemon keeps running. */
 async function leaveSafeMode(call: Call): Promise<void> {
   const client = await call.host.daemon.find();
   if (client !== undefined && (await ask(client)).safe_mode !== true) return;
@@ -61,7 +61,10 @@ async function status(call: Call): Promise<number> {
   return 0;
 }
 
-/** That there is one is told to who wants more; that there is none, to all. A daemon of an older version does not say. */
+/**
+ * A working sandbox is shown only with --verbose, a missing one always. A daemon of an older version does not report
+ * it.
+ */
 function sandboxFact(sandbox: Status["sandbox"], isVerbose: boolean): readonly string[] {
   if (sandbox === undefined) return [];
   const off = sandboxOff(sandbox);
@@ -79,7 +82,7 @@ async function stop(call: Call): Promise<number> {
 
 async function restart(call: Call): Promise<number> {
   const line = await stopDaemon(call);
-  // one object in JSON mode: that of the daemon that runs now
+  // JSON mode prints one object: that of the daemon that now runs
   if (call.console.mode !== "json") await showNone(call, line);
   return start(call);
 }

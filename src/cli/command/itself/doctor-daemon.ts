@@ -1,4 +1,7 @@
-/** What the daemon tells: itself, the sandbox, settings, the journal, this folder; and one call to the model that answers. */
+/**
+ * The checks that need the daemon: itself, the sandbox, settings, the journal, this folder; and one test call to the
+ * model.
+ */
 import type { CheckWire } from "../../../abi/journal-wire.ts";
 import type { SpawnRequest } from "../../../abi/methods/process.ts";
 import type { WireEvent } from "../../../abi/wire-events.ts";
@@ -47,7 +50,7 @@ async function reached({ host }: Call, tell: Tell): Promise<DaemonClient | undef
   }
 }
 
-/** A check that fails is a finding. */
+/** Turns an error of a check into a finding. */
 async function guarded(
   name: string,
   remedy: string,
@@ -148,7 +151,7 @@ async function journal({ host }: Call): Promise<readonly Finding[]> {
   }
 }
 
-/** A run of one step that may change nothing: what is tried is the way that every run takes. */
+/** A run of one step that may change nothing: it takes the same path as every run. */
 async function testCall({ host }: Call): Promise<readonly Finding[]> {
   const client = await host.daemon.ensure();
   const request: SpawnRequest = {
@@ -159,7 +162,7 @@ async function testCall({ host }: Call): Promise<readonly Finding[]> {
     max_steps: 1,
     permission_mode: "plan",
     timeout_ms: TEST_CALL_MS,
-    // else nobody says that the interpreter answers
+    // without it, no event reports that the interpreter answers
     verbose: true,
   };
   const stream = await client.stream("spawn", request);
@@ -177,7 +180,7 @@ async function testCall({ host }: Call): Promise<readonly Finding[]> {
   } finally {
     stream.close();
   }
-  // the interpreter has refused the question: there is nothing to be tried, and the line of the model has its remedy
+  // the interpreter refused the question: no model can be tried, and the line of the model has the remedy
   if (notice !== undefined) return [{ name: "test call", state: "warn", words: NO_MODEL }];
   return [
     {

@@ -1,4 +1,4 @@
-/** What can be seen without the daemon: versions, programs, folders, the disk, and which model drivers are set up. */
+/** The checks without the daemon: versions, programs, folders, the disk, and the configured model drivers. */
 import { accessSync, constants, readdirSync, statfsSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { messageOf } from "../../../abi/errors.ts";
@@ -9,13 +9,13 @@ export interface Finding {
   readonly name: string;
   readonly state: "ok" | "warn" | "fail";
   readonly words: string;
-  /** What to type. */
+  /** The command to type. */
   readonly remedy?: string;
 }
 
 const NODE_MAJOR = 24;
 const MIB = 1024 * 1024;
-/** Below it the journal may refuse records at any time. */
+/** With less free space the journal may refuse records at any time. */
 const FAIL_BYTES = 100 * MIB;
 const WARN_BYTES = 1024 * MIB;
 
@@ -62,7 +62,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** The file system of the state, and what the journal takes of it. */
+/** The file system of the state directory, and the size of the journal on it. */
 function disk({ env }: Host): readonly Finding[] {
   const state = stateDir(env, env.HOME ?? "");
   try {
@@ -78,7 +78,7 @@ function disk({ env }: Host): readonly Finding[] {
   }
 }
 
-/** The nearest folder above that is there. */
+/** The nearest existing folder at or above the path. */
 function existing(path: string): string {
   let at = path;
   while (at !== "/" && statSync(at, { throwIfNoEntry: false }) === undefined) at = dirname(at);
@@ -103,7 +103,7 @@ function size(bytes: number): string {
   return bytes >= 1024 * MIB ? `${(bytes / (1024 * MIB)).toFixed(1)} GiB` : `${Math.round(bytes / MIB)} MiB`;
 }
 
-/** The model drivers that this environment sets up. */
+/** The model drivers that this environment configures. */
 function models({ env }: Host): Finding {
   const has = (name: string): boolean => (env[name] ?? "") !== "";
   const found = [

@@ -1,4 +1,4 @@
-/** `crux doctor`: what Crux needs, line by line, each with its remedy. Exit code 1 where something does not work. */
+/** `crux doctor`: checks what Crux needs, one line each with its remedy. Exit code 1 if a check fails. */
 import { noWords } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { safeLine } from "../../screen/text/safe-text.ts";

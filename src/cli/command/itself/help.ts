@@ -14,7 +14,7 @@ async function run({ args, console }: Call): Promise<number> {
   return 0;
 }
 
-/** Of a near command its first word has the help. */
+/** The help of a near command belongs to its first word. */
 function waysFrom(topic: string): string {
   const near = nearCommands(topic).map((command) => `crux help ${command.split(" ", 1)[0]}`);
   return near.length === 0

@@ -1,14 +1,14 @@
-/** What `crux init` writes: files that are valid as they are, and say what to put into them. */
+/** What `crux init` writes: files that are valid as they are and explain what to put into them. */
 
 interface Template {
-  /** From the folder; `NAME` is the name that was given. */
+  /** Relative to the folder; `NAME` is replaced by the given name. */
   readonly path: string;
   readonly text: string;
 }
 
 export interface Kind {
   readonly templates: readonly Template[];
-  /** Absent: it takes no name. */
+  /** Absent: the template takes no name. */
   readonly defaultName?: string;
   /** What to do next; `NAME` as above. */
   readonly next: readonly string[];

@@ -1,4 +1,4 @@
-/** `crux init [what] [name]`: files to begin with, in this folder. Nothing that is there is ever written over. */
+/** `crux init [what] [name]`: creates starter files in this folder. Never overwrites an existing file. */
 import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Fault, messageOf } from "../../../abi/errors.ts";
@@ -9,7 +9,7 @@ import { KINDS, type Kind } from "./init-templates.ts";
 export const init: Command = { flags: {}, run };
 
 const USAGE = `crux init [${Object.keys(KINDS).join("|")}] [name]`;
-/** Without a word. */
+/** The templates used without an argument. */
 const FIRST = ["agents", "settings"] as const;
 const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
@@ -59,7 +59,7 @@ function make(
   made.next.push(...next.map((step) => step.replaceAll("NAME", name)));
 }
 
-/** False: there is something by that name. What lies behind a link is not written to. */
+/** False: the name is taken. Never writes through a symlink. */
 function writeNew(dir: string, file: string, text: string): boolean {
   const path = join(dir, file);
   try {

@@ -1,4 +1,4 @@
-/** `crux man`: the manual page, made from the table of commands. */
+/** `crux man`: the manual page, generated from the table of commands. */
 import { noWords } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { manPage } from "../../help/main.ts";

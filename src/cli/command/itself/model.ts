@@ -1,4 +1,4 @@
-/** `crux model`: which model would answer here and why, what there is to choose from, and choosing one. */
+/** `crux model`: which model would answer here and why, which models exist, and setting one. */
 import type { WireModel } from "../../../abi/methods/model.ts";
 import { type Args, noWords, textFlag } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
@@ -23,7 +23,7 @@ function run(call: Call): Promise<number> {
   return runVerb(call, VERBS, "show", USAGE);
 }
 
-/** As `crux <intent>` would choose here and now: refused, where that would be. */
+/** Shows the model that `crux <intent>` would use here and now; fails where that would fail. */
 async function show(call: Call, client: DaemonClient, words: readonly string[]): Promise<number> {
   const { args, console } = call;
   noWords({ ...args, words }, USAGE);
@@ -74,7 +74,7 @@ function nameOfModel({ driver, id }: WireModel): string {
   return nameOf({ driver, model: id });
 }
 
-/** The setting is written though nothing has the model yet; a driver that does not exist is refused. */
+/** The setting is written even if no driver has the model yet; an unknown driver is refused. */
 async function set(call: Call, client: DaemonClient, words: readonly string[]): Promise<number> {
   const { args, console, host } = call;
   noFlags(args);

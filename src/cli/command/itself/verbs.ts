@@ -1,4 +1,4 @@
-/** A command whose first word says what it does: `crux config set …`, `crux model list`. */
+/** A command whose first word selects the action: `crux config set …`, `crux model list`. */
 import type { Call } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
 import { invalid } from "../../screen/errors.ts";
@@ -6,7 +6,7 @@ import { invalid } from "../../screen/errors.ts";
 /** `words`: those after the verb. */
 export type Verb = (call: Call, client: DaemonClient, words: readonly string[]) => Promise<number>;
 
-/** With the daemon, by the verb that is given, or `none` where there is none. INVALID: it is not one of them. */
+/** Runs the given verb, or `none` without one, with a connection to the daemon. INVALID: unknown verb. */
 export async function runVerb(
   call: Call,
   verbs: Readonly<Record<string, Verb>>,

@@ -6,7 +6,7 @@ import type { Host } from "../../host/host.ts";
 import { hintLine, wireOf } from "../../screen/errors.ts";
 import { findClaudeVersion } from "./claude-cli.ts";
 
-/** Starts no daemon, and no program but `claude`. */
+/** Starts no daemon, and no program except `claude`. */
 export const version: Command = { flags: {}, run };
 
 const HOW_TO_GET_CLAUDE = "npm install -g @anthropic-ai/claude-code";
@@ -52,7 +52,7 @@ async function moreLines(host: Host): Promise<string> {
   return [...drivers(host.env).map(([name, state]) => `${name}: ${state}`), `daemon: ${text}`].join("\n");
 }
 
-/** The model drivers that this environment configures, beside claude. */
+/** The model drivers that this environment configures, besides claude. */
 function drivers(env: Host["env"]): Array<[name: string, state: string]> {
   const has = (name: string): boolean => (env[name] ?? "") !== "";
   const found: Array<[string, string]> = [];

@@ -9,11 +9,11 @@ import { invalid, streamFailure } from "../../screen/errors.ts";
 import { verifyScreen } from "../../screen/journal-findings.ts";
 import { reportOf, untilInterrupted } from "./journal-stream.ts";
 
-/** Whether the journal is what was written, and the roots that prove it. */
+/** Checks that the journal is unchanged since it was written, and prints the roots that prove it. */
 export const audit: Command = { flags: { against: { type: "string" } }, run };
 
 const USAGE = "crux audit verify [--against <file>], crux audit roots";
-/** Roots that one request takes; of more, the newest. */
+/** The most roots of one request; of more, the newest are sent. */
 const MAX_ROOTS = 40_000;
 const EXIT = { holds: 0, broken: 1, notVerified: 3 } as const;
 
@@ -68,7 +68,7 @@ function rootLine(anchor: AnchorWire, mode: string): string {
   return `${new Date(anchor.at).toISOString()}  lsn ${String(anchor.lsn).padStart(8)}  ${anchor.root}`;
 }
 
-/** Newest last, as `crux audit roots --json` and the file of `audit.anchor` have them. */
+/** Newest last, as in `crux audit roots --json` and in the file of `audit.anchor`. */
 function readRoots(path: string): AnchorWire[] {
   let text: string;
   try {
@@ -90,7 +90,7 @@ function rootOf(line: string, place: string): AnchorWire {
     if (Number.isSafeInteger(lsn) && isHash(root) && (previous === "" || isHash(previous)))
       return { lsn: lsn as number, root, previous, at: typeof at === "number" ? at : 0 };
   } catch {
-    // told below
+    // reported below
   }
   throw invalid(`--against: ${place}: not a root`, "crux audit roots --json prints them");
 }

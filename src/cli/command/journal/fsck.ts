@@ -8,7 +8,7 @@ import { checkScreen } from "../../screen/journal-findings.ts";
 import { Keyboard } from "../../terminal/keyboard.ts";
 import { reportOf, untilInterrupted } from "./journal-stream.ts";
 
-/** Whether the journal is whole; with `--repair` what can be done about it. It starts no daemon. */
+/** Checks the integrity of the journal; `--repair` fixes what can be fixed. Starts no daemon. */
 export const fsck: Command = {
   flags: { full: { type: "boolean" }, repair: { type: "boolean" }, yes: { type: "boolean", short: "y" } },
   run,
@@ -91,7 +91,7 @@ async function offline(
   return look(["--repair"]);
 }
 
-/** The user sees first what would be done. */
+/** Shows the user what would be done, and asks. */
 async function isAgreed({ args, console, host }: Call, look: () => Promise<CheckWire>, signal: AbortSignal) {
   if (args.flags.has("yes")) return true;
   if (host.stdin.isTTY !== true || host.stdout.isTTY !== true)

@@ -4,7 +4,7 @@ import type { Call, Command } from "../../command.ts";
 import { collectScreen, nearlyFull } from "../../screen/journal-usage.ts";
 import { reportOf, untilInterrupted } from "./journal-stream.ts";
 
-/** Removes what retention lets go, and tells what the journal takes. */
+/** Removes what retention no longer keeps, and reports the size of the journal. */
 export const gc: Command = { flags: { "dry-run": { type: "boolean", short: "n" } }, run };
 
 async function run(call: Call): Promise<number> {

@@ -1,4 +1,4 @@
-/** The records of a process, as the daemon's journal gives them. */
+/** The records of a process, read from the daemon's journal. */
 import type { JournalLine } from "../../../abi/journal-line.ts";
 import type { Params } from "../../../abi/methods/methods.ts";
 import type { Call } from "../../command.ts";
@@ -6,12 +6,12 @@ import type { DaemonClient } from "../../daemon/client.ts";
 import { daemonVanished } from "../../daemon/vanished.ts";
 import { streamFailure } from "../../screen/errors.ts";
 
-/** A fork of a fork …: far more than anybody makes. */
+/** The most forks in a chain of forks: far more than occur in practice. */
 const MAX_FORKS = 1_000;
 
 export type Asked = Params<"journal.read">;
 
-/** Each record's text in turn; the first of them parsed. */
+/** Yields the text of each record; only the first is parsed too. */
 export async function readRecords(
   { host }: Pick<Call, "host">,
   asked: Asked,
@@ -40,7 +40,7 @@ export async function readRecords(
   }
 }
 
-/** Of a fork: what it remembers of those it came from, oldest first. */
+/** The records that a fork has inherited from its ancestors, oldest first. */
 export async function prefixesOf(
   call: Pick<Call, "host">,
   process: string,

@@ -1,11 +1,11 @@
-/** Long work on the journal: how far it is, on a terminal; its report; and Ctrl-C, which ends it. */
+/** Long work on the journal: its progress on a terminal, its report, and Ctrl-C, which cancels it. */
 import { Fault } from "../../../abi/errors.ts";
 import type { WireStreamLine } from "../../../abi/wire.ts";
 import type { Call } from "../../command.ts";
 import { daemonVanished } from "../../daemon/vanished.ts";
 import { streamFailure } from "../../screen/errors.ts";
 
-/** Runs `work` with a signal that Ctrl-C fires. CANCELLED then. */
+/** Runs `work` with a signal that Ctrl-C fires. CANCELLED: it was interrupted. */
 export async function untilInterrupted<T>(
   { host }: Pick<Call, "host">,
   work: (signal: AbortSignal) => Promise<T>,
@@ -22,7 +22,7 @@ export async function untilInterrupted<T>(
   }
 }
 
-/** The report at the end of such a stream; what failed instead is thrown. */
+/** The report at the end of the stream. Throws if the work failed. */
 export async function reportOf<T>(
   { console, host }: Pick<Call, "console" | "host">,
   name: string,

@@ -5,7 +5,7 @@ import { journalLine } from "../../screen/journal-line.ts";
 import { type Asked, prefixesOf, readRecords } from "./journal-records.ts";
 import { untilInterrupted } from "./journal-stream.ts";
 
-/** The records of a process, alive or gone: for people, or as a recording. */
+/** The records of a process, running or ended: as a screen, or as a recording. */
 export const journal: Command = {
   flags: {
     last: { type: "string", short: "n" },
@@ -32,7 +32,7 @@ async function run(call: Call): Promise<number> {
       return 0;
     });
   } catch (error) {
-    // following ends when the person says so
+    // Ctrl-C is the normal end of following
     if (isInterrupted && asked.follow === true) return 0;
     throw error;
   } finally {

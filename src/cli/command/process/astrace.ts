@@ -31,18 +31,23 @@ async function run({ args, console, host }: Call): Promise<number> {
   return 0;
 }
 
-/** Asked before attaching: the stream itself does not tell. A process that is unknown here is refused there. */
+/**
+ * Read before attaching, because the stream does not contain the state. An unknown pid is refused by the attach itself.
+ */
 async function findState(client: DaemonClient, pid: number): Promise<string> {
   const { processes } = await client.request("list_procs", {});
   return processes.find((proc) => proc.pid === pid)?.state ?? "dead";
 }
 
-/** The lines around the calls; scripts get the calls alone. */
+/** The lines around the calls; scripts get only the calls. */
 async function frame(console: Console, text: string): Promise<void> {
   if (console.mode === "default" || console.mode === "verbose") await console.line(text);
 }
 
-/** Prints until the end of the stream; whether it was a proper end. A slow screen makes the daemon drop, and count. */
+/**
+ * Prints until the end of the stream; returns whether it ended properly. For a slow screen the daemon drops events and
+ * counts them.
+ */
 async function showCalls(
   lines: AsyncIterable<WireStreamLine>,
   console: Console,

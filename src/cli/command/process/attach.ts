@@ -12,13 +12,13 @@ import { oneLine } from "../../screen/text/json.ts";
 import { SharedTerminal } from "../../terminal/shared-terminal.ts";
 import { LogPrinter } from "./log-printer.ts";
 
-/** What a program wrote before is shown so far back. */
+/** How many earlier lines of a program's output are shown. */
 const NATIVE_TAIL = 50;
 
-/** Follows a process that runs, as the command that started it would; leaving it never ends it. */
+/** Follows a running process like the command that started it; leaving never ends the process. */
 export const attach: Command = { flags: { "read-only": { type: "boolean" } }, follows: () => true, run };
 
-/** Its end as an exit code, 0 when it was left before. */
+/** Returns the exit code of the process, 0 if the user left before its end. */
 async function run(call: Call): Promise<number> {
   const pid = onePid(call.args, "crux attach <pid> [--read-only]");
   const { host } = call;
@@ -55,13 +55,13 @@ async function run(call: Call): Promise<number> {
 
 interface Attached {
   readonly pid: number;
-  /** undefined: it ended just before. */
+  /** undefined: the process ended just before. */
   readonly row: WireRow | undefined;
   readonly stream: DaemonStream<undefined>;
   readonly leaving: AbortController;
 }
 
-/** undefined: it was left. Rejects when the stream breaks off. */
+/** undefined: the user left. Rejects when the stream breaks off. */
 async function showToEnd(call: Call, attached: Attached): Promise<number | undefined> {
   const { host } = call;
   const { stream, leaving, pid, row } = attached;
@@ -108,11 +108,11 @@ async function showEvents(
 }
 
 interface Output extends AsyncDisposable {
-  /** All of it has been printed. Never rejects: what broke off is told by the events too. */
+  /** Resolves when all output has been printed. Never rejects: the events report a broken connection too. */
   readonly ended: Promise<void>;
 }
 
-/** What a program writes, beside the events of its process. */
+/** Prints the output of a program, beside the events of its process. */
 async function followOutput(call: Call, pid: number, leaving: AbortSignal): Promise<Output> {
   const { console, host } = call;
   const client = await host.daemon.ensure(leaving);
@@ -129,8 +129,7 @@ async function followOutput(call: Call, pid: number, leaving: AbortSignal): Prom
   };
 }
 
-/** One JSON object a line: for a program that reads, unless it asked for a screen. */
-/** From here on nothing is missed: a program that reads events may wait for it. */
+/** From now on no event is missed: a program that reads events may wait for this line. */
 async function tellAttached(call: Call, pid: number, row: WireRow | undefined): Promise<void> {
   const { console } = call;
   const state = row === undefined ? "dead" : stateCell(row);
@@ -138,22 +137,23 @@ async function tellAttached(call: Call, pid: number, row: WireRow | undefined): 
   else if (console.isScreen) await console.line(`[attach] attached to PID ${pid} (state: ${state})`);
 }
 
+/** One JSON object per line: for a program, unless it requested a screen. */
 function givesEvents({ console, host }: Call): boolean {
   return console.mode === "json" || (console.mode === "default" && host.stdout.isTTY !== true);
 }
 
-/** Where questions are put; undefined: somebody else answers them. */
+/** Where questions are shown; undefined: another client answers them. */
 function findTerminal(call: Call) {
   return call.args.flags.has("read-only") ? undefined : questionTerminal(call);
 }
 
-/** Who follows a session at a terminal talks to it, too. */
+/** At a terminal, a client that follows a session can also send messages. */
 function mayTalk({ args, console, host }: Call): boolean {
   const isThere = host.stdin.isTTY === true && host.stdout.isTTY === true && console.isScreen;
   return isThere && !args.flags.has("read-only");
 }
 
-/** One that rests is not in the list of those that run. */
+/** An idle session is not in the list of running processes. */
 async function isSession(client: DaemonClient, pid: number, row: WireRow | undefined): Promise<boolean> {
   if (row !== undefined) return row.session === true;
   const { sessions } = await client.request("session.list", {});

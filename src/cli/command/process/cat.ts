@@ -1,4 +1,7 @@
-/** `crux cat <path>`: a file of the kernel's own tree, as the user sees it. To a terminal nothing goes that steers it. */
+/**
+ * `crux cat <path>`: a file of the kernel's own tree, with the rights of the user. Control sequences do not reach a
+ * terminal.
+ */
 import { Fault } from "../../../abi/errors.ts";
 import type { Call, Command } from "../../command.ts";
 import { invalid } from "../../screen/errors.ts";
@@ -45,7 +48,7 @@ function forTerminal(bytes: Buffer, path: string): string {
   return text === "" || text.endsWith("\n") ? safeLines(text) : `${safeLines(text)}\n`;
 }
 
-/** undefined: bytes that are no text. */
+/** undefined: the bytes are not text. */
 function textOf(bytes: Buffer): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);

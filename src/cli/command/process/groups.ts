@@ -26,7 +26,7 @@ function shown(group: Group, mode: Call["console"]["mode"]): string {
   return `${label}: ${group.pids.join(" ")}`;
 }
 
-/** As `crux signal` takes it. */
+/** The name or number of a group, as `crux signal` accepts it. */
 function nameOf({ id, name }: Group): string {
   return name === "" ? String(id) : safeLine(name);
 }

@@ -7,7 +7,7 @@ import { safeLines } from "../../screen/text/safe-text.ts";
 
 const USAGE = "crux jobs [pid [job]] [-f] [--from <byte>]";
 
-/** Commands that agents run in the background, and what one of them prints. */
+/** The background commands of agents, and the output of one of them. */
 export const jobs: Command = {
   flags: { follow: { type: "boolean", short: "f" }, from: { type: "string" } },
   follows: ({ flags }) => flags.has("follow"),
@@ -31,7 +31,7 @@ async function list({ console, host }: Call, pid: number | undefined): Promise<n
   return 0;
 }
 
-/** As it was printed; for a terminal without what would steer it. Leaving does not end the job. */
+/** Prints the output unchanged, on a terminal without control sequences. Leaving does not end the job. */
 async function output({ args, console, host }: Call, pid: number, job: string): Promise<number> {
   const leaving = new AbortController();
   const unlisten = host.interrupts.listen(() => leaving.abort());

@@ -25,7 +25,7 @@ async function run(call: Call): Promise<number> {
   return 0;
 }
 
-/** By name or number, as the user writes it. INVALID. */
+/** Parses a signal given by name or number. INVALID: unknown signal. */
 export function signalOf(text: string): Signal {
   const signal = parseSignal(text);
   if (signal === undefined)

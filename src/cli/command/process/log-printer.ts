@@ -6,21 +6,21 @@ import { oneLine } from "../../screen/text/json.ts";
 import { SafeStream } from "../../screen/text/safe-stream.ts";
 import { safeLines } from "../../screen/text/safe-text.ts";
 
-/** Prints the log of one process: what an agent says line by line, what a program writes as it is. */
+/** Prints the log of one process: the output of an agent line by line, the output of a program unchanged. */
 export class LogPrinter {
   readonly #console: Console;
   readonly #mode: Mode;
-  /** undefined: what reads stdout gets the bytes. */
+  /** undefined: stdout is not a terminal and gets the bytes. */
   readonly #safe: SafeStream | undefined;
 
-  /** `isTerminal`: stdout is one, so that what a program writes must not steer it. */
+  /** `isTerminal`: stdout is a terminal, so control sequences in a program's output are escaped. */
   constructor(console: Console, isTerminal: boolean, mode: Mode = console.mode) {
     this.#console = console;
     this.#mode = mode;
     this.#safe = isTerminal ? new SafeStream() : undefined;
   }
 
-  /** To the end of the stream. Rejects when it breaks off. */
+  /** Prints until the end of the stream. Rejects when it breaks off. */
   async printAll(lines: AsyncIterable<WireStreamLine>): Promise<void> {
     for await (const { type, payload } of lines) {
       if (type === "log") await this.#print(payload as LogPayload);

@@ -2,10 +2,10 @@ import { countFlag, onePid } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { LogPrinter } from "./log-printer.ts";
 
-/** The daemon takes no more. */
+/** The daemon's own limit. */
 const MAX_TAIL = 100_000;
 
-/** What a process said, alive or gone. */
+/** The log of a process, running or ended. */
 export const logs: Command = {
   flags: { follow: { type: "boolean", short: "f" }, tail: { type: "string", short: "n" } },
   follows: ({ flags }) => flags.has("follow"),

@@ -5,7 +5,7 @@ import { safeLine } from "../../screen/text/safe-text.ts";
 
 const USAGE = "crux note <pid> [text] | crux note rm <pid>";
 
-/** A line that the user pins to a process: shown, set, or taken away. */
+/** A line that the user pins to a process: shows, sets or removes it. */
 export const note: Command = { flags: {}, run };
 
 async function run({ args, host, console }: Call): Promise<number> {

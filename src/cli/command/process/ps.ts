@@ -51,7 +51,7 @@ function isPerson({ host }: Call): boolean {
   return host.stdout.isTTY === true && host.stderr.isTTY === true;
 }
 
-/** The seven keys; of a process that does nothing, also why and what ends it. */
+/** The seven keys; for a held process also the reason and the command that releases it. */
 function short(proc: WireProc) {
   const { pid, ppid, state, intent, skills, tokens_used, elapsed_ms } = proc;
   const held = heldBy(proc);
@@ -67,7 +67,7 @@ function short(proc: WireProc) {
   };
 }
 
-/** null: it is not known. */
+/** null: the cost is not known. */
 function costOf({ cost_usd, unpriced_calls = 0 }: WireProc): number | null {
   return cost_usd ?? (unpriced_calls > 0 ? null : 0);
 }

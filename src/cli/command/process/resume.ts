@@ -1,4 +1,4 @@
-/** `crux resume <pid>`: a process continues in the background, whether it is paused, rests or has ended. */
+/** `crux resume <pid>`: continues a process in the background, whether it is paused, idle or ended. */
 import { onePid } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { clientEnvironment } from "../../run/environment.ts";
@@ -9,7 +9,7 @@ async function run({ args, console, host }: Call): Promise<number> {
   const pid = onePid(args, "crux resume <pid>");
   const client = await host.daemon.ensure();
   try {
-    // what it needs to connect is kept nowhere else
+    // the variables it needs to connect are stored nowhere else
     const env = clientEnvironment(host.env);
     const { state } = await client.request("process.resume", { pid, env });
     if (console.mode === "json") await console.data({ pid, state });

@@ -4,11 +4,11 @@ import { invalid } from "../../screen/errors.ts";
 import { readStdin } from "../../terminal/stdin.ts";
 
 const USAGE = "crux send <pid> <text…>";
-/** The kernel's bound of one message. */
+/** The kernel's limit for one message. */
 const MAX_BYTES = 256 * 1024;
 const TOO_LONG = "put it into a file, and name the file in the message";
 
-/** A message for an agent, which reads it before its next step. */
+/** Sends a message to an agent, which reads it before its next step. */
 export const send: Command = { flags: {}, run };
 
 async function run(call: Call): Promise<number> {

@@ -16,14 +16,14 @@ export function signalCommand(name: string, signal: Signal): Command {
   return { flags: TREE_FLAG, run };
 }
 
-/** To a process, with `--tree` to all below it too; a line for each that was reached. CONFLICT: none was. */
+/** Signals a process, with `--tree` its subtree too; prints a line for each process reached. CONFLICT: none was. */
 export async function signalProcess(
   { args, console, host }: Call,
   pid: number,
   signal: Signal,
 ): Promise<void> {
   const tree = args.flags.has("tree");
-  // one that came back after a restart of the daemon continues with the keys of this terminal
+  // a process restored after a restart of the daemon continues with the environment of this terminal
   const env = signal === SIGNALS.SIGRESUME ? { env: clientEnvironment(host.env) } : {};
   const client = await host.daemon.ensure();
   const { pids } = await client.request("process.signal", { pid, signal, ...(tree ? { tree } : {}), ...env });

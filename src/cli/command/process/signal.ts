@@ -6,7 +6,7 @@ import { signalOf } from "./kill.ts";
 
 const USAGE = "crux signal <group> <signal>";
 
-/** To all members of a group. */
+/** Sends a signal to all members of a group. */
 export const signal: Command = { flags: {}, run };
 
 async function run({ args, console, host }: Call): Promise<number> {
@@ -27,7 +27,7 @@ async function run({ args, console, host }: Call): Promise<number> {
   return 0;
 }
 
-/** Digits alone are a number: that is how `crux groups` shows a group without a name. */
+/** Digits are the number of a group: `crux groups` shows a group without a name that way. */
 function groupOf(text: string): string | number {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : text;
 }

@@ -1,4 +1,7 @@
-/** `crux stop <pid>…`: TERM to a process and all below it, KILL to what is left five seconds later; back when all have ended. */
+/**
+ * `crux stop <pid>…`: sends TERM to a process and its subtree, KILL to the rest five seconds later; returns when all
+ * have ended.
+ */
 import { codeOf, Fault } from "../../../abi/errors.ts";
 import { SIGNALS } from "../../../abi/process.ts";
 import { pidOf } from "../../args.ts";
@@ -38,7 +41,7 @@ async function run(call: Call): Promise<number> {
   return failures === 0 ? 0 : 1;
 }
 
-/** NOT_FOUND: there never was such a process. TIMEOUT: not even KILL ended it. */
+/** NOT_FOUND: no such process ever existed. TIMEOUT: it survived even KILL. */
 async function stopOne(client: DaemonClient, pid: number, isForced: boolean): Promise<How> {
   const signal = isForced ? SIGNALS.SIGKILL : SIGNALS.SIGTERM;
   const { pids } = await client.request("process.signal", { pid, signal, tree: true });
@@ -61,7 +64,7 @@ async function hasEnded(client: DaemonClient, pid: number, timeoutMs: number): P
   } catch (error) {
     const code = codeOf(error);
     if (code === "TIMEOUT") return false;
-    // its parent or another client saw its end first
+    // its parent or another client has collected its end first
     if (code === "NOT_FOUND") return true;
     throw error;
   }

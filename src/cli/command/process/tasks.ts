@@ -3,7 +3,7 @@ import { invalid } from "../../screen/errors.ts";
 import { taskListTable, taskTable } from "../../screen/table/task-table.ts";
 import { safeLine } from "../../screen/text/safe-text.ts";
 
-/** The task lists that agents share, or the tasks of one. */
+/** The task lists that agents share, or the tasks of one list. */
 export const tasks: Command = { flags: {}, run };
 
 async function run({ args, console, host }: Call): Promise<number> {

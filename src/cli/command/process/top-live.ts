@@ -1,4 +1,7 @@
-/** The live table of `crux top`: keys, looks at the daemon and sizes come in one queue; what they come to is drawn at once. */
+/**
+ * The live table of `crux top`: keys, snapshots of the daemon and terminal sizes arrive in one queue; each change is
+ * drawn at once.
+ */
 import { setTimeout as pause } from "node:timers/promises";
 import { messageOf } from "../../../abi/errors.ts";
 import { SIGNALS, signalName } from "../../../abi/process.ts";
@@ -14,9 +17,9 @@ import { keepInSight, onKey, type TopAction, type TopView, topView } from "../..
 import { FullScreen } from "../../terminal/full-screen.ts";
 import { look } from "./top-look.ts";
 
-/** A look at a large table costs the daemon; it may take this share of its time. */
+/** A snapshot of a large table loads the daemon; it may take this share of the daemon's time. */
 const LOOK_SHARE = 0.1;
-/** Keys that nobody has taken yet; what a slow terminal gets beyond is lost. */
+/** The most keys not yet handled; on a slow terminal further keys are dropped. */
 const MAX_WAITING = 1_000;
 
 interface Options extends Pick<TopView, "sort" | "showsAll"> {
@@ -30,7 +33,7 @@ type Incoming =
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "resized" | "leave" };
 
-/** Resolves when it is left; rejects when the daemon is gone. The terminal is as it was by then. */
+/** Resolves when the user leaves; rejects when the daemon is gone. The terminal is restored by then. */
 export async function live(call: Call, client: DaemonClient, options: Options): Promise<void> {
   const { host } = call;
   const inbox = new Inbox();
@@ -66,7 +69,7 @@ class Live {
   #snapshot: Snapshot | undefined;
   #rows: readonly TopRow[] = [];
   #pids: readonly number[] = [];
-  /** Signals go one after the other; never rejects. */
+  /** Signals are sent one after the other; never rejects. */
   #sending: Promise<void> = Promise.resolve();
 
   constructor(around: Around, view: TopView) {
@@ -82,7 +85,7 @@ class Live {
     }
   }
 
-  /** True: it is over. */
+  /** True: the view was left. */
   async #heed(incoming: Incoming): Promise<boolean> {
     switch (incoming.kind) {
       case "failed":
@@ -163,7 +166,7 @@ class Live {
   }
 }
 
-/** Looks at the daemon, again and again. */
+/** Takes snapshots of the daemon periodically. */
 class Looking {
   readonly #client: DaemonClient;
   readonly #delayMs: number;
@@ -180,7 +183,7 @@ class Looking {
     this.#done = this.#run();
   }
 
-  /** The next look does not wait. */
+  /** Takes the next snapshot without waiting. */
   now(): void {
     this.#isWanted = true;
     this.#waiting.abort();
@@ -223,7 +226,7 @@ class Inbox {
     this.#wake();
   }
 
-  /** All that has come since, at least one. */
+  /** Everything that has arrived since, at least one item. */
   async take(): Promise<readonly Incoming[]> {
     while (this.#waiting.length === 0)
       await new Promise<void>((resolve) => {

@@ -2,7 +2,7 @@ import type { DaemonClient } from "../../daemon/client.ts";
 import type { Snapshot } from "../../screen/top/rows.ts";
 import type { TokenRates } from "../../screen/top/token-rates.ts";
 
-/** Both at once; the requests are answered in order. */
+/** Sends both requests at once; they are answered in order. */
 export async function look(client: DaemonClient, rates: TokenRates): Promise<Snapshot> {
   const [{ processes }, metrics] = await Promise.all([
     client.request("process.list", {}),

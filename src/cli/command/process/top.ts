@@ -22,7 +22,7 @@ export const top: Command = {
   run,
 };
 
-/** A live table on a terminal; elsewhere, and where it is asked for, one look. */
+/** A live table on a terminal; one snapshot elsewhere, or on request. */
 async function run(call: Call): Promise<number> {
   const { args, host } = call;
   noWords(args, USAGE);

@@ -37,18 +37,18 @@ async function run({ args, console, host }: Call): Promise<number> {
   return 0;
 }
 
-/** As the daemon would say it of a pid that is not in its list. */
+/** The same error as the daemon's, for a pid that is not in its list. */
 function processNotFound(pid: number): Fault {
   const fact = { kind: "no_process", pid } as const;
   return new Fault({ code: "NOT_FOUND", message: `process not found: ${pid}`, fact });
 }
 
-/** What a service has started hangs below nobody then. One that was asked for by its pid is shown. */
+/** Leaves out services, so their children become roots. A service requested by its pid is kept. */
 function withoutServices(rows: readonly WireRow[], asked?: number): WireRow[] {
   return rows.filter(({ kind, pid }) => kind !== "service" || pid === asked);
 }
 
-/** Flat and in order: a chain of processes may be longer than objects can be deep. */
+/** A flat list in tree order: a chain of processes may be deeper than JSON objects can be nested. */
 function asData({ row, depth, subtreeTokens, subtreeUsd }: Branch) {
   const {
     pid,

@@ -8,7 +8,7 @@ import type { DaemonClient } from "../../daemon/client.ts";
 import { lastLine } from "../../screen/run-lines.ts";
 import { safeLine } from "../../screen/text/safe-text.ts";
 
-/** Waits for the end of a process, and ends as it did. Ctrl-C ends the waiting alone. */
+/** Waits for the end of a process, and exits with its exit code. Ctrl-C ends only the waiting. */
 export const wait: Command = { flags: {}, run };
 
 type End = Result<"process.wait">;
@@ -49,7 +49,7 @@ async function show(
   await console.line(lastLine({ pid, exit_code, tokens_used, elapsed_ms }, console.paint));
 }
 
-/** A session that rests has no end to wait for. */
+/** An idle session has no end to wait for, so the error gets a hint. */
 async function withHint(error: unknown, pid: number, client: DaemonClient): Promise<unknown> {
   if (!(error instanceof WireFault) || error.fact?.kind !== "no_process") return error;
   if (!(await isResting(pid, client))) return error;
@@ -65,7 +65,7 @@ async function isResting(pid: number, client: DaemonClient): Promise<boolean> {
     const { sessions } = await client.request("session.list", {});
     return sessions.some((session) => session.pid === pid && session.state === "resting");
   } catch {
-    // that it was not found is what is told
+    // the original error, not found, is reported
     return false;
   }
 }

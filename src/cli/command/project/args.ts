@@ -1,6 +1,6 @@
 /**
- * `crux compose [-f FILE] [-p NAME] <verb> …`: what stands before the verb is of the project, what stands behind it of the
- * verb, so that `-f` can be the file there and `--follow` here.
+ * `crux compose [-f FILE] [-p NAME] <verb> …`: flags before the verb belong to the project, flags after it to the verb,
+ * so `-f` is the file before it and `--follow` after it.
  */
 import { type Args, type FlagTable, findFirstWord, parseFlags } from "../../args.ts";
 import { invalid } from "../../screen/errors.ts";
@@ -19,7 +19,7 @@ const VERB_FLAGS = {
 export type Verb = keyof typeof VERB_FLAGS;
 export const USAGE = `crux compose [-f FILE] [-p NAME] ${Object.keys(VERB_FLAGS).join("|")}`;
 
-/** The verb is the first of the words; none where there is none. */
+/** The verb is the first of the words, which are empty without one. */
 export function parseComposeArgs(argv: readonly string[]): Args {
   const first = findFirstWord(argv, BEFORE);
   const before = parseFlags(first === undefined ? argv : argv.slice(0, first.at), BEFORE);

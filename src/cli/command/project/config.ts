@@ -12,7 +12,7 @@ export async function config({ args, console, host }: Call): Promise<number> {
   client.close();
   await showNotices(console, notices);
   if (console.mode === "json") await console.data(file);
-  // quiet: whether it is right is all a script asks
+  // in quiet mode a script only needs the exit code
   else if (console.mode !== "quiet") await console.line(printComposeYaml(file));
   return 0;
 }

@@ -6,22 +6,28 @@ import { LogPrefix, projectLine } from "../../screen/compose-lines.ts";
 import { oneLine } from "../../screen/text/json.ts";
 import { safeLine, safeLines } from "../../screen/text/safe-text.ts";
 
-/** Shows what a project tells in the console's mode: JSON all, one event a line; quiet what services wrote, bare. */
+/**
+ * Shows the events of a project in the console's mode: JSON prints every event, one per line; quiet prints only the
+ * output of services, without prefixes.
+ */
 export class EventView {
   readonly #console: Console;
   readonly #prefix: LogPrefix;
   readonly #isTerminal: boolean;
-  /** Told already: one for all that have it. */
+  /** Notices already shown: each is shown once for all processes that have it. */
   readonly #told = new Set<string>();
 
-  /** `children`: those that may write. `isTerminal`: stdout is one, so that bare text must not steer it. */
+  /**
+   * `children`: the possible writers. `isTerminal`: stdout is a terminal, so control sequences in bare text are
+   * escaped.
+   */
   constructor(console: Console, children: readonly string[], isTerminal: boolean) {
     this.#console = console;
     this.#prefix = new LogPrefix(children, console.paint);
     this.#isTerminal = isTerminal;
   }
 
-  /** Up to the end; `isShown` sees every event. False: the stream broke off. */
+  /** Prints up to the end; `isShown` sees every event. False: the stream broke off. */
   async showAll(
     lines: AsyncIterable<WireStreamLine>,
     isShown: (event: ProjectEventWire) => boolean = () => true,
@@ -48,7 +54,7 @@ export class EventView {
     }
   }
 
-  /** Beside the screen: it stays as it is, whichever model answers. */
+  /** Printed beside the screen, which stays the same whichever model answers. */
   async #tell(notice: string): Promise<void> {
     if (notice === "" || this.#told.has(notice)) return;
     this.#told.add(notice);
@@ -69,7 +75,7 @@ export class EventView {
   }
 }
 
-/** What the file asks for and this version does not do: beside the screen, in every mode. */
+/** What the file requests and this version does not support: printed beside the screen, in every mode. */
 export async function showNotices(console: Console, notices: readonly string[]): Promise<void> {
   for (const notice of notices) await console.errorLine(`[compose] warning: ${safeLine(notice)}`);
 }

@@ -1,4 +1,4 @@
-/** crux.compose.yaml: where it is, what it says, and what the variables in it are. The daemon says whether it is right. */
+/** crux.compose.yaml: finds it, parses it and fills in its variables. The daemon validates it. */
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { projectNameOf } from "../../../abi/compose/name.ts";
@@ -12,7 +12,7 @@ import { invalid } from "../../screen/errors.ts";
 const NAMES = ["crux.compose.yaml", "crux.compose.yml"] as const;
 const MAX_BYTES = 1024 * 1024;
 
-/** What compose.config and compose.up are told of a file. */
+/** The part of a request for compose.config and compose.up that concerns the file. */
 interface FileRequest {
   readonly file: unknown;
   readonly dir: string;
@@ -21,7 +21,9 @@ interface FileRequest {
 
 type Surroundings = Pick<Host, "cwd" | "env">;
 
-/** The file with its variables filled in. NOT_FOUND, INVALID. */
+/**
+ * The file with its variables filled in. NOT_FOUND: no file. INVALID: not readable as YAML, or a variable is missing.
+ */
 export function readComposeFile(args: Args, { cwd, env }: Surroundings): FileRequest {
   const path = pathOf(args, cwd);
   const file = interpolate(parseFile(path, cwd), env);
@@ -29,12 +31,12 @@ export function readComposeFile(args: Args, { cwd, env }: Surroundings): FileReq
   return { file, dir: dirname(path), ...(project === undefined ? {} : { project }) };
 }
 
-/** Where it is, for a daemon that has to read it again: absolute. NOT_FOUND. */
+/** The absolute path, for a daemon that has to read the file again. NOT_FOUND: no file. */
 export function composePath(args: Args, { cwd }: Pick<Host, "cwd">): string {
   return pathOf(args, cwd);
 }
 
-/** The project's name: of a file that has become wrong meanwhile, too, so that it can be stopped. */
+/** The name of the project, even if the file has become invalid meanwhile, so that the project can be stopped. */
 export function findProject(args: Args, { cwd, env }: Surroundings): string {
   const given = textFlag(args, "project");
   if (given !== undefined) return given;
@@ -45,7 +47,10 @@ export function findProject(args: Args, { cwd, env }: Surroundings): string {
   return typeof filled === "string" && filled !== "" ? filled : projectNameOf(dirname(path));
 }
 
-/** From the working directory up to the root of the repository; outside of one, the working directory alone. */
+/**
+ * Searches from the working directory up to the root of the repository; outside a repository, only the working
+ * directory.
+ */
 function pathOf(args: Args, cwd: string): string {
   const given = textFlag(args, "file");
   if (given !== undefined) return resolve(cwd, given);
@@ -75,7 +80,7 @@ function parseFile(path: string, cwd: string): unknown {
   return parseComposeYaml(shown, readText(path, shown));
 }
 
-/** Whatever can be read to an end, a pipe too. */
+/** Reads anything that ends, including a pipe. */
 function readText(path: string, shown: string): string {
   let fd: number | undefined;
   try {

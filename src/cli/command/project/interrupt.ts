@@ -4,7 +4,10 @@ import type { Console } from "../../console.ts";
 import type { Host } from "../../host/host.ts";
 import { InterruptTwice, LAST_WORDS_MS } from "../../run/interrupt-twice.ts";
 
-/** Ctrl-C while a project is followed. Once: `down`, whose end the stream shows. Twice: KILL to all of it. */
+/**
+ * Ctrl-C while a project is followed. The first press sends `down`, whose end the stream shows; the second kills the
+ * whole project.
+ */
 export class ProjectInterrupt implements AsyncDisposable {
   readonly #host: Pick<Host, "daemon" | "interrupts">;
   readonly #console: Console;
@@ -15,7 +18,7 @@ export class ProjectInterrupt implements AsyncDisposable {
     this.#console = console;
     this.#twice = new InterruptTwice(host.interrupts, {
       ask: (project) => this.#send({ project }, `${project}: stopping, Ctrl-C again kills`, this.abandoned),
-      // beside the first, which waits for the end
+      // concurrently with the first, which waits for the end
       insist: (project) =>
         this.#send({ project, kill: true }, `${project}: killing`, AbortSignal.timeout(LAST_WORDS_MS)),
     });
@@ -29,7 +32,7 @@ export class ProjectInterrupt implements AsyncDisposable {
     return this.#twice.presses > 0;
   }
 
-  /** From here on a project may run that we do not know of yet: a Ctrl-C waits for the answer. */
+  /** From now on a project may run that is not known yet: a Ctrl-C waits for the response. */
   starting(): void {
     this.#twice.beginning();
   }
@@ -43,7 +46,7 @@ export class ProjectInterrupt implements AsyncDisposable {
     await this.#twice[Symbol.asyncDispose]();
   }
 
-  /** Over a connection of its own: the stream has taken the first. */
+  /** Sends over a new connection: the stream occupies the first. */
   async #send(request: Params<"compose.down">, said: string, abort: AbortSignal): Promise<void> {
     try {
       if (this.#console.isScreen) await this.#console.errorLine(`[compose] ${said}`);
@@ -51,7 +54,7 @@ export class ProjectInterrupt implements AsyncDisposable {
       await client?.request("compose.down", request, abort);
       client?.close();
     } catch (error) {
-      // it has ended by itself meanwhile
+      // the project has ended by itself meanwhile
       if (!abort.aborted && codeOf(error) !== "NOT_FOUND") await this.#console.fail(error);
     }
   }

@@ -6,7 +6,7 @@ import { findProject } from "./file.ts";
 
 const DEFAULT_TAIL = 200;
 
-/** Ctrl-C ends the watching; the project does not notice. */
+/** Ctrl-C ends only the following; the project is not affected. */
 export async function logs({ args, console, host }: Call): Promise<number> {
   const [, ...services] = args.words;
   const tail = args.flags.has("tail") ? countFlag(args, "tail") : DEFAULT_TAIL;

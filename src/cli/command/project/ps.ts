@@ -31,7 +31,7 @@ export async function ps({ args, console, host }: Call): Promise<number> {
   return 0;
 }
 
-/** It does not run: what became of the services of one that has failed is told beside the error. */
+/** The project does not run: for one that has failed, the final state of its services is shown beside the error. */
 async function failed(console: Console, error: unknown): Promise<null> {
   const details =
     error instanceof WireFault ? (error.wire.details as Partial<Result<"compose.ps">>) : undefined;
@@ -44,7 +44,7 @@ async function failed(console: Console, error: unknown): Promise<null> {
   throw error;
 }
 
-/** Has a process that a script can do something with. */
+/** Whether the replica has a running process that a script can use. */
 function isAlive({ pid, state }: ReplicaRow): boolean {
   return pid !== null && state === "running";
 }

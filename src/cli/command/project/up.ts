@@ -10,7 +10,7 @@ import { EventView, showNotices } from "./event-view.ts";
 import { composePath, readComposeFile } from "./file.ts";
 import { ProjectInterrupt } from "./interrupt.ts";
 
-/** Of a command that Ctrl-C has ended. */
+/** The exit code of a command ended by Ctrl-C. */
 const INTERRUPTED = 130;
 
 export async function up(call: Call): Promise<number> {
@@ -29,7 +29,7 @@ export async function up(call: Call): Promise<number> {
   };
   if (detach) return follow(call, await (await host.daemon.ensure()).stream("compose.up", request));
   await using interrupt = new ProjectInterrupt(host, console);
-  // awaited here: its Ctrl-C must be ours until the end
+  // awaited here, so that Ctrl-C stays handled here until the end
   return await followInForeground(call, request, interrupt);
 }
 
@@ -58,7 +58,7 @@ async function followInForeground(
   }
 }
 
-/** The exit code of the project, or 0 where it runs on. Rejects when the stream breaks off. */
+/** The exit code of the project, or 0 if it keeps running. Rejects when the stream breaks off. */
 async function follow(
   { args, console, host }: Call,
   stream: DaemonStream<Result<"compose.up">>,
@@ -81,7 +81,7 @@ async function follow(
   }
 }
 
-/** undefined: it continues. */
+/** undefined: the stream continues. */
 function codeAt(event: ProjectEventWire, isDetached: boolean): number | undefined {
   switch (event.event) {
     case "done":

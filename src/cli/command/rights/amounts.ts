@@ -3,7 +3,7 @@ import { durationMs } from "../../../lib/span.ts";
 import { type Args, textFlag } from "../../args.ts";
 import { invalid } from "../../screen/errors.ts";
 
-/** US dollars of a flag; undefined when it is not set. */
+/** US dollars of a flag; undefined if it is not set. */
 export function usdFlag(args: Args, name: string): number | undefined {
   const text = textFlag(args, name);
   if (text === undefined) return undefined;
@@ -14,7 +14,7 @@ export function usdFlag(args: Args, name: string): number | undefined {
   return usd;
 }
 
-/** Milliseconds of a flag; undefined when it is not set. */
+/** Milliseconds of a flag; undefined if it is not set. */
 export function durationFlag(args: Args, name: string): number | undefined {
   const text = textFlag(args, name);
   if (text === undefined) return undefined;
@@ -24,7 +24,7 @@ export function durationFlag(args: Args, name: string): number | undefined {
   return ms;
 }
 
-/** `2`, `0.50`, `$2`, `2usd`. */
+/** Parses US dollars: `2`, `0.50`, `$2`, `2usd`. */
 export function findUsd(text: string): number | undefined {
   const [, amount] = /^\$?(\d{1,9}(?:\.\d{1,6})?)(?:usd)?$/i.exec(text.trim()) ?? [];
   return amount === undefined ? undefined : Number(amount);

@@ -5,7 +5,7 @@ import { safeLine } from "../../screen/text/safe-text.ts";
 
 const USAGE = "crux auto-mode defaults, crux auto-mode config";
 
-/** What the model of auto mode goes by: as it is built in, or as it is in force. */
+/** The rules given to the model of auto mode: the built-in ones, or those in force. */
 export const autoMode: Command = { flags: {}, run };
 
 async function run({ args, console, host }: Call): Promise<number> {

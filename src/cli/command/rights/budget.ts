@@ -1,4 +1,4 @@
-/** `crux budget`: what processes may use and have used; new limits. */
+/** `crux budget`: the limits and the use of processes; sets new limits. */
 import type { WireBudget } from "../../../abi/methods/budget.ts";
 import type { Params } from "../../../abi/methods/methods.ts";
 import { type Args, pidOf, textFlag } from "../../args.ts";
@@ -10,7 +10,7 @@ import { durationFlag, findUsd, usdFlag } from "./amounts.ts";
 const USAGE = "crux budget [<pid>] [--add <amount>] | crux budget set <pid> --tokens <n> --usd <x> …";
 const COUNTS = ["tokens", "steps", "depth", "children", "concurrent"] as const;
 const LIMITS = [...COUNTS, "usd", "wall"] as const;
-/** Of these a limit of zero is none. */
+/** For these a limit of zero means no limit. */
 const FLOWS = ["tokens", "steps"] as const;
 
 export const budget: Command = {
@@ -33,7 +33,7 @@ async function run(call: Call): Promise<number> {
   return set(call, pidOf(words[0], USAGE), change);
 }
 
-/** undefined: nothing is to be changed. */
+/** undefined: no change requested. */
 function changeOf(args: Args): Change | undefined {
   const add = textFlag(args, "add");
   const set = limitsOf(args);

@@ -1,4 +1,4 @@
-/** `crux cost`: where the money went. */
+/** `crux cost`: what was spent, and on what. */
 import type { Result } from "../../../abi/methods/methods.ts";
 import { durationMs } from "../../../lib/span.ts";
 import { noWords, textFlag } from "../../args.ts";
@@ -28,7 +28,7 @@ async function run({ args, console, host }: Call): Promise<number> {
   return 0;
 }
 
-/** `?`: not one of the calls has a known price. */
+/** `?`: no call has a known price. */
 function sumOf(lines: Result<"cost.get">["lines"]): string {
   const isKnown = lines.length === 0 || lines.some(({ calls, unpriced }) => unpriced < calls);
   return isKnown ? String(lines.reduce((sum, { usd }) => sum + usd, 0)) : "?";

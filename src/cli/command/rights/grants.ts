@@ -6,7 +6,7 @@ import { safeLine } from "../../screen/text/safe-text.ts";
 
 const USAGE = "crux grants [<pid>] | crux grants rm <id> [--pid <pid>] [--kill]";
 
-/** What the user has permitted beside the settings: listed, or taken back. */
+/** The grants of the user beside the settings: listed, or revoked. */
 export const grants: Command = { flags: { kill: { type: "boolean" }, pid: { type: "string" } }, run };
 
 function run(call: Call): Promise<number> {

@@ -6,7 +6,7 @@ import { safeLine } from "../../screen/text/safe-text.ts";
 
 const USAGE = "crux label <pid> | crux label clear <pid> <source>";
 
-/** Where what a process has read came from: listed, or taken away by the user. */
+/** The labels for the origin of what a process has read: listed, or cleared by the user. */
 export const label: Command = { flags: {}, run };
 
 function run(call: Call): Promise<number> {

@@ -5,7 +5,7 @@ import { invalid } from "../../screen/errors.ts";
 
 const USAGE = "crux mode <pid> [<mode>]";
 
-/** What a process may without asking: shown, or set by the person. */
+/** The permission mode of a process: shown, or set by the user. */
 export const mode: Command = { flags: {}, run };
 
 async function run({ args, console, host }: Call): Promise<number> {

@@ -12,7 +12,7 @@ import { workspaceLines } from "../../screen/trust-lines.ts";
 const USAGE = "crux trust [show|diff|list|remove] [dir]";
 const FLAGS: FlagTable = { yes: { type: "boolean", short: "y" } };
 
-/** Which folders may bring what acts: shown, trusted by the person, or no longer. */
+/** Which folders may bring files that take effect: shown, trusted by the user, or revoked. */
 export const trust: Command = { flags: FLAGS, run };
 
 type Deed = (call: Call, client: DaemonClient, dir: string) => Promise<number>;
@@ -63,7 +63,7 @@ async function add(call: Call, client: DaemonClient, dir: string): Promise<numbe
   return 0;
 }
 
-/** What nobody was shown before is shown after. */
+/** If the items were not shown before the change, they are shown after it. */
 function addedLines(workspace: WireWorkspace, wasShown: boolean): readonly string[] {
   const lines = workspaceLines({ ...workspace, trusted: true });
   if (wasShown) return [`[kernel] ${lines[0]}`];

@@ -4,7 +4,7 @@ import { mountTable } from "../../screen/table/mount-table.ts";
 
 const USAGE = "crux mcp list";
 
-/** What is mounted, and how it is; without a verb the help on it. */
+/** Lists the mounts and their state; without a verb prints its help. */
 export const mcp: Command = { flags: {}, run };
 
 async function run(call: Call): Promise<number> {

@@ -1,6 +1,6 @@
 import { invalid } from "../../screen/errors.ts";
 
-/** A path as it is, a name below /mnt/mcp. INVALID: neither. */
+/** Returns a path unchanged and turns a name into a path below /mnt/mcp. INVALID: neither. */
 export function mountPath(text: string): string {
   if (text.startsWith("/")) return text;
   if (/^[A-Za-z0-9_-]{1,64}$/.test(text)) return `/mnt/mcp/${text}`;

@@ -57,7 +57,7 @@ function httpConfig(args: Args, url: string): McpConfig {
   return { type: "http", url, headers: pairsFlag(args, "header") };
 }
 
-/** Why it is not connected, or what of it is left out; "": nothing. */
+/** Why it is not connected, or which part of it is left out; "": no problem. */
 async function problemOf(client: DaemonClient, path: string): Promise<string> {
   const { mounts } = await client.request("mcp.list", {});
   return mounts.find((mount) => mount.path === path)?.problem ?? "";

@@ -1,4 +1,6 @@
-/** Sessions at the command line: a new one, the latest of a folder, or a chosen one; at a terminal or through a pipe. */
+/**
+ * Sessions on the command line: a new one, the latest of a folder, or a chosen one; at a terminal or through a pipe.
+ */
 import type { SpawnRequest } from "../../../abi/methods/process.ts";
 import { type Args, RUN_FLAGS } from "../../args.ts";
 import { ChatClient } from "../../chat/client.ts";
@@ -16,7 +18,7 @@ import { invalid } from "../../screen/errors.ts";
 
 export const chat: Command = { flags: RUN_FLAGS, run };
 
-/** What is settled when a session begins. */
+/** Flags that only apply when a session begins. */
 const BEGINS_WITH = [
   ...["agent", "model", "max-steps", "budget", "max-usd", "max-time"],
   ...[
@@ -57,7 +59,7 @@ interface Found {
   readonly text: string;
 }
 
-/** undefined: a new one. "none": one was to be chosen, and was not. */
+/** undefined: a new session. "none": the user was to choose one and chose none. */
 async function findSession(call: Call): Promise<Found | "none" | undefined> {
   const { args, host } = call;
   const [latest, named] = [args.flags.has("continue"), args.flags.has("resume")];
@@ -99,7 +101,7 @@ export async function converse(call: Call, pid: number, text: string): Promise<n
   return chatAtTerminal(call, stream, client);
 }
 
-/** The user types and reads there, and no script does. */
+/** The user types and reads at a terminal, and no script parses the output. */
 function isTerminal({ console, host }: Call): boolean {
   return host.stdin.isTTY === true && host.stdout.isTTY === true && console.isScreen;
 }

@@ -1,4 +1,4 @@
-/** `crux export`: the conversation of a process, of one that is long gone too, as Markdown or JSON. */
+/** `crux export`: the conversation of a process, even a long ended one, as Markdown or JSON. */
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Fault, messageOf } from "../../../abi/errors.ts";
@@ -13,7 +13,7 @@ import { type Conversation, ConversationReader } from "../history/conversation.t
 import { type Asked, prefixesOf, readRecords } from "../journal/journal-records.ts";
 import { untilInterrupted } from "../journal/journal-stream.ts";
 
-/** `export` is a word of the language. */
+/** `export` is a reserved word of the language. */
 export const exportCommand: Command = {
   flags: {
     format: { type: "string" },
@@ -43,14 +43,14 @@ async function run(call: Call): Promise<number> {
   return 0;
 }
 
-/** With --json it is JSON, unless Markdown is asked for. */
+/** --json selects JSON, unless Markdown is requested explicitly. */
 function formatOf(args: Args): "md" | "json" {
   const named = textFlag(args, "format") ?? (args.flags.has("json") ? "json" : "md");
   if (named === "md" || named === "json") return named;
   throw invalid(`unknown format: ${named}`, "formats: md, json");
 }
 
-/** A session may be named by words of its title. */
+/** A session may be referred to by words of its title. */
 async function processOf(call: Call, ref: string): Promise<string> {
   return /^\d{1,15}$|^[0-9a-f-]{36}$/.test(ref) ? ref : String(await sessionOf(call, ref));
 }
@@ -60,14 +60,14 @@ async function conversationOf(call: Call, process: string, signal: AbortSignal):
   const take = async (text: string): Promise<void> => reader.take(JSON.parse(text) as JournalLine);
   const parts: readonly Asked[] = [...(await prefixesOf(call, process, signal)), { process }];
   for (const part of parts) {
-    // what lies between is not needed, and may be long
+    // the records in between are not needed and may be many
     await readRecords(call, { process: part.process, to: 1 }, signal, take);
     await readRecords(call, { ...part, kind: "ctx.record" }, signal, take);
   }
   return reader.whole;
 }
 
-/** What lies there stays, unless the user says otherwise; a link is not followed then. */
+/** Does not overwrite an existing file or follow a link, unless forced. */
 async function write(path: string, text: string, isForced: boolean): Promise<void> {
   try {
     await writeFile(path, text, { flag: isForced ? "w" : "wx" });

@@ -1,7 +1,7 @@
 import { onePid } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 
-/** The history of a process stays, however old it gets. */
+/** Keeps the history of a process, however old it gets. */
 export const keep: Command = { flags: { off: { type: "boolean" } }, run };
 
 async function run({ args, console, host }: Call): Promise<number> {

@@ -3,7 +3,7 @@ import type { Call, Command } from "../../command.ts";
 import { sessionTable } from "../../screen/table/session-table.ts";
 import { indented } from "../../screen/text/json.ts";
 
-/** Those of this folder that have not ended; with --all those of every folder, and those that have. */
+/** The sessions of this folder that have not ended; with --all those of every folder, including ended ones. */
 export const sessions: Command = { flags: { all: { type: "boolean", short: "a" } }, run };
 
 const MORE =

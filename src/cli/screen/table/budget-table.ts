@@ -11,11 +11,11 @@ type Account = Found["accounts"][number];
 interface Row {
   readonly account: Account;
   readonly level: number;
-  /** Calls without a known price, of it and all below it. */
+  /** Calls without a known price, of this account and all below it. */
   readonly unpriced: number;
 }
 
-/** The accounts as a tree: of each, its own use and that of all below it. */
+/** The accounts as a tree, each with its own use and that of its subtree. */
 export function budgetTable(accounts: readonly Account[]): string {
   if (accounts.length === 0) return "No process has an account.";
   return table(COLUMNS, treeOf(accounts));
@@ -42,7 +42,7 @@ const COLUMNS: ReadonlyArray<Column<Row>> = [
   { head: "LEFT", align: "left", cell: leftWords },
 ];
 
-/** Of all that are shown; nothing where one line says it already. */
+/** The sum over all shown accounts; empty for a single account. */
 export function sumLines(accounts: readonly Account[]): readonly string[] {
   if (accounts.length < 2) return [];
   const tokens = accounts.reduce((sum, { own }) => sum + own.tokens, 0);
@@ -59,7 +59,7 @@ function unpricedOf(accounts: readonly Account[]): number {
   return accounts.reduce((sum, { own }) => sum + (own.unpriced_calls ?? 0), 0);
 }
 
-/** A parent that is gone, or not shown, is none. */
+/** An account whose parent is not among those shown becomes a root. */
 function treeOf(accounts: readonly Account[]): readonly Row[] {
   const pids = new Set(accounts.map(({ pid }) => pid));
   return accounts.filter(({ ppid }) => !pids.has(ppid)).flatMap((account) => rowsOf(accounts, account, 0));
@@ -84,7 +84,7 @@ function reserved({ reserved: { tokens, usd: money } }: Account): string {
   return money === 0 ? String(tokens) : `${tokens} ${usd(money)}`;
 }
 
-/** `-` for none. */
+/** The limits in words; `-` for none. */
 function limitWords({ wall_ms: wallMs, usd: money, ...counts }: WireBudget): string {
   const words = [
     ...(money === undefined ? [] : [usd(money)]),
@@ -106,7 +106,7 @@ function leftWords({ account: { left, limits, wall_ms: workedMs, children, concu
   return words.length === 0 ? "-" : words.join(", ");
 }
 
-/** Of all that the user's processes spend. */
+/** The spending windows, which cover all processes of the user. */
 export function windowLines(windows: Found["windows"]): readonly string[] {
   return windows.map(({ unit, limit, spent, per_ms: perMs }) => {
     const amount = (n: number): string => (unit === "usd" ? usd(n) : `${n} tokens`);

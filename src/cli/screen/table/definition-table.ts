@@ -14,7 +14,7 @@ const COLUMNS: ReadonlyArray<Column<Definition>> = [
   { head: "DESCRIPTION", align: "left", maxColumns: 80, cell: ({ description }) => safeLine(description) },
 ];
 
-/** Agents or skills, one a line; `!` beside those that a check finds something wrong with. */
+/** Agents or skills, one per line; `!` marks those with findings of a check. */
 export function definitionTable(found: readonly Definition[]): string {
   return table(COLUMNS, found);
 }

@@ -1,20 +1,20 @@
 import type { WireRow } from "../../../abi/methods/process.ts";
 import { microUsd, usdOf } from "../../../lib/usd.ts";
 
-/** Deeper branches are not indented any further. */
+/** Deeper branches are not indented further. */
 const MAX_DEPTH = 24;
 
-/** One process in the order of a tree. */
+/** One process in tree order. */
 export interface Branch {
   readonly row: WireRow;
-  /** 0: nobody above it is shown. */
+  /** 0: no shown ancestor. */
   readonly depth: number;
-  /** The lines and blanks before it. */
+  /** The tree lines and blanks before the name. */
   readonly prefix: string;
-  /** Of it and all below. */
+  /** Tokens of the process and its whole subtree; `subtreeUsd` likewise. */
   readonly subtreeTokens: number;
   readonly subtreeUsd: number;
-  /** Directly below it. */
+  /** The number of direct children. */
   readonly children: number;
 }
 
@@ -29,8 +29,8 @@ export const LINES: Glyphs = { branch: "├─ ", last: "└─ ", through: "│
 export const ASCII: Glyphs = { branch: "|- ", last: "`- ", through: "|  ", blank: "   " };
 
 /**
- * Each process before those below it; siblings in the order of `rows`. A process whose parent is not among them is a root.
- * `root`: it and what is below it alone; none if it is not there.
+ * Each process comes before its children; siblings are in the order of `rows`. A process whose parent is not in `rows`
+ * is a root. `root`: only this process and its subtree; empty if it is not in `rows`.
  */
 export function forest(rows: readonly WireRow[], glyphs: Glyphs = LINES, root?: number): Branch[] {
   const shown = new Set(rows.map(({ pid }) => pid));
@@ -54,14 +54,14 @@ export function forest(rows: readonly WireRow[], glyphs: Glyphs = LINES, root?: 
 
 interface Draft extends Branch {
   readonly parent: Draft | undefined;
-  /** What stands before those below it. */
+  /** The prefix of its children. */
   readonly inner: string;
   subtreeTokens: number;
   subtreeUsd: number;
   children: number;
 }
 
-/** The last one first, as a stack takes them. */
+/** In reverse order, because they are pushed onto a stack. */
 function drafts(rows: readonly WireRow[], parent: Draft | undefined, glyphs: Glyphs): Draft[] {
   const all = rows.map((row, at): Draft => {
     const { tokens_used: subtreeTokens, cost_usd: subtreeUsd = 0 } = row;

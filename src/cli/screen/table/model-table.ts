@@ -1,4 +1,4 @@
-/** Model drivers and models, one a line. */
+/** Model drivers and models, one per line. */
 import type { WireDriver, WireModel } from "../../../abi/methods/model.ts";
 import { safeLine } from "../text/safe-text.ts";
 import { type Column, table } from "./table.ts";
@@ -30,7 +30,7 @@ export function modelTable(models: readonly WireModel[]): string {
   return table(MODELS, models);
 }
 
-/** As the vendors write them: per million tokens. */
+/** The price as vendors state it, in USD per million tokens. */
 function rate(usd: number | undefined): string {
   return usd === undefined ? "unknown" : `$${usd.toFixed(2)}`;
 }

@@ -18,7 +18,9 @@ const COLUMNS: ReadonlyArray<Column<Mount>> = [
   { head: "PROBLEM", align: "left", cell: ({ problem }) => safeLine(problem) },
 ];
 
-/** The whole screen of `crux mcp list`, without its final newline. The last column only where there is a problem. */
+/**
+ * The whole screen of `crux mcp list`, without its final newline. The last column appears only if there is a problem.
+ */
 export function mountTable(mounts: readonly Mount[]): string {
   if (mounts.length === 0) return "No MCP servers are mounted.";
   const hasProblem = mounts.some(({ problem }) => problem !== "");

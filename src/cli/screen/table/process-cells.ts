@@ -1,4 +1,4 @@
-/** Cells of a process that several tables show. */
+/** Cells of a process, shared by several tables. */
 
 import type { WireRow } from "../../../abi/methods/process.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
@@ -7,18 +7,20 @@ import { safeLine } from "../text/safe-text.ts";
 import { cutToWidth } from "../text/width.ts";
 
 export const INTENT_COLUMNS = 40;
-/** More is not looked at: an intent may be long, and what is safe may be longer. */
+/** Only this much of an intent is processed: it may be long, and its escaped form longer. */
 const INTENT_CHARS = 2 * INTENT_COLUMNS;
 
 type Doing = Pick<WireRow, "state" | "activity" | "held">;
 
-/** `running/thinking`; what is held, the word that `ps` has for it; what has no activity, its state alone. */
+/** `running/thinking`; for a held process the word that `ps` uses; without an activity the state alone. */
 export function stateCell(row: Doing): string {
   const { state, activity } = row;
   return heldWord(row) ?? (activity === null || state !== "running" ? state : `${state}/${activity}`);
 }
 
-/** Of a process that does nothing until something is done about it; undefined: of another. At most seven columns. */
+/**
+ * The word for a process that does nothing until the user acts; undefined: it is not held. At most seven characters.
+ */
 export function heldWord({ state, activity, held }: Doing): "paused" | "blocked" | "held" | undefined {
   if (state !== "running") return undefined;
   if (activity === "blocked") return "blocked";
@@ -26,19 +28,18 @@ export function heldWord({ state, activity, held }: Doing): "paused" | "blocked"
   return held === "crash" || held === "damage" ? "held" : "paused";
 }
 
-/** The first line, cut. */
+/** The first line of the intent, cut. */
 export function intentCell(intent: string, columns = INTENT_COLUMNS): string {
   const first = intent.trimStart().split(/\r?\n/, 1)[0] ?? "";
   return cutToWidth(safeLine(first.slice(0, Math.max(INTENT_CHARS, 2 * columns))), columns);
 }
 
-/** `-`: nothing that has a price. */
 /** `2 calls without a known price` */
 export function unpricedWords(calls: number): string {
   return `${calls === 1 ? "1 call" : `${calls} calls`} without a known price`;
 }
 
-/** `unpriced`: calls whose price is not known. */
+/** `-`: nothing with a price. `unpriced`: the number of calls whose price is not known. */
 export function costCell(usd: number, unpriced = 0): string {
   if (usd === 0) return unpriced > 0 ? "?" : "-";
   return `${shownUsd(microUsd(usd))}${unpriced > 0 ? "+?" : ""}`;
@@ -48,7 +49,7 @@ export function nameCell(name: string): string {
   return name === "" ? "-" : safeLine(name);
 }
 
-/** Before the intent, where it is not the usual mode: the columns are fixed. */
+/** Shown before the intent unless it is the usual mode, because the columns are fixed. */
 export function modeWord({ mode }: { readonly mode?: PermissionMode | undefined }): string {
   return mode === undefined ? "" : `[${mode}] `;
 }

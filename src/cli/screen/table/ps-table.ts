@@ -21,7 +21,7 @@ const GAP = "   ";
 interface PsColumn {
   readonly head: string;
   readonly align: "left" | "right";
-  /** As the manual has it. A wider cell makes it wider. */
+  /** The minimum width, from the manual; a wider cell widens the column. */
   readonly least: number;
   readonly verbose?: true;
   cell(proc: WireProc): string;
@@ -65,14 +65,14 @@ export function psTable(processes: readonly WireProc[], verbose: boolean): strin
   return [...head, ...rows.map(line), "", summary(processes)].join("\n");
 }
 
-/** `rule`: below the intents, which nothing follows. */
+/** `rule`: the rule below the intents, the last column. */
 function manualHead(verbose: boolean, rule: string): readonly string[] {
   if (!verbose) return HEAD;
   const [names = "", rules = ""] = VERBOSE_HEAD;
   return [names, `${rules}${rule}`];
 }
 
-/** What it has read that may not be trusted, or may not leave. */
+/** The labels of what it has read: untrusted or confidential. */
 function labelWord({ labels = [] }: WireProc): string {
   return labels.length === 0 ? "" : `[${labels.join(", ")}] `;
 }
@@ -83,7 +83,10 @@ function skillCell(skills: readonly string[]): string {
   return cutToWidth(safeLine(more.length === 0 ? first : `${first}+${more.length}`), SKILL_COLUMNS);
 }
 
-/** Beside the table, whose columns are fixed. None where nothing was spent; what has no known price is not nothing. */
+/**
+ * Lines beside the table, whose columns are fixed. Empty if nothing was spent; calls without a known price are never
+ * shown as zero.
+ */
 export function costLines(processes: readonly WireProc[]): readonly string[] {
   const micro = processes.reduce((sum, { cost_usd = 0 }) => sum + microUsd(cost_usd), 0);
   const unpriced = processes.reduce((sum, { unpriced_calls = 0 }) => sum + unpriced_calls, 0);
@@ -92,14 +95,14 @@ export function costLines(processes: readonly WireProc[]): readonly string[] {
   return micro === 0 ? [] : [`[kernel] cost: ${shownUsd(micro)}${more}; crux budget shows whose`];
 }
 
-/** Below the table: what the user has pinned. */
+/** Lines below the table: the notes that the user has pinned. */
 export function noteLines(processes: readonly WireProc[]): readonly string[] {
   return processes.flatMap(({ pid, note = "" }) =>
     note === "" ? [] : [`[kernel] note of PID ${pid}: ${safeLine(note)}`],
   );
 }
 
-/** Beside the table, too: who answers, one line for each model. */
+/** Lines beside the table: the models in use, one line for each. */
 export function modelLines(processes: readonly WireProc[]): readonly string[] {
   const pids = new Map<string, number[]>();
   for (const { pid, model = "" } of processes)

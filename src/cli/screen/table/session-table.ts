@@ -5,7 +5,7 @@ import { type Column, table } from "./table.ts";
 const TITLE_COLUMNS = 48;
 const FOLDER_COLUMNS = 40;
 
-/** How long ago, in the largest unit that fits: `5m`. */
+/** The elapsed time in the largest unit that fits: `5m`. */
 export function age(since: string, now: number): string {
   const seconds = Math.max(0, Math.floor((now - Date.parse(since)) / 1000));
   if (seconds < 60) return `${seconds}s`;

@@ -3,15 +3,15 @@ import { cutToWidth, padToWidth, widthOf } from "../text/width.ts";
 export interface Column<R> {
   readonly head: string;
   readonly align: "left" | "right";
-  /** Wider cells are cut; without it none is. */
+  /** Wider cells are cut; undefined: no limit. */
   readonly maxColumns?: number;
-  /** Safe for a terminal already. */
+  /** Returns text already safe for a terminal. */
   cell(row: R): string;
 }
 
 const GAP = "   ";
 
-/** Head, rule and a line for each row, as wide as what is in it; lines end with their last character. */
+/** Head, rule and one line per row, as wide as the content; lines have no trailing blanks. */
 export function table<R>(columns: readonly Column<R>[], rows: readonly R[]): string {
   const cells = columns.map((column) => rows.map((row) => cut(column, column.cell(row))));
   const widths = columns.map(({ head }, at) =>

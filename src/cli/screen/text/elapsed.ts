@@ -1,11 +1,11 @@
 /** Times as the screens show them. */
 
-/** Seconds with one decimal, also over a minute: `72.4s`. */
+/** Seconds with one decimal, even above a minute: `72.4s`. */
 export function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)}s`;
 }
 
-/** A call's duration, rounded down: `999µs`, `1ms`, `5.20s`. The source counts microseconds. */
+/** The duration of a call, rounded down: `999µs`, `1ms`, `5.20s`. The source counts microseconds. */
 export function callDuration(ms: number): string {
   const us = Math.round(ms * 1000);
   if (us < 1000) return `${us}µs`;

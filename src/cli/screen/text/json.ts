@@ -1,6 +1,6 @@
-/** JSON as the screens show it (manual, JSON wrapper): a blank after `:` and `,`; keys that are undefined are left out. */
+/** JSON as the screens show it (manual, JSON wrapper): a blank after `:` and `,`; undefined values are left out. */
 
-/** A number that is always written with one to three decimals: `1.0`, `5200.0`, `0.042`. */
+/** A number always written with one to three decimals: `1.0`, `5200.0`, `0.042`. */
 export class Decimal {
   readonly #value: number;
   constructor(value: number) {
@@ -20,7 +20,7 @@ export function oneLine(value: unknown): string {
     .join(", ")}}`;
 }
 
-/** Indented by two; arrays of scalars, and what is empty, on one line. */
+/** Indented by two; arrays of scalars and empty values are on one line. */
 export function indented(value: unknown, depth = 0): string {
   if (Array.isArray(value)) {
     if (!value.some(isObject)) return oneLine(value);

@@ -1,9 +1,9 @@
-/** Colour for marks. It adds escape sequences around characters and never changes them. */
+/** Colours for marks. Adds escape sequences around the text and never changes its characters. */
 export interface Paint {
   dim(text: string): string;
   red(text: string): string;
   green(text: string): string;
-  /** The colour of the `index`-th of several that are to be told apart; they repeat. */
+  /** The colour of the `index`-th of several items; colours repeat. */
   hue(index: number, text: string): string;
 }
 
@@ -21,7 +21,7 @@ export const COLOURED: Paint = {
   hue: (index, text) => `\x1b[${HUES[index % HUES.length]}m${text}\x1b[39m`,
 };
 
-/** Colour is for terminals, and only where the user has not refused it. */
+/** Colours are only used on terminals, and only if the user has not refused them. */
 export function paintFor(isTerminal: boolean, refused: boolean): Paint {
   return isTerminal && !refused ? COLOURED : PLAIN;
 }

@@ -1,18 +1,18 @@
 /**
- * Text that the user decides on: what could pass for something else is shown as its number. Beyond what safe-text.ts escapes:
- * blanks that are none, characters without a shape, and letters of other scripts that look like Latin ones.
+ * Text that the user decides on: misleading characters are shown as their code points. Beyond what safe-text.ts
+ * escapes, these are unusual blanks, invisible characters, and letters of other scripts that look like Latin ones.
  */
 import { safeLine, safeLines } from "./safe-text.ts";
 
-/** Format characters and strange blanks; a tab, a line end and a plain blank are none. */
+/** Format characters and unusual blanks, except tab, line end and the plain blank. */
 const SHAPELESS =
   /[\p{Cf}\p{Co}\p{Cn}]|\u034f|\u115f|\u1160|\u17b4|\u17b5|\u3164|\uffa0|[\ufe00-\ufe0f]|(?! )\p{Zs}/gu;
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const LATIN = /\p{Script=Latin}/u;
 const OTHER = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Lisu}]/gu;
-/** Wide and mathematical forms of Latin letters and digits. */
+/** Full-width and mathematical forms of Latin letters and digits. */
 const STYLED = /[\uff01-\uff5e\u{1d400}-\u{1d7ff}]/gu;
-/** Cyrillic and Greek letters with the shape of a Latin one: a word of nothing else is no word of theirs. */
+/** Cyrillic and Greek letters that look like Latin ones: a word made only of these is treated as a deception. */
 const ALIKE = /^[аеорсухіјѕһԁԛԝьАВЕКМНОРСТУХІЈЅαινορτυχκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ\d]+$/u;
 
 export function plainLines(text: string): string {
@@ -27,7 +27,7 @@ function unmasked(text: string): string {
   return text.replace(SHAPELESS, escaped).replace(STYLED, escaped).replace(WORD, unmaskedWord);
 }
 
-/** One script a word: letters of another among Latin ones are there to deceive. */
+/** A word must be in one script: foreign letters among Latin ones are likely to deceive. */
 function unmaskedWord(word: string): string {
   if (/^[\p{ASCII}]*$/u.test(word)) return word;
   return LATIN.test(word) || ALIKE.test(word) ? word.replace(OTHER, escaped) : word;

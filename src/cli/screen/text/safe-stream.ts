@@ -1,16 +1,16 @@
 import { safeLines } from "./safe-text.ts";
 
-/** Bytes of a program that runs, on their way to a terminal: safe, whatever the chunks cut apart. */
+/** Makes the output of a running program safe for a terminal, wherever the chunks are split. */
 export class SafeStream {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  /** A return that ended a chunk: the first half of a line end, or alone. */
+  /** A carriage return at the end of a chunk: either the first half of a line end, or alone. */
   #held = "";
 
   push(bytes: Uint8Array): string {
     return this.#safe(this.#held + this.#decoder.decode(bytes, { stream: true }), true);
   }
 
-  /** What was still held. */
+  /** The rest that was held back. */
   end(): string {
     return this.#safe(this.#held + this.#decoder.decode(), false);
   }

@@ -1,6 +1,6 @@
 /**
- * Text of models, tools and files on its way to a screen: whatever could move the cursor, set the title or the
- * clipboard, or turn the reading direction is shown as an escape instead. Line ends and tabs are the caller's.
+ * Makes text of models, tools and files safe for a screen: characters that could move the cursor, set the title or the
+ * clipboard, or turn the reading direction are shown as escapes. Line ends and tabs are up to the caller.
  */
 
 const HARMFUL = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
@@ -11,7 +11,7 @@ function escaped(character: string): string {
   return `\\x${hex.padStart(2, "0")}`;
 }
 
-/** Several lines: `\n` and tabs stay, `\r\n` is a line end. */
+/** Several lines: `\n` and tabs are kept, `\r\n` is a line end. */
 export function safeLines(text: string): string {
   return text
     .replaceAll("\r\n", "\n")

@@ -1,10 +1,10 @@
 /** Terminal columns: East Asian wide characters and emoji count two, combining marks none. */
 
-/** One column each: ASCII, Latin letters, dashes and ellipsis. */
+/** Characters of one column each: ASCII, Latin letters, dashes and ellipsis. */
 const PLAIN = /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027]*$/;
 const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]$/u;
 const EMOJI = /^\p{Emoji_Presentation}/u;
-/** Unicode's East Asian Width classes W and F, first and last code point of each block. */
+/** The ranges of Unicode's East Asian Width classes W and F, by first and last code point. */
 const WIDE: ReadonlyArray<readonly [first: number, last: number]> = [
   [0x1100, 0x115f],
   [0x2e80, 0x303e],
@@ -22,7 +22,10 @@ const WIDE: ReadonlyArray<readonly [first: number, last: number]> = [
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** What a reader sees as one character. Made once, and only where a text is not plain: it costs milliseconds. */
+/**
+ * The characters as a reader sees them. The segmenter is created once and only for text that is not plain: it costs
+ * milliseconds.
+ */
 function graphemes(text: string): string[] {
   segmenter ??= new Intl.Segmenter();
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
@@ -46,7 +49,7 @@ export function widthOf(text: string): number {
   return graphemes(text).reduce((sum, grapheme) => sum + graphemeWidth(grapheme), 0);
 }
 
-/** At most `columns` wide; what is cut ends in `…`, which is among the columns. */
+/** At most `columns` wide; a cut text ends in `…`, which is included in the width. */
 export function cutToWidth(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   const kept: string[] = [];
@@ -59,7 +62,7 @@ export function cutToWidth(text: string, columns: number): string {
   return `${kept.join("")}…`;
 }
 
-/** Left-aligned; a wider text pushes what follows. */
+/** Left-aligned; a wider text is not cut. */
 export function padToWidth(text: string, columns: number): string {
   return text + " ".repeat(Math.max(0, columns - widthOf(text)));
 }

@@ -9,15 +9,15 @@ export interface Size {
   readonly rows: number;
 }
 
-/** Lines around the rows: two of totals, the table's head, the last one for keys. */
+/** Lines around the rows: two for totals, the head of the table, and the last one for keys. */
 const FRAME_LINES = 4;
 
-/** Rows of processes on a screen this high. */
+/** The process rows that fit on a screen of this height. */
 export function pageOf({ rows }: Size): number {
   return Math.max(1, rows - FRAME_LINES);
 }
 
-/** The whole screen, line by line; only what fits is made. The last column stays free: a full line would wrap. */
+/** The whole screen, line by line, limited to the visible rows. The last column stays free: a full line would wrap. */
 export function topFrame(view: TopView, snapshot: Snapshot, rows: readonly TopRow[], size: Size): string[] {
   const width = Math.max(1, size.columns - 1);
   const table = new TopTable(width);
@@ -52,7 +52,7 @@ function lastLine({ prompt, message, filter, sort, isTree }: TopView): string {
   return `${shown.join(", ")} | q quit  s sort  t tree  a all  / find  p pause  r cont  k signal`;
 }
 
-/** Not a colour: it is how the cursor is seen. */
+/** Not a colour, so it is used even without colours: it marks the cursor. */
 function inverse(line: string, width: number): string {
   return `\x1b[7m${padToWidth(line, width)}\x1b[27m`;
 }

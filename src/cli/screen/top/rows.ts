@@ -1,4 +1,4 @@
-/** The rows of `crux top` in the order they are shown. */
+/** The rows of `crux top` in display order. */
 import type { Result } from "../../../abi/methods/methods.ts";
 import type { WireRow } from "../../../abi/methods/process.ts";
 import { forest } from "../table/forest.ts";
@@ -6,7 +6,7 @@ import { forest } from "../table/forest.ts";
 export const SORTS = ["rate", "tokens", "cost", "age", "pid", "name", "children"] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** One look at the daemon. */
+/** The state of the daemon at one time. */
 export interface Snapshot {
   readonly rows: readonly WireRow[];
   /** Tokens per minute, by pid. */
@@ -18,16 +18,16 @@ export interface TopRow {
   readonly row: WireRow;
   readonly rate: number;
   readonly children: number;
-  /** Before the name, in tree order. */
+  /** The tree lines before the name, in tree order. */
   readonly prefix: string;
 }
 
 export interface Arrangement {
   readonly sort: Sort;
   readonly isTree: boolean;
-  /** Services too. */
+  /** Whether services are shown too. */
   readonly showsAll: boolean;
-  /** Rows that have it somewhere, in any case; "" is all. */
+  /** Shows rows that contain it anywhere, ignoring case; "" shows all. */
   readonly filter: string;
 }
 

@@ -1,4 +1,4 @@
-/** The lines of `crux top`: what is above the table, its head, its rows. No line is wider than asked. */
+/** The lines of `crux top`: totals, the head of the table, its rows. No line is wider than requested. */
 import type { Result } from "../../../abi/methods/methods.ts";
 import { costCell, INTENT_COLUMNS, intentCell, modeWord, nameCell } from "../table/process-cells.ts";
 import { aligned } from "../table/table.ts";
@@ -11,13 +11,13 @@ interface TopColumn {
   readonly head: string;
   readonly columns: number;
   readonly align: "left" | "right";
-  /** Narrow terminals go without: the highest goes first. */
+  /** Narrow terminals drop columns in descending order of this number. */
   readonly dispensable: number;
   cell(row: TopRow): string;
 }
 
 const GAP = "  ";
-/** What an intent should have left of the line before other columns go. */
+/** The columns to keep for the intent; other columns are dropped first. */
 const MIN_INTENT_COLUMNS = 12;
 
 const COLUMNS: readonly TopColumn[] = [
@@ -56,13 +56,13 @@ const COLUMNS: readonly TopColumn[] = [
   { head: "AGE", columns: 8, align: "right", dispensable: 2, cell: ({ row }) => seconds(row.elapsed_ms) },
 ];
 
-/** Two lines: what the processes do, what the daemon uses. */
+/** Two lines: what the processes do, and what the daemon uses. */
 export function topHead(snapshot: Snapshot, shown: readonly TopRow[]): string[] {
   const rate = shown.reduce((sum, row) => sum + row.rate, 0);
   return [`${stateLine(shown)} | ${rate} tokens/min`, metricsLine(snapshot.metrics)];
 }
 
-/** Of a terminal this wide; without one, with every column and the intent as `ps` cuts it. */
+/** A table for a terminal of this width; without one, with every column and the intent cut as in `ps`. */
 export class TopTable {
   readonly #columns: readonly TopColumn[];
   readonly #intentColumns: number;
@@ -104,7 +104,7 @@ function fitting(width: number): readonly TopColumn[] {
   return COLUMNS;
 }
 
-/** Each with the gap behind it. */
+/** Each column with the gap after it. */
 function widthOfAll(columns: readonly TopColumn[]): number {
   return columns.reduce((sum, column) => sum + column.columns + GAP.length, 0);
 }

@@ -1,20 +1,20 @@
 import type { WireRow } from "../../../abi/methods/process.ts";
 
-/** What is looked back at, in samples this far apart. */
+/** The observed window, and the interval between its samples. */
 const WINDOW_MS = 60_000;
 const SAMPLE_MS = 10_000;
 
 interface Sample {
-  /** On the process's own clock, which stops at its end. */
+  /** By the clock of the process, which stops at its end, in ms. */
   readonly at: number;
   readonly tokens: number;
 }
 
-/** Tokens per minute over the last minute; of a process that is watched for less than ten seconds, since it began. */
+/** Tokens per minute over the last minute; for a process watched for less than ten seconds, since it began. */
 export class TokenRates {
   #samples = new Map<number, readonly Sample[]>();
 
-  /** By pid. What has ended uses none. At most seven samples are kept of each process. */
+  /** Rates by pid; an ended process has none. Keeps at most seven samples per process. */
   update(rows: readonly WireRow[]): ReadonlyMap<number, number> {
     const samples = new Map<number, readonly Sample[]>();
     const rates = new Map<number, number>();

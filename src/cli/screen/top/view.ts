@@ -1,12 +1,12 @@
-/** What `crux top` shows of its rows, and what a key does to that. Pure: the effects are in top.ts. */
+/** The view state of `crux top` and how a key changes it. Pure: the effects are in top.ts. */
 import { SIGNALS, type Signal } from "../../../abi/process.ts";
 import type { Key, KeyName } from "../keys.ts";
 import { type Arrangement, SORTS } from "./rows.ts";
 
 export interface TopView extends Arrangement {
   /**
-   * The process the cursor is on, wherever it moves; where it is gone, its place stays. None until an arrow chooses one:
-   * a row that moves by itself must not be hit.
+   * The pid under the cursor, which follows it when rows move; when that process is gone, the cursor keeps its
+   * position. undefined until an arrow chooses a row, so that no key acts on a row that moved by itself.
    */
   readonly selected: number | undefined;
   readonly cursor: number;
@@ -16,7 +16,7 @@ export interface TopView extends Arrangement {
     | { readonly kind: "none" }
     | { readonly kind: "filter" }
     | { readonly kind: "signal"; readonly pid: number };
-  /** What the last action came to; the next key takes it away. */
+  /** The outcome of the last action; the next key clears it. */
   readonly message: string;
 }
 
@@ -47,7 +47,7 @@ export function topView(how: Pick<Arrangement, "sort" | "showsAll">): TopView {
   };
 }
 
-/** The chosen process inside the `page` rows of the screen; without one, as far down as before. */
+/** Scrolls so that the chosen process is among the `page` visible rows; without one, keeps the offset. */
 export function keepInSight(view: TopView, pids: readonly number[], page: number): TopView {
   if (view.selected === undefined) return { ...view, offset: within(view.offset, pids, page) };
   const found = pids.indexOf(view.selected);
@@ -60,7 +60,7 @@ function choose(view: TopView, wanted: number, pids: readonly number[], page: nu
   return { ...view, cursor, offset: within(offset, pids, page), selected: pids[cursor] };
 }
 
-/** Nothing is shown behind the last row. */
+/** Limits the offset so that no empty rows follow the last row. */
 function within(offset: number, pids: readonly number[], page: number): number {
   return Math.max(0, Math.min(offset, pids.length - page));
 }
@@ -170,7 +170,7 @@ const BY_LETTER: Readonly<Record<string, Signal>> = {
   r: SIGNALS.SIGRESUME,
 };
 
-/** Any other key: none is sent. */
+/** A key that is not a signal's letter sends none. */
 function chooseSignal(view: TopView, pid: number, key: Key): TopStep {
   const signal = key.kind === "text" && Object.hasOwn(BY_LETTER, key.text) ? BY_LETTER[key.text] : undefined;
   return signal === undefined ? only(view) : send(view, pid, signal);
