@@ -172,7 +172,8 @@ function exitOf(stage: ReplayStage, recorded: ExitBody, returned: ExitStatus): E
 }
 
 /**
- * The compared part of an exit: for a killed process the result only; for a deadline not the error, whose text varies.
+ * The compared part of an exit: for a killed process only the result; for a deadline not the error, which is not on the
+ * tape.
  */
 function exitText({ code, reason, kind, result, error }: ExitBody, recordedKind: string): string {
   if (recordedKind === "killed") return JSON.stringify({ result });
