@@ -32,14 +32,14 @@ export interface Attempt {
 /** Children that wait together for a start; a child that leaves the round is not started by it. */
 export interface Round {
   readonly children: readonly Child[];
-  /** Ends the wait. */
+  /** Ends the wait of the round. */
   readonly stop: AbortController;
 }
 
 /** What a child gets from its supervisor. */
 interface Upkeep {
   readonly endowment: Endowment;
-  /** What is done to it, one after another. */
+  /** The lane in which all actions on this child run, one after another. */
   readonly lane: Units;
   readonly state: ChildState;
   /** Called at each change of state that is not caused by an exit or a start. */
@@ -49,7 +49,7 @@ interface Upkeep {
 export class Child {
   spec: CheckedChild;
   readonly endowment: Endowment;
-  /** What is done to it, one after another. */
+  /** The lane in which all actions on this child run, one after another. */
   readonly lane: Units;
   run: ChildRun | null = null;
   starting: Attempt | null = null;

@@ -111,7 +111,7 @@ export async function lastExits(
 
 /** How many records at the end of a history to search for the exit, and for a signal just before it. */
 const LAST_RECORDS = 16;
-/** TERM, KILL, INT. */
+/** The numbers of TERM, KILL and INT. */
 const ENDING_SIGNALS: ReadonlySet<unknown> = new Set([1, 2, 3]);
 
 async function lastExit(journal: Journal, { uuid }: KeptRun): Promise<LastExit | undefined> {

@@ -41,7 +41,7 @@ export const supervisorFacet: LiveFacet<SupervisorFold | null> = {
 /** The most restart times kept for a later daemon; if there are more, the oldest are dropped. */
 const MAX_RESTARTS = 10_000;
 
-/** Characters. */
+/** The most characters of a kept exit reason. */
 const MAX_REASON = 200;
 
 /** A state with its changes applied. Bounded by the children of the specification and `MAX_RESTARTS`. */

@@ -16,7 +16,7 @@ import type { KeptAgent } from "./kept-agent.ts";
 export interface KeptRun {
   readonly pid: Pid;
   readonly uuid: ProcUuid;
-  /** Wall clock, ms. */
+  /** The start of the run; wall-clock time, ms. */
   readonly at: number;
 }
 
@@ -27,7 +27,7 @@ export interface KeptEndowment {
   /** All limits, if there are more than the token limit. */
   readonly limits?: BudgetLimits;
   readonly used: number;
-  /** Millionths of a dollar. */
+  /** The money used, in millionths of a dollar. */
   readonly usd?: number;
   readonly mode: PermissionMode | null;
   /** null: not an agent, or not loaded yet. */
@@ -76,7 +76,7 @@ export interface KeptSupervisor extends KeptAbove, Pick<ProcessSeed, "roots" | "
   readonly project: object | null;
   /** The request that last changed the running project. */
   readonly request?: RequestMark;
-  /** All its children were started, and its client may have been notified. */
+  /** It has opened: its client may have been notified that it runs. */
   readonly isOpen: boolean;
   readonly ending: KeptEnding | null;
   /** The times of the restarts within the window, rising; wall-clock time, ms. */

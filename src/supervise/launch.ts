@@ -44,5 +44,5 @@ function intentOf({ children }: Supervisor): string {
   return ids === "" ? "supervise" : `supervise ${ids}`.slice(0, MAX_INTENT);
 }
 
-/** Characters. */
+/** The most characters of an intent. */
 const MAX_INTENT = 200;

@@ -27,9 +27,9 @@ export interface Departure extends Omit<ExitFacts, "budgetLeft"> {
 interface Moment {
   /** In start order. */
   readonly siblings: readonly Sibling[];
-  /** Monotonic ms. */
+  /** The present time, monotonic ms. */
   readonly mono: number;
-  /** 0 … 1. */
+  /** A random number, 0 … 1, for the jitter. */
   readonly random: number;
 }
 
@@ -75,7 +75,7 @@ export class RestartPolicy {
 /** The restarts of one supervisor within a sliding window. Holds at most `maxRestarts` times. */
 class RestartWindow {
   readonly #intensity: Intensity;
-  /** Monotonic ms, rising. */
+  /** The times of the restarts, monotonic ms, rising. */
   readonly #times: number[];
 
   /** `times`: of restarts so far; those before this daemon started are negative. */

@@ -9,7 +9,7 @@ import { Supervisor } from "./supervisor.ts";
 
 interface Wish {
   readonly spec: CheckedSpec;
-  /** Absent: the caller. */
+  /** undefined: the caller. */
   readonly parentPid: Pid | undefined;
   /** The endowments of its children before their first start. */
   readonly endowment: Endowment;

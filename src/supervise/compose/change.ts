@@ -13,7 +13,7 @@ export interface Standing {
 
 export interface Seat {
   readonly service: ComposeService;
-  /** From 1. */
+  /** The number of the replica, from 1. */
   readonly n: number;
 }
 

@@ -15,7 +15,7 @@ import type { ReplicaFacts } from "./conditions.ts";
 import { type Inlet, outputFile } from "./inlet.ts";
 import { LineSplitter, linesOf } from "./line-splitter.ts";
 
-/** What a replica needs of its project. */
+/** The part of the project that a replica needs. */
 export interface ReplicaHost {
   readonly clock: Clock;
   publish(event: ProjectEvent): void;
@@ -33,7 +33,7 @@ export interface ReplicaHost {
 export class Replica implements ReplicaFacts {
   readonly id: string;
   readonly service: ComposeService;
-  /** From 1. */
+  /** The number of the replica within its service, from 1. */
   readonly n: number;
   readonly #host: ReplicaHost;
   /** Ends the wait until it is ready. */
